@@ -1,0 +1,36 @@
+# Everything that icestream takes from the distribution, gathered in one interface target.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(LIBYAML REQUIRED IMPORTED_TARGET yaml-0.1)
+pkg_check_modules(LIBUV REQUIRED IMPORTED_TARGET libuv)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(LIBCRYPTO REQUIRED IMPORTED_TARGET libcrypto)
+find_library(ISAL_LIBRARY isal REQUIRED)
+
+add_library(is_dependencies INTERFACE)
+target_link_libraries(is_dependencies INTERFACE PkgConfig::LIBYAML PkgConfig::LIBUV
+                      PkgConfig::JANSSON PkgConfig::LIBCRYPTO ${ISAL_LIBRARY}
+                      Threads::Threads m)
+
+option(IS_HDF5 "Build `icestream convert` to and from HDF5" ON)
+if(IS_HDF5)
+    find_package(HDF5 COMPONENTS C)
+endif()
+if(HDF5_FOUND)
+    target_include_directories(is_dependencies SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+    target_link_libraries(is_dependencies INTERFACE ${HDF5_C_LIBRARIES})
+    target_compile_definitions(is_dependencies INTERFACE IS_HAVE_HDF5=1)
+else()
+    message(STATUS "HDF5 not found: icestream convert will say so")
+endif()
+
+include(CheckLanguage)
+option(IS_CUDA "Build the GPU schedules where a CUDA compiler is found" ON)
+if(IS_CUDA)
+    check_language(CUDA)
+endif()
+if(CMAKE_CUDA_COMPILER)
+    message(STATUS "CUDA compiler: ${CMAKE_CUDA_COMPILER}; this version has no GPU schedules yet, building for the CPU")
+else()
+    message(STATUS "no CUDA compiler: building for the CPU only")
+endif()

@@ -1,0 +1,82 @@
+#include "pipeline/error.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static const struct {
+    int value, exit_status;
+    const char *text;
+} statuses[] = {
+#define X(name, value, exit_status, text) {value, exit_status, text},
+    IS_STATUS_LIST(X)
+#undef X
+};
+
+const char *is_status_text(int status)
+{
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; ++i)
+        if (statuses[i].value == status)
+            return statuses[i].text;
+    return "unknown status";
+}
+
+int is_status_exit(int status)
+{
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; ++i)
+        if (statuses[i].value == status)
+            return statuses[i].exit_status;
+    return 1;
+}
+
+int is_error_set(is_error *error, int status, const char *format, ...)
+{
+    if (error) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(error->text, sizeof error->text, format, arguments);
+        va_end(arguments);
+        error->status = status;
+    }
+    return status;
+}
+
+int is_error_add(is_error *error, int status, const char *format, ...)
+{
+    if (!error)
+        return status;
+    if (error->status == IS_OK) {
+        error->status = status;
+        error->text[0] = 0;
+    }
+    /* The tail is kept free for the line that counts what did not fit. */
+    enum { TAIL = 64 };
+    static const char more[] = "\n... and %u more errors";
+    size_t used = strlen(error->text);
+    unsigned hidden = 0;
+    char *last = strrchr(error->text, '\n');
+    if (last && sscanf(last, more, &hidden) == 1)
+        used = (size_t)(last - error->text);
+    else
+        hidden = 0;
+
+    char line[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+
+    if (hidden == 0 && used + strlen(line) + 2 + TAIL < sizeof error->text)
+        snprintf(error->text + used, sizeof error->text - used, "%s%s", used ? "\n" : "", line);
+    else
+        snprintf(error->text + used, sizeof error->text - used, more, hidden + 1);
+    return error->status;
+}
+
+int is_error_copy(is_error *to, const is_error *from)
+{
+    if (!from)
+        return IS_OK;
+    if (to && to != from)
+        *to = *from;
+    return from->status;
+}

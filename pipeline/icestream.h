@@ -1,0 +1,167 @@
+/* icestream: a stream processor that carries photons through glacial ice to optical modules.
+ *
+ * This is the one public header of libicestream. A program loads a configuration, calls one of the
+ * is_..._command functions below, and reads the error that it filled. Nothing here prints; what a
+ * function writes goes to the FILE it was given. Every function returns 0 or a negative IS_E...
+ *
+ * Units: metres, nanoseconds, nanometres; origin at the detector's centre, z up.
+ */
+#ifndef ICESTREAM_H
+#define ICESTREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define IS_VERSION "0.1.0"
+
+/* ---- errors -------------------------------------------------------------------------------- */
+
+/* The single list of results: name, value, exit status of the program, text. */
+#define IS_STATUS_LIST(X)                                                                          \
+    X(IS_OK, 0, 0, "done")                                                                         \
+    X(IS_E_FAILED, -1, 1, "the run failed")                                                        \
+    X(IS_E_USAGE, -2, 2, "wrong usage")                                                            \
+    X(IS_E_CONFIG, -3, 2, "invalid configuration")                                                 \
+    X(IS_E_INPUT, -4, 3, "invalid input file")                                                     \
+    X(IS_E_OUTPUT, -5, 74, "cannot write output")                                                  \
+    X(IS_E_MEMORY, -6, 1, "out of memory")                                                         \
+    X(IS_E_DEVICE, -7, 1, "no such device")                                                        \
+    X(IS_E_DIFFERENT, -8, 1, "results differ")                                                     \
+    X(IS_E_UNFINISHED, -9, 75, "stopped with work left")                                           \
+    X(IS_E_INTERRUPTED, -10, 130, "interrupted")                                                   \
+    X(IS_E_TERMINATED, -11, 143, "terminated")
+
+typedef enum is_status {
+#define X(name, value, exit_status, text) name = value,
+    IS_STATUS_LIST(X)
+#undef X
+} is_status;
+
+/* What went wrong and where: "run.yaml:12:9: error: ..." or "a.steps.npy: row 17, field beta: ...".
+ * Several errors of one file are separated by newlines. */
+typedef struct is_error {
+    int status; /* an is_status */
+    char text[8192];
+} is_error;
+
+/* The sentence for an is_status, never NULL. */
+const char *is_status_text(int status);
+/* The program's exit status for an is_status; 1 for values that are not in the list. */
+int is_status_exit(int status);
+
+/* ---- records of step and hit files (formats.md), little-endian, 64 bytes ---------------------- */
+
+enum { IS_KIND_TRACK = 0, IS_KIND_CASCADE = 1, IS_KIND_FLASHER = 2, IS_KIND_POINT = 3 };
+enum { IS_STEP_ISOTROPIC = 1 }; /* is_step.flags */
+
+typedef struct is_step {
+    float x, y, z;    /* start, m, within 10 km */
+    float t;          /* ns after the event's t0 */
+    float dx, dy, dz; /* unit vector of travel; ignored with IS_STEP_ISOTROPIC */
+    float length;     /* m, >= 0; with IS_STEP_ISOTROPIC: radius of the sphere on whose surface the
+                         photons start, radially outwards, after length / (c beta) */
+    float beta;       /* v/c, in (0, 1] */
+    float weight;     /* >= 0, copied to the hits */
+    uint32_t photons; /* how many to create; 0 is legal */
+    uint32_t source_id; /* particle or device that the light belongs to */
+    uint64_t event_id;
+    uint32_t step_id; /* unique within its event */
+    uint8_t kind;     /* IS_KIND_... */
+    uint8_t spectrum; /* 0: Cherenkov light; k > 0: the k-th spectrum of the run */
+    uint16_t flags;   /* IS_STEP_... */
+} is_step;
+
+typedef struct is_hit {
+    uint64_t event_id;
+    double t;         /* ns after the event's t0 */
+    float x, y, z;    /* impact relative to the module's centre, at its true size, m */
+    float dx, dy, dz; /* unit vector of travel at impact */
+    float wavelength; /* nm */
+    float weight;
+    uint32_t step_id;
+    uint32_t photon_id; /* index within the step */
+    uint16_t string, module;
+    int16_t pmt;       /* -1: none */
+    uint16_t scatters; /* saturates at 65535 */
+} is_hit;
+
+/* What became of the photons; closes exactly: created = absorbed + detected + left + stopped. */
+typedef struct is_account {
+    uint64_t created;  /* photons started */
+    uint64_t absorbed; /* by the ice or by an excluded module */
+    uint64_t detected; /* ended on a module */
+    uint64_t left;     /* crossed an absorbing boundary of the world, or could not reach any module */
+    uint64_t stopped;  /* by the bounce limit */
+    uint64_t hits;     /* hits recorded; more than detected where photons go on after a hit */
+    uint64_t bounces;  /* segments flown, for rates */
+} is_account;
+
+/* ---- configuration -------------------------------------------------------------------------- */
+
+typedef struct is_config is_config;
+
+/* Reads a run's YAML file; NULL: all defaults. `sets` are `path=value` overrides, applied in order.
+ * All errors of the file are reported together. IS_E_CONFIG, IS_E_MEMORY. On success the caller
+ * owns *out. */
+int is_config_load(const char *path, const char *const *sets, size_t set_count, is_config **out,
+                   is_error *error);
+/* Accepts NULL. */
+void is_config_destroy(is_config *config);
+/* Writes the effective configuration as YAML that is_config_load accepts. IS_E_OUTPUT. */
+int is_config_print(const is_config *config, FILE *out, is_error *error);
+
+/* ---- commands ------------------------------------------------------------------------------- */
+
+/* Checks configuration, ice, detector and light without running photons, and describes them on
+ * `report` (may be NULL). IS_E_CONFIG. */
+int is_validate(const is_config *config, FILE *report, is_error *error);
+
+typedef struct is_run_options {
+    bool force;    /* overwrite existing hit files */
+    bool resume;   /* skip outputs that are complete and match; recompute the rest */
+    bool quiet;    /* no progress */
+    FILE *progress; /* people read this; NULL: none */
+    const char *summary_path; /* NULL: summary.json in the sink's directory */
+} is_run_options;
+
+/* Runs the configured sources through to hit files. SIGINT and SIGTERM drain and end the run with
+ * IS_E_INTERRUPTED / IS_E_TERMINATED; IS_E_INPUT: finished, but some files were set aside. */
+int is_run(const is_config *config, const is_run_options *options, is_error *error);
+
+/* Writes the configured workload as one step file; "-": to standard output. */
+int is_generate(const is_config *config, const char *path, bool force, is_error *error);
+
+/* Describes a step or hit file; `verify`: reads all of it and checks digests, fields and order. */
+int is_info(const char *path, bool verify, bool json, FILE *out, is_error *error);
+
+/* Converts between .npy and HDF5, by the files' endings. */
+int is_convert(const char *from, const char *to, bool force, is_error *error);
+
+typedef struct is_compare_options {
+    const char *schedules;     /* "wavefront,monolithic"; NULL: every schedule of the device */
+    const is_config *against;  /* a second configuration, or NULL */
+    bool json;
+} is_compare_options;
+
+/* Runs the same steps through several schedules or configurations and holds the hits against each
+ * other. IS_E_DIFFERENT where the expectation (identical or compatible) does not hold. */
+int is_compare(const is_config *config, const is_compare_options *options, FILE *out,
+               is_error *error);
+
+/* Lists stages and variants: parameters, what they read and write, bytes per photon. */
+int is_stages(bool json, FILE *out, is_error *error);
+
+/* Measures the configured workload: a table, or JSON. */
+int is_bench(const is_config *config, bool json, FILE *out, is_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
