@@ -1,0 +1,91 @@
+/* Batches: the unit of work between a step file and a device, and the way from arrivals to hits.
+ *
+ * A batch goes to a device with emissions in it and comes back with hits in it. How a stream of
+ * steps is cut into batches never changes a hit: photons are numbered within their step, so that
+ * even one step of 1e9 photons may be spread over many batches.
+ */
+#ifndef IS_BATCH_H
+#define IS_BATCH_H
+
+#include "graphs/graph.h"
+#include "kernels/tables.h"
+#include "pipeline/host/workers.h"
+#include "pipeline/icestream.h"
+#include "stages/model.h"
+
+/* Photons per batch where graph.batch is auto: a quarter of a second of one CPU thread, short
+ * enough for an even load at the end of a run and a quick answer to SIGINT. */
+#define IS_BATCH_PHOTONS (1u << 18)
+/* Steps per batch at most, whatever their photons: bounds the memory of a batch to 2 MiB. */
+#define IS_BATCH_STEPS (1u << 14)
+
+typedef struct is_batch {
+    is_job job;    /* how it travels between threads; first, so that a job is its batch */
+    uint64_t index; /* place in its stream, set by the owner */
+    void *owner;   /* for whoever submitted it */
+
+    is_step *steps;          /* [count], the step of every emission */
+    ice_emission *emissions; /* [count], each with 1 or more photons */
+    uint32_t count, capacity;
+    uint64_t photons;        /* sum over the emissions */
+    uint64_t photon_limit;   /* full at so many photons */
+
+    /* Filled by a device. */
+    is_hit *hits; /* [hit_count], sorted */
+    size_t hit_count;
+    is_account account;
+    double seconds; /* of one thread */
+    is_error error; /* error.status IS_OK: done; else the fields above are empty */
+} is_batch;
+
+/* Makes an empty batch for up to photon_limit photons (0: IS_BATCH_PHOTONS). IS_E_MEMORY. */
+int is_batch_create(uint64_t photon_limit, is_batch **out, is_error *error);
+/* Accepts NULL. */
+void is_batch_destroy(is_batch *batch);
+
+/* A place in an array of steps, possibly within a step. */
+typedef struct is_step_cursor {
+    const is_step *steps;
+    size_t count;          /* steps left, steps[0] included */
+    uint32_t first_photon; /* photons of steps[0] that are already in batches */
+} is_step_cursor;
+
+/* Moves photons from the cursor to the batch until the batch is full or the cursor is used up;
+ * steps without photons are passed over. *full says which. IS_E_MEMORY. */
+int is_batch_fill(is_batch *batch, is_step_cursor *cursor, bool *full, is_error *error);
+
+/* The emission of photons first .. first + photons - 1 of a step: direction normalised in double
+ * precision (isotropic: +z, it is not used). The step has passed the checks of formats.md. */
+ice_emission is_step_emission(const is_step *step, uint32_t first, uint32_t photons);
+
+/* What labels and weights of hits are made from; all must outlive its use. */
+typedef struct is_hit_models {
+    const ice_tables *tables;
+    const ice_detector *detector;
+    const ice_light *light;
+} is_hit_models;
+
+/* Probability that generated light of this wavelength (nm) was kept: linear between the points of
+ * light->bias, constant beyond its ends; 1 without points (physics.md 3.2). */
+double is_light_bias(const ice_light *light, double wavelength);
+
+/* The hit that an arrival becomes (physics.md 9, formats.md): t = step.t + is_arrival_delay in
+ * double precision, weight = step.weight / bias(wavelength), scatters saturate at 65535.
+ * IS_E_FAILED: an arrival that no model explains (unknown emission or module, bias 0). */
+int is_hit_from_arrival(const is_hit_models *models, const is_batch *batch,
+                        const ice_arrival *arrival, is_hit *out, is_error *error);
+
+/* Order of hit files: (event_id, step_id, photon_id, string, module), then t, then all bytes, so
+ * that the order is total. <0, 0, >0; for qsort. */
+int is_hit_compare(const void *left, const void *right);
+/* Sorts into the order of hit files. */
+void is_hits_sort(is_hit *hits, size_t count);
+
+/* Adds the numbers of one account to another. */
+void is_account_add(is_account *to, const is_account *from);
+/* IS_E_FAILED, naming all numbers, unless created == absorbed + detected + left + stopped, created
+ * == photons, and hits == hit_rows. */
+int is_account_check(const is_account *account, uint64_t photons, uint64_t hit_rows,
+                     is_error *error);
+
+#endif
