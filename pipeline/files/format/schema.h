@@ -1,0 +1,36 @@
+/* The tables of step and hit files: names, places, types and units of their fields, written once
+ * (formats.md) for header writer, readers, checks, info and HDF5. */
+#ifndef IS_SCHEMA_H
+#define IS_SCHEMA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { IS_ROW_BYTES = 64 }; /* every table has rows of this size, without gaps */
+
+/* A little-endian number: kind 'f' float, 'u' unsigned, 'i' signed, 'b' boolean. */
+typedef struct is_number_type {
+    char kind;
+    uint8_t bytes;
+} is_number_type;
+
+typedef struct is_field {
+    const char *name;
+    is_number_type type;
+    uint32_t offset;  /* bytes from the start of the row */
+    const char *unit; /* "1" for pure numbers */
+} is_field;
+
+typedef struct is_schema {
+    const char *name;       /* "icestream.steps", in metadata */
+    const char *short_name; /* "steps": in messages, and the name of the HDF5 dataset */
+    uint32_t version;
+    const char *coordinates; /* what positions and times refer to */
+    const is_field *fields;  /* [field_count], in the order of their offsets */
+    size_t field_count;
+} is_schema;
+
+const is_schema *is_schema_steps(void);
+const is_schema *is_schema_hits(void);
+
+#endif
