@@ -108,18 +108,21 @@ START_TEST(shuffled_check_values)
     ck_assert_ptr_nonnull(steps);
     is_workload_fill(workload, 0, N, steps);
     uint64_t sums[2] = {0, 0};
-    uint32_t least = UINT32_MAX;
-    uint32_t most = 0;
+    uint32_t least[2] = {UINT32_MAX, UINT32_MAX};
+    uint32_t most[2] = {0, 0};
     for (size_t i = 0; i < N; ++i) {
-        sums[i >= N / 2] += steps[i].photons;
-        least = steps[i].photons < least ? steps[i].photons : least;
-        most = steps[i].photons > most ? steps[i].photons : most;
+        size_t half = i / (N / 2);
+        sums[half] += steps[i].photons;
+        least[half] = steps[i].photons < least[half] ? steps[i].photons : least[half];
+        most[half] = steps[i].photons > most[half] ? steps[i].photons : most[half];
     }
     ck_assert_uint_eq(sums[0], 104696641);
     ck_assert_uint_eq(sums[0] + sums[1], 209715200);
     ck_assert_uint_eq(is_workload_photons(workload), 209715200);
-    ck_assert_uint_eq(least, 20);
-    ck_assert_uint_eq(most, 379); /* 380 would take a draw of exactly one */
+    ck_assert_uint_eq(least[0], 20);
+    ck_assert_uint_eq(most[0], 379);
+    ck_assert_uint_eq(least[1], 21); /* 400 less those of the first half */
+    ck_assert_uint_eq(most[1], 380);
     free(steps);
     is_workload_destroy(workload);
 }
