@@ -37,7 +37,7 @@ struct is_config {
     } run;
 
     struct {
-        char **files;            /* source.files: [steps/*.steps.npy]; globs, "-": standard input */
+        char **files;            /* source.files: *.steps.npy in steps/; globs, "-": stdin */
         size_t count;
     } source;
 
