@@ -1,0 +1,193 @@
+#include "pipeline/models/curve.h"
+
+#include "pipeline/error.h"
+#include "stages/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { POINTS_MAX = 100000 };
+
+int is_curve_add(is_curve *curve, double x, double y)
+{
+    if (curve->count == curve->capacity) {
+        size_t capacity = curve->capacity ? 2 * curve->capacity : 64;
+        double *grown = realloc(curve->x, capacity * sizeof *grown);
+        if (!grown)
+            return IS_E_MEMORY;
+        curve->x = grown;
+        grown = realloc(curve->y, capacity * sizeof *grown);
+        if (!grown)
+            return IS_E_MEMORY;
+        curve->y = grown;
+        curve->capacity = capacity;
+    }
+    curve->x[curve->count] = x;
+    curve->y[curve->count++] = y;
+    return IS_OK;
+}
+
+void is_curve_free(is_curve *curve)
+{
+    free(curve->x);
+    free(curve->y);
+    *curve = (is_curve){0};
+}
+
+double is_curve_at(const is_curve *curve, double x)
+{
+    if (curve->count == 0 || x < curve->x[0] || x > curve->x[curve->count - 1])
+        return 0;
+    /* The last point at or before x. */
+    size_t low = 0, high = curve->count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (curve->x[middle] <= x)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (low + 1 == curve->count)
+        return curve->y[low];
+    double share = (x - curve->x[low]) / (curve->x[low + 1] - curve->x[low]);
+    return curve->y[low] + share * (curve->y[low + 1] - curve->y[low]);
+}
+
+double is_curve_integral(const is_curve *curve)
+{
+    double sum = 0;
+    for (size_t i = 1; i < curve->count; ++i)
+        sum += 0.5 * (curve->y[i] + curve->y[i - 1]) * (curve->x[i] - curve->x[i - 1]);
+    return sum;
+}
+
+void is_curve_scale(is_curve *curve, double factor)
+{
+    for (size_t i = 0; i < curve->count; ++i)
+        curve->y[i] *= factor;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int check_wavelength(is_text_reader *reader, const is_number_table *table, size_t row,
+                            size_t column)
+{
+    double value = is_number_row(table, row)[column];
+    if (!(value >= ICE_WAVELENGTH_MIN && value <= ICE_WAVELENGTH_MAX))
+        return is_text_fault(reader, table->lines[row], 0,
+                             "wavelength: found %.10g, expected %g .. %g nm", value,
+                             ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX);
+    if (row > 0 && !(value > is_number_row(table, row - 1)[column]))
+        return is_text_fault(reader, table->lines[row], 0,
+                             "wavelength: found %.10g after %.10g, expected ascending wavelengths",
+                             value, is_number_row(table, row - 1)[column]);
+    return IS_OK;
+}
+
+static int finish(const is_text *text, int status, is_number_table *table, is_curve *curve,
+                  is_error *error)
+{
+    is_number_table_free(table);
+    if (status == IS_E_MEMORY)
+        is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", text->name);
+    if (status != IS_OK)
+        is_curve_free(curve);
+    return status;
+}
+
+int is_curve_read_density(const is_text *text, is_curve *out, is_error *error)
+{
+    is_number_table table;
+    *out = (is_curve){0};
+    int status = is_number_table_read(text, 2, 2, POINTS_MAX, "2: wavelength (nm) and density",
+                                      &table, error);
+    if (status != IS_OK)
+        return status;
+    is_text_reader reader = is_text_open(text, ' ', error);
+    for (size_t i = 0; i < table.rows; ++i) {
+        double density = is_number_row(&table, i)[1];
+        check_wavelength(&reader, &table, i, 0);
+        if (!(density >= 0 && density <= 1e30))
+            is_text_fault(&reader, table.lines[i], 0, "density: found %.10g, expected 0 .. 1e30",
+                          density);
+        if (reader.faults == 0 && status == IS_OK)
+            status = is_curve_add(out, is_number_row(&table, i)[0], density);
+    }
+    if (reader.faults == 0 && status == IS_OK && table.rows < 2)
+        is_text_fault(&reader, 0, 0, "found one point, expected at least two");
+    if (reader.faults == 0 && status == IS_OK && !(is_curve_integral(out) > 0))
+        is_text_fault(&reader, 0, 0, "density: found nothing but zeros, expected some light");
+    if (status == IS_OK && reader.faults > 0)
+        status = IS_E_CONFIG;
+    return finish(text, status, &table, out, error);
+}
+
+static void check_cumulative(is_text_reader *reader, const is_number_table *table)
+{
+    for (size_t i = 0; i < table->rows; ++i) {
+        double share = is_number_row(table, i)[0];
+        check_wavelength(reader, table, i, 1);
+        if (!(share >= 0 && share <= 1))
+            is_text_fault(reader, table->lines[i], 0, "share: found %.10g, expected 0 .. 1", share);
+        else if (i > 0 && share < is_number_row(table, i - 1)[0])
+            is_text_fault(reader, table->lines[i], 0,
+                          "share: found %.10g after %.10g, expected a cumulative share that does "
+                          "not fall",
+                          share, is_number_row(table, i - 1)[0]);
+    }
+    if (reader->faults > 0)
+        return;
+    const double tolerance = 1e-6;
+    double first = is_number_row(table, 0)[0], last = is_number_row(table, table->rows - 1)[0];
+    if (table->rows < 2)
+        is_text_fault(reader, 0, 0, "found one row, expected at least two");
+    else if (first > tolerance)
+        is_text_fault(reader, table->lines[0], 0, "share: found %.10g, expected 0 in the first row",
+                      first);
+    else if (last < 1 - tolerance)
+        is_text_fault(reader, table->lines[table->rows - 1], 0,
+                      "share: found %.10g, expected 1 in the last row", last);
+}
+
+/* Row i is the upper edge of a bin, row i - 1 its lower edge. */
+static int add_bins(is_text_reader *reader, const is_number_table *table, is_curve *out)
+{
+    size_t first = 1, last = table->rows - 1;
+    while (first < last && is_number_row(table, first)[0] == is_number_row(table, first - 1)[0])
+        ++first;
+    while (last > first && is_number_row(table, last)[0] == is_number_row(table, last - 1)[0])
+        --last;
+    int status = IS_OK;
+    double centre = 0, width = 0;
+    for (size_t i = first; i <= last && status == IS_OK; ++i) {
+        const double *upper = is_number_row(table, i), *lower = is_number_row(table, i - 1);
+        width = upper[1] - lower[1];
+        centre = 0.5 * (upper[1] + lower[1]);
+        double share = upper[0] - lower[0];
+        if (!(share > 0))
+            /* Light exactly there would have bias zero, that is an infinite weight. */
+            return is_text_fault(reader, table->lines[i], 0,
+                                 "found no light between %.10g and %.10g nm, expected an increase "
+                                 "in every bin",
+                                 lower[1], upper[1]);
+        if (i == first)
+            status = is_curve_add(out, centre - width, 0);
+        if (status == IS_OK)
+            status = is_curve_add(out, centre, share / width);
+    }
+    return status == IS_OK ? is_curve_add(out, centre + width, 0) : status;
+}
+
+int is_curve_read_cumulative(const is_text *text, is_curve *out, is_error *error)
+{
+    is_number_table table;
+    *out = (is_curve){0};
+    int status = is_number_table_read(text, 2, 2, POINTS_MAX,
+                                      "2: cumulative share and wavelength (nm)", &table, error);
+    if (status != IS_OK)
+        return status;
+    is_text_reader reader = is_text_open(text, ' ', error);
+    check_cumulative(&reader, &table);
+    status = reader.faults > 0 ? IS_E_CONFIG : add_bins(&reader, &table, out);
+    return finish(text, status, &table, out, error);
+}

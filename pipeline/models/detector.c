@@ -1,0 +1,235 @@
+#include "pipeline/models/detector.h"
+
+#include "pipeline/error.h"
+#include "pipeline/models/module_grid.h"
+#include "pipeline/models/module_list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- order and labels ------------------------------------------------------------------------ */
+
+static uint32_t label_of(const ice_module *module)
+{
+    return (uint32_t)module->string << 16 | module->module;
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+    const is_listed_module *left = a, *right = b;
+    uint32_t l = label_of(&left->module), r = label_of(&right->module);
+    if (l != r)
+        return l < r ? -1 : 1;
+    return left->line < right->line ? -1 : left->line > right->line;
+}
+
+/* The module of this label in a sorted list, or NULL. */
+static ice_module *find_label(const ice_detector *detector, is_module_label label)
+{
+    uint32_t wanted = (uint32_t)label.string << 16 | label.module;
+    size_t low = 0, high = detector->module_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (label_of(&detector->modules[middle]) < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < detector->module_count && label_of(&detector->modules[low]) == wanted;
+    return found ? &detector->modules[low] : NULL;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* Where a module stands: "file:line", or the key of the configuration that made it. */
+static const char *place_of(const is_config *config, size_t line, char *place, size_t size)
+{
+    if (line == 0)
+        return is_config_place(config, "detector.radius", place, size);
+    snprintf(place, size, "%s:%zu", config->detector.file, line);
+    return place;
+}
+
+static int check_duplicates(const is_config *config, const is_module_list *list, is_error *error)
+{
+    int status = IS_OK;
+    size_t first = 0;
+    char place[512];
+    for (size_t i = 1; i < list->count; ++i) {
+        const ice_module *module = &list->items[i].module;
+        if (label_of(module) != label_of(&list->items[first].module)) {
+            first = i;
+            continue;
+        }
+        status = is_error_add(error, IS_E_CONFIG,
+                              "%s: error: found string %u, module %u again (first on line %zu), "
+                              "expected every module once",
+                              place_of(config, list->items[i].line, place, sizeof place),
+                              module->string, module->module, list->items[first].line);
+    }
+    return status;
+}
+
+static int check_overlaps(const is_config *config, const is_module_list *list,
+                          const ice_module *modules, is_error *error)
+{
+    double least = 2 * config->detector.radius;
+    is_module_grid *grid = is_module_grid_create(modules, list->count, least);
+    if (!grid)
+        return is_error_add(error, IS_E_MEMORY, "detector: error: out of memory");
+    int status = IS_OK;
+    char place[512], line[48];
+    for (size_t i = 0; i < list->count; ++i) {
+        double distance;
+        size_t other = is_module_grid_nearest(grid, i, &distance);
+        if (other == SIZE_MAX) {
+            /* Only modules without a fault enter, so a cell never fills up. */
+            is_module_grid_insert(grid, i);
+            continue;
+        }
+        line[0] = 0;
+        if (list->items[other].line > 0)
+            snprintf(line, sizeof line, " (line %zu)", list->items[other].line);
+        is_error_add(error, IS_E_CONFIG,
+                     "%s: error: string %u, module %u: found %.6g m from string %u, module %u%s, "
+                     "expected at least %.6g m, twice detector.radius",
+                     place_of(config, list->items[i].line, place, sizeof place), modules[i].string,
+                     modules[i].module, distance, modules[other].string, modules[other].module,
+                     line, least);
+        status = IS_E_CONFIG;
+    }
+    is_module_grid_destroy(grid);
+    return status;
+}
+
+static int mark_excluded(const is_config *config, ice_detector *detector, is_error *error)
+{
+    int status = IS_OK;
+    for (size_t i = 0; i < config->detector.excluded_count; ++i) {
+        is_module_label label = config->detector.excluded[i];
+        ice_module *module = find_label(detector, label);
+        char place[512];
+        if (module)
+            module->absorbs = true;
+        else
+            status = is_error_add(error, IS_E_CONFIG,
+                                  "%s: error: detector.excluded: found [%u, %u], expected a module "
+                                  "of %s",
+                                  is_config_place(config, "detector.excluded", place, sizeof place),
+                                  label.string, label.module, detector->name);
+    }
+    return status;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static bool ends_with_geo_f2k(const char *path)
+{
+    static const char ending[] = "geo-f2k";
+    size_t length = strlen(path), tail = sizeof ending - 1;
+    return length >= tail && strcmp(path + length - tail, ending) == 0;
+}
+
+static int read_list(const is_config *config, is_module_list *list, is_error *error)
+{
+    *list = (is_module_list){0};
+    const char *path = config->detector.file;
+    char place[512];
+    if (!path) {
+        const char *layout = config->detector.layout;
+        if (strcmp(layout, "hex86") != 0)
+            return is_error_add(
+                error, IS_E_CONFIG, "%s: error: detector.layout: found '%s', expected hex86",
+                is_config_place(config, "detector.layout", place, sizeof place), layout);
+        int status = is_module_list_hex86(config->detector.jitter, config->detector.dense, list);
+        return status ? is_error_add(error, status, "detector: error: out of memory") : IS_OK;
+    }
+    is_text text;
+    int status = is_text_read(path, &text, error);
+    if (status != IS_OK)
+        return status;
+    status = ends_with_geo_f2k(path) ? is_module_list_geo(&text, list, error)
+                                     : is_module_list_csv(&text, list, error);
+    is_text_free(&text);
+    return status;
+}
+
+static ice_detector *allocate(const char *name, const is_module_list *list)
+{
+    ice_detector *detector = calloc(1, sizeof *detector);
+    if (!detector)
+        return NULL;
+    detector->name = strdup(name);
+    detector->modules = calloc(list->count, sizeof *detector->modules);
+    if (!detector->name || !detector->modules) {
+        is_detector_destroy(detector);
+        return NULL;
+    }
+    detector->module_count = list->count;
+    for (size_t i = 0; i < list->count; ++i)
+        detector->modules[i] = list->items[i].module;
+    return detector;
+}
+
+int is_detector_create(const is_config *config, ice_detector **out, is_warnings *warnings,
+                       is_error *error)
+{
+    is_module_list list;
+    *out = NULL;
+    int status = read_list(config, &list, error);
+    if (status != IS_OK)
+        return status;
+    qsort(list.items, list.count, sizeof *list.items, compare_labels);
+    ice_detector *detector =
+        allocate(config->detector.file ? config->detector.file : config->detector.layout, &list);
+    if (!detector) {
+        is_module_list_free(&list);
+        return is_error_add(error, IS_E_MEMORY, "detector: error: out of memory");
+    }
+    detector->radius = config->detector.radius;
+    detector->oversize = config->detector.oversize;
+    detector->keep_hit_photons = config->detector.keep_hit_photons;
+
+    /* A module listed twice also overlaps itself: one message says enough. */
+    status = check_duplicates(config, &list, error);
+    if (status == IS_OK)
+        status = check_overlaps(config, &list, detector->modules, error);
+    int result = mark_excluded(config, detector, error);
+    status = status ? status : result;
+    is_module_list_free(&list);
+    if (status == IS_OK && config->detector.excluded_count >= detector->module_count) {
+        bool records = false;
+        for (size_t i = 0; i < detector->module_count; ++i)
+            records |= !detector->modules[i].absorbs;
+        if (!records && is_warnings_add(warnings,
+                                        "detector.excluded: all %zu modules are excluded, "
+                                        "nothing can be recorded",
+                                        detector->module_count))
+            status = is_error_add(error, IS_E_MEMORY, "detector: error: out of memory");
+    }
+    if (status != IS_OK) {
+        is_detector_destroy(detector);
+        return status;
+    }
+    *out = detector;
+    return IS_OK;
+}
+
+void is_detector_destroy(ice_detector *detector)
+{
+    if (!detector)
+        return;
+    free(detector->name);
+    free(detector->modules);
+    free(detector);
+}
+
+double is_detector_efficiency(const ice_detector *detector)
+{
+    double largest = 0;
+    for (size_t i = 0; i < detector->module_count; ++i)
+        if (!detector->modules[i].absorbs && detector->modules[i].efficiency > largest)
+            largest = detector->modules[i].efficiency;
+    return largest > 0 ? largest : 1;
+}

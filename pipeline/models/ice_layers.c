@@ -1,0 +1,208 @@
+#include "pipeline/models/ice_layers.h"
+
+#include "pipeline/error.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ranges are wide: they catch wrong units and columns, not unusual ice. */
+static const struct {
+    const char *name, *unit;
+    double low, high;
+    bool open; /* the ends themselves are excluded */
+} properties[] = {
+    {"alpha", "", -10, 10, false},           {"kappa", "", -10, 10, false},
+    {"absorption_a", " 1/m", 0, 1e9, false}, {"absorption_b", " nm", 0, 1e6, false},
+    {"mean_cosine", "", -1, 1, true},        {"liu_fraction", "", 0, 1, false},
+};
+
+int is_ice_property_check(const char *place, const char *property, double value, is_error *error)
+{
+    for (size_t i = 0; i < sizeof properties / sizeof *properties; ++i) {
+        if (strcmp(properties[i].name, property) != 0)
+            continue;
+        double low = properties[i].low, high = properties[i].high;
+        bool inside =
+            properties[i].open ? value > low && value < high : value >= low && value <= high;
+        if (inside)
+            return IS_OK;
+        return is_error_add(error, IS_E_CONFIG, "%s: error: %s: found %.10g, expected %g .. %g%s%s",
+                            place, property, value, low, high, properties[i].unit,
+                            properties[i].open ? ", without the ends" : "");
+    }
+    return IS_OK;
+}
+
+int is_layer_list_add(is_layer_list *list, const is_layer_row *row)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 64;
+        if (capacity > SIZE_MAX / sizeof *list->rows)
+            return IS_E_MEMORY;
+        is_layer_row *rows = realloc(list->rows, capacity * sizeof *rows);
+        if (!rows)
+            return IS_E_MEMORY;
+        list->rows = rows;
+        list->capacity = capacity;
+    }
+    list->rows[list->count++] = *row;
+    return IS_OK;
+}
+
+void is_layer_list_free(is_layer_list *list)
+{
+    free(list->rows);
+    *list = (is_layer_list){0};
+}
+
+int is_medium_allocate(const char *name, size_t count, ice_medium **out, is_error *error)
+{
+    ice_medium *medium = calloc(1, sizeof *medium);
+    if (medium) {
+        medium->name = strdup(name);
+        medium->layers = calloc(count, sizeof *medium->layers);
+        medium->layer_count = count;
+        medium->absorb_above = INFINITY;
+        medium->absorb_below = -INFINITY;
+    }
+    if (!medium || !medium->name || !medium->layers) {
+        is_medium_destroy(medium);
+        return is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", name);
+    }
+    *out = medium;
+    return IS_OK;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+typedef struct layer_check {
+    const is_layer_list *list;
+    is_error *error;
+    int status;
+} layer_check;
+
+static void fault(layer_check *check, const is_layer_row *row, const char *field, double found,
+                  const char *expected)
+{
+    char place[64] = "";
+    if (row->line > 0 && row->column > 0)
+        snprintf(place, sizeof place, ":%zu:%zu", row->line, row->column);
+    else if (row->line > 0)
+        snprintf(place, sizeof place, ":%zu", row->line);
+    check->status = IS_E_CONFIG;
+    is_error_add(check->error, IS_E_CONFIG, "%s%s: error: %s: found %.10g, expected %s",
+                 check->list->name, place, field, found, expected);
+}
+
+static bool within(double value, double low, double high)
+{
+    return value >= low && value <= high; /* false for NaN */
+}
+
+static void check_row(layer_check *check, const is_layer_row *row)
+{
+    const ice_layer *layer = &row->layer;
+    if (!within(row->depth, -10000, 20000))
+        fault(check, row, "depth", row->depth, "metres below the surface, -10000 .. 20000");
+    if (!within(layer->effective_scattering, 0, 1e4))
+        fault(check, row, "be400", layer->effective_scattering,
+              "effective scattering at 400 nm, 0 .. 10000 1/m");
+    else if (!within(layer->bubbles, 0, 1e4))
+        fault(check, row, "bubbles", layer->bubbles, "scattering by bubbles, 0 .. 10000 1/m");
+    else if (!(layer->effective_scattering + layer->bubbles > 0))
+        fault(check, row, "be400", layer->effective_scattering, "more than 0 1/m");
+    if (!within(layer->dust_absorption, 0, 1e6))
+        fault(check, row, "adust400", layer->dust_absorption,
+              "dust absorption at 400 nm, 0 .. 1000000 1/m");
+    if (!within(layer->delta_tau, -300, 300))
+        fault(check, row, "dtau", layer->delta_tau, "a temperature difference, -300 .. 300 K");
+}
+
+static void check_spacing(layer_check *check)
+{
+    const is_layer_list *list = check->list;
+    if (list->count < 2)
+        return;
+    double spacing = list->rows[1].depth - list->rows[0].depth;
+    char expected[64];
+    for (size_t i = 1; i < list->count; ++i) {
+        double step = list->rows[i].depth - list->rows[i - 1].depth;
+        if (!(step > 0)) {
+            fault(check, &list->rows[i], "depth", list->rows[i].depth, "increasing depths");
+        } else if (spacing > 0 && !(fabs(step - spacing) <= 1e-5 * spacing)) {
+            snprintf(expected, sizeof expected, "%.10g: equal spacing of %.10g m",
+                     list->rows[i - 1].depth + spacing, spacing);
+            fault(check, &list->rows[i], "depth", list->rows[i].depth, expected);
+        }
+    }
+    if (spacing > 0 && !within(spacing, 0.1, 10000))
+        fault(check, &list->rows[1], "layer spacing", spacing, "0.1 .. 10000 m");
+}
+
+/* Dust and pure ice have different slopes in wavelength and the pure ice can count negative (a
+ * delta_tau below -100 K), so the band is looked through nanometre by nanometre. */
+static void check_absorption(layer_check *check, const ice_medium *medium)
+{
+    enum { POINTS = (int)(ICE_WAVELENGTH_MAX - ICE_WAVELENGTH_MIN) + 1 };
+    double dust[POINTS], pure[POINTS];
+    for (int k = 0; k < POINTS; ++k) {
+        double wavelength = ICE_WAVELENGTH_MIN + k;
+        dust[k] = pow(wavelength / 400, -medium->kappa);
+        pure[k] = medium->absorption_a * exp(-medium->absorption_b / wavelength);
+    }
+    for (size_t i = 0; i < check->list->count; ++i) {
+        const is_layer_row *row = &check->list->rows[i];
+        double lowest = INFINITY, at = 0;
+        for (int k = 0; k < POINTS; ++k) {
+            double absorption =
+                row->layer.dust_absorption * dust[k] + pure[k] * (1 + 0.01 * row->layer.delta_tau);
+            if (absorption < lowest) {
+                lowest = absorption;
+                at = ICE_WAVELENGTH_MIN + k;
+            }
+        }
+        char expected[96];
+        snprintf(expected, sizeof expected, "more than 0 1/m (at %g nm) from %g to %g nm", at,
+                 ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX);
+        if (!(lowest > 0))
+            fault(check, row, "absorption", lowest, expected);
+    }
+}
+
+int is_medium_from_layers(const char *name, const is_layer_list *list, const ice_medium *scalars,
+                          ice_medium **out, is_error *error)
+{
+    layer_check check = {.list = list, .error = error, .status = IS_OK};
+    if (list->count < 1 || list->count > ICE_LAYERS_MAX)
+        return is_error_add(error, IS_E_CONFIG, "%s: error: layers: found %zu, expected 1 .. %d",
+                            list->name, list->count, ICE_LAYERS_MAX);
+    for (size_t i = 0; i < list->count; ++i)
+        check_row(&check, &list->rows[i]);
+    check_spacing(&check);
+    if (check.status == IS_OK)
+        check_absorption(&check, scalars);
+    if (check.status != IS_OK)
+        return check.status;
+
+    ice_medium *medium;
+    int status = is_medium_allocate(name, list->count, &medium, error);
+    if (status != IS_OK)
+        return status;
+    medium->alpha = scalars->alpha;
+    medium->kappa = scalars->kappa;
+    medium->absorption_a = scalars->absorption_a;
+    medium->absorption_b = scalars->absorption_b;
+    medium->mean_cosine = scalars->mean_cosine;
+    medium->liu_fraction = scalars->liu_fraction;
+    size_t last = list->count - 1;
+    double deepest = list->rows[last].depth;
+    medium->thickness = last ? (deepest - list->rows[0].depth) / (double)last : 100;
+    medium->bottom = ICE_DETECTOR_DEPTH - deepest - 0.5 * medium->thickness;
+    for (size_t i = 0; i <= last; ++i)
+        medium->layers[i] = list->rows[last - i].layer;
+    *out = medium;
+    return IS_OK;
+}

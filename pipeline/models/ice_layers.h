@@ -1,0 +1,63 @@
+/* From rows of an ice table to a checked medium: what all file formats of ice have in common. */
+#ifndef IS_ICE_LAYERS_H
+#define IS_ICE_LAYERS_H
+
+#include "pipeline/models/ice.h"
+#include "pipeline/models/text.h"
+
+/* A layer as files give it, by the depth of its centre. */
+typedef struct is_layer_row {
+    double depth; /* m below the surface */
+    ice_layer layer;
+    size_t line, column; /* where the row stands; 0: unknown */
+} is_layer_row;
+
+/* Rows in the order of their file, deepest last. */
+typedef struct is_layer_list {
+    const char *name; /* of the file, for messages; not owned */
+    is_layer_row *rows;
+    size_t count, capacity;
+} is_layer_list;
+
+/* Appends a row. IS_OK or IS_E_MEMORY. */
+int is_layer_list_add(is_layer_list *list, const is_layer_row *row);
+void is_layer_list_free(is_layer_list *list);
+
+/* Checks one property of the ice as a whole ("alpha", "mean_cosine", ...); `place` is "file:line".
+ * IS_E_CONFIG. */
+int is_ice_property_check(const char *place, const char *property, double value, is_error *error);
+
+/* A medium with `count` zeroed layers, that is_medium_destroy frees. */
+int is_medium_allocate(const char *name, size_t count, ice_medium **out, is_error *error);
+
+/* Checks the rows and makes the medium: increasing depth, equal spacing within 1e-5 of itself,
+ * coefficients that are positive and plausible. A single row is homogeneous ice, 100 m thick for
+ * reports. `properties` gives alpha .. liu_fraction, already checked. IS_E_CONFIG, IS_E_MEMORY. */
+int is_medium_from_layers(const char *name, const is_layer_list *list, const ice_medium *properties,
+                          ice_medium **out, is_error *error);
+
+/* ---- the sources ----------------------------------------------------------------------------- */
+
+/* The built-in ice of this name. IS_E_CONFIG for other names, `place` says where it was asked
+ * for.*/
+int is_medium_from_model(const char *place, const char *model, ice_medium **out, is_error *error);
+
+/* A ppc ice folder as it is; `oversize` is the configured one, the folder's is not used. */
+int is_medium_from_ppc(const char *directory, double oversize, ice_medium **out,
+                       is_ice_factors *factors, is_warnings *warnings, is_error *error);
+
+/* A YAML file; relative paths in it refer to its own folder. */
+int is_medium_from_yaml(const char *path, ice_medium **out, is_error *error);
+
+/* ---- tables, also read from memory by tests ---------------------------------------------------
+ */
+
+/* icemodel.dat: depth, be400, adust400, dtau [, k1, k2 [, BFRA [, BFRB]]] (physics.md 4.3).
+ * `dust_scale` and `dust_offset` turn column 3 into adust400. */
+int is_ppc_layers_read(const is_text *text, double dust_scale, double dust_offset,
+                       is_layer_list *out, is_warnings *warnings, is_error *error);
+
+/* CSV: depth_m, be400_per_m, adust400_per_m, delta_tau_K [, bubbles_per_m]. */
+int is_csv_layers_read(const is_text *text, is_layer_list *out, is_error *error);
+
+#endif

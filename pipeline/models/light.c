@@ -1,0 +1,379 @@
+#include "pipeline/models/light.h"
+
+#include "pipeline/error.h"
+#include "pipeline/models/curve.h"
+#include "pipeline/models/detector.h"
+#include "stages/optics.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Bands of Cherenkov light, nm. */
+#define PLAIN_LOW     265
+#define PLAIN_HIGH    675
+#define STANDARD_LOW  280
+#define STANDARD_HIGH 680
+
+/* Photons that the standard module would see per metre of bare track, for acceptances that are
+ * known only up to a factor (the public code's constant, physics.md 3.2). */
+#define NOMINAL_YIELD 2450.08
+
+/* Gaussian stand-ins of the LEDs, median and half of the 16-84 % width in nm (physics.md 2.4). */
+static const struct {
+    const char *name;
+    double median, width;
+} leds[] = {{"LED 340", 341.7, 10.7},
+            {"LED 370", 371.0, 7.5},
+            {"LED 405", 402.8, 8.0},
+            {"LED 450", 451.3, 10.2},
+            {"LED 505", 489.8, 16.2}};
+enum { LEDS = sizeof leds / sizeof *leds, NITROGEN_LASER = 337 };
+_Static_assert(1 + LEDS + 1 == IS_SPECTRA_BUILT_IN, "Cherenkov light, LEDs, laser");
+
+double is_frank_tamm(double wavelength, double beta)
+{
+    const double fine_structure = 1 / 137.035999084;
+    const double nanometres_per_metre = 1e9;
+    double index = beta * ice_phase_index_double(wavelength);
+    return nanometres_per_metre * 2 * M_PI * fine_structure / (wavelength * wavelength) *
+           (1 - 1 / (index * index));
+}
+
+double is_standard_acceptance(double wavelength)
+{
+    if (wavelength < STANDARD_LOW || wavelength > STANDARD_HIGH)
+        return 0;
+    return 0.1342 / (1 + exp(-(wavelength - 351) / 13.1)) / (1 + exp((wavelength - 632) / 14.25)) *
+           (0.0916 + 0.9084 / (1 + exp((wavelength - 519) / 32.8)));
+}
+
+/* ---- building -------------------------------------------------------------------------------- */
+
+typedef struct light_builder {
+    const is_config *config;
+    ice_light *light;
+    is_curve bias; /* without points: 1 everywhere */
+    is_error *error;
+    char place[512]; /* of light.acceptance */
+} light_builder;
+
+static int no_memory(const light_builder *builder)
+{
+    return is_error_add(builder->error, IS_E_MEMORY, "light: error: out of memory");
+}
+
+static double bias_at(const light_builder *builder, double wavelength)
+{
+    return builder->bias.count > 0 ? is_curve_at(&builder->bias, wavelength) : 1;
+}
+
+/* The wavelengths at which light can be recorded. */
+static void band_of(const light_builder *builder, double *low, double *high)
+{
+    const is_curve *bias = &builder->bias;
+    *low = bias->count > 0 ? bias->x[0] : ICE_WAVELENGTH_MIN;
+    *high = bias->count > 0 ? bias->x[bias->count - 1] : ICE_WAVELENGTH_MAX;
+}
+
+/* Takes over the curve as spectrum number `index`. */
+static int keep_spectrum(light_builder *builder, size_t index, const char *name, is_curve *curve)
+{
+    ice_spectrum *spectrum = &builder->light->spectra[index];
+    spectrum->name = strdup(name);
+    spectrum->wavelength = curve->x;
+    spectrum->density = curve->y;
+    spectrum->count = curve->count;
+    *curve = (is_curve){0};
+    return spectrum->name ? IS_OK : no_memory(builder);
+}
+
+static int add_line(light_builder *builder, size_t index, double wavelength, const char *place)
+{
+    double low, high;
+    char name[48];
+    is_curve curve = {0};
+    band_of(builder, &low, &high);
+    if (!(wavelength >= low && wavelength <= high))
+        return is_error_add(builder->error, IS_E_CONFIG,
+                            "%s: error: spectrum %zu: found a line at %.10g nm, expected %.10g .. "
+                            "%.10g nm, where light.acceptance sees light",
+                            place, index, wavelength, low, high);
+    if (is_curve_add(&curve, wavelength, 1) != IS_OK) {
+        is_curve_free(&curve);
+        return no_memory(builder);
+    }
+    snprintf(name, sizeof name, "line %.10g nm", wavelength);
+    return keep_spectrum(builder, index, name, &curve);
+}
+
+/* A spectrum before the bias, at a wavelength. */
+typedef double density_function(const void *source, double wavelength);
+
+/* Multiplies density and bias at every whole nanometre between low and high, at the ends, and at
+ * the source's own points, where there are any. */
+static int add_product(light_builder *builder, size_t index, const char *name,
+                       density_function *density, const void *source, const is_curve *points,
+                       double low, double high, const char *place)
+{
+    double band_low, band_high;
+    is_curve curve = {0};
+    size_t next = 0;
+    int status = IS_OK;
+    bool light = false;
+    band_of(builder, &band_low, &band_high);
+    low = fmax(low, band_low);
+    high = fmin(high, band_high);
+    for (double x = low; low < high && status == IS_OK;) {
+        double y = density(source, x) * bias_at(builder, x);
+        status = is_curve_add(&curve, x, y);
+        light |= y > 0;
+        if (x >= high)
+            break;
+        double following = fmin(floor(x) + 1, high);
+        while (points && next < points->count && points->x[next] <= x)
+            ++next;
+        x = points && next < points->count ? fmin(following, points->x[next]) : following;
+    }
+    if (status != IS_OK)
+        no_memory(builder);
+    else if (!light)
+        status = is_error_add(builder->error, IS_E_CONFIG,
+                              "%s: error: spectrum %zu (%s): found no light between %.10g and "
+                              "%.10g nm, expected some where light.acceptance sees it",
+                              place, index, name, band_low, band_high);
+    else
+        status = keep_spectrum(builder, index, name, &curve);
+    is_curve_free(&curve);
+    return status;
+}
+
+static double cherenkov_density(const void *source, double wavelength)
+{
+    (void)source;
+    return is_frank_tamm(wavelength, 1);
+}
+
+static double led_density(const void *source, double wavelength)
+{
+    const double *led = source; /* median, width */
+    double distance = (wavelength - led[0]) / led[1];
+    return exp(-0.5 * distance * distance);
+}
+
+static double curve_density(const void *source, double wavelength)
+{
+    return is_curve_at(source, wavelength);
+}
+
+/* ---- bias ------------------------------------------------------------------------------------ */
+
+/* Shares of detected Cherenkov light are divided by the Cherenkov spectrum. Points where nothing is
+ * seen are left out: a photon drawn exactly there would have an infinite weight. */
+static int bias_from_shares(light_builder *builder, const is_curve *shares)
+{
+    is_curve detected = {0};
+    int status = IS_OK;
+    double low = fmax(ceil(shares->x[0]), ICE_WAVELENGTH_MIN);
+    double high = fmin(floor(shares->x[shares->count - 1]), ICE_WAVELENGTH_MAX);
+    for (double x = low; x <= high && status == IS_OK; x += 1) {
+        double share = is_curve_at(shares, x);
+        if (share > 0)
+            status = is_curve_add(&detected, x, share);
+    }
+    double sum = is_curve_integral(&detected);
+    if (status == IS_OK && !(sum > 0))
+        status =
+            is_error_add(builder->error, IS_E_CONFIG,
+                         "%s: error: light.acceptance: found less than 2 nm of light, expected "
+                         "a wider band",
+                         builder->place);
+    else if (status != IS_OK)
+        no_memory(builder);
+    if (status == IS_OK) {
+        is_curve_scale(&detected, NOMINAL_YIELD / sum);
+        for (size_t i = 0; i < detected.count; ++i)
+            detected.y[i] /= is_frank_tamm(detected.x[i], 1);
+        builder->bias = detected;
+        return IS_OK;
+    }
+    is_curve_free(&detected);
+    return status;
+}
+
+static int bias_from_file(light_builder *builder, const char *path)
+{
+    is_text text;
+    is_curve shares = {0};
+    int status = is_text_read(path, &text, builder->error);
+    if (status != IS_OK)
+        return status;
+    status = is_curve_read_cumulative(&text, &shares, builder->error);
+    is_text_free(&text);
+    if (status == IS_OK)
+        status = bias_from_shares(builder, &shares);
+    is_curve_free(&shares);
+    return status;
+}
+
+static int bias_from_formula(light_builder *builder)
+{
+    for (int x = STANDARD_LOW; x <= STANDARD_HIGH; ++x)
+        if (is_curve_add(&builder->bias, x, is_standard_acceptance(x)) != IS_OK)
+            return no_memory(builder);
+    return IS_OK;
+}
+
+/* light.acceptance: auto takes the wv.dat of a ppc ice folder where there is one. */
+static int make_bias(light_builder *builder)
+{
+    const is_config *config = builder->config;
+    const char *acceptance = config->light.acceptance;
+    if (strcmp(acceptance, "none") == 0)
+        return IS_OK;
+    if (strcmp(acceptance, "standard") == 0)
+        return bias_from_formula(builder);
+    if (strcmp(acceptance, "auto") != 0)
+        return bias_from_file(builder, acceptance);
+    if (!config->ice.directory)
+        return bias_from_formula(builder);
+    char *path;
+    if (asprintf(&path, "%s/wv.dat", config->ice.directory) < 0)
+        return no_memory(builder);
+    struct stat status;
+    bool there = stat(path, &status) == 0 || errno != ENOENT;
+    int result = there ? bias_from_file(builder, path) : bias_from_formula(builder);
+    free(path);
+    return result;
+}
+
+/* ---- spectra --------------------------------------------------------------------------------- */
+
+static int add_cherenkov(light_builder *builder)
+{
+    int status =
+        add_product(builder, 0, "Cherenkov", cherenkov_density, NULL, NULL,
+                    builder->bias.count > 0 ? ICE_WAVELENGTH_MIN : PLAIN_LOW,
+                    builder->bias.count > 0 ? ICE_WAVELENGTH_MAX : PLAIN_HIGH, builder->place);
+    if (status != IS_OK)
+        return status;
+    const ice_spectrum *spectrum = &builder->light->spectra[0];
+    is_curve curve = {.x = spectrum->wavelength, .y = spectrum->density, .count = spectrum->count};
+    builder->light->photons_per_metre = is_curve_integral(&curve);
+    return IS_OK;
+}
+
+static int add_built_in(light_builder *builder)
+{
+    const double reach = 5; /* widths: beyond are 6e-7 of the light */
+    int status = add_cherenkov(builder);
+    for (size_t i = 0; i < LEDS; ++i) {
+        double led[2] = {leds[i].median, leds[i].width};
+        int result = add_product(builder, 1 + i, leds[i].name, led_density, led, NULL,
+                                 led[0] - reach * led[1], led[0] + reach * led[1], builder->place);
+        status = status ? status : result;
+    }
+    int result = add_line(builder, 1 + LEDS, NITROGEN_LASER, builder->place);
+    return status ? status : result;
+}
+
+static int add_file(light_builder *builder, size_t index, const char *path)
+{
+    is_text text;
+    is_curve curve = {0};
+    int status = is_text_read(path, &text, builder->error);
+    if (status != IS_OK)
+        return status;
+    status = is_curve_read_density(&text, &curve, builder->error);
+    is_text_free(&text);
+    if (status == IS_OK)
+        status = add_product(builder, index, path, curve_density, &curve, &curve, curve.x[0],
+                             curve.x[curve.count - 1], path);
+    is_curve_free(&curve);
+    return status;
+}
+
+static int add_configured(light_builder *builder)
+{
+    const is_config *config = builder->config;
+    char place[512];
+    int status = IS_OK;
+    is_config_place(config, "light.spectra", place, sizeof place);
+    for (size_t i = 0; i < config->light.spectrum_count; ++i) {
+        const is_spectrum_config *entry = &config->light.spectra[i];
+        size_t index = IS_SPECTRA_BUILT_IN + i;
+        int result = entry->file ? add_file(builder, index, entry->file)
+                                 : add_line(builder, index, entry->line, place);
+        status = status ? status : result;
+    }
+    return status;
+}
+
+static int build(light_builder *builder, const is_ice_factors *factors,
+                 const ice_detector *detector)
+{
+    const is_config *config = builder->config;
+    ice_light *light = builder->light;
+    if (config->light.spectrum_count > IS_SPECTRA_MAX - IS_SPECTRA_BUILT_IN) {
+        char place[512];
+        return is_error_add(builder->error, IS_E_CONFIG,
+                            "%s: error: light.spectra: found %zu spectra, expected at most %d",
+                            is_config_place(config, "light.spectra", place, sizeof place),
+                            config->light.spectrum_count, IS_SPECTRA_MAX - IS_SPECTRA_BUILT_IN);
+    }
+    int status = make_bias(builder);
+    if (status != IS_OK)
+        return status;
+    is_curve_scale(&builder->bias, factors->angular_maximum * factors->efficiency *
+                                       is_detector_efficiency(detector) /
+                                       (detector->oversize * detector->oversize));
+    light->count = IS_SPECTRA_BUILT_IN + config->light.spectrum_count;
+    light->spectra = calloc(light->count, sizeof *light->spectra);
+    if (!light->spectra) {
+        light->count = 0;
+        return no_memory(builder);
+    }
+    status = add_built_in(builder);
+    int result = add_configured(builder);
+    status = status ? status : result;
+    light->bias_wavelength = builder->bias.x;
+    light->bias = builder->bias.y;
+    light->bias_count = builder->bias.count;
+    builder->bias = (is_curve){0};
+    return status;
+}
+
+int is_light_create(const is_config *config, const is_ice_factors *factors,
+                    const ice_detector *detector, ice_light **out, is_error *error)
+{
+    light_builder builder = {.config = config, .error = error};
+    *out = NULL;
+    is_config_place(config, "light.acceptance", builder.place, sizeof builder.place);
+    builder.light = calloc(1, sizeof *builder.light);
+    int status = builder.light ? build(&builder, factors, detector) : no_memory(&builder);
+    is_curve_free(&builder.bias);
+    if (status != IS_OK) {
+        is_light_destroy(builder.light);
+        return status;
+    }
+    *out = builder.light;
+    return IS_OK;
+}
+
+void is_light_destroy(ice_light *light)
+{
+    if (!light)
+        return;
+    for (size_t i = 0; i < light->count; ++i) {
+        free(light->spectra[i].name);
+        free(light->spectra[i].wavelength);
+        free(light->spectra[i].density);
+    }
+    free(light->spectra);
+    free(light->bias_wavelength);
+    free(light->bias);
+    free(light);
+}

@@ -1,0 +1,29 @@
+/* The light of a run: how detectable every wavelength is, and the spectra that photons draw from.
+ */
+#ifndef IS_LIGHT_H
+#define IS_LIGHT_H
+
+#include "pipeline/config/config.h"
+#include "pipeline/models/ice.h"
+#include "stages/model.h"
+
+/* Built-in spectra: 0 is Cherenkov light, 1 .. 5 LEDs, 6 a nitrogen laser (physics.md 2.4); those
+ * of light.spectra follow from 7. */
+enum { IS_SPECTRA_BUILT_IN = 7, IS_SPECTRA_MAX = 256 };
+
+/* Makes the bias pk env(wl) / F^2 (physics.md 3.2) and every spectrum times the bias. `factors`
+ * come from the ice, oversize F and efficiencies from the detector. IS_E_CONFIG: an acceptance or
+ * spectrum that cannot be read, or a spectrum of which the acceptance sees nothing; IS_E_MEMORY.
+ * The caller owns *out. */
+int is_light_create(const is_config *config, const is_ice_factors *factors,
+                    const ice_detector *detector, ice_light **out, is_error *error);
+/* Accepts NULL. */
+void is_light_destroy(ice_light *light);
+
+/* Cherenkov photons per metre of track and nm of wavelength (physics.md 3.1), for beta n >= 1. */
+double is_frank_tamm(double wavelength, double beta);
+
+/* Wavelength acceptance of the standard module (physics.md 3.3), 0 outside 280 .. 680 nm. */
+double is_standard_acceptance(double wavelength);
+
+#endif

@@ -1,0 +1,124 @@
+#include "pipeline/models/models.h"
+
+#include "pipeline/error.h"
+#include "pipeline/models/detector.h"
+#include "pipeline/models/ice.h"
+#include "pipeline/models/light.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- digests --------------------------------------------------------------------------------- */
+
+/* A number as eight little-endian bytes; -0 counts as 0. */
+static void add_number(is_digest *digest, double value)
+{
+    value += 0.0;
+    uint64_t bits;
+    unsigned char bytes[8];
+    memcpy(&bits, &value, sizeof bits);
+    for (int i = 0; i < 8; ++i)
+        bytes[i] = (unsigned char)(bits >> (8 * i));
+    is_digest_add(digest, bytes, sizeof bytes);
+}
+
+static void add_numbers(is_digest *digest, const double *values, size_t count)
+{
+    add_number(digest, (double)count);
+    for (size_t i = 0; i < count; ++i)
+        add_number(digest, values[i]);
+}
+
+static void add_medium(is_digest *digest, const ice_medium *medium)
+{
+    const double scalars[] = {
+        medium->bottom,       medium->thickness,          medium->alpha,
+        medium->kappa,        medium->absorption_a,       medium->absorption_b,
+        medium->mean_cosine,  medium->liu_fraction,       medium->absorb_above,
+        medium->absorb_below, (double)medium->layer_count};
+    add_numbers(digest, scalars, sizeof scalars / sizeof *scalars);
+    for (size_t i = 0; i < medium->layer_count; ++i) {
+        const ice_layer *layer = &medium->layers[i];
+        add_number(digest, layer->effective_scattering);
+        add_number(digest, layer->bubbles);
+        add_number(digest, layer->dust_absorption);
+        add_number(digest, layer->delta_tau);
+    }
+}
+
+static void add_detector(is_digest *digest, const ice_detector *detector)
+{
+    const double scalars[] = {detector->radius, detector->oversize, detector->keep_hit_photons,
+                              (double)detector->module_count};
+    add_numbers(digest, scalars, sizeof scalars / sizeof *scalars);
+    for (size_t i = 0; i < detector->module_count; ++i) {
+        const ice_module *module = &detector->modules[i];
+        const double numbers[] = {module->string, module->module,  module->x,         module->y,
+                                  module->z,      module->absorbs, module->efficiency};
+        add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
+    }
+}
+
+static void add_light(is_digest *digest, const ice_light *light)
+{
+    add_numbers(digest, light->bias_wavelength, light->bias_count);
+    add_numbers(digest, light->bias, light->bias_count);
+    add_number(digest, (double)light->count);
+    for (size_t i = 0; i < light->count; ++i) {
+        add_numbers(digest, light->spectra[i].wavelength, light->spectra[i].count);
+        add_numbers(digest, light->spectra[i].density, light->spectra[i].count);
+    }
+}
+
+static int make_digests(is_models *models, is_error *error)
+{
+    is_digest *digest;
+    int status = is_digest_create(&digest, error);
+    if (status != IS_OK)
+        return status;
+    add_medium(digest, models->medium);
+    is_digest_text(digest, models->ice_digest);
+    is_digest_reset(digest);
+    add_detector(digest, models->detector);
+    is_digest_text(digest, models->detector_digest);
+    is_digest_reset(digest);
+    add_light(digest, models->light);
+    is_digest_text(digest, models->light_digest);
+    is_digest_destroy(digest);
+    return IS_OK;
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
+
+int is_models_create(const is_config *config, is_models **out, is_error *error)
+{
+    *out = NULL;
+    is_models *models = calloc(1, sizeof *models);
+    if (!models)
+        return is_error_add(error, IS_E_MEMORY, "models: error: out of memory");
+    is_ice_factors factors;
+    int status = is_medium_create(config, &models->medium, &factors, &models->warnings, error);
+    int result = is_detector_create(config, &models->detector, &models->warnings, error);
+    status = status ? status : result;
+    if (status == IS_OK)
+        status = is_light_create(config, &factors, models->detector, &models->light, error);
+    if (status == IS_OK)
+        status = make_digests(models, error);
+    if (status != IS_OK) {
+        is_models_destroy(models);
+        return status;
+    }
+    *out = models;
+    return IS_OK;
+}
+
+void is_models_destroy(is_models *models)
+{
+    if (!models)
+        return;
+    is_medium_destroy(models->medium);
+    is_detector_destroy(models->detector);
+    is_light_destroy(models->light);
+    is_warnings_free(&models->warnings);
+    free(models);
+}
