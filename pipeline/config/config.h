@@ -3,6 +3,9 @@
  * The table that drives reading, checking and printing is in config.c; this is what the rest of
  * the program sees. Strings are owned by the configuration; paths are already resolved against the
  * folder of the file that names them ("-" stays "-"). NULL: not given.
+ *
+ * Reading does not look whether files exist: that is for those who open them, and
+ * is_config_place() tells them where the user wrote the name.
  */
 #ifndef IS_CONFIG_H
 #define IS_CONFIG_H
@@ -28,86 +31,104 @@ typedef struct is_spectrum_config {
     char *file;  /* text: wavelength (nm) and density in columns */
 } is_spectrum_config;
 
+/* Where the values came from; known to config.c only. */
+typedef struct is_config_origin is_config_origin;
+
 struct is_config {
     char *path; /* the file, or NULL for pure defaults */
+    is_config_origin *origin;
 
     struct {
-        uint64_t seed;           /* run.seed: 1 */
-        uint32_t bounce_limit;   /* run.bounce_limit: 10000, 1 .. 1e9 */
+        uint64_t seed;         /* run.seed: 1 */
+        uint32_t bounce_limit; /* run.bounce_limit: 10000, 1 .. 1e9 */
     } run;
 
     struct {
-        char **files;            /* source.files: *.steps.npy in steps/; globs, "-": stdin */
+        char **files; /* source.files: *.steps.npy in steps/; globs, "-": stdin */
         size_t count;
     } source;
 
     struct {
-        char *directory;         /* sink.directory: hits/; "-": standard output */
+        char *directory; /* sink.directory: hits/; "-": standard output */
     } sink;
 
     struct {
-        is_backend backend;      /* device.backend: auto | cpu | cuda */
-        uint32_t threads;        /* device.threads: auto (0), 1 .. 1024 */
-        char *instruction_set;   /* device.instruction_set: auto | baseline | avx2 | avx512 */
+        is_backend backend;    /* device.backend: auto | cpu | cuda */
+        uint32_t threads;      /* device.threads: auto (0), 1 .. 1024 */
+        char *instruction_set; /* device.instruction_set: auto | baseline | avx2 | avx512 */
     } device;
 
-    struct {                     /* exactly one of model, directory, file */
-        char *model;             /* ice.model: south-pole-like | uniform */
-        char *directory;         /* ice.directory: a ppc ice folder */
-        char *file;              /* ice.file: YAML */
-        double absorb_above;     /* ice.absorb_above: off (+INFINITY) or z in m */
-        double absorb_below;     /* ice.absorb_below: off (-INFINITY) or z in m */
+    struct {                 /* exactly one of model, directory, file */
+        char *model;         /* ice.model: south-pole-like | uniform */
+        char *directory;     /* ice.directory: a ppc ice folder */
+        char *file;          /* ice.file: YAML */
+        double absorb_above; /* ice.absorb_above: off (+INFINITY) or z in m */
+        double absorb_below; /* ice.absorb_below: off (-INFINITY) or z in m */
     } ice;
 
-    struct {                     /* exactly one of layout, file */
-        char *layout;            /* detector.layout: hex86 */
-        char *file;              /* detector.file: geo-f2k (its name ends so) or CSV */
-        double radius;           /* detector.radius: 0.1651 m, 1e-3 .. 10 */
-        double oversize;         /* detector.oversize: 5, 1 .. 100 */
-        bool keep_hit_photons;   /* detector.keep_hit_photons: false */
-        bool jitter;             /* detector.jitter: false, hex86 only (physics.md 13.3) */
-        bool dense;              /* detector.dense: false, hex86 only */
+    struct {                       /* exactly one of layout, file */
+        char *layout;              /* detector.layout: hex86 */
+        char *file;                /* detector.file: geo-f2k (its name ends so) or CSV */
+        double radius;             /* detector.radius: 0.1651 m, 1e-3 .. 10 */
+        double oversize;           /* detector.oversize: 5, 1 .. 100 */
+        bool keep_hit_photons;     /* detector.keep_hit_photons: false */
+        bool jitter;               /* detector.jitter: false, hex86 only (physics.md 13.3) */
+        bool dense;                /* detector.dense: false, hex86 only */
         is_module_label *excluded; /* detector.excluded: [], list of [string, module] */
         size_t excluded_count;
     } detector;
 
     struct {
-        char *acceptance;        /* light.acceptance: auto | standard | none | a file like wv.dat;
-                                    auto: wv.dat of ice.directory if it is there, else standard */
+        char *acceptance; /* light.acceptance: auto | standard | none | a file like wv.dat;
+                             auto: wv.dat of ice.directory if it is there, else standard */
         is_spectrum_config *spectra; /* light.spectra: [], further spectra numbered from 7:
                                         {line: 400} or {file: laser.txt} */
         size_t spectrum_count;
     } light;
 
-    struct {                     /* names of variants, checked against the registry */
-        char *create;            /* cherenkov */
-        char *propagate;         /* cumulative | layer-walk */
-        char *collide;           /* string-grid | cell-grid | brute-force */
-        char *scatter;           /* hg-sl | hg | sl | isotropic */
-        char *compact;           /* partition */
+    struct {             /* names of variants, checked against the registry */
+        char *create;    /* cherenkov */
+        char *propagate; /* cumulative | layer-walk */
+        char *collide;   /* string-grid | cell-grid | brute-force */
+        char *scatter;   /* hg-sl | hg | sl | isotropic */
+        char *compact;   /* partition */
     } stages;
 
     struct {
-        is_schedule schedule;    /* graph.schedule: auto | wavefront | fused | monolithic | ... */
-        uint32_t pool;           /* graph.pool: auto (0), photon slots per graph, 16 .. 1<<28 */
+        is_schedule schedule;      /* graph.schedule: auto | wavefront | fused | monolithic | ... */
+        uint32_t pool;             /* graph.pool: auto (0), photon slots per graph, 16 .. 1<<28 */
         uint32_t bounces_per_wave; /* graph.bounces_per_wave: auto (0), 1 .. 1024 */
-        uint32_t batch;          /* graph.batch: auto (0), photons per batch, 1 .. 1<<31 */
-        bool reach_cull;         /* graph.reach_cull: true */
+        uint32_t batch;            /* graph.batch: auto (0), photons per batch, 1 .. 1<<31 */
+        bool reach_cull;           /* graph.reach_cull: true */
     } graph;
 
-    struct {                     /* what `icestream generate` writes */
-        is_workload_kind kind;   /* workload.kind: cascade | point | uniform */
-        uint32_t steps;          /* workload.steps: 10000 (0 .. 2^32-1) */
+    struct {                       /* what `icestream generate` writes */
+        is_workload_kind kind;     /* workload.kind: cascade | point | uniform */
+        uint32_t steps;            /* workload.steps: 10000 (0 .. 2^32-1) */
         uint32_t photons_per_step; /* workload.photons_per_step: 200, 0 .. 1e9 */
-        bool shuffled;           /* workload.counts: balanced | shuffled */
-        double position[3];      /* workload.position: [0, 0, 0], m; point only */
-        double time;             /* workload.time: 0 ns; point only */
-        bool isotropic;          /* workload.direction: isotropic, or [dx, dy, dz]; point only */
+        bool shuffled;             /* workload.counts: balanced | shuffled */
+        double position[3];        /* workload.position: [0, 0, 0], m; point only */
+        double time;               /* workload.time: 0 ns; point only */
+        bool isotropic;            /* workload.direction: isotropic, or [dx, dy, dz] of any length
+                                      above 0; point only */
         double direction[3];
-        double surface_radius;   /* workload.surface_radius: 0 m; isotropic point only */
-        uint8_t spectrum;        /* workload.spectrum: 0; point only */
-        uint64_t event;          /* workload.event: 0 */
+        double surface_radius; /* workload.surface_radius: 0 m; isotropic point only */
+        uint8_t spectrum;      /* workload.spectrum: 0 .. 6 + spectrum_count; point only */
+        uint64_t event;        /* workload.event: 0 */
     } workload;
 };
+
+/* is_config_load from text, as if it were the content of the file `name`; does not touch the file
+ * system. For tests and fuzzing. */
+int is_config_load_text(const char *name, const char *text, size_t length, const char *const *sets,
+                        size_t set_count, is_config **out, is_error *error);
+
+/* Where the value of a key ("ice.directory") was given, for messages: "run.yaml:7:14",
+ * "--set ice.directory", or "default" (also for keys that do not exist). Returns buffer. */
+const char *is_config_place(const is_config *config, const char *key_path, char *buffer,
+                            size_t size);
+
+/* Writes all keys as a Markdown table: the one in configs/README.md. */
+void is_config_document(FILE *out);
 
 #endif

@@ -7,8 +7,8 @@
  * The target starts as zeros. Texts and lists in it are allocated and belong to it;
  * is_schema_clear() frees them. Reading a field replaces (and frees) what it had before.
  */
-#ifndef IS_SCHEMA_H
-#define IS_SCHEMA_H
+#ifndef IS_CONFIG_SCHEMA_H
+#define IS_CONFIG_SCHEMA_H
 
 #include "pipeline/config/yaml.h"
 

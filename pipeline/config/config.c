@@ -1,0 +1,416 @@
+#include "pipeline/config/config.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/config/config_fields.h"
+#include "pipeline/config/schema.h"
+
+/* ---- names of choices ----------------------------------------------------------------------- */
+
+#define CHOICES(function, ...)                                                                     \
+    static const char *function(const char *path, size_t index)                                    \
+    {                                                                                              \
+        static const char *const names[] = {__VA_ARGS__};                                          \
+        (void)path;                                                                                \
+        return index < sizeof names / sizeof *names ? names[index] : NULL;                         \
+    }
+
+CHOICES(backends, "auto", "cpu", "cuda")          /* is_backend */
+CHOICES(workloads, "point", "uniform", "cascade") /* is_workload_kind */
+CHOICES(counts, "balanced", "shuffled")           /* workload.shuffled */
+CHOICES(instruction_sets, "auto", "baseline", "avx2", "avx512")
+CHOICES(ice_models, "south-pole-like", "uniform")
+CHOICES(layouts, "hex86")
+CHOICES(acceptances, "auto", "standard", "none")
+
+static const char *schedules(const char *path, size_t index)
+{
+    (void)path;
+    return index < IS_SCHEDULE_COUNT ? is_schedule_name((is_schedule)index) : NULL;
+}
+
+/* The variants of the stage that a path "stages.STAGE" names. */
+static const char *variants(const char *path, size_t index)
+{
+    static const struct {
+        const char *stage, *name;
+    } registry[] = {
+#define ICE_VARIANT(stage, name, yaml, text) {#stage, yaml},
+#include "stages/registry.def"
+#undef ICE_VARIANT
+    };
+    const char *stage = strrchr(path, '.') + 1;
+    for (size_t i = 0; i < sizeof registry / sizeof *registry; ++i)
+        if (strcmp(registry[i].stage, stage) == 0 && index-- == 0)
+            return registry[i].name;
+    return NULL;
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+/* clang-format off */
+#define AT(member) IS_SCHEMA_AT(struct is_config, member)
+#define BOOL(key, standard, text)                                                                  \
+    {.path = #key, .type = IS_SCHEMA_BOOL, AT(key), .fallback = standard, .help = text}
+#define WHOLE(key, from, to, standard, text)                                                       \
+    {.path = #key, .type = IS_SCHEMA_UNSIGNED, AT(key), .least = from, .most = to,                 \
+     .fallback = standard, .help = text}
+#define WHOLE_OR_AUTO(key, from, to, text)                                                         \
+    {.path = #key, .type = IS_SCHEMA_UNSIGNED, AT(key), .least = from, .most = to, .word = "auto", \
+     .fallback = "auto", .help = text}
+#define NUMBER(key, from, to, standard, u, text)                                                   \
+    {.path = #key, .type = IS_SCHEMA_NUMBER, AT(key), .low = from, .high = to,                     \
+     .fallback = standard, .unit = u, .help = text}
+#define NUMBER_OR_OFF(key, from, to, off, u, text)                                                 \
+    {.path = #key, .type = IS_SCHEMA_NUMBER, AT(key), .low = from, .high = to, .word = "off",      \
+     .word_value = off, .fallback = "off", .unit = u, .help = text}
+#define CHOICE(key, member, names, standard, text)                                                 \
+    {.path = #key, .type = IS_SCHEMA_CHOICE, AT(member), .choice = names, .fallback = standard,    \
+     .help = text}
+#define NAME(key, names, standard, alternatives, text)                                             \
+    {.path = #key, .type = IS_SCHEMA_NAME, AT(key), .choice = names, .fallback = standard,         \
+     .group = alternatives, .help = text}
+#define A_PATH(key, names, standard, alternatives, text)                                           \
+    {.path = #key, .type = IS_SCHEMA_PATH, AT(key), .choice = names, .fallback = standard,         \
+     .group = alternatives, .help = text}
+#define CUSTOM(key, member, code, standard, text)                                                  \
+    {.path = #key, .type = IS_SCHEMA_CUSTOM, AT(member), .custom = &code, .fallback = standard,    \
+     .help = text}
+
+static const is_schema_field fields[] = {
+    WHOLE(run.seed, 0, UINT64_MAX, "1", "seed of all random numbers"),
+    WHOLE(run.bounce_limit, 1, 1000000000, "10000", "segments after which a photon is stopped"),
+    {.path = "source.files", .type = IS_SCHEMA_PATTERNS, AT(source.files),
+     .count_offset = offsetof(struct is_config, source.count), .fallback = "[steps/*.steps.npy]",
+     .help = "step files, names or patterns; \"-\" is standard input"},
+    A_PATH(sink.directory, NULL, "hits/", NULL, "folder for hit files; \"-\" is standard output"),
+    CHOICE(device.backend, device.backend, backends, "auto", "where photons are propagated"),
+    WHOLE_OR_AUTO(device.threads, 1, 1024, "CPU threads; auto: one per core"),
+    NAME(device.instruction_set, instruction_sets, "auto", NULL, "of the CPU; auto: the widest"),
+    NAME(ice.model, ice_models, "south-pole-like", "ice", "built-in ice"),
+    A_PATH(ice.directory, NULL, NULL, "ice", "or a ppc ice folder, instead of model"),
+    A_PATH(ice.file, NULL, NULL, "ice", "or an ice file in YAML, instead of model"),
+    NUMBER_OR_OFF(ice.absorb_above, -1e5, 1e5, INFINITY, "m",
+                  "photons that rise above this z have left the world"),
+    NUMBER_OR_OFF(ice.absorb_below, -1e5, 1e5, -INFINITY, "m",
+                  "photons that sink below this z have left the world"),
+    NAME(detector.layout, layouts, "hex86", "detector", "built-in detector"),
+    A_PATH(detector.file, NULL, NULL, "detector", "or a geo-f2k or CSV file, instead of layout"),
+    NUMBER(detector.radius, 1e-3, 10, "0.1651", "m", "radius of a module"),
+    NUMBER(detector.oversize, 1, 100, "5", NULL, "modules are wider across the flight by this"),
+    BOOL(detector.keep_hit_photons, "false", "photons go on after a hit"),
+    BOOL(detector.jitter, "false", "hex86 with strings shifted along z"),
+    BOOL(detector.dense, "false", "hex86 with modules of high efficiency on strings 79 to 86"),
+    CUSTOM(detector.excluded, detector.excluded, is_config_excluded, "[]",
+           "modules that absorb without a hit"),
+    A_PATH(light.acceptance, acceptances, "auto", NULL,
+           "of modules by wavelength, thins Cherenkov light; auto: wv.dat of ice.directory if it "
+           "is there, else standard"),
+    CUSTOM(light.spectra, light.spectra, is_config_spectra, "[]",
+           "spectra of the run, numbered from 7"),
+    NAME(stages.create, variants, "cherenkov", NULL, "makes photons from steps"),
+    NAME(stages.propagate, variants, "cumulative", NULL, "flies to the next scatter"),
+    NAME(stages.collide, variants, "string-grid", NULL, "finds the module in the way"),
+    NAME(stages.scatter, variants, "hg-sl", NULL, "turns the photon"),
+    NAME(stages.compact, variants, "partition", NULL, "closes the gaps of ended photons"),
+    CHOICE(graph.schedule, graph.schedule, schedules, "auto",
+           "how stages are composed; auto: the fastest"),
+    WHOLE_OR_AUTO(graph.pool, 16, 1U << 28, "photon slots of a graph"),
+    WHOLE_OR_AUTO(graph.bounces_per_wave, 1, 1024, "bounces between two compactions"),
+    WHOLE_OR_AUTO(graph.batch, 1, 1U << 31, "photons in a batch"),
+    BOOL(graph.reach_cull, "true", "drop photons that cannot reach a module any more"),
+    CHOICE(workload.kind, workload.kind, workloads, "cascade", "what `generate` writes"),
+    WHOLE(workload.steps, 0, UINT32_MAX, "10000", "number of steps"),
+    WHOLE(workload.photons_per_step, 0, 1000000000, "200", "photons in a step, on average"),
+    CHOICE(workload.counts, workload.shuffled, counts, "balanced",
+           "all steps alike, or 0.1 to 1.9 times the average"),
+    {.path = "workload.position", .type = IS_SCHEMA_NUMBERS, AT(workload.position), .low = -10000,
+     .high = 10000, .fallback = "[0, 0, 0]", .unit = "m", .help = "of a point"},
+    NUMBER(workload.time, -1e12, 1e12, "0", "ns", "of a point"),
+    CUSTOM(workload.direction, workload.direction, is_config_direction, "isotropic",
+           "of a point's light"),
+    NUMBER(workload.surface_radius, 0, 1000, "0", "m",
+           "isotropic light of a point starts on a sphere of this radius"),
+    WHOLE(workload.spectrum, 0, 255, "0",
+          "of a point: 0 Cherenkov, 1 to 6 built in, from 7 light.spectra"),
+    WHOLE(workload.event, 0, UINT64_MAX, "0", "event_id of all steps"),
+};
+/* clang-format on */
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+/* ---- origin --------------------------------------------------------------------------------- */
+
+struct is_config_origin {
+    is_yaml **documents; /* the file, if any, then one per --set: the nodes below live in them */
+    size_t count;
+    const is_yaml_node *given[FIELDS]; /* NULL: default */
+};
+
+const char *is_config_place(const is_config *config, const char *key_path, char *buffer,
+                            size_t size)
+{
+    size_t i = is_schema_find(key_path, fields, FIELDS);
+    const is_yaml_node *node = i < FIELDS ? config->origin->given[i] : NULL;
+    if (!node)
+        snprintf(buffer, size, "default");
+    else if (node->line)
+        is_yaml_place(node, buffer, size);
+    else
+        snprintf(buffer, size, "--set %s", key_path);
+    return buffer;
+}
+
+/* ---- contradictions ------------------------------------------------------------------------- */
+
+/* Like is_yaml_error, at the place where `key` was given. */
+__attribute__((format(printf, 4, 5))) static int
+contradiction(const is_config *config, const char *key, is_error *error, const char *format, ...)
+{
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    const is_yaml_node *node = config->origin->given[is_schema_find(key, fields, FIELDS)];
+    if (node)
+        return is_yaml_error(error, node, "%s: %s", key, message);
+    is_error_add(error, IS_E_CONFIG, "default: error: %s: %s", key, message);
+    return IS_E_CONFIG;
+}
+
+static int check_source(const is_config *config, is_error *error)
+{
+    size_t inputs = 0;
+    for (size_t i = 0; i < config->source.count; ++i)
+        inputs += strcmp(config->source.files[i], "-") == 0;
+    if (inputs > 1)
+        return contradiction(config, "source.files", error,
+                             "found \"-\" %zu times, standard input can be read only once", inputs);
+    return IS_OK;
+}
+
+static int check_models(const is_config *config, is_error *error)
+{
+    int status = IS_OK;
+    if (config->ice.absorb_above <= config->ice.absorb_below)
+        status = contradiction(config, "ice.absorb_above", error,
+                               "found %g m, expected it above ice.absorb_below, %g m",
+                               config->ice.absorb_above, config->ice.absorb_below);
+    if (config->detector.jitter && !config->detector.layout)
+        status = contradiction(config, "detector.jitter", error,
+                               "is for layout: hex86, and detector.file is given");
+    if (config->detector.dense && !config->detector.layout)
+        status = contradiction(config, "detector.dense", error,
+                               "is for layout: hex86, and detector.file is given");
+    return status;
+}
+
+static int check_graph(const is_config *config, is_error *error)
+{
+    if (config->device.backend == IS_BACKEND_CPU && !is_schedule_on_cpu(config->graph.schedule))
+        return contradiction(config, "graph.schedule", error,
+                             "'%s' needs a GPU, and device.backend is cpu",
+                             is_schedule_name(config->graph.schedule));
+    return IS_OK;
+}
+
+/* A key that would be ignored without a word is one that its writer has misunderstood. */
+static int check_workload(const is_config *config, is_error *error)
+{
+    bool is_point = config->workload.kind == IS_WORKLOAD_POINT;
+    const double *position = config->workload.position;
+    const struct {
+        const char *key;
+        bool used;
+    } point_only[] = {
+        {"workload.position", position[0] != 0 || position[1] != 0 || position[2] != 0},
+        {"workload.time", config->workload.time != 0},
+        {"workload.direction", !config->workload.isotropic},
+        {"workload.surface_radius", config->workload.surface_radius != 0},
+        {"workload.spectrum", config->workload.spectrum != 0},
+    };
+    int status = IS_OK;
+    for (size_t i = 0; i < sizeof point_only / sizeof *point_only && !is_point; ++i)
+        if (point_only[i].used)
+            status = contradiction(config, point_only[i].key, error,
+                                   "is for workload.kind: point, and the kind is %s",
+                                   workloads(NULL, config->workload.kind));
+    if (is_point && config->workload.surface_radius != 0 && !config->workload.isotropic)
+        status = contradiction(config, "workload.surface_radius", error,
+                               "is for isotropic light, and workload.direction is a vector");
+    size_t end = IS_CONFIG_FIRST_SPECTRUM + config->light.spectrum_count;
+    if (config->workload.spectrum >= end)
+        status = contradiction(config, "workload.spectrum", error,
+                               "found %u, expected at most %zu: light.spectra has %zu entries, "
+                               "numbered from %d",
+                               config->workload.spectrum, end - 1, config->light.spectrum_count,
+                               IS_CONFIG_FIRST_SPECTRUM);
+    return status;
+}
+
+static int check(const is_config *config, is_error *error)
+{
+    int (*const checks[])(const is_config *, is_error *) = {check_source, check_models, check_graph,
+                                                            check_workload};
+    int status = IS_OK;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
+        int result = checks[i](config, error);
+        status = status ? status : result;
+    }
+    return status;
+}
+
+/* ---- loading -------------------------------------------------------------------------------- */
+
+static int out_of_memory(is_error *error)
+{
+    return is_error_set(error, IS_E_MEMORY, "configuration: out of memory");
+}
+
+static int create(const char *path, size_t set_count, is_config **out, is_error *error)
+{
+    is_config *config = calloc(1, sizeof *config);
+    is_config_origin *origin = calloc(1, sizeof *origin);
+    is_yaml **documents = calloc(set_count + 1, sizeof(is_yaml *));
+    char *copy = path ? strdup(path) : NULL;
+    if (!config || !origin || !documents || (path && !copy)) {
+        free(config);
+        free(origin);
+        free(documents);
+        free(copy);
+        return out_of_memory(error);
+    }
+    origin->documents = documents;
+    config->origin = origin;
+    config->path = copy;
+    int status = is_schema_defaults(fields, FIELDS, config, error);
+    if (status != IS_OK) {
+        is_config_destroy(config);
+        return status;
+    }
+    *out = config;
+    return IS_OK;
+}
+
+void is_config_destroy(is_config *config)
+{
+    if (!config)
+        return;
+    is_schema_clear(fields, FIELDS, config);
+    for (size_t i = 0; i < config->origin->count; ++i)
+        is_yaml_destroy(config->origin->documents[i]);
+    free(config->origin->documents);
+    free(config->origin);
+    free(config->path);
+    free(config);
+}
+
+/* Applies "path=value". The document is kept for its places. */
+static int apply_set(is_config *config, const char *set, is_error *error)
+{
+    const char *equals = strchr(set, '=');
+    if (!equals || equals == set)
+        return is_error_add(error, IS_E_CONFIG,
+                            "--set %s: error: expected path=value, as in graph.schedule=fused",
+                            set);
+    char *name = NULL, *key = strndup(set, (size_t)(equals - set));
+    if (!key || asprintf(&name, "--set %s", set) < 0) {
+        free(key);
+        return out_of_memory(error);
+    }
+    is_config_origin *origin = config->origin;
+    is_yaml *document = NULL;
+    int status = is_yaml_read_value(name, equals + 1, &document, error);
+    if (status == IS_OK) {
+        origin->documents[origin->count++] = document;
+        status = is_schema_set(key, is_yaml_root(document), fields, FIELDS, config, origin->given,
+                               error);
+    }
+    free(name);
+    free(key);
+    return status;
+}
+
+/* Reads a document that belongs to the configuration from now on, then the overrides. */
+static int fill(is_config *config, is_yaml *document, const char *const *sets, size_t set_count,
+                is_error *error)
+{
+    int status = IS_OK;
+    is_config_origin *origin = config->origin;
+    if (document) {
+        origin->documents[origin->count++] = document;
+        status =
+            is_schema_read(is_yaml_root(document), fields, FIELDS, config, origin->given, error);
+    }
+    for (size_t i = 0; i < set_count; ++i) {
+        int result = apply_set(config, sets[i], error);
+        status = status ? status : result;
+    }
+    /* Values that were refused would make contradictions that nobody wrote. */
+    return status == IS_OK ? check(config, error) : status;
+}
+
+/* Takes over the document, which may be NULL. */
+static int load(const char *path, is_yaml *document, const char *const *sets, size_t set_count,
+                is_config **out, is_error *error)
+{
+    is_config *config = NULL;
+    int status = create(path, set_count, &config, error);
+    if (status != IS_OK) {
+        is_yaml_destroy(document);
+        return status;
+    }
+    status = fill(config, document, sets, set_count, error);
+    if (status != IS_OK)
+        is_config_destroy(config);
+    else
+        *out = config;
+    return status;
+}
+
+/* Errors are added one by one, to nothing at first. */
+static void clear_error(is_error *error)
+{
+    if (error) {
+        error->status = IS_OK;
+        error->text[0] = 0;
+    }
+}
+
+int is_config_load(const char *path, const char *const *sets, size_t set_count, is_config **out,
+                   is_error *error)
+{
+    is_yaml *document = NULL;
+    *out = NULL;
+    clear_error(error);
+    int status = path ? is_yaml_read_file(path, &document, error) : IS_OK;
+    return status == IS_OK ? load(path, document, sets, set_count, out, error) : status;
+}
+
+int is_config_load_text(const char *name, const char *text, size_t length, const char *const *sets,
+                        size_t set_count, is_config **out, is_error *error)
+{
+    is_yaml *document = NULL;
+    *out = NULL;
+    clear_error(error);
+    int status = is_yaml_read_text(name, text, length, &document, error);
+    return status == IS_OK ? load(name, document, sets, set_count, out, error) : status;
+}
+
+/* ---- printing ------------------------------------------------------------------------------- */
+
+int is_config_print(const is_config *config, FILE *out, is_error *error)
+{
+    is_schema_print(fields, FIELDS, config, out);
+    if (fflush(out) != 0 || ferror(out))
+        return is_error_set(error, IS_E_OUTPUT, "cannot write the configuration");
+    return IS_OK;
+}
+
+void is_config_document(FILE *out)
+{
+    is_schema_document(fields, FIELDS, out);
+}

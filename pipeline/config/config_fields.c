@@ -1,0 +1,218 @@
+#include "pipeline/config/config_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/config/config.h"
+#include "stages/model.h"
+
+static int out_of_memory(const is_yaml_node *node, is_error *error)
+{
+    is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", node->source->name);
+    return IS_E_MEMORY;
+}
+
+static int unexpected(const is_yaml_node *node, const char *key, const is_schema_custom *custom,
+                      is_error *error)
+{
+    char found[128];
+    return is_yaml_error(error, node, "%s: found %s, expected %s", key,
+                         is_yaml_describe(node, found, sizeof found), custom->expected);
+}
+
+/* ---- detector.excluded ---------------------------------------------------------------------- */
+
+static void clear_excluded(void *target)
+{
+    is_config *config = target;
+    free(config->detector.excluded);
+    config->detector.excluded = NULL;
+    config->detector.excluded_count = 0;
+}
+
+static int read_label(const is_yaml_node *node, is_module_label *out, is_error *error)
+{
+    uint64_t string = 0, module = 0;
+    if (node->kind != IS_YAML_LIST || node->count != 2) {
+        char found[128];
+        return is_yaml_error(error, node, "detector.excluded: found %s, expected [string, module]",
+                             is_yaml_describe(node, found, sizeof found));
+    }
+    int status = is_schema_unsigned(node->items[0], "detector.excluded: string", 0, UINT16_MAX,
+                                    &string, error);
+    int second = is_schema_unsigned(node->items[1], "detector.excluded: module", 0, UINT16_MAX,
+                                    &module, error);
+    *out = (is_module_label){.string = (uint16_t)string, .module = (uint16_t)module};
+    return status ? status : second;
+}
+
+static int read_excluded(const is_yaml_node *node, void *target, is_error *error)
+{
+    is_config *config = target;
+    if (node->kind != IS_YAML_LIST)
+        return unexpected(node, "detector.excluded", &is_config_excluded, error);
+    is_module_label *labels = calloc(node->count + 1, sizeof *labels);
+    if (!labels)
+        return out_of_memory(node, error);
+    int status = IS_OK;
+    for (size_t i = 0; i < node->count; ++i) {
+        int result = read_label(node->items[i], &labels[i], error);
+        status = status ? status : result;
+    }
+    if (status != IS_OK) {
+        free(labels);
+        return status;
+    }
+    clear_excluded(config);
+    config->detector.excluded = labels;
+    config->detector.excluded_count = node->count;
+    return IS_OK;
+}
+
+static void print_excluded(const void *target, FILE *out)
+{
+    const is_config *config = target;
+    fputc('[', out);
+    for (size_t i = 0; i < config->detector.excluded_count; ++i)
+        fprintf(out, "%s[%u, %u]", i ? ", " : "", config->detector.excluded[i].string,
+                config->detector.excluded[i].module);
+    fputc(']', out);
+}
+
+const is_schema_custom is_config_excluded = {.expected = "a list of [string, module]",
+                                             .read = read_excluded,
+                                             .print = print_excluded,
+                                             .clear = clear_excluded};
+
+/* ---- light.spectra -------------------------------------------------------------------------- */
+
+static const is_schema_field spectrum_fields[] = {
+    {.path = "line",
+     .type = IS_SCHEMA_NUMBER,
+     IS_SCHEMA_AT(is_spectrum_config, line),
+     .low = ICE_WAVELENGTH_MIN,
+     .high = ICE_WAVELENGTH_MAX,
+     .group = "light",
+     .required = true},
+    {.path = "file",
+     .type = IS_SCHEMA_PATH,
+     IS_SCHEMA_AT(is_spectrum_config, file),
+     .group = "light"},
+};
+enum { SPECTRUM_FIELDS = sizeof spectrum_fields / sizeof *spectrum_fields };
+
+static void free_spectra(is_spectrum_config *spectra, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        is_schema_clear(spectrum_fields, SPECTRUM_FIELDS, &spectra[i]);
+    free(spectra);
+}
+
+static void clear_spectra(void *target)
+{
+    is_config *config = target;
+    free_spectra(config->light.spectra, config->light.spectrum_count);
+    config->light.spectra = NULL;
+    config->light.spectrum_count = 0;
+}
+
+static int read_spectra(const is_yaml_node *node, void *target, is_error *error)
+{
+    is_config *config = target;
+    if (node->kind != IS_YAML_LIST || node->count > IS_CONFIG_SPECTRA_MAX)
+        return unexpected(node, "light.spectra", &is_config_spectra, error);
+    is_spectrum_config *spectra = calloc(node->count + 1, sizeof *spectra);
+    if (!spectra)
+        return out_of_memory(node, error);
+    int status = IS_OK;
+    for (size_t i = 0; i < node->count; ++i) {
+        int result = is_schema_read(node->items[i], spectrum_fields, SPECTRUM_FIELDS, &spectra[i],
+                                    NULL, error);
+        status = status ? status : result;
+    }
+    if (status != IS_OK) {
+        free_spectra(spectra, node->count);
+        return status;
+    }
+    clear_spectra(config);
+    config->light.spectra = spectra;
+    config->light.spectrum_count = node->count;
+    return IS_OK;
+}
+
+static void print_spectra(const void *target, FILE *out)
+{
+    const is_config *config = target;
+    fputc('[', out);
+    for (size_t i = 0; i < config->light.spectrum_count; ++i) {
+        const is_spectrum_config *spectrum = &config->light.spectra[i];
+        fputs(i ? ", {" : "{", out);
+        if (spectrum->file) {
+            fputs("file: ", out);
+            is_schema_print_path(spectrum->file, out);
+        } else {
+            fputs("line: ", out);
+            is_schema_print_number(spectrum->line, out);
+        }
+        fputc('}', out);
+    }
+    fputc(']', out);
+}
+
+const is_schema_custom is_config_spectra = {
+    .expected = "a list of at most 249 of {line: 250 to 700 nm} or {file: path}",
+    .read = read_spectra,
+    .print = print_spectra,
+    .clear = clear_spectra};
+
+/* ---- workload.direction --------------------------------------------------------------------- */
+
+static int read_direction(const is_yaml_node *node, void *target, is_error *error)
+{
+    is_config *config = target;
+    if (node->kind == IS_YAML_SCALAR && strcmp(node->text, "isotropic") == 0) {
+        config->workload.isotropic = true;
+        memset(config->workload.direction, 0, sizeof config->workload.direction);
+        return IS_OK;
+    }
+    if (node->kind != IS_YAML_LIST || node->count != 3)
+        return unexpected(node, "workload.direction", &is_config_direction, error);
+    /* Bounded on both sides so that the length can be computed without overflow or underflow. */
+    const double most = 1e100;
+    double direction[3] = {0}, largest = 0;
+    int status = IS_OK;
+    for (size_t i = 0; i < 3; ++i) {
+        int result = is_schema_number(node->items[i], "workload.direction", -most, most,
+                                      &direction[i], error);
+        status = status ? status : result;
+        double size = direction[i] < 0 ? -direction[i] : direction[i];
+        largest = size > largest ? size : largest;
+    }
+    if (status != IS_OK)
+        return status;
+    if (largest < 1 / most)
+        return is_yaml_error(
+            error, node, "workload.direction: found a vector of length 0, expected a direction");
+    config->workload.isotropic = false;
+    memcpy(config->workload.direction, direction, sizeof direction);
+    return IS_OK;
+}
+
+static void print_direction(const void *target, FILE *out)
+{
+    const is_config *config = target;
+    if (config->workload.isotropic) {
+        fputs("isotropic", out);
+        return;
+    }
+    for (size_t i = 0; i < 3; ++i) {
+        fputs(i ? ", " : "[", out);
+        is_schema_print_number(config->workload.direction[i], out);
+    }
+    fputc(']', out);
+}
+
+const is_schema_custom is_config_direction = {.expected = "isotropic, or [dx, dy, dz]",
+                                              .read = read_direction,
+                                              .print = print_direction,
+                                              .clear = NULL};

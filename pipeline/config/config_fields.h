@@ -1,0 +1,15 @@
+/* Keys of run files that need code of their own. Private to config.c. */
+#ifndef IS_CONFIG_FIELDS_H
+#define IS_CONFIG_FIELDS_H
+
+#include "pipeline/config/schema.h"
+
+/* Spectra below this number are built in (physics.md 2.4); light.spectra begins here. */
+enum { IS_CONFIG_FIRST_SPECTRUM = 7, IS_CONFIG_SPECTRA_MAX = 256 - IS_CONFIG_FIRST_SPECTRUM };
+
+/* The targets are struct is_config. */
+extern const is_schema_custom is_config_excluded;  /* detector.excluded */
+extern const is_schema_custom is_config_spectra;   /* light.spectra */
+extern const is_schema_custom is_config_direction; /* workload.direction */
+
+#endif

@@ -1,0 +1,162 @@
+#include "pipeline/config/number.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The parts of a number's text. */
+typedef struct parts {
+    bool negative, hexadecimal;
+    const char *whole, *fraction; /* runs of digits */
+    size_t whole_digits, fraction_digits;
+    long exponent; /* held at +-EXPONENT_LIMIT */
+} parts;
+
+/* Beyond any text that fits into memory limits, so that a cut exponent cannot be undone by digits.
+ */
+#define EXPONENT_LIMIT 1000000000L
+
+static size_t digits(const char *text, bool hexadecimal)
+{
+    size_t count = 0;
+    while (hexadecimal ? isxdigit((unsigned char)text[count]) : isdigit((unsigned char)text[count]))
+        ++count;
+    return count;
+}
+
+static bool split_exponent(const char *text, parts *out)
+{
+    if (*text == 0)
+        return true;
+    if (*text != 'e' && *text != 'E')
+        return false;
+    ++text;
+    bool negative = *text == '-';
+    if (*text == '-' || *text == '+')
+        ++text;
+    size_t count = digits(text, false);
+    if (count == 0 || text[count] != 0)
+        return false;
+    for (size_t i = 0; i < count; ++i) {
+        out->exponent = 10 * out->exponent + (text[i] - '0');
+        if (out->exponent > EXPONENT_LIMIT)
+            out->exponent = EXPONENT_LIMIT;
+    }
+    if (negative)
+        out->exponent = -out->exponent;
+    return true;
+}
+
+static bool split(const char *text, parts *out)
+{
+    *out = (parts){.negative = *text == '-'};
+    if (*text == '-' || *text == '+')
+        ++text;
+    if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+        out->hexadecimal = true;
+        out->whole = text + 2;
+        out->whole_digits = digits(out->whole, true);
+        return out->whole_digits > 0 && out->whole[out->whole_digits] == 0;
+    }
+    out->whole = text;
+    out->whole_digits = digits(text, false);
+    if (out->whole_digits > 1 && *text == '0')
+        return false;
+    text += out->whole_digits;
+    if (*text == '.') {
+        out->fraction = text + 1;
+        out->fraction_digits = digits(out->fraction, false);
+        text += 1 + out->fraction_digits;
+    }
+    return out->whole_digits + out->fraction_digits > 0 && split_exponent(text, out);
+}
+
+is_number_result is_number_double(const char *text, double *out)
+{
+    parts number;
+    if (!split(text, &number))
+        return IS_NUMBER_NONE;
+    double value = strtod(text, NULL);
+    if (!isfinite(value))
+        return IS_NUMBER_TOO_LARGE;
+    *out = value;
+    return IS_NUMBER_OK;
+}
+
+/* value = value * base + digit, false beyond 64 bits. */
+static bool push_digit(uint64_t *value, unsigned base, unsigned digit)
+{
+    return !__builtin_mul_overflow(*value, (uint64_t)base, value) &&
+           !__builtin_add_overflow(*value, (uint64_t)digit, value);
+}
+
+static unsigned digit_value(char c)
+{
+    return isdigit((unsigned char)c) ? (unsigned)(c - '0')
+                                     : (unsigned)(tolower((unsigned char)c) - 'a') + 10;
+}
+
+/* The k-th digit of whole and fraction written together. */
+static char digit_at(const parts *number, size_t k)
+{
+    return k < number->whole_digits ? number->whole[k] : number->fraction[k - number->whole_digits];
+}
+
+static is_number_result hexadecimal(const parts *number, uint64_t *value)
+{
+    for (size_t i = 0; i < number->whole_digits; ++i)
+        if (!push_digit(value, 16, digit_value(number->whole[i])))
+            return IS_NUMBER_TOO_LARGE;
+    return IS_NUMBER_OK;
+}
+
+/* The digits without zeros at either end, times a power of ten that must not be negative. */
+static is_number_result decimal(const parts *number, uint64_t *value)
+{
+    size_t first = 0, end = number->whole_digits + number->fraction_digits;
+    while (first < end && digit_at(number, first) == '0')
+        ++first;
+    if (first == end)
+        return IS_NUMBER_OK;
+    long long exponent = (long long)number->exponent - (long long)number->fraction_digits;
+    while (digit_at(number, end - 1) == '0') {
+        --end;
+        ++exponent;
+    }
+    if (exponent < 0)
+        return IS_NUMBER_NOT_WHOLE;
+    for (size_t k = first; k < end; ++k)
+        if (!push_digit(value, 10, digit_value(digit_at(number, k))))
+            return IS_NUMBER_TOO_LARGE;
+    for (; exponent > 0; --exponent) /* overflows within twenty turns: the value is not zero */
+        if (!push_digit(value, 10, 0))
+            return IS_NUMBER_TOO_LARGE;
+    return IS_NUMBER_OK;
+}
+
+is_number_result is_number_unsigned(const char *text, uint64_t *out)
+{
+    parts number;
+    if (!split(text, &number))
+        return IS_NUMBER_NONE;
+    uint64_t value = 0;
+    is_number_result result =
+        number.hexadecimal ? hexadecimal(&number, &value) : decimal(&number, &value);
+    if (result == IS_NUMBER_OK && number.negative && value != 0)
+        result = IS_NUMBER_NEGATIVE;
+    if (result == IS_NUMBER_OK)
+        *out = value;
+    return result;
+}
+
+const char *is_number_print(double value, char buffer[IS_NUMBER_DIGITS])
+{
+    for (int precision = 6; precision <= 17; ++precision) {
+        snprintf(buffer, IS_NUMBER_DIGITS, "%.*g", precision, value);
+        if (strtod(buffer, NULL) == value)
+            break;
+    }
+    return buffer;
+}

@@ -1,0 +1,315 @@
+#include "pipeline/config/schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/config/nearest.h"
+#include "pipeline/config/number.h"
+#include "pipeline/config/schema_value.h"
+
+enum { PATH_LONGEST = 128 };
+
+typedef struct reader {
+    const is_schema_field *fields;
+    size_t count;
+    void *target;
+    const is_yaml_node **given; /* over all readings of this target, or NULL */
+    const is_yaml_node **here;  /* [count], in this reading */
+    is_error *error;
+    int status; /* of the worst error so far: running out of memory ends the reading */
+} reader;
+
+static void note(reader *read, int status)
+{
+    if (status != IS_OK && read->status != IS_E_MEMORY)
+        read->status = status;
+}
+
+size_t is_schema_find(const char *path, const is_schema_field *fields, size_t count)
+{
+    size_t i = 0;
+    while (i < count && strcmp(fields[i].path, path) != 0)
+        ++i;
+    return i;
+}
+
+/* The part of a field's path below a section; NULL: it is not in it. "" is the whole table. */
+static const char *below(const char *path, const char *section)
+{
+    size_t length = strlen(section);
+    if (length == 0)
+        return path;
+    return strncmp(path, section, length) == 0 && path[length] == '.' ? path + length + 1 : NULL;
+}
+
+static bool is_section(const reader *read, const char *path)
+{
+    for (size_t i = 0; i < read->count; ++i)
+        if (below(read->fields[i].path, path))
+            return true;
+    return false;
+}
+
+/* ---- unknown keys --------------------------------------------------------------------------- */
+
+static bool same_group(const is_schema_field *a, const is_schema_field *b)
+{
+    return a != b && a->group && b->group && strcmp(a->group, b->group) == 0;
+}
+
+/* Finds the key that was probably meant: first in the section, then by the last part of the path
+ * anywhere, for keys that landed in the wrong section. */
+static const char *nearest_key(const reader *read, const char *section, const char *typed,
+                               char *buffer, size_t size)
+{
+    is_nearest best = {0};
+    const char *in_section = *section ? section : NULL;
+    for (size_t i = 0; i < read->count; ++i) {
+        const char *rest = below(read->fields[i].path, section);
+        if (!rest)
+            continue;
+        char key[PATH_LONGEST];
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(rest, "."), rest);
+        is_nearest_try(&best, typed, key);
+        if (best.word == key) { /* keep a copy: `key` ends with the loop's body */
+            snprintf(buffer, size, "%s%s%s", in_section ? in_section : "", in_section ? "." : "",
+                     key);
+            best.word = buffer;
+        }
+    }
+    if (best.word)
+        return buffer;
+    /* In the wrong section, or the path as a key ("run.seed: 1")? */
+    const char *dot = strrchr(typed, '.');
+    const is_schema_field *found = NULL;
+    for (size_t i = 0; i < read->count; ++i) {
+        const char *last = strrchr(read->fields[i].path, '.');
+        const is_nearest before = best;
+        is_nearest_try(&best, dot ? dot + 1 : typed, last ? last + 1 : read->fields[i].path);
+        if (best.word != before.word)
+            found = &read->fields[i];
+    }
+    if (!found)
+        return NULL;
+    snprintf(buffer, size, "%s", found->path);
+    return buffer;
+}
+
+/* Names the keys of a section: "seed, bounce_limit". */
+static void list_keys(const reader *read, const char *section, char *buffer, size_t size)
+{
+    size_t used = 0;
+    buffer[0] = 0;
+    const char *previous = "";
+    size_t previous_length = 0;
+    for (size_t i = 0; i < read->count; ++i) {
+        const char *rest = below(read->fields[i].path, section);
+        if (!rest)
+            continue;
+        size_t length = strcspn(rest, ".");
+        if (length == previous_length && strncmp(rest, previous, length) == 0)
+            continue; /* the next key of a section that was already named */
+        previous = rest;
+        previous_length = length;
+        int written =
+            snprintf(buffer + used, size - used, "%s%.*s", used ? ", " : "", (int)length, rest);
+        if (written < 0 || (size_t)written >= size - used)
+            return;
+        used += (size_t)written;
+    }
+}
+
+static void unknown_key(reader *read, const is_yaml_node *key, const char *section,
+                        const char *typed)
+{
+    char nearest[2 * PATH_LONGEST], keys[512];
+    note(read, IS_E_CONFIG);
+    const char *dot = *section ? "." : "";
+    if (strcmp(typed, "<<") == 0) {
+        is_yaml_error(read->error, key, "merge keys (<<) are not supported, write the keys out");
+        return;
+    }
+    if (nearest_key(read, section, typed, nearest, sizeof nearest)) {
+        is_yaml_error(read->error, key, "unknown key '%s%s%.60s', did you mean '%s'?", section, dot,
+                      typed, nearest);
+        return;
+    }
+    list_keys(read, section, keys, sizeof keys);
+    is_yaml_error(read->error, key, "unknown key '%s%s%.60s', expected one of %s", section, dot,
+                  typed, keys);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Two of a group in one document contradict each other; over several (file, then --set) the last
+ * one counts. */
+static int choose_in_group(reader *read, size_t chosen, const is_yaml_node *value)
+{
+    const is_schema_field *field = &read->fields[chosen];
+    for (size_t i = 0; i < read->count; ++i) {
+        if (!same_group(field, &read->fields[i]))
+            continue;
+        char place[512];
+        if (read->here[i])
+            return is_yaml_error(read->error, value,
+                                 "only one of '%s' and '%s' can be given, the other is at %s",
+                                 field->path, read->fields[i].path,
+                                 is_yaml_place(read->here[i], place, sizeof place));
+        is_schema_clear(&read->fields[i], 1, read->target);
+        if (read->given)
+            read->given[i] = NULL;
+    }
+    return IS_OK;
+}
+
+static void read_field(reader *read, size_t i, const is_yaml_node *value)
+{
+    int status = choose_in_group(read, i, value);
+    /* Also where the value is wrong: the key was not forgotten. */
+    read->here[i] = value;
+    if (status == IS_OK)
+        status = is_schema_value_read(&read->fields[i], value, read->target, read->error);
+    if (status == IS_OK && read->given)
+        read->given[i] = value;
+    note(read, status);
+}
+
+static void read_mapping(reader *read, const is_yaml_node *mapping, const char *section);
+
+static void read_section(reader *read, const is_yaml_node *value, const char *path)
+{
+    if (is_yaml_is_null(value))
+        return;
+    if (value->kind == IS_YAML_MAPPING) {
+        read_mapping(read, value, path);
+        return;
+    }
+    char found[128], keys[512];
+    list_keys(read, path, keys, sizeof keys);
+    note(read, is_yaml_error(read->error, value, "%s: found %s, expected a mapping with keys of %s",
+                             path, is_yaml_describe(value, found, sizeof found), keys));
+}
+
+static void read_mapping(reader *read, const is_yaml_node *mapping, const char *section)
+{
+    for (size_t i = 0; i < mapping->count && read->status != IS_E_MEMORY; ++i) {
+        const is_yaml_entry *entry = &mapping->entries[i];
+        const char *key = entry->key->text;
+        if (entry->duplicate_of) {
+            char place[512];
+            is_yaml_place(entry->duplicate_of, place, sizeof place);
+            note(read, is_yaml_error(read->error, entry->key,
+                                     "the key '%.60s' is given twice, first at %s", key, place));
+            continue;
+        }
+        char path[PATH_LONGEST];
+        int length = snprintf(path, sizeof path, "%s%s%s", section, *section ? "." : "", key);
+        /* A dot inside a key is not a way to write a path: the same key could hide in two forms. */
+        bool possible = length > 0 && (size_t)length < sizeof path && !strchr(key, '.');
+        size_t field = possible ? is_schema_find(path, read->fields, read->count) : read->count;
+        if (field < read->count)
+            read_field(read, field, entry->value);
+        else if (possible && *key && is_section(read, path))
+            read_section(read, entry->value, path);
+        else
+            unknown_key(read, entry->key, section, key);
+    }
+}
+
+static bool is_given(const reader *read, size_t i)
+{
+    return read->here[i] || (read->given && read->given[i]);
+}
+
+static void check_required(reader *read, const is_yaml_node *mapping)
+{
+    for (size_t i = 0; i < read->count; ++i) {
+        bool present = !read->fields[i].required || is_given(read, i);
+        for (size_t k = 0; k < read->count && !present; ++k)
+            present = same_group(&read->fields[i], &read->fields[k]) && is_given(read, k);
+        if (!present)
+            note(read, is_yaml_error(read->error, mapping, "the key '%s' is missing",
+                                     read->fields[i].path));
+    }
+}
+
+static int start(reader *read, const is_yaml_node *place)
+{
+    read->here = calloc(read->count + 1, sizeof *read->here);
+    if (read->here)
+        return IS_OK;
+    return is_error_add(read->error, IS_E_MEMORY, "%s: error: out of memory", place->source->name);
+}
+
+int is_schema_read(const is_yaml_node *mapping, const is_schema_field *fields, size_t count,
+                   void *target, const is_yaml_node **given, is_error *error)
+{
+    reader read = {
+        .fields = fields, .count = count, .target = target, .given = given, .error = error};
+    int status = start(&read, mapping);
+    if (status != IS_OK)
+        return status;
+    if (mapping->kind == IS_YAML_MAPPING) {
+        read_mapping(&read, mapping, "");
+        check_required(&read, mapping);
+    } else if (is_yaml_is_null(mapping)) {
+        check_required(&read, mapping);
+    } else {
+        char found[128], keys[512];
+        list_keys(&read, "", keys, sizeof keys);
+        note(&read, is_yaml_error(error, mapping, "found %s, expected a mapping with keys of %s",
+                                  is_yaml_describe(mapping, found, sizeof found), keys));
+    }
+    free(read.here);
+    return read.status;
+}
+
+int is_schema_set(const char *path, const is_yaml_node *value, const is_schema_field *fields,
+                  size_t count, void *target, const is_yaml_node **given, is_error *error)
+{
+    reader read = {
+        .fields = fields, .count = count, .target = target, .given = given, .error = error};
+    int status = start(&read, value);
+    if (status != IS_OK)
+        return status;
+    size_t field = is_schema_find(path, fields, count);
+    if (field < count) {
+        read_field(&read, field, value);
+    } else if (is_section(&read, path)) {
+        char keys[512];
+        list_keys(&read, path, keys, sizeof keys);
+        note(&read, is_yaml_error(error, value, "'%s' is a section, expected a key in it: %s", path,
+                                  keys));
+    } else {
+        /* The section may be right and the key wrong, or all of it. */
+        char section[PATH_LONGEST];
+        const char *dot = strrchr(path, '.');
+        snprintf(section, sizeof section, "%.*s", dot ? (int)(dot - path) : 0, path);
+        bool known = dot && is_section(&read, section);
+        unknown_key(&read, value, known ? section : "", known ? dot + 1 : path);
+    }
+    free(read.here);
+    return read.status;
+}
+
+int is_schema_defaults(const is_schema_field *fields, size_t count, void *target, is_error *error)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (!fields[i].fallback)
+            continue;
+        is_yaml *document = NULL;
+        int status = is_yaml_read_value("default", fields[i].fallback, &document, error);
+        if (status == IS_OK)
+            status = is_schema_value_read(&fields[i], is_yaml_root(document), target, error);
+        is_yaml_destroy(document);
+        if (status != IS_OK)
+            return status;
+    }
+    return IS_OK;
+}
+
+void is_schema_clear(const is_schema_field *fields, size_t count, void *target)
+{
+    for (size_t i = 0; i < count; ++i)
+        is_schema_value_clear(&fields[i], target);
+}

@@ -1,0 +1,452 @@
+#include "pipeline/config/schema_value.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/config/nearest.h"
+#include "pipeline/config/number.h"
+
+/* ---- members of the target ------------------------------------------------------------------ */
+
+static void *member(const is_schema_field *field, void *target)
+{
+    return (char *)target + field->offset;
+}
+
+static void store_unsigned(const is_schema_field *field, void *target, uint64_t value)
+{
+    uint8_t byte = (uint8_t)value;
+    uint16_t half = (uint16_t)value;
+    uint32_t word = (uint32_t)value;
+    const void *from = field->size == 1   ? (const void *)&byte
+                       : field->size == 2 ? (const void *)&half
+                       : field->size == 4 ? (const void *)&word
+                                          : (const void *)&value;
+    memcpy(member(field, target), from, field->size);
+}
+
+uint64_t is_schema_value_unsigned(const is_schema_field *field, const void *target)
+{
+    const char *from = (const char *)target + field->offset;
+    uint8_t byte = 0;
+    uint16_t half = 0;
+    uint32_t word = 0;
+    uint64_t value = 0;
+    switch (field->size) {
+    case 1:
+        memcpy(&byte, from, 1);
+        return byte;
+    case 2:
+        memcpy(&half, from, 2);
+        return half;
+    case 4:
+        memcpy(&word, from, 4);
+        return word;
+    default:
+        memcpy(&value, from, 8);
+        return value;
+    }
+}
+
+static void store_text(const is_schema_field *field, void *target, char *text)
+{
+    char **slot = member(field, target);
+    free(*slot);
+    *slot = text;
+}
+
+void is_schema_value_clear(const is_schema_field *field, void *target)
+{
+    char ***texts;
+    size_t *count;
+    switch (field->type) {
+    case IS_SCHEMA_NAME:
+    case IS_SCHEMA_TEXT:
+    case IS_SCHEMA_PATH:
+        store_text(field, target, NULL);
+        break;
+    case IS_SCHEMA_PATTERNS:
+        texts = member(field, target);
+        count = (size_t *)((char *)target + field->count_offset);
+        for (size_t i = 0; *texts && i < *count; ++i)
+            free((*texts)[i]);
+        free(*texts);
+        *texts = NULL;
+        *count = 0;
+        break;
+    case IS_SCHEMA_CUSTOM:
+        if (field->custom->clear)
+            field->custom->clear(target);
+        break;
+    default:
+        memset(member(field, target), 0, field->size);
+    }
+}
+
+/* ---- what is expected ----------------------------------------------------------------------- */
+
+/* Ranges whose ends nobody would reach are not worth naming. */
+static void describe_range(char *buffer, size_t size, double low, double high, bool above_low)
+{
+    char from[IS_NUMBER_DIGITS], to[IS_NUMBER_DIGITS];
+    is_number_print(low, from);
+    is_number_print(high, to);
+    if (isinf(low) && isinf(high))
+        buffer[0] = 0;
+    else if (isinf(high))
+        snprintf(buffer, size, " %s %s", above_low ? "above" : "from", from);
+    else if (isinf(low))
+        snprintf(buffer, size, " up to %s", to);
+    else
+        snprintf(buffer, size, above_low ? " above %s, up to %s" : " from %s to %s", from, to);
+}
+
+/* "balanced or shuffled", "one of a, b, c". */
+static size_t list_choices(const is_schema_field *field, char *buffer, size_t size)
+{
+    size_t count = 0, used = 0;
+    while (field->choice && field->choice(field->path, count))
+        ++count;
+    buffer[0] = 0;
+    for (size_t i = 0; i < count && used < size; ++i) {
+        const char *gap = i == 0 ? (count > 2 ? "one of " : "") : count == 2 ? " or " : ", ";
+        used += (size_t)snprintf(buffer + used, size - used, "%s%s", gap,
+                                 field->choice(field->path, i));
+    }
+    return count;
+}
+
+const char *is_schema_value_expected(const is_schema_field *field, char *buffer, size_t size)
+{
+    char detail[384];
+    const char *or_word = field->word ? ", or " : "";
+    const char *word = field->word ? field->word : "";
+    switch (field->type) {
+    case IS_SCHEMA_BOOL:
+        snprintf(buffer, size, "true or false");
+        break;
+    case IS_SCHEMA_UNSIGNED:
+        snprintf(buffer, size, "a whole number from %llu to %llu%s%s",
+                 (unsigned long long)field->least, (unsigned long long)field->most, or_word, word);
+        break;
+    case IS_SCHEMA_NUMBER:
+        describe_range(detail, sizeof detail, field->low, field->high, field->above_low);
+        snprintf(buffer, size, "a number%s%s%s", detail, or_word, word);
+        break;
+    case IS_SCHEMA_NUMBERS:
+        describe_range(detail, sizeof detail, field->low, field->high, field->above_low);
+        snprintf(buffer, size, "a list of %zu numbers%s", field->size / sizeof(double), detail);
+        break;
+    case IS_SCHEMA_CHOICE:
+    case IS_SCHEMA_NAME:
+        list_choices(field, buffer, size);
+        break;
+    case IS_SCHEMA_TEXT:
+        snprintf(buffer, size, "a text");
+        break;
+    case IS_SCHEMA_PATH:
+        if (list_choices(field, detail, sizeof detail))
+            snprintf(buffer, size, "%s, or a path", detail);
+        else
+            snprintf(buffer, size, "a path");
+        break;
+    case IS_SCHEMA_PATTERNS:
+        snprintf(buffer, size, "a list of paths or patterns");
+        break;
+    case IS_SCHEMA_CUSTOM:
+        snprintf(buffer, size, "%s", field->custom->expected);
+        break;
+    }
+    return buffer;
+}
+
+static int unexpected(const char *what, const is_yaml_node *node, const char *expected,
+                      const char *nearest, is_error *error)
+{
+    char found[128];
+    return is_yaml_error(error, node, "%s: found %s, expected %s%s%s%s", what,
+                         is_yaml_describe(node, found, sizeof found), expected,
+                         nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                         nearest ? "'?" : "");
+}
+
+static int unexpected_value(const is_schema_field *field, const is_yaml_node *node,
+                            const char *nearest, is_error *error)
+{
+    char expected[512];
+    return unexpected(field->path, node, is_schema_value_expected(field, expected, sizeof expected),
+                      nearest, error);
+}
+
+static int out_of_memory(const is_yaml_node *node, is_error *error)
+{
+    is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", node->source->name);
+    return IS_E_MEMORY;
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+/* A scalar that may be a number: not quoted, not nothing. */
+static bool is_plain(const is_yaml_node *node)
+{
+    return node->kind == IS_YAML_SCALAR && !node->quoted;
+}
+
+static bool parse_number(const is_yaml_node *node, double low, double high, bool above_low,
+                         double *out)
+{
+    double value = 0;
+    if (!is_plain(node) || is_number_double(node->text, &value) != IS_NUMBER_OK)
+        return false;
+    if (!(value >= low && value <= high) || (above_low && value <= low))
+        return false;
+    *out = value;
+    return true;
+}
+
+static bool parse_unsigned(const is_yaml_node *node, uint64_t least, uint64_t most, uint64_t *out)
+{
+    uint64_t value = 0;
+    if (!is_plain(node) || is_number_unsigned(node->text, &value) != IS_NUMBER_OK)
+        return false;
+    if (value < least || value > most)
+        return false;
+    *out = value;
+    return true;
+}
+
+static bool is_word(const is_schema_field *field, const is_yaml_node *node)
+{
+    return field->word && node->kind == IS_YAML_SCALAR && strcmp(node->text, field->word) == 0;
+}
+
+static const char *nearest_word(const is_schema_field *field, const is_yaml_node *node)
+{
+    is_nearest best = {0};
+    if (field->word && is_plain(node))
+        is_nearest_try(&best, node->text, field->word);
+    return best.word;
+}
+
+static int read_unsigned(const is_schema_field *field, const is_yaml_node *node, void *target,
+                         is_error *error)
+{
+    uint64_t value = (uint64_t)field->word_value;
+    if (!is_word(field, node) && !parse_unsigned(node, field->least, field->most, &value))
+        return unexpected_value(field, node, nearest_word(field, node), error);
+    store_unsigned(field, target, value);
+    return IS_OK;
+}
+
+static int read_number(const is_schema_field *field, const is_yaml_node *node, void *target,
+                       is_error *error)
+{
+    double value = field->word_value;
+    if (!is_word(field, node) &&
+        !parse_number(node, field->low, field->high, field->above_low, &value))
+        return unexpected_value(field, node, nearest_word(field, node), error);
+    memcpy(member(field, target), &value, sizeof value);
+    return IS_OK;
+}
+
+static int read_numbers(const is_schema_field *field, const is_yaml_node *node, void *target,
+                        is_error *error)
+{
+    size_t length = field->size / sizeof(double);
+    if (node->kind != IS_YAML_LIST || node->count != length)
+        return unexpected_value(field, node, NULL, error);
+    for (size_t i = 0; i < length; ++i) {
+        double value = 0;
+        if (!parse_number(node->items[i], field->low, field->high, field->above_low, &value))
+            return unexpected_value(field, node->items[i], NULL, error);
+        memcpy((char *)member(field, target) + i * sizeof value, &value, sizeof value);
+    }
+    return IS_OK;
+}
+
+/* ---- words and texts ------------------------------------------------------------------------ */
+
+static int read_bool(const is_schema_field *field, const is_yaml_node *node, void *target,
+                     is_error *error)
+{
+    const char *text = is_plain(node) ? node->text : "";
+    static const char *const yes[] = {"yes", "on", "y", "True", "TRUE"};
+    static const char *const no[] = {"no", "off", "n", "False", "FALSE"};
+    const char *nearest = NULL;
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; ++i)
+        nearest = strcmp(text, yes[i]) == 0 ? "true" : strcmp(text, no[i]) == 0 ? "false" : nearest;
+    bool value = strcmp(text, "true") == 0;
+    if (!value && strcmp(text, "false") != 0)
+        return unexpected_value(field, node, nearest, error);
+    store_unsigned(field, target, value);
+    return IS_OK;
+}
+
+/* The index of a node's text among the choices, or SIZE_MAX. */
+static size_t find_choice(const is_schema_field *field, const is_yaml_node *node,
+                          const char **nearest)
+{
+    is_nearest best = {0};
+    const char *name;
+    for (size_t i = 0;
+         field->choice && node->kind == IS_YAML_SCALAR && (name = field->choice(field->path, i));
+         ++i) {
+        if (strcmp(name, node->text) == 0)
+            return i;
+        is_nearest_try(&best, node->text, name);
+    }
+    *nearest = best.word;
+    return SIZE_MAX;
+}
+
+static int read_choice(const is_schema_field *field, const is_yaml_node *node, void *target,
+                       is_error *error)
+{
+    const char *nearest = NULL;
+    size_t index = find_choice(field, node, &nearest);
+    if (index == SIZE_MAX)
+        return unexpected_value(field, node, nearest, error);
+    if (field->type == IS_SCHEMA_CHOICE) {
+        store_unsigned(field, target, index);
+        return IS_OK;
+    }
+    char *copy = strdup(node->text);
+    if (!copy)
+        return out_of_memory(node, error);
+    store_text(field, target, copy);
+    return IS_OK;
+}
+
+static bool is_text(const is_yaml_node *node)
+{
+    return node->kind == IS_YAML_SCALAR && *node->text && !is_yaml_is_null(node);
+}
+
+static int read_text(const is_schema_field *field, const is_yaml_node *node, void *target,
+                     is_error *error)
+{
+    if (!is_text(node))
+        return unexpected_value(field, node, NULL, error);
+    const char *nearest = NULL;
+    bool is_path = field->type == IS_SCHEMA_PATH && find_choice(field, node, &nearest) == SIZE_MAX;
+    char *copy =
+        is_path ? is_schema_join(node->source->folder, node->text, false) : strdup(node->text);
+    if (!copy)
+        return out_of_memory(node, error);
+    store_text(field, target, copy);
+    return IS_OK;
+}
+
+char *is_schema_join(const char *folder, const char *name, bool is_pattern)
+{
+    if (*folder == 0 || *name == '/' || strcmp(name, "-") == 0)
+        return strdup(name);
+    size_t folder_length = strlen(folder), name_length = strlen(name);
+    char *path = malloc(2 * folder_length + name_length + 2);
+    if (!path)
+        return NULL;
+    size_t used = 0;
+    for (size_t i = 0; i < folder_length; ++i) {
+        if (is_pattern && strchr("*?[]\\", folder[i]))
+            path[used++] = '\\';
+        path[used++] = folder[i];
+    }
+    if (folder[folder_length - 1] != '/')
+        path[used++] = '/';
+    memcpy(path + used, name, name_length + 1);
+    return path;
+}
+
+/* A list of texts; a single one stands for a list of one. */
+static int read_patterns(const is_schema_field *field, const is_yaml_node *node, void *target,
+                         is_error *error)
+{
+    const is_yaml_node *const *items = node->kind == IS_YAML_SCALAR ? &node : node->items;
+    size_t count = node->kind == IS_YAML_SCALAR ? 1 : node->count;
+    if (node->kind == IS_YAML_MAPPING || count == 0)
+        return unexpected_value(field, node, NULL, error);
+    char **texts = calloc(count, sizeof *texts);
+    if (!texts)
+        return out_of_memory(node, error);
+    int status = IS_OK;
+    for (size_t i = 0; i < count && status == IS_OK; ++i) {
+        if (!is_text(items[i]))
+            status = unexpected_value(field, items[i], NULL, error);
+        else if (!(texts[i] = is_schema_join(node->source->folder, items[i]->text, true)))
+            status = out_of_memory(node, error);
+    }
+    if (status != IS_OK) {
+        for (size_t i = 0; i < count; ++i)
+            free(texts[i]);
+        free(texts);
+        return status;
+    }
+    is_schema_value_clear(field, target);
+    memcpy(member(field, target), &texts, sizeof texts);
+    memcpy((char *)target + field->count_offset, &count, sizeof count);
+    return IS_OK;
+}
+
+int is_schema_value_read(const is_schema_field *field, const is_yaml_node *node, void *target,
+                         is_error *error)
+{
+    switch (field->type) {
+    case IS_SCHEMA_BOOL:
+        return read_bool(field, node, target, error);
+    case IS_SCHEMA_UNSIGNED:
+        return read_unsigned(field, node, target, error);
+    case IS_SCHEMA_NUMBER:
+        return read_number(field, node, target, error);
+    case IS_SCHEMA_NUMBERS:
+        return read_numbers(field, node, target, error);
+    case IS_SCHEMA_CHOICE:
+    case IS_SCHEMA_NAME:
+        return read_choice(field, node, target, error);
+    case IS_SCHEMA_TEXT:
+    case IS_SCHEMA_PATH:
+        return read_text(field, node, target, error);
+    case IS_SCHEMA_PATTERNS:
+        return read_patterns(field, node, target, error);
+    case IS_SCHEMA_CUSTOM:
+        if (is_yaml_is_null(node))
+            return unexpected_value(field, node, NULL, error);
+        return field->custom->read(node, target, error);
+    }
+    return IS_E_CONFIG;
+}
+
+/* ---- single values -------------------------------------------------------------------------- */
+
+int is_schema_number(const is_yaml_node *node, const char *what, double low, double high,
+                     double *out, is_error *error)
+{
+    char range[128], expected[192];
+    if (parse_number(node, low, high, false, out))
+        return IS_OK;
+    describe_range(range, sizeof range, low, high, false);
+    snprintf(expected, sizeof expected, "a number%s", range);
+    return unexpected(what, node, expected, NULL, error);
+}
+
+int is_schema_unsigned(const is_yaml_node *node, const char *what, uint64_t least, uint64_t most,
+                       uint64_t *out, is_error *error)
+{
+    char expected[192];
+    if (parse_unsigned(node, least, most, out))
+        return IS_OK;
+    snprintf(expected, sizeof expected, "a whole number from %llu to %llu",
+             (unsigned long long)least, (unsigned long long)most);
+    return unexpected(what, node, expected, NULL, error);
+}
+
+int is_schema_path(const is_yaml_node *node, const char *what, char **out, is_error *error)
+{
+    if (!is_text(node))
+        return unexpected(what, node, "a path", NULL, error);
+    char *path = is_schema_join(node->source->folder, node->text, false);
+    if (!path)
+        return out_of_memory(node, error);
+    *out = path;
+    return IS_OK;
+}

@@ -1,0 +1,607 @@
+#include "pipeline/config/yaml.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <yaml.h>
+
+/* ---- memory: a document is freed as a whole ------------------------------------------------- */
+
+enum { BLOCK_BYTES = 16384 };
+
+typedef struct block {
+    struct block *next;
+    size_t used, size;
+    max_align_t data[];
+} block;
+
+struct is_yaml {
+    block *blocks;
+    is_yaml_source source;
+    const is_yaml_node *root;
+};
+
+static void *take(is_yaml *document, size_t bytes)
+{
+    const size_t align = sizeof(max_align_t);
+    bytes = (bytes + align - 1) / align * align;
+    block *first = document->blocks;
+    if (!first || first->size - first->used < bytes) {
+        size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        first = malloc(sizeof *first + size);
+        if (!first)
+            return NULL;
+        *first = (block){.next = document->blocks, .size = size};
+        document->blocks = first;
+    }
+    void *memory = (char *)first->data + first->used;
+    first->used += bytes;
+    return memory;
+}
+
+static char *take_text(is_yaml *document, const char *text, size_t length)
+{
+    char *copy = take(document, length + 1);
+    if (copy) {
+        memcpy(copy, text, length);
+        copy[length] = 0;
+    }
+    return copy;
+}
+
+void is_yaml_destroy(is_yaml *document)
+{
+    if (!document)
+        return;
+    for (block *next, *each = document->blocks; each; each = next) {
+        next = each->next;
+        free(each);
+    }
+    free(document);
+}
+
+static int out_of_memory(is_error *error, const char *name)
+{
+    return is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", name);
+}
+
+/* `name` is a path from which the folder is derived when `in_folder` is set. */
+static int document_create(const char *name, bool in_folder, is_yaml **out, is_error *error)
+{
+    is_yaml *document = calloc(1, sizeof *document);
+    if (!document)
+        return out_of_memory(error, name);
+    const char *slash = in_folder ? strrchr(name, '/') : NULL;
+    size_t folder = slash ? (size_t)(slash - name) : 0;
+    if (slash == name) /* the folder of "/run.yaml" is "/" */
+        folder = 1;
+    document->source.name = take_text(document, name, strlen(name));
+    document->source.folder = take_text(document, name, folder);
+    if (!document->source.name || !document->source.folder) {
+        is_yaml_destroy(document);
+        return out_of_memory(error, name);
+    }
+    *out = document;
+    return IS_OK;
+}
+
+/* ---- from events to nodes ------------------------------------------------------------------- */
+
+typedef struct frame {
+    is_yaml_node *node;            /* the list or mapping that is being filled */
+    const is_yaml_node **children; /* mappings: key, value, key, value, ... */
+    size_t count, capacity;
+} frame;
+
+typedef struct anchor {
+    const char *name;
+    const is_yaml_node *node;
+    uint32_t line;
+    bool complete;
+} anchor;
+
+typedef struct builder {
+    is_yaml *document;
+    is_error *error;
+    bool has_lines;
+    const char *text; /* the whole input, to find the place of bytes that are not text */
+    size_t length;
+    frame frames[IS_YAML_DEPTH_MAX];
+    size_t depth;
+    anchor anchors[IS_YAML_ANCHORS_MAX];
+    size_t anchor_count;
+    uint32_t nodes; /* so far, aliases written out */
+} builder;
+
+/* A node that only carries a place, for messages about events that make no node. */
+static is_yaml_node at(const builder *build, yaml_mark_t mark)
+{
+    is_yaml_node node = {.source = &build->document->source};
+    if (build->has_lines) {
+        node.line = (uint32_t)mark.line + 1;
+        node.column = (uint32_t)mark.column + 1;
+    }
+    return node;
+}
+
+static int fail_memory(builder *build)
+{
+    return out_of_memory(build->error, build->document->source.name);
+}
+
+static int append(builder *build, frame *top, const is_yaml_node *child)
+{
+    if (top->count == top->capacity) {
+        size_t capacity = top->capacity ? 2 * top->capacity : 16; /* bounded by the node limit */
+        void *grown = realloc(top->children, capacity * sizeof *top->children);
+        if (!grown)
+            return fail_memory(build);
+        top->children = grown;
+        top->capacity = capacity;
+    }
+    top->children[top->count++] = child;
+    return IS_OK;
+}
+
+/* Hangs a finished node, or one that is about to be filled, into the tree. */
+static int attach(builder *build, const is_yaml_node *node)
+{
+    if (build->depth == 0) {
+        build->document->root = node;
+        return IS_OK;
+    }
+    frame *top = &build->frames[build->depth - 1];
+    bool is_key = top->node->kind == IS_YAML_MAPPING && top->count % 2 == 0;
+    if (is_key && node->kind != IS_YAML_SCALAR)
+        return is_yaml_error(build->error, node, "a key must be a word, not a %s",
+                             node->kind == IS_YAML_LIST ? "list" : "mapping");
+    return append(build, top, node);
+}
+
+static int count_nodes(builder *build, const is_yaml_node *place, uint32_t more)
+{
+    if (more > IS_YAML_NODES_MAX - build->nodes)
+        return is_yaml_error(build->error, place,
+                             "too many values: more than %d with all aliases written out",
+                             IS_YAML_NODES_MAX);
+    build->nodes += more;
+    return IS_OK;
+}
+
+static anchor *find_anchor(builder *build, const char *name)
+{
+    for (size_t i = 0; i < build->anchor_count; ++i)
+        if (strcmp(build->anchors[i].name, name) == 0)
+            return &build->anchors[i];
+    return NULL;
+}
+
+static int add_anchor(builder *build, const is_yaml_node *node, const char *name)
+{
+    const anchor *old = find_anchor(build, name);
+    if (old)
+        return is_yaml_error(build->error, node, "the anchor '&%.60s' is already used in line %u",
+                             name, old->line);
+    if (build->anchor_count == IS_YAML_ANCHORS_MAX)
+        return is_yaml_error(build->error, node, "more than %d anchors", IS_YAML_ANCHORS_MAX);
+    char *copy = take_text(build->document, name, strlen(name));
+    if (!copy)
+        return fail_memory(build);
+    build->anchors[build->anchor_count++] = (anchor){
+        .name = copy, .node = node, .line = node->line, .complete = node->kind == IS_YAML_SCALAR};
+    return IS_OK;
+}
+
+/* Makes the node of an event and registers its anchor; `name` and `tag` may be NULL. */
+static int start_node(builder *build, yaml_mark_t mark, is_yaml_kind kind, const yaml_char_t *name,
+                      const yaml_char_t *tag, is_yaml_node **out)
+{
+    is_yaml_node *node = take(build->document, sizeof *node);
+    if (!node)
+        return fail_memory(build);
+    *node = at(build, mark);
+    node->kind = kind;
+    node->nodes = 1;
+    node->height = kind == IS_YAML_SCALAR ? 0 : 1;
+    *out = node;
+    int status = count_nodes(build, node, 1);
+    if (status == IS_OK && tag)
+        status = is_yaml_error(build->error, node, "tags are not supported, found '%.60s'",
+                               (const char *)tag);
+    if (status == IS_OK && name)
+        status = add_anchor(build, node, (const char *)name);
+    return status;
+}
+
+static int add_scalar(builder *build, const yaml_event_t *event)
+{
+    is_yaml_node *node = NULL;
+    int status = start_node(build, event->start_mark, IS_YAML_SCALAR, event->data.scalar.anchor,
+                            event->data.scalar.tag, &node);
+    if (status != IS_OK)
+        return status;
+    const char *text = (const char *)event->data.scalar.value;
+    size_t length = event->data.scalar.length;
+    if (memchr(text, 0, length))
+        return is_yaml_error(build->error, node, "a text must not contain the character NUL");
+    node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    node->text = take_text(build->document, text, length);
+    return node->text ? attach(build, node) : fail_memory(build);
+}
+
+static int open_collection(builder *build, yaml_mark_t mark, is_yaml_kind kind,
+                           const yaml_char_t *name, const yaml_char_t *tag)
+{
+    is_yaml_node *node = NULL;
+    int status = start_node(build, mark, kind, name, tag, &node);
+    if (status == IS_OK && build->depth == IS_YAML_DEPTH_MAX)
+        status =
+            is_yaml_error(build->error, node, "nested deeper than %d levels", IS_YAML_DEPTH_MAX);
+    if (status == IS_OK)
+        status = attach(build, node);
+    if (status == IS_OK)
+        build->frames[build->depth++] = (frame){.node = node};
+    return status;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const is_yaml_entry *x = *(is_yaml_entry *const *)a, *y = *(is_yaml_entry *const *)b;
+    int order = strcmp(x->key->text, y->key->text);
+    return order ? order : (x > y) - (x < y);
+}
+
+/* Sorting finds equal keys in a mapping of any size without comparing all pairs. */
+static int mark_duplicates(builder *build, is_yaml_entry *entries, size_t count)
+{
+    if (count < 2)
+        return IS_OK;
+    is_yaml_entry **sorted = malloc(count * sizeof(is_yaml_entry *));
+    if (!sorted)
+        return fail_memory(build);
+    for (size_t i = 0; i < count; ++i)
+        sorted[i] = &entries[i];
+    qsort(sorted, count, sizeof(is_yaml_entry *), compare_keys);
+    const is_yaml_entry *first = sorted[0];
+    for (size_t i = 1; i < count; ++i) {
+        if (strcmp(first->key->text, sorted[i]->key->text) == 0)
+            sorted[i]->duplicate_of = first->key;
+        else
+            first = sorted[i];
+    }
+    free(sorted);
+    return IS_OK;
+}
+
+static int close_collection(builder *build)
+{
+    frame *top = &build->frames[--build->depth];
+    is_yaml_node *node = top->node;
+    for (size_t i = 0; i < top->count; ++i) {
+        node->nodes += top->children[i]->nodes;
+        if (top->children[i]->height + 1 > node->height)
+            node->height = top->children[i]->height + 1;
+    }
+    int status = IS_OK;
+    if (node->kind == IS_YAML_LIST) {
+        const is_yaml_node **items = take(build->document, top->count * sizeof *items + 1);
+        if (items && top->count)
+            memcpy(items, top->children, top->count * sizeof *items);
+        node->items = items;
+        node->count = top->count;
+        status = items ? IS_OK : fail_memory(build);
+    } else {
+        is_yaml_entry *entries = take(build->document, top->count / 2 * sizeof *entries + 1);
+        node->entries = entries;
+        node->count = top->count / 2;
+        for (size_t i = 0; entries && i < node->count; ++i)
+            entries[i] =
+                (is_yaml_entry){.key = top->children[2 * i], .value = top->children[2 * i + 1]};
+        status = entries ? mark_duplicates(build, entries, node->count) : fail_memory(build);
+    }
+    free(top->children);
+    top->children = NULL;
+    for (size_t i = 0; i < build->anchor_count; ++i)
+        if (build->anchors[i].node == node)
+            build->anchors[i].complete = true;
+    return status;
+}
+
+/* An alias becomes a copy of its anchor's node with a place of its own; what is below is shared. */
+static int add_alias(builder *build, const yaml_event_t *event)
+{
+    const char *name = (const char *)event->data.alias.anchor;
+    is_yaml_node place = at(build, event->start_mark);
+    const anchor *target = find_anchor(build, name);
+    if (!target)
+        return is_yaml_error(build->error, &place, "unknown anchor '*%.60s'", name);
+    if (!target->complete)
+        return is_yaml_error(build->error, &place, "the anchor '&%.60s' contains itself", name);
+    if (build->depth + target->node->height > IS_YAML_DEPTH_MAX)
+        return is_yaml_error(build->error, &place, "nested deeper than %d levels",
+                             IS_YAML_DEPTH_MAX);
+    int status = count_nodes(build, &place, target->node->nodes);
+    if (status != IS_OK)
+        return status;
+    is_yaml_node *node = take(build->document, sizeof *node);
+    if (!node)
+        return fail_memory(build);
+    *node = *target->node;
+    node->line = place.line;
+    node->column = place.column;
+    return attach(build, node);
+}
+
+/* ---- errors of libyaml ------------------------------------------------------------------------
+ */
+
+/* Line and column, in characters, of a byte: libyaml gives only the offset of bytes it rejects. */
+static is_yaml_node place_of_byte(const builder *build, size_t offset)
+{
+    yaml_mark_t mark = {0};
+    for (size_t i = 0; i < offset && i < build->length; ++i) {
+        if (build->text[i] == '\n') {
+            ++mark.line;
+            mark.column = 0;
+        } else if (((unsigned char)build->text[i] & 0xc0) != 0x80) {
+            ++mark.column;
+        }
+    }
+    return at(build, mark);
+}
+
+/* What people most often meant when libyaml stumbles. */
+static const char *hint(const yaml_parser_t *parser)
+{
+    if (parser->context && strcmp(parser->context, "while scanning an alias") == 0)
+        return "; a text that starts with * needs quotes, as in \"*.npy\"";
+    if (parser->problem &&
+        strcmp(parser->problem, "block sequence entries are not allowed in this context") == 0)
+        return "; a lone - needs quotes: \"-\"";
+    if (parser->problem &&
+        strcmp(parser->problem, "found character that cannot start any token") == 0)
+        return "; tabs cannot indent, and texts with @ ` % in front need quotes";
+    return "";
+}
+
+static int syntax_error(builder *build, const yaml_parser_t *parser)
+{
+    if (parser->error == YAML_MEMORY_ERROR)
+        return fail_memory(build);
+    const char *problem = parser->problem ? parser->problem : "not YAML";
+    if (parser->error == YAML_READER_ERROR) {
+        is_yaml_node place = place_of_byte(build, parser->problem_offset);
+        return is_yaml_error(build->error, &place, "not valid UTF-8 text: %s (0x%02X)", problem,
+                             parser->problem_value < 0 ? 0U : (unsigned)parser->problem_value);
+    }
+    is_yaml_node place = at(build, parser->problem_mark);
+    if (parser->context && build->has_lines)
+        return is_yaml_error(build->error, &place, "%s, %s in line %zu%s", problem, parser->context,
+                             parser->context_mark.line + 1, hint(parser));
+    return is_yaml_error(build->error, &place, "%s%s", problem, hint(parser));
+}
+
+/* ---- reading ----------------------------------------------------------------------------------
+ */
+
+static int take_event(builder *build, const yaml_event_t *event, bool *document_seen)
+{
+    switch (event->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        if (*document_seen) {
+            is_yaml_node place = at(build, event->start_mark);
+            return is_yaml_error(build->error, &place,
+                                 "a second document starts here; a file holds only one");
+        }
+        *document_seen = true;
+        return IS_OK;
+    case YAML_SCALAR_EVENT:
+        return add_scalar(build, event);
+    case YAML_ALIAS_EVENT:
+        return add_alias(build, event);
+    case YAML_SEQUENCE_START_EVENT:
+        return open_collection(build, event->start_mark, IS_YAML_LIST,
+                               event->data.sequence_start.anchor, event->data.sequence_start.tag);
+    case YAML_MAPPING_START_EVENT:
+        return open_collection(build, event->start_mark, IS_YAML_MAPPING,
+                               event->data.mapping_start.anchor, event->data.mapping_start.tag);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        return close_collection(build);
+    default:
+        return IS_OK;
+    }
+}
+
+static int parse(builder *build)
+{
+    yaml_parser_t parser;
+    if (!yaml_parser_initialize(&parser))
+        return fail_memory(build);
+    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)build->text, build->length);
+    int status = IS_OK;
+    bool document_seen = false, ended = false;
+    while (status == IS_OK && !ended) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&parser, &event)) {
+            status = syntax_error(build, &parser);
+            break;
+        }
+        ended = event.type == YAML_STREAM_END_EVENT;
+        status = take_event(build, &event, &document_seen);
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    for (size_t i = 0; i < build->depth; ++i)
+        free(build->frames[i].children);
+    return status;
+}
+
+/* Fills a document from text. An input without any document is an empty mapping. */
+static int build_document(is_yaml *document, const char *text, size_t length, bool has_lines,
+                          is_error *error)
+{
+    builder *build = calloc(1, sizeof *build);
+    if (!build)
+        return out_of_memory(error, document->source.name);
+    build->document = document;
+    build->error = error;
+    build->has_lines = has_lines;
+    build->text = text;
+    build->length = length;
+    int status = parse(build);
+    if (status == IS_OK && !document->root) {
+        is_yaml_node *node = NULL;
+        status = start_node(build, (yaml_mark_t){0}, IS_YAML_MAPPING, NULL, NULL, &node);
+        document->root = node;
+    }
+    free(build);
+    return status;
+}
+
+int is_yaml_read_text(const char *name, const char *text, size_t length, is_yaml **out,
+                      is_error *error)
+{
+    *out = NULL;
+    if (length > IS_YAML_BYTES_MAX)
+        return is_error_add(error, IS_E_CONFIG,
+                            "%s: error: the file has %zu bytes, expected at most %zu", name, length,
+                            IS_YAML_BYTES_MAX);
+    is_yaml *document = NULL;
+    int status = document_create(name, true, &document, error);
+    if (status == IS_OK)
+        status = build_document(document, text, length, true, error);
+    if (status != IS_OK) {
+        is_yaml_destroy(document);
+        return status;
+    }
+    *out = document;
+    return IS_OK;
+}
+
+/* Reads all of an open file that should be `size` bytes long; it may have changed meanwhile. */
+static int read_all(int file, const char *path, size_t size, char **out, size_t *length,
+                    is_error *error)
+{
+    char *text = malloc(size + 1);
+    if (!text)
+        return out_of_memory(error, path);
+    size_t used = 0;
+    while (used < size) {
+        ssize_t got = read(file, text + used, size - used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            free(text);
+            return is_error_add(error, IS_E_CONFIG, "%s: error: cannot read the file: %s", path,
+                                strerror(errno));
+        }
+        if (got == 0)
+            break;
+        used += (size_t)got;
+    }
+    *out = text;
+    *length = used;
+    return IS_OK;
+}
+
+int is_yaml_read_file(const char *path, is_yaml **out, is_error *error)
+{
+    *out = NULL;
+    /* Without O_NONBLOCK opening a FIFO would wait for its writer. */
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return is_error_add(error, IS_E_CONFIG, "%s: error: cannot open the file: %s", path,
+                            strerror(errno));
+    struct stat about;
+    int status = IS_OK;
+    char *text = NULL;
+    size_t length = 0;
+    if (fstat(file, &about) != 0)
+        status = is_error_add(error, IS_E_CONFIG, "%s: error: cannot examine the file: %s", path,
+                              strerror(errno));
+    else if (S_ISDIR(about.st_mode))
+        status = is_error_add(error, IS_E_CONFIG, "%s: error: found a folder, expected a YAML file",
+                              path);
+    else if (!S_ISREG(about.st_mode))
+        status = is_error_add(error, IS_E_CONFIG,
+                              "%s: error: found a pipe, socket or device, expected a regular file",
+                              path);
+    else if (about.st_size < 0 || (uintmax_t)about.st_size > IS_YAML_BYTES_MAX)
+        status = is_error_add(error, IS_E_CONFIG,
+                              "%s: error: the file has %jd bytes, expected at most %zu", path,
+                              (intmax_t)about.st_size, IS_YAML_BYTES_MAX);
+    else
+        status = read_all(file, path, (size_t)about.st_size, &text, &length, error);
+    close(file);
+    if (status == IS_OK)
+        status = is_yaml_read_text(path, text, length, out, error);
+    free(text);
+    return status;
+}
+
+/* libyaml checks files; a literal value has to be checked here. */
+static bool is_utf8(const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    while (*s) {
+        int more = *s < 0x80                 ? 0
+                   : *s >= 0xc2 && *s < 0xe0 ? 1
+                   : *s >= 0xe0 && *s < 0xf0 ? 2
+                   : *s >= 0xf0 && *s < 0xf5 ? 3
+                                             : -1;
+        if (more < 0)
+            return false;
+        /* The second byte rules out overlong forms, surrogates and what is beyond U+10FFFF. */
+        unsigned char least = *s == 0xe0 ? 0xa0 : *s == 0xf0 ? 0x90 : 0x80;
+        unsigned char most = *s == 0xed ? 0x9f : *s == 0xf4 ? 0x8f : 0xbf;
+        for (++s; more > 0; --more, ++s) {
+            if (*s < least || *s > most)
+                return false;
+            least = 0x80;
+            most = 0xbf;
+        }
+    }
+    return true;
+}
+
+static int build_literal(is_yaml *document, const char *text, is_error *error)
+{
+    is_yaml_node *node = take(document, sizeof *node);
+    char *copy = take_text(document, text, strlen(text));
+    if (!node || !copy)
+        return out_of_memory(error, document->source.name);
+    *node = (is_yaml_node){
+        .kind = IS_YAML_SCALAR, .source = &document->source, .text = copy, .nodes = 1};
+    document->root = node;
+    if (!is_utf8(text))
+        return is_yaml_error(error, node, "not valid UTF-8 text");
+    return IS_OK;
+}
+
+int is_yaml_read_value(const char *name, const char *text, is_yaml **out, is_error *error)
+{
+    *out = NULL;
+    is_yaml *document = NULL;
+    int status = document_create(name, false, &document, error);
+    if (status != IS_OK)
+        return status;
+    bool is_yaml_text = *text && strchr("[{\"'", *text) != NULL;
+    status = is_yaml_text ? build_document(document, text, strlen(text), false, error)
+                          : build_literal(document, text, error);
+    if (status != IS_OK) {
+        is_yaml_destroy(document);
+        return status;
+    }
+    *out = document;
+    return IS_OK;
+}
+
+const is_yaml_node *is_yaml_root(const is_yaml *document)
+{
+    return document->root;
+}
