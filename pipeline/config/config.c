@@ -147,6 +147,7 @@ struct is_config_origin {
     is_yaml **documents; /* the file, if any, then one per --set: the nodes below live in them */
     size_t count;
     const is_yaml_node *given[FIELDS]; /* NULL: default */
+    bool refused[FIELDS];              /* given, but not a valid value */
 };
 
 const char *is_config_place(const is_config *config, const char *key_path, char *buffer,
@@ -165,16 +166,25 @@ const char *is_config_place(const is_config *config, const char *key_path, char 
 
 /* ---- contradictions ------------------------------------------------------------------------- */
 
-/* Like is_yaml_error, at the place where `key` was given. */
-__attribute__((format(printf, 4, 5))) static int
-contradiction(const is_config *config, const char *key, is_error *error, const char *format, ...)
+/* Like is_yaml_error, at the place where `key` was given, about how it fits with `other`. Silent
+ * where one of the two has no valid value: that would be a contradiction that nobody wrote. */
+static int contradiction(const is_config *config, const char *key, const char *other,
+                         is_error *error, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+static int contradiction(const is_config *config, const char *key, const char *other,
+                         is_error *error, const char *format, ...)
 {
+    size_t i = is_schema_find(key, fields, FIELDS);
+    const bool *refused = config->origin->refused;
+    if (refused[i] || refused[is_schema_find(other, fields, FIELDS)])
+        return IS_OK;
     char message[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    const is_yaml_node *node = config->origin->given[is_schema_find(key, fields, FIELDS)];
+    const is_yaml_node *node = config->origin->given[i];
     if (node)
         return is_yaml_error(error, node, "%s: %s", key, message);
     is_error_add(error, IS_E_CONFIG, "default: error: %s: %s", key, message);
@@ -187,7 +197,7 @@ static int check_source(const is_config *config, is_error *error)
     for (size_t i = 0; i < config->source.count; ++i)
         inputs += strcmp(config->source.files[i], "-") == 0;
     if (inputs > 1)
-        return contradiction(config, "source.files", error,
+        return contradiction(config, "source.files", "source.files", error,
                              "found \"-\" %zu times, standard input can be read only once", inputs);
     return IS_OK;
 }
@@ -196,14 +206,14 @@ static int check_models(const is_config *config, is_error *error)
 {
     int status = IS_OK;
     if (config->ice.absorb_above <= config->ice.absorb_below)
-        status = contradiction(config, "ice.absorb_above", error,
+        status = contradiction(config, "ice.absorb_above", "ice.absorb_below", error,
                                "found %g m, expected it above ice.absorb_below, %g m",
                                config->ice.absorb_above, config->ice.absorb_below);
     if (config->detector.jitter && !config->detector.layout)
-        status = contradiction(config, "detector.jitter", error,
+        status = contradiction(config, "detector.jitter", "detector.file", error,
                                "is for layout: hex86, and detector.file is given");
     if (config->detector.dense && !config->detector.layout)
-        status = contradiction(config, "detector.dense", error,
+        status = contradiction(config, "detector.dense", "detector.file", error,
                                "is for layout: hex86, and detector.file is given");
     return status;
 }
@@ -211,7 +221,7 @@ static int check_models(const is_config *config, is_error *error)
 static int check_graph(const is_config *config, is_error *error)
 {
     if (config->device.backend == IS_BACKEND_CPU && !is_schedule_on_cpu(config->graph.schedule))
-        return contradiction(config, "graph.schedule", error,
+        return contradiction(config, "graph.schedule", "device.backend", error,
                              "'%s' needs a GPU, and device.backend is cpu",
                              is_schedule_name(config->graph.schedule));
     return IS_OK;
@@ -235,15 +245,15 @@ static int check_workload(const is_config *config, is_error *error)
     int status = IS_OK;
     for (size_t i = 0; i < sizeof point_only / sizeof *point_only && !is_point; ++i)
         if (point_only[i].used)
-            status = contradiction(config, point_only[i].key, error,
+            status = contradiction(config, point_only[i].key, "workload.kind", error,
                                    "is for workload.kind: point, and the kind is %s",
                                    workloads(NULL, config->workload.kind));
     if (is_point && config->workload.surface_radius != 0 && !config->workload.isotropic)
-        status = contradiction(config, "workload.surface_radius", error,
+        status = contradiction(config, "workload.surface_radius", "workload.direction", error,
                                "is for isotropic light, and workload.direction is a vector");
     size_t end = IS_CONFIG_FIRST_SPECTRUM + config->light.spectrum_count;
     if (config->workload.spectrum >= end)
-        status = contradiction(config, "workload.spectrum", error,
+        status = contradiction(config, "workload.spectrum", "light.spectra", error,
                                "found %u, expected at most %zu: light.spectra has %zu entries, "
                                "numbered from %d",
                                config->workload.spectrum, end - 1, config->light.spectrum_count,
@@ -329,9 +339,25 @@ static int apply_set(is_config *config, const char *set, is_error *error)
         status = is_schema_set(key, is_yaml_root(document), fields, FIELDS, config, origin->given,
                                error);
     }
+    size_t i = is_schema_find(key, fields, FIELDS);
+    if (i < FIELDS)
+        origin->refused[i] = status != IS_OK;
     free(name);
     free(key);
     return status;
+}
+
+/* The value of a path in a document, or NULL. */
+static const is_yaml_node *value_at(const is_yaml_node *node, const char *path)
+{
+    while (node && *path) {
+        char key[64];
+        size_t length = strcspn(path, ".");
+        snprintf(key, sizeof key, "%.*s", (int)length, path);
+        node = is_yaml_find(node, key);
+        path += length + (path[length] == '.');
+    }
+    return node;
 }
 
 /* Reads a document that belongs to the configuration from now on, then the overrides. */
@@ -345,12 +371,14 @@ static int fill(is_config *config, is_yaml *document, const char *const *sets, s
         status =
             is_schema_read(is_yaml_root(document), fields, FIELDS, config, origin->given, error);
     }
+    for (size_t i = 0; i < FIELDS && document; ++i)
+        origin->refused[i] = !origin->given[i] && value_at(is_yaml_root(document), fields[i].path);
     for (size_t i = 0; i < set_count; ++i) {
         int result = apply_set(config, sets[i], error);
         status = status ? status : result;
     }
-    /* Values that were refused would make contradictions that nobody wrote. */
-    return status == IS_OK ? check(config, error) : status;
+    int result = check(config, error);
+    return status ? status : result;
 }
 
 /* Takes over the document, which may be NULL. */

@@ -6,12 +6,6 @@
 #include "pipeline/config/config.h"
 #include "stages/model.h"
 
-static int out_of_memory(const is_yaml_node *node, is_error *error)
-{
-    is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", node->source->name);
-    return IS_E_MEMORY;
-}
-
 static int unexpected(const is_yaml_node *node, const char *key, const is_schema_custom *custom,
                       is_error *error)
 {
@@ -53,7 +47,7 @@ static int read_excluded(const is_yaml_node *node, void *target, is_error *error
         return unexpected(node, "detector.excluded", &is_config_excluded, error);
     is_module_label *labels = calloc(node->count + 1, sizeof *labels);
     if (!labels)
-        return out_of_memory(node, error);
+        return is_yaml_no_memory(error, node);
     int status = IS_OK;
     for (size_t i = 0; i < node->count; ++i) {
         int result = read_label(node->items[i], &labels[i], error);
@@ -123,7 +117,7 @@ static int read_spectra(const is_yaml_node *node, void *target, is_error *error)
         return unexpected(node, "light.spectra", &is_config_spectra, error);
     is_spectrum_config *spectra = calloc(node->count + 1, sizeof *spectra);
     if (!spectra)
-        return out_of_memory(node, error);
+        return is_yaml_no_memory(error, node);
     int status = IS_OK;
     for (size_t i = 0; i < node->count; ++i) {
         int result = is_schema_read(node->items[i], spectrum_fields, SPECTRUM_FIELDS, &spectra[i],

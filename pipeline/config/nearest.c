@@ -42,7 +42,7 @@ void is_nearest_try(is_nearest *best, const char *typed, const char *candidate)
     size_t changes = distance(typed, typed_length, candidate, length);
     if (shorter >= 3 && strncasecmp(typed, candidate, shorter) == 0)
         changes = least(changes, 1);
-    size_t allowed = longer / 3 > 1 ? longer / 3 : 1;
+    size_t allowed = (longer + 1) / 3 > 1 ? (longer + 1) / 3 : 1;
     if (changes > allowed || (typed_length == 1 && changes > 0))
         return;
     if (!best->word || changes < best->distance)

@@ -10,9 +10,9 @@ typedef struct is_nearest {
     size_t distance;
 } is_nearest;
 
-/* Offers a candidate. Close enough means at most a third of the longer word changed (one letter
- * inserted, deleted, replaced, or two neighbours swapped; case does not count), or the one word is
- * a beginning of at least three letters of the other. The first of equals is kept. */
+/* Offers a candidate. Close enough means at most a third of the longer word, rounded, changed (one
+ * letter inserted, deleted, replaced, or two neighbours swapped; case does not count), or the one
+ * word is a beginning of at least three letters of the other. The first of equals is kept. */
 void is_nearest_try(is_nearest *best, const char *typed, const char *candidate);
 
 #endif

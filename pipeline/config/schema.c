@@ -64,7 +64,8 @@ static const char *nearest_key(const reader *read, const char *section, const ch
 {
     is_nearest best = {0};
     const char *in_section = *section ? section : NULL;
-    for (size_t i = 0; i < read->count; ++i) {
+    const char *dot = strrchr(typed, '.');
+    for (size_t i = 0; i < read->count && !dot; ++i) {
         const char *rest = below(read->fields[i].path, section);
         if (!rest)
             continue;
@@ -79,8 +80,6 @@ static const char *nearest_key(const reader *read, const char *section, const ch
     }
     if (best.word)
         return buffer;
-    /* In the wrong section, or the path as a key ("run.seed: 1")? */
-    const char *dot = strrchr(typed, '.');
     const is_schema_field *found = NULL;
     for (size_t i = 0; i < read->count; ++i) {
         const char *last = strrchr(read->fields[i].path, '.');
@@ -127,6 +126,13 @@ static void unknown_key(reader *read, const is_yaml_node *key, const char *secti
     const char *dot = *section ? "." : "";
     if (strcmp(typed, "<<") == 0) {
         is_yaml_error(read->error, key, "merge keys (<<) are not supported, write the keys out");
+        return;
+    }
+    if (!*section && is_schema_find(typed, read->fields, read->count) < read->count) {
+        is_yaml_error(read->error, key,
+                      "unknown key '%s', write its parts inside each other, as "
+                      "in %.*s: {%s: ...}",
+                      typed, (int)strcspn(typed, "."), typed, strchr(typed, '.') + 1);
         return;
     }
     if (nearest_key(read, section, typed, nearest, sizeof nearest)) {
@@ -238,7 +244,7 @@ static int start(reader *read, const is_yaml_node *place)
     read->here = calloc(read->count + 1, sizeof *read->here);
     if (read->here)
         return IS_OK;
-    return is_error_add(read->error, IS_E_MEMORY, "%s: error: out of memory", place->source->name);
+    return is_yaml_no_memory(read->error, place);
 }
 
 int is_schema_read(const is_yaml_node *mapping, const is_schema_field *fields, size_t count,

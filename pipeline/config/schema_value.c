@@ -179,12 +179,6 @@ static int unexpected_value(const is_schema_field *field, const is_yaml_node *no
                       nearest, error);
 }
 
-static int out_of_memory(const is_yaml_node *node, is_error *error)
-{
-    is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", node->source->name);
-    return IS_E_MEMORY;
-}
-
 /* ---- numbers -------------------------------------------------------------------------------- */
 
 /* A scalar that may be a number: not quoted, not nothing. */
@@ -313,7 +307,7 @@ static int read_choice(const is_schema_field *field, const is_yaml_node *node, v
     }
     char *copy = strdup(node->text);
     if (!copy)
-        return out_of_memory(node, error);
+        return is_yaml_no_memory(error, node);
     store_text(field, target, copy);
     return IS_OK;
 }
@@ -333,7 +327,7 @@ static int read_text(const is_schema_field *field, const is_yaml_node *node, voi
     char *copy =
         is_path ? is_schema_join(node->source->folder, node->text, false) : strdup(node->text);
     if (!copy)
-        return out_of_memory(node, error);
+        return is_yaml_no_memory(error, node);
     store_text(field, target, copy);
     return IS_OK;
 }
@@ -368,13 +362,13 @@ static int read_patterns(const is_schema_field *field, const is_yaml_node *node,
         return unexpected_value(field, node, NULL, error);
     char **texts = calloc(count, sizeof *texts);
     if (!texts)
-        return out_of_memory(node, error);
+        return is_yaml_no_memory(error, node);
     int status = IS_OK;
     for (size_t i = 0; i < count && status == IS_OK; ++i) {
         if (!is_text(items[i]))
             status = unexpected_value(field, items[i], NULL, error);
         else if (!(texts[i] = is_schema_join(node->source->folder, items[i]->text, true)))
-            status = out_of_memory(node, error);
+            status = is_yaml_no_memory(error, node);
     }
     if (status != IS_OK) {
         for (size_t i = 0; i < count; ++i)
@@ -446,7 +440,7 @@ int is_schema_path(const is_yaml_node *node, const char *what, char **out, is_er
         return unexpected(what, node, "a path", NULL, error);
     char *path = is_schema_join(node->source->folder, node->text, false);
     if (!path)
-        return out_of_memory(node, error);
+        return is_yaml_no_memory(error, node);
     *out = path;
     return IS_OK;
 }

@@ -86,4 +86,7 @@ const char *is_yaml_describe(const is_yaml_node *node, char *buffer, size_t size
 int is_yaml_error(is_error *error, const is_yaml_node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Adds "SOURCE: error: out of memory" to the error. Returns IS_E_MEMORY. */
+int is_yaml_no_memory(is_error *error, const is_yaml_node *node);
+
 #endif

@@ -70,3 +70,9 @@ int is_yaml_error(is_error *error, const is_yaml_node *node, const char *format,
                  message);
     return IS_E_CONFIG;
 }
+
+int is_yaml_no_memory(is_error *error, const is_yaml_node *node)
+{
+    is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", node->source->name);
+    return IS_E_MEMORY;
+}
