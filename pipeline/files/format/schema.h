@@ -6,7 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { IS_ROW_BYTES = 64 }; /* every table has rows of this size, without gaps */
+enum {
+    IS_ROW_BYTES = 64,        /* every table has rows of this size, without gaps */
+    IS_SCHEMA_FIELDS_MAX = 20 /* no schema has more fields */
+};
 
 /* A little-endian number: kind 'f' float, 'u' unsigned, 'i' signed, 'b' boolean. */
 typedef struct is_number_type {

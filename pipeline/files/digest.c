@@ -1,0 +1,74 @@
+#include "pipeline/files/digest.h"
+
+#include "pipeline/error.h"
+
+#include <openssl/evp.h>
+#include <stdlib.h>
+
+struct is_digest {
+    EVP_MD_CTX *state;
+    EVP_MD_CTX *copy; /* finishing destroys a state, so a copy is finished */
+};
+
+int is_digest_create(is_digest **out, is_error *error)
+{
+    is_digest *digest = calloc(1, sizeof *digest);
+    if (digest) {
+        digest->state = EVP_MD_CTX_new();
+        digest->copy = EVP_MD_CTX_new();
+    }
+    if (!digest || !digest->state || !digest->copy ||
+        EVP_DigestInit_ex(digest->state, EVP_sha256(), NULL) != 1 ||
+        EVP_MD_CTX_copy_ex(digest->copy, digest->state) != 1) {
+        is_digest_destroy(digest);
+        return is_error_set(error, IS_E_MEMORY, "out of memory for a digest");
+    }
+    *out = digest;
+    return IS_OK;
+}
+
+void is_digest_destroy(is_digest *digest)
+{
+    if (!digest)
+        return;
+    EVP_MD_CTX_free(digest->state);
+    EVP_MD_CTX_free(digest->copy);
+    free(digest);
+}
+
+/* After _create these do not allocate, so that nothing below can fail. */
+
+void is_digest_reset(is_digest *digest)
+{
+    (void)EVP_DigestInit_ex(digest->state, NULL, NULL);
+}
+
+void is_digest_add(is_digest *digest, const void *bytes, size_t size)
+{
+    (void)EVP_DigestUpdate(digest->state, bytes, size);
+}
+
+void is_digest_text(const is_digest *digest, char text[IS_DIGEST_TEXT])
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char value[EVP_MAX_MD_SIZE] = {0};
+    (void)EVP_MD_CTX_copy_ex(digest->copy, digest->state);
+    (void)EVP_DigestFinal_ex(digest->copy, value, NULL);
+    for (size_t i = 0; i < 32; ++i) {
+        text[2 * i] = digits[value[i] >> 4];
+        text[2 * i + 1] = digits[value[i] & 15];
+    }
+    text[64] = 0;
+}
+
+int is_digest_of(const void *bytes, size_t size, char text[IS_DIGEST_TEXT], is_error *error)
+{
+    is_digest *digest = NULL;
+    int status = is_digest_create(&digest, error);
+    if (status)
+        return status;
+    is_digest_add(digest, bytes, size);
+    is_digest_text(digest, text);
+    is_digest_destroy(digest);
+    return IS_OK;
+}

@@ -1,0 +1,175 @@
+#include "pipeline/files/format/conversion.h"
+
+#include "pipeline/error.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* Any number of a file: a real one, or an integer as sign and magnitude. */
+typedef struct number {
+    bool real, negative;
+    double value;
+    uint64_t magnitude;
+} number;
+
+static const is_npy_field *find_field(const is_npy_field *fields, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; ++i)
+        if (strcmp(fields[i].name, name) == 0)
+            return &fields[i];
+    return NULL;
+}
+
+const is_schema *is_conversion_recognise(const is_npy_field *fields, size_t count)
+{
+    /* Each has one field that the other has not and that is unlikely anywhere else. */
+    if (find_field(fields, count, "photon_id"))
+        return is_schema_hits();
+    if (find_field(fields, count, "photons"))
+        return is_schema_steps();
+    return NULL;
+}
+
+static const char *kind_text(char kind)
+{
+    return kind == 'f' ? "float" : kind == 'i' ? "signed integer" : "unsigned integer";
+}
+
+int is_conversion_create(const char *name, const is_npy_field *fields, size_t count,
+                         size_t row_bytes, const is_schema *schema, is_conversion *out,
+                         is_error *error)
+{
+    is_error found = {.status = IS_OK};
+    *out = (is_conversion){.schema = schema, .source_row_bytes = row_bytes};
+    out->identical = row_bytes == IS_ROW_BYTES;
+    for (size_t i = 0; i < schema->field_count; ++i) {
+        const is_field *field = &schema->fields[i];
+        const is_npy_field *source = find_field(fields, count, field->name);
+        if (!source) {
+            is_error_add(&found, IS_E_INPUT,
+                         "%s: field %s: found none of this name, expected the fields of %s", name,
+                         field->name, schema->short_name);
+            continue;
+        }
+        size_t rest = count - (size_t)(source - fields) - 1;
+        if (find_field(source + 1, rest, field->name))
+            is_error_add(&found, IS_E_INPUT, "%s: field %s: found it twice, expected it once", name,
+                         field->name);
+        if (!source->type.kind)
+            is_error_add(&found, IS_E_INPUT,
+                         "%s: field %s: found type %s, expected a little-endian number", name,
+                         field->name, source->found);
+        out->sources[i].offset = source->offset;
+        out->sources[i].type = source->type;
+        out->identical &= source->offset == field->offset &&
+                          source->type.kind == field->type.kind &&
+                          source->type.bytes == field->type.bytes;
+    }
+    return is_error_copy(error, found.status ? &found : NULL);
+}
+
+static double half_value(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31;
+    int fraction = bits & 1023;
+    double value = exponent == 31  ? (fraction ? NAN : INFINITY)
+                   : exponent == 0 ? ldexp(fraction, -24)
+                                   : ldexp(1024 + fraction, exponent - 25);
+    return bits & 0x8000 ? -value : value;
+}
+
+static number load(is_number_type type, const unsigned char *bytes)
+{
+    number result = {.real = type.kind == 'f'};
+    if (type.kind == 'f' && type.bytes == 8) {
+        memcpy(&result.value, bytes, 8);
+    } else if (type.kind == 'f' && type.bytes == 4) {
+        float value;
+        memcpy(&value, bytes, 4);
+        result.value = value;
+    } else if (type.kind == 'f') {
+        uint16_t value;
+        memcpy(&value, bytes, 2);
+        result.value = half_value(value);
+    } else {
+        memcpy(&result.magnitude, bytes, type.bytes);
+        unsigned unused = 64 - 8u * type.bytes; /* bits above the integer's own */
+        if (type.kind == 'i' && result.magnitude << unused >> 63) {
+            result.negative = true;
+            result.magnitude = (~result.magnitude + 1) << unused >> unused;
+        }
+    }
+    return result;
+}
+
+/* Stores a number in a field; false: it does not fit. */
+static bool store(is_number_type type, number value, unsigned char *bytes)
+{
+    if (type.kind == 'f') {
+        double real = value.real ? value.value : (double)value.magnitude;
+        if (value.negative)
+            real = -real;
+        if (type.bytes == 8) {
+            memcpy(bytes, &real, 8);
+            return true;
+        }
+        if (isfinite(real) && fabs(real) > (double)FLT_MAX)
+            return false;
+        float single = (float)real;
+        memcpy(bytes, &single, 4);
+        return true;
+    }
+    if (value.real) {
+        double magnitude = fabs(value.value);
+        if (!(magnitude < 0x1p64) || trunc(magnitude) != magnitude)
+            return false;
+        value.negative = value.value < 0;
+        value.magnitude = (uint64_t)magnitude;
+    }
+    unsigned bits = 8u * type.bytes;
+    uint64_t largest = UINT64_MAX >> (64 - bits) >> (type.kind == 'i');
+    uint64_t smallest = type.kind == 'i' ? largest + 1 : 0; /* as a magnitude */
+    if (value.magnitude > (value.negative ? smallest : largest))
+        return false;
+    uint64_t stored = value.negative ? ~value.magnitude + 1 : value.magnitude;
+    memcpy(bytes, &stored, type.bytes);
+    return true;
+}
+
+static int misfit(const char *name, uint64_t row, const is_field *field, number value,
+                  is_error *error)
+{
+    char text[40];
+    if (value.real)
+        snprintf(text, sizeof text, "%.9g", value.value);
+    else
+        snprintf(text, sizeof text, "%s%" PRIu64, value.negative ? "-" : "", value.magnitude);
+    return is_error_set(error, IS_E_INPUT,
+                        "%s: row %" PRIu64 ", field %s: found %s, expected a value that fits a "
+                        "%d-byte %s",
+                        name, row, field->name, text, field->type.bytes,
+                        kind_text(field->type.kind));
+}
+
+int is_conversion_rows(const is_conversion *conversion, const char *name, uint64_t first_row,
+                       const void *source, size_t count, void *target, is_error *error)
+{
+    if (conversion->identical) {
+        memcpy(target, source, count * IS_ROW_BYTES);
+        return IS_OK;
+    }
+    for (size_t row = 0; row < count; ++row) {
+        const unsigned char *from =
+            (const unsigned char *)source + row * conversion->source_row_bytes;
+        unsigned char *to = (unsigned char *)target + row * IS_ROW_BYTES;
+        for (size_t i = 0; i < conversion->schema->field_count; ++i) {
+            const is_field *field = &conversion->schema->fields[i];
+            number value = load(conversion->sources[i].type, from + conversion->sources[i].offset);
+            if (!store(field->type, value, to + field->offset))
+                return misfit(name, first_row + row, field, value, error);
+        }
+    }
+    return IS_OK;
+}

@@ -1,0 +1,105 @@
+#include "pipeline/files/format/key_runs.h"
+
+#include "pipeline/error.h"
+
+#include <stdlib.h>
+
+int is_key_runs_add(is_key_runs *runs, const is_step *steps, size_t count, is_error *error)
+{
+    for (size_t i = 0; i < count; ++i) {
+        is_key_run *last = runs->count ? &runs->items[runs->count - 1] : NULL;
+        if (last && last->event_id == steps[i].event_id && last->last != UINT32_MAX &&
+            last->last + 1 == steps[i].step_id) {
+            ++last->last;
+            continue;
+        }
+        if (runs->count == runs->capacity) {
+            size_t capacity = runs->capacity ? runs->capacity + runs->capacity / 2 : 1024;
+            is_key_run *grown = reallocarray(runs->items, capacity, sizeof *grown);
+            if (!grown)
+                return is_error_set(error, IS_E_MEMORY, "out of memory for the keys of %zu steps",
+                                    capacity);
+            runs->items = grown;
+            runs->capacity = capacity;
+        }
+        runs->items[runs->count++] = (is_key_run){
+            .event_id = steps[i].event_id, .first = steps[i].step_id, .last = steps[i].step_id};
+    }
+    return IS_OK;
+}
+
+/* Byte of the sort key, 0 the most significant of 12: event_id, then the first step id. */
+static unsigned key_byte(const is_key_run *run, int byte)
+{
+    return byte < 8 ? (unsigned)(run->event_id >> (56 - 8 * byte)) & 255
+                    : run->first >> (24 - 8 * (byte - 8)) & 255;
+}
+
+static bool before(const is_key_run *a, const is_key_run *b)
+{
+    return a->event_id != b->event_id ? a->event_id < b->event_id : a->first < b->first;
+}
+
+static void insertion_sort(is_key_run *items, size_t count)
+{
+    for (size_t i = 1; i < count; ++i) {
+        is_key_run moving = items[i];
+        size_t place = i;
+        for (; place > 0 && before(&moving, &items[place - 1]); --place)
+            items[place] = items[place - 1];
+        items[place] = moving;
+    }
+}
+
+/* Radix sort in place (American flag): the C library's qsort would take as much memory again. */
+static void sort(is_key_run *items, size_t count, int byte)
+{
+    enum { SMALL = 32, KEY_BYTES = 12 };
+    if (count <= SMALL) {
+        insertion_sort(items, count);
+        return;
+    }
+    size_t ends[256] = {0}, next[256], starts[257];
+    for (size_t i = 0; i < count; ++i)
+        ++ends[key_byte(&items[i], byte)];
+    size_t total = 0;
+    for (int digit = 0; digit < 256; ++digit) {
+        starts[digit] = next[digit] = total;
+        total += ends[digit];
+        ends[digit] = total;
+    }
+    starts[256] = total;
+    for (int digit = 0; digit < 256; ++digit)
+        while (next[digit] < ends[digit]) {
+            is_key_run moving = items[next[digit]];
+            unsigned home;
+            while ((home = key_byte(&moving, byte)) != (unsigned)digit) {
+                is_key_run displaced = items[next[home]];
+                items[next[home]++] = moving;
+                moving = displaced;
+            }
+            items[next[digit]++] = moving;
+        }
+    if (byte + 1 < KEY_BYTES)
+        for (int digit = 0; digit < 256; ++digit)
+            sort(items + starts[digit], starts[digit + 1] - starts[digit], byte + 1);
+}
+
+bool is_key_runs_find_duplicate(is_key_runs *runs, is_key_run *duplicate)
+{
+    sort(runs->items, runs->count, 0);
+    for (size_t i = 1; i < runs->count; ++i) {
+        const is_key_run *previous = &runs->items[i - 1], *run = &runs->items[i];
+        if (previous->event_id == run->event_id && run->first <= previous->last) {
+            *duplicate = (is_key_run){run->event_id, run->first, run->first};
+            return true;
+        }
+    }
+    return false;
+}
+
+void is_key_runs_free(is_key_runs *runs)
+{
+    free(runs->items);
+    *runs = (is_key_runs){0};
+}

@@ -1,0 +1,86 @@
+#include "pipeline/files/metadata.h"
+
+#include "pipeline/error.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    size_t offset;
+} counts[] = {
+    {"created", offsetof(is_account, created)},   {"absorbed", offsetof(is_account, absorbed)},
+    {"detected", offsetof(is_account, detected)}, {"left", offsetof(is_account, left)},
+    {"stopped", offsetof(is_account, stopped)},   {"hits", offsetof(is_account, hits)},
+    {"bounces", offsetof(is_account, bounces)},
+};
+enum { COUNTS = sizeof counts / sizeof *counts };
+
+int is_metadata_create(const is_origin *origin, json_t **out, is_error *error)
+{
+    char seed[24];
+    snprintf(seed, sizeof seed, "%" PRIu64, origin->seed);
+    /* s*: left out where the string is NULL */
+    json_t *metadata = json_pack("{s:s, s:{s:s*, s:s*, s:s*, s:s*}}", "seed", seed, "digests",
+                                 "configuration", origin->configuration, "ice", origin->ice,
+                                 "detector", origin->detector, "input", origin->input);
+    if (!metadata)
+        return is_error_set(error, IS_E_MEMORY, "out of memory for metadata");
+    *out = metadata;
+    return IS_OK;
+}
+
+int is_metadata_set_account(json_t *metadata, const is_account *account, is_error *error)
+{
+    if (!is_account_closes(account))
+        return is_error_set(error, IS_E_FAILED,
+                            "photon account: found %" PRIu64 " created and %" PRIu64
+                            " absorbed, %" PRIu64 " detected, %" PRIu64 " left, %" PRIu64
+                            " stopped, expected the four to add up to the first",
+                            account->created, account->absorbed, account->detected, account->left,
+                            account->stopped);
+    json_t *object = json_object();
+    int failed = 0;
+    for (size_t i = 0; i < COUNTS; ++i) {
+        uint64_t count;
+        memcpy(&count, (const char *)account + counts[i].offset, sizeof count);
+        if (count > INT64_MAX) {
+            json_decref(object);
+            return is_error_set(error, IS_E_FAILED,
+                                "photon account: %s: found %" PRIu64 ", expected less than 2^63",
+                                counts[i].name, count);
+        }
+        failed |= json_object_set_new(object, counts[i].name, json_integer((json_int_t)count));
+    }
+    failed |= json_object_set_new(metadata, "account", object);
+    return failed ? is_error_set(error, IS_E_MEMORY, "out of memory for metadata") : IS_OK;
+}
+
+bool is_metadata_account(const json_t *metadata, is_account *out)
+{
+    const json_t *object = json_object_get(metadata, "account");
+    for (size_t i = 0; i < COUNTS; ++i) {
+        const json_t *item = json_object_get(object, counts[i].name);
+        if (!json_is_integer(item) || json_integer_value(item) < 0)
+            return false;
+        uint64_t count = (uint64_t)json_integer_value(item);
+        memcpy((char *)out + counts[i].offset, &count, sizeof count);
+    }
+    return true;
+}
+
+bool is_account_closes(const is_account *account)
+{
+    uint64_t sum;
+    return !__builtin_add_overflow(account->absorbed, account->detected, &sum) &&
+           !__builtin_add_overflow(sum, account->left, &sum) &&
+           !__builtin_add_overflow(sum, account->stopped, &sum) && sum == account->created;
+}
+
+bool is_metadata_same_origin(const json_t *a, const json_t *b)
+{
+    const json_t *digests = json_object_get(a, "digests");
+    return json_is_string(json_object_get(a, "seed")) && json_is_object(digests) &&
+           json_equal(json_object_get(a, "seed"), json_object_get(b, "seed")) &&
+           json_equal(digests, json_object_get(b, "digests"));
+}

@@ -1,0 +1,220 @@
+#include "pipeline/files/output.h"
+
+#include "pipeline/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct is_output {
+    char *path, *part;
+    int descriptor;
+    bool force, committed;
+    uint64_t size;
+    uint64_t pushed; /* bytes that the system was asked to start writing */
+};
+
+static int failed(const is_output *output, const char *what, is_error *error)
+{
+    return is_error_set(error, IS_E_OUTPUT, "%s: %s: %s (after %" PRIu64 " bytes)", output->path,
+                        what, strerror(errno), output->size);
+}
+
+static int exists_error(const is_output *output, is_error *error)
+{
+    return is_error_set(error, IS_E_OUTPUT,
+                        "%s: found an existing file, expected none (--force "
+                        "overwrites)",
+                        output->path);
+}
+
+/* Opens NAME.part and locks it. The name may have changed hands between the two: then the lock is
+ * on a file that is no longer there, and *again says so. */
+static int open_part(is_output *output, bool *again, is_error *error)
+{
+    struct stat locked, named;
+    *again = false;
+    output->descriptor =
+        open(output->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666);
+    if (output->descriptor < 0 || fstat(output->descriptor, &locked) < 0)
+        return failed(output, "cannot create its .part file", error);
+    if (!S_ISREG(locked.st_mode))
+        return is_error_set(error, IS_E_OUTPUT,
+                            "%s: found something that is not a file, expected "
+                            "to create a file",
+                            output->part);
+    if (flock(output->descriptor, LOCK_EX | LOCK_NB) < 0) {
+        if (errno == EWOULDBLOCK)
+            return is_error_set(error, IS_E_OUTPUT,
+                                "%s: found another process writing it, expected to be the only one",
+                                output->path);
+        return failed(output, "cannot lock its .part file", error);
+    }
+    *again = stat(output->part, &named) < 0 || named.st_ino != locked.st_ino ||
+             named.st_dev != locked.st_dev;
+    if (!*again && ftruncate(output->descriptor, 0) < 0)
+        return failed(output, "cannot empty its .part file", error);
+    return IS_OK;
+}
+
+static int start(is_output *output, is_error *error)
+{
+    struct stat existing;
+    if (lstat(output->path, &existing) == 0) {
+        if (S_ISDIR(existing.st_mode))
+            return is_error_set(error, IS_E_OUTPUT, "%s: found a folder, expected to write a file",
+                                output->path);
+        if (!output->force)
+            return exists_error(output, error);
+    }
+    bool again = true;
+    while (again) {
+        int status = open_part(output, &again, error);
+        if ((status || again) && output->descriptor >= 0) {
+            close(output->descriptor); /* not ours: it stays where it is */
+            output->descriptor = -1;
+        }
+        if (status)
+            return status;
+    }
+    return IS_OK;
+}
+
+int is_output_create(const char *path, bool force, is_output **out, is_error *error)
+{
+    *out = NULL;
+    is_output *output = calloc(1, sizeof *output);
+    if (output) {
+        output->descriptor = -1;
+        output->force = force;
+        output->path = strdup(path);
+        if (asprintf(&output->part, "%s.part", path) < 0)
+            output->part = NULL;
+    }
+    int status = output && output->path && output->part
+                     ? start(output, error)
+                     : is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+    if (status) {
+        is_output_destroy(output);
+        return status;
+    }
+    *out = output;
+    return IS_OK;
+}
+
+void is_output_destroy(is_output *output)
+{
+    if (!output)
+        return;
+    if (output->descriptor >= 0) {
+        if (!output->committed)
+            unlink(output->part); /* while the lock is held: it cannot be another process's */
+        close(output->descriptor);
+    }
+    free(output->path);
+    free(output->part);
+    free(output);
+}
+
+int is_output_rewrite(is_output *output, uint64_t offset, const void *bytes, size_t size,
+                      is_error *error)
+{
+    const char *next = bytes;
+    while (size > 0) {
+        ssize_t count = pwrite(output->descriptor, next, size, (off_t)offset);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0) {
+            errno = count == 0 ? EIO : errno;
+            return failed(output, "cannot write", error);
+        }
+        next += count;
+        size -= (size_t)count;
+        offset += (uint64_t)count;
+        if (offset > output->size)
+            output->size = offset;
+    }
+    return IS_OK;
+}
+
+int is_output_write(is_output *output, const void *bytes, size_t size, is_error *error)
+{
+    enum { PUSH = 8 << 20 };
+    int status = is_output_rewrite(output, output->size, bytes, size, error);
+    if (status || output->size - output->pushed < PUSH)
+        return status;
+    /* Lets the medium work while rows are still being made; only a hint, so failure is nothing. */
+    (void)sync_file_range(output->descriptor, (off_t)output->pushed,
+                          (off_t)(output->size - output->pushed), SYNC_FILE_RANGE_WRITE);
+    output->pushed = output->size;
+    return IS_OK;
+}
+
+int is_output_sync(is_output *output, is_error *error)
+{
+    return fdatasync(output->descriptor) < 0 ? failed(output, "cannot write to the medium", error)
+                                             : IS_OK;
+}
+
+/* Gives the file its name; without `force` never over another file. */
+static int take_name(is_output *output, is_error *error)
+{
+    int result = renameat2(AT_FDCWD, output->part, AT_FDCWD, output->path,
+                           output->force ? 0 : RENAME_NOREPLACE);
+    if (result < 0 && !output->force && (errno == EINVAL || errno == ENOSYS)) {
+        /* A file system without that flag: a hard link does not replace either. */
+        result = link(output->part, output->path);
+        if (result == 0)
+            unlink(output->part);
+    }
+    if (result < 0)
+        return errno == EEXIST ? exists_error(output, error)
+                               : failed(output, "cannot take its final name", error);
+    output->committed = true;
+    return IS_OK;
+}
+
+static int sync_folder(const is_output *output, is_error *error)
+{
+    const char *slash = strrchr(output->path, '/');
+    size_t length = slash ? (size_t)(slash - output->path) + 1 : 1;
+    char *folder = slash ? strndup(output->path, length) : strdup(".");
+    if (!folder)
+        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", output->path);
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    /* Some file systems cannot synchronise a folder and say EINVAL; there is nothing to do then. */
+    bool synced = descriptor >= 0 && (fsync(descriptor) == 0 || errno == EINVAL);
+    int status = synced ? IS_OK : failed(output, "cannot write its folder to the medium", error);
+    if (descriptor >= 0)
+        close(descriptor);
+    return status;
+}
+
+int is_output_commit(is_output *output, is_error *error)
+{
+    if (fsync(output->descriptor) < 0)
+        return failed(output, "cannot write to the medium", error);
+    int status = take_name(output, error);
+    return status ? status : sync_folder(output, error);
+}
+
+const char *is_output_path(const is_output *output)
+{
+    return output->path;
+}
+
+const char *is_output_part(const is_output *output)
+{
+    return output->part;
+}
+
+uint64_t is_output_size(const is_output *output)
+{
+    return output->size;
+}

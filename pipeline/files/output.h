@@ -1,0 +1,37 @@
+/* A file that appears under its name only when it is complete (formats.md, Writing and committing).
+ *
+ * It grows as NAME.part, under a lock, so that no two processes write the same output; a .part that
+ * a killed process left behind is overwritten. Errors: IS_E_OUTPUT with the file's name and the
+ * bytes written so far, IS_E_MEMORY.
+ */
+#ifndef IS_OUTPUT_H
+#define IS_OUTPUT_H
+
+#include "pipeline/icestream.h"
+
+typedef struct is_output is_output;
+
+/* Creates NAME.part in an existing folder. Without `force`, an existing NAME is an error, here and
+ * again, without a gap, when committing. */
+int is_output_create(const char *path, bool force, is_output **out, is_error *error);
+/* Closes; a file that was not committed is removed. Accepts NULL. */
+void is_output_destroy(is_output *output);
+
+/* Appends bytes; all of them are written, or it is an error. */
+int is_output_write(is_output *output, const void *bytes, size_t size, is_error *error);
+/* Overwrites bytes that are there already. */
+int is_output_rewrite(is_output *output, uint64_t offset, const void *bytes, size_t size,
+                      is_error *error);
+/* Waits until everything so far is on the medium. */
+int is_output_sync(is_output *output, is_error *error);
+/* Puts the file on the medium, gives it its name and puts the folder on the medium. */
+int is_output_commit(is_output *output, is_error *error);
+
+/* The name that the file will have. */
+const char *is_output_path(const is_output *output);
+/* NAME.part, for libraries that write by name. */
+const char *is_output_part(const is_output *output);
+/* Bytes appended so far. */
+uint64_t is_output_size(const is_output *output);
+
+#endif
