@@ -32,14 +32,19 @@ bool is_schedule_find(const char *name, is_schedule *out);
 bool is_schedule_on_cpu(is_schedule schedule);
 
 /* Results of graph functions. */
-enum { IS_GRAPH_OK = 0, IS_GRAPH_NO_MEMORY = -1, IS_GRAPH_UNSUPPORTED = -2, IS_GRAPH_CANCELLED = -3 };
+enum {
+    IS_GRAPH_OK = 0,
+    IS_GRAPH_NO_MEMORY = -1,
+    IS_GRAPH_UNSUPPORTED = -2,
+    IS_GRAPH_CANCELLED = -3
+};
 
 typedef struct is_graph_options {
     is_schedule schedule;
-    ice_variants variants;        /* which variant of every stage, see stages/variants.h */
-    uint32_t pool;                /* photon slots, 0: chosen by the graph */
-    const char *instruction_set;  /* "auto", "baseline", "avx2" or "avx512" */
-    const atomic_bool *cancel;    /* when it becomes true, is_graph_run gives up; may be NULL */
+    ice_variants variants;       /* which variant of every stage, see stages/variants.h */
+    uint32_t pool;               /* photon slots, 0: chosen by the graph */
+    const char *instruction_set; /* "auto", "baseline", "avx2" or "avx512" */
+    const atomic_bool *cancel;   /* when it becomes true, is_graph_run gives up; may be NULL */
 } is_graph_options;
 
 typedef struct is_graph is_graph;

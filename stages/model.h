@@ -29,39 +29,39 @@ typedef struct ice_layer {
 
 /* Horizontal layers of equal thickness; the lowest and the highest continue without limit. */
 typedef struct ice_medium {
-    char *name;             /* for reports: "south-pole-like" or the path it came from */
-    ice_layer *layers;      /* [layer_count], layer 0 is the deepest */
-    size_t layer_count;     /* 1 .. ICE_LAYERS_MAX */
-    double bottom;          /* z of the lower face of layer 0, m */
-    double thickness;       /* m, > 0 */
-    double alpha;           /* exponent of scattering, be ~ (wl/400)^-alpha */
-    double kappa;           /* exponent of dust absorption */
-    double absorption_a;    /* A of A exp(-B/wl), 1/m */
-    double absorption_b;    /* B, nm */
-    double mean_cosine;     /* g of the scattering function, in (-1, 1) */
-    double liu_fraction;    /* f_SL, share of the simplified Liu function, in [0, 1] */
-    double absorb_above;    /* photons that rise above this z have left the world; +INFINITY: off */
-    double absorb_below;    /* photons that sink below this z have left the world; -INFINITY: off */
+    char *name;          /* for reports: "south-pole-like" or the path it came from */
+    ice_layer *layers;   /* [layer_count], layer 0 is the deepest */
+    size_t layer_count;  /* 1 .. ICE_LAYERS_MAX */
+    double bottom;       /* z of the lower face of layer 0, m */
+    double thickness;    /* m, > 0 */
+    double alpha;        /* exponent of scattering, be ~ (wl/400)^-alpha */
+    double kappa;        /* exponent of dust absorption */
+    double absorption_a; /* A of A exp(-B/wl), 1/m */
+    double absorption_b; /* B, nm */
+    double mean_cosine;  /* g of the scattering function, in (-1, 1) */
+    double liu_fraction; /* f_SL, share of the simplified Liu function, in [0, 1] */
+    double absorb_above; /* photons that rise above this z have left the world; +INFINITY: off */
+    double absorb_below; /* photons that sink below this z have left the world; -INFINITY: off */
 } ice_medium;
 
 #define ICE_LAYERS_MAX 4096
 
 /* One optical module. */
 typedef struct ice_module {
-    double x, y, z;   /* centre, m */
-    uint16_t string;  /* label, as in hit files */
-    uint16_t module;  /* label, unique within its string */
-    bool absorbs;     /* excluded module: swallows photons at its true radius, no record (8.6) */
+    double x, y, z;    /* centre, m */
+    uint16_t string;   /* label, as in hit files */
+    uint16_t module;   /* label, unique within its string */
+    bool absorbs;      /* excluded module: swallows photons at its true radius, no record (8.6) */
     double efficiency; /* relative to the standard module, > 0 */
 } ice_module;
 
 /* Any list of modules, all of one radius. */
 typedef struct ice_detector {
-    char *name;           /* for reports: "hex86" or the path it came from */
-    ice_module *modules;  /* [module_count] */
-    size_t module_count;  /* 1 .. ICE_MODULES_MAX */
-    double radius;        /* m, > 0 */
-    double oversize;      /* F >= 1: modules are F times wider across the photon's flight (8.3) */
+    char *name;            /* for reports: "hex86" or the path it came from */
+    ice_module *modules;   /* [module_count] */
+    size_t module_count;   /* 1 .. ICE_MODULES_MAX */
+    double radius;         /* m, > 0 */
+    double oversize;       /* F >= 1: modules are F times wider across the photon's flight (8.3) */
     bool keep_hit_photons; /* photons go on after a hit (8.4) */
 } ice_detector;
 

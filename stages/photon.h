@@ -13,11 +13,11 @@ enum { ICE_EMISSION_ISOTROPIC = 1 };
 /* A run of photons of one step, as the create stage reads it (64 bytes). The step's time, weight
  * and labels stay on the host: nothing that happens to a photon depends on them. */
 typedef struct ice_emission {
-    float x, y, z;         /* start of the step */
-    float length;          /* photons start uniformly along it; isotropic: on a sphere of this radius */
-    float dx, dy, dz;      /* unit vector, ignored when isotropic */
-    float beta;            /* v/c, (0, 1] */
-    uint32_t event_low;    /* event_id, low and high word */
+    float x, y, z;    /* start of the step */
+    float length;     /* photons start uniformly along it; isotropic: on a sphere of this radius */
+    float dx, dy, dz; /* unit vector, ignored when isotropic */
+    float beta;       /* v/c, (0, 1] */
+    uint32_t event_low; /* event_id, low and high word */
     uint32_t event_high;
     uint32_t step_id;
     uint32_t first_photon; /* photon_id of the first photon of this run of photons */
@@ -29,21 +29,21 @@ typedef struct ice_emission {
 
 /* A photon that entered a module (48 bytes). */
 typedef struct ice_arrival {
-    uint32_t emission;  /* index in the batch */
+    uint32_t emission; /* index in the batch */
     uint32_t photon_id;
-    uint32_t module;    /* index into the detector's list of modules */
+    uint32_t module; /* index into the detector's list of modules */
     uint32_t scatters;
-    float x, y, z;      /* impact relative to the centre, at the module's true size (physics.md 8.3) */
-    float path;         /* m, from the photon's start */
-    float dx, dy, dz;   /* direction of travel */
-    float wavelength;   /* nm */
+    float x, y, z; /* impact relative to the centre, at the module's true size (physics.md 8.3) */
+    float path;    /* m, from the photon's start */
+    float dx, dy, dz; /* direction of travel */
+    float wavelength; /* nm */
 } ice_arrival;
 
 /* What became of photons: created = absorbed + detected + left + stopped. */
 typedef struct ice_account {
     uint64_t created, absorbed, detected, left, stopped;
-    uint64_t hits;     /* arrivals recorded */
-    uint64_t bounces;  /* segments flown */
+    uint64_t hits;    /* arrivals recorded */
+    uint64_t bounces; /* segments flown */
 } ice_account;
 
 /* Identity of a photon: everything its random numbers depend on besides the seed (formats.md). */
@@ -55,9 +55,9 @@ typedef struct ice_identity {
  * (ice_optics) is kept beside it where memory is cheap and recomputed where it is not. */
 typedef struct ice_photon {
     float x, y, z;
-    float path;        /* m flown so far */
+    float path; /* m flown so far */
     float dx, dy, dz;
-    float absorption;  /* optical depth left until absorption */
+    float absorption; /* optical depth left until absorption */
     float wavelength;
     uint32_t emission; /* index in the batch */
     uint32_t photon_id;

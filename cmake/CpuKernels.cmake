@@ -1,0 +1,21 @@
+# kernels/cpu/isa/kernels.c, once per instruction set. Reassociation and contraction stay off, so all
+# of them give the same bits; no-math-errno and no-trapping-math only say that nobody reads errno or
+# the floating-point flags, which loops with square roots and selections need to vectorise.
+set(IS_KERNEL_OPTIONS -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd)
+
+function(is_add_kernels name)
+    add_library(is_kernels_${name} OBJECT ${CMAKE_SOURCE_DIR}/kernels/cpu/isa/kernels.c)
+    target_include_directories(is_kernels_${name} PRIVATE ${CMAKE_SOURCE_DIR}
+                               ${CMAKE_BINARY_DIR}/generated)
+    target_compile_definitions(is_kernels_${name} PRIVATE _GNU_SOURCE
+                               IS_KERNELS_SYMBOL=is_cpu_kernels_${name} IS_KERNELS_NAME="${name}")
+    target_compile_options(is_kernels_${name} PRIVATE ${IS_KERNEL_OPTIONS} ${ARGN})
+    target_sources(icestream_library PRIVATE $<TARGET_OBJECTS:is_kernels_${name}>)
+endfunction()
+
+is_add_kernels(baseline)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    is_add_kernels(avx2 -march=x86-64-v3)
+    is_add_kernels(avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+    target_compile_definitions(icestream_library PRIVATE IS_HAVE_X86_KERNELS=1)
+endif()

@@ -1,0 +1,57 @@
+/* schedule: wavefront, on a CPU core. A small wave in the core's cache goes through the stages in
+ * turn, each a loop over all its photons, until the emissions are used up and the wave is empty. */
+#include "graphs/cpu.h"
+
+/* The photons still to be created: a place in the list of emissions. */
+typedef struct source {
+    const ice_emission *emissions;
+    uint32_t count;
+    uint32_t emission; /* next photon: its emission and its number within it */
+    uint32_t photon;
+} source;
+
+/* Names the next photons in free slots behind the living ones; returns how many. */
+static uint32_t refill(source *from, const is_wave *wave)
+{
+    uint32_t slot = wave->count;
+    while (slot < wave->capacity && from->emission < from->count) {
+        const ice_emission *emission = &from->emissions[from->emission];
+        while (slot < wave->capacity && from->photon < emission->photons) {
+            wave->emission[slot] = from->emission;
+            wave->photon_id[slot++] = emission->first_photon + from->photon++;
+        }
+        if (from->photon == emission->photons) {
+            ++from->emission;
+            from->photon = 0;
+        }
+    }
+    return slot - wave->count;
+}
+
+int is_run_wavefront(is_graph *graph, const ice_emission *emissions, uint32_t count,
+                     const is_arrival_sink *sink, ice_account *account)
+{
+    const is_cpu_kernels *kernels = graph->kernels;
+    const ice_tables *tables = graph->tables;
+    const ice_variants *variants = &graph->options.variants;
+    is_wave *wave = &graph->wave;
+    source from = {emissions, count, 0, 0};
+    wave->count = 0;
+    for (;;) {
+        /* Refilled by the eighth, so that create runs over long stretches too. */
+        if (wave->capacity - wave->count >= wave->capacity / 8 && from.emission < from.count)
+            kernels->create(variants->create, tables, emissions, wave, refill(&from, wave));
+        if (wave->count == 0) {
+            if (from.emission == from.count)
+                return IS_GRAPH_OK;
+            continue; /* only emissions without photons so far */
+        }
+        if (is_graph_cancelled(graph))
+            return IS_GRAPH_CANCELLED;
+        kernels->propagate(variants->propagate, tables, wave);
+        if (kernels->collide(variants->collide, tables, wave, sink, account))
+            return IS_GRAPH_NO_MEMORY;
+        kernels->scatter(variants->scatter, tables, wave);
+        kernels->compact(variants->compact, wave, account);
+    }
+}

@@ -1,0 +1,373 @@
+/* The CPU kernels of one instruction set: compiled several times with different target options and
+ * IS_KERNELS_SYMBOL, IS_KERNELS_NAME (cmake/CpuKernels.cmake).
+ *
+ * The loops over a wave are written for the vectoriser: straight-line stage functions, columns, no
+ * calls; what branches (crossing a layer, meeting a module) is queued and done apart. How they
+ * vectorised: bench/vectorisation.sh.
+ */
+#include "kernels/cpu/kernels.h"
+
+extern const is_cpu_kernels IS_KERNELS_SYMBOL;
+
+/* Iterations are independent: columns do not overlap. */
+#define IS_VECTOR_LOOP _Pragma("omp simd")
+
+/* Bits of the scratch column `flag`. */
+enum { FLAG_LEAVES_LAYER = 1, FLAG_LEAVES_WORLD = 2, FLAG_COLLIDES = 4 };
+
+/* ---- create --------------------------------------------------------------------------------- */
+
+/* Inlined with a constant variant, one loop for each (see the tables at the end). */
+ICE_FN void create_with(ice_variant variant, const ice_tables *tables,
+                        const ice_emission *emissions, is_wave *wave, uint32_t count)
+{
+    const is_wave w = *wave;
+    const ice_tables t = *tables;
+    const uint32_t begin = w.count, end = begin + count;
+    IS_VECTOR_LOOP
+    for (uint32_t i = begin; i < end; ++i) {
+        const ice_emission *emission = &emissions[w.emission[i]];
+        const ice_photon photon = ice_create(variant, &t, emission, w.emission[i], w.photon_id[i]);
+        const ice_optics optics = ice_optics_at(&t, photon.wavelength);
+        w.x[i] = photon.x;
+        w.y[i] = photon.y;
+        w.z[i] = photon.z;
+        w.path[i] = photon.path;
+        w.dx[i] = photon.dx;
+        w.dy[i] = photon.dy;
+        w.dz[i] = photon.dz;
+        w.absorption[i] = photon.absorption;
+        w.wavelength[i] = photon.wavelength;
+        w.scatters[i] = photon.scatters;
+        w.key_high[i] = t.seed_high ^ emission->event_high;
+        w.event_low[i] = emission->event_low;
+        w.step_id[i] = emission->step_id;
+        w.optics_scattering[i] = optics.scattering;
+        w.optics_dust[i] = optics.dust;
+        w.optics_ice[i] = optics.ice;
+        w.fate[i] = ICE_ALIVE;
+    }
+    wave->count = end;
+}
+
+/* ---- propagate ------------------------------------------------------------------------------ */
+
+static void draw(const ice_tables *tables, const is_wave *wave)
+{
+    const is_wave w = *wave;
+    const uint32_t key_low = tables->seed_low;
+    IS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const ice_block block = ice_draw(key_low, w.key_high[i], w.event_low[i], w.step_id[i],
+                                         w.photon_id[i], ICE_BLOCK_BOUNCE + w.scatters[i]);
+        w.scattering[i] = -ice_log(ice_uniform_positive(block.a));
+        w.angle[i] = ice_uniform_positive(block.b);
+        w.azimuth[i] = ice_uniform(block.c);
+    }
+}
+
+static void cull(const ice_tables *tables, const is_wave *wave)
+{
+    const is_wave w = *wave;
+    const ice_tables t = *tables;
+    IS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const float clearance = ice_clearance(&t, w.x[i], w.y[i]);
+        const ice_optics optics = {w.optics_scattering[i], w.optics_dust[i], w.optics_ice[i]};
+        const int32_t drop =
+            t.reach_cull & ice_out_of_reach(&t, clearance, w.z[i], optics, w.absorption[i]);
+        w.clearance[i] = clearance;
+        w.fate[i] = drop ? ICE_LEFT : ICE_ALIVE;
+    }
+}
+
+ICE_FN ice_flight flight_of(const is_wave *w, uint32_t i)
+{
+    const ice_flight flight = {w->z[i],
+                               w->dz[i],
+                               w->scattering[i],
+                               w->absorption[i],
+                               {w->optics_scattering[i], w->optics_dust[i], w->optics_ice[i]}};
+    return flight;
+}
+
+static void propagate(ice_variant variant, const ice_tables *tables, is_wave *wave)
+{
+    draw(tables, wave);
+    cull(tables, wave);
+    const is_wave w = *wave;
+    const ice_tables t = *tables;
+    IS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        int32_t leaves;
+        const ice_segment segment = ice_segment_in_layer(&t, flight_of(&w, i), &leaves);
+        w.length[i] = segment.length;
+        /* A flight that leaves its layer keeps the depth it starts with for the second pass. */
+        w.absorption[i] = leaves ? w.absorption[i] : segment.absorption;
+        w.flag[i] = leaves ? FLAG_LEAVES_LAYER : 0;
+    }
+    uint32_t queued = 0;
+    for (uint32_t i = 0; i < w.count; ++i) {
+        w.queue[queued] = i;
+        queued += w.flag[i] & (w.fate[i] == ICE_ALIVE);
+    }
+    for (uint32_t k = 0; k < queued; ++k) {
+        const uint32_t i = w.queue[k];
+        const ice_segment segment = ice_propagate(variant, &t, flight_of(&w, i));
+        w.length[i] = segment.length;
+        w.absorption[i] = segment.absorption;
+    }
+}
+
+/* ---- collide -------------------------------------------------------------------------------- */
+
+/* Cuts a segment at the boundaries of the world; returns whether it was cut. */
+ICE_FN int32_t cut_at_boundary(const ice_tables *tables, float z, float dz, float *length)
+{
+    const float end = fmaf(*length, dz, z);
+    const int32_t up = dz > 0.0f ? 1 : 0;
+    const float boundary = up ? tables->absorb_above : tables->absorb_below;
+    const float excess = up ? end - boundary : boundary - end;
+    const int32_t beyond = excess > 0.0f ? 1 : 0;
+    const float cut = ice_max(ice_div(boundary - z, dz), 0.0f);
+    *length = beyond ? cut : *length;
+    return beyond;
+}
+
+/* Records what a segment meets, in the order of the flight, until something ends the photon. */
+static int meet(ice_variant variant, const ice_tables *tables, ice_probe *probe,
+                const ice_photon *photon, const is_arrival_sink *sink, ice_account *account,
+                uint32_t *fate)
+{
+    for (;;) {
+        const ice_contact contact = ice_collide(variant, tables, probe);
+        if (contact.module == ICE_NO_MODULE)
+            return 0;
+        if (tables->absorbs[contact.module]) {
+            *fate = ICE_ABSORBED;
+            return 0;
+        }
+        const ice_arrival arrival = ice_arrive(tables, probe, contact, photon);
+        if (sink->put(sink->self, &arrival))
+            return -1;
+        ++account->hits;
+        if (!tables->keep_hit_photons) {
+            *fate = ICE_DETECTED;
+            return 0;
+        }
+        probe->after_distance = contact.distance;
+        probe->after_module = contact.module;
+    }
+}
+
+static int collide(ice_variant variant, const ice_tables *tables, is_wave *wave,
+                   const is_arrival_sink *sink, ice_account *account)
+{
+    const is_wave w = *wave;
+    const ice_tables t = *tables;
+    IS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        float length = w.length[i];
+        const int32_t cut = cut_at_boundary(&t, w.z[i], w.dz[i], &length);
+        const int32_t near =
+            ice_may_collide(&t, w.clearance[i], w.z[i], w.dx[i], w.dy[i], w.dz[i], length);
+        w.length[i] = length;
+        w.flag[i] = (cut ? FLAG_LEAVES_WORLD : 0u) | (near ? FLAG_COLLIDES : 0u);
+    }
+    uint32_t queued = 0, flown = 0;
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const uint32_t alive = w.fate[i] == ICE_ALIVE;
+        w.queue[queued] = i;
+        queued += alive & ((w.flag[i] & FLAG_COLLIDES) != 0);
+        flown += alive;
+    }
+    account->bounces += flown;
+    for (uint32_t k = 0; k < queued; ++k) {
+        const uint32_t i = w.queue[k];
+        const ice_photon photon = {.path = w.path[i],
+                                   .wavelength = w.wavelength[i],
+                                   .emission = w.emission[i],
+                                   .photon_id = w.photon_id[i],
+                                   .scatters = w.scatters[i]};
+        ice_probe probe = {w.x[i], w.y[i], w.z[i], {w.dx[i], w.dy[i], w.dz[i]}, w.length[i], -1, 0};
+        if (meet(variant, &t, &probe, &photon, sink, account, &w.fate[i]))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- scatter -------------------------------------------------------------------------------- */
+
+/* The fate of a photon at its segment's end, before it scatters. */
+ICE_FN uint32_t fate_at_end(uint32_t fate, uint32_t left_world, float absorption, uint32_t scatters,
+                            uint32_t bounce_limit)
+{
+    const uint32_t by_limit = scatters + 1 >= bounce_limit ? ICE_STOPPED : ICE_ALIVE;
+    const uint32_t by_ice = absorption < ICE_ABSORPTION_END ? (uint32_t)ICE_ABSORBED : by_limit;
+    const uint32_t by_end = left_world ? (uint32_t)ICE_LEFT : by_ice;
+    return fate == ICE_ALIVE ? by_end : fate;
+}
+
+ICE_FN void scatter_with(ice_variant variant, const ice_tables *tables, is_wave *wave)
+{
+    const is_wave w = *wave;
+    const ice_scatter_constants constants = tables->scatter;
+    const uint32_t bounce_limit = tables->bounce_limit;
+    IS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const float length = w.length[i];
+        const ice_direction flight = {w.dx[i], w.dy[i], w.dz[i]};
+        w.x[i] = fmaf(length, flight.x, w.x[i]);
+        w.y[i] = fmaf(length, flight.y, w.y[i]);
+        w.z[i] = fmaf(length, flight.z, w.z[i]);
+        w.path[i] += length;
+        const ice_direction turned =
+            ice_deflect(flight, ice_scatter(variant, &constants, w.angle[i]), w.azimuth[i]);
+        w.dx[i] = turned.x;
+        w.dy[i] = turned.y;
+        w.dz[i] = turned.z;
+        w.fate[i] = fate_at_end(w.fate[i], w.flag[i] & FLAG_LEAVES_WORLD, w.absorption[i],
+                                w.scatters[i], bounce_limit);
+        w.scatters[i] += 1;
+    }
+}
+
+/* ---- compact -------------------------------------------------------------------------------- */
+
+static void add_fates(const uint64_t *fates, ice_account *account)
+{
+    account->absorbed += fates[ICE_ABSORBED];
+    account->detected += fates[ICE_DETECTED];
+    account->left += fates[ICE_LEFT];
+    account->stopped += fates[ICE_STOPPED];
+}
+
+static void compact(ice_variant variant, is_wave *wave, ice_account *account)
+{
+    (void)variant; /* there is one */
+    const is_wave w = *wave;
+    uint64_t fates[ICE_FATES] = {0};
+    for (uint32_t i = 0; i < w.count; ++i)
+        ++fates[w.fate[i]];
+    add_fates(fates, account);
+
+    uint32_t front = 0, back = w.count;
+    while (ice_compact_partition(w.fate, &front, &back)) {
+        --back;
+#define X(type, name) w.name[front] = w.name[back];
+        IS_WAVE_COLUMNS(X)
+#undef X
+        ++front;
+    }
+    wave->count = back;
+}
+
+/* ---- one photon ----------------------------------------------------------------------------- */
+
+static int carry(const ice_variants *variants, const ice_tables *tables,
+                 const ice_emission *emissions, uint32_t emission, uint32_t photon_id,
+                 const is_arrival_sink *sink, ice_account *account)
+{
+    const ice_emission *source = &emissions[emission];
+    const uint32_t key_high = tables->seed_high ^ source->event_high;
+    ice_photon p = ice_create(variants->create, tables, source, emission, photon_id);
+    const ice_optics optics = ice_optics_at(tables, p.wavelength);
+    ice_direction n = {p.dx, p.dy, p.dz};
+    uint32_t fate = ICE_ALIVE;
+    while (fate == ICE_ALIVE) {
+        const float clearance = ice_clearance(tables, p.x, p.y);
+        if (tables->reach_cull && ice_out_of_reach(tables, clearance, p.z, optics, p.absorption)) {
+            fate = ICE_LEFT;
+            break;
+        }
+        const ice_block block = ice_draw(tables->seed_low, key_high, source->event_low,
+                                         source->step_id, photon_id, ICE_BLOCK_BOUNCE + p.scatters);
+        const ice_flight flight = {p.z, n.z, -ice_log(ice_uniform_positive(block.a)), p.absorption,
+                                   optics};
+        ice_segment segment = ice_propagate(variants->propagate, tables, flight);
+        const int32_t cut = cut_at_boundary(tables, p.z, n.z, &segment.length);
+        ++account->bounces;
+        if (ice_may_collide(tables, clearance, p.z, n.x, n.y, n.z, segment.length)) {
+            ice_probe probe = {p.x, p.y, p.z, n, segment.length, -1.0f, 0};
+            if (meet(variants->collide, tables, &probe, &p, sink, account, &fate))
+                return -1;
+        }
+        p.x = fmaf(segment.length, n.x, p.x);
+        p.y = fmaf(segment.length, n.y, p.y);
+        p.z = fmaf(segment.length, n.z, p.z);
+        p.path += segment.length;
+        p.absorption = segment.absorption;
+        fate = fate_at_end(fate, (uint32_t)cut, p.absorption, p.scatters, tables->bounce_limit);
+        p.scatters += 1;
+        const float angle = ice_uniform_positive(block.b);
+        n = ice_deflect(n, ice_scatter(variants->scatter, &tables->scatter, angle),
+                        ice_uniform(block.c));
+    }
+    uint64_t fates[ICE_FATES] = {0};
+    fates[fate] = 1;
+    add_fates(fates, account);
+    return 0;
+}
+
+/* ---- one vector loop for every variant of create and scatter --------------------------------- */
+
+#define ICE_VARIANT(stage, name, yaml, text) LOOP_##stage(name)
+#define LOOP_propagate(name)
+#define LOOP_collide(name)
+#define LOOP_compact(name)
+
+#define LOOP_create(name)                                                                          \
+    static void create_##name(const ice_tables *tables, const ice_emission *emissions,             \
+                              is_wave *wave, uint32_t count)                                       \
+    {                                                                                              \
+        create_with(ICE_create_##name, tables, emissions, wave, count);                            \
+    }
+#define LOOP_scatter(name)                                                                         \
+    static void scatter_##name(const ice_tables *tables, is_wave *wave)                            \
+    {                                                                                              \
+        scatter_with(ICE_scatter_##name, tables, wave);                                            \
+    }
+#include "stages/registry.def"
+#undef LOOP_create
+#undef LOOP_scatter
+
+static void create(ice_variant variant, const ice_tables *tables, const ice_emission *emissions,
+                   is_wave *wave, uint32_t count)
+{
+#define LOOP_create(name)                                                                          \
+    case ICE_create_##name:                                                                        \
+        create_##name(tables, emissions, wave, count);                                             \
+        break;
+#define LOOP_scatter(name)
+    switch (variant) {
+    default:
+#include "stages/registry.def"
+    }
+#undef LOOP_create
+#undef LOOP_scatter
+}
+
+static void scatter(ice_variant variant, const ice_tables *tables, is_wave *wave)
+{
+#define LOOP_create(name)
+#define LOOP_scatter(name)                                                                         \
+    case ICE_scatter_##name:                                                                       \
+        scatter_##name(tables, wave);                                                              \
+        break;
+    switch (variant) {
+    default:
+#include "stages/registry.def"
+    }
+#undef LOOP_create
+#undef LOOP_scatter
+}
+
+const is_cpu_kernels IS_KERNELS_SYMBOL = {
+    .name = IS_KERNELS_NAME,
+    .create = create,
+    .propagate = propagate,
+    .collide = collide,
+    .scatter = scatter,
+    .compact = compact,
+    .carry = carry,
+};

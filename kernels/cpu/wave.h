@@ -1,0 +1,64 @@
+/* A wave: the pool of one CPU thread, photons in columns (structure of arrays).
+ *
+ * Living photons are slots 0 .. count-1. Small enough to stay in the core's cache; all columns are
+ * one aligned allocation.
+ */
+#ifndef IS_WAVE_H
+#define IS_WAVE_H
+
+#include "stages/variants.h"
+
+/* The columns, declared once: type, name. The first group is the photon; the second its identity,
+ * which is found again from the emission but wanted in every bounce; the third is derived from the
+ * wavelength (ice_optics); the fourth lives from one stage to the next. */
+#define IS_WAVE_COLUMNS(X)                                                                         \
+    X(float, x)                                                                                    \
+    X(float, y)                                                                                    \
+    X(float, z)                                                                                    \
+    X(float, path)                                                                                 \
+    X(float, dx)                                                                                   \
+    X(float, dy)                                                                                   \
+    X(float, dz)                                                                                   \
+    X(float, absorption)                                                                           \
+    X(float, wavelength)                                                                           \
+    X(uint32_t, emission)                                                                          \
+    X(uint32_t, photon_id)                                                                         \
+    X(uint32_t, scatters)                                                                          \
+    X(uint32_t, key_high)                                                                          \
+    X(uint32_t, event_low)                                                                         \
+    X(uint32_t, step_id)                                                                           \
+    X(float, optics_scattering)                                                                    \
+    X(float, optics_dust)                                                                          \
+    X(float, optics_ice)                                                                           \
+    X(uint32_t, fate)
+
+/* Written and read within one bounce; they do not move with a photon. */
+#define IS_WAVE_SCRATCH(X)                                                                         \
+    X(float, scattering)                                                                           \
+    X(float, angle)                                                                                \
+    X(float, azimuth)                                                                              \
+    X(float, clearance)                                                                            \
+    X(float, length)                                                                               \
+    X(uint32_t, flag)                                                                              \
+    X(uint32_t, queue)
+
+typedef struct is_wave {
+    uint32_t capacity;            /* slots, a multiple of IS_WAVE_ALIGNMENT */
+    uint32_t count;               /* living photons */
+#define X(type, name) type *name; /* [capacity] */
+    IS_WAVE_COLUMNS(X)
+    IS_WAVE_SCRATCH(X)
+#undef X
+} is_wave;
+
+#define IS_WAVE_ALIGNMENT 16u
+
+/* Bytes of one slot, all columns. */
+enum {
+    IS_WAVE_SLOT_BYTES = 0
+#define X(type, name) +sizeof(type)
+    IS_WAVE_COLUMNS(X) IS_WAVE_SCRATCH(X)
+#undef X
+};
+
+#endif

@@ -1,0 +1,99 @@
+#include "kernels/tables_internal.h"
+
+#include "stages/create_cherenkov.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void *is_table_array(is_table_builder *builder, void *pointer, size_t count, size_t size)
+{
+    void *data = calloc(count ? count : 1, size);
+    if (!data) {
+        snprintf(builder->why, builder->why_size, "out of memory for a table of %zu entries",
+                 count);
+        return NULL;
+    }
+    memcpy(pointer, &data, sizeof data);
+    builder->arrays[builder->array_count].pointer = pointer;
+    builder->arrays[builder->array_count].data = data;
+    builder->arrays[builder->array_count].bytes = (count ? count : 1) * size;
+    ++builder->array_count;
+    return data;
+}
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+/* Moves all arrays into one block. */
+static int pack(is_table_builder *builder, is_tables *out)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < builder->array_count; ++i)
+        total += aligned(builder->arrays[i].bytes);
+    char *block = aligned_alloc(64, total);
+    if (!block) {
+        snprintf(builder->why, builder->why_size, "out of memory for %zu bytes of tables", total);
+        return -1;
+    }
+    out->memory = block;
+    out->bytes = total;
+    for (size_t i = 0; i < builder->array_count; ++i) {
+        memcpy(block, builder->arrays[i].data, builder->arrays[i].bytes);
+        memcpy(builder->arrays[i].pointer, &block, sizeof block);
+        block += aligned(builder->arrays[i].bytes);
+    }
+    return 0;
+}
+
+int is_tables_create(const ice_medium *medium, const ice_detector *detector, const ice_light *light,
+                     const is_table_options *options, is_tables **out, char *why, size_t why_size)
+{
+    *out = NULL;
+    is_tables *result = calloc(1, sizeof *result);
+    if (!result) {
+        snprintf(why, why_size, "out of memory for tables");
+        return -1;
+    }
+    is_table_builder builder = {.tables = &result->device, .why = why, .why_size = why_size};
+    ice_tables *tables = &result->device;
+    tables->seed_low = (uint32_t)options->seed;
+    tables->seed_high = (uint32_t)(options->seed >> 32);
+    tables->bounce_limit = options->bounce_limit;
+    tables->reach_cull = options->reach_cull;
+    int failed = is_build_ice_tables(&builder, medium) || is_build_light_tables(&builder, light) ||
+                 is_build_detector_tables(&builder, detector) || pack(&builder, result);
+    for (size_t i = 0; i < builder.array_count; ++i)
+        free(builder.arrays[i].data);
+    if (failed) {
+        free(result);
+        return -1;
+    }
+    *out = result;
+    return 0;
+}
+
+void is_tables_destroy(is_tables *tables)
+{
+    if (!tables)
+        return;
+    free(tables->memory);
+    free(tables);
+}
+
+double is_arrival_delay(const ice_tables *tables, const ice_emission *emission,
+                        const ice_arrival *arrival)
+{
+    const ice_block draw =
+        ice_draw(tables->seed_low, tables->seed_high ^ emission->event_high, emission->event_low,
+                 emission->step_id, arrival->photon_id, ICE_BLOCK_CREATE);
+    const double shift = ice_start_shift(emission->length, emission->flags, draw.a);
+    return (shift / emission->beta + arrival->path * ice_group_index_double(arrival->wavelength)) /
+           ICE_LIGHT_SPEED;
+}
+
+double is_tables_wavelength(const ice_tables *tables, uint32_t spectrum, double u)
+{
+    return ice_wavelength(tables, spectrum, (float)u);
+}

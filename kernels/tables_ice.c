@@ -1,0 +1,117 @@
+#include "kernels/tables_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static int check_layer(const is_table_builder *builder, const ice_layer *layer, size_t index)
+{
+    const double scattering = layer->effective_scattering + layer->bubbles;
+    const double ice = 1.0 + 0.01 * layer->delta_tau;
+    if (scattering > 0.0 && layer->dust_absorption >= 0.0 && ice > 0.0)
+        return 0;
+    snprintf(builder->why, builder->why_size,
+             "layer %zu from below: scattering %g 1/m, dust absorption %g 1/m, temperature factor "
+             "%g: expected all positive",
+             index, scattering, layer->dust_absorption, ice);
+    return -1;
+}
+
+/* Depth integrals at the faces, in double, zero at the face nearest to z = 0. */
+static void integrate(const ice_medium *medium, ice_layer_row *cumulative)
+{
+    const double scale = medium->thickness / (1.0 - medium->mean_cosine);
+    const double zero = round(-medium->bottom / medium->thickness);
+    const size_t reference =
+        zero <= 0.0 ? 0
+                    : (zero >= (double)medium->layer_count ? medium->layer_count : (size_t)zero);
+    double sums[4] = {0.0, 0.0, 0.0, 0.0};
+    double at_reference[4] = {0.0, 0.0, 0.0, 0.0};
+    /* Two passes over the same sums: the first finds the value at the reference face. */
+    for (int pass = 0; pass < 2; ++pass) {
+        memset(sums, 0, sizeof sums);
+        for (size_t face = 0; face <= medium->layer_count; ++face) {
+            if (pass == 0 && face == reference)
+                memcpy(at_reference, sums, sizeof sums);
+            if (pass == 1) {
+                cumulative[face].scattering = (float)(sums[0] - at_reference[0]);
+                cumulative[face].bubbles = (float)(sums[1] - at_reference[1]);
+                cumulative[face].dust = (float)(sums[2] - at_reference[2]);
+                cumulative[face].ice = (float)(sums[3] - at_reference[3]);
+            }
+            if (face == medium->layer_count)
+                break;
+            const ice_layer *layer = &medium->layers[face];
+            sums[0] += scale * layer->effective_scattering;
+            sums[1] += scale * layer->bubbles;
+            sums[2] += medium->thickness * layer->dust_absorption;
+            sums[3] += medium->thickness * (1.0 + 0.01 * layer->delta_tau);
+        }
+    }
+}
+
+static void find_clearest(const ice_tables *tables, ice_clear_row *clearest)
+{
+    /* One layer more than the range holds: a photon may be at either end of its layer. */
+    const double layers = ceil((double)ICE_CLEAR_RANGE / (double)tables->thickness) + 1.0;
+    const int32_t range = layers < tables->layer_count ? (int32_t)layers : tables->layer_count;
+    for (int32_t i = 0; i < tables->layer_count; ++i) {
+        ice_clear_row least = {INFINITY, INFINITY};
+        const int32_t first = i > range ? i - range : 0;
+        for (int32_t j = first; j <= i + range && j < tables->layer_count; ++j) {
+            least.dust = fminf(least.dust, tables->layers[j].dust);
+            least.ice = fminf(least.ice, tables->layers[j].ice);
+        }
+        clearest[i] = least;
+    }
+}
+
+int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium)
+{
+    ice_tables *tables = builder->tables;
+    const size_t count = medium->layer_count;
+    ice_layer_row *layers = is_table_array(builder, &tables->layers, count, sizeof *layers);
+    ice_layer_row *cumulative =
+        is_table_array(builder, &tables->cumulative, count + 1, sizeof *cumulative);
+    ice_clear_row *clearest = is_table_array(builder, &tables->clearest, count, sizeof *clearest);
+    if (!layers || !cumulative || !clearest)
+        return -1;
+
+    tables->layer_count = (int32_t)count;
+    tables->search_start = 0;
+    for (int32_t step = 1; step < tables->layer_count; step *= 2)
+        tables->search_start = step;
+    tables->bottom = (float)medium->bottom;
+    tables->thickness = (float)medium->thickness;
+    tables->inverse_thickness = (float)(1.0 / medium->thickness);
+    tables->alpha = (float)medium->alpha;
+    tables->kappa = (float)medium->kappa;
+    tables->absorption_a = (float)medium->absorption_a;
+    tables->absorption_b = (float)medium->absorption_b;
+    tables->absorb_above = (float)medium->absorb_above;
+    tables->absorb_below = (float)medium->absorb_below;
+
+    const double geometric = 1.0 / (1.0 - medium->mean_cosine);
+    tables->clearest_of_all = (ice_clear_row){INFINITY, INFINITY};
+    for (size_t i = 0; i < count; ++i) {
+        const ice_layer *layer = &medium->layers[i];
+        if (check_layer(builder, layer, i))
+            return -1;
+        layers[i].scattering = (float)(layer->effective_scattering * geometric);
+        layers[i].bubbles = (float)(layer->bubbles * geometric);
+        layers[i].dust = (float)layer->dust_absorption;
+        layers[i].ice = (float)(1.0 + 0.01 * layer->delta_tau);
+        tables->clearest_of_all.dust = fminf(tables->clearest_of_all.dust, layers[i].dust);
+        tables->clearest_of_all.ice = fminf(tables->clearest_of_all.ice, layers[i].ice);
+    }
+    integrate(medium, cumulative);
+    find_clearest(tables, clearest);
+
+    const double g = medium->mean_cosine, f = medium->liu_fraction;
+    tables->scatter.g = (float)g;
+    tables->scatter.one_minus_g_squared = (float)((1.0 - g) * (1.0 - g));
+    tables->scatter.liu_exponent = (float)((1.0 - g) / (1.0 + g));
+    tables->scatter.liu_fraction = (float)f;
+    tables->scatter.inverse_liu = f > 0.0 ? (float)(1.0 / f) : 0.0f;
+    tables->scatter.inverse_henyey = f < 1.0 ? (float)(1.0 / (1.0 - f)) : 0.0f;
+    return 0;
+}

@@ -1,0 +1,33 @@
+/* Shared by the files that build tables. */
+#ifndef IS_TABLES_INTERNAL_H
+#define IS_TABLES_INTERNAL_H
+
+#include "kernels/tables.h"
+
+/* Every array of ice_tables, at most. */
+#define IS_TABLE_ARRAYS_MAX 24
+
+/* Arrays under construction: each is an allocation of its own until all sizes are known, then all
+ * move into one block (which is what a GPU uploads). */
+typedef struct is_table_builder {
+    ice_tables *tables;
+    struct {
+        void *pointer; /* the member of ice_tables that keeps the array's address */
+        void *data;
+        size_t bytes;
+    } arrays[IS_TABLE_ARRAYS_MAX];
+    size_t array_count;
+    char *why; /* a sentence on failure */
+    size_t why_size;
+} is_table_builder;
+
+/* A zeroed array of count items. `pointer` is the address of the member of ice_tables (a pointer to
+ * const items) that is to point at it, now and after packing. NULL: out of memory. */
+void *is_table_array(is_table_builder *builder, void *pointer, size_t count, size_t size);
+
+/* The parts. Return 0, or -1 with `why` filled. */
+int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium);
+int is_build_light_tables(is_table_builder *builder, const ice_light *light);
+int is_build_detector_tables(is_table_builder *builder, const ice_detector *detector);
+
+#endif

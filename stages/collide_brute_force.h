@@ -1,0 +1,18 @@
+/* collide: brute-force. Every module against the segment; the reference for the others. */
+#ifndef ICE_COLLIDE_BRUTE_FORCE_H
+#define ICE_COLLIDE_BRUTE_FORCE_H
+
+#include "stages/contact.h"
+
+ICE_FN ice_contact ice_collide_brute_force(const ice_tables *tables, const ice_probe *probe)
+{
+    ice_contact nearest = {0.0f, ICE_NO_MODULE};
+    for (uint32_t module = 0; module < tables->module_count; ++module)
+        ice_try_module(tables, probe, module, &nearest);
+    return nearest;
+}
+
+/* For `icestream stages`: what the user may set, separated by blanks. */
+#define ICE_PARAMETERS_collide_brute_force "detector.modules detector.radius detector.oversize"
+
+#endif

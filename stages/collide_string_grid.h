@@ -1,0 +1,73 @@
+/* collide: string-grid. Modules in vertical strings, strings in a horizontal grid.
+ *
+ * Cells under the segment's bounding box name the strings whose cylinder touches them; a string is
+ * looked into if the segment passes its cylinder, and then only at the heights it spans. No test
+ * divides by the horizontal speed alone, so vertical photons are met like all others.
+ */
+#ifndef ICE_COLLIDE_STRING_GRID_H
+#define ICE_COLLIDE_STRING_GRID_H
+
+#include "stages/contact.h"
+#include "stages/grid.h"
+
+/* The modules of one string that lie in the heights of the segment. */
+ICE_FN void ice_try_string(const ice_tables *tables, const ice_probe *probe,
+                           const ice_string *string, ice_contact *nearest)
+{
+    const float ox = string->x - probe->x;
+    const float oy = string->y - probe->y;
+    const float nx = probe->direction.x;
+    const float ny = probe->direction.y;
+    const float speed = fmaf(nx, nx, ny * ny);
+    const float projected = fmaf(ox, nx, oy * ny);
+    const float closest =
+        speed > 0.0f ? ice_min(ice_max(ice_div(projected, speed), 0.0f), probe->length) : 0.0f;
+    const float mx = fmaf(-closest, nx, ox);
+    const float my = fmaf(-closest, ny, oy);
+    if (fmaf(mx, mx, my * my) > string->radius * string->radius)
+        return;
+
+    const float end_z = fmaf(probe->length, probe->direction.z, probe->z);
+    const float reach = string->radius;
+    const float low = ice_min(probe->z, end_z) - reach;
+    const float high = ice_max(probe->z, end_z) + reach;
+    if (high < string->low || low > string->high)
+        return;
+
+    /* First module not below `low`. */
+    uint32_t first = string->first;
+    uint32_t count = string->count;
+    while (count > 0) {
+        const uint32_t half = count / 2;
+        const uint32_t below = tables->string_heights[first + half] < low;
+        first = below ? first + half + 1 : first;
+        count = below ? count - half - 1 : half;
+    }
+    const uint32_t end = string->first + string->count;
+    for (; first < end && tables->string_heights[first] <= high; ++first)
+        ice_try_module(tables, probe, tables->string_modules[first], nearest);
+}
+
+ICE_FN ice_contact ice_collide_string_grid(const ice_tables *tables, const ice_probe *probe)
+{
+    const ice_grid *grid = &tables->string_grid;
+    const float end_x = fmaf(probe->length, probe->direction.x, probe->x);
+    const float end_y = fmaf(probe->length, probe->direction.y, probe->y);
+    const int32_t i0 = ice_grid_cell(ice_min(probe->x, end_x), grid->x, grid, grid->nx);
+    const int32_t i1 = ice_grid_cell(ice_max(probe->x, end_x), grid->x, grid, grid->nx);
+    const int32_t j0 = ice_grid_cell(ice_min(probe->y, end_y), grid->y, grid, grid->ny);
+    const int32_t j1 = ice_grid_cell(ice_max(probe->y, end_y), grid->y, grid, grid->ny);
+    ice_contact nearest = {0.0f, ICE_NO_MODULE};
+    for (int32_t j = j0; j <= j1; ++j)
+        for (int32_t i = i0; i <= i1; ++i) {
+            const int32_t cell = j * grid->nx + i;
+            for (uint32_t k = grid->offsets[cell]; k < grid->offsets[cell + 1]; ++k)
+                ice_try_string(tables, probe, &tables->strings[grid->items[k]], &nearest);
+        }
+    return nearest;
+}
+
+/* For `icestream stages`: what the user may set, separated by blanks. */
+#define ICE_PARAMETERS_collide_string_grid "detector.modules detector.radius detector.oversize"
+
+#endif

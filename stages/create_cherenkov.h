@@ -1,0 +1,81 @@
+/* create: cherenkov. One photon of a step (physics.md 2.2, 2.3).
+ *
+ * Spectrum 0: on the Cherenkov cone about the step. Other spectra: along the step's direction.
+ * Isotropic: in any direction, starting on a sphere of radius `length` around the step.
+ */
+#ifndef ICE_CREATE_CHERENKOV_H
+#define ICE_CREATE_CHERENKOV_H
+
+#include "stages/direction.h"
+#include "stages/optics.h"
+#include "stages/photon.h"
+#include "stages/random.h"
+
+/* Wavelength (nm) at u in [0, 1) of a spectrum's cumulative distribution. */
+ICE_FN float ice_wavelength(const ice_tables *tables, uint32_t spectrum, float u)
+{
+    const float knots = (float)ICE_WAVELENGTH_KNOTS;
+    const float tail = ICE_WAVELENGTH_TAIL;
+    const int32_t low = u < tail;
+    const int32_t high = u >= 1.0f - tail;
+    const float offset = high ? 1.0f - tail : 0.0f;
+    const float scale = (low | high) ? knots / tail : knots;
+    const int32_t stretch = low ? 1 : (high ? 2 : 0);
+    const float position = (u - offset) * scale;
+    const int32_t knot = (int32_t)position;
+    const int32_t row =
+        (int32_t)spectrum * ICE_WAVELENGTH_TABLE + stretch * (ICE_WAVELENGTH_KNOTS + 1) + knot;
+    const float left = tables->wavelengths[row];
+    const float right = tables->wavelengths[row + 1];
+    return fmaf(position - (float)knot, right - left, left);
+}
+
+/* Distance from the step's start to the photon's start, m, from the first draw of creation. */
+ICE_FN float ice_start_shift(float length, uint32_t flags, uint32_t first_word)
+{
+    return (flags & ICE_EMISSION_ISOTROPIC) ? length : ice_uniform(first_word) * length;
+}
+
+ICE_FN ice_photon ice_create_cherenkov(const ice_tables *tables, const ice_emission *emission,
+                                       uint32_t emission_index, uint32_t photon_id)
+{
+    const ice_block draw =
+        ice_draw(tables->seed_low, tables->seed_high ^ emission->event_high, emission->event_low,
+                 emission->step_id, photon_id, ICE_BLOCK_CREATE);
+    ice_photon photon;
+    photon.wavelength = ice_wavelength(tables, emission->spectrum, ice_uniform(draw.b));
+    photon.absorption = -ice_log(ice_uniform_positive(draw.d));
+    photon.path = 0.0f;
+    photon.emission = emission_index;
+    photon.photon_id = photon_id;
+    photon.scatters = 0;
+
+    float sin_azimuth, cos_azimuth;
+    ice_sincos2pi(ice_uniform(draw.c), &sin_azimuth, &cos_azimuth);
+
+    /* min: below threshold there is no cone; such light goes forward instead of becoming NaN. */
+    const float cone =
+        ice_min(ice_div(1.0f, emission->beta * ice_phase_index(photon.wavelength)), 1.0f);
+    const int32_t isotropic = (emission->flags & ICE_EMISSION_ISOTROPIC) != 0;
+    const int32_t cherenkov = emission->spectrum == 0;
+    const float random_cosine = fmaf(2.0f, ice_uniform(draw.a), -1.0f);
+    const float cosine = isotropic ? random_cosine : (cherenkov ? cone : 1.0f);
+    const float sine = ice_sqrt(ice_max(fmaf(-cosine, cosine, 1.0f), 0.0f));
+    const ice_direction axis = {isotropic ? 0.0f : emission->dx, isotropic ? 0.0f : emission->dy,
+                                isotropic ? 1.0f : emission->dz};
+    const ice_direction flight = ice_rotate(axis, cosine, sine, cos_azimuth, sin_azimuth);
+    photon.dx = flight.x;
+    photon.dy = flight.y;
+    photon.dz = flight.z;
+
+    const float shift = ice_start_shift(emission->length, emission->flags, draw.a);
+    photon.x = fmaf(shift, isotropic ? flight.x : axis.x, emission->x);
+    photon.y = fmaf(shift, isotropic ? flight.y : axis.y, emission->y);
+    photon.z = fmaf(shift, isotropic ? flight.z : axis.z, emission->z);
+    return photon;
+}
+
+/* For `icestream stages`: what the user may set, separated by blanks. */
+#define ICE_PARAMETERS_create_cherenkov "light.spectra light.acceptance"
+
+#endif

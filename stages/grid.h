@@ -1,0 +1,16 @@
+/* Cells of ice_grid. */
+#ifndef ICE_GRID_H
+#define ICE_GRID_H
+
+#include "stages/maths.h"
+#include "stages/tables.h"
+
+/* Index of a coordinate along one axis, clamped into the grid: every item of the grid lies inside
+ * it, so what is outside belongs to the border cells. */
+ICE_FN int32_t ice_grid_cell(float coordinate, float origin, const ice_grid *grid, int32_t cells)
+{
+    const float position = (coordinate - origin) * grid->inverse_cell;
+    return (int32_t)ice_min(ice_max(position, 0.0f), (float)(cells - 1));
+}
+
+#endif

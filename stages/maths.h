@@ -1,0 +1,200 @@
+/* Elementary functions of the stages: `portable` forms that give the same bits on every machine.
+ *
+ * They use IEEE-754 add, multiply, fma, divide and square root only, no branches and no tables, so
+ * that a compiler may vectorise them without changing a result. Coefficients are this project's own
+ * weighted least-maximum fits. Errors are against correctly rounded results, checked over the whole
+ * range by tests/unit/test_maths.c.
+ *
+ * With ICE_MATH_FAST under CUDA they become the GPU's intrinsics (other bits, same physics).
+ */
+#ifndef ICE_MATHS_H
+#define ICE_MATHS_H
+
+#include "stages/platform.h"
+
+#if defined(__CUDACC__)
+ICE_FN int32_t ice_bits(float x)
+{
+    return __float_as_int(x);
+}
+
+ICE_FN float ice_from_bits(int32_t bits)
+{
+    return __int_as_float(bits);
+}
+#else
+ICE_FN int32_t ice_bits(float x)
+{
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+ICE_FN float ice_from_bits(int32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+#endif
+
+/* Selections rather than fminf and fmaxf: one instruction each, and no question about NaN. */
+ICE_FN float ice_min(float a, float b)
+{
+    return a < b ? a : b;
+}
+
+ICE_FN float ice_max(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+/* y with the sign of x, y >= 0. */
+ICE_FN float ice_with_sign_of(float y, float x)
+{
+    return ice_from_bits(ice_bits(y) | (ice_bits(x) & (int32_t)0x80000000));
+}
+
+#if defined(__CUDACC__) && defined(ICE_MATH_FAST)
+
+ICE_FN float ice_div(float a, float b)
+{
+    return __fdividef(a, b);
+}
+
+ICE_FN float ice_sqrt(float x)
+{
+    return __fsqrt_rn(x);
+}
+
+ICE_FN float ice_log(float x)
+{
+    return __logf(x);
+}
+
+ICE_FN float ice_exp(float x)
+{
+    return __expf(x);
+}
+
+ICE_FN float ice_expm1(float x)
+{
+    return expm1f(x);
+}
+
+ICE_FN void ice_sincos2pi(float u, float *sine, float *cosine)
+{
+    sincospif(2.0f * u, sine, cosine);
+}
+
+#else
+
+ICE_FN float ice_div(float a, float b)
+{
+    return a / b;
+}
+
+ICE_FN float ice_sqrt(float x)
+{
+    return sqrtf(x);
+}
+
+/* ln(x) for positive normal x; error below 1.2 ulp, exact at 1. */
+ICE_FN float ice_log(float x)
+{
+    /* x = 2^e m with m in [2/3, 4/3), so that ln m does not cancel against e ln 2 near x = 1. */
+    const int32_t shifted = ice_bits(x) - 0x3f2aaaab;
+    const int32_t exponent = shifted >> 23;
+    const float m = ice_from_bits((shifted & 0x007fffff) + 0x3f2aaaab);
+    const float f = m - 1.0f;
+    float p = 0.14226054670235636f;
+    p = fmaf(p, f, -0.15123793228745347f);
+    p = fmaf(p, f, 0.139583055477089f);
+    p = fmaf(p, f, -0.16472047808730617f);
+    p = fmaf(p, f, 0.20013066262169127f);
+    p = fmaf(p, f, -0.2500424920958618f);
+    p = fmaf(p, f, 0.3333318048632774f);
+    const float square = f * f;
+    const float tail = fmaf(square * f, p, -0.5f * square);
+    const float e = (float)exponent;
+    /* ln 2 in two parts, the first with trailing zeros so that its product with e is exact. */
+    return fmaf(e, 0.693145751953125f, fmaf(e, 1.42860682e-6f, tail) + f);
+}
+
+/* The integer nearest to x (ties to even) as a float, |x| < 2^22. */
+ICE_FN float ice_round(float x)
+{
+    const float shift = 12582912.0f; /* 1.5 * 2^23: leaves no bits for a fraction */
+    return (x + shift) - shift;
+}
+
+/* 2^n for an integral float n in [-126, 127]. */
+ICE_FN float ice_power_of_two(float n)
+{
+    return ice_from_bits(((int32_t)n + 127) << 23);
+}
+
+/* exp(x) - 1 = 2^n (expm1(r) + 1) - 1; splits x = n ln 2 + r, |r| <= ln(2)/2, returns expm1(r). */
+ICE_FN float ice_expm1_reduced(float x, float *scale)
+{
+    const float n = ice_round(x * 1.44269504f);
+    float r = fmaf(n, -0.693145751953125f, x);
+    r = fmaf(n, -1.42860682e-6f, r);
+    float q = 0.0013946454647870243f;
+    q = fmaf(q, r, 0.008366589179761932f);
+    q = fmaf(q, r, 0.04166628209397285f);
+    q = fmaf(q, r, 0.16666542990089966f);
+    q = fmaf(q, r, 0.5000000061834504f);
+    *scale = ice_power_of_two(n);
+    return fmaf(r * r, q, r);
+}
+
+/* exp(x); x below -87 counts as -87, above 88 as 88; error below 1.1 ulp. */
+ICE_FN float ice_exp(float x)
+{
+    float scale;
+    const float p = ice_expm1_reduced(ice_min(ice_max(x, -87.0f), 88.0f), &scale);
+    return fmaf(scale, p, scale);
+}
+
+/* exp(x) - 1 without cancellation near 0; range as ice_exp; error below 1.6 ulp. */
+ICE_FN float ice_expm1(float x)
+{
+    float scale;
+    const float p = ice_expm1_reduced(ice_min(ice_max(x, -87.0f), 88.0f), &scale);
+    return fmaf(scale, p, scale - 1.0f);
+}
+
+/* Sine and cosine of 2 pi u for u in [0, 1]; absolute error below 1e-7. */
+ICE_FN void ice_sincos2pi(float u, float *sine, float *cosine)
+{
+    /* Quarter turns come off exactly; what is left is at most an eighth of a turn. */
+    const float quarter = ice_round(u * 4.0f);
+    const int32_t q = (int32_t)quarter;
+    const float r = fmaf(quarter, -0.25f, u);
+    const float t = r * r;
+    float s = -75.40206781548295f;
+    s = fmaf(s, t, 81.59255353844732f);
+    s = fmaf(s, t, -41.34166263305558f);
+    s = fmaf(s, t, 6.283185287867198f) * r;
+    float c = 59.25004081428051f;
+    c = fmaf(c, t, -85.44387262138298f);
+    c = fmaf(c, t, 64.93932777945095f);
+    c = fmaf(c, t, -19.739208697595934f);
+    c = fmaf(c, t, 1.0f);
+    const float swapped_s = (q & 1) ? c : s;
+    const float swapped_c = (q & 1) ? s : c;
+    /* Signs: sine is negative in quarters 2 and 3, cosine in 1 and 2. */
+    *sine = ice_from_bits(ice_bits(swapped_s) ^ (int32_t)((uint32_t)(q & 2) << 30));
+    *cosine = ice_from_bits(ice_bits(swapped_c) ^ (int32_t)((uint32_t)((q + 1) & 2) << 30));
+}
+
+#endif
+
+/* x^y for positive normal x. */
+ICE_FN float ice_pow(float x, float y)
+{
+    return ice_exp(y * ice_log(x));
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* What differs between the C compiler of the CPU backend, nvcc and NVRTC. */
+#ifndef ICE_PLATFORM_H
+#define ICE_PLATFORM_H
+
+#if defined(__CUDACC_RTC__)
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef int int32_t;
+typedef unsigned long long uint64_t;
+typedef unsigned long size_t;
+#else
+#include <math.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#endif
+
+#if defined(__CUDACC__)
+#define ICE_FN          static __device__ __forceinline__
+#define ICE_UNLIKELY(x) (x)
+#else
+/* Inlining is a promise to the vectoriser, not a hint: a call in a loop over photons ends it. */
+#define ICE_FN          static inline __attribute__((always_inline, unused))
+#define ICE_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#endif
+
+#endif

@@ -1,0 +1,47 @@
+/* propagate: layer-walk. Layer by layer along the line, the reference algorithm of physics.md 5.2.
+ *
+ * After a crossing the photon is on the face itself and in the next layer: neither is recomputed
+ * from its height, rounding could bounce it back.
+ */
+#ifndef ICE_PROPAGATE_LAYER_WALK_H
+#define ICE_PROPAGATE_LAYER_WALK_H
+
+#include "stages/segment.h"
+
+ICE_FN ice_segment ice_propagate_layer_walk(const ice_tables *tables, ice_flight flight)
+{
+    const int32_t up = flight.nz > 0.0f;
+    const int32_t last = up ? tables->layer_count - 1 : 0;
+    int32_t layer = ice_layer_at(tables, flight.z);
+    float z = flight.z;
+    ice_segment segment = {0.0f, flight.absorption};
+    for (;;) {
+        const ice_layer_row *row = &tables->layers[layer];
+        const float b = ice_scattering(flight.optics, row->scattering, row->bubbles);
+        const float a = ice_absorption(flight.optics, row->dust, row->ice);
+        const float to_scatter = ice_div(flight.scattering, b);
+        const float to_absorption = ice_div(segment.absorption, a);
+        const float distance = ice_min(to_scatter, to_absorption);
+        const float face = ice_face(tables, layer + up);
+        const int32_t ends = (layer == last) | (flight.nz == 0.0f);
+        const float to_face = ends ? distance : ice_max(ice_div(face - z, flight.nz), 0.0f);
+        if (distance <= to_face) {
+            segment.length += distance;
+            segment.absorption = to_absorption <= to_scatter
+                                     ? 0.0f
+                                     : ice_max(fmaf(-a, distance, segment.absorption), 0.0f);
+            return segment;
+        }
+        segment.length += to_face;
+        flight.scattering = ice_max(fmaf(-b, to_face, flight.scattering), 0.0f);
+        segment.absorption = ice_max(fmaf(-a, to_face, segment.absorption), 0.0f);
+        z = face;
+        layer += up ? 1 : -1;
+    }
+}
+
+/* For `icestream stages`: what the user may set, separated by blanks. */
+#define ICE_PARAMETERS_propagate_layer_walk                                                        \
+    "ice.layers ice.alpha ice.kappa ice.absorption_a ice.absorption_b"
+
+#endif

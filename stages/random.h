@@ -1,0 +1,68 @@
+/* Random numbers as a pure function of which photon and which bounce.
+ *
+ * Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011, doi 10.1145/2063384.2063405). Key and counter
+ * are those of formats.md, "Identity". One block gives four words of 32 bits.
+ */
+#ifndef ICE_RANDOM_H
+#define ICE_RANDOM_H
+
+#include "stages/photon.h"
+
+/* The draws of one photon, by block number. This assignment is part of the meaning of a seed and
+ * never changes; new consumers take blocks of their own.
+ *
+ *   block 0            creation:  a position along the step (isotropic light: cosine),
+ *                                 b wavelength, c azimuth, d absorption depth
+ *   block 1 + k        bounce k:  a scattering depth of segment k, b scattering angle,
+ *                                 c scattering azimuth, d unused
+ *   from 0x40000000    reserved for deflection along segments
+ *   from 0x80000000    reserved for detection
+ */
+#define ICE_BLOCK_CREATE 0u
+#define ICE_BLOCK_BOUNCE 1u
+
+typedef struct ice_block {
+    uint32_t a, b, c, d;
+} ice_block;
+
+/* The ten rounds over counter (c0, c1, c2, c3) with key (k0, k1). */
+ICE_FN ice_block ice_philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint32_t k0,
+                            uint32_t k1)
+{
+    for (int round = 0; round < 10; ++round) {
+        const uint64_t product_0 = (uint64_t)0xD2511F53u * c0;
+        const uint64_t product_1 = (uint64_t)0xCD9E8D57u * c2;
+        const uint32_t next_0 = (uint32_t)(product_1 >> 32) ^ c1 ^ k0;
+        const uint32_t next_2 = (uint32_t)(product_0 >> 32) ^ c3 ^ k1;
+        c1 = (uint32_t)product_1;
+        c3 = (uint32_t)product_0;
+        c0 = next_0;
+        c2 = next_2;
+        k0 += 0x9E3779B9u;
+        k1 += 0xBB67AE85u;
+    }
+    ice_block block = {c0, c1, c2, c3};
+    return block;
+}
+
+/* Block `block` of a photon. key_low, key_high: low word of the seed; high word of the seed XOR
+ * high word of the event. */
+ICE_FN ice_block ice_draw(uint32_t key_low, uint32_t key_high, uint32_t event_low, uint32_t step_id,
+                          uint32_t photon_id, uint32_t block)
+{
+    return ice_philox(block, photon_id, step_id, event_low, key_low, key_high);
+}
+
+/* Uniform in [0, 1), 24 bits: exact in single precision. */
+ICE_FN float ice_uniform(uint32_t word)
+{
+    return (float)(int32_t)(word >> 8) * 5.9604644775390625e-8f;
+}
+
+/* Uniform in (0, 1], for logarithms. */
+ICE_FN float ice_uniform_positive(uint32_t word)
+{
+    return (float)(int32_t)((word >> 8) + 1u) * 5.9604644775390625e-8f;
+}
+
+#endif

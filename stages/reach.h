@@ -1,0 +1,52 @@
+/* How far the nearest module is, at least: what lets collide and propagate skip work.
+ *
+ * Every bound here is conservative: it may only skip what cannot matter, so hits do not depend on
+ * it (physics.md 8.2, design.md 5).
+ */
+#ifndef ICE_REACH_H
+#define ICE_REACH_H
+
+#include "stages/optics.h"
+
+/* A lower bound of the horizontal distance from (x, y) to the edge of any module, m, >= 0. */
+ICE_FN float ice_clearance(const ice_tables *tables, float x, float y)
+{
+    /* Outside the map the nearest point of its border is nearer to every module than (x, y) is. */
+    const float px = (x - tables->clearance_x) * tables->clearance_inverse_cell;
+    const float py = (y - tables->clearance_y) * tables->clearance_inverse_cell;
+    const int32_t i = (int32_t)ice_min(ice_max(px, 0.0f), (float)(tables->clearance_nx - 1));
+    const int32_t j = (int32_t)ice_min(ice_max(py, 0.0f), (float)(tables->clearance_ny - 1));
+    return tables->clearance[j * tables->clearance_nx + i];
+}
+
+/* Whether a segment could touch a module: it is long enough and overlaps their heights. */
+ICE_FN int32_t ice_may_collide(const ice_tables *tables, float clearance, float z, float dx,
+                               float dy, float dz, float length)
+{
+    const float horizontal = length * length * fmaf(dx, dx, dy * dy);
+    const float end_z = fmaf(length, dz, z);
+    const int32_t long_enough = horizontal >= clearance * clearance ? 1 : 0;
+    const int32_t not_below = ice_max(z, end_z) >= tables->low ? 1 : 0;
+    const int32_t not_above = ice_min(z, end_z) <= tables->high ? 1 : 0;
+    return long_enough & not_below & not_above;
+}
+
+/* Whether the absorption depth left is too small to carry the photon to any module, even straight
+ * through the clearest ice: up to ICE_CLEAR_RANGE the clearest within that range, beyond it the
+ * clearest of all. */
+ICE_FN int32_t ice_out_of_reach(const ice_tables *tables, float clearance, float z,
+                                ice_optics optics, float absorption)
+{
+    const float vertical = ice_max(ice_max(tables->low - z, z - tables->high), 0.0f);
+    const float distance = ice_sqrt(fmaf(clearance, clearance, vertical * vertical));
+    const ice_clear_row *near = &tables->clearest[ice_layer_at(tables, z)];
+    const float near_cost = ice_absorption(optics, near->dust, near->ice);
+    const float far_cost =
+        ice_absorption(optics, tables->clearest_of_all.dust, tables->clearest_of_all.ice);
+    const float near_distance = ice_min(distance, ICE_CLEAR_RANGE);
+    const float cost = fmaf(near_cost, near_distance, far_cost * (distance - near_distance));
+    /* The margin covers the rounding of positions, costs and absorption over a photon's life. */
+    return absorption < fmaf(cost, 0.999f, -1e-3f) ? 1 : 0;
+}
+
+#endif

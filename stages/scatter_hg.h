@@ -1,0 +1,28 @@
+/* scatter: hg. Henyey-Greenstein (physics.md 7.1).
+ *
+ * A scatter variant gives 1 - cos of the scattering angle from one uniform number in (0, 1].
+ */
+#ifndef ICE_SCATTER_HG_H
+#define ICE_SCATTER_HG_H
+
+#include "stages/maths.h"
+#include "stages/tables.h"
+
+/* 1 - cos at 1 - u = v in [0, 1): the published inverse with its differences multiplied out, so
+ * that nothing cancels near the forward direction and g = 0 needs no case of its own. */
+ICE_FN float ice_henyey_greenstein(const ice_scatter_constants *constants, float v)
+{
+    const float g = constants->g;
+    const float r = ice_div(1.0f, fmaf(-2.0f * g, v, 1.0f + g));
+    return constants->one_minus_g_squared * v * r * fmaf(1.0f + g, r, 1.0f);
+}
+
+ICE_FN float ice_scatter_hg(const ice_scatter_constants *constants, float u)
+{
+    return ice_henyey_greenstein(constants, 1.0f - u);
+}
+
+/* For `icestream stages`: what the user may set, separated by blanks. */
+#define ICE_PARAMETERS_scatter_hg "ice.mean_cosine"
+
+#endif

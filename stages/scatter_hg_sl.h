@@ -1,0 +1,28 @@
+/* scatter: hg-sl. Simplified Liu with probability f_SL, else Henyey-Greenstein (physics.md 7.3).
+ *
+ * One number decides and is stretched for the chosen function: u <= f goes to u / f, the rest to
+ * v = (u - f) / (1 - f), which is what Henyey-Greenstein wants as 1 - u.
+ */
+#ifndef ICE_SCATTER_HG_SL_H
+#define ICE_SCATTER_HG_SL_H
+
+#include "stages/scatter_hg.h"
+#include "stages/scatter_sl.h"
+
+/* 1 - cos; u in (0, 1]. */
+ICE_FN float ice_scatter_hg_sl(const ice_scatter_constants *constants, float u)
+{
+    const float f = constants->liu_fraction;
+    const int32_t liu = u <= f;
+    /* Both are computed: lanes of one warp or vector take both ways nearly always. */
+    const float stretched = ice_min(u * constants->inverse_liu, 1.0f);
+    const float from_liu = ice_scatter_sl(constants, liu ? stretched : 1.0f);
+    const float from_henyey =
+        ice_henyey_greenstein(constants, liu ? 0.0f : (u - f) * constants->inverse_henyey);
+    return liu ? from_liu : from_henyey;
+}
+
+/* For `icestream stages`: what the user may set, separated by blanks. */
+#define ICE_PARAMETERS_scatter_hg_sl "ice.mean_cosine ice.liu_fraction"
+
+#endif

@@ -1,0 +1,17 @@
+/* scatter: isotropic. Every direction alike; ignores g. For tests and for other media. */
+#ifndef ICE_SCATTER_ISOTROPIC_H
+#define ICE_SCATTER_ISOTROPIC_H
+
+#include "stages/tables.h"
+
+/* 1 - cos; u in (0, 1]. */
+ICE_FN float ice_scatter_isotropic(const ice_scatter_constants *constants, float u)
+{
+    (void)constants;
+    return 2.0f * u;
+}
+
+/* For `icestream stages`: what the user may set, separated by blanks. */
+#define ICE_PARAMETERS_scatter_isotropic ""
+
+#endif

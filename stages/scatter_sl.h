@@ -1,0 +1,17 @@
+/* scatter: sl. Simplified Liu (physics.md 7.2), cos = 2 u^beta - 1, beta = (1 - g) / (1 + g). */
+#ifndef ICE_SCATTER_SL_H
+#define ICE_SCATTER_SL_H
+
+#include "stages/maths.h"
+#include "stages/tables.h"
+
+/* 1 - cos; u in (0, 1]. */
+ICE_FN float ice_scatter_sl(const ice_scatter_constants *constants, float u)
+{
+    return -2.0f * ice_expm1(constants->liu_exponent * ice_log(u));
+}
+
+/* For `icestream stages`: what the user may set, separated by blanks. */
+#define ICE_PARAMETERS_scatter_sl "ice.mean_cosine"
+
+#endif

@@ -1,0 +1,116 @@
+/* The tables that stage functions read: plain arrays and constants, made by is_tables_create().
+ *
+ * Everything is in single precision (physics.md 1: the tables are computed in double). On a GPU the
+ * pointers are device pointers; the layout is the same.
+ */
+#ifndef ICE_TABLES_H
+#define ICE_TABLES_H
+
+#include "stages/platform.h"
+
+/* One row per layer: coefficients; and one per face: the same integrated over depth (physics.md
+ * 5.3), zero at the face nearest to the detector's centre to keep the sums small. */
+typedef struct ice_layer_row {
+    float scattering; /* be400 / (1 - g), 1/m; times ws(wl): geometric scattering coefficient */
+    float bubbles;    /* the part of it that does not depend on wavelength, 1/m */
+    float dust;       /* adust400, 1/m; times wk(wl) */
+    float ice;        /* 1 + 0.01 dtau; times A exp(-B/wl), 1/m */
+} ice_layer_row;
+
+/* Least absorption near a layer, for the reach bound (stages/reach.h). */
+typedef struct ice_clear_row {
+    float dust, ice; /* least `dust` and `ice` of all layers within ICE_CLEAR_RANGE of this one */
+} ice_clear_row;
+
+#define ICE_CLEAR_RANGE 75.0f /* m */
+
+/* Inverse cumulative distribution of one spectrum: wavelength at equidistant u, linear between.
+ * Three stretches of ICE_WAVELENGTH_KNOTS + 1 knots each: all of [0, 1]; the tail u < 1/64; the
+ * tail u >= 63/64. The tails resolve the steep ends of a spectrum 64 times finer. */
+#define ICE_WAVELENGTH_KNOTS 1024
+#define ICE_WAVELENGTH_TAIL  (1.0f / 64.0f)
+#define ICE_WAVELENGTH_TABLE (3 * (ICE_WAVELENGTH_KNOTS + 1))
+
+/* A module as collide reads it (16 bytes). */
+typedef struct ice_sphere {
+    float x, y, z;
+    float widening; /* oversize F; 1 for excluded modules, which absorb at their true radius */
+} ice_sphere;
+
+/* A string: modules in a vertical cylinder (32 bytes). */
+typedef struct ice_string {
+    float x, y;      /* axis, m */
+    float radius;    /* around the axis, holds every (widened) module of the string, m */
+    float low, high; /* z range of the module centres, m */
+    uint32_t first;  /* of the string's modules in string_modules, ascending in z */
+    uint32_t count;
+    uint32_t reserved;
+} ice_string;
+
+/* An axis-parallel grid in two (nz = 1) or three dimensions. Lists of cell c: entries
+ * offsets[c] .. offsets[c + 1] - 1 of items. */
+typedef struct ice_grid {
+    float x, y, z;      /* lower corner, m */
+    float inverse_cell; /* 1 / edge length of a cell, 1/m */
+    float cell;         /* edge length, m */
+    int32_t nx, ny, nz;
+    const uint32_t *offsets; /* [nx * ny * nz + 1] */
+    const uint32_t *items;
+} ice_grid;
+
+/* Constants of the scattering functions (physics.md 7), computed in double. */
+typedef struct ice_scatter_constants {
+    float g;                   /* mean cosine */
+    float one_minus_g_squared; /* (1 - g)^2 */
+    float liu_exponent;        /* (1 - g) / (1 + g) */
+    float liu_fraction;        /* f_SL */
+    float inverse_liu;         /* 1 / f_SL, 0 if f_SL = 0 */
+    float inverse_henyey;      /* 1 / (1 - f_SL), 0 if f_SL = 1 */
+} ice_scatter_constants;
+
+typedef struct ice_tables {
+    /* run */
+    uint32_t seed_low, seed_high;
+    uint32_t bounce_limit; /* segments after which a photon is stopped */
+
+    /* ice */
+    const ice_layer_row *layers;     /* [layer_count], 0 is the deepest */
+    const ice_layer_row *cumulative; /* [layer_count + 1], at the lower faces and the top */
+    const ice_clear_row *clearest;   /* [layer_count] */
+    ice_clear_row clearest_of_all;
+    int32_t layer_count;
+    int32_t search_start; /* largest power of two below layer_count, 0 if there is one layer */
+    float bottom, thickness, inverse_thickness; /* m, m, 1/m */
+    float alpha, kappa;                         /* wavelength exponents */
+    float absorption_a;                         /* 1/m */
+    float absorption_b;                         /* nm */
+    float absorb_above, absorb_below;           /* z, m; +-infinity: no boundary */
+    ice_scatter_constants scatter;
+
+    /* light */
+    const float *wavelengths; /* [spectrum_count][ICE_WAVELENGTH_TABLE], nm */
+    uint32_t spectrum_count;
+
+    /* detector */
+    const ice_sphere *modules; /* [module_count] */
+    const uint8_t *absorbs;    /* [module_count], 1: excluded module */
+    uint32_t module_count;
+    float radius;             /* of a module, m */
+    int32_t keep_hit_photons; /* 1: photons go on after a hit */
+    int32_t reach_cull;       /* 1: drop photons that cannot reach a module */
+    float low, high;          /* z range of all modules, their reach included, m */
+
+    /* horizontal distance from any point of a cell to the edge of the nearest module, m */
+    const float *clearance; /* [clearance_ny][clearance_nx] */
+    float clearance_x, clearance_y, clearance_inverse_cell;
+    int32_t clearance_nx, clearance_ny;
+
+    const ice_string *strings;
+    uint32_t string_count;
+    const uint32_t *string_modules; /* module indices, string by string, ascending in z */
+    const float *string_heights;    /* their z */
+    ice_grid string_grid;           /* 2-D, items: indices of strings */
+    ice_grid cell_grid;             /* 3-D, items: indices of modules */
+} ice_tables;
+
+#endif

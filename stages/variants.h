@@ -1,0 +1,102 @@
+/* The choice of stage variants: every variant of registry.def behind one function per stage.
+ *
+ * On the CPU the choice is an argument that the branch predictor learns at once; on a GPU it is a
+ * constant of the run's kernels, and only the chosen variants remain in the code.
+ */
+#ifndef ICE_VARIANTS_H
+#define ICE_VARIANTS_H
+
+#include "stages/compact_partition.h"
+#include "stages/reach.h"
+#include "stages/segment.h"
+#include "stages/variant_headers.h"
+
+/* ICE_create_cherenkov, ICE_propagate_cumulative, ...: one number for every variant. */
+typedef enum ice_variant {
+#define ICE_VARIANT(stage, name, yaml, text) ICE_##stage##_##name,
+#include "stages/registry.def"
+#undef ICE_VARIANT
+    ICE_VARIANT_COUNT
+} ice_variant;
+
+/* One variant for every stage. */
+typedef struct ice_variants {
+    ice_variant create, propagate, collide, scatter, compact;
+} ice_variants;
+
+/* registry.def for one stage at a time: define the stage's macro, include, undefine. */
+#define ICE_VARIANT(stage, name, yaml, text) ICE_VARIANT_##stage(name)
+
+#define ICE_VARIANT_create(name)
+#define ICE_VARIANT_compact(name)
+
+#define ICE_VARIANT_collide(name)
+#define ICE_VARIANT_scatter(name)
+#define ICE_VARIANT_propagate(name)                                                                \
+    case ICE_propagate_##name:                                                                     \
+        return ice_propagate_##name(tables, flight);
+ICE_FN ice_segment ice_propagate(ice_variant variant, const ice_tables *tables, ice_flight flight)
+{
+    switch (variant) {
+    default:
+#include "stages/registry.def"
+    }
+}
+#undef ICE_VARIANT_propagate
+#define ICE_VARIANT_propagate(name)
+
+#undef ICE_VARIANT_collide
+#define ICE_VARIANT_collide(name)                                                                  \
+    case ICE_collide_##name:                                                                       \
+        return ice_collide_##name(tables, probe);
+ICE_FN ice_contact ice_collide(ice_variant variant, const ice_tables *tables,
+                               const ice_probe *probe)
+{
+    switch (variant) {
+    default:
+#include "stages/registry.def"
+    }
+}
+#undef ICE_VARIANT_collide
+#define ICE_VARIANT_collide(name)
+
+#undef ICE_VARIANT_scatter
+#define ICE_VARIANT_scatter(name)                                                                  \
+    case ICE_scatter_##name:                                                                       \
+        return ice_scatter_##name(constants, u);
+/* 1 - cos of the scattering angle; u in (0, 1]. */
+ICE_FN float ice_scatter(ice_variant variant, const ice_scatter_constants *constants, float u)
+{
+    switch (variant) {
+    default:
+#include "stages/registry.def"
+    }
+}
+#undef ICE_VARIANT_scatter
+#undef ICE_VARIANT_propagate
+#undef ICE_VARIANT_collide
+
+#undef ICE_VARIANT_create
+#define ICE_VARIANT_propagate(name)
+#define ICE_VARIANT_collide(name)
+#define ICE_VARIANT_scatter(name)
+#define ICE_VARIANT_create(name)                                                                   \
+    case ICE_create_##name:                                                                        \
+        return ice_create_##name(tables, emission, emission_index, photon_id);
+ICE_FN ice_photon ice_create(ice_variant variant, const ice_tables *tables,
+                             const ice_emission *emission, uint32_t emission_index,
+                             uint32_t photon_id)
+{
+    switch (variant) {
+    default:
+#include "stages/registry.def"
+    }
+}
+#undef ICE_VARIANT_create
+#undef ICE_VARIANT_propagate
+#undef ICE_VARIANT_collide
+#undef ICE_VARIANT_scatter
+#undef ICE_VARIANT_compact
+#undef ICE_VARIANT
+
+#endif
