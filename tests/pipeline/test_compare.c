@@ -1,0 +1,334 @@
+/* `icestream compare` and `bench` from configuration to report, on small workloads. */
+#include "pipeline/icestream.h"
+
+#include <check.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* 10 000 photons 8 m from the central string of hex86, in clear uniform ice, thousands of which
+ * are seen. No step files: the pattern matches nothing here. */
+static const char *const common[] = {
+    "source.files=[/nonexistent/*.steps.npy]",
+    "ice.model=uniform",
+    "workload.kind=point",
+    "workload.steps=50",
+    "workload.photons_per_step=200",
+    "workload.position=[8, 0, 3]",
+    "workload.direction=isotropic",
+    "device.threads=2",
+    "graph.batch=1500",
+};
+enum { COMMON = sizeof common / sizeof *common };
+
+/* The common settings and up to two more. */
+static is_config *load(const char *more, const char *still_more)
+{
+    const char *sets[COMMON + 2];
+    memcpy(sets, common, sizeof common);
+    size_t count = COMMON;
+    if (more)
+        sets[count++] = more;
+    if (still_more)
+        sets[count++] = still_more;
+    is_config *config = NULL;
+    is_error error = {0};
+    ck_assert_msg(is_config_load(NULL, sets, count, &config, &error) == IS_OK, "%s", error.text);
+    return config;
+}
+
+/* What a command printed and returned. */
+typedef struct answer {
+    int status;
+    is_error error;
+    char *text;
+    json_t *json;
+} answer;
+
+static answer compare(const is_config *config, const char *schedules, const is_config *against,
+                      bool json)
+{
+    answer result = {0};
+    size_t size = 0;
+    FILE *out = open_memstream(&result.text, &size);
+    ck_assert_ptr_nonnull(out);
+    is_compare_options options = {.schedules = schedules, .against = against, .json = json};
+    result.status = is_compare(config, &options, out, &result.error);
+    fclose(out);
+    if (json && size > 0) {
+        result.json = json_loads(result.text, 0, NULL);
+        ck_assert_ptr_nonnull(result.json);
+    }
+    return result;
+}
+
+static void forget(answer *result)
+{
+    json_decref(result->json);
+    free(result->text);
+}
+
+static const json_t *at(const json_t *root, const char *list, size_t index)
+{
+    const json_t *item = json_array_get(json_object_get(root, list), index);
+    ck_assert_ptr_nonnull(item);
+    return item;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    ck_assert_ptr_nonnull(text);
+    return text;
+}
+
+START_TEST(schedules_are_identical)
+{
+    is_config *config = load(NULL, NULL);
+    answer result = compare(config, NULL, NULL, true);
+    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    ck_assert(json_is_true(json_object_get(result.json, "holds")));
+    ck_assert_int_eq(json_integer_value(json_object_get(result.json, "photons")), 10000);
+    ck_assert_str_eq(text_of(result.json, "steps_from"), "workload point");
+    const json_t *pair = at(result.json, "pairs", 0);
+    ck_assert_str_eq(text_of(pair, "expected"), "identical");
+    ck_assert_str_eq(text_of(pair, "verdict"), "identical");
+    ck_assert(json_is_true(json_object_get(pair, "same_account")));
+    ck_assert_int_gt(json_integer_value(json_object_get(pair, "shared_hits")), 100);
+    for (size_t i = 0; i < 2; ++i) {
+        const json_t *one = at(result.json, "participants", i);
+        ck_assert_str_eq(text_of(one, "schedule"), i == 0 ? "wavefront" : "monolithic");
+        ck_assert_double_gt(json_real_value(json_object_get(one, "photons_per_second")), 0);
+        ck_assert_double_gt(json_real_value(json_object_get(one, "bounces_per_photon")), 1);
+        const json_t *account = json_object_get(one, "account");
+        ck_assert_int_eq(json_integer_value(json_object_get(account, "created")), 10000);
+    }
+    forget(&result);
+    result = compare(config, "monolithic,wavefront", NULL, false);
+    ck_assert_int_eq(result.status, IS_OK);
+    ck_assert_ptr_nonnull(strstr(result.text, "monolithic and wavefront: identical"));
+    forget(&result);
+    is_config_destroy(config);
+}
+END_TEST
+
+START_TEST(equal_physics_other_machinery)
+{
+    /* Threads, batches, pool and the reach cull change nothing: identical is expected, and found.
+     */
+    is_config *config = load(NULL, NULL);
+    static const char *const machinery[] = {"device.threads=1", "graph.batch=317", "graph.pool=64",
+                                            "device.instruction_set=baseline",
+                                            "graph.reach_cull=false"};
+    for (size_t i = 0; i < sizeof machinery / sizeof *machinery; ++i) {
+        is_config *against = load(machinery[i], NULL);
+        answer result = compare(config, NULL, against, true);
+        ck_assert_msg(result.status == IS_OK, "%s: %s", machinery[i], result.error.text);
+        ck_assert_str_eq(text_of(at(result.json, "pairs", 0), "expected"), "identical");
+        ck_assert_uint_eq(json_array_size(json_object_get(result.json, "participants")), 2);
+        forget(&result);
+        is_config_destroy(against);
+    }
+    is_config_destroy(config);
+}
+END_TEST
+
+START_TEST(other_seed_is_compatible)
+{
+    is_config *config = load(NULL, NULL);
+    is_config *against = load("run.seed=2", NULL);
+    answer result = compare(config, "wavefront", against, true);
+    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    const json_t *pair = at(result.json, "pairs", 0);
+    ck_assert_str_eq(text_of(pair, "expected"), "compatible");
+    ck_assert_str_eq(text_of(pair, "verdict"), "compatible");
+    ck_assert(json_is_false(json_object_get(pair, "same_seed")));
+    ck_assert_uint_eq(json_array_size(json_object_get(pair, "tests")), 6);
+    ck_assert_double_eq(json_real_value(json_object_get(result.json, "false_alarm_rate")), 1e-3);
+    forget(&result);
+    result = compare(config, "wavefront", against, false);
+    ck_assert_ptr_nonnull(
+        strstr(result.text, "wavefront and wavefront (against): compatible (expected:"));
+    ck_assert_ptr_nonnull(strstr(result.text, "at most 1e-03 of pairs"));
+    forget(&result);
+    is_config_destroy(against);
+    is_config_destroy(config);
+}
+END_TEST
+
+START_TEST(other_physics_differs)
+{
+    is_config *config = load(NULL, NULL);
+    is_config *against = load("stages.scatter=isotropic", "run.seed=2");
+    answer result = compare(config, NULL, against, false);
+    ck_assert_int_eq(result.status, IS_E_DIFFERENT);
+    ck_assert_ptr_nonnull(strstr(result.error.text, "expected compatible hits"));
+    ck_assert_ptr_nonnull(strstr(result.text, "below the level"));
+    forget(&result);
+    is_config_destroy(against);
+    is_config_destroy(config);
+}
+END_TEST
+
+START_TEST(no_hits_is_no_pass)
+{
+    /* Light far below the detector, and no light at all. */
+    static const char *const nothing[] = {"workload.position=[0, 0, -9000]", "workload.steps=0"};
+    for (size_t i = 0; i < 2; ++i) {
+        is_config *config = load(nothing[i], NULL);
+        answer result = compare(config, NULL, NULL, false);
+        ck_assert_int_eq(result.status, IS_E_DIFFERENT);
+        ck_assert_ptr_nonnull(strstr(result.text, "nothing was compared"));
+        ck_assert_ptr_nonnull(strstr(result.error.text, "no hits in either"));
+        forget(&result);
+        is_config_destroy(config);
+    }
+}
+END_TEST
+
+START_TEST(wrong_schedules)
+{
+    static const struct {
+        const char *schedules, *message;
+    } cases[] = {{"wavefront,nothing", "found 'nothing'"},
+                 {"", "found ''"},
+                 {"wavefront,", "found ''"},
+                 {"wavefront,wavefront", "is there twice"},
+                 {"wavefront", "nothing to be compared with"},
+                 {"wavefront,thread-per-step", "found 'thread-per-step'"}};
+    is_config *config = load(NULL, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        answer result = compare(config, cases[i].schedules, NULL, false);
+        ck_assert_int_eq(result.status, IS_E_USAGE);
+        ck_assert_msg(strstr(result.error.text, cases[i].message) != NULL, "'%s': %s",
+                      cases[i].schedules, result.error.text);
+        forget(&result);
+    }
+    is_config_destroy(config);
+}
+END_TEST
+
+START_TEST(steps_from_files)
+{
+    char folder[] = "/tmp/icestream-compare-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    char path[2][64];
+    char pattern[80];
+    snprintf(pattern, sizeof pattern, "source.files=[%s/*.steps.npy]", folder);
+    is_error error = {0};
+    /* Two files with steps of different events. */
+    for (int i = 0; i < 2; ++i) {
+        is_config *config = load(i ? "workload.event=7" : "workload.event=3", "workload.steps=20");
+        snprintf(path[i], sizeof path[i], "%s/%c.steps.npy", folder, 'a' + i);
+        ck_assert_msg(is_generate(config, path[i], false, &error) == IS_OK, "%s", error.text);
+        is_config_destroy(config);
+    }
+    is_config *config = load(pattern, NULL);
+    answer result = compare(config, NULL, NULL, true);
+    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    ck_assert_str_eq(text_of(result.json, "steps_from"), "2 step files");
+    ck_assert_int_eq(json_integer_value(json_object_get(result.json, "steps")), 40);
+    ck_assert_int_eq(json_integer_value(json_object_get(result.json, "photons")), 8000);
+    forget(&result);
+    is_config_destroy(config);
+
+    /* A file that is no step file is an error, not a reason to take the workload. */
+    FILE *damaged = fopen(path[1], "w");
+    ck_assert_ptr_nonnull(damaged);
+    fputs("no steps", damaged);
+    fclose(damaged);
+    config = load(pattern, NULL);
+    result = compare(config, NULL, NULL, true);
+    ck_assert_int_eq(result.status, IS_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(result.error.text, "b.steps.npy"));
+    forget(&result);
+    is_config_destroy(config);
+    for (int i = 0; i < 2; ++i)
+        unlink(path[i]);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
+START_TEST(standard_input)
+{
+    is_config *config = load("source.files=['-']", NULL);
+    answer result = compare(config, NULL, NULL, true);
+    ck_assert_int_eq(result.status, IS_E_USAGE);
+    ck_assert_ptr_nonnull(strstr(result.error.text, "standard input"));
+    forget(&result);
+    is_config_destroy(config);
+}
+END_TEST
+
+START_TEST(bench_reports)
+{
+    is_config *config = load("workload.steps=5", NULL);
+    for (int json = 0; json < 2; ++json) {
+        char *text = NULL;
+        size_t size = 0;
+        is_error error = {0};
+        FILE *out = open_memstream(&text, &size);
+        ck_assert_ptr_nonnull(out);
+        ck_assert_msg(is_bench(config, json, out, &error) == IS_OK, "%s", error.text);
+        fclose(out);
+        if (json) {
+            json_t *root = json_loads(text, 0, NULL);
+            ck_assert_int_eq(json_integer_value(json_object_get(root, "photons")), 1000);
+            /* Two schedules, each on one thread and on two. */
+            ck_assert_uint_eq(json_array_size(json_object_get(root, "rows")), 4);
+            json_int_t bounces =
+                json_integer_value(json_object_get(at(root, "rows", 0), "bounces"));
+            ck_assert_int_gt(bounces, 1000);
+            for (size_t i = 0; i < 4; ++i) {
+                const json_t *row = at(root, "rows", i);
+                ck_assert_int_eq(json_integer_value(json_object_get(row, "threads")), 1 + i % 2);
+                ck_assert_int_eq(json_integer_value(json_object_get(row, "bounces")), bounces);
+                ck_assert_double_gt(json_real_value(json_object_get(row, "photons_per_second")), 0);
+            }
+            json_decref(root);
+        } else {
+            ck_assert_ptr_nonnull(strstr(text, "\nwavefront "));
+            ck_assert_ptr_nonnull(strstr(text, "\nmonolithic "));
+        }
+        free(text);
+    }
+    is_config_destroy(config);
+}
+END_TEST
+
+START_TEST(bench_without_photons)
+{
+    is_config *config = load("workload.photons_per_step=0", NULL);
+    is_error error = {0};
+    ck_assert_int_eq(is_bench(config, false, stdout, &error), IS_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(error.text, "no photons"));
+    is_config_destroy(config);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("compare");
+    TCase *tests = tcase_create("compare");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, schedules_are_identical);
+    tcase_add_test(tests, equal_physics_other_machinery);
+    tcase_add_test(tests, other_seed_is_compatible);
+    tcase_add_test(tests, other_physics_differs);
+    tcase_add_test(tests, no_hits_is_no_pass);
+    tcase_add_test(tests, wrong_schedules);
+    tcase_add_test(tests, steps_from_files);
+    tcase_add_test(tests, standard_input);
+    suite_add_tcase(suite, tests);
+    TCase *bench = tcase_create("bench");
+    tcase_set_timeout(bench, 120);
+    tcase_add_test(bench, bench_reports);
+    tcase_add_test(bench, bench_without_photons);
+    suite_add_tcase(suite, bench);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
