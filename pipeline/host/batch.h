@@ -20,15 +20,15 @@
 #define IS_BATCH_STEPS (1u << 14)
 
 typedef struct is_batch {
-    is_job job;    /* how it travels between threads; first, so that a job is its batch */
+    is_job job;     /* how it travels between threads; first, so that a job is its batch */
     uint64_t index; /* place in its stream, set by the owner */
-    void *owner;   /* for whoever submitted it */
+    void *owner;    /* for whoever submitted it */
 
     is_step *steps;          /* [count], the step of every emission */
     ice_emission *emissions; /* [count], each with 1 or more photons */
     uint32_t count, capacity;
-    uint64_t photons;        /* sum over the emissions */
-    uint64_t photon_limit;   /* full at so many photons */
+    uint64_t photons;      /* sum over the emissions */
+    uint64_t photon_limit; /* full at so many photons */
 
     /* Filled by a device. */
     is_hit *hits; /* [hit_count], sorted */
@@ -77,7 +77,7 @@ int is_hit_from_arrival(const is_hit_models *models, const is_batch *batch,
 
 /* Order of hit files: (event_id, step_id, photon_id, string, module), then t, then all bytes, so
  * that the order is total. <0, 0, >0; for qsort. */
-int is_hit_compare(const void *left, const void *right);
+int is_hit_order(const void *left, const void *right);
 /* Sorts into the order of hit files. */
 void is_hits_sort(is_hit *hits, size_t count);
 

@@ -14,14 +14,13 @@ typedef struct is_device_options {
     uint32_t bounces_per_wave;   /* 0: the graph's choice; schedules of the CPU do one */
     const char *instruction_set; /* "auto", "baseline", "avx2", "avx512" */
     ice_variants variants;
-    const atomic_bool *cancel;   /* when true, batches end with IS_E_INTERRUPTED; may be NULL */
+    const atomic_bool *cancel; /* when true, batches end with IS_E_INTERRUPTED; may be NULL */
 } is_device_options;
 
 /* Reads the options from a configuration and checks what it asks of the device: backend cuda is
  * IS_E_DEVICE in this build; a schedule that the CPU does not have, or an unknown variant, is
  * IS_E_CONFIG with its place in the file. */
-int is_device_options_from_config(const is_config *config, is_device_options *out,
-                                  is_error *error);
+int is_device_options_from_config(const is_config *config, is_device_options *out, is_error *error);
 
 /* Starts the threads, each with a graph of its own. `models.tables` must be tables->device.
  * Finished batches go to `finished`; with finished.post == NULL they wait for is_device_take().

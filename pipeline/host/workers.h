@@ -11,9 +11,9 @@ typedef struct is_job is_job;
 
 /* One piece of work; embed it in the structure that describes the work. */
 struct is_job {
-    is_job *next;                              /* of the queue that the job is in */
+    is_job *next;                                 /* of the queue that the job is in */
     void (*run)(is_job *job, void *thread_state); /* on a worker's thread */
-    void (*done)(is_job *job);                 /* on the loop's thread, called by the mailbox */
+    void (*done)(is_job *job);                    /* on the loop's thread, called by the mailbox */
 };
 
 /* Where finished jobs go; called on a worker's thread. */

@@ -1,0 +1,231 @@
+#include "pipeline/host/batch.h"
+
+#include "pipeline/error.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(is_step) == 64 && sizeof(is_hit) == 64, "records of formats.md");
+
+int is_batch_create(uint64_t photon_limit, is_batch **out, is_error *error)
+{
+    is_batch *batch = calloc(1, sizeof *batch);
+    if (batch == NULL) {
+        return is_error_set(error, IS_E_MEMORY, "out of memory for a batch");
+    }
+    batch->photon_limit = photon_limit != 0 ? photon_limit : IS_BATCH_PHOTONS;
+    *out = batch;
+    return IS_OK;
+}
+
+void is_batch_destroy(is_batch *batch)
+{
+    if (batch != NULL) {
+        free(batch->steps);
+        free(batch->emissions);
+        free(batch->hits);
+        free(batch);
+    }
+}
+
+/* Makes room for one row more; most batches stay far below IS_BATCH_STEPS. */
+static int grow_batch(is_batch *batch, is_error *error)
+{
+    if (batch->count < batch->capacity) {
+        return IS_OK;
+    }
+    uint32_t capacity = batch->capacity == 0 ? 256 : batch->capacity * 2;
+    is_step *steps = realloc(batch->steps, capacity * sizeof *steps);
+    if (steps != NULL) {
+        batch->steps = steps;
+    }
+    ice_emission *emissions = realloc(batch->emissions, capacity * sizeof *emissions);
+    if (emissions != NULL) {
+        batch->emissions = emissions;
+    }
+    if (steps == NULL || emissions == NULL) {
+        return is_error_set(error, IS_E_MEMORY, "out of memory for a batch of %u steps", capacity);
+    }
+    batch->capacity = capacity;
+    return IS_OK;
+}
+
+int is_batch_fill(is_batch *batch, is_step_cursor *cursor, bool *full, is_error *error)
+{
+    while (batch->photons < batch->photon_limit && batch->count < IS_BATCH_STEPS) {
+        while (cursor->count > 0 && cursor->first_photon == cursor->steps->photons) {
+            cursor->steps++;
+            cursor->count--;
+            cursor->first_photon = 0;
+        }
+        if (cursor->count == 0) {
+            *full = false;
+            return IS_OK;
+        }
+        int status = grow_batch(batch, error);
+        if (status != IS_OK) {
+            return status;
+        }
+        uint64_t room = batch->photon_limit - batch->photons;
+        uint32_t left = cursor->steps->photons - cursor->first_photon;
+        uint32_t photons = left < room ? left : (uint32_t)room;
+        batch->steps[batch->count] = *cursor->steps;
+        batch->emissions[batch->count] =
+            is_step_emission(cursor->steps, cursor->first_photon, photons);
+        batch->count++;
+        batch->photons += photons;
+        cursor->first_photon += photons;
+    }
+    *full = true;
+    return IS_OK;
+}
+
+ice_emission is_step_emission(const is_step *step, uint32_t first, uint32_t photons)
+{
+    ice_emission emission = {
+        .x = step->x,
+        .y = step->y,
+        .z = step->z,
+        .length = step->length,
+        .dx = 0.0f,
+        .dy = 0.0f,
+        .dz = 1.0f,
+        .beta = step->beta,
+        .event_low = (uint32_t)step->event_id,
+        .event_high = (uint32_t)(step->event_id >> 32),
+        .step_id = step->step_id,
+        .first_photon = first,
+        .photons = photons,
+        .spectrum = step->spectrum,
+    };
+    if ((step->flags & IS_STEP_ISOTROPIC) != 0) {
+        emission.flags = ICE_EMISSION_ISOTROPIC;
+    } else {
+        double x = step->dx, y = step->dy, z = step->dz;
+        double norm = sqrt(x * x + y * y + z * z);
+        emission.dx = (float)(x / norm);
+        emission.dy = (float)(y / norm);
+        emission.dz = (float)(z / norm);
+    }
+    return emission;
+}
+
+double is_light_bias(const ice_light *light, double wavelength)
+{
+    size_t count = light->bias_count;
+    if (count == 0) {
+        return 1.0;
+    }
+    const double *at = light->bias_wavelength;
+    if (wavelength <= at[0]) {
+        return light->bias[0];
+    }
+    if (wavelength >= at[count - 1]) {
+        return light->bias[count - 1];
+    }
+    size_t low = 0, high = count - 1;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (at[middle] <= wavelength) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    double share = (wavelength - at[low]) / (at[high] - at[low]);
+    return light->bias[low] + share * (light->bias[high] - light->bias[low]);
+}
+
+int is_hit_from_arrival(const is_hit_models *models, const is_batch *batch,
+                        const ice_arrival *arrival, is_hit *out, is_error *error)
+{
+    if (arrival->emission >= batch->count || arrival->module >= models->detector->module_count) {
+        return is_error_set(error, IS_E_FAILED,
+                            "internal error: an arrival names emission %u of %u, module %u of %zu",
+                            arrival->emission, batch->count, arrival->module,
+                            models->detector->module_count);
+    }
+    const is_step *step = &batch->steps[arrival->emission];
+    const ice_emission *emission = &batch->emissions[arrival->emission];
+    const ice_module *module = &models->detector->modules[arrival->module];
+    double bias = is_light_bias(models->light, arrival->wavelength);
+    if (!(bias > 0.0)) {
+        return is_error_set(error, IS_E_FAILED,
+                            "internal error: event %" PRIu64 ", step %u, photon %u arrived with "
+                            "%.3f nm, where the bias is %g",
+                            step->event_id, step->step_id, arrival->photon_id,
+                            (double)arrival->wavelength, bias);
+    }
+    *out = (is_hit){
+        .event_id = step->event_id,
+        .t = (double)step->t + is_arrival_delay(models->tables, emission, arrival),
+        .x = arrival->x,
+        .y = arrival->y,
+        .z = arrival->z,
+        .dx = arrival->dx,
+        .dy = arrival->dy,
+        .dz = arrival->dz,
+        .wavelength = arrival->wavelength,
+        .weight = (float)((double)step->weight / bias),
+        .step_id = step->step_id,
+        .photon_id = arrival->photon_id,
+        .string = module->string,
+        .module = module->module,
+        .pmt = -1,
+        .scatters = arrival->scatters < UINT16_MAX ? (uint16_t)arrival->scatters : UINT16_MAX,
+    };
+    return IS_OK;
+}
+
+#define COMPARE(left, right)                                                                       \
+    if ((left) != (right)) {                                                                       \
+        return (left) < (right) ? -1 : 1;                                                          \
+    }
+
+int is_hit_order(const void *left_hit, const void *right_hit)
+{
+    const is_hit *left = left_hit, *right = right_hit;
+    COMPARE(left->event_id, right->event_id)
+    COMPARE(left->step_id, right->step_id)
+    COMPARE(left->photon_id, right->photon_id)
+    COMPARE(left->string, right->string)
+    COMPARE(left->module, right->module)
+    COMPARE(left->t, right->t)
+    return memcmp(left, right, sizeof *left);
+}
+
+void is_hits_sort(is_hit *hits, size_t count)
+{
+    if (count > 1) {
+        qsort(hits, count, sizeof *hits, is_hit_order);
+    }
+}
+
+void is_account_add(is_account *to, const is_account *from)
+{
+    to->created += from->created;
+    to->absorbed += from->absorbed;
+    to->detected += from->detected;
+    to->left += from->left;
+    to->stopped += from->stopped;
+    to->hits += from->hits;
+    to->bounces += from->bounces;
+}
+
+int is_account_check(const is_account *account, uint64_t photons, uint64_t hit_rows,
+                     is_error *error)
+{
+    uint64_t ended = account->absorbed + account->detected + account->left + account->stopped;
+    if (account->created == photons && ended == photons && account->hits == hit_rows) {
+        return IS_OK;
+    }
+    return is_error_set(error, IS_E_FAILED,
+                        "internal error: the photon account does not close: %" PRIu64
+                        " photons in the steps, created %" PRIu64 " = absorbed %" PRIu64
+                        " + detected %" PRIu64 " + left %" PRIu64 " + stopped %" PRIu64
+                        " (sum %" PRIu64 "); hits counted %" PRIu64 ", rows %" PRIu64,
+                        photons, account->created, account->absorbed, account->detected,
+                        account->left, account->stopped, ended, account->hits, hit_rows);
+}

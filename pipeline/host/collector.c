@@ -1,0 +1,372 @@
+#include "pipeline/host/collector.h"
+
+#include "pipeline/error.h"
+#include "pipeline/host/batch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    OUTPUT_HITS = 4096,        /* handed on at a time: 256 KiB */
+    READ_HITS_TOTAL = 1 << 18, /* read ahead for all runs together: 16 MiB */
+    READ_HITS_MIN = 64,        /* per run: one page */
+    READ_HITS_MAX = 4096,
+    SPILL_SHARE = 16, /* smallest spill: this fraction of the budget */
+};
+
+/* One sorted run: in memory, or `count` hits of the temporary file from `offset` on. */
+typedef struct hit_run {
+    is_hit *hits;
+    size_t count;
+    off_t offset;
+} hit_run;
+
+typedef struct run_list {
+    hit_run *items;
+    size_t count, capacity;
+} run_list;
+
+struct is_collector {
+    is_hit_budget *budget;
+    char *directory;
+    run_list in_memory, in_file;
+    size_t bytes; /* in memory */
+    uint64_t count;
+    int file; /* -1: none yet */
+    off_t file_end;
+};
+
+static int append_run(run_list *list, hit_run run, is_error *error)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
+        hit_run *items = realloc(list->items, capacity * sizeof *items);
+        if (items == NULL) {
+            return is_error_set(error, IS_E_MEMORY, "out of memory for %zu runs of hits", capacity);
+        }
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = run;
+    return IS_OK;
+}
+
+int is_collector_create(is_hit_budget *budget, const char *directory, is_collector **out,
+                        is_error *error)
+{
+    if (directory == NULL) {
+        const char *temporary = getenv("TMPDIR");
+        directory = temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp";
+    }
+    is_collector *collector = calloc(1, sizeof *collector);
+    char *copy = strdup(directory);
+    if (collector == NULL || copy == NULL) {
+        free(collector);
+        free(copy);
+        return is_error_set(error, IS_E_MEMORY, "out of memory for collecting hits");
+    }
+    collector->budget = budget;
+    collector->directory = copy;
+    collector->file = -1;
+    *out = collector;
+    return IS_OK;
+}
+
+static void drop_memory_runs(is_collector *collector)
+{
+    for (size_t i = 0; i < collector->in_memory.count; ++i) {
+        free(collector->in_memory.items[i].hits);
+    }
+    collector->in_memory.count = 0;
+    collector->budget->used -= collector->bytes;
+    collector->bytes = 0;
+}
+
+void is_collector_destroy(is_collector *collector)
+{
+    if (collector == NULL) {
+        return;
+    }
+    drop_memory_runs(collector);
+    free(collector->in_memory.items);
+    free(collector->in_file.items);
+    if (collector->file >= 0) {
+        close(collector->file);
+    }
+    free(collector->directory);
+    free(collector);
+}
+
+uint64_t is_collector_count(const is_collector *collector)
+{
+    return collector->count;
+}
+
+/* ---- merging --------------------------------------------------------------------------------- */
+
+/* Where the merge stands in one run. */
+typedef struct run_cursor {
+    const is_hit *next, *end; /* what is at hand */
+    is_hit *buffer;           /* of a run in the file, else NULL */
+    size_t left;              /* hits of the run that are still in the file */
+    off_t offset;             /* where they are */
+} run_cursor;
+
+typedef struct merge {
+    run_cursor *heap; /* [count], a binary heap: no cursor's next hit is before its parent's */
+    size_t count;
+    is_hit *read_memory; /* what all buffers are cut from */
+    size_t read_hits;    /* hits per buffer */
+    int file;
+    is_hit output[OUTPUT_HITS];
+} merge;
+
+static int read_hits(int file, is_hit *hits, size_t count, off_t offset, is_error *error)
+{
+    char *bytes = (char *)hits;
+    size_t left = count * sizeof *hits;
+    while (left > 0) {
+        ssize_t got = pread(file, bytes, left, offset);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return is_error_set(error, IS_E_OUTPUT,
+                                "cannot read back the temporary file of hits: %s",
+                                got < 0 ? strerror(errno) : "it has become shorter");
+        }
+        bytes += got;
+        left -= (size_t)got;
+        offset += got;
+    }
+    return IS_OK;
+}
+
+/* Makes the next hits of a cursor available; afterwards next == end means that the run is over. */
+static int refill_cursor(const merge *merging, run_cursor *cursor, is_error *error)
+{
+    if (cursor->next != cursor->end || cursor->left == 0) {
+        return IS_OK;
+    }
+    size_t count = cursor->left < merging->read_hits ? cursor->left : merging->read_hits;
+    int status = read_hits(merging->file, cursor->buffer, count, cursor->offset, error);
+    cursor->next = cursor->buffer;
+    cursor->end = cursor->buffer + count;
+    cursor->left -= count;
+    cursor->offset += (off_t)(count * sizeof(is_hit));
+    return status;
+}
+
+static void sift_down(merge *merging, size_t at)
+{
+    run_cursor *heap = merging->heap;
+    for (;;) {
+        size_t least = at;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < merging->count; ++child) {
+            if (is_hit_order(heap[child].next, heap[least].next) < 0) {
+                least = child;
+            }
+        }
+        if (least == at) {
+            return;
+        }
+        run_cursor moved = heap[at];
+        heap[at] = heap[least];
+        heap[least] = moved;
+        at = least;
+    }
+}
+
+static void end_merge(merge *merging)
+{
+    if (merging != NULL) {
+        free(merging->heap);
+        free(merging->read_memory);
+        free(merging);
+    }
+}
+
+static int begin_merge(const run_list *in_memory, const run_list *in_file, int file, merge **out,
+                       is_error *error)
+{
+    size_t runs = in_memory->count + in_file->count;
+    merge *merging = calloc(1, sizeof *merging);
+    if (merging == NULL) {
+        return is_error_set(error, IS_E_MEMORY, "out of memory for merging %zu runs of hits", runs);
+    }
+    merging->file = file;
+    merging->heap = calloc(runs + 1, sizeof *merging->heap);
+    if (in_file->count > 0) {
+        size_t per_run = READ_HITS_TOTAL / in_file->count;
+        merging->read_hits = per_run < READ_HITS_MIN   ? READ_HITS_MIN
+                             : per_run > READ_HITS_MAX ? READ_HITS_MAX
+                                                       : per_run;
+        merging->read_memory = calloc(in_file->count, merging->read_hits * sizeof(is_hit));
+    }
+    if (merging->heap == NULL || (in_file->count > 0 && merging->read_memory == NULL)) {
+        end_merge(merging);
+        return is_error_set(error, IS_E_MEMORY, "out of memory for merging %zu runs of hits", runs);
+    }
+    for (size_t i = 0; i < in_memory->count; ++i) {
+        const hit_run *run = &in_memory->items[i];
+        merging->heap[merging->count++] =
+            (run_cursor){.next = run->hits, .end = run->hits + run->count};
+    }
+    for (size_t i = 0; i < in_file->count; ++i) {
+        const hit_run *run = &in_file->items[i];
+        run_cursor cursor = {.buffer = merging->read_memory + i * merging->read_hits,
+                             .left = run->count,
+                             .offset = run->offset};
+        int status = refill_cursor(merging, &cursor, error);
+        if (status != IS_OK) {
+            end_merge(merging);
+            return status;
+        }
+        merging->heap[merging->count++] = cursor;
+    }
+    for (size_t i = merging->count / 2; i-- > 0;) {
+        sift_down(merging, i);
+    }
+    *out = merging;
+    return IS_OK;
+}
+
+static int run_merge(merge *merging, is_hits_receiver receive, void *user,
+                     const atomic_bool *cancel, is_error *error)
+{
+    while (merging->count > 0) {
+        if (cancel != NULL && atomic_load(cancel)) {
+            return is_error_set(error, IS_E_INTERRUPTED, "interrupted while merging hits");
+        }
+        size_t filled = 0;
+        while (filled < OUTPUT_HITS && merging->count > 0) {
+            run_cursor *first = &merging->heap[0];
+            merging->output[filled++] = *first->next++;
+            int status = refill_cursor(merging, first, error);
+            if (status != IS_OK) {
+                return status;
+            }
+            if (first->next == first->end) {
+                *first = merging->heap[--merging->count];
+            }
+            sift_down(merging, 0);
+        }
+        int status = receive(user, merging->output, filled, error);
+        if (status != IS_OK) {
+            return status;
+        }
+    }
+    return IS_OK;
+}
+
+/* ---- spilling -------------------------------------------------------------------------------- */
+
+static int open_temporary(is_collector *collector, is_error *error)
+{
+    int file = open(collector->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (file < 0) { /* file systems without O_TMPFILE: the name exists for a moment */
+        char path[PATH_MAX];
+        int length = snprintf(path, sizeof path, "%s/.hits-XXXXXX", collector->directory);
+        if (length > 0 && (size_t)length < sizeof path) {
+            file = mkostemp(path, O_CLOEXEC);
+        } else {
+            errno = ENAMETOOLONG;
+        }
+        if (file >= 0) {
+            unlink(path);
+        }
+    }
+    if (file < 0) {
+        return is_error_set(error, IS_E_OUTPUT, "%s: cannot make a temporary file for hits: %s",
+                            collector->directory, strerror(errno));
+    }
+    collector->file = file;
+    return IS_OK;
+}
+
+static int write_to_temporary(void *user, const is_hit *hits, size_t count, is_error *error)
+{
+    is_collector *collector = user;
+    const char *bytes = (const char *)hits;
+    size_t left = count * sizeof *hits;
+    while (left > 0) {
+        ssize_t put = pwrite(collector->file, bytes, left, collector->file_end);
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put < 0) {
+            return is_error_set(error, IS_E_OUTPUT,
+                                "%s: cannot write the temporary file of hits: %s",
+                                collector->directory, strerror(errno));
+        }
+        bytes += put;
+        left -= (size_t)put;
+        collector->file_end += put;
+    }
+    return IS_OK;
+}
+
+/* Merges the runs in memory into one run of the temporary file. */
+static int spill_runs(is_collector *collector, is_error *error)
+{
+    int status = collector->file >= 0 ? IS_OK : open_temporary(collector, error);
+    hit_run spilled = {.count = collector->bytes / sizeof(is_hit), .offset = collector->file_end};
+    if (status == IS_OK) {
+        status = append_run(&collector->in_file, spilled, error);
+    }
+    if (status != IS_OK) {
+        return status;
+    }
+    const run_list nothing = {NULL, 0, 0};
+    merge *merging = NULL;
+    status = begin_merge(&collector->in_memory, &nothing, -1, &merging, error);
+    if (status == IS_OK) {
+        status = run_merge(merging, write_to_temporary, collector, NULL, error);
+    }
+    end_merge(merging);
+    drop_memory_runs(collector);
+    return status;
+}
+
+int is_collector_add(is_collector *collector, is_hit *hits, size_t count, is_error *error)
+{
+    if (count == 0) {
+        free(hits);
+        return IS_OK;
+    }
+    int status = append_run(&collector->in_memory, (hit_run){.hits = hits, .count = count}, error);
+    if (status != IS_OK) {
+        free(hits);
+        return status;
+    }
+    collector->count += count;
+    collector->bytes += count * sizeof *hits;
+    is_hit_budget *budget = collector->budget;
+    budget->used += count * sizeof *hits;
+    /* Several files may share the budget; the share keeps one that has just begun from spilling
+     * crumbs while another one fills the memory. */
+    if (budget->used > budget->limit && collector->bytes >= budget->limit / SPILL_SHARE) {
+        return spill_runs(collector, error);
+    }
+    return IS_OK;
+}
+
+int is_collector_merge(is_collector *collector, is_hits_receiver receive, void *user,
+                       const atomic_bool *cancel, is_error *error)
+{
+    merge *merging = NULL;
+    int status =
+        begin_merge(&collector->in_memory, &collector->in_file, collector->file, &merging, error);
+    if (status == IS_OK) {
+        status = run_merge(merging, receive, user, cancel, error);
+    }
+    end_merge(merging);
+    drop_memory_runs(collector);
+    collector->in_file.count = 0;
+    collector->file_end = 0;
+    return status;
+}

@@ -1,0 +1,234 @@
+#include "pipeline/host/inputs.h"
+
+#include "pipeline/error.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int out_of_memory(is_error *error)
+{
+    return is_error_set(error, IS_E_MEMORY, "out of memory for the list of step files");
+}
+
+char *is_inputs_message_output(const char *directory, uint64_t number)
+{
+    char *path = NULL;
+    int length = asprintf(&path, "%s/stdin-%06" PRIu64 ".hits.npy", directory, number);
+    return length >= 0 ? path : NULL;
+}
+
+/* a.steps.npy and a.npy give a.hits.npy; any other name gets the ending appended. */
+static char *output_name(const char *directory, const char *path)
+{
+    static const char *const endings[] = {".steps.npy", ".npy"};
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; ++i) {
+        size_t ending = strlen(endings[i]);
+        if (length > ending && strcmp(name + length - ending, endings[i]) == 0) {
+            length -= ending;
+            break;
+        }
+    }
+    char *output = NULL;
+    int written = asprintf(&output, "%s/%.*s.hits.npy", directory, (int)length, name);
+    return written >= 0 ? output : NULL;
+}
+
+static int append_input(is_inputs *inputs, const is_config *config, const char *path,
+                        uint64_t bytes, is_error *error)
+{
+    /* Grows at powers of two. */
+    if ((inputs->count & (inputs->count - 1)) == 0) {
+        size_t capacity = inputs->count == 0 ? 1 : inputs->count * 2;
+        is_input *items = realloc(inputs->items, capacity * sizeof *items);
+        if (items == NULL) {
+            return out_of_memory(error);
+        }
+        inputs->items = items;
+    }
+    is_input *input = &inputs->items[inputs->count];
+    *input = (is_input){.bytes = bytes};
+    inputs->count++;
+    if (path == NULL) {
+        return IS_OK;
+    }
+    input->path = strdup(path);
+    bool to_files = strcmp(config->sink.directory, "-") != 0;
+    if (to_files) {
+        input->output = output_name(config->sink.directory, path);
+    }
+    return input->path != NULL && (!to_files || input->output != NULL) ? IS_OK
+                                                                       : out_of_memory(error);
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Appends what one entry of source.files stands for. A file of that very name wins over reading
+ * the name as a pattern. */
+static int expand_pattern(is_inputs *inputs, const is_config *config, const char *pattern,
+                          is_error *error)
+{
+    struct stat about;
+    if (strcmp(pattern, "-") == 0) {
+        return append_input(inputs, config, NULL, 0, error);
+    }
+    if (stat(pattern, &about) == 0) {
+        return append_input(inputs, config, pattern, (uint64_t)about.st_size, error);
+    }
+    int cause = errno;
+    glob_t found = {0};
+    int result = glob(pattern, GLOB_NOSORT, NULL, &found);
+    int status = IS_OK;
+    if (result == 0) {
+        qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, compare_texts);
+        for (size_t i = 0; i < found.gl_pathc && status == IS_OK; ++i) {
+            uint64_t bytes = stat(found.gl_pathv[i], &about) == 0 ? (uint64_t)about.st_size : 0;
+            status = append_input(inputs, config, found.gl_pathv[i], bytes, error);
+        }
+    } else if (result == GLOB_NOSPACE) {
+        status = out_of_memory(error);
+    } else if (strpbrk(pattern, "*?[") != NULL) {
+        is_error_add(error, IS_E_CONFIG, "source.files: %s: found no file of that pattern%s",
+                     pattern, result == GLOB_ABORTED ? " (a folder cannot be read)" : "");
+    } else {
+        is_error_add(error, IS_E_CONFIG, "source.files: %s: %s", pattern, strerror(cause));
+    }
+    globfree(&found);
+    return status;
+}
+
+/* A file as the file system knows it, whatever its name. */
+typedef struct known_file {
+    dev_t device;
+    ino_t number;
+    const char *path;
+    bool output;
+} known_file;
+
+static int compare_files(const void *left_file, const void *right_file)
+{
+    const known_file *left = left_file, *right = right_file;
+    if (left->device != right->device) {
+        return left->device < right->device ? -1 : 1;
+    }
+    if (left->number != right->number) {
+        return left->number < right->number ? -1 : 1;
+    }
+    return left->output - right->output;
+}
+
+static int check_files(const is_inputs *inputs, is_error *error)
+{
+    known_file *known = calloc(2 * inputs->count + 1, sizeof *known);
+    if (known == NULL) {
+        return out_of_memory(error);
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < 2 * inputs->count; ++i) {
+        const is_input *input = &inputs->items[i / 2];
+        const char *path = i % 2 == 0 ? input->path : input->output;
+        struct stat about;
+        if (path != NULL && stat(path, &about) == 0) {
+            known[count++] = (known_file){
+                .device = about.st_dev, .number = about.st_ino, .path = path, .output = i % 2 == 1};
+        }
+    }
+    qsort(known, count, sizeof *known, compare_files);
+    for (size_t i = 1; i < count; ++i) {
+        const known_file *first = &known[i - 1], *second = &known[i];
+        if (first->device != second->device || first->number != second->number || first->output) {
+            continue;
+        }
+        if (second->output) {
+            is_error_add(error, IS_E_CONFIG,
+                         "source.files: %s would be overwritten by the output %s", first->path,
+                         second->path);
+        } else {
+            is_error_add(error, IS_E_CONFIG,
+                         "source.files: the same file is named twice: %s and %s", first->path,
+                         second->path);
+        }
+    }
+    free(known);
+    return IS_OK;
+}
+
+static int compare_outputs(const void *left, const void *right)
+{
+    const is_input *const *a = left, *const *b = right;
+    return strcmp((*a)->output, (*b)->output);
+}
+
+static int check_outputs(const is_inputs *inputs, is_error *error)
+{
+    const is_input **sorted = calloc(inputs->count + 1, sizeof *sorted);
+    if (sorted == NULL) {
+        return out_of_memory(error);
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < inputs->count; ++i) {
+        if (inputs->items[i].output != NULL) {
+            sorted[count++] = &inputs->items[i];
+        }
+    }
+    qsort(sorted, count, sizeof *sorted, compare_outputs);
+    for (size_t i = 1; i < count; ++i) {
+        if (strcmp(sorted[i - 1]->output, sorted[i]->output) == 0 &&
+            strcmp(sorted[i - 1]->path, sorted[i]->path) != 0) {
+            is_error_add(error, IS_E_CONFIG, "source.files: %s and %s would both be written to %s",
+                         sorted[i - 1]->path, sorted[i]->path, sorted[i]->output);
+        }
+    }
+    free(sorted);
+    return IS_OK;
+}
+
+int is_inputs_plan(const is_config *config, is_inputs *out, is_error *error)
+{
+    is_inputs inputs = {NULL, 0};
+    is_error found = {.status = IS_OK};
+    int status = IS_OK;
+    size_t streams = 0;
+    for (size_t i = 0; i < config->source.count && status == IS_OK; ++i) {
+        streams += strcmp(config->source.files[i], "-") == 0;
+        status = expand_pattern(&inputs, config, config->source.files[i], &found);
+    }
+    if (status == IS_OK && streams > 1) {
+        is_error_add(&found, IS_E_CONFIG, "source.files: standard input (-) is named %zu times",
+                     streams);
+    }
+    if (status == IS_OK) {
+        status = check_files(&inputs, &found);
+    }
+    if (status == IS_OK) {
+        status = check_outputs(&inputs, &found);
+    }
+    if (found.status != IS_OK) {
+        status = is_error_copy(error, &found);
+    }
+    if (status != IS_OK) {
+        is_inputs_free(&inputs);
+        return status;
+    }
+    *out = inputs;
+    return IS_OK;
+}
+
+void is_inputs_free(is_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; ++i) {
+        free(inputs->items[i].path);
+        free(inputs->items[i].output);
+    }
+    free(inputs->items);
+    *inputs = (is_inputs){NULL, 0};
+}

@@ -1,0 +1,65 @@
+/* is_run: step files through the device to hit files. */
+#include "pipeline/error.h"
+#include "pipeline/host/run_state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void announce(is_run_state *run)
+{
+    is_progress_line(&run->progress,
+                     "icestream %s: %zu input%s, %s schedule, %s, %" PRIu32 " thread%s, ice %s, "
+                     "detector %s (%zu modules)",
+                     IS_VERSION, run->inputs.count, run->inputs.count == 1 ? "" : "s",
+                     is_schedule_name(is_device_schedule(run->device)),
+                     is_device_instruction_set(run->device), run->common.threads,
+                     run->common.threads == 1 ? "" : "s", run->models->medium->name,
+                     run->models->detector->name, run->models->detector->module_count);
+}
+
+static void report(is_run_state *run)
+{
+    double seconds = is_seconds() - run->progress.start;
+    double photons = (double)run->account.created;
+    char photon_text[32], hit_text[32], rate_text[32];
+    is_progress_line(
+        &run->progress,
+        "%zu file%s done, %zu skipped, %zu set aside, %zu left: %s photons, %s hits in "
+        "%.2f s, %s photons/s (%.0f ns per photon)",
+        is_run_count(run, IS_UNIT_DONE), is_run_count(run, IS_UNIT_DONE) == 1 ? "" : "s",
+        is_run_count(run, IS_UNIT_SKIPPED), is_run_count(run, IS_UNIT_SET_ASIDE),
+        is_run_unfinished(run), is_count_text(photons, photon_text),
+        is_count_text((double)run->account.hits, hit_text), seconds,
+        is_count_text(seconds > 0.0 ? photons / seconds : 0.0, rate_text),
+        photons > 0.0 ? 1e9 * seconds / photons : 0.0);
+}
+
+int is_run(const is_config *config, const is_run_options *options, is_error *error)
+{
+    is_run_state *run = calloc(1, sizeof *run);
+    is_error *result = calloc(1, sizeof *result);
+    if (run == NULL || result == NULL) {
+        free(run);
+        free(result);
+        return is_error_set(error, IS_E_MEMORY, "out of memory for a run");
+    }
+    run->config = config;
+    run->options = options;
+    run->progress = is_progress_begin(options->quiet ? NULL : options->progress);
+    int status = is_run_setup(run, result);
+    if (status == IS_OK) {
+        announce(run);
+        status = is_run_loop(run, result);
+        report(run);
+        is_error late = {.status = IS_OK};
+        if (is_run_summary(run, result, &late) != IS_OK) {
+            /* A run whose only fault is the summary is an output error. */
+            status = is_error_add(result, late.status, "%s", late.text);
+        }
+    }
+    is_run_teardown(run);
+    free(run);
+    is_error_copy(error, result);
+    free(result);
+    return status;
+}

@@ -1,0 +1,221 @@
+/* Start and end of a run: models, tables, device, workers, the list of units. */
+#include "pipeline/error.h"
+#include "pipeline/host/run_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    READER_THREADS = 2,        /* one checks the next file while one cuts this one */
+    BATCHES_BESIDE_DEVICE = 4, /* being made, and with the writer */
+    HIT_MEMORY = 48 << 20,     /* before hits go to a temporary file, bytes */
+};
+
+static int check_existing_outputs(const is_run_state *run, is_error *error)
+{
+    if (run->options->force || run->options->resume) {
+        return IS_OK;
+    }
+    is_error found = {.status = IS_OK};
+    size_t count = 0;
+    for (size_t i = 0; i < run->inputs.count; ++i) {
+        const char *output = run->inputs.items[i].output;
+        struct stat about;
+        if (output != NULL && lstat(output, &about) == 0) {
+            is_error_add(&found, IS_E_OUTPUT, "%s: already exists", output);
+            count++;
+        }
+    }
+    if (count > 0) {
+        is_error_add(&found, IS_E_OUTPUT,
+                     "nothing was computed; --resume keeps outputs that match, --force overwrites");
+    }
+    return is_error_copy(error, &found);
+}
+
+/* Like mkdir -p. */
+static int make_directory(const char *path, is_error *error)
+{
+    char *partial = strdup(path);
+    if (partial == NULL) {
+        return is_error_set(error, IS_E_MEMORY, "out of memory for making folders");
+    }
+    int failure = 0;
+    for (char *end = partial + 1; failure == 0 && *partial != '\0'; ++end) {
+        if (*end != '/' && *end != '\0') {
+            continue;
+        }
+        char kept = *end;
+        *end = '\0';
+        if (mkdir(partial, 0777) != 0 && errno != EEXIST) {
+            failure = errno;
+        }
+        *end = kept;
+        if (kept == '\0') {
+            break;
+        }
+    }
+    free(partial);
+    if (failure == 0 && access(path, W_OK | X_OK) != 0) {
+        failure = errno;
+    }
+    struct stat about;
+    if (failure == 0 && stat(path, &about) == 0 && !S_ISDIR(about.st_mode)) {
+        failure = ENOTDIR;
+    }
+    return failure == 0 ? IS_OK
+                        : is_error_set(error, IS_E_OUTPUT, "sink.directory: %s: %s", path,
+                                       strerror(failure));
+}
+
+static int plan_outputs(is_run_state *run, is_error *error)
+{
+    const char *directory = run->config->sink.directory;
+    run->common.to_stdout = strcmp(directory, "-") == 0;
+    if (run->common.to_stdout) {
+        return IS_OK;
+    }
+    int status = check_existing_outputs(run, error);
+    return status == IS_OK ? make_directory(directory, error) : status;
+}
+
+static int create_units(is_run_state *run, is_error *error)
+{
+    is_unit **last = &run->first;
+    for (size_t i = 0; i < run->inputs.count; ++i) {
+        const is_input *input = &run->inputs.items[i];
+        int status = is_unit_create(&run->common, input, 0, last, error);
+        if (status != IS_OK) {
+            return status;
+        }
+        (*last)->run = run;
+        last = &(*last)->next;
+        run->bytes_total += input->bytes;
+        run->streaming = run->streaming || input->path == NULL;
+    }
+    run->files_total = run->inputs.count;
+    run->to_open = run->to_read = run->to_write = run->first;
+    return IS_OK;
+}
+
+static int load_world(is_run_state *run, is_error *error)
+{
+    int status = is_models_create(run->config, &run->models, error);
+    if (status != IS_OK) {
+        return status;
+    }
+    const is_models *models = run->models;
+    for (size_t i = 0; i < models->warnings.count; ++i) {
+        is_progress_line(&run->progress, "warning: %s", models->warnings.items[i]);
+    }
+    run->common.spectrum_count = (uint32_t)models->light->count;
+    status = is_run_origin_create(run->config, models, &run->common.origin, error);
+    if (status != IS_OK) {
+        return status;
+    }
+    const is_table_options options = {.seed = run->config->run.seed,
+                                      .bounce_limit = run->config->run.bounce_limit,
+                                      .reach_cull = run->config->graph.reach_cull};
+    char why[512] = "";
+    if (is_tables_create(models->medium, models->detector, models->light, &options, &run->tables,
+                         why, sizeof why) != 0) {
+        return is_error_set(error, IS_E_CONFIG, "%s", why);
+    }
+    return IS_OK;
+}
+
+static int start_workers(is_run_state *run, is_device_options *options, is_error *error)
+{
+    int failure = uv_loop_init(&run->loop);
+    if (failure != 0) {
+        return is_error_set(error, IS_E_FAILED, "cannot start the event loop: %s",
+                            uv_strerror(failure));
+    }
+    run->loop_started = true;
+    run->common.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (run->common.wake < 0) {
+        return is_error_set(error, IS_E_FAILED, "cannot make an event descriptor: %s",
+                            strerror(errno));
+    }
+    int status = is_mailbox_create(&run->loop, &run->mailbox, error);
+    if (status != IS_OK) {
+        return status;
+    }
+    const is_post to_loop = {.post = is_mailbox_post, .user = run->mailbox};
+    const is_hit_models hit_models = {.tables = &run->tables->device,
+                                      .detector = run->models->detector,
+                                      .light = run->models->light};
+    options->cancel = &run->common.cancel;
+    status = is_device_create(options, run->tables, hit_models, to_loop, &run->device, error);
+    if (status != IS_OK) {
+        return status;
+    }
+    run->common.threads = is_device_threads(run->device);
+    run->credits = is_device_credits(run->device) + BATCHES_BESIDE_DEVICE;
+    run->units_open_limit = run->credits + READER_THREADS;
+    /* Small files: a unit may be open for every batch. The queues have room for all of them. */
+    status = is_workers_create("reader", READER_THREADS, run->units_open_limit, NULL, to_loop,
+                               &run->readers, error);
+    if (status == IS_OK) {
+        status = is_workers_create("writer", 1, run->credits + run->units_open_limit, NULL, to_loop,
+                                   &run->writer, error);
+    }
+    return status;
+}
+
+int is_run_setup(is_run_state *run, is_error *error)
+{
+    run->ready_last = &run->ready;
+    run->common.config = run->config;
+    run->common.options = run->options;
+    run->common.wake = -1;
+    run->common.budget.limit = HIT_MEMORY;
+    atomic_init(&run->common.stop, false);
+    atomic_init(&run->common.cancel, false);
+
+    is_device_options options;
+    int status = is_device_options_from_config(run->config, &options, error);
+    if (status == IS_OK) {
+        status = is_inputs_plan(run->config, &run->inputs, error);
+    }
+    if (status == IS_OK) {
+        status = load_world(run, error);
+    }
+    if (status == IS_OK) {
+        status = plan_outputs(run, error);
+    }
+    if (status == IS_OK) {
+        status = create_units(run, error);
+    }
+    if (status == IS_OK) {
+        status = start_workers(run, &options, error);
+    }
+    return status;
+}
+
+void is_run_teardown(is_run_state *run)
+{
+    is_workers_destroy(run->readers);
+    is_workers_destroy(run->writer);
+    is_device_destroy(run->device);
+    if (run->loop_started) {
+        is_mailbox_close(run->mailbox);
+        uv_run(&run->loop, UV_RUN_DEFAULT);
+        uv_loop_close(&run->loop);
+    }
+    while (run->first != NULL) {
+        is_unit *next = run->first->next;
+        is_unit_destroy(run->first);
+        run->first = next;
+    }
+    if (run->common.wake >= 0) {
+        close(run->common.wake);
+    }
+    is_tables_destroy(run->tables);
+    is_models_destroy(run->models);
+    is_inputs_free(&run->inputs);
+}

@@ -1,0 +1,68 @@
+/* The state of a run; private to the files that make up is_run. */
+#ifndef IS_RUN_STATE_H
+#define IS_RUN_STATE_H
+
+#include "pipeline/host/device.h"
+#include "pipeline/host/progress.h"
+#include "pipeline/host/unit.h"
+#include "pipeline/models/models.h"
+
+/* Everything here belongs to the thread of the loop, except what unit.h says about `common`. */
+typedef struct is_run_state {
+    const is_config *config;
+    const is_run_options *options;
+
+    /* Made at start, constant while the run lasts. */
+    is_inputs inputs;
+    is_models *models;
+    is_tables *tables;
+    is_device *device;
+    is_run_common common;
+
+    /* The loop and its workers. */
+    bool loop_started;
+    uv_loop_t loop;
+    uv_signal_t interrupt, terminate;
+    uv_timer_t ticker;
+    is_mailbox *mailbox;
+    is_workers *readers, *writer;
+
+    /* Units in the order of their outputs; units before a pointer have passed that station. */
+    is_unit *first;
+    is_unit *to_open, *to_read, *to_write;
+    uint32_t units_open, units_open_limit; /* opened and not finished */
+    uint32_t units_ahead;                  /* of them, being checked, checked or being read */
+    bool message_open;                     /* one of those is a message of standard input */
+    uint32_t credits;                      /* batches that may still be made */
+    uint32_t jobs_out;                     /* with readers, device and writer together */
+    is_job *ready, **ready_last;           /* batches that wait for the device */
+
+    /* How it goes. */
+    int signal;               /* the first one received, 0: none */
+    is_error fatal;           /* what ended the run early */
+    is_account account;       /* of finished batches */
+    double seconds_computing; /* of all compute threads */
+    uint64_t bytes_checked, bytes_total, photons_checked;
+    size_t files_total, files_finished;
+    bool streaming; /* standard input is among the inputs */
+    is_progress progress;
+} is_run_state;
+
+/* Loads models, builds tables, plans inputs and outputs, starts device and workers. On failure
+ * is_run_teardown() is still to be called. */
+int is_run_setup(is_run_state *run, is_error *error);
+/* Stops the workers and frees everything. */
+void is_run_teardown(is_run_state *run);
+
+/* Runs the loop until nothing is left to do or the run was stopped. */
+int is_run_loop(is_run_state *run, is_error *error);
+
+/* Writes summary.json; `result` is what is_run will return. IS_E_OUTPUT, IS_E_MEMORY. */
+int is_run_summary(const is_run_state *run, const is_error *result, is_error *error);
+
+/* Units in these states, over all units. */
+size_t is_run_count(const is_run_state *run, is_unit_state state);
+/* Files that were not finished, whatever their state. */
+size_t is_run_unfinished(const is_run_state *run);
+
+#endif

@@ -1,0 +1,145 @@
+/* summary.json: what a run did, for programs. */
+#include "pipeline/error.h"
+#include "pipeline/host/run_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static const char *state_name(is_unit_state state)
+{
+    switch (state) {
+    case IS_UNIT_DONE:
+        return "done";
+    case IS_UNIT_SKIPPED:
+        return "skipped";
+    case IS_UNIT_SET_ASIDE:
+        return "set aside";
+    default:
+        return "left";
+    }
+}
+
+static json_t *account_json(const is_account *account)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "created", (json_int_t)account->created,
+                     "absorbed", (json_int_t)account->absorbed, "detected",
+                     (json_int_t)account->detected, "left", (json_int_t)account->left, "stopped",
+                     (json_int_t)account->stopped, "hits", (json_int_t)account->hits, "bounces",
+                     (json_int_t)account->bounces);
+}
+
+/* "o?" and "s?": keys that do not apply are null. */
+static json_t *unit_json(const is_unit *unit)
+{
+    bool done = unit->state == IS_UNIT_DONE;
+    bool read = done || unit->state == IS_UNIT_SKIPPED;
+    return json_pack("{s:s, s:s?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?}", "input", unit->name,
+                     "output", unit->output, "status", state_name(unit->state), "steps",
+                     read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
+                     read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
+                     read ? unit->summary.digest : NULL, "account",
+                     done ? account_json(&unit->account) : NULL, "error", unit->set_aside_reason);
+}
+
+static json_t *files_json(const is_run_state *run)
+{
+    json_t *files = json_array();
+    for (const is_unit *unit = run->first; files != NULL && unit != NULL; unit = unit->next) {
+        if (unit->state != IS_UNIT_NONE && json_array_append_new(files, unit_json(unit)) != 0) {
+            json_decref(files);
+            return NULL;
+        }
+    }
+    return files;
+}
+
+static json_t *speed_json(const is_run_state *run)
+{
+    double seconds = is_seconds() - run->progress.start;
+    double photons = (double)run->account.created;
+    struct rusage usage = {0};
+    getrusage(RUSAGE_SELF, &usage);
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:I}", "seconds", seconds, "seconds_computing",
+                     run->seconds_computing, "photons_per_second",
+                     seconds > 0.0 ? photons / seconds : 0.0, "ns_per_photon",
+                     photons > 0.0 ? 1e9 * seconds / photons : 0.0, "thread_ns_per_photon",
+                     photons > 0.0 ? 1e9 * run->seconds_computing / photons : 0.0,
+                     "peak_memory_bytes", (json_int_t)usage.ru_maxrss * 1024);
+}
+
+static json_t *summary_json(const is_run_state *run, const is_error *result)
+{
+    const is_run_origin *origin = &run->common.origin;
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)origin->seed);
+    return json_pack(
+        "{s:s, s:s, s:s?, s:s, s:i, s:s?, s:s, s:{s:s, s:s, s:s, s:I, s:I}, "
+        "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I}, s:o, s:o, s:o}",
+        "schema", "icestream.summary", "version", IS_VERSION, "configuration", run->config->path,
+        "status", is_status_text(result->status), "exit_status", is_status_exit(result->status),
+        "error", result->status != IS_OK ? result->text : NULL, "seed", seed, "device", "backend",
+        "cpu", "schedule", is_schedule_name(is_device_schedule(run->device)), "instruction_set",
+        is_device_instruction_set(run->device), "threads", (json_int_t)run->common.threads, "pool",
+        (json_int_t)is_device_pool(run->device), "digests", "configuration", origin->configuration,
+        "ice", origin->ice, "detector", origin->detector, "file_counts", "done",
+        (json_int_t)is_run_count(run, IS_UNIT_DONE), "skipped",
+        (json_int_t)is_run_count(run, IS_UNIT_SKIPPED), "set_aside",
+        (json_int_t)is_run_count(run, IS_UNIT_SET_ASIDE), "left",
+        (json_int_t)is_run_unfinished(run), "account", account_json(&run->account), "speed",
+        speed_json(run), "files", files_json(run));
+}
+
+/* A reader of the summary sees the old one or the new one, never half of it. */
+static int write_atomically(const char *path, const json_t *summary, is_error *error)
+{
+    char *part = NULL;
+    if (asprintf(&part, "%s.part", path) < 0) {
+        return is_error_set(error, IS_E_MEMORY, "out of memory for %s", path);
+    }
+    int failure = 0;
+    FILE *file = fopen(part, "we");
+    if (file == NULL) {
+        failure = errno;
+    } else {
+        errno = EIO;
+        if (json_dumpf(summary, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0 ||
+            fputc('\n', file) == EOF || fflush(file) != 0 || fsync(fileno(file)) != 0) {
+            failure = errno;
+        }
+        if (fclose(file) != 0 && failure == 0) {
+            failure = errno;
+        }
+        if (failure == 0 && rename(part, path) != 0) {
+            failure = errno;
+        }
+        if (failure != 0) {
+            unlink(part);
+        }
+    }
+    free(part);
+    return failure == 0 ? IS_OK
+                        : is_error_set(error, IS_E_OUTPUT, "%s: cannot write the summary: %s", path,
+                                       strerror(failure));
+}
+
+int is_run_summary(const is_run_state *run, const is_error *result, is_error *error)
+{
+    char *path = NULL;
+    if (run->options->summary_path != NULL) {
+        path = strdup(run->options->summary_path);
+    } else if (run->common.to_stdout) {
+        return IS_OK; /* no folder to put it in */
+    } else if (asprintf(&path, "%s/summary.json", run->config->sink.directory) < 0) {
+        path = NULL;
+    }
+    json_t *summary = path != NULL ? summary_json(run, result) : NULL;
+    int status = summary != NULL
+                     ? write_atomically(path, summary, error)
+                     : is_error_set(error, IS_E_MEMORY, "out of memory for the summary of the run");
+    json_decref(summary);
+    free(path);
+    return status;
+}

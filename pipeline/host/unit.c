@@ -1,0 +1,201 @@
+/* A unit's life and its reading; unit_output.c has its writing. */
+#include "pipeline/host/unit.h"
+
+#include "pipeline/error.h"
+#include "pipeline/files/hit_reader.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    UNIT_ROWS = 4096,              /* steps read at a time: 256 KiB */
+    LEAST_BATCH_PHOTONS = 1 << 16, /* a pool's slots are refilled often enough to stay full */
+    BATCHES_PER_THREAD = 8,        /* of a file, for an even load at its end */
+};
+
+int is_unit_create(is_run_common *common, const is_input *input, uint64_t message, is_unit **out,
+                   is_error *error)
+{
+    is_unit *unit = calloc(1, sizeof *unit);
+    if (unit != NULL) {
+        unit->common = common;
+        unit->input = input;
+        unit->message = message;
+        if (input->path != NULL) {
+            unit->name = strdup(input->path);
+        } else if (asprintf(&unit->name, "standard input, message %" PRIu64, message) < 0) {
+            unit->name = NULL;
+        }
+        if (!common->to_stdout) {
+            unit->output = input->path != NULL
+                               ? strdup(input->output)
+                               : is_inputs_message_output(common->config->sink.directory, message);
+        }
+    }
+    if (unit == NULL || unit->name == NULL || (unit->output == NULL && !common->to_stdout)) {
+        is_unit_destroy(unit);
+        return is_error_set(error, IS_E_MEMORY, "out of memory for the list of step files");
+    }
+    *out = unit;
+    return IS_OK;
+}
+
+void is_unit_destroy(is_unit *unit)
+{
+    if (unit != NULL) {
+        is_unit_close(unit);
+        free(unit->name);
+        free(unit->output);
+        free(unit->set_aside_reason);
+        free(unit);
+    }
+}
+
+int is_unit_open(is_unit *unit, is_error *error)
+{
+    unit->work = calloc(1, sizeof *unit->work);
+    if (unit->work != NULL) {
+        unit->work->rows = calloc(UNIT_ROWS, sizeof *unit->work->rows);
+    }
+    if (unit->work == NULL || unit->work->rows == NULL) {
+        is_unit_close(unit);
+        return is_error_set(error, IS_E_MEMORY, "out of memory for reading %s", unit->name);
+    }
+    return IS_OK;
+}
+
+void is_unit_close_reader(is_unit *unit)
+{
+    is_step_reader_destroy(unit->work->reader);
+    unit->work->reader = NULL;
+    free(unit->work->rows);
+    unit->work->rows = NULL;
+    is_batch_destroy(unit->work->batch);
+    unit->work->batch = NULL;
+}
+
+void is_unit_close(is_unit *unit)
+{
+    if (unit->work != NULL) {
+        is_unit_close_reader(unit);
+        is_collector_destroy(unit->work->collector);
+        free(unit->work);
+        unit->work = NULL;
+    }
+}
+
+static is_unit *unit_of_reader_job(is_job *job)
+{
+    return (is_unit *)((char *)job - offsetof(is_unit, reader_job));
+}
+
+/* Whether the output is already there, made from the same input by the same settings. */
+static int compare_output(is_unit *unit, is_error *error)
+{
+    json_t *expected = NULL;
+    int status =
+        is_run_origin_metadata(&unit->common->origin, unit->summary.digest, &expected, error);
+    if (status == IS_OK) {
+        status = is_hit_file_matches(unit->output, expected, true, &unit->work->matches, error);
+    }
+    json_decref(expected);
+    return status;
+}
+
+static int check_file(is_unit *unit, is_error *error)
+{
+    is_run_common *common = unit->common;
+    int status =
+        is_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader, error);
+    if (status == IS_OK) {
+        status = is_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
+    }
+    if (status == IS_OK && common->options->resume && unit->output != NULL) {
+        status = compare_output(unit, error);
+    }
+    return status;
+}
+
+static int find_message(is_unit *unit, is_error *error)
+{
+    is_run_common *common = unit->common;
+    int status = IS_OK;
+    if (unit->work->reader == NULL) {
+        status = is_step_reader_open_stream(STDIN_FILENO, "standard input", common->spectrum_count,
+                                            common->wake, &unit->work->reader, error);
+    }
+    if (status == IS_OK) {
+        status = is_step_reader_next(unit->work->reader, &unit->work->found, error);
+    }
+    return status;
+}
+
+void is_unit_check(is_job *job, void *thread_state)
+{
+    (void)thread_state;
+    is_unit *unit = unit_of_reader_job(job);
+    is_error *error = &unit->work->read_error;
+    error->status = IS_OK;
+    if (unit->input->path != NULL) {
+        check_file(unit, error);
+    } else {
+        find_message(unit, error);
+    }
+}
+
+/* Batches of a small file are made smaller, so that every thread gets some. */
+static uint64_t choose_batch_photons(const is_unit *unit)
+{
+    if (unit->common->config->graph.batch != 0) {
+        return unit->common->config->graph.batch;
+    }
+    uint64_t share = unit->summary.photons / ((uint64_t)unit->common->threads * BATCHES_PER_THREAD);
+    if (unit->input->path == NULL || share > IS_BATCH_PHOTONS) {
+        return IS_BATCH_PHOTONS;
+    }
+    return share > LEAST_BATCH_PHOTONS ? share : LEAST_BATCH_PHOTONS;
+}
+
+static int fill_batch(is_unit *unit, is_error *error)
+{
+    bool full = false;
+    while (!full) {
+        int status = is_batch_fill(unit->work->batch, &unit->work->cursor, &full, error);
+        if (status != IS_OK || full) {
+            return status;
+        }
+        size_t got = 0;
+        status = is_step_reader_read(unit->work->reader, unit->work->rows, UNIT_ROWS, &got, error);
+        if (status != IS_OK) {
+            return status;
+        }
+        unit->work->cursor = (is_step_cursor){.steps = unit->work->rows, .count = got};
+        if (got == 0) {
+            unit->work->at_end = true;
+            if (unit->input->path == NULL) {
+                is_step_reader_summary(unit->work->reader, &unit->summary);
+            }
+            return IS_OK;
+        }
+    }
+    return IS_OK;
+}
+
+void is_unit_fill(is_job *job, void *thread_state)
+{
+    (void)thread_state;
+    is_unit *unit = unit_of_reader_job(job);
+    is_error *error = &unit->work->read_error;
+    error->status = IS_OK;
+    int status = is_batch_create(choose_batch_photons(unit), &unit->work->batch, error);
+    if (status == IS_OK) {
+        status = fill_batch(unit, error);
+    }
+    if (status != IS_OK || unit->work->batch->count == 0) {
+        is_batch_destroy(unit->work->batch);
+        unit->work->batch = NULL;
+    }
+}

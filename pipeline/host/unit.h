@@ -1,0 +1,110 @@
+/* A unit of a run: one step file, or one message of standard input, from reading to its hit file.
+ *
+ * The loop owns every unit. While one of a unit's jobs is with a worker, that worker may use the
+ * fields that the job is about (said below) and the loop leaves them alone; nothing is locked.
+ */
+#ifndef IS_UNIT_H
+#define IS_UNIT_H
+
+#include "pipeline/files/step_reader.h"
+#include "pipeline/host/batch.h"
+#include "pipeline/host/collector.h"
+#include "pipeline/host/inputs.h"
+#include "pipeline/host/origin.h"
+
+/* What all workers of a run share; constant while they run, but for what is atomic. */
+typedef struct is_run_common {
+    const is_config *config;
+    const is_run_options *options;
+    is_run_origin origin;
+    uint32_t spectrum_count; /* spectra that steps may name */
+    uint32_t threads;        /* that compute */
+    bool to_stdout;          /* one message per unit instead of files */
+    int wake;                /* an eventfd, readable once `stop` is set */
+    atomic_bool stop;        /* no more reading: what is out is finished */
+    atomic_bool cancel;      /* everything is given up */
+    is_hit_budget budget;    /* the writer's alone */
+} is_run_common;
+
+typedef enum is_unit_state {
+    IS_UNIT_WAITING,   /* not opened yet */
+    IS_UNIT_CHECKING,  /* a reader goes through it */
+    IS_UNIT_READY,     /* checked; its steps are being cut into batches */
+    IS_UNIT_READ,      /* all its steps are in batches */
+    IS_UNIT_WRITING,   /* all its hits are with the writer */
+    IS_UNIT_DONE,      /* its output is complete */
+    IS_UNIT_SKIPPED,   /* --resume: the output was there and matches */
+    IS_UNIT_SET_ASIDE, /* bad input */
+    IS_UNIT_LEFT,      /* opened, but the run was stopped before it was done */
+    IS_UNIT_NONE       /* standard input ended before this message */
+} is_unit_state;
+
+/* What a unit needs from being opened to being finished. */
+typedef struct is_unit_work {
+    /* With a reader while it checks or fills. */
+    is_step_reader *reader;
+    is_step *rows; /* where the cursor points into */
+    is_step_cursor cursor;
+    is_batch *batch;     /* the one just filled, NULL if nothing was left */
+    bool at_end;         /* all steps are in batches */
+    bool matches;        /* --resume: the output is there and matches */
+    bool found;          /* streams: there was a message */
+    is_error read_error; /* what the last reader job came to */
+
+    /* With the writer while one of the unit's batches or its hits are there. */
+    is_collector *collector;
+    is_error write_error;
+} is_unit_work;
+
+typedef struct is_unit is_unit;
+struct is_unit {
+    is_unit *next; /* in the order of the outputs */
+    is_run_common *common;
+    void *run; /* for the loop */
+    is_unit_state state;
+
+    const is_input *input; /* path NULL: a message of standard input */
+    uint64_t message;      /* which one, from 0 */
+    char *name;            /* for people: the path, or "standard input, message 0" */
+    char *output;          /* NULL: standard output */
+
+    is_job reader_job, writer_job;
+    is_unit_work *work;      /* NULL unless open */
+    is_step_summary summary; /* by a reader; of a message: complete once it is READ */
+
+    bool filling;           /* a batch is being made */
+    uint32_t batches_out;   /* made, and not yet with the collector */
+    is_account account;     /* of the batches that came back */
+    double seconds;         /* of compute threads */
+    char *set_aside_reason; /* NULL: it was not */
+};
+
+/* Makes a unit for a file, or for a message of standard input. IS_E_MEMORY. */
+int is_unit_create(is_run_common *common, const is_input *input, uint64_t message, is_unit **out,
+                   is_error *error);
+/* Only when none of its jobs is out. Accepts NULL. */
+void is_unit_destroy(is_unit *unit);
+
+/* Gets what the unit needs while it is open. IS_E_MEMORY. */
+int is_unit_open(is_unit *unit, is_error *error);
+/* Frees what only reading needs. */
+void is_unit_close_reader(is_unit *unit);
+/* Frees all that an open unit needs; none of its jobs may be out. */
+void is_unit_close(is_unit *unit);
+
+/* On a reader's thread, job = &unit->reader_job: opens and checks a file, and with --resume
+ * compares its output; or finds the next message, in the stream of work->reader or, if there is
+ * none, of standard input. Fills summary, matches, found, read_error. */
+void is_unit_check(is_job *job, void *thread_state);
+/* On a reader's thread: makes the unit's next batch. Fills batch, at_end, read_error. */
+void is_unit_fill(is_job *job, void *thread_state);
+
+/* On the writer's thread, job = &batch->job with the unit as its owner: takes the batch's hits. On
+ * failure batch->error. */
+void is_unit_store(is_job *job, void *thread_state);
+/* On the writer's thread, job = &unit->writer_job: merges, writes and commits. write_error. */
+void is_unit_write(is_job *job, void *thread_state);
+/* On the writer's thread, job = &unit->writer_job: throws the collected hits away. */
+void is_unit_discard(is_job *job, void *thread_state);
+
+#endif

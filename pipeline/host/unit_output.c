@@ -1,0 +1,143 @@
+/* What the writer's thread does for a unit: collecting hits, writing the hit file or message. */
+#include "pipeline/error.h"
+#include "pipeline/files/format/npy.h"
+#include "pipeline/files/metadata.h"
+#include "pipeline/files/table_writer.h"
+#include "pipeline/host/unit.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { POLL_MILLISECONDS = 200 }; /* between looks at `cancel` */
+
+static is_unit *unit_of_writer_job(is_job *job)
+{
+    return (is_unit *)((char *)job - offsetof(is_unit, writer_job));
+}
+
+static int open_collector(is_unit *unit, is_error *error)
+{
+    if (unit->work->collector != NULL) {
+        return IS_OK;
+    }
+    is_run_common *common = unit->common;
+    const char *directory = common->to_stdout ? NULL : common->config->sink.directory;
+    return is_collector_create(&common->budget, directory, &unit->work->collector, error);
+}
+
+void is_unit_store(is_job *job, void *thread_state)
+{
+    (void)thread_state;
+    is_batch *batch = (is_batch *)job;
+    is_unit *unit = batch->owner;
+    if (open_collector(unit, &batch->error) == IS_OK) {
+        is_collector_add(unit->work->collector, batch->hits, batch->hit_count, &batch->error);
+        batch->hits = NULL;
+    }
+}
+
+static int append_to_file(void *user, const is_hit *hits, size_t count, is_error *error)
+{
+    return is_table_writer_append(user, hits, count, error);
+}
+
+static int write_file(is_unit *unit, is_error *error)
+{
+    is_run_common *common = unit->common;
+    bool replace = common->options->force || common->options->resume;
+    json_t *metadata = NULL;
+    is_table_writer *writer = NULL;
+    int status = is_run_origin_metadata(&common->origin, unit->summary.digest, &metadata, error);
+    if (status == IS_OK) {
+        status = is_metadata_set_account(metadata, &unit->account, error);
+    }
+    if (status == IS_OK) {
+        status = is_table_writer_create(unit->output, is_schema_hits(), replace, &writer, error);
+    }
+    if (status == IS_OK) {
+        status = is_collector_merge(unit->work->collector, append_to_file, writer, &common->cancel,
+                                    error);
+    }
+    if (status == IS_OK) {
+        status = is_table_writer_commit(writer, metadata, error);
+    }
+    is_table_writer_destroy(writer);
+    json_decref(metadata);
+    return status;
+}
+
+/* Standard output may be a pipe whose reader has stopped reading: a portion of PIPE_BUF bytes after
+ * a poll never blocks, so that the run can be given up at any time. */
+static int write_to_stdout(const is_unit *unit, const void *data, size_t size, is_error *error)
+{
+    const char *bytes = data;
+    while (size > 0) {
+        if (atomic_load(&unit->common->cancel)) {
+            return is_error_set(error, IS_E_INTERRUPTED, "interrupted while writing hits");
+        }
+        struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+        if (poll(&output, 1, POLL_MILLISECONDS) == 0) {
+            continue;
+        }
+        ssize_t put = write(STDOUT_FILENO, bytes, size < PIPE_BUF ? size : PIPE_BUF);
+        if (put < 0 && (errno == EINTR || errno == EAGAIN)) {
+            continue;
+        }
+        if (put < 0) {
+            return is_error_set(error, IS_E_OUTPUT, "standard output: cannot write hits: %s",
+                                strerror(errno));
+        }
+        bytes += put;
+        size -= (size_t)put;
+    }
+    return IS_OK;
+}
+
+static int append_to_stdout(void *user, const is_hit *hits, size_t count, is_error *error)
+{
+    return write_to_stdout(user, hits, count * sizeof *hits, error);
+}
+
+/* The number of hits is known before the first is written, so that a message of any size can be
+ * merged straight into the pipe. */
+static int write_message(is_unit *unit, is_error *error)
+{
+    unsigned char header[IS_NPY_OWN_HEADER];
+    is_npy_write_header(is_schema_hits(), is_collector_count(unit->work->collector), header);
+    int status = write_to_stdout(unit, header, sizeof header, error);
+    if (status == IS_OK) {
+        status = is_collector_merge(unit->work->collector, append_to_stdout, unit,
+                                    &unit->common->cancel, error);
+    }
+    return status;
+}
+
+void is_unit_write(is_job *job, void *thread_state)
+{
+    (void)thread_state;
+    is_unit *unit = unit_of_writer_job(job);
+    is_error *error = &unit->work->write_error;
+    error->status = IS_OK;
+    int status = open_collector(unit, error);
+    if (status == IS_OK) {
+        status = is_account_check(&unit->account, unit->summary.photons,
+                                  is_collector_count(unit->work->collector), error);
+    }
+    if (status == IS_OK) {
+        status = unit->common->to_stdout ? write_message(unit, error) : write_file(unit, error);
+    }
+    is_collector_destroy(unit->work->collector);
+    unit->work->collector = NULL;
+}
+
+void is_unit_discard(is_job *job, void *thread_state)
+{
+    (void)thread_state;
+    is_unit *unit = unit_of_writer_job(job);
+    is_collector_destroy(unit->work->collector);
+    unit->work->collector = NULL;
+}

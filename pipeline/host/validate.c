@@ -1,0 +1,65 @@
+/* is_validate: everything that a run does before its first photon. */
+#include "pipeline/error.h"
+#include "pipeline/host/device.h"
+#include "pipeline/models/models.h"
+
+#include <inttypes.h>
+
+static void describe_device(const is_config *config, const is_device *device,
+                            const is_tables *tables, FILE *report)
+{
+    fprintf(report, "device:    cpu, %" PRIu32 " threads, %s\n", is_device_threads(device),
+            is_device_instruction_set(device));
+    fprintf(report, "schedule:  %s, %" PRIu32 " photon slots per thread\n",
+            is_schedule_name(is_device_schedule(device)), is_device_pool(device));
+    fprintf(report, "stages:    %s, %s, %s, %s, %s\n", config->stages.create,
+            config->stages.propagate, config->stages.collide, config->stages.scatter,
+            config->stages.compact);
+    fprintf(report, "tables:    %.1f KiB\n", (double)tables->bytes / 1024.0);
+}
+
+static int try_device(const is_config *config, const is_device_options *options,
+                      const is_models *models, FILE *report, is_error *error)
+{
+    const is_table_options table_options = {.seed = config->run.seed,
+                                            .bounce_limit = config->run.bounce_limit,
+                                            .reach_cull = config->graph.reach_cull};
+    is_tables *tables = NULL;
+    char why[512] = "";
+    if (is_tables_create(models->medium, models->detector, models->light, &table_options, &tables,
+                         why, sizeof why) != 0) {
+        return is_error_set(error, IS_E_CONFIG, "%s", why);
+    }
+    const is_hit_models hit_models = {
+        .tables = &tables->device, .detector = models->detector, .light = models->light};
+    is_device *device = NULL;
+    int status = is_device_create(options, tables, hit_models, (is_post){0}, &device, error);
+    if (status == IS_OK && report != NULL) {
+        describe_device(config, device, tables, report);
+    }
+    is_device_destroy(device);
+    is_tables_destroy(tables);
+    return status;
+}
+
+int is_validate(const is_config *config, FILE *report, is_error *error)
+{
+    is_device_options options;
+    is_models *models = NULL;
+    int status = is_device_options_from_config(config, &options, error);
+    if (status == IS_OK) {
+        status = is_models_create(config, &models, error);
+    }
+    if (status != IS_OK) {
+        return status;
+    }
+    if (report != NULL) {
+        is_models_describe(models, report);
+    }
+    status = try_device(config, &options, models, report, error);
+    is_models_destroy(models);
+    if (status == IS_OK && report != NULL && ferror(report)) {
+        return is_error_set(error, IS_E_OUTPUT, "cannot write the report");
+    }
+    return status;
+}
