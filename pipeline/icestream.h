@@ -54,8 +54,11 @@ typedef struct is_error {
 const char *is_status_text(int status);
 /* The program's exit status for an is_status; 1 for values that are not in the list. */
 int is_status_exit(int status);
+/* The one of `count` words that is closest to a mistyped one; NULL: none is close enough. */
+const char *is_suggestion(const char *typed, const char *const *words, size_t count);
 
-/* ---- records of step and hit files (formats.md), little-endian, 64 bytes ---------------------- */
+/* ---- records of step and hit files (formats.md), little-endian, 64 bytes ----------------------
+ */
 
 enum { IS_KIND_TRACK = 0, IS_KIND_CASCADE = 1, IS_KIND_FLASHER = 2, IS_KIND_POINT = 3 };
 enum { IS_STEP_ISOTROPIC = 1 }; /* is_step.flags */
@@ -96,10 +99,10 @@ typedef struct is_account {
     uint64_t created;  /* photons started */
     uint64_t absorbed; /* by the ice or by an excluded module */
     uint64_t detected; /* ended on a module */
-    uint64_t left;     /* crossed an absorbing boundary of the world, or could not reach any module */
-    uint64_t stopped;  /* by the bounce limit */
-    uint64_t hits;     /* hits recorded; more than detected where photons go on after a hit */
-    uint64_t bounces;  /* segments flown, for rates */
+    uint64_t left; /* crossed an absorbing boundary of the world, or could not reach any module */
+    uint64_t stopped; /* by the bounce limit */
+    uint64_t hits;    /* hits recorded; more than detected where photons go on after a hit */
+    uint64_t bounces; /* segments flown, for rates */
 } is_account;
 
 /* ---- configuration -------------------------------------------------------------------------- */
@@ -123,10 +126,10 @@ int is_config_print(const is_config *config, FILE *out, is_error *error);
 int is_validate(const is_config *config, FILE *report, is_error *error);
 
 typedef struct is_run_options {
-    bool force;    /* overwrite existing hit files */
-    bool resume;   /* skip outputs that are complete and match; recompute the rest */
-    bool quiet;    /* no progress */
-    FILE *progress; /* people read this; NULL: none */
+    bool force;               /* overwrite existing hit files */
+    bool resume;              /* skip outputs that are complete and match; recompute the rest */
+    bool quiet;               /* no progress */
+    FILE *progress;           /* people read this; NULL: none */
     const char *summary_path; /* NULL: summary.json in the sink's directory */
 } is_run_options;
 
@@ -144,8 +147,8 @@ int is_info(const char *path, bool verify, bool json, FILE *out, is_error *error
 int is_convert(const char *from, const char *to, bool force, is_error *error);
 
 typedef struct is_compare_options {
-    const char *schedules;     /* "wavefront,monolithic"; NULL: every schedule of the device */
-    const is_config *against;  /* a second configuration, or NULL */
+    const char *schedules;    /* "wavefront,monolithic"; NULL: every schedule of the device */
+    const is_config *against; /* a second configuration, or NULL */
     bool json;
 } is_compare_options;
 

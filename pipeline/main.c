@@ -1,0 +1,444 @@
+/* icestream, the program: commands and options on top of the public header. */
+#include "pipeline/icestream.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* Every option of any command: what it is called here and there, its value, what it does. */
+#define OPTION_LIST(X)                                                                             \
+    X(SET, "set", 's', "KEY=VALUE", "override one key of the configuration; repeatable")           \
+    X(PRINT_CONFIG, "print-config", 0, NULL, "write the effective configuration and stop")         \
+    X(PRINT_EFFECTIVE, "print-effective", 0, NULL, "also write the effective configuration")       \
+    X(FORCE, "force", 'f', NULL, "overwrite existing outputs")                                     \
+    X(RESUME, "resume", 0, NULL, "keep outputs that are complete and match, make the others")      \
+    X(QUIET, "quiet", 'q', NULL, "no progress on standard error")                                  \
+    X(SUMMARY, "summary", 0, "FILE", "where to write the summary of the run")                      \
+    X(OUTPUT, "output", 'o', "FILE", "the step file to write; - is standard output")               \
+    X(VERIFY, "verify", 0, NULL, "read all rows: check digests, fields and order")                 \
+    X(SCHEDULES, "schedules", 0, "A,B", "schedules to compare (all of the device)")                \
+    X(AGAINST, "against", 0, "CONFIG", "a second configuration; --set applies to it as well")      \
+    X(JSON, "json", 'j', NULL, "JSON instead of text")                                             \
+    X(HELP, "help", 'h', NULL, "describe the command and stop")
+
+typedef enum option_name {
+#define X(name, text, letter, value, help) OPTION_##name,
+    OPTION_LIST(X)
+#undef X
+        OPTION_COUNT
+} option_name;
+
+static const struct {
+    const char *text;
+    int letter;
+    const char *value, *help;
+} option_table[OPTION_COUNT] = {
+#define X(name, text, letter, value, help) {text, letter, value, help},
+    OPTION_LIST(X)
+#undef X
+};
+
+#define ALLOW(name) (1u << OPTION_##name)
+
+typedef struct arguments {
+    bool given[OPTION_COUNT];
+    const char *values[OPTION_COUNT]; /* the last one given */
+    const char **sets;                /* [set_count] */
+    size_t set_count;
+    char *const *positional; /* [positional_count] */
+    int positional_count;
+} arguments;
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+static int load_config(const arguments *given, const char *path, is_config **out, is_error *error)
+{
+    return is_config_load(path, given->sets, given->set_count, out, error);
+}
+
+/* The configuration of a command: its one positional argument, or all defaults. */
+static int load_first_config(const arguments *given, is_config **out, is_error *error)
+{
+    return load_config(given, given->positional_count > 0 ? given->positional[0] : NULL, out,
+                       error);
+}
+
+static int command_run(const arguments *given, is_error *error)
+{
+    is_config *config = NULL;
+    int status = load_first_config(given, &config, error);
+    if (status != IS_OK) {
+        return status;
+    }
+    if (given->given[OPTION_PRINT_CONFIG]) {
+        status = is_config_print(config, stdout, error);
+    } else {
+        const is_run_options options = {.force = given->given[OPTION_FORCE],
+                                        .resume = given->given[OPTION_RESUME],
+                                        .quiet = given->given[OPTION_QUIET],
+                                        .progress = stderr,
+                                        .summary_path = given->values[OPTION_SUMMARY]};
+        status = is_run(config, &options, error);
+    }
+    is_config_destroy(config);
+    return status;
+}
+
+static int command_validate(const arguments *given, is_error *error)
+{
+    bool print = given->given[OPTION_PRINT_EFFECTIVE];
+    is_config *config = NULL;
+    int status = load_first_config(given, &config, error);
+    if (status == IS_OK) {
+        /* What is written must be YAML and nothing else. */
+        status = is_validate(config, print ? stderr : stdout, error);
+    }
+    if (status == IS_OK && print) {
+        status = is_config_print(config, stdout, error);
+    }
+    is_config_destroy(config);
+    return status;
+}
+
+static int command_info(const arguments *given, is_error *error)
+{
+    return is_info(given->positional[0], given->given[OPTION_VERIFY], given->given[OPTION_JSON],
+                   stdout, error);
+}
+
+static int command_generate(const arguments *given, is_error *error)
+{
+    if (!given->given[OPTION_OUTPUT]) {
+        error->status = IS_E_USAGE;
+        snprintf(error->text, sizeof error->text,
+                 "icestream generate: expected --output FILE (- is standard output)");
+        return IS_E_USAGE;
+    }
+    is_config *config = NULL;
+    int status = load_first_config(given, &config, error);
+    if (status == IS_OK) {
+        status =
+            is_generate(config, given->values[OPTION_OUTPUT], given->given[OPTION_FORCE], error);
+    }
+    is_config_destroy(config);
+    return status;
+}
+
+static int command_compare(const arguments *given, is_error *error)
+{
+    is_config *config = NULL, *against = NULL;
+    int status = load_first_config(given, &config, error);
+    if (status == IS_OK && given->given[OPTION_AGAINST]) {
+        status = load_config(given, given->values[OPTION_AGAINST], &against, error);
+    }
+    if (status == IS_OK) {
+        const is_compare_options options = {.schedules = given->values[OPTION_SCHEDULES],
+                                            .against = against,
+                                            .json = given->given[OPTION_JSON]};
+        status = is_compare(config, &options, stdout, error);
+    }
+    is_config_destroy(against);
+    is_config_destroy(config);
+    return status;
+}
+
+static int command_stages(const arguments *given, is_error *error)
+{
+    return is_stages(given->given[OPTION_JSON], stdout, error);
+}
+
+static int command_convert(const arguments *given, is_error *error)
+{
+    return is_convert(given->positional[0], given->positional[1], given->given[OPTION_FORCE],
+                      error);
+}
+
+static int command_bench(const arguments *given, is_error *error)
+{
+    is_config *config = NULL;
+    int status = load_first_config(given, &config, error);
+    if (status == IS_OK) {
+        status = is_bench(config, given->given[OPTION_JSON], stdout, error);
+    }
+    is_config_destroy(config);
+    return status;
+}
+
+typedef struct command {
+    const char *name, *operands, *text;
+    int least, most; /* operands */
+    unsigned allowed;
+    int (*execute)(const arguments *given, is_error *error);
+} command;
+
+static const command commands[] = {
+    {"run", "[CONFIG]",
+     "Carries the photons of the configured step files to hit files. a.steps.npy becomes\n"
+     "a.hits.npy in sink.directory. Without CONFIG all settings have their defaults.",
+     0, 1,
+     ALLOW(SET) | ALLOW(PRINT_CONFIG) | ALLOW(FORCE) | ALLOW(RESUME) | ALLOW(QUIET) |
+         ALLOW(SUMMARY),
+     command_run},
+    {"validate", "[CONFIG]",
+     "Checks configuration, ice, detector, light and device without running photons.", 0, 1,
+     ALLOW(SET) | ALLOW(PRINT_EFFECTIVE), command_validate},
+    {"info", "FILE", "Describes a step or hit file.", 1, 1, ALLOW(VERIFY) | ALLOW(JSON),
+     command_info},
+    {"generate", "[CONFIG] -o FILE", "Writes the configured workload as a step file.", 0, 1,
+     ALLOW(SET) | ALLOW(OUTPUT) | ALLOW(FORCE), command_generate},
+    {"compare", "[CONFIG]",
+     "Runs the same steps through several schedules or two configurations and holds the hits\n"
+     "against each other. Exit status 1: they are not as identical or compatible as expected.",
+     0, 1, ALLOW(SET) | ALLOW(SCHEDULES) | ALLOW(AGAINST) | ALLOW(JSON), command_compare},
+    {"stages", "", "Lists stages and their variants.", 0, 0, ALLOW(JSON), command_stages},
+    {"convert", "FROM TO", "Converts step and hit files between .npy and .h5, by their endings.", 2,
+     2, ALLOW(FORCE), command_convert},
+    {"bench", "[CONFIG]", "Measures the configured workload.", 0, 1, ALLOW(SET) | ALLOW(JSON),
+     command_bench},
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+/* ---- help ------------------------------------------------------------------------------------ */
+
+static void print_exit_statuses(void)
+{
+    puts("\nexit statuses:");
+    static const struct {
+        int exit_status;
+        const char *text;
+    } table[] = {
+        {0, "done"},
+        {1, "the run failed, or compare found a difference"},
+        {2, "wrong usage or configuration"},
+        {3, "finished, but some input files were set aside"},
+        {74, "cannot write output"},
+        {75, "stopped with work left"},
+        {130, "interrupted (SIGINT)"},
+        {143, "terminated (SIGTERM)"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
+        printf("  %3d  %s\n", table[i].exit_status, table[i].text);
+    }
+}
+
+static void print_help(void)
+{
+    puts("icestream " IS_VERSION
+         ": carries photons through glacial ice to optical modules, as a stream\n\n"
+         "usage: icestream COMMAND [OPTIONS] ...\n\ncommands:");
+    for (size_t i = 0; i < COMMAND_COUNT; ++i) {
+        printf("  %-9s %-17s %.*s\n", commands[i].name, commands[i].operands,
+               (int)strcspn(commands[i].text, ".\n"), commands[i].text);
+    }
+    puts("\nicestream COMMAND --help describes a command; icestream --version says which this is.");
+    print_exit_statuses();
+}
+
+static void print_command_help(const command *command)
+{
+    printf("usage: icestream %s [OPTIONS]%s%s\n\n%s\n\noptions:\n", command->name,
+           command->operands[0] != '\0' ? " " : "", command->operands, command->text);
+    for (int i = 0; i < OPTION_COUNT; ++i) {
+        if ((command->allowed & 1u << i) == 0 && i != OPTION_HELP) {
+            continue;
+        }
+        char letter[8] = "    ", name[40];
+        if (option_table[i].letter != 0) {
+            snprintf(letter, sizeof letter, "-%c, ", option_table[i].letter);
+        }
+        snprintf(name, sizeof name, "--%s%s%s", option_table[i].text,
+                 option_table[i].value != NULL ? " " : "",
+                 option_table[i].value != NULL ? option_table[i].value : "");
+        printf("  %s%-22s %s\n", letter, name, option_table[i].help);
+    }
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static int usage_error(const command *command, const char *text, const char *subject,
+                       const char *suggestion, const char *prefix)
+{
+    fprintf(stderr, "icestream%s%s: %s%s", command != NULL ? " " : "",
+            command != NULL ? command->name : "", text, subject);
+    if (suggestion != NULL) {
+        fprintf(stderr, "; did you mean %s%s?", prefix, suggestion);
+    }
+    fprintf(stderr, "\ntry: icestream%s%s --help\n", command != NULL ? " " : "",
+            command != NULL ? command->name : "");
+    return is_status_exit(IS_E_USAGE);
+}
+
+/* The long and short options that getopt_long is to know for a command. */
+typedef struct option_set {
+    struct option long_options[OPTION_COUNT + 1];
+    char short_options[2 * OPTION_COUNT + 2];
+    const char *names[OPTION_COUNT];
+    size_t count;
+} option_set;
+
+static void collect_options(const command *command, option_set *set)
+{
+    *set = (option_set){.count = 0};
+    char *letters = set->short_options;
+    *letters++ = ':'; /* a missing value is told from an unknown option */
+    for (int i = 0; i < OPTION_COUNT; ++i) {
+        if ((command->allowed & 1u << i) == 0 && i != OPTION_HELP) {
+            continue;
+        }
+        bool value = option_table[i].value != NULL;
+        set->names[set->count] = option_table[i].text;
+        set->long_options[set->count++] = (struct option){
+            option_table[i].text, value ? required_argument : no_argument, NULL, 256 + i};
+        if (option_table[i].letter != 0) {
+            *letters++ = (char)option_table[i].letter;
+            if (value) {
+                *letters++ = ':';
+            }
+        }
+    }
+}
+
+static int option_index(int code)
+{
+    for (int i = 0; code < 256 && i < OPTION_COUNT; ++i) {
+        if (option_table[i].letter == code) {
+            return i;
+        }
+    }
+    return code - 256;
+}
+
+static int unknown_option(const command *command, const option_set *set, const char *argument)
+{
+    char typed[64] = "";
+    if (strncmp(argument, "--", 2) == 0) {
+        snprintf(typed, sizeof typed, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
+    }
+    for (int i = 0; i < OPTION_COUNT; ++i) {
+        if (strcmp(typed, option_table[i].text) == 0) {
+            return usage_error(command, "this command has no option ", argument, NULL, "");
+        }
+    }
+    return usage_error(command, "unknown option ", argument,
+                       typed[0] != '\0' ? is_suggestion(typed, set->names, set->count) : NULL,
+                       "--");
+}
+
+/* Parses everything after the command's name. 0, or an exit status. */
+static int parse_arguments(const command *command, int count, char **texts, arguments *out)
+{
+    option_set set;
+    collect_options(command, &set);
+    opterr = 0;
+    optind = 1;
+    for (;;) {
+        int before = optind;
+        int code = getopt_long(count, texts, set.short_options, set.long_options, NULL);
+        if (code == -1) {
+            break;
+        }
+        const char *argument = texts[optind > before ? optind - 1 : before];
+        if (code == '?') {
+            return unknown_option(command, &set, argument);
+        }
+        if (code == ':') {
+            return usage_error(command, "expected a value after ", argument, NULL, "");
+        }
+        int index = option_index(code);
+        out->given[index] = true;
+        out->values[index] = optarg;
+        if (index == OPTION_SET) {
+            out->sets[out->set_count++] = optarg;
+        }
+    }
+    out->positional = texts + optind;
+    out->positional_count = count - optind;
+    if (out->given[OPTION_HELP]) {
+        return 0;
+    }
+    if (out->positional_count < command->least) {
+        return usage_error(command, "expected ", command->operands, NULL, "");
+    }
+    if (out->positional_count > command->most) {
+        return usage_error(command, "unexpected argument ", out->positional[command->most], NULL,
+                           "");
+    }
+    return 0;
+}
+
+/* Runs a command to its exit status; its errors go to stderr as they are. */
+static int execute(const command *command, const arguments *given)
+{
+    is_error error = {.status = IS_OK};
+    int status = command->execute(given, &error);
+    if (status == IS_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+        status = IS_E_OUTPUT;
+        snprintf(error.text, sizeof error.text, "standard output: %s", strerror(errno));
+    }
+    if (status != IS_OK) {
+        fprintf(stderr, "%s\n", error.text[0] != '\0' ? error.text : is_status_text(status));
+    }
+    return is_status_exit(status);
+}
+
+static int run_command(const command *command, int count, char **texts)
+{
+    arguments given = {.set_count = 0};
+    given.sets = calloc((size_t)count + 1, sizeof *given.sets);
+    if (given.sets == NULL) {
+        fprintf(stderr, "%s\n", is_status_text(IS_E_MEMORY));
+        return is_status_exit(IS_E_MEMORY);
+    }
+    int exit_status = parse_arguments(command, count, texts, &given);
+    if (exit_status == 0) {
+        if (given.given[OPTION_HELP]) {
+            print_command_help(command);
+        } else {
+            exit_status = execute(command, &given);
+        }
+    }
+    free(given.sets);
+    return exit_status;
+}
+
+static const command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; ++i) {
+        if (strcmp(commands[i].name, name) == 0) {
+            return &commands[i];
+        }
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN); /* a reader that went away is an output error like any other */
+    if (argc < 2) {
+        return usage_error(NULL, "expected a command", "", NULL, "");
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        puts("icestream " IS_VERSION);
+        return 0;
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help();
+        return 0;
+    }
+    const command *command = find_command(name);
+    if (command == NULL) {
+        const char *names[COMMAND_COUNT];
+        for (size_t i = 0; i < COMMAND_COUNT; ++i) {
+            names[i] = commands[i].name;
+        }
+        return usage_error(NULL, name[0] == '-' ? "unknown option " : "unknown command ", name,
+                           is_suggestion(name, names, COMMAND_COUNT), "");
+    }
+    return run_command(command, argc - 1, argv + 1);
+}
