@@ -77,9 +77,6 @@ int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium)
         return -1;
 
     tables->layer_count = (int32_t)count;
-    tables->search_start = 0;
-    for (int32_t step = 1; step < tables->layer_count; step *= 2)
-        tables->search_start = step;
     tables->bottom = (float)medium->bottom;
     tables->thickness = (float)medium->thickness;
     tables->inverse_thickness = (float)(1.0 / medium->thickness);

@@ -79,7 +79,6 @@ typedef struct ice_tables {
     const ice_clear_row *clearest;   /* [layer_count] */
     ice_clear_row clearest_of_all;
     int32_t layer_count;
-    int32_t search_start; /* largest power of two below layer_count, 0 if there is one layer */
     float bottom, thickness, inverse_thickness; /* m, m, 1/m */
     float alpha, kappa;                         /* wavelength exponents */
     float absorption_a;                         /* 1/m */

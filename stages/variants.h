@@ -35,7 +35,9 @@ typedef struct ice_variants {
 #define ICE_VARIANT_propagate(name)                                                                \
     case ICE_propagate_##name:                                                                     \
         return ice_propagate_##name(tables, flight);
-ICE_FN ice_segment ice_propagate(ice_variant variant, const ice_tables *tables, ice_flight flight)
+/* The segment of a flight that leaves its first layer. */
+ICE_FN ice_segment ice_propagate_on(ice_variant variant, const ice_tables *tables,
+                                    ice_flight flight)
 {
     switch (variant) {
     default:

@@ -113,7 +113,7 @@ static void propagate(ice_variant variant, const ice_tables *tables, is_wave *wa
     }
     for (uint32_t k = 0; k < queued; ++k) {
         const uint32_t i = w.queue[k];
-        const ice_segment segment = ice_propagate(variant, &t, flight_of(&w, i));
+        const ice_segment segment = ice_propagate_on(variant, &t, flight_of(&w, i));
         w.length[i] = segment.length;
         w.absorption[i] = segment.absorption;
     }
@@ -234,22 +234,23 @@ ICE_FN void scatter_with(ice_variant variant, const ice_tables *tables, is_wave 
 
 /* ---- compact -------------------------------------------------------------------------------- */
 
-static void add_fates(const uint64_t *fates, ice_account *account)
-{
-    account->absorbed += fates[ICE_ABSORBED];
-    account->detected += fates[ICE_DETECTED];
-    account->left += fates[ICE_LEFT];
-    account->stopped += fates[ICE_STOPPED];
-}
-
 static void compact(ice_variant variant, is_wave *wave, ice_account *account)
 {
     (void)variant; /* there is one */
     const is_wave w = *wave;
-    uint64_t fates[ICE_FATES] = {0};
-    for (uint32_t i = 0; i < w.count; ++i)
-        ++fates[w.fate[i]];
-    add_fates(fates, account);
+    uint32_t absorbed = 0, detected = 0, left = 0, stopped = 0;
+    _Pragma("omp simd reduction(+ : absorbed, detected, left, stopped)") for (uint32_t i = 0;
+                                                                              i < w.count; ++i)
+    {
+        absorbed += w.fate[i] == ICE_ABSORBED ? 1 : 0;
+        detected += w.fate[i] == ICE_DETECTED ? 1 : 0;
+        left += w.fate[i] == ICE_LEFT ? 1 : 0;
+        stopped += w.fate[i] == ICE_STOPPED ? 1 : 0;
+    }
+    account->absorbed += absorbed;
+    account->detected += detected;
+    account->left += left;
+    account->stopped += stopped;
 
     uint32_t front = 0, back = w.count;
     while (ice_compact_partition(w.fate, &front, &back)) {
@@ -284,7 +285,10 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
                                          source->step_id, photon_id, ICE_BLOCK_BOUNCE + p.scatters);
         const ice_flight flight = {p.z, n.z, -ice_log(ice_uniform_positive(block.a)), p.absorption,
                                    optics};
-        ice_segment segment = ice_propagate(variants->propagate, tables, flight);
+        int32_t leaves;
+        ice_segment segment = ice_segment_in_layer(tables, flight, &leaves);
+        if (leaves)
+            segment = ice_propagate_on(variants->propagate, tables, flight);
         const int32_t cut = cut_at_boundary(tables, p.z, n.z, &segment.length);
         ++account->bounces;
         if (ice_may_collide(tables, clearance, p.z, n.x, n.y, n.z, segment.length)) {
@@ -303,9 +307,10 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
         n = ice_deflect(n, ice_scatter(variants->scatter, &tables->scatter, angle),
                         ice_uniform(block.c));
     }
-    uint64_t fates[ICE_FATES] = {0};
-    fates[fate] = 1;
-    add_fates(fates, account);
+    account->absorbed += fate == ICE_ABSORBED;
+    account->detected += fate == ICE_DETECTED;
+    account->left += fate == ICE_LEFT;
+    account->stopped += fate == ICE_STOPPED;
     return 0;
 }
 
