@@ -168,36 +168,37 @@ static int command_bench(const arguments *given, is_error *error)
     return status;
 }
 
-typedef struct command {
-    const char *name, *operands, *text;
-    int least, most; /* operands */
+typedef struct program_command {
+    const char *name, *operands;
+    const char *summary; /* one line */
+    const char *details; /* further lines, or NULL */
+    int least, most;     /* operands */
     unsigned allowed;
     int (*execute)(const arguments *given, is_error *error);
-} command;
+} program_command;
 
-static const command commands[] = {
-    {"run", "[CONFIG]",
-     "Carries the photons of the configured step files to hit files. a.steps.npy becomes\n"
-     "a.hits.npy in sink.directory. Without CONFIG all settings have their defaults.",
+static const program_command commands[] = {
+    {"run", "[CONFIG]", "carries the photons of step files to hit files",
+     "The files are those of source.files, a.steps.npy becomes a.hits.npy in sink.directory.\n"
+     "Without CONFIG every setting has its default.",
      0, 1,
      ALLOW(SET) | ALLOW(PRINT_CONFIG) | ALLOW(FORCE) | ALLOW(RESUME) | ALLOW(QUIET) |
          ALLOW(SUMMARY),
      command_run},
-    {"validate", "[CONFIG]",
-     "Checks configuration, ice, detector, light and device without running photons.", 0, 1,
+    {"validate", "[CONFIG]", "checks configuration, ice, detector, light and device", NULL, 0, 1,
      ALLOW(SET) | ALLOW(PRINT_EFFECTIVE), command_validate},
-    {"info", "FILE", "Describes a step or hit file.", 1, 1, ALLOW(VERIFY) | ALLOW(JSON),
+    {"info", "FILE", "describes a step or hit file", NULL, 1, 1, ALLOW(VERIFY) | ALLOW(JSON),
      command_info},
-    {"generate", "[CONFIG] -o FILE", "Writes the configured workload as a step file.", 0, 1,
+    {"generate", "[CONFIG] -o FILE", "writes the configured workload as a step file", NULL, 0, 1,
      ALLOW(SET) | ALLOW(OUTPUT) | ALLOW(FORCE), command_generate},
-    {"compare", "[CONFIG]",
-     "Runs the same steps through several schedules or two configurations and holds the hits\n"
-     "against each other. Exit status 1: they are not as identical or compatible as expected.",
+    {"compare", "[CONFIG]", "holds schedules or configurations against each other",
+     "Runs the same steps through each. Exit status 1: the hits are not as identical, or as\n"
+     "compatible, as they have to be.",
      0, 1, ALLOW(SET) | ALLOW(SCHEDULES) | ALLOW(AGAINST) | ALLOW(JSON), command_compare},
-    {"stages", "", "Lists stages and their variants.", 0, 0, ALLOW(JSON), command_stages},
-    {"convert", "FROM TO", "Converts step and hit files between .npy and .h5, by their endings.", 2,
-     2, ALLOW(FORCE), command_convert},
-    {"bench", "[CONFIG]", "Measures the configured workload.", 0, 1, ALLOW(SET) | ALLOW(JSON),
+    {"stages", "", "lists stages and their variants", NULL, 0, 0, ALLOW(JSON), command_stages},
+    {"convert", "FROM TO", "converts step and hit files between .npy and .h5",
+     "The endings of the names say which is which.", 2, 2, ALLOW(FORCE), command_convert},
+    {"bench", "[CONFIG]", "measures the configured workload", NULL, 0, 1, ALLOW(SET) | ALLOW(JSON),
      command_bench},
 };
 
@@ -232,17 +233,17 @@ static void print_help(void)
          ": carries photons through glacial ice to optical modules, as a stream\n\n"
          "usage: icestream COMMAND [OPTIONS] ...\n\ncommands:");
     for (size_t i = 0; i < COMMAND_COUNT; ++i) {
-        printf("  %-9s %-17s %.*s\n", commands[i].name, commands[i].operands,
-               (int)strcspn(commands[i].text, ".\n"), commands[i].text);
+        printf("  %-9s %-17s %s\n", commands[i].name, commands[i].operands, commands[i].summary);
     }
     puts("\nicestream COMMAND --help describes a command; icestream --version says which this is.");
     print_exit_statuses();
 }
 
-static void print_command_help(const command *command)
+static void print_command_help(const program_command *command)
 {
-    printf("usage: icestream %s [OPTIONS]%s%s\n\n%s\n\noptions:\n", command->name,
-           command->operands[0] != '\0' ? " " : "", command->operands, command->text);
+    printf("usage: icestream %s [OPTIONS]%s%s\n\n%s\n%s%s\noptions:\n", command->name,
+           command->operands[0] != '\0' ? " " : "", command->operands, command->summary,
+           command->details != NULL ? command->details : "", command->details != NULL ? "\n" : "");
     for (int i = 0; i < OPTION_COUNT; ++i) {
         if ((command->allowed & 1u << i) == 0 && i != OPTION_HELP) {
             continue;
@@ -260,7 +261,7 @@ static void print_command_help(const command *command)
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-static int usage_error(const command *command, const char *text, const char *subject,
+static int usage_error(const program_command *command, const char *text, const char *subject,
                        const char *suggestion, const char *prefix)
 {
     fprintf(stderr, "icestream%s%s: %s%s", command != NULL ? " " : "",
@@ -281,7 +282,7 @@ typedef struct option_set {
     size_t count;
 } option_set;
 
-static void collect_options(const command *command, option_set *set)
+static void collect_options(const program_command *command, option_set *set)
 {
     *set = (option_set){.count = 0};
     char *letters = set->short_options;
@@ -313,7 +314,8 @@ static int option_index(int code)
     return code - 256;
 }
 
-static int unknown_option(const command *command, const option_set *set, const char *argument)
+static int unknown_option(const program_command *command, const option_set *set,
+                          const char *argument)
 {
     char typed[64] = "";
     if (strncmp(argument, "--", 2) == 0) {
@@ -330,7 +332,7 @@ static int unknown_option(const command *command, const option_set *set, const c
 }
 
 /* Parses everything after the command's name. 0, or an exit status. */
-static int parse_arguments(const command *command, int count, char **texts, arguments *out)
+static int parse_arguments(const program_command *command, int count, char **texts, arguments *out)
 {
     option_set set;
     collect_options(command, &set);
@@ -372,7 +374,7 @@ static int parse_arguments(const command *command, int count, char **texts, argu
 }
 
 /* Runs a command to its exit status; its errors go to stderr as they are. */
-static int execute(const command *command, const arguments *given)
+static int execute(const program_command *command, const arguments *given)
 {
     is_error error = {.status = IS_OK};
     int status = command->execute(given, &error);
@@ -386,7 +388,7 @@ static int execute(const command *command, const arguments *given)
     return is_status_exit(status);
 }
 
-static int run_command(const command *command, int count, char **texts)
+static int run_command(const program_command *command, int count, char **texts)
 {
     arguments given = {.set_count = 0};
     given.sets = calloc((size_t)count + 1, sizeof *given.sets);
@@ -406,7 +408,7 @@ static int run_command(const command *command, int count, char **texts)
     return exit_status;
 }
 
-static const command *find_command(const char *name)
+static const program_command *find_command(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; ++i) {
         if (strcmp(commands[i].name, name) == 0) {
@@ -431,7 +433,7 @@ int main(int argc, char **argv)
         print_help();
         return 0;
     }
-    const command *command = find_command(name);
+    const program_command *command = find_command(name);
     if (command == NULL) {
         const char *names[COMMAND_COUNT];
         for (size_t i = 0; i < COMMAND_COUNT; ++i) {

@@ -5,20 +5,53 @@
 #include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static int out_of_memory(is_error *error)
+/* A plan in the making, with all its faults. */
+typedef struct planner {
+    const is_config *config;
+    is_inputs inputs;
+    is_error *error;
+} planner;
+
+static int out_of_memory(planner *plan)
 {
-    return is_error_set(error, IS_E_MEMORY, "out of memory for the list of step files");
+    return is_error_set(plan->error, IS_E_MEMORY, "out of memory for the list of step files");
+}
+
+__attribute__((format(printf, 2, 3))) static void fault(planner *plan, const char *format, ...)
+{
+    char place[1024], text[8192];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    is_error_add(plan->error, IS_E_CONFIG, "%s: error: source.files: %s",
+                 is_config_place(plan->config, "source.files", place, sizeof place), text);
+}
+
+/* DIRECTORY/NAME, with one slash between them whatever the directory ends in. */
+static char *join_path(const char *directory, const char *name, int name_length)
+{
+    size_t length = strlen(directory);
+    while (length > 1 && directory[length - 1] == '/') {
+        length--;
+    }
+    bool root = length == 1 && directory[0] == '/';
+    char *path = NULL;
+    int written = asprintf(&path, "%.*s%s%.*s.hits.npy", (int)length, directory, root ? "" : "/",
+                           name_length, name);
+    return written >= 0 ? path : NULL;
 }
 
 char *is_inputs_message_output(const char *directory, uint64_t number)
 {
-    char *path = NULL;
-    int length = asprintf(&path, "%s/stdin-%06" PRIu64 ".hits.npy", directory, number);
-    return length >= 0 ? path : NULL;
+    char name[32];
+    int length = snprintf(name, sizeof name, "stdin-%06" PRIu64, number);
+    return join_path(directory, name, length);
 }
 
 /* a.steps.npy and a.npy give a.hits.npy; any other name gets the ending appended. */
@@ -35,20 +68,19 @@ static char *output_name(const char *directory, const char *path)
             break;
         }
     }
-    char *output = NULL;
-    int written = asprintf(&output, "%s/%.*s.hits.npy", directory, (int)length, name);
-    return written >= 0 ? output : NULL;
+    return join_path(directory, name, (int)length);
 }
 
-static int append_input(is_inputs *inputs, const is_config *config, const char *path,
-                        uint64_t bytes, is_error *error)
+static int append_input(planner *plan, const char *path, uint64_t bytes)
 {
+    is_inputs *inputs = &plan->inputs;
+    const char *directory = plan->config->sink.directory;
     /* Grows at powers of two. */
     if ((inputs->count & (inputs->count - 1)) == 0) {
         size_t capacity = inputs->count == 0 ? 1 : inputs->count * 2;
         is_input *items = realloc(inputs->items, capacity * sizeof *items);
         if (items == NULL) {
-            return out_of_memory(error);
+            return out_of_memory(plan);
         }
         inputs->items = items;
     }
@@ -59,12 +91,12 @@ static int append_input(is_inputs *inputs, const is_config *config, const char *
         return IS_OK;
     }
     input->path = strdup(path);
-    bool to_files = strcmp(config->sink.directory, "-") != 0;
+    bool to_files = strcmp(directory, "-") != 0;
     if (to_files) {
-        input->output = output_name(config->sink.directory, path);
+        input->output = output_name(directory, path);
     }
     return input->path != NULL && (!to_files || input->output != NULL) ? IS_OK
-                                                                       : out_of_memory(error);
+                                                                       : out_of_memory(plan);
 }
 
 static int compare_texts(const void *left, const void *right)
@@ -74,15 +106,14 @@ static int compare_texts(const void *left, const void *right)
 
 /* Appends what one entry of source.files stands for. A file of that very name wins over reading
  * the name as a pattern. */
-static int expand_pattern(is_inputs *inputs, const is_config *config, const char *pattern,
-                          is_error *error)
+static int expand_pattern(planner *plan, const char *pattern)
 {
     struct stat about;
     if (strcmp(pattern, "-") == 0) {
-        return append_input(inputs, config, NULL, 0, error);
+        return append_input(plan, NULL, 0);
     }
     if (stat(pattern, &about) == 0) {
-        return append_input(inputs, config, pattern, (uint64_t)about.st_size, error);
+        return append_input(plan, pattern, (uint64_t)about.st_size);
     }
     int cause = errno;
     glob_t found = {0};
@@ -92,15 +123,15 @@ static int expand_pattern(is_inputs *inputs, const is_config *config, const char
         qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, compare_texts);
         for (size_t i = 0; i < found.gl_pathc && status == IS_OK; ++i) {
             uint64_t bytes = stat(found.gl_pathv[i], &about) == 0 ? (uint64_t)about.st_size : 0;
-            status = append_input(inputs, config, found.gl_pathv[i], bytes, error);
+            status = append_input(plan, found.gl_pathv[i], bytes);
         }
     } else if (result == GLOB_NOSPACE) {
-        status = out_of_memory(error);
+        status = out_of_memory(plan);
     } else if (strpbrk(pattern, "*?[") != NULL) {
-        is_error_add(error, IS_E_CONFIG, "source.files: %s: found no file of that pattern%s",
-                     pattern, result == GLOB_ABORTED ? " (a folder cannot be read)" : "");
+        fault(plan, "%s: found no file of that pattern%s", pattern,
+              result == GLOB_ABORTED ? " (a folder cannot be read)" : "");
     } else {
-        is_error_add(error, IS_E_CONFIG, "source.files: %s: %s", pattern, strerror(cause));
+        fault(plan, "%s: %s", pattern, strerror(cause));
     }
     globfree(&found);
     return status;
@@ -126,11 +157,12 @@ static int compare_files(const void *left_file, const void *right_file)
     return left->output - right->output;
 }
 
-static int check_files(const is_inputs *inputs, is_error *error)
+static int check_files(planner *plan)
 {
+    const is_inputs *inputs = &plan->inputs;
     known_file *known = calloc(2 * inputs->count + 1, sizeof *known);
     if (known == NULL) {
-        return out_of_memory(error);
+        return out_of_memory(plan);
     }
     size_t count = 0;
     for (size_t i = 0; i < 2 * inputs->count; ++i) {
@@ -149,13 +181,9 @@ static int check_files(const is_inputs *inputs, is_error *error)
             continue;
         }
         if (second->output) {
-            is_error_add(error, IS_E_CONFIG,
-                         "source.files: %s would be overwritten by the output %s", first->path,
-                         second->path);
+            fault(plan, "%s would be overwritten by the output %s", first->path, second->path);
         } else {
-            is_error_add(error, IS_E_CONFIG,
-                         "source.files: the same file is named twice: %s and %s", first->path,
-                         second->path);
+            fault(plan, "the same file is named twice: %s and %s", first->path, second->path);
         }
     }
     free(known);
@@ -168,11 +196,12 @@ static int compare_outputs(const void *left, const void *right)
     return strcmp((*a)->output, (*b)->output);
 }
 
-static int check_outputs(const is_inputs *inputs, is_error *error)
+static int check_outputs(planner *plan)
 {
+    const is_inputs *inputs = &plan->inputs;
     const is_input **sorted = calloc(inputs->count + 1, sizeof *sorted);
     if (sorted == NULL) {
-        return out_of_memory(error);
+        return out_of_memory(plan);
     }
     size_t count = 0;
     for (size_t i = 0; i < inputs->count; ++i) {
@@ -184,8 +213,8 @@ static int check_outputs(const is_inputs *inputs, is_error *error)
     for (size_t i = 1; i < count; ++i) {
         if (strcmp(sorted[i - 1]->output, sorted[i]->output) == 0 &&
             strcmp(sorted[i - 1]->path, sorted[i]->path) != 0) {
-            is_error_add(error, IS_E_CONFIG, "source.files: %s and %s would both be written to %s",
-                         sorted[i - 1]->path, sorted[i]->path, sorted[i]->output);
+            fault(plan, "%s and %s would both be written to %s", sorted[i - 1]->path,
+                  sorted[i]->path, sorted[i]->output);
         }
     }
     free(sorted);
@@ -194,32 +223,28 @@ static int check_outputs(const is_inputs *inputs, is_error *error)
 
 int is_inputs_plan(const is_config *config, is_inputs *out, is_error *error)
 {
-    is_inputs inputs = {NULL, 0};
     is_error found = {.status = IS_OK};
+    planner plan = {.config = config, .error = &found};
     int status = IS_OK;
     size_t streams = 0;
     for (size_t i = 0; i < config->source.count && status == IS_OK; ++i) {
         streams += strcmp(config->source.files[i], "-") == 0;
-        status = expand_pattern(&inputs, config, config->source.files[i], &found);
+        status = expand_pattern(&plan, config->source.files[i]);
     }
-    if (status == IS_OK && streams > 1) {
-        is_error_add(&found, IS_E_CONFIG, "source.files: standard input (-) is named %zu times",
-                     streams);
-    }
-    if (status == IS_OK) {
-        status = check_files(&inputs, &found);
+    if (streams > 1) {
+        fault(&plan, "standard input (-) is named %zu times", streams);
     }
     if (status == IS_OK) {
-        status = check_outputs(&inputs, &found);
+        status = check_files(&plan);
+    }
+    if (status == IS_OK) {
+        status = check_outputs(&plan);
     }
     if (found.status != IS_OK) {
-        status = is_error_copy(error, &found);
+        is_inputs_free(&plan.inputs);
+        return is_error_copy(error, &found);
     }
-    if (status != IS_OK) {
-        is_inputs_free(&inputs);
-        return status;
-    }
-    *out = inputs;
+    *out = plan.inputs;
     return IS_OK;
 }
 

@@ -27,7 +27,7 @@ const char *is_count_text(double count, char buffer[32])
     static const struct {
         double unit;
         const char *name;
-    } units[] = {{1e9, "billion"}, {1e6, "million"}, {1e3, "thousand"}};
+    } units[] = {{1e9, "billion"}, {1e6, "million"}};
     if (count >= 1e12) {
         snprintf(buffer, 32, "%.3g", count);
         return buffer;

@@ -35,7 +35,7 @@ void is_progress_line(is_progress *progress, const char *format, ...)
 /* Removes the status line from a terminal. */
 void is_progress_end(is_progress *progress);
 
-/* Writes a count for people: 950, 12.3 thousand, 4.56 million, 7.89e+12. Returns buffer. */
+/* Writes a count for people: 9503, 12.3 million, 4.56 billion, 7.89e+12. Returns buffer. */
 const char *is_count_text(double count, char buffer[32]);
 
 #endif

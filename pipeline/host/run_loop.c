@@ -118,7 +118,6 @@ static void take_read_error(is_run_state *run, is_unit *unit)
     unit->state = IS_UNIT_LEFT;
     if (error->status == IS_E_INPUT) {
         unit->set_aside_reason = strdup(error->text);
-        is_progress_line(&run->progress, "set aside: %s", error->text);
         unit->state = IS_UNIT_SET_ASIDE;
     } else {
         fail(run, error);
