@@ -217,8 +217,9 @@ static int read_settings(ppc_folder *folder, const is_text *text, void *target)
         status =
             is_text_fault(&reader, lines[1], 0,
                           "efficiency: found %.10g, expected more than 0, at most 100", numbers[1]);
-    if (check_property(text, lines[2], "liu_fraction", numbers[2], folder->error) ||
-        check_property(text, lines[3], "mean_cosine", numbers[3], folder->error))
+    if (check_property(text, lines[2], "liu_fraction", numbers[2], folder->error))
+        status = IS_E_CONFIG;
+    if (check_property(text, lines[3], "mean_cosine", numbers[3], folder->error))
         status = IS_E_CONFIG;
     model->factors->efficiency = numbers[1];
     model->scalars.liu_fraction = numbers[2];

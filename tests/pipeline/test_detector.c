@@ -1,0 +1,452 @@
+/* Detectors from every source: normative positions, the real geometry, and what is refused. */
+#include "pipeline/models/detector.h"
+
+#include "pipeline/models/module_grid.h"
+#include "tests/support/model_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct loaded {
+    ice_detector *detector;
+    is_warnings warnings;
+    is_error error;
+    int status;
+} loaded;
+
+static loaded load_config(is_config *config)
+{
+    loaded result = {0};
+    result.status = is_detector_create(config, &result.detector, &result.warnings, &result.error);
+    is_config_destroy(config);
+    return result;
+}
+
+static void unload(loaded *result)
+{
+    is_detector_destroy(result->detector);
+    is_warnings_free(&result->warnings);
+}
+
+static loaded load_file(const model_folder *folder, const char *name, const char *content)
+{
+    char path[MODEL_PATH], set[MODEL_PATH + 32];
+    snprintf(set, sizeof set, "detector.file=%s", model_folder_write(folder, name, content, path));
+    return load_config(model_config(set, NULL));
+}
+
+static const ice_module *find(const ice_detector *detector, unsigned string, unsigned module)
+{
+    for (size_t i = 0; i < detector->module_count; ++i)
+        if (detector->modules[i].string == string && detector->modules[i].module == module)
+            return &detector->modules[i];
+    ck_abort_msg("no module %u of string %u", module, string);
+    return NULL;
+}
+
+/* ---- hex86 -------------------------------------------------------------------------------------
+ */
+
+START_TEST(hex86_positions)
+{
+    /* physics.md 13.3 */
+    static const struct {
+        unsigned string;
+        double x, y;
+    } strings[] = {{1, -187.5, -541.2659},
+                   {2, -62.5, -541.2659},
+                   {43, 0, 0},
+                   {48, 625, 0},
+                   {86, 187.5, 541.2659}};
+    static const int rows[] = {4, 7, 8, 9, 10, 10, 10, 9, 8, 7, 4};
+    loaded hex = load_config(model_config("detector.layout=hex86", NULL));
+    ck_assert_msg(hex.status == IS_OK, "%s", hex.error.text);
+    const ice_detector *d = hex.detector;
+    ck_assert_uint_eq(d->module_count, 5160);
+    ck_assert_double_eq(d->radius, 0.1651);
+    ck_assert_double_eq(d->oversize, 5);
+    for (size_t i = 0; i < 5; ++i) {
+        const ice_module *top = find(d, strings[i].string, 1);
+        const ice_module *bottom = find(d, strings[i].string, 60);
+        ck_assert_double_eq_tol(top->x, strings[i].x, 1e-9);
+        ck_assert_double_eq_tol(top->y, strings[i].y, 5e-5);
+        ck_assert_double_eq(top->z, 501.5);
+        ck_assert_double_eq(bottom->z, -501.5);
+        ck_assert_double_eq(bottom->x, top->x);
+    }
+    unsigned string = 1;
+    for (int r = 0; r < 11; ++r)
+        for (int k = 0; k < rows[r]; ++k, ++string)
+            ck_assert_double_eq_tol(find(d, string, 30)->y, (r - 5) * 108.2531755, 1e-6);
+    ck_assert_uint_eq(string, 87);
+    for (size_t i = 0; i < d->module_count; ++i) {
+        ck_assert_double_eq(d->modules[i].efficiency, 1);
+        ck_assert(!d->modules[i].absorbs);
+    }
+    double closest;
+    ck_assert_int_eq(is_modules_closest(d->modules, d->module_count, 0.3302, &closest), IS_OK);
+    ck_assert_double_eq_tol(closest, 17, 1e-9);
+    /* Neighbouring strings are exactly 125 m apart: the same with one module on each. */
+    ice_module tops[86];
+    for (size_t i = 0, n = 0; i < d->module_count; ++i)
+        if (d->modules[i].module == 1)
+            tops[n++] = d->modules[i];
+    ck_assert_int_eq(is_modules_closest(tops, 86, 0.3302, &closest), IS_OK);
+    ck_assert_double_eq_tol(closest, 125, 1e-9);
+    unload(&hex);
+}
+END_TEST
+
+START_TEST(hex86_options)
+{
+    loaded hex = load_config(model_config("detector.jitter=true", "detector.dense=true",
+                                          "detector.keep_hit_photons=true", NULL));
+    ck_assert_msg(hex.status == IS_OK, "%s", hex.error.text);
+    const ice_detector *d = hex.detector;
+    /* String 1: 4 * 0.6180339887 - 2; string 50: 0.6180339887 * 50 = 30.901699435. */
+    ck_assert_double_eq_tol(find(d, 1, 1)->z, 501.5 + 0.4721359548, 1e-9);
+    ck_assert_double_eq_tol(find(d, 50, 60)->z, -501.5 + 1.60679774, 1e-7);
+    ck_assert_double_eq(find(d, 78, 5)->efficiency, 1);
+    ck_assert_double_eq(find(d, 79, 5)->efficiency, 1.35);
+    ck_assert_double_eq(find(d, 86, 60)->efficiency, 1.35);
+    ck_assert_double_eq(is_detector_efficiency(d), 1.35);
+    ck_assert(d->keep_hit_photons);
+    unload(&hex);
+}
+END_TEST
+
+START_TEST(excluded_modules_absorb)
+{
+    loaded hex = load_config(
+        model_config("detector.dense=true", "detector.excluded=[[1, 1], [86, 60]]", NULL));
+    ck_assert_msg(hex.status == IS_OK, "%s", hex.error.text);
+    size_t excluded = 0;
+    for (size_t i = 0; i < hex.detector->module_count; ++i)
+        excluded += hex.detector->modules[i].absorbs;
+    ck_assert_uint_eq(excluded, 2);
+    ck_assert(find(hex.detector, 1, 1)->absorbs);
+    ck_assert(find(hex.detector, 86, 60)->absorbs);
+    unload(&hex);
+    hex = load_config(model_config("detector.excluded=[[87, 1], [1, 61], [1, 2]]", NULL));
+    ck_assert_int_eq(hex.status, IS_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(hex.error.text, "found [87, 1], expected a module of hex86"));
+    ck_assert_ptr_nonnull(strstr(hex.error.text, "found [1, 61], expected a module of hex86"));
+    ck_assert_ptr_null(strstr(hex.error.text, "[1, 2]"));
+    unload(&hex);
+}
+END_TEST
+
+START_TEST(hex86_with_huge_modules)
+{
+    loaded hex = load_config(model_config("detector.radius=9", NULL));
+    ck_assert_int_eq(hex.status, IS_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(hex.error.text, "--set detector.radius: error: string 1, module "
+                                                 "2: found 17 m from string 1, module 1, expected "
+                                                 "at least 18 m"));
+    unload(&hex);
+}
+END_TEST
+
+/* ---- files
+ * --------------------------------------------------------------------------------------- */
+
+START_TEST(real_geometry)
+{
+    char path[MODEL_PATH], set[MODEL_PATH + 32];
+    if (!model_shared("ice/spice_bfr-v2/geo-f2k", path))
+        return;
+    snprintf(set, sizeof set, "detector.file=%s", path);
+    loaded geo = load_config(model_config(set, "detector.excluded=[[63, 20]]", NULL));
+    ck_assert_msg(geo.status == IS_OK, "%s", geo.error.text);
+    ck_assert_uint_eq(geo.detector->module_count, 5160);
+    /* The flasher of the reference runs stands at (-66.70, 276.92, 174.43). */
+    const ice_module *flasher = find(geo.detector, 63, 20);
+    ck_assert(flasher->absorbs);
+    ck_assert_double_eq_tol(flasher->x, -66.70, 1e-9);
+    ck_assert_double_eq_tol(flasher->y, 276.92, 1e-9);
+    ck_assert_double_eq_tol(flasher->z, 174.43, 1e-9);
+    const ice_module *first = &geo.detector->modules[0];
+    ck_assert_uint_eq(first->string, 1);
+    ck_assert_uint_eq(first->module, 1);
+    ck_assert_double_eq_tol(first->z, 496.03, 1e-9);
+    unload(&geo);
+}
+END_TEST
+
+START_TEST(reference_csv)
+{
+    char path[MODEL_PATH], set[MODEL_PATH + 32];
+    if (!model_shared("reference/clsim/doms.csv", path))
+        return;
+    snprintf(set, sizeof set, "detector.file=%s", path);
+    loaded csv = load_config(model_config(set, NULL));
+    ck_assert_msg(csv.status == IS_OK, "%s", csv.error.text);
+    ck_assert_uint_eq(csv.detector->module_count, 5160);
+    ck_assert_double_eq(find(csv.detector, 1, 1)->x, -256.14001);
+    ck_assert_double_eq(find(csv.detector, 1, 2)->z, 479.01);
+    unload(&csv);
+}
+END_TEST
+
+START_TEST(small_files)
+{
+    model_folder folder = model_folder_create();
+    loaded csv = load_file(&folder, "one.csv", "string,module,x,y,z\n7,9,1.5,-2,3e1\n");
+    ck_assert_msg(csv.status == IS_OK, "%s", csv.error.text);
+    ck_assert_uint_eq(csv.detector->module_count, 1);
+    const ice_module *m = &csv.detector->modules[0];
+    ck_assert(m->string == 7 && m->module == 9 && m->x == 1.5 && m->y == -2 && m->z == 30);
+    double closest;
+    ck_assert_int_eq(is_modules_closest(m, 1, 1, &closest), IS_OK);
+    ck_assert(isinf(closest));
+    unload(&csv);
+
+    /* Byte order mark, Windows line ends, comments, columns in another order, and the modules too.
+     */
+    csv = load_file(&folder, "any.csv",
+                    "\xEF\xBB\xBF# mine\r\nz, y, x, efficiency, module, string\r\n\r\n"
+                    "0, 0, 1, 1.35, 2, 65535\r\n0, 0, 0, 1, 0, 0 # first\r\n");
+    ck_assert_msg(csv.status == IS_OK, "%s", csv.error.text);
+    ck_assert_uint_eq(csv.detector->module_count, 2);
+    ck_assert_uint_eq(csv.detector->modules[0].string, 0);
+    ck_assert_uint_eq(csv.detector->modules[1].string, 65535);
+    ck_assert_double_eq(csv.detector->modules[1].efficiency, 1.35);
+    unload(&csv);
+
+    loaded geo = load_file(&folder, "my.geo-f2k",
+                           "A\t0x1\t10\t20\t-1948.07\t3\t60\nB\t0x2\t10\t20\t-1900\t3\t61\n"
+                           "C\t0x3\t10\t20\t-1900\t0\t5\nD\t0x4\t10\t20\t-1900\t-1\t5\n");
+    ck_assert_msg(geo.status == IS_OK, "%s", geo.error.text);
+    ck_assert_uint_eq(geo.detector->module_count, 1);
+    ck_assert_double_eq(geo.detector->modules[0].z, 0);
+    unload(&geo);
+    model_folder_remove(&folder);
+}
+END_TEST
+
+START_TEST(touching_modules)
+{
+    model_folder folder = model_folder_create();
+    loaded csv = load_file(&folder, "a.csv", "string,module,x,y,z\n1,1,0,0,0\n1,2,0.3303,0,0\n");
+    ck_assert_msg(csv.status == IS_OK, "%s", csv.error.text);
+    unload(&csv);
+    csv = load_file(&folder, "a.csv", "string,module,x,y,z\n1,1,0,0,0\n1,2,0.33,0,0\n");
+    ck_assert_int_eq(csv.status, IS_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(csv.error.text,
+                                 "a.csv:3: error: string 1, module 2: found 0.33 m from string 1, "
+                                 "module 1 (line 2), expected at least 0.3302 m"));
+    unload(&csv);
+    model_folder_remove(&folder);
+}
+END_TEST
+
+/* A cubic lattice of modules half a metre apart, written in reverse order. */
+static char *lattice(int edge, double spacing)
+{
+    size_t size = (size_t)edge * (size_t)edge * (size_t)edge * 64 + 64, used;
+    char *text = malloc(size);
+    ck_assert_ptr_nonnull(text);
+    used = (size_t)snprintf(text, size, "string,module,x,y,z\n");
+    for (int i = edge * edge * edge - 1; i >= 0; --i)
+        used += (size_t)snprintf(text + used, size - used, "%d,%d,%g,%g,%g\n", i / 1000, i % 1000,
+                                 spacing * (i % edge), spacing * (i / edge % edge),
+                                 spacing * (i / edge / edge));
+    return text;
+}
+
+START_TEST(hundred_thousand_modules)
+{
+    model_folder folder = model_folder_create();
+    char *text = lattice(47, 0.5);
+    loaded csv = load_file(&folder, "many.csv", text);
+    free(text);
+    ck_assert_msg(csv.status == IS_OK, "%s", csv.error.text);
+    ck_assert_uint_eq(csv.detector->module_count, 103823);
+    double closest;
+    ck_assert_int_eq(
+        is_modules_closest(csv.detector->modules, csv.detector->module_count, 0.3302, &closest),
+        IS_OK);
+    ck_assert_double_eq_tol(closest, 0.5, 1e-9);
+    unload(&csv);
+    /* Every module but those few that stand free is too close to another one. */
+    text = lattice(47, 1e-4);
+    csv = load_file(&folder, "many.csv", text);
+    free(text);
+    ck_assert_int_eq(csv.status, IS_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(csv.error.text, "... and 1037"));
+    unload(&csv);
+    model_folder_remove(&folder);
+}
+END_TEST
+
+/* The grid must find exactly what a look at all pairs finds. */
+START_TEST(closest_pair_against_all_pairs)
+{
+    enum { COUNT = 300 };
+    uint64_t state = 12345;
+    for (int round = 0; round < 20; ++round) {
+        ice_module modules[COUNT] = {0};
+        double *coordinate[3];
+        for (int i = 0; i < COUNT; ++i) {
+            coordinate[0] = &modules[i].x;
+            coordinate[1] = &modules[i].y;
+            coordinate[2] = &modules[i].z;
+            for (int k = 0; k < 3; ++k) {
+                state = state * 6364136223846793005u + 1442695040888963407u;
+                *coordinate[k] = (double)(state >> 40) / 16777216.0 * 2000 - 1000;
+            }
+        }
+        double expected = INFINITY, found;
+        for (int i = 0; i < COUNT; ++i)
+            for (int k = 0; k < i; ++k)
+                expected = fmin(
+                    expected, hypot(hypot(modules[i].x - modules[k].x, modules[i].y - modules[k].y),
+                                    modules[i].z - modules[k].z));
+        ck_assert_int_eq(is_modules_closest(modules, COUNT, fmin(0.01, expected), &found), IS_OK);
+        ck_assert_double_eq_tol(found, expected, 1e-9);
+    }
+    ice_module corners[2] = {{.x = -1e4, .y = -1e4, .z = -1e4}, {.x = 1e4, .y = 1e4, .z = 1e4}};
+    double found;
+    ck_assert_int_eq(is_modules_closest(corners, 2, 0.3302, &found), IS_OK);
+    ck_assert_double_eq_tol(found, 34641.016, 1e-3);
+}
+END_TEST
+
+/* ---- hostile files
+ * ------------------------------------------------------------------------------- */
+
+#define HEADER "string,module,x,y,z\n"
+
+static const struct {
+    const char *name, *content, *message;
+} bad_files[] = {
+    {"a.csv", "", "a.csv: error: found no rows of numbers, expected columns string,module,x,y,z"},
+    {"a.csv", HEADER, "a.csv: error: found no rows of numbers"},
+    {"a.csv", "string,module,x,y\n1,1,0,0\n", "a.csv:1: error: found no column 'z'"},
+    {"a.csv", "string,module,x,y,z,colour\n1,1,0,0,0,0\n",
+     "a.csv:1:21: error: found column 'colour'"},
+    {"a.csv", "string,module,x,y,z,x_m\n1,1,0,0,0,0\n",
+     "a.csv:1:21: error: found column x_m twice"},
+    {"a.csv", "1,1,0,0,0\n", "a.csv:1:1: error: found column '1', expected columns"},
+    {"a.csv", HEADER "1,1,0,0\n", "a.csv:2: error: found 4 columns, expected 5"},
+    {"a.csv", HEADER "1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0\n",
+     "a.csv:2: error: found 20 columns, expected 5"},
+    {"a.csv", HEADER "1,1,0,0,\n", "a.csv:2:9: error: z: found '', expected a finite number"},
+    {"a.csv", HEADER "1,1,0,nan,0\n", "a.csv:2:7: error: y: found 'nan'"},
+    {"a.csv", HEADER "1,1,0,0,-inf\n", "a.csv:2:9: error: z: found '-inf'"},
+    {"a.csv", HEADER "1,1,0,0,1e5\n",
+     "a.csv:2: error: z: found 100000 m, expected -10000 .. 10000"},
+    {"a.csv", HEADER "1.5,1,0,0,0\n", "a.csv:2: error: string: found 1.5, expected a whole number"},
+    {"a.csv", HEADER "1,-1,0,0,0\n", "a.csv:2: error: module: found -1, expected a whole number"},
+    {"a.csv", HEADER "65536,1,0,0,0\n", "a.csv:2: error: string: found 65536"},
+    {"a.csv", HEADER "1,1,0,0,0\n1,2,0,0,9\n1,1,9,0,0\n",
+     "a.csv:4: error: found string 1, module 1 again (first on line 2)"},
+    {"a.csv", HEADER "1,1,0,0,0\n1,2,0,0,0\n", "a.csv:3: error: string 1, module 2: found 0 m"},
+    {"a.csv", "string,module,x,y,z,efficiency\n1,1,0,0,0,0\n",
+     "a.csv:2: error: efficiency: found 0, expected more than 0"},
+    {"a.csv", HEADER "1,1,0,0,\x01\x02\xff\n", "a.csv:2:9: error: z: found '\?\?\?'"},
+    {"a.csv",
+     HEADER "1,1,0,0,"
+            "000000000000000000000000000000000000000000000000000000000000000000000000000001\n",
+     "a.csv:2:9: error: z: found '0000000000000000000000000000000000000000...'"},
+    {"geo-f2k", "", "geo-f2k: error: found no modules in the deep ice"},
+    {"geo-f2k", "A 0x1 1 2 -1900 0 1\n", "geo-f2k: error: found no modules in the deep ice"},
+    {"geo-f2k", "A 0x1 1 2 -1900 1\n", "geo-f2k:1: error: found 6 fields, expected 7"},
+    {"geo-f2k", "A 0x1 1 2 deep 1 1\n", "geo-f2k:1:11: error: z: found 'deep'"},
+    {"geo-f2k", "A 0x1 1 2 -1900 1 1.5\n", "geo-f2k:1: error: module: found 1.5"},
+    {"geo-f2k", "A 0x1 1 2 -1900 70000 1\n", "geo-f2k:1: error: string: found 70000"},
+    {"geo-f2k", "A 0x1 1e6 2 -1900 1 1\n", "geo-f2k:1: error: x: found 1000000 m"},
+    {"geo-f2k", "A 0x1 1 2 -1900 1 1\nB 0x2 1 9 -1900 1 1\n",
+     "geo-f2k:2: error: found string 1, module 1 again (first on line 1)"},
+};
+
+START_TEST(bad_file)
+{
+    model_folder folder = model_folder_create();
+    loaded result = load_file(&folder, bad_files[_i].name, bad_files[_i].content);
+    ck_assert_int_eq(result.status, IS_E_CONFIG);
+    ck_assert_ptr_null(result.detector);
+    ck_assert_msg(strstr(result.error.text, bad_files[_i].message), "expected '%s' in: %s",
+                  bad_files[_i].message, result.error.text);
+    unload(&result);
+    model_folder_remove(&folder);
+}
+END_TEST
+
+START_TEST(errors_come_together)
+{
+    model_folder folder = model_folder_create();
+    loaded csv = load_file(&folder, "a.csv", HEADER "x,y,0,0,0\n1,1,0,0\n1,2,a,0,0\n");
+    ck_assert_int_eq(csv.status, IS_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:2:1: error: string: found 'x'"));
+    ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:2:3: error: module: found 'y'"));
+    ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:3: error: found 4 columns"));
+    ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:4:5: error: x: found 'a'"));
+    unload(&csv);
+    model_folder_remove(&folder);
+}
+END_TEST
+
+START_TEST(no_file)
+{
+    model_folder folder = model_folder_create();
+    char set[MODEL_PATH];
+    snprintf(set, sizeof set, "detector.file=%s/none.csv", folder.path);
+    loaded result = load_config(model_config(set, NULL));
+    ck_assert_int_eq(result.status, IS_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(result.error.text, "none.csv: error: No such file"));
+    unload(&result);
+    snprintf(set, sizeof set, "detector.file=%s", folder.path);
+    result = load_config(model_config(set, NULL));
+    ck_assert_ptr_nonnull(strstr(result.error.text, "error: found a folder, expected a file"));
+    unload(&result);
+    model_folder_remove(&folder);
+}
+END_TEST
+
+START_TEST(all_excluded_is_a_warning)
+{
+    model_folder folder = model_folder_create();
+    char path[MODEL_PATH], set[MODEL_PATH + 32];
+    snprintf(set, sizeof set, "detector.file=%s",
+             model_folder_write(&folder, "one.csv", HEADER "1,1,0,0,0\n", path));
+    loaded result = load_config(model_config(set, "detector.excluded=[[1, 1]]", NULL));
+    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    ck_assert_uint_eq(result.warnings.count, 1);
+    ck_assert_ptr_nonnull(strstr(result.warnings.items[0], "all 1 modules are excluded"));
+    ck_assert_double_eq(is_detector_efficiency(result.detector), 1);
+    unload(&result);
+    model_folder_remove(&folder);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("detector");
+    TCase *good = tcase_create("good");
+    tcase_set_timeout(good, 120);
+    tcase_add_test(good, hex86_positions);
+    tcase_add_test(good, hex86_options);
+    tcase_add_test(good, excluded_modules_absorb);
+    tcase_add_test(good, real_geometry);
+    tcase_add_test(good, reference_csv);
+    tcase_add_test(good, small_files);
+    tcase_add_test(good, touching_modules);
+    tcase_add_test(good, hundred_thousand_modules);
+    tcase_add_test(good, closest_pair_against_all_pairs);
+    tcase_add_test(good, all_excluded_is_a_warning);
+    suite_add_tcase(suite, good);
+    TCase *bad = tcase_create("bad");
+    tcase_add_loop_test(bad, bad_file, 0, sizeof bad_files / sizeof *bad_files);
+    tcase_add_test(bad, hex86_with_huge_modules);
+    tcase_add_test(bad, errors_come_together);
+    tcase_add_test(bad, no_file);
+    suite_add_tcase(suite, bad);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
