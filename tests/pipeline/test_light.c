@@ -1,0 +1,500 @@
+/* Light: spectra, bias and yields against the normative numbers, and the models put together. */
+#include "pipeline/models/light.h"
+
+#include "pipeline/models/detector.h"
+#include "pipeline/models/models.h"
+#include "stages/optics.h"
+#include "tests/support/model_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static is_models *load(is_config *config)
+{
+    is_models *models = NULL;
+    is_error error = {0};
+    int status = is_models_create(config, &models, &error);
+    ck_assert_msg(status == IS_OK, "%s", error.text);
+    is_config_destroy(config);
+    return models;
+}
+
+/* Linear between points, -1 outside. */
+static double interpolate(const double *x, const double *y, size_t count, double at)
+{
+    for (size_t i = 1; i < count; ++i)
+        if (at >= x[i - 1] && at <= x[i])
+            return y[i - 1] + (y[i] - y[i - 1]) * (at - x[i - 1]) / (x[i] - x[i - 1]);
+    return -1;
+}
+
+static double integral(const ice_spectrum *s)
+{
+    double sum = 0;
+    for (size_t i = 1; i < s->count; ++i)
+        sum +=
+            0.5 * (s->density[i] + s->density[i - 1]) * (s->wavelength[i] - s->wavelength[i - 1]);
+    return sum;
+}
+
+/* Integral of wavelength * density over that of density, exact for the linear pieces. */
+static double mean_of(const ice_spectrum *s)
+{
+    double sum = 0;
+    for (size_t i = 1; i < s->count; ++i) {
+        double a = s->wavelength[i - 1], h = s->wavelength[i] - a;
+        double p = s->density[i - 1], q = s->density[i];
+        sum += h * (a * 0.5 * (p + q) + h * (p + 2 * q) / 6);
+    }
+    return sum / integral(s);
+}
+
+/* Exact inversion of the piecewise linear density (physics.md 3.4). */
+static double quantile(const ice_spectrum *s, double u)
+{
+    double left = u * integral(s);
+    for (size_t i = 1; i < s->count; ++i) {
+        double h = s->wavelength[i] - s->wavelength[i - 1];
+        double p = s->density[i - 1], q = s->density[i], area = 0.5 * (p + q) * h;
+        if (left <= area) {
+            double m = (q - p) / h;
+            double d = fabs(m) * h < 1e-12 * p ? left / p : (sqrt(p * p + 2 * m * left) - p) / m;
+            return s->wavelength[i - 1] + d;
+        }
+        left -= area;
+    }
+    return s->wavelength[s->count - 1];
+}
+
+/* What the contract in stages/model.h asks of every light. */
+static void check_contract(const ice_light *light)
+{
+    for (size_t k = 0; k < light->count; ++k) {
+        const ice_spectrum *s = &light->spectra[k];
+        bool some = false;
+        ck_assert_uint_ge(s->count, 1);
+        ck_assert_ptr_nonnull(s->name);
+        for (size_t i = 0; i < s->count; ++i) {
+            ck_assert_double_ge(s->wavelength[i], ICE_WAVELENGTH_MIN);
+            ck_assert_double_le(s->wavelength[i], ICE_WAVELENGTH_MAX);
+            ck_assert(i == 0 || s->wavelength[i] > s->wavelength[i - 1]);
+            ck_assert_double_ge(s->density[i], 0);
+            some |= s->density[i] > 0;
+            /* A hit with bias 0 would have an infinite weight. */
+            if (light->bias_count > 0)
+                ck_assert_double_gt(interpolate(light->bias_wavelength, light->bias,
+                                                light->bias_count, s->wavelength[i]),
+                                    0);
+        }
+        ck_assert(some);
+    }
+    for (size_t i = 0; i < light->bias_count; ++i) {
+        ck_assert_double_gt(light->bias[i], 0);
+        ck_assert(i == 0 || light->bias_wavelength[i] > light->bias_wavelength[i - 1]);
+    }
+}
+
+START_TEST(refraction)
+{
+    /* physics.md 4.1 */
+    static const struct {
+        double wavelength, phase, group;
+    } rows[] = {{300, 1.334044, 1.400484}, {337, 1.327121, 1.380284}, {350, 1.325168, 1.374339},
+                {400, 1.319428, 1.356106}, {450, 1.315666, 1.343754}, {500, 1.313040, 1.335654},
+                {600, 1.309394, 1.327472}, {675, 1.307993, 1.325484}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        ck_assert_double_eq_tol(ice_phase_index_double(rows[i].wavelength), rows[i].phase, 6e-7);
+        ck_assert_double_eq_tol(ice_group_index_double(rows[i].wavelength), rows[i].group, 6e-7);
+    }
+}
+END_TEST
+
+static double frank_tamm_yield(double low, double high)
+{
+    const int cells = 20000;
+    double sum = 0, h = (high - low) / cells;
+    for (int i = 0; i < cells; ++i)
+        sum += h * is_frank_tamm(low + (i + 0.5) * h, 1);
+    return sum;
+}
+
+START_TEST(frank_tamm)
+{
+    /* physics.md 3.1, CODATA alpha */
+    ck_assert_double_eq_tol(is_frank_tamm(300, 1), 223.190, 6e-4);
+    ck_assert_double_eq_tol(is_frank_tamm(400, 1), 121.957, 6e-4);
+    ck_assert_double_eq_tol(is_frank_tamm(500, 1), 77.025, 6e-4);
+    ck_assert_double_eq_tol(is_frank_tamm(600, 1), 53.078, 6e-4);
+    ck_assert_double_eq_tol(frank_tamm_yield(300, 600), 32573.44, 6e-3);
+    ck_assert_double_eq_tol(frank_tamm_yield(300, 500), 26179.65, 6e-3);
+    ck_assert_double_eq_tol(frank_tamm_yield(350, 550), 20191.86, 6e-3);
+    ck_assert_double_eq_tol(frank_tamm_yield(265, 675), 45023.47, 6e-3);
+}
+END_TEST
+
+START_TEST(standard_acceptance)
+{
+    /* physics.md 3.3 */
+    static const double rows[][2] = {{300, 0.00268}, {337, 0.03419}, {350, 0.06420},
+                                     {400, 0.12801}, {450, 0.12088}, {500, 0.09041},
+                                     {550, 0.04626}, {600, 0.01972}, {650, 0.00320}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
+        ck_assert_double_eq_tol(is_standard_acceptance(rows[i][0]), rows[i][1], 5e-6);
+    ck_assert_double_eq(is_standard_acceptance(279.9), 0);
+    ck_assert_double_gt(is_standard_acceptance(280), 0);
+    ck_assert_double_gt(is_standard_acceptance(680), 0);
+    ck_assert_double_eq(is_standard_acceptance(680.1), 0);
+}
+END_TEST
+
+START_TEST(standard_light)
+{
+    is_models *models = load(model_config("detector.oversize=1", NULL));
+    const ice_light *light = models->light;
+    const ice_spectrum *s = &light->spectra[0];
+    check_contract(light);
+    ck_assert_uint_eq(light->count, 7);
+    /* Yield and quantiles of physics.md 3.3; a table of 1 nm is within 0.005 nm (3.4). */
+    ck_assert_double_eq_tol(light->photons_per_metre / 0.68, 2456.51, 0.03);
+    ck_assert_double_eq_tol(integral(s), light->photons_per_metre, 1e-9);
+    static const double quantiles[][2] = {{0.01, 316.52}, {0.05, 340.88}, {0.25, 379.19},
+                                          {0.50, 418.75}, {0.75, 469.77}, {0.95, 549.31},
+                                          {0.99, 604.27}};
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; ++i)
+        ck_assert_double_eq_tol(quantile(s, quantiles[i][0]), quantiles[i][1], 0.0105);
+    ck_assert_double_eq_tol(mean_of(s), 428.60, 0.0105);
+    size_t mode = 0;
+    for (size_t i = 0; i < s->count; ++i)
+        if (s->density[i] > s->density[mode])
+            mode = i;
+    ck_assert_double_eq_tol(s->wavelength[mode], 383.6, 0.5);
+    is_models_destroy(models);
+}
+END_TEST
+
+START_TEST(bias_of_the_worked_chain)
+{
+    /* physics.md 8.5: F = 5, 450 nm; dense strings raise it by 1.35. */
+    is_models *models = load(model_config("detector.oversize=5", NULL));
+    const ice_light *light = models->light;
+    double bias = interpolate(light->bias_wavelength, light->bias, light->bias_count, 450);
+    ck_assert_double_eq_tol(bias, 0.00328794, 3e-7);
+    ck_assert_double_eq_tol(1 / bias, 304.142, 0.03);
+    is_models_destroy(models);
+    models = load(model_config("detector.oversize=5", "detector.dense=true", NULL));
+    light = models->light;
+    double dense = interpolate(light->bias_wavelength, light->bias, light->bias_count, 450);
+    ck_assert_double_eq_tol(dense / bias, 1.35, 1e-12);
+    is_models_destroy(models);
+}
+END_TEST
+
+START_TEST(plain_light)
+{
+    is_models *models = load(model_config("light.acceptance=none", NULL));
+    const ice_light *light = models->light;
+    const ice_spectrum *s = &light->spectra[0];
+    check_contract(light);
+    ck_assert_uint_eq(light->bias_count, 0);
+    ck_assert_double_eq(s->wavelength[0], 265);
+    ck_assert_double_eq(s->wavelength[s->count - 1], 675);
+    /* The trapezoid rule on 1 nm is h^2/12 times the difference of slopes too high: 0.17. */
+    ck_assert_double_eq_tol(light->photons_per_metre, 45023.47, 0.25);
+    is_models_destroy(models);
+}
+END_TEST
+
+START_TEST(calibration_light)
+{
+    /* physics.md 2.4; without acceptance the median and half of the 16-84 % width are the input. */
+    static const double leds[][2] = {
+        {341.7, 10.7}, {371.0, 7.5}, {402.8, 8.0}, {451.3, 10.2}, {489.8, 16.2}};
+    is_models *models = load(model_config("light.acceptance=none", NULL));
+    const ice_light *light = models->light;
+    for (size_t i = 0; i < 5; ++i) {
+        const ice_spectrum *s = &light->spectra[1 + i];
+        ck_assert_double_eq_tol(quantile(s, 0.5), leds[i][0], 0.01);
+        ck_assert_double_eq_tol(0.5 * (quantile(s, 0.8413447) - quantile(s, 0.1586553)), leds[i][1],
+                                0.02);
+    }
+    ck_assert_uint_eq(light->spectra[6].count, 1);
+    ck_assert_double_eq(light->spectra[6].wavelength[0], 337);
+    ck_assert_double_gt(light->spectra[6].density[0], 0);
+    is_models_destroy(models);
+    /* The acceptance falls steeply at 340 nm and shifts the detected light to the red. */
+    models = load(model_config("light.acceptance=standard", NULL));
+    ck_assert_double_gt(quantile(&models->light->spectra[1], 0.5), 345);
+    is_models_destroy(models);
+}
+END_TEST
+
+START_TEST(light_of_a_real_folder)
+{
+    char path[MODEL_PATH], set[MODEL_PATH + 32];
+    if (!model_shared("ice/spice_bfr-v2", path))
+        return;
+    snprintf(set, sizeof set, "ice.directory=%s", path);
+    is_models *models = load(model_config(set, "detector.oversize=1", NULL));
+    const ice_light *light = models->light;
+    const ice_spectrum *s = &light->spectra[0];
+    check_contract(light);
+    /* 2450.08 per metre, times the folder's efficiency 1.015: 2486.8 per metre in the reference
+     * runs; its angular acceptance has the maximum 0.68. */
+    ck_assert_double_eq_tol(light->photons_per_metre / 0.68 / 1.015, 2450.08, 1e-6);
+    ck_assert_double_eq(light->bias_wavelength[0], 261);
+    ck_assert_double_eq(light->bias_wavelength[light->bias_count - 1], 679);
+    /* The file's own quantiles: 0.46 of 1 lies at 415 nm and so on, within a bin's interpolation.
+     */
+    ck_assert_double_eq_tol(quantile(s, 0.02148403), 335, 1.0);
+    ck_assert_double_eq_tol(quantile(s, 0.47048256), 415, 0.2);
+    ck_assert_double_eq_tol(quantile(s, 0.93046755), 535, 0.5);
+    /* Nominal module: mean 429.9 nm, median 419.8 nm (physics.md 3.2). */
+    ck_assert_double_eq_tol(mean_of(s), 429.9, 0.15);
+    ck_assert_double_eq_tol(quantile(s, 0.5), 419.8, 0.15);
+    is_models_destroy(models);
+    models = load(model_config(set, "detector.oversize=1", "light.acceptance=standard", NULL));
+    ck_assert_double_eq_tol(models->light->photons_per_metre / 0.68 / 1.015, 2456.51, 0.03);
+    is_models_destroy(models);
+}
+END_TEST
+
+START_TEST(further_spectra)
+{
+    model_folder folder = model_folder_create();
+    char path[MODEL_PATH], set[2 * MODEL_PATH];
+    model_folder_write(&folder, "laser.txt", "# nm, density\n390.5 0\n400.25 2\n410 0\n", path);
+    snprintf(set, sizeof set, "light.spectra=[{line: 400}, {file: %s}]", path);
+    is_models *models = load(model_config(set, "light.acceptance=none", NULL));
+    const ice_light *light = models->light;
+    check_contract(light);
+    ck_assert_uint_eq(light->count, 9);
+    ck_assert_uint_eq(light->spectra[7].count, 1);
+    ck_assert_double_eq(light->spectra[7].wavelength[0], 400);
+    const ice_spectrum *s = &light->spectra[8];
+    ck_assert_double_eq(s->wavelength[0], 390.5);
+    ck_assert_double_eq(s->wavelength[s->count - 1], 410);
+    ck_assert_double_eq_tol(integral(s), 19.5, 1e-9);
+    ck_assert_double_eq_tol(quantile(s, 0.5), 400.25, 1e-9);
+    is_models_destroy(models);
+    /* Cut where the acceptance ends. */
+    model_folder_write(&folder, "wide.txt", "250 1\n700 1\n", path);
+    snprintf(set, sizeof set, "light.spectra=[{file: %s}]", path);
+    models = load(model_config(set, "light.acceptance=standard", NULL));
+    check_contract(models->light);
+    ck_assert_double_eq(models->light->spectra[7].wavelength[0], 280);
+    is_models_destroy(models);
+    model_folder_remove(&folder);
+}
+END_TEST
+
+/* ---- hostile files
+ * ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *acceptance, *spectrum, *message;
+} bad_light[] = {
+    {"", NULL, "a.dat: error: found no rows of numbers"},
+    {"0 300\n", NULL, "a.dat: error: found one row"},
+    {"0 300\n0.5\n", NULL, "a.dat:2: error: found 1 columns, expected 2"},
+    {"0 300\n0.5 x\n1 320\n", NULL, "a.dat:2:5: error: column 2: found 'x'"},
+    {"0 300\n0.6 310\n0.5 320\n1 330\n", NULL, "a.dat:3: error: share: found 0.5 after 0.6"},
+    {"0 300\n1.5 310\n1 320\n", NULL, "a.dat:2: error: share: found 1.5, expected 0 .. 1"},
+    {"0 300\n0.5 300\n1 320\n", NULL, "a.dat:2: error: wavelength: found 300 after 300"},
+    {"0 200\n0.5 300\n1 320\n", NULL, "a.dat:1: error: wavelength: found 200, expected 250 .. 700"},
+    {"0.1 300\n1 320\n", NULL, "a.dat:1: error: share: found 0.1, expected 0 in the first row"},
+    {"0 300\n0.9 320\n", NULL, "a.dat:2: error: share: found 0.9, expected 1 in the last row"},
+    {"0 300\n0.5 350\n0.5 400\n1 450\n", NULL,
+     "a.dat:3: error: found no light between 350 and 400 nm"},
+    {"0 400\n0.5 410\n1 420\n", NULL, "spectrum 6: found a line at 337 nm, expected 396 .. 424 nm"},
+    {"0 400\n0.5 410\n1 420\n", NULL, "spectrum 1 (LED 340): found no light"},
+    {"0 400.1\n0.5 400.2\n1 400.3\n", NULL, "light.acceptance: found less than 2 nm of light"},
+    {NULL, "", "s.txt: error: found no rows of numbers"},
+    {NULL, "400 1\n", "s.txt: error: found one point, expected at least two"},
+    {NULL, "400 1 1\n", "s.txt:1: error: found 3 columns, expected 2"},
+    {NULL, "400 1\n390 1\n", "s.txt:2: error: wavelength: found 390 after 400"},
+    {NULL, "400 1\n710 1\n", "s.txt:2: error: wavelength: found 710, expected 250 .. 700 nm"},
+    {NULL, "400 -1\n410 1\n", "s.txt:1: error: density: found -1"},
+    {NULL, "400 0\n410 0\n", "s.txt: error: density: found nothing but zeros"},
+    {NULL, "250 1\n270 1\n", "s.txt: error: spectrum 7"},
+};
+
+START_TEST(bad_light_file)
+{
+    model_folder folder = model_folder_create();
+    char path[MODEL_PATH], acceptance[MODEL_PATH + 32] = "light.acceptance=standard";
+    char spectra[MODEL_PATH + 64] = "light.spectra=[]";
+    if (bad_light[_i].acceptance)
+        snprintf(acceptance, sizeof acceptance, "light.acceptance=%s",
+                 model_folder_write(&folder, "a.dat", bad_light[_i].acceptance, path));
+    if (bad_light[_i].spectrum)
+        snprintf(spectra, sizeof spectra, "light.spectra=[{file: %s}]",
+                 model_folder_write(&folder, "s.txt", bad_light[_i].spectrum, path));
+    is_config *config = model_config(acceptance, spectra, NULL);
+    is_models *models;
+    is_error error = {0};
+    ck_assert_int_eq(is_models_create(config, &models, &error), IS_E_CONFIG);
+    ck_assert_ptr_null(models);
+    ck_assert_msg(strstr(error.text, bad_light[_i].message), "expected '%s' in: %s",
+                  bad_light[_i].message, error.text);
+    is_config_destroy(config);
+    model_folder_remove(&folder);
+}
+END_TEST
+
+START_TEST(line_outside_the_band)
+{
+    is_config *config =
+        model_config("light.acceptance=standard", "light.spectra=[{line: 275}, {line: 690}]", NULL);
+    is_models *models;
+    is_error error = {0};
+    ck_assert_int_eq(is_models_create(config, &models, &error), IS_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(error.text, "--set light.spectra: error: spectrum 7: found a line "
+                                             "at 275 nm, expected 280 .. 680 nm"));
+    ck_assert_ptr_nonnull(strstr(error.text, "spectrum 8: found a line at 690 nm"));
+    is_config_destroy(config);
+    models = load(model_config("light.acceptance=none", "light.spectra=[{line: 275}]", NULL));
+    check_contract(models->light);
+    is_models_destroy(models);
+}
+END_TEST
+
+/* ---- all models
+ * ----------------------------------------------------------------------------------- */
+
+START_TEST(digests_follow_the_numbers)
+{
+    model_folder folder = model_folder_create();
+    char yaml[MODEL_PATH], csv[MODEL_PATH], set[MODEL_PATH + 32], second[MODEL_PATH + 32];
+    is_models *built_in = load(model_config("ice.model=uniform", NULL));
+    /* The same ice from a file: bottom -50, thickness 100. */
+    snprintf(set, sizeof set, "ice.file=%s",
+             model_folder_write(&folder, "u.yaml",
+                                "name: other name\nmean_cosine: 0.9\nliu_fraction: 0.35\n"
+                                "alpha: 0.8986\nkappa: 1.0841\nabsorption_a: 6954.1\n"
+                                "absorption_b: 6617.75\n"
+                                "layers: [[1948.07, 0.04, 0.009545943, -0.0]]\n",
+                                yaml));
+    snprintf(
+        second, sizeof second, "detector.file=%s",
+        model_folder_write(&folder, "d.csv", "string,module,x,y,z\n1,2,0,0,9\n1,1,0,0,0\n", csv));
+    is_models *file = load(model_config(set, second, NULL));
+    ck_assert_str_eq(built_in->ice_digest, file->ice_digest);
+    ck_assert_str_ne(built_in->detector_digest, file->detector_digest);
+    ck_assert_str_eq(built_in->light_digest, file->light_digest);
+    ck_assert_uint_eq(strlen(file->ice_digest), 64);
+
+    /* Order and layout of the file do not matter; a position does. */
+    model_folder_write(&folder, "d.csv", "module,string,x,y,z\n1,1,0,0,0\n2,1,0,-0.0,9.0\n", csv);
+    is_models *reordered = load(model_config(set, second, NULL));
+    ck_assert_str_eq(reordered->detector_digest, file->detector_digest);
+    is_models_destroy(reordered);
+    model_folder_write(&folder, "d.csv", "module,string,x,y,z\n1,1,0,0,0\n2,1,0,0,9.0001\n", csv);
+    is_models *moved = load(model_config(set, second, NULL));
+    ck_assert_str_ne(moved->detector_digest, file->detector_digest);
+    is_models_destroy(moved);
+    is_models *excluded = load(model_config(set, second, "detector.excluded=[[1, 1]]", NULL));
+    ck_assert_str_ne(excluded->detector_digest, file->detector_digest);
+    is_models_destroy(excluded);
+    is_models_destroy(built_in);
+    is_models_destroy(file);
+    model_folder_remove(&folder);
+}
+END_TEST
+
+START_TEST(description)
+{
+    is_models *models = load(model_config("ice.absorb_above=1000", "light.acceptance=none", NULL));
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    is_models_describe(models, out);
+    ck_assert_int_eq(fclose(out), 0);
+    const char *const parts[] = {
+        "ice        south-pole-like\n",
+        "171 of 10 m, z -855.00 .. 855.00 m (depth 1093.07 .. 2803.07 m)",
+        "effective scattering 5.326 .. 117 m, absorption 18.88 .. 337.9 m at 400 nm",
+        "world    ends above z = 1000 m",
+        "5160 on 86 strings, 0 excluded, radius 0.1651 m, oversize 5\n",
+        "x -562.50 .. 625.00, y -541.27 .. 541.27, z -501.50 .. 501.50 m",
+        "nearest  17 m",
+        "yield    45023.7 Cherenkov photons per metre",
+        "LED 405",
+        "line 337 nm",
+        models->ice_digest,
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
+        ck_assert_msg(strstr(text, parts[i]), "expected '%s' in:\n%s", parts[i], text);
+    free(text);
+    is_models_destroy(models);
+}
+END_TEST
+
+START_TEST(shipped_examples_load)
+{
+    static const char *const sets[][2] = {
+        {"ice.file=" IS_SOURCE_DIRECTORY "/configs/ice/uniform.yaml", "detector.layout=hex86"},
+        {"ice.file=" IS_SOURCE_DIRECTORY "/configs/ice/three-layers.yaml",
+         "detector.file=" IS_SOURCE_DIRECTORY "/configs/detectors/cluster.csv"},
+    };
+    is_models *uniform = load(model_config(sets[0][0], sets[0][1], NULL));
+    is_models *built_in = load(model_config("ice.model=uniform", NULL));
+    ck_assert_str_eq(uniform->ice_digest, built_in->ice_digest);
+    is_models *layers = load(model_config(sets[1][0], sets[1][1], NULL));
+    ck_assert_uint_eq(layers->medium->layer_count, 3);
+    ck_assert_uint_eq(layers->detector->module_count, 7);
+    is_models_destroy(uniform);
+    is_models_destroy(built_in);
+    is_models_destroy(layers);
+}
+END_TEST
+
+START_TEST(errors_of_ice_and_detector_come_together)
+{
+    model_folder folder = model_folder_create();
+    char path[MODEL_PATH], ice[MODEL_PATH + 32], detector[MODEL_PATH + 32];
+    snprintf(ice, sizeof ice, "ice.file=%s/none.yaml", folder.path);
+    snprintf(detector, sizeof detector, "detector.file=%s",
+             model_folder_write(&folder, "d.csv", "string\n", path));
+    is_config *config = model_config(ice, detector, NULL);
+    is_models *models;
+    is_error error = {0};
+    ck_assert_int_eq(is_models_create(config, &models, &error), IS_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(error.text, "none.yaml"));
+    ck_assert_ptr_nonnull(strstr(error.text, "d.csv:1: error: found no column 'module'"));
+    is_config_destroy(config);
+    model_folder_remove(&folder);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("light");
+    TCase *physics = tcase_create("physics");
+    tcase_add_test(physics, refraction);
+    tcase_add_test(physics, frank_tamm);
+    tcase_add_test(physics, standard_acceptance);
+    tcase_add_test(physics, standard_light);
+    tcase_add_test(physics, bias_of_the_worked_chain);
+    tcase_add_test(physics, plain_light);
+    tcase_add_test(physics, calibration_light);
+    tcase_add_test(physics, light_of_a_real_folder);
+    tcase_add_test(physics, further_spectra);
+    suite_add_tcase(suite, physics);
+    TCase *bad = tcase_create("bad");
+    tcase_add_loop_test(bad, bad_light_file, 0, sizeof bad_light / sizeof *bad_light);
+    tcase_add_test(bad, line_outside_the_band);
+    suite_add_tcase(suite, bad);
+    TCase *together = tcase_create("together");
+    tcase_add_test(together, digests_follow_the_numbers);
+    tcase_add_test(together, description);
+    tcase_add_test(together, shipped_examples_load);
+    tcase_add_test(together, errors_of_ice_and_detector_come_together);
+    suite_add_tcase(suite, together);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
