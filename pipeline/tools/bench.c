@@ -1,4 +1,5 @@
-/* `icestream bench`: how fast every schedule of this device carries the configured workload. */
+/* `icestream bench`: how fast the schedules of this device carry the configured workload; all of
+ * them, or the one that graph.schedule names. */
 #include "pipeline/error.h"
 #include "pipeline/tools/experiment.h"
 
@@ -36,15 +37,18 @@ static int measure(const is_experiment *experiment, const is_step_list *steps, i
 static int measure_all(const is_config *config, bench_table *table, is_error *error)
 {
     is_experiment *experiment = NULL;
+    is_schedule wish = config->graph.schedule;
     int status = is_experiment_create(config, &experiment, error);
     for (int i = IS_SCHEDULE_AUTO + 1; status == IS_OK && i < IS_SCHEDULE_COUNT; ++i) {
         is_schedule schedule = (is_schedule)i;
-        if (!is_schedule_on_cpu(schedule))
+        bool wanted = wish == IS_SCHEDULE_AUTO ? is_schedule_on_cpu(schedule) : schedule == wish;
+        if (!wanted)
             continue;
         bench_row *row = &table->rows[table->count++];
-        status = measure(experiment, &table->steps, schedule, 1, &row->one, error);
-        if (status == IS_OK)
-            status = measure(experiment, &table->steps, schedule, 0, &row->all, error);
+        status = measure(experiment, &table->steps, schedule, 0, &row->all, error);
+        row->one = row->all;
+        if (status == IS_OK && row->all.threads > 1)
+            status = measure(experiment, &table->steps, schedule, 1, &row->one, error);
     }
     is_experiment_destroy(experiment);
     return status;
@@ -79,8 +83,9 @@ static int print_text(const bench_table *table, FILE *out, is_error *error)
     fputs("\nns/photon and ns/bounce: of one thread; bounces: segments per photon.\n"
           "Instructions per bounce, which no other load disturbs: bench/instructions.sh\n",
           out);
-    return fflush(out) == 0 ? IS_OK
-                            : is_error_set(error, IS_E_OUTPUT, "bench: cannot write the report");
+    return fflush(out) == 0 && !ferror(out)
+               ? IS_OK
+               : is_error_set(error, IS_E_OUTPUT, "bench: cannot write the report");
 }
 
 static json_t *measurement_json(const is_measurement *m, double faster)

@@ -266,8 +266,9 @@ static int print_text(const struct comparison *comparison, FILE *out, is_error *
     print_participants(comparison, out);
     for (size_t i = 1; i < comparison->count; ++i)
         print_pair(comparison, &comparison->pairs[i], out);
-    return fflush(out) == 0 ? IS_OK
-                            : is_error_set(error, IS_E_OUTPUT, "compare: cannot write the report");
+    return fflush(out) == 0 && !ferror(out)
+               ? IS_OK
+               : is_error_set(error, IS_E_OUTPUT, "compare: cannot write the report");
 }
 
 static json_t *participant_json(const struct participant *one)

@@ -39,9 +39,7 @@ int is_experiment_create(const is_config *config, is_experiment **out, is_error 
     if (status == IS_OK)
         status = make_tables(config, experiment, error);
     if (status == IS_OK)
-        status =
-            is_run_origin_create(config, experiment->models->medium, experiment->models->detector,
-                                 experiment->models->light, &experiment->origin, error);
+        status = is_run_origin_create(config, experiment->models, &experiment->origin, error);
     if (status != IS_OK) {
         is_experiment_destroy(experiment);
         return status;

@@ -54,7 +54,7 @@ static const stage stages[] = {
     {.name = "propagate",
      .text = "flies to the next scatter or to absorption",
      .reads = {PHOTON(z), PHOTON(dz), PHOTON(absorption), PHOTON(wavelength), IDENTITY},
-     .writes = {PHOTON(absorption), SEGMENT(length), SEGMENT(absorbed)}},
+     .writes = {PHOTON(absorption), SEGMENT(length)}},
     {.name = "collide",
      .text = "finds the first module on the segment",
      .reads = {POSITION, PHOTON(path), DIRECTION, PHOTON(wavelength), IDENTITY, SEGMENT(length)},
@@ -189,6 +189,7 @@ int is_stages(bool json, FILE *out, is_error *error)
     if (json)
         return print_json(out, error);
     print_text(out);
-    return fflush(out) == 0 ? IS_OK
-                            : is_error_set(error, IS_E_OUTPUT, "stages: cannot write the list");
+    return fflush(out) == 0 && !ferror(out)
+               ? IS_OK
+               : is_error_set(error, IS_E_OUTPUT, "stages: cannot write the list");
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* 10 000 photons 8 m from the central string of hex86, in clear uniform ice, thousands of which
+/* 10 000 photons 2 m from a module of hex86, in clear uniform ice, hundreds of which
  * are seen. No step files: the pattern matches nothing here. */
 static const char *const common[] = {
     "source.files=[/nonexistent/*.steps.npy]",
@@ -15,7 +15,7 @@ static const char *const common[] = {
     "workload.kind=point",
     "workload.steps=50",
     "workload.photons_per_step=200",
-    "workload.position=[8, 0, 3]",
+    "workload.position=[2, 0, 7]",
     "workload.direction=isotropic",
     "device.threads=2",
     "graph.batch=1500",
@@ -297,6 +297,27 @@ START_TEST(bench_reports)
 }
 END_TEST
 
+START_TEST(bench_of_one_schedule)
+{
+    /* One thread and one schedule: a single row, which bench/instructions.sh relies on. */
+    is_config *config = load("graph.schedule=monolithic", "device.threads=1");
+    char *text = NULL;
+    size_t size = 0;
+    is_error error = {0};
+    FILE *out = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(out);
+    ck_assert_msg(is_bench(config, true, out, &error) == IS_OK, "%s", error.text);
+    fclose(out);
+    json_t *root = json_loads(text, 0, NULL);
+    ck_assert_uint_eq(json_array_size(json_object_get(root, "rows")), 1);
+    ck_assert_str_eq(text_of(at(root, "rows", 0), "schedule"), "monolithic");
+    ck_assert_int_eq(json_integer_value(json_object_get(root, "best_of")), 3);
+    json_decref(root);
+    free(text);
+    is_config_destroy(config);
+}
+END_TEST
+
 START_TEST(bench_without_photons)
 {
     is_config *config = load("workload.photons_per_step=0", NULL);
@@ -324,6 +345,7 @@ int main(void)
     TCase *bench = tcase_create("bench");
     tcase_set_timeout(bench, 120);
     tcase_add_test(bench, bench_reports);
+    tcase_add_test(bench, bench_of_one_schedule);
     tcase_add_test(bench, bench_without_photons);
     suite_add_tcase(suite, bench);
     SRunner *runner = srunner_create(suite);
