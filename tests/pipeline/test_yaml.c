@@ -1,0 +1,491 @@
+/* The YAML tree: what it keeps, and where it says that damaged and hostile input is wrong. */
+#include "pipeline/config/yaml.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static is_yaml *read_good(const char *text)
+{
+    is_yaml *document = NULL;
+    is_error error = {0};
+    int status = is_yaml_read_text("folder/a.yaml", text, strlen(text), &document, &error);
+    ck_assert_msg(status == IS_OK, "%s", error.text);
+    ck_assert_ptr_nonnull(document);
+    return document;
+}
+
+START_TEST(tree_keeps_structure_and_places)
+{
+    is_yaml *document = read_good("run:\n  seed: 7   # a comment\nfiles: [a, \"b c\", 'd']\n"
+                                  "block: |\n  two\n  lines\nempty:\n");
+    const is_yaml_node *root = is_yaml_root(document);
+    ck_assert_int_eq(root->kind, IS_YAML_MAPPING);
+    ck_assert_uint_eq(root->count, 4);
+    ck_assert_str_eq(root->source->name, "folder/a.yaml");
+    ck_assert_str_eq(root->source->folder, "folder");
+
+    const is_yaml_node *run = is_yaml_find(root, "run");
+    ck_assert_ptr_nonnull(run);
+    const is_yaml_node *seed = is_yaml_find(run, "seed");
+    ck_assert_ptr_nonnull(seed);
+    ck_assert_str_eq(seed->text, "7");
+    ck_assert(!seed->quoted);
+    ck_assert_uint_eq(seed->line, 2);
+    ck_assert_uint_eq(seed->column, 9);
+    ck_assert_uint_eq(run->entries[0].key->column, 3);
+
+    const is_yaml_node *files = is_yaml_find(root, "files");
+    ck_assert_ptr_nonnull(files);
+    ck_assert_int_eq(files->kind, IS_YAML_LIST);
+    ck_assert_uint_eq(files->count, 3);
+    ck_assert_str_eq(files->items[1]->text, "b c");
+    ck_assert(files->items[1]->quoted && files->items[2]->quoted && !files->items[0]->quoted);
+    ck_assert_uint_eq(files->items[1]->line, 3);
+    ck_assert_uint_eq(files->items[1]->column, 12);
+
+    const is_yaml_node *block = is_yaml_find(root, "block");
+    ck_assert_ptr_nonnull(block);
+    ck_assert_str_eq(block->text, "two\nlines\n");
+    ck_assert(block->quoted);
+    ck_assert(is_yaml_is_null(is_yaml_find(root, "empty")));
+    ck_assert_ptr_null(is_yaml_find(root, "Run"));
+    ck_assert_ptr_null(is_yaml_find(seed, "run"));
+    is_yaml_destroy(document);
+}
+END_TEST
+
+START_TEST(empty_inputs_are_empty_mappings_or_nothing)
+{
+    static const char *const texts[] = {"", "\n\n", "# only a comment\n", "\xef\xbb\xbf"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
+        is_yaml *document = read_good(texts[i]);
+        ck_assert_int_eq(is_yaml_root(document)->kind, IS_YAML_MAPPING);
+        ck_assert_uint_eq(is_yaml_root(document)->count, 0);
+        is_yaml_destroy(document);
+    }
+    is_yaml *document = read_good("---\n");
+    ck_assert(is_yaml_is_null(is_yaml_root(document)));
+    is_yaml_destroy(document);
+}
+END_TEST
+
+START_TEST(byte_order_mark_is_skipped)
+{
+    is_yaml *document = read_good("\xef\xbb\xbf"
+                                  "a: \xc3\xa4\xe2\x82\xac\n");
+    const is_yaml_node *value = is_yaml_find(is_yaml_root(document), "a");
+    ck_assert_ptr_nonnull(value);
+    ck_assert_str_eq(value->text, "\xc3\xa4\xe2\x82\xac");
+    is_yaml_destroy(document);
+}
+END_TEST
+
+START_TEST(nothing_has_few_spellings_and_quotes_make_it_text)
+{
+    is_yaml *document = read_good("[~, null, Null, NULL, \"\", \"~\", 'null', nul, 0]");
+    const is_yaml_node *root = is_yaml_root(document);
+    ck_assert_uint_eq(root->count, 9);
+    for (size_t i = 0; i < root->count; ++i)
+        ck_assert_msg(is_yaml_is_null(root->items[i]) == (i < 4), "item %zu", i);
+    is_yaml_destroy(document);
+}
+END_TEST
+
+START_TEST(aliases_share_values_and_have_their_own_place)
+{
+    is_yaml *document = read_good("a: &one [1, {k: v}]\nb: *one\n&key c: 1\nd: *key\n*key : 2\n");
+    const is_yaml_node *root = is_yaml_root(document);
+    const is_yaml_node *b = is_yaml_find(root, "b");
+    ck_assert_ptr_nonnull(b);
+    ck_assert_int_eq(b->kind, IS_YAML_LIST);
+    ck_assert_uint_eq(b->line, 2);
+    ck_assert_uint_eq(b->column, 4);
+    ck_assert_ptr_eq(b->items, is_yaml_find(root, "a")->items);
+    ck_assert_str_eq(is_yaml_find(b->items[1], "k")->text, "v");
+    ck_assert_uint_eq(b->nodes, 5);
+    ck_assert_uint_eq(b->height, 2);
+    ck_assert_str_eq(is_yaml_find(root, "d")->text, "c");
+    /* An alias as a key repeats the key "c": marked for the reader. */
+    ck_assert_uint_eq(root->count, 5);
+    ck_assert_ptr_eq(root->entries[4].duplicate_of, root->entries[2].key);
+    is_yaml_destroy(document);
+}
+END_TEST
+
+START_TEST(keys_given_twice_are_marked)
+{
+    is_yaml *document = read_good("b: 1\na: 2\nb: 3\nc: {a: 1}\n'b': 4\n");
+    const is_yaml_node *root = is_yaml_root(document);
+    ck_assert_uint_eq(root->count, 5);
+    ck_assert_ptr_null(root->entries[0].duplicate_of);
+    ck_assert_ptr_null(root->entries[1].duplicate_of);
+    ck_assert_ptr_eq(root->entries[2].duplicate_of, root->entries[0].key);
+    ck_assert_ptr_null(root->entries[3].duplicate_of);
+    ck_assert_ptr_eq(root->entries[4].duplicate_of, root->entries[0].key);
+    ck_assert_str_eq(is_yaml_find(root, "b")->text, "1");
+    is_yaml_destroy(document);
+}
+END_TEST
+
+START_TEST(values_outside_files_are_literal_unless_they_look_like_yaml)
+{
+    static const struct {
+        const char *text;
+        is_yaml_kind kind;
+        bool quoted;
+        const char *value;
+    } rows[] = {
+        {"-", IS_YAML_SCALAR, false, "-"},
+        {"*.npy", IS_YAML_SCALAR, false, "*.npy"},
+        {"a: b # c", IS_YAML_SCALAR, false, "a: b # c"},
+        {"", IS_YAML_SCALAR, false, ""},
+        {"\"x\\ty\"", IS_YAML_SCALAR, true, "x\ty"},
+        {"'5'", IS_YAML_SCALAR, true, "5"},
+        {"[1, 2]", IS_YAML_LIST, false, NULL},
+        {"{a: 1}", IS_YAML_MAPPING, false, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        is_yaml *document = NULL;
+        is_error error = {0};
+        int status = is_yaml_read_value("--set x=1/2", rows[i].text, &document, &error);
+        ck_assert_msg(status == IS_OK, "%s: %s", rows[i].text, error.text);
+        const is_yaml_node *root = is_yaml_root(document);
+        char place[64];
+        ck_assert_int_eq(root->kind, rows[i].kind);
+        ck_assert_int_eq(root->quoted, rows[i].quoted);
+        if (rows[i].value)
+            ck_assert_str_eq(root->text, rows[i].value);
+        ck_assert_str_eq(is_yaml_place(root, place, sizeof place), "--set x=1/2");
+        ck_assert_str_eq(root->source->folder, "");
+        is_yaml_destroy(document);
+    }
+}
+END_TEST
+
+START_TEST(values_outside_files_must_be_utf8)
+{
+    static const char *const bad[] = {"\xff",         "a\x80",           "\xc0\x80",
+                                      "\xe0\x80\x80", "\xed\xa0\x80",    "\xf4\x90\x80\x80",
+                                      "\xe2\x82",     "\xf0\x8f\x80\x80"};
+    static const char *const good[] = {"\xc2\x80", "\xe0\xa0\x80", "\xed\x9f\xbf",
+                                       "\xf4\x8f\xbf\xbf"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+        is_yaml *document = NULL;
+        is_error error = {0};
+        ck_assert_int_eq(is_yaml_read_value("--set a=b", bad[i], &document, &error), IS_E_CONFIG);
+        ck_assert_ptr_null(document);
+        ck_assert_str_eq(error.text, "--set a=b: error: not valid UTF-8 text");
+    }
+    for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
+        is_yaml *document = NULL;
+        ck_assert_int_eq(is_yaml_read_value("--set a=b", good[i], &document, NULL), IS_OK);
+        is_yaml_destroy(document);
+    }
+}
+END_TEST
+
+/* ---- hostile input ----------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *name, *text;
+    const char *place, *message; /* the beginning of the error and a part of it */
+} hostile[] = {
+    {"open list", "a: [1, 2\n", "h.yaml:2:1: error: ", "did not find expected ',' or ']'"},
+    {"open mapping", "a: {b: 1\n", "h.yaml:2:1: error: ", "did not find expected ',' or '}'"},
+    {"open quote", "a: \"b\n", "h.yaml:2:1: error: ", "found unexpected end of stream"},
+    {"surplus bracket", "a: 1]\nb: ]\n", "h.yaml:2:4: error: ", "did not find expected"},
+    {"tab as indent", "a:\n\tb: 1\n", "h.yaml:2:1: error: ", "tabs cannot indent"},
+    {"wrong indent", "a:\n    b: 1\n  c: 2\n", "h.yaml:3:3: error: ", "did not find expected key"},
+    {"two colons", "a: b: c\n", "h.yaml:1:5: error: ", "mapping values are not allowed"},
+    {"lone dash", "a: -\n", "h.yaml:1:4: error: ", "a lone - needs quotes: \"-\""},
+    {"star", "a: [*.npy]\n", "h.yaml:1:6: error: ", "starts with * needs quotes"},
+    {"at sign", "a: @b\n", "h.yaml:1:4: error: ", "cannot start any token"},
+    {"bad escape", "a: \"\\q\"\n", "h.yaml:1:5: error: ", "unknown escape character"},
+    {"surrogate", "a: \"\\ud800\"\n",
+     "h.yaml:1:7: error: ", "invalid Unicode character escape code"},
+    {"NUL by escape", "x: 1\na: \"b\\0c\"\n", "h.yaml:2:4: error: ", "NUL"},
+    {"control character", "a: 1\nbc: \x01\n",
+     "h.yaml:2:5: error: ", "control characters are not allowed (0x01)"},
+    {"Latin-1", "a: 1\n\xc3\xa4: \xe4x\n", "h.yaml:2:5: error: ", "not valid UTF-8 text"},
+    {"overlong", "a: \xc0\xaf\n", "h.yaml:1:4: error: ", "not valid UTF-8 text"},
+    {"cut character", "ab: \xe2\x82", "h.yaml:1:5: error: ", "not valid UTF-8 text"},
+    {"UTF-16",
+     "\xff\xfe"
+     "a:",
+     "h.yaml:1:1: error: ", "not valid UTF-8 text"},
+    {"unknown anchor", "a: 1\nb: [1, *c]\n", "h.yaml:2:8: error: ", "unknown anchor '*c'"},
+    {"anchor used before", "a: *b\nc: &b 1\n", "h.yaml:1:4: error: ", "unknown anchor '*b'"},
+    {"anchor twice", "a: &x 1\nb: &x 2\n", "h.yaml:2:4: error: ", "'&x' is already used in line 1"},
+    {"anchor in itself", "a: &x\n  - 1\n  - *x\n", "h.yaml:3:5: error: ", "'&x' contains itself"},
+    {"mapping in itself", "a: &x {b: {c: *x}}\n", "h.yaml:1:15: error: ", "'&x' contains itself"},
+    {"root in itself", "&r\na: *r\n", "h.yaml:2:4: error: ", "'&r' contains itself"},
+    {"second document", "a: 1\n---\nb: 2\n",
+     "h.yaml:2:1: error: ", "a second document starts here"},
+    {"document after end", "a: 1\n...\n---\n",
+     "h.yaml:3:1: error: ", "a second document starts here"},
+    {"tag", "a: !!str 5\n", "h.yaml:1:4: error: ", "tags are not supported"},
+    {"private tag", "a: !python/object:os.system []\n",
+     "h.yaml:1:4: error: ", "found '!python/object:os.system'"},
+    {"unknown tag handle", "a: !x!y 5\n", "h.yaml:1:4: error: ", "undefined tag handle"},
+    {"YAML 3", "%YAML 3.0\n---\na: 1\n", "h.yaml:1:1: error: ", "incompatible YAML document"},
+    {"list as a key", "a: 1\n? [b, c]\n: d\n",
+     "h.yaml:2:3: error: ", "a key must be a word, not a list"},
+    {"mapping as a key", "{{a: 1}: 2}\n",
+     "h.yaml:1:2: error: ", "a key must be a word, not a mapping"},
+    {"alias of a list as a key", "a: &l [1]\n*l : 2\n",
+     "h.yaml:2:1: error: ", "a key must be a word, not a list"},
+};
+
+START_TEST(hostile_input_gets_place_and_message)
+{
+    is_yaml *document = NULL;
+    is_error error = {0};
+    const char *text = hostile[_i].text;
+    int status = is_yaml_read_text("h.yaml", text, strlen(text), &document, &error);
+    ck_assert_msg(status == IS_E_CONFIG, "%s was accepted", hostile[_i].name);
+    ck_assert_ptr_null(document);
+    ck_assert_int_eq(error.status, IS_E_CONFIG);
+    ck_assert_msg(strncmp(error.text, hostile[_i].place, strlen(hostile[_i].place)) == 0 &&
+                      strstr(error.text, hostile[_i].message),
+                  "%s: found \"%s\", expected \"%s...%s\"", hostile[_i].name, error.text,
+                  hostile[_i].place, hostile[_i].message);
+}
+END_TEST
+
+static void expect_failure(const char *text, size_t length, const char *expected)
+{
+    is_yaml *document = NULL;
+    is_error error = {0};
+    ck_assert_int_eq(is_yaml_read_text("h.yaml", text, length, &document, &error), IS_E_CONFIG);
+    ck_assert_ptr_null(document);
+    ck_assert_str_eq(error.text, expected);
+}
+
+START_TEST(depth_is_limited)
+{
+    char text[80];
+    memset(text, '[', 33);
+    memset(text + 33, ']', 33);
+    expect_failure(text, 66, "h.yaml:1:33: error: nested deeper than 32 levels");
+    memmove(text + 32, text + 33, 32);
+    text[64] = 0;
+    is_yaml *document = read_good(text);
+    ck_assert_uint_eq(is_yaml_root(document)->height, 32);
+    is_yaml_destroy(document);
+    /* 20 levels inside an anchor, used 13 levels deep. */
+    const char *deep =
+        "a: &d [[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]\nb: [[[[[[[[[[[[*d]]]]]]]]]]]]\n";
+    expect_failure(deep, strlen(deep), "h.yaml:2:16: error: nested deeper than 32 levels");
+}
+END_TEST
+
+START_TEST(many_open_brackets_fail_at_once)
+{
+    const size_t length = (size_t)4 << 20;
+    char *text = malloc(length);
+    ck_assert_ptr_nonnull(text);
+    memset(text, '[', length);
+    expect_failure(text, length, "h.yaml:1:33: error: nested deeper than 32 levels");
+    free(text);
+}
+END_TEST
+
+START_TEST(alias_bombs_are_limited)
+{
+    /* Nine lists of nine aliases each: 9^9 nodes when written out. */
+    const char *bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n"
+                       "b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
+                       "c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n"
+                       "d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n"
+                       "e: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\n"
+                       "f: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n"
+                       "g: &g [*f,*f,*f,*f,*f,*f,*f,*f,*f]\n";
+    /* f is complete with 9^6 leaves; the first *f would go beyond a million. */
+    expect_failure(bomb, strlen(bomb),
+                   "h.yaml:7:8: error: too many values: more than 1000000 with all aliases "
+                   "written out");
+}
+END_TEST
+
+START_TEST(anchors_are_limited)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(stream);
+    for (int i = 0; i <= 1000; ++i)
+        fprintf(stream, "- &a%d x\n", i);
+    fclose(stream);
+    expect_failure(text, size, "h.yaml:1001:3: error: more than 1000 anchors");
+    free(text);
+}
+END_TEST
+
+START_TEST(values_are_limited)
+{
+    const size_t count = 1000000; /* with the list itself one too many */
+    char *text = malloc(2 * count + 2);
+    ck_assert_ptr_nonnull(text);
+    text[0] = '[';
+    for (size_t i = 0; i < count; ++i)
+        memcpy(text + 1 + 2 * i, "1,", 2);
+    text[2 * count + 1] = ']';
+    is_yaml *document = NULL;
+    is_error error = {0};
+    ck_assert_int_eq(is_yaml_read_text("h.yaml", text, 2 * count + 2, &document, &error),
+                     IS_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(error.text, "too many values"));
+    /* One fewer is read. */
+    ck_assert_int_eq(is_yaml_read_text("h.yaml", text, 2 * count - 1, &document, NULL),
+                     IS_E_CONFIG); /* no bracket at the end */
+    text[2 * count - 1] = ']';
+    ck_assert_int_eq(is_yaml_read_text("h.yaml", text, 2 * count, &document, NULL), IS_OK);
+    ck_assert_uint_eq(is_yaml_root(document)->count, count - 1);
+    is_yaml_destroy(document);
+    free(text);
+}
+END_TEST
+
+START_TEST(large_files_are_refused)
+{
+    const size_t length = ((size_t)16 << 20) + 1;
+    char *text = malloc(length);
+    ck_assert_ptr_nonnull(text);
+    memset(text, '\n', length);
+    expect_failure(text, length,
+                   "h.yaml: error: the file has 16777217 bytes, expected at most 16777216");
+    free(text);
+}
+END_TEST
+
+/* ---- files ------------------------------------------------------------------------------------
+ */
+
+static void expect_unreadable(const char *path, const char *part)
+{
+    is_yaml *document = NULL;
+    is_error error = {0};
+    ck_assert_int_eq(is_yaml_read_file(path, &document, &error), IS_E_CONFIG);
+    ck_assert_ptr_null(document);
+    ck_assert_msg(strncmp(error.text, path, strlen(path)) == 0 && strstr(error.text, part),
+                  "found \"%s\", expected \"%s\"", error.text, part);
+}
+
+START_TEST(files_are_read_and_impossible_ones_refused)
+{
+    char folder[] = "/tmp/icestream-yaml-XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    char path[128];
+    snprintf(path, sizeof path, "%s/run.yaml", folder);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs("run: {seed: 3}\n", file);
+    fclose(file);
+    is_yaml *document = NULL;
+    ck_assert_int_eq(is_yaml_read_file(path, &document, NULL), IS_OK);
+    ck_assert_str_eq(is_yaml_root(document)->source->folder, folder);
+    ck_assert_str_eq(is_yaml_root(document)->source->name, path);
+    is_yaml_destroy(document);
+
+    ck_assert_int_eq(truncate(path, 0), 0);
+    ck_assert_int_eq(is_yaml_read_file(path, &document, NULL), IS_OK);
+    ck_assert_uint_eq(is_yaml_root(document)->count, 0);
+    is_yaml_destroy(document);
+
+    /* A hole, not real disk space. */
+    ck_assert_int_eq(truncate(path, ((off_t)16 << 20) + 1), 0);
+    expect_unreadable(path, ": error: the file has 16777217 bytes, expected at most 16777216");
+    if (geteuid() != 0) {
+        ck_assert_int_eq(chmod(path, 0), 0);
+        expect_unreadable(path, ": error: cannot open the file: Permission denied");
+    }
+    ck_assert_int_eq(unlink(path), 0);
+    expect_unreadable(path, ": error: cannot open the file: No such file or directory");
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    expect_unreadable(path, ": error: found a pipe, socket or device, expected a regular file");
+    ck_assert_int_eq(unlink(path), 0);
+    expect_unreadable(folder, ": error: found a folder, expected a YAML file");
+    ck_assert_int_eq(rmdir(folder), 0);
+    expect_unreadable("/dev/zero", ": error: found a pipe, socket or device");
+}
+END_TEST
+
+START_TEST(folder_of_a_file)
+{
+    static const char *const rows[][2] = {
+        {"run.yaml", ""}, {"a/run.yaml", "a"}, {"/run.yaml", "/"}, {"/a/b/run.yaml", "/a/b"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        is_yaml *document = NULL;
+        ck_assert_int_eq(is_yaml_read_text(rows[i][0], "", 0, &document, NULL), IS_OK);
+        ck_assert_str_eq(is_yaml_root(document)->source->folder, rows[i][1]);
+        is_yaml_destroy(document);
+    }
+}
+END_TEST
+
+START_TEST(descriptions_are_short_and_printable)
+{
+    is_yaml *document = read_good("- word\n- \"1\"\n- ~\n- [a, b]\n- []\n- {a: b}\n- \"a\\nb\"\n"
+                                  "- 0123456789012345678901234567890123456789012345678901234567890"
+                                  "\n");
+    static const char *const expected[] = {
+        "'word'",
+        "the quoted text \"1\"",
+        "nothing",
+        "a list of 2",
+        "an empty list",
+        "a mapping",
+        "the quoted text \"a?b\"",
+        "'012345678901234567890123456789012345678901234567890123456789...'"};
+    const is_yaml_node *root = is_yaml_root(document);
+    ck_assert_uint_eq(root->count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < root->count; ++i) {
+        char found[128];
+        ck_assert_str_eq(is_yaml_describe(root->items[i], found, sizeof found), expected[i]);
+    }
+    is_yaml_destroy(document);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("yaml");
+    TCase *tree = tcase_create("tree");
+    tcase_add_test(tree, tree_keeps_structure_and_places);
+    tcase_add_test(tree, empty_inputs_are_empty_mappings_or_nothing);
+    tcase_add_test(tree, byte_order_mark_is_skipped);
+    tcase_add_test(tree, nothing_has_few_spellings_and_quotes_make_it_text);
+    tcase_add_test(tree, aliases_share_values_and_have_their_own_place);
+    tcase_add_test(tree, keys_given_twice_are_marked);
+    tcase_add_test(tree, values_outside_files_are_literal_unless_they_look_like_yaml);
+    tcase_add_test(tree, values_outside_files_must_be_utf8);
+    tcase_add_test(tree, descriptions_are_short_and_printable);
+    suite_add_tcase(suite, tree);
+
+    TCase *bad = tcase_create("hostile");
+    tcase_set_timeout(bad, 60);
+    tcase_add_loop_test(bad, hostile_input_gets_place_and_message, 0,
+                        (int)(sizeof hostile / sizeof *hostile));
+    tcase_add_test(bad, depth_is_limited);
+    tcase_add_test(bad, many_open_brackets_fail_at_once);
+    tcase_add_test(bad, alias_bombs_are_limited);
+    tcase_add_test(bad, anchors_are_limited);
+    tcase_add_test(bad, values_are_limited);
+    tcase_add_test(bad, large_files_are_refused);
+    suite_add_tcase(suite, bad);
+
+    TCase *files = tcase_create("files");
+    tcase_add_test(files, files_are_read_and_impossible_ones_refused);
+    tcase_add_test(files, folder_of_a_file);
+    suite_add_tcase(suite, files);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
