@@ -1,0 +1,52 @@
+/* is_convert: between .npy and HDF5, by the files' endings. */
+#include "pipeline/error.h"
+#include "pipeline/files/hdf5.h"
+
+#include <string.h>
+
+typedef enum layout { LAYOUT_UNKNOWN, LAYOUT_NPY, LAYOUT_HDF5 } layout;
+
+static layout layout_of(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    const char *ending = strrchr(name ? name : path, '.');
+    if (ending && strcmp(ending, ".npy") == 0)
+        return LAYOUT_NPY;
+    if (ending && (strcmp(ending, ".h5") == 0 || strcmp(ending, ".hdf5") == 0))
+        return LAYOUT_HDF5;
+    return LAYOUT_UNKNOWN;
+}
+
+#if IS_HAVE_HDF5
+static int convert(layout source, const char *from, const char *to, bool force, is_error *error)
+{
+    return source == LAYOUT_NPY ? is_hdf5_export(from, to, force, error)
+                                : is_hdf5_import(from, to, force, error);
+}
+#else
+static int convert(layout source, const char *from, const char *to, bool force, is_error *error)
+{
+    (void)force;
+    return is_error_set(error, IS_E_FAILED,
+                        "%s: found an icestream built without HDF5, expected one with it to "
+                        "convert %s HDF5 (install libhdf5-dev and build again)",
+                        source == LAYOUT_NPY ? to : from, source == LAYOUT_NPY ? "to" : "from");
+}
+#endif
+
+int is_convert(const char *from, const char *to, bool force, is_error *error)
+{
+    layout source = layout_of(from), target = layout_of(to);
+    const char *unknown = source == LAYOUT_UNKNOWN   ? from
+                          : target == LAYOUT_UNKNOWN ? to
+                                                     : NULL;
+    if (unknown)
+        return is_error_set(error, IS_E_USAGE, "%s: found an unknown ending, expected .npy, .h5 or "
+                                               ".hdf5", unknown);
+    if (source == target)
+        return is_error_set(error, IS_E_USAGE,
+                            "%s and %s: found the same kind of file twice, expected .npy and .h5 or "
+                            ".hdf5",
+                            from, to);
+    return convert(source, from, to, force, error);
+}

@@ -1,0 +1,383 @@
+#include "pipeline/files/hdf5.h"
+
+#include "pipeline/error.h"
+#include "pipeline/files/format/conversion.h"
+#include "pipeline/files/format/table_reader.h"
+#include "pipeline/files/format/trailer.h"
+#include "pipeline/files/output.h"
+#include "pipeline/files/table_writer.h"
+
+#include <hdf5.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { CHUNK = 16384 }; /* rows: 1 MiB */
+
+/* ---- errors --------------------------------------------------------------------------------- */
+
+/* HDF5 prints its errors unless told otherwise, for the whole process. */
+typedef struct silence {
+    H5E_auto2_t function;
+    void *data;
+} silence;
+
+static silence be_silent(void)
+{
+    silence before;
+    H5Eget_auto2(H5E_DEFAULT, &before.function, &before.data);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    return before;
+}
+
+static void speak_again(const silence *before)
+{
+    H5Eset_auto2(H5E_DEFAULT, before->function, before->data);
+}
+
+/* Takes the innermost message, which tells the cause. */
+static herr_t take_message(unsigned depth, const H5E_error2_t *entry, void *text)
+{
+    if (depth == 0)
+        snprintf(text, 200, "%s", entry->desc ? entry->desc : "unknown reason");
+    return 0;
+}
+
+static int failed(const char *path, int status, const char *what, is_error *error)
+{
+    char reason[200] = "unknown reason";
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_message, reason);
+    return is_error_set(error, status, "%s: %s: HDF5 says: %s", path, what, reason);
+}
+
+/* ---- types and attributes ------------------------------------------------------------------- */
+
+static hid_t number_type(is_number_type type)
+{
+    static const char kinds[] = "fui";
+    const hid_t types[3][4] = {
+        {H5I_INVALID_HID, H5I_INVALID_HID, H5T_IEEE_F32LE, H5T_IEEE_F64LE},
+        {H5T_STD_U8LE, H5T_STD_U16LE, H5T_STD_U32LE, H5T_STD_U64LE},
+        {H5T_STD_I8LE, H5T_STD_I16LE, H5T_STD_I32LE, H5T_STD_I64LE},
+    };
+    return types[strchr(kinds, type.kind) - kinds][__builtin_ctz(type.bytes)];
+}
+
+/* The compound type of a schema, laid out as its rows; the caller closes it. */
+static hid_t schema_type(const is_schema *schema)
+{
+    hid_t type = H5Tcreate(H5T_COMPOUND, IS_ROW_BYTES);
+    for (size_t i = 0; i < schema->field_count && type >= 0; ++i) {
+        const is_field *field = &schema->fields[i];
+        if (H5Tinsert(type, field->name, field->offset, number_type(field->type)) < 0) {
+            H5Tclose(type);
+            return H5I_INVALID_HID;
+        }
+    }
+    return type;
+}
+
+static bool write_text(hid_t object, const char *name, const char *text)
+{
+    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+    hid_t attribute = H5I_INVALID_HID;
+    if (H5Tset_size(type, strlen(text) + 1) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0)
+        attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool written = attribute >= 0 && H5Awrite(attribute, type, text) >= 0;
+    H5Aclose(attribute);
+    H5Sclose(space);
+    H5Tclose(type);
+    return written;
+}
+
+/* ---- export --------------------------------------------------------------------------------- */
+
+/* A dataset of bytes, because attributes hold 64 KiB at most. */
+static bool write_metadata(hid_t file, const json_t *metadata)
+{
+    char *text = json_dumps(metadata, JSON_COMPACT);
+    hsize_t length = text ? strlen(text) : 0;
+    hid_t space = H5Screate_simple(1, &length, NULL);
+    hid_t set = text ? H5Dcreate2(file, "metadata", H5T_STD_U8LE, space, H5P_DEFAULT, H5P_DEFAULT,
+                                  H5P_DEFAULT)
+                     : H5I_INVALID_HID;
+    bool written = set >= 0 && H5Dwrite(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
+    H5Dclose(set);
+    H5Sclose(space);
+    free(text);
+    return written;
+}
+
+static bool write_attributes(hid_t set, const is_schema *schema)
+{
+    bool written = write_text(set, "schema", schema->name) &&
+                   write_text(set, "coordinates", schema->coordinates);
+    for (size_t i = 0; i < schema->field_count && written; ++i) {
+        char name[40];
+        snprintf(name, sizeof name, "unit of %s", schema->fields[i].name);
+        written = write_text(set, name, schema->fields[i].unit);
+    }
+    return written;
+}
+
+static hid_t create_set(hid_t file, const is_schema *schema, hid_t type, uint64_t rows)
+{
+    hsize_t size = rows, unlimited = H5S_UNLIMITED, chunk = CHUNK;
+    hid_t space = H5Screate_simple(1, &size, &unlimited);
+    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t set = H5I_INVALID_HID;
+    if (H5Pset_chunk(properties, 1, &chunk) >= 0)
+        set = H5Dcreate2(file, schema->short_name, type, space, H5P_DEFAULT, properties,
+                         H5P_DEFAULT);
+    H5Pclose(properties);
+    H5Sclose(space);
+    return set;
+}
+
+/* Reads or writes `count` rows of a dataset from `first` on. */
+static bool transfer(hid_t set, hid_t type, hsize_t first, hsize_t count, void *rows, bool write)
+{
+    hid_t space = H5Dget_space(set), memory = H5Screate_simple(1, &count, NULL);
+    bool good =
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &count, NULL) >= 0 &&
+        (write ? H5Dwrite(set, type, memory, space, H5P_DEFAULT, rows)
+               : H5Dread(set, type, memory, space, H5P_DEFAULT, rows)) >= 0;
+    H5Sclose(memory);
+    H5Sclose(space);
+    return good;
+}
+
+static int export_rows(is_table_reader *reader, const char *to, hid_t set, hid_t type,
+                       is_error *error)
+{
+    unsigned char *rows = malloc((size_t)CHUNK * IS_ROW_BYTES);
+    if (!rows)
+        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", to);
+    int status = IS_OK;
+    for (size_t got = 1; got > 0 && !status;) {
+        uint64_t first = is_table_reader_position(reader);
+        status = is_table_reader_read(reader, rows, CHUNK, &got, error);
+        if (!status && got > 0 && !transfer(set, type, first, got, rows, true))
+            status = failed(to, IS_E_OUTPUT, "cannot write rows", error);
+    }
+    free(rows);
+    return status;
+}
+
+static int export_table(is_table_reader *reader, const char *to, hid_t file, is_error *error)
+{
+    const is_schema *schema = is_table_reader_schema(reader);
+    const json_t *metadata = is_table_reader_metadata(reader);
+    hid_t type = schema_type(schema);
+    hid_t set = create_set(file, schema, type, is_table_reader_rows(reader));
+    int status = IS_OK;
+    if (type < 0 || set < 0 || !write_attributes(set, schema) ||
+        (metadata && !write_metadata(file, metadata)))
+        status = failed(to, IS_E_OUTPUT, "cannot create the table", error);
+    else
+        status = export_rows(reader, to, set, type, error);
+    H5Dclose(set);
+    H5Tclose(type);
+    return status;
+}
+
+static int export_file(is_table_reader *reader, const char *to, const char *part, is_error *error)
+{
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    /* The output holds the lock on its .part already. */
+    H5Pset_file_locking(access, 0, 1);
+    hid_t file = H5Fcreate(part, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    H5Pclose(access);
+    if (file < 0)
+        return failed(to, IS_E_OUTPUT, "cannot create", error);
+    int status = export_table(reader, to, file, error);
+    if (H5Fclose(file) < 0 && !status)
+        status = failed(to, IS_E_OUTPUT, "cannot finish", error);
+    return status;
+}
+
+int is_hdf5_export(const char *from, const char *to, bool force, is_error *error)
+{
+    is_table_reader *reader = NULL;
+    is_output *output = NULL;
+    int status = is_table_reader_open(from, NULL, &reader, error);
+    if (!status)
+        status = is_output_create(to, force, &output, error);
+    if (!status) {
+        silence before = be_silent();
+        status = export_file(reader, to, is_output_part(output), error);
+        speak_again(&before);
+    }
+    if (!status)
+        status = is_output_commit(output, error);
+    is_output_destroy(output);
+    is_table_reader_destroy(reader);
+    return status;
+}
+
+/* ---- import --------------------------------------------------------------------------------- */
+
+static is_number_type number_of(hid_t type)
+{
+    is_number_type number = {.bytes = (uint8_t)H5Tget_size(type)};
+    H5T_class_t class = H5Tget_class(type);
+    if (H5Tget_size(type) > 8)
+        return (is_number_type){0, 0};
+    if (class == H5T_FLOAT && number.bytes >= 2)
+        number.kind = 'f';
+    if (class == H5T_INTEGER)
+        number.kind = H5Tget_sign(type) == H5T_SGN_2 ? 'i' : 'u';
+    return number;
+}
+
+/* Describes the members of a compound type as fields, so that what holds for .npy files holds here:
+ * any order, further members, other widths. */
+static int describe_members(const char *path, hid_t type, is_npy_field **out, size_t *count,
+                            is_error *error)
+{
+    int members = H5Tget_class(type) == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
+    size_t bytes = H5Tget_size(type);
+    if (members <= 0 || bytes == 0 || bytes > IS_NPY_ROW_MAX)
+        return is_error_set(error, IS_E_INPUT,
+                            "%s: found a dataset that is no table, expected compound rows of at "
+                            "most 1 MiB",
+                            path);
+    is_npy_field *fields = calloc((size_t)members, sizeof *fields);
+    if (!fields)
+        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+    for (int i = 0; i < members; ++i) {
+        char *name = H5Tget_member_name(type, (unsigned)i);
+        hid_t member = H5Tget_member_type(type, (unsigned)i);
+        snprintf(fields[i].name, sizeof fields[i].name, "%s", name ? name : "");
+        snprintf(fields[i].found, sizeof fields[i].found, "another type");
+        fields[i].offset = H5Tget_member_offset(type, (unsigned)i);
+        fields[i].type = number_of(member);
+        H5Tclose(member);
+        H5free_memory(name);
+    }
+    *out = fields;
+    *count = (size_t)members;
+    return IS_OK;
+}
+
+/* A table that is being read. */
+typedef struct import_table {
+    const char *path;
+    hid_t set, type; /* the rows' type in memory: the file's, in this machine's byte order */
+    hsize_t rows;
+    is_conversion conversion;
+    json_t *metadata;
+} import_table;
+
+static int import_rows(const import_table *table, is_table_writer *writer, is_error *error)
+{
+    size_t row_bytes = table->conversion.source_row_bytes;
+    size_t piece = IS_NPY_ROW_MAX / row_bytes;
+    unsigned char *source = malloc(IS_NPY_ROW_MAX);
+    unsigned char *target = reallocarray(NULL, piece, IS_ROW_BYTES);
+    int status = source && target
+                     ? IS_OK
+                     : is_error_set(error, IS_E_MEMORY, "%s: out of memory", table->path);
+    for (hsize_t first = 0; first < table->rows && !status; first += piece) {
+        size_t count = table->rows - first < piece ? (size_t)(table->rows - first) : piece;
+        if (!transfer(table->set, table->type, first, count, source, false)) {
+            status = failed(table->path, IS_E_INPUT, "cannot read rows", error);
+            break;
+        }
+        status = is_conversion_rows(&table->conversion, table->path, first, source, count, target,
+                                    error);
+        if (!status)
+            status = is_table_writer_append(writer, target, count, error);
+    }
+    free(target);
+    free(source);
+    return status;
+}
+
+static int read_metadata(import_table *table, hid_t file, is_error *error)
+{
+    if (H5Lexists(file, "metadata", H5P_DEFAULT) <= 0)
+        return IS_OK;
+    hid_t set = H5Dopen2(file, "metadata", H5P_DEFAULT);
+    hid_t space = set >= 0 ? H5Dget_space(set) : H5I_INVALID_HID;
+    hssize_t length = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+    char *text = length > 0 && length <= IS_METADATA_MAX ? malloc((size_t)length) : NULL;
+    if (text && H5Dread(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0)
+        table->metadata = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, NULL);
+    free(text);
+    H5Sclose(space);
+    H5Dclose(set);
+    return json_is_object(table->metadata)
+               ? IS_OK
+               : is_error_set(error, IS_E_INPUT,
+                              "%s: dataset metadata: found something else, expected the bytes of a "
+                              "JSON object",
+                              table->path);
+}
+
+static int open_table(import_table *table, hid_t file, is_error *error)
+{
+    bool hits = H5Lexists(file, "hits", H5P_DEFAULT) > 0;
+    if (!hits && H5Lexists(file, "steps", H5P_DEFAULT) <= 0)
+        return is_error_set(error, IS_E_INPUT,
+                            "%s: found neither dataset /steps nor /hits, expected one of them",
+                            table->path);
+    const is_schema *schema = hits ? is_schema_hits() : is_schema_steps();
+    table->set = H5Dopen2(file, schema->short_name, H5P_DEFAULT);
+    hid_t stored = H5Dget_type(table->set), space = H5Dget_space(table->set);
+    table->type = H5Tget_native_type(stored, H5T_DIR_ASCEND);
+    hssize_t rows = H5Sget_simple_extent_npoints(space);
+    int dimensions = H5Sget_simple_extent_ndims(space);
+    H5Sclose(space);
+    H5Tclose(stored);
+    if (table->type < 0 || rows < 0)
+        return failed(table->path, IS_E_INPUT, "cannot open the table", error);
+    if (dimensions != 1)
+        return is_error_set(error, IS_E_INPUT, "%s: dataset %s: found %d dimensions, expected 1",
+                            table->path, schema->short_name, dimensions);
+    table->rows = (hsize_t)rows;
+    is_npy_field *fields = NULL;
+    size_t count = 0;
+    int status = describe_members(table->path, table->type, &fields, &count, error);
+    if (!status)
+        status = is_conversion_create(table->path, fields, count, H5Tget_size(table->type), schema,
+                                      &table->conversion, error);
+    free(fields);
+    return status ? status : read_metadata(table, file, error);
+}
+
+static int import_file(import_table *table, const char *to, bool force, is_error *error)
+{
+    hid_t file = H5Fopen(table->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0)
+        return failed(table->path, IS_E_INPUT, "cannot open", error);
+    is_table_writer *writer = NULL;
+    int status = open_table(table, file, error);
+    if (!status)
+        status = is_table_writer_create(to, table->conversion.schema, force, &writer, error);
+    if (!status)
+        status = import_rows(table, writer, error);
+    if (!status)
+        status = is_table_writer_commit(writer, table->metadata, error);
+    is_table_writer_destroy(writer);
+    H5Tclose(table->type);
+    H5Dclose(table->set);
+    json_decref(table->metadata);
+    H5Fclose(file);
+    return status;
+}
+
+int is_hdf5_import(const char *from, const char *to, bool force, is_error *error)
+{
+    struct stat about;
+    /* HDF5 would open a named pipe, and wait. */
+    if (stat(from, &about) == 0 && !S_ISREG(about.st_mode))
+        return is_error_set(error, IS_E_INPUT,
+                            "%s: found something that is not a file, expected an HDF5 file", from);
+    import_table table = {.path = from, .set = H5I_INVALID_HID, .type = H5I_INVALID_HID};
+    silence before = be_silent();
+    int status = import_file(&table, to, force, error);
+    speak_again(&before);
+    return status;
+}

@@ -1,0 +1,302 @@
+/* is_info: what is in a step or hit file, and whether all of it is right. */
+#include "pipeline/error.h"
+#include "pipeline/files/format/table_reader.h"
+#include "pipeline/files/hit_reader.h"
+#include "pipeline/files/step_reader.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANGES = 4, PIECE = 16384, SPECTRA_ANY = 256 };
+
+/* The fields whose ranges are told, in both schemas. */
+static const char *const range_names[RANGES] = {"t", "x", "y", "z"};
+
+typedef struct description {
+    const is_schema *schema;
+    uint64_t rows, photons, events;
+    struct {
+        const is_field *field;
+        double low, high; /* NaN without rows */
+    } ranges[RANGES];
+    bool packed, verified;
+    json_t *metadata; /* without the list of checksums; NULL: no trailer */
+    char digest[IS_DIGEST_TEXT];
+} description;
+
+/* ---- looking -------------------------------------------------------------------------------- */
+
+/* Event ids, each once per run of rows that have it. */
+typedef struct event_list {
+    uint64_t *items;
+    size_t count, capacity;
+} event_list;
+
+static int add_event(event_list *events, uint64_t event, is_error *error)
+{
+    if (events->count > 0 && events->items[events->count - 1] == event)
+        return IS_OK;
+    if (events->count == events->capacity) {
+        size_t capacity = events->capacity ? 2 * events->capacity : 1024;
+        uint64_t *grown = reallocarray(events->items, capacity, sizeof *grown);
+        if (!grown)
+            return is_error_set(error, IS_E_MEMORY, "out of memory for %zu events", capacity);
+        events->items = grown;
+        events->capacity = capacity;
+    }
+    events->items[events->count++] = event;
+    return IS_OK;
+}
+
+static int compare_events(const void *a, const void *b)
+{
+    uint64_t left, right;
+    memcpy(&left, a, sizeof left);
+    memcpy(&right, b, sizeof right);
+    return (left > right) - (left < right);
+}
+
+static uint64_t count_events(event_list *events)
+{
+    uint64_t different = events->count > 0;
+    if (events->count > 0)
+        qsort(events->items, events->count, sizeof *events->items, compare_events);
+    for (size_t i = 1; i < events->count; ++i)
+        different += events->items[i] != events->items[i - 1];
+    return different;
+}
+
+static double field_value(const is_field *field, const unsigned char *row)
+{
+    float single;
+    double value;
+    if (field->type.bytes == sizeof value) {
+        memcpy(&value, row + field->offset, sizeof value);
+        return value;
+    }
+    memcpy(&single, row + field->offset, sizeof single);
+    return single;
+}
+
+static void start_ranges(description *about)
+{
+    for (int i = 0; i < RANGES; ++i)
+        for (size_t k = 0; k < about->schema->field_count; ++k)
+            if (strcmp(about->schema->fields[k].name, range_names[i]) == 0) {
+                about->ranges[i].field = &about->schema->fields[k];
+                about->ranges[i].low = about->ranges[i].high = NAN;
+            }
+}
+
+static int add_rows(description *about, event_list *events, const unsigned char *rows, size_t count,
+                    is_error *error)
+{
+    bool steps = about->schema == is_schema_steps();
+    for (size_t i = 0; i < count; ++i) {
+        const unsigned char *row = rows + i * IS_ROW_BYTES;
+        uint64_t event;
+        uint32_t photons;
+        memcpy(&event, row + (steps ? offsetof(is_step, event_id) : offsetof(is_hit, event_id)),
+               sizeof event);
+        int status = add_event(events, event, error);
+        if (status)
+            return status;
+        if (steps) {
+            memcpy(&photons, row + offsetof(is_step, photons), sizeof photons);
+            about->photons += photons;
+        }
+        for (int k = 0; k < RANGES; ++k) {
+            double value = field_value(about->ranges[k].field, row);
+            about->ranges[k].low = fmin(about->ranges[k].low, value);
+            about->ranges[k].high = fmax(about->ranges[k].high, value);
+        }
+    }
+    return IS_OK;
+}
+
+static int describe_rows(is_table_reader *reader, description *about, is_error *error)
+{
+    event_list events = {0};
+    unsigned char *rows = malloc((size_t)PIECE * IS_ROW_BYTES);
+    if (!rows)
+        return is_error_set(error, IS_E_MEMORY, "out of memory for reading rows");
+    int status = is_table_reader_rewind(reader, true, error);
+    for (size_t got = 1; got > 0 && !status;) {
+        status = is_table_reader_read(reader, rows, PIECE, &got, error);
+        if (!status)
+            status = add_rows(about, &events, rows, got, error);
+    }
+    about->events = count_events(&events);
+    free(events.items);
+    free(rows);
+    return status;
+}
+
+static int describe(const char *path, description *about, is_error *error)
+{
+    is_table_reader *reader = NULL;
+    int status = is_table_reader_open(path, NULL, &reader, error);
+    if (status)
+        return status;
+    about->schema = is_table_reader_schema(reader);
+    about->rows = is_table_reader_rows(reader);
+    about->packed = is_table_reader_packed(reader);
+    start_ranges(about);
+    status = describe_rows(reader, about, error);
+    is_table_reader_digest(reader, about->digest);
+    const json_t *metadata = is_table_reader_metadata(reader);
+    if (!status && metadata) {
+        about->metadata = json_copy((json_t *)(uintptr_t)metadata);
+        if (!about->metadata)
+            status = is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+        else
+            json_object_del(about->metadata, "crc32c");
+    }
+    is_table_reader_destroy(reader);
+    return status;
+}
+
+/* ---- verifying ------------------------------------------------------------------------------ */
+
+static int verify_steps(const char *path, is_error *error)
+{
+    is_step_reader *reader = NULL;
+    is_step_summary summary;
+    int status = is_step_reader_open(path, SPECTRA_ANY, &reader, error);
+    if (!status)
+        status = is_step_reader_check(reader, &summary, NULL, error);
+    is_step_reader_destroy(reader);
+    return status;
+}
+
+static int verify_account(const char *path, const json_t *metadata, uint64_t rows, is_error *error)
+{
+    is_account account;
+    if (!metadata)
+        return is_error_set(error, IS_E_INPUT, "%s: found no trailer, expected one with the photon "
+                                               "account", path);
+    if (!is_metadata_account(metadata, &account))
+        return is_error_set(error, IS_E_INPUT,
+                            "%s: trailer: account: found none that is complete, expected the seven "
+                            "counts of the photon account",
+                            path);
+    if (!is_account_closes(&account))
+        return is_error_set(error, IS_E_INPUT,
+                            "%s: trailer: account: found %" PRIu64
+                            " photons created, expected the sum of absorbed, detected, left and "
+                            "stopped",
+                            path, account.created);
+    if (account.hits != rows)
+        return is_error_set(error, IS_E_INPUT,
+                            "%s: trailer: account.hits: found %" PRIu64 ", expected %" PRIu64
+                            " as there are rows",
+                            path, account.hits, rows);
+    return IS_OK;
+}
+
+static int verify_hits(const char *path, is_error *error)
+{
+    is_hit_reader *reader = NULL;
+    is_hit *hits = malloc(PIECE * sizeof *hits);
+    int status = hits ? is_hit_reader_open(path, true, &reader, error)
+                      : is_error_set(error, IS_E_MEMORY, "out of memory for reading hits");
+    for (size_t got = 1; got > 0 && !status;)
+        status = is_hit_reader_read(reader, hits, PIECE, &got, error);
+    if (!status)
+        status = verify_account(path, is_hit_reader_metadata(reader), is_hit_reader_rows(reader),
+                                error);
+    is_hit_reader_destroy(reader);
+    free(hits);
+    return status;
+}
+
+/* ---- telling -------------------------------------------------------------------------------- */
+
+static void print_text(const char *path, const description *about, FILE *out)
+{
+    bool steps = about->schema == is_schema_steps();
+    fprintf(out, "%s: %s\n", path, about->schema->short_name);
+    fprintf(out, "  %-14s %" PRIu64 "%s\n", "rows", about->rows,
+            about->packed ? "" : " (in another layout, converted)");
+    if (steps)
+        fprintf(out, "  %-14s %" PRIu64 "\n", "photons", about->photons);
+    fprintf(out, "  %-14s %" PRIu64 "\n", "events", about->events);
+    for (int i = 0; i < RANGES && about->rows > 0; ++i)
+        fprintf(out, "  %-14s %.9g .. %.9g %s\n", range_names[i], about->ranges[i].low,
+                about->ranges[i].high, about->ranges[i].field->unit);
+    fprintf(out, "  %-14s %s\n", "SHA-256", about->digest);
+    if (!about->metadata)
+        fprintf(out, "  no trailer\n");
+    const char *key;
+    json_t *value;
+    json_object_foreach(about->metadata, key, value)
+    {
+        if (strcmp(key, "rows") == 0)
+            continue;
+        char *text = json_dumps(value, JSON_ENCODE_ANY);
+        fprintf(out, "  %-14s %s\n", key, json_is_string(value) ? json_string_value(value)
+                                          : text                ? text
+                                                                : "?");
+        free(text);
+    }
+    if (about->verified)
+        fprintf(out, "  verified: checksums, every field of every row, %s\n",
+                steps ? "unique step ids" : "order, photon account");
+}
+
+/* json_real refuses what JSON cannot say; null stands for it. */
+static json_t *real_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *make_json(const char *path, const description *about)
+{
+    json_t *ranges = json_object();
+    for (int i = 0; i < RANGES; ++i)
+        json_object_set_new(ranges, range_names[i],
+                            json_pack("[o, o]", real_or_null(about->ranges[i].low),
+                                      real_or_null(about->ranges[i].high)));
+    json_t *json = json_pack("{s:s, s:s, s:I, s:I, s:o, s:b, s:s, s:b, s:O?}", "file", path, "kind",
+                             about->schema->short_name, "rows", (json_int_t)about->rows, "events",
+                             (json_int_t)about->events, "ranges", ranges, "packed", about->packed,
+                             "sha256", about->digest, "verified", about->verified, "metadata",
+                             about->metadata);
+    if (json && about->schema == is_schema_steps())
+        json_object_set_new(json, "photons", json_integer((json_int_t)about->photons));
+    return json;
+}
+
+static int print_json(const char *path, const description *about, FILE *out, is_error *error)
+{
+    json_t *json = make_json(path, about);
+    int failed = json ? json_dumpf(json, out, JSON_INDENT(2)) : -1;
+    json_decref(json);
+    if (failed)
+        return is_error_set(error, IS_E_OUTPUT,
+                            "%s: its description cannot be written as JSON (is the file's name "
+                            "UTF-8?)",
+                            path);
+    fputc('\n', out);
+    return IS_OK;
+}
+
+int is_info(const char *path, bool verify, bool json, FILE *out, is_error *error)
+{
+    description about = {0};
+    int status = describe(path, &about, error);
+    if (!status && verify)
+        status = about.schema == is_schema_steps() ? verify_steps(path, error)
+                                                   : verify_hits(path, error);
+    about.verified = verify;
+    if (!status && json)
+        status = print_json(path, &about, out, error);
+    else if (!status)
+        print_text(path, &about, out);
+    json_decref(about.metadata);
+    if (!status && (fflush(out) != 0 || ferror(out)))
+        status = is_error_set(error, IS_E_OUTPUT, "the description of %s cannot be written", path);
+    return status;
+}
