@@ -37,16 +37,17 @@ static int convert(layout source, const char *from, const char *to, bool force, 
 int is_convert(const char *from, const char *to, bool force, is_error *error)
 {
     layout source = layout_of(from), target = layout_of(to);
-    const char *unknown = source == LAYOUT_UNKNOWN   ? from
-                          : target == LAYOUT_UNKNOWN ? to
-                                                     : NULL;
+    const char *unknown = source == LAYOUT_UNKNOWN ? from : target == LAYOUT_UNKNOWN ? to : NULL;
     if (unknown)
-        return is_error_set(error, IS_E_USAGE, "%s: found an unknown ending, expected .npy, .h5 or "
-                                               ".hdf5", unknown);
-    if (source == target)
         return is_error_set(error, IS_E_USAGE,
-                            "%s and %s: found the same kind of file twice, expected .npy and .h5 or "
+                            "%s: found an unknown ending, expected .npy, .h5 or "
                             ".hdf5",
-                            from, to);
+                            unknown);
+    if (source == target)
+        return is_error_set(
+            error, IS_E_USAGE,
+            "%s and %s: found the same kind of file twice, expected .npy and .h5 or "
+            ".hdf5",
+            from, to);
     return convert(source, from, to, force, error);
 }

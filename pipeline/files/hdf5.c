@@ -102,7 +102,8 @@ static bool write_metadata(hid_t file, const json_t *metadata)
     hid_t set = text ? H5Dcreate2(file, "metadata", H5T_STD_U8LE, space, H5P_DEFAULT, H5P_DEFAULT,
                                   H5P_DEFAULT)
                      : H5I_INVALID_HID;
-    bool written = set >= 0 && H5Dwrite(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
+    bool written =
+        set >= 0 && H5Dwrite(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
     H5Dclose(set);
     H5Sclose(space);
     free(text);
@@ -128,8 +129,8 @@ static hid_t create_set(hid_t file, const is_schema *schema, hid_t type, uint64_
     hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     hid_t set = H5I_INVALID_HID;
     if (H5Pset_chunk(properties, 1, &chunk) >= 0)
-        set = H5Dcreate2(file, schema->short_name, type, space, H5P_DEFAULT, properties,
-                         H5P_DEFAULT);
+        set =
+            H5Dcreate2(file, schema->short_name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     H5Pclose(properties);
     H5Sclose(space);
     return set;
@@ -139,10 +140,9 @@ static hid_t create_set(hid_t file, const is_schema *schema, hid_t type, uint64_
 static bool transfer(hid_t set, hid_t type, hsize_t first, hsize_t count, void *rows, bool write)
 {
     hid_t space = H5Dget_space(set), memory = H5Screate_simple(1, &count, NULL);
-    bool good =
-        H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &count, NULL) >= 0 &&
-        (write ? H5Dwrite(set, type, memory, space, H5P_DEFAULT, rows)
-               : H5Dread(set, type, memory, space, H5P_DEFAULT, rows)) >= 0;
+    bool good = H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &count, NULL) >= 0 &&
+                (write ? H5Dwrite(set, type, memory, space, H5P_DEFAULT, rows)
+                       : H5Dread(set, type, memory, space, H5P_DEFAULT, rows)) >= 0;
     H5Sclose(memory);
     H5Sclose(space);
     return good;

@@ -175,8 +175,10 @@ static int verify_account(const char *path, const json_t *metadata, uint64_t row
 {
     is_account account;
     if (!metadata)
-        return is_error_set(error, IS_E_INPUT, "%s: found no trailer, expected one with the photon "
-                                               "account", path);
+        return is_error_set(error, IS_E_INPUT,
+                            "%s: found no trailer, expected one with the photon "
+                            "account",
+                            path);
     if (!is_metadata_account(metadata, &account))
         return is_error_set(error, IS_E_INPUT,
                             "%s: trailer: account: found none that is complete, expected the seven "
@@ -205,8 +207,8 @@ static int verify_hits(const char *path, is_error *error)
     for (size_t got = 1; got > 0 && !status;)
         status = is_hit_reader_read(reader, hits, PIECE, &got, error);
     if (!status)
-        status = verify_account(path, is_hit_reader_metadata(reader), is_hit_reader_rows(reader),
-                                error);
+        status =
+            verify_account(path, is_hit_reader_metadata(reader), is_hit_reader_rows(reader), error);
     is_hit_reader_destroy(reader);
     free(hits);
     return status;
@@ -236,9 +238,10 @@ static void print_text(const char *path, const description *about, FILE *out)
         if (strcmp(key, "rows") == 0)
             continue;
         char *text = json_dumps(value, JSON_ENCODE_ANY);
-        fprintf(out, "  %-14s %s\n", key, json_is_string(value) ? json_string_value(value)
-                                          : text                ? text
-                                                                : "?");
+        fprintf(out, "  %-14s %s\n", key,
+                json_is_string(value) ? json_string_value(value)
+                : text                ? text
+                                      : "?");
         free(text);
     }
     if (about->verified)
@@ -259,11 +262,11 @@ static json_t *make_json(const char *path, const description *about)
         json_object_set_new(ranges, range_names[i],
                             json_pack("[o, o]", real_or_null(about->ranges[i].low),
                                       real_or_null(about->ranges[i].high)));
-    json_t *json = json_pack("{s:s, s:s, s:I, s:I, s:o, s:b, s:s, s:b, s:O?}", "file", path, "kind",
-                             about->schema->short_name, "rows", (json_int_t)about->rows, "events",
-                             (json_int_t)about->events, "ranges", ranges, "packed", about->packed,
-                             "sha256", about->digest, "verified", about->verified, "metadata",
-                             about->metadata);
+    json_t *json =
+        json_pack("{s:s, s:s, s:I, s:I, s:o, s:b, s:s, s:b, s:O?}", "file", path, "kind",
+                  about->schema->short_name, "rows", (json_int_t)about->rows, "events",
+                  (json_int_t)about->events, "ranges", ranges, "packed", about->packed, "sha256",
+                  about->digest, "verified", about->verified, "metadata", about->metadata);
     if (json && about->schema == is_schema_steps())
         json_object_set_new(json, "photons", json_integer((json_int_t)about->photons));
     return json;

@@ -70,7 +70,6 @@ static unsigned char peek(cursor *c)
 
 static int unexpected(cursor *c, const char *expected)
 {
-    skip_blanks(c);
     if (c->at >= c->size)
         return is_error_set(c->error, IS_E_INPUT,
                             "%s: header byte %zu: found the end of the header, expected %s",

@@ -1,0 +1,97 @@
+#include "tests/support/scratch_files.h"
+
+#include <check.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+scratch scratch_create(void)
+{
+    scratch place;
+    const char *base = getenv("TMPDIR");
+    snprintf(place.folder, sizeof place.folder, "%s/icestream-XXXXXX", base ? base : "/tmp");
+    ck_assert_msg(mkdtemp(place.folder) != NULL, "no folder for temporary files");
+    return place;
+}
+
+static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *where)
+{
+    (void)about;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
+void scratch_remove(const scratch *place)
+{
+    nftw(place->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *scratch_path(const scratch *place, const char *name, char path[SCRATCH_PATH])
+{
+    snprintf(path, SCRATCH_PATH, "%s/%s", place->folder, name);
+    return path;
+}
+
+bool scratch_exists(const scratch *place, const char *name)
+{
+    char path[SCRATCH_PATH];
+    struct stat about;
+    return lstat(scratch_path(place, name, path), &about) == 0;
+}
+
+void scratch_write(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    ck_assert_msg(file != NULL, "cannot create %s", path);
+    ck_assert_uint_eq(fwrite(bytes, 1, size, file), size);
+    ck_assert_int_eq(fclose(file), 0);
+}
+
+unsigned char *scratch_read(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    ck_assert_msg(file != NULL, "cannot open %s", path);
+    ck_assert_int_eq(fseek(file, 0, SEEK_END), 0);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    unsigned char *bytes = malloc(*size + 1);
+    ck_assert_ptr_nonnull(bytes);
+    ck_assert_uint_eq(fread(bytes, 1, *size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+/* The distribution's Python, whose NumPy the project promises to serve. */
+static const char python[] = "/usr/bin/python3";
+
+int scratch_python(const char *program, const char *first, const char *second)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        execl(python, python, "-W", "ignore", "-c", program, first, second, (char *)NULL);
+        _exit(127);
+    }
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+bool scratch_has_numpy(void)
+{
+    bool there = scratch_python("import sys\n"
+                                "try:\n"
+                                "    import numpy\n"
+                                "except ImportError:\n"
+                                "    sys.exit(9)\n",
+                                NULL, NULL) == 0;
+    if (!there)
+        printf("skipped: no NumPy for %s\n", python);
+    return there;
+}
