@@ -1,0 +1,250 @@
+#include "tests/support/stage_world.h"
+
+#include "pipeline/models/detector.h"
+#include "pipeline/models/ice.h"
+#include "pipeline/models/light.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SETS_MAX = 32 };
+
+static void *allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    ck_assert_ptr_nonnull(memory);
+    return memory;
+}
+
+static char *copy_name(const char *name)
+{
+    char *copy = strdup(name);
+    ck_assert_ptr_nonnull(copy);
+    return copy;
+}
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+static ice_medium *medium_of(double bottom, double thickness, size_t count, double g, double f)
+{
+    ice_medium *medium = allocate(1, sizeof *medium);
+    medium->name = copy_name("test ice");
+    medium->layers = allocate(count, sizeof *medium->layers);
+    medium->layer_count = count;
+    medium->bottom = bottom;
+    medium->thickness = thickness;
+    medium->alpha = 0.8986;
+    medium->kappa = 1.0841;
+    medium->absorption_a = 0.0;
+    medium->absorption_b = 6617.75;
+    medium->mean_cosine = g;
+    medium->liu_fraction = f;
+    medium->absorb_above = INFINITY;
+    medium->absorb_below = -INFINITY;
+    return medium;
+}
+
+ice_medium *world_medium_uniform(double lambda_s, double g, double liu_fraction, double lambda_a)
+{
+    ice_medium *medium = medium_of(-1000.0, 2000.0, 1, g, liu_fraction);
+    medium->layers[0].effective_scattering = (1.0 - g) / lambda_s;
+    medium->layers[0].dust_absorption = 1.0 / lambda_a;
+    return medium;
+}
+
+ice_medium *world_medium_layered(double bottom, double thickness, size_t count, const double *b,
+                                 const double *a)
+{
+    const double g = 0.9;
+    ice_medium *medium = medium_of(bottom, thickness, count, g, 0.35);
+    for (size_t i = 0; i < count; ++i) {
+        medium->layers[i].effective_scattering = b[i] * (1.0 - g);
+        medium->layers[i].dust_absorption = a[i];
+    }
+    return medium;
+}
+
+ice_detector *world_detector(const double (*positions)[3], size_t count, double oversize)
+{
+    ice_detector *detector = allocate(1, sizeof *detector);
+    detector->name = copy_name("test detector");
+    detector->modules = allocate(count, sizeof *detector->modules);
+    detector->module_count = count;
+    detector->radius = ICE_MODULE_RADIUS;
+    detector->oversize = oversize;
+    for (size_t i = 0; i < count; ++i)
+        detector->modules[i] = (ice_module){.x = positions[i][0],
+                                            .y = positions[i][1],
+                                            .z = positions[i][2],
+                                            .string = (uint16_t)(i + 1),
+                                            .module = 1,
+                                            .efficiency = 1.0};
+    return detector;
+}
+
+ice_detector *world_detector_far(void)
+{
+    static const double far[1][3] = {{9000.0, 9000.0, 9000.0}};
+    return world_detector(far, 1, 1.0);
+}
+
+ice_light *world_light_line(double wavelength)
+{
+    ice_light *light = allocate(1, sizeof *light);
+    light->count = 2;
+    light->spectra = allocate(light->count, sizeof *light->spectra);
+    for (size_t i = 0; i < light->count; ++i) {
+        ice_spectrum *spectrum = &light->spectra[i];
+        spectrum->name = copy_name("line");
+        spectrum->wavelength = allocate(1, sizeof *spectrum->wavelength);
+        spectrum->density = allocate(1, sizeof *spectrum->density);
+        spectrum->wavelength[0] = wavelength;
+        spectrum->density[0] = 1.0;
+        spectrum->count = 1;
+    }
+    light->photons_per_metre = 1.0;
+    return light;
+}
+
+/* ---- worlds --------------------------------------------------------------------------------- */
+
+static const is_table_options usual_options = {.seed = 1, .bounce_limit = 10000, .reach_cull = 1};
+
+stage_world stage_world_create(ice_medium *medium, ice_detector *detector, ice_light *light)
+{
+    stage_world world = {
+        .medium = medium, .detector = detector, .light = light, .options = usual_options};
+    return world;
+}
+
+stage_world stage_world_from_config(const char *yaml, ...)
+{
+    const char *sets[SETS_MAX];
+    size_t count = 0;
+    va_list list;
+    va_start(list, yaml);
+    for (const char *set = va_arg(list, const char *); set; set = va_arg(list, const char *)) {
+        ck_assert_uint_lt(count, SETS_MAX);
+        sets[count++] = set;
+    }
+    va_end(list);
+
+    is_error error = {0};
+    is_config *config = NULL;
+    const char *text = yaml ? yaml : "{}";
+    is_config_load_text("test.yaml", text, strlen(text), sets, count, &config, &error);
+    ck_assert_msg(config != NULL, "%s", error.text);
+    stage_world world = {.options = usual_options};
+    is_models_create(config, &world.models, &error);
+    is_config_destroy(config);
+    ck_assert_msg(world.models != NULL, "%s", error.text);
+    world.medium = world.models->medium;
+    world.detector = world.models->detector;
+    world.light = world.models->light;
+    return world;
+}
+
+/* The models own their parts, so they are told of a new one. */
+void stage_world_set_detector(stage_world *world, ice_detector *detector)
+{
+    if (world->models)
+        world->models->detector = detector;
+    is_detector_destroy(world->detector);
+    world->detector = detector;
+}
+
+void stage_world_set_medium(stage_world *world, ice_medium *medium)
+{
+    if (world->models)
+        world->models->medium = medium;
+    is_medium_destroy(world->medium);
+    world->medium = medium;
+}
+
+void stage_world_set_light(stage_world *world, ice_light *light)
+{
+    if (world->models)
+        world->models->light = light;
+    is_light_destroy(world->light);
+    world->light = light;
+}
+
+const ice_tables *stage_world_tables(stage_world *world)
+{
+    char why[256] = "";
+    is_tables_destroy(world->tables);
+    world->tables = NULL;
+    is_tables_create(world->medium, world->detector, world->light, &world->options, &world->tables,
+                     why, sizeof why);
+    ck_assert_msg(world->tables != NULL, "%s", why);
+    return &world->tables->device;
+}
+
+void stage_world_destroy(stage_world *world)
+{
+    is_tables_destroy(world->tables);
+    if (world->models) {
+        is_models_destroy(world->models);
+    } else {
+        is_medium_destroy(world->medium);
+        is_detector_destroy(world->detector);
+        is_light_destroy(world->light);
+    }
+    *world = (stage_world){0};
+}
+
+/* ---- runs ----------------------------------------------------------------------------------- */
+
+ice_variants world_variants(void)
+{
+    const ice_variants variants = {ICE_create_cherenkov, ICE_propagate_cumulative,
+                                   ICE_collide_string_grid, ICE_scatter_hg_sl,
+                                   ICE_compact_partition};
+    return variants;
+}
+
+static int compare_arrivals(const void *left, const void *right)
+{
+    const ice_arrival *a = left, *b = right;
+    if (a->emission != b->emission)
+        return a->emission < b->emission ? -1 : 1;
+    if (a->photon_id != b->photon_id)
+        return a->photon_id < b->photon_id ? -1 : 1;
+    if (a->path != b->path)
+        return a->path < b->path ? -1 : 1;
+    return (a->module > b->module) - (a->module < b->module);
+}
+
+void world_sort(is_arrivals *arrivals)
+{
+    if (arrivals->count)
+        qsort(arrivals->items, arrivals->count, sizeof *arrivals->items, compare_arrivals);
+}
+
+world_result world_run(const stage_world *world, is_schedule schedule, const ice_variants *variants,
+                       const char *instruction_set, uint32_t pool, const ice_emission *emissions,
+                       uint32_t count)
+{
+    const is_graph_options options = {.schedule = schedule,
+                                      .variants = *variants,
+                                      .pool = pool,
+                                      .instruction_set = instruction_set};
+    char why[256] = "";
+    is_graph *graph = NULL;
+    is_graph_create(&options, world->tables, &graph, why, sizeof why);
+    ck_assert_msg(graph != NULL, "%s", why);
+    world_result result = {{0}, {0}};
+    ck_assert_int_eq(is_graph_run(graph, emissions, count, &result.arrivals, &result.account), 0);
+    is_graph_destroy(graph);
+    world_sort(&result.arrivals);
+    return result;
+}
+
+void world_result_free(world_result *result)
+{
+    is_arrivals_free(&result->arrivals);
+    *result = (world_result){{0}, {0}};
+}
