@@ -180,7 +180,8 @@ int is_detector_create(const is_config *config, ice_detector **out, is_warnings 
     int status = read_list(config, &list, error);
     if (status != IS_OK)
         return status;
-    qsort(list.items, list.count, sizeof *list.items, compare_labels);
+    if (list.count > 1)
+        qsort(list.items, list.count, sizeof *list.items, compare_labels);
     ice_detector *detector =
         allocate(config->detector.file ? config->detector.file : config->detector.layout, &list);
     if (!detector) {

@@ -70,7 +70,8 @@ int is_medium_allocate(const char *name, size_t count, ice_medium **out, is_erro
     }
     if (!medium || !medium->name || !medium->layers) {
         is_medium_destroy(medium);
-        return is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", name);
+        is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", name);
+        return IS_E_MEMORY;
     }
     *out = medium;
     return IS_OK;

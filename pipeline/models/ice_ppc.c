@@ -147,7 +147,7 @@ static int read_parameters(ppc_folder *folder, const is_text *text, void *target
 static bool begins_number(const is_field *field)
 {
     size_t i = 0;
-    while (i < field->length && memchr("+-.", field->start[i], 3))
+    while (i < field->length && field->start[i] != 0 && strchr("+-.", field->start[i]))
         ++i;
     return i < field->length && field->start[i] >= '0' && field->start[i] <= '9';
 }

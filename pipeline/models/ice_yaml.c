@@ -119,7 +119,7 @@ static const is_schema_custom layers_field = {
 #define PROPERTY(key, number)                                                                      \
     {                                                                                              \
         .path = #key, .type = IS_SCHEMA_NUMBER, IS_SCHEMA_AT(ice_file, scalars.key),               \
-        .fallback = number, .low = -1e9, .high = 1e9                                               \
+        .fallback = (number), .low = -1e9, .high = 1e9                                             \
     }
 
 /* What is not given is as in the published tables since SPICE Mie. */

@@ -47,13 +47,13 @@ int is_module_list_hex86(bool jitter, bool dense, is_module_list *out)
             ++string;
             double golden = 0.6180339887 * string;
             double shift = jitter ? 4 * (golden - floor(golden)) - 2 : 0;
-            for (uint16_t m = 1; m <= MODULES; ++m) {
+            for (int m = 1; m <= MODULES; ++m) {
                 ice_module module = {
                     .x = spacing * (q + 0.5 * r),
                     .y = spacing * (sqrt(3) / 2) * r,
                     .z = top - vertical * (m - 1) + shift,
                     .string = string,
-                    .module = m,
+                    .module = (uint16_t)m,
                     .efficiency = dense && string >= FIRST_DENSE ? high_efficiency : 1,
                 };
                 if (is_module_list_add(out, &module, 0) != IS_OK) {

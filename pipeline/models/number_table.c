@@ -102,6 +102,7 @@ static bool read_header(is_text_reader *reader, const is_line *line, const is_cs
                         size_t column_count, const char *expected, const is_csv_column **meaning)
 {
     char shown[48];
+    bool known = true;
     if (line->count > IS_FIELDS_MAX) {
         is_text_fault(reader, line->number, 0, "found %zu columns, expected %s", line->count,
                       expected);
@@ -112,10 +113,12 @@ static bool read_header(is_text_reader *reader, const is_line *line, const is_cs
         for (size_t k = 0; k < column_count; ++k)
             if (is_field_equals(&line->fields[i], columns[k].name))
                 meaning[i] = &columns[k];
-        if (!meaning[i])
+        if (!meaning[i]) {
+            known = false;
             is_text_fault(reader, line->number, line->fields[i].column,
                           "found column %s, expected columns %s",
                           is_field_show(&line->fields[i], shown), expected);
+        }
         for (size_t k = 0; k < i && meaning[i]; ++k)
             if (meaning[k] && meaning[k]->index == meaning[i]->index) {
                 is_text_fault(reader, line->number, line->fields[i].column,
@@ -134,7 +137,7 @@ static bool read_header(is_text_reader *reader, const is_line *line, const is_cs
             is_text_fault(reader, line->number, 0, "found no column '%s', expected columns %s",
                           columns[k].name, expected);
     }
-    return reader->faults == 0;
+    return known && reader->faults == 0;
 }
 
 int is_csv_read(const is_text *text, const is_csv_column *columns, size_t column_count,

@@ -180,7 +180,7 @@ bool is_field_number(const is_field *field, double *out)
     /* strtod also reads nan, inf and hexadecimal, none of which belongs in these files. */
     for (size_t i = 0; i < field->length; ++i) {
         copy[i] = field->start[i];
-        if (!memchr("0123456789+-.eE", copy[i], 15))
+        if (copy[i] == 0 || !strchr("0123456789+-.eE", copy[i]))
             return false;
     }
     copy[field->length] = 0;
@@ -200,7 +200,8 @@ const char *is_field_show(const is_field *field, char shown[48])
     shown[used++] = '\'';
     for (size_t i = 0; i < length; ++i) {
         char c = field->start[i];
-        shown[used++] = c >= ' ' && c <= '~' ? c : '?';
+        bool printable = c >= ' ' && c <= '~';
+        shown[used++] = printable ? c : (char)'?';
     }
     if (field->length > LONGEST) {
         memcpy(shown + used, "...", 3);
