@@ -147,7 +147,8 @@ int is_info(const char *path, bool verify, bool json, FILE *out, is_error *error
 int is_convert(const char *from, const char *to, bool force, is_error *error);
 
 typedef struct is_compare_options {
-    const char *schedules;    /* "wavefront,monolithic"; NULL: every schedule of the device */
+    const char *schedules;    /* "wavefront,monolithic"; NULL: every schedule of the device, or with
+                                 `against` the one that each configuration names */
     const is_config *against; /* a second configuration, or NULL */
     bool json;
 } is_compare_options;

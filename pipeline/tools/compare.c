@@ -90,20 +90,22 @@ static int choose_participants(struct comparison *comparison, const char *names,
 {
     is_schedule schedules[IS_SCHEDULE_COUNT];
     size_t count = 0;
+    const is_config *against = comparison->against;
     if (names) {
         int status = parse_schedules(names, schedules, &count, error);
         if (status != IS_OK)
             return status;
-    } else if (!comparison->against) {
+    } else {
         count = all_schedules(schedules);
     }
-    if (count > 0) {
+    if (!against) {
         add_participants(comparison, comparison->config, schedules, count);
-        if (comparison->against)
-            add_participants(comparison, comparison->against, schedules, count);
+    } else if (names) {
+        add_participants(comparison, comparison->config, schedules, count);
+        add_participants(comparison, against, schedules, count);
     } else {
         add_participants(comparison, comparison->config, &comparison->config->graph.schedule, 1);
-        add_participants(comparison, comparison->against, &comparison->against->graph.schedule, 1);
+        add_participants(comparison, against, &against->graph.schedule, 1);
     }
     if (comparison->count < 2)
         return is_error_set(error, IS_E_USAGE,

@@ -1,27 +1,14 @@
 #include "pipeline/tools/verdict.h"
 #include "pipeline/error.h"
+#include "pipeline/files/hit_reader.h"
+#include "pipeline/host/batch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const char *is_verdict_name(is_verdict_kind kind)
 {
     static const char *const names[] = {"identical", "compatible", "different", "empty"};
     return names[kind];
-}
-
-/* Order of the key (event, step, photon, string, module). */
-static int compare_identity(const is_hit *a, const is_hit *b)
-{
-    if (a->event_id != b->event_id)
-        return a->event_id < b->event_id ? -1 : 1;
-    if (a->step_id != b->step_id)
-        return a->step_id < b->step_id ? -1 : 1;
-    if (a->photon_id != b->photon_id)
-        return a->photon_id < b->photon_id ? -1 : 1;
-    if (a->string != b->string)
-        return a->string < b->string ? -1 : 1;
-    return (a->module > b->module) - (a->module < b->module);
 }
 
 static uint64_t count_shared(const is_hit_sample *a, const is_hit_sample *b)
@@ -30,7 +17,7 @@ static uint64_t count_shared(const is_hit_sample *a, const is_hit_sample *b)
     size_t i = 0;
     size_t j = 0;
     while (i < a->count && j < b->count) {
-        int order = compare_identity(&a->hits[i], &b->hits[j]);
+        int order = is_hit_compare(&a->hits[i], &b->hits[j]);
         shared += order == 0;
         i += order <= 0;
         j += order >= 0;
@@ -38,10 +25,11 @@ static uint64_t count_shared(const is_hit_sample *a, const is_hit_sample *b)
     return shared;
 }
 
+/* is_hit_order looks at all bytes where the rest is equal. */
 static uint64_t find_difference(const is_hit_sample *a, const is_hit_sample *b)
 {
     size_t i = 0;
-    while (i < a->count && i < b->count && memcmp(&a->hits[i], &b->hits[i], sizeof(is_hit)) == 0)
+    while (i < a->count && i < b->count && is_hit_order(&a->hits[i], &b->hits[i]) == 0)
         ++i;
     return i;
 }
