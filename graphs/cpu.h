@@ -22,9 +22,9 @@ int is_arrivals_put(void *arrivals, const ice_arrival *arrival);
 
 /* The schedules. */
 int is_run_wavefront(is_graph *graph, const ice_emission *emissions, uint32_t count,
-                     const is_arrival_sink *sink, ice_account *account);
+                     is_arrival_sink *sink, ice_account *account);
 int is_run_monolithic(is_graph *graph, const ice_emission *emissions, uint32_t count,
-                      const is_arrival_sink *sink, ice_account *account);
+                      is_arrival_sink *sink, ice_account *account);
 
 /* Whether the graph was told to give up. */
 bool is_graph_cancelled(const is_graph *graph);

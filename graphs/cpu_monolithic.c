@@ -2,7 +2,7 @@
 #include "graphs/cpu.h"
 
 int is_run_monolithic(is_graph *graph, const ice_emission *emissions, uint32_t count,
-                      const is_arrival_sink *sink, ice_account *account)
+                      is_arrival_sink *sink, ice_account *account)
 {
     for (uint32_t i = 0; i < count; ++i)
         for (uint32_t k = 0; k < emissions[i].photons; ++k) {

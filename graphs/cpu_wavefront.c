@@ -29,7 +29,7 @@ static uint32_t refill(source *from, const is_wave *wave)
 }
 
 int is_run_wavefront(is_graph *graph, const ice_emission *emissions, uint32_t count,
-                     const is_arrival_sink *sink, ice_account *account)
+                     is_arrival_sink *sink, ice_account *account)
 {
     const is_cpu_kernels *kernels = graph->kernels;
     const ice_tables *tables = graph->tables;

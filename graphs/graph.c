@@ -133,7 +133,7 @@ void is_graph_destroy(is_graph *graph)
 int is_graph_run(is_graph *graph, const ice_emission *emissions, uint32_t count,
                  is_arrivals *arrivals, ice_account *account)
 {
-    const is_arrival_sink sink = {is_arrivals_put, arrivals};
+    is_arrival_sink sink = {is_arrivals_put, arrivals};
     for (uint32_t i = 0; i < count; ++i)
         account->created += emissions[i].photons;
     return graph->options.schedule == IS_SCHEDULE_MONOLITHIC

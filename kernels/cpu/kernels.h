@@ -26,7 +26,7 @@ typedef struct is_cpu_kernels {
     void (*propagate)(ice_variant variant, const ice_tables *tables, is_wave *wave);
     /* Tests the segments that could reach a module; records hits and ends photons. */
     int (*collide)(ice_variant variant, const ice_tables *tables, is_wave *wave,
-                   const is_arrival_sink *sink, ice_account *account);
+                   is_arrival_sink *sink, ice_account *account);
     /* Moves the photons to their segments' ends and gives them new directions. */
     void (*scatter)(ice_variant variant, const ice_tables *tables, is_wave *wave);
     /* Closes the ranks of the living; counts the fates of the others. */
@@ -35,7 +35,7 @@ typedef struct is_cpu_kernels {
     /* One photon from its start to its end, all stages in turn. */
     int (*carry)(const ice_variants *variants, const ice_tables *tables,
                  const ice_emission *emissions, uint32_t emission, uint32_t photon_id,
-                 const is_arrival_sink *sink, ice_account *account);
+                 is_arrival_sink *sink, ice_account *account);
 } is_cpu_kernels;
 
 /* The kernels of an instruction set by name; "auto": the widest that this machine runs. NULL:

@@ -7,6 +7,13 @@
  */
 #include "kernels/cpu/kernels.h"
 
+static int put_arrival(is_arrival_sink *sink, const ice_arrival *arrival)
+{
+    return sink->put(sink->self, arrival);
+}
+#define ICE_PUT_ARRIVAL(sink, arrival) put_arrival(sink, arrival)
+#include "stages/bounce.h"
+
 extern const is_cpu_kernels IS_KERNELS_SYMBOL;
 
 /* Iterations are independent: columns do not overlap. */
@@ -121,54 +128,15 @@ static void propagate(ice_variant variant, const ice_tables *tables, is_wave *wa
 
 /* ---- collide -------------------------------------------------------------------------------- */
 
-/* Cuts a segment at the boundaries of the world; returns whether it was cut. */
-ICE_FN int32_t cut_at_boundary(const ice_tables *tables, float z, float dz, float *length)
-{
-    const float end = fmaf(*length, dz, z);
-    const int32_t up = dz > 0.0f ? 1 : 0;
-    const float boundary = up ? tables->absorb_above : tables->absorb_below;
-    const float excess = up ? end - boundary : boundary - end;
-    const int32_t beyond = excess > 0.0f ? 1 : 0;
-    const float cut = ice_max(ice_div(boundary - z, dz), 0.0f);
-    *length = beyond ? cut : *length;
-    return beyond;
-}
-
-/* Records what a segment meets, in the order of the flight, until something ends the photon. */
-static int meet(ice_variant variant, const ice_tables *tables, ice_probe *probe,
-                const ice_photon *photon, const is_arrival_sink *sink, ice_account *account,
-                uint32_t *fate)
-{
-    for (;;) {
-        const ice_contact contact = ice_collide(variant, tables, probe);
-        if (contact.module == ICE_NO_MODULE)
-            return 0;
-        if (tables->absorbs[contact.module]) {
-            *fate = ICE_ABSORBED;
-            return 0;
-        }
-        const ice_arrival arrival = ice_arrive(tables, probe, contact, photon);
-        if (sink->put(sink->self, &arrival))
-            return -1;
-        ++account->hits;
-        if (!tables->keep_hit_photons) {
-            *fate = ICE_DETECTED;
-            return 0;
-        }
-        probe->after_distance = contact.distance;
-        probe->after_module = contact.module;
-    }
-}
-
 static int collide(ice_variant variant, const ice_tables *tables, is_wave *wave,
-                   const is_arrival_sink *sink, ice_account *account)
+                   is_arrival_sink *sink, ice_account *account)
 {
     const is_wave w = *wave;
     const ice_tables t = *tables;
     IS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         float length = w.length[i];
-        const int32_t cut = cut_at_boundary(&t, w.z[i], w.dz[i], &length);
+        const int32_t cut = ice_cut_at_boundary(&t, w.z[i], w.dz[i], &length);
         const int32_t near =
             ice_may_collide(&t, w.clearance[i], w.z[i], w.dx[i], w.dy[i], w.dz[i], length);
         w.length[i] = length;
@@ -190,23 +158,15 @@ static int collide(ice_variant variant, const ice_tables *tables, is_wave *wave,
                                    .photon_id = w.photon_id[i],
                                    .scatters = w.scatters[i]};
         ice_probe probe = {w.x[i], w.y[i], w.z[i], {w.dx[i], w.dy[i], w.dz[i]}, w.length[i], -1, 0};
-        if (meet(variant, &t, &probe, &photon, sink, account, &w.fate[i]))
+        const int32_t met = ice_meet(variant, &t, &probe, &photon, sink, &w.fate[i]);
+        if (met < 0)
             return -1;
+        account->hits += (uint32_t)met;
     }
     return 0;
 }
 
 /* ---- scatter -------------------------------------------------------------------------------- */
-
-/* The fate of a photon at its segment's end, before it scatters. */
-ICE_FN uint32_t fate_at_end(uint32_t fate, uint32_t left_world, float absorption, uint32_t scatters,
-                            uint32_t bounce_limit)
-{
-    const uint32_t by_limit = scatters + 1 >= bounce_limit ? ICE_STOPPED : ICE_ALIVE;
-    const uint32_t by_ice = absorption < ICE_ABSORPTION_END ? (uint32_t)ICE_ABSORBED : by_limit;
-    const uint32_t by_end = left_world ? (uint32_t)ICE_LEFT : by_ice;
-    return fate == ICE_ALIVE ? by_end : fate;
-}
 
 ICE_FN void scatter_with(ice_variant variant, const ice_tables *tables, is_wave *wave)
 {
@@ -226,8 +186,8 @@ ICE_FN void scatter_with(ice_variant variant, const ice_tables *tables, is_wave 
         w.dx[i] = turned.x;
         w.dy[i] = turned.y;
         w.dz[i] = turned.z;
-        w.fate[i] = fate_at_end(w.fate[i], w.flag[i] & FLAG_LEAVES_WORLD, w.absorption[i],
-                                w.scatters[i], bounce_limit);
+        w.fate[i] = ice_fate_at_end(w.fate[i], (int32_t)(w.flag[i] & FLAG_LEAVES_WORLD),
+                                    w.absorption[i], w.scatters[i], bounce_limit);
         w.scatters[i] += 1;
     }
 }
@@ -247,10 +207,10 @@ static void compact(ice_variant variant, is_wave *wave, ice_account *account)
         left += w.fate[i] == ICE_LEFT ? 1 : 0;
         stopped += w.fate[i] == ICE_STOPPED ? 1 : 0;
     }
-    account->absorbed += absorbed;
-    account->detected += detected;
-    account->left += left;
-    account->stopped += stopped;
+    ice_count_fate(account, ICE_ABSORBED, absorbed);
+    ice_count_fate(account, ICE_DETECTED, detected);
+    ice_count_fate(account, ICE_LEFT, left);
+    ice_count_fate(account, ICE_STOPPED, stopped);
 
     uint32_t front = 0, back = w.count;
     while (ice_compact_partition(w.fate, &front, &back)) {
@@ -267,50 +227,17 @@ static void compact(ice_variant variant, is_wave *wave, ice_account *account)
 
 static int carry(const ice_variants *variants, const ice_tables *tables,
                  const ice_emission *emissions, uint32_t emission, uint32_t photon_id,
-                 const is_arrival_sink *sink, ice_account *account)
+                 is_arrival_sink *sink, ice_account *account)
 {
-    const ice_emission *source = &emissions[emission];
-    const uint32_t key_high = tables->seed_high ^ source->event_high;
-    ice_photon p = ice_create(variants->create, tables, source, emission, photon_id);
-    const ice_optics optics = ice_optics_at(tables, p.wavelength);
-    ice_direction n = {p.dx, p.dy, p.dz};
+    ice_photon photon =
+        ice_create(variants->create, tables, &emissions[emission], emission, photon_id);
+    const ice_optics optics = ice_optics_at(tables, photon.wavelength);
     uint32_t fate = ICE_ALIVE;
-    while (fate == ICE_ALIVE) {
-        const float clearance = ice_clearance(tables, p.x, p.y);
-        if (tables->reach_cull && ice_out_of_reach(tables, clearance, p.z, optics, p.absorption)) {
-            fate = ICE_LEFT;
-            break;
-        }
-        const ice_block block = ice_draw(tables->seed_low, key_high, source->event_low,
-                                         source->step_id, photon_id, ICE_BLOCK_BOUNCE + p.scatters);
-        const ice_flight flight = {p.z, n.z, -ice_log(ice_uniform_positive(block.a)), p.absorption,
-                                   optics};
-        int32_t leaves;
-        ice_segment segment = ice_segment_in_layer(tables, flight, &leaves);
-        if (leaves)
-            segment = ice_propagate_on(variants->propagate, tables, flight);
-        const int32_t cut = cut_at_boundary(tables, p.z, n.z, &segment.length);
-        ++account->bounces;
-        if (ice_may_collide(tables, clearance, p.z, n.x, n.y, n.z, segment.length)) {
-            ice_probe probe = {p.x, p.y, p.z, n, segment.length, -1.0f, 0};
-            if (meet(variants->collide, tables, &probe, &p, sink, account, &fate))
-                return -1;
-        }
-        p.x = fmaf(segment.length, n.x, p.x);
-        p.y = fmaf(segment.length, n.y, p.y);
-        p.z = fmaf(segment.length, n.z, p.z);
-        p.path += segment.length;
-        p.absorption = segment.absorption;
-        fate = fate_at_end(fate, (uint32_t)cut, p.absorption, p.scatters, tables->bounce_limit);
-        p.scatters += 1;
-        const float angle = ice_uniform_positive(block.b);
-        n = ice_deflect(n, ice_scatter(variants->scatter, &tables->scatter, angle),
-                        ice_uniform(block.c));
-    }
-    account->absorbed += fate == ICE_ABSORBED;
-    account->detected += fate == ICE_DETECTED;
-    account->left += fate == ICE_LEFT;
-    account->stopped += fate == ICE_STOPPED;
+    while (fate == ICE_ALIVE)
+        if (ice_bounce(variants, tables, &emissions[emission], optics, &photon, sink, &fate,
+                       &account->hits, &account->bounces))
+            return -1;
+    ice_count_fate(account, fate, 1);
     return 0;
 }
 
