@@ -1,0 +1,782 @@
+/* Step files and streams: what is read, what is refused and with which words, NumPy's files. */
+#include "pipeline/files/step_reader.h"
+#include "pipeline/files/table_writer.h"
+#include "tests/support/scratch_files.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ROWS = 20, HEADER = 1024, SPECTRA = 7 };
+
+static is_step good_step(uint64_t event, uint32_t step)
+{
+    return (is_step){.x = 1,
+                     .y = (float)(step % 100),
+                     .z = -500,
+                     .t = 10,
+                     .dx = 0.6f,
+                     .dz = 0.8f,
+                     .length = 1,
+                     .beta = 1,
+                     .weight = 1,
+                     .photons = 200,
+                     .source_id = 7,
+                     .event_id = event,
+                     .step_id = step,
+                     .kind = 1};
+}
+
+static void write_steps(const char *path, const is_step *steps, size_t count)
+{
+    is_table_writer *writer = NULL;
+    is_error error = {.text = ""};
+    ck_assert_msg(is_table_writer_create(path, is_schema_steps(), true, &writer, &error) == 0, "%s",
+                  error.text);
+    ck_assert_int_eq(is_table_writer_append(writer, steps, count, &error), 0);
+    ck_assert_msg(is_table_writer_commit(writer, NULL, &error) == 0, "%s", error.text);
+    is_table_writer_destroy(writer);
+}
+
+/* Opens and checks; the status, and the summary or the error. */
+static int check_file(const char *path, is_step_summary *summary, is_error *error)
+{
+    is_step_reader *reader = NULL;
+    *error = (is_error){.text = ""};
+    int status = is_step_reader_open(path, SPECTRA, &reader, error);
+    if (status == 0)
+        status = is_step_reader_check(reader, summary, NULL, error);
+    is_step_reader_destroy(reader);
+    return status;
+}
+
+static void expect_error(const char *path, const char *expected)
+{
+    is_step_summary summary;
+    is_error error;
+    ck_assert_msg(check_file(path, &summary, &error) == IS_E_INPUT, "accepted, expected '%s'",
+                  expected);
+    ck_assert_int_eq(error.status, IS_E_INPUT);
+    ck_assert_int_eq(is_status_exit(error.status), 3);
+    ck_assert_msg(strncmp(error.text, path, strlen(path)) == 0, "no file name in '%s'", error.text);
+    ck_assert_msg(strstr(error.text, expected) != NULL, "found '%s', expected '%s'", error.text,
+                  expected);
+}
+
+/* ---- good files ----------------------------------------------------------------------------- */
+
+START_TEST(file_is_checked_and_read)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    is_step steps[ROWS], got_steps[ROWS];
+    for (uint32_t i = 0; i < ROWS; ++i)
+        steps[i] = good_step(3, i);
+    write_steps(scratch_path(&place, "a.steps.npy", path), steps, ROWS);
+
+    is_step_reader *reader = NULL;
+    is_step_summary summary;
+    is_error error;
+    size_t got;
+    ck_assert_int_eq(is_step_reader_open(path, SPECTRA, &reader, &error), 0);
+    ck_assert_uint_eq(is_step_reader_rows(reader), ROWS);
+    ck_assert_int_eq(is_step_reader_check(reader, &summary, NULL, &error), 0);
+    ck_assert_uint_eq(summary.rows, ROWS);
+    ck_assert_uint_eq(summary.photons, 4000);
+    ck_assert(summary.ascending);
+    /* The digest is that of the file's bytes. */
+    size_t size;
+    char digest[IS_DIGEST_TEXT];
+    unsigned char *bytes = scratch_read(path, &size);
+    ck_assert_int_eq(is_digest_of(bytes, size, digest, &error), 0);
+    ck_assert_str_eq(summary.digest, digest);
+    free(bytes);
+    /* Rows come in pieces of any size, then the end, again and again. */
+    ck_assert_int_eq(is_step_reader_read(reader, got_steps, 7, &got, &error), 0);
+    ck_assert_uint_eq(got, 7);
+    ck_assert_int_eq(is_step_reader_read(reader, got_steps + 7, ROWS, &got, &error), 0);
+    ck_assert_uint_eq(got, ROWS - 7);
+    for (int i = 0; i < 2; ++i) {
+        ck_assert_int_eq(is_step_reader_read(reader, got_steps, ROWS, &got, &error), 0);
+        ck_assert_uint_eq(got, 0);
+    }
+    for (uint32_t i = 0; i < ROWS; ++i) {
+        ck_assert_uint_eq(got_steps[i].step_id, i);
+        ck_assert(got_steps[i].dx == 0.6f && got_steps[i].dz == 0.8f);
+    }
+    /* Checking again starts from the first row. */
+    ck_assert_int_eq(is_step_reader_check(reader, &summary, NULL, &error), 0);
+    ck_assert_str_eq(summary.digest, digest);
+    atomic_bool cancel = true;
+    ck_assert_int_eq(is_step_reader_check(reader, &summary, &cancel, &error), IS_E_INTERRUPTED);
+    is_step_reader_destroy(reader);
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(file_without_rows_is_legal)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    is_step_summary summary;
+    is_error error;
+    write_steps(scratch_path(&place, "a.steps.npy", path), NULL, 0);
+    ck_assert_msg(check_file(path, &summary, &error) == 0, "%s", error.text);
+    ck_assert_uint_eq(summary.rows, 0);
+    ck_assert_uint_eq(summary.photons, 0);
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(directions_are_normalised_in_double_precision)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    is_step steps[3] = {good_step(0, 0), good_step(0, 1), good_step(0, 2)}, read[3];
+    steps[0].dx = 0.6005f; /* length 1.0003 */
+    steps[1].dx = steps[1].dz = NAN;
+    steps[1].flags = IS_STEP_ISOTROPIC;
+    steps[2].dx = 0.9990001f; /* on the edge of the tolerance */
+    steps[2].dz = 0;
+    write_steps(scratch_path(&place, "a.steps.npy", path), steps, 3);
+    is_step_reader *reader = NULL;
+    is_error error = {.text = ""};
+    size_t got;
+    ck_assert_int_eq(is_step_reader_open(path, SPECTRA, &reader, &error), 0);
+    ck_assert_msg(is_step_reader_read(reader, read, 3, &got, &error) == 0, "%s", error.text);
+    ck_assert_uint_eq(got, 3);
+    /* 0.6005f and 0.8f, divided by their norm 1.000300000..., computed by hand with 20 digits */
+    ck_assert_float_eq_tol(read[0].dx, 0.60031987f, 6e-8f);
+    ck_assert_float_eq_tol(read[0].dz, 0.79976004f, 6e-8f);
+    ck_assert(read[1].dx == 0 && read[1].dy == 0 && read[1].dz == 1);
+    ck_assert(read[2].dx == 1 && read[2].dz == 0);
+    is_step_reader_destroy(reader);
+    scratch_remove(&place);
+}
+END_TEST
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+static uint64_t scramble(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+/* Many steps in random order, with one key twice or not. */
+START_TEST(keys_in_any_order_are_compared)
+{
+    enum { COUNT = 50000 };
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH], expected[128];
+    is_step *steps = malloc(COUNT * sizeof *steps);
+    is_step_summary summary;
+    is_error error;
+    uint64_t state = 12345;
+    ck_assert_ptr_nonnull(steps);
+    for (uint32_t i = 0; i < COUNT; ++i) /* some step ids far apart, some in runs, large events */
+        steps[i] = good_step((uint64_t)(i % 13) << 60 | i % 7, i % 2 ? i : i * 80001u);
+    for (uint32_t i = COUNT - 1; i > 0; --i) {
+        uint32_t other = (uint32_t)(scramble(&state) % (i + 1));
+        is_step moved = steps[i];
+        steps[i] = steps[other];
+        steps[other] = moved;
+    }
+    write_steps(scratch_path(&place, "a.steps.npy", path), steps, COUNT);
+    ck_assert_msg(check_file(path, &summary, &error) == 0, "%s", error.text);
+    ck_assert(!summary.ascending);
+    ck_assert_uint_eq(summary.photons, 200u * COUNT);
+
+    steps[40000].event_id = steps[123].event_id;
+    steps[40000].step_id = steps[123].step_id;
+    write_steps(path, steps, COUNT);
+    snprintf(expected, sizeof expected,
+             "row 40000, field step_id: found %u again in event %llu (as in row 123), expected it "
+             "once per event",
+             steps[123].step_id, (unsigned long long)steps[123].event_id);
+    expect_error(path, expected);
+    free(steps);
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(key_again_within_a_run_is_found)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    is_step steps[ROWS];
+    is_step_summary summary;
+    is_error error;
+    for (uint32_t i = 0; i < ROWS; ++i)
+        steps[i] = good_step(i < 10 ? 4 : 2, i % 10);
+    write_steps(scratch_path(&place, "a.steps.npy", path), steps, ROWS);
+    ck_assert_int_eq(check_file(path, &summary, &error), 0);
+    ck_assert(!summary.ascending);
+    steps[19] = good_step(4, 5);
+    write_steps(path, steps, ROWS);
+    expect_error(path, "row 19, field step_id: found 5 again in event 4 (as in row 5)");
+    steps[19] = good_step(2, 8);
+    write_steps(path, steps, ROWS);
+    expect_error(path, "row 19, field step_id: found 8 again in event 2 (as in row 18)");
+    /* The largest step id does not run on into zero. */
+    steps[18] = good_step(2, UINT32_MAX);
+    steps[19] = good_step(2, 100);
+    write_steps(path, steps, ROWS);
+    ck_assert_int_eq(check_file(path, &summary, &error), 0);
+    scratch_remove(&place);
+}
+END_TEST
+
+/* ---- damaged files -------------------------------------------------------------------------- */
+
+enum { WHOLE = -1 };
+
+/* A file of 20 good rows with trailer, patched at a place and cut. Row r starts at 1024 + 64 r; the
+ * values are little-endian IEEE numbers. */
+static const struct {
+    const char *what;
+    long cut; /* size to cut to, or WHOLE */
+    long at;
+    const char *patch;
+    size_t patch_size;
+    const char *expected;
+} damages[] = {
+#define ROW(row, offset) HEADER + 64 * (row) + (offset)
+#define BYTES(text)      text, sizeof(text) - 1
+    {"empty file", 0, 0, BYTES(""), "found an empty file, expected an .npy file"},
+    {"cut in magic", 3, 0, BYTES(""), "found 3 bytes, expected a complete .npy header"},
+    {"cut in length", 9, 0, BYTES(""), "found 9 bytes, expected a complete .npy header"},
+    {"cut in header", 700, 0, BYTES(""), "found the end of the input, expected 324 bytes more of"},
+    {"cut after header", 1024, 0, BYTES(""), "found 0 complete rows, expected 20"},
+    {"cut in a row", 1024 + 64 * 7 + 1, 0, BYTES(""), "found 7 complete rows, expected 20"},
+    {"cut before last byte", 1024 + 64 * 20 - 1, 0, BYTES(""), "found 19 complete rows"},
+    {"one byte after rows", 1024 + 64 * 20 + 1, 0, BYTES(""), "found 1 bytes after the last row"},
+    {"cut in metadata", 1024 + 64 * 20 + 100, 0, BYTES(""), "do not end in ISTRAIL1"},
+    {"zip file", WHOLE, 0, BYTES("PK\x03\x04"), "found no .npy magic string"},
+    {"version 9", WHOLE, 6, BYTES("\x09"), "found .npy version 9.0"},
+    {"header of 2 GB", WHOLE, 6, BYTES("\x02\x00\xff\xff\xff\x7f"), "header of 2147483647 bytes"},
+    {"count of 20 digits", WHOLE, 21, BYTES("99999999999999999999"), "2^64 or more"},
+    {"count of 2^64-1", WHOLE, 21, BYTES("18446744073709551615"), "less than 2^63 bytes"},
+    {"count beyond the rows", WHOLE, 21, BYTES("                  21"),
+     "found metadata at byte 2304"},
+    {"count far beyond the file", WHOLE, 21, BYTES("          1000000000"),
+     "complete rows, expected 1000000000"},
+    {"count too small", WHOLE, 21, BYTES("                  19"), "found metadata at byte 2304"},
+    {"negative count", WHOLE, 21, BYTES("                  -1"), "found '-', expected a shape"},
+    {"big endian field", WHOLE, 55, BYTES("('x', '>f4')"), "found type >f4, expected a little"},
+    {"objects", WHOLE, 55, BYTES("('x',  '|O')"), "field x: found Python objects"},
+    {"missing field", WHOLE, 55, BYTES("('q', '<f4')"), "field x: found none of this name"},
+    {"fortran order", WHOLE, 368, BYTES(" True"), "found 'T', expected fortran_order False"},
+    {"junk in header", WHOLE, 60, BYTES("\xff\xfe"), "found byte 0xff"},
+    {"x not a number", WHOLE, ROW(17, 0), BYTES("\x00\x00\xc0\x7f"), "row 17, field x: found nan"},
+    {"y infinite", WHOLE, ROW(3, 4), BYTES("\x00\x00\x80\x7f"), "row 3, field y: found inf"},
+    {"z beyond 10 km", WHOLE, ROW(3, 8), BYTES("\x01\x40\x1c\x46"),
+     "row 3, field z: found 10000.001, expected a value in [-10000, 10000] m"},
+    {"t infinite", WHOLE, ROW(3, 12), BYTES("\x00\x00\x80\xff"), "row 3, field t: found -inf"},
+    {"dy not a number", WHOLE, ROW(3, 20), BYTES("\x00\x00\xc0\x7f"), "field dy: found nan"},
+    {"zero direction", WHOLE, ROW(4, 16), BYTES("\0\0\0\0\0\0\0\0\0\0\0\0"),
+     "row 4, fields dx, dy, dz: found a vector of length 0, expected 1 within 0.001"},
+    {"direction too long", WHOLE, ROW(4, 16), BYTES("\x00\x00\x80\x3f"), "length 1.28062"},
+    {"length negative", WHOLE, ROW(5, 28), BYTES("\x00\x00\x80\xbf"), "field length: found -1"},
+    {"length infinite", WHOLE, ROW(5, 28), BYTES("\x00\x00\x80\x7f"), "field length: found inf"},
+    {"beta 1.5", WHOLE, ROW(17, 32), BYTES("\x00\x00\xc0\x3f"),
+     ": row 17, field beta: found 1.5, expected a value in (0, 1]"},
+    {"beta 0", WHOLE, ROW(0, 32), BYTES("\0\0\0\0"), "row 0, field beta: found 0, expected"},
+    {"beta not a number", WHOLE, ROW(0, 32), BYTES("\x00\x00\xc0\x7f"), "field beta: found nan"},
+    {"weight negative", WHOLE, ROW(19, 36), BYTES("\x00\x00\x00\xc0"),
+     "row 19, field weight: found -2"},
+    {"weight infinite", WHOLE, ROW(19, 36), BYTES("\x00\x00\x80\x7f"), "field weight: found inf"},
+    {"kind 4", WHOLE, ROW(6, 60), BYTES("\x04"), "row 6, field kind: found 4, expected 0 (track)"},
+    {"spectrum 7 of 7", WHOLE, ROW(6, 61), BYTES("\x07"),
+     "row 6, field spectrum: found 7, expected a spectrum of the run, 0 to 6"},
+    {"unknown flag", WHOLE, ROW(6, 62), BYTES("\x02"),
+     "row 6, field flags: found 2, expected 0 or"},
+    {"high flag", WHOLE, ROW(6, 62), BYTES("\x01\x80"), "row 6, field flags: found 32769"},
+    {"step id twice", ROW(20, 0), ROW(9, 56), BYTES("\x08"),
+     "row 9, field step_id: found 8 again in event 1 (as in row 8)"},
+    {"bit flipped in a row", WHOLE, ROW(2, 44), BYTES("\x06"), "rows 0 to 16383: found CRC-32C"},
+    {"metadata damaged", WHOLE, ROW(20, 5), BYTES("#"), "trailer: found metadata with CRC-32C"},
+};
+
+START_TEST(damaged_files_are_refused)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    is_step steps[ROWS];
+    for (uint32_t i = 0; i < ROWS; ++i)
+        steps[i] = good_step(1, i);
+    write_steps(scratch_path(&place, "a.steps.npy", path), steps, ROWS);
+    size_t size;
+    unsigned char *bytes = scratch_read(path, &size);
+    unsigned char *damaged = malloc(size);
+    ck_assert_ptr_nonnull(damaged);
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; ++i) {
+        memcpy(damaged, bytes, size);
+        memcpy(damaged + damages[i].at, damages[i].patch, damages[i].patch_size);
+        scratch_write(path, damaged, damages[i].cut == WHOLE ? size : (size_t)damages[i].cut);
+        expect_error(path, damages[i].expected);
+    }
+    free(damaged);
+    free(bytes);
+    scratch_remove(&place);
+}
+END_TEST
+
+/* A file that is cut anywhere is an error, but for the cut that takes off exactly the trailer. */
+START_TEST(every_cut_is_noticed)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    is_step steps[3] = {good_step(1, 0), good_step(1, 1), good_step(1, 2)};
+    is_step_summary summary;
+    is_error error;
+    write_steps(scratch_path(&place, "a.steps.npy", path), steps, 3);
+    size_t size;
+    unsigned char *bytes = scratch_read(path, &size);
+    for (size_t cut = 0; cut < size; ++cut) {
+        ck_assert_int_eq(truncate(path, (off_t)cut), 0);
+        int status = check_file(path, &summary, &error);
+        ck_assert_int_eq(status, cut == HEADER + 3 * 64 ? 0 : IS_E_INPUT);
+        scratch_write(path, bytes, size);
+    }
+    free(bytes);
+    scratch_remove(&place);
+}
+END_TEST
+
+/* Every bit of a file with trailer is guarded: no flip goes unnoticed, none crashes. */
+START_TEST(every_flipped_bit_is_noticed)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    is_step step = good_step(1, 0);
+    is_step_summary summary;
+    is_error error;
+    write_steps(scratch_path(&place, "a.steps.npy", path), &step, 1);
+    size_t size;
+    unsigned char *bytes = scratch_read(path, &size);
+    for (size_t at = HEADER; at < size; ++at) {
+        bytes[at] ^= (unsigned char)(1 << at % 8);
+        scratch_write(path, bytes, size);
+        ck_assert_msg(check_file(path, &summary, &error) == IS_E_INPUT, "byte %zu", at);
+        bytes[at] ^= (unsigned char)(1 << at % 8);
+    }
+    free(bytes);
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(what_is_no_file_is_refused)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    expect_error(scratch_path(&place, "missing.npy", path), "cannot open: No such file");
+    ck_assert_int_eq(mkdir(scratch_path(&place, "folder.npy", path), 0777), 0);
+    expect_error(path, "found a folder, expected a regular file");
+    ck_assert_int_eq(mkfifo(scratch_path(&place, "pipe.npy", path), 0666), 0);
+    expect_error(path, "found a pipe, expected a regular file");
+    expect_error("/dev/null", "found a device, expected a regular file");
+    ck_assert_int_eq(symlink("nowhere", scratch_path(&place, "link.npy", path)), 0);
+    expect_error(path, "cannot open: No such file");
+    if (geteuid() != 0) { /* root may read everything */
+        scratch_write(scratch_path(&place, "secret.npy", path), "x", 1);
+        ck_assert_int_eq(chmod(path, 0), 0);
+        expect_error(path, "cannot open: Permission denied");
+    }
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(file_changed_while_reading_is_noticed)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    is_step steps[2] = {good_step(1, 0), good_step(1, 1)}, read[2];
+    is_step_reader *reader = NULL;
+    is_error error;
+    size_t got;
+    write_steps(scratch_path(&place, "a.steps.npy", path), steps, 2);
+    ck_assert_int_eq(is_step_reader_open(path, SPECTRA, &reader, &error), 0);
+    ck_assert_int_eq(is_step_reader_read(reader, read, 2, &got, &error), 0);
+    FILE *file = fopen(path, "ab");
+    ck_assert_ptr_nonnull(file);
+    fputc(0, file);
+    fclose(file);
+    ck_assert_int_eq(is_step_reader_read(reader, read, 2, &got, &error), IS_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "changed while it was read"));
+    is_step_reader_destroy(reader);
+    scratch_remove(&place);
+}
+END_TEST
+
+/* ---- streams -------------------------------------------------------------------------------- */
+
+/* A stream of the given bytes, as a descriptor. */
+static int stream_of(const scratch *place, const void *bytes, size_t size)
+{
+    char path[SCRATCH_PATH];
+    scratch_write(scratch_path(place, "stream", path), bytes, size);
+    int descriptor = open(path, O_RDONLY);
+    ck_assert_int_ge(descriptor, 0);
+    return descriptor;
+}
+
+/* Two messages of 3 and 2 rows; the first one may be a whole file with its trailer. */
+static size_t two_messages(const scratch *place, bool trailer, unsigned char *bytes)
+{
+    char path[SCRATCH_PATH];
+    is_step steps[5];
+    is_error error;
+    size_t first, second;
+    for (uint32_t i = 0; i < 5; ++i)
+        steps[i] = good_step(i < 3 ? 1 : 2, i);
+    write_steps(scratch_path(place, "first", path), steps, 3);
+    unsigned char *whole = scratch_read(path, &first);
+    first = trailer ? first : HEADER + 3 * 64;
+    memcpy(bytes, whole, first);
+    free(whole);
+    int descriptor = open(scratch_path(place, "second", path), O_RDWR | O_CREAT | O_TRUNC, 0666);
+    ck_assert_int_ge(descriptor, 0);
+    ck_assert_int_eq(
+        is_table_message_write(descriptor, "second", is_schema_steps(), steps + 3, 2, &error), 0);
+    close(descriptor);
+    whole = scratch_read(path, &second);
+    ck_assert_uint_eq(second, HEADER + 2 * 64);
+    memcpy(bytes + first, whole, second);
+    free(whole);
+    return first + second;
+}
+
+/* Reads a stream to its end: how many messages and rows, and how it ended. */
+static int read_stream(int descriptor, int *messages, size_t *rows, is_error *error)
+{
+    is_step_reader *reader = NULL;
+    is_step steps[2];
+    bool found = true;
+    size_t got = 0;
+    *messages = 0;
+    *rows = 0;
+    *error = (is_error){.text = ""};
+    int status =
+        is_step_reader_open_stream(descriptor, "standard input", SPECTRA, -1, &reader, error);
+    while (!status && (status = is_step_reader_next(reader, &found, error)) == 0 && found) {
+        ++*messages;
+        do {
+            status = is_step_reader_read(reader, steps, 2, &got, error);
+            *rows += status ? 0 : got;
+        } while (!status && got > 0);
+    }
+    is_step_reader_destroy(reader);
+    close(descriptor);
+    return status;
+}
+
+START_TEST(stream_of_messages_is_read)
+{
+    scratch place = scratch_create();
+    unsigned char bytes[8192];
+    size_t size = two_messages(&place, _i == 1, bytes), rows;
+    int messages;
+    is_error error;
+    ck_assert_msg(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error) == 0, "%s",
+                  error.text);
+    ck_assert_int_eq(messages, 2);
+    ck_assert_uint_eq(rows, 5);
+    ck_assert_int_eq(read_stream(stream_of(&place, "", 0), &messages, &rows, &error), 0);
+    ck_assert_int_eq(messages, 0);
+    scratch_remove(&place);
+}
+END_TEST
+
+/* The end of a stream is clean between messages and nowhere else. */
+START_TEST(stream_cut_inside_a_message_is_an_error)
+{
+    scratch place = scratch_create();
+    unsigned char bytes[8192];
+    size_t size = two_messages(&place, true, bytes), rows;
+    size_t second = size - HEADER - 2 * 64, first = HEADER + 3 * 64;
+    int messages;
+    is_error error;
+    for (size_t cut = 0; cut <= size; cut += cut < 12 || cut >= first - 2 ? 1 : 37) {
+        bool clean = cut == 0 || cut == first || cut == second || cut == size;
+        int status = read_stream(stream_of(&place, bytes, cut), &messages, &rows, &error);
+        ck_assert_msg(status == (clean ? 0 : IS_E_INPUT), "cut at %zu: %s", cut, error.text);
+    }
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(stream_errors_name_the_message)
+{
+    scratch place = scratch_create();
+    unsigned char bytes[8192];
+    size_t size = two_messages(&place, false, bytes), rows, first = HEADER + 3 * 64;
+    int messages;
+    is_error error;
+    bytes[first + HEADER + 64 + 35] = 0x40; /* beta of the second row: 2.25 or so */
+    ck_assert_int_eq(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error),
+                     IS_E_INPUT);
+    ck_assert_ptr_nonnull(
+        strstr(error.text, "standard input, message 2: row 1, field beta: found 4, expected"));
+
+    size = two_messages(&place, false, bytes);
+    memcpy(bytes + HEADER + 128 + 56, "\0", 1); /* step 2 of message 1 becomes step 0 */
+    ck_assert_int_eq(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error),
+                     IS_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "message 1: field step_id: found 0 twice in event 1"));
+
+    size = two_messages(&place, true, bytes);
+    bytes[HEADER + 44] ^= 1; /* a source id, guarded by the trailer only */
+    ck_assert_int_eq(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error),
+                     IS_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "message 1: rows 0 to 16383: found CRC-32C"));
+
+    ck_assert_int_eq(read_stream(stream_of(&place, "{}", 2), &messages, &rows, &error), IS_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "found no .npy magic string"));
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(stream_summary_and_wake_up)
+{
+    scratch place = scratch_create();
+    unsigned char bytes[8192];
+    is_step steps[8];
+    is_step_reader *reader = NULL;
+    is_step_summary summary;
+    is_error error;
+    bool found;
+    size_t got;
+    char digest[IS_DIGEST_TEXT];
+    int ends[2], wake[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_eq(pipe(wake), 0);
+    (void)two_messages(&place, false, bytes);
+    ssize_t first = HEADER + 3 * 64;
+    ck_assert_int_eq(write(ends[1], bytes, (size_t)first), first);
+    ck_assert_int_eq(is_step_reader_open_stream(ends[0], "pipe", SPECTRA, wake[0], &reader, &error),
+                     0);
+    ck_assert_int_eq(is_step_reader_next(reader, &found, &error), 0);
+    ck_assert(found);
+    ck_assert_uint_eq(is_step_reader_rows(reader), 3);
+    ck_assert_int_eq(is_step_reader_read(reader, steps, 8, &got, &error), 0);
+    ck_assert_uint_eq(got, 3);
+    /* The end of a message is known without waiting for the next one. */
+    ck_assert_int_eq(is_step_reader_read(reader, steps, 8, &got, &error), 0);
+    ck_assert_uint_eq(got, 0);
+    is_step_reader_summary(reader, &summary);
+    ck_assert_uint_eq(summary.rows, 3);
+    ck_assert_uint_eq(summary.photons, 600);
+    ck_assert_int_eq(is_digest_of(bytes, (size_t)first, digest, &error), 0);
+    ck_assert_str_eq(summary.digest, digest);
+    /* Nothing more comes: only the wake-up ends the waiting. */
+    ck_assert_int_eq(write(wake[1], "x", 1), 1);
+    ck_assert_int_eq(is_step_reader_next(reader, &found, &error), IS_E_INTERRUPTED);
+    is_step_reader_destroy(reader);
+    close(ends[0]);
+    close(ends[1]);
+    close(wake[0]);
+    close(wake[1]);
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(next_message_skips_what_was_not_read)
+{
+    scratch place = scratch_create();
+    unsigned char bytes[8192];
+    is_step steps[8];
+    is_step_reader *reader = NULL;
+    is_error error;
+    bool found;
+    size_t got;
+    int descriptor = stream_of(&place, bytes, two_messages(&place, true, bytes));
+    ck_assert_int_eq(is_step_reader_open_stream(descriptor, "file", SPECTRA, -1, &reader, &error),
+                     0);
+    ck_assert_int_eq(is_step_reader_next(reader, &found, &error), 0);
+    ck_assert_int_eq(is_step_reader_read(reader, steps, 1, &got, &error), 0);
+    ck_assert_int_eq(is_step_reader_next(reader, &found, &error), 0);
+    ck_assert(found);
+    ck_assert_int_eq(is_step_reader_read(reader, steps, 8, &got, &error), 0);
+    ck_assert_uint_eq(got, 2);
+    ck_assert_uint_eq(steps[0].step_id, 3);
+    ck_assert_int_eq(is_step_reader_next(reader, &found, &error), 0);
+    ck_assert(!found);
+    is_step_reader_destroy(reader);
+    close(descriptor);
+    scratch_remove(&place);
+}
+END_TEST
+
+/* ---- NumPy ---------------------------------------------------------------------------------- */
+
+#define STEPS_IN_PYTHON                                                                            \
+    "import numpy as n, sys\n"                                                                     \
+    "def save(types, order, align=False):\n"                                                       \
+    "    d = n.dtype([(o[0], types.get(o[0], o[1])) + o[2:] for o in order], align=align)\n"       \
+    "    a = n.zeros(1000, d)\n"                                                                   \
+    "    i = n.arange(1000)\n"                                                                     \
+    "    a['x'] = i - 500; a['dz'] = -1; a['beta'] = 0.5; a['weight'] = 2; a['photons'] = i\n"     \
+    "    a['event_id'] = i // 10; a['step_id'] = i % 10; a['kind'] = 3\n"                          \
+    "    n.save(sys.argv[1], a)\n"                                                                 \
+    "ours = [('x','<f4'),('y','<f4'),('z','<f4'),('t','<f4'),('dx','<f4'),('dy','<f4'),"           \
+    "('dz','<f4'),('length','<f4'),('beta','<f4'),('weight','<f4'),('photons','<u4'),"             \
+    "('source_id','<u4'),('event_id','<u8'),('step_id','<u4'),('kind','u1'),('spectrum','u1'),"    \
+    "('flags','<u2')]\n"
+
+static const char *const numpy_programs[] = {
+    STEPS_IN_PYTHON "save({}, ours)\n",
+    STEPS_IN_PYTHON "save({}, ours[::-1])\n",
+    STEPS_IN_PYTHON "save({}, ours[::2] + [('name', 'U7'), ('v', '>f8', (3,)), "
+                    "('s', [('a', '<f4'), ('b', 'u1')])] + ours[1::2])\n",
+    STEPS_IN_PYTHON "save(dict(x='<f8', y='<f2', z='<i2', photons='<i8', kind='<i4', flags='?', "
+                    "event_id='<f8', step_id='<u8', spectrum='i1'), ours)\n",
+    STEPS_IN_PYTHON "save(dict(x='<f8'), ours[::-1], align=True)\n",
+    STEPS_IN_PYTHON "save({}, ours + [('\\u00e4\\u03c0', '<f4')])\n",
+};
+
+START_TEST(files_of_numpy_are_read)
+{
+    if (!scratch_has_numpy())
+        return;
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    is_step *steps = malloc(1000 * sizeof *steps);
+    is_step_reader *reader = NULL;
+    is_step_summary summary;
+    is_error error = {.text = ""};
+    size_t got;
+    ck_assert_ptr_nonnull(steps);
+    scratch_path(&place, "a.steps.npy", path);
+    ck_assert_int_eq(scratch_python(numpy_programs[_i], path, NULL), 0);
+    ck_assert_msg(is_step_reader_open(path, SPECTRA, &reader, &error) == 0, "%s", error.text);
+    ck_assert_msg(is_step_reader_check(reader, &summary, NULL, &error) == 0, "%s", error.text);
+    ck_assert_uint_eq(summary.rows, 1000);
+    ck_assert_uint_eq(summary.photons, 499500);
+    ck_assert(summary.ascending);
+    ck_assert_int_eq(is_step_reader_read(reader, steps, 1000, &got, &error), 0);
+    ck_assert_uint_eq(got, 1000);
+    for (uint32_t i = 0; i < 1000; ++i) {
+        const is_step expected = {.x = (float)i - 500,
+                                  .dz = -1,
+                                  .beta = 0.5f,
+                                  .weight = 2,
+                                  .photons = i,
+                                  .event_id = i / 10,
+                                  .step_id = i % 10,
+                                  .kind = 3};
+        ck_assert_mem_eq(&steps[i], &expected, sizeof expected);
+    }
+    is_step_reader_destroy(reader);
+    free(steps);
+    scratch_remove(&place);
+}
+END_TEST
+
+static const struct {
+    const char *program, *expected;
+} numpy_refusals[] = {
+    {STEPS_IN_PYTHON "save(dict(x='>f4'), ours)\n", "field x: found type >f4"},
+    {STEPS_IN_PYTHON "save({}, [(f, t.replace('<', '>')) for f, t in ours])\n",
+     "field event_id: found type >u8"},
+    {STEPS_IN_PYTHON "a = n.zeros(3, [('x', 'O')])\nn.save(sys.argv[1], a)\n", "Python objects"},
+    {STEPS_IN_PYTHON
+     "save({}, [o for o in ours if o[0] != 'weight'] + [('weight', '<f4', (1,))])\n",
+     "field weight: found type a sub-array"},
+    {STEPS_IN_PYTHON "n.save(sys.argv[1], n.zeros((2, 3), n.dtype(ours)))\n",
+     "expected a shape of one dimension"},
+    {STEPS_IN_PYTHON "n.save(sys.argv[1], n.zeros((2, 3)).T)\n", "expected a list of fields"},
+    {STEPS_IN_PYTHON "n.save(sys.argv[1], n.zeros((), n.dtype(ours)))\n", "shape of one dimension"},
+    {STEPS_IN_PYTHON "save(dict(photons='<i8'), ours)\n"
+                     "a = n.load(sys.argv[1]); a['photons'][77] = -5; n.save(sys.argv[1], a)\n",
+     "row 77, field photons: found -5, expected a value that fits a 4-byte unsigned integer"},
+    {STEPS_IN_PYTHON "f = open(sys.argv[1], 'wb')\na = n.zeros(2, n.dtype(ours))\n"
+                     "a['dx'] = a['beta'] = 1; a['step_id'] = [0, 1]\nn.save(f, a); n.save(f, a)\n",
+     "bytes after the last row"},
+};
+
+START_TEST(files_of_numpy_that_do_not_fit_are_refused)
+{
+    if (!scratch_has_numpy())
+        return;
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    scratch_path(&place, "a.steps.npy", path);
+    ck_assert_int_eq(scratch_python(numpy_refusals[_i].program, path, NULL), 0);
+    expect_error(path, numpy_refusals[_i].expected);
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(our_files_and_streams_are_read_by_numpy)
+{
+    if (!scratch_has_numpy())
+        return;
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH], stream[SCRATCH_PATH];
+    unsigned char bytes[8192];
+    is_step steps[ROWS];
+    for (uint32_t i = 0; i < ROWS; ++i)
+        steps[i] = good_step(1, i);
+    write_steps(scratch_path(&place, "a.steps.npy", path), steps, ROWS);
+    size_t size = two_messages(&place, false, bytes);
+    scratch_write(scratch_path(&place, "stream.npy", stream), bytes, size);
+    static const char program[] =
+        "import numpy as n, sys\n"
+        "a = n.load(sys.argv[1])\n"
+        "assert a.shape == (20,) and a.dtype.itemsize == 64\n"
+        "assert list(a['y']) == list(range(20)) and set(a['source_id']) == {7}\n"
+        "assert a['beta'][3] == 1 and a['dz'][0] == n.float32(0.8) and a['kind'][1] == 1\n"
+        "f = open(sys.argv[2], 'rb')\n"
+        "b, c = n.load(f), n.load(f)\n"
+        "assert len(b) == 3 and len(c) == 2 and list(c['step_id']) == [3, 4] and not f.read()\n";
+    ck_assert_int_eq(scratch_python(program, path, stream), 0);
+    scratch_remove(&place);
+}
+END_TEST
+
+int main(void)
+{
+#define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
+    Suite *suite = suite_create("step_file");
+    TCase *good = tcase_create("good");
+    tcase_add_test(good, file_is_checked_and_read);
+    tcase_add_test(good, file_without_rows_is_legal);
+    tcase_add_test(good, directions_are_normalised_in_double_precision);
+    tcase_add_test(good, keys_in_any_order_are_compared);
+    tcase_add_test(good, key_again_within_a_run_is_found);
+    suite_add_tcase(suite, good);
+    TCase *bad = tcase_create("bad");
+    tcase_set_timeout(bad, 60);
+    tcase_add_test(bad, damaged_files_are_refused);
+    tcase_add_test(bad, every_cut_is_noticed);
+    tcase_add_test(bad, every_flipped_bit_is_noticed);
+    tcase_add_test(bad, what_is_no_file_is_refused);
+    tcase_add_test(bad, file_changed_while_reading_is_noticed);
+    suite_add_tcase(suite, bad);
+    TCase *streams = tcase_create("streams");
+    tcase_set_timeout(streams, 60);
+    tcase_add_loop_test(streams, stream_of_messages_is_read, 0, 2);
+    tcase_add_test(streams, stream_cut_inside_a_message_is_an_error);
+    tcase_add_test(streams, stream_errors_name_the_message);
+    tcase_add_test(streams, stream_summary_and_wake_up);
+    tcase_add_test(streams, next_message_skips_what_was_not_read);
+    suite_add_tcase(suite, streams);
+    TCase *numpy = tcase_create("numpy");
+    tcase_set_timeout(numpy, 120);
+    tcase_add_loop_test(numpy, files_of_numpy_are_read, 0, COUNT(numpy_programs));
+    tcase_add_loop_test(numpy, files_of_numpy_that_do_not_fit_are_refused, 0,
+                        COUNT(numpy_refusals));
+    tcase_add_test(numpy, our_files_and_streams_are_read_by_numpy);
+    suite_add_tcase(suite, numpy);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures ? 1 : 0;
+}
