@@ -48,24 +48,31 @@ static box bounds_of(const ice_detector *detector)
 
 typedef struct point {
     double x, y;
+    uint32_t string; /* index into the tables' strings */
 } point;
 
 static int compare_points(const void *a, const void *b)
 {
     const point *p = a, *q = b;
+    if (p->string != q->string)
+        return p->string < q->string ? -1 : 1;
     if (p->x != q->x)
         return p->x < q->x ? -1 : 1;
     return (p->y > q->y) - (p->y < q->y);
 }
 
-/* Horizontal positions of the modules, those of one MERGE_SQUARE as one. */
-static size_t merge_positions(const ice_detector *detector, point *points)
+/* Horizontal positions of the modules, those of one string and one MERGE_SQUARE as one. */
+static size_t merge_positions(const ice_tables *tables, const ice_detector *detector, point *points)
 {
-    const size_t count = detector->module_count;
-    for (size_t i = 0; i < count; ++i) {
-        points[i].x = round(detector->modules[i].x / MERGE_SQUARE) * MERGE_SQUARE;
-        points[i].y = round(detector->modules[i].y / MERGE_SQUARE) * MERGE_SQUARE;
-    }
+    size_t count = 0;
+    for (uint32_t s = 0; s < tables->string_count; ++s)
+        for (uint32_t k = 0; k < tables->strings[s].count; ++k) {
+            const ice_module *module =
+                &detector->modules[tables->string_modules[tables->strings[s].first + k]];
+            points[count].x = round(module->x / MERGE_SQUARE) * MERGE_SQUARE;
+            points[count].y = round(module->y / MERGE_SQUARE) * MERGE_SQUARE;
+            points[count++].string = s;
+        }
     qsort(points, count, sizeof *points, compare_points);
     size_t kept = 0;
     for (size_t i = 0; i < count; ++i)
@@ -76,7 +83,7 @@ static size_t merge_positions(const ice_detector *detector, point *points)
 
 static double outside(double value, double low, double high)
 {
-    return fmax(fmax(low - value, value - high), 0.0);
+    return value < low ? low - value : (value > high ? value - high : 0.0);
 }
 
 static int build_clearance(is_table_builder *builder, const ice_detector *detector,
@@ -88,7 +95,7 @@ static int build_clearance(is_table_builder *builder, const ice_detector *detect
         snprintf(builder->why, builder->why_size, "out of memory for the clearance map");
         return -1;
     }
-    const size_t point_count = merge_positions(detector, points);
+    const size_t point_count = merge_positions(tables, detector, points);
     const double size_x = bounds->high[0] - bounds->low[0] + 2.0 * MAP_MARGIN;
     const double size_y = bounds->high[1] - bounds->low[1] + 2.0 * MAP_MARGIN;
     const double longer = fmax(size_x, size_y);
@@ -96,9 +103,11 @@ static int build_clearance(is_table_builder *builder, const ice_detector *detect
     const double cell = longer / fmax(side, 1.0);
     const int32_t nx = (int32_t)fmax(ceil(size_x / cell), 1.0);
     const int32_t ny = (int32_t)fmax(ceil(size_y / cell), 1.0);
-    float *clearance =
-        is_table_array(builder, &tables->clearance, (size_t)nx * (size_t)ny, sizeof *clearance);
-    if (!clearance) {
+    const size_t cells = (size_t)nx * (size_t)ny;
+    float *clearance = is_table_array(builder, &tables->clearance, cells, sizeof *clearance);
+    float *others = is_table_array(builder, &tables->clearance_of_others, cells, sizeof *others);
+    uint32_t *strings = is_table_array(builder, &tables->nearest_string, cells, sizeof *strings);
+    if (!clearance || !others || !strings) {
         free(points);
         return -1;
     }
@@ -108,13 +117,25 @@ static int build_clearance(is_table_builder *builder, const ice_detector *detect
     for (int32_t j = 0; j < ny; ++j)
         for (int32_t i = 0; i < nx; ++i) {
             const double low_x = x0 + i * cell, low_y = y0 + j * cell;
-            double least = INFINITY;
+            /* Squared distances to the nearest string and to the nearest of all others. */
+            double least = INFINITY, second = INFINITY;
+            uint32_t nearest = 0;
             for (size_t k = 0; k < point_count; ++k) {
                 const double dx = outside(points[k].x, low_x, low_x + cell);
                 const double dy = outside(points[k].y, low_y, low_y + cell);
-                least = fmin(least, dx * dx + dy * dy);
+                const double square = dx * dx + dy * dy;
+                if (square < least) {
+                    second = points[k].string == nearest ? second : least;
+                    nearest = points[k].string;
+                    least = square;
+                } else if (square < second && points[k].string != nearest) {
+                    second = square;
+                }
             }
-            clearance[(size_t)j * (size_t)nx + (size_t)i] = (float)fmax(sqrt(least) - slack, 0.0);
+            const size_t c = (size_t)j * (size_t)nx + (size_t)i;
+            clearance[c] = (float)fmax(sqrt(least) - slack, 0.0);
+            others[c] = (float)fmax(sqrt(second) - slack, 0.0);
+            strings[c] = nearest;
         }
     tables->clearance_x = (float)x0;
     tables->clearance_y = (float)y0;
@@ -389,8 +410,8 @@ int is_build_detector_tables(is_table_builder *builder, const ice_detector *dete
     const box bounds = bounds_of(detector);
     tables->low = (float)(bounds.low[2] - widest(detector) - GRID_MARGIN);
     tables->high = (float)(bounds.high[2] + widest(detector) + GRID_MARGIN);
-    return build_clearance(builder, detector, &bounds) ||
-                   build_strings(builder, detector, bounds) ||
+    return build_strings(builder, detector, bounds) ||
+                   build_clearance(builder, detector, &bounds) ||
                    build_cell_grid(builder, detector, bounds)
                ? -1
                : 0;

@@ -1,30 +1,37 @@
 /* collide: string-grid. Modules in vertical strings, strings in a horizontal grid.
  *
- * Cells under the segment's bounding box name the strings whose cylinder touches them; a string is
+ * A segment too short to reach any but the nearest string looks at that one alone. For the others,
+ * cells under the segment's bounding box name the strings whose cylinder touches them. A string is
  * looked into if the segment passes its cylinder, and then only at the heights it spans. No test
- * divides by the horizontal speed alone, so vertical photons are met like all others.
+ * divides by the horizontal speed, so vertical photons are met like all others.
  */
 #ifndef ICE_COLLIDE_STRING_GRID_H
 #define ICE_COLLIDE_STRING_GRID_H
 
 #include "stages/contact.h"
 #include "stages/grid.h"
+#include "stages/reach.h"
 
 /* The modules of one string that lie in the heights of the segment. */
 ICE_FN void ice_try_string(const ice_tables *tables, const ice_probe *probe,
                            const ice_string *string, ice_contact *nearest)
 {
+    /* In the plane: does the segment come within the radius of the axis? */
     const float ox = string->x - probe->x;
     const float oy = string->y - probe->y;
     const float nx = probe->direction.x;
     const float ny = probe->direction.y;
     const float speed = fmaf(nx, nx, ny * ny);
-    const float projected = fmaf(ox, nx, oy * ny);
-    const float closest =
-        speed > 0.0f ? ice_min(ice_max(ice_div(projected, speed), 0.0f), probe->length) : 0.0f;
-    const float mx = fmaf(-closest, nx, ox);
-    const float my = fmaf(-closest, ny, oy);
-    if (fmaf(mx, mx, my * my) > string->radius * string->radius)
+    const float forward = fmaf(ox, nx, oy * ny);
+    const float aside = fmaf(ox, ny, -oy * nx);
+    const float square = string->radius * string->radius;
+    if (aside * aside > square * speed)
+        return;
+    if (forward < 0.0f && fmaf(ox, ox, oy * oy) > square)
+        return;
+    const float ex = fmaf(-probe->length, nx, ox);
+    const float ey = fmaf(-probe->length, ny, oy);
+    if (forward > probe->length * speed && fmaf(ex, ex, ey * ey) > square)
         return;
 
     const float end_z = fmaf(probe->length, probe->direction.z, probe->z);
@@ -50,6 +57,14 @@ ICE_FN void ice_try_string(const ice_tables *tables, const ice_probe *probe,
 
 ICE_FN ice_contact ice_collide_string_grid(const ice_tables *tables, const ice_probe *probe)
 {
+    ice_contact nearest = {0.0f, ICE_NO_MODULE};
+    const int32_t here = ice_clearance_cell(tables, probe->x, probe->y);
+    const float others = tables->clearance_of_others[here];
+    const float nx = probe->direction.x, ny = probe->direction.y;
+    if (probe->length * probe->length * fmaf(nx, nx, ny * ny) < others * others) {
+        ice_try_string(tables, probe, &tables->strings[tables->nearest_string[here]], &nearest);
+        return nearest;
+    }
     const ice_grid *grid = &tables->string_grid;
     const float end_x = fmaf(probe->length, probe->direction.x, probe->x);
     const float end_y = fmaf(probe->length, probe->direction.y, probe->y);
@@ -57,7 +72,6 @@ ICE_FN ice_contact ice_collide_string_grid(const ice_tables *tables, const ice_p
     const int32_t i1 = ice_grid_cell(ice_max(probe->x, end_x), grid->x, grid, grid->nx);
     const int32_t j0 = ice_grid_cell(ice_min(probe->y, end_y), grid->y, grid, grid->ny);
     const int32_t j1 = ice_grid_cell(ice_max(probe->y, end_y), grid->y, grid, grid->ny);
-    ice_contact nearest = {0.0f, ICE_NO_MODULE};
     for (int32_t j = j0; j <= j1; ++j)
         for (int32_t i = i0; i <= i1; ++i) {
             const int32_t cell = j * grid->nx + i;

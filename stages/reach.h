@@ -8,15 +8,21 @@
 
 #include "stages/optics.h"
 
-/* A lower bound of the horizontal distance from (x, y) to the edge of any module, m, >= 0. */
-ICE_FN float ice_clearance(const ice_tables *tables, float x, float y)
+/* The cell of the clearance map for (x, y). Outside the map it is the nearest cell of its border,
+ * which is nearer to every module than (x, y) is. */
+ICE_FN int32_t ice_clearance_cell(const ice_tables *tables, float x, float y)
 {
-    /* Outside the map the nearest point of its border is nearer to every module than (x, y) is. */
     const float px = (x - tables->clearance_x) * tables->clearance_inverse_cell;
     const float py = (y - tables->clearance_y) * tables->clearance_inverse_cell;
     const int32_t i = (int32_t)ice_min(ice_max(px, 0.0f), (float)(tables->clearance_nx - 1));
     const int32_t j = (int32_t)ice_min(ice_max(py, 0.0f), (float)(tables->clearance_ny - 1));
-    return tables->clearance[j * tables->clearance_nx + i];
+    return j * tables->clearance_nx + i;
+}
+
+/* A lower bound of the horizontal distance from (x, y) to the edge of any module, m, >= 0. */
+ICE_FN float ice_clearance(const ice_tables *tables, float x, float y)
+{
+    return tables->clearance[ice_clearance_cell(tables, x, y)];
 }
 
 /* Whether a segment could touch a module: it is long enough and overlaps their heights. */

@@ -101,6 +101,9 @@ typedef struct ice_tables {
 
     /* horizontal distance from any point of a cell to the edge of the nearest module, m */
     const float *clearance; /* [clearance_ny][clearance_nx] */
+    /* the same without the modules of the string that is nearest to the cell; that string */
+    const float *clearance_of_others;
+    const uint32_t *nearest_string;
     float clearance_x, clearance_y, clearance_inverse_cell;
     int32_t clearance_nx, clearance_ny;
 
