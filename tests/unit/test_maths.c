@@ -1,0 +1,200 @@
+/* The elementary functions of the stages against the C library in double precision: the bounds that
+ * stages/maths.h states, over every argument that a random number can become. */
+#include "stages/maths.h"
+
+#include "tests/support/test_scale.h"
+
+#include <check.h>
+#include <float.h>
+
+enum { UNIFORMS = 1 << 24 };
+
+/* Step between the uniform numbers that are looked at: 1, or more in scaled-down runs. An odd
+ * step meets all patterns of low bits. */
+static uint32_t stride(void)
+{
+    return (uint32_t)(UNIFORMS / test_scaled(UNIFORMS)) | 1u;
+}
+
+/* Distance of a result from the exact value, in units of the last place of the exact one. */
+static double ulps(float value, double exact)
+{
+    int exponent;
+    frexp(exact, &exponent);
+    return fabs((double)value - exact) / ldexp(1.0, exponent - 24);
+}
+
+static double worst(double so_far, double error)
+{
+    /* Written so that NaN stays. */
+    return error <= so_far ? so_far : error;
+}
+
+START_TEST(log_of_every_uniform)
+{
+    double error = 0.0;
+    for (uint32_t k = 1; k < UNIFORMS; k += stride()) {
+        const float u = (float)k * 0x1p-24f;
+        error = worst(error, ulps(ice_log(u), log((double)u)));
+    }
+    ck_assert_double_lt(error, 1.2);
+    /* -ln u is a depth: it must not be negative where u rounds to 1, and 0 only there. */
+    ck_assert(ice_log(1.0f) == 0.0f);
+    ck_assert(ice_log(1.0f - 0x1p-24f) < 0.0f);
+    ck_assert(ice_log(0x1p-24f) > -17.0f);
+}
+END_TEST
+
+START_TEST(log_of_all_magnitudes)
+{
+    uint64_t state = 1;
+    double error = 0.0;
+    for (size_t i = 0, n = test_scaled(1000000); i < n; ++i) {
+        /* Positive normal numbers, every bit pattern alike. */
+        const int32_t bits = 0x00800000 + (int32_t)(test_word(&state) % (0x7f800000 - 0x00800000));
+        const float x = ice_from_bits(bits);
+        if (x == 1.0f)
+            continue;
+        error = worst(error, ulps(ice_log(x), log((double)x)));
+    }
+    ck_assert_double_lt(error, 1.2);
+    ck_assert_double_lt(ulps(ice_log(FLT_MIN), log((double)FLT_MIN)), 1.2);
+    ck_assert_double_lt(ulps(ice_log(FLT_MAX), log((double)FLT_MAX)), 1.2);
+    /* Around 1, where ln x cancels if it is done carelessly. */
+    for (int k = 1; k < 100000; k += 7) {
+        const float above = 1.0f + (float)k * 0x1p-23f;
+        ck_assert_double_lt(ulps(ice_log(above), log((double)above)), 1.2);
+    }
+}
+END_TEST
+
+START_TEST(exponential)
+{
+    double error = 0.0;
+    double error_minus_one = 0.0;
+    const size_t n = test_scaled(4000000);
+    for (size_t i = 0; i <= n; ++i) {
+        const float x = (float)(-87.0 + 175.0 * (double)i / (double)n);
+        error = worst(error, ulps(ice_exp(x), exp((double)x)));
+        if (x != 0.0f)
+            error_minus_one = worst(error_minus_one, ulps(ice_expm1(x), expm1((double)x)));
+    }
+    ck_assert_double_lt(error, 1.1);
+    ck_assert_double_lt(error_minus_one, 1.6);
+    ck_assert(ice_exp(0.0f) == 1.0f);
+    ck_assert(ice_expm1(0.0f) == 0.0f);
+    /* What is beyond the range counts as its ends, and stays finite. */
+    ck_assert(ice_exp(-1e30f) == ice_exp(-87.0f));
+    ck_assert(ice_exp(-INFINITY) == ice_exp(-87.0f));
+    ck_assert(ice_exp(INFINITY) == ice_exp(88.0f));
+    ck_assert(isfinite(ice_exp(88.0f)));
+    ck_assert(ice_expm1(-INFINITY) == -1.0f);
+}
+END_TEST
+
+START_TEST(exponential_near_zero)
+{
+    /* All magnitudes below 1, both signs: where the simplified Liu function lives. */
+    uint64_t state = 2;
+    double error = 0.0;
+    for (size_t i = 0, n = test_scaled(2000000); i < n; ++i) {
+        const double magnitude = exp(-test_between(&state, 0.0, 80.0));
+        const float x = (float)(test_uniform(&state) < 0.5 ? magnitude : -magnitude);
+        error = worst(error, ulps(ice_expm1(x), expm1((double)x)));
+    }
+    ck_assert_double_lt(error, 1.6);
+}
+END_TEST
+
+START_TEST(sine_and_cosine_of_every_uniform)
+{
+    double error = 0.0;
+    double length = 0.0;
+    for (uint32_t k = 0; k <= UNIFORMS; k += stride()) {
+        const float u = (float)k * 0x1p-24f;
+        float sine, cosine;
+        ice_sincos2pi(u, &sine, &cosine);
+        double exact_sine, exact_cosine;
+        sincos(2.0 * M_PI * (double)u, &exact_sine, &exact_cosine);
+        error = worst(error, fabs((double)sine - exact_sine));
+        error = worst(error, fabs((double)cosine - exact_cosine));
+        length = worst(length, fabs((double)sine * sine + (double)cosine * cosine - 1.0));
+    }
+    ck_assert_double_lt(error, 1e-7);
+    ck_assert_double_lt(length, 3e-7);
+    /* The quarters exactly. */
+    static const float quarters[][3] = {
+        {0.0f, 0.0f, 1.0f}, {0.25f, 1.0f, 0.0f}, {0.5f, 0.0f, -1.0f}, {0.75f, -1.0f, 0.0f},
+        {1.0f, 0.0f, 1.0f},
+    };
+    for (size_t i = 0; i < sizeof quarters / sizeof *quarters; ++i) {
+        float sine, cosine;
+        ice_sincos2pi(quarters[i][0], &sine, &cosine);
+        ck_assert(sine == quarters[i][1]);
+        ck_assert(cosine == quarters[i][2]);
+    }
+}
+END_TEST
+
+START_TEST(powers_of_wavelength)
+{
+    /* The two exponents of the built-in ice over the whole band (physics.md 4.2). */
+    static const double exponents[] = {-0.8986, -1.0841, -0.898608505726, 1.0};
+    for (size_t e = 0; e < sizeof exponents / sizeof *exponents; ++e) {
+        double error = 0.0;
+        for (double wavelength = 250.0; wavelength <= 700.0; wavelength += 0.01) {
+            const float ratio = (float)(wavelength / 400.0);
+            const double exact = pow((double)ratio, exponents[e]);
+            error = worst(error, fabs(ice_pow(ratio, (float)exponents[e]) / exact - 1.0));
+        }
+        ck_assert_double_lt(error, 4e-7);
+    }
+    ck_assert_double_eq_tol(ice_pow(1.25f, -0.8986f), 0.81831, 1e-5);
+    ck_assert_double_eq_tol(ice_pow(1.25f, -1.0841f), 0.78513, 1e-5);
+    ck_assert_double_eq_tol(ice_pow(0.75f, -0.8986f), 1.29500, 1e-5);
+    ck_assert_double_eq_tol(ice_pow(0.75f, -1.0841f), 1.36599, 1e-5);
+    ck_assert(ice_pow(1.0f, -0.8986f) == 1.0f);
+}
+END_TEST
+
+START_TEST(small_parts)
+{
+    ck_assert(ice_round(0.5f) == 0.0f);
+    ck_assert(ice_round(1.5f) == 2.0f);
+    ck_assert(ice_round(-2.5f) == -2.0f);
+    ck_assert(ice_round(126.49f) == 126.0f);
+    ck_assert(ice_power_of_two(0.0f) == 1.0f);
+    ck_assert(ice_power_of_two(-126.0f) == 0x1p-126f);
+    ck_assert(ice_power_of_two(127.0f) == 0x1p127f);
+    ck_assert(ice_min(1.0f, 2.0f) == 1.0f);
+    ck_assert(ice_max(-1.0f, -2.0f) == -1.0f);
+    ck_assert(ice_with_sign_of(1.0f, -3.0f) == -1.0f);
+    ck_assert(ice_with_sign_of(1.0f, 3.0f) == 1.0f);
+    ck_assert(ice_with_sign_of(1.0f, -0.0f) == -1.0f);
+    ck_assert(ice_with_sign_of(1.0f, 0.0f) == 1.0f);
+    ck_assert_int_eq(ice_bits(1.0f), 0x3f800000);
+    ck_assert(ice_from_bits(0x40490fdb) == (float)M_PI);
+    ck_assert(ice_div(1.0f, 3.0f) == 1.0f / 3.0f);
+    ck_assert(ice_sqrt(2.0f) == sqrtf(2.0f));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("maths");
+    TCase *all = tcase_create("all");
+    tcase_set_timeout(all, 600);
+    tcase_add_test(all, log_of_every_uniform);
+    tcase_add_test(all, log_of_all_magnitudes);
+    tcase_add_test(all, exponential);
+    tcase_add_test(all, exponential_near_zero);
+    tcase_add_test(all, sine_and_cosine_of_every_uniform);
+    tcase_add_test(all, powers_of_wavelength);
+    tcase_add_test(all, small_parts);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures ? 1 : 0;
+}
