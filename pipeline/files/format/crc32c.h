@@ -7,6 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* libisal's AVX-512 code returns with the upper halves of the vector registers in use, and until
+ * they are cleared this thread's SSE code runs ten times slower (2.1 instead of 0.2 us per step in
+ * `generate`). */
+#if defined(__x86_64__)
+__attribute__((target("avx"))) static inline void is_clear_vector_registers(void)
+{
+    __builtin_ia32_vzeroupper();
+}
+#endif
+
 /* Continues a checksum: crc = 0 to start; is_crc32c(0, "123456789", 9) == 0xE3069283. */
 static inline uint32_t is_crc32c(uint32_t crc, const void *bytes, size_t size)
 {
@@ -19,6 +29,10 @@ static inline uint32_t is_crc32c(uint32_t crc, const void *bytes, size_t size)
         next += piece;
         size -= (size_t)piece;
     }
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx"))
+        is_clear_vector_registers();
+#endif
     return ~crc;
 }
 
