@@ -95,5 +95,7 @@ double is_arrival_delay(const ice_tables *tables, const ice_emission *emission,
 
 double is_tables_wavelength(const ice_tables *tables, uint32_t spectrum, double u)
 {
-    return ice_wavelength(tables, spectrum, (float)u);
+    /* A double just below 1 must not be rounded up to 1, which is outside the table. */
+    const float below_one = 1.0f - 0x1p-24f;
+    return ice_wavelength(tables, spectrum, ice_min((float)u, below_one));
 }

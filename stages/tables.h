@@ -26,7 +26,10 @@ typedef struct ice_clear_row {
 
 /* Inverse cumulative distribution of one spectrum: wavelength at equidistant u, linear between.
  * Three stretches of ICE_WAVELENGTH_KNOTS + 1 knots each: all of [0, 1]; the tail u < 1/64; the
- * tail u >= 63/64. The tails resolve the steep ends of a spectrum 64 times finer. */
+ * tail u >= 63/64. The tails resolve the steep ends of a spectrum 64 times finer. Against exact
+ * inversion (tests/unit/test_wavelength.c): Cherenkov light as seen by the standard module within
+ * 0.012 nm for u in 1e-4 .. 1 - 1e-4 and 0.05 nm for every u; the built-in LEDs within 0.02 nm for
+ * u in 1e-4 .. 1 - 1e-4. */
 #define ICE_WAVELENGTH_KNOTS 1024
 #define ICE_WAVELENGTH_TAIL  (1.0f / 64.0f)
 #define ICE_WAVELENGTH_TABLE (3 * (ICE_WAVELENGTH_KNOTS + 1))

@@ -124,8 +124,8 @@ START_TEST(sine_and_cosine_of_every_uniform)
     ck_assert_double_lt(length, 3e-7);
     /* The quarters exactly. */
     static const float quarters[][3] = {
-        {0.0f, 0.0f, 1.0f}, {0.25f, 1.0f, 0.0f}, {0.5f, 0.0f, -1.0f}, {0.75f, -1.0f, 0.0f},
-        {1.0f, 0.0f, 1.0f},
+        {0.0f, 0.0f, 1.0f},   {0.25f, 1.0f, 0.0f}, {0.5f, 0.0f, -1.0f},
+        {0.75f, -1.0f, 0.0f}, {1.0f, 0.0f, 1.0f},
     };
     for (size_t i = 0; i < sizeof quarters / sizeof *quarters; ++i) {
         float sine, cosine;
