@@ -46,7 +46,7 @@ ICE_FN ice_segment ice_segment_in_layer(const ice_tables *tables, ice_flight fli
     const float face = ice_face(tables, layer + up);
     const float to_face = up ? face - flight.z : flight.z - face;
     const int32_t outermost = up ? tables->layer_count - 1 : 0;
-    const float room = layer == outermost ? INFINITY : to_face;
+    const float room = layer == outermost ? ICE_INFINITY : to_face;
     *leaves = fabsf(flight.nz) * segment.length > room ? 1 : 0;
     return segment;
 }
