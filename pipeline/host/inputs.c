@@ -226,13 +226,8 @@ int is_inputs_plan(const is_config *config, is_inputs *out, is_error *error)
     is_error found = {.status = IS_OK};
     planner plan = {.config = config, .error = &found};
     int status = IS_OK;
-    size_t streams = 0;
     for (size_t i = 0; i < config->source.count && status == IS_OK; ++i) {
-        streams += strcmp(config->source.files[i], "-") == 0;
         status = expand_pattern(&plan, config->source.files[i]);
-    }
-    if (streams > 1) {
-        fault(&plan, "standard input (-) is named %zu times", streams);
     }
     if (status == IS_OK) {
         status = check_files(&plan);

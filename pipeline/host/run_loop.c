@@ -350,13 +350,51 @@ static void write_units(is_run_state *run)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
+int is_run_loop_open(is_run_state *run, is_error *error)
+{
+    int failure = uv_loop_init(&run->loop);
+    if (failure != 0) {
+        return is_error_set(error, IS_E_FAILED, "cannot start the event loop: %s",
+                            uv_strerror(failure));
+    }
+    uv_timer_init(&run->loop, &run->ticker);
+    uv_signal_init(&run->loop, &run->interrupt);
+    uv_signal_init(&run->loop, &run->terminate);
+    run->interrupt.data = run->terminate.data = run->ticker.data = run;
+    run->loop_open = true;
+    run->handles_open = true;
+    failure = uv_signal_start(&run->interrupt, on_signal, SIGINT);
+    if (failure == 0) {
+        failure = uv_signal_start(&run->terminate, on_signal, SIGTERM);
+    }
+    if (failure != 0) {
+        return is_error_set(error, IS_E_FAILED, "cannot listen for signals: %s",
+                            uv_strerror(failure));
+    }
+    return is_mailbox_create(&run->loop, &run->mailbox, error);
+}
+
 static void close_handles(is_run_state *run)
 {
+    if (!run->handles_open) {
+        return;
+    }
     uv_close((uv_handle_t *)&run->interrupt, NULL);
     uv_close((uv_handle_t *)&run->terminate, NULL);
     uv_close((uv_handle_t *)&run->ticker, NULL);
     is_mailbox_close(run->mailbox);
     run->mailbox = NULL;
+    run->handles_open = false;
+}
+
+void is_run_loop_close(is_run_state *run)
+{
+    if (run->loop_open) {
+        close_handles(run);
+        uv_run(&run->loop, UV_RUN_DEFAULT);
+        uv_loop_close(&run->loop);
+        run->loop_open = false;
+    }
 }
 
 /* Gives every station what it can do now. Called after each event; when no job is out any more,
@@ -371,7 +409,7 @@ static void advance(is_run_state *run)
     if (!atomic_load(&run->common.cancel)) {
         write_units(run);
     }
-    if (run->jobs_out == 0 && run->mailbox != NULL) {
+    if (run->jobs_out == 0) {
         close_handles(run);
     }
 }
@@ -425,9 +463,9 @@ static int judge(const is_run_state *run, is_error *error)
         is_error_add(error, status, "stopped: %zu of %zu files done, %zu left", done, total,
                      unfinished);
     } else if (unfinished > 0) {
-        is_error_add(error, status, "%s: %zu of %zu files done, %zu left (--resume goes on)",
+        is_error_add(error, status, "%s: %zu of %zu files done, %zu left%s",
                      run->signal != 0 ? is_status_text(status) : "internal error: the run stalled",
-                     done, total, unfinished);
+                     done, total, unfinished, run->streaming ? "" : " (--resume goes on)");
     } else if (set_aside > 0) {
         is_error_add(error, status, "%zu of %zu files set aside", set_aside, total);
     }
@@ -437,12 +475,6 @@ static int judge(const is_run_state *run, is_error *error)
 int is_run_loop(is_run_state *run, is_error *error)
 {
     uint32_t period = is_progress_period(&run->progress);
-    uv_signal_init(&run->loop, &run->interrupt);
-    uv_signal_init(&run->loop, &run->terminate);
-    uv_timer_init(&run->loop, &run->ticker);
-    run->interrupt.data = run->terminate.data = run->ticker.data = run;
-    uv_signal_start(&run->interrupt, on_signal, SIGINT);
-    uv_signal_start(&run->terminate, on_signal, SIGTERM);
     uv_timer_start(&run->ticker, on_tick, period, period);
     advance(run);
     uv_run(&run->loop, UV_RUN_DEFAULT);

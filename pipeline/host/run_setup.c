@@ -130,18 +130,12 @@ static int load_world(is_run_state *run, is_error *error)
 
 static int start_workers(is_run_state *run, is_device_options *options, is_error *error)
 {
-    int failure = uv_loop_init(&run->loop);
-    if (failure != 0) {
-        return is_error_set(error, IS_E_FAILED, "cannot start the event loop: %s",
-                            uv_strerror(failure));
-    }
-    run->loop_started = true;
     run->common.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (run->common.wake < 0) {
         return is_error_set(error, IS_E_FAILED, "cannot make an event descriptor: %s",
                             strerror(errno));
     }
-    int status = is_mailbox_create(&run->loop, &run->mailbox, error);
+    int status = is_run_loop_open(run, error);
     if (status != IS_OK) {
         return status;
     }
@@ -202,11 +196,7 @@ void is_run_teardown(is_run_state *run)
     is_workers_destroy(run->readers);
     is_workers_destroy(run->writer);
     is_device_destroy(run->device);
-    if (run->loop_started) {
-        is_mailbox_close(run->mailbox);
-        uv_run(&run->loop, UV_RUN_DEFAULT);
-        uv_loop_close(&run->loop);
-    }
+    is_run_loop_close(run);
     while (run->first != NULL) {
         is_unit *next = run->first->next;
         is_unit_destroy(run->first);

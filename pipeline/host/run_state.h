@@ -20,7 +20,7 @@ typedef struct is_run_state {
     is_run_common common;
 
     /* The loop and its workers. */
-    bool loop_started;
+    bool loop_open, handles_open;
     uv_loop_t loop;
     uv_signal_t interrupt, terminate;
     uv_timer_t ticker;
@@ -53,6 +53,12 @@ typedef struct is_run_state {
 int is_run_setup(is_run_state *run, is_error *error);
 /* Stops the workers and frees everything. */
 void is_run_teardown(is_run_state *run);
+
+/* Starts the loop, its mailbox, and listening for SIGINT and SIGTERM: one that comes before
+ * is_run_loop() is dealt with there. IS_E_FAILED, IS_E_MEMORY. */
+int is_run_loop_open(is_run_state *run, is_error *error);
+/* After all workers have ended; fine when it was never opened. */
+void is_run_loop_close(is_run_state *run);
 
 /* Runs the loop until nothing is left to do or the run was stopped. */
 int is_run_loop(is_run_state *run, is_error *error);

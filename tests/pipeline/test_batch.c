@@ -1,0 +1,203 @@
+/* From steps to emissions and from arrivals to hits. */
+#include "pipeline/host/batch.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static is_step step_of(uint32_t step_id, uint32_t photons)
+{
+    return (is_step){.x = 1.0f,
+                     .y = -2.0f,
+                     .z = 3.0f,
+                     .t = 100.0f,
+                     .dz = -1.0f,
+                     .length = 2.0f,
+                     .beta = 1.0f,
+                     .weight = 0.5f,
+                     .photons = photons,
+                     .event_id = 0x100000002ull,
+                     .step_id = step_id};
+}
+
+START_TEST(test_emission_has_the_identity_and_a_unit_direction)
+{
+    is_step step = step_of(17, 1000);
+    step.dx = 0.6f;
+    step.dy = 0.0f;
+    step.dz = -0.8005f; /* norm 1.0004, accepted by formats.md */
+    step.spectrum = 3;
+    ice_emission emission = is_step_emission(&step, 250, 500);
+    ck_assert_uint_eq(emission.event_low, 2);
+    ck_assert_uint_eq(emission.event_high, 1);
+    ck_assert_uint_eq(emission.step_id, 17);
+    ck_assert_uint_eq(emission.first_photon, 250);
+    ck_assert_uint_eq(emission.photons, 500);
+    ck_assert_uint_eq(emission.spectrum, 3);
+    ck_assert_uint_eq(emission.flags, 0);
+    ck_assert_float_eq(emission.x, 1.0f);
+    ck_assert_float_eq(emission.length, 2.0f);
+    ck_assert_double_eq_tol(hypot(emission.dx, emission.dz), 1.0, 1e-7);
+    ck_assert_double_eq_tol(emission.dx, 0.59976006, 1e-7);
+
+    step.flags = IS_STEP_ISOTROPIC;
+    step.dx = step.dy = step.dz = 0.0f;
+    emission = is_step_emission(&step, 0, 1);
+    ck_assert_uint_eq(emission.flags, ICE_EMISSION_ISOTROPIC);
+    ck_assert_float_eq(emission.dz, 1.0f);
+}
+END_TEST
+
+/* Cuts steps into batches of `limit` photons; checks that every photon is in exactly one. Returns
+ * the number of batches. */
+static uint32_t cut(const is_step *steps, size_t count, uint64_t limit)
+{
+    is_step_cursor cursor = {.steps = steps, .count = count};
+    size_t step = 0;
+    uint32_t next_photon = 0, batches = 0;
+    bool full = true;
+    while (full) {
+        is_batch *batch = NULL;
+        ck_assert_int_eq(is_batch_create(limit, &batch, NULL), IS_OK);
+        ck_assert_int_eq(is_batch_fill(batch, &cursor, &full, NULL), IS_OK);
+        ck_assert_uint_le(batch->photons, limit);
+        ck_assert_uint_le(batch->count, IS_BATCH_STEPS);
+        uint64_t photons = 0;
+        for (uint32_t i = 0; i < batch->count; ++i) {
+            const ice_emission *emission = &batch->emissions[i];
+            while (next_photon == steps[step].photons) {
+                step++;
+                next_photon = 0;
+            }
+            ck_assert_uint_gt(emission->photons, 0);
+            ck_assert_uint_eq(emission->step_id, steps[step].step_id);
+            ck_assert_uint_eq(batch->steps[i].step_id, steps[step].step_id);
+            ck_assert_uint_eq(emission->first_photon, next_photon);
+            next_photon += emission->photons;
+            photons += emission->photons;
+        }
+        ck_assert_uint_eq(batch->photons, photons);
+        batches += batch->count > 0;
+        is_batch_destroy(batch);
+    }
+    while (step < count && next_photon == steps[step].photons) {
+        step++;
+        next_photon = 0;
+    }
+    ck_assert_uint_eq(step, count);
+    return batches;
+}
+
+START_TEST(test_steps_are_cut_into_batches)
+{
+    is_step steps[] = {step_of(0, 10), step_of(1, 0),  step_of(2, 25), step_of(3, 1),
+                       step_of(4, 0),  step_of(5, 64), step_of(6, 0)};
+    ck_assert_uint_eq(cut(steps, 7, 1000), 1);
+    ck_assert_uint_eq(cut(steps, 7, 100), 1);
+    ck_assert_uint_eq(cut(steps, 7, 50), 2);
+    ck_assert_uint_eq(cut(steps, 7, 7), 15);
+    ck_assert_uint_eq(cut(steps, 7, 1), 100);
+    ck_assert_uint_eq(cut(steps + 1, 1, 10), 0);
+    ck_assert_uint_eq(cut(steps, 0, 10), 0);
+
+    is_step huge = step_of(0, UINT32_MAX);
+    ck_assert_uint_eq(cut(&huge, 1, 1u << 30), 4);
+}
+END_TEST
+
+START_TEST(test_batches_have_a_bounded_number_of_steps)
+{
+    enum { STEPS = 2 * IS_BATCH_STEPS + 5 };
+    is_step *steps = calloc(STEPS, sizeof *steps);
+    ck_assert_ptr_nonnull(steps);
+    for (uint32_t i = 0; i < STEPS; ++i) {
+        steps[i] = step_of(i, 1);
+    }
+    ck_assert_uint_eq(cut(steps, STEPS, 0xffffffff), 3);
+    free(steps);
+}
+END_TEST
+
+START_TEST(test_bias_is_linear_between_points)
+{
+    double wavelength[] = {300.0, 400.0, 500.0}, bias[] = {0.1, 0.3, 0.2};
+    const ice_light light = {.bias_wavelength = wavelength, .bias = bias, .bias_count = 3};
+    ck_assert_double_eq_tol(is_light_bias(&light, 250.0), 0.1, 1e-15);
+    ck_assert_double_eq_tol(is_light_bias(&light, 300.0), 0.1, 1e-15);
+    ck_assert_double_eq_tol(is_light_bias(&light, 350.0), 0.2, 1e-15);
+    ck_assert_double_eq_tol(is_light_bias(&light, 400.0), 0.3, 1e-15);
+    ck_assert_double_eq_tol(is_light_bias(&light, 475.0), 0.225, 1e-15);
+    ck_assert_double_eq_tol(is_light_bias(&light, 600.0), 0.2, 1e-15);
+    const ice_light unbiased = {.bias_count = 0};
+    ck_assert_double_eq(is_light_bias(&unbiased, 400.0), 1.0);
+}
+END_TEST
+
+START_TEST(test_account_closes_or_names_its_numbers)
+{
+    is_account account = {.created = 100,
+                          .absorbed = 60,
+                          .detected = 5,
+                          .left = 34,
+                          .stopped = 1,
+                          .hits = 5,
+                          .bounces = 2000};
+    is_error error = {0};
+    ck_assert_int_eq(is_account_check(&account, 100, 5, &error), IS_OK);
+    ck_assert_int_eq(is_account_check(&account, 101, 5, &error), IS_E_FAILED);
+    ck_assert_int_eq(is_account_check(&account, 100, 4, &error), IS_E_FAILED);
+    is_account sum = account;
+    is_account_add(&sum, &account);
+    ck_assert_int_eq(is_account_check(&sum, 200, 10, &error), IS_OK);
+    account.left = 33;
+    ck_assert_int_eq(is_account_check(&account, 100, 5, &error), IS_E_FAILED);
+    ck_assert_ptr_nonnull(strstr(error.text, "absorbed 60 + detected 5 + left 33 + stopped 1"));
+}
+END_TEST
+
+START_TEST(test_impossible_arrivals_are_errors)
+{
+    ice_module modules[1] = {{.string = 4, .module = 9}};
+    const ice_detector detector = {.modules = modules, .module_count = 1};
+    double wavelength[] = {300.0, 400.0}, bias[] = {0.0, 0.5};
+    const ice_light light = {.bias_wavelength = wavelength, .bias = bias, .bias_count = 2};
+    const is_hit_models models = {.detector = &detector, .light = &light};
+    is_batch *batch = NULL;
+    ck_assert_int_eq(is_batch_create(10, &batch, NULL), IS_OK);
+    is_step step = step_of(1, 5);
+    is_step_cursor cursor = {.steps = &step, .count = 1};
+    bool full = true;
+    ck_assert_int_eq(is_batch_fill(batch, &cursor, &full, NULL), IS_OK);
+    ck_assert(!full);
+
+    is_hit hit;
+    is_error error = {0};
+    ice_arrival arrival = {.emission = 1, .wavelength = 380.0f};
+    ck_assert_int_eq(is_hit_from_arrival(&models, batch, &arrival, &hit, &error), IS_E_FAILED);
+    arrival = (ice_arrival){.module = 1, .wavelength = 380.0f};
+    ck_assert_int_eq(is_hit_from_arrival(&models, batch, &arrival, &hit, &error), IS_E_FAILED);
+    arrival = (ice_arrival){.wavelength = 300.0f};
+    ck_assert_int_eq(is_hit_from_arrival(&models, batch, &arrival, &hit, &error), IS_E_FAILED);
+    ck_assert_ptr_nonnull(strstr(error.text, "300.000 nm, where the bias is 0"));
+    is_batch_destroy(batch);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("batch");
+    TCase *tests = tcase_create("batch");
+    tcase_add_test(tests, test_emission_has_the_identity_and_a_unit_direction);
+    tcase_add_test(tests, test_steps_are_cut_into_batches);
+    tcase_add_test(tests, test_batches_have_a_bounded_number_of_steps);
+    tcase_add_test(tests, test_bias_is_linear_between_points);
+    tcase_add_test(tests, test_account_closes_or_names_its_numbers);
+    tcase_add_test(tests, test_impossible_arrivals_are_errors);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}

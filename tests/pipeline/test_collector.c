@@ -1,0 +1,185 @@
+/* Hits on their way to a file: order, memory, the temporary file. */
+#include "pipeline/host/batch.h"
+#include "pipeline/host/collector.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static is_hit hit(uint64_t event, uint32_t step, uint32_t photon, uint16_t string, uint16_t module,
+                  double t)
+{
+    return (is_hit){.event_id = event,
+                    .t = t,
+                    .step_id = step,
+                    .photon_id = photon,
+                    .string = string,
+                    .module = module,
+                    .pmt = -1};
+}
+
+START_TEST(test_order_is_by_identity_then_time_then_bytes)
+{
+    /* Each is before the next, by one field more significant than all that contradict it. */
+    is_hit ascending[] = {
+        hit(1, 9, 9, 9, 9, 9.0),  hit(2, 1, 9, 9, 9, 9.0),          hit(2, 2, 1, 9, 9, 9.0),
+        hit(2, 2, 2, 1, 9, 9.0),  hit(2, 2, 2, 2, 1, 9.0),          hit(2, 2, 2, 2, 2, -1.0),
+        hit(2, 2, 2, 2, 2, 50.0), hit(1ull << 40, 0, 0, 0, 0, 0.0),
+    };
+    size_t count = sizeof ascending / sizeof *ascending;
+    for (size_t i = 0; i < count; ++i) {
+        for (size_t j = 0; j < count; ++j) {
+            int order = is_hit_order(&ascending[i], &ascending[j]);
+            ck_assert_int_eq((order > 0) - (order < 0), (i > j) - (i < j));
+        }
+    }
+    is_hit dim = hit(1, 1, 1, 1, 1, 1.0), bright = dim;
+    bright.weight = 2.0f;
+    ck_assert_int_ne(is_hit_order(&dim, &bright), 0);
+    ck_assert_int_eq(is_hit_order(&dim, &bright) > 0, is_hit_order(&bright, &dim) < 0);
+}
+END_TEST
+
+/* Receives merged hits and checks that photon ids count up from 0. */
+typedef struct receiver {
+    uint64_t count;
+    int answer; /* what to return */
+} receiver;
+
+static int receive_counting(void *user, const is_hit *hits, size_t count, is_error *error)
+{
+    (void)error;
+    receiver *self = user;
+    for (size_t i = 0; i < count; ++i) {
+        ck_assert_uint_eq(hits[i].photon_id, self->count);
+        ck_assert_double_eq(hits[i].t, 0.5 * (double)self->count);
+        self->count++;
+    }
+    return self->answer;
+}
+
+/* Adds `runs` runs; run r holds the photons r, r + runs, r + 2 runs, ... below `hits`. */
+static void add_interleaved(is_collector *collector, uint32_t hits, uint32_t runs)
+{
+    for (uint32_t run = 0; run < runs; ++run) {
+        uint32_t count = run < hits ? (hits - run + runs - 1) / runs : 0;
+        is_hit *items = count > 0 ? calloc(count, sizeof *items) : NULL;
+        for (uint32_t i = 0; i < count; ++i) {
+            uint32_t photon = run + i * runs;
+            items[i] = hit(7, 3, photon, 1, 1, 0.5 * photon);
+        }
+        ck_assert_int_eq(is_collector_add(collector, items, count, NULL), IS_OK);
+    }
+}
+
+static void check_merge(size_t budget_bytes, uint32_t hits, uint32_t runs)
+{
+    is_hit_budget budget = {.limit = budget_bytes};
+    is_collector *collector = NULL;
+    ck_assert_int_eq(is_collector_create(&budget, NULL, &collector, NULL), IS_OK);
+    add_interleaved(collector, hits, runs);
+    ck_assert_uint_eq(is_collector_count(collector), hits);
+    /* One run may be on top of a full budget. */
+    ck_assert_uint_le(budget.used, budget_bytes + ((size_t)hits / runs + 1) * 64);
+    receiver all = {.count = 0};
+    ck_assert_int_eq(is_collector_merge(collector, receive_counting, &all, NULL, NULL), IS_OK);
+    ck_assert_uint_eq(all.count, hits);
+    ck_assert_uint_eq(budget.used, 0);
+    is_collector_destroy(collector);
+}
+
+START_TEST(test_runs_in_memory_are_merged)
+{
+    check_merge(1 << 20, 0, 1);
+    check_merge(1 << 20, 1, 1);
+    check_merge(1 << 20, 3, 10);
+    check_merge(16 << 20, 100000, 97);
+}
+END_TEST
+
+START_TEST(test_runs_beyond_the_budget_come_back_from_the_file)
+{
+    check_merge(64, 100, 100);           /* every second hit spills */
+    check_merge(100 * 64, 20000, 500);   /* runs shorter than a buffer */
+    check_merge(30000 * 64, 200000, 64); /* runs of many buffers, some left in memory */
+}
+END_TEST
+
+START_TEST(test_two_files_share_a_budget)
+{
+    is_hit_budget budget = {.limit = 1600 * 64};
+    is_collector *large = NULL, *small = NULL;
+    ck_assert_int_eq(is_collector_create(&budget, NULL, &large, NULL), IS_OK);
+    ck_assert_int_eq(is_collector_create(&budget, NULL, &small, NULL), IS_OK);
+    add_interleaved(large, 1500, 3);
+    add_interleaved(small, 5000, 200);
+    ck_assert_uint_le(budget.used, (1600 + 100 + 25) * 64);
+    receiver first = {.count = 0}, second = {.count = 0};
+    ck_assert_int_eq(is_collector_merge(large, receive_counting, &first, NULL, NULL), IS_OK);
+    ck_assert_int_eq(is_collector_merge(small, receive_counting, &second, NULL, NULL), IS_OK);
+    ck_assert_uint_eq(first.count, 1500);
+    ck_assert_uint_eq(second.count, 5000);
+    is_collector_destroy(large);
+    is_collector_destroy(small);
+    ck_assert_uint_eq(budget.used, 0);
+}
+END_TEST
+
+START_TEST(test_errors_end_a_merge)
+{
+    is_hit_budget budget = {.limit = 1 << 20};
+    is_collector *collector = NULL;
+    ck_assert_int_eq(is_collector_create(&budget, NULL, &collector, NULL), IS_OK);
+    add_interleaved(collector, 10000, 10);
+    receiver refusing = {.answer = IS_E_OUTPUT};
+    ck_assert_int_eq(is_collector_merge(collector, receive_counting, &refusing, NULL, NULL),
+                     IS_E_OUTPUT);
+    ck_assert_uint_gt(refusing.count, 0);
+    ck_assert_uint_lt(refusing.count, 10000);
+    is_collector_destroy(collector);
+
+    ck_assert_int_eq(is_collector_create(&budget, NULL, &collector, NULL), IS_OK);
+    add_interleaved(collector, 10000, 10);
+    atomic_bool cancel = true;
+    receiver idle = {.answer = IS_OK};
+    is_error error = {0};
+    ck_assert_int_eq(is_collector_merge(collector, receive_counting, &idle, &cancel, &error),
+                     IS_E_INTERRUPTED);
+    ck_assert_int_eq(error.status, IS_E_INTERRUPTED);
+    ck_assert_uint_eq(idle.count, 0);
+    is_collector_destroy(collector);
+}
+END_TEST
+
+START_TEST(test_no_place_for_the_temporary_file)
+{
+    is_hit_budget budget = {.limit = 64};
+    is_collector *collector = NULL;
+    ck_assert_int_eq(is_collector_create(&budget, "/nonexistent/folder", &collector, NULL), IS_OK);
+    is_hit *items = calloc(2, sizeof *items);
+    ck_assert_ptr_nonnull(items);
+    is_error error = {0};
+    ck_assert_int_eq(is_collector_add(collector, items, 2, &error), IS_E_OUTPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "/nonexistent/folder: cannot make a temporary file"));
+    is_collector_destroy(collector);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("collector");
+    TCase *tests = tcase_create("collector");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, test_order_is_by_identity_then_time_then_bytes);
+    tcase_add_test(tests, test_runs_in_memory_are_merged);
+    tcase_add_test(tests, test_runs_beyond_the_budget_come_back_from_the_file);
+    tcase_add_test(tests, test_two_files_share_a_budget);
+    tcase_add_test(tests, test_errors_end_a_merge);
+    tcase_add_test(tests, test_no_place_for_the_temporary_file);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}
