@@ -54,31 +54,31 @@ static const char *variants(const char *path, size_t index)
 /* clang-format off */
 #define AT(member) IS_SCHEMA_AT(struct is_config, member)
 #define BOOL(key, standard, text)                                                                  \
-    {.path = #key, .type = IS_SCHEMA_BOOL, AT(key), .fallback = standard, .help = text}
+    {.path = #key, .type = IS_SCHEMA_BOOL, AT(key), .fallback = (standard), .help = (text)}
 #define WHOLE(key, from, to, standard, text)                                                       \
-    {.path = #key, .type = IS_SCHEMA_UNSIGNED, AT(key), .least = from, .most = to,                 \
-     .fallback = standard, .help = text}
+    {.path = #key, .type = IS_SCHEMA_UNSIGNED, AT(key), .least = (from), .most = (to),             \
+     .fallback = (standard), .help = (text)}
 #define WHOLE_OR_AUTO(key, from, to, text)                                                         \
-    {.path = #key, .type = IS_SCHEMA_UNSIGNED, AT(key), .least = from, .most = to, .word = "auto", \
-     .fallback = "auto", .help = text}
+    {.path = #key, .type = IS_SCHEMA_UNSIGNED, AT(key), .least = (from), .most = (to),             \
+     .word = "auto", .fallback = "auto", .help = (text)}
 #define NUMBER(key, from, to, standard, u, text)                                                   \
-    {.path = #key, .type = IS_SCHEMA_NUMBER, AT(key), .low = from, .high = to,                     \
-     .fallback = standard, .unit = u, .help = text}
+    {.path = #key, .type = IS_SCHEMA_NUMBER, AT(key), .low = (from), .high = (to),                 \
+     .fallback = (standard), .unit = (u), .help = (text)}
 #define NUMBER_OR_OFF(key, from, to, off, u, text)                                                 \
-    {.path = #key, .type = IS_SCHEMA_NUMBER, AT(key), .low = from, .high = to, .word = "off",      \
-     .word_value = off, .fallback = "off", .unit = u, .help = text}
+    {.path = #key, .type = IS_SCHEMA_NUMBER, AT(key), .low = (from), .high = (to), .word = "off",  \
+     .word_value = (off), .fallback = "off", .unit = (u), .help = (text)}
 #define CHOICE(key, member, names, standard, text)                                                 \
-    {.path = #key, .type = IS_SCHEMA_CHOICE, AT(member), .choice = names, .fallback = standard,    \
-     .help = text}
+    {.path = #key, .type = IS_SCHEMA_CHOICE, AT(member), .choice = (names), .fallback = (standard),\
+     .help = (text)}
 #define NAME(key, names, standard, alternatives, text)                                             \
-    {.path = #key, .type = IS_SCHEMA_NAME, AT(key), .choice = names, .fallback = standard,         \
-     .group = alternatives, .help = text}
+    {.path = #key, .type = IS_SCHEMA_NAME, AT(key), .choice = (names), .fallback = (standard),     \
+     .group = (alternatives), .help = (text)}
 #define A_PATH(key, names, standard, alternatives, text)                                           \
-    {.path = #key, .type = IS_SCHEMA_PATH, AT(key), .choice = names, .fallback = standard,         \
-     .group = alternatives, .help = text}
-#define CUSTOM(key, member, code, standard, text)                                                  \
-    {.path = #key, .type = IS_SCHEMA_CUSTOM, AT(member), .custom = &code, .fallback = standard,    \
-     .help = text}
+    {.path = #key, .type = IS_SCHEMA_PATH, AT(key), .choice = (names), .fallback = (standard),     \
+     .group = (alternatives), .help = (text)}
+#define CUSTOM(key, code, standard, text)                                                          \
+    {.path = #key, .type = IS_SCHEMA_CUSTOM, .custom = &(code), .fallback = (standard),            \
+     .help = (text)}
 
 static const is_schema_field fields[] = {
     WHOLE(run.seed, 0, UINT64_MAX, "1", "seed of all random numbers"),
@@ -104,12 +104,12 @@ static const is_schema_field fields[] = {
     BOOL(detector.keep_hit_photons, "false", "photons go on after a hit"),
     BOOL(detector.jitter, "false", "hex86 with strings shifted along z"),
     BOOL(detector.dense, "false", "hex86 with modules of high efficiency on strings 79 to 86"),
-    CUSTOM(detector.excluded, detector.excluded, is_config_excluded, "[]",
+    CUSTOM(detector.excluded, is_config_excluded, "[]",
            "modules that absorb without a hit"),
     A_PATH(light.acceptance, acceptances, "auto", NULL,
            "of modules by wavelength, thins Cherenkov light; auto: wv.dat of ice.directory if it "
            "is there, else standard"),
-    CUSTOM(light.spectra, light.spectra, is_config_spectra, "[]",
+    CUSTOM(light.spectra, is_config_spectra, "[]",
            "spectra of the run, numbered from 7"),
     NAME(stages.create, variants, "cherenkov", NULL, "makes photons from steps"),
     NAME(stages.propagate, variants, "cumulative", NULL, "flies to the next scatter"),
@@ -130,7 +130,7 @@ static const is_schema_field fields[] = {
     {.path = "workload.position", .type = IS_SCHEMA_NUMBERS, AT(workload.position), .low = -10000,
      .high = 10000, .fallback = "[0, 0, 0]", .unit = "m", .help = "of a point"},
     NUMBER(workload.time, -1e12, 1e12, "0", "ns", "of a point"),
-    CUSTOM(workload.direction, workload.direction, is_config_direction, "isotropic",
+    CUSTOM(workload.direction, is_config_direction, "isotropic",
            "of a point's light"),
     NUMBER(workload.surface_radius, 0, 1000, "0", "m",
            "isotropic light of a point starts on a sphere of this radius"),
@@ -277,14 +277,15 @@ static int check(const is_config *config, is_error *error)
 
 static int out_of_memory(is_error *error)
 {
-    return is_error_set(error, IS_E_MEMORY, "configuration: out of memory");
+    is_error_set(error, IS_E_MEMORY, "configuration: out of memory");
+    return IS_E_MEMORY;
 }
 
 static int create(const char *path, size_t set_count, is_config **out, is_error *error)
 {
     is_config *config = calloc(1, sizeof *config);
     is_config_origin *origin = calloc(1, sizeof *origin);
-    is_yaml **documents = calloc(set_count + 1, sizeof(is_yaml *));
+    is_yaml **documents = calloc(set_count + 1, sizeof(void *));
     char *copy = path ? strdup(path) : NULL;
     if (!config || !origin || !documents || (path && !copy)) {
         free(config);

@@ -92,16 +92,18 @@ static bool push_digit(uint64_t *value, unsigned base, unsigned digit)
            !__builtin_add_overflow(*value, (uint64_t)digit, value);
 }
 
-static unsigned digit_value(char c)
+static unsigned digit_value(char digit)
 {
-    return isdigit((unsigned char)c) ? (unsigned)(c - '0')
-                                     : (unsigned)(tolower((unsigned char)c) - 'a') + 10;
+    unsigned char c = (unsigned char)digit;
+    return isdigit(c) ? (unsigned)c - '0' : (unsigned)tolower(c) - 'a' + 10;
 }
 
 /* The k-th digit of whole and fraction written together. */
 static char digit_at(const parts *number, size_t k)
 {
-    return k < number->whole_digits ? number->whole[k] : number->fraction[k - number->whole_digits];
+    const char *digit =
+        k < number->whole_digits ? &number->whole[k] : &number->fraction[k - number->whole_digits];
+    return *digit;
 }
 
 static is_number_result hexadecimal(const parts *number, uint64_t *value)

@@ -33,19 +33,24 @@ size_t is_schema_find(const char *path, const is_schema_field *fields, size_t co
     return i;
 }
 
-/* The part of a field's path below a section; NULL: it is not in it. "" is the whole table. */
-static const char *below(const char *path, const char *section)
+/* Whether a field is in a section ("" is the whole table), and the part of its path below it. */
+static bool is_below(const is_schema_field *field, const char *section, const char **rest)
 {
     size_t length = strlen(section);
+    *rest = field->path;
     if (length == 0)
-        return path;
-    return strncmp(path, section, length) == 0 && path[length] == '.' ? path + length + 1 : NULL;
+        return true;
+    if (strncmp(field->path, section, length) != 0 || field->path[length] != '.')
+        return false;
+    *rest = field->path + length + 1;
+    return true;
 }
 
 static bool is_section(const reader *read, const char *path)
 {
+    const char *rest;
     for (size_t i = 0; i < read->count; ++i)
-        if (below(read->fields[i].path, path))
+        if (is_below(&read->fields[i], path, &rest))
             return true;
     return false;
 }
@@ -66,8 +71,8 @@ static const char *nearest_key(const reader *read, const char *section, const ch
     const char *in_section = *section ? section : NULL;
     const char *dot = strrchr(typed, '.');
     for (size_t i = 0; i < read->count && !dot; ++i) {
-        const char *rest = below(read->fields[i].path, section);
-        if (!rest)
+        const char *rest;
+        if (!is_below(&read->fields[i], section, &rest))
             continue;
         char key[PATH_LONGEST];
         snprintf(key, sizeof key, "%.*s", (int)strcspn(rest, "."), rest);
@@ -102,8 +107,8 @@ static void list_keys(const reader *read, const char *section, char *buffer, siz
     const char *previous = "";
     size_t previous_length = 0;
     for (size_t i = 0; i < read->count; ++i) {
-        const char *rest = below(read->fields[i].path, section);
-        if (!rest)
+        const char *rest;
+        if (!is_below(&read->fields[i], section, &rest))
             continue;
         size_t length = strcspn(rest, ".");
         if (length == previous_length && strncmp(rest, previous, length) == 0)
@@ -241,7 +246,7 @@ static void check_required(reader *read, const is_yaml_node *mapping)
 
 static int start(reader *read, const is_yaml_node *place)
 {
-    read->here = calloc(read->count + 1, sizeof *read->here);
+    read->here = calloc(read->count + 1, sizeof(void *));
     if (read->here)
         return IS_OK;
     return is_yaml_no_memory(read->error, place);

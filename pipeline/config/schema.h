@@ -40,11 +40,11 @@ typedef struct is_schema_custom {
 typedef struct is_schema_field {
     const char *path; /* "graph.pool": keys from the outside in, separated by dots */
     is_schema_type type;
+    bool required;        /* an error when neither the field nor one of its group is given */
     size_t offset, size;  /* of the member; see IS_SCHEMA_AT */
     const char *fallback; /* the default, as a value for is_yaml_read_value; NULL: zeros */
     uint64_t least, most; /* IS_SCHEMA_UNSIGNED, both included */
-    double low, high;     /* IS_SCHEMA_NUMBER(S), both included ... */
-    bool above_low;       /* ... but not low itself where this is set */
+    double low, high;     /* IS_SCHEMA_NUMBER(S), both included */
     const char *word;     /* a word that may stand for a number ("auto", "off"), or NULL */
     double word_value;    /* the number it stands for, outside the range */
     size_t count_offset;  /* IS_SCHEMA_PATTERNS: of the size_t that counts the texts */
@@ -53,7 +53,6 @@ typedef struct is_schema_field {
     const is_schema_custom *custom;
     const char *group; /* fields of the same group exclude each other: two in one file are an
                           error; one that is read clears the others. NULL: none */
-    bool required;     /* an error when neither the field nor one of its group is given */
     const char *unit;  /* for documentation: "m", or NULL */
     const char *help;  /* what it is, a few words */
 } is_schema_field;
@@ -97,8 +96,6 @@ int is_schema_number(const is_yaml_node *node, const char *what, double low, dou
                      double *out, is_error *error);
 int is_schema_unsigned(const is_yaml_node *node, const char *what, uint64_t least, uint64_t most,
                        uint64_t *out, is_error *error);
-/* A path resolved against its document's folder; the caller frees *out. */
-int is_schema_path(const is_yaml_node *node, const char *what, char **out, is_error *error);
 
 /* Write a number with the digits that read back exactly, a text in quotes, a path in quotes and
  * absolute. */

@@ -1,6 +1,5 @@
 #include "pipeline/config/schema_value.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,20 +85,10 @@ void is_schema_value_clear(const is_schema_field *field, void *target)
 
 /* ---- what is expected ----------------------------------------------------------------------- */
 
-/* Ranges whose ends nobody would reach are not worth naming. */
-static void describe_range(char *buffer, size_t size, double low, double high, bool above_low)
+static void describe_range(char *buffer, size_t size, double low, double high)
 {
     char from[IS_NUMBER_DIGITS], to[IS_NUMBER_DIGITS];
-    is_number_print(low, from);
-    is_number_print(high, to);
-    if (isinf(low) && isinf(high))
-        buffer[0] = 0;
-    else if (isinf(high))
-        snprintf(buffer, size, " %s %s", above_low ? "above" : "from", from);
-    else if (isinf(low))
-        snprintf(buffer, size, " up to %s", to);
-    else
-        snprintf(buffer, size, above_low ? " above %s, up to %s" : " from %s to %s", from, to);
+    snprintf(buffer, size, " from %s to %s", is_number_print(low, from), is_number_print(high, to));
 }
 
 /* "balanced or shuffled", "one of a, b, c". */
@@ -131,11 +120,11 @@ const char *is_schema_value_expected(const is_schema_field *field, char *buffer,
                  (unsigned long long)field->least, (unsigned long long)field->most, or_word, word);
         break;
     case IS_SCHEMA_NUMBER:
-        describe_range(detail, sizeof detail, field->low, field->high, field->above_low);
+        describe_range(detail, sizeof detail, field->low, field->high);
         snprintf(buffer, size, "a number%s%s%s", detail, or_word, word);
         break;
     case IS_SCHEMA_NUMBERS:
-        describe_range(detail, sizeof detail, field->low, field->high, field->above_low);
+        describe_range(detail, sizeof detail, field->low, field->high);
         snprintf(buffer, size, "a list of %zu numbers%s", field->size / sizeof(double), detail);
         break;
     case IS_SCHEMA_CHOICE:
@@ -187,13 +176,12 @@ static bool is_plain(const is_yaml_node *node)
     return node->kind == IS_YAML_SCALAR && !node->quoted;
 }
 
-static bool parse_number(const is_yaml_node *node, double low, double high, bool above_low,
-                         double *out)
+static bool parse_number(const is_yaml_node *node, double low, double high, double *out)
 {
     double value = 0;
     if (!is_plain(node) || is_number_double(node->text, &value) != IS_NUMBER_OK)
         return false;
-    if (!(value >= low && value <= high) || (above_low && value <= low))
+    if (value < low || value > high)
         return false;
     *out = value;
     return true;
@@ -237,8 +225,7 @@ static int read_number(const is_schema_field *field, const is_yaml_node *node, v
                        is_error *error)
 {
     double value = field->word_value;
-    if (!is_word(field, node) &&
-        !parse_number(node, field->low, field->high, field->above_low, &value))
+    if (!is_word(field, node) && !parse_number(node, field->low, field->high, &value))
         return unexpected_value(field, node, nearest_word(field, node), error);
     memcpy(member(field, target), &value, sizeof value);
     return IS_OK;
@@ -252,7 +239,7 @@ static int read_numbers(const is_schema_field *field, const is_yaml_node *node, 
         return unexpected_value(field, node, NULL, error);
     for (size_t i = 0; i < length; ++i) {
         double value = 0;
-        if (!parse_number(node->items[i], field->low, field->high, field->above_low, &value))
+        if (!parse_number(node->items[i], field->low, field->high, &value))
             return unexpected_value(field, node->items[i], NULL, error);
         memcpy((char *)member(field, target) + i * sizeof value, &value, sizeof value);
     }
@@ -416,9 +403,9 @@ int is_schema_number(const is_yaml_node *node, const char *what, double low, dou
                      double *out, is_error *error)
 {
     char range[128], expected[192];
-    if (parse_number(node, low, high, false, out))
+    if (parse_number(node, low, high, out))
         return IS_OK;
-    describe_range(range, sizeof range, low, high, false);
+    describe_range(range, sizeof range, low, high);
     snprintf(expected, sizeof expected, "a number%s", range);
     return unexpected(what, node, expected, NULL, error);
 }
@@ -432,15 +419,4 @@ int is_schema_unsigned(const is_yaml_node *node, const char *what, uint64_t leas
     snprintf(expected, sizeof expected, "a whole number from %llu to %llu",
              (unsigned long long)least, (unsigned long long)most);
     return unexpected(what, node, expected, NULL, error);
-}
-
-int is_schema_path(const is_yaml_node *node, const char *what, char **out, is_error *error)
-{
-    if (!is_text(node))
-        return unexpected(what, node, "a path", NULL, error);
-    char *path = is_schema_join(node->source->folder, node->text, false);
-    if (!path)
-        return is_yaml_no_memory(error, node);
-    *out = path;
-    return IS_OK;
 }

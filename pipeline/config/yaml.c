@@ -61,7 +61,8 @@ void is_yaml_destroy(is_yaml *document)
 
 static int out_of_memory(is_error *error, const char *name)
 {
-    return is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", name);
+    is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", name);
+    return IS_E_MEMORY;
 }
 
 /* `name` is a path from which the folder is derived when `in_folder` is set. */
@@ -72,7 +73,7 @@ static int document_create(const char *name, bool in_folder, is_yaml **out, is_e
         return out_of_memory(error, name);
     const char *slash = in_folder ? strrchr(name, '/') : NULL;
     size_t folder = slash ? (size_t)(slash - name) : 0;
-    if (slash == name) /* the folder of "/run.yaml" is "/" */
+    if (slash && slash == name) /* the folder of "/run.yaml" is "/" */
         folder = 1;
     document->source.name = take_text(document, name, strlen(name));
     document->source.folder = take_text(document, name, folder);
@@ -132,7 +133,7 @@ static int append(builder *build, frame *top, const is_yaml_node *child)
 {
     if (top->count == top->capacity) {
         size_t capacity = top->capacity ? 2 * top->capacity : 16; /* bounded by the node limit */
-        void *grown = realloc(top->children, capacity * sizeof *top->children);
+        void *grown = realloc(top->children, capacity * sizeof(void *));
         if (!grown)
             return fail_memory(build);
         top->children = grown;
@@ -276,23 +277,24 @@ static int close_collection(builder *build)
 {
     frame *top = &build->frames[--build->depth];
     is_yaml_node *node = top->node;
-    for (size_t i = 0; i < top->count; ++i) {
+    size_t count = top->children ? top->count : 0;
+    for (size_t i = 0; i < count; ++i) {
         node->nodes += top->children[i]->nodes;
         if (top->children[i]->height + 1 > node->height)
             node->height = top->children[i]->height + 1;
     }
     int status = IS_OK;
     if (node->kind == IS_YAML_LIST) {
-        const is_yaml_node **items = take(build->document, top->count * sizeof *items + 1);
-        if (items && top->count)
-            memcpy(items, top->children, top->count * sizeof *items);
+        const is_yaml_node **items = take(build->document, count * sizeof(void *) + 1);
+        if (items && count)
+            memcpy(items, top->children, count * sizeof(void *));
         node->items = items;
-        node->count = top->count;
+        node->count = count;
         status = items ? IS_OK : fail_memory(build);
     } else {
-        is_yaml_entry *entries = take(build->document, top->count / 2 * sizeof *entries + 1);
+        is_yaml_entry *entries = take(build->document, count / 2 * sizeof *entries + 1);
         node->entries = entries;
-        node->count = top->count / 2;
+        node->count = count / 2;
         for (size_t i = 0; entries && i < node->count; ++i)
             entries[i] =
                 (is_yaml_entry){.key = top->children[2 * i], .value = top->children[2 * i + 1]};

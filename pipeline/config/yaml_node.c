@@ -46,8 +46,12 @@ const char *is_yaml_describe(const is_yaml_node *node, char *buffer, size_t size
     } else {
         char shown[SHOWN + 1];
         size_t length = 0;
-        for (; node->text[length] && length < SHOWN; ++length)
-            shown[length] = (unsigned char)node->text[length] < ' ' ? '?' : node->text[length];
+        for (; node->text[length] && length < SHOWN; ++length) {
+            char c = node->text[length];
+            shown[length] = '?';
+            if ((unsigned char)c >= ' ')
+                shown[length] = c;
+        }
         bool cut = node->text[length] != 0;
         /* Not in the middle of a character. */
         while (cut && length && ((unsigned char)node->text[length] & 0xc0) == 0x80)

@@ -332,7 +332,7 @@ START_TEST(values_are_limited)
     ck_assert_ptr_nonnull(text);
     text[0] = '[';
     for (size_t i = 0; i < count; ++i)
-        memcpy(text + 1 + 2 * i, "1,", 2);
+        text[1 + 2 * i] = '1', text[2 + 2 * i] = ',';
     text[2 * count + 1] = ']';
     is_yaml *document = NULL;
     is_error error = {0};
