@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Shows what the compiler made of the loops over photons in kernels/cpu/isa/kernels.c.
+#
+#   bench/vectorisation.sh [baseline | avx2 | avx512 ...]
+#
+# Compiles that file as the build does and prints every loop that was vectorised: the line that the
+# compiler names (of a loop or of its first statement, which may be in a function that was inlined),
+# the function there, and how many bytes at a time it runs. Exit 1 if these are fewer than the
+# loops marked IS_VECTOR_LOOP. `baseline` has no fused multiply-add in hardware, and so none of
+# the marked loops can be vectorised. Needs gcc (CC names another one).
+set -euo pipefail
+
+compiler=${CC:-gcc}
+root=$(cd "$(dirname "$0")/.." && pwd)
+source=kernels/cpu/isa/kernels.c
+if (($# == 0)); then
+    set -- baseline avx2 avx512
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$root"
+
+# The list of variants that CMake makes from the registry.
+mkdir -p "$folder/stages"
+sed -n 's/^ICE_VARIANT(\([a-z_]*\), *\([a-z_0-9]*\),.*/#include "stages\/\1_\2.h"/p' \
+    stages/registry.def >"$folder/stages/variant_headers.h"
+mapfile -t options < <(sed -n 's/^set(IS_KERNEL_OPTIONS \(.*\))$/\1/p' cmake/CpuKernels.cmake |
+    tr ' ' '\n')
+
+marked=$(grep -cE '^ *IS_VECTOR_LOOP' "$source")
+missed=0
+for set in "$@"; do
+    case $set in
+    baseline) target=() ;;
+    avx2) target=(-march=x86-64-v3) ;;
+    avx512) target=(-march=x86-64-v4 -mprefer-vector-width=512) ;;
+    *) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2; exit 2 ;;
+    esac
+    "$compiler" -std=gnu11 -D_GNU_SOURCE -I. -I"$folder" "${options[@]}" "${target[@]}" \
+        -DIS_KERNELS_SYMBOL=kernels "-DIS_KERNELS_NAME=\"$set\"" -fopt-info-vec-optimized \
+        -c "$source" -o "$folder/kernels.o" 2>"$folder/report"
+    echo "$set:"
+    found=0
+    while read -r line bytes; do
+        name=$(head -n "$line" "$source" |
+            sed -n 's/^\(ICE_FN\|static\) .*[ *]\([a-z_]*\)(.*/\2/p' | tail -n 1)
+        printf '  line %-5s %-20s %s bytes\n' "$line" "$name" "$bytes"
+        found=$((found + 1))
+    done < <(sed -n "s#^$source:\([0-9]*\):.*loop vectorized using \([0-9]*\) byte.*#\1 \2#p" \
+        "$folder/report" | sort -k1,1n -k2,2nr | sort -snu -k1,1)
+    echo "  $found loops vectorised, $marked marked"
+    if [[ $set != baseline ]] && ((found < marked)); then
+        missed=1
+    fi
+done
+exit "$missed"
