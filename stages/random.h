@@ -25,23 +25,31 @@ typedef struct ice_block {
     uint32_t a, b, c, d;
 } ice_block;
 
+/* Words stay in lanes of 64 bits where those are what the vector multiplier works on: no shuffling
+ * between widths. The upper halves are never looked at. */
+#if defined(__AVX512DQ__) && !defined(__CUDACC__)
+typedef uint64_t ice_word;
+#else
+typedef uint32_t ice_word;
+#endif
+
 /* The ten rounds over counter (c0, c1, c2, c3) with key (k0, k1). */
-ICE_FN ice_block ice_philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, uint32_t k0,
+ICE_FN ice_block ice_philox(ice_word c0, ice_word c1, ice_word c2, ice_word c3, uint32_t k0,
                             uint32_t k1)
 {
     for (int round = 0; round < 10; ++round) {
-        const uint64_t product_0 = (uint64_t)0xD2511F53u * c0;
-        const uint64_t product_1 = (uint64_t)0xCD9E8D57u * c2;
-        const uint32_t next_0 = (uint32_t)(product_1 >> 32) ^ c1 ^ k0;
-        const uint32_t next_2 = (uint32_t)(product_0 >> 32) ^ c3 ^ k1;
-        c1 = (uint32_t)product_1;
-        c3 = (uint32_t)product_0;
+        const uint64_t product_0 = (uint64_t)0xD2511F53u * (uint32_t)c0;
+        const uint64_t product_1 = (uint64_t)0xCD9E8D57u * (uint32_t)c2;
+        const ice_word next_0 = (ice_word)(product_1 >> 32) ^ c1 ^ k0;
+        const ice_word next_2 = (ice_word)(product_0 >> 32) ^ c3 ^ k1;
+        c1 = (ice_word)product_1;
+        c3 = (ice_word)product_0;
         c0 = next_0;
         c2 = next_2;
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
-    ice_block block = {c0, c1, c2, c3};
+    ice_block block = {(uint32_t)c0, (uint32_t)c1, (uint32_t)c2, (uint32_t)c3};
     return block;
 }
 
