@@ -138,12 +138,17 @@ static int read_list(const is_config *config, is_module_list *list, is_error *er
     char place[512];
     if (!path) {
         const char *layout = config->detector.layout;
-        if (strcmp(layout, "hex86") != 0)
-            return is_error_add(
-                error, IS_E_CONFIG, "%s: error: detector.layout: found '%s', expected hex86",
-                is_config_place(config, "detector.layout", place, sizeof place), layout);
-        int status = is_module_list_hex86(config->detector.jitter, config->detector.dense, list);
-        return status ? is_error_add(error, status, "detector: error: out of memory") : IS_OK;
+        if (strcmp(layout, "hex86") != 0) {
+            is_error_add(error, IS_E_CONFIG,
+                         "%s: error: detector.layout: found '%s', expected hex86",
+                         is_config_place(config, "detector.layout", place, sizeof place), layout);
+            return IS_E_CONFIG;
+        }
+        if (is_module_list_hex86(config->detector.jitter, config->detector.dense, list) != IS_OK) {
+            is_error_add(error, IS_E_MEMORY, "detector: error: out of memory");
+            return IS_E_MEMORY;
+        }
+        return IS_OK;
     }
     is_text text;
     int status = is_text_read(path, &text, error);
@@ -152,9 +157,17 @@ static int read_list(const is_config *config, is_module_list *list, is_error *er
     status = ends_with_geo_f2k(path) ? is_module_list_geo(&text, list, error)
                                      : is_module_list_csv(&text, list, error);
     is_text_free(&text);
+    if (status == IS_OK && list->count == 0) {
+        is_error_add(error, IS_E_CONFIG,
+                     "%s: error: found no modules in the deep ice, expected string > 0 and module "
+                     "1 .. 60",
+                     path);
+        return IS_E_CONFIG;
+    }
     return status;
 }
 
+/* The list is not empty. */
 static ice_detector *allocate(const char *name, const is_module_list *list)
 {
     ice_detector *detector = calloc(1, sizeof *detector);

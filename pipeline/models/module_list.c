@@ -109,12 +109,10 @@ static int add_row(is_text_reader *reader, size_t line, double string, double nu
     return good ? is_module_list_add(list, &module, line) : IS_OK;
 }
 
-static int finish(is_text_reader *reader, int status, const char *nothing, is_module_list *list)
+static int finish(is_text_reader *reader, int status, is_module_list *list)
 {
     if (status == IS_E_MEMORY)
         is_error_add(reader->error, IS_E_MEMORY, "%s: error: out of memory", reader->name);
-    else if (reader->faults == 0 && list->count == 0)
-        is_text_fault(reader, 0, 0, "%s", nothing);
     if (status == IS_OK && reader->faults > 0)
         status = IS_E_CONFIG;
     if (status != IS_OK)
@@ -151,8 +149,7 @@ int is_module_list_geo(const is_text *text, is_module_list *out, is_error *error
                             .efficiency = 1};
         status = add_row(&reader, line.number, numbers[STRING], numbers[MODULE], &place, out);
     }
-    return finish(&reader, status,
-                  "found no modules in the deep ice, expected string > 0 and module 1 .. 60", out);
+    return finish(&reader, status, out);
 }
 
 int is_module_list_csv(const is_text *text, is_module_list *out, is_error *error)
@@ -185,5 +182,5 @@ int is_module_list_csv(const is_text *text, is_module_list *out, is_error *error
         status = add_row(&reader, table.lines[i], row[STRING], row[MODULE], &place, out);
     }
     is_number_table_free(&table);
-    return finish(&reader, status, "found no modules", out);
+    return finish(&reader, status, out);
 }

@@ -24,7 +24,8 @@ void is_module_list_free(is_module_list *list);
 int is_module_list_hex86(bool jitter, bool dense, is_module_list *out);
 
 /* geo-f2k: name, hexadecimal id, x, y, height relative to the surface, string, module. Only modules
- * in the deep ice (string > 0, module 1 .. 60) are taken. IS_E_CONFIG, IS_E_MEMORY. */
+ * in the deep ice (string > 0, module 1 .. 60) are taken, possibly none. IS_E_CONFIG, IS_E_MEMORY.
+ */
 int is_module_list_geo(const is_text *text, is_module_list *out, is_error *error);
 
 /* CSV with the columns string, module, x, y, z and, if wanted, efficiency; or string_index,

@@ -200,8 +200,9 @@ const char *is_field_show(const is_field *field, char shown[48])
     shown[used++] = '\'';
     for (size_t i = 0; i < length; ++i) {
         char c = field->start[i];
-        bool printable = c >= ' ' && c <= '~';
-        shown[used++] = printable ? c : (char)'?';
+        if (c < ' ' || c > '~')
+            c = '?';
+        shown[used++] = c;
     }
     if (field->length > LONGEST) {
         memcpy(shown + used, "...", 3);
