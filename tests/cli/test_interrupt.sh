@@ -1,0 +1,66 @@
+# SIGINT, SIGTERM, SIGKILL during a run, and going on afterwards to the same bytes.
+source "$(dirname "$0")/common.bash"
+
+mkdir steps
+expect 0 "$ICESTREAM" generate -s workload.steps=500 -o steps/1.steps.npy
+expect 0 "$ICESTREAM" generate -s workload.steps=15000 -s run.seed=2 -o steps/2.steps.npy
+expect 0 "$ICESTREAM" generate -s workload.steps=500 -s run.seed=3 -o steps/3.steps.npy
+settings=(-s graph.batch=20000 -s device.threads=2)
+expect 0 "$ICESTREAM" run -q "${settings[@]}" -s sink.directory=reference
+
+# interrupted STATUS SIGNAL TIMES FOLDER: starts a run, waits for its first hit file, stops it.
+interrupted() {
+    local expected=$1 signal=$2 times=$3 folder=$4 process status=0
+    "$ICESTREAM" run "${settings[@]}" -s sink.directory="$folder" >out 2>err &
+    process=$!
+    while [ ! -e "$folder/1.hits.npy" ] && kill -0 $process 2>/dev/null; do
+        sleep 0.02
+    done
+    while [ "$times" -gt 0 ]; do
+        kill -"$signal" $process 2>/dev/null
+        times=$((times - 1))
+        sleep 0.01
+    done
+    wait $process || status=$?
+    [ $status -eq "$expected" ] || fail "$signal: exit status $status instead of $expected"
+    is_there "$folder/1.hits.npy"
+    same "$folder/1.hits.npy" reference/1.hits.npy
+    is_missing "$folder/2.hits.npy"
+}
+
+goes_on() {
+    expect 0 "$ICESTREAM" run "${settings[@]}" --resume -s sink.directory="$1"
+    says err "2 files done, 1 skipped"
+    for name in 1 2 3; do
+        same "$1/$name.hits.npy" reference/$name.hits.npy
+    done
+    [ -z "$(find "$1" -name '*.part')" ] || fail "a .part is left in $1"
+}
+
+interrupted 130 INT 1 drained
+says err "stopping" "interrupted: 1 of 3 files done, 2 left"
+says drained/summary.json '"status": "interrupted"' '"left": 2'
+[ -z "$(find drained -name '*.part')" ] || fail "a .part is left after SIGINT"
+goes_on drained
+
+interrupted 143 TERM 2 abandoned
+says err "terminated: 1 of 3 files done, 2 left"
+[ -z "$(find abandoned -name '*.part')" ] || fail "a .part is left after the second SIGTERM"
+goes_on abandoned
+
+interrupted 137 KILL 1 killed
+goes_on killed
+
+# A run that waits for input can be stopped.
+mkfifo silent
+sleep 60 >silent &
+sleeper=$!
+"$ICESTREAM" run -s source.files=- -s sink.directory=waiting <silent >out 2>err &
+process=$!
+sleep 0.5
+kill -INT $process
+status=0
+wait $process || status=$?
+kill $sleeper
+[ $status -eq 130 ] || fail "waiting for input: exit status $status instead of 130"
+finish

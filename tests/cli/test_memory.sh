@@ -1,0 +1,23 @@
+# Memory does not grow with the input: a million steps, more hits than the collector keeps.
+source "$(dirname "$0")/common.bash"
+
+limit_kib=150000
+for_file() {
+    grep -oE '"peak_memory_bytes": [0-9]+' "$1" | grep -oE '[0-9]+$'
+}
+
+mkdir steps
+expect 0 "$ICESTREAM" generate -s workload.steps=1000000 -s workload.photons_per_step=1 \
+    -o steps/many.steps.npy
+# Light on the surface of a module, nearly all of which comes back to one: many hits at once.
+expect 0 "$ICESTREAM" generate -s workload.kind=point -s 'workload.position=[0, 0, 8]' \
+    -s workload.steps=30 -s workload.photons_per_step=300000 -s workload.direction=isotropic \
+    -o steps/one.steps.npy
+expect 0 "$ICESTREAM" run -q -s ice.model=uniform -s detector.oversize=20
+rows steps/many.steps.npy 1000000
+count=$(row_count hits/one.hits.npy)
+echo "$count hits, peak $(for_file hits/summary.json) bytes"
+[ $((count * 64)) -gt $((48 * 1024 * 1024)) ] || fail "$count hits do not fill the collector"
+[ "$(for_file hits/summary.json)" -lt $((limit_kib * 1024)) ] || fail "too much memory"
+expect 0 "$ICESTREAM" info --verify hits/one.hits.npy
+finish

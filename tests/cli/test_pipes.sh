@@ -1,0 +1,105 @@
+# Standard input and output: messages in, messages out, the same hits as through files.
+source "$(dirname "$0")/common.bash"
+
+mkdir steps
+for seed in 1 2 3; do
+    expect 0 "$ICESTREAM" generate -s run.seed=$seed -s workload.steps=$((200 * seed)) \
+        -o steps/$seed.steps.npy
+    expect 0 "$ICESTREAM" generate -s run.seed=$seed -s workload.steps=$((200 * seed)) -o -
+    mv out $seed.message
+done
+expect 0 "$ICESTREAM" run -q
+
+# One message, there and back.
+"$ICESTREAM" generate -s run.seed=2 -s workload.steps=400 -o - |
+    "$ICESTREAM" run -q -s source.files=- -s sink.directory=- >2.out || fail "the pipe broke"
+count=$(row_count hits/2.hits.npy)
+rows 2.out "$count"
+[ "$count" -gt 100 ] || fail "only $count hits to compare"
+head -c $((1024 + 64 * count)) hits/2.hits.npy >2.rows
+same 2.out 2.rows
+
+# Several messages: one message each, in the same order.
+cat 1.message 2.message 3.message |
+    "$ICESTREAM" run -q -s source.files=- -s sink.directory=- >all.out || fail "the pipe broke"
+for seed in 1 2 3; do
+    head -c $((1024 + 64 * $(row_count hits/$seed.hits.npy))) hits/$seed.hits.npy
+done >all.rows
+same all.out all.rows
+"$ICESTREAM" run -q -s 'source.files=[steps/*.npy]' -s sink.directory=- >files.out ||
+    fail "files to standard output"
+same files.out all.rows
+
+# Messages to files, and nothing at all.
+cat 1.message 2.message | "$ICESTREAM" run -q -s source.files=- -s sink.directory=numbered ||
+    fail "messages to files"
+rows numbered/stdin-000000.hits.npy "$(row_count hits/1.hits.npy)"
+rows numbered/stdin-000001.hits.npy "$(row_count hits/2.hits.npy)"
+is_missing numbered/stdin-000002.hits.npy
+"$ICESTREAM" run -q -s source.files=- -s sink.directory=- </dev/null >empty.out ||
+    fail "no message is no error"
+is_empty empty.out
+
+# A message that breaks off is set aside; those before it are kept.
+{
+    cat 1.message
+    head -c 5000 2.message
+} >broken
+"$ICESTREAM" run -q -s source.files=- -s sink.directory=- <broken >broken.out 2>err
+[ $? -eq 3 ] || fail "a broken message is not exit status 3"
+says err "standard input" "1 of 2 files set aside"
+head -c $((1024 + 64 * $(row_count hits/1.hits.npy))) hits/1.hits.npy >1.rows
+same broken.out 1.rows
+
+# A reader that goes away is an output error, not a signal.
+expect 74 bash -c "set -o pipefail; '$ICESTREAM' run -q -s 'source.files=[steps/*.npy]' \
+    -s sink.directory=- | head -c 10 >/dev/null"
+says err "standard output"
+if [ -e /dev/full ]; then
+    "$ICESTREAM" run -q -s 'source.files=[steps/1.steps.npy]' -s sink.directory=- >/dev/full 2>err
+    [ $? -eq 74 ] || fail "a full device is not exit status 74"
+    says err "standard output: cannot write hits: No space left on device"
+fi
+
+# What Python sees.
+python=
+for candidate in python3 /usr/bin/python3; do
+    "$candidate" -c 'import numpy' 2>/dev/null && python=$candidate && break
+done
+if [ -z "$python" ]; then
+    echo "no Python with NumPy: its part is skipped"
+    finish
+fi
+expect 0 "$python" - <<'PYTHON'
+import numpy
+hits = numpy.load("hits/2.hits.npy")
+steps = numpy.load("steps/2.steps.npy")
+assert hits.dtype.names == ("event_id", "t", "x", "y", "z", "dx", "dy", "dz", "wavelength",
+                            "weight", "step_id", "photon_id", "string", "module", "pmt",
+                            "scatters"), hits.dtype.names
+assert hits.dtype.itemsize == 64
+assert len(steps) == 400 and steps["photons"].sum() == 400 * 200
+key = numpy.lexsort((hits["module"], hits["string"], hits["photon_id"], hits["step_id"],
+                     hits["event_id"]))
+assert (key == numpy.arange(len(hits))).all()
+assert (hits["wavelength"] > 280).all() and (hits["wavelength"] < 680).all()
+assert (hits["photon_id"] < 200).all() and (hits["pmt"] == -1).all()
+norm = hits["dx"] ** 2 + hits["dy"] ** 2 + hits["dz"] ** 2
+assert abs(norm - 1).max() < 1e-5, abs(norm - 1).max()
+with open("all.out", "rb") as stream:
+    lengths = [len(numpy.load(stream)) for _ in range(3)]
+    assert stream.read() == b""
+assert lengths[1] == len(hits)
+PYTHON
+# What numpy.save writes is a step file as well.
+expect 0 "$python" - <<'PYTHON'
+import numpy
+steps = numpy.load("steps/2.steps.npy")
+wider = numpy.zeros(len(steps), dtype=[("note", "<i8")] + steps.dtype.descr[::-1])
+for name in steps.dtype.names:
+    wider[name] = steps[name]
+numpy.save("wider.npy", wider)
+PYTHON
+expect 0 "$ICESTREAM" run -q -s 'source.files=[wider.npy]' -s sink.directory=-
+same out 2.rows
+finish

@@ -1,0 +1,100 @@
+# Commands, options, exit statuses and what the program says.
+source "$(dirname "$0")/common.bash"
+
+expect 0 "$ICESTREAM" --version
+says out "icestream 0."
+expect 0 "$ICESTREAM" --help
+says out "usage: icestream COMMAND" "run " "validate " "info " "generate " "compare " "stages " \
+    "convert " "bench " "exit statuses:" "130  interrupted"
+is_empty err
+for command in run validate info generate compare stages convert bench; do
+    expect 0 "$ICESTREAM" $command --help
+    says out "usage: icestream $command" "--help"
+    is_empty err
+done
+
+expect 2 "$ICESTREAM"
+says err "expected a command"
+expect 2 "$ICESTREAM" rum
+says err "unknown command rum; did you mean run?"
+is_empty out
+expect 2 "$ICESTREAM" xyzzy
+says err "unknown command xyzzy"
+expect 2 "$ICESTREAM" run --forse
+says err "unknown option --forse; did you mean --force?"
+expect 2 "$ICESTREAM" run -x
+says err "unknown option -x"
+expect 2 "$ICESTREAM" run --verify
+says err "this command has no option --verify"
+expect 2 "$ICESTREAM" run one.yaml two.yaml
+says err "unexpected argument two.yaml"
+expect 2 "$ICESTREAM" run --set
+says err "expected a value after --set"
+expect 2 "$ICESTREAM" info
+says err "expected FILE"
+expect 2 "$ICESTREAM" convert one.npy
+says err "expected FROM TO"
+expect 2 "$ICESTREAM" generate
+says err "expected --output FILE"
+
+# Configuration.
+expect 2 "$ICESTREAM" run missing.yaml
+says err "missing.yaml"
+printf 'graph: { scedule: wavefront }\nrun: { seed: -1 }\n' >bad.yaml
+expect 2 "$ICESTREAM" run bad.yaml
+says err "bad.yaml:1:10: error:" "schedule" "bad.yaml:2:14: error:"
+expect 2 "$ICESTREAM" validate bad.yaml
+expect 2 "$ICESTREAM" run --set graph.schedule=fused
+says err "graph.schedule"
+expect 1 "$ICESTREAM" run --set device.backend=cuda
+says err "this build has no GPU schedules"
+expect 0 "$ICESTREAM" run --print-config --set run.seed=42
+says out "seed: 42"
+is_empty err
+expect 0 "$ICESTREAM" validate
+says out "hex86" "south-pole-like" "wavefront"
+is_empty err
+expect 0 "$ICESTREAM" validate --print-effective --set run.seed=43
+says out "seed: 43"
+cp out effective.yaml
+expect 0 "$ICESTREAM" run --print-config effective.yaml
+same out effective.yaml
+
+# Files that are not there, or not what they should be.
+expect 2 "$ICESTREAM" run
+says err "source.files" "steps/*.steps.npy" "found no file of that pattern"
+expect 2 "$ICESTREAM" run --set 'source.files=[none.npy]'
+says err "none.npy: No such file or directory"
+expect 3 "$ICESTREAM" info none.npy
+says err "none.npy"
+mkdir steps
+expect 0 "$ICESTREAM" generate --set workload.steps=10 -o steps/a.steps.npy
+is_empty out
+expect 74 "$ICESTREAM" generate --set workload.steps=10 -o steps/a.steps.npy
+says err "steps/a.steps.npy"
+expect 0 "$ICESTREAM" generate --set workload.steps=10 -o steps/a.steps.npy --force
+rows steps/a.steps.npy 10
+
+expect 0 "$ICESTREAM" run --quiet
+is_empty out
+is_empty err
+is_there hits/a.hits.npy
+is_there hits/summary.json
+expect 74 "$ICESTREAM" run
+says err "hits/a.hits.npy: already exists" "--resume" "--force"
+expect 0 "$ICESTREAM" run --resume
+says err "1 skipped"
+expect 0 "$ICESTREAM" run --force --summary elsewhere.json
+is_there elsewhere.json
+says err "photons" "hits" "photons/s"
+expect 0 "$ICESTREAM" info hits/a.hits.npy --verify
+says out "hits"
+echo "no steps" >steps/b.steps.npy
+mkdir steps/c.steps.npy
+expect 3 "$ICESTREAM" run --resume
+says err "steps/b.steps.npy:" "steps/c.steps.npy:" "2 of 3 files set aside"
+[ "$(grep -c b.steps.npy err)" -eq 1 ] || fail "steps/b.steps.npy is not named once"
+
+expect 0 "$ICESTREAM" stages
+says out "hg-sl"
+finish
