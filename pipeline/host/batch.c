@@ -193,7 +193,7 @@ int is_hit_order(const void *left_hit, const void *right_hit)
     COMPARE(left->string, right->string)
     COMPARE(left->module, right->module)
     COMPARE(left->t, right->t)
-    return memcmp(left, right, sizeof *left);
+    return memcmp(left_hit, right_hit, sizeof(is_hit));
 }
 
 void is_hits_sort(is_hit *hits, size_t count)

@@ -181,6 +181,16 @@ static void sift_down(merge *merging, size_t at)
     }
 }
 
+/* Hits that are read ahead for each of `runs` runs in the file. */
+static size_t choose_read_hits(size_t runs)
+{
+    size_t per_run = runs > 0 ? READ_HITS_TOTAL / runs : READ_HITS_MIN;
+    if (per_run < READ_HITS_MIN) {
+        return READ_HITS_MIN;
+    }
+    return per_run < READ_HITS_MAX ? per_run : READ_HITS_MAX;
+}
+
 static void end_merge(merge *merging)
 {
     if (merging != NULL) {
@@ -190,27 +200,27 @@ static void end_merge(merge *merging)
     }
 }
 
-static int begin_merge(const run_list *in_memory, const run_list *in_file, int file, merge **out,
-                       is_error *error)
+/* NULL: out of memory. */
+static merge *begin_merge(size_t memory_runs, size_t file_runs, int file)
 {
-    size_t runs = in_memory->count + in_file->count;
     merge *merging = calloc(1, sizeof *merging);
-    if (merging == NULL) {
-        return is_error_set(error, IS_E_MEMORY, "out of memory for merging %zu runs of hits", runs);
+    if (merging != NULL) {
+        merging->file = file;
+        merging->heap = calloc(memory_runs + file_runs + 1, sizeof *merging->heap);
+        merging->read_hits = choose_read_hits(file_runs);
+        merging->read_memory = calloc(file_runs + 1, merging->read_hits * sizeof(is_hit));
+        if (merging->heap == NULL || merging->read_memory == NULL) {
+            end_merge(merging);
+            merging = NULL;
+        }
     }
-    merging->file = file;
-    merging->heap = calloc(runs + 1, sizeof *merging->heap);
-    if (in_file->count > 0) {
-        size_t per_run = READ_HITS_TOTAL / in_file->count;
-        merging->read_hits = per_run < READ_HITS_MIN   ? READ_HITS_MIN
-                             : per_run > READ_HITS_MAX ? READ_HITS_MAX
-                                                       : per_run;
-        merging->read_memory = calloc(in_file->count, merging->read_hits * sizeof(is_hit));
-    }
-    if (merging->heap == NULL || (in_file->count > 0 && merging->read_memory == NULL)) {
-        end_merge(merging);
-        return is_error_set(error, IS_E_MEMORY, "out of memory for merging %zu runs of hits", runs);
-    }
+    return merging;
+}
+
+/* Puts a cursor at the start of every run, the least first. */
+static int fill_heap(merge *merging, const run_list *in_memory, const run_list *in_file,
+                     is_error *error)
+{
     for (size_t i = 0; i < in_memory->count; ++i) {
         const hit_run *run = &in_memory->items[i];
         merging->heap[merging->count++] =
@@ -223,7 +233,6 @@ static int begin_merge(const run_list *in_memory, const run_list *in_file, int f
                              .offset = run->offset};
         int status = refill_cursor(merging, &cursor, error);
         if (status != IS_OK) {
-            end_merge(merging);
             return status;
         }
         merging->heap[merging->count++] = cursor;
@@ -231,12 +240,11 @@ static int begin_merge(const run_list *in_memory, const run_list *in_file, int f
     for (size_t i = merging->count / 2; i-- > 0;) {
         sift_down(merging, i);
     }
-    *out = merging;
     return IS_OK;
 }
 
-static int run_merge(merge *merging, is_hits_receiver receive, void *user,
-                     const atomic_bool *cancel, is_error *error)
+static int empty_heap(merge *merging, is_hits_receiver receive, void *user,
+                      const atomic_bool *cancel, is_error *error)
 {
     while (merging->count > 0) {
         if (cancel != NULL && atomic_load(cancel)) {
@@ -261,6 +269,23 @@ static int run_merge(merge *merging, is_hits_receiver receive, void *user,
         }
     }
     return IS_OK;
+}
+
+static int merge_runs(const run_list *in_memory, const run_list *in_file, int file,
+                      is_hits_receiver receive, void *user, const atomic_bool *cancel,
+                      is_error *error)
+{
+    merge *merging = begin_merge(in_memory->count, in_file->count, file);
+    if (merging == NULL) {
+        return is_error_set(error, IS_E_MEMORY, "out of memory for merging %zu runs of hits",
+                            in_memory->count + in_file->count);
+    }
+    int status = fill_heap(merging, in_memory, in_file, error);
+    if (status == IS_OK) {
+        status = empty_heap(merging, receive, user, cancel, error);
+    }
+    end_merge(merging);
+    return status;
 }
 
 /* ---- spilling -------------------------------------------------------------------------------- */
@@ -322,12 +347,8 @@ static int spill_runs(is_collector *collector, is_error *error)
         return status;
     }
     const run_list nothing = {NULL, 0, 0};
-    merge *merging = NULL;
-    status = begin_merge(&collector->in_memory, &nothing, -1, &merging, error);
-    if (status == IS_OK) {
-        status = run_merge(merging, write_to_temporary, collector, NULL, error);
-    }
-    end_merge(merging);
+    status =
+        merge_runs(&collector->in_memory, &nothing, -1, write_to_temporary, collector, NULL, error);
     drop_memory_runs(collector);
     return status;
 }
@@ -358,13 +379,8 @@ int is_collector_add(is_collector *collector, is_hit *hits, size_t count, is_err
 int is_collector_merge(is_collector *collector, is_hits_receiver receive, void *user,
                        const atomic_bool *cancel, is_error *error)
 {
-    merge *merging = NULL;
-    int status =
-        begin_merge(&collector->in_memory, &collector->in_file, collector->file, &merging, error);
-    if (status == IS_OK) {
-        status = run_merge(merging, receive, user, cancel, error);
-    }
-    end_merge(merging);
+    int status = merge_runs(&collector->in_memory, &collector->in_file, collector->file, receive,
+                            user, cancel, error);
     drop_memory_runs(collector);
     collector->in_file.count = 0;
     collector->file_end = 0;

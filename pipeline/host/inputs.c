@@ -192,29 +192,28 @@ static int check_files(planner *plan)
 
 static int compare_outputs(const void *left, const void *right)
 {
-    const is_input *const *a = left, *const *b = right;
-    return strcmp((*a)->output, (*b)->output);
+    return strcmp(((const is_input *)left)->output, ((const is_input *)right)->output);
 }
 
 static int check_outputs(planner *plan)
 {
     const is_inputs *inputs = &plan->inputs;
-    const is_input **sorted = calloc(inputs->count + 1, sizeof *sorted);
+    is_input *sorted = calloc(inputs->count + 1, sizeof *sorted); /* texts stay the inputs' */
     if (sorted == NULL) {
         return out_of_memory(plan);
     }
     size_t count = 0;
     for (size_t i = 0; i < inputs->count; ++i) {
         if (inputs->items[i].output != NULL) {
-            sorted[count++] = &inputs->items[i];
+            sorted[count++] = inputs->items[i];
         }
     }
     qsort(sorted, count, sizeof *sorted, compare_outputs);
     for (size_t i = 1; i < count; ++i) {
-        if (strcmp(sorted[i - 1]->output, sorted[i]->output) == 0 &&
-            strcmp(sorted[i - 1]->path, sorted[i]->path) != 0) {
-            fault(plan, "%s and %s would both be written to %s", sorted[i - 1]->path,
-                  sorted[i]->path, sorted[i]->output);
+        const is_input *first = &sorted[i - 1], *second = &sorted[i];
+        if (strcmp(first->output, second->output) == 0 && strcmp(first->path, second->path) != 0) {
+            fault(plan, "%s and %s would both be written to %s", first->path, second->path,
+                  first->output);
         }
     }
     free(sorted);
@@ -233,7 +232,7 @@ int is_inputs_plan(const is_config *config, is_inputs *out, is_error *error)
         status = check_files(&plan);
     }
     if (status == IS_OK) {
-        status = check_outputs(&plan);
+        check_outputs(&plan); /* its failure is in `found` as well */
     }
     if (found.status != IS_OK) {
         is_inputs_free(&plan.inputs);

@@ -122,13 +122,14 @@ void is_unit_write(is_job *job, void *thread_state)
     is_unit *unit = unit_of_writer_job(job);
     is_error *error = &unit->work->write_error;
     error->status = IS_OK;
-    int status = open_collector(unit, error);
-    if (status == IS_OK) {
-        status = is_account_check(&unit->account, unit->summary.photons,
-                                  is_collector_count(unit->work->collector), error);
-    }
-    if (status == IS_OK) {
-        status = unit->common->to_stdout ? write_message(unit, error) : write_file(unit, error);
+    if (open_collector(unit, error) == IS_OK &&
+        is_account_check(&unit->account, unit->summary.photons,
+                         is_collector_count(unit->work->collector), error) == IS_OK) {
+        if (unit->common->to_stdout) {
+            write_message(unit, error);
+        } else {
+            write_file(unit, error);
+        }
     }
     is_collector_destroy(unit->work->collector);
     unit->work->collector = NULL;
