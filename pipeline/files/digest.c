@@ -21,7 +21,8 @@ int is_digest_create(is_digest **out, is_error *error)
         EVP_DigestInit_ex(digest->state, EVP_sha256(), NULL) != 1 ||
         EVP_MD_CTX_copy_ex(digest->copy, digest->state) != 1) {
         is_digest_destroy(digest);
-        return is_error_set(error, IS_E_MEMORY, "out of memory for a digest");
+        is_error_set(error, IS_E_MEMORY, "out of memory for a digest");
+        return IS_E_MEMORY;
     }
     *out = digest;
     return IS_OK;

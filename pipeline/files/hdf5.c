@@ -272,7 +272,7 @@ typedef struct import_table {
 
 static int import_rows(const import_table *table, is_table_writer *writer, is_error *error)
 {
-    size_t row_bytes = table->conversion.source_row_bytes;
+    size_t row_bytes = H5Tget_size(table->type);
     size_t piece = IS_NPY_ROW_MAX / row_bytes;
     unsigned char *source = malloc(IS_NPY_ROW_MAX);
     unsigned char *target = reallocarray(NULL, piece, IS_ROW_BYTES);

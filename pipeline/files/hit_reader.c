@@ -151,7 +151,7 @@ int is_hit_file_matches(const char *path, const json_t *expected, bool thorough,
     is_error reason = {.status = IS_OK};
     *matches = false;
     int status = is_hit_reader_open(path, false, &reader, &reason);
-    if (!status) {
+    if (reader) {
         const json_t *metadata = is_hit_reader_metadata(reader);
         *matches = is_metadata_same_origin(metadata, expected) &&
                    is_metadata_account(metadata, &account) && is_account_closes(&account);

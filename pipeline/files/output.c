@@ -90,11 +90,11 @@ int is_output_create(const char *path, bool force, is_output **out, is_error *er
     *out = NULL;
     is_output *output = calloc(1, sizeof *output);
     if (output) {
+        char *part = NULL;
         output->descriptor = -1;
         output->force = force;
         output->path = strdup(path);
-        if (asprintf(&output->part, "%s.part", path) < 0)
-            output->part = NULL;
+        output->part = asprintf(&part, "%s.part", path) < 0 ? NULL : part;
     }
     int status = output && output->path && output->part
                      ? start(output, error)

@@ -4,15 +4,24 @@
 
 #include <stdlib.h>
 
+/* Whether a step's key follows the last run, which then takes it in. */
+static bool extend_last(is_key_runs *runs, const is_step *step)
+{
+    if (runs->count == 0)
+        return false;
+    is_key_run *run = &runs->items[runs->count - 1];
+    if (run->event_id != step->event_id || run->last == UINT32_MAX ||
+        run->last + 1 != step->step_id)
+        return false;
+    ++run->last;
+    return true;
+}
+
 int is_key_runs_add(is_key_runs *runs, const is_step *steps, size_t count, is_error *error)
 {
     for (size_t i = 0; i < count; ++i) {
-        is_key_run *last = runs->count ? &runs->items[runs->count - 1] : NULL;
-        if (last && last->event_id == steps[i].event_id && last->last != UINT32_MAX &&
-            last->last + 1 == steps[i].step_id) {
-            ++last->last;
+        if (extend_last(runs, &steps[i]))
             continue;
-        }
         if (runs->count == runs->capacity) {
             size_t capacity = runs->capacity ? runs->capacity + runs->capacity / 2 : 1024;
             is_key_run *grown = reallocarray(runs->items, capacity, sizeof *grown);

@@ -161,7 +161,8 @@ static int read_type(cursor *c, is_npy_field *field, uint64_t *bytes)
     bool big_endian = *text == '>';
     if (*text && strchr("<>|=", *text))
         ++text;
-    char kind = *text ? *text++ : 0;
+    char kind = *text;
+    text += kind != 0;
     if (kind == 'O')
         return is_error_set(c->error, IS_E_INPUT,
                             "%s: header byte %zu: field %s: found Python objects, expected numbers",
@@ -362,7 +363,7 @@ int is_npy_parse(const char *name, const unsigned char *bytes, size_t size, is_n
                  is_error *error)
 {
     *out = (is_npy_header){0};
-    size_t header_size;
+    size_t header_size = 0;
     int status = is_npy_header_size(name, bytes, size, &header_size, error);
     if (status)
         return status;
