@@ -34,9 +34,10 @@ ICE_FN ice_contact ice_collide_cell_grid(const ice_tables *tables, const ice_pro
     ice_clip(probe->z, n.z, grid->z, fmaf((float)grid->nz, grid->cell, grid->z), &from, &to);
 
     ice_contact nearest = {0.0f, ICE_NO_MODULE};
-    /* A contact that was found cannot be undercut by pieces that begin behind it. */
-    for (float begin = from; begin <= to; begin += grid->cell) {
-        if (nearest.module != ICE_NO_MODULE && nearest.distance < begin)
+    for (int32_t piece = 0;; ++piece) {
+        const float begin = fmaf((float)piece, grid->cell, from);
+        /* A contact that was found cannot be undercut by pieces that begin behind it. */
+        if (begin > to || (nearest.module != ICE_NO_MODULE && nearest.distance < begin))
             break;
         const float end = ice_min(begin + grid->cell, to);
         const float x0 = fmaf(begin, n.x, probe->x), x1 = fmaf(end, n.x, probe->x);
