@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Runs the tests under gcov and prints the share of lines that they reach, file by file.
+#
+#   scripts/coverage.sh [CTEST OPTIONS ...]
+#
+# Fails if a folder that must be covered (the stages, and whatever reads what others wrote) stays
+# below 90 % of its lines.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "$0")/common.sh"
+
+required='stages pipeline/config pipeline/models pipeline/files'
+least=90
+
+scripts/setup.sh build test check
+# Counts of earlier runs would add to this one's.
+[[ ! -d build/coverage ]] || find build/coverage -name '*.gcda' -delete
+ICESTREAM_TEST_SCALE=${ICESTREAM_TEST_SCALE:-0.05} scripts/test.sh --preset coverage "$@"
+
+gcovr --root . --object-directory build/coverage \
+    --filter 'stages/' --filter 'pipeline/' --filter 'graphs/' --filter 'kernels/' \
+    --csv --output build/coverage/lines.csv build/coverage
+awk -F, -v required="$required" -v least="$least" '
+    NR == 1 {
+        for (i = 1; i <= NF; i++)
+            column[$i] = i
+        printf "%-48s %8s %8s %8s\n", "file", "lines", "reached", "percent"
+        next
+    }
+    {
+        file = $column["filename"]; lines = $column["line_total"]; reached = $column["line_covered"]
+        if (lines == 0)
+            next
+        printf "%-48s %8d %8d %8.1f\n", file, lines, reached, 100 * reached / lines
+        folder = file
+        while (sub("/[^/]*$", "", folder)) {
+            total[folder] += lines
+            covered[folder] += reached
+        }
+    }
+    END {
+        printf "\n%-48s %8s %8s %8s\n", "folder", "lines", "reached", "percent"
+        count = split(required, names, " ")
+        for (i = 1; i <= count; i++) {
+            name = names[i]
+            percent = total[name] ? 100 * covered[name] / total[name] : 0
+            verdict = percent >= least ? "" : "  below " least " %"
+            failed = failed || percent < least
+            printf "%-48s %8d %8d %8.1f%s\n", name, total[name], covered[name], percent, verdict
+        }
+        exit failed
+    }' build/coverage/lines.csv

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Installs what is missing to build and test icestream, and nothing else.
+#
+#   scripts/setup.sh [build] [test] [check] [--dry-run]
+#
+# build: compiler, CMake and libraries (the default). test: Check, and NumPy and h5py for the tests
+# that read our files with them. check: clang, formatter, linters, coverage, fuzzing.
+# Uses apt-get, as root or through sudo, and asks no questions. Elsewhere, or with --dry-run, it
+# names the packages that are wanted (Debian's names) and leaves the machine as it is.
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "$0")/common.sh"
+
+# group, how to see that it is there, Debian package
+wanted='
+build command:cc           gcc
+build header:stdio.h       libc6-dev
+build command:cmake        cmake
+build command:ninja        ninja-build
+build command:pkg-config   pkg-config
+build module:yaml-0.1      libyaml-dev
+build module:libuv         libuv1-dev
+build module:jansson       libjansson-dev
+build module:libcrypto     libssl-dev
+build header:isa-l/crc.h   libisal-dev
+build command:h5cc         libhdf5-dev
+test  module:check         libcheck-dev
+test  python:numpy         python3-numpy
+test  python:h5py          python3-h5py
+check command:clang        clang
+check fuzzer:clang         libclang-rt-14-dev
+check command:clang-tidy   clang-tidy
+check format:14            clang-format-14
+check command:llvm-symbolizer llvm
+check command:shellcheck   shellcheck
+check command:gcovr        gcovr
+'
+
+dry_run=no
+groups=()
+for argument in "$@"; do
+    case $argument in
+    build | test | check) groups+=("$argument") ;;
+    --dry-run) dry_run=yes ;;
+    *) wrong_usage ;;
+    esac
+done
+((${#groups[@]} > 0)) || groups=(build)
+
+# is_there KIND:NAME
+is_there() {
+    local kind=${1%%:*} name=${1#*:}
+    case $kind in
+    command) command -v "$name" ;;
+    header) cc -E -include "$name" -x c /dev/null ;;
+    module) pkg-config --exists "$name" ;;
+    python) /usr/bin/python3 -c "import $name" ;;
+    fuzzer) [[ -n $(find "$("$name" -print-resource-dir)" -name 'libclang_rt.fuzzer*' -print -quit) ]] ;;
+    format) [[ $(clang-format-"$name" --version || clang-format --version) == *"version $name."* ]] ;;
+    esac >/dev/null 2>&1 </dev/null
+}
+
+missing=()
+while read -r group check package; do
+    [[ -n $group && " ${groups[*]} " == *" $group "* ]] || continue
+    is_there "$check" || missing+=("$package")
+done <<<"$wanted"
+
+if ((${#missing[@]} == 0)); then
+    exit 0
+fi
+as_root=()
+if ((EUID != 0)); then
+    as_root=(sudo -n)
+fi
+if [[ $dry_run == yes ]] || ! command -v apt-get >/dev/null ||
+    ! "${as_root[@]}" true 2>/dev/null; then
+    echo "setup.sh: please install (Debian's names): ${missing[*]}" >&2
+    [[ $dry_run == yes ]]
+    exit
+fi
+echo "setup.sh: installing ${missing[*]}" >&2
+# env: sudo does not hand variables on.
+install() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q "$@" </dev/null >&2
+}
+install update || echo "setup.sh: apt-get update failed; trying with the lists that are here" >&2
+install install -y --no-install-recommends "${missing[@]}"
