@@ -357,12 +357,10 @@ int is_run_loop_open(is_run_state *run, is_error *error)
         return is_error_set(error, IS_E_FAILED, "cannot start the event loop: %s",
                             uv_strerror(failure));
     }
-    uv_timer_init(&run->loop, &run->ticker);
     uv_signal_init(&run->loop, &run->interrupt);
     uv_signal_init(&run->loop, &run->terminate);
-    run->interrupt.data = run->terminate.data = run->ticker.data = run;
+    run->interrupt.data = run->terminate.data = run;
     run->loop_open = true;
-    run->handles_open = true;
     failure = uv_signal_start(&run->interrupt, on_signal, SIGINT);
     if (failure == 0) {
         failure = uv_signal_start(&run->terminate, on_signal, SIGTERM);
@@ -371,26 +369,34 @@ int is_run_loop_open(is_run_state *run, is_error *error)
         return is_error_set(error, IS_E_FAILED, "cannot listen for signals: %s",
                             uv_strerror(failure));
     }
-    return is_mailbox_create(&run->loop, &run->mailbox, error);
+    /* They outlive the loop's work: a late signal must not kill the process while it writes its
+     * summary. */
+    uv_unref((uv_handle_t *)&run->interrupt);
+    uv_unref((uv_handle_t *)&run->terminate);
+    int status = is_mailbox_create(&run->loop, &run->mailbox, error);
+    if (status == IS_OK) {
+        uv_timer_init(&run->loop, &run->ticker);
+        run->ticker.data = run;
+    }
+    return status;
 }
 
-static void close_handles(is_run_state *run)
+/* Nothing will be posted any more: what keeps the loop running is closed, and it ends. */
+static void end_loop(is_run_state *run)
 {
-    if (!run->handles_open) {
-        return;
+    if (run->mailbox != NULL) {
+        uv_close((uv_handle_t *)&run->ticker, NULL);
+        is_mailbox_close(run->mailbox);
+        run->mailbox = NULL;
     }
-    uv_close((uv_handle_t *)&run->interrupt, NULL);
-    uv_close((uv_handle_t *)&run->terminate, NULL);
-    uv_close((uv_handle_t *)&run->ticker, NULL);
-    is_mailbox_close(run->mailbox);
-    run->mailbox = NULL;
-    run->handles_open = false;
 }
 
 void is_run_loop_close(is_run_state *run)
 {
     if (run->loop_open) {
-        close_handles(run);
+        uv_close((uv_handle_t *)&run->interrupt, NULL);
+        uv_close((uv_handle_t *)&run->terminate, NULL);
+        end_loop(run);
         uv_run(&run->loop, UV_RUN_DEFAULT);
         uv_loop_close(&run->loop);
         run->loop_open = false;
@@ -410,7 +416,7 @@ static void advance(is_run_state *run)
         write_units(run);
     }
     if (run->jobs_out == 0) {
-        close_handles(run);
+        end_loop(run);
     }
 }
 

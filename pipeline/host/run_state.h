@@ -20,7 +20,7 @@ typedef struct is_run_state {
     is_run_common common;
 
     /* The loop and its workers. */
-    bool loop_open, handles_open;
+    bool loop_open;
     uv_loop_t loop;
     uv_signal_t interrupt, terminate;
     uv_timer_t ticker;

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by every test with the program as $1: a folder to work in, checks that say what they saw.
 set -u
 ICESTREAM=$(realpath "$1")

@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # Hit files are equal, byte for byte, whatever computes them: every schedule, 1 and 2 threads, three
 # batch sizes, five pool sizes, every instruction set of this machine.
 source "$(dirname "$0")/common.bash"

@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # A disk that fills up during a run: exit status 74, a message, no half file.
 source "$(dirname "$0")/common.bash"
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # SIGINT, SIGTERM, SIGKILL during a run, and going on afterwards to the same bytes.
 source "$(dirname "$0")/common.bash"
 

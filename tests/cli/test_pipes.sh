@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # Standard input and output: messages in, messages out, the same hits as through files.
 source "$(dirname "$0")/common.bash"
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # Commands, options, exit statuses and what the program says.
 source "$(dirname "$0")/common.bash"
 

@@ -448,7 +448,7 @@ static void *send_signals(void *argument)
     if (read(self->pipe[0], &byte, 1) == 1) {
         for (int i = 0; i < self->times; ++i) {
             kill(getpid(), self->number);
-            usleep(20000);
+            usleep(2000);
         }
     }
     /* The rest is drained so that the run never waits for its progress to be read. */
@@ -458,7 +458,7 @@ static void *send_signals(void *argument)
 }
 
 /* Minutes of work, stopped at its start. Returns the status of the run. */
-static int run_interrupted(workplace *place, int number, int times)
+static int run_interrupted(workplace *place, int number, int times, const char *batch)
 {
     signaller self = {.number = number, .times = times};
     ck_assert_int_eq(pipe(self.pipe), 0);
@@ -466,7 +466,7 @@ static int run_interrupted(workplace *place, int number, int times)
     ck_assert_int_eq(pthread_create(&thread, NULL, send_signals, &self), 0);
     place->options.progress = fdopen(self.pipe[1], "w");
     ck_assert_ptr_nonnull(place->options.progress);
-    int status = run(place, "graph.batch=20000", NULL);
+    int status = run(place, batch, NULL);
     fclose(place->options.progress);
     place->options.progress = NULL;
     pthread_join(thread, NULL);
@@ -479,7 +479,7 @@ START_TEST(test_first_signal_drains)
     workplace place = open_workplace();
     write_bright(&place, "1-small.npy", 0, 1, 100);
     write_bright(&place, "2-large.npy", 0, 100, 10000000);
-    ck_assert_int_eq(run_interrupted(&place, SIGTERM, 1), IS_E_TERMINATED);
+    ck_assert_int_eq(run_interrupted(&place, SIGTERM, 1, "graph.batch=20000"), IS_E_TERMINATED);
     ck_assert_ptr_nonnull(strstr(place.error.text, "left (--resume goes on)"));
     ck_assert(!hits_exist(&place, "2-large.hits.npy"));
     ck_assert(!hits_exist(&place, "2-large.hits.npy.part"));
@@ -499,7 +499,9 @@ START_TEST(test_second_signal_abandons)
 {
     workplace place = open_workplace();
     write_bright(&place, "large.npy", 0, 100, 10000000);
-    ck_assert_int_eq(run_interrupted(&place, SIGINT, 2), IS_E_INTERRUPTED);
+    /* Batches of minutes each: without the second signal this would not end in time. */
+    ck_assert_int_eq(run_interrupted(&place, SIGINT, 2, "graph.batch=1000000000"),
+                     IS_E_INTERRUPTED);
     ck_assert(!hits_exist(&place, "large.hits.npy"));
     ck_assert(!hits_exist(&place, "large.hits.npy.part"));
     ck_assert(hits_exist(&place, "summary.json"));
