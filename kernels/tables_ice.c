@@ -16,36 +16,19 @@ static int check_layer(const is_table_builder *builder, const ice_layer *layer, 
     return -1;
 }
 
-/* Depth integrals at the faces, in double, zero at the face nearest to z = 0. */
-static void integrate(const ice_medium *medium, ice_layer_row *cumulative)
+/* Depth integrals at the faces. */
+static void integrate(const ice_medium *medium, ice_depth_row *cumulative)
 {
     const double scale = medium->thickness / (1.0 - medium->mean_cosine);
-    const double zero = round(-medium->bottom / medium->thickness);
-    const size_t reference =
-        zero <= 0.0 ? 0
-                    : (zero >= (double)medium->layer_count ? medium->layer_count : (size_t)zero);
-    double sums[4] = {0.0, 0.0, 0.0, 0.0};
-    double at_reference[4] = {0.0, 0.0, 0.0, 0.0};
-    /* Two passes over the same sums: the first finds the value at the reference face. */
-    for (int pass = 0; pass < 2; ++pass) {
-        memset(sums, 0, sizeof sums);
-        for (size_t face = 0; face <= medium->layer_count; ++face) {
-            if (pass == 0 && face == reference)
-                memcpy(at_reference, sums, sizeof sums);
-            if (pass == 1) {
-                cumulative[face].scattering = (float)(sums[0] - at_reference[0]);
-                cumulative[face].bubbles = (float)(sums[1] - at_reference[1]);
-                cumulative[face].dust = (float)(sums[2] - at_reference[2]);
-                cumulative[face].ice = (float)(sums[3] - at_reference[3]);
-            }
-            if (face == medium->layer_count)
-                break;
-            const ice_layer *layer = &medium->layers[face];
-            sums[0] += scale * layer->effective_scattering;
-            sums[1] += scale * layer->bubbles;
-            sums[2] += medium->thickness * layer->dust_absorption;
-            sums[3] += medium->thickness * (1.0 + 0.01 * layer->delta_tau);
-        }
+    ice_depth_row sum = {0.0, 0.0, 0.0, 0.0};
+    cumulative[0] = sum;
+    for (size_t i = 0; i < medium->layer_count; ++i) {
+        const ice_layer *layer = &medium->layers[i];
+        sum.scattering += scale * layer->effective_scattering;
+        sum.bubbles += scale * layer->bubbles;
+        sum.dust += medium->thickness * layer->dust_absorption;
+        sum.ice += medium->thickness * (1.0 + 0.01 * layer->delta_tau);
+        cumulative[i + 1] = sum;
     }
 }
 
@@ -70,7 +53,7 @@ int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium)
     ice_tables *tables = builder->tables;
     const size_t count = medium->layer_count;
     ice_layer_row *layers = is_table_array(builder, &tables->layers, count, sizeof *layers);
-    ice_layer_row *cumulative =
+    ice_depth_row *cumulative =
         is_table_array(builder, &tables->cumulative, count + 1, sizeof *cumulative);
     ice_clear_row *clearest = is_table_array(builder, &tables->clearest, count, sizeof *clearest);
     if (!layers || !cumulative || !clearest)

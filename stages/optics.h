@@ -57,13 +57,14 @@ ICE_FN ice_optics ice_optics_at(const ice_tables *tables, float wavelength)
     return optics;
 }
 
-/* Geometric scattering coefficient b of a row, 1/m (of a cumulative row: optical depth). */
+/* Geometric scattering coefficient b of a row, 1/m (of a row integrated over depth: optical depth).
+ */
 ICE_FN float ice_scattering(ice_optics optics, float scattering, float bubbles)
 {
     return fmaf(optics.scattering, scattering, bubbles);
 }
 
-/* Absorption coefficient a of a row, 1/m (of a cumulative row: optical depth). */
+/* Absorption coefficient a of a row, 1/m (of a row integrated over depth: optical depth). */
 ICE_FN float ice_absorption(ice_optics optics, float dust, float ice)
 {
     return fmaf(optics.dust, dust, optics.ice * ice);

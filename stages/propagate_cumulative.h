@@ -1,9 +1,12 @@
 /* propagate: cumulative. The segment's end by inverse look-up in cumulative optical depth.
  *
- * S(z) and P(z), the scattering and absorption depth integrated from a reference face, are
- * piecewise linear with knots at the layer faces; along a straight line the depth to a height z1 is
- * |S(z1) - S(z)| / |nz| (physics.md 5.3). The layer of the end is looked for outwards from the
- * first one: most flights that leave their layer end in the next.
+ * S(z) and P(z), the scattering and absorption depth integrated over height, are piecewise linear
+ * with knots at the layer faces; along a straight line the depth to a height z1 is
+ * |S(z1) - S(z)| / |nz| (physics.md 5.3). Both are measured from the face at which the flight
+ * leaves its first layer, and heights from the face at which it enters its last one: all numbers
+ * are then of the size of the flight's own depths and lose nothing to rounding. The layer of the
+ * end is looked for outwards from the first one: most flights that leave their layer end in the
+ * next.
  *
  * A propagate variant gives the segment of a flight that leaves its first layer; the others were
  * dealt with before (ice_segment_in_layer).
@@ -13,35 +16,51 @@
 
 #include "stages/segment.h"
 
-ICE_FN float ice_cumulative_scattering(const ice_tables *tables, ice_optics optics, int32_t face)
+/* Scattering depth from face `from` up to face `to`, negative downwards. */
+ICE_FN float ice_scattering_between(const ice_tables *tables, ice_optics optics, int32_t from,
+                                    int32_t to)
 {
-    const ice_layer_row *row = &tables->cumulative[face];
-    return ice_scattering(optics, row->scattering, row->bubbles);
+    const ice_depth_row *low = &tables->cumulative[from];
+    const ice_depth_row *high = &tables->cumulative[to];
+    return ice_scattering(optics, (float)(high->scattering - low->scattering),
+                          (float)(high->bubbles - low->bubbles));
 }
 
-ICE_FN float ice_cumulative_absorption(const ice_tables *tables, ice_optics optics, int32_t face)
+/* Absorption depth likewise. */
+ICE_FN float ice_absorption_between(const ice_tables *tables, ice_optics optics, int32_t from,
+                                    int32_t to)
 {
-    const ice_layer_row *row = &tables->cumulative[face];
-    return ice_absorption(optics, row->dust, row->ice);
+    const ice_depth_row *low = &tables->cumulative[from];
+    const ice_depth_row *high = &tables->cumulative[to];
+    return ice_absorption(optics, (float)(high->dust - low->dust), (float)(high->ice - low->ice));
 }
 
-/* The layer in which a cumulative depth reaches `target`, from `layer` on upwards or downwards. The
+/* Where a flight enters the layer in which it ends. */
+typedef struct ice_entry {
+    int32_t face;
+    float depth; /* from the face of exit up to there */
+} ice_entry;
+
+/* The layer in which the depth from `exit_face` reaches `target`, upwards or downwards. The
  * outermost layers continue without limit. */
-#define ICE_CUMULATIVE_SEARCH(name, depth_at)                                                      \
-    ICE_FN int32_t name(const ice_tables *tables, ice_optics optics, float target, int32_t layer,  \
-                        int32_t up)                                                                \
+#define ICE_CUMULATIVE_SEARCH(name, depth_between)                                                 \
+    ICE_FN ice_entry name(const ice_tables *tables, ice_optics optics, float target,               \
+                          int32_t exit_face, int32_t up)                                           \
     {                                                                                              \
-        if (up)                                                                                    \
-            while (layer < tables->layer_count - 1 &&                                              \
-                   depth_at(tables, optics, layer + 1) <= target)                                  \
-                ++layer;                                                                           \
-        else                                                                                       \
-            while (layer > 0 && depth_at(tables, optics, layer) > target)                          \
-                --layer;                                                                           \
-        return layer;                                                                              \
+        const int32_t step = up ? 1 : -1;                                                          \
+        const int32_t last = up ? tables->layer_count - 1 : 1;                                     \
+        ice_entry entry = {exit_face, 0.0f};                                                       \
+        while ((last - entry.face) * step > 0) {                                                   \
+            const float next = depth_between(tables, optics, exit_face, entry.face + step);        \
+            if (up ? next > target : next < target)                                                \
+                break;                                                                             \
+            entry.face += step;                                                                    \
+            entry.depth = next;                                                                    \
+        }                                                                                          \
+        return entry;                                                                              \
     }
-ICE_CUMULATIVE_SEARCH(ice_find_scattering, ice_cumulative_scattering)
-ICE_CUMULATIVE_SEARCH(ice_find_absorption, ice_cumulative_absorption)
+ICE_CUMULATIVE_SEARCH(ice_find_scattering, ice_scattering_between)
+ICE_CUMULATIVE_SEARCH(ice_find_absorption, ice_absorption_between)
 #undef ICE_CUMULATIVE_SEARCH
 
 /* nz != 0: a horizontal flight leaves no layer. */
@@ -49,36 +68,34 @@ ICE_FN ice_segment ice_propagate_cumulative(const ice_tables *tables, ice_flight
 {
     const ice_optics optics = flight.optics;
     const int32_t up = flight.nz > 0.0f ? 1 : 0;
+    const int32_t down = 1 - up;
     const int32_t first = ice_layer_at(tables, flight.z);
-    const ice_layer_row *first_row = &tables->layers[first];
-    const float above_face = flight.z - ice_face(tables, first);
-    const float start_s = fmaf(ice_scattering(optics, first_row->scattering, first_row->bubbles),
-                               above_face, ice_cumulative_scattering(tables, optics, first));
-    const float start_p = fmaf(ice_absorption(optics, first_row->dust, first_row->ice), above_face,
-                               ice_cumulative_absorption(tables, optics, first));
+    const int32_t exit_face = first + up;
+    const ice_layer_row *row = &tables->layers[first];
+    const float to_exit = ice_face(tables, exit_face) - flight.z;
+    const float start_s = -to_exit * ice_scattering(optics, row->scattering, row->bubbles);
+    const float start_p = -to_exit * ice_absorption(optics, row->dust, row->ice);
 
     const float end_s = fmaf(flight.nz, flight.scattering, start_s);
-    int32_t last = ice_find_scattering(tables, optics, end_s, first, up);
-    const ice_layer_row *row = &tables->layers[last];
-    float end_z =
-        ice_face(tables, last) + ice_div(end_s - ice_cumulative_scattering(tables, optics, last),
-                                         ice_scattering(optics, row->scattering, row->bubbles));
-    const float end_p =
-        fmaf(ice_absorption(optics, row->dust, row->ice), end_z - ice_face(tables, last),
-             ice_cumulative_absorption(tables, optics, last));
+    ice_entry entry = ice_find_scattering(tables, optics, end_s, exit_face, up);
+    row = &tables->layers[entry.face - down];
+    /* Height of the end above the face of entry, m. */
+    float rise =
+        ice_div(end_s - entry.depth, ice_scattering(optics, row->scattering, row->bubbles));
+    const float end_p = fmaf(ice_absorption(optics, row->dust, row->ice), rise,
+                             ice_absorption_between(tables, optics, exit_face, entry.face));
     const float used = ice_div(fabsf(end_p - start_p), fabsf(flight.nz));
 
     ice_segment segment;
     segment.absorption = ice_max(flight.absorption - used, 0.0f);
     if (ICE_UNLIKELY(used >= flight.absorption)) {
         const float target = fmaf(flight.nz, flight.absorption, start_p);
-        last = ice_find_absorption(tables, optics, target, first, up);
-        row = &tables->layers[last];
-        end_z = ice_face(tables, last) +
-                ice_div(target - ice_cumulative_absorption(tables, optics, last),
-                        ice_absorption(optics, row->dust, row->ice));
+        entry = ice_find_absorption(tables, optics, target, exit_face, up);
+        row = &tables->layers[entry.face - down];
+        rise = ice_div(target - entry.depth, ice_absorption(optics, row->dust, row->ice));
     }
-    segment.length = ice_max(ice_div(end_z - flight.z, flight.nz), 0.0f);
+    const float climb = ice_face(tables, entry.face) - flight.z + rise;
+    segment.length = ice_max(ice_div(climb, flight.nz), 0.0f);
     return segment;
 }
 

@@ -46,7 +46,9 @@ ICE_FN ice_segment ice_segment_in_layer(const ice_tables *tables, ice_flight fli
     const float face = ice_face(tables, layer + up);
     const float to_face = up ? face - flight.z : flight.z - face;
     const int32_t outermost = up ? tables->layer_count - 1 : 0;
-    const float room = layer == outermost ? ICE_INFINITY : to_face;
+    /* max: a height within rounding below a face may count to the layer above it, and even then a
+     * horizontal flight leaves no layer. */
+    const float room = layer == outermost ? ICE_INFINITY : ice_max(to_face, 0.0f);
     *leaves = fabsf(flight.nz) * segment.length > room ? 1 : 0;
     return segment;
 }

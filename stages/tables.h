@@ -1,21 +1,27 @@
 /* The tables that stage functions read: plain arrays and constants, made by is_tables_create().
  *
- * Everything is in single precision (physics.md 1: the tables are computed in double). On a GPU the
- * pointers are device pointers; the layout is the same.
+ * All but the depth integrals is in single precision (physics.md 1: it is computed in double). On a
+ * GPU the pointers are device pointers; the layout is the same.
  */
 #ifndef ICE_TABLES_H
 #define ICE_TABLES_H
 
 #include "stages/platform.h"
 
-/* One row per layer: coefficients; and one per face: the same integrated over depth (physics.md
- * 5.3), zero at the face nearest to the detector's centre to keep the sums small. */
+/* One row per layer: coefficients. */
 typedef struct ice_layer_row {
     float scattering; /* be400 / (1 - g), 1/m; times ws(wl): geometric scattering coefficient */
     float bubbles;    /* the part of it that does not depend on wavelength, 1/m */
     float dust;       /* adust400, 1/m; times wk(wl) */
     float ice;        /* 1 + 0.01 dtau; times A exp(-B/wl), 1/m */
 } ice_layer_row;
+
+/* One row per face: the same integrated over depth (physics.md 5.3), from 0 at the lowest face. The
+ * stages take differences between near faces of sums that may be large (an opaque layer counts
+ * thousands), which only double precision keeps exact enough. */
+typedef struct ice_depth_row {
+    double scattering, bubbles, dust, ice;
+} ice_depth_row;
 
 /* Least absorption near a layer, for the reach bound (stages/reach.h). */
 typedef struct ice_clear_row {
@@ -78,7 +84,7 @@ typedef struct ice_tables {
 
     /* ice */
     const ice_layer_row *layers;     /* [layer_count], 0 is the deepest */
-    const ice_layer_row *cumulative; /* [layer_count + 1], at the lower faces and the top */
+    const ice_depth_row *cumulative; /* [layer_count + 1], at the lower faces and the top */
     const ice_clear_row *clearest;   /* [layer_count] */
     ice_clear_row clearest_of_all;
     int32_t layer_count;
