@@ -52,11 +52,12 @@ static inline double moment_error(const moment *m)
 static inline void expect_value(const char *what, double value, double error, double expected,
                                 double slack)
 {
-    const double deviation = value - expected;
-    printf("%-44s %14.7g +- %-10.3g expected %-12.7g %+6.2f sigma\n", what, value, error, expected,
-           error > 0.0 ? deviation / error : 0.0);
-    ck_assert_msg(fabs(deviation) <= PHYSICS_SIGMAS * error + slack,
-                  "%s: found %.8g +- %.3g, expected %.8g", what, value, error, expected);
+    const double allowed = PHYSICS_SIGMAS * error + slack;
+    printf("%-44s %14.7g +- %-10.3g expected %-12.7g %6.1f %% of what is allowed\n", what, value,
+           error, expected, 100.0 * fabs(value - expected) / allowed);
+    ck_assert_msg(fabs(value - expected) <= allowed,
+                  "%s: found %.8g +- %.3g, expected %.8g +- %.3g", what, value, error, expected,
+                  slack);
 }
 
 static inline void expect_mean(const char *what, const moment *m, double expected, double slack)
