@@ -11,7 +11,6 @@ typedef struct is_device_options {
     is_schedule schedule;        /* AUTO: the graph's choice */
     uint32_t threads;            /* 0: one per CPU that this process may use */
     uint32_t pool;               /* photon slots per graph, 0: the graph's choice */
-    uint32_t bounces_per_wave;   /* 0: the graph's choice; schedules of the CPU do one */
     const char *instruction_set; /* "auto", "baseline", "avx2", "avx512" */
     ice_variants variants;
     const atomic_bool *cancel; /* when true, batches end with IS_E_INTERRUPTED; may be NULL */

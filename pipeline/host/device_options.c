@@ -43,7 +43,6 @@ int is_device_options_from_config(const is_config *config, is_device_options *ou
     is_device_options options = {.schedule = config->graph.schedule,
                                  .threads = config->device.threads,
                                  .pool = config->graph.pool,
-                                 .bounces_per_wave = config->graph.bounces_per_wave,
                                  .instruction_set = config->device.instruction_set};
     is_error found = {.status = IS_OK};
     if (!is_schedule_on_cpu(options.schedule)) {
@@ -52,6 +51,13 @@ int is_device_options_from_config(const is_config *config, is_device_options *ou
                      "wavefront, monolithic or auto",
                      is_config_place(config, "graph.schedule", place, sizeof place),
                      is_schedule_name(options.schedule));
+    }
+    if (config->graph.bounces_per_wave > 1) {
+        is_error_add(&found, IS_E_CONFIG,
+                     "%s: error: graph.bounces_per_wave: found %u, but a wave of the CPU takes one "
+                     "bounce; expected 1 or auto",
+                     is_config_place(config, "graph.bounces_per_wave", place, sizeof place),
+                     config->graph.bounces_per_wave);
     }
     ice_variants *variants = &options.variants;
     find_variant(config, "create", config->stages.create, &variants->create, &found);

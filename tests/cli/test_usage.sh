@@ -47,6 +47,8 @@ says err "bad.yaml:1:10: error:" "schedule" "bad.yaml:2:14: error:"
 expect 2 "$ICESTREAM" validate bad.yaml
 expect 2 "$ICESTREAM" run --set graph.schedule=fused
 says err "graph.schedule"
+expect 2 "$ICESTREAM" validate --set graph.bounces_per_wave=4
+says err "graph.bounces_per_wave: found 4"
 expect 1 "$ICESTREAM" run --set device.backend=cuda
 says err "this build has no GPU schedules"
 expect 0 "$ICESTREAM" run --print-config --set run.seed=42
