@@ -16,19 +16,28 @@ static int check_layer(const is_table_builder *builder, const ice_layer *layer, 
     return -1;
 }
 
+static ice_sum split(double value)
+{
+    const float high = (float)value;
+    const ice_sum sum = {high, (float)(value - high)};
+    return sum;
+}
+
 /* Depth integrals at the faces. */
 static void integrate(const ice_medium *medium, ice_depth_row *cumulative)
 {
     const double scale = medium->thickness / (1.0 - medium->mean_cosine);
-    ice_depth_row sum = {0.0, 0.0, 0.0, 0.0};
-    cumulative[0] = sum;
-    for (size_t i = 0; i < medium->layer_count; ++i) {
-        const ice_layer *layer = &medium->layers[i];
-        sum.scattering += scale * layer->effective_scattering;
-        sum.bubbles += scale * layer->bubbles;
-        sum.dust += medium->thickness * layer->dust_absorption;
-        sum.ice += medium->thickness * (1.0 + 0.01 * layer->delta_tau);
-        cumulative[i + 1] = sum;
+    double scattering = 0.0, bubbles = 0.0, dust = 0.0, ice = 0.0;
+    for (size_t face = 0; face <= medium->layer_count; ++face) {
+        const ice_depth_row row = {split(scattering), split(bubbles), split(dust), split(ice)};
+        cumulative[face] = row;
+        if (face == medium->layer_count)
+            break;
+        const ice_layer *layer = &medium->layers[face];
+        scattering += scale * layer->effective_scattering;
+        bubbles += scale * layer->bubbles;
+        dust += medium->thickness * layer->dust_absorption;
+        ice += medium->thickness * (1.0 + 0.01 * layer->delta_tau);
     }
 }
 

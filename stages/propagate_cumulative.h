@@ -16,14 +16,20 @@
 
 #include "stages/segment.h"
 
+/* Good to single precision of the difference, however large the two are. */
+ICE_FN float ice_sum_difference(ice_sum a, ice_sum b)
+{
+    return (a.high - b.high) + (a.low - b.low);
+}
+
 /* Scattering depth from face `from` up to face `to`, negative downwards. */
 ICE_FN float ice_scattering_between(const ice_tables *tables, ice_optics optics, int32_t from,
                                     int32_t to)
 {
     const ice_depth_row *low = &tables->cumulative[from];
     const ice_depth_row *high = &tables->cumulative[to];
-    return ice_scattering(optics, (float)(high->scattering - low->scattering),
-                          (float)(high->bubbles - low->bubbles));
+    return ice_scattering(optics, ice_sum_difference(high->scattering, low->scattering),
+                          ice_sum_difference(high->bubbles, low->bubbles));
 }
 
 /* Absorption depth likewise. */
@@ -32,7 +38,8 @@ ICE_FN float ice_absorption_between(const ice_tables *tables, ice_optics optics,
 {
     const ice_depth_row *low = &tables->cumulative[from];
     const ice_depth_row *high = &tables->cumulative[to];
-    return ice_absorption(optics, (float)(high->dust - low->dust), (float)(high->ice - low->ice));
+    return ice_absorption(optics, ice_sum_difference(high->dust, low->dust),
+                          ice_sum_difference(high->ice, low->ice));
 }
 
 /* Where a flight enters the layer in which it ends. */

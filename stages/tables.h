@@ -1,7 +1,7 @@
 /* The tables that stage functions read: plain arrays and constants, made by is_tables_create().
  *
- * All but the depth integrals is in single precision (physics.md 1: it is computed in double). On a
- * GPU the pointers are device pointers; the layout is the same.
+ * Everything is in single precision (physics.md 1: the tables are computed in double). On a GPU the
+ * pointers are device pointers; the layout is the same.
  */
 #ifndef ICE_TABLES_H
 #define ICE_TABLES_H
@@ -16,11 +16,17 @@ typedef struct ice_layer_row {
     float ice;        /* 1 + 0.01 dtau; times A exp(-B/wl), 1/m */
 } ice_layer_row;
 
+/* A number in two parts, high + low: 48 bits without double precision, which many GPUs compute at a
+ * small fraction of their speed. */
+typedef struct ice_sum {
+    float high, low;
+} ice_sum;
+
 /* One row per face: the same integrated over depth (physics.md 5.3), from 0 at the lowest face. The
  * stages take differences between near faces of sums that may be large (an opaque layer counts
- * thousands), which only double precision keeps exact enough. */
+ * thousands); in single precision the differences would keep too few digits. */
 typedef struct ice_depth_row {
-    double scattering, bubbles, dust, ice;
+    ice_sum scattering, bubbles, dust, ice;
 } ice_depth_row;
 
 /* Least absorption near a layer, for the reach bound (stages/reach.h). */
