@@ -267,7 +267,7 @@ START_TEST(isotropic_photons)
         const ice_arrival here = {.photon_id = (uint32_t)i, .wavelength = 400.0f};
         /* The light needs 0.5507 ns to the surface, as in ppc. */
         worst_time = fmax(worst_time, fabs(is_arrival_delay(tables, &lamp, &here) - 0.5507));
-        const double azimuth = atan2(p.dy, p.dx);
+        const double azimuth = atan2((double)p.dy, (double)p.dx);
         cosines[i] = p.dz + 1.0;
         azimuths[i] = azimuth < 0 ? azimuth + 2.0 * M_PI : azimuth;
     }
@@ -349,7 +349,7 @@ START_TEST(cascade_steps)
         is_step step;
         is_workload_fill(workload, i, 1, &step);
         const double cosine = -step.dz; /* the cascade goes down */
-        const double azimuth = atan2(step.dy, step.dx);
+        const double azimuth = atan2((double)step.dy, (double)step.dx);
         depths[i] = -400.0 - step.z;
         azimuths[i] = azimuth < 0 ? azimuth + 2.0 * M_PI : azimuth;
         ck_assert_double_eq_tol(step.t, depths[i] / LIGHT_SPEED, 2e-4);

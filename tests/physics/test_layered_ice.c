@@ -85,7 +85,7 @@ START_TEST(identical_layers)
             continue;
         }
         const double dx = one[i].x - many[i].x, dy = one[i].y - many[i].y;
-        const double dz = one[i].z - many[i].z, path = fabs(one[i].path - many[i].path);
+        const double dz = one[i].z - many[i].z, path = fabs((double)one[i].path - many[i].path);
         largest = fmax(largest, fmax(sqrt(dx * dx + dy * dy + dz * dz), path));
     }
     printf("%s from %g m: %u photons absorbed within %.3g m of where they should, %u after another "
@@ -167,7 +167,7 @@ START_TEST(two_half_spaces)
     walk_run_halves(&job, (void *[2]){&seen, &seen});
 
     const bool up = half_spaces[k].nz > 0;
-    law expected = {.to_face = fabs(half_spaces[k].height / half_spaces[k].nz),
+    law expected = {.to_face = fabs((double)half_spaces[k].height / half_spaces[k].nz),
                     .before = coefficients[up ? 0 : 1],
                     .behind = coefficients[up ? 1 : 0]};
     char what[64];
