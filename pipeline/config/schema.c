@@ -7,7 +7,10 @@
 #include "pipeline/config/number.h"
 #include "pipeline/config/schema_value.h"
 
-enum { PATH_LONGEST = 128 };
+enum {
+    PATH_LONGEST = 128,
+    SUGGESTIONS_MOST = 100 /* for unknown keys; the message holds no more, and they take time */
+};
 
 typedef struct reader {
     const is_schema_field *fields;
@@ -16,7 +19,8 @@ typedef struct reader {
     const is_yaml_node **given; /* over all readings of this target, or NULL */
     const is_yaml_node **here;  /* [count], in this reading */
     is_error *error;
-    int status; /* of the worst error so far: running out of memory ends the reading */
+    size_t unknown; /* keys so far */
+    int status;     /* of the worst error so far: running out of memory ends the reading */
 } reader;
 
 static void note(reader *read, int status)
@@ -140,7 +144,8 @@ static void unknown_key(reader *read, const is_yaml_node *key, const char *secti
                       typed, (int)strcspn(typed, "."), typed, strchr(typed, '.') + 1);
         return;
     }
-    if (nearest_key(read, section, typed, nearest, sizeof nearest)) {
+    if (++read->unknown <= SUGGESTIONS_MOST &&
+        nearest_key(read, section, typed, nearest, sizeof nearest)) {
         is_yaml_error(read->error, key, "unknown key '%s%s%.60s', did you mean '%s'?", section, dot,
                       typed, nearest);
         return;

@@ -414,9 +414,44 @@ static int take_event(builder *build, const yaml_event_t *event, bool *document_
     }
 }
 
+/* Whether a line begins at this byte, by any of the line breaks of YAML 1.1. */
+static bool begins_line(const builder *build, size_t offset)
+{
+    static const char *const before[] = {"\n", "\r", "\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"};
+    for (size_t i = 0; i < sizeof before / sizeof *before; ++i) {
+        size_t length = strlen(before[i]);
+        if (offset >= length && memcmp(build->text + offset - length, before[i], length) == 0)
+            return true;
+    }
+    return offset == 0 || (offset == 3 && memcmp(build->text, "\xEF\xBB\xBF", 3) == 0);
+}
+
+/* libyaml compares every %TAG directive with all before it: a file full of them takes hours. They
+ * serve nothing here, as tags are errors. */
+static int refuse_tag_directives(const builder *build)
+{
+    static const char directive[] = "%TAG";
+    enum { LENGTH = sizeof directive - 1 };
+    size_t offset = 0;
+    const char *found;
+    while (offset < build->length &&
+           (found = memmem(build->text + offset, build->length - offset, directive, LENGTH))) {
+        offset = (size_t)(found - build->text);
+        if (begins_line(build, offset)) {
+            is_yaml_node place = place_of_byte(build, offset);
+            return is_yaml_error(build->error, &place,
+                                 "tags are not supported, found a %%TAG directive");
+        }
+        offset += LENGTH;
+    }
+    return IS_OK;
+}
+
 static int parse(builder *build)
 {
     yaml_parser_t parser;
+    if (refuse_tag_directives(build) != IS_OK)
+        return IS_E_CONFIG;
     if (!yaml_parser_initialize(&parser))
         return fail_memory(build);
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
