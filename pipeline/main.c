@@ -2,10 +2,12 @@
 #include "pipeline/icestream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- options --------------------------------------------------------------------------------- */
 
@@ -418,9 +420,27 @@ static const program_command *find_command(const char *name)
     return NULL;
 }
 
+/* Where a standard stream is closed, the next file to be opened would take its place, and hits or
+ * messages would be written into it. What stands there instead can be neither read nor written, so
+ * that using it fails as if it were closed. Returns false if even that cannot be had. */
+static bool occupy_standard_streams(void)
+{
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
+        if (fcntl(stream, F_GETFD) < 0 && open("/", O_PATH | O_DIRECTORY) != stream) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN); /* a reader that went away is an output error like any other */
+    if (!occupy_standard_streams()) {
+        return is_status_exit(IS_E_FAILED);
+    }
+    /* A reader that went away and a file that may not grow are output errors like any other. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         return usage_error(NULL, "expected a command", "", NULL, "");
     }
