@@ -71,6 +71,11 @@ static int start(is_output *output, is_error *error)
                                 output->path);
         if (!output->force)
             return exists_error(output, error);
+        /* A rename would turn /dev/null into a file. */
+        if (stat(output->path, &existing) == 0 && !S_ISREG(existing.st_mode))
+            return is_error_set(error, IS_E_OUTPUT,
+                                "%s: found something that is not a file, expected to write a file",
+                                output->path);
     }
     bool again = true;
     while (again) {

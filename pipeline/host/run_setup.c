@@ -60,12 +60,12 @@ static int make_directory(const char *path, is_error *error)
         }
     }
     free(partial);
-    if (failure == 0 && access(path, W_OK | X_OK) != 0) {
-        failure = errno;
-    }
     struct stat about;
     if (failure == 0 && stat(path, &about) == 0 && !S_ISDIR(about.st_mode)) {
         failure = ENOTDIR;
+    }
+    if (failure == 0 && access(path, W_OK | X_OK) != 0) {
+        failure = errno;
     }
     return failure == 0 ? IS_OK
                         : is_error_set(error, IS_E_OUTPUT, "sink.directory: %s: %s", path,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *state_name(is_unit_state state)
@@ -31,17 +32,36 @@ static json_t *account_json(const is_account *account)
                      (json_int_t)account->bounces);
 }
 
+/* A text as JSON, which is UTF-8: file names need not be, and then only their ASCII part is told.
+ * NULL gives NULL. */
+static json_t *text_json(const char *text)
+{
+    json_t *json = json_string(text);
+    char *copy = text != NULL && json == NULL ? strdup(text) : NULL;
+    for (char *at = copy; at != NULL && *at != '\0'; ++at) {
+        if ((unsigned char)*at >= 0x80) {
+            *at = '?';
+        }
+    }
+    if (copy != NULL) {
+        json = json_string(copy);
+    }
+    free(copy);
+    return json;
+}
+
 /* "o?" and "s?": keys that do not apply are null. */
 static json_t *unit_json(const is_unit *unit)
 {
     bool done = unit->state == IS_UNIT_DONE;
     bool read = done || unit->state == IS_UNIT_SKIPPED;
-    return json_pack("{s:s, s:s?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?}", "input", unit->name,
-                     "output", unit->output, "status", state_name(unit->state), "steps",
-                     read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
-                     read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
-                     read ? unit->summary.digest : NULL, "account",
-                     done ? account_json(&unit->account) : NULL, "error", unit->set_aside_reason);
+    return json_pack(
+        "{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:o?}", "input", text_json(unit->name), "output",
+        text_json(unit->output), "status", state_name(unit->state), "steps",
+        read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
+        read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
+        read ? unit->summary.digest : NULL, "account", done ? account_json(&unit->account) : NULL,
+        "error", text_json(unit->set_aside_reason));
 }
 
 static json_t *files_json(const is_run_state *run)
@@ -76,11 +96,12 @@ static json_t *summary_json(const is_run_state *run, const is_error *result)
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)origin->seed);
     return json_pack(
-        "{s:s, s:s, s:s?, s:s, s:i, s:s?, s:s, s:{s:s, s:s, s:s, s:I, s:I}, "
+        "{s:s, s:s, s:o?, s:s, s:i, s:o?, s:s, s:{s:s, s:s, s:s, s:I, s:I}, "
         "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I}, s:o, s:o, s:o}",
-        "schema", "icestream.summary", "version", IS_VERSION, "configuration", run->config->path,
-        "status", is_status_text(result->status), "exit_status", is_status_exit(result->status),
-        "error", result->status != IS_OK ? result->text : NULL, "seed", seed, "device", "backend",
+        "schema", "icestream.summary", "version", IS_VERSION, "configuration",
+        text_json(run->config->path), "status", is_status_text(result->status), "exit_status",
+        is_status_exit(result->status), "error",
+        result->status != IS_OK ? text_json(result->text) : NULL, "seed", seed, "device", "backend",
         "cpu", "schedule", is_schedule_name(is_device_schedule(run->device)), "instruction_set",
         is_device_instruction_set(run->device), "threads", (json_int_t)run->common.threads, "pool",
         (json_int_t)is_device_pool(run->device), "digests", "configuration", origin->configuration,
@@ -92,32 +113,41 @@ static json_t *summary_json(const is_run_state *run, const is_error *result)
         speed_json(run), "files", files_json(run));
 }
 
-/* A reader of the summary sees the old one or the new one, never half of it. */
-static int write_atomically(const char *path, const json_t *summary, is_error *error)
+/* 0, or the errno of what failed. */
+static int write_json(const char *path, const json_t *summary, bool sync)
 {
-    char *part = NULL;
-    if (asprintf(&part, "%s.part", path) < 0) {
-        return is_error_set(error, IS_E_MEMORY, "out of memory for %s", path);
+    FILE *file = fopen(path, "we");
+    if (file == NULL) {
+        return errno;
     }
     int failure = 0;
-    FILE *file = fopen(part, "we");
-    if (file == NULL) {
+    errno = EIO;
+    if (json_dumpf(summary, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0 ||
+        fputc('\n', file) == EOF || fflush(file) != 0 || (sync && fsync(fileno(file)) != 0)) {
         failure = errno;
-    } else {
-        errno = EIO;
-        if (json_dumpf(summary, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0 ||
-            fputc('\n', file) == EOF || fflush(file) != 0 || fsync(fileno(file)) != 0) {
-            failure = errno;
-        }
-        if (fclose(file) != 0 && failure == 0) {
-            failure = errno;
-        }
-        if (failure == 0 && rename(part, path) != 0) {
-            failure = errno;
-        }
-        if (failure != 0) {
-            unlink(part);
-        }
+    }
+    if (fclose(file) != 0 && failure == 0) {
+        failure = errno;
+    }
+    return failure;
+}
+
+/* A reader of the summary sees the old one or the new one, never half of it, nor the halves of two
+ * runs that share a folder. What is no file, such as /dev/null, is written to and stays. */
+static int write_summary(const char *path, const json_t *summary, is_error *error)
+{
+    struct stat about;
+    bool replace = lstat(path, &about) != 0 || S_ISREG(about.st_mode);
+    char *part = NULL;
+    if (asprintf(&part, "%s.%ld.part", path, (long)getpid()) < 0) {
+        return is_error_set(error, IS_E_MEMORY, "out of memory for %s", path);
+    }
+    int failure = write_json(replace ? part : path, summary, replace);
+    if (replace && failure == 0 && rename(part, path) != 0) {
+        failure = errno;
+    }
+    if (replace && failure != 0) {
+        unlink(part);
     }
     free(part);
     return failure == 0 ? IS_OK
@@ -137,7 +167,7 @@ int is_run_summary(const is_run_state *run, const is_error *result, is_error *er
     }
     json_t *summary = path != NULL ? summary_json(run, result) : NULL;
     int status = summary != NULL
-                     ? write_atomically(path, summary, error)
+                     ? write_summary(path, summary, error)
                      : is_error_set(error, IS_E_MEMORY, "out of memory for the summary of the run");
     json_decref(summary);
     free(path);
