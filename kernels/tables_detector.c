@@ -15,6 +15,9 @@
 #define STRING_GRID_SIDE_MAX 128
 #define CELL_GRID_CELLS_MAX  (1 << 22)
 #define GRID_ITEMS_MAX       (1 << 26)
+/* Modules of one label that are spread wider than this are divided into squares of this size, each
+ * a string for the grid: inclined strings, and labels that are not strings at all, m. */
+#define STRING_WIDTH_MAX 10.0
 /* Covers rounding of single-precision coordinates within 10 km, m. */
 #define GRID_MARGIN 0.05
 
@@ -295,17 +298,50 @@ static int build_cell_grid(is_table_builder *builder, const ice_detector *detect
 
 typedef struct labelled {
     uint32_t string, index;
+    int32_t column, row; /* of a square, where the string is divided */
     double z;
 } labelled;
+
+static bool of_one_string(const labelled *a, const labelled *b)
+{
+    return a->string == b->string && a->column == b->column && a->row == b->row;
+}
 
 static int compare_labelled(const void *a, const void *b)
 {
     const labelled *p = a, *q = b;
     if (p->string != q->string)
         return p->string < q->string ? -1 : 1;
+    if (p->column != q->column)
+        return p->column < q->column ? -1 : 1;
+    if (p->row != q->row)
+        return p->row < q->row ? -1 : 1;
     if (p->z != q->z)
         return p->z < q->z ? -1 : 1;
     return (p->index > q->index) - (p->index < q->index);
+}
+
+/* Gives the modules of every wide string their squares; the list is sorted by label. */
+static void divide_wide_strings(const ice_detector *detector, labelled *order)
+{
+    size_t first = 0;
+    while (first < detector->module_count) {
+        double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+        size_t end = first;
+        for (; end < detector->module_count && order[end].string == order[first].string; ++end)
+            for (int axis = 0; axis < 2; ++axis) {
+                const double value = position(&detector->modules[order[end].index])[axis];
+                low[axis] = fmin(low[axis], value);
+                high[axis] = fmax(high[axis], value);
+            }
+        if (fmax(high[0] - low[0], high[1] - low[1]) > STRING_WIDTH_MAX)
+            for (size_t i = first; i < end; ++i) {
+                const double *at = position(&detector->modules[order[i].index]);
+                order[i].column = (int32_t)((at[0] - low[0]) / STRING_WIDTH_MAX);
+                order[i].row = (int32_t)((at[1] - low[1]) / STRING_WIDTH_MAX);
+            }
+        first = end;
+    }
 }
 
 /* The cylinder around modules first .. first + count - 1 of the sorted list. */
@@ -350,14 +386,18 @@ static int build_strings(is_table_builder *builder, const ice_detector *detector
     for (size_t i = 0; i < count; ++i) {
         order[i].string = detector->modules[i].string;
         order[i].index = (uint32_t)i;
+        order[i].column = 0;
+        order[i].row = 0;
         order[i].z = detector->modules[i].z;
     }
+    qsort(order, count, sizeof *order, compare_labelled);
+    divide_wide_strings(detector, order);
     qsort(order, count, sizeof *order, compare_labelled);
     size_t string_count = 0;
     for (size_t i = 0; i < count; ++i) {
         modules[i] = order[i].index;
         heights[i] = (float)order[i].z;
-        string_count += i == 0 || order[i].string != order[i - 1].string;
+        string_count += i == 0 || !of_one_string(&order[i], &order[i - 1]);
     }
     ice_string *strings = is_table_array(builder, &tables->strings, string_count, sizeof *strings);
     if (!strings) {
@@ -369,7 +409,7 @@ static int build_strings(is_table_builder *builder, const ice_detector *detector
     double reach = 0.0;
     for (size_t s = 0; s < string_count; ++s) {
         uint32_t end = first + 1;
-        while (end < count && order[end].string == order[first].string)
+        while (end < count && of_one_string(&order[end], &order[first]))
             ++end;
         strings[s] = enclose(detector, order, first, end - first);
         reach = fmax(reach, (double)strings[s].radius);
