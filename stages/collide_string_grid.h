@@ -25,7 +25,8 @@ ICE_FN void ice_try_string(const ice_tables *tables, const ice_probe *probe,
     const float forward = fmaf(ox, nx, oy * ny);
     const float aside = fmaf(ox, ny, -oy * nx);
     const float square = string->radius * string->radius;
-    if (aside * aside > square * speed)
+    /* The last term outweighs what underflows for all but vertical flights. */
+    if (aside * aside > fmaf(square, speed, 1e-30f))
         return;
     if (forward < 0.0f && fmaf(ox, ox, oy * oy) > square)
         return;
