@@ -1,0 +1,385 @@
+/* The grids of collide against brute force: the same modules at the same distances, bit for bit,
+ * for segments of every kind and all contacts along them; and what ice_may_collide rejects has
+ * none. */
+#include "stages/variants.h"
+
+#include "tests/support/model_files.h"
+#include "tests/support/stage_world.h"
+#include "tests/support/test_scale.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- brute force that is fast enough for 1e7 segments -----------------------------------------
+ */
+
+/* Modules in the order of x. A segment is tried with those alone that are within its bounding box
+ * and a generous margin; that this leaves out nothing is checked with real brute force now and
+ * then. */
+typedef struct slow_search {
+    const ice_tables *tables;
+    uint32_t *order; /* [module_count] */
+    float margin;    /* of the widest module, and 1 m */
+} slow_search;
+
+typedef struct located {
+    float x;
+    uint32_t module;
+} located;
+
+static int by_x(const void *left, const void *right)
+{
+    const located *a = left, *b = right;
+    return (a->x > b->x) - (a->x < b->x);
+}
+
+static slow_search slow_search_create(const ice_tables *tables)
+{
+    slow_search search = {tables, calloc(tables->module_count, sizeof(uint32_t)), 1.0f};
+    located *list = calloc(tables->module_count, sizeof *list);
+    ck_assert(search.order && list);
+    for (uint32_t i = 0; i < tables->module_count; ++i) {
+        list[i] = (located){tables->modules[i].x, i};
+        search.margin = fmaxf(search.margin, 1.0f + tables->radius * tables->modules[i].widening);
+    }
+    qsort(list, tables->module_count, sizeof *list, by_x);
+    for (uint32_t i = 0; i < tables->module_count; ++i)
+        search.order[i] = list[i].module;
+    free(list);
+    return search;
+}
+
+static ice_contact slow_contact(const slow_search *search, const ice_probe *probe)
+{
+    const ice_tables *tables = search->tables;
+    const double margin = search->margin;
+    const double from[3] = {probe->x, probe->y, probe->z};
+    const double direction[3] = {probe->direction.x, probe->direction.y, probe->direction.z};
+    double low[3], high[3];
+    for (int axis = 0; axis < 3; ++axis) {
+        const double to = from[axis] + (double)probe->length * direction[axis];
+        low[axis] = fmin(from[axis], to) - margin;
+        high[axis] = fmax(from[axis], to) + margin;
+    }
+    uint32_t first = 0, count = tables->module_count;
+    while (count > 0) {
+        const uint32_t half = count / 2;
+        const bool below = (double)tables->modules[search->order[first + half]].x < low[0];
+        first = below ? first + half + 1 : first;
+        count = below ? count - half - 1 : half;
+    }
+    ice_contact nearest = {0.0f, ICE_NO_MODULE};
+    for (; first < tables->module_count; ++first) {
+        const uint32_t index = search->order[first];
+        const ice_sphere *module = &tables->modules[index];
+        if ((double)module->x > high[0])
+            break;
+        if ((double)module->y >= low[1] && (double)module->y <= high[1] &&
+            (double)module->z >= low[2] && (double)module->z <= high[2])
+            ice_try_module(tables, probe, index, &nearest);
+    }
+    return nearest;
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+/* The box of all modules, 100 m wider. */
+typedef struct volume {
+    double low[3], high[3];
+} volume;
+
+static volume volume_of(const ice_tables *tables)
+{
+    volume v = {{1e9, 1e9, 1e9}, {-1e9, -1e9, -1e9}};
+    for (uint32_t i = 0; i < tables->module_count; ++i) {
+        const double at[3] = {tables->modules[i].x, tables->modules[i].y, tables->modules[i].z};
+        for (int axis = 0; axis < 3; ++axis) {
+            v.low[axis] = fmin(v.low[axis], at[axis] - 100.0);
+            v.high[axis] = fmax(v.high[axis], at[axis] + 100.0);
+        }
+    }
+    return v;
+}
+
+/* All directions, and exactly or nearly those along the axes and in the planes between them. */
+static void any_direction(uint64_t *state, double n[3])
+{
+    test_direction(state, n);
+    const uint64_t kind = test_word(state) % 16;
+    if (kind < 3) { /* along an axis */
+        const double sign = n[0] < 0.0 ? -1.0 : 1.0;
+        for (int axis = 0; axis < 3; ++axis)
+            n[axis] = axis == (int)kind ? sign : 0.0;
+    } else if (kind == 3 || kind == 4) { /* horizontal; in a vertical plane */
+        const int axis = kind == 3 ? 2 : 0;
+        n[axis] = 0.0;
+        const double norm = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        for (int k = 0; k < 3; ++k)
+            n[k] /= norm;
+    } else if (kind == 5) { /* nearly vertical */
+        n[0] = exp(-test_between(state, 5.0, 60.0));
+        n[1] = -n[0];
+        n[2] = n[2] < 0.0 ? -1.0 : 1.0;
+    }
+}
+
+static ice_probe any_segment(uint64_t *state, const ice_tables *tables, const volume *v)
+{
+    double n[3], from[3];
+    any_direction(state, n);
+    double length =
+        test_word(state) % 4 ? 15.0 * test_exponential(state) : test_between(state, 0.0, 300.0);
+    const ice_sphere *module = &tables->modules[test_word(state) % tables->module_count];
+    const double centre[3] = {module->x, module->y, module->z};
+    const double reach = (double)tables->radius * (double)module->widening;
+    const ice_grid *grid = test_word(state) & 1 ? &tables->cell_grid : &tables->string_grid;
+    switch (test_word(state) % 8) {
+    case 0: /* anywhere */
+    case 1:
+        for (int axis = 0; axis < 3; ++axis)
+            from[axis] = test_between(state, v->low[axis], v->high[axis]);
+        break;
+    case 2: /* from inside a module */
+        for (int axis = 0; axis < 3; ++axis)
+            from[axis] = centre[axis] + 0.6 * test_between(state, -reach, reach);
+        break;
+    case 3: /* from a corner of a grid */
+        from[0] = (double)grid->x + floor(test_uniform(state) * grid->nx) * (double)grid->cell;
+        from[1] = (double)grid->y + floor(test_uniform(state) * grid->ny) * (double)grid->cell;
+        from[2] = (double)grid->z + floor(test_uniform(state) * grid->nz) * (double)grid->cell;
+        break;
+    default:                            /* past a module, close by */
+        if (test_word(state) % 64 == 0) /* from kilometres away */
+            length = test_between(state, 500.0, 5000.0);
+        for (int axis = 0; axis < 3; ++axis)
+            from[axis] = centre[axis] + 1.1 * test_between(state, -reach, reach) -
+                         test_between(state, -0.1, 1.1) * length * n[axis];
+        break;
+    }
+    const ice_probe probe = {(float)from[0],
+                             (float)from[1],
+                             (float)from[2],
+                             {(float)n[0], (float)n[1], (float)n[2]},
+                             test_word(state) % 64 ? (float)length : 0.0f,
+                             -1.0f,
+                             0};
+    return probe;
+}
+
+/* ---- comparison -------------------------------------------------------------------------------
+ */
+
+static bool same(ice_contact a, ice_contact b)
+{
+    return a.module == b.module && !memcmp(&a.distance, &b.distance, sizeof a.distance);
+}
+
+static void expect_same(const char *name, const char *variant, const ice_probe *probe,
+                        ice_contact contact, ice_contact exact)
+{
+    ck_assert_msg(same(contact, exact),
+                  "%s, %s: from (%.9g, %.9g, %.9g) along (%.9g, %.9g, %.9g) for %.9g m after "
+                  "(%.9g m, %u): module %u at %.9g m, expected %u at %.9g m",
+                  name, variant, (double)probe->x, (double)probe->y, (double)probe->z,
+                  (double)probe->direction.x, (double)probe->direction.y,
+                  (double)probe->direction.z, (double)probe->length, (double)probe->after_distance,
+                  probe->after_module, contact.module, (double)contact.distance, exact.module,
+                  (double)exact.distance);
+}
+
+/* All contacts along `count` segments, for the detector of the world with F = 1, 5 and 16. */
+static void compare(stage_world *world, const char *name, size_t count)
+{
+    static const double oversizes[] = {1.0, 5.0, 16.0};
+    uint64_t state = 41;
+    for (size_t f = 0; f < 3; ++f) {
+        world->detector->oversize = oversizes[f];
+        const ice_tables *tables = stage_world_tables(world);
+        slow_search search = slow_search_create(tables);
+        const volume v = volume_of(tables);
+        size_t contacts = 0, rejected = 0;
+        for (size_t i = 0; i < count; ++i) {
+            ice_probe probe = any_segment(&state, tables, &v);
+            const float clearance = ice_clearance(tables, probe.x, probe.y);
+            const bool may = ice_may_collide(tables, clearance, probe.z, probe.direction.x,
+                                             probe.direction.y, probe.direction.z, probe.length);
+            rejected += !may;
+            for (int step = 0; step < 1000; ++step) {
+                const ice_contact exact = slow_contact(&search, &probe);
+                if (i % 512 == 0)
+                    expect_same(name, "brute-force", &probe,
+                                ice_collide_brute_force(tables, &probe), exact);
+                expect_same(name, "string-grid", &probe, ice_collide_string_grid(tables, &probe),
+                            exact);
+                expect_same(name, "cell-grid", &probe, ice_collide_cell_grid(tables, &probe),
+                            exact);
+                if (exact.module == ICE_NO_MODULE)
+                    break;
+                ck_assert_msg(may, "%s: ice_may_collide rejects a segment that meets module %u",
+                              name, exact.module);
+                ++contacts;
+                probe.after_distance = exact.distance;
+                probe.after_module = exact.module;
+            }
+        }
+        free(search.order);
+        /* The comparison had something to compare. */
+        ck_assert_uint_gt(contacts * 20, count);
+        ck_assert_uint_gt(rejected * 50, count);
+    }
+}
+
+/* Together with the three oversizes a million segments for each detector (a third of that where
+ * modules are dense and every segment takes long). */
+static size_t segments(void)
+{
+    return test_scaled(350000);
+}
+
+static stage_world with_detector(ice_detector *detector)
+{
+    return stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, 100.0), detector,
+                              world_light_line(400.0));
+}
+
+START_TEST(hex86)
+{
+    stage_world world = stage_world_from_config(NULL, "detector.layout=hex86", NULL);
+    compare(&world, "hex86", segments());
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(hex86_with_jitter)
+{
+    stage_world world =
+        stage_world_from_config(NULL, "detector.layout=hex86", "detector.jitter=true", NULL);
+    compare(&world, "hex86 with jitter", segments());
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(real_detector)
+{
+    char path[MODEL_PATH], set[MODEL_PATH + 32];
+    if (!model_shared("ice/spice_bfr-v2/geo-f2k", path))
+        return;
+    snprintf(set, sizeof set, "detector.file=%s", path);
+    stage_world world = stage_world_from_config(NULL, set, NULL);
+    compare(&world, "geo-f2k", segments());
+    stage_world_destroy(&world);
+}
+END_TEST
+
+/* Modules anywhere in a cube of 200 m, a tenth of them excluded. */
+static ice_detector *cluster_of(size_t count, uint64_t state)
+{
+    static double positions[5000][3];
+    ck_assert_uint_le(count, 5000);
+    for (size_t i = 0; i < count; ++i)
+        for (int axis = 0; axis < 3; ++axis)
+            positions[i][axis] = test_between(&state, -100.0, 100.0);
+    ice_detector *detector = world_detector((const double(*)[3])positions, count, 1.0);
+    for (size_t i = 0; i < count; ++i)
+        detector->modules[i].absorbs = i % 10 == 0;
+    return detector;
+}
+
+START_TEST(cluster)
+{
+    stage_world world = with_detector(cluster_of(5000, 43));
+    compare(&world, "cluster", segments() / 3);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(strings_that_are_none)
+{
+    /* Labels say nothing about places: every string is everywhere. */
+    ice_detector *detector = cluster_of(300, 44);
+    for (size_t i = 0; i < 300; ++i) {
+        detector->modules[i].string = (uint16_t)(i % 5);
+        detector->modules[i].module = (uint16_t)(i / 5);
+    }
+    stage_world world = with_detector(detector);
+    compare(&world, "strings that are none", segments());
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(one_module)
+{
+    static const double at[1][3] = {{123.4, -56.7, 89.0}};
+    stage_world world = with_detector(world_detector(at, 1, 1.0));
+    compare(&world, "one module", segments());
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(inclined_strings)
+{
+    /* 25 strings of 40 modules that lean by up to 45 degrees, far from the origin. */
+    enum { STRINGS = 25, MODULES = 40 };
+    static double positions[STRINGS * MODULES][3];
+    for (size_t i = 0; i < STRINGS * MODULES; ++i) {
+        const double string = (double)(i / MODULES), module = (double)(i % MODULES);
+        positions[i][0] = 3000.0 + 60.0 * fmod(string, 5.0) + 10.0 * module * cos(string) * 0.7;
+        positions[i][1] = -2000.0 + 60.0 * floor(string / 5.0) + 10.0 * module * sin(string) * 0.7;
+        positions[i][2] = -800.0 + 10.0 * module;
+    }
+    ice_detector *detector = world_detector((const double(*)[3])positions, STRINGS * MODULES, 1.0);
+    for (size_t i = 0; i < STRINGS * MODULES; ++i) {
+        detector->modules[i].string = (uint16_t)(1 + i / MODULES);
+        detector->modules[i].module = (uint16_t)(1 + i % MODULES);
+    }
+    stage_world world = with_detector(detector);
+    compare(&world, "inclined strings", segments());
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(vertical_flights_meet_the_string_below)
+{
+    /* A known gap of other programs (physics.md 8.2, 14.2), from above and below. */
+    static const ice_variant variants[] = {ICE_collide_string_grid, ICE_collide_cell_grid,
+                                           ICE_collide_brute_force};
+    stage_world world = stage_world_from_config(NULL, "detector.oversize=1", NULL);
+    const ice_tables *tables = stage_world_tables(&world);
+    for (int variant = 0; variant < 3; ++variant)
+        for (int up = 0; up < 2; ++up) {
+            const ice_probe probe = {
+                0.1f,  0.0f, up ? -600.0f : 600.0f, {0.0f, 0.0f, up ? 1.0f : -1.0f}, 200.0f,
+                -1.0f, 0};
+            const ice_contact contact = ice_collide(variants[variant], tables, &probe);
+            ck_assert_uint_ne(contact.module, ICE_NO_MODULE);
+            const ice_module *module = &world.detector->modules[contact.module];
+            ck_assert_uint_eq(module->string, 43);
+            ck_assert_uint_eq(module->module, up ? 60 : 1);
+            ck_assert_double_eq_tol(contact.distance, 98.5 - sqrt(0.1651 * 0.1651 - 0.01), 1e-4);
+        }
+    stage_world_destroy(&world);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("collide");
+    TCase *all = tcase_create("all");
+    tcase_set_timeout(all, 600);
+    tcase_add_test(all, hex86);
+    tcase_add_test(all, hex86_with_jitter);
+    tcase_add_test(all, real_detector);
+    tcase_add_test(all, cluster);
+    tcase_add_test(all, strings_that_are_none);
+    tcase_add_test(all, one_module);
+    tcase_add_test(all, inclined_strings);
+    tcase_add_test(all, vertical_flights_meet_the_string_below);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures ? 1 : 0;
+}
