@@ -1,0 +1,228 @@
+/* Bounds on how far the nearest module is: never too far, so that nothing they skip could have
+ * mattered; and not so short that they are useless. Whole runs are the same without them. */
+#include "stages/variants.h"
+
+#include "tests/support/model_files.h"
+#include "tests/support/stage_world.h"
+#include "tests/support/test_scale.h"
+
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+/* Horizontal distance from a point to the edge of the nearest module. */
+static double exact_clearance(const ice_tables *tables, double x, double y)
+{
+    double nearest = INFINITY;
+    for (uint32_t i = 0; i < tables->module_count; ++i) {
+        const ice_sphere *module = &tables->modules[i];
+        const double distance = hypot((double)module->x - x, (double)module->y - y);
+        nearest = fmin(nearest, distance - (double)tables->radius * (double)module->widening);
+    }
+    return fmax(nearest, 0.0);
+}
+
+/* Points inside, at and far outside of the map. */
+static void expect_lower_bound(stage_world *world, double spread, double largest_loss)
+{
+    const ice_tables *tables = stage_world_tables(world);
+    uint64_t state = 51;
+    double loss = 0.0;
+    for (size_t i = 0, n = test_scaled(20000); i < n; ++i) {
+        const double reach = i % 8 == 0 ? 10.0 * spread : spread;
+        const float x = (float)test_between(&state, -reach, reach);
+        const float y = (float)test_between(&state, -reach, reach);
+        const double bound = ice_clearance(tables, x, y);
+        const double exact = exact_clearance(tables, (double)x, (double)y);
+        ck_assert_msg(bound >= 0.0 && bound <= exact, "(%.9g, %.9g): bound %g m, exact %g m",
+                      (double)x, (double)y, bound, exact);
+        if (i % 8)
+            loss = fmax(loss, exact - bound);
+    }
+    ck_assert_double_lt(loss, largest_loss);
+}
+
+START_TEST(clearance_of_hex86)
+{
+    stage_world world = stage_world_from_config(NULL, "detector.layout=hex86", NULL);
+    /* A cell of the map has a diagonal of about 8 m. */
+    expect_lower_bound(&world, 600.0, 20.0);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(clearance_of_one_module)
+{
+    static const double at[1][3] = {{12.0, -34.0, 56.0}};
+    stage_world world = stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, 100.0),
+                                           world_detector(at, 1, 16.0), world_light_line(400.0));
+    expect_lower_bound(&world, 60.0, 5.0);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(clearance_of_a_real_detector)
+{
+    char path[MODEL_PATH], set[MODEL_PATH + 32];
+    if (!model_shared("ice/spice_bfr-v2/geo-f2k", path))
+        return;
+    snprintf(set, sizeof set, "detector.file=%s", path);
+    stage_world world = stage_world_from_config(NULL, set, NULL);
+    expect_lower_bound(&world, 600.0, 20.0);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+/* Absorption depth of the straight line between two points, by steps of half a metre.
+ */
+static double least_cost(const stage_world *world, ice_optics optics, const double from[3],
+                         const double to[3])
+{
+    const ice_tables *tables = &world->tables->device;
+    double length = 0.0;
+    for (int k = 0; k < 3; ++k)
+        length += (to[k] - from[k]) * (to[k] - from[k]);
+    length = sqrt(length);
+    const size_t steps = (size_t)(length / 0.5) + 1;
+    double cost = 0.0;
+    for (size_t i = 0; i < steps; ++i) {
+        const double share = ((double)i + 0.5) / (double)steps;
+        const float z = (float)(from[2] + share * (to[2] - from[2]));
+        const ice_layer_row *row = &tables->layers[ice_layer_at(tables, z)];
+        cost += ice_absorption(optics, row->dust, row->ice) * length / (double)steps;
+    }
+    return cost;
+}
+
+START_TEST(out_of_reach_only_what_is)
+{
+    /* A photon with as much absorption depth as a straight flight to some module takes can reach
+     * it, and must not be dropped. */
+    stage_world world = stage_world_from_config(NULL, "detector.oversize=5", NULL);
+    const ice_tables *tables = stage_world_tables(&world);
+    uint64_t state = 52;
+    size_t dropped = 0;
+    const size_t n = test_scaled(100000);
+    for (size_t i = 0; i < n; ++i) {
+        const double from[3] = {test_between(&state, -900.0, 900.0),
+                                test_between(&state, -900.0, 900.0),
+                                test_between(&state, -900.0, 900.0)};
+        const ice_sphere *module = &tables->modules[test_word(&state) % tables->module_count];
+        const double to[3] = {(double)module->x, (double)module->y, (double)module->z};
+        const ice_optics optics = ice_optics_at(tables, (float)test_between(&state, 280.0, 680.0));
+        /* To the edge, which is nearer than the centre by the widened radius at most. */
+        const double distance =
+            sqrt((from[0] - to[0]) * (from[0] - to[0]) + (from[1] - to[1]) * (from[1] - to[1]) +
+                 (from[2] - to[2]) * (from[2] - to[2]));
+        const double share = fmax(0.0, 1.0 - 5.0 * 0.1651 / distance);
+        const double edge[3] = {from[0] + share * (to[0] - from[0]),
+                                from[1] + share * (to[1] - from[1]),
+                                from[2] + share * (to[2] - from[2])};
+        const float enough = (float)(1.01 * least_cost(&world, optics, from, edge));
+        const float clearance = ice_clearance(tables, (float)from[0], (float)from[1]);
+        const float z = (float)from[2];
+        ck_assert_msg(!ice_out_of_reach(tables, clearance, z, optics, enough),
+                      "from (%g, %g, %g): depth %g is enough for module %d", from[0], from[1],
+                      from[2], (double)enough, (int)(module - tables->modules));
+        dropped += ice_out_of_reach(tables, clearance, z, optics, 0.05f) != 0;
+    }
+    /* It does drop some. */
+    ck_assert_uint_gt(dropped * 10, n);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+/* Steps all over and around the detector: cascades, flashers, isotropic light. */
+static void steps_around(ice_emission *emissions, size_t count, uint32_t photons)
+{
+    uint64_t state = 53;
+    for (size_t i = 0; i < count; ++i) {
+        double n[3];
+        test_direction(&state, n);
+        emissions[i] = (ice_emission){
+            .x = (float)test_between(&state, -700.0, 700.0),
+            .y = (float)test_between(&state, -700.0, 700.0),
+            .z = (float)test_between(&state, -700.0, 700.0),
+            .length = (float)test_between(&state, 0.0, 5.0),
+            .dx = (float)n[0],
+            .dy = (float)n[1],
+            .dz = (float)n[2],
+            .beta = 1.0f,
+            .event_low = (uint32_t)i,
+            .step_id = (uint32_t)(7 * i),
+            .photons = photons,
+            .spectrum = i % 4 == 3 ? 3 : 0,
+            .flags = i % 8 == 7 ? ICE_EMISSION_ISOTROPIC : 0,
+        };
+    }
+}
+
+static void expect_same_arrivals(stage_world *world, size_t steps, uint32_t photons)
+{
+    static ice_emission emissions[4000];
+    ck_assert_uint_le(steps, 4000);
+    steps_around(emissions, steps, photons);
+    const ice_variants variants = world_variants();
+    world_result results[2];
+    for (int cull = 0; cull < 2; ++cull) {
+        world->options.reach_cull = cull;
+        stage_world_tables(world);
+        results[cull] = world_run(world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions,
+                                  (uint32_t)steps);
+    }
+    ck_assert_uint_gt(results[0].arrivals.count, 20);
+    ck_assert_uint_eq(results[1].arrivals.count, results[0].arrivals.count);
+    ck_assert_mem_eq(results[1].arrivals.items, results[0].arrivals.items,
+                     results[0].arrivals.count * sizeof(ice_arrival));
+    ck_assert_uint_eq(results[1].account.detected, results[0].account.detected);
+    ck_assert_uint_eq(results[1].account.hits, results[0].account.hits);
+    /* Dropped photons have left; without the bound they were absorbed, on the way to nothing. */
+    ck_assert_uint_eq(results[0].account.left, 0);
+    ck_assert_uint_gt(results[1].account.left, 0);
+    ck_assert_uint_eq(results[1].account.left + results[1].account.absorbed,
+                      results[0].account.absorbed);
+    ck_assert_uint_lt(results[1].account.bounces, results[0].account.bounces);
+    world_result_free(&results[0]);
+    world_result_free(&results[1]);
+}
+
+START_TEST(runs_without_the_bound_are_the_same)
+{
+    stage_world world = stage_world_from_config(NULL, "detector.oversize=5", NULL);
+    expect_same_arrivals(&world, test_scaled(2000), 200);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(runs_in_real_ice_are_the_same)
+{
+    char path[MODEL_PATH], ice[MODEL_PATH + 32], detector[MODEL_PATH + 32];
+    if (!model_shared("ice/spice_bfr-v2", path))
+        return;
+    snprintf(ice, sizeof ice, "ice.directory=%s", path);
+    snprintf(detector, sizeof detector, "detector.file=%s/geo-f2k", path);
+    stage_world world = stage_world_from_config(NULL, ice, detector, "detector.oversize=16",
+                                                "detector.keep_hit_photons=true", NULL);
+    expect_same_arrivals(&world, test_scaled(2000), 200);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("reach");
+    TCase *all = tcase_create("all");
+    tcase_set_timeout(all, 600);
+    tcase_add_test(all, clearance_of_hex86);
+    tcase_add_test(all, clearance_of_one_module);
+    tcase_add_test(all, clearance_of_a_real_detector);
+    tcase_add_test(all, out_of_reach_only_what_is);
+    tcase_add_test(all, runs_without_the_bound_are_the_same);
+    tcase_add_test(all, runs_in_real_ice_are_the_same);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures ? 1 : 0;
+}
