@@ -18,7 +18,9 @@ ICE_FN int32_t ice_cut_at_boundary(const ice_tables *tables, float z, float dz, 
     const float boundary = up ? tables->absorb_above : tables->absorb_below;
     const float excess = up ? end - boundary : boundary - end;
     const int32_t beyond = excess > 0.0f ? 1 : 0;
-    const float cut = ice_max(ice_div(boundary - z, dz), 0.0f);
+    /* No room: it is outside already, and perhaps horizontal. */
+    const float room = up ? boundary - z : z - boundary;
+    const float cut = room > 0.0f ? ice_div(room, fabsf(dz)) : 0.0f;
     *length = beyond ? cut : *length;
     return beyond;
 }

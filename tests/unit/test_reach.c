@@ -73,8 +73,7 @@ START_TEST(clearance_of_a_real_detector)
 }
 END_TEST
 
-/* Absorption depth of the straight line between two points, by steps of half a metre.
- */
+/* Absorption depth of the straight line between two points, by steps of half a metre. */
 static double least_cost(const stage_world *world, ice_optics optics, const double from[3],
                          const double to[3])
 {
