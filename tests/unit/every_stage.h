@@ -1,0 +1,37 @@
+/* Calls every function of stages/ through the stages' own front doors, for compilers to look at:
+ * every_stage.cu as CUDA C, every_stage.c as strict C11. It is never run. */
+#ifndef EVERY_STAGE_H
+#define EVERY_STAGE_H
+
+#include "stages/variants.h"
+
+ICE_FN int32_t every_stage_put(void *sink, const ice_arrival *arrival)
+{
+    *(ice_arrival *)sink = *arrival;
+    return 0;
+}
+
+#define ICE_PUT_ARRIVAL(sink, arrival) every_stage_put(sink, arrival)
+#include "stages/bounce.h"
+
+/* One photon from its start to its end. */
+ICE_FN void every_stage(const ice_variants *variants, const ice_tables *tables,
+                        const ice_emission *emission, ice_arrival *arrival, uint32_t *fates,
+                        ice_account *account)
+{
+    ice_photon photon = ice_create(variants->create, tables, emission, 0, emission->first_photon);
+    const ice_optics optics = ice_optics_at(tables, photon.wavelength);
+    uint32_t fate = ICE_ALIVE;
+    while (fate == ICE_ALIVE)
+        if (ice_bounce(variants, tables, emission, optics, &photon, arrival, &fate, &account->hits,
+                       &account->bounces))
+            return;
+    ice_count_fate(account, fate, 1);
+    fates[0] = fate;
+    uint32_t front = 0, back = 1;
+    while (ice_compact_partition(fates, &front, &back))
+        ++front;
+    arrival->path = ice_pow(photon.path, 0.5f);
+}
+
+#endif
