@@ -10,7 +10,6 @@
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- brute force that is fast enough for 1e7 segments -----------------------------------------
  */
@@ -173,7 +172,7 @@ static ice_probe any_segment(uint64_t *state, const ice_tables *tables, const vo
 
 static bool same(ice_contact a, ice_contact b)
 {
-    return a.module == b.module && !memcmp(&a.distance, &b.distance, sizeof a.distance);
+    return a.module == b.module && ice_bits(a.distance) == ice_bits(b.distance);
 }
 
 static void expect_same(const char *name, const char *variant, const ice_probe *probe,
@@ -321,18 +320,18 @@ END_TEST
 START_TEST(inclined_strings)
 {
     /* 25 strings of 40 modules that lean by up to 45 degrees, far from the origin. */
-    enum { STRINGS = 25, MODULES = 40 };
-    static double positions[STRINGS * MODULES][3];
-    for (size_t i = 0; i < STRINGS * MODULES; ++i) {
-        const double string = (double)(i / MODULES), module = (double)(i % MODULES);
+    static const size_t strings = 25, modules = 40;
+    static double positions[25 * 40][3];
+    for (size_t i = 0; i < strings * modules; ++i) {
+        const double string = floor((double)i / (double)modules), module = (double)(i % modules);
         positions[i][0] = 3000.0 + 60.0 * fmod(string, 5.0) + 10.0 * module * cos(string) * 0.7;
         positions[i][1] = -2000.0 + 60.0 * floor(string / 5.0) + 10.0 * module * sin(string) * 0.7;
         positions[i][2] = -800.0 + 10.0 * module;
     }
-    ice_detector *detector = world_detector((const double(*)[3])positions, STRINGS * MODULES, 1.0);
-    for (size_t i = 0; i < STRINGS * MODULES; ++i) {
-        detector->modules[i].string = (uint16_t)(1 + i / MODULES);
-        detector->modules[i].module = (uint16_t)(1 + i % MODULES);
+    ice_detector *detector = world_detector((const double(*)[3])positions, strings * modules, 1.0);
+    for (size_t i = 0; i < strings * modules; ++i) {
+        detector->modules[i].string = (uint16_t)(1 + i / modules);
+        detector->modules[i].module = (uint16_t)(1 + i % modules);
     }
     stage_world world = with_detector(detector);
     compare(&world, "inclined strings", segments());

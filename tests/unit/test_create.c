@@ -253,7 +253,7 @@ START_TEST(isotropic_light)
         components[0].values[i] = (double)p.dx;
         components[1].values[i] = (double)p.dy;
         components[2].values[i] = (double)p.dz;
-        azimuths.values[i] = atan2(p.dy, p.dx);
+        azimuths.values[i] = atan2((double)p.dy, (double)p.dx);
     }
     ck_assert_double_lt(worst, 3e-6);
     expect_uniform(&components[0], "isotropic, x", -1.0, 1.0);

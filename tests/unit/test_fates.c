@@ -197,8 +197,8 @@ START_TEST(the_bounce_limit_stops)
         world.options.bounce_limit = limits[i];
         world_result result = run(&world, beam(0, 0, 0, 0, 0, 1, 300));
         ck_assert_uint_ge(result.account.stopped, 299); /* 0.1 m of 1e6 m: 3e-5 are absorbed */
-        ck_assert_uint_le(result.account.bounces, 300 * limits[i]);
-        ck_assert_uint_ge(result.account.bounces, 299 * limits[i]);
+        ck_assert_uint_le(result.account.bounces, UINT64_C(300) * limits[i]);
+        ck_assert_uint_ge(result.account.bounces, UINT64_C(299) * limits[i]);
         world_result_free(&result);
     }
     stage_world_destroy(&world);

@@ -276,7 +276,7 @@ START_TEST(first_and_last_numbers)
                 for (size_t k = 0; k < 32; ++k) {
                     float z = ice_face(tables, face);
                     if (beside)
-                        z = nextafterf(z, beside * 1e9f);
+                        z = nextafterf(z, beside < 0 ? -1e9f : 1e9f);
                     const float tau_sca = depths[k / 2 % 4], tau_a = depths[k / 8];
                     const ice_segment segment =
                         propagate(variants[k % 2], tables,

@@ -109,7 +109,7 @@ START_TEST(one_block)
                   ((size_t)t->layer_count + 1) * sizeof *t->cumulative);
     expect_inside(world.tables, t->clearest, (size_t)t->layer_count * sizeof *t->clearest);
     expect_inside(world.tables, t->wavelengths,
-                  t->spectrum_count * sizeof(float) * ICE_WAVELENGTH_TABLE);
+                  t->spectrum_count * sizeof(float) * (size_t)ICE_WAVELENGTH_TABLE);
     expect_inside(world.tables, t->modules, modules * sizeof *t->modules);
     expect_inside(world.tables, t->absorbs, modules);
     expect_inside(world.tables, t->clearance,
@@ -155,7 +155,8 @@ START_TEST(every_module_is_on_one_string)
                 ck_assert(t->string_heights[i] == module->z);
                 ck_assert(i == string->first || t->string_heights[i] >= t->string_heights[i - 1]);
                 ck_assert(module->z >= string->low && module->z <= string->high);
-                const double off = hypot(module->x - string->x, module->y - string->y);
+                const double off = hypot((double)module->x - (double)string->x,
+                                         (double)module->y - (double)string->y);
                 ck_assert_double_le(off + (double)(t->radius * module->widening), string->radius);
             }
         }
