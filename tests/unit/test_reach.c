@@ -131,6 +131,27 @@ START_TEST(out_of_reach_only_what_is)
 }
 END_TEST
 
+START_TEST(heights_count)
+{
+    /* 298 m straight above the top module of a string, at 400 nm at least a depth of 298 / 338: the
+     * bound must see that without any help from horizontal distance. */
+    stage_world world = stage_world_from_config(NULL, "detector.oversize=1", NULL);
+    const ice_tables *tables = stage_world_tables(&world);
+    const ice_optics optics = ice_optics_at(tables, 400.0f);
+    for (int up = 0; up < 2; ++up) {
+        const float z = up ? 800.0f : -800.0f;
+        ck_assert_int_eq(ice_out_of_reach(tables, 0.0f, z, optics, 0.5f), 1);
+        ck_assert_int_eq(ice_out_of_reach(tables, 0.0f, z, optics, 16.0f), 0);
+        /* Neither do segments there come near a module, unless they are long enough. */
+        const float down = up ? -1.0f : 1.0f;
+        ck_assert_int_eq(ice_may_collide(tables, 0.0f, z, 0.0f, 0.0f, down, 290.0f), 0);
+        ck_assert_int_eq(ice_may_collide(tables, 0.0f, z, 0.0f, 0.0f, down, 299.0f), 1);
+        ck_assert_int_eq(ice_may_collide(tables, 50.0f, z, 0.6f, 0.0f, 0.8f * down, 80.0f), 0);
+    }
+    stage_world_destroy(&world);
+}
+END_TEST
+
 /* Steps all over and around the detector: cascades, flashers, isotropic light. */
 static void steps_around(ice_emission *emissions, size_t count, uint32_t photons)
 {
@@ -216,6 +237,7 @@ int main(void)
     tcase_add_test(all, clearance_of_one_module);
     tcase_add_test(all, clearance_of_a_real_detector);
     tcase_add_test(all, out_of_reach_only_what_is);
+    tcase_add_test(all, heights_count);
     tcase_add_test(all, runs_without_the_bound_are_the_same);
     tcase_add_test(all, runs_in_real_ice_are_the_same);
     suite_add_tcase(suite, all);
