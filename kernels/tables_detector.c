@@ -432,6 +432,10 @@ int is_build_detector_tables(is_table_builder *builder, const ice_detector *dete
 {
     ice_tables *tables = builder->tables;
     const size_t count = detector->module_count;
+    if (count == 0) {
+        snprintf(builder->why, builder->why_size, "a detector without modules");
+        return -1;
+    }
     ice_sphere *modules = is_table_array(builder, &tables->modules, count, sizeof *modules);
     uint8_t *absorbs = is_table_array(builder, &tables->absorbs, count, sizeof *absorbs);
     if (!modules || !absorbs)

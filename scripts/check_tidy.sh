@@ -11,8 +11,7 @@ source "$(dirname "$0")/common.sh"
 configure clang
 files=("$@")
 if ((${#files[@]} == 0)); then
-    mapfile -t files < <(git ls-files --cached --others --exclude-standard \
-        'pipeline/*.c' 'graphs/*.c' 'kernels/*.c')
+    mapfile -t files < <(find pipeline graphs kernels -name '*.c' | sort)
 fi
 # One file per process: clang-tidy 14 sees uninitialised va_lists from the second file on.
 printf '%s\0' "${files[@]}" |

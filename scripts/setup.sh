@@ -24,7 +24,7 @@ build module:jansson       libjansson-dev
 build module:libcrypto     libssl-dev
 build header:isa-l/crc.h   libisal-dev
 build command:h5cc         libhdf5-dev
-test  module:check         libcheck-dev
+test  module:check         check
 test  python:numpy         python3-numpy
 test  python:h5py          python3-h5py
 check command:clang        clang

@@ -42,9 +42,8 @@ typedef struct ice_clear_row {
  * inversion (tests/unit/test_wavelength.c): Cherenkov light as seen by the standard module within
  * 0.012 nm for u in 1e-4 .. 1 - 1e-4 and 0.05 nm for every u; the built-in LEDs within 0.02 nm for
  * u in 1e-4 .. 1 - 1e-4. */
-#define ICE_WAVELENGTH_KNOTS 1024
-#define ICE_WAVELENGTH_TAIL  (1.0f / 64.0f)
-#define ICE_WAVELENGTH_TABLE (3 * (ICE_WAVELENGTH_KNOTS + 1))
+enum { ICE_WAVELENGTH_KNOTS = 1024, ICE_WAVELENGTH_TABLE = 3 * (ICE_WAVELENGTH_KNOTS + 1) };
+#define ICE_WAVELENGTH_TAIL (1.0f / 64.0f)
 
 /* A module as collide reads it (16 bytes). */
 typedef struct ice_sphere {

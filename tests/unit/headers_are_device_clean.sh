@@ -45,7 +45,7 @@ for compiler in gcc clang; do
 done
 ((compilers > 0)) || { echo "FAILED: neither gcc nor clang" >&2; exit 1; }
 
-if [[ -z $nvcc ]]; then
+if [[ -z $nvcc || $nvcc == *NOTFOUND ]]; then
     echo "left out: no CUDA compiler"
 else
     cuda=("$nvcc" --fmad=false -Werror all-warnings -I "$source" -I "$generated"
