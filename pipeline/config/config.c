@@ -73,6 +73,9 @@ static const char *variants(const char *path, size_t index)
 #define NAME(key, names, standard, alternatives, text)                                             \
     {.path = #key, .type = IS_SCHEMA_NAME, AT(key), .choice = (names), .fallback = (standard),     \
      .group = (alternatives), .help = (text)}
+#define VARIANT(key, standard, text)                                                               \
+    {.path = #key, .type = IS_SCHEMA_NAME, AT(key), .choice = variants, .growing = true,           \
+     .fallback = (standard), .help = (text)}
 #define A_PATH(key, names, standard, alternatives, text)                                           \
     {.path = #key, .type = IS_SCHEMA_PATH, AT(key), .choice = (names), .fallback = (standard),     \
      .group = (alternatives), .help = (text)}
@@ -111,11 +114,11 @@ static const is_schema_field fields[] = {
            "is there, else standard"),
     CUSTOM(light.spectra, is_config_spectra, "[]",
            "spectra of the run, numbered from 7"),
-    NAME(stages.create, variants, "cherenkov", NULL, "makes photons from steps"),
-    NAME(stages.propagate, variants, "cumulative", NULL, "flies to the next scatter"),
-    NAME(stages.collide, variants, "string-grid", NULL, "finds the module in the way"),
-    NAME(stages.scatter, variants, "hg-sl", NULL, "turns the photon"),
-    NAME(stages.compact, variants, "partition", NULL, "closes the gaps of ended photons"),
+    VARIANT(stages.create, "cherenkov", "makes photons from steps"),
+    VARIANT(stages.propagate, "cumulative", "flies to the next scatter"),
+    VARIANT(stages.collide, "string-grid", "finds the module in the way"),
+    VARIANT(stages.scatter, "hg-sl", "turns the photon"),
+    VARIANT(stages.compact, "partition", "closes the gaps of ended photons"),
     CHOICE(graph.schedule, graph.schedule, schedules, "auto",
            "how stages are composed; auto: the fastest"),
     WHOLE_OR_AUTO(graph.pool, 16, 1U << 28, "photon slots of a graph"),

@@ -50,6 +50,7 @@ typedef struct is_schema_field {
     size_t count_offset;  /* IS_SCHEMA_PATTERNS: of the size_t that counts the texts */
     /* Names of choices in order, NULL after the last; gets the field's path. */
     const char *(*choice)(const char *path, size_t index);
+    bool growing; /* choices are added elsewhere: the documentation does not list them */
     const is_schema_custom *custom;
     const char *group; /* fields of the same group exclude each other: two in one file are an
                           error; one that is read clears the others. NULL: none */

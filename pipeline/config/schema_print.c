@@ -205,8 +205,9 @@ void is_schema_document(const is_schema_field *fields, size_t count, FILE *out)
     for (size_t i = 0; i < count; ++i) {
         char expected[512];
         const is_schema_field *field = &fields[i];
-        fprintf(out, "| `%s` | %s | %s | %s%s%s | %s |\n", field->path,
-                is_schema_value_expected(field, expected, sizeof expected),
+        const char *value =
+            field->growing ? "a name" : is_schema_value_expected(field, expected, sizeof expected);
+        fprintf(out, "| `%s` | %s | %s | %s%s%s | %s |\n", field->path, value,
                 field->unit ? field->unit : "", field->fallback ? "`" : "",
                 field->fallback ? field->fallback : "", field->fallback ? "`" : "", field->help);
     }

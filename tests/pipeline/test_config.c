@@ -493,10 +493,6 @@ static const struct {
     {"graph: {schedule: wavefornt}",
      "r.yaml:1:19: error: graph.schedule: found 'wavefornt', expected one of auto, wavefront, "
      "fused, monolithic, job-queue, thread-per-step; did you mean 'wavefront'?"},
-    {"stages: {scatter: hgsl}", "r.yaml:1:19: error: stages.scatter: found 'hgsl', expected one "
-                                "of hg-sl, hg, sl, isotropic; did you mean 'hg-sl'?"},
-    {"stages: {propagate: hg-sl}", "r.yaml:1:21: error: stages.propagate: found 'hg-sl', expected "
-                                   "cumulative or layer-walk"},
     {"ice: {model: {}}", "r.yaml:1:14: error: ice.model: found a mapping, expected "
                          "south-pole-like or uniform"},
     {"workload: {counts: shuffle}", "r.yaml:1:20: error: workload.counts: found 'shuffle', "
@@ -588,6 +584,29 @@ static const struct {
 START_TEST(wrong_files)
 {
     expect_error(wrong[_i].text, NULL, 0, wrong[_i].expected);
+}
+END_TEST
+
+/* New variants make the list longer, so the test looks at its beginning and at what follows it. */
+START_TEST(wrong_variants)
+{
+    static const struct {
+        const char *text, *begins, *ends;
+    } rows[] = {{"stages: {scatter: hgsl}",
+                 "r.yaml:1:19: error: stages.scatter: found 'hgsl', expected one of hg-sl, hg, sl,",
+                 "; did you mean 'hg-sl'?"},
+                {"stages: {propagate: hg-sl}",
+                 "r.yaml:1:21: error: stages.propagate: found 'hg-sl', expected ", "layer-walk"}};
+    for (size_t i = 0; i < COUNT(rows); ++i) {
+        is_config *config = NULL;
+        is_error error = {0};
+        ck_assert_int_eq(is_config_load_text("r.yaml", rows[i].text, strlen(rows[i].text), NULL, 0,
+                                             &config, &error),
+                         IS_E_CONFIG);
+        ck_assert_msg(strncmp(error.text, rows[i].begins, strlen(rows[i].begins)) == 0 &&
+                          strstr(error.text, rows[i].ends) != NULL,
+                      "%s", error.text);
+    }
 }
 END_TEST
 
@@ -798,7 +817,10 @@ START_TEST(documentation_has_the_table_of_keys)
     ck_assert_ptr_nonnull(stream);
     is_config_document(stream);
     fclose(stream);
-    ck_assert_msg(strstr(text, table) != NULL, "configs/README.md should contain:\n%s", table);
+    /* Check cuts long messages off and fails on them: the table goes to the output. */
+    if (strstr(text, table) == NULL)
+        printf("configs/README.md should contain:\n%s", table);
+    ck_assert_ptr_nonnull(strstr(text, table));
     ck_assert_ptr_nonnull(strstr(table, "| `graph.pool` | a whole number from 16 to 268435456, or "
                                         "auto |  | `auto` | photon slots of a graph |\n"));
     free(table);
@@ -825,6 +847,7 @@ int main(void)
 
     TCase *errors = tcase_create("errors");
     tcase_add_loop_test(errors, wrong_files, 0, (int)COUNT(wrong));
+    tcase_add_test(errors, wrong_variants);
     tcase_add_loop_test(errors, wrong_overrides, 0, (int)COUNT(wrong_sets));
     tcase_add_test(errors, all_errors_of_file_and_overrides_together);
     tcase_add_test(errors, errors_beyond_the_buffer_are_counted);
