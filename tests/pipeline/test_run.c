@@ -438,17 +438,33 @@ END_TEST
 /* Sends signals to this process once the run has said that it is on its way. */
 typedef struct signaller {
     int pipe[2];
-    int number, times;
+    int number;
+    bool twice;
 } signaller;
+
+/* Reads progress until `text` has come by; false: the run ended before. */
+static bool await_text(int progress, const char *text)
+{
+    char byte;
+    size_t matched = 0;
+    while (text[matched] != 0 && read(progress, &byte, 1) == 1) {
+        matched = byte == text[matched] ? matched + 1 : byte == text[0];
+    }
+    return text[matched] == 0;
+}
 
 static void *send_signals(void *argument)
 {
     signaller *self = argument;
     char byte;
-    if (read(self->pipe[0], &byte, 1) == 1) {
-        for (int i = 0; i < self->times; ++i) {
+    if (await_text(self->pipe[0], "icestream")) {
+        if (self->twice) {
+            usleep(500000); /* without a batch on its way the first signal would end the run */
+        }
+        kill(getpid(), self->number);
+        /* Two signals at once may arrive as one. */
+        if (self->twice && await_text(self->pipe[0], "stopping")) {
             kill(getpid(), self->number);
-            usleep(2000);
         }
     }
     /* The rest is drained so that the run never waits for its progress to be read. */
@@ -458,9 +474,9 @@ static void *send_signals(void *argument)
 }
 
 /* Minutes of work, stopped at its start. Returns the status of the run. */
-static int run_interrupted(workplace *place, int number, int times, const char *batch)
+static int run_interrupted(workplace *place, int number, bool twice, const char *batch)
 {
-    signaller self = {.number = number, .times = times};
+    signaller self = {.number = number, .twice = twice};
     ck_assert_int_eq(pipe(self.pipe), 0);
     pthread_t thread;
     ck_assert_int_eq(pthread_create(&thread, NULL, send_signals, &self), 0);
@@ -479,7 +495,7 @@ START_TEST(test_first_signal_drains)
     workplace place = open_workplace();
     write_bright(&place, "1-small.npy", 0, 1, 100);
     write_bright(&place, "2-large.npy", 0, 100, 10000000);
-    ck_assert_int_eq(run_interrupted(&place, SIGTERM, 1, "graph.batch=20000"), IS_E_TERMINATED);
+    ck_assert_int_eq(run_interrupted(&place, SIGTERM, false, "graph.batch=20000"), IS_E_TERMINATED);
     ck_assert_ptr_nonnull(strstr(place.error.text, "left (--resume goes on)"));
     ck_assert(!hits_exist(&place, "2-large.hits.npy"));
     ck_assert(!hits_exist(&place, "2-large.hits.npy.part"));
@@ -500,7 +516,7 @@ START_TEST(test_second_signal_abandons)
     workplace place = open_workplace();
     write_bright(&place, "large.npy", 0, 100, 10000000);
     /* Batches of minutes each: without the second signal this would not end in time. */
-    ck_assert_int_eq(run_interrupted(&place, SIGINT, 2, "graph.batch=1000000000"),
+    ck_assert_int_eq(run_interrupted(&place, SIGINT, true, "graph.batch=1000000000"),
                      IS_E_INTERRUPTED);
     ck_assert(!hits_exist(&place, "large.hits.npy"));
     ck_assert(!hits_exist(&place, "large.hits.npy.part"));
