@@ -37,7 +37,7 @@ void is_digest_destroy(is_digest *digest)
     free(digest);
 }
 
-/* After _create these do not allocate, so that nothing below can fail. */
+/* After _create these two do not allocate, so they cannot fail. */
 
 void is_digest_reset(is_digest *digest)
 {
@@ -53,8 +53,10 @@ void is_digest_text(const is_digest *digest, char text[IS_DIGEST_TEXT])
 {
     static const char digits[] = "0123456789abcdef";
     unsigned char value[EVP_MAX_MD_SIZE] = {0};
-    (void)EVP_MD_CTX_copy_ex(digest->copy, digest->state);
-    (void)EVP_DigestFinal_ex(digest->copy, value, NULL);
+    text[0] = 0;
+    if (EVP_MD_CTX_copy_ex(digest->copy, digest->state) != 1 || /* allocates */
+        EVP_DigestFinal_ex(digest->copy, value, NULL) != 1)
+        return;
     for (size_t i = 0; i < 32; ++i) {
         text[2 * i] = digits[value[i] >> 4];
         text[2 * i + 1] = digits[value[i] & 15];
@@ -71,5 +73,5 @@ int is_digest_of(const void *bytes, size_t size, char text[IS_DIGEST_TEXT], is_e
     is_digest_add(digest, bytes, size);
     is_digest_text(digest, text);
     is_digest_destroy(digest);
-    return IS_OK;
+    return text[0] ? IS_OK : is_error_set(error, IS_E_MEMORY, "out of memory for a digest");
 }

@@ -17,7 +17,8 @@ void is_digest_destroy(is_digest *digest);
 void is_digest_reset(is_digest *digest);
 /* Adds `size` bytes; any number of calls, the cuts between them do not matter. */
 void is_digest_add(is_digest *digest, const void *bytes, size_t size);
-/* Writes the digest of all bytes added since the start as text; more bytes may follow later. */
+/* Writes the digest of all bytes added since the start as text; more bytes may follow later. The
+ * text is empty if there was no memory for it. */
 void is_digest_text(const is_digest *digest, char text[IS_DIGEST_TEXT]);
 
 /* The digest of one block of memory. IS_E_MEMORY. */

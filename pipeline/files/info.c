@@ -145,7 +145,8 @@ static int describe(const char *path, description *about, is_error *error)
     about->packed = is_table_reader_packed(reader);
     start_ranges(about);
     status = describe_rows(reader, about, error);
-    is_table_reader_digest(reader, about->digest);
+    if (!is_table_reader_digest(reader, about->digest) && !status)
+        status = is_error_set(error, IS_E_MEMORY, "%s: out of memory for its digest", path);
     const json_t *metadata = is_table_reader_metadata(reader);
     if (!status && metadata) {
         about->metadata = json_copy((json_t *)(uintptr_t)metadata);

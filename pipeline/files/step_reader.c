@@ -190,13 +190,21 @@ static int pass(is_step_reader *reader, bool digest, bool collect, const atomic_
     return status;
 }
 
+/* Ends the summary of a file or message that has been read to its end. */
+static int add_digest(is_step_reader *reader, is_error *error)
+{
+    return is_table_reader_digest(reader->table, reader->summary.digest)
+               ? IS_OK
+               : is_error_set(error, IS_E_MEMORY, "%s: out of memory for its digest",
+                              is_table_reader_name(reader->table));
+}
+
 int is_step_reader_check(is_step_reader *reader, is_step_summary *out, const atomic_bool *cancel,
                          is_error *error)
 {
     int status = pass(reader, true, false, cancel, error);
-    if (status)
+    if (status || (status = add_digest(reader, error)))
         return status;
-    is_table_reader_digest(reader->table, reader->summary.digest);
     *out = reader->summary;
     if (!out->ascending) {
         /* Only now it is known that the keys have to be kept. */
@@ -217,7 +225,9 @@ int is_step_reader_check(is_step_reader *reader, is_step_summary *out, const ato
 static int finish_message(is_step_reader *reader, is_error *error)
 {
     is_key_run key;
-    is_table_reader_digest(reader->table, reader->summary.digest);
+    int status = add_digest(reader, error);
+    if (status)
+        return status;
     if (reader->summary.ascending || !is_key_runs_find_duplicate(&reader->keys, &key))
         return IS_OK;
     return is_error_set(error, IS_E_INPUT,

@@ -85,6 +85,8 @@ static int make_digests(is_models *models, is_error *error)
     add_light(digest, models->light);
     is_digest_text(digest, models->light_digest);
     is_digest_destroy(digest);
+    if (!models->ice_digest[0] || !models->detector_digest[0] || !models->light_digest[0])
+        return is_error_add(error, IS_E_MEMORY, "models: error: out of memory");
     return IS_OK;
 }
 

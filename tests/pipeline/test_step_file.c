@@ -392,6 +392,27 @@ START_TEST(what_is_no_file_is_refused)
 }
 END_TEST
 
+/* The file is good: it must not be set aside. */
+START_TEST(want_of_descriptors_is_no_fault_of_the_file)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    scratch_write(scratch_path(&place, "a.npy", path), "x", 1);
+    struct rlimit before, none;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    is_step_reader *reader = NULL;
+    is_error error = {.status = IS_OK};
+    int status = is_step_reader_open(path, 7, &reader, &error);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    ck_assert_int_eq(status, IS_E_FAILED);
+    ck_assert_ptr_nonnull(strstr(error.text, "a.npy: cannot open: Too many open files"));
+    scratch_remove(&place);
+}
+END_TEST
+
 START_TEST(file_changed_while_reading_is_noticed)
 {
     scratch place = scratch_create();
@@ -757,6 +778,7 @@ int main(void)
     tcase_add_test(bad, every_cut_is_noticed);
     tcase_add_test(bad, every_flipped_bit_is_noticed);
     tcase_add_test(bad, what_is_no_file_is_refused);
+    tcase_add_test(bad, want_of_descriptors_is_no_fault_of_the_file);
     tcase_add_test(bad, file_changed_while_reading_is_noticed);
     suite_add_tcase(suite, bad);
     TCase *streams = tcase_create("streams");

@@ -236,9 +236,12 @@ static int open_file(is_table_reader *reader, is_error *error)
 {
     /* Without O_NONBLOCK, opening a named pipe would wait for a writer. */
     reader->descriptor = open(reader->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (reader->descriptor < 0 || fstat(reader->descriptor, &reader->opened) < 0)
-        return is_error_set(error, IS_E_INPUT, "%s: cannot open: %s", reader->name,
-                            strerror(errno));
+    if (reader->descriptor < 0 || fstat(reader->descriptor, &reader->opened) < 0) {
+        /* What this process or the system has run out of is no fault of the file. */
+        bool ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+        return is_error_set(error, ours ? IS_E_FAILED : IS_E_INPUT, "%s: cannot open: %s",
+                            reader->name, strerror(errno));
+    }
     if (!S_ISREG(reader->opened.st_mode))
         return is_error_set(error, IS_E_INPUT,
                             "%s: found %s, expected a regular file (streams are read from "
@@ -486,9 +489,11 @@ const json_t *is_table_reader_metadata(const is_table_reader *reader)
     return reader->trailer.metadata;
 }
 
-void is_table_reader_digest(const is_table_reader *reader, char text[IS_DIGEST_TEXT])
+bool is_table_reader_digest(const is_table_reader *reader, char text[IS_DIGEST_TEXT])
 {
     text[0] = 0;
-    if (reader->digest)
-        is_digest_text(reader->digest, text);
+    if (!reader->digest)
+        return true;
+    is_digest_text(reader->digest, text);
+    return text[0] != 0;
 }

@@ -47,7 +47,8 @@ uint64_t is_table_reader_position(const is_table_reader *reader);
 bool is_table_reader_packed(const is_table_reader *reader);
 /* The trailer's metadata; NULL: none. Owned by the reader. */
 const json_t *is_table_reader_metadata(const is_table_reader *reader);
-/* Digest of a file (after *got = 0) or of a message's header and rows. */
-void is_table_reader_digest(const is_table_reader *reader, char text[IS_DIGEST_TEXT]);
+/* Digest of a file (after *got = 0) or of a message's header and rows; empty before the first.
+ * False: out of memory. */
+bool is_table_reader_digest(const is_table_reader *reader, char text[IS_DIGEST_TEXT]);
 
 #endif
