@@ -2,6 +2,7 @@
 
 #include "pipeline/error.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -168,7 +169,7 @@ int is_hit_from_arrival(const is_hit_models *models, const is_batch *batch,
         .dy = arrival->dy,
         .dz = arrival->dz,
         .wavelength = arrival->wavelength,
-        .weight = (float)((double)step->weight / bias),
+        .weight = (float)fmin((double)step->weight / bias, (double)FLT_MAX), /* finite, too */
         .step_id = step->step_id,
         .photon_id = arrival->photon_id,
         .string = module->string,

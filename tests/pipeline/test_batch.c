@@ -2,6 +2,7 @@
 #include "pipeline/host/batch.h"
 
 #include <check.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,32 @@ START_TEST(test_impossible_arrivals_are_errors)
 }
 END_TEST
 
+START_TEST(test_weight_stays_finite)
+{
+    ice_module modules[1] = {{.string = 4, .module = 9}};
+    const ice_detector detector = {.modules = modules, .module_count = 1};
+    double wavelength[] = {300.0, 400.0}, bias[] = {0.25, 0.25};
+    const ice_light light = {.bias_wavelength = wavelength, .bias = bias, .bias_count = 2};
+    const ice_tables tables = {.seed_low = 1};
+    const is_hit_models models = {.tables = &tables, .detector = &detector, .light = &light};
+    const ice_arrival arrival = {.wavelength = 380.0f};
+    const float given[] = {3e38f, 1e38f, 0.0f}, expected[] = {FLT_MAX, FLT_MAX, 0.0f};
+    for (int i = 0; i < 3; ++i) {
+        is_batch *batch = NULL;
+        ck_assert_int_eq(is_batch_create(10, &batch, NULL), IS_OK);
+        is_step step = step_of(1, 5);
+        step.weight = given[i];
+        is_step_cursor cursor = {.steps = &step, .count = 1};
+        bool full = true;
+        ck_assert_int_eq(is_batch_fill(batch, &cursor, &full, NULL), IS_OK);
+        is_hit hit;
+        ck_assert_int_eq(is_hit_from_arrival(&models, batch, &arrival, &hit, NULL), IS_OK);
+        ck_assert_float_eq(hit.weight, expected[i]);
+        is_batch_destroy(batch);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("batch");
@@ -194,6 +221,7 @@ int main(void)
     tcase_add_test(tests, test_bias_is_linear_between_points);
     tcase_add_test(tests, test_account_closes_or_names_its_numbers);
     tcase_add_test(tests, test_impossible_arrivals_are_errors);
+    tcase_add_test(tests, test_weight_stays_finite);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
