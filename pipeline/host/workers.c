@@ -3,6 +3,7 @@
 #include "pipeline/error.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,9 +87,14 @@ int is_workers_create(const char *name, uint32_t threads, uint32_t capacity,
     pthread_mutex_init(&workers->lock, NULL);
     pthread_cond_init(&workers->changed, NULL);
 
-    /* Signals are the loop's business: no worker may be interrupted by them. */
+    /* Signals are the loop's business: no worker may be interrupted by them. What a thread's own
+     * fault raises stays open, for sanitizers and debuggers to tell of it. */
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
     sigset_t all, before;
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; ++i) {
+        sigdelset(&all, faults[i]);
+    }
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failure = 0;
     for (uint32_t i = 0; i < threads && failure == 0; ++i) {
