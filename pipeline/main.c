@@ -375,19 +375,29 @@ static int parse_arguments(const program_command *command, int count, char **tex
     return 0;
 }
 
-/* Runs a command to its exit status; its errors go to stderr as they are. */
+/* The exit status; errors go to stderr as they are, and what was printed has to arrive. */
+static int end(int status, is_error *error)
+{
+    if (status == IS_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+        status = IS_E_OUTPUT;
+        snprintf(error->text, sizeof error->text, "standard output: %s", strerror(errno));
+    }
+    if (status != IS_OK) {
+        fprintf(stderr, "%s\n", error->text[0] != '\0' ? error->text : is_status_text(status));
+    }
+    return is_status_exit(status);
+}
+
+static int end_help(void)
+{
+    is_error error = {.status = IS_OK};
+    return end(IS_OK, &error);
+}
+
 static int execute(const program_command *command, const arguments *given)
 {
     is_error error = {.status = IS_OK};
-    int status = command->execute(given, &error);
-    if (status == IS_OK && (fflush(stdout) != 0 || ferror(stdout))) {
-        status = IS_E_OUTPUT;
-        snprintf(error.text, sizeof error.text, "standard output: %s", strerror(errno));
-    }
-    if (status != IS_OK) {
-        fprintf(stderr, "%s\n", error.text[0] != '\0' ? error.text : is_status_text(status));
-    }
-    return is_status_exit(status);
+    return end(command->execute(given, &error), &error);
 }
 
 static int run_command(const program_command *command, int count, char **texts)
@@ -402,6 +412,7 @@ static int run_command(const program_command *command, int count, char **texts)
     if (exit_status == 0) {
         if (given.given[OPTION_HELP]) {
             print_command_help(command);
+            exit_status = end_help();
         } else {
             exit_status = execute(command, &given);
         }
@@ -447,11 +458,11 @@ int main(int argc, char **argv)
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         puts("icestream " IS_VERSION);
-        return 0;
+        return end_help();
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         print_help();
-        return 0;
+        return end_help();
     }
     const program_command *command = find_command(name);
     if (command == NULL) {

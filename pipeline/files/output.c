@@ -65,6 +65,8 @@ static int open_part(is_output *output, bool *again, is_error *error)
 static int start(is_output *output, is_error *error)
 {
     struct stat existing;
+    if (!*output->path)
+        return is_error_set(error, IS_E_OUTPUT, "found an empty name, expected that of a file");
     if (lstat(output->path, &existing) == 0) {
         if (S_ISDIR(existing.st_mode))
             return is_error_set(error, IS_E_OUTPUT, "%s: found a folder, expected to write a file",
