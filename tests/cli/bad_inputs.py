@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""Damaged and hostile inputs, one case each: what the program says, and that it does not break.
+
+    bad_inputs.py PROGRAM            runs all cases; exit status 1 if one fails
+    bad_inputs.py PROGRAM --only X   only cases whose group or name contains X
+    bad_inputs.py PROGRAM --table    prints them as a Markdown table instead: docs/bad-inputs.md
+
+Every case has a folder of its own, the exit status and the texts that standard error must contain.
+On top of that no case may end by a signal or a sanitizer's report, take longer than 20 s, leave a
+.part behind or a hit file that is not complete, or fail without a message.
+"""
+
+import os
+import re
+import resource
+import shlex
+import shutil
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+from bad_inputs_commands import command_cases, sink_cases  # noqa: E402
+from bad_inputs_files import CASES, Special, good  # noqa: E402
+from bad_inputs_models import configuration_cases, geometry_cases, ice_cases  # noqa: E402
+from bad_inputs_steps import step_cases  # noqa: E402
+
+SECONDS = 20
+NOBODY = 65534
+SANITIZER = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:")
+
+
+# ---- running -------------------------------------------------------------------------------------
+
+
+def prepare(path, content):
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    if isinstance(content, Special):
+        content.make(path)
+    else:
+        with open(path, "wb") as file:
+            file.write(content)
+
+
+def hit_file_is_complete(path):
+    """By its own trailer: its offset, the count of rows, the magic string at the end."""
+    with open(path, "rb") as file:
+        data = file.read()
+    if len(data) < 1024 + 32 or data[-8:] != b"ISTRAIL1":
+        return False
+    rows = re.match(rb"\x93NUMPY....{'shape': \( *(\d+),", data, re.DOTALL)
+    offset, length = struct.unpack("<QQ", data[-32:-16])
+    return (
+        rows is not None
+        and offset == 1024 + 64 * int(rows.group(1))
+        and offset + length + 32 == len(data)
+    )
+
+
+def leftovers(where, before):
+    """What must not be there after a run."""
+    found = []
+    for root, _, names in os.walk(where):
+        for name in names:
+            path = os.path.join(root, name)
+            if path in before or not stat.S_ISREG(os.lstat(path).st_mode):
+                continue
+            if ".part" in name:
+                found.append("%s is left" % name)
+            elif name.endswith(".hits.npy") and not hit_file_is_complete(path):
+                found.append("%s is not complete" % name)
+    return found
+
+
+def environment():
+    options = "exitcode=99:abort_on_error=0:allocator_may_return_null=1"
+    return {
+        **os.environ,
+        "ASAN_OPTIONS": options,
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "LSAN_OPTIONS": "exitcode=99",
+    }
+
+
+def start(program, it, where):
+    """Runs the command of a case; (exit status, standard error) or what went wrong."""
+
+    def limit():
+        for name, value in it.limits:
+            resource.setrlimit(name, (value, value))
+        for descriptor in it.closed:
+            os.close(descriptor)
+
+    arguments = [os.fsencode(text) for text in shlex.split(it.command)]
+    identity = {"user": NOBODY, "group": NOBODY} if it.unprivileged and os.getuid() == 0 else {}
+    data, source = it.stdin, None
+    if isinstance(data, str):
+        data, source = None, os.open(os.path.join(where, it.stdin), os.O_RDONLY)
+    out = open(it.stdout, "wb") if it.stdout else subprocess.DEVNULL
+    try:
+        done = subprocess.run(
+            [os.fsencode(program)] + arguments,
+            cwd=where,
+            stdout=out,
+            stderr=subprocess.PIPE,
+            timeout=SECONDS,
+            env=environment(),
+            preexec_fn=limit,
+            check=False,
+            **identity,
+            **({"stdin": source} if source is not None else {"input": data})
+        )
+        return done.returncode, done.stderr.decode("utf-8", "replace")
+    except subprocess.TimeoutExpired:
+        return None, "not finished after %d s" % SECONDS
+    finally:
+        if source is not None:
+            os.close(source)
+        if out is not subprocess.DEVNULL:
+            out.close()
+
+
+def judge(it, status, text, found):
+    """What is wrong with the outcome of a case."""
+    faults = list(found)
+    if status is None:
+        return [text]
+    if SANITIZER.search(text):
+        faults.append("a sanitizer's report")
+    if status < 0:
+        faults.append("ended by signal %d" % -status)
+    elif status != it.exit:
+        faults.append("exit status %d instead of %d" % (status, it.exit))
+    faults += ["'%s' is not said" % part for part in it.says if part not in text]
+    if not text and it.exit != 0 and 2 not in it.closed:
+        faults.append("nothing is said")
+    return faults
+
+
+def run_case(program, it):
+    """(exit status, standard error, faults) of a case in a folder of its own."""
+    where = tempfile.mkdtemp(prefix="icestream-bad-")
+    try:
+        for name, content in it.files.items():
+            prepare(os.path.join(where, name), content)
+        if it.unprivileged and os.getuid() == 0:
+            for root, folders, names in os.walk(where):
+                for name in [root] + [os.path.join(root, n) for n in folders + names]:
+                    os.chown(name, NOBODY, NOBODY, follow_symlinks=False)
+        before = {os.path.join(root, name) for root, _, names in os.walk(where) for name in names}
+        status, text = start(program, it, where)
+        found = leftovers(where, before)
+        if it.check:
+            found += it.check(where)
+        return status, text, judge(it, status, text, found)
+    finally:
+        for root, folders, _ in os.walk(where):
+            for name in folders:
+                if not os.path.islink(os.path.join(root, name)):
+                    os.chmod(os.path.join(root, name), 0o700)
+        shutil.rmtree(where)
+
+
+def may_run_as_nobody(program):
+    """Whether `nobody` can execute the program; without root there is nothing to change."""
+    if os.getuid() != 0:
+        return True
+    try:
+        return (
+            subprocess.run(
+                [program, "--version"],
+                user=NOBODY,
+                group=NOBODY,
+                cwd="/",
+                check=False,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            ).returncode
+            == 0
+        )
+    except OSError:
+        return False
+
+
+def make_good_files(program):
+    """A step file, its hit file, the first as HDF5 (or b"" without HDF5): by the program itself."""
+    with tempfile.TemporaryDirectory() as where:
+
+        def run(*arguments):
+            return subprocess.run(
+                [program, *arguments], cwd=where, stderr=subprocess.PIPE, check=False
+            )
+
+        os.mkdir(os.path.join(where, "steps"))
+        for arguments in (
+            [
+                "generate",
+                "-s",
+                "workload.steps=40",
+                "-s",
+                "workload.photons_per_step=500",
+                "-o",
+                "steps/a.steps.npy",
+            ],
+            ["run", "-q", "-s", "ice.model=uniform"],
+        ):
+            done = run(*arguments)
+            if done.returncode != 0:
+                sys.exit("cannot make good files: %s" % done.stderr.decode())
+        run("convert", "steps/a.steps.npy", "a.h5")
+        contents = []
+        for name in ("steps/a.steps.npy", "hits/a.hits.npy", "a.h5"):
+            path = os.path.join(where, name)
+            contents.append(open(path, "rb").read() if os.path.exists(path) else b"")
+        return contents
+
+
+def print_table(results):
+    print(
+        "# Bad inputs\n\nWhat icestream says to damaged and hostile inputs; made by "
+        "`tests/cli/bad_inputs.py PROGRAM --table`,\nrun as the test `cli/bad_inputs`. "
+        "%d cases; of several messages the first is shown.\n" % len(results)
+    )
+    group = None
+    for it, status, text in results:
+        if it.group != group:
+            group = it.group
+            print(
+                "\n## %s\n\n| input | command | exit status | message |\n| --- | --- | --- | --- |"
+                % (group[0].upper() + group[1:])
+            )
+        lines = text.splitlines() or [""]
+        cells = [it.name, "icestream " + it.command, str(status), lines[0]]
+        for i, cell in enumerate(cells):
+            cell = "".join(c if c.isprintable() else "?" for c in cell).replace("|", "\\|")
+            cells[i] = cell if len(cell) <= 200 else cell[:200] + " ..."
+        message = "`%s`" % cells[3].replace("`", "'") if cells[3] else ""
+        print("| %s | `%s` | %s | %s |" % (cells[0], cells[1].strip(), cells[2], message))
+
+
+def main(arguments):
+    if not arguments:
+        sys.exit(__doc__)
+    program = good.program = os.path.abspath(arguments[0])
+    table = "--table" in arguments
+    only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
+    good.steps, good.hits, good.hdf5 = make_good_files(program)
+    good.hit_count = int(re.search(rb"'shape': \( *(\d+),", good.hits[:1024]).group(1))
+    for collect in (
+        configuration_cases,
+        ice_cases,
+        geometry_cases,
+        step_cases,
+        sink_cases,
+        command_cases,
+    ):
+        collect()
+    nobody = may_run_as_nobody(program)
+    with open(program, "rb") as file:
+        sanitized = re.search(rb"__[at]san_init", file.read()) is not None
+    results, failures, skipped = [], 0, 0
+    for it in CASES:
+        if only not in it.group + " " + it.name:
+            continue
+        if (it.unprivileged and not nobody) or (it.unsanitized and sanitized):
+            skipped += 1
+            continue
+        status, text, faults = run_case(program, it)
+        results.append((it, status, text))
+        if faults:
+            failures += 1
+            print(
+                "FAILED: %s: %s: %s\n  icestream %s\n  %s"
+                % (
+                    it.group,
+                    it.name,
+                    "; ".join(faults),
+                    it.command[:200],
+                    text[:3000].replace("\n", "\n  "),
+                ),
+                file=sys.stderr,
+            )
+    if table:
+        print_table(results)
+    else:
+        print("%d cases, %d failures, %d skipped" % (len(results), failures, skipped))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,371 @@
+"""Cases for bad_inputs.py: sinks, standard input, the command line, info and convert."""
+
+import json
+import os
+import resource
+import struct
+
+from bad_inputs_files import NAN, case, folder, good, link, locked, npy, pipe, step
+
+# ---- sinks, streams ------------------------------------------------------------------------------
+
+
+def has_the_hits(where):
+    """All but what was said about them, as in the run that made the good ones."""
+    with open(os.path.join(where, "hits/a.hits.npy"), "rb") as file:
+        return (
+            []
+            if good.hits[: 1024 + 64 * good.hit_count] == file.read()[: 1024 + 64 * good.hit_count]
+            else ["other hits"]
+        )
+
+
+def has_a_summary(where):
+    try:
+        with open(os.path.join(where, "hits/summary.json"), "rb") as file:
+            json.load(file)
+        return []
+    except (OSError, ValueError) as error:
+        return [str(error)]
+
+
+def sink(name, command, says, files=None, exit_status=74, **more):
+    case(
+        "sink",
+        name,
+        command,
+        exit_status,
+        says,
+        {**({} if more.get("stdin") else {"steps/a.steps.npy": good.steps}), **(files or {})},
+        **more
+    )
+
+
+def sink_cases():
+    sink(
+        "a read-only folder",
+        "run",
+        "sink.directory: hits/: Permission denied",
+        {"hits": locked(None, 0o555)},
+        unprivileged=True,
+    )
+    sink("a file", "run", "sink.directory: hits/: Not a directory", {"hits": b""})
+    sink(
+        "below a file",
+        "run -s sink.directory=file/hits",
+        "sink.directory: file/hits: Not a directory",
+        {"file": b""},
+    )
+    sink(
+        "a device", "run -s sink.directory=/dev/null", "sink.directory: /dev/null: Not a directory"
+    )
+    sink(
+        "a link to nowhere",
+        "run",
+        "sink.directory: hits/: No such file",
+        {"hits": link("nowhere/at/all")},
+    )
+    sink("no name", "run -s sink.directory=", "sink.directory: found", exit_status=2)
+    sink(
+        "an output that is there",
+        "run",
+        ["hits/a.hits.npy: already exists", "nothing was computed; --resume", "--force"],
+        {"hits/a.hits.npy": b"mine"},
+    )
+    sink(
+        "an output that is a folder",
+        "run --force",
+        "hits/a.hits.npy: found a folder",
+        {"hits/a.hits.npy": folder()},
+    )
+    sink(
+        "an output that is a pipe",
+        "run --force",
+        "hits/a.hits.npy: found something that is not a file",
+        {"hits/a.hits.npy": pipe()},
+    )
+    sink(
+        "a folder in place of the .part",
+        "run",
+        "hits/a.hits.npy: cannot create its .part file",
+        {"hits/a.hits.npy.part": folder()},
+    )
+    sink("a name too long", "run -s sink.directory=" + "d" * 300, "File name too long")
+    sink(
+        "an output name too long",
+        "run -s 'source.files=*.npy'",
+        "File name too long",
+        {"n" * 250 + ".npy": good.steps},
+    )
+    sink(
+        "a full device",
+        "run -q -s sink.directory=-",
+        "standard output: cannot write hits: No space left",
+        stdout="/dev/full",
+    )
+    sink(
+        "a file size limit",
+        "run -q",
+        "hits/a.hits.npy: cannot write: File too large",
+        limits=((resource.RLIMIT_FSIZE, 2000),),
+    )
+    sink(
+        "every stream closed",
+        "run -s ice.model=uniform",
+        [],
+        exit_status=0,
+        closed=(0, 1, 2),
+        check=has_the_hits,
+    )
+    sink(
+        "standard output closed",
+        "run -q -s sink.directory=-",
+        "standard output: cannot write hits: Bad file descriptor",
+        closed=(1,),
+    )
+    sink(
+        "a step file whose name is not UTF-8",
+        "run -q -s 'source.files=*.npy'",
+        [],
+        {"\udcff.npy": good.steps},
+        exit_status=0,
+        check=has_a_summary,
+    )
+    sink(
+        "a summary to a device",
+        "run -q --summary null",
+        [],
+        {"null": link("/dev/null")},
+        exit_status=0,
+        check=lambda where: (
+            [] if os.path.islink(os.path.join(where, "null")) else ["the link is gone"]
+        ),
+    )
+    sink(
+        "a summary in no folder",
+        "run -q --summary none/summary.json",
+        "none/summary.json: cannot write the summary: No such file",
+    )
+    sink(
+        "steps into a folder that is not there",
+        "generate -o none/a.steps.npy",
+        "none/a.steps.npy: cannot create its .part file: No such file",
+    )
+    sink(
+        "steps into a file without a name",
+        "generate -o ''",
+        "found an empty name, expected that of a file",
+    )
+    sink(
+        "help to a full device",
+        "--help",
+        "standard output: No space left on device",
+        stdout="/dev/full",
+    )
+    sink(
+        "help of a command to a full device",
+        "run --help",
+        "standard output: No space left on device",
+        stdout="/dev/full",
+    )
+    sink(
+        "steps over a file",
+        "generate -o steps/a.steps.npy",
+        "steps/a.steps.npy: found an existing file",
+    )
+    sink(
+        "steps over a device",
+        "generate -o null --force",
+        "null: found something that is not a file",
+        {"null": link("/dev/null")},
+    )
+    sink("steps to a full device", "generate -o -", "No space left on device", stdout="/dev/full")
+
+    def stream(name, data, says, exit_status=3):
+        case(
+            "standard input",
+            name,
+            "run -q -s source.files=- -s sink.directory=hits -s ice.model=uniform",
+            exit_status,
+            says,
+            stdin=data,
+        )
+
+    message = npy(step())
+    stream("text", b"hello\n", ["standard input, message 1: byte 0: found no .npy magic string"])
+    stream(
+        "a message cut in its header",
+        message[:50],
+        ["standard input, message 1: byte 50: found the end"],
+    )
+    stream(
+        "a message cut in its rows",
+        message[:-10],
+        ["standard input, message 1: byte", "10 bytes more of the rows"],
+    )
+    stream(
+        "junk behind a message",
+        message + b"junk",
+        ["standard input, message 2: byte 0: found no .npy magic"],
+    )
+    stream(
+        "junk that looks like a trailer",
+        message + b"{junk",
+        ["standard input, message 1: ", "metadata"],
+    )
+    stream(
+        "a message with a trailer cut short",
+        good.steps[:-5],
+        ["standard input, message 1: ", "5 bytes more of the trailer"],
+    )
+    stream(
+        "2^50 rows announced", npy(step(), shape="(1125899906842624,)"), ["expected", "of the rows"]
+    )
+    stream("a step id twice", npy(step(), step(step_id=1), step()), ["found 0 twice in event 0"])
+    case(
+        "standard input",
+        "closed",
+        "run -q -s source.files=-",
+        3,
+        "standard input: byte 0: cannot read: Bad file descriptor",
+        closed=(0,),
+    )
+    case(
+        "standard input",
+        "a folder",
+        "run -q -s source.files=-",
+        3,
+        "cannot read: Is a directory",
+        {"folder": folder()},
+        stdin="folder",
+    )
+
+
+# ---- commands ------------------------------------------------------------------------------------
+
+
+def command_cases():
+    def usage(name, command, says, exit_status=2, **more):
+        case("command line", name, command, exit_status, says, **more)
+
+    usage("nothing", "", "icestream: expected a command")
+    usage("an unknown command", "rnu", "unknown command rnu; did you mean run?")
+    usage("an empty command", "''", "unknown command")
+    usage("an unknown option", "run --forse", "unknown option --forse; did you mean --force?")
+    usage("an option of another command", "validate --force", "this command has no option --force")
+    usage("an unknown letter", "run -qx", "unknown option")
+    usage("a value for a switch", "run --force=yes", "--force=yes")
+    usage("no value", "run --set", "expected a value after --set")
+    usage("two configurations", "run a.yaml b.yaml", "unexpected argument b.yaml")
+    usage("--set without =", "run -s run.seed", "--set run.seed: error: expected path=value")
+    usage("--set without a key", "run -s =1", "--set =1: error: expected path=value")
+    usage("--set of an unknown key", "run -s run.sede=1", "did you mean 'run.seed'?")
+    usage("--set of a section", "run -s run=1", "'run' is a section, expected a key in it: seed")
+    usage("--set that is no YAML", "run -s 'detector.excluded=[[1, 2'", "--set detector.excluded=")
+    usage("--set of a wrong value", "run -s graph.pool=big", "graph.pool: found 'big'")
+    usage("--set of a key without end", "run -s %s=1" % ("a." * 5000), "unknown key")
+    usage("--set that is not UTF-8", "run -s source.files=\udcff", "not valid UTF-8")
+    usage("an unknown instruction set", "run -s device.instruction_set=mmx", "found 'mmx'")
+    usage("no GPU", "run -s device.backend=cuda", "device.backend: found cuda", 1)
+    usage("info of nothing", "info", "icestream info: expected FILE")
+    usage("info of what is not there", "info none.npy", "none.npy: cannot open: No such file", 3)
+    usage("generate without a file", "generate", "expected --output FILE")
+    usage("bench without photons", "bench -s workload.steps=0", "no photons")
+    usage("compare of one schedule", "compare --schedules wavefront", "one schedule alone")
+    usage("compare of commas", "compare --schedules ,,", "--schedules: found ''")
+    usage(
+        "compare of a GPU schedule",
+        "compare --schedules fused,wavefront",
+        "--schedules: found 'fused'",
+    )
+    usage("compare against nothing", "compare --against none.yaml", "none.yaml: error: cannot open")
+    usage("convert of one kind", "convert a.npy b.npy", "the same kind of file twice")
+    usage("convert of an unknown kind", "convert a.txt b.h5", "a.txt: found an unknown ending")
+    usage(
+        "a pool larger than the memory",
+        "validate -s graph.pool=268435456",
+        "out of memory for a wave of 268435456 photons",
+        1,
+        limits=((resource.RLIMIT_AS, 1 << 30),),
+        unsanitized=True,
+    )
+    usage(
+        "more threads than there may be",
+        "validate -s device.threads=1000",
+        "cannot start compute thread",
+        1,
+        limits=((resource.RLIMIT_AS, 1 << 30),),
+        unsanitized=True,
+    )
+
+    def looked_at(name, data, says, command="info --verify a.npy", exit_status=3):
+        case(
+            "info, convert",
+            name,
+            command,
+            exit_status,
+            says,
+            {
+                (
+                    command.split()[-1].split("/")[-1]
+                    if command.startswith("info")
+                    else command.split()[1]
+                ): data
+            },
+        )
+
+    looked_at(
+        "neither steps nor hits",
+        npy(bytes(4), types="[('a', '<f4')]"),
+        "a.npy: header: found neither field photons nor field photon_id",
+    )
+    looked_at("hits cut short", good.hits[:-200], "a.npy: trailer")
+    looked_at(
+        "hits without a trailer",
+        good.hits[: 1024 + 64 * good.hit_count],
+        "a.npy: found no trailer, expected one",
+    )
+    swapped = good.hits[:1024] + good.hits[1088:1152] + good.hits[1024:1088] + good.hits[1152:]
+    looked_at("two hits exchanged", swapped, "a.npy: rows 0 to 16383: found CRC-32C")
+    late = bytearray(good.hits)
+    late[1024 + 8 : 1024 + 16] = struct.pack("<d", NAN)
+    looked_at("a hit at NaN", bytes(late), "a.npy: rows 0 to 16383: found CRC-32C")
+    looked_at(
+        "a bad step", npy(step(), step(step_id=1, beta=2)), "a.npy: row 1, field beta: found 2"
+    )
+    looked_at("a folder", folder(), "a.npy: found a folder")
+    looked_at("an empty .h5", b"", "a.h5: ", "convert a.h5 b.npy")
+    looked_at(
+        "junk in a .h5",
+        b"\x89HDF\r\n\x1a\n" + bytes(range(256)) * 20,
+        "a.h5: cannot open: HDF5 says",
+        "convert a.h5 b.npy",
+    )
+    looked_at(
+        "a .h5 that is a folder",
+        folder(),
+        "a.h5: found something that is not a file",
+        "convert a.h5 b.npy",
+    )
+    looked_at(
+        "a .h5 that is a pipe",
+        pipe(),
+        "a.h5: found something that is not a file",
+        "convert a.h5 b.npy",
+    )
+    looked_at(
+        "damaged steps to HDF5", good.steps[:-1], "a.npy: trailer: found", "convert a.npy b.h5"
+    )
+    if good.hdf5:
+        for cut in (100, 900, len(good.hdf5) // 2, len(good.hdf5) - 64):
+            looked_at(
+                "a .h5 cut after %d bytes" % cut, good.hdf5[:cut], "a.h5: ", "convert a.h5 b.npy"
+            )
+    case(
+        "info, convert",
+        "an HDF5 file over another file",
+        "convert a.npy b.h5",
+        74,
+        "b.h5: found an existing file",
+        {"a.npy": good.steps, "b.h5": b"mine"},
+    )

@@ -1,0 +1,313 @@
+"""Cases for bad_inputs.py: step files."""
+
+import re
+import struct
+import subprocess
+
+from bad_inputs_files import (
+    GOOD_STEP,
+    INFINITY,
+    NAN,
+    STEP_FIELDS,
+    case,
+    crc32c,
+    descr,
+    folder,
+    good,
+    link,
+    locked,
+    npy,
+    npy_header,
+    pipe,
+    sparse,
+    step,
+    trailer,
+)
+
+
+def has_good_hits(where):
+    done = subprocess.run(
+        [good.program, "info", "--verify", "hits/a.hits.npy"],
+        cwd=where,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    text = done.stdout.decode()
+    return (
+        [] if done.returncode == 0 and not re.search(r"rows +0\n", text) else ["info says: " + text]
+    )
+
+
+def steps(name, content, says, exit_status=3, command="run -q -s ice.model=uniform", **more):
+    case(
+        "steps",
+        name,
+        command + " -s source.files=a.steps.npy",
+        exit_status,
+        says if isinstance(says, list) else ["a.steps.npy: ", says],
+        {"a.steps.npy": content},
+        **more
+    )
+
+
+def field_case(name, says, **changes):
+    steps(name, npy(step(), step(step_id=1, **changes)), ["a.steps.npy: row 1, field", says])
+
+
+def header_cases():
+    two = npy(step(), step(step_id=1))
+    steps("empty", b"", "found an empty file, expected an .npy file")
+    steps("text", b"x,y,z\n1,2,3\n", "byte 0: found no .npy magic string")
+    steps("a .npz archive", b"PK\x03\x04" + bytes(200), "byte 0: found no .npy magic string")
+    steps("an HDF5 file", b"\x89HDF\r\n\x1a\n" + bytes(2000), "byte 0: found no .npy magic string")
+    for size, says in (
+        (3, "found 3 bytes, expected a complete .npy header"),
+        (9, "found 9 bytes, expected a complete .npy header"),
+        (60, "expected"),
+        (two.index(b"\n"), "1 bytes more of the header"),
+        (len(two) - 128, "found 0 complete rows, expected 2"),
+        (len(two) - 65, "found 0 complete rows, expected 2"),
+        (len(two) - 1, "found 1 complete rows, expected 2"),
+    ):
+        steps("cut after %d bytes" % size, two[:size], ["a.steps.npy: ", says])
+    steps("version 9", npy(step(), version=(9, 0)), "byte 6: found .npy version 9.0")
+    steps(
+        "a header of 2 GB",
+        npy(step(), version=(2, 0), length=(1 << 31)),
+        "byte 8: found a header of 2147483648 bytes, expected at most",
+    )
+    steps(
+        "a header of 2 GB in a sparse file",
+        sparse(npy(step(), version=(2, 0), length=(1 << 31) - 1), 1 << 32),
+        "byte 8: found a header of",
+    )
+    steps("no header text", npy_header("", length=0), "byte 8: found a header of 0 bytes")
+    steps("2^64 rows", npy(step(), shape="(18446744073709551616,)"), "header byte")
+    steps(
+        "2^60 rows",
+        npy(step(), shape="(1152921504606846976,)"),
+        "header: found 1152921504606846976 rows of 64 bytes, expected less than 2^63 bytes",
+    )
+    steps("2^50 rows", npy(step(), shape="(1125899906842624,)"), "found 1 complete rows, expected")
+    steps("-1 rows", npy(step(), shape="(-1,)"), "expected a shape of one dimension")
+    steps("two dimensions", npy(step(), shape="(1, 1)"), "expected a shape of one dimension")
+    steps("no dimension", npy(step(), shape="()"), "expected a shape of one dimension")
+    steps("Fortran order", npy(step(), order="True"), "expected fortran_order False")
+    steps(
+        "no key shape",
+        npy_header("{'descr': %s, 'fortran_order': False}" % descr()),
+        "found no key 'shape'",
+    )
+    steps("a key twice", npy(step(), keys="'shape': (1,)"), "found key 'shape' again")
+    steps("a further key", npy(step(), keys="'size': 1"), "found key 'size'")
+    steps(
+        "a program for a header",
+        npy_header("{'descr': __import__('os').system('true')}"),
+        "header byte",
+    )
+    steps("Python objects", npy(step(), types="'|O'"), "expected a list of fields")
+    steps(
+        "a field of Python objects",
+        npy(step(), types=descr(weight="|O")),
+        "field weight: found Python objects, expected numbers",
+    )
+    steps("a plain array of numbers", npy(bytes(64), types="'<f4'"), "expected a list of fields")
+    steps("no field", npy(step(), types="[]"), "expected at least one field")
+    steps(
+        "a field missing",
+        npy(bytes(60), types=descr([f for f in STEP_FIELDS if f[0] != "beta"])),
+        "field beta: found none of this name",
+    )
+    steps(
+        "a field twice",
+        npy(bytes(68), types=descr(STEP_FIELDS + [("x", "<f4")])),
+        "field x: found it twice",
+    )
+    steps("big-endian", npy(step(), types=descr(x=">f4")), "field x: found type >f4")
+    steps("a date", npy(bytes(68), types=descr(t="<M8[ns]")), "field t: found type <M8[ns]")
+    steps(
+        "a sub-array",
+        npy(bytes(68), types="[('x', '<f4', (2,)), ('photons', '<u4')]"),
+        "field x: found type a sub-array",
+    )
+    steps(
+        "a row of 1 TB",
+        npy(bytes(64), types="[('x', '<f4', (1000000, 1000000))]"),
+        "expected a sub-array of less than 1 MiB",
+    )
+    steps(
+        "structures 100 deep",
+        npy(bytes(64), types="[('x', " * 100 + "'<f4'" + ")]" * 100),
+        "expected structures nested at most 8 deep",
+    )
+    steps("hits", good.hits, "field photons: found none of this name")
+    wide = [(n, "<f8" if n in ("photons", "step_id", "x") else k) for n, k in STEP_FIELDS]
+    wide_row = struct.Struct("<d9fdIQd2BH")
+
+    def converted(**changes):
+        return npy(wide_row.pack(*{**GOOD_STEP, **changes}.values()), types=descr(wide))
+
+    steps("1.5 photons, as a double", converted(photons=1.5), "row 0, field photons: found 1.5")
+    steps("-1 photons, as a double", converted(photons=-1), "row 0, field photons: found -1")
+    steps(
+        "NaN for a step id, as a double", converted(step_id=NAN), "row 0, field step_id: found nan"
+    )
+    steps("1e300 m, as a double", converted(x=1e300), "row 0, field x: found 1e+300")
+
+
+def step_cases():
+    header_cases()
+    field_case("NaN", "x: found nan, expected a value in [-10000, 10000] m", x=NAN)
+    field_case("infinitely late", "t: found inf, expected a finite value", t=INFINITY)
+    field_case("11 km away", "z: found -11000", z=-11000)
+    field_case("no direction", "found a vector of length 0", dx=0, dy=0, dz=0)
+    field_case("a direction of NaN", "dy: found nan", dy=NAN)
+    field_case("a direction of length 2", "found a vector of length 2", dz=2)
+    field_case("a direction of 1e38", "found a vector of length 1e+38", dx=1e38)
+    field_case("negative length", "length: found -1", length=-1)
+    field_case("faster than light", "beta: found 1.5, expected a value in (0, 1]", beta=1.5)
+    field_case("at rest", "beta: found 0, expected a value in (0, 1]", beta=0)
+    field_case("a negative weight", "weight: found -1", weight=-1)
+    case(
+        "steps",
+        "a weight that its bias makes infinite",
+        "run -q",
+        0,
+        [],
+        {"steps/a.steps.npy": npy(step(weight=3.4e38, photons=3000, z=8))},
+        check=has_good_hits,
+    )
+    field_case("unknown kind", "kind: found 9, expected 0 (track)", kind=9)
+    field_case(
+        "unknown spectrum", "spectrum: found 7, expected a spectrum of the run, 0 to 6", spectrum=7
+    )
+    field_case("unknown flags", "flags: found 256, expected 0 or 1", flags=256)
+    steps(
+        "a step id twice",
+        npy(step(), step(step_id=1), step()),
+        "row 2, field step_id: found 0 again in event 0 (as in row 0)",
+    )
+    many = struct.pack("<I", 0xFFFFFFFF)
+    steps(
+        "2^62 photons",
+        npy(*[step(step_id=i).replace(struct.pack("<I", 10), many, 1) for i in range(3)]).replace(
+            b"(3,)", b"(9,)"
+        ),
+        "found 3 complete rows, expected 9",
+    )
+    steps(
+        "bytes behind the rows",
+        npy(step()) + b"junk",
+        "trailer: found 4 bytes after the last row that do not end in ISTRAIL1",
+    )
+    metadata = (
+        b'{"schema":"icestream.steps","version":1,"rows":1,'
+        b'"crc32c":{"block_bytes":1048576,"values":[%d]}}'
+    )
+    body = npy(step())
+    right = metadata % crc32c(step())
+    steps(
+        "a trailer of version 2",
+        trailer(body, right, version=2),
+        "trailer: found version 2, expected 1",
+    )
+    steps(
+        "a trailer that starts elsewhere",
+        trailer(body, right, offset=1 << 63),
+        "trailer: found metadata at byte",
+    )
+    steps(
+        "a trailer with another checksum",
+        trailer(body, right, checksum=1),
+        "trailer: found metadata with CRC-32C",
+    )
+    steps("a trailer that is no JSON", trailer(body, b"{schema"), "trailer: byte")
+    steps(
+        "a trailer that is a list",
+        trailer(body, b"[1]"),
+        "found another JSON value, expected a JSON object",
+    )
+    steps("a trailer of brackets", trailer(body, b"[" * 100000), "trailer: byte")
+    steps(
+        "a trailer of something else",
+        trailer(body, right.replace(b"steps", b"hits")),
+        'trailer: schema: found "icestream.hits", expected icestream.steps',
+    )
+    steps(
+        "a trailer for more rows",
+        trailer(body, right.replace(b'"rows":1', b'"rows":2')),
+        "trailer: rows: found 2, expected 1",
+    )
+    steps(
+        "a trailer without checksums",
+        trailer(body, b'{"schema":"icestream.steps","version":1,"rows":1}'),
+        "trailer: crc32c.block_bytes: found nothing",
+    )
+    steps(
+        "a checksum of rows that differs",
+        trailer(body, metadata % 1),
+        "rows 0 to 16383: found CRC-32C",
+    )
+    for name, at in (
+        ("in a row", 1024 + 64 * 20 + 40),
+        ("in the metadata", -100),
+        ("in the tail", -30),
+    ):
+        flipped = bytearray(good.steps)
+        flipped[at] ^= 1
+        steps("one bit flipped " + name, bytes(flipped), ["a.steps.npy: ", "found"])
+    steps("a trailer cut short", good.steps[:-1], "trailer: found")
+    steps(
+        "a .part of a killed writer",
+        good.steps[:1024].replace(b" 40,)", b"  0,)") + good.steps[1024:3000],
+        "trailer: found 1976 bytes after the last row that do not end in ISTRAIL1",
+    )
+    steps("a link to nowhere", link("nowhere"), "cannot open: No such file or directory")
+    steps("a folder", folder(), "found a folder, expected a regular file")
+    steps("a pipe", pipe(), "found a pipe, expected a regular file")
+    steps("a device without end", link("/dev/zero"), "found a device, expected a regular file")
+    steps("unreadable", locked(npy(step())), "cannot open: Permission denied", unprivileged=True)
+    case(
+        "steps",
+        "an output over an input",
+        "run --force -s sink.directory=. -s 'source.files=[a.npy, a.hits.npy]'",
+        2,
+        ["a.hits.npy would be overwritten by the output ./a.hits.npy"],
+        {"a.npy": good.steps, "a.hits.npy": good.steps},
+    )
+    case(
+        "steps",
+        "not there",
+        "run -s 'source.files=[none.npy]'",
+        2,
+        "--set source.files: error: source.files: none.npy: No such file or directory",
+    )
+    case(
+        "steps",
+        "one bad file among good ones",
+        "run -q -s ice.model=uniform",
+        3,
+        ["steps/b.steps.npy: found an empty file", "1 of 3 files set aside"],
+        {
+            "steps/a.steps.npy": good.steps,
+            "steps/b.steps.npy": b"",
+            "steps/c.steps.npy": good.steps,
+        },
+    )
+    case(
+        "steps",
+        "two names, one output",
+        "run -s 'source.files=[a.npy, a.steps.npy]'",
+        2,
+        ["would both be written to hits/a.hits.npy"],
+        {"a.npy": good.steps, "a.steps.npy": good.steps},
+    )
+    case(
+        "steps",
+        "one file under two names",
+        "run -s 'source.files=[a.npy, b.npy]'",
+        2,
+        ["the same file is named twice"],
+        {"a.npy": good.steps, "b.npy": link("a.npy")},
+    )
