@@ -57,7 +57,7 @@ for schedule in $schedules; do
     read -r high high_bounces set <<<"$many_result"
     awk -v schedule="$schedule" -v set="$set" -v instructions="$((high - low))" \
         -v bounces="$((high_bounces - low_bounces))" 'BEGIN {
-            printf "%-16s %-10s %16d %12d %24.1f\n", schedule, set, instructions, bounces,
+            printf "%-16s %-10s %16.0f %12.0f %24.1f\n", schedule, set, instructions, bounces,
                    (bounces > 0 ? instructions / bounces : 0)
         }'
 done
