@@ -8,6 +8,7 @@
 struct is_digest {
     EVP_MD_CTX *state;
     EVP_MD_CTX *copy; /* finishing destroys a state, so a copy is finished */
+    bool broken;      /* since the start: OpenSSL 3 allocates at any step, and may fail to */
 };
 
 int is_digest_create(is_digest **out, is_error *error)
@@ -37,16 +38,15 @@ void is_digest_destroy(is_digest *digest)
     free(digest);
 }
 
-/* After _create these two do not allocate, so they cannot fail. */
-
 void is_digest_reset(is_digest *digest)
 {
-    (void)EVP_DigestInit_ex(digest->state, NULL, NULL);
+    digest->broken = EVP_DigestInit_ex(digest->state, NULL, NULL) != 1;
 }
 
 void is_digest_add(is_digest *digest, const void *bytes, size_t size)
 {
-    (void)EVP_DigestUpdate(digest->state, bytes, size);
+    if (!digest->broken)
+        digest->broken = EVP_DigestUpdate(digest->state, bytes, size) != 1;
 }
 
 void is_digest_text(const is_digest *digest, char text[IS_DIGEST_TEXT])
@@ -54,7 +54,7 @@ void is_digest_text(const is_digest *digest, char text[IS_DIGEST_TEXT])
     static const char digits[] = "0123456789abcdef";
     unsigned char value[EVP_MAX_MD_SIZE] = {0};
     text[0] = 0;
-    if (EVP_MD_CTX_copy_ex(digest->copy, digest->state) != 1 || /* allocates */
+    if (digest->broken || EVP_MD_CTX_copy_ex(digest->copy, digest->state) != 1 ||
         EVP_DigestFinal_ex(digest->copy, value, NULL) != 1)
         return;
     for (size_t i = 0; i < 32; ++i) {
