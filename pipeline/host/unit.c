@@ -12,7 +12,7 @@
 
 enum {
     UNIT_ROWS = 4096,              /* steps read at a time: 256 KiB */
-    LEAST_BATCH_PHOTONS = 1 << 16, /* a pool's slots are refilled often enough to stay full */
+    LEAST_BATCH_PHOTONS = 1 << 14, /* a pool's slots are refilled often enough to stay full */
     BATCHES_PER_THREAD = 8,        /* of a file, for an even load at its end */
 };
 
