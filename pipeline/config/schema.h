@@ -41,6 +41,7 @@ typedef struct is_schema_field {
     const char *path; /* "graph.pool": keys from the outside in, separated by dots */
     is_schema_type type;
     bool required;        /* an error when neither the field nor one of its group is given */
+    bool growing;         /* choices are added elsewhere: the documentation does not list them */
     size_t offset, size;  /* of the member; see IS_SCHEMA_AT */
     const char *fallback; /* the default, as a value for is_yaml_read_value; NULL: zeros */
     uint64_t least, most; /* IS_SCHEMA_UNSIGNED, both included */
@@ -50,7 +51,6 @@ typedef struct is_schema_field {
     size_t count_offset;  /* IS_SCHEMA_PATTERNS: of the size_t that counts the texts */
     /* Names of choices in order, NULL after the last; gets the field's path. */
     const char *(*choice)(const char *path, size_t index);
-    bool growing; /* choices are added elsewhere: the documentation does not list them */
     const is_schema_custom *custom;
     const char *group; /* fields of the same group exclude each other: two in one file are an
                           error; one that is read clears the others. NULL: none */
