@@ -13,8 +13,9 @@
 #include "pipeline/icestream.h"
 #include "stages/model.h"
 
-/* Photons per batch where graph.batch is auto: a twentieth of a second of one CPU thread. Four times
- * more cost two threads 3 % at the end of a run of 2e6 photons, where one waits for the other. */
+/* Photons per batch where graph.batch is auto: a twentieth of a second of one CPU thread. Four
+ * times more cost two threads 3 % at the end of a run of 2e6 photons, where one waits for the
+ * other. */
 #define IS_BATCH_PHOTONS (1u << 16)
 /* Steps per batch at most, whatever their photons: bounds the memory of a batch to 2 MiB. */
 #define IS_BATCH_STEPS (1u << 14)
