@@ -1,0 +1,60 @@
+/* What the host and the kernels of a GPU schedule share: the common subset of C11 and CUDA C. */
+#ifndef IS_CUDA_STATE_H
+#define IS_CUDA_STATE_H
+
+#include "stages/photon.h"
+
+/* Batches whose photons may be in one lane's pool at a time. */
+#define IS_LANE_BATCHES 4u
+
+/* Photons per entry of is_queue_batch.starts. */
+#define IS_START_STRIDE 256u
+
+/* One batch in a lane's step queue. Photons of the queue are numbered from 0 on, through all batches
+ * that a lane ever gets; this one holds numbers first .. first + photons - 1. */
+typedef struct is_queue_batch {
+    uint64_t first;
+    uint32_t photons;
+    uint32_t emissions; /* how many, 0: the place is free */
+} is_queue_batch;
+
+/* What became of the photons of one batch, summed over the launches since it was put there. */
+typedef struct is_batch_count {
+    unsigned long long absorbed, detected, left, stopped, hits, bounces;
+} is_batch_count;
+
+/* What the host tells the kernels before every launch. */
+typedef struct is_launch {
+    uint64_t end;          /* photons below this number of the queue may be created */
+    ice_arrival *hits;     /* [hit_capacity] device memory of this launch */
+    uint32_t hit_capacity; /* >= 1 */
+    uint32_t drain;        /* 1: go on until the pool is empty, 0: until the steps are used up */
+    uint64_t wave_limit;   /* leave the loop after so many waves, 0: no limit */
+    is_queue_batch batches[IS_LANE_BATCHES];
+} is_launch;
+
+/* What the kernels tell each other and, after a launch, the host. */
+typedef struct is_progress {
+    uint64_t next;      /* photons of the queue taken so far */
+    uint64_t waves;     /* trips through the loop, or refills of a persistent warp, in this launch */
+    uint32_t hits;      /* places of the hit buffer that were asked for; may exceed its capacity */
+    uint32_t stalled;   /* photons that wait for a place in it */
+    uint32_t alive;     /* photons in the pool, at the end of a launch (wavefront: of a wave) */
+    uint32_t slots;     /* slots in use: 0 .. slots - 1 hold all living photons */
+    uint32_t queue;     /* entries of the collide queue */
+    uint32_t finished;  /* blocks that are through, for the last one to act */
+    is_batch_count batches[IS_LANE_BATCHES];
+} is_progress;
+
+/* A slot's photon is ice_photon in three words of 16 bytes:
+ *   place   x, y, z, path
+ *   course  dx, dy, dz, absorption
+ *   label   wavelength, emission, photon_id, scatters
+ * `emission` is an index into the lane's ring of emissions; IS_NOBODY: the slot is free. The top bit
+ * of `scatters` says that the photon waits for a place in the hit buffer and that `met` of its slot
+ * holds how many hits of its segment are recorded already. */
+#define IS_NOBODY  0xffffffffu
+#define IS_WAITING 0x80000000u
+#define IS_SLOT_BYTES 48u
+
+#endif
