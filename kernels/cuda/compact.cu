@@ -1,0 +1,316 @@
+#include "kernels/cuda/compact.h"
+
+#include <cub/device/device_partition.cuh>
+#include <cub/device/device_radix_sort.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+static const uint32_t block_size = 256;
+/* Enough to fill any GPU; longer columns are visited in strides. */
+static const uint32_t blocks_most = 2048;
+static const size_t alignment = 256;
+static const uint32_t slots_step = 32; /* of a warp, so that none is cut */
+
+static uint32_t blocks_for(uint32_t slots)
+{
+    const uint32_t blocks = (slots + block_size - 1) / block_size;
+    return blocks < blocks_most ? blocks : blocks_most;
+}
+
+/* The pool's columns with their types. */
+struct columns {
+    uint4 *place, *course, *label;
+    uint32_t *met;
+    uint32_t capacity;
+};
+
+static columns columns_of(const is_compact_pool *pool)
+{
+    return {static_cast<uint4 *>(pool->place), static_cast<uint4 *>(pool->course),
+            static_cast<uint4 *>(pool->label), pool->met, pool->capacity};
+}
+
+static __device__ void copy_photon(const columns &from, uint32_t source, const columns &to,
+                                   uint32_t target)
+{
+    to.place[target] = from.place[source];
+    to.course[target] = from.course[source];
+    to.label[target] = from.label[source];
+    to.met[target] = from.met[source];
+}
+
+static __device__ uint32_t slots_for(uint32_t photons, uint32_t capacity)
+{
+    const uint32_t slots = (photons + slots_step - 1) / slots_step * slots_step;
+    return slots < capacity ? slots : capacity;
+}
+
+/* Whether a slot holds a photon. */
+struct occupied {
+    const uint4 *label;
+    const is_progress *progress;
+
+    __device__ bool operator()(uint32_t slot) const
+    {
+        return slot < progress->slots && label[slot].y != IS_NOBODY;
+    }
+};
+
+/* ---- partition ------------------------------------------------------------------------------ */
+
+/* Temporary memory: the number of living photons; slots, those of living photons first in order,
+ * the free ones in reverse order behind; CUB's own. */
+struct partition_memory {
+    uint32_t *living, *slots;
+    void *cub;
+    size_t cub_bytes;
+};
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+static size_t partition_own_bytes(uint32_t capacity)
+{
+    return alignment + aligned(capacity * sizeof(uint32_t));
+}
+
+static cudaError_t partition_slots(const partition_memory &memory, size_t *cub_bytes,
+                                   const occupied &is_occupied, uint32_t capacity,
+                                   cudaStream_t stream)
+{
+    const thrust::counting_iterator<uint32_t> slots(0);
+    /* The flags are computed where they are read, which saves a column and a kernel. */
+    const auto flags = thrust::make_transform_iterator(slots, is_occupied);
+    return cub::DevicePartition::Flagged(memory.cub, *cub_bytes, slots, flags, memory.slots,
+                                         memory.living, capacity, stream);
+}
+
+/* There are as many living photons at or behind the new end as there are holes in front of it, so
+ * the k-th from the back has the k-th hole to go to. */
+static __global__ void fill_holes(columns pool, const uint32_t *living, const uint32_t *slots,
+                                  is_progress *progress)
+{
+    const uint32_t end = *living;
+    const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
+    for (uint32_t k = first; k < end; k += gridDim.x * blockDim.x) {
+        const uint32_t source = slots[end - 1 - k];
+        if (source < end)
+            break; /* and so are all further to the front */
+        copy_photon(pool, source, pool, slots[pool.capacity - 1 - k]);
+        pool.label[source].y = IS_NOBODY;
+    }
+    if (first == 0)
+        progress->slots = slots_for(end, pool.capacity);
+}
+
+extern "C" int is_compact_partition(struct CUstream_st *stream, const is_compact_pool *pool,
+                                    is_progress *progress, void *temporary, size_t bytes)
+{
+    const size_t own = partition_own_bytes(pool->capacity);
+    if (bytes < own)
+        return cudaErrorInvalidValue;
+    char *base = static_cast<char *>(temporary);
+    const columns all = columns_of(pool);
+    const partition_memory memory = {reinterpret_cast<uint32_t *>(base),
+                                     reinterpret_cast<uint32_t *>(base + alignment), base + own,
+                                     bytes - own};
+    const occupied is_occupied = {all.label, progress};
+    size_t cub_bytes = memory.cub_bytes;
+    const cudaError_t error =
+        partition_slots(memory, &cub_bytes, is_occupied, pool->capacity, stream);
+    if (error != cudaSuccess)
+        return error;
+    fill_holes<<<blocks_for(pool->capacity), block_size, 0, stream>>>(all, memory.living,
+                                                                      memory.slots, progress);
+    return cudaGetLastError();
+}
+
+/* ---- sort ----------------------------------------------------------------------------------- */
+
+/* Temporary memory: the number of slots in use before; two sets of keys and slots, between which
+ * CUB alternates; CUB's own. */
+struct sort_memory {
+    uint32_t *used;
+    cub::DoubleBuffer<uint32_t> keys, slots;
+    void *cub;
+};
+
+static size_t sort_own_bytes(uint32_t capacity)
+{
+    return alignment + 4 * aligned(capacity * sizeof(uint32_t));
+}
+
+/* Free slots have the key behind all others. */
+static __host__ __device__ uint32_t key_of_nobody(const is_compact_key &key)
+{
+    return key.nx * key.ny * key.layers;
+}
+
+static cudaError_t sort_slots(sort_memory *memory, size_t *cub_bytes, const is_compact_key *key,
+                              uint32_t capacity, cudaStream_t stream)
+{
+    int bits = 1;
+    while (key_of_nobody(*key) >> bits)
+        ++bits;
+    return cub::DeviceRadixSort::SortPairs(memory->cub, *cub_bytes, memory->keys, memory->slots,
+                                           capacity, 0, bits, stream);
+}
+
+static __device__ uint32_t index_in(float position, float start, float inverse_width,
+                                    uint32_t count)
+{
+    const float index = (position - start) * inverse_width;
+    return index > 0.0f ? min(static_cast<uint32_t>(index), count - 1) : 0u;
+}
+
+static __global__ void make_keys(columns pool, is_compact_key key, const is_progress *progress,
+                                 uint32_t *used, uint32_t *keys, uint32_t *slots)
+{
+    const occupied is_occupied = {pool.label, progress};
+    const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
+    for (uint32_t i = first; i < pool.capacity; i += gridDim.x * blockDim.x) {
+        uint32_t value = key_of_nobody(key);
+        if (is_occupied(i)) {
+            const uint4 place = pool.place[i];
+            const uint32_t column =
+                index_in(__uint_as_float(place.y), key.y, key.inverse_cell, key.ny) * key.nx +
+                index_in(__uint_as_float(place.x), key.x, key.inverse_cell, key.nx);
+            const uint32_t layer =
+                index_in(__uint_as_float(place.z), key.bottom, key.inverse_thickness, key.layers);
+            value = column * key.layers + layer;
+        }
+        keys[i] = value;
+        slots[i] = i;
+    }
+    if (first == 0)
+        *used = progress->slots;
+}
+
+static __global__ void gather(columns pool, columns spare, uint32_t nobody, const uint32_t *keys,
+                              const uint32_t *slots)
+{
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < pool.capacity;
+         i += gridDim.x * blockDim.x) {
+        if (keys[i] == nobody)
+            break;
+        copy_photon(pool, slots[i], spare, i);
+    }
+}
+
+static __global__ void put_back(columns pool, columns spare, uint32_t nobody, const uint32_t *used,
+                                const uint32_t *keys, is_progress *progress)
+{
+    const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
+    const uint32_t end = *used;
+    for (uint32_t i = first; i < end; i += gridDim.x * blockDim.x) {
+        if (keys[i] == nobody) {
+            pool.label[i].y = IS_NOBODY;
+            continue;
+        }
+        copy_photon(spare, i, pool, i);
+        if (i + 1 == pool.capacity || keys[i + 1] == nobody)
+            progress->slots = slots_for(i + 1, pool.capacity);
+    }
+    if (first == 0 && keys[0] == nobody)
+        progress->slots = 0;
+}
+
+extern "C" int is_compact_sort(struct CUstream_st *stream, const is_compact_pool *pool,
+                               const is_compact_pool *spare, const is_compact_key *key,
+                               is_progress *progress, void *temporary, size_t bytes)
+{
+    const uint32_t capacity = pool->capacity;
+    const size_t own = sort_own_bytes(capacity);
+    if (bytes < own)
+        return cudaErrorInvalidValue;
+    char *base = static_cast<char *>(temporary);
+    uint32_t *lists[4];
+    for (int i = 0; i < 4; ++i)
+        lists[i] = reinterpret_cast<uint32_t *>(
+            base + alignment + static_cast<size_t>(i) * aligned(capacity * sizeof(uint32_t)));
+    sort_memory memory = {
+        reinterpret_cast<uint32_t *>(base), {lists[0], lists[1]}, {lists[2], lists[3]}, base + own};
+    const columns from = columns_of(pool), to = columns_of(spare);
+    const uint32_t blocks = blocks_for(capacity), nobody = key_of_nobody(*key);
+
+    make_keys<<<blocks, block_size, 0, stream>>>(from, *key, progress, memory.used, lists[0],
+                                                 lists[2]);
+    cudaError_t error = cudaGetLastError();
+    if (error != cudaSuccess)
+        return error;
+    size_t cub_bytes = bytes - own;
+    error = sort_slots(&memory, &cub_bytes, key, capacity, stream);
+    if (error != cudaSuccess)
+        return error;
+    gather<<<blocks, block_size, 0, stream>>>(from, to, nobody, memory.keys.Current(),
+                                              memory.slots.Current());
+    error = cudaGetLastError();
+    if (error != cudaSuccess)
+        return error;
+    put_back<<<blocks, block_size, 0, stream>>>(from, to, nobody, memory.used,
+                                                memory.keys.Current(), progress);
+    return cudaGetLastError();
+}
+
+extern "C" int is_compact_bytes(uint32_t capacity, const is_compact_key *key, size_t *bytes)
+{
+    size_t cub_bytes = 0;
+    cudaError_t error;
+    if (key) {
+        sort_memory memory = {};
+        error = sort_slots(&memory, &cub_bytes, key, capacity, nullptr);
+        *bytes = sort_own_bytes(capacity) + aligned(cub_bytes);
+    } else {
+        const partition_memory memory = {};
+        const occupied is_occupied = {};
+        error = partition_slots(memory, &cub_bytes, is_occupied, capacity, nullptr);
+        *bytes = partition_own_bytes(capacity) + aligned(cub_bytes);
+    }
+    return error;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------- */
+
+/* The rule of the loop, after `progress->waves` waves. */
+static __device__ bool goes_on(const is_launch *launch, const is_progress *progress)
+{
+    if (progress->stalled > 0)
+        return false; /* only the host can make room for their hits */
+    if (progress->next >= launch->end && (!launch->drain || progress->alive == 0))
+        return false;
+    return launch->wave_limit == 0 || progress->waves < launch->wave_limit;
+}
+
+/* While photons are being created they fill the holes themselves. */
+static __device__ bool wants_compaction(uint32_t every, const is_launch *launch,
+                                        const is_progress *progress)
+{
+    if (every > 0)
+        return progress->waves % every == 0;
+    return progress->next >= launch->end && progress->alive < progress->slots / 2;
+}
+
+static __global__ void decide(cudaGraphConditionalHandle loop, bool compacts,
+                              is_loop_compaction compaction, const is_launch *launch,
+                              is_progress *progress)
+{
+    progress->waves += 1;
+    progress->queue = 0;
+    const bool on = goes_on(launch, progress);
+    cudaGraphSetConditional(loop, on);
+    if (compacts)
+        cudaGraphSetConditional(compaction.handle,
+                                on && wants_compaction(compaction.every, launch, progress));
+}
+
+extern "C" int is_loop_decide(struct CUstream_st *stream, unsigned long long loop,
+                              const is_loop_compaction *compaction, const is_launch *launch,
+                              is_progress *progress)
+{
+    const is_loop_compaction none = {};
+    decide<<<1, 1, 0, stream>>>(loop, compaction != nullptr, compaction ? *compaction : none,
+                                launch, progress);
+    return cudaGetLastError();
+}
