@@ -37,12 +37,14 @@ ICE_FN uint32_t ice_fate_at_end(uint32_t fate, int32_t left_world, float absorpt
 }
 
 /* Records what a segment meets, in the order of the flight, until something ends the photon
- * (physics.md 8.2 to 8.4, 8.6). Returns the number of hits, or -1 if one could not be recorded. */
+ * (physics.md 8.2 to 8.4, 8.6). Returns the number of hits, or -1 if one could not be recorded:
+ * *met then says how many of the segment are recorded, and a second call with it goes on there. */
 ICE_FN int32_t ice_meet(ice_variant collide, const ice_tables *tables, ice_probe *probe,
-                        const ice_photon *photon, void *sink, uint32_t *fate)
+                        const ice_photon *photon, void *sink, uint32_t *fate, uint32_t *met)
 {
+    const uint32_t recorded = *met;
     int32_t hits = 0;
-    for (;;) {
+    for (uint32_t passed = 0;; ++passed) {
         const ice_contact contact = ice_collide(collide, tables, probe);
         if (contact.module == ICE_NO_MODULE)
             return hits;
@@ -50,10 +52,14 @@ ICE_FN int32_t ice_meet(ice_variant collide, const ice_tables *tables, ice_probe
             *fate = ICE_ABSORBED;
             return hits;
         }
-        const ice_arrival arrival = ice_arrive(tables, probe, contact, photon);
-        if (ICE_PUT_ARRIVAL(sink, &arrival))
-            return -1;
-        ++hits;
+        if (passed >= recorded) {
+            const ice_arrival arrival = ice_arrive(tables, probe, contact, photon);
+            if (ICE_PUT_ARRIVAL(sink, &arrival)) {
+                *met = passed;
+                return -1;
+            }
+            ++hits;
+        }
         if (!tables->keep_hit_photons) {
             *fate = ICE_DETECTED;
             return hits;
@@ -63,52 +69,94 @@ ICE_FN int32_t ice_meet(ice_variant collide, const ice_tables *tables, ice_probe
     }
 }
 
-/* One bounce of one photon, all stages in turn. Updates photon and fate, adds to hits and bounces.
- * Returns 0, or -1 if an arrival could not be recorded. */
-ICE_FN int32_t ice_bounce(const ice_variants *variants, const ice_tables *tables,
-                          const ice_emission *emission, ice_optics optics, ice_photon *photon,
-                          void *sink, uint32_t *fate, uint64_t *hits, uint64_t *bounces)
+/* A segment that propagate has found, with the draws that scatter takes at its end. */
+typedef struct ice_leg {
+    float length;     /* m */
+    float absorption; /* optical depth left at the end */
+    float angle;      /* uniform in (0, 1] */
+    float azimuth;    /* uniform in [0, 1) */
+    int32_t leaves_world;
+    int32_t may_collide; /* 0: it is too short, too high or too low for any module */
+} ice_leg;
+
+/* The next segment of a photon. Returns 0 if the photon cannot reach a module any more and is to be
+ * dropped: there is no segment then. */
+ICE_FN int32_t ice_fly(ice_variant propagate, const ice_tables *tables, ice_identity identity,
+                       ice_optics optics, const ice_photon *photon, ice_leg *leg)
 {
     const float clearance = ice_clearance(tables, photon->x, photon->y);
     if (tables->reach_cull &&
-        ice_out_of_reach(tables, clearance, photon->z, optics, photon->absorption)) {
-        *fate = ICE_LEFT;
+        ice_out_of_reach(tables, clearance, photon->z, optics, photon->absorption))
         return 0;
-    }
     const ice_block draw =
-        ice_draw(tables->seed_low, tables->seed_high ^ emission->event_high, emission->event_low,
-                 emission->step_id, photon->photon_id, ICE_BLOCK_BOUNCE + photon->scatters);
-    const ice_direction n = {photon->dx, photon->dy, photon->dz};
-    const ice_flight flight = {photon->z, n.z, -ice_log(ice_uniform_positive(draw.a)),
-                               photon->absorption, optics};
+        ice_draw(tables->seed_low, tables->seed_high ^ identity.event_high, identity.event_low,
+                 identity.step_id, identity.photon_id, ICE_BLOCK_BOUNCE + photon->scatters);
+    const ice_flight flight = {photon->z, photon->dz, ice_exponential(draw.a), photon->absorption,
+                               optics};
     int32_t leaves;
     ice_segment segment = ice_segment_in_layer(tables, flight, &leaves);
     if (leaves)
-        segment = ice_propagate_on(variants->propagate, tables, flight);
-    const int32_t cut = ice_cut_at_boundary(tables, photon->z, n.z, &segment.length);
-    ++*bounces;
+        segment = ice_propagate_on(propagate, tables, flight);
+    leg->leaves_world = ice_cut_at_boundary(tables, photon->z, photon->dz, &segment.length);
+    leg->length = segment.length;
+    leg->absorption = segment.absorption;
+    leg->angle = ice_uniform_positive(draw.b);
+    leg->azimuth = ice_uniform(draw.c);
+    leg->may_collide = ice_may_collide(tables, clearance, photon->z, photon->dx, photon->dy,
+                                       photon->dz, segment.length);
+    return 1;
+}
 
-    if (ice_may_collide(tables, clearance, photon->z, n.x, n.y, n.z, segment.length)) {
-        ice_probe probe = {photon->x, photon->y, photon->z, n, segment.length, -1.0f, 0};
-        const int32_t met = ice_meet(variants->collide, tables, &probe, photon, sink, fate);
-        if (met < 0)
-            return -1;
-        *hits += (uint32_t)met;
-    }
-
-    photon->x = fmaf(segment.length, n.x, photon->x);
-    photon->y = fmaf(segment.length, n.y, photon->y);
-    photon->z = fmaf(segment.length, n.z, photon->z);
-    photon->path += segment.length;
-    photon->absorption = segment.absorption;
-    *fate = ice_fate_at_end(*fate, cut, photon->absorption, photon->scatters, tables->bounce_limit);
+/* Moves a photon along its segment and turns it at the end, unless that is the end of the photon.
+ * `fate` is what collide left of it. */
+ICE_FN void ice_turn(ice_variant scatter, const ice_tables *tables, const ice_leg *leg,
+                     ice_photon *photon, uint32_t *fate)
+{
+    const ice_direction n = {photon->dx, photon->dy, photon->dz};
+    photon->x = fmaf(leg->length, n.x, photon->x);
+    photon->y = fmaf(leg->length, n.y, photon->y);
+    photon->z = fmaf(leg->length, n.z, photon->z);
+    photon->path += leg->length;
+    photon->absorption = leg->absorption;
+    *fate = ice_fate_at_end(*fate, leg->leaves_world, leg->absorption, photon->scatters,
+                            tables->bounce_limit);
     photon->scatters += 1;
-    const ice_direction turned = ice_deflect(
-        n, ice_scatter(variants->scatter, &tables->scatter, ice_uniform_positive(draw.b)),
-        ice_uniform(draw.c));
+    const ice_direction turned =
+        ice_deflect(n, ice_scatter(scatter, &tables->scatter, leg->angle), leg->azimuth);
     photon->dx = turned.x;
     photon->dy = turned.y;
     photon->dz = turned.z;
+}
+
+/* What a photon's segment meets; as ice_meet. */
+ICE_FN int32_t ice_meet_on(ice_variant collide, const ice_tables *tables, float length,
+                           const ice_photon *photon, void *sink, uint32_t *fate, uint32_t *met)
+{
+    const ice_direction n = {photon->dx, photon->dy, photon->dz};
+    ice_probe probe = {photon->x, photon->y, photon->z, n, length, -1.0f, 0};
+    return ice_meet(collide, tables, &probe, photon, sink, fate, met);
+}
+
+/* One bounce of one photon, all stages in turn. Updates photon and fate and adds to hits; a photon
+ * that flew a segment has one scatter more. Returns 0, or -1 if an arrival could not be recorded:
+ * photon and fate are then as before, and the same call with *met as it was left goes on there. */
+ICE_FN int32_t ice_bounce(const ice_variants *variants, const ice_tables *tables,
+                          ice_identity identity, ice_optics optics, ice_photon *photon, void *sink,
+                          uint32_t *fate, uint32_t *hits, uint32_t *met)
+{
+    ice_leg leg;
+    if (!ice_fly(variants->propagate, tables, identity, optics, photon, &leg)) {
+        *fate = ICE_LEFT;
+        return 0;
+    }
+    if (leg.may_collide) {
+        const int32_t added =
+            ice_meet_on(variants->collide, tables, leg.length, photon, sink, fate, met);
+        if (added < 0)
+            return -1;
+        *hits += (uint32_t)added;
+    }
+    ice_turn(variants->scatter, tables, &leg, photon, fate);
     return 0;
 }
 

@@ -44,7 +44,7 @@ ICE_FN ice_photon ice_create_cherenkov(const ice_tables *tables, const ice_emiss
                  emission->step_id, photon_id, ICE_BLOCK_CREATE);
     ice_photon photon;
     photon.wavelength = ice_wavelength(tables, emission->spectrum, ice_uniform(draw.b));
-    photon.absorption = -ice_log(ice_uniform_positive(draw.d));
+    photon.absorption = ice_exponential(draw.d);
     photon.path = 0.0f;
     photon.emission = emission_index;
     photon.photon_id = photon_id;

@@ -57,6 +57,8 @@ ICE_FN float ice_with_sign_of(float y, float x)
 
 #if defined(__CUDACC__) && defined(ICE_MATH_FAST)
 
+/* The approximations of the special function unit (PTX ISA, "Floating Point Instructions": relative
+ * error 2^-22 and below, ice_log absolute 2^-21.4 near 1). */
 ICE_FN float ice_div(float a, float b)
 {
     return __fdividef(a, b);
@@ -64,7 +66,9 @@ ICE_FN float ice_div(float a, float b)
 
 ICE_FN float ice_sqrt(float x)
 {
-    return __fsqrt_rn(x);
+    float root;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+    return root;
 }
 
 ICE_FN float ice_log(float x)
@@ -77,14 +81,25 @@ ICE_FN float ice_exp(float x)
     return __expf(x);
 }
 
+/* exp(x) - 1, x in [-87, 88]. Cancels below |x| = 1/4; there its series, relative error 3e-8. */
 ICE_FN float ice_expm1(float x)
 {
-    return expm1f(x);
+    float p = 1.0f / 5040.0f;
+    p = fmaf(p, x, 1.0f / 720.0f);
+    p = fmaf(p, x, 1.0f / 120.0f);
+    p = fmaf(p, x, 1.0f / 24.0f);
+    p = fmaf(p, x, 1.0f / 6.0f);
+    p = fmaf(p, x, 0.5f);
+    p = fmaf(p * x, x, x);
+    return fabsf(x) < 0.25f ? p : __expf(x) - 1.0f;
 }
 
+/* Sine and cosine of 2 pi u for u in [0, 1]: absolute error 2^-20.9 on [-pi, pi]. */
 ICE_FN void ice_sincos2pi(float u, float *sine, float *cosine)
 {
-    sincospif(2.0f * u, sine, cosine);
+    const float angle = fmaf(u, 6.2831853f, -3.14159265f);
+    *sine = -__sinf(angle);
+    *cosine = -__cosf(angle);
 }
 
 #else

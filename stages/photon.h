@@ -51,6 +51,13 @@ typedef struct ice_identity {
     uint32_t event_low, event_high, step_id, photon_id;
 } ice_identity;
 
+ICE_FN ice_identity ice_identity_of(const ice_emission *emission, uint32_t photon_id)
+{
+    const ice_identity identity = {emission->event_low, emission->event_high, emission->step_id,
+                                   photon_id};
+    return identity;
+}
+
 /* One photon on its way. Columns of a pool hold these fields; what is derived from the wavelength
  * (ice_optics) is kept beside it where memory is cheap and recomputed where it is not. */
 typedef struct ice_photon {

@@ -6,6 +6,7 @@
 #ifndef ICE_RANDOM_H
 #define ICE_RANDOM_H
 
+#include "stages/maths.h"
 #include "stages/photon.h"
 
 /* The draws of one photon, by block number. This assignment is part of the meaning of a seed and
@@ -71,6 +72,13 @@ ICE_FN float ice_uniform(uint32_t word)
 ICE_FN float ice_uniform_positive(uint32_t word)
 {
     return (float)(int32_t)((word >> 8) + 1u) * 5.9604644775390625e-8f;
+}
+
+/* Exponential of mean 1: an optical depth, >= 0 (a fast logarithm may be off by more than its value
+ * just below 1). */
+ICE_FN float ice_exponential(uint32_t word)
+{
+    return ice_max(-ice_log(ice_uniform_positive(word)), 0.0f);
 }
 
 #endif

@@ -11,11 +11,11 @@
 #define IS_START_STRIDE 256u
 
 /* One batch in a lane's step queue. Photons of the queue are numbered from 0 on, through all batches
- * that a lane ever gets; this one holds numbers first .. first + photons - 1. */
+ * that a lane ever gets; this one holds numbers first .. first + size - 1. */
 typedef struct is_queue_batch {
     uint64_t first;
-    uint32_t photons;
-    uint32_t emissions; /* how many, 0: the place is free */
+    uint32_t size;
+    uint32_t emissions; /* 0: the place is free */
 } is_queue_batch;
 
 /* What became of the photons of one batch, summed over the launches since it was put there. */
@@ -23,9 +23,10 @@ typedef struct is_batch_count {
     unsigned long long absorbed, detected, left, stopped, hits, bounces;
 } is_batch_count;
 
-/* What the host tells the kernels before every launch. */
+/* What the host tells the kernels before every launch. The queue is counted in photons, or in steps
+ * for schedules that take whole steps; `first` and `size` of a batch likewise. */
 typedef struct is_launch {
-    uint64_t end;          /* photons below this number of the queue may be created */
+    uint64_t end;          /* what is below this number of the queue may be created */
     ice_arrival *hits;     /* [hit_capacity] device memory of this launch */
     uint32_t hit_capacity; /* >= 1 */
     uint32_t drain;        /* 1: go on until the pool is empty, 0: until the steps are used up */
@@ -33,16 +34,19 @@ typedef struct is_launch {
     is_queue_batch batches[IS_LANE_BATCHES];
 } is_launch;
 
-/* What the kernels tell each other and, after a launch, the host. */
+/* What the kernels tell each other and, after a launch, the host. Zeroed when a lane is made; the
+ * host zeroes `waves`, `hits`, `stalled` and `finished` before every launch. */
 typedef struct is_progress {
-    uint64_t next;      /* photons of the queue taken so far */
-    uint64_t waves;     /* trips through the loop, or refills of a persistent warp, in this launch */
-    uint32_t hits;      /* places of the hit buffer that were asked for; may exceed its capacity */
-    uint32_t stalled;   /* photons that wait for a place in it */
-    uint32_t alive;     /* photons in the pool, at the end of a launch (wavefront: of a wave) */
-    uint32_t slots;     /* slots in use: 0 .. slots - 1 hold all living photons */
-    uint32_t queue;     /* entries of the collide queue */
-    uint32_t finished;  /* blocks that are through, for the last one to act */
+    uint64_t next;     /* of the queue, taken so far */
+    uint64_t waves;    /* trips through the loop in this launch */
+    uint32_t hits;     /* places of the hit buffer that were asked for; may exceed its capacity */
+    uint32_t stalled;  /* photons that wait for a place in it */
+    uint32_t finished; /* blocks that are through, for the last one to act */
+    uint32_t reserved;
+    uint32_t alive;    /* photons in the pool */
+    uint32_t slots;    /* slots in use: 0 .. slots - 1 hold all living photons */
+    uint32_t queue;    /* entries of the collide queue */
+    uint32_t reserved_too;
     is_batch_count batches[IS_LANE_BATCHES];
 } is_progress;
 
@@ -53,8 +57,34 @@ typedef struct is_progress {
  * `emission` is an index into the lane's ring of emissions; IS_NOBODY: the slot is free. The top bit
  * of `scatters` says that the photon waits for a place in the hit buffer and that `met` of its slot
  * holds how many hits of its segment are recorded already. */
-#define IS_NOBODY  0xffffffffu
-#define IS_WAITING 0x80000000u
+#define IS_NOBODY     0xffffffffu
+#define IS_WAITING    0x80000000u
 #define IS_SLOT_BYTES 48u
+
+/* 16 bytes that travel in one instruction. */
+#if defined(__CUDACC__)
+typedef float4 is_word;
+#else
+typedef struct is_word {
+    float x, y, z, w;
+} is_word;
+#endif
+
+/* Everything that the kernels of a lane work on; passed by value. Pointers are device pointers. */
+typedef struct is_lane_memory {
+    is_word *place, *course, *label; /* [capacity] each */
+    uint32_t *met;                   /* [capacity] */
+    is_word *segment;     /* [capacity] wavefront: length, absorption left, angle, azimuth */
+    uint32_t *collide;    /* [capacity] wavefront: slots whose segments may meet a module */
+    ice_emission *emissions; /* [IS_LANE_BATCHES << IS_START_SHIFT] the ring */
+    uint32_t *offsets;       /* as many: photons of the batch before this emission */
+    uint32_t *starts;        /* [IS_LANE_BATCHES][start_count] emission (within the batch) of every
+                                IS_START_STRIDE-th photon, and of the last */
+    uint32_t *cursors;       /* [capacity][2] schedules that take steps: emission, photons made */
+    is_launch *launch;
+    is_progress *progress;
+    uint32_t capacity;
+    uint32_t start_count;
+} is_lane_memory;
 
 #endif

@@ -21,11 +21,12 @@ ICE_FN void every_stage(const ice_variants *variants, const ice_tables *tables,
 {
     ice_photon photon = ice_create(variants->create, tables, emission, 0, emission->first_photon);
     const ice_optics optics = ice_optics_at(tables, photon.wavelength);
-    uint32_t fate = ICE_ALIVE;
+    const ice_identity identity = ice_identity_of(emission, emission->first_photon);
+    uint32_t fate = ICE_ALIVE, hits = 0, met = 0;
     while (fate == ICE_ALIVE)
-        if (ice_bounce(variants, tables, emission, optics, &photon, arrival, &fate, &account->hits,
-                       &account->bounces))
+        if (ice_bounce(variants, tables, identity, optics, &photon, arrival, &fate, &hits, &met))
             return;
+    account->hits += hits;
     ice_count_fate(account, fate, 1);
     fates[0] = fate;
     uint32_t front = 0, back = 1;

@@ -67,7 +67,7 @@ static void draw(const ice_tables *tables, const is_wave *wave)
     for (uint32_t i = 0; i < w.count; ++i) {
         const ice_block block = ice_draw(key_low, w.key_high[i], w.event_low[i], w.step_id[i],
                                          w.photon_id[i], ICE_BLOCK_BOUNCE + w.scatters[i]);
-        w.scattering[i] = -ice_log(ice_uniform_positive(block.a));
+        w.scattering[i] = ice_exponential(block.a);
         w.angle[i] = ice_uniform_positive(block.b);
         w.azimuth[i] = ice_uniform(block.c);
     }
@@ -158,10 +158,11 @@ static int collide(ice_variant variant, const ice_tables *tables, is_wave *wave,
                                    .photon_id = w.photon_id[i],
                                    .scatters = w.scatters[i]};
         ice_probe probe = {w.x[i], w.y[i], w.z[i], {w.dx[i], w.dy[i], w.dz[i]}, w.length[i], -1, 0};
-        const int32_t met = ice_meet(variant, &t, &probe, &photon, sink, &w.fate[i]);
-        if (met < 0)
+        uint32_t met = 0;
+        const int32_t hits = ice_meet(variant, &t, &probe, &photon, sink, &w.fate[i], &met);
+        if (hits < 0)
             return -1;
-        account->hits += (uint32_t)met;
+        account->hits += (uint32_t)hits;
     }
     return 0;
 }
@@ -232,11 +233,13 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
     ice_photon photon =
         ice_create(variants->create, tables, &emissions[emission], emission, photon_id);
     const ice_optics optics = ice_optics_at(tables, photon.wavelength);
-    uint32_t fate = ICE_ALIVE;
+    const ice_identity identity = ice_identity_of(&emissions[emission], photon_id);
+    uint32_t fate = ICE_ALIVE, hits = 0, met = 0;
     while (fate == ICE_ALIVE)
-        if (ice_bounce(variants, tables, &emissions[emission], optics, &photon, sink, &fate,
-                       &account->hits, &account->bounces))
+        if (ice_bounce(variants, tables, identity, optics, &photon, sink, &fate, &hits, &met))
             return -1;
+    account->hits += hits;
+    account->bounces += photon.scatters;
     ice_count_fate(account, fate, 1);
     return 0;
 }

@@ -1,0 +1,67 @@
+/* create: free slots of a pool get new photons, in place. Shared by wavefront and fused.
+ *
+ * A few per cent of the slots are free at a time, one or two of a warp. Each block therefore lists
+ * the free ones among its many slots first, and then works through the list with full warps.
+ */
+#ifndef IS_DEVICE_POOL_H
+#define IS_DEVICE_POOL_H
+
+#include "kernels/cuda/device/run.h"
+
+/* Slots that a block looks after. */
+#define IS_CREATE_STRETCH (8u * IS_RUN_BLOCK)
+
+extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
+    is_create(const __grid_constant__ ice_tables given, const __grid_constant__ is_lane_memory lane)
+{
+    __shared__ uint32_t list[IS_CREATE_STRETCH];
+    __shared__ uint32_t count;
+    __shared__ uint32_t granted;
+    __shared__ uint64_t first;
+    is_progress *progress = lane.progress;
+    const uint64_t end = lane.launch->end;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        progress->queue = 0; /* of the wave that begins */
+    if (*(volatile uint64_t *)&progress->next >= end)
+        return;
+    if (threadIdx.x == 0)
+        count = 0;
+    __syncthreads();
+    const uint32_t begin = blockIdx.x * IS_CREATE_STRETCH;
+    for (uint32_t i = threadIdx.x; i < IS_CREATE_STRETCH; i += IS_RUN_BLOCK) {
+        const uint32_t slot = begin + i;
+        const bool is_free =
+            slot < lane.capacity && __float_as_uint(lane.label[slot].y) == IS_NOBODY;
+        const uint32_t those = __ballot_sync(0xffffffffu, is_free);
+        uint32_t place = 0;
+        if (threadIdx.x % 32 == 0 && those)
+            place = atomicAdd(&count, (uint32_t)__popc(those));
+        place = __shfl_sync(0xffffffffu, place, 0) +
+                (uint32_t)__popc(those & ((1u << threadIdx.x % 32) - 1));
+        if (is_free)
+            list[place] = slot;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        granted = 0;
+        if (count) {
+            first = atomicAdd((unsigned long long *)&progress->next, (unsigned long long)count);
+            granted = first >= end ? 0 : end - first < count ? (uint32_t)(end - first) : count;
+            atomicAdd(&progress->alive, granted);
+            /* What goes beyond the end is given back: the next launch's end is further on. */
+            if (granted < count)
+                atomicAdd((unsigned long long *)&progress->next,
+                          ~(unsigned long long)(count - granted) + 1);
+            if (granted)
+                atomicMax(&progress->slots, min(begin + IS_CREATE_STRETCH, lane.capacity));
+        }
+    }
+    __syncthreads();
+    const ice_tables tables = is_run_tables(&given);
+    for (uint32_t i = threadIdx.x; i < granted; i += IS_RUN_BLOCK) {
+        const ice_photon photon = is_new_photon(&lane, &tables, first + i);
+        is_store_photon(&lane, list[i], &photon);
+    }
+}
+
+#endif

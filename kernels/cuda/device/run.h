@@ -1,0 +1,211 @@
+/* What all kernels of a run have in common: specialised tables, slots, counts, hits.
+ *
+ * Made for NVRTC; IS_RUN_... come from kernels/cuda/specialise.c.
+ */
+#ifndef IS_DEVICE_RUN_H
+#define IS_DEVICE_RUN_H
+
+#include "kernels/cuda/state.h"
+
+/* Where hits go. The count is in shared memory, block by block. */
+typedef struct is_hit_sink {
+    const is_launch *launch;
+    is_progress *progress;
+    uint32_t *counts; /* of the block, see is_counts */
+} is_hit_sink;
+
+static __device__ __forceinline__ int is_put_hit(void *sink, const ice_arrival *arrival);
+
+#define ICE_PUT_ARRIVAL(sink, arrival) is_put_hit(sink, arrival)
+#include "stages/bounce.h"
+
+/* The tables with what is constant in this run's kernels as constants. */
+ICE_FN ice_tables is_run_tables(const ice_tables *given)
+{
+    ice_tables tables = *given;
+    tables.layer_count = IS_RUN_LAYERS;
+    tables.spectrum_count = IS_RUN_SPECTRA;
+    tables.keep_hit_photons = IS_RUN_KEEP_HIT_PHOTONS;
+    tables.reach_cull = IS_RUN_REACH_CULL;
+    tables.clearance_nx = IS_RUN_CLEARANCE_NX;
+    tables.clearance_ny = IS_RUN_CLEARANCE_NY;
+#if !IS_RUN_ABSORB_ABOVE
+    tables.absorb_above = ICE_INFINITY;
+#endif
+#if !IS_RUN_ABSORB_BELOW
+    tables.absorb_below = -ICE_INFINITY;
+#endif
+    return tables;
+}
+
+ICE_FN ice_variants is_run_variants(void)
+{
+    const ice_variants variants = {IS_RUN_CREATE, IS_RUN_PROPAGATE, IS_RUN_COLLIDE, IS_RUN_SCATTER,
+                                   ICE_compact_partition};
+    return variants;
+}
+
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+/* Of one block, per batch: fates by their number (ICE_ALIVE's place counts hits), then bounces in
+ * two words, low and high. Added to the lane's when the block ends: one atomic per block and number
+ * instead of one per photon. */
+enum { IS_COUNT_BOUNCES = ICE_FATES, IS_COUNTS = ICE_FATES + 3 };
+#define IS_BLOCK_COUNTS (IS_LANE_BATCHES * IS_COUNTS)
+
+ICE_FN void is_counts_clear(uint32_t *counts)
+{
+    for (uint32_t i = threadIdx.x; i < IS_BLOCK_COUNTS; i += blockDim.x)
+        counts[i] = 0;
+    __syncthreads();
+}
+
+ICE_FN uint32_t is_batch_of(uint32_t emission)
+{
+    return emission >> IS_RUN_START_SHIFT;
+}
+
+/* A photon has come to its end. */
+ICE_FN void is_count_end(uint32_t *counts, uint32_t emission, uint32_t fate, uint32_t bounces)
+{
+    uint32_t *mine = counts + is_batch_of(emission) * IS_COUNTS;
+    atomicAdd(&mine[fate], 1u);
+    const uint32_t before = atomicAdd(&mine[IS_COUNT_BOUNCES], bounces);
+    if (before + bounces < before)
+        atomicAdd(&mine[IS_COUNT_BOUNCES + 1], 1u);
+}
+
+/* All threads of the block, at its end. */
+ICE_FN void is_counts_add(const uint32_t *counts, is_progress *progress)
+{
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < IS_LANE_BATCHES * 6; i += blockDim.x) {
+        const uint32_t *mine = counts + i / 6 * IS_COUNTS;
+        is_batch_count *total = &progress->batches[i / 6];
+        switch (i % 6) {
+        case 0:
+            if (mine[ICE_ABSORBED])
+                atomicAdd(&total->absorbed, (unsigned long long)mine[ICE_ABSORBED]);
+            break;
+        case 1:
+            if (mine[ICE_DETECTED])
+                atomicAdd(&total->detected, (unsigned long long)mine[ICE_DETECTED]);
+            break;
+        case 2:
+            if (mine[ICE_LEFT])
+                atomicAdd(&total->left, (unsigned long long)mine[ICE_LEFT]);
+            break;
+        case 3:
+            if (mine[ICE_STOPPED])
+                atomicAdd(&total->stopped, (unsigned long long)mine[ICE_STOPPED]);
+            break;
+        case 4:
+            if (mine[ICE_ALIVE])
+                atomicAdd(&total->hits, (unsigned long long)mine[ICE_ALIVE]);
+            break;
+        default:
+            if (mine[IS_COUNT_BOUNCES] | mine[IS_COUNT_BOUNCES + 1])
+                atomicAdd(&total->bounces, (unsigned long long)mine[IS_COUNT_BOUNCES + 1] << 32 |
+                                               mine[IS_COUNT_BOUNCES]);
+        }
+    }
+}
+
+/* ---- hits ------------------------------------------------------------------------------------ */
+
+/* 0, or -1: the buffer is full and the photon has to wait. */
+static __device__ __forceinline__ int is_put_hit(void *user, const ice_arrival *arrival)
+{
+    const is_hit_sink *sink = (const is_hit_sink *)user;
+    const uint32_t place = atomicAdd(&sink->progress->hits, 1u);
+    if (place >= sink->launch->hit_capacity)
+        return -1;
+    float4 *words = (float4 *)&sink->launch->hits[place];
+    words[0] = make_float4(__uint_as_float(arrival->emission), __uint_as_float(arrival->photon_id),
+                           __uint_as_float(arrival->module), __uint_as_float(arrival->scatters));
+    words[1] = make_float4(arrival->x, arrival->y, arrival->z, arrival->path);
+    words[2] = make_float4(arrival->dx, arrival->dy, arrival->dz, arrival->wavelength);
+    atomicAdd(&sink->counts[is_batch_of(arrival->emission) * IS_COUNTS + ICE_ALIVE], 1u);
+    return 0;
+}
+
+/* ---- slots ----------------------------------------------------------------------------------- */
+
+ICE_FN ice_photon is_unpack(float4 place, float4 course, float4 label)
+{
+    ice_photon photon;
+    photon.x = place.x;
+    photon.y = place.y;
+    photon.z = place.z;
+    photon.path = place.w;
+    photon.dx = course.x;
+    photon.dy = course.y;
+    photon.dz = course.z;
+    photon.absorption = course.w;
+    photon.wavelength = label.x;
+    photon.emission = __float_as_uint(label.y);
+    photon.photon_id = __float_as_uint(label.z);
+    photon.scatters = __float_as_uint(label.w);
+    return photon;
+}
+
+ICE_FN float4 is_label(float wavelength, uint32_t emission, uint32_t photon_id, uint32_t scatters)
+{
+    return make_float4(wavelength, __uint_as_float(emission), __uint_as_float(photon_id),
+                       __uint_as_float(scatters));
+}
+
+ICE_FN void is_store_photon(const is_lane_memory *lane, uint32_t slot, const ice_photon *photon)
+{
+    lane->place[slot] = make_float4(photon->x, photon->y, photon->z, photon->path);
+    lane->course[slot] = make_float4(photon->dx, photon->dy, photon->dz, photon->absorption);
+    lane->label[slot] =
+        is_label(photon->wavelength, photon->emission, photon->photon_id, photon->scatters);
+}
+
+ICE_FN void is_free_slot(const is_lane_memory *lane, uint32_t slot)
+{
+    lane->label[slot] = is_label(0.0f, IS_NOBODY, 0, 0);
+}
+
+ICE_FN ice_identity is_identity(const is_lane_memory *lane, uint32_t emission, uint32_t photon_id)
+{
+    const uint4 words = *(const uint4 *)&lane->emissions[emission].event_low;
+    const ice_identity identity = {words.x, words.y, words.z, photon_id};
+    return identity;
+}
+
+/* ---- the step queue -------------------------------------------------------------------------- */
+
+/* The place in the ring of batches that holds a number of the queue. */
+ICE_FN uint32_t is_find_batch(const is_launch *launch, uint64_t number)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 1; i < IS_LANE_BATCHES; ++i)
+        if (number - launch->batches[i].first < launch->batches[i].size)
+            found = i;
+    return found;
+}
+
+/* A new photon: number `number` of a queue that counts photons. */
+ICE_FN ice_photon is_new_photon(const is_lane_memory *lane, const ice_tables *tables,
+                                uint64_t number)
+{
+    const uint32_t batch = is_find_batch(lane->launch, number);
+    const uint32_t photon = (uint32_t)(number - lane->launch->batches[batch].first);
+    const uint32_t *starts = lane->starts + batch * lane->start_count + photon / IS_START_STRIDE;
+    const uint32_t base = batch << IS_RUN_START_SHIFT;
+    uint32_t low = starts[0], high = starts[1];
+    while (low < high) {
+        const uint32_t middle = (low + high + 1) / 2;
+        const bool behind = lane->offsets[base + middle] > photon;
+        low = behind ? low : middle;
+        high = behind ? middle - 1 : high;
+    }
+    const uint32_t index = base + low;
+    const ice_emission *emission = &lane->emissions[index];
+    return ice_create(IS_RUN_CREATE, tables, emission, index,
+                      emission->first_photon + (photon - lane->offsets[index]));
+}
+
+#endif
