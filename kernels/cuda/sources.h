@@ -1,0 +1,16 @@
+/* The sources of the kernels as text, made at build time by cmake/Embed.cmake: all of stages/ and
+ * kernels/cuda/device/, and what they include. */
+#ifndef IS_CUDA_SOURCES_H
+#define IS_CUDA_SOURCES_H
+
+#include <stddef.h>
+
+typedef struct is_embedded_source {
+    const char *name; /* that it is included by, "stages/photon.h" */
+    const char *text;
+} is_embedded_source;
+
+extern const is_embedded_source is_embedded_sources[];
+extern const size_t is_embedded_source_count;
+
+#endif
