@@ -24,3 +24,13 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     is_add_kernels(avx512 -march=x86-64-v4 -mprefer-vector-width=512)
     target_compile_definitions(icestream_library PRIVATE IS_HAVE_X86_KERNELS=1)
 endif()
+
+# The same sources as text, for kernels/cpu/custom.c.
+include(Embed)
+file(GLOB IS_CPU_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
+     ${CMAKE_SOURCE_DIR}/stages/*.h ${CMAKE_SOURCE_DIR}/stages/*.def
+     ${CMAKE_SOURCE_DIR}/kernels/cpu/kernels.h ${CMAKE_SOURCE_DIR}/kernels/cpu/wave.h
+     ${CMAKE_SOURCE_DIR}/kernels/cpu/isa/*.c)
+is_embed(icestream_library kernels/cpu/sources.h is_cpu_source
+         ${IS_CPU_SOURCES} stages/variant_headers.h)
+target_link_libraries(icestream_library PUBLIC ${CMAKE_DL_LIBS})

@@ -1,5 +1,9 @@
 /* The choice of stage variants: every variant of registry.def behind one function per stage.
  *
+ * A user's own header joins them where ICE_CUSTOM_create, _propagate, _collide or _scatter is
+ * defined as the quoted name that it is included by. It defines ice_STAGE_custom with the
+ * parameters and the result of the stage's other variants.
+ *
  * On the CPU the choice is an argument that the branch predictor learns at once; on a GPU it is a
  * constant of the run's kernels, and only the chosen variants remain in the code.
  */
@@ -11,12 +15,31 @@
 #include "stages/segment.h"
 #include "stages/variant_headers.h"
 
-/* ICE_create_cherenkov, ICE_propagate_cumulative, ...: one number for every variant. */
+/* After all others, so that it may call them. */
+#ifdef ICE_CUSTOM_create
+#include ICE_CUSTOM_create
+#endif
+#ifdef ICE_CUSTOM_propagate
+#include ICE_CUSTOM_propagate
+#endif
+#ifdef ICE_CUSTOM_collide
+#include ICE_CUSTOM_collide
+#endif
+#ifdef ICE_CUSTOM_scatter
+#include ICE_CUSTOM_scatter
+#endif
+
+/* ICE_create_cherenkov, ICE_propagate_cumulative, ...: one number for every variant, the same in
+ * every compilation, whether it has the user's headers or not. */
 typedef enum ice_variant {
 #define ICE_VARIANT(stage, name, yaml, text) ICE_##stage##_##name,
 #include "stages/registry.def"
 #undef ICE_VARIANT
-    ICE_VARIANT_COUNT
+    ICE_VARIANT_COUNT,
+    ICE_create_custom,
+    ICE_propagate_custom,
+    ICE_collide_custom,
+    ICE_scatter_custom
 } ice_variant;
 
 /* One variant for every stage. */
@@ -24,7 +47,7 @@ typedef struct ice_variants {
     ice_variant create, propagate, collide, scatter, compact;
 } ice_variants;
 
-/* registry.def for one stage at a time: define the stage's macro, include, undefine. */
+/* compiled.def for one stage at a time: define the stage's macro, include, undefine. */
 #define ICE_VARIANT(stage, name, yaml, text) ICE_VARIANT_##stage(name)
 
 #define ICE_VARIANT_create(name)
@@ -41,7 +64,7 @@ ICE_FN ice_segment ice_propagate_on(ice_variant variant, const ice_tables *table
 {
     switch (variant) {
     default:
-#include "stages/registry.def"
+#include "stages/compiled.def"
     }
 }
 #undef ICE_VARIANT_propagate
@@ -56,7 +79,7 @@ ICE_FN ice_contact ice_collide(ice_variant variant, const ice_tables *tables,
 {
     switch (variant) {
     default:
-#include "stages/registry.def"
+#include "stages/compiled.def"
     }
 }
 #undef ICE_VARIANT_collide
@@ -71,7 +94,7 @@ ICE_FN float ice_scatter(ice_variant variant, const ice_scatter_constants *const
 {
     switch (variant) {
     default:
-#include "stages/registry.def"
+#include "stages/compiled.def"
     }
 }
 #undef ICE_VARIANT_scatter
@@ -91,7 +114,7 @@ ICE_FN ice_photon ice_create(ice_variant variant, const ice_tables *tables,
 {
     switch (variant) {
     default:
-#include "stages/registry.def"
+#include "stages/compiled.def"
     }
 }
 #undef ICE_VARIANT_create

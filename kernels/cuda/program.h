@@ -11,36 +11,30 @@
 #ifndef IS_CUDA_PROGRAM_H
 #define IS_CUDA_PROGRAM_H
 
+#include "kernels/cache_directory.h"
+#include "kernels/stage.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Stages in the order of a custom header list. */
-typedef enum is_stage {
-    IS_STAGE_CREATE,
-    IS_STAGE_PROPAGATE,
-    IS_STAGE_COLLIDE,
-    IS_STAGE_SCATTER,
-    IS_STAGES
-} is_stage;
-
 typedef struct is_program_options {
-    const char *entry;       /* embedded file with the kernels, "kernels/cuda/device/fused.h" */
-    const char *definitions; /* lines "#define NAME VALUE\n" that come first; never NULL */
+    const char *entry;         /* embedded file with the kernels, "kernels/cuda/device/fused.h" */
+    const char *definitions;   /* lines "#define NAME VALUE\n" that come first; never NULL */
     const char *const *custom; /* [IS_STAGES] the user's stage headers (paths), NULL: none; may be
                                   NULL itself. The header of stage S defines ice_S_custom(), see
                                   stages/variants.h */
-    bool fast_math;          /* defines ICE_MATH_FAST */
-    int architecture;        /* 90 for sm_90 */
-    bool use_cache;          /* false: compile, neither read nor write a cache */
+    bool fast_math;            /* defines ICE_MATH_FAST */
+    int architecture;          /* 90 for sm_90 */
+    bool use_cache;            /* false: compile, neither read nor write a cache */
 } is_program_options;
 
 /* What a kernel takes, as the compiler reports it. */
 typedef struct is_kernel_resources {
     char name[64];
-    uint32_t registers;     /* per thread */
-    uint32_t shared_bytes;  /* static, per block */
-    uint32_t stack_bytes;   /* per thread */
+    uint32_t registers;                 /* per thread */
+    uint32_t shared_bytes;              /* static, per block */
+    uint32_t stack_bytes;               /* per thread */
     uint32_t spill_stores, spill_loads; /* bytes */
 } is_kernel_resources;
 
@@ -71,10 +65,6 @@ void is_program_destroy(is_program *program);
 
 /* A kernel's resources by name, NULL: no such kernel. */
 const is_kernel_resources *is_program_kernel(const is_program *program, const char *name);
-
-/* The folder that programs are cached in and that others may keep small things in, too: made if
- * need be. Returns 0, or -1: there is none (no home, not writable). */
-int is_cache_directory(char *path, size_t size);
 
 /* Compiles the entries of one set of options for an architecture into `directory`, for the target
  * `kernels`; as is_program_create otherwise. `as_ptx`: PTX for any GPU from `architecture` on. */

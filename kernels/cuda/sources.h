@@ -3,12 +3,7 @@
 #ifndef IS_CUDA_SOURCES_H
 #define IS_CUDA_SOURCES_H
 
-#include <stddef.h>
-
-typedef struct is_embedded_source {
-    const char *name; /* that it is included by, "stages/photon.h" */
-    const char *text;
-} is_embedded_source;
+#include "kernels/embedded.h"
 
 extern const is_embedded_source is_embedded_sources[];
 extern const size_t is_embedded_source_count;

@@ -262,7 +262,7 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
     {                                                                                              \
         scatter_with(ICE_scatter_##name, tables, wave);                                            \
     }
-#include "stages/registry.def"
+#include "stages/compiled.def"
 #undef LOOP_create
 #undef LOOP_scatter
 
@@ -276,7 +276,7 @@ static void create(ice_variant variant, const ice_tables *tables, const ice_emis
 #define LOOP_scatter(name)
     switch (variant) {
     default:
-#include "stages/registry.def"
+#include "stages/compiled.def"
     }
 #undef LOOP_create
 #undef LOOP_scatter
@@ -291,7 +291,7 @@ static void scatter(ice_variant variant, const ice_tables *tables, is_wave *wave
         break;
     switch (variant) {
     default:
-#include "stages/registry.def"
+#include "stages/compiled.def"
     }
 #undef LOOP_create
 #undef LOOP_scatter

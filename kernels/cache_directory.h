@@ -1,0 +1,33 @@
+/* Where what was compiled at run time is kept from one run to the next, and under which names.
+ *
+ * Files of the folder appear by rename, from names that no other process uses, and never change:
+ * any number of processes may share it.
+ */
+#ifndef IS_CACHE_DIRECTORY_H
+#define IS_CACHE_DIRECTORY_H
+
+#include <stddef.h>
+
+/* The folder $XDG_CACHE_HOME/icestream, else ~/.cache/icestream, made if need be. Returns 0, or -1:
+ * there is none (no home, not writable, too long for `path`), or it belongs to somebody else, whose
+ * code this process must not run. */
+int is_cache_directory(char *path, size_t size);
+
+/* One of the things that an entry of the cache is made from. */
+typedef struct is_cache_part {
+    const void *bytes;
+    size_t size;
+} is_cache_part;
+
+/* A text as a part, without its final 0. */
+is_cache_part is_cache_text(const char *text);
+
+/* The name of an entry: SHA-256 over all parts and their sizes, 64 hexadecimal digits. Returns 0,
+ * or -1: no memory. */
+int is_cache_key(const is_cache_part *parts, size_t count, char key[65]);
+
+/* Reads a text file, a user's header for example; the caller frees *text. Returns 0, or -1 with a
+ * sentence in `why`. */
+int is_cache_read(const char *path, char **text, size_t *size, char *why, size_t why_size);
+
+#endif
