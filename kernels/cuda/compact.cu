@@ -39,10 +39,11 @@ static __device__ void copy_photon(const columns &from, uint32_t source, const c
     to.met[target] = from.met[source];
 }
 
-static __device__ uint32_t slots_for(uint32_t photons, uint32_t capacity)
+/* Never more than were in use: what is behind those may look like photons. */
+static __device__ uint32_t slots_for(uint32_t photons, uint32_t used)
 {
     const uint32_t slots = (photons + slots_step - 1) / slots_step * slots_step;
-    return slots < capacity ? slots : capacity;
+    return slots < used ? slots : used;
 }
 
 /* Whether a slot holds a photon. */
@@ -102,7 +103,7 @@ static __global__ void fill_holes(columns pool, const uint32_t *living, const ui
         pool.label[source].y = IS_NOBODY;
     }
     if (first == 0)
-        progress->slots = slots_for(end, pool.capacity);
+        progress->slots = slots_for(end, progress->slots);
 }
 
 extern "C" int is_compact_partition(struct CUstream_st *stream, const is_compact_pool *pool,
@@ -210,8 +211,8 @@ static __global__ void put_back(columns pool, columns spare, uint32_t nobody, co
             continue;
         }
         copy_photon(spare, i, pool, i);
-        if (i + 1 == pool.capacity || keys[i + 1] == nobody)
-            progress->slots = slots_for(i + 1, pool.capacity);
+        if (i + 1 == end || keys[i + 1] == nobody)
+            progress->slots = slots_for(i + 1, end);
     }
     if (first == 0 && keys[0] == nobody)
         progress->slots = 0;

@@ -39,9 +39,9 @@ typedef struct is_compact_key {
 int is_compact_bytes(uint32_t capacity, const is_compact_key *key, size_t *bytes);
 
 /* Moves as few photons as possible so that all living ones are in front: the last one fills the
- * first hole and so on. Sets progress->slots to their number, rounded up to a multiple of 32. Slots
- * from the former progress->slots on count as free, whatever they hold. The result depends on the
- * pool alone. */
+ * first hole and so on. Sets progress->slots to their number, rounded up to a multiple of 32 but no
+ * more than it was. Slots from the former progress->slots on count as free, whatever they hold. The
+ * result depends on the pool alone. */
 int is_compact_partition(struct CUstream_st *stream, const is_compact_pool *pool,
                          is_progress *progress, void *temporary, size_t bytes);
 
