@@ -218,9 +218,9 @@ static __global__ void put_back(columns pool, columns spare, uint32_t nobody, co
         progress->slots = 0;
 }
 
-extern "C" int is_compact_sort(struct CUstream_st *stream, const is_compact_pool *pool,
-                               const is_compact_pool *spare, const is_compact_key *key,
-                               is_progress *progress, void *temporary, size_t bytes)
+extern "C" int is_compact_sorted(struct CUstream_st *stream, const is_compact_pool *pool,
+                                 const is_compact_pool *spare, const is_compact_key *key,
+                                 is_progress *progress, void *temporary, size_t bytes)
 {
     const uint32_t capacity = pool->capacity;
     const size_t own = sort_own_bytes(capacity);

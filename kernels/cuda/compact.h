@@ -47,9 +47,9 @@ int is_compact_partition(struct CUstream_st *stream, const is_compact_pool *pool
 
 /* As is_compact_partition, and orders the photons by their key; those with equal keys keep their
  * order. `spare`: columns of the same capacity, their content is lost. */
-int is_compact_sort(struct CUstream_st *stream, const is_compact_pool *pool,
-                    const is_compact_pool *spare, const is_compact_key *key, is_progress *progress,
-                    void *temporary, size_t bytes);
+int is_compact_sorted(struct CUstream_st *stream, const is_compact_pool *pool,
+                      const is_compact_pool *spare, const is_compact_key *key,
+                      is_progress *progress, void *temporary, size_t bytes);
 
 /* Condition of a compaction in the body of the loop. */
 typedef struct is_loop_compaction {
