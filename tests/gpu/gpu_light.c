@@ -1,0 +1,124 @@
+#include "tests/gpu/gpu_light.h"
+
+#include "tests/support/test_scale.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const is_schedule gpu_schedules[GPU_SCHEDULES] = {IS_SCHEDULE_WAVEFRONT, IS_SCHEDULE_FUSED,
+                                                  IS_SCHEDULE_MONOLITHIC, IS_SCHEDULE_JOB_QUEUE,
+                                                  IS_SCHEDULE_THREAD_PER_STEP};
+const is_math gpu_maths[2] = {IS_MATH_PORTABLE, IS_MATH_FAST};
+
+const char *gpu_math_name(is_math math)
+{
+    return math == IS_MATH_PORTABLE ? "portable" : "fast";
+}
+
+const char *gpu_place_name(gpu_place place)
+{
+    static const char *const names[GPU_PLACES] = {"plain",   "going on", "uniform",
+                                                  "bounded", "limited",  "unculled"};
+    return names[place];
+}
+
+stage_world gpu_place_create(gpu_place place)
+{
+    stage_world world;
+    switch (place) {
+    case GPU_PLACE_GOING_ON:
+        world = stage_world_from_config(NULL, "detector.oversize=16",
+                                        "detector.keep_hit_photons=true", NULL);
+        break;
+    case GPU_PLACE_UNIFORM:
+        world = stage_world_from_config(NULL, "ice.model=uniform", "detector.oversize=5", NULL);
+        break;
+    case GPU_PLACE_BOUNDED:
+        world =
+            stage_world_from_config(NULL, "detector.oversize=5", "ice.absorb_above=150",
+                                    "ice.absorb_below=-200", "detector.excluded=[[43, 30]]", NULL);
+        break;
+    default:
+        world = stage_world_from_config(NULL, "detector.oversize=5", NULL);
+    }
+    world.options.seed = 9000000001u + place;
+    if (place == GPU_PLACE_LIMITED)
+        world.options.bounce_limit = 3;
+    if (place == GPU_PLACE_UNCULLED)
+        world.options.reach_cull = false;
+    stage_world_tables(&world);
+    return world;
+}
+
+const char *gpu_light_name(gpu_light light)
+{
+    static const char *const names[GPU_LIGHTS] = {"mixed", "single", "isotropic", "one step",
+                                                  "events"};
+    return names[light];
+}
+
+static uint32_t photons_of(gpu_light light, uint64_t photons, size_t step)
+{
+    static const uint32_t mixed[] = {200, 1, 33, 1000, 200, 6000, 17, 549}; /* 1000 on average */
+    switch (light) {
+    case GPU_LIGHT_MIXED:
+        return mixed[step % 8];
+    case GPU_LIGHT_SINGLE:
+        return 1;
+    case GPU_LIGHT_ONE_STEP:
+        return (uint32_t)photons;
+    default:
+        return 250;
+    }
+}
+
+static size_t steps_of(gpu_light light, uint64_t photons)
+{
+    switch (light) {
+    case GPU_LIGHT_MIXED:
+        return 8 * (size_t)ceil((double)photons / 8000.0);
+    case GPU_LIGHT_SINGLE:
+        return (size_t)photons;
+    case GPU_LIGHT_ONE_STEP:
+        return 1;
+    default:
+        return (size_t)ceil((double)photons / 250.0);
+    }
+}
+
+ice_emission *gpu_light_create(gpu_light light, uint64_t photons, size_t *count)
+{
+    *count = steps_of(light, photons);
+    ice_emission *emissions = calloc(*count, sizeof *emissions);
+    ck_assert_ptr_nonnull(emissions);
+    uint64_t state = 61 + light;
+    for (size_t i = 0; i < *count; ++i) {
+        double n[3];
+        test_direction(&state, n);
+        const bool isotropic = light == GPU_LIGHT_ISOTROPIC || i % 4 == 3;
+        const uint32_t step = (uint32_t)i;
+        emissions[i] = (ice_emission){
+            .x = (float)test_between(&state, -8.0, 8.0),
+            .y = (float)test_between(&state, -8.0, 8.0),
+            .z = (float)test_between(&state, -250.0, 250.0),
+            .length = (float)test_between(&state, 0.0, 3.0),
+            .dx = (float)n[0],
+            .dy = (float)n[1],
+            .dz = (float)n[2],
+            .beta = i % 5 == 0 ? 0.8f : 1.0f,
+            .event_low = step / 3,
+            .event_high = step / 12 % 7,
+            .step_id = 100 + step,
+            .first_photon = light == GPU_LIGHT_ONE_STEP ? 0xff000000u : step % 3 * 1000,
+            .photons = photons_of(light, photons, i),
+            .spectrum = i % 6 == 5 ? 2 : 0,
+            .flags = isotropic ? ICE_EMISSION_ISOTROPIC : 0,
+        };
+        if (light == GPU_LIGHT_EVENTS) {
+            emissions[i].event_low = (uint32_t)test_word(&state);
+            emissions[i].event_high = (uint32_t)test_word(&state) | 0x80000000u;
+            emissions[i].step_id = 0xffffffffu - 7 * step;
+        }
+    }
+    return emissions;
+}

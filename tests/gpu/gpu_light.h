@@ -1,0 +1,39 @@
+/* Worlds and light for the GPU suites: every feature that could make a schedule go wrong. */
+#ifndef GPU_LIGHT_H
+#define GPU_LIGHT_H
+
+#include "tests/gpu/gpu_world.h"
+
+/* Worlds; the tables are built. */
+typedef enum gpu_place {
+    GPU_PLACE_PLAIN,    /* layered ice, the whole detector, oversize 5 */
+    GPU_PLACE_GOING_ON, /* photons go on after hits on modules of 16 times the size */
+    GPU_PLACE_UNIFORM,  /* uniform ice */
+    GPU_PLACE_BOUNDED,  /* a ceiling and a floor that absorb, an excluded module */
+    GPU_PLACE_LIMITED,  /* photons are stopped after 3 bounces */
+    GPU_PLACE_UNCULLED, /* photons that cannot reach a module go on to their end */
+    GPU_PLACES
+} gpu_place;
+const char *gpu_place_name(gpu_place place);
+stage_world gpu_place_create(gpu_place place);
+
+/* Light close to the detector's central string. */
+typedef enum gpu_light {
+    GPU_LIGHT_MIXED,     /* cones, beams and isotropic light, 1 to 6000 photons a step */
+    GPU_LIGHT_SINGLE,    /* steps of one photon */
+    GPU_LIGHT_ISOTROPIC, /* isotropic steps */
+    GPU_LIGHT_ONE_STEP,  /* all photons in one step, photon_id beyond 2^31 */
+    GPU_LIGHT_EVENTS,    /* events and steps with high bits set, in no order */
+    GPU_LIGHTS
+} gpu_light;
+const char *gpu_light_name(gpu_light light);
+/* About so many photons in *count emissions, which the caller frees. */
+ice_emission *gpu_light_create(gpu_light light, uint64_t photons, size_t *count);
+
+/* The schedules of a GPU. */
+enum { GPU_SCHEDULES = 5 };
+extern const is_schedule gpu_schedules[GPU_SCHEDULES];
+extern const is_math gpu_maths[2];
+const char *gpu_math_name(is_math math);
+
+#endif
