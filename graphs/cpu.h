@@ -13,9 +13,6 @@ struct is_graph {
     void *wave_memory; /* behind its columns */
 };
 
-/* Grows the list; IS_GRAPH_OK or IS_GRAPH_NO_MEMORY. Fits is_arrival_sink.put. */
-int is_arrivals_put(void *arrivals, const ice_arrival *arrival);
-
 /* Slots of a wave when the configuration does not say: 128 bytes each, well inside a core's second
  * level cache and long enough for the vector loops. */
 #define IS_WAVE_SLOTS_DEFAULT 1024u

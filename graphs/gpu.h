@@ -21,7 +21,11 @@ enum {
 
 typedef enum is_math { IS_MATH_AUTO, IS_MATH_FAST, IS_MATH_PORTABLE } is_math;
 typedef enum is_compact_sort { IS_SORT_NONE, IS_SORT_DEPTH, IS_SORT_CELL } is_compact_sort;
-typedef enum is_compact_when { IS_COMPACT_TAIL, IS_COMPACT_ALWAYS, IS_COMPACT_EVERY } is_compact_when;
+typedef enum is_compact_when {
+    IS_COMPACT_TAIL,
+    IS_COMPACT_ALWAYS,
+    IS_COMPACT_EVERY
+} is_compact_when;
 
 typedef struct is_gpu_options {
     int ordinal; /* of the device, 0 .. is_gpu_count() - 1 */
@@ -31,15 +35,15 @@ typedef struct is_gpu_options {
     is_math math;                  /* AUTO: fast */
 
     /* 0: chosen by the schedule (and, with schedule AUTO, measured). */
-    uint32_t pool;             /* photon slots, of all lanes together */
-    uint32_t bounces_per_wave; /* fused: bounces between two refills */
-    uint32_t block;            /* threads of a block, a multiple of 32 */
+    uint32_t pool;                 /* photon slots, of all lanes together */
+    uint32_t bounces_per_wave;     /* fused: bounces between two refills */
+    uint32_t block;                /* threads of a block, a multiple of 32 */
     uint32_t blocks_per_processor; /* that the compiler makes room for, by limiting registers */
-    uint32_t refill;           /* monolithic: idle lanes of a warp that make it take new photons */
+    uint32_t refill; /* monolithic: idle lanes of a warp that make it take new photons */
     uint32_t lanes;
-    uint32_t hits;             /* places of a hit buffer, >= 64 */
-    uint32_t batch_emissions;  /* of a batch at most */
-    uint32_t batch_photons;    /* of a batch at most */
+    uint32_t hits;            /* places of a hit buffer, >= 64 */
+    uint32_t batch_emissions; /* of a batch at most */
+    uint32_t batch_photons;   /* of a batch at most */
 
     is_compact_sort sort;
     is_compact_when when;
@@ -51,7 +55,7 @@ typedef struct is_gpu_options {
 } is_gpu_options;
 
 typedef struct is_gpu_error {
-    int status; /* IS_GRAPH_... */
+    int status;      /* IS_GRAPH_... */
     char text[2048]; /* names device, call and remedy */
 } is_gpu_error;
 
@@ -117,8 +121,9 @@ void is_gpu_wait(is_gpu *gpu, double seconds);
 typedef struct is_gpu_usage {
     double seconds;
     uint64_t launches, waves;
-    uint64_t device_bytes; /* device memory taken */
-    double stage_seconds[6]; /* with `profile`: create, propagate, collide, scatter, compact, all else */
+    uint64_t device_bytes;   /* device memory taken */
+    double stage_seconds[6]; /* with `profile`: create, propagate, collide, scatter, compact, all
+                                else */
 } is_gpu_usage;
 void is_gpu_usage_of(is_gpu *gpu, is_gpu_usage *out);
 

@@ -56,6 +56,8 @@ typedef struct is_arrivals {
 } is_arrivals;
 
 void is_arrivals_free(is_arrivals *arrivals);
+/* Grows the list; IS_GRAPH_OK or IS_GRAPH_NO_MEMORY. Fits is_arrival_sink.put. */
+int is_arrivals_put(void *arrivals, const ice_arrival *arrival);
 
 /* Makes a graph on the calling thread's CPU. `tables` must outlive it. On failure `why` says in one
  * sentence what is not possible. IS_GRAPH_NO_MEMORY, IS_GRAPH_UNSUPPORTED. */

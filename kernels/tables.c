@@ -39,9 +39,11 @@ static int pack(is_table_builder *builder, is_tables *out)
     }
     out->memory = block;
     out->bytes = total;
+    out->pointer_count = builder->array_count;
     for (size_t i = 0; i < builder->array_count; ++i) {
         memcpy(block, builder->arrays[i].data, builder->arrays[i].bytes);
         memcpy(builder->arrays[i].pointer, &block, sizeof block);
+        out->pointers[i] = (size_t)((char *)builder->arrays[i].pointer - (char *)&out->device);
         block += aligned(builder->arrays[i].bytes);
     }
     return 0;
@@ -80,6 +82,18 @@ void is_tables_destroy(is_tables *tables)
         return;
     free(tables->memory);
     free(tables);
+}
+
+ice_tables is_tables_at(const is_tables *tables, const void *base)
+{
+    ice_tables moved = tables->device;
+    for (size_t i = 0; i < tables->pointer_count; ++i) {
+        const char *pointer;
+        memcpy(&pointer, (const char *)&moved + tables->pointers[i], sizeof pointer);
+        pointer = (const char *)base + (pointer - (const char *)tables->memory);
+        memcpy((char *)&moved + tables->pointers[i], &pointer, sizeof pointer);
+    }
+    return moved;
 }
 
 double is_arrival_delay(const ice_tables *tables, const ice_emission *emission,

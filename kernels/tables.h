@@ -12,11 +12,16 @@ typedef struct is_table_options {
     bool reach_cull;       /* drop photons that cannot reach any module any more */
 } is_table_options;
 
+/* Arrays that all tables together have at most. */
+enum { IS_TABLE_ARRAYS_MAX = 32 };
+
 /* The tables of one run and the memory behind them. */
 typedef struct is_tables {
     ice_tables device; /* what stage functions take */
     void *memory;      /* one block that all pointers of `device` point into */
     size_t bytes;
+    size_t pointers[IS_TABLE_ARRAYS_MAX]; /* where in `device` those pointers are, bytes */
+    size_t pointer_count;
 } is_tables;
 
 /* Builds all tables. Returns 0, or -1 with a sentence in `why`: out of memory, or a model that the
@@ -26,6 +31,10 @@ int is_tables_create(const ice_medium *medium, const ice_detector *detector, con
                      const is_table_options *options, is_tables **out, char *why, size_t why_size);
 /* Accepts NULL. */
 void is_tables_destroy(is_tables *tables);
+
+/* The tables as they are for a copy of `memory` that begins at `base`, on this machine or on a GPU.
+ */
+ice_tables is_tables_at(const is_tables *tables, const void *base);
 
 /* Time from the emission's own time to the arrival, ns, in double precision: the flight of the
  * emitter to the photon's start (which is recomputed from the photon's random numbers) and the

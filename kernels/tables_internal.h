@@ -4,9 +4,6 @@
 
 #include "kernels/tables.h"
 
-/* Every array of ice_tables, at most. */
-#define IS_TABLE_ARRAYS_MAX 24
-
 /* Arrays under construction: each is an allocation of its own until all sizes are known, then all
  * move into one block (which is what a GPU uploads). */
 typedef struct is_table_builder {

@@ -10,8 +10,8 @@
 /* Photons per entry of is_queue_batch.starts. */
 #define IS_START_STRIDE 256u
 
-/* One batch in a lane's step queue. Photons of the queue are numbered from 0 on, through all batches
- * that a lane ever gets; this one holds numbers first .. first + size - 1. */
+/* One batch in a lane's step queue. Photons of the queue are numbered from 0 on, through all
+ * batches that a lane ever gets; this one holds numbers first .. first + size - 1. */
 typedef struct is_queue_batch {
     uint64_t first;
     uint32_t size;
@@ -43,9 +43,9 @@ typedef struct is_progress {
     uint32_t stalled;  /* photons that wait for a place in it */
     uint32_t finished; /* blocks that are through, for the last one to act */
     uint32_t reserved;
-    uint32_t alive;    /* photons in the pool */
-    uint32_t slots;    /* slots in use: 0 .. slots - 1 hold all living photons */
-    uint32_t queue;    /* entries of the collide queue */
+    uint32_t alive; /* photons in the pool */
+    uint32_t slots; /* slots in use: 0 .. slots - 1 hold all living photons */
+    uint32_t queue; /* entries of the collide queue */
     uint32_t reserved_too;
     is_batch_count batches[IS_LANE_BATCHES];
 } is_progress;
@@ -54,9 +54,9 @@ typedef struct is_progress {
  *   place   x, y, z, path
  *   course  dx, dy, dz, absorption
  *   label   wavelength, emission, photon_id, scatters
- * `emission` is an index into the lane's ring of emissions; IS_NOBODY: the slot is free. The top bit
- * of `scatters` says that the photon waits for a place in the hit buffer and that `met` of its slot
- * holds how many hits of its segment are recorded already. */
+ * `emission` is an index into the lane's ring of emissions; IS_NOBODY: the slot is free. The top
+ * bit of `scatters` says that the photon waits for a place in the hit buffer and that `met` of its
+ * slot holds how many hits of its segment are recorded already. */
 #define IS_NOBODY     0xffffffffu
 #define IS_WAITING    0x80000000u
 #define IS_SLOT_BYTES 48u
@@ -74,8 +74,8 @@ typedef struct is_word {
 typedef struct is_lane_memory {
     is_word *place, *course, *label; /* [capacity] each */
     uint32_t *met;                   /* [capacity] */
-    is_word *segment;     /* [capacity] wavefront: length, absorption left, angle, azimuth */
-    uint32_t *collide;    /* [capacity] wavefront: slots whose segments may meet a module */
+    is_word *segment;        /* [capacity] wavefront: length, absorption left, angle, azimuth */
+    uint32_t *collide;       /* [capacity] wavefront: slots whose segments may meet a module */
     ice_emission *emissions; /* [IS_LANE_BATCHES << IS_START_SHIFT] the ring */
     uint32_t *offsets;       /* as many: photons of the batch before this emission */
     uint32_t *starts;        /* [IS_LANE_BATCHES][start_count] emission (within the batch) of every

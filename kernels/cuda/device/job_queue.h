@@ -25,8 +25,8 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     labels[warp][rank_of_thread] = lane.label[queue_slot];
     places[warp][rank_of_thread] = lane.place[queue_slot];
     courses[warp][rank_of_thread] = lane.course[queue_slot];
-    uint32_t queued = (uint32_t)__popc(__ballot_sync(
-        0xffffffffu, __float_as_uint(labels[warp][rank_of_thread].y) != IS_NOBODY));
+    uint32_t queued = (uint32_t)__popc(
+        __ballot_sync(0xffffffffu, __float_as_uint(labels[warp][rank_of_thread].y) != IS_NOBODY));
     const int queued_before = rank_of_thread < queued;
     uint32_t step = lane.cursors[2 * (slot - rank_of_thread)];
     uint32_t made = lane.cursors[2 * (slot - rank_of_thread) + 1];
@@ -71,8 +71,7 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
             if (self.state == IS_THREAD_IDLE && rank < taken) {
                 const uint32_t entry = queued - 1 - rank;
                 is_board(&lane, &tables, &self,
-                         is_unpack(places[warp][entry], courses[warp][entry],
-                                   labels[warp][entry]));
+                         is_unpack(places[warp][entry], courses[warp][entry], labels[warp][entry]));
             }
             queued -= taken;
             __syncwarp();

@@ -85,8 +85,8 @@ ICE_FN int is_leave(const is_lane_memory *lane, uint32_t *counts, is_traveller *
     return 1;
 }
 
-/* Takes up to `wanted` numbers of the queue for a warp; all of its threads. Returns how many it got,
- * from *first on. */
+/* Takes up to `wanted` numbers of the queue for a warp; all of its threads. Returns how many it
+ * got, from *first on. */
 ICE_FN uint32_t is_take(const is_lane_memory *lane, uint32_t wanted, uint64_t *first)
 {
     const uint64_t end = lane->launch->end;

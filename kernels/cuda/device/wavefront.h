@@ -101,8 +101,8 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
             if (segment.x < 0.0f) {
                 fate = ICE_LEFT;
             } else {
-                const ice_leg leg = {segment.x,        segment.y,          fabsf(segment.z),
-                                     segment.w,        segment.z < 0.0f,   0};
+                const ice_leg leg = {segment.x, segment.y,        fabsf(segment.z),
+                                     segment.w, segment.z < 0.0f, 0};
                 ice_turn(IS_RUN_SCATTER, &tables, &leg, &photon, &fate);
             }
             ended = fate != ICE_ALIVE;

@@ -1,0 +1,208 @@
+/* schedule: auto. The candidates carry the first batch of the real input, and the fastest stays. */
+#include "graphs/cuda/check.h"
+#include "graphs/cuda/schedule.h"
+#include "kernels/cache_directory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What is tried. thread-per-step and job-queue are here for comparison, not because they could win:
+ * monolithic does the same with less waiting. 0: the schedule's own default. */
+typedef struct candidate {
+    is_schedule schedule;
+    uint32_t pool, bounces_per_wave, block, refill;
+} candidate;
+
+static const candidate candidates[] = {
+    {IS_SCHEDULE_MONOLITHIC, 0, 0, 128, 8},    {IS_SCHEDULE_MONOLITHIC, 0, 0, 128, 4},
+    {IS_SCHEDULE_MONOLITHIC, 0, 0, 256, 12},   {IS_SCHEDULE_FUSED, 1u << 19, 8, 256, 0},
+    {IS_SCHEDULE_FUSED, 1u << 20, 16, 256, 0}, {IS_SCHEDULE_WAVEFRONT, 1u << 19, 0, 256, 0},
+};
+enum { CANDIDATES = sizeof candidates / sizeof *candidates, WARM_UP = 2, MEASURED = 6 };
+
+/* The user's own numbers stand. */
+static is_gpu_options with(const is_gpu_options *options, const candidate *one)
+{
+    is_gpu_options result = *options;
+    result.schedule = one->schedule;
+    result.pool = options->pool ? options->pool : one->pool;
+    result.bounces_per_wave =
+        options->bounces_per_wave ? options->bounces_per_wave : one->bounces_per_wave;
+    result.block = options->block ? options->block : one->block;
+    result.refill = options->refill ? options->refill : one->refill;
+    return result;
+}
+
+static int carry(is_gpu *gpu, const ice_emission *emissions, uint32_t count, uint32_t times,
+                 is_gpu_error *error)
+{
+    uint32_t sent = 0, done = 0;
+    while (done < times) {
+        int status = IS_GRAPH_OK;
+        while (status == IS_GRAPH_OK && sent < times && sent - done < is_gpu_credits(gpu)) {
+            status = is_gpu_submit(gpu, emissions, count, NULL, error);
+            ++sent;
+        }
+        if (status == IS_GRAPH_OK)
+            status = is_gpu_advance(gpu, error);
+        if (status != IS_GRAPH_OK)
+            return status;
+        is_gpu_result result;
+        bool any = false;
+        while (is_gpu_take(gpu, &result)) {
+            is_arrivals_free(&result.arrivals);
+            ++done;
+            any = true;
+        }
+        if (!any && done < times)
+            is_gpu_wait(gpu, 1);
+    }
+    return IS_GRAPH_OK;
+}
+
+/* Seconds per batch. */
+static int measure(const is_gpu_options *options, const is_tables *tables,
+                   const ice_emission *emissions, uint32_t count, double *seconds,
+                   is_gpu_error *error)
+{
+    is_gpu *gpu = NULL;
+    int status = is_gpu_create(options, tables, &gpu, error);
+    if (status == IS_GRAPH_OK)
+        status = carry(gpu, emissions, count, WARM_UP, error);
+    if (status == IS_GRAPH_OK) {
+        is_gpu_usage before, after;
+        is_gpu_usage_of(gpu, &before);
+        status = carry(gpu, emissions, count, MEASURED, error);
+        is_gpu_usage_of(gpu, &after);
+        *seconds = (after.seconds - before.seconds) / MEASURED;
+    }
+    is_gpu_destroy(gpu);
+    return status;
+}
+
+/* ---- what was chosen before ------------------------------------------------------------------ */
+
+/* A choice belongs to a device, a world and what the user has fixed. Returns 0, or -1: no cache. */
+static int choice_path(const is_gpu_options *options, const is_tables *tables, char *path,
+                       size_t size)
+{
+    is_gpu_device device;
+    is_gpu_error ignored; /* without a description there is no cache, and measuring will complain */
+    char folder[4096], key[65];
+    memset(&device, 0, sizeof device);
+    if (!options->use_cache || is_gpu_describe(options->ordinal, &device, &ignored) ||
+        is_cache_directory(folder, sizeof folder))
+        return -1;
+    device.memory_free = 0; /* of the moment */
+    const uint32_t fixed[] = {options->pool,
+                              options->bounces_per_wave,
+                              options->block,
+                              options->refill,
+                              options->blocks_per_processor,
+                              options->lanes,
+                              options->hits,
+                              options->batch_emissions,
+                              options->batch_photons,
+                              options->sort,
+                              options->when,
+                              options->every,
+                              options->math};
+    const is_cache_part parts[] = {{&device, sizeof device},
+                                   {candidates, sizeof candidates},
+                                   {fixed, sizeof fixed},
+                                   {&options->variants, sizeof options->variants},
+                                   {tables->memory, tables->bytes}};
+    if (is_cache_key(parts, sizeof parts / sizeof *parts, key) != 0)
+        return -1;
+    const int length = snprintf(path, size, "%s/%s.choice", folder, key);
+    return length > 0 && (size_t)length < size ? 0 : -1;
+}
+
+/* The number of a candidate, -1: none is remembered. */
+static int remembered(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return -1;
+    int number = -1;
+    if (fscanf(file, "candidate %d", &number) != 1 || number < 0 || number >= CANDIDATES)
+        number = -1;
+    fclose(file);
+    return number;
+}
+
+/* A choice that cannot be kept is measured again next time. */
+static void remember(const char *path, int number)
+{
+    char partial[4200];
+    snprintf(partial, sizeof partial, "%s.%ld", path, (long)getpid());
+    FILE *file = fopen(partial, "w");
+    if (!file)
+        return;
+    const bool written = fprintf(file, "candidate %d\n", number) > 0;
+    if (fclose(file) != 0 || !written || rename(partial, path) != 0)
+        remove(partial);
+}
+
+/* ---- choosing -------------------------------------------------------------------------------- */
+
+static void report_line(char *report, size_t size, const is_gpu_options *options,
+                        const char *result)
+{
+    const size_t used = strlen(report);
+    if (used >= size)
+        return;
+    snprintf(report + used, size - used, "%s, pool %u, block %u%s%.0u%s%.0u: %s\n",
+             is_schedule_name(options->schedule), options->pool, options->block,
+             options->schedule == IS_SCHEDULE_FUSED ? ", bounces per wave " : "",
+             options->schedule == IS_SCHEDULE_FUSED ? options->bounces_per_wave : 0,
+             options->schedule == IS_SCHEDULE_MONOLITHIC ? ", refill " : "",
+             options->schedule == IS_SCHEDULE_MONOLITHIC ? options->refill : 0, result);
+}
+
+int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_emission *emissions,
+                  uint32_t count, char *report, size_t report_size, is_gpu_error *error)
+{
+    report[0] = '\0';
+    char path[4200] = "";
+    const bool cached = choice_path(options, tables, path, sizeof path) == 0;
+    const int before = cached ? remembered(path) : -1;
+    if (before >= 0) {
+        *options = with(options, &candidates[before]);
+        report_line(report, report_size, options, "chosen by an earlier run");
+        return IS_GRAPH_OK;
+    }
+    uint64_t photons = 0;
+    for (uint32_t i = 0; i < count; ++i)
+        photons += emissions[i].photons;
+    int best = -1;
+    double best_seconds = 0;
+    is_gpu_options first = *options;
+    for (int i = 0; i < CANDIDATES; ++i) {
+        const is_gpu_options tried = with(options, &candidates[i]);
+        double seconds = 0;
+        const int status = measure(&tried, tables, emissions, count, &seconds, error);
+        /* A candidate that does not fit is none; a device that fails is a failure. */
+        if (status != IS_GRAPH_OK && status != IS_GRAPH_NO_MEMORY)
+            return status;
+        char result[64];
+        if (status == IS_GRAPH_OK)
+            snprintf(result, sizeof result, "%.3f ns per photon", 1e9 * seconds / (double)photons);
+        else
+            snprintf(result, sizeof result, "too little memory");
+        report_line(report, report_size, &tried, result);
+        if (status == IS_GRAPH_OK && (best < 0 || seconds < best_seconds)) {
+            best = i;
+            best_seconds = seconds;
+        }
+    }
+    if (best < 0)
+        return error->status; /* of the last one: none fits */
+    *options = with(&first, &candidates[best]);
+    report_line(report, report_size, options, "chosen");
+    if (cached)
+        remember(path, best);
+    return IS_GRAPH_OK;
+}

@@ -1,0 +1,400 @@
+/* graphs/gpu.h: a device with its lanes. */
+#include "graphs/cuda/check.h"
+#include "graphs/cuda/lane.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LANES_MAX = 4, POOL_FLOOR = 1 << 14 };
+
+struct is_gpu {
+    is_gpu_options options;
+    char *custom[IS_STAGES]; /* copies of the paths */
+    is_program *program;
+    cudaLibrary_t library;
+    void *tables; /* device */
+    void *memory; /* device, of all lanes */
+    uint64_t lane_bytes, device_bytes;
+    is_lane lanes[LANES_MAX];
+    bool lost; /* a fault: the device is not waited for any more */
+    char warnings[512];
+
+    /* Time in which at least one lane computed. */
+    cudaEvent_t origin;
+    double busy_until, busy_seconds;
+    uint64_t launches, waves;
+
+    pthread_mutex_t lock;
+    pthread_cond_t condition;
+    bool event; /* since the last wait */
+    void (*on_event)(void *user);
+    void *on_event_user;
+};
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+int is_gpu_count(is_gpu_error *error)
+{
+    int count = 0;
+    const cudaError_t result = cudaGetDeviceCount(&count);
+    if (result != cudaSuccess) {
+        is_cuda_failed(result, "cudaGetDeviceCount", 0, error);
+        return 0;
+    }
+    if (count == 0)
+        is_cuda_failed(cudaErrorNoDevice, "cudaGetDeviceCount", 0, error);
+    return count;
+}
+
+static int has_device(int ordinal, is_gpu_error *error)
+{
+    const int count = is_gpu_count(error);
+    if (count == 0)
+        return IS_GRAPH_NO_DEVICE;
+    if (ordinal < 0 || ordinal >= count)
+        return is_gpu_error_set(
+            error, IS_GRAPH_NO_DEVICE,
+            "device.index: found %d, expected 0 to %d: this machine has %d GPU%s", ordinal,
+            count - 1, count, count == 1 ? "" : "s");
+    return IS_GRAPH_OK;
+}
+
+int is_gpu_describe(int ordinal, is_gpu_device *out, is_gpu_error *error)
+{
+    const int status = has_device(ordinal, error);
+    if (status != IS_GRAPH_OK)
+        return status;
+    struct cudaDeviceProp properties;
+    IS_CUDA(ordinal, error, cudaGetDeviceProperties(&properties, ordinal));
+    *out = (is_gpu_device){.architecture = properties.major * 10 + properties.minor,
+                           .processors = properties.multiProcessorCount,
+                           .memory_bytes = properties.totalGlobalMem,
+                           .cache_bytes = (uint64_t)properties.l2CacheSize};
+    snprintf(out->name, sizeof out->name, "%s", properties.name);
+    IS_CUDA(ordinal, error, cudaDriverGetVersion(&out->driver));
+    IS_CUDA(ordinal, error, cudaSetDevice(ordinal));
+    size_t free_bytes, total;
+    IS_CUDA(ordinal, error, cudaMemGetInfo(&free_bytes, &total));
+    out->memory_free = free_bytes;
+    return IS_GRAPH_OK;
+}
+
+static int limits_of(int ordinal, is_gpu_limits *out, is_gpu_error *error)
+{
+    struct cudaDeviceProp properties;
+    IS_CUDA(ordinal, error, cudaGetDeviceProperties(&properties, ordinal));
+    *out = (is_gpu_limits){.architecture = properties.major * 10 + properties.minor,
+                           .processors = properties.multiProcessorCount,
+                           .threads_per_processor = properties.maxThreadsPerMultiProcessor};
+    return IS_GRAPH_OK;
+}
+
+/* ---- creation -------------------------------------------------------------------------------- */
+
+/* On a thread of CUDA's: no call of CUDA is allowed here. */
+static void CUDART_CB wake(void *user)
+{
+    is_gpu *gpu = user;
+    pthread_mutex_lock(&gpu->lock);
+    gpu->event = true;
+    pthread_cond_signal(&gpu->condition);
+    void (*event)(void *) = gpu->on_event;
+    void *event_user = gpu->on_event_user;
+    pthread_mutex_unlock(&gpu->lock);
+    if (event)
+        event(event_user);
+}
+
+static int upload_tables(is_gpu *gpu, const is_tables *tables, ice_tables *out, is_gpu_error *error)
+{
+    const int ordinal = gpu->options.ordinal;
+    IS_CUDA(ordinal, error, cudaMalloc(&gpu->tables, tables->bytes));
+    IS_CUDA(ordinal, error,
+            cudaMemcpy(gpu->tables, tables->memory, tables->bytes, cudaMemcpyHostToDevice));
+    *out = is_tables_at(tables, gpu->tables);
+    return IS_GRAPH_OK;
+}
+
+static int load_program(is_gpu *gpu, const is_tables *tables, const is_gpu_limits *limits,
+                        is_gpu_error *error)
+{
+    char definitions[IS_DEFINITIONS_SIZE];
+    is_program_options options;
+    const int status = is_gpu_program_options(&gpu->options, tables, limits->architecture, &options,
+                                              definitions, error);
+    if (status != IS_GRAPH_OK)
+        return status;
+    char why[sizeof error->text];
+    if (is_program_create(&options, &gpu->program, why, sizeof why) != 0)
+        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED, "%s", why);
+    IS_CUDA(gpu->options.ordinal, error,
+            cudaLibraryLoadData(&gpu->library, gpu->program->image, NULL, NULL, 0, NULL, NULL, 0));
+    return IS_GRAPH_OK;
+}
+
+/* Takes the device memory of all lanes. A pool for which there is too little is halved, down to a
+ * floor. */
+static int take_memory(is_gpu *gpu, const ice_tables *tables, const is_gpu_limits *limits,
+                       is_gpu_error *error)
+{
+    const int ordinal = gpu->options.ordinal;
+    const uint32_t asked = gpu->options.pool;
+    const uint64_t limit = gpu->options.memory_limit;
+    for (;;) {
+        gpu->lane_bytes = is_lane_bytes(&gpu->options, tables, NULL);
+        const uint64_t bytes = gpu->lane_bytes * gpu->options.lanes;
+        const uint64_t total = bytes + gpu->device_bytes;
+        cudaError_t result = cudaErrorMemoryAllocation;
+        if (limit == 0 || total <= limit)
+            result = cudaMalloc(&gpu->memory, bytes);
+        if (result == cudaSuccess) {
+            gpu->device_bytes = total;
+            break;
+        }
+        if (result != cudaErrorMemoryAllocation)
+            return is_cuda_failed(result, "cudaMalloc", ordinal, error);
+        (void)cudaGetLastError();
+        const uint32_t before = gpu->options.pool;
+        gpu->options.pool /= 2;
+        if (gpu->options.pool < POOL_FLOOR)
+            return is_gpu_error_set(
+                error, IS_GRAPH_NO_MEMORY,
+                "GPU %d: %llu bytes of device memory are wanted for a pool of %u photons, %u hits "
+                "and batches of %u steps, but %s allows less; raise device.memory_limit, or lower "
+                "graph.hits or graph.lanes",
+                ordinal, (unsigned long long)total, before, gpu->options.hits,
+                gpu->options.batch_emissions, limit ? "device.memory_limit" : "the device");
+        is_gpu_resolve(&gpu->options, limits);
+    }
+    if (gpu->options.pool != asked)
+        snprintf(gpu->warnings, sizeof gpu->warnings,
+                 "GPU %d: too little device memory for a pool of %u photons: it has %u", ordinal,
+                 asked, gpu->options.pool);
+    return IS_GRAPH_OK;
+}
+
+static int set_up(is_gpu *gpu, const is_tables *tables, is_gpu_error *error)
+{
+    const int ordinal = gpu->options.ordinal;
+    int status = has_device(ordinal, error);
+    if (status != IS_GRAPH_OK)
+        return status;
+    IS_CUDA(ordinal, error, cudaSetDevice(ordinal));
+    is_gpu_limits limits;
+    status = limits_of(ordinal, &limits, error);
+    if (status != IS_GRAPH_OK)
+        return status;
+    if (!is_gpu_schedule_of(gpu->options.schedule))
+        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
+                                "internal error: schedule %s was not chosen before it is made",
+                                is_schedule_name(gpu->options.schedule));
+    is_gpu_resolve(&gpu->options, &limits);
+    if (gpu->options.lanes > LANES_MAX)
+        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
+                                "graph.lanes: found %u, expected at most %d", gpu->options.lanes,
+                                LANES_MAX);
+    ice_tables moved;
+    status = upload_tables(gpu, tables, &moved, error);
+    gpu->device_bytes = tables->bytes;
+    if (status == IS_GRAPH_OK)
+        status = load_program(gpu, tables, &limits, error);
+    if (status == IS_GRAPH_OK)
+        status = take_memory(gpu, &moved, &limits, error);
+    if (status != IS_GRAPH_OK)
+        return status;
+    IS_CUDA(ordinal, error, cudaEventCreate(&gpu->origin));
+    IS_CUDA(ordinal, error, cudaEventRecord(gpu->origin, cudaStreamPerThread));
+    for (uint32_t i = 0; status == IS_GRAPH_OK && i < gpu->options.lanes; ++i)
+        status = is_lane_create(&gpu->lanes[i], &gpu->options, &moved, gpu->library,
+                                (char *)gpu->memory + i * gpu->lane_bytes, error);
+    return status;
+}
+
+int is_gpu_create(const is_gpu_options *options, const is_tables *tables, is_gpu **out,
+                  is_gpu_error *error)
+{
+    *out = NULL;
+    is_gpu *gpu = calloc(1, sizeof *gpu);
+    if (!gpu)
+        return is_gpu_error_set(error, IS_GRAPH_NO_MEMORY, "out of memory for a GPU's graph");
+    gpu->options = *options;
+    pthread_mutex_init(&gpu->lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&gpu->condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    int status = IS_GRAPH_OK;
+    for (int i = 0; i < IS_STAGES; ++i)
+        if (options->custom[i]) {
+            gpu->custom[i] = strdup(options->custom[i]);
+            gpu->options.custom[i] = gpu->custom[i];
+            if (!gpu->custom[i])
+                status =
+                    is_gpu_error_set(error, IS_GRAPH_NO_MEMORY, "out of memory for a GPU's graph");
+        }
+    if (status == IS_GRAPH_OK)
+        status = set_up(gpu, tables, error);
+    if (status != IS_GRAPH_OK) {
+        is_gpu_destroy(gpu);
+        return status;
+    }
+    *out = gpu;
+    return IS_GRAPH_OK;
+}
+
+void is_gpu_destroy(is_gpu *gpu)
+{
+    if (!gpu)
+        return;
+    /* A lost device would never become idle; what it holds goes with the process. */
+    if (!gpu->lost) {
+        for (uint32_t i = 0; i < LANES_MAX; ++i)
+            if (gpu->lanes[i].compute)
+                for (int k = 0; k < 3; ++k)
+                    (void)cudaStreamSynchronize((cudaStream_t[]){
+                        gpu->lanes[i].upload, gpu->lanes[i].compute, gpu->lanes[i].download}[k]);
+        for (uint32_t i = 0; i < LANES_MAX; ++i)
+            if (gpu->lanes[i].schedule)
+                is_lane_destroy(&gpu->lanes[i]);
+        (void)cudaFree(gpu->memory);
+        (void)cudaFree(gpu->tables);
+        if (gpu->library)
+            (void)cudaLibraryUnload(gpu->library);
+        if (gpu->origin)
+            (void)cudaEventDestroy(gpu->origin);
+        (void)cudaGetLastError();
+    }
+    is_program_destroy(gpu->program);
+    for (int i = 0; i < IS_STAGES; ++i)
+        free(gpu->custom[i]);
+    pthread_cond_destroy(&gpu->condition);
+    pthread_mutex_destroy(&gpu->lock);
+    free(gpu);
+}
+
+const char *is_gpu_warnings(const is_gpu *gpu)
+{
+    return gpu->warnings;
+}
+
+const is_gpu_options *is_gpu_options_of(const is_gpu *gpu)
+{
+    return &gpu->options;
+}
+
+void is_gpu_on_event(is_gpu *gpu, void (*event)(void *user), void *user)
+{
+    pthread_mutex_lock(&gpu->lock);
+    gpu->on_event = event;
+    gpu->on_event_user = user;
+    pthread_mutex_unlock(&gpu->lock);
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+uint32_t is_gpu_credits(const is_gpu *gpu)
+{
+    return gpu->options.lanes * (IS_LANE_BATCHES - 1);
+}
+
+/* After a fault nothing on the device is touched any more. */
+static int note(is_gpu *gpu, int status)
+{
+    gpu->lost |= status == IS_GRAPH_FAULT;
+    return status;
+}
+
+int is_gpu_submit(is_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
+                  is_gpu_error *error)
+{
+    IS_CUDA(gpu->options.ordinal, error, cudaSetDevice(gpu->options.ordinal));
+    is_lane *least = NULL;
+    for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
+        is_lane *lane = &gpu->lanes[i];
+        if (is_lane_has_room(lane) && (!least || is_lane_load(lane) < is_lane_load(least)))
+            least = lane;
+    }
+    if (!least)
+        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
+                                "internal error: more batches than credits");
+    return note(gpu, is_lane_submit(least, emissions, count, tag, error));
+}
+
+static void launch_computed(void *user, const is_lane_launch *launch)
+{
+    is_gpu *gpu = user;
+    float begun = 0, computed = 0;
+    if (cudaEventElapsedTime(&begun, gpu->origin, launch->begun) == cudaSuccess &&
+        cudaEventElapsedTime(&computed, gpu->origin, launch->computed) == cudaSuccess) {
+        const double from = 1e-3 * (double)begun, to = 1e-3 * (double)computed;
+        const double start = from > gpu->busy_until ? from : gpu->busy_until;
+        if (to > start) {
+            gpu->busy_seconds += to - start;
+            gpu->busy_until = to;
+        }
+    }
+    ++gpu->launches;
+    gpu->waves += launch->report->waves;
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+int is_gpu_advance(is_gpu *gpu, is_gpu_error *error)
+{
+    IS_CUDA(gpu->options.ordinal, error, cudaSetDevice(gpu->options.ordinal));
+    const is_launch_observer observer = {launch_computed, gpu};
+    int status = IS_GRAPH_OK;
+    for (uint32_t i = 0; status == IS_GRAPH_OK && i < gpu->options.lanes; ++i) {
+        status = is_lane_advance(&gpu->lanes[i], wake, gpu, observer, error);
+        if (status == IS_GRAPH_OK)
+            status = is_lane_watch(&gpu->lanes[i], seconds_now(), error);
+    }
+    return note(gpu, status);
+}
+
+bool is_gpu_take(is_gpu *gpu, is_gpu_result *out)
+{
+    for (uint32_t i = 0; i < gpu->options.lanes; ++i)
+        if (is_lane_take(&gpu->lanes[i], out))
+            return true;
+    return false;
+}
+
+void is_gpu_wait(is_gpu *gpu, double seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const double total = (double)until.tv_nsec + 1e9 * seconds;
+    until.tv_sec += (time_t)(total / 1e9);
+    until.tv_nsec = (long)(total - 1e9 * (double)(time_t)(total / 1e9));
+    pthread_mutex_lock(&gpu->lock);
+    int result = 0;
+    while (!gpu->event && result == 0)
+        result = pthread_cond_timedwait(&gpu->condition, &gpu->lock, &until);
+    gpu->event = false;
+    pthread_mutex_unlock(&gpu->lock);
+}
+
+void is_gpu_usage_of(is_gpu *gpu, is_gpu_usage *out)
+{
+    *out = (is_gpu_usage){.seconds = gpu->busy_seconds,
+                          .launches = gpu->launches,
+                          .waves = gpu->waves,
+                          .device_bytes = gpu->device_bytes};
+    for (uint32_t i = 0; gpu->options.profile && !gpu->lost && i < gpu->options.lanes; ++i) {
+        unsigned long long clock[IS_WAVE_STAGES + 1] = {0};
+        if (gpu->lanes[i].clock && cudaMemcpy(clock, gpu->lanes[i].clock, sizeof clock,
+                                              cudaMemcpyDeviceToHost) == cudaSuccess)
+            for (int stage = 0; stage < IS_WAVE_STAGES; ++stage)
+                out->stage_seconds[stage] += 1e-9 * (double)clock[1 + stage];
+    }
+}

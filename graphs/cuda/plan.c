@@ -1,0 +1,153 @@
+/* What a schedule takes of a device, without running it. */
+#include "graphs/cuda/check.h"
+#include "graphs/cuda/lane.h"
+
+#include <stdlib.h>
+
+/* Multiprocessor limits by architecture (CUDA C++ Programming Guide, "Compute Capabilities"). */
+typedef struct processor_limits {
+    uint32_t threads, blocks, registers, shared_bytes;
+} processor_limits;
+
+static processor_limits processor_of(int architecture)
+{
+    processor_limits found = {
+        .threads = 2048, .blocks = 32, .registers = 65536, .shared_bytes = 228 << 10};
+    switch (architecture) {
+    case 80:
+        found.shared_bytes = 164 << 10;
+        break;
+    case 86:
+    case 89:
+        found.threads = 1536;
+        found.blocks = architecture == 86 ? 16 : 24;
+        found.shared_bytes = 100 << 10;
+        break;
+    case 120:
+        found.threads = 1536;
+        found.blocks = 24;
+        found.shared_bytes = 100 << 10;
+        break;
+    default:
+        break;
+    }
+    return found;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Blocks of a kernel that a multiprocessor holds at a time. Registers go to warps in units of 256,
+ * a block's shared memory has 1 KiB of the system's on top. */
+static uint32_t resident_blocks(const is_kernel_resources *resources, uint32_t block,
+                                const processor_limits *processor)
+{
+    const uint32_t per_warp = (resources->registers * 32 + 255) / 256 * 256;
+    const uint32_t warps = processor->registers / (per_warp ? per_warp : 256);
+    const uint32_t by_registers = warps / (block / 32);
+    const uint32_t by_threads = processor->threads / block;
+    const uint32_t by_memory = processor->shared_bytes / (resources->shared_bytes + 1024);
+    return least(least(by_registers, by_threads), least(by_memory, processor->blocks));
+}
+
+static int plan_kernels(is_gpu_plan *plan, const is_program *program, int architecture,
+                        is_gpu_error *error)
+{
+    const is_gpu_schedule *schedule = is_gpu_schedule_of(plan->options.schedule);
+    const processor_limits processor = processor_of(architecture);
+    plan->kernels = calloc(IS_SCHEDULE_KERNELS, sizeof *plan->kernels);
+    if (!plan->kernels)
+        return is_gpu_error_set(error, IS_GRAPH_NO_MEMORY, "out of memory for a plan");
+    for (size_t i = 0; schedule->kernels[i].name; ++i) {
+        const is_kernel_resources *resources =
+            is_program_kernel(program, schedule->kernels[i].name);
+        if (!resources)
+            return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
+                                    "internal error: the program has no kernel %s",
+                                    schedule->kernels[i].name);
+        is_gpu_plan_kernel *kernel = &plan->kernels[plan->kernel_count++];
+        kernel->resources = *resources;
+        kernel->block = plan->options.block;
+        kernel->blocks_per_processor = resident_blocks(resources, kernel->block, &processor);
+        kernel->occupancy =
+            (double)kernel->blocks_per_processor * kernel->block / processor.threads;
+        kernel->bytes_per_slot = schedule->kernels[i].bytes_per_slot;
+        /* collide looks at a few per cent of the slots only. */
+        if (i != 2)
+            plan->bytes_per_bounce += kernel->bytes_per_slot;
+    }
+    if (plan->options.schedule == IS_SCHEDULE_FUSED)
+        plan->bytes_per_bounce /= plan->options.bounces_per_wave;
+    return IS_GRAPH_OK;
+}
+
+static int fill_plan(is_gpu_plan *plan, const is_tables *tables, int architecture,
+                     is_gpu_error *error)
+{
+    is_gpu_limits limits = is_gpu_limits_assumed(architecture);
+    if (architecture == 0) {
+        is_gpu_device device;
+        const int status = is_gpu_describe(plan->options.ordinal, &device, error);
+        if (status != IS_GRAPH_OK)
+            return status;
+        limits.architecture = device.architecture;
+        limits.processors = device.processors;
+    }
+    limits.threads_per_processor = (int)processor_of(limits.architecture).threads;
+    if (!is_gpu_schedule_of(plan->options.schedule))
+        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED, "schedule %s has no plan of its own",
+                                is_schedule_name(plan->options.schedule));
+    is_gpu_resolve(&plan->options, &limits);
+
+    char definitions[IS_DEFINITIONS_SIZE];
+    is_program_options options;
+    int status = is_gpu_program_options(&plan->options, tables, limits.architecture, &options,
+                                        definitions, error);
+    if (status != IS_GRAPH_OK)
+        return status;
+    is_program *program = NULL;
+    char why[sizeof error->text];
+    if (is_program_create(&options, &program, why, sizeof why) != 0)
+        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED, "%s", why);
+    plan->origin = program->origin;
+    status = plan_kernels(plan, program, limits.architecture, error);
+    is_program_destroy(program);
+    if (status != IS_GRAPH_OK)
+        return status;
+
+    const uint32_t lanes = plan->options.lanes;
+    is_lane_bytes(&plan->options, &tables->device, plan);
+    plan->pool_bytes *= lanes;
+    plan->queue_bytes *= lanes;
+    plan->hit_bytes *= lanes;
+    plan->staging_bytes *= lanes;
+    plan->table_bytes = tables->bytes;
+    plan->device_bytes = plan->pool_bytes + plan->queue_bytes + plan->hit_bytes + plan->table_bytes;
+    return IS_GRAPH_OK;
+}
+
+int is_gpu_plan_create(const is_gpu_options *options, const is_tables *tables, int architecture,
+                       is_gpu_plan **out, is_gpu_error *error)
+{
+    *out = NULL;
+    is_gpu_plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return is_gpu_error_set(error, IS_GRAPH_NO_MEMORY, "out of memory for a plan");
+    plan->options = *options;
+    const int status = fill_plan(plan, tables, architecture, error);
+    if (status != IS_GRAPH_OK) {
+        is_gpu_plan_destroy(plan);
+        return status;
+    }
+    *out = plan;
+    return IS_GRAPH_OK;
+}
+
+void is_gpu_plan_destroy(is_gpu_plan *plan)
+{
+    if (plan)
+        free(plan->kernels);
+    free(plan);
+}

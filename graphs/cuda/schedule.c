@@ -1,0 +1,123 @@
+#include "graphs/cuda/schedule.h"
+#include "graphs/cuda/check.h"
+#include "kernels/cuda/specialise.h"
+#include "kernels/cuda/state.h"
+
+#include <string.h>
+
+/* Bytes that a kernel moves between a slot and its threads: three words of IS_SLOT_BYTES, and the
+ * segment between the stages of wavefront. */
+enum { WORD = 16, PHOTON = IS_SLOT_BYTES };
+
+static const is_gpu_schedule schedules[IS_SCHEDULE_COUNT] = {
+    [IS_SCHEDULE_WAVEFRONT] = {.entry = "kernels/cuda/device/wavefront.h",
+                               .kernels = {{"is_create", WORD},
+                                           {"is_propagate", PHOTON + WORD},
+                                           {"is_collide", PHOTON + WORD},
+                                           {"is_scatter", PHOTON + WORD + PHOTON}},
+                               .loops = true},
+    [IS_SCHEDULE_FUSED] = {.entry = "kernels/cuda/device/fused.h",
+                           .kernels = {{"is_create", WORD}, {"is_visit", 2 * PHOTON}},
+                           .loops = true},
+    [IS_SCHEDULE_MONOLITHIC] = {.entry = "kernels/cuda/device/monolithic.h",
+                                .kernels = {{"is_monolithic", 0}},
+                                .slots_per_thread = 1},
+    [IS_SCHEDULE_JOB_QUEUE] = {.entry = "kernels/cuda/device/job_queue.h",
+                               .kernels = {{"is_job_queue", 0}},
+                               .takes_steps = true,
+                               .slots_per_thread = 2},
+    [IS_SCHEDULE_THREAD_PER_STEP] = {.entry = "kernels/cuda/device/thread_per_step.h",
+                                     .kernels = {{"is_thread_per_step", 0}},
+                                     .takes_steps = true,
+                                     .slots_per_thread = 1},
+};
+
+const is_gpu_schedule *is_gpu_schedule_of(is_schedule schedule)
+{
+    return (unsigned)schedule < IS_SCHEDULE_COUNT && schedules[schedule].entry
+               ? &schedules[schedule]
+               : NULL;
+}
+
+is_gpu_limits is_gpu_limits_assumed(int architecture)
+{
+    const is_gpu_limits limits = {.architecture = architecture ? architecture : 90,
+                                  .processors = 132,
+                                  .threads_per_processor = 2048};
+    return limits;
+}
+
+static void choose(uint32_t *value, uint32_t fallback)
+{
+    *value = *value ? *value : fallback;
+}
+
+void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
+{
+    const is_gpu_schedule *schedule = is_gpu_schedule_of(options->schedule);
+    const bool loops = schedule && schedule->loops;
+    options->math = options->math == IS_MATH_AUTO ? IS_MATH_FAST : options->math;
+    choose(&options->lanes, 2);
+    choose(&options->block, loops ? 256 : 128);
+    /* 1024 threads of a multiprocessor leave 64 registers each, which no kernel needs to spill. */
+    choose(&options->blocks_per_processor, options->block >= 1024 ? 1 : 1024 / options->block);
+    choose(&options->bounces_per_wave, 8);
+    choose(&options->refill, 8);
+    choose(&options->hits, 1u << 18);
+    choose(&options->batch_photons, 1u << 24);
+    choose(&options->batch_emissions, 1u << 17);
+    choose(&options->every, 8);
+    options->watchdog = options->watchdog > 0 ? options->watchdog : 30;
+
+    /* A slot's thread belongs to one block, and create looks after eight blocks' slots at a time.
+     */
+    const uint32_t unit = options->block * (loops ? 8 : 1);
+    const uint32_t resident =
+        (uint32_t)limits->processors * options->blocks_per_processor * options->block;
+    /* Loops: two to three slots for every thread that is resident hide the ends of kernels, and
+     * still fit into a large GPU's second level cache. */
+    choose(&options->pool, loops ? 1u << 19 : resident * options->lanes);
+    const uint32_t most = loops ? UINT32_MAX / 8 : resident * options->lanes;
+    const uint32_t pool = options->pool < most ? options->pool : most;
+    const uint32_t units = pool / options->lanes / unit;
+    options->pool = (units ? units : 1) * unit * options->lanes;
+}
+
+uint32_t is_gpu_lane_slots(const is_gpu_options *options)
+{
+    const is_gpu_schedule *schedule = is_gpu_schedule_of(options->schedule);
+    return options->pool / options->lanes * (schedule->loops ? 1 : schedule->slots_per_thread);
+}
+
+uint32_t is_gpu_start_shift(const is_gpu_options *options)
+{
+    uint32_t shift = 0;
+    while (1u << shift < options->batch_emissions)
+        ++shift;
+    return shift;
+}
+
+int is_gpu_program_options(const is_gpu_options *options, const is_tables *tables, int architecture,
+                           is_program_options *out, char *definitions, is_gpu_error *error)
+{
+    const is_gpu_schedule *schedule = is_gpu_schedule_of(options->schedule);
+    if (!schedule)
+        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED, "schedule %s has no kernels",
+                                is_schedule_name(options->schedule));
+    const is_special_options special = {.variants = options->variants,
+                                        .block = options->block,
+                                        .blocks_per_processor = options->blocks_per_processor,
+                                        .bounces_per_wave = options->bounces_per_wave,
+                                        .refill = options->refill,
+                                        .start_shift = is_gpu_start_shift(options)};
+    if (is_specialise(&tables->device, &special, definitions, IS_DEFINITIONS_SIZE) != 0)
+        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
+                                "internal error: definitions of a program are too long");
+    *out = (is_program_options){.entry = schedule->entry,
+                                .definitions = definitions,
+                                .custom = options->custom,
+                                .fast_math = options->math != IS_MATH_PORTABLE,
+                                .architecture = architecture,
+                                .use_cache = options->use_cache};
+    return 0;
+}

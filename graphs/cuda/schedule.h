@@ -1,0 +1,52 @@
+/* The GPU schedules: which kernels they consist of, and what they choose where the user did not. */
+#ifndef IS_GRAPHS_CUDA_SCHEDULE_H
+#define IS_GRAPHS_CUDA_SCHEDULE_H
+
+#include "graphs/gpu.h"
+
+#include <cuda_runtime_api.h>
+
+enum { IS_SCHEDULE_KERNELS = 5, IS_DEFINITIONS_SIZE = 2048 };
+
+typedef struct is_gpu_kernel_info {
+    const char *name;        /* of the kernel */
+    uint32_t bytes_per_slot; /* of the pool, read and written for one photon and visit */
+} is_gpu_kernel_info;
+
+typedef struct is_gpu_schedule {
+    const char *entry;                               /* embedded source */
+    is_gpu_kernel_info kernels[IS_SCHEDULE_KERNELS]; /* in the order of a wave; name NULL: end */
+    bool loops;       /* a WHILE node around waves of kernels; else one persistent kernel */
+    bool takes_steps; /* the queue counts steps instead of photons */
+    uint32_t slots_per_thread; /* persistent kernels */
+} is_gpu_schedule;
+
+/* NULL for AUTO. */
+const is_gpu_schedule *is_gpu_schedule_of(is_schedule schedule);
+
+/* What of a device the choices depend on. */
+typedef struct is_gpu_limits {
+    int architecture;
+    int processors;
+    int threads_per_processor;
+} is_gpu_limits;
+
+/* A device like the one that defaults were measured on, for plans without a GPU. */
+is_gpu_limits is_gpu_limits_assumed(int architecture);
+
+/* Puts numbers where the options say 0 or AUTO (schedule stays), and makes pool and block fit each
+ * other: the pool of every lane is a multiple of the create kernel's stretch. */
+void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits);
+
+/* Slots of one lane; options are resolved. */
+uint32_t is_gpu_lane_slots(const is_gpu_options *options);
+
+/* Emissions of a batch as a power of two: where batches begin in a lane's ring. */
+uint32_t is_gpu_start_shift(const is_gpu_options *options);
+
+/* What the program of these (resolved) options is made from. `definitions`: [IS_DEFINITIONS_SIZE].
+ * Returns 0 or IS_GRAPH_UNSUPPORTED. */
+int is_gpu_program_options(const is_gpu_options *options, const is_tables *tables, int architecture,
+                           is_program_options *out, char *definitions, is_gpu_error *error);
+
+#endif
