@@ -19,6 +19,9 @@
     }
 
 CHOICES(backends, "auto", "cpu", "cuda")          /* is_backend */
+CHOICES(maths, "auto", "fast", "portable")        /* is_math */
+CHOICES(fallbacks, "none", "cpu")                 /* is_fallback */
+CHOICES(compact_sorts, "none", "depth", "cell")   /* is_compact_sort */
 CHOICES(workloads, "point", "uniform", "cascade") /* is_workload_kind */
 CHOICES(counts, "balanced", "shuffled")           /* workload.shuffled */
 CHOICES(instruction_sets, "auto", "baseline", "avx2", "avx512")
@@ -32,8 +35,8 @@ static const char *schedules(const char *path, size_t index)
     return index < IS_SCHEDULE_COUNT ? is_schedule_name((is_schedule)index) : NULL;
 }
 
-/* The variants of the stage that a path "stages.STAGE" names. */
-static const char *variants(const char *path, size_t index)
+/* The variants of a stage. */
+static const char *variants_of(const char *stage, size_t index)
 {
     static const struct {
         const char *stage, *name;
@@ -42,11 +45,22 @@ static const char *variants(const char *path, size_t index)
 #include "stages/registry.def"
 #undef ICE_VARIANT
     };
-    const char *stage = strrchr(path, '.') + 1;
     for (size_t i = 0; i < sizeof registry / sizeof *registry; ++i)
         if (strcmp(registry[i].stage, stage) == 0 && index-- == 0)
             return registry[i].name;
     return NULL;
+}
+
+/* The stage is the last part of the path "stages.STAGE". */
+static const char *variants(const char *path, size_t index)
+{
+    return variants_of(strrchr(path, '.') + 1, index);
+}
+
+static const char *compact_methods(const char *path, size_t index)
+{
+    (void)path;
+    return variants_of("compact", index);
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -73,9 +87,10 @@ static const char *variants(const char *path, size_t index)
 #define NAME(key, names, standard, alternatives, text)                                             \
     {.path = #key, .type = IS_SCHEMA_NAME, AT(key), .choice = (names), .fallback = (standard),     \
      .group = (alternatives), .help = (text)}
-#define VARIANT(key, standard, text)                                                               \
-    {.path = #key, .type = IS_SCHEMA_NAME, AT(key), .choice = variants, .growing = true,           \
-     .fallback = (standard), .help = (text)}
+#define VARIANT(key, stage, standard, text)                                                        \
+    {.path = #key, .type = IS_SCHEMA_VARIANT, AT(key), .choice = variants, .growing = true,        \
+     .source_offset = offsetof(struct is_config, stages.custom[stage]), .fallback = (standard),    \
+     .help = (text)}
 #define A_PATH(key, names, standard, alternatives, text)                                           \
     {.path = #key, .type = IS_SCHEMA_PATH, AT(key), .choice = (names), .fallback = (standard),     \
      .group = (alternatives), .help = (text)}
@@ -93,6 +108,14 @@ static const is_schema_field fields[] = {
     CHOICE(device.backend, device.backend, backends, "auto", "where photons are propagated"),
     WHOLE_OR_AUTO(device.threads, 1, 1024, "CPU threads; auto: one per core"),
     NAME(device.instruction_set, instruction_sets, "auto", NULL, "of the CPU; auto: the widest"),
+    WHOLE(device.index, 0, 63, "0", "which GPU"),
+    CHOICE(device.math, device.math, maths, "auto",
+           "portable: the same bits everywhere; auto: fast on a GPU, portable on the CPU"),
+    {.path = "device.memory_limit", .type = IS_SCHEMA_BYTES, AT(device.memory_limit),
+     .least = 64000000, .most = 1000000000000, .word = "auto", .fallback = "auto",
+     .help = "memory to take of a GPU; auto: what is free"},
+    CHOICE(device.fallback, device.fallback, fallbacks, "none", "where to go on if a GPU fails"),
+    NUMBER(device.watchdog, 1, 3600, "30", "s", "without progress after which a GPU is stuck"),
     NAME(ice.model, ice_models, "south-pole-like", "ice", "built-in ice"),
     A_PATH(ice.directory, NULL, NULL, "ice", "or a ppc ice folder, instead of model"),
     A_PATH(ice.file, NULL, NULL, "ice", "or an ice file in YAML, instead of model"),
@@ -114,17 +137,31 @@ static const is_schema_field fields[] = {
            "is there, else standard"),
     CUSTOM(light.spectra, is_config_spectra, "[]",
            "spectra of the run, numbered from 7"),
-    VARIANT(stages.create, "cherenkov", "makes photons from steps"),
-    VARIANT(stages.propagate, "cumulative", "flies to the next scatter"),
-    VARIANT(stages.collide, "string-grid", "finds the module in the way"),
-    VARIANT(stages.scatter, "hg-sl", "turns the photon"),
-    VARIANT(stages.compact, "partition", "closes the gaps of ended photons"),
+    VARIANT(stages.create, IS_STAGE_CREATE, "cherenkov", "makes photons from steps"),
+    VARIANT(stages.propagate, IS_STAGE_PROPAGATE, "cumulative", "flies to the next scatter"),
+    VARIANT(stages.collide, IS_STAGE_COLLIDE, "string-grid", "finds the module in the way"),
+    VARIANT(stages.scatter, IS_STAGE_SCATTER, "hg-sl", "turns the photon"),
+    {.path = "stages.compact", .type = IS_SCHEMA_NAME, AT(stages.compact), .choice = variants,
+     .growing = true, .fallback = "partition", .help = "closes the gaps of ended photons"},
     CHOICE(graph.schedule, graph.schedule, schedules, "auto",
            "how stages are composed; auto: the fastest"),
     WHOLE_OR_AUTO(graph.pool, 16, 1U << 28, "photon slots of a graph"),
     WHOLE_OR_AUTO(graph.bounces_per_wave, 1, 1024, "bounces between two compactions"),
     WHOLE_OR_AUTO(graph.batch, 1, 1U << 31, "photons in a batch"),
     BOOL(graph.reach_cull, "true", "drop photons that cannot reach a module any more"),
+    WHOLE_OR_AUTO(graph.lanes, 1, 4, "batches that a GPU computes side by side"),
+    {.path = "graph.block", .type = IS_SCHEMA_UNSIGNED, AT(graph.block), .least = 32, .most = 1024,
+     .multiple = 32, .word = "auto", .fallback = "auto", .help = "threads in a block of a GPU"},
+    WHOLE_OR_AUTO(graph.refill, 1, 32,
+                  "monolithic: idle lanes of a warp that make it take new photons"),
+    WHOLE_OR_AUTO(graph.hits, 64, 1U << 28, "places in a hit buffer of a GPU"),
+    {.path = "graph.compact.method", .type = IS_SCHEMA_NAME, AT(graph.compact.method),
+     .choice = compact_methods, .growing = true, .fallback = "partition",
+     .help = "how a GPU closes the gaps in its pool"},
+    CHOICE(graph.compact.sort, graph.compact.sort, compact_sorts, "none",
+           "what a GPU orders its pool by"),
+    CUSTOM(graph.compact.when, is_config_when, "tail",
+           "tail: when no steps are left; every-N: every N waves"),
     CHOICE(workload.kind, workload.kind, workloads, "cascade", "what `generate` writes"),
     WHOLE(workload.steps, 0, UINT32_MAX, "10000", "number of steps"),
     WHOLE(workload.photons_per_step, 0, 1000000000, "200", "photons in a step, on average"),
@@ -221,13 +258,48 @@ static int check_models(const is_config *config, is_error *error)
     return status;
 }
 
+const char *is_config_gpu_key(const is_config *config, size_t k)
+{
+    const struct {
+        const char *path;
+        bool used;
+    } keys[] = {
+        {"device.index", config->device.index != 0},
+        {"device.math", config->device.math == IS_MATH_FAST},
+        {"device.memory_limit", config->device.memory_limit != 0},
+        {"device.watchdog", config->device.watchdog != 30},
+        {"graph.lanes", config->graph.lanes != 0},
+        {"graph.block", config->graph.block != 0},
+        {"graph.refill", config->graph.refill != 0},
+        {"graph.hits", config->graph.hits != 0},
+        {"graph.compact.sort", config->graph.compact.sort != IS_SORT_NONE},
+        {"graph.compact.when", config->graph.compact.when != IS_COMPACT_TAIL},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
+        if (keys[i].used && k-- == 0)
+            return keys[i].path;
+    return NULL;
+}
+
+/* What only a GPU has, where the CPU is asked for. Where the backend is auto, who finds out that
+ * there is no GPU says the same. */
 static int check_graph(const is_config *config, is_error *error)
 {
-    if (config->device.backend == IS_BACKEND_CPU && !is_schedule_on_cpu(config->graph.schedule))
-        return contradiction(config, "graph.schedule", "device.backend", error,
-                             "'%s' needs a GPU, and device.backend is cpu",
-                             is_schedule_name(config->graph.schedule));
-    return IS_OK;
+    int status = IS_OK;
+    if (config->device.backend != IS_BACKEND_CPU)
+        return IS_OK;
+    if (!is_schedule_on_cpu(config->graph.schedule))
+        status = contradiction(config, "graph.schedule", "device.backend", error,
+                               "'%s' needs a GPU, and device.backend is cpu",
+                               is_schedule_name(config->graph.schedule));
+    if (config->device.fallback != IS_FALLBACK_NONE)
+        status = contradiction(config, "device.fallback", "device.backend", error,
+                               "is for a GPU, and device.backend is cpu");
+    const char *key;
+    for (size_t k = 0; (key = is_config_gpu_key(config, k)) != NULL; ++k)
+        status = contradiction(config, key, "device.backend", error,
+                               "this value is for a GPU, and device.backend is cpu");
+    return status;
 }
 
 /* A key that would be ignored without a word is one that its writer has misunderstood. */

@@ -10,10 +10,13 @@
 #ifndef IS_CONFIG_H
 #define IS_CONFIG_H
 
-#include "graphs/graph.h"
+#include "graphs/gpu.h"
 #include "pipeline/icestream.h"
 
 typedef enum is_backend { IS_BACKEND_AUTO, IS_BACKEND_CPU, IS_BACKEND_CUDA } is_backend;
+
+/* Where a run goes on when its GPU fails. */
+typedef enum is_fallback { IS_FALLBACK_NONE, IS_FALLBACK_CPU } is_fallback;
 
 typedef enum is_workload_kind {
     IS_WORKLOAD_POINT,
@@ -54,8 +57,13 @@ struct is_config {
 
     struct {
         is_backend backend;    /* device.backend: auto | cpu | cuda */
-        uint32_t threads;      /* device.threads: auto (0), 1 .. 1024 */
-        char *instruction_set; /* device.instruction_set: auto | baseline | avx2 | avx512 */
+        uint32_t threads;      /* device.threads: auto (0), 1 .. 1024; CPU */
+        char *instruction_set; /* device.instruction_set: auto | baseline | avx2 | avx512; CPU */
+        uint32_t index;        /* device.index: 0, 0 .. 63; which GPU */
+        is_math math;          /* device.math: auto | fast (GPU) | portable */
+        uint64_t memory_limit; /* device.memory_limit: auto (0: what is free), 64 MB .. 1 TB; GPU */
+        is_fallback fallback;  /* device.fallback: none | cpu; GPU */
+        double watchdog;       /* device.watchdog: 30 s, 1 .. 3600; GPU */
     } device;
 
     struct {                 /* exactly one of model, directory, file */
@@ -86,12 +94,14 @@ struct is_config {
         size_t spectrum_count;
     } light;
 
-    struct {             /* names of variants, checked against the registry */
+    struct {             /* names of variants, checked against the registry; IS_CONFIG_CUSTOM where
+                            `custom` has a header instead: {source: my.h} */
         char *create;    /* cherenkov */
         char *propagate; /* cumulative | layer-walk */
         char *collide;   /* string-grid | cell-grid | brute-force */
         char *scatter;   /* hg-sl | hg | sl | isotropic */
         char *compact;   /* partition */
+        char *custom[IS_STAGES]; /* paths of the user's stage headers; NULL: a variant by name */
     } stages;
 
     struct {
@@ -100,6 +110,17 @@ struct is_config {
         uint32_t bounces_per_wave; /* graph.bounces_per_wave: auto (0), 1 .. 1024 */
         uint32_t batch;            /* graph.batch: auto (0), photons per batch, 1 .. 1<<31 */
         bool reach_cull;           /* graph.reach_cull: true */
+        /* GPU only: */
+        uint32_t lanes;  /* graph.lanes: auto (0), 1 .. 4 */
+        uint32_t block;  /* graph.block: auto (0), 32 .. 1024 threads, a multiple of 32 */
+        uint32_t refill; /* graph.refill: auto (0), 1 .. 32 idle lanes of a warp */
+        uint32_t hits;   /* graph.hits: auto (0), 64 .. 1<<28 places of a hit buffer */
+        struct {
+            char *method;         /* graph.compact.method: partition */
+            is_compact_sort sort; /* graph.compact.sort: none | depth | cell */
+            is_compact_when when; /* graph.compact.when: tail | always | every-N */
+            uint32_t every;       /* that N, 1 .. 1e6; else 0 */
+        } compact;
     } graph;
 
     struct {                       /* what `icestream generate` writes */
@@ -117,6 +138,13 @@ struct is_config {
         uint64_t event;        /* workload.event: 0 */
     } workload;
 };
+
+/* What stages.create, .propagate, .collide and .scatter are where a header was given. */
+#define IS_CONFIG_CUSTOM "custom"
+
+/* The k-th of the keys whose values are only for a GPU ("graph.lanes") and are not the default:
+ * they are errors where photons go through a CPU. NULL: no more. */
+const char *is_config_gpu_key(const is_config *config, size_t k);
 
 /* is_config_load from text, as if it were the content of the file `name`; does not touch the file
  * system. For tests and fuzzing. */

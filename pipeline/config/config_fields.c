@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pipeline/config/config.h"
+#include "pipeline/config/number.h"
 #include "stages/model.h"
 
 static int unexpected(const is_yaml_node *node, const char *key, const is_schema_custom *custom,
@@ -210,3 +211,42 @@ const is_schema_custom is_config_direction = {.expected = "isotropic, or [dx, dy
                                               .read = read_direction,
                                               .print = print_direction,
                                               .clear = NULL};
+
+/* ---- graph.compact.when --------------------------------------------------------------------- */
+
+static int read_when(const is_yaml_node *node, void *target, is_error *error)
+{
+    is_config *config = target;
+    static const char every[] = "every-";
+    const char *text = node->kind == IS_YAML_SCALAR ? node->text : "";
+    uint64_t waves = 0;
+    if (strncmp(text, every, strlen(every)) == 0) {
+        if (is_number_unsigned(text + strlen(every), &waves) != IS_NUMBER_OK || waves < 1 ||
+            waves > 1000000)
+            return unexpected(node, "graph.compact.when", &is_config_when, error);
+        config->graph.compact.when = IS_COMPACT_EVERY;
+    } else if (strcmp(text, "always") == 0) {
+        config->graph.compact.when = IS_COMPACT_ALWAYS;
+    } else if (strcmp(text, "tail") == 0) {
+        config->graph.compact.when = IS_COMPACT_TAIL;
+    } else {
+        return unexpected(node, "graph.compact.when", &is_config_when, error);
+    }
+    config->graph.compact.every = (uint32_t)waves;
+    return IS_OK;
+}
+
+static void print_when(const void *target, FILE *out)
+{
+    const is_config *config = target;
+    if (config->graph.compact.when == IS_COMPACT_EVERY)
+        fprintf(out, "every-%u", config->graph.compact.every);
+    else
+        fputs(config->graph.compact.when == IS_COMPACT_ALWAYS ? "always" : "tail", out);
+}
+
+const is_schema_custom is_config_when = {.expected =
+                                             "tail, always, or every-N with N from 1 to 1000000",
+                                         .read = read_when,
+                                         .print = print_when,
+                                         .clear = NULL};

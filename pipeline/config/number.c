@@ -153,6 +153,53 @@ is_number_result is_number_unsigned(const char *text, uint64_t *out)
     return result;
 }
 
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    double bytes;
+} units[] = {{"TiB", 0x1p40}, {"TB", 1e12},  {"GiB", 0x1p30}, {"GB", 1e9}, {"MiB", 0x1p20},
+             {"MB", 1e6},     {"KiB", 1024}, {"kB", 1e3},     {"B", 1}};
+enum { UNITS = sizeof units / sizeof *units };
+
+is_number_result is_number_bytes(const char *text, uint64_t *out)
+{
+    char number[64];
+    /* Decimal digits only: the B of a unit is a hexadecimal digit, too. */
+    const size_t length = strspn(text, "+-.0123456789");
+    const char *unit = text + length + (text[length] == ' ');
+    size_t i = 0;
+    while (i < UNITS && strcmp(unit, units[i].name) != 0)
+        ++i;
+    if (i == UNITS)
+        return is_number_unsigned(text, out); /* "4096", "2e9", "0x1000" */
+    if (length >= sizeof number)
+        return IS_NUMBER_NONE;
+    snprintf(number, sizeof number, "%.*s", (int)length, text);
+    double value = 0;
+    const is_number_result result = is_number_double(number, &value);
+    if (result != IS_NUMBER_OK)
+        return result;
+    value = round(value * units[i].bytes);
+    if (value < 0)
+        return IS_NUMBER_NEGATIVE;
+    if (value > 0x1p53)
+        return IS_NUMBER_TOO_LARGE;
+    *out = (uint64_t)value;
+    return IS_NUMBER_OK;
+}
+
+const char *is_number_print_bytes(uint64_t size, char buffer[IS_NUMBER_DIGITS])
+{
+    size_t i = 0;
+    while (i < UNITS - 1 && (size == 0 || size % (uint64_t)units[i].bytes != 0))
+        ++i;
+    snprintf(buffer, IS_NUMBER_DIGITS, "%llu%s%s",
+             (unsigned long long)(size / (uint64_t)units[i].bytes), i < UNITS - 1 ? " " : "",
+             i < UNITS - 1 ? units[i].name : "");
+    return buffer;
+}
+
 const char *is_number_print(double value, char buffer[IS_NUMBER_DIGITS])
 {
     for (int precision = 6; precision <= 17; ++precision) {

@@ -13,6 +13,9 @@ typedef enum is_number_result {
     IS_NUMBER_TOO_LARGE  /* beyond the type */
 } is_number_result;
 
+/* What a printed number takes. */
+enum { IS_NUMBER_DIGITS = 32 };
+
 /* A finite decimal number: [+-] digits [. digits] [e [+-] digits], with digits on one side of the
  * point at least, or [+-] 0x and hexadecimal digits. No blanks, NaN or infinity, and no leading
  * zeros before another digit ("010"), which other languages read as octal. */
@@ -22,8 +25,16 @@ is_number_result is_number_double(const char *text, double *out);
  * "0xff". */
 is_number_result is_number_unsigned(const char *text, uint64_t *out);
 
+/* A size in bytes: a number as above, not negative, and a unit: B, kB, MB, GB, TB (powers of 1000)
+ * or KiB, MiB, GiB, TiB (powers of 1024), with or without a blank between them; without a unit it
+ * is in bytes. Fractions are rounded to a byte. IS_NUMBER_TOO_LARGE beyond 2^53. */
+is_number_result is_number_bytes(const char *text, uint64_t *out);
+
+/* Writes a size in the largest unit that makes it a whole number: "4 GB", "3 GiB", "4097". Returns
+ * buffer. */
+const char *is_number_print_bytes(uint64_t size, char buffer[IS_NUMBER_DIGITS]);
+
 /* Enough digits, and no more, to read back the same value. Returns buffer. */
-enum { IS_NUMBER_DIGITS = 32 };
 const char *is_number_print(double value, char buffer[IS_NUMBER_DIGITS]);
 
 #endif

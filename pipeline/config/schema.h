@@ -15,15 +15,20 @@
 typedef enum is_schema_type {
     IS_SCHEMA_BOOL,     /* bool: true or false */
     IS_SCHEMA_UNSIGNED, /* uint8_t, uint16_t, uint32_t or uint64_t, by .size; least .. most */
+    IS_SCHEMA_BYTES,    /* uint64_t: a size with or without a unit ("4 GB"); least .. most */
     IS_SCHEMA_NUMBER,   /* double, finite; low .. high */
     IS_SCHEMA_NUMBERS,  /* double[size / sizeof(double)], each low .. high */
     IS_SCHEMA_CHOICE,   /* enum or bool, by .size: the index of one of the choices */
     IS_SCHEMA_NAME,     /* char *: one of the choices */
     IS_SCHEMA_TEXT,     /* char *: any text that is not empty */
     IS_SCHEMA_PATH,     /* char *: a path, resolved; one of the choices (if any) stays as it is */
+    IS_SCHEMA_VARIANT, /* char *: one of the choices, or {source: PATH}: the path goes to the char *
+                          at .source_offset and the member becomes IS_SCHEMA_FROM_SOURCE */
     IS_SCHEMA_PATTERNS, /* char **, with the count at .count_offset: paths that may be globs */
     IS_SCHEMA_CUSTOM    /* whatever .custom does */
 } is_schema_type;
+
+#define IS_SCHEMA_FROM_SOURCE "custom"
 
 /* A field that needs its own code. `target` is the whole structure. */
 typedef struct is_schema_custom {
@@ -44,11 +49,13 @@ typedef struct is_schema_field {
     bool growing;         /* choices are added elsewhere: the documentation does not list them */
     size_t offset, size;  /* of the member; see IS_SCHEMA_AT */
     const char *fallback; /* the default, as a value for is_yaml_read_value; NULL: zeros */
-    uint64_t least, most; /* IS_SCHEMA_UNSIGNED, both included */
+    uint64_t least, most; /* IS_SCHEMA_UNSIGNED and _BYTES, both included */
+    uint64_t multiple;    /* IS_SCHEMA_UNSIGNED: what all values are multiples of; 0: of 1 */
     double low, high;     /* IS_SCHEMA_NUMBER(S), both included */
     const char *word;     /* a word that may stand for a number ("auto", "off"), or NULL */
     double word_value;    /* the number it stands for, outside the range */
     size_t count_offset;  /* IS_SCHEMA_PATTERNS: of the size_t that counts the texts */
+    size_t source_offset; /* IS_SCHEMA_VARIANT: of the char * for a path */
     /* Names of choices in order, NULL after the last; gets the field's path. */
     const char *(*choice)(const char *path, size_t index);
     const is_schema_custom *custom;

@@ -131,6 +131,7 @@ static void print_one_number(const is_schema_field *field, double value, FILE *o
 static void print_value(const is_schema_field *field, const void *target, FILE *out)
 {
     const char *from = (const char *)target + field->offset;
+    char digits[IS_NUMBER_DIGITS];
     uint64_t whole;
     double number;
     const char *text;
@@ -144,6 +145,13 @@ static void print_value(const is_schema_field *field, const void *target, FILE *
             fputs(field->word, out);
         else
             fprintf(out, "%llu", (unsigned long long)whole);
+        break;
+    case IS_SCHEMA_BYTES:
+        whole = is_schema_value_unsigned(field, target);
+        if (field->word && whole == (uint64_t)field->word_value)
+            fputs(field->word, out);
+        else
+            fputs(is_number_print_bytes(whole, digits), out);
         break;
     case IS_SCHEMA_NUMBER:
         memcpy(&number, from, sizeof number);
@@ -159,6 +167,17 @@ static void print_value(const is_schema_field *field, const void *target, FILE *
         break;
     case IS_SCHEMA_CHOICE:
         fputs(field->choice(field->path, (size_t)is_schema_value_unsigned(field, target)), out);
+        break;
+    case IS_SCHEMA_VARIANT:
+        memcpy(&text, (const char *)target + field->source_offset, sizeof text);
+        if (text) {
+            fputs("{source: ", out);
+            is_schema_print_path(text, out);
+            fputc('}', out);
+            break;
+        }
+        memcpy(&text, from, sizeof text);
+        print_texts(field, text, out);
         break;
     case IS_SCHEMA_NAME:
     case IS_SCHEMA_TEXT:
@@ -178,8 +197,9 @@ static void print_value(const is_schema_field *field, const void *target, FILE *
 /* Texts that are NULL and lists without texts were not chosen. */
 static bool is_there(const is_schema_field *field, const void *target)
 {
-    bool is_pointer = field->type == IS_SCHEMA_NAME || field->type == IS_SCHEMA_TEXT ||
-                      field->type == IS_SCHEMA_PATH || field->type == IS_SCHEMA_PATTERNS;
+    bool is_pointer = field->type == IS_SCHEMA_NAME || field->type == IS_SCHEMA_VARIANT ||
+                      field->type == IS_SCHEMA_TEXT || field->type == IS_SCHEMA_PATH ||
+                      field->type == IS_SCHEMA_PATTERNS;
     const void *pointer = NULL;
     if (is_pointer)
         memcpy(&pointer, (const char *)target + field->offset, sizeof pointer);
@@ -205,8 +225,10 @@ void is_schema_document(const is_schema_field *fields, size_t count, FILE *out)
     for (size_t i = 0; i < count; ++i) {
         char expected[512];
         const is_schema_field *field = &fields[i];
-        const char *value =
-            field->growing ? "a name" : is_schema_value_expected(field, expected, sizeof expected);
+        const char *value = !field->growing
+                                ? is_schema_value_expected(field, expected, sizeof expected)
+                            : field->type == IS_SCHEMA_VARIANT ? "a name, or {source: path}"
+                                                               : "a name";
         fprintf(out, "| `%s` | %s | %s | %s%s%s | %s |\n", field->path, value,
                 field->unit ? field->unit : "", field->fallback ? "`" : "",
                 field->fallback ? field->fallback : "", field->fallback ? "`" : "", field->help);

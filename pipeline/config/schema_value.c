@@ -55,6 +55,13 @@ static void store_text(const is_schema_field *field, void *target, char *text)
     *slot = text;
 }
 
+static void store_source(const is_schema_field *field, void *target, char *path)
+{
+    char **slot = (char **)((char *)target + field->source_offset);
+    free(*slot);
+    *slot = path;
+}
+
 void is_schema_value_clear(const is_schema_field *field, void *target)
 {
     char ***texts;
@@ -64,6 +71,10 @@ void is_schema_value_clear(const is_schema_field *field, void *target)
     case IS_SCHEMA_TEXT:
     case IS_SCHEMA_PATH:
         store_text(field, target, NULL);
+        break;
+    case IS_SCHEMA_VARIANT:
+        store_text(field, target, NULL);
+        store_source(field, target, NULL);
         break;
     case IS_SCHEMA_PATTERNS:
         texts = member(field, target);
@@ -108,7 +119,7 @@ static size_t list_choices(const is_schema_field *field, char *buffer, size_t si
 
 const char *is_schema_value_expected(const is_schema_field *field, char *buffer, size_t size)
 {
-    char detail[384];
+    char detail[384], from[IS_NUMBER_DIGITS], to[IS_NUMBER_DIGITS];
     const char *or_word = field->word ? ", or " : "";
     const char *word = field->word ? field->word : "";
     switch (field->type) {
@@ -116,8 +127,17 @@ const char *is_schema_value_expected(const is_schema_field *field, char *buffer,
         snprintf(buffer, size, "true or false");
         break;
     case IS_SCHEMA_UNSIGNED:
-        snprintf(buffer, size, "a whole number from %llu to %llu%s%s",
-                 (unsigned long long)field->least, (unsigned long long)field->most, or_word, word);
+        if (field->multiple)
+            snprintf(detail, sizeof detail, "multiple of %llu",
+                     (unsigned long long)field->multiple);
+        snprintf(buffer, size, "a %s from %llu to %llu%s%s",
+                 field->multiple ? detail : "whole number", (unsigned long long)field->least,
+                 (unsigned long long)field->most, or_word, word);
+        break;
+    case IS_SCHEMA_BYTES:
+        snprintf(buffer, size, "a size from %s to %s%s%s",
+                 is_number_print_bytes(field->least, from), is_number_print_bytes(field->most, to),
+                 or_word, word);
         break;
     case IS_SCHEMA_NUMBER:
         describe_range(detail, sizeof detail, field->low, field->high);
@@ -130,6 +150,10 @@ const char *is_schema_value_expected(const is_schema_field *field, char *buffer,
     case IS_SCHEMA_CHOICE:
     case IS_SCHEMA_NAME:
         list_choices(field, buffer, size);
+        break;
+    case IS_SCHEMA_VARIANT:
+        list_choices(field, detail, sizeof detail);
+        snprintf(buffer, size, "%s, or {source: path}", detail);
         break;
     case IS_SCHEMA_TEXT:
         snprintf(buffer, size, "a text");
@@ -215,7 +239,21 @@ static int read_unsigned(const is_schema_field *field, const is_yaml_node *node,
                          is_error *error)
 {
     uint64_t value = (uint64_t)field->word_value;
-    if (!is_word(field, node) && !parse_unsigned(node, field->least, field->most, &value))
+    if (!is_word(field, node) && (!parse_unsigned(node, field->least, field->most, &value) ||
+                                  (field->multiple && value % field->multiple != 0)))
+        return unexpected_value(field, node, nearest_word(field, node), error);
+    store_unsigned(field, target, value);
+    return IS_OK;
+}
+
+static int read_bytes(const is_schema_field *field, const is_yaml_node *node, void *target,
+                      is_error *error)
+{
+    /* Quotes are fine: people put them around what has a blank in it. */
+    uint64_t value = (uint64_t)field->word_value;
+    const bool is_size = node->kind == IS_YAML_SCALAR && !is_word(field, node) &&
+                         is_number_bytes(node->text, &value) == IS_NUMBER_OK;
+    if (!is_word(field, node) && (!is_size || value < field->least || value > field->most))
         return unexpected_value(field, node, nearest_word(field, node), error);
     store_unsigned(field, target, value);
     return IS_OK;
@@ -319,6 +357,35 @@ static int read_text(const is_schema_field *field, const is_yaml_node *node, voi
     return IS_OK;
 }
 
+static int read_variant(const is_schema_field *field, const is_yaml_node *node, void *target,
+                        is_error *error)
+{
+    if (node->kind != IS_YAML_MAPPING) {
+        const int status = read_choice(field, node, target, error);
+        if (status == IS_OK)
+            store_source(field, target, NULL);
+        return status;
+    }
+    struct custom {
+        char *source;
+    } custom = {NULL};
+    const is_schema_field source = {.path = "source",
+                                    .type = IS_SCHEMA_PATH,
+                                    IS_SCHEMA_AT(struct custom, source),
+                                    .required = true};
+    int status = is_schema_read(node, &source, 1, &custom, NULL, error);
+    char *name = status == IS_OK ? strdup(IS_SCHEMA_FROM_SOURCE) : NULL;
+    if (status == IS_OK && !name)
+        status = is_yaml_no_memory(error, node);
+    if (status != IS_OK) {
+        is_schema_clear(&source, 1, &custom);
+        return status;
+    }
+    store_text(field, target, name);
+    store_source(field, target, custom.source);
+    return IS_OK;
+}
+
 char *is_schema_join(const char *folder, const char *name, bool is_pattern)
 {
     if (*folder == 0 || *name == '/' || strcmp(name, "-") == 0)
@@ -377,6 +444,8 @@ int is_schema_value_read(const is_schema_field *field, const is_yaml_node *node,
         return read_bool(field, node, target, error);
     case IS_SCHEMA_UNSIGNED:
         return read_unsigned(field, node, target, error);
+    case IS_SCHEMA_BYTES:
+        return read_bytes(field, node, target, error);
     case IS_SCHEMA_NUMBER:
         return read_number(field, node, target, error);
     case IS_SCHEMA_NUMBERS:
@@ -384,6 +453,8 @@ int is_schema_value_read(const is_schema_field *field, const is_yaml_node *node,
     case IS_SCHEMA_CHOICE:
     case IS_SCHEMA_NAME:
         return read_choice(field, node, target, error);
+    case IS_SCHEMA_VARIANT:
+        return read_variant(field, node, target, error);
     case IS_SCHEMA_TEXT:
     case IS_SCHEMA_PATH:
         return read_text(field, node, target, error);

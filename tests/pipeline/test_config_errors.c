@@ -1,0 +1,382 @@
+/* Run files that are wrong: what is said about them, and where. */
+#include "tests/support/config_text.h"
+
+#include <stdlib.h>
+
+static void expect_error(const char *text, const char *const *sets, size_t set_count,
+                         const char *expected)
+{
+    is_config *config = NULL;
+    is_error error = {0};
+    int status =
+        is_config_load_text("r.yaml", text, strlen(text), sets, set_count, &config, &error);
+    ck_assert_msg(status == IS_E_CONFIG, "accepted: %s", text);
+    ck_assert_ptr_null(config);
+    ck_assert_int_eq(error.status, IS_E_CONFIG);
+    ck_assert_str_eq(error.text, expected);
+}
+
+static const struct {
+    const char *text, *expected;
+} wrong[] = {
+    /* structure */
+    {"[run]", "r.yaml:1:1: error: found a list of 1, expected a mapping with keys of run, source, "
+              "sink, device, ice, detector, light, stages, graph, workload"},
+    {"seed", "r.yaml:1:1: error: found 'seed', expected a mapping with keys of run, source, sink, "
+             "device, ice, detector, light, stages, graph, workload"},
+    {"run: 5", "r.yaml:1:6: error: run: found '5', expected a mapping with keys of seed, "
+               "bounce_limit"},
+    {"run: {seed: 1, seed: 1}",
+     "r.yaml:1:16: error: the key 'seed' is given twice, first at r.yaml:1:7"},
+    {"run: {seed: 1}\nrun: {bounce_limit: 2}",
+     "r.yaml:2:1: error: the key 'run' is given twice, first at r.yaml:1:1"},
+    {"run: {sed: 1}", "r.yaml:1:7: error: unknown key 'run.sed', did you mean 'run.seed'?"},
+    {"graf: {}", "r.yaml:1:1: error: unknown key 'graf', did you mean 'graph'?"},
+    {"run:\n  schedule: auto",
+     "r.yaml:2:3: error: unknown key 'run.schedule', did you mean 'graph.schedule'?"},
+    {"run: {zzzzzz: 1}",
+     "r.yaml:1:7: error: unknown key 'run.zzzzzz', expected one of seed, bounce_limit"},
+    {"run.seed: 1", "r.yaml:1:1: error: unknown key 'run.seed', write its parts inside each "
+                    "other, as in run: {seed: ...}"},
+    {"\"\": 1", "r.yaml:1:1: error: unknown key '', expected one of run, source, sink, device, "
+                "ice, detector, light, stages, graph, workload"},
+    {"a: &a {seed: 1}\nrun:\n  <<: *a",
+     "r.yaml:1:1: error: unknown key 'a', expected one of run, source, sink, device, ice, "
+     "detector, light, stages, graph, workload\n"
+     "r.yaml:3:3: error: merge keys (<<) are not supported, write the keys out"},
+    /* numbers */
+    {"run: {seed: -1}", "r.yaml:1:13: error: run.seed: found '-1', expected a whole number from 0 "
+                        "to 18446744073709551615"},
+    {"run: {seed: \"1\"}", "r.yaml:1:13: error: run.seed: found the quoted text \"1\", expected a "
+                           "whole number from 0 to 18446744073709551615"},
+    {"run: {seed: 1.5}", "r.yaml:1:13: error: run.seed: found '1.5', expected a whole number from "
+                         "0 to 18446744073709551615"},
+    {"run: {seed: }", "r.yaml:1:13: error: run.seed: found nothing, expected a whole number from "
+                      "0 to 18446744073709551615"},
+    {"run: {seed: [1]}", "r.yaml:1:13: error: run.seed: found a list of 1, expected a whole "
+                         "number from 0 to 18446744073709551615"},
+    {"run: {bounce_limit: 0}", "r.yaml:1:21: error: run.bounce_limit: found '0', expected a whole "
+                               "number from 1 to 1000000000"},
+    {"run: {bounce_limit: 4294967297}", "r.yaml:1:21: error: run.bounce_limit: found "
+                                        "'4294967297', expected a whole number from 1 to "
+                                        "1000000000"},
+    {"device: {threads: true}", "r.yaml:1:19: error: device.threads: found 'true', expected a "
+                                "whole number from 1 to 1024, or auto"},
+    {"device: {threads: Auto}", "r.yaml:1:19: error: device.threads: found 'Auto', expected a "
+                                "whole number from 1 to 1024, or auto; did you mean 'auto'?"},
+    {"graph: {pool: 15}", "r.yaml:1:15: error: graph.pool: found '15', expected a whole number "
+                          "from 16 to 268435456, or auto"},
+    {"graph: {batch: 2147483649}", "r.yaml:1:16: error: graph.batch: found '2147483649', expected "
+                                   "a whole number from 1 to 2147483648, or auto"},
+    {"detector: {radius: .nan}", "r.yaml:1:20: error: detector.radius: found '.nan', expected a "
+                                 "number from 0.001 to 10"},
+    {"detector: {oversize: 0.99}", "r.yaml:1:22: error: detector.oversize: found '0.99', expected "
+                                   "a number from 1 to 100"},
+    {"ice: {absorb_above: .inf}", "r.yaml:1:21: error: ice.absorb_above: found '.inf', expected a "
+                                  "number from -100000 to 100000, or off"},
+    {"workload: {kind: point, position: [1, 2]}",
+     "r.yaml:1:35: error: workload.position: found a list of 2, expected a list of 3 numbers from "
+     "-10000 to 10000"},
+    {"workload: {kind: point, position: [1, 2, 10001]}",
+     "r.yaml:1:42: error: workload.position: found '10001', expected a list of 3 numbers from "
+     "-10000 to 10000"},
+    {"workload: {spectrum: 256}", "r.yaml:1:22: error: workload.spectrum: found '256', expected a "
+                                  "whole number from 0 to 255"},
+    {"device: {index: 64}", "r.yaml:1:17: error: device.index: found '64', expected a whole number "
+                            "from 0 to 63"},
+    {"device: {watchdog: 0.9}", "r.yaml:1:20: error: device.watchdog: found '0.9', expected a "
+                                "number from 1 to 3600"},
+    {"graph: {lanes: 5}",
+     "r.yaml:1:16: error: graph.lanes: found '5', expected a whole number from "
+     "1 to 4, or auto"},
+    {"graph: {block: 100}", "r.yaml:1:16: error: graph.block: found '100', expected a multiple of "
+                            "32 from 32 to 1024, or auto"},
+    {"graph: {block: 0}", "r.yaml:1:16: error: graph.block: found '0', expected a multiple of 32 "
+                          "from 32 to 1024, or auto"},
+    {"graph: {refill: 33}", "r.yaml:1:17: error: graph.refill: found '33', expected a whole number "
+                            "from 1 to 32, or auto"},
+    {"graph: {hits: 63}",
+     "r.yaml:1:15: error: graph.hits: found '63', expected a whole number from "
+     "64 to 268435456, or auto"},
+    /* sizes */
+    {"device: {memory_limit: 63 MB}", "r.yaml:1:24: error: device.memory_limit: found '63 MB', "
+                                      "expected a size from 64 MB to 1 TB, or auto"},
+    {"device: {memory_limit: 1 TiB}", "r.yaml:1:24: error: device.memory_limit: found '1 TiB', "
+                                      "expected a size from 64 MB to 1 TB, or auto"},
+    {"device: {memory_limit: \"4 gb\"}", "r.yaml:1:24: error: device.memory_limit: found the "
+                                         "quoted text \"4 gb\", expected a size from "
+                                         "64 MB to 1 TB, or auto"},
+    {"device: {memory_limit: [4]}", "r.yaml:1:24: error: device.memory_limit: found a list of 1, "
+                                    "expected a size from 64 MB to 1 TB, or auto"},
+    {"device: {memory_limit: aut}",
+     "r.yaml:1:24: error: device.memory_limit: found 'aut', expected "
+     "a size from 64 MB to 1 TB, or auto; did you mean 'auto'?"},
+    /* sections in sections */
+    {"graph: {compact: partition}",
+     "r.yaml:1:18: error: graph.compact: found 'partition', expected "
+     "a mapping with keys of method, sort, when"},
+    {"graph: {compact: {sorted: depth}}", "r.yaml:1:19: error: unknown key 'graph.compact.sorted', "
+                                          "did you mean 'graph.compact.sort'?"},
+    {"graph: {compact: {when: every-0}}",
+     "r.yaml:1:25: error: graph.compact.when: found 'every-0', expected tail, always, or every-N "
+     "with N from 1 to 1000000"},
+    {"graph: {compact: {when: [tail]}}",
+     "r.yaml:1:25: error: graph.compact.when: found a list of 1, expected tail, always, or every-N "
+     "with N from 1 to 1000000"},
+    {"graph: {compact: {when: every-, sort: cells}}",
+     "r.yaml:1:25: error: graph.compact.when: found 'every-', expected tail, always, or every-N "
+     "with N from 1 to 1000000\n"
+     "r.yaml:1:39: error: graph.compact.sort: found 'cells', expected one of none, depth, cell; "
+     "did "
+     "you mean 'cell'?"},
+    /* headers of stages */
+    {"stages: {scatter: {}}", "r.yaml:1:19: error: the key 'source' is missing"},
+    {"stages: {scatter: {source: }}", "r.yaml:1:28: error: source: found nothing, expected a path"},
+    {"stages: {scatter: {sourc: x.h}}",
+     "r.yaml:1:20: error: unknown key 'sourc', did you mean 'source'?\n"
+     "r.yaml:1:19: error: the key 'source' is missing"},
+    {"stages: {compact: {source: x.h}}",
+     "r.yaml:1:19: error: stages.compact: found a mapping, expected partition"},
+    /* words */
+    {"detector: {jitter: yes}", "r.yaml:1:20: error: detector.jitter: found 'yes', expected true "
+                                "or false; did you mean 'true'?"},
+    {"detector: {jitter: 1}",
+     "r.yaml:1:20: error: detector.jitter: found '1', expected true or false"},
+    {"detector: {jitter: \"true\"}", "r.yaml:1:20: error: detector.jitter: found the quoted text "
+                                     "\"true\", expected true or false"},
+    {"device: {backend: gpu}", "r.yaml:1:19: error: device.backend: found 'gpu', expected one of "
+                               "auto, cpu, cuda; did you mean 'cpu'?"},
+    {"graph: {schedule: wavefornt}",
+     "r.yaml:1:19: error: graph.schedule: found 'wavefornt', expected one of auto, wavefront, "
+     "fused, monolithic, job-queue, thread-per-step; did you mean 'wavefront'?"},
+    {"ice: {model: {}}", "r.yaml:1:14: error: ice.model: found a mapping, expected "
+                         "south-pole-like or uniform"},
+    {"workload: {counts: shuffle}", "r.yaml:1:20: error: workload.counts: found 'shuffle', "
+                                    "expected balanced or shuffled; did you mean 'shuffled'?"},
+    /* texts and lists */
+    {"source: {files: []}", "r.yaml:1:17: error: source.files: found an empty list, expected a "
+                            "list of paths or patterns"},
+    {"source: {files: [a, [b]]}", "r.yaml:1:21: error: source.files: found a list of 1, expected "
+                                  "a list of paths or patterns"},
+    {"source: {files: {a: b}}", "r.yaml:1:17: error: source.files: found a mapping, expected a "
+                                "list of paths or patterns"},
+    {"sink: {directory: \"\"}", "r.yaml:1:19: error: sink.directory: found the quoted text \"\", "
+                                "expected a path"},
+    {"ice: {file: ~}", "r.yaml:1:13: error: ice.file: found nothing, expected a path"},
+    {"detector: {excluded: 63}", "r.yaml:1:22: error: detector.excluded: found '63', expected a "
+                                 "list of [string, module]"},
+    {"detector: {excluded: [[1, 2], [3], [x, 65536]]}",
+     "r.yaml:1:31: error: detector.excluded: found a list of 1, expected [string, module]\n"
+     "r.yaml:1:37: error: detector.excluded: string: found 'x', expected a whole number from 0 to "
+     "65535\n"
+     "r.yaml:1:40: error: detector.excluded: module: found '65536', expected a whole number from 0 "
+     "to 65535"},
+    {"detector: {excluded: }", "r.yaml:1:22: error: detector.excluded: found nothing, expected a "
+                               "list of [string, module]"},
+    {"light: {spectra: 400}",
+     "r.yaml:1:18: error: light.spectra: found '400', expected a list of at most 249 of {line: 250 "
+     "to 700 nm} or {file: path}"},
+    {"light: {spectra: [{}, {line: 400, file: x}, {line: 249}, {lin: 400}, 5]}",
+     "r.yaml:1:19: error: the key 'line' is missing\n"
+     "r.yaml:1:41: error: only one of 'file' and 'line' can be given, the other is at "
+     "r.yaml:1:30\n"
+     "r.yaml:1:52: error: line: found '249', expected a number from 250 to 700\n"
+     "r.yaml:1:59: error: unknown key 'lin', did you mean 'line'?\n"
+     "r.yaml:1:58: error: the key 'line' is missing\n"
+     "r.yaml:1:70: error: found '5', expected a mapping with keys of line, file"},
+    {"workload: {kind: point, direction: down}",
+     "r.yaml:1:36: error: workload.direction: found 'down', expected isotropic, or [dx, dy, dz]"},
+    {"workload: {kind: point, direction: [0, -0, 0]}",
+     "r.yaml:1:36: error: workload.direction: found a vector of length 0, expected a direction"},
+    {"workload: {kind: point, direction: [0, 1e200, x]}",
+     "r.yaml:1:40: error: workload.direction: found '1e200', expected a number from -1e+100 to "
+     "1e+100\n"
+     "r.yaml:1:47: error: workload.direction: found 'x', expected a number from -1e+100 to "
+     "1e+100"},
+    /* contradictions */
+    {"ice: {model: uniform, directory: x}",
+     "r.yaml:1:34: error: only one of 'ice.directory' and 'ice.model' can be given, the other is "
+     "at r.yaml:1:14"},
+    {"detector: {file: x, layout: hex86}",
+     "r.yaml:1:29: error: only one of 'detector.layout' and 'detector.file' can be given, the "
+     "other is at r.yaml:1:18"},
+    {"source: {files: [\"-\", a, \"-\"]}",
+     "r.yaml:1:17: error: source.files: found \"-\" 2 times, standard input can be read only once"},
+    {"ice: {absorb_above: -10, absorb_below: 10}",
+     "r.yaml:1:21: error: ice.absorb_above: found -10 m, expected it above ice.absorb_below, 10 m"},
+    {"detector: {file: x, jitter: true, dense: true}",
+     "r.yaml:1:29: error: detector.jitter: is for layout: hex86, and detector.file is given\n"
+     "r.yaml:1:42: error: detector.dense: is for layout: hex86, and detector.file is given"},
+    {"device: {backend: cpu}\ngraph: {schedule: job-queue}",
+     "r.yaml:2:19: error: graph.schedule: 'job-queue' needs a GPU, and device.backend is cpu"},
+    {"device: {backend: cpu, math: fast, fallback: cpu}\ngraph: {lanes: 2, compact: {when: "
+     "always}}",
+     "r.yaml:1:46: error: device.fallback: is for a GPU, and device.backend is cpu\n"
+     "r.yaml:1:30: error: device.math: this value is for a GPU, and device.backend is cpu\n"
+     "r.yaml:2:16: error: graph.lanes: this value is for a GPU, and device.backend is cpu\n"
+     "r.yaml:2:35: error: graph.compact.when: this value is for a GPU, and device.backend is cpu"},
+    {"workload: {position: [0, 0, 1], time: 1, direction: [0, 0, 1], surface_radius: 1, "
+     "spectrum: 1}",
+     "r.yaml:1:22: error: workload.position: is for workload.kind: point, and the kind is cascade\n"
+     "r.yaml:1:39: error: workload.time: is for workload.kind: point, and the kind is cascade\n"
+     "r.yaml:1:53: error: workload.direction: is for workload.kind: point, and the kind is "
+     "cascade\n"
+     "r.yaml:1:80: error: workload.surface_radius: is for workload.kind: point, and the kind is "
+     "cascade\n"
+     "r.yaml:1:93: error: workload.spectrum: is for workload.kind: point, and the kind is cascade"},
+    {"workload: {kind: point, direction: [1, 0, 0], surface_radius: 0.1651}",
+     "r.yaml:1:63: error: workload.surface_radius: is for isotropic light, and workload.direction "
+     "is a vector"},
+    {"workload: {kind: point, spectrum: 8}\nlight: {spectra: [{line: 400}]}",
+     "r.yaml:1:35: error: workload.spectrum: found 8, expected at most 7: light.spectra has 1 "
+     "entries, numbered from 7"},
+    /* a contradiction beside another error, and none with a value that was refused */
+    {"run: {seed: x}\ndetector: {file: y, jitter: true}",
+     "r.yaml:1:13: error: run.seed: found 'x', expected a whole number from 0 to "
+     "18446744073709551615\n"
+     "r.yaml:2:29: error: detector.jitter: is for layout: hex86, and detector.file is given"},
+    {"workload: {kind: pont, time: 5}",
+     "r.yaml:1:18: error: workload.kind: found 'pont', expected one of point, uniform, cascade; "
+     "did you mean 'point'?"},
+    /* the tree's own errors arrive */
+    {"run: {seed: 1", "r.yaml:2:1: error: did not find expected ',' or '}', while parsing a flow "
+                      "mapping in line 1"},
+};
+
+START_TEST(wrong_files)
+{
+    expect_error(wrong[_i].text, NULL, 0, wrong[_i].expected);
+}
+END_TEST
+
+/* New variants make the list longer, so the test looks at its beginning and at what follows it. */
+START_TEST(wrong_variants)
+{
+    static const struct {
+        const char *text, *begins, *ends;
+    } rows[] = {{"stages: {scatter: hgsl}",
+                 "r.yaml:1:19: error: stages.scatter: found 'hgsl', expected one of hg-sl, hg, sl,",
+                 ", or {source: path}; did you mean 'hg-sl'?"},
+                /* The word that stands for a header in the program is none in a file. */
+                {"stages: {scatter: custom}",
+                 "r.yaml:1:19: error: stages.scatter: found 'custom', expected one of hg-sl, ",
+                 ", or {source: path}"},
+                {"stages: {propagate: hg-sl}",
+                 "r.yaml:1:21: error: stages.propagate: found 'hg-sl', expected ", "layer-walk"}};
+    for (size_t i = 0; i < COUNT(rows); ++i) {
+        is_config *config = NULL;
+        is_error error = {0};
+        ck_assert_int_eq(is_config_load_text("r.yaml", rows[i].text, strlen(rows[i].text), NULL, 0,
+                                             &config, &error),
+                         IS_E_CONFIG);
+        ck_assert_msg(strncmp(error.text, rows[i].begins, strlen(rows[i].begins)) == 0 &&
+                          strstr(error.text, rows[i].ends) != NULL,
+                      "%s", error.text);
+    }
+}
+END_TEST
+
+static const struct {
+    const char *set, *expected;
+} wrong_sets[] = {
+    {"graph.schedul=x", "--set graph.schedul=x: error: unknown key 'graph.schedul', did you mean "
+                        "'graph.schedule'?"},
+    {"schedule=fused",
+     "--set schedule=fused: error: unknown key 'schedule', did you mean 'graph.schedule'?"},
+    {"ran.seed=1", "--set ran.seed=1: error: unknown key 'ran.seed', did you mean 'run.seed'?"},
+    {"graph=fused", "--set graph=fused: error: 'graph' is a section, expected a key in it: "
+                    "schedule, pool, bounces_per_wave, batch, reach_cull, lanes, block, refill, "
+                    "hits, compact"},
+    {"graph.compact=always", "--set graph.compact=always: error: 'graph.compact' is a section, "
+                             "expected a key in it: method, sort, when"},
+    {"stages.scatter={source: [x]}", "--set stages.scatter={source: [x]}: error: source: found a "
+                                     "list of 1, expected a path"},
+    {"run.seed", "--set run.seed: error: expected path=value, as in graph.schedule=fused"},
+    {"=1", "--set =1: error: expected path=value, as in graph.schedule=fused"},
+    {"", "--set : error: expected path=value, as in graph.schedule=fused"},
+    {"run.seed=", "--set run.seed=: error: run.seed: found nothing, expected a whole number from 0 "
+                  "to 18446744073709551615"},
+    {"run.seed=1 ", "--set run.seed=1 : error: run.seed: found '1 ', expected a whole number from "
+                    "0 to 18446744073709551615"},
+    {"workload.position=[1, 2", "--set workload.position=[1, 2: error: did not find expected ',' "
+                                "or ']'"},
+    {"detector.jitter=true", "--set detector.jitter=true: error: detector.jitter: is for layout: "
+                             "hex86, and detector.file is given"},
+    {"sink.directory=\xff", "--set sink.directory=\xff: error: not valid UTF-8 text"},
+};
+
+START_TEST(wrong_overrides)
+{
+    expect_error("detector: {file: geo-f2k}", &wrong_sets[_i].set, 1, wrong_sets[_i].expected);
+}
+END_TEST
+
+START_TEST(all_errors_of_file_and_overrides_together)
+{
+    static const char *const sets[] = {"run.sed=1", "run.seed=2", "graph.pool=1"};
+    expect_error("run: {seed: x}\nsink: [1]\n", sets, COUNT(sets),
+                 "r.yaml:1:13: error: run.seed: found 'x', expected a whole number from 0 to "
+                 "18446744073709551615\n"
+                 "r.yaml:2:7: error: sink: found a list of 1, expected a mapping with keys of "
+                 "directory\n"
+                 "--set run.sed=1: error: unknown key 'run.sed', did you mean 'run.seed'?\n"
+                 "--set graph.pool=1: error: graph.pool: found '1', expected a whole number from "
+                 "16 to 268435456, or auto");
+}
+END_TEST
+
+START_TEST(errors_beyond_the_buffer_are_counted)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(stream);
+    for (int i = 0; i < 1000; ++i)
+        fprintf(stream, "%d: x\n", i + 1000);
+    fclose(stream);
+    is_config *config = NULL;
+    is_error error = {0};
+    ck_assert_int_eq(is_config_load_text("r.yaml", text, size, NULL, 0, &config, &error),
+                     IS_E_CONFIG);
+    unsigned lines = 1, hidden = 0;
+    for (const char *c = error.text; *c; ++c)
+        lines += *c == '\n';
+    ck_assert_int_eq(sscanf(strrchr(error.text, '\n'), "\n... and %u more errors", &hidden), 1);
+    ck_assert_uint_eq(lines - 1 + hidden, 1000);
+    free(text);
+}
+END_TEST
+
+START_TEST(old_errors_are_forgotten)
+{
+    is_error error = {.status = IS_E_INPUT, .text = "old"};
+    is_config *config = NULL;
+    ck_assert_int_eq(is_config_load_text("r.yaml", "x: 1", 4, NULL, 0, &config, &error),
+                     IS_E_CONFIG);
+    ck_assert_ptr_null(strstr(error.text, "old"));
+    ck_assert_int_eq(is_config_load("/no/such/run.yaml", NULL, 0, &config, &error), IS_E_CONFIG);
+    ck_assert_str_eq(error.text,
+                     "/no/such/run.yaml: error: cannot open the file: No such file or directory");
+    ck_assert_int_eq(is_config_load(NULL, NULL, 0, &config, &error), IS_OK);
+    ck_assert_int_eq(error.status, IS_OK);
+    is_config_destroy(config);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("config_errors");
+    TCase *all = tcase_create("all");
+    tcase_add_loop_test(all, wrong_files, 0, (int)COUNT(wrong));
+    tcase_add_test(all, wrong_variants);
+    tcase_add_loop_test(all, wrong_overrides, 0, (int)COUNT(wrong_sets));
+    tcase_add_test(all, all_errors_of_file_and_overrides_together);
+    tcase_add_test(all, errors_beyond_the_buffer_are_counted);
+    tcase_add_test(all, old_errors_are_forgotten);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

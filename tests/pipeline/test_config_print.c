@@ -1,0 +1,166 @@
+/* Configurations as they are printed and documented, and those that are shipped. */
+#include "tests/support/config_text.h"
+
+#include <glob.h>
+#include <stdlib.h>
+
+static char *print(const is_config *config)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(stream);
+    ck_assert_int_eq(is_config_print(config, stream, NULL), IS_OK);
+    fclose(stream);
+    return text;
+}
+
+START_TEST(printed_configuration_reads_back)
+{
+    static const char *const texts[] = {
+        "",
+        "ice: {directory: \"a \\\"b\\\"\\\\ \\n\\x85\\u2028\\uFEFF\xc3\xa4\xf0\x9f\x98\x80\"}",
+        "ice: {file: i.yaml, absorb_above: 0.1, absorb_below: -1e-7}\ndetector: {file: x/geo-f2k}",
+        "source: {files: [a, \"-\", \"[b]\\\\*.npy\"]}\nsink: {directory: \"-\"}",
+        "run: {seed: 18446744073709551615}\nlight: {acceptance: wv.dat, spectra: [{line: 337.1}, "
+        "{file: a b.txt}]}",
+        "workload: {kind: point, direction: [0.1, 0.2, -0.3], position: [0.1, 1e-300, -3], "
+        "time: 3.3, spectrum: 6}\ndetector: {excluded: [[1, 2], [3, 4]], radius: "
+        "0.30000000000000004}",
+        "graph: {schedule: thread-per-step, pool: 16, reach_cull: false, bounces_per_wave: 7}\n"
+        "stages: {scatter: sl, collide: cell-grid, propagate: layer-walk}\n"
+        "device: {backend: cuda, threads: 3, instruction_set: avx512}",
+        "device: {memory_limit: 1.5 GiB, math: portable, index: 2, fallback: cpu, watchdog: 1.5}\n"
+        "graph: {lanes: 3, block: 96, refill: 7, hits: 64, compact: {sort: depth, when: every-8}}\n"
+        "stages: {scatter: {source: \"a b.h\"}, create: {source: /c.h}}",
+    };
+    for (size_t i = 0; i < COUNT(texts); ++i) {
+        is_config *first = load(texts[i]);
+        char *printed = print(first);
+        is_config *second = NULL;
+        is_error error = {0};
+        /* From another folder: the printed paths do not depend on it. */
+        int status = is_config_load_text("/elsewhere/e.yaml", printed, strlen(printed), NULL, 0,
+                                         &second, &error);
+        ck_assert_msg(status == IS_OK, "%s\n%s", printed, error.text);
+        char *again = print(second);
+        ck_assert_str_eq(printed, again);
+        ck_assert_uint_eq(first->run.seed, second->run.seed);
+        ck_assert_double_eq(first->detector.radius, second->detector.radius);
+        ck_assert_double_eq(first->workload.position[1], second->workload.position[1]);
+        ck_assert_double_eq(first->workload.direction[2], second->workload.direction[2]);
+        ck_assert_int_eq(first->graph.schedule, second->graph.schedule);
+        ck_assert_uint_eq(first->source.count, second->source.count);
+        ck_assert_uint_eq(first->device.memory_limit, second->device.memory_limit);
+        ck_assert_uint_eq(first->graph.compact.every, second->graph.compact.every);
+        ck_assert_str_eq(first->stages.scatter, second->stages.scatter);
+        ck_assert((first->ice.absorb_above == second->ice.absorb_above) &&
+                  (first->ice.absorb_below == second->ice.absorb_below));
+        ck_assert((first->ice.model == NULL) == (second->ice.model == NULL));
+        is_config_destroy(first);
+        is_config_destroy(second);
+        free(printed);
+        free(again);
+    }
+}
+END_TEST
+
+START_TEST(printed_text_is_as_expected)
+{
+    is_config *config = load("ice: {directory: /ice/bfr}\nsource: {files: [\"/s/*.npy\", \"-\"]}\n"
+                             "sink: {directory: /h}\nlight: {spectra: [{line: 400}]}\n"
+                             "detector: {excluded: [[63, 20]]}\n"
+                             "stages: {scatter: {source: /x/s.h}}\n"
+                             "device: {memory_limit: 4000 MB}\n");
+    char *printed = print(config);
+    static const char *const parts[] = {
+        "stages:\n  create: cherenkov\n  propagate: cumulative\n  collide: string-grid\n"
+        "  scatter: {source: \"/x/s.h\"}\n  compact: partition\n",
+        "  memory_limit: 4 GB\n  fallback: none\n  watchdog: 30\nice:\n",
+        "run:\n  seed: 1\n  bounce_limit: 10000\nsource:\n  files: [\"/s/*.npy\", \"-\"]\n"
+        "sink:\n  directory: \"/h\"\ndevice:\n  backend: auto\n  threads: auto\n",
+        "ice:\n  directory: \"/ice/bfr\"\n  absorb_above: off\n  absorb_below: off\n"
+        "detector:\n  layout: hex86\n  radius: 0.1651\n  oversize: 5\n",
+        "  excluded: [[63, 20]]\nlight:\n  acceptance: auto\n  spectra: [{line: 400}]\n",
+        "graph:\n  schedule: auto\n  pool: auto\n",
+        "  compact:\n    method: partition\n    sort: none\n    when: tail\nworkload:\n",
+        "  counts: balanced\n  position: [0, 0, 0]\n  time: 0\n  direction: isotropic\n"};
+    for (size_t i = 0; i < COUNT(parts); ++i)
+        ck_assert_msg(strstr(printed, parts[i]) != NULL, "missing:\n%s\nin:\n%s", parts[i],
+                      printed);
+    free(printed);
+    is_config_destroy(config);
+}
+END_TEST
+
+START_TEST(printing_to_a_full_disk_is_an_error)
+{
+    FILE *full = fopen("/dev/full", "w");
+    if (!full) {
+        printf("skipped: no /dev/full\n");
+        return;
+    }
+    is_config *config = load("");
+    is_error error = {0};
+    ck_assert_int_eq(is_config_print(config, full, &error), IS_E_OUTPUT);
+    ck_assert_str_eq(error.text, "cannot write the configuration");
+    fclose(full);
+    is_config_destroy(config);
+}
+END_TEST
+
+START_TEST(shipped_run_files_load)
+{
+    glob_t found;
+    ck_assert_int_eq(glob(IS_SOURCE_DIRECTORY "/configs/runs/*.yaml", 0, NULL, &found), 0);
+    ck_assert_uint_ge(found.gl_pathc, 4);
+    for (size_t i = 0; i < found.gl_pathc; ++i) {
+        is_config *config = NULL;
+        is_error error = {0};
+        ck_assert_msg(is_config_load(found.gl_pathv[i], NULL, 0, &config, &error) == IS_OK, "%s",
+                      error.text);
+        is_config_destroy(config);
+    }
+    globfree(&found);
+}
+END_TEST
+
+START_TEST(documentation_has_the_table_of_keys)
+{
+    FILE *file = fopen(IS_SOURCE_DIRECTORY "/configs/README.md", "r");
+    ck_assert_ptr_nonnull(file);
+    static char text[65536];
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    char *table = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&table, &size);
+    ck_assert_ptr_nonnull(stream);
+    is_config_document(stream);
+    fclose(stream);
+    /* Check cuts long messages off and fails on them: the table goes to the output. */
+    if (strstr(text, table) == NULL)
+        printf("configs/README.md should contain:\n%s", table);
+    ck_assert_ptr_nonnull(strstr(text, table));
+    ck_assert_ptr_nonnull(strstr(table, "| `graph.pool` | a whole number from 16 to 268435456, or "
+                                        "auto |  | `auto` | photon slots of a graph |\n"));
+    free(table);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("config_print");
+    TCase *all = tcase_create("all");
+    tcase_add_test(all, printed_configuration_reads_back);
+    tcase_add_test(all, printed_text_is_as_expected);
+    tcase_add_test(all, printing_to_a_full_disk_is_an_error);
+    tcase_add_test(all, shipped_run_files_load);
+    tcase_add_test(all, documentation_has_the_table_of_keys);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
