@@ -17,9 +17,24 @@ const char *gpu_math_name(is_math math)
 
 const char *gpu_place_name(gpu_place place)
 {
-    static const char *const names[GPU_PLACES] = {"plain",   "going on", "uniform",
-                                                  "bounded", "limited",  "unculled"};
+    static const char *const names[GPU_PLACES] = {"plain",   "going on", "uniform", "bounded",
+                                                  "limited", "unculled", "dense"};
     return names[place];
+}
+
+/* Around the central string, where the light is. */
+static ice_detector *dense_detector(void)
+{
+    enum { SIDE = 5, HIGH = 80 };
+    static double positions[SIDE * SIDE * HIGH][3];
+    for (int i = 0; i < SIDE * SIDE * HIGH; ++i) {
+        positions[i][0] = 6.0 * (i % SIDE) - 12.5;
+        positions[i][1] = 6.0 * (i / SIDE % SIDE) - 11.5;
+        positions[i][2] = 6.0 * (i / SIDE / SIDE) - 237.0 + 0.1 * (i % 7);
+    }
+    ice_detector *detector = world_detector(positions, SIDE * SIDE * HIGH, 5.0);
+    detector->keep_hit_photons = true;
+    return detector;
 }
 
 stage_world gpu_place_create(gpu_place place)
@@ -42,6 +57,8 @@ stage_world gpu_place_create(gpu_place place)
         world = stage_world_from_config(NULL, "detector.oversize=5", NULL);
     }
     world.options.seed = 9000000001u + place;
+    if (place == GPU_PLACE_DENSE)
+        stage_world_set_detector(&world, dense_detector());
     if (place == GPU_PLACE_LIMITED)
         world.options.bounce_limit = 3;
     if (place == GPU_PLACE_UNCULLED)

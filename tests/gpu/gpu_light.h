@@ -12,6 +12,7 @@ typedef enum gpu_place {
     GPU_PLACE_BOUNDED,  /* a ceiling and a floor that absorb, an excluded module */
     GPU_PLACE_LIMITED,  /* photons are stopped after 3 bounces */
     GPU_PLACE_UNCULLED, /* photons that cannot reach a module go on to their end */
+    GPU_PLACE_DENSE,    /* photons go on through a lattice of modules, with many hits */
     GPU_PLACES
 } gpu_place;
 const char *gpu_place_name(gpu_place place);

@@ -1,0 +1,216 @@
+/* What may be set about a schedule changes its speed and nothing else: pools, batches, lanes, hit
+ * buffers, blocks, compaction. In portable maths the arrivals are those of the CPU, in fast maths
+ * those of the persistent kernel with its own settings (test_gpu_identity.c). */
+#include "tests/gpu/gpu_light.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PHOTONS = 40000, LEAST = 2000 };
+
+/* A bit for every schedule that a setting means something to. */
+enum {
+    WAVEFRONT = 1 << IS_SCHEDULE_WAVEFRONT,
+    FUSED = 1 << IS_SCHEDULE_FUSED,
+    MONOLITHIC = 1 << IS_SCHEDULE_MONOLITHIC,
+    LOOPS = WAVEFRONT | FUSED,
+    POOLS = LOOPS | MONOLITHIC,
+    ALL = POOLS | 1 << IS_SCHEDULE_JOB_QUEUE | 1 << IS_SCHEDULE_THREAD_PER_STEP
+};
+
+typedef struct schedule_setting {
+    const char *name;
+    unsigned schedules;
+    is_gpu_options options; /* zeros: as usual */
+    uint32_t batch_photons, batch_emissions, in_flight;
+} schedule_setting;
+
+static const schedule_setting settings[] = {
+    {.name = "pool 2048", .schedules = ALL, .options = {.pool = 2048}},
+    {.name = "pool 100000", .schedules = ALL, .options = {.pool = 100000}},
+    {.name = "pool 2^20", .schedules = ALL, .options = {.pool = 1u << 20}},
+    {.name = "batches of 777 photons", .schedules = ALL, .batch_photons = 777},
+    {.name = "batches of 10000 photons", .schedules = ALL, .batch_photons = 10000},
+    {.name = "batches of 3 emissions", .schedules = ALL, .batch_emissions = 3},
+    {.name = "one batch after the other", .schedules = ALL, .batch_photons = 5000, .in_flight = 1},
+    {.name = "64 hits", .schedules = ALL, .options = {.hits = 64}},
+    {.name = "64 hits, one lane, small pool",
+     .schedules = ALL,
+     .options = {.hits = 64, .lanes = 1, .pool = 2048}},
+    {.name = "1 lane", .schedules = ALL, .options = {.lanes = 1}, .batch_photons = 3000},
+    {.name = "2 lanes", .schedules = ALL, .options = {.lanes = 2}, .batch_photons = 3000},
+    {.name = "3 lanes", .schedules = ALL, .options = {.lanes = 3}, .batch_photons = 3000},
+    /* Batches smaller than the pool, several of them out: living photons of one batch are in the
+     * pool when the next one's are created. */
+    {.name = "a stream of small batches",
+     .schedules = ALL,
+     .options = {.lanes = 1, .pool = 1u << 16},
+     .batch_photons = 500},
+    {.name = "a stream of small batches and 64 hits",
+     .schedules = ALL,
+     .options = {.lanes = 2, .pool = 1u << 14, .hits = 64},
+     .batch_photons = 500},
+    {.name = "blocks of 64 threads", .schedules = ALL, .options = {.block = 64}},
+    {.name = "blocks of 512 threads", .schedules = ALL, .options = {.block = 512}},
+    {.name = "4 blocks per processor",
+     .schedules = ALL,
+     .options = {.block = 128, .blocks_per_processor = 4}},
+    {.name = "1 bounce per wave", .schedules = FUSED, .options = {.bounces_per_wave = 1}},
+    {.name = "3 bounces per wave", .schedules = FUSED, .options = {.bounces_per_wave = 3}},
+    {.name = "64 bounces per wave", .schedules = FUSED, .options = {.bounces_per_wave = 64}},
+    {.name = "refill every idle lane", .schedules = MONOLITHIC, .options = {.refill = 1}},
+    {.name = "refill 7 idle lanes", .schedules = MONOLITHIC, .options = {.refill = 7}},
+    {.name = "refill empty warps", .schedules = MONOLITHIC, .options = {.refill = 32}},
+    {.name = "stages timed", .schedules = LOOPS, .options = {.profile = true}},
+    {.name = "stages timed, 64 hits",
+     .schedules = LOOPS,
+     .options = {.profile = true, .hits = 64},
+     .batch_photons = 3000},
+    {.name = "compact always, unsorted",
+     .schedules = LOOPS,
+     .options = {.sort = IS_SORT_NONE, .when = IS_COMPACT_ALWAYS}},
+    {.name = "compact always, by depth",
+     .schedules = LOOPS,
+     .options = {.sort = IS_SORT_DEPTH, .when = IS_COMPACT_ALWAYS}},
+    {.name = "compact always, by cell",
+     .schedules = LOOPS,
+     .options = {.sort = IS_SORT_CELL, .when = IS_COMPACT_ALWAYS}},
+    {.name = "compact every 5 waves, unsorted",
+     .schedules = LOOPS,
+     .options = {.sort = IS_SORT_NONE, .when = IS_COMPACT_EVERY, .every = 5}},
+    {.name = "compact every 5 waves, by depth",
+     .schedules = LOOPS,
+     .options = {.sort = IS_SORT_DEPTH, .when = IS_COMPACT_EVERY, .every = 5}},
+    {.name = "compact every 5 waves, by cell",
+     .schedules = LOOPS,
+     .options = {.sort = IS_SORT_CELL, .when = IS_COMPACT_EVERY, .every = 5}},
+    {.name = "compact the tail, unsorted",
+     .schedules = LOOPS,
+     .options = {.sort = IS_SORT_NONE, .when = IS_COMPACT_TAIL}},
+    {.name = "compact the tail, by depth",
+     .schedules = LOOPS,
+     .options = {.sort = IS_SORT_DEPTH, .when = IS_COMPACT_TAIL}},
+    {.name = "compact the tail, by cell",
+     .schedules = LOOPS,
+     .options = {.sort = IS_SORT_CELL, .when = IS_COMPACT_TAIL}},
+    /* Moving photons that wait for a place in the hit buffer, in a pool that is always in use. */
+    {.name = "compact always, by depth, 64 hits, a stream",
+     .schedules = LOOPS,
+     .options = {.sort = IS_SORT_DEPTH,
+                 .when = IS_COMPACT_ALWAYS,
+                 .hits = 64,
+                 .lanes = 2,
+                 .pool = 1u << 14},
+     .batch_photons = 500},
+    {.name = "compact always, unsorted, 64 hits, a stream",
+     .schedules = LOOPS,
+     .options = {.sort = IS_SORT_NONE,
+                 .when = IS_COMPACT_ALWAYS,
+                 .hits = 64,
+                 .lanes = 2,
+                 .pool = 1u << 14},
+     .batch_photons = 500},
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+/* One world and one light for all settings, with many arrivals of photons that go on. */
+static stage_world world;
+static ice_emission *emissions;
+static size_t emission_count;
+static world_result expected[2]; /* by gpu_maths */
+
+static void prepare(void)
+{
+    world = gpu_place_create(GPU_PLACE_DENSE);
+    emissions = gpu_light_create(GPU_LIGHT_MIXED, gpu_scaled(PHOTONS, LEAST), &emission_count);
+    const ice_variants variants = world_variants();
+    expected[0] = gpu_cpu_run(&world, &variants, emissions, emission_count);
+    const is_gpu_options options = gpu_options(IS_SCHEDULE_MONOLITHIC, IS_MATH_FAST);
+    const gpu_load load = {.emissions = emissions, .count = emission_count};
+    expected[1] = gpu_run(&world, &options, &load);
+    for (int i = 0; i < 2; ++i) {
+        printf("%s: %zu arrivals\n", gpu_math_name(gpu_maths[i]), expected[i].arrivals.count);
+        ck_assert_uint_gt(expected[i].arrivals.count, 200);
+    }
+}
+
+static void clean_up(void)
+{
+    world_result_free(&expected[0]);
+    world_result_free(&expected[1]);
+    free(emissions);
+    stage_world_destroy(&world);
+}
+
+static is_gpu_options options_of(const schedule_setting *setting, is_schedule schedule,
+                                 is_math math)
+{
+    const is_gpu_options usual = gpu_options(schedule, math);
+    is_gpu_options options = setting->options;
+    options.schedule = usual.schedule;
+    options.variants = usual.variants;
+    options.math = usual.math;
+    options.watchdog = usual.watchdog;
+    options.use_cache = usual.use_cache;
+    return options;
+}
+
+START_TEST(settings_do_not_matter)
+{
+    const schedule_setting *setting = &settings[_i];
+    const gpu_load load = {.emissions = emissions,
+                           .count = emission_count,
+                           .batch_photons = setting->batch_photons,
+                           .batch_emissions = setting->batch_emissions,
+                           .in_flight = setting->in_flight};
+    for (size_t i = 0; i < GPU_SCHEDULES; ++i) {
+        if (!(setting->schedules & 1u << gpu_schedules[i]))
+            continue;
+        for (int k = 0; k < 2; ++k) {
+            char name[160];
+            snprintf(name, sizeof name, "%s, %s, %s", setting->name,
+                     is_schedule_name(gpu_schedules[i]), gpu_math_name(gpu_maths[k]));
+            const is_gpu_options options = options_of(setting, gpu_schedules[i], gpu_maths[k]);
+            world_result result = gpu_run(&world, &options, &load);
+            gpu_expect_same(&result, &expected[k], name);
+            world_result_free(&result);
+        }
+    }
+}
+END_TEST
+
+/* Loads of different sizes follow each other on one GPU: nothing is left over from the last. */
+START_TEST(one_gpu_for_many_loads)
+{
+    static const uint32_t batches[] = {0, 100, 5000, 1};
+    const is_schedule schedule = gpu_schedules[_i];
+    is_gpu_options options = gpu_options(schedule, IS_MATH_PORTABLE);
+    options.hits = 256;
+    is_gpu *gpu = gpu_create(&world, &options);
+    const ice_variants variants = world_variants();
+    for (size_t i = 0; i < sizeof batches / sizeof *batches; ++i) {
+        const gpu_load load = {.emissions = emissions,
+                               .count = i < 3 ? emission_count : 3,
+                               .batch_photons = batches[i]};
+        world_result wanted = gpu_cpu_run(&world, &variants, load.emissions, load.count);
+        world_result result = gpu_carry(gpu, &load);
+        gpu_expect_same(&result, &wanted, is_schedule_name(schedule));
+        world_result_free(&result);
+        world_result_free(&wanted);
+    }
+    is_gpu_result none;
+    ck_assert(!is_gpu_take(gpu, &none));
+    is_gpu_destroy(gpu);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("gpu settings");
+    TCase *tests = tcase_create("settings");
+    tcase_add_unchecked_fixture(tests, prepare, clean_up);
+    tcase_add_loop_test(tests, settings_do_not_matter, 0, SETTINGS);
+    tcase_add_loop_test(tests, one_gpu_for_many_loads, 0, GPU_SCHEDULES);
+    suite_add_tcase(suite, tests);
+    return gpu_suite_run(suite);
+}
