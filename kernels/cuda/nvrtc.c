@@ -1,0 +1,240 @@
+#include "kernels/cuda/nvrtc.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From nvrtc.h, whose interface has been the same since CUDA 11.2. */
+typedef int nvrtc_result;
+typedef struct nvrtc_program nvrtc_program; /* *nvrtcProgram */
+enum { NVRTC_INVALID_OPTION = 5 };
+
+struct is_nvrtc {
+    void *library;
+    char version[32];
+    int newest;
+    nvrtc_result (*number)(int *major, int *minor);
+    nvrtc_result (*count_architectures)(int *count);
+    nvrtc_result (*architectures)(int *list);
+    nvrtc_result (*create)(nvrtc_program **program, const char *source, const char *name,
+                           int header_count, const char *const *headers, const char *const *names);
+    nvrtc_result (*destroy)(nvrtc_program **program);
+    nvrtc_result (*compile)(nvrtc_program *program, int option_count, const char *const *options);
+    nvrtc_result (*cubin_size)(nvrtc_program *program, size_t *size);
+    nvrtc_result (*cubin)(nvrtc_program *program, char *cubin);
+    nvrtc_result (*ptx_size)(nvrtc_program *program, size_t *size);
+    nvrtc_result (*ptx)(nvrtc_program *program, char *ptx);
+    nvrtc_result (*log_size)(nvrtc_program *program, size_t *size);
+    nvrtc_result (*log)(nvrtc_program *program, char *log);
+    const char *(*error_text)(nvrtc_result result);
+};
+
+/* ---- loading -------------------------------------------------------------------------------- */
+
+#ifndef IS_NVRTC_FOLDER
+#define IS_NVRTC_FOLDER "/usr/local/cuda/lib64"
+#endif
+
+static void *open_library(const char *name)
+{
+    /* NODELETE: the compiler leaves things of its own behind in the process. */
+    return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+static void *find_library(char *why, size_t why_size)
+{
+    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+    static const char *const folders[] = {"", IS_NVRTC_FOLDER "/", "/usr/local/cuda/lib64/"};
+    const size_t name_count = sizeof names / sizeof *names;
+    const size_t folder_count = sizeof folders / sizeof *folders;
+
+    const char *chosen = getenv("ICESTREAM_NVRTC");
+    if (chosen && *chosen) {
+        void *library = open_library(chosen);
+        if (!library)
+            snprintf(why, why_size, "ICESTREAM_NVRTC: %s", dlerror());
+        return library;
+    }
+    for (size_t folder = 0; folder < folder_count; ++folder) {
+        for (size_t name = 0; name < name_count; ++name) {
+            char path[1024];
+            snprintf(path, sizeof path, "%s%s", folders[folder], names[name]);
+            void *library = open_library(path);
+            if (library)
+                return library;
+        }
+    }
+    snprintf(why, why_size, "no library libnvrtc.so.13 or libnvrtc.so.12");
+    return NULL;
+}
+
+/* Sets a pointer to a function; their sizes are equal wherever there is dlsym(). */
+static bool find_function(const is_nvrtc *nvrtc, const char *name, void *function, char *why,
+                          size_t why_size)
+{
+    void *address = dlsym(nvrtc->library, name);
+    if (!address)
+        snprintf(why, why_size, "the library is no NVRTC of CUDA 12 or later: %s is missing", name);
+    memcpy(function, &address, sizeof address);
+    return address != NULL;
+}
+
+static bool find_functions(is_nvrtc *nvrtc, char *why, size_t why_size)
+{
+    const struct {
+        const char *name;
+        void *function;
+    } wanted[] = {
+        {"nvrtcVersion", &nvrtc->number},
+        {"nvrtcGetNumSupportedArchs", &nvrtc->count_architectures},
+        {"nvrtcGetSupportedArchs", &nvrtc->architectures},
+        {"nvrtcCreateProgram", &nvrtc->create},
+        {"nvrtcDestroyProgram", &nvrtc->destroy},
+        {"nvrtcCompileProgram", &nvrtc->compile},
+        {"nvrtcGetCUBINSize", &nvrtc->cubin_size},
+        {"nvrtcGetCUBIN", &nvrtc->cubin},
+        {"nvrtcGetPTXSize", &nvrtc->ptx_size},
+        {"nvrtcGetPTX", &nvrtc->ptx},
+        {"nvrtcGetProgramLogSize", &nvrtc->log_size},
+        {"nvrtcGetProgramLog", &nvrtc->log},
+        {"nvrtcGetErrorString", &nvrtc->error_text},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i)
+        if (!find_function(nvrtc, wanted[i].name, wanted[i].function, why, why_size))
+            return false;
+    return true;
+}
+
+static bool ask_what_it_knows(is_nvrtc *nvrtc, char *why, size_t why_size)
+{
+    int major = 0, minor = 0, count = 0;
+    bool good = nvrtc->number(&major, &minor) == 0 && nvrtc->count_architectures(&count) == 0;
+    int *list = good && count > 0 ? calloc((size_t)count, sizeof *list) : NULL;
+    good = list && nvrtc->architectures(list) == 0;
+    for (int i = 0; i < count && good; ++i)
+        if (list[i] > nvrtc->newest)
+            nvrtc->newest = list[i];
+    free(list);
+    snprintf(nvrtc->version, sizeof nvrtc->version, "nvrtc %d.%d", major, minor);
+    if (!good)
+        snprintf(why, why_size, "NVRTC %d.%d does not say which GPUs it compiles for", major,
+                 minor);
+    return good;
+}
+
+int is_nvrtc_create(is_nvrtc **out, char *why, size_t why_size)
+{
+    *out = NULL;
+    is_nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
+    if (!nvrtc) {
+        snprintf(why, why_size, "out of memory");
+        return -1;
+    }
+    nvrtc->library = find_library(why, why_size);
+    if (!nvrtc->library || !find_functions(nvrtc, why, why_size) ||
+        !ask_what_it_knows(nvrtc, why, why_size)) {
+        is_nvrtc_destroy(nvrtc);
+        return -1;
+    }
+    *out = nvrtc;
+    return 0;
+}
+
+void is_nvrtc_destroy(is_nvrtc *nvrtc)
+{
+    if (!nvrtc)
+        return;
+    if (nvrtc->library)
+        dlclose(nvrtc->library);
+    free(nvrtc);
+}
+
+const char *is_nvrtc_version(const is_nvrtc *nvrtc)
+{
+    return nvrtc->version;
+}
+
+int is_nvrtc_newest(const is_nvrtc *nvrtc)
+{
+    return nvrtc->newest;
+}
+
+/* ---- compiling ------------------------------------------------------------------------------ */
+
+static nvrtc_result create_program(const is_nvrtc *nvrtc, const is_nvrtc_job *job,
+                                   nvrtc_program **program)
+{
+    const char **texts = calloc(job->header_count + 1, sizeof *texts);
+    const char **names = calloc(job->header_count + 1, sizeof *names);
+    nvrtc_result result = 1; /* out of memory */
+    if (texts && names) {
+        for (size_t i = 0; i < job->header_count; ++i) {
+            texts[i] = job->headers[i].text;
+            names[i] = job->headers[i].name;
+        }
+        result = nvrtc->create(program, job->source, "icestream.cu", (int)job->header_count, texts,
+                               names);
+    }
+    free(texts);
+    free(names);
+    return result;
+}
+
+/* Files of the working folder must not come in between: only what is given counts. Where NVRTC is
+ * too old for the option, their names must not be those of headers. */
+static nvrtc_result compile_program(const is_nvrtc *nvrtc, const is_nvrtc_job *job,
+                                    nvrtc_program *program)
+{
+    const char **options = calloc(job->option_count + 1, sizeof *options);
+    if (!options)
+        return 1;
+    for (size_t i = 0; i < job->option_count; ++i)
+        options[i] = job->options[i];
+    options[job->option_count] = "--no-source-include";
+    nvrtc_result result = nvrtc->compile(program, (int)job->option_count + 1, options);
+    if (result == NVRTC_INVALID_OPTION)
+        result = nvrtc->compile(program, (int)job->option_count, options);
+    free(options);
+    return result;
+}
+
+typedef nvrtc_result size_function(nvrtc_program *program, size_t *size);
+typedef nvrtc_result copy_function(nvrtc_program *program, char *bytes);
+
+static nvrtc_result take(nvrtc_program *program, size_function *size_of, copy_function *copy,
+                         char **bytes, size_t *size)
+{
+    nvrtc_result result = size_of(program, size);
+    if (result == 0) {
+        *bytes = calloc(*size + 1, 1);
+        result = *bytes ? copy(program, *bytes) : 1;
+    }
+    return result;
+}
+
+int is_nvrtc_compile(const is_nvrtc *nvrtc, const is_nvrtc_job *job, is_nvrtc_output *output,
+                     char *why, size_t why_size)
+{
+    *output = (is_nvrtc_output){0};
+    nvrtc_program *program = NULL;
+    nvrtc_result result = create_program(nvrtc, job, &program);
+    if (result == 0) {
+        result = compile_program(nvrtc, job, program);
+        size_t log_bytes;
+        take(program, nvrtc->log_size, nvrtc->log, &output->log, &log_bytes);
+    }
+    if (result == 0) {
+        char *image = NULL;
+        if (job->as_ptx)
+            result = take(program, nvrtc->ptx_size, nvrtc->ptx, &image, &output->bytes);
+        else
+            result = take(program, nvrtc->cubin_size, nvrtc->cubin, &image, &output->bytes);
+        output->image = image;
+    }
+    if (result != 0)
+        snprintf(why, why_size, "%s", nvrtc->error_text(result));
+    if (program)
+        nvrtc->destroy(&program);
+    return result == 0 ? 0 : -1;
+}

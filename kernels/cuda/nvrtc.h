@@ -1,0 +1,49 @@
+/* NVRTC, the run-time compiler of the CUDA toolkit, loaded when the program runs.
+ *
+ * Nothing of the toolkit is needed to build this: a program that was built without it compiles
+ * kernels wherever it finds the library. Looked for as libnvrtc.so.13, .12 and libnvrtc.so where
+ * the system keeps libraries, then in the folder of the toolkit that the program was built with and
+ * in /usr/local/cuda/lib64. The variable ICESTREAM_NVRTC names another library instead.
+ */
+#ifndef IS_NVRTC_H
+#define IS_NVRTC_H
+
+#include "kernels/embedded.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct is_nvrtc is_nvrtc;
+
+/* Returns 0, or -1 with what is missing in `why`. */
+int is_nvrtc_create(is_nvrtc **out, char *why, size_t why_size);
+/* Accepts NULL. */
+void is_nvrtc_destroy(is_nvrtc *nvrtc);
+
+/* "nvrtc 13.0": what was compiled by another one is not the same. */
+const char *is_nvrtc_version(const is_nvrtc *nvrtc);
+/* The newest architecture that it compiles for, 90 for sm_90. */
+int is_nvrtc_newest(const is_nvrtc *nvrtc);
+
+/* What to compile. */
+typedef struct is_nvrtc_job {
+    const char *source;                /* the main file */
+    const is_embedded_source *headers; /* [header_count] all that can be included */
+    size_t header_count;
+    const char *const *options; /* [option_count] */
+    size_t option_count;
+    bool as_ptx; /* PTX, else a cubin */
+} is_nvrtc_job;
+
+/* The result: the caller frees both. */
+typedef struct is_nvrtc_output {
+    void *image; /* [bytes]; PTX has its final 0 */
+    size_t bytes;
+    char *log; /* what the compiler said, also if it failed; NULL: nothing */
+} is_nvrtc_output;
+
+/* Returns 0, or -1 with NVRTC's name of the error in `why` and its reasons in output->log. */
+int is_nvrtc_compile(const is_nvrtc *nvrtc, const is_nvrtc_job *job, is_nvrtc_output *output,
+                     char *why, size_t why_size);
+
+#endif

@@ -1,0 +1,332 @@
+#include "kernels/cuda/program.h"
+
+#include "kernels/cuda/cache.h"
+#include "kernels/cuda/nvrtc.h"
+#include "kernels/cuda/recipe.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- what the compiler says of kernels ------------------------------------------------------- */
+
+/* The room for resources, an element per kernel that the log tells of. */
+static size_t count_kernels(const char *log)
+{
+    size_t count = 0;
+    for (const char *at = log; (at = strstr(at, "Compiling entry function '")) != NULL; ++at)
+        ++count;
+    return count;
+}
+
+/* The number in front of a unit, in a line such as "Used 40 registers, 2048 bytes smem". */
+static uint32_t number_before(const char *line, const char *unit)
+{
+    const char *at = strstr(line, unit);
+    while (at && at > line && at[-1] == ' ')
+        --at;
+    while (at && at > line && at[-1] >= '0' && at[-1] <= '9')
+        --at;
+    return at ? (uint32_t)strtoul(at, NULL, 10) : 0;
+}
+
+/* Lines of ptxas -v, for every kernel:
+ *   ptxas info    : Compiling entry function 'is_visit' for 'sm_90'
+ *   ptxas info    : Function properties for is_visit
+ *   ptxas         .     400 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ *   ptxas info    : Used 40 registers, used 1 barriers, 400 bytes cumulative stack size, 96 bytes
+ * smem Properties of other functions may follow, which are in the cumulative size. */
+static void read_line(const char *line, is_kernel_resources *kernel, bool *is_own)
+{
+    static const char function[] = "Function properties for ";
+    const char *name = strstr(line, function);
+    if (name) {
+        *is_own = strcmp(name + sizeof function - 1, kernel->name) == 0;
+    } else if (strstr(line, "bytes stack frame") && *is_own) {
+        kernel->stack_bytes = number_before(line, "bytes stack frame");
+        kernel->spill_stores = number_before(line, "bytes spill stores");
+        kernel->spill_loads = number_before(line, "bytes spill loads");
+    } else if (strstr(line, ": Used ")) {
+        kernel->registers = number_before(line, "registers");
+        kernel->shared_bytes = number_before(line, "bytes smem");
+        const uint32_t deepest = number_before(line, "bytes cumulative stack size");
+        if (deepest > kernel->stack_bytes)
+            kernel->stack_bytes = deepest;
+    }
+}
+
+/* Cuts the log into lines. */
+static int read_resources(char *log, is_program *program)
+{
+    const size_t room = log ? count_kernels(log) : 0;
+    program->kernels = calloc(room + 1, sizeof *program->kernels);
+    if (!program->kernels)
+        return -1;
+    is_kernel_resources *kernel = NULL;
+    bool is_own = false;
+    char *rest = NULL;
+    for (char *line = log ? strtok_r(log, "\n", &rest) : NULL; line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        char name[sizeof kernel->name];
+        const char *entry = strstr(line, "Compiling entry function '");
+        if (entry && program->kernel_count < room &&
+            sscanf(entry, "Compiling entry function '%63[^']", name) == 1) {
+            kernel = &program->kernels[program->kernel_count++];
+            memcpy(kernel->name, name, sizeof name);
+        } else if (kernel) {
+            read_line(line, kernel, &is_own);
+        }
+    }
+    return 0;
+}
+
+/* ---- compiling ------------------------------------------------------------------------------- */
+
+/* What to ask the compiler for. */
+typedef struct target {
+    int architecture;
+    bool as_ptx;
+} target;
+
+static target best_target(const is_nvrtc *nvrtc, int architecture, bool as_ptx)
+{
+    const int newest = is_nvrtc_newest(nvrtc);
+    if (architecture > newest)
+        return (target){newest, true};
+    return (target){architecture, as_ptx};
+}
+
+/* The compiler's lines as they are: they begin with file and line. */
+static void explain(const char *reason, const char *log, char *why, size_t why_size)
+{
+    const char *hint = log && strstr(log, "could not open source file")
+                           ? "\na stage header can include the headers of icestream "
+                             "(\"stages/...\"), no other files"
+                           : "";
+    if (log && *log)
+        snprintf(why, why_size, "kernels do not compile (%s)%s\n%s", reason, hint, log);
+    else
+        snprintf(why, why_size, "kernels do not compile: %s", reason);
+    /* No empty lines at the end. */
+    for (size_t length = strlen(why); length > 0 && why[length - 1] == '\n'; --length)
+        why[length - 1] = 0;
+}
+
+static int compile(const is_nvrtc *nvrtc, const is_recipe *recipe, target wanted,
+                   is_program *program, char *why, size_t why_size)
+{
+    char architecture[64], reason[256];
+    snprintf(architecture, sizeof architecture, "--gpu-architecture=%s_%d",
+             wanted.as_ptx ? "compute" : "sm", wanted.architecture);
+    const char *options[IS_RECIPE_OPTIONS + 1] = {architecture};
+    size_t count = 1;
+    for (size_t i = 0; i < recipe->option_count; ++i)
+        options[count++] = recipe->options[i];
+    const is_nvrtc_job job = {.source = recipe->source,
+                              .headers = recipe->headers,
+                              .header_count = recipe->header_count,
+                              .options = options,
+                              .option_count = count,
+                              .as_ptx = wanted.as_ptx};
+    is_nvrtc_output output;
+    int result = is_nvrtc_compile(nvrtc, &job, &output, reason, sizeof reason);
+    if (result != 0) {
+        explain(reason, output.log, why, why_size);
+        free(output.image);
+    } else {
+        program->image = output.image;
+        program->bytes = output.bytes;
+        program->is_ptx = wanted.as_ptx;
+        program->origin = IS_PROGRAM_COMPILED;
+        if (read_resources(output.log, program) != 0 ||
+            is_recipe_key(recipe, is_nvrtc_version(nvrtc), wanted.architecture, wanted.as_ptx,
+                          program->key) != 0) {
+            snprintf(why, why_size, "out of memory");
+            result = -1;
+        }
+    }
+    free(output.log);
+    return result;
+}
+
+/* ---- looking up ------------------------------------------------------------------------------ */
+
+static int look_up(const is_recipe *recipe, const char *directory, const char *compiler,
+                   target wanted, is_program *program)
+{
+    char key[65];
+    if (is_recipe_key(recipe, compiler, wanted.architecture, wanted.as_ptx, key) != 0)
+        return -1;
+    return is_program_read(directory, key, program);
+}
+
+/* The best that a folder has: the very target, else what a compiler would give for it, else PTX for
+ * any older architecture, which is better than nothing where nothing can be compiled. */
+static int look_in(const is_recipe *recipe, const char *directory, const is_nvrtc *nvrtc,
+                   bool is_own, int architecture, is_program *program)
+{
+    enum { OLDEST = 50 };
+    char compiler[64];
+    if (is_own && nvrtc)
+        snprintf(compiler, sizeof compiler, "%s", is_nvrtc_version(nvrtc));
+    else if (is_compiler_read(directory, compiler, sizeof compiler) != 0)
+        return -1;
+    int found = look_up(recipe, directory, compiler, (target){architecture, false}, program);
+    if (found != 0 && nvrtc) {
+        const target wanted = best_target(nvrtc, architecture, false);
+        if (wanted.as_ptx)
+            found = look_up(recipe, directory, compiler, wanted, program);
+    }
+    for (int older = architecture; found != 0 && !nvrtc && older >= OLDEST; --older)
+        found = look_up(recipe, directory, compiler, (target){older, true}, program);
+    return found;
+}
+
+/* The user's cache, then installed ones. */
+static int find(const is_recipe *recipe, const is_nvrtc *nvrtc, int architecture,
+                is_program *program)
+{
+    char directory[4096];
+    if (is_cache_directory(directory, sizeof directory) == 0 &&
+        look_in(recipe, directory, nvrtc, true, architecture, program) == 0) {
+        program->origin = IS_PROGRAM_CACHED;
+        return 0;
+    }
+    for (unsigned i = 0; is_installed_directory(i, directory, sizeof directory); ++i) {
+        if (look_in(recipe, directory, nvrtc, false, architecture, program) == 0) {
+            program->origin = IS_PROGRAM_INSTALLED;
+            return 0;
+        }
+    }
+    return -1;
+}
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* In the cache for the next run; one that cannot be written costs that run its compilation only. */
+static void remember(const is_nvrtc *nvrtc, const is_program *program)
+{
+    char directory[4096];
+    if (is_cache_directory(directory, sizeof directory) == 0 &&
+        is_program_write(directory, program) == 0)
+        is_compiler_write(directory, is_nvrtc_version(nvrtc));
+}
+
+static int find_or_compile(const is_program_options *options, const is_recipe *recipe,
+                           is_program *program, char *why, size_t why_size)
+{
+    is_nvrtc *nvrtc = NULL;
+    char missing[512];
+    const int loaded = is_nvrtc_create(&nvrtc, missing, sizeof missing);
+    int result = -1;
+    if (options->use_cache)
+        result = find(recipe, nvrtc, options->architecture, program);
+    if (result != 0 && loaded == 0) {
+        result = compile(nvrtc, recipe, best_target(nvrtc, options->architecture, false), program,
+                         why, why_size);
+        if (result == 0 && options->use_cache)
+            remember(nvrtc, program);
+    } else if (result != 0) {
+        snprintf(why, why_size,
+                 "cannot compile the kernels of this run for sm_%d: NVRTC cannot be loaded (%s), "
+                 "and %s; expected NVRTC of CUDA 12 or 13 (a part of the CUDA toolkit, packages "
+                 "cuda-nvrtc-...), or a configuration whose kernels were compiled when icestream "
+                 "was installed (target `kernels`)",
+                 options->architecture, missing,
+                 options->use_cache ? "no cache has them" : "caches are switched off");
+    }
+    is_nvrtc_destroy(nvrtc);
+    return result;
+}
+
+int is_program_create(const is_program_options *options, is_program **out, char *why,
+                      size_t why_size)
+{
+    const double start = now();
+    *out = NULL;
+    is_program *program = calloc(1, sizeof *program);
+    if (!program) {
+        snprintf(why, why_size, "out of memory");
+        return -1;
+    }
+    is_recipe recipe;
+    int result = is_recipe_make(options, &recipe, why, why_size);
+    if (result == 0)
+        result = find_or_compile(options, &recipe, program, why, why_size);
+    is_recipe_free(&recipe);
+    if (result != 0) {
+        is_program_destroy(program);
+        return -1;
+    }
+    program->seconds = now() - start;
+    *out = program;
+    return 0;
+}
+
+void is_program_destroy(is_program *program)
+{
+    if (!program)
+        return;
+    free(program->image);
+    free(program->kernels);
+    free(program);
+}
+
+const is_kernel_resources *is_program_kernel(const is_program *program, const char *name)
+{
+    for (size_t i = 0; i < program->kernel_count; ++i)
+        if (strcmp(program->kernels[i].name, name) == 0)
+            return &program->kernels[i];
+    return NULL;
+}
+
+/* ---- filling a cache ------------------------------------------------------------------------- */
+
+static int store(const is_nvrtc *nvrtc, const is_recipe *recipe, target wanted,
+                 const char *directory, is_program *program, char *why, size_t why_size)
+{
+    if (look_up(recipe, directory, is_nvrtc_version(nvrtc), wanted, program) == 0)
+        return 0;
+    if (compile(nvrtc, recipe, wanted, program, why, why_size) != 0)
+        return -1;
+    if (is_program_write(directory, program) != 0 ||
+        is_compiler_write(directory, is_nvrtc_version(nvrtc)) != 0) {
+        snprintf(why, why_size, "%s: cannot write: %s", directory, strerror(errno));
+        return -1;
+    }
+    return 0;
+}
+
+int is_program_store(const is_program_options *options, bool as_ptx, const char *directory,
+                     char *why, size_t why_size)
+{
+    char missing[512];
+    is_nvrtc *nvrtc;
+    if (is_nvrtc_create(&nvrtc, missing, sizeof missing) != 0) {
+        snprintf(why, why_size, "NVRTC cannot be loaded: %s", missing);
+        return -1;
+    }
+    is_program *program = calloc(1, sizeof *program);
+    is_recipe recipe;
+    int result = is_recipe_make(options, &recipe, why, why_size);
+    if (result == 0 && !program) {
+        snprintf(why, why_size, "out of memory");
+        result = -1;
+    }
+    if (result == 0)
+        result = store(nvrtc, &recipe, best_target(nvrtc, options->architecture, as_ptx), directory,
+                       program, why, why_size);
+    is_recipe_free(&recipe);
+    is_program_destroy(program);
+    is_nvrtc_destroy(nvrtc);
+    return result;
+}

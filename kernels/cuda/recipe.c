@@ -1,0 +1,186 @@
+#include "kernels/cuda/recipe.h"
+
+#include "kernels/cuda/sources.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int out_of_memory(char *why, size_t why_size)
+{
+    snprintf(why, why_size, "out of memory");
+    return -1;
+}
+
+/* ---- the user's headers --------------------------------------------------------------------- */
+
+/* A file that is included by its absolute name is no part of the key, and a cached program would
+ * outlive it. Others are not found by the compiler. Returns the line, 0: there is none. */
+static int absolute_include(const char *text)
+{
+    int line = 1;
+    for (const char *at = text; at; ++line) {
+        at += strspn(at, " \t");
+        if (*at == '#') {
+            at += 1 + strspn(at + 1, " \t");
+            if (strncmp(at, "include", 7) == 0) {
+                at += 7 + strspn(at + 7, " \t");
+                if (strncmp(at, "\"/", 2) == 0 || strncmp(at, "</", 2) == 0)
+                    return line;
+            }
+        }
+        at = strchr(at, '\n');
+        if (at)
+            ++at;
+    }
+    return 0;
+}
+
+static int add_custom(is_recipe *recipe, is_stage stage, const char *path, char *why,
+                      size_t why_size)
+{
+    if (strpbrk(path, "\"\n")) {
+        snprintf(why, why_size, "%s: expected a name without quotes and line breaks", path);
+        return -1;
+    }
+    for (size_t i = 0; i < recipe->header_count; ++i) {
+        if (strcmp(recipe->headers[i].name, path) != 0)
+            continue;
+        if (i >= is_embedded_source_count)
+            return 0; /* one file for two stages */
+        snprintf(why, why_size,
+                 "%s: is the name of a header that icestream has itself; expected another one, or "
+                 "an absolute path",
+                 path);
+        return -1;
+    }
+    size_t size = 0;
+    if (is_cache_read(path, &recipe->custom[stage], &size, why, why_size) != 0)
+        return -1;
+    if (strlen(recipe->custom[stage]) != size) {
+        snprintf(why, why_size, "%s: expected a text, found a zero byte", path);
+        return -1;
+    }
+    const int line = absolute_include(recipe->custom[stage]);
+    if (line != 0) {
+        snprintf(why, why_size,
+                 "%s(%d): error: a stage header can include the headers of icestream "
+                 "(\"stages/...\"), no other files",
+                 path, line);
+        return -1;
+    }
+    recipe->headers[recipe->header_count++] =
+        (is_embedded_source){.name = path, .text = recipe->custom[stage]};
+    return 0;
+}
+
+/* ---- the main file -------------------------------------------------------------------------- */
+
+static int write_source(const is_program_options *options, is_recipe *recipe)
+{
+    static const char *const names[IS_STAGES] = {
+        [IS_STAGE_CREATE] = "create",
+        [IS_STAGE_PROPAGATE] = "propagate",
+        [IS_STAGE_COLLIDE] = "collide",
+        [IS_STAGE_SCATTER] = "scatter",
+    };
+    size_t bytes;
+    FILE *file = open_memstream(&recipe->source, &bytes);
+    if (!file)
+        return -1;
+    for (int stage = 0; stage < IS_STAGES && options->custom; ++stage)
+        if (options->custom[stage])
+            fprintf(file, "#define ICE_CUSTOM_%s \"%s\"\n", names[stage], options->custom[stage]);
+    fprintf(file, "%s#include \"%s\"\n", options->definitions, options->entry);
+    const bool good = !ferror(file);
+    return fclose(file) == 0 && good ? 0 : -1;
+}
+
+static void add_option(is_recipe *recipe, const char *option)
+{
+    recipe->options[recipe->option_count++] = option;
+}
+
+static void add_options(is_recipe *recipe, bool fast_math)
+{
+    add_option(recipe, "-std=c++17");
+    add_option(recipe, "--fmad=false"); /* the same bits in every schedule, see design.md 3 */
+    add_option(recipe, "--disable-warnings");
+    add_option(recipe, fast_math ? "--ftz=true" : "--ftz=false");
+    add_option(recipe, fast_math ? "--prec-div=false" : "--prec-div=true");
+    add_option(recipe, fast_math ? "--prec-sqrt=false" : "--prec-sqrt=true");
+    add_option(recipe, "--ptxas-options=-v"); /* registers and spills */
+    if (fast_math)
+        add_option(recipe, "-DICE_MATH_FAST");
+}
+
+static int make_digest(is_recipe *recipe)
+{
+    const size_t count = 1 + 2 * recipe->header_count + recipe->option_count;
+    is_cache_part *parts = calloc(count, sizeof *parts);
+    if (!parts)
+        return -1;
+    size_t part = 0;
+    parts[part++] = is_cache_text(recipe->source);
+    for (size_t i = 0; i < recipe->header_count; ++i) {
+        parts[part++] = is_cache_text(recipe->headers[i].name);
+        parts[part++] = is_cache_text(recipe->headers[i].text);
+    }
+    for (size_t i = 0; i < recipe->option_count; ++i)
+        parts[part++] = is_cache_text(recipe->options[i]);
+    const int result = is_cache_key(parts, part, recipe->digest);
+    free(parts);
+    return result;
+}
+
+/* ---- together ------------------------------------------------------------------------------- */
+
+static bool is_embedded(const char *name)
+{
+    for (size_t i = 0; i < is_embedded_source_count; ++i)
+        if (strcmp(is_embedded_sources[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+int is_recipe_make(const is_program_options *options, is_recipe *recipe, char *why, size_t why_size)
+{
+    *recipe = (is_recipe){0};
+    if (!is_embedded(options->entry)) {
+        snprintf(why, why_size, "this program has no kernels %s", options->entry);
+        return -1;
+    }
+    recipe->headers = calloc(is_embedded_source_count + IS_STAGES, sizeof *recipe->headers);
+    if (!recipe->headers)
+        return out_of_memory(why, why_size);
+    recipe->header_count = is_embedded_source_count;
+    memcpy(recipe->headers, is_embedded_sources,
+           is_embedded_source_count * sizeof *recipe->headers);
+    for (int stage = 0; stage < IS_STAGES && options->custom; ++stage)
+        if (options->custom[stage] &&
+            add_custom(recipe, (is_stage)stage, options->custom[stage], why, why_size) != 0)
+            return -1;
+    add_options(recipe, options->fast_math);
+    if (write_source(options, recipe) != 0 || make_digest(recipe) != 0)
+        return out_of_memory(why, why_size);
+    return 0;
+}
+
+void is_recipe_free(is_recipe *recipe)
+{
+    free(recipe->source);
+    free(recipe->headers);
+    for (int stage = 0; stage < IS_STAGES; ++stage)
+        free(recipe->custom[stage]);
+    *recipe = (is_recipe){0};
+}
+
+int is_recipe_key(const is_recipe *recipe, const char *compiler, int architecture, bool as_ptx,
+                  char key[65])
+{
+    char target[32];
+    snprintf(target, sizeof target, "%s_%d", as_ptx ? "compute" : "sm", architecture);
+    const is_cache_part parts[] = {is_cache_text(recipe->digest), is_cache_text(compiler),
+                                   is_cache_text(target)};
+    return is_cache_key(parts, sizeof parts / sizeof *parts, key);
+}
