@@ -74,7 +74,7 @@ static int read_resources(char *log, is_program *program)
         if (entry && program->kernel_count < room &&
             sscanf(entry, "Compiling entry function '%63[^']", name) == 1) {
             kernel = &program->kernels[program->kernel_count++];
-            memcpy(kernel->name, name, sizeof name);
+            snprintf(kernel->name, sizeof kernel->name, "%s", name);
         } else if (kernel) {
             read_line(line, kernel, &is_own);
         }
