@@ -361,8 +361,7 @@ static loop_graph loop_create(const device_pool *there, uint32_t every, const is
     CHECK(cudaGraphConditionalHandleCreate(&loop, self.graph, 1, cudaGraphCondAssignDefault));
     const cudaGraph_t body = add_body(self.graph, NULL, loop, cudaGraphCondTypeWhile);
     is_loop_compaction compaction = {.every = every};
-    CHECK(
-        cudaGraphConditionalHandleCreate(&compaction.handle, body, 0, cudaGraphCondAssignDefault));
+    CHECK(cudaGraphConditionalHandleCreate(&compaction.handle, body, 0, 0));
     begin_capture(self.stream, body);
     CHECK(is_loop_decide(self.stream, loop, &compaction, self.launch, there->progress));
     end_capture(self.stream);
