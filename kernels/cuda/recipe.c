@@ -14,28 +14,6 @@ static int out_of_memory(char *why, size_t why_size)
 
 /* ---- the user's headers --------------------------------------------------------------------- */
 
-/* A file that is included by its absolute name is no part of the key, and a cached program would
- * outlive it. Others are not found by the compiler. Returns the line, 0: there is none. */
-static int absolute_include(const char *text)
-{
-    int line = 1;
-    for (const char *at = text; at; ++line) {
-        at += strspn(at, " \t");
-        if (*at == '#') {
-            at += 1 + strspn(at + 1, " \t");
-            if (strncmp(at, "include", 7) == 0) {
-                at += 7 + strspn(at + 7, " \t");
-                if (strncmp(at, "\"/", 2) == 0 || strncmp(at, "</", 2) == 0)
-                    return line;
-            }
-        }
-        at = strchr(at, '\n');
-        if (at)
-            ++at;
-    }
-    return 0;
-}
-
 static int add_custom(is_recipe *recipe, is_stage stage, const char *path, char *why,
                       size_t why_size)
 {
@@ -54,21 +32,8 @@ static int add_custom(is_recipe *recipe, is_stage stage, const char *path, char 
                  path);
         return -1;
     }
-    size_t size = 0;
-    if (is_cache_read(path, &recipe->custom[stage], &size, why, why_size) != 0)
+    if (is_stage_header_read(path, &recipe->custom[stage], why, why_size) != 0)
         return -1;
-    if (strlen(recipe->custom[stage]) != size) {
-        snprintf(why, why_size, "%s: expected a text, found a zero byte", path);
-        return -1;
-    }
-    const int line = absolute_include(recipe->custom[stage]);
-    if (line != 0) {
-        snprintf(why, why_size,
-                 "%s(%d): error: a stage header can include the headers of icestream "
-                 "(\"stages/...\"), no other files",
-                 path, line);
-        return -1;
-    }
     recipe->headers[recipe->header_count++] =
         (is_embedded_source){.name = path, .text = recipe->custom[stage]};
     return 0;
@@ -78,19 +43,14 @@ static int add_custom(is_recipe *recipe, is_stage stage, const char *path, char 
 
 static int write_source(const is_program_options *options, is_recipe *recipe)
 {
-    static const char *const names[IS_STAGES] = {
-        [IS_STAGE_CREATE] = "create",
-        [IS_STAGE_PROPAGATE] = "propagate",
-        [IS_STAGE_COLLIDE] = "collide",
-        [IS_STAGE_SCATTER] = "scatter",
-    };
     size_t bytes;
     FILE *file = open_memstream(&recipe->source, &bytes);
     if (!file)
         return -1;
     for (int stage = 0; stage < IS_STAGES && options->custom; ++stage)
         if (options->custom[stage])
-            fprintf(file, "#define ICE_CUSTOM_%s \"%s\"\n", names[stage], options->custom[stage]);
+            fprintf(file, "#define ICE_CUSTOM_%s \"%s\"\n", is_stage_name((is_stage)stage),
+                    options->custom[stage]);
     fprintf(file, "%s#include \"%s\"\n", options->definitions, options->entry);
     const bool good = !ferror(file);
     return fclose(file) == 0 && good ? 0 : -1;
