@@ -153,4 +153,10 @@ void is_gpu_plan_destroy(is_gpu_plan *plan);
 int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_emission *emissions,
                   uint32_t count, char *report, size_t report_size, is_gpu_error *error);
 
+/* Compiles into `directory` all programs that these options can lead to on GPUs of an architecture:
+ * with schedule AUTO those of every candidate. Cubins, or PTX for all GPUs from that architecture
+ * on; what is there already stays. Needs no GPU. IS_GRAPH_UNSUPPORTED, with the reason. */
+int is_gpu_store(const is_gpu_options *options, const is_tables *tables, int architecture,
+                 bool as_ptx, const char *directory, is_gpu_error *error);
+
 #endif

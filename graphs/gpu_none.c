@@ -126,3 +126,14 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
     (void)report_size;
     return no_gpu(error);
 }
+
+int is_gpu_store(const is_gpu_options *options, const is_tables *tables, int architecture,
+                 bool as_ptx, const char *directory, is_gpu_error *error)
+{
+    (void)options;
+    (void)tables;
+    (void)architecture;
+    (void)as_ptx;
+    (void)directory;
+    return no_gpu(error);
+}

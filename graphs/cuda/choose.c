@@ -35,6 +35,14 @@ static is_gpu_options with(const is_gpu_options *options, const candidate *one)
     return result;
 }
 
+bool is_gpu_candidate(const is_gpu_options *options, size_t index, is_gpu_options *out)
+{
+    if (index >= CANDIDATES)
+        return false;
+    *out = with(options, &candidates[index]);
+    return true;
+}
+
 static int carry(is_gpu *gpu, const ice_emission *emissions, uint32_t count, uint32_t times,
                  is_gpu_error *error)
 {

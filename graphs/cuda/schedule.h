@@ -38,6 +38,10 @@ is_gpu_limits is_gpu_limits_assumed(int architecture);
  * other: the pool of every lane is a multiple of the create kernel's stretch. */
 void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits);
 
+/* The index-th way to do what the options leave open, for schedule AUTO to measure. False: there
+ * are no more. */
+bool is_gpu_candidate(const is_gpu_options *options, size_t index, is_gpu_options *out);
+
 /* Slots of one lane; options are resolved. */
 uint32_t is_gpu_lane_slots(const is_gpu_options *options);
 
