@@ -1,0 +1,212 @@
+#include "pipeline/tools/reference.h"
+
+#include "pipeline/error.h"
+#include "pipeline/models/curve.h"
+#include "pipeline/models/text.h"
+#include "stages/model.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* What clsim has compiled in, beside its tables. */
+#define MEAN_COSINE 0.9
+#define ICE_PROPERTIES                                                                             \
+    "mean_cosine: 0.9\nliu_fraction: 0.35\nalpha: 0.89860850573\nkappa: 1.0841068029\n"            \
+    "absorption_a: 6954.090332\nabsorption_b: 6617.7543945\n"
+
+enum { WAVELENGTHS_MAX = 1000 };
+
+/* ---- files in memory ------------------------------------------------------------------------- */
+
+/* A file that only this process sees and that goes away with it, whatever ends it. Its path for
+ * those who open files by name goes to path[64]. */
+static int keep_text(const char *name, const char *text, size_t size, char *path, int *file,
+                     is_error *error)
+{
+    int cause = 0;
+    *file = memfd_create(name, MFD_CLOEXEC);
+    if (*file < 0)
+        cause = errno;
+    for (size_t done = 0; cause == 0 && done < size;) {
+        ssize_t written = write(*file, text + done, size - done);
+        if (written >= 0)
+            done += (size_t)written;
+        else if (errno != EINTR)
+            cause = errno;
+    }
+    if (cause != 0)
+        return is_error_set(error, IS_E_MEMORY, "%s: cannot be kept in memory: %s", name,
+                            strerror(cause));
+    snprintf(path, 64, "/proc/self/fd/%d", *file);
+    return IS_OK;
+}
+
+/* ---- ice ------------------------------------------------------------------------------------- */
+
+/* Layers from the deepest upwards become lines from the highest downwards. clsim's scattering
+ * coefficient is the geometric one, an ice file's the effective one: 1 - g times it. */
+static void write_ice(const is_number_table *table, FILE *out)
+{
+    enum { BOTTOM = 1, TOP, SCATTERING, DUST, DELTA_TAU };
+    fputs("name: clsim reference\n" ICE_PROPERTIES "layers:\n", out);
+    for (size_t i = table->rows; i-- > 0;) {
+        const double *row = is_number_row(table, i);
+        double centre = 0.5 * (row[BOTTOM] + row[TOP]);
+        fprintf(out, "  - [%.10g, %.10g, %.10g, %.10g]\n", ICE_DETECTOR_DEPTH - centre,
+                (1 - MEAN_COSINE) * row[SCATTERING], row[DUST], row[DELTA_TAU]);
+    }
+}
+
+static int read_ice(const is_text *text, FILE *out, is_error *error)
+{
+    static const is_csv_column columns[] = {
+        {.name = "layer", .index = 0, .required = true},
+        {.name = "z_bottom_m", .index = 1, .required = true},
+        {.name = "z_top_m", .index = 2, .required = true},
+        {.name = "b400_per_m", .index = 3, .required = true},
+        {.name = "adust400_per_m", .index = 4, .required = true},
+        {.name = "delta_tau_K", .index = 5, .required = true},
+    };
+    is_number_table table;
+    int status = is_csv_read(text, columns, 6, 6, ICE_LAYERS_MAX,
+                             "layer,z_bottom_m,z_top_m,b400_per_m,adust400_per_m,delta_tau_K",
+                             &table, error);
+    if (status == IS_OK)
+        write_ice(&table, out);
+    is_number_table_free(&table);
+    return status;
+}
+
+/* ---- light ----------------------------------------------------------------------------------- */
+
+static int read_density(const is_text *text, const is_number_table *table, is_curve *density,
+                        is_error *error)
+{
+    enum { WAVELENGTH, BIAS, DENSITY };
+    is_text_reader reader = is_text_open(text, ',', error);
+    int status = IS_OK;
+    double last = ICE_WAVELENGTH_MIN;
+    for (size_t i = 0; status == IS_OK && i < table->rows; ++i) {
+        const double *row = is_number_row(table, i);
+        if (!(row[WAVELENGTH] > last && row[WAVELENGTH] < ICE_WAVELENGTH_MAX))
+            status = is_text_fault(&reader, table->lines[i], 0,
+                                   "wavelength_nm: found %.10g, expected ascending wavelengths "
+                                   "between %g and %g nm",
+                                   row[WAVELENGTH], ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX);
+        else if (!(row[DENSITY] > 0 && row[DENSITY] < 1e30))
+            status = is_text_fault(&reader, table->lines[i], 0,
+                                   "pdf_per_m: found %.10g, expected more than 0", row[DENSITY]);
+        else if (is_curve_add(density, row[WAVELENGTH], row[DENSITY]) != IS_OK)
+            status = is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", text->name);
+        last = row[WAVELENGTH];
+    }
+    return status;
+}
+
+/* clsim draws from a density that is linear between its points, and an acceptance file is read
+ * as one that is linear between the centres of its bins: with a bin around every whole nanometre
+ * the two are the same. */
+static void write_acceptance(const is_curve *density, FILE *out)
+{
+    const int first = (int)ceil(density->x[0]);
+    const int last = (int)floor(density->x[density->count - 1]);
+    double total = 0, sum = 0;
+    for (int x = first; x <= last; ++x)
+        total += is_curve_at(density, x);
+    fprintf(out, "0 %.1f\n", first - 0.5);
+    for (int x = first; x <= last; ++x) {
+        sum += is_curve_at(density, x);
+        fprintf(out, "%.17g %.1f\n", sum / total, x + 0.5);
+    }
+}
+
+static int read_light(const is_text *text, FILE *out, is_error *error)
+{
+    static const is_csv_column columns[] = {
+        {.name = "wavelength_nm", .index = 0, .required = true},
+        {.name = "bias", .index = 1},
+        {.name = "pdf_per_m", .index = 2, .required = true},
+        {.name = "cdf", .index = 3},
+    };
+    is_number_table table;
+    is_curve density = {0};
+    int status = is_csv_read(text, columns, 4, 4, WAVELENGTHS_MAX,
+                             "wavelength_nm,bias,pdf_per_m,cdf", &table, error);
+    if (status == IS_OK)
+        status = read_density(text, &table, &density, error);
+    if (status == IS_OK)
+        write_acceptance(&density, out);
+    is_curve_free(&density);
+    is_number_table_free(&table);
+    return status;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static int convert(const char *directory, const char *name,
+                   int (*read)(const is_text *text, FILE *out, is_error *error), char *path,
+                   int *file, is_error *error)
+{
+    char source[IS_REFERENCE_PATH];
+    if (snprintf(source, sizeof source, "%s/%s", directory, name) >= (int)sizeof source)
+        return is_error_set(error, IS_E_CONFIG, "%s: the path is too long", name);
+    is_text text;
+    int status = is_text_read(source, &text, error);
+    if (status != IS_OK)
+        return status;
+    char *converted = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&converted, &size);
+    bool written = false;
+    if (out) {
+        status = read(&text, out, error);
+        written = !ferror(out);
+        written = fclose(out) == 0 && written;
+    }
+    is_text_free(&text);
+    if (status == IS_OK && !written)
+        status = is_error_set(error, IS_E_MEMORY, "%s: out of memory", source);
+    if (status == IS_OK)
+        status = keep_text(name, converted, size, path, file, error);
+    free(converted);
+    return status;
+}
+
+int is_reference_open(const char *directory, is_reference *out, is_error *error)
+{
+    *out = (is_reference){.files = {-1, -1}};
+    is_error_set(error, IS_OK, "%s", "");
+    int status = convert(directory, "ice_layers.csv", read_ice, out->ice, &out->files[0], error);
+    if (status == IS_OK)
+        status = convert(directory, "wavelength.csv", read_light, out->acceptance, &out->files[1],
+                         error);
+    if (status == IS_OK && snprintf(out->modules, sizeof out->modules, "%s/doms.csv", directory) >=
+                               (int)sizeof out->modules)
+        status = is_error_set(error, IS_E_CONFIG, "doms.csv: the path is too long");
+    return status;
+}
+
+void is_reference_close(is_reference *reference)
+{
+    for (int i = 0; i < 2; ++i) {
+        if (reference->files[i] >= 0)
+            close(reference->files[i]);
+        reference->files[i] = -1;
+    }
+}
+
+void is_reference_apply(const is_reference *reference, is_config *config)
+{
+    /* The loaders write to none of these. */
+    config->ice.model = NULL;
+    config->ice.directory = NULL;
+    config->ice.file = (char *)reference->ice;
+    config->light.acceptance = (char *)reference->acceptance;
+    config->detector.layout = NULL;
+    config->detector.file = (char *)reference->modules;
+    config->detector.radius = ICE_MODULE_RADIUS;
+}

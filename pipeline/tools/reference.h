@@ -1,0 +1,36 @@
+/* The world of the published benchmark of clsim's CUDA port, as files that the loaders of models
+ * read.
+ *
+ * A reference folder has the tables of that code as CSV: ice_layers.csv, wavelength.csv and
+ * doms.csv. The last is a list of modules as it is; the first two are rewritten here into an ice
+ * file and an acceptance, in memory. Formulas: physics.md 4.2 and the README of the folder. Tilt
+ * and anisotropy are left out.
+ */
+#ifndef IS_REFERENCE_H
+#define IS_REFERENCE_H
+
+#include "pipeline/config/config.h"
+
+enum { IS_REFERENCE_PATH = 4096 };
+
+/* Paths are good until is_reference_close. */
+typedef struct is_reference {
+    char ice[64];                    /* for ice.file */
+    char acceptance[64];             /* for light.acceptance */
+    char modules[IS_REFERENCE_PATH]; /* for detector.file */
+    int files[2];                    /* of the first two; negative: none */
+} is_reference;
+
+/* Reads and converts the tables of a folder. IS_E_CONFIG: a file that is not there or is no such
+ * table, with file and line; IS_E_MEMORY. */
+int is_reference_open(const char *directory, is_reference *out, is_error *error);
+/* Also after a failed is_reference_open. */
+void is_reference_close(is_reference *reference);
+
+/* Puts ice, light and modules (0.1651 m) of the reference into a configuration, which borrows
+ * their names: it may not be destroyed by is_config_destroy any more. Oversize stays. Densities of
+ * generated wavelengths are those of wavelength.csv; weights of hits differ from clsim's by a
+ * factor, as the acceptance is scaled to the nominal module. */
+void is_reference_apply(const is_reference *reference, is_config *config);
+
+#endif

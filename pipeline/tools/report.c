@@ -1,0 +1,147 @@
+#include "pipeline/tools/report.h"
+
+#include "pipeline/error.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct is_report {
+    char **cells; /* [count], headings first */
+    size_t columns, count, capacity;
+    bool lost; /* a cell, for want of memory */
+};
+
+static void add_cell(is_report *report, char *text)
+{
+    if (report->count == report->capacity) {
+        size_t capacity = report->capacity * 2 + 4 * report->columns;
+        char **cells = reallocarray(report->cells, capacity, sizeof *cells);
+        if (cells) {
+            report->cells = cells;
+            report->capacity = capacity;
+        }
+    }
+    if (!text || report->count == report->capacity) {
+        free(text);
+        report->lost = true;
+        return;
+    }
+    report->cells[report->count++] = text;
+}
+
+is_report *is_report_create(const char *const *headings, size_t column_count)
+{
+    is_report *report = calloc(1, sizeof *report);
+    if (!report)
+        return NULL;
+    report->columns = column_count;
+    for (size_t i = 0; i < column_count; ++i)
+        add_cell(report, strdup(headings[i]));
+    return report;
+}
+
+void is_report_destroy(is_report *report)
+{
+    if (!report)
+        return;
+    for (size_t i = 0; i < report->count; ++i)
+        free(report->cells[i]);
+    free(report->cells);
+    free(report);
+}
+
+void is_report_cell(is_report *report, const char *format, ...)
+{
+    if (!report)
+        return;
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        text = NULL;
+    va_end(arguments);
+    add_cell(report, text);
+}
+
+void is_report_number(is_report *report, double value, int decimals)
+{
+    if (value > 0)
+        is_report_cell(report, "%.*f", decimals, value);
+    else
+        is_report_cell(report, "-");
+}
+
+/* Whether a column says something anywhere below its heading. */
+static bool is_used(const is_report *report, size_t column)
+{
+    bool used = report->count <= report->columns;
+    for (size_t i = report->columns + column; i < report->count; i += report->columns)
+        used |= report->cells[i][0] != '\0' && strcmp(report->cells[i], "-") != 0;
+    return used;
+}
+
+static size_t width_of(const is_report *report, size_t column)
+{
+    size_t width = 0;
+    for (size_t i = column; i < report->count; i += report->columns) {
+        size_t length = strlen(report->cells[i]);
+        width = length > width ? length : width;
+    }
+    return width;
+}
+
+static void print_rule(const is_report *report, const bool *used, FILE *out)
+{
+    for (size_t i = 0; i < report->columns; ++i)
+        if (used[i])
+            fputs(i == 0 ? "|---" : "|---:", out);
+    fputs("|\n", out);
+}
+
+int is_report_print(const is_report *report, bool markdown, int indent, FILE *out, is_error *error)
+{
+    if (!report || report->lost)
+        return is_error_set(error, IS_E_MEMORY, "out of memory for a table");
+    bool used[IS_REPORT_COLUMNS];
+    int width[IS_REPORT_COLUMNS];
+    for (size_t i = 0; i < report->columns; ++i) {
+        used[i] = is_used(report, i);
+        width[i] = (int)width_of(report, i);
+    }
+    for (size_t first = 0; first < report->count; first += report->columns) {
+        fprintf(out, "%*s", markdown ? 0 : indent, "");
+        for (size_t i = 0; i < report->columns && first + i < report->count; ++i) {
+            const char *text = report->cells[first + i];
+            if (!used[i])
+                continue;
+            if (markdown)
+                fprintf(out, "| %s ", text);
+            else
+                fprintf(out, "%s%*s", i > 0 ? "  " : "", i > 0 ? width[i] : -width[i], text);
+        }
+        fputs(markdown ? "|\n" : "\n", out);
+        if (markdown && first == 0)
+            print_rule(report, used, out);
+    }
+    return IS_OK;
+}
+
+int is_report_json(const char *command, json_t *value, FILE *out, is_error *error)
+{
+    int status = IS_OK;
+    if (!value)
+        status = is_error_set(error, IS_E_MEMORY, "%s: no memory for the report", command);
+    else if (json_dumpf(value, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF)
+        status = is_error_set(error, IS_E_OUTPUT, "%s: cannot write the report", command);
+    json_decref(value);
+    return status;
+}
+
+int is_report_end(const char *command, FILE *out, is_error *error)
+{
+    return fflush(out) == 0 && !ferror(out)
+               ? IS_OK
+               : is_error_set(error, IS_E_OUTPUT, "%s: cannot write the report", command);
+}
