@@ -62,6 +62,8 @@ int is_tables_create(const ice_medium *medium, const ice_detector *detector, con
     ice_tables *tables = &result->device;
     tables->seed_low = (uint32_t)options->seed;
     tables->seed_high = (uint32_t)(options->seed >> 32);
+    for (uint32_t round = 0; round < ICE_PHILOX_ROUNDS; ++round)
+        tables->key_low[round] = tables->seed_low + round * ICE_WEYL_LOW;
     tables->bounce_limit = options->bounce_limit;
     tables->reach_cull = options->reach_cull;
     int failed = is_build_ice_tables(&builder, medium) || is_build_light_tables(&builder, light) ||
@@ -100,8 +102,7 @@ double is_arrival_delay(const ice_tables *tables, const ice_emission *emission,
                         const ice_arrival *arrival)
 {
     const ice_block draw =
-        ice_draw(tables->seed_low, tables->seed_high ^ emission->event_high, emission->event_low,
-                 emission->step_id, arrival->photon_id, ICE_BLOCK_CREATE);
+        ice_draw_of(tables, ice_identity_of(emission, arrival->photon_id), ICE_BLOCK_CREATE);
     const double shift = ice_start_shift(emission->length, emission->flags, draw.a);
     return (shift / emission->beta + arrival->path * ice_group_index_double(arrival->wavelength)) /
            ICE_LIGHT_SPEED;

@@ -371,6 +371,22 @@ static ice_string enclose(const ice_detector *detector, const labelled *order, u
     return string;
 }
 
+/* The string's buckets of height, and how far apart they are. A margin below their lower ends
+ * covers the rounding of a bucket's number. */
+static void fill_buckets(ice_string *string, const float *heights, uint32_t *buckets)
+{
+    const uint32_t count = ICE_STRING_BUCKETS * string->count;
+    const double size = (double)(string->high - string->low) / count;
+    string->inverse_bucket = size > 0.0 ? (float)(1.0 / size) : 0.0f;
+    uint32_t next = 0;
+    for (uint32_t k = 0; k < count; ++k) {
+        while (next + 1 < string->count &&
+               (double)heights[string->first + next] < string->low + k * size - GRID_MARGIN)
+            ++next;
+        buckets[ICE_STRING_BUCKETS * string->first + k] = string->first + next;
+    }
+}
+
 static int build_strings(is_table_builder *builder, const ice_detector *detector, box bounds)
 {
     ice_tables *tables = builder->tables;
@@ -400,7 +416,9 @@ static int build_strings(is_table_builder *builder, const ice_detector *detector
         string_count += i == 0 || !of_one_string(&order[i], &order[i - 1]);
     }
     ice_string *strings = is_table_array(builder, &tables->strings, string_count, sizeof *strings);
-    if (!strings) {
+    uint32_t *buckets = is_table_array(builder, &tables->string_buckets, ICE_STRING_BUCKETS * count,
+                                       sizeof *buckets);
+    if (!strings || !buckets) {
         free(order);
         return -1;
     }
@@ -412,6 +430,7 @@ static int build_strings(is_table_builder *builder, const ice_detector *detector
         while (end < count && of_one_string(&order[end], &order[first]))
             ++end;
         strings[s] = enclose(detector, order, first, end - first);
+        fill_buckets(&strings[s], heights, buckets);
         reach = fmax(reach, (double)strings[s].radius);
         first = end;
     }

@@ -78,6 +78,7 @@ int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium)
     tables->absorption_b = (float)medium->absorption_b;
     tables->absorb_above = (float)medium->absorb_above;
     tables->absorb_below = (float)medium->absorb_below;
+    tables->bounded = isfinite(medium->absorb_above) || isfinite(medium->absorb_below);
 
     const double geometric = 1.0 / (1.0 - medium->mean_cosine);
     tables->clearest_of_all = (ice_clear_row){INFINITY, INFINITY};

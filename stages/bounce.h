@@ -13,6 +13,8 @@
 /* Cuts a segment at the boundaries of the world (physics.md 5.4); returns 1 if it was cut. */
 ICE_FN int32_t ice_cut_at_boundary(const ice_tables *tables, float z, float dz, float *length)
 {
+    if (!tables->bounded)
+        return 0;
     const float end = fmaf(*length, dz, z);
     const int32_t up = dz > 0.0f ? 1 : 0;
     const float boundary = up ? tables->absorb_above : tables->absorb_below;
@@ -38,12 +40,14 @@ ICE_FN uint32_t ice_fate_at_end(uint32_t fate, int32_t left_world, float absorpt
 
 /* Records what a segment meets, in the order of the flight, until something ends the photon
  * (physics.md 8.2 to 8.4, 8.6). Returns the number of hits, or -1 if one could not be recorded:
- * *met then says how many of the segment are recorded, and a second call with it goes on there. */
+ * *met then says how many of the segment are recorded, and a second call with it goes on there.
+ * After any other return *met is 0, as it has to be for the next segment. */
 ICE_FN int32_t ice_meet(ice_variant collide, const ice_tables *tables, ice_probe *probe,
                         const ice_photon *photon, void *sink, uint32_t *fate, uint32_t *met)
 {
     const uint32_t recorded = *met;
     int32_t hits = 0;
+    *met = 0;
     for (uint32_t passed = 0;; ++passed) {
         const ice_contact contact = ice_collide(collide, tables, probe);
         if (contact.module == ICE_NO_MODULE)
@@ -88,9 +92,7 @@ ICE_FN int32_t ice_fly(ice_variant propagate, const ice_tables *tables, ice_iden
     if (tables->reach_cull &&
         ice_out_of_reach(tables, clearance, photon->z, optics, photon->absorption))
         return 0;
-    const ice_block draw =
-        ice_draw(tables->seed_low, tables->seed_high ^ identity.event_high, identity.event_low,
-                 identity.step_id, identity.photon_id, ICE_BLOCK_BOUNCE + photon->scatters);
+    const ice_block draw = ice_draw_of(tables, identity, ICE_BLOCK_BOUNCE + photon->scatters);
     const ice_flight flight = {photon->z, photon->dz, ice_exponential(draw.a), photon->absorption,
                                optics};
     int32_t leaves;

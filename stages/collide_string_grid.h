@@ -42,16 +42,13 @@ ICE_FN void ice_try_string(const ice_tables *tables, const ice_probe *probe,
     if (high < string->low || low > string->high)
         return;
 
-    /* First module not below `low`. */
-    uint32_t first = string->first;
-    uint32_t count = string->count;
-    while (count > 0) {
-        const uint32_t half = count / 2;
-        const uint32_t below = tables->string_heights[first + half] < low;
-        first = below ? first + half + 1 : first;
-        count = below ? count - half - 1 : half;
-    }
+    const float bucket = (low - string->low) * string->inverse_bucket;
+    const float last = (float)(ICE_STRING_BUCKETS * string->count - 1);
+    uint32_t first = tables->string_buckets[ICE_STRING_BUCKETS * string->first +
+                                            (uint32_t)ice_min(ice_max(bucket, 0.0f), last)];
     const uint32_t end = string->first + string->count;
+    while (first < end && tables->string_heights[first] < low)
+        ++first;
     for (; first < end && tables->string_heights[first] <= high; ++first)
         ice_try_module(tables, probe, tables->string_modules[first], nearest);
 }

@@ -40,8 +40,7 @@ ICE_FN ice_photon ice_create_cherenkov(const ice_tables *tables, const ice_emiss
                                        uint32_t emission_index, uint32_t photon_id)
 {
     const ice_block draw =
-        ice_draw(tables->seed_low, tables->seed_high ^ emission->event_high, emission->event_low,
-                 emission->step_id, photon_id, ICE_BLOCK_CREATE);
+        ice_draw_of(tables, ice_identity_of(emission, photon_id), ICE_BLOCK_CREATE);
     ice_photon photon;
     photon.wavelength = ice_wavelength(tables, emission->spectrum, ice_uniform(draw.b));
     photon.absorption = ice_exponential(draw.d);

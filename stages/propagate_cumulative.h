@@ -4,9 +4,10 @@
  * with knots at the layer faces; along a straight line the depth to a height z1 is
  * |S(z1) - S(z)| / |nz| (physics.md 5.3). Both are measured from the face at which the flight
  * leaves its first layer, and heights from the face at which it enters its last one: all numbers
- * are then of the size of the flight's own depths and lose nothing to rounding. The layer of the
- * end is looked for outwards from the first one: most flights that leave their layer end in the
- * next.
+ * are then of the size of the flight's own depths and lose nothing to rounding.
+ *
+ * Most flights that leave their layer end in one of the next few. Those are gone through first,
+ * with the coefficients alone, which takes a fifth of the instructions.
  *
  * A propagate variant gives the segment of a flight that leaves its first layer; the others were
  * dealt with before (ice_segment_in_layer).
@@ -70,8 +71,8 @@ ICE_CUMULATIVE_SEARCH(ice_find_scattering, ice_scattering_between)
 ICE_CUMULATIVE_SEARCH(ice_find_absorption, ice_absorption_between)
 #undef ICE_CUMULATIVE_SEARCH
 
-/* nz != 0: a horizontal flight leaves no layer. */
-ICE_FN ice_segment ice_propagate_cumulative(const ice_tables *tables, ice_flight flight)
+/* The end of a flight anywhere beyond its first layer. */
+ICE_FN ice_segment ice_look_up_end(const ice_tables *tables, ice_flight flight)
 {
     const ice_optics optics = flight.optics;
     const int32_t up = flight.nz > 0.0f ? 1 : 0;
@@ -104,6 +105,50 @@ ICE_FN ice_segment ice_propagate_cumulative(const ice_tables *tables, ice_flight
     const float climb = ice_face(tables, entry.face) - flight.z + rise;
     segment.length = ice_max(ice_div(climb, flight.nz), 0.0f);
     return segment;
+}
+
+/* Layers beyond the first that are gone through before the look-up. */
+#define ICE_NEAR_LAYERS 3
+
+/* nz != 0: a horizontal flight leaves no layer. */
+ICE_FN ice_segment ice_propagate_cumulative(const ice_tables *tables, ice_flight flight)
+{
+    const ice_optics optics = flight.optics;
+    const int32_t up = flight.nz > 0.0f ? 1 : 0;
+    const int32_t step = up ? 1 : -1;
+    const int32_t last = up ? tables->layer_count - 1 : 0;
+    const float stretch = ice_div(1.0f, fabsf(flight.nz)); /* of the flight per metre of height */
+    int32_t layer = ice_layer_at(tables, flight.z);
+    const ice_layer_row *row = &tables->layers[layer];
+    /* A height within rounding of a face may count to the layer that it is leaving. */
+    const float to_exit = ice_max((ice_face(tables, layer + up) - flight.z) * (float)step, 0.0f);
+    ice_segment segment;
+    segment.length = to_exit * stretch;
+    float scattering = fmaf(-ice_scattering(optics, row->scattering, row->bubbles), segment.length,
+                            flight.scattering);
+    segment.absorption =
+        fmaf(-ice_absorption(optics, row->dust, row->ice), segment.length, flight.absorption);
+    for (int32_t near = 0; near < ICE_NEAR_LAYERS; ++near) {
+        layer += step;
+        row = &tables->layers[layer];
+        const float b = ice_scattering(optics, row->scattering, row->bubbles);
+        const float a = ice_absorption(optics, row->dust, row->ice);
+        const float to_scatter = ice_max(ice_div(scattering, b), 0.0f);
+        const float to_absorption = ice_max(ice_div(segment.absorption, a), 0.0f);
+        const float distance = ice_min(to_scatter, to_absorption);
+        const float room = tables->thickness * stretch;
+        if (distance <= room || layer == last) {
+            segment.length += distance;
+            segment.absorption = to_absorption <= to_scatter
+                                     ? 0.0f
+                                     : ice_max(fmaf(-a, distance, segment.absorption), 0.0f);
+            return segment;
+        }
+        segment.length += room;
+        scattering = fmaf(-b, room, scattering);
+        segment.absorption = fmaf(-a, room, segment.absorption);
+    }
+    return ice_look_up_end(tables, flight);
 }
 
 /* For `icestream stages`: what the user may set, separated by blanks. */

@@ -8,6 +8,7 @@
 
 #include "stages/maths.h"
 #include "stages/photon.h"
+#include "stages/tables.h"
 
 /* The draws of one photon, by block number. This assignment is part of the meaning of a seed and
  * never changes; new consumers take blocks of their own.
@@ -34,24 +35,47 @@ typedef uint64_t ice_word;
 typedef uint32_t ice_word;
 #endif
 
-/* The ten rounds over counter (c0, c1, c2, c3) with key (k0, k1). */
-ICE_FN ice_block ice_philox(ice_word c0, ice_word c1, ice_word c2, ice_word c3, uint32_t k0,
-                            uint32_t k1)
+/* Weyl increments of the two words of the key from round to round. */
+#define ICE_WEYL_LOW  0x9E3779B9u
+#define ICE_WEYL_HIGH 0xBB67AE85u
+
+/* The ten rounds over counter (c0, c1, c2, c3); key_low: the key's first word in every round, which
+ * a GPU finds among its constants; key_high: its second word in the first. */
+ICE_FN ice_block ice_philox_rounds(ice_word c0, ice_word c1, ice_word c2, ice_word c3,
+                                   const uint32_t *key_low, uint32_t key_high)
 {
-    for (int round = 0; round < 10; ++round) {
+    for (int round = 0; round < ICE_PHILOX_ROUNDS; ++round) {
         const uint64_t product_0 = (uint64_t)0xD2511F53u * (uint32_t)c0;
         const uint64_t product_1 = (uint64_t)0xCD9E8D57u * (uint32_t)c2;
-        const ice_word next_0 = (ice_word)(product_1 >> 32) ^ c1 ^ k0;
-        const ice_word next_2 = (ice_word)(product_0 >> 32) ^ c3 ^ k1;
+        const ice_word next_0 = (ice_word)(product_1 >> 32) ^ c1 ^ key_low[round];
+        const ice_word next_2 = (ice_word)(product_0 >> 32) ^ c3 ^ key_high;
         c1 = (ice_word)product_1;
         c3 = (ice_word)product_0;
         c0 = next_0;
         c2 = next_2;
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
+        key_high += ICE_WEYL_HIGH;
     }
     ice_block block = {(uint32_t)c0, (uint32_t)c1, (uint32_t)c2, (uint32_t)c3};
     return block;
+}
+
+/* The same with key (k0, k1). */
+ICE_FN ice_block ice_philox(ice_word c0, ice_word c1, ice_word c2, ice_word c3, uint32_t k0,
+                            uint32_t k1)
+{
+    const uint32_t key_low[ICE_PHILOX_ROUNDS] = {
+        k0,
+        k0 + ICE_WEYL_LOW,
+        k0 + 2 * ICE_WEYL_LOW,
+        k0 + 3 * ICE_WEYL_LOW,
+        k0 + 4 * ICE_WEYL_LOW,
+        k0 + 5 * ICE_WEYL_LOW,
+        k0 + 6 * ICE_WEYL_LOW,
+        k0 + 7 * ICE_WEYL_LOW,
+        k0 + 8 * ICE_WEYL_LOW,
+        k0 + 9 * ICE_WEYL_LOW,
+    };
+    return ice_philox_rounds(c0, c1, c2, c3, key_low, k1);
 }
 
 /* Block `block` of a photon. key_low, key_high: low word of the seed; high word of the seed XOR
@@ -60,6 +84,13 @@ ICE_FN ice_block ice_draw(uint32_t key_low, uint32_t key_high, uint32_t event_lo
                           uint32_t photon_id, uint32_t block)
 {
     return ice_philox(block, photon_id, step_id, event_low, key_low, key_high);
+}
+
+/* The same for a photon of the run that the tables belong to. */
+ICE_FN ice_block ice_draw_of(const ice_tables *tables, ice_identity identity, uint32_t block)
+{
+    return ice_philox_rounds(block, identity.photon_id, identity.step_id, identity.event_low,
+                             tables->key_low, tables->seed_high ^ identity.event_high);
 }
 
 /* Uniform in [0, 1), 24 bits: exact in single precision. */

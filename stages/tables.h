@@ -8,6 +8,8 @@
 
 #include "stages/platform.h"
 
+enum { ICE_PHILOX_ROUNDS = 10 };
+
 /* One row per layer: coefficients. */
 typedef struct ice_layer_row {
     float scattering; /* be400 / (1 - g), 1/m; times ws(wl): geometric scattering coefficient */
@@ -58,8 +60,12 @@ typedef struct ice_string {
     float low, high; /* z range of the module centres, m */
     uint32_t first;  /* of the string's modules in string_modules, ascending in z */
     uint32_t count;
-    uint32_t reserved;
+    float inverse_bucket; /* ICE_STRING_BUCKETS * count buckets from low to high, 1/m; 0: one height
+                           */
 } ice_string;
+
+/* Buckets of height per module of a string. */
+enum { ICE_STRING_BUCKETS = 2 };
 
 /* An axis-parallel grid in two (nz = 1) or three dimensions. Lists of cell c: entries
  * offsets[c] .. offsets[c + 1] - 1 of items. */
@@ -85,7 +91,8 @@ typedef struct ice_scatter_constants {
 typedef struct ice_tables {
     /* run */
     uint32_t seed_low, seed_high;
-    uint32_t bounce_limit; /* segments after which a photon is stopped */
+    uint32_t key_low[ICE_PHILOX_ROUNDS]; /* of every round, from seed_low (stages/random.h) */
+    uint32_t bounce_limit;               /* segments after which a photon is stopped */
 
     /* ice */
     const ice_layer_row *layers;     /* [layer_count], 0 is the deepest */
@@ -98,6 +105,7 @@ typedef struct ice_tables {
     float absorption_a;                         /* 1/m */
     float absorption_b;                         /* nm */
     float absorb_above, absorb_below;           /* z, m; +-infinity: no boundary */
+    int32_t bounded;                            /* 1: one of them is finite */
     ice_scatter_constants scatter;
 
     /* light */
@@ -125,8 +133,12 @@ typedef struct ice_tables {
     uint32_t string_count;
     const uint32_t *string_modules; /* module indices, string by string, ascending in z */
     const float *string_heights;    /* their z */
-    ice_grid string_grid;           /* 2-D, items: indices of strings */
-    ice_grid cell_grid;             /* 3-D, items: indices of modules */
+    /* [ICE_STRING_BUCKETS * number of string_modules], from ICE_STRING_BUCKETS * first on those of
+     * a string: the first of its modules that may be as high as the bucket's lower end, or higher
+     */
+    const uint32_t *string_buckets;
+    ice_grid string_grid; /* 2-D, items: indices of strings */
+    ice_grid cell_grid;   /* 3-D, items: indices of modules */
 } ice_tables;
 
 #endif

@@ -262,8 +262,8 @@ void is_gpu_destroy(is_gpu *gpu)
                 is_lane_destroy(&gpu->lanes[i]);
         (void)cudaFree(gpu->memory);
         (void)cudaFree(gpu->tables);
-        if (gpu->library)
-            (void)cudaLibraryUnload(gpu->library);
+        /* The library stays loaded, as every other of this process: with graphs in flight before,
+         * kernels of the next one met illegal instructions after an unload (driver 580.159). */
         if (gpu->origin)
             (void)cudaEventDestroy(gpu->origin);
         (void)cudaGetLastError();

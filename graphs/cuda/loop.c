@@ -6,7 +6,8 @@
  * visit) decide if (decided to) { compact }
  *   }
  *
- * Several waves in a trip, because a trip costs as much by itself as a few kernels do.
+ * Several waves in a trip, because a trip costs as much by itself as a few kernels do, and because
+ * a twentieth of free slots costs less than looking for them after every bounce.
  */
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/lane.h"
@@ -14,7 +15,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 
-enum { WAVES_PER_TRIP = 4 };
+enum { WAVES_PER_TRIP = 4, VISITS_PER_TRIP = 2 };
 
 /* Stages that are one thread per slot; create looks after stretches of eight blocks, and a quarter
  * of the blocks is more than collide ever has work for. */
@@ -49,10 +50,17 @@ static int launch_stamp(is_lane *lane, uint32_t stage, is_gpu_error *error)
     return IS_GRAPH_OK;
 }
 
+static uint32_t waves_per_trip(const is_lane *lane)
+{
+    return lane->options->schedule == IS_SCHEDULE_WAVEFRONT ? WAVES_PER_TRIP : VISITS_PER_TRIP;
+}
+
 static int capture_waves(is_lane *lane, is_gpu_error *error)
 {
-    for (int wave = 0; wave < WAVES_PER_TRIP; ++wave)
-        for (uint32_t kernel = 0; lane->schedule->kernels[kernel].name; ++kernel) {
+    const bool often = lane->options->schedule == IS_SCHEDULE_FUSED;
+    for (uint32_t wave = 0; wave < waves_per_trip(lane); ++wave)
+        for (uint32_t kernel = wave == 0 || often ? 0 : 1; lane->schedule->kernels[kernel].name;
+             ++kernel) {
             int status = launch_kernel(lane, kernel, error);
             if (status == IS_GRAPH_OK && lane->options->profile)
                 status = launch_stamp(lane, kernel, error);
@@ -161,12 +169,13 @@ static int capture_trip(is_lane *lane, is_gpu_error *error)
     const int status = capture_waves(lane, error);
     if (status != IS_GRAPH_OK)
         return status;
-    const uint32_t waves = (lane->options->every + WAVES_PER_TRIP - 1) / WAVES_PER_TRIP;
+    const uint32_t waves = waves_per_trip(lane);
     const is_loop_compaction compaction = {.handle = self->compaction,
-                                           .every = lane->options->when == IS_COMPACT_TAIL ? 0
-                                                    : lane->options->when == IS_COMPACT_ALWAYS
-                                                        ? 1
-                                                        : waves};
+                                           .every =
+                                               lane->options->when == IS_COMPACT_TAIL ? 0
+                                               : lane->options->when == IS_COMPACT_ALWAYS
+                                                   ? 1
+                                                   : (lane->options->every + waves - 1) / waves};
     const int result = is_loop_decide(lane->compute, self->loop, &compaction, lane->memory.launch,
                                       lane->memory.progress);
     return result == cudaSuccess
@@ -182,13 +191,13 @@ int is_lane_build_loop(is_lane *lane, is_gpu_error *error)
     IS_CUDA(
         ordinal, error,
         cudaGraphConditionalHandleCreate(&self.loop, lane->graph, 1, cudaGraphCondAssignDefault));
-    cudaGraph_t body, compaction;
+    cudaGraph_t body = NULL, compaction = NULL;
     int status =
         add_conditional(lane, lane->graph, NULL, cudaGraphCondTypeWhile, self.loop, &body, error);
     if (status != IS_GRAPH_OK)
         return status;
     IS_CUDA(ordinal, error, cudaGraphConditionalHandleCreate(&self.compaction, body, 0, 0));
-    cudaGraphNode_t decided;
+    cudaGraphNode_t decided = NULL;
     status = capture(&self.lane, body, capture_trip, &decided, error);
     if (status == IS_GRAPH_OK)
         status = add_conditional(lane, body, &decided, cudaGraphCondTypeIf, self.compaction,

@@ -25,7 +25,6 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
         for (int bounce = 0; bounce < IS_RUN_BOUNCES && fate == ICE_ALIVE && !waits; ++bounce) {
             waits = ice_bounce(&variants, &tables, identity, optics, &photon, &sink, &fate, &hits,
                                &met) < 0;
-            met = waits ? met : 0;
         }
         ended = fate != ICE_ALIVE;
         if (ended) {

@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     bool open = true; /* there may be more steps */
     for (;;) {
         is_settle(counts, &self);
-        const uint32_t idle = __ballot_sync(0xffffffffu, self.state == IS_THREAD_IDLE);
+        const uint32_t idle = __ballot_sync(0xffffffffu, self.fate == IS_IDLE);
         if (idle && queued == 0 && open) {
             while (open && (step == IS_NOBODY || made == lane.emissions[step].photons)) {
                 uint64_t first;
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
         if (idle && queued) {
             const uint32_t rank = (uint32_t)__popc(idle & ((1u << rank_of_thread) - 1));
             const uint32_t taken = min((uint32_t)__popc(idle), queued);
-            if (self.state == IS_THREAD_IDLE && rank < taken) {
+            if (self.fate == IS_IDLE && rank < taken) {
                 const uint32_t entry = queued - 1 - rank;
                 is_board(&lane, &tables, &self,
                          is_unpack(places[warp][entry], courses[warp][entry], labels[warp][entry]));
@@ -76,11 +76,11 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
             queued -= taken;
             __syncwarp();
         }
-        const bool flies = self.state == IS_THREAD_FLIES;
+        const bool flies = self.fate == ICE_ALIVE;
         if (!__any_sync(0xffffffffu, flies))
             break;
         if (flies)
-            is_advance(&lane, &tables, &sink, &self, slot);
+            is_advance(&tables, &sink, &self);
         __syncwarp();
     }
     if (rank_of_thread == 0) {
@@ -95,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     } else {
         is_free_slot(&lane, queue_slot);
     }
-    const int waits = self.state == IS_THREAD_WAITS;
+    const int waits = self.fate == IS_WAITS;
     const int after = is_leave(&lane, counts, &self, slot) + queued_after;
     /* Threads and queue together hold at most twice as many photons as there are threads. */
     is_report(&lane, counts, before, after > queued_after, waits);

@@ -13,34 +13,39 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_hit_sink sink = {lane.launch, lane.progress, counts};
     is_traveller self;
     const int before = is_resume(&lane, &tables, &self, slot);
-    bool open = true; /* the queue may have more, and the hit buffer room */
+    /* As soon as so few threads of the warp fly, it looks for more photons; 0: there are none, or
+     * the hit buffer is full. */
+    uint32_t enough = 32 - IS_RUN_REFILL;
     for (;;) {
-        const uint32_t flying = __ballot_sync(0xffffffffu, self.state == IS_THREAD_FLIES);
-        if (open && 32 - __popc(flying) >= (flying ? IS_RUN_REFILL : 1)) {
-            is_settle(counts, &self);
-            open = __all_sync(0xffffffffu, self.state != IS_THREAD_WAITS);
-            if (open) {
-                const uint32_t idle = ~flying;
-                uint64_t first;
-                const uint32_t wanted = (uint32_t)__popc(idle);
-                const uint32_t granted = is_take(&lane, wanted, &first);
-                const uint32_t rank = (uint32_t)__popc(idle & ((1u << threadIdx.x % 32) - 1));
-                if (self.state == IS_THREAD_IDLE && rank < granted)
-                    is_board(&lane, &tables, &self, is_new_photon(&lane, &tables, first + rank));
-                open = granted == wanted;
-            }
-            if (!open && !lane.launch->drain &&
-                __all_sync(0xffffffffu, self.state != IS_THREAD_WAITS))
-                break; /* more steps are on their way: the living wait for them */
+        uint32_t flying;
+        for (;;) {
+            flying = __ballot_sync(0xffffffffu, self.fate == ICE_ALIVE);
+            if ((uint32_t)__popc(flying) <= enough)
+                break;
+            if (self.fate == ICE_ALIVE)
+                is_advance(&tables, &sink, &self);
+            __syncwarp();
+        }
+        if (enough == 0)
+            break;
+        is_settle(counts, &self);
+        if (__any_sync(0xffffffffu, self.fate == IS_WAITS)) {
+            enough = 0;
             continue;
         }
-        if (!flying)
-            break;
-        if (self.state == IS_THREAD_FLIES)
-            is_advance(&lane, &tables, &sink, &self, slot);
-        __syncwarp();
+        uint64_t first;
+        const uint32_t wanted = 32 - (uint32_t)__popc(flying);
+        const uint32_t granted = is_take(&lane, wanted, &first);
+        const uint32_t rank = (uint32_t)__popc(~flying & ((1u << threadIdx.x % 32) - 1));
+        if (self.fate == IS_IDLE && rank < granted)
+            is_board(&lane, &tables, &self, is_new_photon(&lane, &tables, first + rank));
+        if (granted < wanted) {
+            if (!lane.launch->drain)
+                break; /* more steps are on their way: the living wait for them */
+            enough = 0;
+        }
     }
-    const int waits = self.state == IS_THREAD_WAITS;
+    const int waits = self.fate == IS_WAITS;
     const int after = is_leave(&lane, counts, &self, slot);
     is_report(&lane, counts, before, after, waits);
 }

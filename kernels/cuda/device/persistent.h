@@ -10,14 +10,16 @@
 
 #include "kernels/cuda/device/run.h"
 
-enum { IS_THREAD_IDLE, IS_THREAD_FLIES, IS_THREAD_ENDED, IS_THREAD_WAITS };
+/* What a thread may have instead of a photon's fate: none, or one that waits for a place in the hit
+ * buffer. ICE_ALIVE: a photon that flies. */
+enum { IS_IDLE = ICE_FATES, IS_WAITS };
 
 typedef struct is_traveller {
     ice_photon photon;
     ice_optics optics;
     ice_identity identity;
-    uint32_t fate;
-    uint32_t state; /* IS_THREAD_... */
+    uint32_t fate; /* ice_fate, IS_IDLE or IS_WAITS */
+    uint32_t met;  /* hits of the next segment that are recorded already */
 } is_traveller;
 
 /* Gives the thread a photon. */
@@ -28,7 +30,7 @@ ICE_FN void is_board(const is_lane_memory *lane, const ice_tables *tables, is_tr
     self->optics = ice_optics_at(tables, photon.wavelength);
     self->identity = is_identity(lane, photon.emission, photon.photon_id);
     self->fate = ICE_ALIVE;
-    self->state = IS_THREAD_FLIES;
+    self->met = 0;
 }
 
 /* The photon that the launch before left in the thread's slot. Returns 1 if there is one. */
@@ -36,38 +38,33 @@ ICE_FN int is_resume(const is_lane_memory *lane, const ice_tables *tables, is_tr
                      uint32_t slot)
 {
     const float4 label = lane->label[slot];
-    self->state = IS_THREAD_IDLE;
+    self->fate = IS_IDLE;
     if (__float_as_uint(label.y) == IS_NOBODY)
         return 0;
     is_board(lane, tables, self, is_unpack(lane->place[slot], lane->course[slot], label));
+    if (self->photon.scatters & IS_WAITING) {
+        self->photon.scatters &= ~IS_WAITING;
+        self->met = lane->met[slot];
+    }
     return 1;
 }
 
 /* One bounce of a photon that flies. */
-ICE_FN void is_advance(const is_lane_memory *lane, const ice_tables *tables, is_hit_sink *sink,
-                       is_traveller *self, uint32_t slot)
+ICE_FN void is_advance(const ice_tables *tables, is_hit_sink *sink, is_traveller *self)
 {
     const ice_variants variants = is_run_variants();
-    uint32_t met = 0, hits = 0;
-    if (self->photon.scatters & IS_WAITING) {
-        met = lane->met[slot];
-        self->photon.scatters &= ~IS_WAITING;
-    }
+    uint32_t hits = 0; /* counted where they are put */
     if (ice_bounce(&variants, tables, self->identity, self->optics, &self->photon, sink,
-                   &self->fate, &hits, &met) < 0) {
-        lane->met[slot] = met;
-        self->state = IS_THREAD_WAITS;
-    } else if (self->fate != ICE_ALIVE) {
-        self->state = IS_THREAD_ENDED;
-    }
+                   &self->fate, &hits, &self->met) < 0)
+        self->fate = IS_WAITS;
 }
 
 /* Counts the thread's photon if it has come to its end; the thread is idle then. */
 ICE_FN void is_settle(uint32_t *counts, is_traveller *self)
 {
-    if (self->state == IS_THREAD_ENDED) {
+    if (self->fate != ICE_ALIVE && self->fate < IS_IDLE) {
         is_count_end(counts, self->photon.emission, self->fate, self->photon.scatters);
-        self->state = IS_THREAD_IDLE;
+        self->fate = IS_IDLE;
     }
 }
 
@@ -75,12 +72,14 @@ ICE_FN void is_settle(uint32_t *counts, is_traveller *self)
 ICE_FN int is_leave(const is_lane_memory *lane, uint32_t *counts, is_traveller *self, uint32_t slot)
 {
     is_settle(counts, self);
-    if (self->state == IS_THREAD_IDLE) {
+    if (self->fate == IS_IDLE) {
         is_free_slot(lane, slot);
         return 0;
     }
-    if (self->state == IS_THREAD_WAITS)
+    if (self->fate == IS_WAITS) {
         self->photon.scatters |= IS_WAITING;
+        lane->met[slot] = self->met;
+    }
     is_store_photon(lane, slot, &self->photon);
     return 1;
 }

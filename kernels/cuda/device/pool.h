@@ -20,8 +20,6 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
     __shared__ uint64_t first;
     is_progress *progress = lane.progress;
     const uint64_t end = lane.launch->end;
-    if (blockIdx.x == 0 && threadIdx.x == 0)
-        progress->queue = 0; /* of the wave that begins */
     if (*(volatile uint64_t *)&progress->next >= end)
         return;
     if (threadIdx.x == 0)

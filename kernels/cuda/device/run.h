@@ -29,12 +29,7 @@ ICE_FN ice_tables is_run_tables(const ice_tables *given)
     tables.reach_cull = IS_RUN_REACH_CULL;
     tables.clearance_nx = IS_RUN_CLEARANCE_NX;
     tables.clearance_ny = IS_RUN_CLEARANCE_NY;
-#if !IS_RUN_ABSORB_ABOVE
-    tables.absorb_above = ICE_INFINITY;
-#endif
-#if !IS_RUN_ABSORB_BELOW
-    tables.absorb_below = -ICE_INFINITY;
-#endif
+    tables.bounded = IS_RUN_BOUNDED;
     return tables;
 }
 

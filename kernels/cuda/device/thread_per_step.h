@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     uint32_t step = lane.cursors[2 * slot], made = lane.cursors[2 * slot + 1];
     for (;;) {
         is_settle(counts, &self);
-        if (self.state == IS_THREAD_IDLE && step != IS_NOBODY) {
+        if (self.fate == IS_IDLE && step != IS_NOBODY) {
             const ice_emission *emission = &lane.emissions[step];
             if (made < emission->photons) {
                 is_board(&lane, &tables, &self,
@@ -27,9 +27,9 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
                 step = IS_NOBODY;
             }
         }
-        const bool flies = self.state == IS_THREAD_FLIES;
+        const bool flies = self.fate == ICE_ALIVE;
         if (!__any_sync(0xffffffffu, flies)) {
-            if (__any_sync(0xffffffffu, self.state == IS_THREAD_WAITS))
+            if (__any_sync(0xffffffffu, self.fate == IS_WAITS))
                 break;
             uint64_t first;
             const uint32_t granted = is_take(&lane, 32, &first);
@@ -44,12 +44,12 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
             }
         }
         if (flies)
-            is_advance(&lane, &tables, &sink, &self, slot);
+            is_advance(&tables, &sink, &self);
         __syncwarp();
     }
     lane.cursors[2 * slot] = step;
     lane.cursors[2 * slot + 1] = made;
-    const int waits = self.state == IS_THREAD_WAITS;
+    const int waits = self.fate == IS_WAITS;
     const int after = is_leave(&lane, counts, &self, slot);
     is_report(&lane, counts, before, after, waits);
 }

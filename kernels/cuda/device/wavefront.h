@@ -81,6 +81,8 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
 {
     __shared__ uint32_t counts[IS_BLOCK_COUNTS];
     const uint32_t slot = blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
+    if (slot == 0)
+        lane.progress->queue = 0; /* collide is through with it */
     if (blockIdx.x * IS_RUN_BLOCK >= lane.progress->slots)
         return;
     is_counts_clear(counts);
