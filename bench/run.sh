@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures and writes bench/results/DATE-NAME.md: machine, commit, commands, tables.
 #
-#   bench/run.sh NAME [CONFIG [key=value ...]]
+#   bench/run.sh NAME [CONFIG [key=value ...]] [-- OPTIONS OF icestream bench]
 #
 # NAME says what was measured (small letters, digits, dashes). ICESTREAM names the program.
 set -euo pipefail
@@ -19,15 +19,16 @@ command -v "$program" >/dev/null || {
     echo "run.sh: no program '$program'; set ICESTREAM to where it was built" >&2
     exit 1
 }
-settings=("$@")
 arguments=(bench)
-if (($# > 0)); then
-    arguments+=("$1")
+settings=()
+while (($# > 0)) && [[ $1 != -- ]]; do
+    if ((${#settings[@]} == 0)); then arguments+=("$1"); else arguments+=(--set "$1"); fi
+    settings+=("$1")
     shift
-fi
-for setting in "$@"; do
-    arguments+=(--set "$setting")
 done
+if (($# > 0)); then shift; fi
+options=("$@")
+arguments+=("${options[@]}")
 
 commit=$(git -C "$here" rev-parse --short=12 HEAD)
 git -C "$here" diff --quiet HEAD -- stages kernels graphs pipeline || commit="$commit, with changes"
@@ -41,6 +42,10 @@ trap 'rm -f "$part"' EXIT
     echo
     lscpu | sed -n 's/^Model name: */Machine: /p'
     lscpu | sed -n 's/^CPU(s): */CPUs: /p'
+    if command -v nvidia-smi >/dev/null; then
+        nvidia-smi --query-gpu=name,driver_version,clocks.max.sm --format=csv,noheader |
+            sed 's/^/GPU: /'
+    fi
     echo "Load before: $(cut -d' ' -f1-3 /proc/loadavg)"
     echo "Commit: $commit"
     echo
@@ -48,7 +53,8 @@ trap 'rm -f "$part"' EXIT
     echo "    icestream ${arguments[*]}" | sed -E 's#(^|[ =])/[^ ]*/#\1#g'
     echo
     "$program" "${arguments[@]}" | sed 's/^./    &/'
-    if command -v valgrind >/dev/null; then
+    # Of the CPU's schedules, and of what a configuration can say.
+    if ((${#options[@]} == 0)) && command -v valgrind >/dev/null; then
         echo
         echo "Instructions, from \`bench/instructions.sh\`:"
         echo

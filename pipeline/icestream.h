@@ -151,6 +151,7 @@ typedef struct is_compare_options {
                                  `against` the one that each configuration names */
     const is_config *against; /* a second configuration, or NULL */
     bool json;
+    bool markdown; /* tables as Markdown */
 } is_compare_options;
 
 /* Runs the same steps through several schedules or configurations and holds the hits against each
@@ -161,8 +162,30 @@ int is_compare(const is_config *config, const is_compare_options *options, FILE 
 /* Lists stages and variants: parameters, what they read and write, bytes per photon. */
 int is_stages(bool json, FILE *out, is_error *error);
 
-/* Measures the configured workload: a table, or JSON. */
-int is_bench(const is_config *config, bool json, FILE *out, is_error *error);
+typedef struct is_bench_options {
+    const char *schedules; /* "fused,auto"; NULL: the one that graph.schedule names, or with auto
+                              all of the device */
+    const char *reference; /* a folder with clsim's ice, light and modules as CSV tables, which
+                              replace the configured ones; or NULL */
+    uint32_t repeats;      /* of which the best counts; 0: 3 */
+    bool json;
+    bool markdown; /* tables as Markdown */
+} is_bench_options;
+
+/* Measures the configured workload: tables, or JSON. IS_E_USAGE: schedules that the device does not
+ * have; IS_E_CONFIG, IS_E_DEVICE, IS_E_MEMORY, IS_E_FAILED, IS_E_OUTPUT. */
+int is_bench(const is_config *config, const is_bench_options *options, FILE *out, is_error *error);
+
+typedef struct is_plan_options {
+    int architecture; /* plan for this GPU architecture (90: sm_90); 0: that of the device, or 90
+                         where there is none */
+    bool json;
+} is_plan_options;
+
+/* Says what a run would take, without running photons: registers, memory and occupancy of every
+ * kernel on a GPU, threads and memory on the CPU. IS_E_CONFIG; IS_E_DEVICE: kernels were asked for
+ * and cannot be made here; IS_E_MEMORY, IS_E_OUTPUT. */
+int is_plan(const is_config *config, const is_plan_options *options, FILE *out, is_error *error);
 
 #ifdef __cplusplus
 }

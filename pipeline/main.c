@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,8 +23,18 @@
     X(SUMMARY, "summary", 0, "FILE", "where to write the summary of the run")                      \
     X(OUTPUT, "output", 'o', "FILE", "the step file to write; - is standard output")               \
     X(VERIFY, "verify", 0, NULL, "read all rows: check digests, fields and order")                 \
-    X(SCHEDULES, "schedules", 0, "A,B", "schedules to compare (all of the device)")                \
+    X(SCHEDULES, "schedules", 0, "A,B", "only these (all of the device)")                          \
     X(AGAINST, "against", 0, "CONFIG", "a second configuration; --set applies to it as well")      \
+    X(WORKLOAD, "workload", 0, "KIND", "cascade or uniform: 2^20 steps of 200 photons")            \
+    X(COUNTS, "counts", 0, "HOW", "default: all steps alike; shuffled: 20 to 379 photons of 200")  \
+    X(OVERSIZE, "oversize", 0, "F", "short for --set detector.oversize=F")                         \
+    X(STEPS, "steps", 0, "N", "short for --set workload.steps=N")                                  \
+    X(PHOTONS, "photons", 0, "N", "short for --set workload.photons_per_step=N")                   \
+    X(REFERENCE, "reference", 0, "DIR", "ice, light and modules from clsim's tables in DIR")       \
+    X(REPEATS, "repeats", 0, "N", "runs of which the best counts (3)")                             \
+    X(ARCHITECTURE, "architecture", 0, "N",                                                        \
+      "plan for this GPU: 90 for sm_90 (the one that is here)")                                    \
+    X(TABLE, "table", 0, "md", "tables as Markdown")                                               \
     X(JSON, "json", 'j', NULL, "JSON instead of text")                                             \
     X(HELP, "help", 'h', NULL, "describe the command and stop")
 
@@ -54,6 +65,47 @@ typedef struct arguments {
     char *const *positional; /* [positional_count] */
     int positional_count;
 } arguments;
+
+static int usage_fault(is_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static int usage_fault(is_error *error, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vsnprintf(error->text, sizeof error->text, format, values);
+    va_end(values);
+    return error->status = IS_E_USAGE;
+}
+
+/* A whole number low .. high that an option gives; *out stays where it is not given. */
+static int take_whole(const arguments *given, option_name option, long low, long high, long *out,
+                      is_error *error)
+{
+    const char *text = given->values[option];
+    if (!given->given[option]) {
+        return IS_OK;
+    }
+    char *end = NULL;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || value < low || value > high) {
+        return usage_fault(error, "--%s: found '%.64s', expected a whole number %ld .. %ld",
+                           option_table[option].text, text, low, high);
+    }
+    *out = value;
+    return IS_OK;
+}
+
+/* Whether tables are to be Markdown. */
+static int take_table(const arguments *given, bool *markdown, is_error *error)
+{
+    *markdown = given->given[OPTION_TABLE];
+    if (*markdown && strcmp(given->values[OPTION_TABLE], "md") != 0) {
+        return usage_fault(error, "--table: found '%.64s', expected md",
+                           given->values[OPTION_TABLE]);
+    }
+    return IS_OK;
+}
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
@@ -115,10 +167,8 @@ static int command_info(const arguments *given, is_error *error)
 static int command_generate(const arguments *given, is_error *error)
 {
     if (!given->given[OPTION_OUTPUT]) {
-        error->status = IS_E_USAGE;
-        snprintf(error->text, sizeof error->text,
-                 "icestream generate: expected --output FILE (- is standard output)");
-        return IS_E_USAGE;
+        return usage_fault(error,
+                           "icestream generate: expected --output FILE (- is standard output)");
     }
     is_config *config = NULL;
     int status = load_first_config(given, &config, error);
@@ -133,14 +183,19 @@ static int command_generate(const arguments *given, is_error *error)
 static int command_compare(const arguments *given, is_error *error)
 {
     is_config *config = NULL, *against = NULL;
-    int status = load_first_config(given, &config, error);
+    bool markdown = false;
+    int status = take_table(given, &markdown, error);
+    if (status == IS_OK) {
+        status = load_first_config(given, &config, error);
+    }
     if (status == IS_OK && given->given[OPTION_AGAINST]) {
         status = load_config(given, given->values[OPTION_AGAINST], &against, error);
     }
     if (status == IS_OK) {
         const is_compare_options options = {.schedules = given->values[OPTION_SCHEDULES],
                                             .against = against,
-                                            .json = given->given[OPTION_JSON]};
+                                            .json = given->given[OPTION_JSON],
+                                            .markdown = markdown};
         status = is_compare(config, &options, stdout, error);
     }
     is_config_destroy(against);
@@ -159,12 +214,93 @@ static int command_convert(const arguments *given, is_error *error)
                       error);
 }
 
+/* Options that stand for keys of the configuration. */
+static const struct {
+    option_name option;
+    const char *key;
+} shorthands[] = {
+    {OPTION_WORKLOAD, "workload.kind"},     {OPTION_COUNTS, "workload.counts"},
+    {OPTION_STEPS, "workload.steps"},       {OPTION_PHOTONS, "workload.photons_per_step"},
+    {OPTION_OVERSIZE, "detector.oversize"},
+};
+enum { SHORTHANDS = sizeof shorthands / sizeof *shorthands, SHORTHAND_TEXT = 256 };
+
+/* The configuration with what the shorthands say; --set comes after them and wins. */
+static int load_bench_config(const arguments *given, is_config **out, is_error *error)
+{
+    const char **sets = calloc(given->set_count + SHORTHANDS + 2, sizeof *sets);
+    char texts[SHORTHANDS][SHORTHAND_TEXT];
+    size_t count = 0;
+    int status = IS_OK;
+    if (sets == NULL) {
+        return error->status = IS_E_MEMORY;
+    }
+    if (given->given[OPTION_WORKLOAD]) {
+        sets[count++] = "workload.steps=1048576";
+        sets[count++] = "workload.photons_per_step=200";
+    }
+    for (size_t i = 0; i < SHORTHANDS && status == IS_OK; ++i) {
+        option_name option = shorthands[i].option;
+        const char *value = given->values[option];
+        if (!given->given[option]) {
+            continue;
+        }
+        /* The published name of the plain case is no good one for a key of the configuration. */
+        if (option == OPTION_COUNTS && strcmp(value, "default") == 0) {
+            value = "balanced";
+        }
+        if (strlen(shorthands[i].key) + strlen(value) + 2 > SHORTHAND_TEXT) {
+            status = usage_fault(error, "--%s: found a text of %zu characters",
+                                 option_table[option].text, strlen(value));
+        }
+        snprintf(texts[i], sizeof texts[i], "%s=%s", shorthands[i].key, value);
+        sets[count++] = texts[i];
+    }
+    for (size_t i = 0; i < given->set_count; ++i) {
+        sets[count++] = given->sets[i];
+    }
+    if (status == IS_OK) {
+        status = is_config_load(given->positional_count > 0 ? given->positional[0] : NULL, sets,
+                                count, out, error);
+    }
+    free(sets);
+    return status;
+}
+
 static int command_bench(const arguments *given, is_error *error)
 {
     is_config *config = NULL;
-    int status = load_first_config(given, &config, error);
+    is_bench_options options = {.schedules = given->values[OPTION_SCHEDULES],
+                                .reference = given->values[OPTION_REFERENCE],
+                                .json = given->given[OPTION_JSON]};
+    long repeats = 0;
+    int status = take_whole(given, OPTION_REPEATS, 1, 1000000, &repeats, error);
     if (status == IS_OK) {
-        status = is_bench(config, given->given[OPTION_JSON], stdout, error);
+        status = take_table(given, &options.markdown, error);
+    }
+    if (status == IS_OK) {
+        status = load_bench_config(given, &config, error);
+    }
+    if (status == IS_OK) {
+        options.repeats = (uint32_t)repeats;
+        status = is_bench(config, &options, stdout, error);
+    }
+    is_config_destroy(config);
+    return status;
+}
+
+static int command_plan(const arguments *given, is_error *error)
+{
+    is_config *config = NULL;
+    long architecture = 0;
+    int status = take_whole(given, OPTION_ARCHITECTURE, 50, 999, &architecture, error);
+    if (status == IS_OK) {
+        status = load_first_config(given, &config, error);
+    }
+    if (status == IS_OK) {
+        const is_plan_options options = {.architecture = (int)architecture,
+                                         .json = given->given[OPTION_JSON]};
+        status = is_plan(config, &options, stdout, error);
     }
     is_config_destroy(config);
     return status;
@@ -196,11 +332,20 @@ static const program_command commands[] = {
     {"compare", "[CONFIG]", "holds schedules or configurations against each other",
      "Runs the same steps through each. Exit status 1: the hits are not as identical, or as\n"
      "compatible, as they have to be.",
-     0, 1, ALLOW(SET) | ALLOW(SCHEDULES) | ALLOW(AGAINST) | ALLOW(JSON), command_compare},
+     0, 1, ALLOW(SET) | ALLOW(SCHEDULES) | ALLOW(AGAINST) | ALLOW(JSON) | ALLOW(TABLE),
+     command_compare},
     {"stages", "", "lists stages and their variants", NULL, 0, 0, ALLOW(JSON), command_stages},
     {"convert", "FROM TO", "converts step and hit files between .npy and .h5",
      "The endings of the names say which is which.", 2, 2, ALLOW(FORCE), command_convert},
-    {"bench", "[CONFIG]", "measures the configured workload", NULL, 0, 1, ALLOW(SET) | ALLOW(JSON),
+    {"plan", "[CONFIG]", "says what a run would take, without running photons",
+     "On a GPU: registers, memory and occupancy of every kernel of the configured schedule, with\n"
+     "auto of all. Works without a GPU; then it plans for sm_90, or what --architecture says.",
+     0, 1, ALLOW(SET) | ALLOW(ARCHITECTURE) | ALLOW(JSON), command_plan},
+    {"bench", "[CONFIG]", "measures the configured workload",
+     "--reference, --workload and --counts make the settings of clsim's published benchmark.", 0, 1,
+     ALLOW(SET) | ALLOW(SCHEDULES) | ALLOW(WORKLOAD) | ALLOW(COUNTS) | ALLOW(STEPS) |
+         ALLOW(PHOTONS) | ALLOW(OVERSIZE) | ALLOW(REFERENCE) | ALLOW(REPEATS) | ALLOW(TABLE) |
+         ALLOW(JSON),
      command_bench},
 };
 

@@ -1,138 +1,213 @@
-/* `icestream bench`: how fast the schedules of this device carry the configured workload; all of
- * them, or the one that graph.schedule names. */
+/* `icestream bench`: how fast the schedules of this device carry the configured workload. */
 #include "pipeline/error.h"
-#include "pipeline/tools/experiment.h"
+#include "pipeline/tools/reference.h"
+#include "pipeline/tools/report.h"
+#include "pipeline/tools/rows.h"
+#include "pipeline/tools/schedules.h"
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdlib.h>
 
-/* The best of so many runs: what else the machine does only ever makes a run slower. */
-enum { REPEATS = 3 };
+enum { REPEATS_DEFAULT = 3, ROWS_MAX = 2 * IS_SCHEDULE_COUNT };
 
-/* One schedule on one thread and on all. */
-typedef struct bench_row {
-    is_measurement one, all; /* without hits */
-} bench_row;
-
-typedef struct bench_table {
+struct bench {
+    const is_bench_options *options;
+    const is_config *config;
+    is_experiment *experiment;
+    uint32_t repeats;
     is_step_list steps;
-    bench_row rows[IS_SCHEDULE_COUNT];
+    is_row rows[ROWS_MAX];
     size_t count;
-} bench_table;
+};
 
-static int measure(const is_experiment *experiment, const is_step_list *steps, is_schedule schedule,
-                   uint32_t threads, is_measurement *best, is_error *error)
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+static int compare_numbers(const void *left, const void *right)
 {
+    double l = *(const double *)left, r = *(const double *)right;
+    return (l > r) - (l < r);
+}
+
+/* Sorts the values; the mean of the two in the middle where their number is even. */
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_numbers);
+    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
+}
+
+/* Runs a trial so many times. The best counts: what else the machine does only ever makes a run
+ * slower. On a GPU a first run is not counted: it wakes clocks and memory, and auto makes its
+ * choice in it. */
+static int repeat(const struct bench *bench, is_trial *trial, is_row *row, is_error *error)
+{
+    double *seconds = calloc(2 * (size_t)bench->repeats, sizeof *seconds);
+    if (!seconds)
+        return is_error_set(error, IS_E_MEMORY, "bench: out of memory");
+    double *kernel_seconds = seconds + bench->repeats;
+    uint32_t warm_up = is_experiment_on_gpu(bench->experiment) ? 1 : 0;
     int status = IS_OK;
-    for (int i = 0; status == IS_OK && i < REPEATS; ++i) {
+    for (uint32_t i = 0; status == IS_OK && i < warm_up + bench->repeats; ++i) {
         is_measurement next = {0};
-        status = is_experiment_run(experiment, schedule, threads, steps, &next, error);
+        status = is_trial_run(trial, &bench->steps, &next, error);
         is_measurement_free(&next);
-        if (status == IS_OK && (i == 0 || next.seconds < best->seconds))
-            *best = next;
-    }
-    return status;
-}
-
-static int measure_all(const is_config *config, bench_table *table, is_error *error)
-{
-    is_experiment *experiment = NULL;
-    is_schedule wish = config->graph.schedule;
-    int status = is_experiment_create(config, &experiment, error);
-    for (int i = IS_SCHEDULE_AUTO + 1; status == IS_OK && i < IS_SCHEDULE_COUNT; ++i) {
-        is_schedule schedule = (is_schedule)i;
-        bool wanted = wish == IS_SCHEDULE_AUTO ? is_schedule_on_cpu(schedule) : schedule == wish;
-        if (!wanted)
+        if (status != IS_OK || i < warm_up)
             continue;
-        bench_row *row = &table->rows[table->count++];
-        status = measure(experiment, &table->steps, schedule, 0, &row->all, error);
-        row->one = row->all;
-        if (status == IS_OK && row->all.threads > 1)
-            status = measure(experiment, &table->steps, schedule, 1, &row->one, error);
+        seconds[i - warm_up] = next.seconds;
+        kernel_seconds[i - warm_up] = next.gpu.kernel_seconds;
+        if (i == warm_up || is_measurement_time(&next) < is_measurement_time(&row->best))
+            row->best = next;
     }
-    is_experiment_destroy(experiment);
+    if (status == IS_OK && bench->repeats > 1) {
+        row->median_seconds = median(seconds, bench->repeats);
+        row->median_kernel_seconds = median(kernel_seconds, bench->repeats);
+    }
+    free(seconds);
     return status;
 }
 
-/* How many times faster all threads are than one. */
-static double scaling(const bench_row *row)
+static int measure(struct bench *bench, is_schedule schedule, uint32_t threads, is_row **out,
+                   is_error *error)
 {
-    return row->all.seconds > 0 ? row->one.seconds / row->all.seconds : 0;
+    is_row *row = &bench->rows[bench->count++];
+    is_trial_options options = {.schedule = schedule, .threads = threads};
+    is_trial *trial = NULL;
+    int status = is_trial_create(bench->experiment, &options, &trial, error);
+    if (status == IS_OK)
+        status = repeat(bench, trial, row, error);
+    is_trial_destroy(trial);
+    is_row_set_name(row);
+    *out = row;
+    return status;
 }
 
-static void print_row(const is_measurement *m, double faster, FILE *out)
+static int measure_on_gpu(struct bench *bench, is_schedule schedule, is_error *error)
 {
-    fprintf(out, "%-16s %-9s %7u %9.3f %12.4g %10.1f %9.2f %10.2f %8.2f %12" PRIu64 "\n",
-            is_schedule_name(m->schedule), m->instruction_set, m->threads, m->seconds,
-            is_measurement_photons_per_second(m), is_measurement_photon_cost(m),
-            is_measurement_bounces(m), is_measurement_bounce_cost(m), faster, m->account.hits);
+    is_row *row;
+    int status = measure(bench, schedule, 0, &row, error);
+    if (status == IS_OK && (schedule == IS_SCHEDULE_WAVEFRONT || schedule == IS_SCHEDULE_FUSED))
+        status = is_experiment_profile(bench->experiment, schedule, &bench->steps,
+                                       row->stage_seconds, error);
+    return status;
 }
 
-static int print_text(const bench_table *table, FILE *out, is_error *error)
+/* One row for one thread and, where there are more, one for all. */
+static int measure_on_cpu(struct bench *bench, is_schedule schedule, is_error *error)
 {
-    fprintf(out, "%" PRIu64 " photons in %zu steps of %s, best of %d\n\n", table->steps.photons,
-            table->steps.count, table->steps.origin, REPEATS);
-    fprintf(out, "%-16s %-9s %7s %9s %12s %10s %9s %10s %8s %12s\n", "schedule", "code", "threads",
-            "seconds", "photons/s", "ns/photon", "bounces", "ns/bounce", "scaling", "hits");
-    for (size_t i = 0; i < table->count; ++i) {
-        const bench_row *row = &table->rows[i];
-        print_row(&row->one, 1, out);
-        if (row->all.threads > 1)
-            print_row(&row->all, scaling(row), out);
-    }
-    fputs("\nns/photon and ns/bounce: of one thread; bounces: segments per photon.\n"
-          "Instructions per bounce, which no other load disturbs: bench/instructions.sh\n",
-          out);
-    return fflush(out) == 0 && !ferror(out)
-               ? IS_OK
-               : is_error_set(error, IS_E_OUTPUT, "bench: cannot write the report");
+    is_row *all, *one;
+    int status = measure(bench, schedule, 0, &all, error);
+    all->scaling = 1;
+    if (status != IS_OK || all->best.threads == 1)
+        return status;
+    status = measure(bench, schedule, 1, &one, error);
+    if (status == IS_OK && all->best.seconds > 0)
+        all->scaling = one->best.seconds / all->best.seconds;
+    one->scaling = 1;
+    is_row swapped = *all; /* one thread comes first */
+    *all = *one;
+    *one = swapped;
+    return status;
 }
 
-static json_t *measurement_json(const is_measurement *m, double faster)
+static int measure_all(struct bench *bench, is_error *error)
 {
-    return json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I}", "schedule",
-                     is_schedule_name(m->schedule), "instruction_set", m->instruction_set,
-                     "threads", (json_int_t)m->threads, "pool", (json_int_t)m->pool, "seconds",
-                     m->seconds, "photons_per_second", is_measurement_photons_per_second(m),
-                     "nanoseconds_per_photon_and_thread", is_measurement_photon_cost(m),
-                     "nanoseconds_per_bounce_and_thread", is_measurement_bounce_cost(m),
-                     "bounces_per_photon", is_measurement_bounces(m), "scaling", faster, "bounces",
-                     (json_int_t)m->account.bounces, "hits", (json_int_t)m->account.hits);
+    bool gpu = is_experiment_on_gpu(bench->experiment);
+    is_schedule_list list = is_schedules_of_device(gpu);
+    int status = IS_OK;
+    if (bench->options->schedules)
+        status = is_schedules_parse(bench->options->schedules, gpu, &list, error);
+    else if (bench->config->graph.schedule != IS_SCHEDULE_AUTO)
+        list = (is_schedule_list){.items = {bench->config->graph.schedule}, .count = 1};
+    for (size_t i = 0; status == IS_OK && i < list.count; ++i)
+        status = gpu ? measure_on_gpu(bench, list.items[i], error)
+                     : measure_on_cpu(bench, list.items[i], error);
+    return status;
 }
 
-static int print_json(const bench_table *table, FILE *out, is_error *error)
+/* ---- reports --------------------------------------------------------------------------------- */
+
+static const char *world_of(const struct bench *bench)
+{
+    return bench->options->reference ? ", clsim's ice and modules" : "";
+}
+
+static int print_text(const struct bench *bench, FILE *out, is_error *error)
+{
+    const is_row *rows[ROWS_MAX];
+    for (size_t i = 0; i < bench->count; ++i)
+        rows[i] = &bench->rows[i];
+    fprintf(out,
+            "%" PRIu64 " photons in %zu steps of %s%s, oversize %g, on %s; best of %" PRIu32 "\n\n",
+            bench->steps.photons, bench->steps.count, bench->steps.origin, world_of(bench),
+            bench->config->detector.oversize, rows[0]->best.device, bench->repeats);
+    int status = is_rows_print(rows, bench->count, bench->options->markdown, out, error);
+    if (!is_experiment_on_gpu(bench->experiment))
+        fputs("Instructions per bounce, which no other load disturbs: bench/instructions.sh\n",
+              out);
+    return status == IS_OK ? is_report_end("bench", out, error) : status;
+}
+
+static int print_json(const struct bench *bench, FILE *out, is_error *error)
 {
     json_t *rows = json_array();
-    for (size_t i = 0; i < table->count; ++i) {
-        const bench_row *row = &table->rows[i];
-        json_array_append_new(rows, measurement_json(&row->one, 1));
-        if (row->all.threads > 1)
-            json_array_append_new(rows, measurement_json(&row->all, scaling(row)));
+    for (size_t i = 0; i < bench->count; ++i)
+        json_array_append_new(rows, is_row_json(&bench->rows[i]));
+    return is_report_json("bench",
+                          json_pack("{s:s, s:I, s:I, s:s?, s:f, s:b, s:I, s:o}", "steps_from",
+                                    bench->steps.origin, "steps", (json_int_t)bench->steps.count,
+                                    "photons", (json_int_t)bench->steps.photons, "reference",
+                                    bench->options->reference, "oversize",
+                                    bench->config->detector.oversize, "shuffled",
+                                    (int)bench->config->workload.shuffled, "best_of",
+                                    (json_int_t)bench->repeats, "rows", rows),
+                          out, error);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int run(struct bench *bench, FILE *out, is_error *error)
+{
+    int status = is_step_list_from_workload(bench->config, &bench->steps, error);
+    if (status == IS_OK && bench->steps.photons == 0)
+        status =
+            is_error_set(error, IS_E_CONFIG, "bench: the workload has no photons, found %zu steps",
+                         bench->steps.count);
+    if (status == IS_OK) {
+        status = is_experiment_create(bench->config, &bench->experiment, error);
+        if (status == IS_E_CONFIG && bench->options->reference)
+            is_error_add(error, status, "(ice and light are made from the tables in %s)",
+                         bench->options->reference);
     }
-    json_t *report = json_pack("{s:s, s:I, s:I, s:i, s:o}", "steps_from", table->steps.origin,
-                               "steps", (json_int_t)table->steps.count, "photons",
-                               (json_int_t)table->steps.photons, "best_of", REPEATS, "rows", rows);
-    int status = IS_OK;
-    if (!report)
-        status = is_error_set(error, IS_E_MEMORY, "bench: no memory for the report");
-    else if (json_dumpf(report, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF)
-        status = is_error_set(error, IS_E_OUTPUT, "bench: cannot write the report");
-    json_decref(report);
+    if (status == IS_OK)
+        status = measure_all(bench, error);
+    if (status == IS_OK)
+        status =
+            bench->options->json ? print_json(bench, out, error) : print_text(bench, out, error);
+    is_experiment_destroy(bench->experiment);
+    is_step_list_free(&bench->steps);
     return status;
 }
 
-int is_bench(const is_config *config, bool json, FILE *out, is_error *error)
+int is_bench(const is_config *config, const is_bench_options *options, FILE *out, is_error *error)
 {
-    bench_table table = {0};
-    int status = is_step_list_from_workload(config, &table.steps, error);
-    if (status == IS_OK && table.steps.photons == 0)
-        status =
-            is_error_set(error, IS_E_CONFIG, "bench: the workload has no photons, found %zu steps",
-                         table.steps.count);
+    struct bench *all = calloc(1, sizeof *all);
+    if (!all)
+        return is_error_set(error, IS_E_MEMORY, "bench: out of memory");
+    all->options = options;
+    all->repeats = options->repeats > 0 ? options->repeats : REPEATS_DEFAULT;
+    is_reference reference;
+    is_config changed = *config; /* only looked at */
+    int status = IS_OK;
+    if (options->reference) {
+        status = is_reference_open(options->reference, &reference, error);
+        if (status == IS_OK)
+            is_reference_apply(&reference, &changed);
+    }
+    all->config = &changed;
     if (status == IS_OK)
-        status = measure_all(config, &table, error);
-    if (status == IS_OK)
-        status = json ? print_json(&table, out, error) : print_text(&table, out, error);
-    is_step_list_free(&table.steps);
+        status = run(all, out, error);
+    if (options->reference)
+        is_reference_close(&reference);
+    free(all);
     return status;
 }

@@ -1,11 +1,15 @@
 /* `icestream compare`: the same steps through several schedules or configurations. */
+#include "kernels/stage.h"
 #include "pipeline/config/config.h"
 #include "pipeline/error.h"
-#include "pipeline/tools/experiment.h"
+#include "pipeline/tools/report.h"
+#include "pipeline/tools/rows.h"
+#include "pipeline/tools/schedules.h"
 #include "pipeline/tools/verdict.h"
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,14 +17,15 @@
 struct participant {
     const is_config *config;
     bool against; /* of the second configuration */
-    char name[64];
-    is_measurement measurement;
+    is_schedule schedule;
+    is_row row;
 };
 
 /* The first participant against another one. */
 struct pair {
     size_t other;
     bool expect_identical;
+    char differences[512]; /* what hits depend on and the two have different, for people */
     bool same_seed;
     bool expect_account; /* equal photon accounts as well */
     bool same_account;
@@ -32,6 +37,7 @@ enum { PARTICIPANTS_MAX = 2 * IS_SCHEDULE_COUNT };
 
 struct comparison {
     const is_config *config, *against;
+    const is_compare_options *options;
     is_run_origin origin, against_origin;
     is_step_list steps;
     struct participant participants[PARTICIPANTS_MAX];
@@ -41,76 +47,26 @@ struct comparison {
 
 /* ---- who takes part ------------------------------------------------------------------------ */
 
-static int parse_schedules(const char *text, is_schedule schedules[IS_SCHEDULE_COUNT],
-                           size_t *count, is_error *error)
+/* The participants of one configuration: the schedules that were named, else all of its device, or
+ * with a second configuration the one that each names. */
+static int choose_participants(struct comparison *comparison, const is_config *config, bool gpu,
+                               is_error *error)
 {
-    *count = 0;
-    for (const char *start = text;;) {
-        size_t length = strcspn(start, ",");
-        char name[32] = "";
-        if (length < sizeof name)
-            memcpy(name, start, length);
-        is_schedule schedule;
-        if (!is_schedule_find(name, &schedule) || !is_schedule_on_cpu(schedule))
-            return is_error_set(error, IS_E_USAGE,
-                                "--schedules: found '%.*s', expected schedules of this device, "
-                                "separated by commas (wavefront,monolithic)",
-                                (int)(length < 200 ? length : 200), start);
-        for (size_t i = 0; i < *count; ++i)
-            if (schedules[i] == schedule)
-                return is_error_set(error, IS_E_USAGE, "--schedules: '%s' is there twice", name);
-        schedules[(*count)++] = schedule;
-        if (start[length] == '\0')
-            return IS_OK;
-        start += length + 1;
-    }
-}
-
-static size_t all_schedules(is_schedule schedules[IS_SCHEDULE_COUNT])
-{
-    size_t count = 0;
-    for (int i = IS_SCHEDULE_AUTO + 1; i < IS_SCHEDULE_COUNT; ++i)
-        if (is_schedule_on_cpu((is_schedule)i))
-            schedules[count++] = (is_schedule)i;
-    return count;
-}
-
-static void add_participants(struct comparison *comparison, const is_config *config,
-                             const is_schedule *schedules, size_t count)
-{
-    for (size_t i = 0; i < count; ++i) {
-        struct participant *added = &comparison->participants[comparison->count++];
-        added->config = config;
-        added->against = config == comparison->against;
-        added->measurement.schedule = schedules[i];
-    }
-}
-
-static int choose_participants(struct comparison *comparison, const char *names, is_error *error)
-{
-    is_schedule schedules[IS_SCHEDULE_COUNT];
-    size_t count = 0;
-    const is_config *against = comparison->against;
-    if (names) {
-        int status = parse_schedules(names, schedules, &count, error);
+    is_schedule_list list = is_schedules_of_device(gpu);
+    if (comparison->options->schedules) {
+        int status = is_schedules_parse(comparison->options->schedules, gpu, &list, error);
         if (status != IS_OK)
             return status;
-    } else {
-        count = all_schedules(schedules);
+    } else if (comparison->against) {
+        list = (is_schedule_list){.items = {config->graph.schedule}, .count = 1};
     }
-    if (!against) {
-        add_participants(comparison, comparison->config, schedules, count);
-    } else if (names) {
-        add_participants(comparison, comparison->config, schedules, count);
-        add_participants(comparison, against, schedules, count);
-    } else {
-        add_participants(comparison, comparison->config, &comparison->config->graph.schedule, 1);
-        add_participants(comparison, against, &against->graph.schedule, 1);
-    }
-    if (comparison->count < 2)
+    if (!comparison->against && list.count < 2)
         return is_error_set(error, IS_E_USAGE,
                             "compare: one schedule alone has nothing to be compared with; name two "
                             "or give --against");
+    for (size_t i = 0; i < list.count; ++i)
+        comparison->participants[comparison->count++] = (struct participant){
+            .config = config, .against = config == comparison->against, .schedule = list.items[i]};
     return IS_OK;
 }
 
@@ -124,13 +80,21 @@ static int load_steps(struct comparison *comparison, uint32_t spectra, is_error 
     return status;
 }
 
-static int run_one(struct comparison *comparison, const is_experiment *experiment,
+static int run_one(const struct comparison *comparison, const is_experiment *experiment,
                    struct participant *one, is_error *error)
 {
-    int status = is_experiment_run(experiment, one->measurement.schedule, 0, &comparison->steps,
-                                   &one->measurement, error);
-    snprintf(one->name, sizeof one->name, "%s%s", is_schedule_name(one->measurement.schedule),
-             one->against ? " (against)" : "");
+    is_row *row = &one->row;
+    int status =
+        is_experiment_run(experiment, one->schedule, 0, &comparison->steps, &row->best, error);
+    is_row_set_name(row);
+    size_t length = strlen(row->name);
+    if (one->against)
+        snprintf(row->name + length, sizeof row->name - length, " (against)");
+    /* Where the time goes: once more, with every kernel timed. */
+    bool stages = one->schedule == IS_SCHEDULE_WAVEFRONT || one->schedule == IS_SCHEDULE_FUSED;
+    if (status == IS_OK && row->best.on_gpu && stages)
+        status = is_experiment_profile(experiment, one->schedule, &comparison->steps,
+                                       row->stage_seconds, error);
     return status;
 }
 
@@ -140,6 +104,8 @@ static int run_config(struct comparison *comparison, const is_config *config, is
 {
     is_experiment *experiment = NULL;
     int status = is_experiment_create(config, &experiment, error);
+    if (status == IS_OK)
+        status = choose_participants(comparison, config, is_experiment_on_gpu(experiment), error);
     if (status == IS_OK && config == comparison->config)
         status = load_steps(comparison, is_experiment_spectra(experiment), error);
     if (status == IS_OK)
@@ -159,30 +125,97 @@ static int run_config(struct comparison *comparison, const is_config *config, is
     return status;
 }
 
-/* Whether everything that a hit depends on is the same, down to the numbers in the models. */
-static bool same_origin(const is_run_origin *a, const is_run_origin *b)
+/* ---- what hits depend on ------------------------------------------------------------------- */
+
+struct text {
+    char *at;
+    size_t left;
+};
+
+static void add_text(struct text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void add_text(struct text *text, const char *format, ...)
 {
-    return a->seed == b->seed && strcmp(a->configuration, b->configuration) == 0 &&
-           strcmp(a->ice, b->ice) == 0 && strcmp(a->detector, b->detector) == 0;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text->at, text->left, format, arguments);
+    va_end(arguments);
+    size_t used = length < 0 ? 0 : (size_t)length < text->left ? (size_t)length : text->left - 1;
+    text->at += used;
+    text->left -= used;
 }
+
+/* A stage's variant as it was chosen: the user's file or a name. */
+static const char *choice_of(const is_config *config, is_stage stage)
+{
+    const char *const names[IS_STAGES] = {[IS_STAGE_CREATE] = config->stages.create,
+                                          [IS_STAGE_PROPAGATE] = config->stages.propagate,
+                                          [IS_STAGE_COLLIDE] = config->stages.collide,
+                                          [IS_STAGE_SCATTER] = config->stages.scatter};
+    const char *file = config->stages.custom[stage];
+    return file ? file : names[stage];
+}
+
+static const char *maths_of(const struct participant *one)
+{
+    return one->row.best.fast_math ? "fast" : "portable";
+}
+
+/* The settings of two configurations that have different ones. */
+static void add_settings(struct text *text, const is_config *a, const is_config *b)
+{
+    for (int i = 0; i < IS_STAGES; ++i) {
+        const char *one = choice_of(a, (is_stage)i), *two = choice_of(b, (is_stage)i);
+        if (strcmp(one, two) != 0)
+            add_text(text, ", %s (%s, %s)", is_stage_name((is_stage)i), one, two);
+    }
+    if (a->run.seed != b->run.seed)
+        add_text(text, ", seed (%" PRIu64 ", %" PRIu64 ")", a->run.seed, b->run.seed);
+    if (a->run.bounce_limit != b->run.bounce_limit)
+        add_text(text, ", bounce limit (%" PRIu32 ", %" PRIu32 ")", a->run.bounce_limit,
+                 b->run.bounce_limit);
+}
+
+/* Everything that a hit depends on and that the two have different, down to the numbers in the
+ * models: "scatter (hg, my.h), seed (1, 2)". Empty: their hits have to be identical. */
+static void list_differences(const struct comparison *comparison, const struct participant *first,
+                             const struct participant *second, char *buffer, size_t size)
+{
+    struct text text = {buffer, size};
+    buffer[0] = '\0';
+    if (first->row.best.fast_math != second->row.best.fast_math)
+        add_text(&text, ", maths (%s, %s)", maths_of(first), maths_of(second));
+    const is_run_origin *a = &comparison->origin, *b = &comparison->against_origin;
+    if (second->against && strcmp(a->ice, b->ice) != 0)
+        add_text(&text, ", ice");
+    if (second->against && strcmp(a->detector, b->detector) != 0)
+        add_text(&text, ", detector");
+    if (second->against && strcmp(a->configuration, b->configuration) != 0)
+        add_settings(&text, first->config, second->config);
+    /* Digests see more than names. */
+    if (second->against && buffer[0] == '\0' && strcmp(a->configuration, b->configuration) != 0)
+        add_text(&text, ", light or the content of a stage's file");
+    if (buffer[0] != '\0')
+        memmove(buffer, buffer + 2, strlen(buffer + 2) + 1);
+}
+
+/* ---- judging ------------------------------------------------------------------------------- */
 
 static int judge(struct comparison *comparison, size_t other, is_error *error)
 {
     const struct participant *first = &comparison->participants[0];
     const struct participant *second = &comparison->participants[other];
+    const is_measurement *one = &first->row.best, *two = &second->row.best;
     struct pair *pair = &comparison->pairs[other];
     *pair = (struct pair){
         .other = other,
-        .expect_identical =
-            !second->against || same_origin(&comparison->origin, &comparison->against_origin),
         .same_seed = first->config->run.seed == second->config->run.seed,
         .expect_account = first->config->graph.reach_cull == second->config->graph.reach_cull,
-        .same_account = memcmp(&first->measurement.account, &second->measurement.account,
-                               sizeof(is_account)) == 0};
-    is_hit_sample a = {first->measurement.hits, first->measurement.hit_count,
-                       comparison->steps.photons};
-    is_hit_sample b = {second->measurement.hits, second->measurement.hit_count,
-                       comparison->steps.photons};
+        .same_account = memcmp(&one->account, &two->account, sizeof(is_account)) == 0};
+    list_differences(comparison, first, second, pair->differences, sizeof pair->differences);
+    pair->expect_identical = pair->differences[0] == '\0';
+    is_hit_sample a = {one->hits, one->hit_count, comparison->steps.photons};
+    is_hit_sample b = {two->hits, two->hit_count, comparison->steps.photons};
     int status = is_verdict_reach(&a, &b, &pair->verdict, error);
     if (pair->expect_identical)
         pair->holds = pair->verdict.kind == IS_VERDICT_IDENTICAL &&
@@ -195,20 +228,14 @@ static int judge(struct comparison *comparison, size_t other, is_error *error)
 
 /* ---- reports ------------------------------------------------------------------------------- */
 
-static void print_participants(const struct comparison *comparison, FILE *out)
+static int print_participants(const struct comparison *comparison, FILE *out, is_error *error)
 {
+    const is_row *rows[PARTICIPANTS_MAX];
+    for (size_t i = 0; i < comparison->count; ++i)
+        rows[i] = &comparison->participants[i].row;
     fprintf(out, "%" PRIu64 " photons in %zu steps of %s\n\n", comparison->steps.photons,
             comparison->steps.count, comparison->steps.origin);
-    fprintf(out, "  %-28s %7s %9s %12s %10s %9s %12s\n", "schedule", "threads", "seconds",
-            "photons/s", "ns/photon", "bounces", "hits");
-    for (size_t i = 0; i < comparison->count; ++i) {
-        const is_measurement *m = &comparison->participants[i].measurement;
-        fprintf(out, "  %-28s %7u %9.3f %12.4g %10.1f %9.2f %12zu\n",
-                comparison->participants[i].name, m->threads, m->seconds,
-                is_measurement_photons_per_second(m), is_measurement_photon_cost(m),
-                is_measurement_bounces(m), m->hit_count);
-    }
-    fputs("  (ns/photon: of one thread; bounces: segments per photon)\n", out);
+    return is_rows_print(rows, comparison->count, comparison->options->markdown, out, error);
 }
 
 static void print_tests(const is_verdict *verdict, FILE *out)
@@ -235,8 +262,8 @@ static void print_pair(const struct comparison *comparison, const struct pair *p
 {
     const is_verdict *verdict = &pair->verdict;
     const char *expected = pair->expect_identical ? "identical" : "identical or compatible";
-    fprintf(out, "\n%s and %s: ", comparison->participants[0].name,
-            comparison->participants[pair->other].name);
+    fprintf(out, "\n%s and %s: ", comparison->participants[0].row.name,
+            comparison->participants[pair->other].row.name);
     switch (verdict->kind) {
     case IS_VERDICT_EMPTY:
         fprintf(out, "no hits in either, so nothing was compared (expected: %s)\n", expected);
@@ -256,6 +283,12 @@ static void print_pair(const struct comparison *comparison, const struct pair *p
             "    first difference in row %" PRIu64 "; %" PRIu64
             " hits of the same photon on the same module\n",
             verdict->first_difference, verdict->shared);
+    if (!pair->expect_identical)
+        fprintf(
+            out,
+            "    They differ in: %s. If that changes no physics, the hits are compatible; if it "
+            "does, the\n    tests show it as soon as there are hits enough.\n",
+            pair->differences);
     print_tests(verdict, out);
     if (pair->same_seed)
         fputs("    Both have the same seed, so their hits are correlated: differences look smaller "
@@ -265,30 +298,25 @@ static void print_pair(const struct comparison *comparison, const struct pair *p
 
 static int print_text(const struct comparison *comparison, FILE *out, is_error *error)
 {
-    print_participants(comparison, out);
+    int status = print_participants(comparison, out, error);
     for (size_t i = 1; i < comparison->count; ++i)
         print_pair(comparison, &comparison->pairs[i], out);
-    return fflush(out) == 0 && !ferror(out)
-               ? IS_OK
-               : is_error_set(error, IS_E_OUTPUT, "compare: cannot write the report");
+    return status == IS_OK ? is_report_end("compare", out, error) : status;
 }
 
 static json_t *participant_json(const struct participant *one)
 {
-    const is_measurement *m = &one->measurement;
-    const is_account *account = &m->account;
+    const is_account *account = &one->row.best.account;
     json_t *counts = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "created", (json_int_t)account->created, "absorbed",
         (json_int_t)account->absorbed, "detected", (json_int_t)account->detected, "left",
         (json_int_t)account->left, "stopped", (json_int_t)account->stopped, "hits",
         (json_int_t)account->hits, "bounces", (json_int_t)account->bounces);
-    return json_pack(
-        "{s:s, s:s, s:s?, s:i, s:i, s:s, s:f, s:f, s:f, s:f, s:I, s:o}", "name", one->name,
-        "schedule", is_schedule_name(m->schedule), "configuration", one->config->path, "threads",
-        (int)m->threads, "pool", (int)m->pool, "instruction_set", m->instruction_set, "seconds",
-        m->seconds, "photons_per_second", is_measurement_photons_per_second(m),
-        "nanoseconds_per_photon_and_thread", is_measurement_photon_cost(m), "bounces_per_photon",
-        is_measurement_bounces(m), "hits", (json_int_t)m->hit_count, "account", counts);
+    json_t *object = is_row_json(&one->row);
+    json_object_set_new(object, "configuration",
+                        one->config->path ? json_string(one->config->path) : json_null());
+    json_object_set_new(object, "account", counts);
+    return object;
 }
 
 static json_t *pair_json(const struct comparison *comparison, const struct pair *pair)
@@ -303,14 +331,15 @@ static json_t *pair_json(const struct comparison *comparison, const struct pair 
                                                test->test.size, "probability",
                                                test->test.probability, "passed", test->passed));
     }
-    json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:I, s:f, s:f, s:o}", "first",
-        comparison->participants[0].name, "second", comparison->participants[pair->other].name,
-        "expected", pair->expect_identical ? "identical" : "compatible", "verdict",
-        is_verdict_name(verdict->kind), "holds", pair->holds, "same_seed", pair->same_seed,
-        "same_account", pair->same_account, "shared_hits", (json_int_t)verdict->shared,
-        "photon_inflation", verdict->photon_inflation, "module_inflation",
-        verdict->module_inflation, "tests", tests);
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:I, s:f, s:f, s:o}",
+                               "first", comparison->participants[0].row.name, "second",
+                               comparison->participants[pair->other].row.name, "expected",
+                               pair->expect_identical ? "identical" : "compatible", "differences",
+                               pair->differences, "verdict", is_verdict_name(verdict->kind),
+                               "holds", pair->holds, "same_seed", pair->same_seed, "same_account",
+                               pair->same_account, "shared_hits", (json_int_t)verdict->shared,
+                               "photon_inflation", verdict->photon_inflation, "module_inflation",
+                               verdict->module_inflation, "tests", tests);
     if (tested) {
         json_object_set_new(object, "level", json_real(verdict->level));
         json_object_set_new(object, "first_difference",
@@ -332,13 +361,7 @@ static int print_json(const struct comparison *comparison, bool holds, FILE *out
                   "steps", (json_int_t)comparison->steps.count, "photons",
                   (json_int_t)comparison->steps.photons, "false_alarm_rate", IS_VERDICT_FALSE_ALARM,
                   "holds", holds, "participants", participants, "pairs", pairs);
-    int status = IS_OK;
-    if (!report)
-        status = is_error_set(error, IS_E_MEMORY, "compare: no memory for the report");
-    else if (json_dumpf(report, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF)
-        status = is_error_set(error, IS_E_OUTPUT, "compare: cannot write the report");
-    json_decref(report);
-    return status;
+    return is_report_json("compare", report, out, error);
 }
 
 /* The pairs that broke their expectation, one line each. */
@@ -356,9 +379,10 @@ static int conclude(const struct comparison *comparison, is_error *error)
                             : pair->expect_identical ? "hits that differ"
                                                      : "hits that are not compatible";
         status = IS_E_DIFFERENT;
-        is_error_add(error, status, "compare: %s and %s: found %s, expected %s hits",
-                     comparison->participants[0].name, comparison->participants[i].name, found,
-                     pair->expect_identical ? "identical" : "compatible");
+        is_error_add(error, status, "compare: %s and %s: found %s, expected %s hits%s%s",
+                     comparison->participants[0].row.name, comparison->participants[i].row.name,
+                     found, pair->expect_identical ? "identical" : "compatible",
+                     pair->expect_identical ? "" : "; they differ in: ", pair->differences);
     }
     return status;
 }
@@ -371,9 +395,8 @@ int is_compare(const is_config *config, const is_compare_options *options, FILE 
         return is_error_set(error, IS_E_MEMORY, "compare: out of memory");
     comparison->config = config;
     comparison->against = options->against;
-    int status = choose_participants(comparison, options->schedules, error);
-    if (status == IS_OK)
-        status = run_config(comparison, config, error);
+    comparison->options = options;
+    int status = run_config(comparison, config, error);
     if (status == IS_OK && comparison->against)
         status = run_config(comparison, comparison->against, error);
     bool holds = status == IS_OK;
@@ -388,7 +411,7 @@ int is_compare(const is_config *config, const is_compare_options *options, FILE 
         status = conclude(comparison, error);
     is_step_list_free(&comparison->steps);
     for (size_t i = 0; i < comparison->count; ++i)
-        is_measurement_free(&comparison->participants[i].measurement);
+        is_measurement_free(&comparison->participants[i].row.best);
     free(comparison);
     return status;
 }

@@ -1,6 +1,7 @@
 /* `icestream stages`: every stage and variant. Variants and their parameters come from
  * stages/registry.def and the variants' headers; what a stage reads and writes is its contract (the
  * functions of stages/variants.h), the same for all its variants. */
+#include "kernels/stage.h"
 #include "pipeline/error.h"
 #include "stages/variants.h"
 
@@ -125,7 +126,10 @@ static void print_text(FILE *out)
                         variants[j].text, variants[j].parameters[0] ? "; set by " : "",
                         variants[j].parameters);
     }
-    fputs("\n*: the default. Choose with stages.STAGE in the run's YAML.\n", out);
+    fputs("\n*: the default. Choose with stages.STAGE in the run's YAML, by name, or give a header "
+          "of "
+          "your\nown (all stages but compact): stages: {scatter: {source: my_scatter.h}}\n",
+          out);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
@@ -150,6 +154,15 @@ static json_t *parameters_json(const char *parameters)
     return list;
 }
 
+/* Whether a header of the user's may take the place of the variants. */
+static bool takes_source(const stage *listed)
+{
+    bool takes = false;
+    for (int i = 0; i < IS_STAGES; ++i)
+        takes |= strcmp(is_stage_name((is_stage)i), listed->name) == 0;
+    return takes;
+}
+
 static json_t *stage_json(const stage *listed)
 {
     json_t *list = json_array();
@@ -159,10 +172,10 @@ static json_t *stage_json(const stage *listed)
                                                   "description", variants[i].text, "default",
                                                   (int)is_default(i), "parameters",
                                                   parameters_json(variants[i].parameters)));
-    return json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:o}", "name", listed->name, "description",
-                     listed->text, "reads", fields_json(listed->reads), "writes",
-                     fields_json(listed->writes), "bytes_read",
-                     (json_int_t)total_bytes(listed->reads), "bytes_written",
+    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:o}", "name", listed->name,
+                     "description", listed->text, "takes_source", (int)takes_source(listed),
+                     "reads", fields_json(listed->reads), "writes", fields_json(listed->writes),
+                     "bytes_read", (json_int_t)total_bytes(listed->reads), "bytes_written",
                      (json_int_t)total_bytes(listed->writes), "variants", list);
 }
 

@@ -6,9 +6,9 @@ expect 0 "$ICESTREAM" --version
 says out "icestream 0."
 expect 0 "$ICESTREAM" --help
 says out "usage: icestream COMMAND" "run " "validate " "info " "generate " "compare " "stages " \
-    "convert " "bench " "exit statuses:" "130  interrupted"
+    "convert " "plan " "bench " "exit statuses:" "130  interrupted"
 is_empty err
-for command in run validate info generate compare stages convert bench; do
+for command in run validate info generate compare stages convert plan bench; do
     expect 0 "$ICESTREAM" $command --help
     says out "usage: icestream $command" "--help"
     is_empty err
@@ -38,6 +38,35 @@ says err "expected FROM TO"
 expect 2 "$ICESTREAM" generate
 says err "expected --output FILE"
 
+expect 2 "$ICESTREAM" bench --repeats 0
+says err "--repeats: found '0', expected a whole number 1 .. 1000000"
+expect 2 "$ICESTREAM" bench --repeats 3x
+says err "--repeats: found '3x'"
+expect 2 "$ICESTREAM" bench --table html
+says err "--table: found 'html', expected md"
+expect 2 "$ICESTREAM" bench --workload cacsade
+says err "workload.kind=cacsade" "did you mean 'cascade'?"
+expect 2 "$ICESTREAM" bench --oversize 0
+says err "detector.oversize: found '0'"
+expect 2 "$ICESTREAM" bench --set device.backend=cpu --schedules fused
+says err "found 'fused', expected schedules of the CPU"
+expect 2 "$ICESTREAM" bench --reference nowhere
+says err "nowhere/ice_layers.csv"
+expect 2 "$ICESTREAM" plan --architecture sm_90
+says err "--architecture: found 'sm_90', expected a whole number"
+
+# What a run would take, and how fast it is.
+expect 0 "$ICESTREAM" plan --set device.backend=cpu --set device.threads=2
+says out "2 threads" "wavefront, waves of 1024 photon slots of 104 bytes"
+is_empty err
+expect 0 "$ICESTREAM" bench --set device.backend=cpu --schedules monolithic --workload uniform \
+    --counts shuffled --oversize 2 --steps 4 --photons 10 --repeats 1 --table md
+says out "40 photons in 4 steps of workload uniform, oversize 2, on cpu; best of 1" "| monolithic |"
+is_empty err
+expect 0 "$ICESTREAM" bench --set device.backend=cpu --set workload.steps=2 --workload cascade \
+    --schedules wavefront --repeats 1
+says out "400 photons in 2 steps of workload cascade"
+
 # Configuration.
 expect 2 "$ICESTREAM" run missing.yaml
 says err "missing.yaml"
@@ -45,16 +74,16 @@ printf 'graph: { scedule: wavefront }\nrun: { seed: -1 }\n' >bad.yaml
 expect 2 "$ICESTREAM" run bad.yaml
 says err "bad.yaml:1:10: error:" "schedule" "bad.yaml:2:14: error:"
 expect 2 "$ICESTREAM" validate bad.yaml
-expect 2 "$ICESTREAM" run --set graph.schedule=fused
+expect 2 "$ICESTREAM" run --set device.backend=cpu --set graph.schedule=fused
 says err "graph.schedule"
-expect 2 "$ICESTREAM" validate --set graph.bounces_per_wave=4
+expect 2 "$ICESTREAM" validate --set device.backend=cpu --set graph.bounces_per_wave=4
 says err "graph.bounces_per_wave: found 4"
-expect 1 "$ICESTREAM" run --set device.backend=cuda
-says err "this build has no GPU schedules"
+expect 1 "$ICESTREAM" run --set device.backend=cuda --set device.index=63
+says err "device.backend: found cuda"
 expect 0 "$ICESTREAM" run --print-config --set run.seed=42
 says out "seed: 42"
 is_empty err
-expect 0 "$ICESTREAM" validate
+expect 0 "$ICESTREAM" validate --set device.backend=cpu
 says out "hex86" "south-pole-like" "wavefront"
 is_empty err
 expect 0 "$ICESTREAM" validate --print-effective --set run.seed=43
@@ -99,5 +128,5 @@ says err "steps/b.steps.npy:" "steps/c.steps.npy:" "2 of 3 files set aside"
 [ "$(grep -c b.steps.npy err)" -eq 1 ] || fail "steps/b.steps.npy is not named once"
 
 expect 0 "$ICESTREAM" stages
-says out "hg-sl"
+says out "hg-sl" "{source: my_scatter.h}"
 finish

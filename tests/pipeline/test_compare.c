@@ -1,4 +1,4 @@
-/* `icestream compare` and `bench` from configuration to report, on small workloads. */
+/* `icestream compare` from configuration to report, on small workloads. */
 #include "pipeline/icestream.h"
 
 #include <check.h>
@@ -11,6 +11,7 @@
  * are seen. No step files: the pattern matches nothing here. */
 static const char *const common[] = {
     "source.files=[/nonexistent/*.steps.npy]",
+    "device.backend=cpu",
     "ice.model=uniform",
     "workload.kind=point",
     "workload.steps=50",
@@ -46,21 +47,26 @@ typedef struct answer {
     json_t *json;
 } answer;
 
-static answer compare(const is_config *config, const char *schedules, const is_config *against,
-                      bool json)
+static answer compare_as(const is_config *config, const is_compare_options *options)
 {
     answer result = {0};
     size_t size = 0;
     FILE *out = open_memstream(&result.text, &size);
     ck_assert_ptr_nonnull(out);
-    is_compare_options options = {.schedules = schedules, .against = against, .json = json};
-    result.status = is_compare(config, &options, out, &result.error);
+    result.status = is_compare(config, options, out, &result.error);
     fclose(out);
-    if (json && size > 0) {
+    if (options->json && size > 0) {
         result.json = json_loads(result.text, 0, NULL);
         ck_assert_ptr_nonnull(result.json);
     }
     return result;
+}
+
+static answer compare(const is_config *config, const char *schedules, const is_config *against,
+                      bool json)
+{
+    is_compare_options options = {.schedules = schedules, .against = against, .json = json};
+    return compare_as(config, &options);
 }
 
 static void forget(answer *result)
@@ -93,6 +99,7 @@ START_TEST(schedules_are_identical)
     ck_assert_str_eq(text_of(result.json, "steps_from"), "workload point");
     const json_t *pair = at(result.json, "pairs", 0);
     ck_assert_str_eq(text_of(pair, "expected"), "identical");
+    ck_assert_str_eq(text_of(pair, "differences"), "");
     ck_assert_str_eq(text_of(pair, "verdict"), "identical");
     ck_assert(json_is_true(json_object_get(pair, "same_account")));
     ck_assert_int_gt(json_integer_value(json_object_get(pair, "shared_hits")), 100);
@@ -101,6 +108,10 @@ START_TEST(schedules_are_identical)
         ck_assert_str_eq(text_of(one, "schedule"), i == 0 ? "wavefront" : "monolithic");
         ck_assert_double_gt(json_real_value(json_object_get(one, "photons_per_second")), 0);
         ck_assert_double_gt(json_real_value(json_object_get(one, "bounces_per_photon")), 1);
+        ck_assert_str_eq(text_of(one, "backend"), "cpu");
+        ck_assert_int_eq(json_integer_value(json_object_get(one, "threads")), 2);
+        ck_assert_double_gt(
+            json_real_value(json_object_get(one, "nanoseconds_per_photon_and_thread")), 0);
         const json_t *account = json_object_get(one, "account");
         ck_assert_int_eq(json_integer_value(json_object_get(account, "created")), 10000);
     }
@@ -143,6 +154,7 @@ START_TEST(other_seed_is_compatible)
     const json_t *pair = at(result.json, "pairs", 0);
     ck_assert_str_eq(text_of(pair, "expected"), "compatible");
     ck_assert_str_eq(text_of(pair, "verdict"), "compatible");
+    ck_assert_str_eq(text_of(pair, "differences"), "seed (1, 2)");
     ck_assert(json_is_false(json_object_get(pair, "same_seed")));
     ck_assert_uint_eq(json_array_size(json_object_get(pair, "tests")), 6);
     ck_assert_double_eq(json_real_value(json_object_get(result.json, "false_alarm_rate")), 1e-3);
@@ -157,6 +169,43 @@ START_TEST(other_seed_is_compatible)
 }
 END_TEST
 
+START_TEST(differences_are_named)
+{
+    static const struct {
+        const char *set, *differences;
+    } cases[] = {{"run.bounce_limit=77", "bounce limit (10000, 77)"},
+                 {"ice.model=south-pole-like", "ice"},
+                 {"detector.oversize=4", "detector"},
+                 {"light.acceptance=none", "light or the content of a stage's file"},
+                 {"stages.propagate=layer-walk", "propagate (cumulative, layer-walk)"}};
+    is_config *config = load(NULL, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        is_config *against = load(cases[i].set, NULL);
+        answer result = compare(config, "wavefront", against, true);
+        ck_assert_msg(
+            strcmp(text_of(at(result.json, "pairs", 0), "differences"), cases[i].differences) == 0,
+            "%s: %s", cases[i].set, text_of(at(result.json, "pairs", 0), "differences"));
+        forget(&result);
+        is_config_destroy(against);
+    }
+    is_config_destroy(config);
+}
+END_TEST
+
+START_TEST(markdown_table)
+{
+    is_config *config = load("workload.steps=5", NULL);
+    answer result = compare_as(config, &(is_compare_options){.markdown = true});
+    ck_assert_int_eq(result.status, IS_OK);
+    ck_assert_ptr_nonnull(strstr(result.text, "\n| schedule | code | threads | seconds |"));
+    ck_assert_ptr_nonnull(strstr(result.text, "|\n|---|---:|---:|---:|"));
+    ck_assert_ptr_nonnull(strstr(result.text, "\n| wavefront | "));
+    ck_assert_ptr_nonnull(strstr(result.text, "\n| monolithic | "));
+    forget(&result);
+    is_config_destroy(config);
+}
+END_TEST
+
 START_TEST(other_physics_differs)
 {
     is_config *config = load(NULL, NULL);
@@ -164,6 +213,9 @@ START_TEST(other_physics_differs)
     answer result = compare(config, NULL, against, false);
     ck_assert_int_eq(result.status, IS_E_DIFFERENT);
     ck_assert_ptr_nonnull(strstr(result.error.text, "expected compatible hits"));
+    ck_assert_ptr_nonnull(
+        strstr(result.error.text, "they differ in: scatter (hg-sl, isotropic), seed (1, 2)"));
+    ck_assert_ptr_nonnull(strstr(result.text, "They differ in: scatter (hg-sl, isotropic)"));
     ck_assert_ptr_nonnull(strstr(result.text, "below the level"));
     forget(&result);
     is_config_destroy(against);
@@ -261,73 +313,6 @@ START_TEST(standard_input)
 }
 END_TEST
 
-START_TEST(bench_reports)
-{
-    is_config *config = load("workload.steps=5", NULL);
-    for (int json = 0; json < 2; ++json) {
-        char *text = NULL;
-        size_t size = 0;
-        is_error error = {0};
-        FILE *out = open_memstream(&text, &size);
-        ck_assert_ptr_nonnull(out);
-        ck_assert_msg(is_bench(config, json, out, &error) == IS_OK, "%s", error.text);
-        fclose(out);
-        if (json) {
-            json_t *root = json_loads(text, 0, NULL);
-            ck_assert_int_eq(json_integer_value(json_object_get(root, "photons")), 1000);
-            /* Two schedules, each on one thread and on two. */
-            ck_assert_uint_eq(json_array_size(json_object_get(root, "rows")), 4);
-            json_int_t bounces =
-                json_integer_value(json_object_get(at(root, "rows", 0), "bounces"));
-            ck_assert_int_gt(bounces, 1000);
-            for (size_t i = 0; i < 4; ++i) {
-                const json_t *row = at(root, "rows", i);
-                ck_assert_int_eq(json_integer_value(json_object_get(row, "threads")), 1 + i % 2);
-                ck_assert_int_eq(json_integer_value(json_object_get(row, "bounces")), bounces);
-                ck_assert_double_gt(json_real_value(json_object_get(row, "photons_per_second")), 0);
-            }
-            json_decref(root);
-        } else {
-            ck_assert_ptr_nonnull(strstr(text, "\nwavefront "));
-            ck_assert_ptr_nonnull(strstr(text, "\nmonolithic "));
-        }
-        free(text);
-    }
-    is_config_destroy(config);
-}
-END_TEST
-
-START_TEST(bench_of_one_schedule)
-{
-    /* One thread and one schedule: a single row, which bench/instructions.sh relies on. */
-    is_config *config = load("graph.schedule=monolithic", "device.threads=1");
-    char *text = NULL;
-    size_t size = 0;
-    is_error error = {0};
-    FILE *out = open_memstream(&text, &size);
-    ck_assert_ptr_nonnull(out);
-    ck_assert_msg(is_bench(config, true, out, &error) == IS_OK, "%s", error.text);
-    fclose(out);
-    json_t *root = json_loads(text, 0, NULL);
-    ck_assert_uint_eq(json_array_size(json_object_get(root, "rows")), 1);
-    ck_assert_str_eq(text_of(at(root, "rows", 0), "schedule"), "monolithic");
-    ck_assert_int_eq(json_integer_value(json_object_get(root, "best_of")), 3);
-    json_decref(root);
-    free(text);
-    is_config_destroy(config);
-}
-END_TEST
-
-START_TEST(bench_without_photons)
-{
-    is_config *config = load("workload.photons_per_step=0", NULL);
-    is_error error = {0};
-    ck_assert_int_eq(is_bench(config, false, stdout, &error), IS_E_CONFIG);
-    ck_assert_ptr_nonnull(strstr(error.text, "no photons"));
-    is_config_destroy(config);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("compare");
@@ -336,18 +321,14 @@ int main(void)
     tcase_add_test(tests, schedules_are_identical);
     tcase_add_test(tests, equal_physics_other_machinery);
     tcase_add_test(tests, other_seed_is_compatible);
+    tcase_add_test(tests, differences_are_named);
+    tcase_add_test(tests, markdown_table);
     tcase_add_test(tests, other_physics_differs);
     tcase_add_test(tests, no_hits_is_no_pass);
     tcase_add_test(tests, wrong_schedules);
     tcase_add_test(tests, steps_from_files);
     tcase_add_test(tests, standard_input);
     suite_add_tcase(suite, tests);
-    TCase *bench = tcase_create("bench");
-    tcase_set_timeout(bench, 120);
-    tcase_add_test(bench, bench_reports);
-    tcase_add_test(bench, bench_of_one_schedule);
-    tcase_add_test(bench, bench_without_photons);
-    suite_add_tcase(suite, bench);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

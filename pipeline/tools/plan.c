@@ -1,0 +1,399 @@
+/* `icestream plan`: what a run would take, without running photons. */
+#include "graphs/gpu.h"
+#include "kernels/cuda/state.h"
+#include "pipeline/error.h"
+#include "pipeline/host/device.h"
+#include "pipeline/tools/report.h"
+#include "pipeline/tools/schedules.h"
+#include "pipeline/tools/world.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARCHITECTURE_DEFAULT = 90 };
+
+typedef struct cpu_plan {
+    bool wanted;
+    is_schedule schedule;
+    uint32_t threads;
+    char instruction_set[16];
+    uint32_t pool;      /* photon slots of a thread */
+    size_t slot_bytes;  /* of one slot */
+    size_t table_bytes; /* shared by all threads */
+} cpu_plan;
+
+typedef struct gpu_plan {
+    bool wanted;
+    is_gpu_device device;                      /* name "": there is none */
+    is_gpu_error absent;                       /* why there is none */
+    int architecture;                          /* that is planned for */
+    bool assumed;                              /* neither given nor found */
+    is_gpu_plan *schedules[IS_SCHEDULE_COUNT]; /* [count] */
+    size_t count;
+    char missing[sizeof((is_error *)0)->text]; /* why there is no plan; "": there is */
+} gpu_plan;
+
+typedef struct plan {
+    cpu_plan cpu;
+    gpu_plan gpu;
+} plan;
+
+/* ---- planning -------------------------------------------------------------------------------- */
+
+static int plan_cpu(const is_config *config, const is_world *world, cpu_plan *out, is_error *error)
+{
+    is_device_options options;
+    int status = is_device_options_from_config(config, &options, error);
+    if (status != IS_OK)
+        return status;
+    is_hit_models models = {.tables = &world->tables->device,
+                            .detector = world->models->detector,
+                            .light = world->models->light};
+    is_device *device = NULL;
+    status = is_device_create(&options, world->tables, models, (is_post){0}, &device, error);
+    if (status != IS_OK)
+        return status;
+    *out = (cpu_plan){.wanted = true,
+                      .schedule = is_device_schedule(device),
+                      .threads = is_device_threads(device),
+                      .pool = is_device_pool(device),
+                      .table_bytes = world->tables->bytes};
+    snprintf(out->instruction_set, sizeof out->instruction_set, "%s",
+             is_device_instruction_set(device));
+    is_device_destroy(device);
+
+    /* Stages have no part in how large a slot is. */
+    is_graph_options graph_options = {.schedule = options.schedule,
+                                      .pool = options.pool,
+                                      .instruction_set = options.instruction_set};
+    is_graph *graph = NULL;
+    char why[512] = "";
+    if (is_graph_create(&graph_options, world->tables, &graph, why, sizeof why) != IS_GRAPH_OK)
+        return is_error_set(error, IS_E_MEMORY, "%s", why);
+    out->slot_bytes = is_graph_slot_bytes(graph);
+    is_graph_destroy(graph);
+    return IS_OK;
+}
+
+/* The device that is planned for; a given architecture wins over what is here. */
+static void find_device(const is_config *config, int architecture, gpu_plan *out)
+{
+    if (architecture != 0) {
+        out->architecture = architecture;
+    } else if (is_gpu_describe((int)config->device.index, &out->device, &out->absent) ==
+               IS_GRAPH_OK) {
+        out->architecture = out->device.architecture;
+    } else {
+        out->device.name[0] = '\0';
+        out->architecture = ARCHITECTURE_DEFAULT;
+        out->assumed = true;
+    }
+}
+
+static int plan_schedule(const is_config *config, const is_world *world, is_schedule schedule,
+                         int architecture, gpu_plan *out, is_error *error)
+{
+    is_gpu_options options;
+    int status = is_device_gpu_options_from_config(config, &options, error);
+    if (status != IS_OK)
+        return status;
+    options.schedule = schedule;
+    is_gpu_error problem = {.status = IS_GRAPH_OK};
+    int result = is_gpu_plan_create(&options, world->tables, architecture,
+                                    &out->schedules[out->count], &problem);
+    if (result == IS_GRAPH_OK) {
+        out->count++;
+        return IS_OK;
+    }
+    return is_error_set(error, result == IS_GRAPH_NO_MEMORY ? IS_E_MEMORY : IS_E_DEVICE, "plan: %s",
+                        problem.text);
+}
+
+static int plan_gpu(const is_config *config, const is_world *world, int architecture, gpu_plan *out,
+                    is_error *error)
+{
+    out->wanted = true;
+    find_device(config, architecture, out);
+    is_schedule_list list = is_schedules_of_device(true);
+    if (config->graph.schedule != IS_SCHEDULE_AUTO)
+        list = (is_schedule_list){.items = {config->graph.schedule}, .count = 1};
+    int status = IS_OK;
+    for (size_t i = 0; status == IS_OK && i < list.count; ++i)
+        if (list.items[i] != IS_SCHEDULE_AUTO)
+            status = plan_schedule(config, world, list.items[i],
+                                   out->device.name[0] != '\0' ? 0 : out->architecture, out, error);
+    /* Where nobody asked for a GPU, that there is no plan for one is news and not an error. */
+    if (status == IS_E_DEVICE && config->device.backend == IS_BACKEND_AUTO && architecture == 0) {
+        snprintf(out->missing, sizeof out->missing, "%s", error ? error->text : "no plan");
+        return is_error_set(error, IS_OK, "%s", "");
+    }
+    return status;
+}
+
+/* A CPU's plan where photons would go through the CPU, a GPU's where they could go through one or
+ * an architecture was given. */
+static int make_plan(const is_config *config, const is_plan_options *options, plan *out,
+                     is_error *error)
+{
+    is_world world;
+    int status = is_world_create(config, &world, error);
+    if (status != IS_OK)
+        return status;
+    is_backend backend = config->device.backend;
+    if (backend != IS_BACKEND_CPU || options->architecture != 0)
+        status = plan_gpu(config, &world, options->architecture, &out->gpu, error);
+    bool gpu_here = out->gpu.wanted && out->gpu.device.name[0] != '\0';
+    if (status == IS_OK && backend != IS_BACKEND_CUDA && !gpu_here)
+        status = plan_cpu(config, &world, &out->cpu, error);
+    /* Settings that a CPU does not have are those of a machine with a GPU, which is planned for. */
+    if (status == IS_E_CONFIG && backend == IS_BACKEND_AUTO && out->gpu.count > 0)
+        status = is_error_set(error, IS_OK, "%s", "");
+    is_world_destroy(&world);
+    return status;
+}
+
+/* ---- what is in a plan ----------------------------------------------------------------------- */
+
+static const char *origin_text(is_program_origin origin)
+{
+    switch (origin) {
+    case IS_PROGRAM_COMPILED:
+        return "compiled";
+    case IS_PROGRAM_CACHED:
+        return "cached";
+    case IS_PROGRAM_INSTALLED:
+        break;
+    }
+    return "installed";
+}
+
+static const is_kernel_resources *largest_kernel(const is_gpu_plan *schedule)
+{
+    const is_kernel_resources *largest = NULL;
+    for (size_t i = 0; i < schedule->kernel_count; ++i)
+        if (!largest || schedule->kernels[i].resources.registers > largest->registers)
+            largest = &schedule->kernels[i].resources;
+    return largest;
+}
+
+/* Registers of the largest kernel of a schedule, 0: it was not planned. */
+static uint32_t registers_of(const gpu_plan *gpu, is_schedule schedule)
+{
+    for (size_t i = 0; i < gpu->count; ++i)
+        if (gpu->schedules[i]->options.schedule == schedule)
+            return largest_kernel(gpu->schedules[i])->registers;
+    return 0;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void print_cpu(const cpu_plan *cpu, FILE *out)
+{
+    fprintf(out, "CPU         %" PRIu32 " threads, %s\n", cpu->threads, cpu->instruction_set);
+    fprintf(out, "  schedule  %s, waves of %" PRIu32 " photon slots of %zu bytes\n",
+            is_schedule_name(cpu->schedule), cpu->pool, cpu->slot_bytes);
+    fprintf(out, "  memory    waves %.1f KiB a thread, tables %.1f KiB for all\n",
+            (double)cpu->pool * (double)cpu->slot_bytes / 1024, (double)cpu->table_bytes / 1024);
+}
+
+static void print_device(const gpu_plan *gpu, FILE *out)
+{
+    const is_gpu_device *device = &gpu->device;
+    if (device->name[0] != '\0')
+        fprintf(out, "GPU         %s, sm_%d, %d multiprocessors, %.1f GiB of memory\n",
+                device->name, device->architecture, device->processors,
+                (double)device->memory_bytes / (1 << 30));
+    else if (gpu->assumed)
+        fprintf(out,
+                "GPU         none here; sm_%d is assumed (--architecture names another)\n"
+                "  reason    %s\n",
+                gpu->architecture, gpu->absent.text);
+    else
+        fprintf(out, "GPU         any of architecture sm_%d\n", gpu->architecture);
+    if (gpu->missing[0] != '\0')
+        fprintf(out, "  no plan   %s\n", gpu->missing);
+}
+
+static int print_kernels(const is_gpu_plan *schedule, FILE *out, is_error *error)
+{
+    static const char *const headings[] = {
+        "kernel",        "registers", "shared B",  "stack B",   "spill stores B",
+        "spill loads B", "threads",   "blocks/SM", "occupancy", "bytes/slot"};
+    is_report *report = is_report_create(headings, sizeof headings / sizeof *headings);
+    for (size_t i = 0; i < schedule->kernel_count; ++i) {
+        const is_gpu_plan_kernel *kernel = &schedule->kernels[i];
+        const is_kernel_resources *resources = &kernel->resources;
+        is_report_cell(report, "%s", resources->name);
+        is_report_cell(report, "%" PRIu32, resources->registers);
+        is_report_cell(report, "%" PRIu32, resources->shared_bytes);
+        is_report_cell(report, "%" PRIu32, resources->stack_bytes);
+        is_report_cell(report, "%" PRIu32, resources->spill_stores);
+        is_report_cell(report, "%" PRIu32, resources->spill_loads);
+        is_report_cell(report, "%" PRIu32, kernel->block);
+        is_report_cell(report, "%" PRIu32, kernel->blocks_per_processor);
+        is_report_cell(report, "%.0f %%", 100 * kernel->occupancy);
+        is_report_number(report, kernel->bytes_per_slot, 0);
+    }
+    int status = is_report_print(report, false, 2, out, error);
+    is_report_destroy(report);
+    return status;
+}
+
+static double megabytes(uint64_t bytes)
+{
+    return 1e-6 * (double)bytes;
+}
+
+static int print_schedule(const is_gpu_plan *schedule, FILE *out, is_error *error)
+{
+    const is_gpu_options *options = &schedule->options;
+    fprintf(out, "\n%s, %s maths, kernels %s\n", is_schedule_name(options->schedule),
+            options->math == IS_MATH_PORTABLE ? "portable" : "fast", origin_text(schedule->origin));
+    int status = print_kernels(schedule, out, error);
+    fprintf(out, "  pool      %" PRIu32 " slots of %u bytes in %" PRIu32 " lanes", options->pool,
+            IS_SLOT_BYTES, options->lanes);
+    if (options->schedule == IS_SCHEDULE_FUSED)
+        fprintf(out, ", %" PRIu32 " bounces per wave", options->bounces_per_wave);
+    if (options->schedule == IS_SCHEDULE_MONOLITHIC)
+        fprintf(out, ", refilled at %" PRIu32 " idle lanes of a warp", options->refill);
+    if (schedule->bytes_per_bounce > 0)
+        fprintf(out,
+                "\n  traffic   %.1f bytes per photon and bounce, between pool and processors\n",
+                schedule->bytes_per_bounce);
+    else
+        fprintf(out, "\n  traffic   none: photons stay in registers\n");
+    fprintf(out,
+            "  batches   up to %" PRIu32 " steps and %" PRIu32 " photons, %" PRIu32
+            " places for hits\n",
+            options->batch_emissions, options->batch_photons, options->hits);
+    fprintf(out,
+            "  memory    %.1f MB of the device: pool %.1f, queues %.1f, hits %.1f, tables %.1f; "
+            "%.1f MB of the host\n",
+            megabytes(schedule->device_bytes), megabytes(schedule->pool_bytes),
+            megabytes(schedule->queue_bytes), megabytes(schedule->hit_bytes),
+            megabytes(schedule->table_bytes), megabytes(schedule->staging_bytes));
+    return status;
+}
+
+static void print_largest(const gpu_plan *gpu, FILE *out)
+{
+    fputs("\nRegisters of the largest kernel:", out);
+    for (size_t i = 0; i < gpu->count; ++i) {
+        const is_gpu_plan *schedule = gpu->schedules[i];
+        const is_kernel_resources *largest = largest_kernel(schedule);
+        fprintf(out, "%s %s %" PRIu32 " (%s)", i > 0 ? "," : "",
+                is_schedule_name(schedule->options.schedule), largest->registers, largest->name);
+    }
+    uint32_t wavefront = registers_of(gpu, IS_SCHEDULE_WAVEFRONT);
+    uint32_t monolithic = registers_of(gpu, IS_SCHEDULE_MONOLITHIC);
+    if (wavefront > 0 && monolithic > 0 && wavefront != monolithic)
+        fprintf(out, ": wavefront has %" PRIu32 " %s than monolithic",
+                wavefront < monolithic ? monolithic - wavefront : wavefront - monolithic,
+                wavefront < monolithic ? "fewer" : "more");
+    else if (wavefront > 0 && monolithic > 0)
+        fprintf(out, ": wavefront has as many as monolithic");
+    fputc('\n', out);
+}
+
+static int print_text(const plan *all, FILE *out, is_error *error)
+{
+    int status = IS_OK;
+    if (all->cpu.wanted)
+        print_cpu(&all->cpu, out);
+    if (all->cpu.wanted && all->gpu.wanted)
+        fputc('\n', out);
+    if (all->gpu.wanted)
+        print_device(&all->gpu, out);
+    for (size_t i = 0; status == IS_OK && i < all->gpu.count; ++i)
+        status = print_schedule(all->gpu.schedules[i], out, error);
+    if (all->gpu.count > 0)
+        print_largest(&all->gpu, out);
+    return status == IS_OK ? is_report_end("plan", out, error) : status;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *cpu_json(const cpu_plan *cpu)
+{
+    return json_pack("{s:s, s:I, s:s, s:I, s:I, s:I}", "schedule", is_schedule_name(cpu->schedule),
+                     "threads", (json_int_t)cpu->threads, "instruction_set", cpu->instruction_set,
+                     "pool", (json_int_t)cpu->pool, "slot_bytes", (json_int_t)cpu->slot_bytes,
+                     "table_bytes", (json_int_t)cpu->table_bytes);
+}
+
+static json_t *kernel_json(const is_gpu_plan_kernel *kernel)
+{
+    const is_kernel_resources *resources = &kernel->resources;
+    return json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I}", "name", resources->name, "registers",
+        (json_int_t)resources->registers, "shared_bytes", (json_int_t)resources->shared_bytes,
+        "stack_bytes", (json_int_t)resources->stack_bytes, "spill_stores",
+        (json_int_t)resources->spill_stores, "spill_loads", (json_int_t)resources->spill_loads,
+        "block", (json_int_t)kernel->block, "blocks_per_multiprocessor",
+        (json_int_t)kernel->blocks_per_processor, "occupancy", kernel->occupancy, "bytes_per_slot",
+        (json_int_t)kernel->bytes_per_slot);
+}
+
+static json_t *schedule_json(const is_gpu_plan *schedule)
+{
+    const is_gpu_options *options = &schedule->options;
+    const is_kernel_resources *largest = largest_kernel(schedule);
+    json_t *kernels = json_array();
+    for (size_t i = 0; i < schedule->kernel_count; ++i)
+        json_array_append_new(kernels, kernel_json(&schedule->kernels[i]));
+    return json_pack(
+        "{s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, "
+        "s:{s:I, s:I, s:I, s:I, s:I, s:I}}",
+        "schedule", is_schedule_name(options->schedule), "math",
+        options->math == IS_MATH_PORTABLE ? "portable" : "fast", "program",
+        origin_text(schedule->origin), "kernels", kernels, "largest_kernel", largest->name,
+        "registers", (json_int_t)largest->registers, "pool", (json_int_t)options->pool, "lanes",
+        (json_int_t)options->lanes, "bounces_per_wave", (json_int_t)options->bounces_per_wave,
+        "refill", (json_int_t)options->refill, "batch_steps", (json_int_t)options->batch_emissions,
+        "batch_photons", (json_int_t)options->batch_photons, "hit_places",
+        (json_int_t)options->hits, "bytes_per_photon", (json_int_t)IS_SLOT_BYTES,
+        "bytes_per_bounce", schedule->bytes_per_bounce, "bytes", "pool",
+        (json_int_t)schedule->pool_bytes, "queues", (json_int_t)schedule->queue_bytes, "hits",
+        (json_int_t)schedule->hit_bytes, "tables", (json_int_t)schedule->table_bytes, "device",
+        (json_int_t)schedule->device_bytes, "staging", (json_int_t)schedule->staging_bytes);
+}
+
+static json_t *gpu_json(const gpu_plan *gpu)
+{
+    json_t *schedules = json_array();
+    for (size_t i = 0; i < gpu->count; ++i)
+        json_array_append_new(schedules, schedule_json(gpu->schedules[i]));
+    const char *name = gpu->device.name[0] != '\0' ? gpu->device.name : NULL;
+    const char *missing = gpu->missing[0] != '\0' ? gpu->missing : NULL;
+    return json_pack("{s:s?, s:i, s:b, s:s?, s:o}", "device", name, "architecture",
+                     gpu->architecture, "assumed", (int)gpu->assumed, "no_plan", missing,
+                     "schedules", schedules);
+}
+
+static int print_json(const plan *all, FILE *out, is_error *error)
+{
+    json_t *report = json_object();
+    if (all->cpu.wanted)
+        json_object_set_new(report, "cpu", cpu_json(&all->cpu));
+    if (all->gpu.wanted)
+        json_object_set_new(report, "gpu", gpu_json(&all->gpu));
+    return is_report_json("plan", report, out, error);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+int is_plan(const is_config *config, const is_plan_options *options, FILE *out, is_error *error)
+{
+    plan *all = calloc(1, sizeof *all);
+    if (!all)
+        return is_error_set(error, IS_E_MEMORY, "plan: out of memory");
+    int status = make_plan(config, options, all, error);
+    if (status == IS_OK)
+        status = options->json ? print_json(all, out, error) : print_text(all, out, error);
+    for (size_t i = 0; i < all->gpu.count; ++i)
+        is_gpu_plan_destroy(all->gpu.schedules[i]);
+    free(all);
+    return status;
+}

@@ -1,0 +1,216 @@
+/* `icestream plan`: figures of the CPU's plan, and (in a build with CUDA, with or without a GPU) of
+ * the kernels of every schedule. */
+#include "pipeline/icestream.h"
+#include "tests/support/model_files.h"
+
+#include <check.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *plan(const is_config *config, int architecture, bool json)
+{
+    char *text = NULL;
+    size_t size = 0;
+    is_error error = {0};
+    is_plan_options options = {.architecture = architecture, .json = json};
+    FILE *out = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(out);
+    ck_assert_msg(is_plan(config, &options, out, &error) == IS_OK, "%s", error.text);
+    fclose(out);
+    return text;
+}
+
+static json_t *plan_json(const is_config *config, int architecture)
+{
+    char *text = plan(config, architecture, true);
+    json_t *root = json_loads(text, 0, NULL);
+    ck_assert_msg(root != NULL, "%s", text);
+    free(text);
+    return root;
+}
+
+static json_int_t whole_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    ck_assert_msg(json_is_integer(value), "%s", key);
+    return json_integer_value(value);
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    ck_assert_msg(json_is_real(value), "%s", key);
+    return json_real_value(value);
+}
+
+START_TEST(cpu_plan)
+{
+    is_config *config = model_config("device.backend=cpu", "device.threads=3", "graph.pool=512",
+                                     "device.instruction_set=baseline", NULL);
+    json_t *root = plan_json(config, 0);
+    ck_assert_ptr_null(json_object_get(root, "gpu"));
+    const json_t *cpu = json_object_get(root, "cpu");
+    ck_assert_str_eq(json_string_value(json_object_get(cpu, "schedule")), "wavefront");
+    ck_assert_str_eq(json_string_value(json_object_get(cpu, "instruction_set")), "baseline");
+    ck_assert_int_eq(whole_of(cpu, "threads"), 3);
+    ck_assert_int_eq(whole_of(cpu, "pool"), 512);
+    /* 19 columns of a photon, 7 of scratch, 4 bytes each. */
+    ck_assert_int_eq(whole_of(cpu, "slot_bytes"), 104);
+    ck_assert_int_gt(whole_of(cpu, "table_bytes"), 100000);
+    json_decref(root);
+    char *text = plan(config, 0, false);
+    ck_assert_ptr_nonnull(strstr(text, "3 threads, baseline\n"));
+    ck_assert_ptr_nonnull(strstr(text, "wavefront, waves of 512 photon slots of 104 bytes\n"));
+    ck_assert_ptr_nonnull(strstr(text, "waves 52.0 KiB a thread"));
+    free(text);
+    is_config_destroy(config);
+}
+END_TEST
+
+/* The plan of the kernels for sm_90, or NULL (after a message) where this build or machine cannot
+ * make kernels. */
+static json_t *plan_kernels(const char *schedule)
+{
+    is_config *config = model_config("device.backend=auto", schedule, NULL);
+    is_error error = {0};
+    FILE *nowhere = fopen("/dev/null", "w");
+    ck_assert_ptr_nonnull(nowhere);
+    is_plan_options options = {.architecture = 90};
+    int status = is_plan(config, &options, nowhere, &error);
+    fclose(nowhere);
+    json_t *root = NULL;
+    if (status == IS_OK)
+        root = plan_json(config, 90);
+    else
+        printf("skipped: %s\n", error.text);
+    ck_assert(status == IS_OK || status == IS_E_DEVICE);
+    is_config_destroy(config);
+    return root;
+}
+
+START_TEST(every_schedule)
+{
+    static const struct {
+        const char *name;
+        size_t kernels;
+    } expected[] = {{"wavefront", 4},
+                    {"fused", 2},
+                    {"monolithic", 1},
+                    {"job-queue", 1},
+                    {"thread-per-step", 1}};
+    json_t *root = plan_kernels("graph.schedule=auto");
+    if (!root)
+        return;
+    const json_t *gpu = json_object_get(root, "gpu");
+    ck_assert_int_eq(whole_of(gpu, "architecture"), 90);
+    ck_assert(json_is_false(json_object_get(gpu, "assumed")));
+    const json_t *schedules = json_object_get(gpu, "schedules");
+    ck_assert_uint_eq(json_array_size(schedules), sizeof expected / sizeof *expected);
+    json_int_t largest[5];
+    for (size_t i = 0; i < json_array_size(schedules); ++i) {
+        const json_t *schedule = json_array_get(schedules, i);
+        ck_assert_str_eq(json_string_value(json_object_get(schedule, "schedule")),
+                         expected[i].name);
+        ck_assert_int_eq(whole_of(schedule, "bytes_per_photon"), 48);
+        const json_t *kernels = json_object_get(schedule, "kernels");
+        ck_assert_uint_eq(json_array_size(kernels), expected[i].kernels);
+        json_int_t most = 0;
+        for (size_t k = 0; k < json_array_size(kernels); ++k) {
+            const json_t *kernel = json_array_get(kernels, k);
+            json_int_t registers = whole_of(kernel, "registers");
+            most = registers > most ? registers : most;
+            ck_assert_int_ge(registers, 16);
+            ck_assert_int_le(registers, 255);
+            /* No default kernel spills. */
+            ck_assert_int_eq(whole_of(kernel, "spill_stores"), 0);
+            ck_assert_int_eq(whole_of(kernel, "spill_loads"), 0);
+            ck_assert_int_ge(whole_of(kernel, "blocks_per_multiprocessor"), 1);
+            ck_assert_double_eq_tol(number_of(kernel, "occupancy"),
+                                    (double)(whole_of(kernel, "blocks_per_multiprocessor") *
+                                             whole_of(kernel, "block")) /
+                                        2048,
+                                    1e-9);
+        }
+        largest[i] = whole_of(schedule, "registers");
+        ck_assert_int_eq(largest[i], most);
+        const json_t *bytes = json_object_get(schedule, "bytes");
+        ck_assert_int_eq(whole_of(bytes, "device"),
+                         whole_of(bytes, "pool") + whole_of(bytes, "queues") +
+                             whole_of(bytes, "hits") + whole_of(bytes, "tables"));
+        ck_assert_int_ge(whole_of(bytes, "pool"), 48 * whole_of(schedule, "pool"));
+    }
+    /* What the split into stages is for. */
+    ck_assert_int_lt(largest[0], largest[2]);
+    json_decref(root);
+}
+END_TEST
+
+START_TEST(one_schedule)
+{
+    json_t *root = plan_kernels("graph.schedule=fused");
+    if (!root)
+        return;
+    /* The CPU has no such schedule, so it has no plan either. */
+    ck_assert_ptr_null(json_object_get(root, "cpu"));
+    const json_t *schedules = json_object_get(json_object_get(root, "gpu"), "schedules");
+    ck_assert_uint_eq(json_array_size(schedules), 1);
+    /* All of a photon is read and written once in so many bounces, and a word at its creation. */
+    const json_t *fused = json_array_get(schedules, 0);
+    ck_assert_double_ge(
+        number_of(fused, "bytes_per_bounce") * (double)whole_of(fused, "bounces_per_wave"), 96);
+    json_decref(root);
+    is_config *config = model_config("graph.schedule=fused", NULL);
+    char *text = plan(config, 80, false);
+    ck_assert_ptr_nonnull(strstr(text, "any of architecture sm_80\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  is_visit "));
+    ck_assert_ptr_nonnull(strstr(text, "\nRegisters of the largest kernel: fused "));
+    free(text);
+    is_config_destroy(config);
+}
+END_TEST
+
+START_TEST(without_a_wish)
+{
+    /* Whatever this machine has, there is a plan of something. */
+    is_config *config = model_config("device.backend=auto", NULL);
+    json_t *root = plan_json(config, 0);
+    ck_assert(json_object_get(root, "cpu") != NULL || json_object_get(root, "gpu") != NULL);
+    json_decref(root);
+    is_config_destroy(config);
+}
+END_TEST
+
+START_TEST(full_disk)
+{
+    is_config *config = model_config("device.backend=cpu", NULL);
+    for (int json = 0; json < 2; ++json) {
+        is_error error = {0};
+        FILE *out = fopen("/dev/full", "w");
+        ck_assert_ptr_nonnull(out);
+        setvbuf(out, NULL, _IONBF, 0);
+        is_plan_options options = {.json = json};
+        ck_assert_int_eq(is_plan(config, &options, out, &error), IS_E_OUTPUT);
+        fclose(out);
+    }
+    is_config_destroy(config);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("plan");
+    TCase *tests = tcase_create("plan");
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, cpu_plan);
+    tcase_add_test(tests, every_schedule);
+    tcase_add_test(tests, one_schedule);
+    tcase_add_test(tests, without_a_wish);
+    tcase_add_test(tests, full_disk);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
