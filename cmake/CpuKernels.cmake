@@ -8,6 +8,7 @@ if(CMAKE_C_COMPILER_ID MATCHES "Clang")
     list(APPEND IS_KERNEL_OPTIONS -Wno-pass-failed)
 endif()
 
+set(IS_KERNEL_TARGETS "")
 function(is_add_kernels name)
     add_library(is_kernels_${name} OBJECT ${CMAKE_SOURCE_DIR}/kernels/cpu/isa/kernels.c)
     target_include_directories(is_kernels_${name} PRIVATE ${CMAKE_SOURCE_DIR}
@@ -16,6 +17,8 @@ function(is_add_kernels name)
                                IS_KERNELS_SYMBOL=is_cpu_kernels_${name} IS_KERNELS_NAME="${name}")
     target_compile_options(is_kernels_${name} PRIVATE ${IS_KERNEL_OPTIONS} ${ARGN})
     target_sources(icestream_library PRIVATE $<TARGET_OBJECTS:is_kernels_${name}>)
+    list(JOIN ARGN "\", \"" options)
+    set(IS_KERNEL_TARGETS "${IS_KERNEL_TARGETS} \\\n    {\"${name}\", {\"${options}\"}}," PARENT_SCOPE)
 endfunction()
 
 is_add_kernels(baseline)
@@ -25,7 +28,13 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_compile_definitions(icestream_library PRIVATE IS_HAVE_X86_KERNELS=1)
 endif()
 
-# The same sources as text, for kernels/cpu/custom.c.
+# For kernels/cpu/custom.c: the same options and the same sources, as text.
+list(JOIN IS_KERNEL_OPTIONS "\", \"" options)
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/kernels/cpu/options.h CONTENT
+"/* Made by cmake/CpuKernels.cmake. */
+#define IS_KERNEL_OPTIONS \"${options}\"
+#define IS_KERNEL_TARGETS${IS_KERNEL_TARGETS}
+" @ONLY)
 include(Embed)
 file(GLOB IS_CPU_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
      ${CMAKE_SOURCE_DIR}/stages/*.h ${CMAKE_SOURCE_DIR}/stages/*.def

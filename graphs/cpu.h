@@ -3,14 +3,15 @@
 #define IS_GRAPH_CPU_H
 
 #include "graphs/graph.h"
-#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/custom.h"
 
 struct is_graph {
     is_graph_options options;
     const ice_tables *tables;
     const is_cpu_kernels *kernels;
-    is_wave wave;      /* wavefront only */
-    void *wave_memory; /* behind its columns */
+    is_custom_kernels *custom; /* their owner, NULL: they are part of the program */
+    is_wave wave;              /* wavefront only */
+    void *wave_memory;         /* behind its columns */
 };
 
 /* Slots of a wave when the configuration does not say: 128 bytes each, well inside a core's second

@@ -86,6 +86,37 @@ static int allocate_wave(is_graph *graph, char *why, size_t why_size)
     return IS_GRAPH_OK;
 }
 
+void is_custom_variants(const char *const custom[IS_STAGES], ice_variants *variants)
+{
+    const struct {
+        ice_variant *chosen, custom;
+    } stages[IS_STAGES] = {
+        [IS_STAGE_CREATE] = {&variants->create, ICE_create_custom},
+        [IS_STAGE_PROPAGATE] = {&variants->propagate, ICE_propagate_custom},
+        [IS_STAGE_COLLIDE] = {&variants->collide, ICE_collide_custom},
+        [IS_STAGE_SCATTER] = {&variants->scatter, ICE_scatter_custom},
+    };
+    for (int i = 0; i < IS_STAGES; ++i)
+        if (custom[i])
+            *stages[i].chosen = stages[i].custom;
+}
+
+/* Replaces the graph's kernels where a stage comes from a header. */
+static int load_custom(is_graph *graph, char *why, size_t why_size)
+{
+    bool any = false;
+    for (int i = 0; i < IS_STAGES; ++i)
+        any = any || graph->options.custom[i];
+    if (!any)
+        return IS_GRAPH_OK;
+    if (is_custom_kernels_create(graph->options.custom, graph->kernels->name, &graph->custom, why,
+                                 why_size) != 0)
+        return IS_GRAPH_UNSUPPORTED;
+    graph->kernels = is_custom_kernels_get(graph->custom);
+    is_custom_variants(graph->options.custom, &graph->options.variants);
+    return IS_GRAPH_OK;
+}
+
 int is_graph_create(const is_graph_options *options, const is_tables *tables, is_graph **out,
                     char *why, size_t why_size)
 {
@@ -111,12 +142,12 @@ int is_graph_create(const is_graph_options *options, const is_tables *tables, is
         graph->options.schedule = IS_SCHEDULE_WAVEFRONT;
     graph->tables = &tables->device;
     graph->kernels = kernels;
-    if (graph->options.schedule == IS_SCHEDULE_WAVEFRONT) {
-        const int status = allocate_wave(graph, why, why_size);
-        if (status) {
-            free(graph);
-            return status;
-        }
+    int status = load_custom(graph, why, why_size);
+    if (status == IS_GRAPH_OK && graph->options.schedule == IS_SCHEDULE_WAVEFRONT)
+        status = allocate_wave(graph, why, why_size);
+    if (status != IS_GRAPH_OK) {
+        is_graph_destroy(graph);
+        return status;
     }
     *out = graph;
     return IS_GRAPH_OK;
@@ -126,6 +157,7 @@ void is_graph_destroy(is_graph *graph)
 {
     if (!graph)
         return;
+    is_custom_kernels_destroy(graph->custom);
     free(graph->wave_memory);
     free(graph);
 }

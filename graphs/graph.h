@@ -5,6 +5,7 @@
 #ifndef IS_GRAPH_H
 #define IS_GRAPH_H
 
+#include "kernels/stage.h"
 #include "kernels/tables.h"
 #include "stages/photon.h"
 #include "stages/variants.h"
@@ -41,10 +42,12 @@ enum {
 
 typedef struct is_graph_options {
     is_schedule schedule;
-    ice_variants variants;       /* which variant of every stage, see stages/variants.h */
-    uint32_t pool;               /* photon slots, 0: chosen by the graph */
-    const char *instruction_set; /* "auto", "baseline", "avx2" or "avx512" */
-    const atomic_bool *cancel;   /* when it becomes true, is_graph_run gives up; may be NULL */
+    ice_variants variants;         /* which variant of every stage, see stages/variants.h */
+    const char *custom[IS_STAGES]; /* the user's stage headers, NULL: none; they take the place of
+                                      the variant and are compiled, see kernels/cpu/custom.h */
+    uint32_t pool;                 /* photon slots, 0: chosen by the graph */
+    const char *instruction_set;   /* "auto", "baseline", "avx2" or "avx512" */
+    const atomic_bool *cancel;     /* when it becomes true, is_graph_run gives up; may be NULL */
 } is_graph_options;
 
 typedef struct is_graph is_graph;
@@ -59,8 +62,12 @@ void is_arrivals_free(is_arrivals *arrivals);
 /* Grows the list; IS_GRAPH_OK or IS_GRAPH_NO_MEMORY. Fits is_arrival_sink.put. */
 int is_arrivals_put(void *arrivals, const ice_arrival *arrival);
 
+/* Puts ICE_STAGE_custom where there is a header of the user's. */
+void is_custom_variants(const char *const custom[IS_STAGES], ice_variants *variants);
+
 /* Makes a graph on the calling thread's CPU. `tables` must outlive it. On failure `why` says in one
- * sentence what is not possible. IS_GRAPH_NO_MEMORY, IS_GRAPH_UNSUPPORTED. */
+ * sentence what is not possible, or what the compiler said about a header, with file and line: a
+ * few thousand characters. IS_GRAPH_NO_MEMORY, IS_GRAPH_UNSUPPORTED. */
 int is_graph_create(const is_graph_options *options, const is_tables *tables, is_graph **out,
                     char *why, size_t why_size);
 /* Accepts NULL. */

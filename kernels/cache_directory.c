@@ -25,6 +25,13 @@ static bool make_folders(char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
+/* A folder that only this user can put files into. */
+static bool is_own(const char *path, const struct stat *status)
+{
+    return S_ISDIR(status->st_mode) && status->st_uid == geteuid() &&
+           (status->st_mode & (S_IWGRP | S_IWOTH)) == 0 && access(path, R_OK | W_OK | X_OK) == 0;
+}
+
 int is_cache_directory(char *path, size_t size)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -37,10 +44,22 @@ int is_cache_directory(char *path, size_t size)
     if (length < 0 || (size_t)length >= size || !make_folders(path))
         return -1;
     struct stat status;
-    const bool usable = stat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
-                        status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
-                        access(path, R_OK | W_OK | X_OK) == 0;
-    return usable ? 0 : -1;
+    return stat(path, &status) == 0 && is_own(path, &status) ? 0 : -1;
+}
+
+int is_cache_directory_somewhere(char *path, size_t size)
+{
+    if (is_cache_directory(path, size) == 0)
+        return 0;
+    const char *parent = getenv("TMPDIR");
+    if (!parent || *parent != '/')
+        parent = "/tmp";
+    const int length = snprintf(path, size, "%s/icestream-%lu", parent, (unsigned long)geteuid());
+    if (length < 0 || (size_t)length >= size || (mkdir(path, 0700) != 0 && errno != EEXIST))
+        return -1;
+    /* Not through a link: anybody may leave one there. */
+    struct stat status;
+    return lstat(path, &status) == 0 && is_own(path, &status) ? 0 : -1;
 }
 
 /* ---- names of entries ----------------------------------------------------------------------- */

@@ -13,6 +13,10 @@
  * code this process must not run. */
 int is_cache_directory(char *path, size_t size);
 
+/* The same, or where there is none, a folder of this user's own in $TMPDIR or /tmp: for what cannot
+ * do without. It lasts as long as the system lets it. */
+int is_cache_directory_somewhere(char *path, size_t size);
+
 /* One of the things that an entry of the cache is made from. */
 typedef struct is_cache_part {
     const void *bytes;

@@ -1,0 +1,163 @@
+#include "kernels/cpu/compiler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int out_of_memory(char *why, size_t why_size)
+{
+    snprintf(why, why_size, "out of memory for the C compiler");
+    return -1;
+}
+
+/* Starts a program that reads nothing and whose output and errors go to `descriptor`. Returns 0 or
+ * an errno. */
+static int start(char *const *command, int descriptor, pid_t *out)
+{
+    posix_spawn_file_actions_t actions;
+    int result = posix_spawn_file_actions_init(&actions);
+    if (result != 0)
+        return result;
+    result = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (result == 0)
+        result = posix_spawn_file_actions_adddup2(&actions, descriptor, STDOUT_FILENO);
+    if (result == 0)
+        result = posix_spawn_file_actions_adddup2(&actions, descriptor, STDERR_FILENO);
+    if (result == 0)
+        result = posix_spawnp(out, command[0], &actions, NULL, command, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return result;
+}
+
+/* All that comes out of a pipe until its last writer has closed it; NULL: no memory. */
+static char *read_all(int descriptor)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    char bytes[4096];
+    ssize_t count;
+    while ((count = read(descriptor, bytes, sizeof bytes)) > 0 || (count < 0 && errno == EINTR))
+        if (stream && count > 0)
+            fwrite(bytes, 1, (size_t)count, stream);
+    if (stream && fclose(stream) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static int wait_for(pid_t process)
+{
+    int status = -1;
+    while (waitpid(process, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return status;
+}
+
+/* As is_c_compiler_run, for a whole command that ends with NULL. */
+static int run(char *const *command, char **output, char *why, size_t why_size)
+{
+    int ends[2];
+    pid_t process = 0;
+    *output = NULL;
+    why[0] = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        snprintf(why, why_size, "cannot run '%s': %s", command[0], strerror(errno));
+        return -1;
+    }
+    const int result = start(command, ends[1], &process);
+    close(ends[1]);
+    char *text = result == 0 ? read_all(ends[0]) : NULL;
+    close(ends[0]);
+    if (result != 0) {
+        snprintf(why, why_size, "cannot run '%s': %s", command[0], strerror(result));
+        return -1;
+    }
+    const int status = wait_for(process);
+    if (!text)
+        return out_of_memory(why, why_size);
+    if (!WIFEXITED(status)) {
+        snprintf(why, why_size, "'%s' was ended by signal %d", command[0], WTERMSIG(status));
+        free(text);
+        return -1;
+    }
+    *output = text;
+    return WEXITSTATUS(status) == 0 ? 0 : -1;
+}
+
+/* $CC may come with options: "ccache gcc", "gcc -m64". */
+static int split(const char *text, is_c_compiler *out)
+{
+    char *copy = strdup(text);
+    out->command = calloc(strlen(text) / 2 + 2, sizeof *out->command);
+    if (!copy || !out->command) {
+        free(copy);
+        return -1;
+    }
+    char *rest = NULL;
+    for (char *word = strtok_r(copy, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
+        char *kept = strdup(word);
+        if (!kept) {
+            free(copy);
+            return -1;
+        }
+        out->command[out->word_count++] = kept;
+    }
+    free(copy);
+    return 0;
+}
+
+int is_c_compiler_create(is_c_compiler *out, char *why, size_t why_size)
+{
+    *out = (is_c_compiler){0};
+    const char *name = getenv("CC");
+    if (!name || name[strspn(name, " \t")] == 0)
+        name = "cc";
+    if (split(name, out) != 0) {
+        is_c_compiler_destroy(out);
+        return out_of_memory(why, why_size);
+    }
+    char reason[256];
+    const char *const version[] = {"--version"};
+    if (is_c_compiler_run(out, version, 1, &out->version, reason, sizeof reason) == 0)
+        return 0;
+    if (!*reason)
+        snprintf(reason, sizeof reason, "'%s --version' failed", out->command[0]);
+    snprintf(why, why_size,
+             "a stage header of one's own needs a C compiler: %s; install one, or let the "
+             "environment variable CC name it",
+             reason);
+    is_c_compiler_destroy(out);
+    return -1;
+}
+
+void is_c_compiler_destroy(is_c_compiler *compiler)
+{
+    for (size_t i = 0; i < compiler->word_count; ++i)
+        free(compiler->command[i]);
+    free(compiler->command);
+    free(compiler->version);
+    *compiler = (is_c_compiler){0};
+}
+
+int is_c_compiler_run(const is_c_compiler *compiler, const char *const *arguments, size_t count,
+                      char **output, char *why, size_t why_size)
+{
+    const char **command = calloc(compiler->word_count + count + 1, sizeof *command);
+    if (!command)
+        return out_of_memory(why, why_size);
+    for (size_t i = 0; i < compiler->word_count; ++i)
+        command[i] = compiler->command[i];
+    for (size_t i = 0; i < count; ++i)
+        command[compiler->word_count + i] = arguments[i];
+    /* posix_spawn does not change the words; its type is that of C before `const`. */
+    const int result = run((char *const *)command, output, why, why_size);
+    free(command);
+    return result;
+}
