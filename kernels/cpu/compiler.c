@@ -19,6 +19,8 @@ static int out_of_memory(char *why, size_t why_size)
  * an errno. */
 static int start(char *const *command, int descriptor, pid_t *out)
 {
+    if (!command[0])
+        return ENOENT;
     posix_spawn_file_actions_t actions;
     int result = posix_spawn_file_actions_init(&actions);
     if (result != 0)

@@ -20,7 +20,9 @@ struct is_custom_kernels {
     const is_cpu_kernels *kernels;
 };
 
-#define SYMBOL "is_cpu_kernels_custom"
+/* What the kernels are called in the object. */
+#define SYMBOL        "is_cpu_kernels_custom"
+#define SYMBOL_OPTION "-DIS_KERNELS_SYMBOL=is_cpu_kernels_custom"
 
 enum { OPTIONS_MOST = 48, OPTION_SIZE = 64, KEY_DIGITS = 64 };
 
@@ -64,7 +66,7 @@ static void add_options(recipe *made, const char *instruction_set)
                 add_option(made, targets[i].options[k]);
     /* Without the second a header that lacks its function compiles, and fails when it is loaded. */
     static const char *const more[] = {"-std=gnu11",    "-Werror=implicit-function-declaration",
-                                       "-D_GNU_SOURCE", "-DIS_KERNELS_SYMBOL=" SYMBOL,
+                                       "-D_GNU_SOURCE", SYMBOL_OPTION,
                                        "-shared",       "-fPIC",
                                        "-Wl,-z,defs"};
     for (size_t i = 0; i < sizeof more / sizeof *more; ++i)
@@ -83,7 +85,7 @@ static void add_options(recipe *made, const char *instruction_set)
 static int make_key(recipe *made)
 {
     const size_t most =
-        2 * is_cpu_source_count + OPTIONS_MOST + 2 * IS_STAGES + made->compiler.word_count + 1;
+        2 * is_cpu_source_count + OPTIONS_MOST + IS_STAGES + made->compiler.word_count + 1;
     is_cache_part *parts = calloc(most, sizeof *parts);
     if (!parts)
         return -1;
