@@ -144,7 +144,7 @@ static int remembered(const char *path)
 /* A choice that cannot be kept is measured again next time. */
 static void remember(const char *path, int number)
 {
-    char partial[4200];
+    char partial[4300]; /* the path, a dot, a number */
     snprintf(partial, sizeof partial, "%s.%ld", path, (long)getpid());
     FILE *file = fopen(partial, "w");
     if (!file)
