@@ -1,0 +1,3 @@
+#define ICE_MATH_FAST
+#define WALK_SYMBOL walk_gpu_fast
+#include "tests/gpu/walk_loop.h"

@@ -1,0 +1,69 @@
+/* The walk of walk_gpu.h under the name WALK_SYMBOL; ICE_MATH_FAST chooses its maths. */
+#define ICE_PUT_ARRIVAL(sink, arrival) (-1) /* nothing is ever met */
+#include "stages/bounce.h"
+
+#include "tests/gpu/walk_views.h"
+
+/* In a namespace without a name: two files have them, with different maths. */
+namespace
+{
+template <class View>
+__device__ void walk(const walk_job &job, uint32_t photon_id, typename View::out &out)
+{
+    ice_photon photon = ice_create(job.variants.create, &job.tables, &job.emission, 0, photon_id);
+    View::start(job, photon, out);
+    const ice_optics optics = ice_optics_at(&job.tables, photon.wavelength);
+    const ice_identity identity = ice_identity_of(&job.emission, photon_id);
+    uint32_t fate = ICE_ALIVE;
+    while (fate == ICE_ALIVE && photon.path < job.path_limit &&
+           photon.scatters < job.scatter_limit) {
+        ice_leg leg;
+        if (!ice_fly(job.variants.propagate, &job.tables, identity, optics, &photon, &leg))
+            break;
+        View::segment(job, photon, leg, out);
+        ice_turn(job.variants.scatter, &job.tables, &leg, &photon, &fate);
+    }
+}
+
+template <class View>
+__global__ void walk_all(const __grid_constant__ walk_job job, walk_sum *sums, double *bins)
+{
+    typename View::out out = {};
+    out.bins = bins;
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < job.photons;
+         i += gridDim.x * blockDim.x)
+        walk<View>(job, static_cast<uint32_t>(i), out);
+    for (int k = 0; k < View::SUMS; ++k) {
+        atomicAdd(&sums[k].count, out.sums[k].count);
+        atomicAdd(&sums[k].sum, out.sums[k].sum);
+        atomicAdd(&sums[k].squares, out.sums[k].squares);
+    }
+}
+
+template <class View> int run(const walk_job *job, walk_sum *sums, double *bins)
+{
+    walk_all<View><<<2048, 128>>>(*job, sums, bins);
+    const cudaError_t launched = cudaGetLastError();
+    return launched == cudaSuccess ? cudaDeviceSynchronize() : launched;
+}
+} // namespace
+
+extern "C" int WALK_SYMBOL(const walk_job *job, walk_view view, walk_sum *sums, double *bins)
+{
+    switch (view) {
+    case WALK_ENDS:
+        return run<ends_view>(job, sums, bins);
+    case WALK_PATHS:
+        return run<paths_view>(job, sums, bins);
+    case WALK_TURN:
+        return run<turn_view>(job, sums, bins);
+    case WALK_SHELLS:
+        return run<shells_view>(job, sums, bins);
+    case WALK_FIRST:
+        return run<first_view>(job, sums, bins);
+    case WALK_START:
+        return run<start_view>(job, sums, bins);
+    default:
+        return cudaErrorInvalidValue;
+    }
+}

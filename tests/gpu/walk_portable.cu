@@ -1,0 +1,2 @@
+#define WALK_SYMBOL walk_gpu_portable
+#include "tests/gpu/walk_loop.h"
