@@ -139,7 +139,7 @@ static int print_text(const struct bench *bench, FILE *out, is_error *error)
     fprintf(out,
             "%" PRIu64 " photons in %zu steps of %s%s, oversize %g, on %s; best of %" PRIu32 "\n\n",
             bench->steps.photons, bench->steps.count, bench->steps.origin, world_of(bench),
-            bench->config->detector.oversize, rows[0]->best.device, bench->repeats);
+            bench->config->detector.oversize, bench->rows[0].best.device, bench->repeats);
     int status = is_rows_print(rows, bench->count, bench->options->markdown, out, error);
     if (!is_experiment_on_gpu(bench->experiment))
         fputs("Instructions per bounce, which no other load disturbs: bench/instructions.sh\n",

@@ -77,8 +77,10 @@ int is_trial_create(const is_experiment *experiment, const is_trial_options *opt
                             .detector = experiment->world.models->detector,
                             .light = experiment->world.models->light};
     is_trial *trial = calloc(1, sizeof *trial);
-    if (!trial)
-        return is_error_set(error, IS_E_MEMORY, "out of memory");
+    if (!trial) {
+        is_error_set(error, IS_E_MEMORY, "out of memory");
+        return IS_E_MEMORY;
+    }
     trial->experiment = experiment;
     trial->automatic = options->schedule == IS_SCHEDULE_AUTO;
     int status = is_device_create(&device, experiment->world.tables, models, (is_post){0},

@@ -107,7 +107,7 @@ static int plan_schedule(const is_config *config, const is_world *world, is_sche
         out->count++;
         return IS_OK;
     }
-    return is_error_set(error, result == IS_GRAPH_NO_MEMORY ? IS_E_MEMORY : IS_E_DEVICE, "plan: %s",
+    return is_error_set(error, result == IS_GRAPH_NO_MEMORY ? IS_E_MEMORY : IS_E_DEVICE, "%s",
                         problem.text);
 }
 
@@ -212,7 +212,7 @@ static void print_device(const gpu_plan *gpu, FILE *out)
                 gpu->architecture, gpu->absent.text);
     else
         fprintf(out, "GPU         any of architecture sm_%d\n", gpu->architecture);
-    if (gpu->missing[0] != '\0')
+    if (gpu->missing[0] != '\0' && strcmp(gpu->missing, gpu->absent.text) != 0)
         fprintf(out, "  no plan   %s\n", gpu->missing);
 }
 

@@ -138,7 +138,7 @@ static int read_light(const is_text *text, FILE *out, is_error *error)
                              "wavelength_nm,bias,pdf_per_m,cdf", &table, error);
     if (status == IS_OK)
         status = read_density(text, &table, &density, error);
-    if (status == IS_OK)
+    if (status == IS_OK && density.count > 0)
         write_acceptance(&density, out);
     is_curve_free(&density);
     is_number_table_free(&table);

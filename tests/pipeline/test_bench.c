@@ -131,7 +131,7 @@ START_TEST(reference_detector)
     if (!load_reference(&models))
         return;
     const ice_detector *detector = models->detector;
-    ck_assert_uint_eq(detector->module_count, 86 * 60);
+    ck_assert_uint_eq(detector->module_count, 5160);
     ck_assert_double_eq(detector->radius, 0.1651);
     ck_assert_double_eq(detector->oversize, 1);
     ck_assert_uint_eq(detector->modules[0].string, 1); /* index 0 in the file */

@@ -107,7 +107,7 @@ START_TEST(every_schedule)
     ck_assert(json_is_false(json_object_get(gpu, "assumed")));
     const json_t *schedules = json_object_get(gpu, "schedules");
     ck_assert_uint_eq(json_array_size(schedules), sizeof expected / sizeof *expected);
-    json_int_t largest[5];
+    json_int_t largest[5] = {0};
     for (size_t i = 0; i < json_array_size(schedules); ++i) {
         const json_t *schedule = json_array_get(schedules, i);
         ck_assert_str_eq(json_string_value(json_object_get(schedule, "schedule")),
