@@ -9,13 +9,15 @@
 
 typedef struct is_run_origin {
     uint64_t seed;
-    char configuration[IS_DIGEST_TEXT]; /* seed, bounce limit, stage variants, light */
+    char configuration[IS_DIGEST_TEXT]; /* seed, bounce limit, stage variants or what is in the
+                                           user's stage headers, light */
     char ice[IS_DIGEST_TEXT];
     char detector[IS_DIGEST_TEXT];
 } is_run_origin;
 
 /* Digests the settings that hits depend on, beside those of the models, so that a schedule or a
- * batch size changes nothing and another scattering function does. IS_E_MEMORY. */
+ * batch size changes nothing and another scattering function does. IS_E_MEMORY; IS_E_CONFIG where a
+ * user's stage header cannot be read. */
 int is_run_origin_create(const is_config *config, const is_models *models, is_run_origin *out,
                          is_error *error);
 

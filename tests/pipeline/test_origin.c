@@ -1,0 +1,97 @@
+/* What hits are traced back to: settings that decide about hits change the digest, others do not.
+ */
+#include "pipeline/host/origin.h"
+
+#include "pipeline/files/digest.h"
+#include "tests/support/config_text.h"
+#include "tests/support/scratch_files.h"
+
+#include <stdio.h>
+
+static int digest_with(const char *set, is_run_origin *out, is_error *error)
+{
+    static const is_models models = {
+        .ice_digest = "i", .detector_digest = "d", .light_digest = "l"};
+    is_config *config = load_with("", &set, set ? 1 : 0);
+    const int status = is_run_origin_create(config, &models, out, error);
+    is_config_destroy(config);
+    return status;
+}
+
+static is_run_origin origin_with(const char *set)
+{
+    is_run_origin origin = {0};
+    is_error error = {0};
+    ck_assert_msg(digest_with(set, &origin, &error) == IS_OK, "%s", error.text);
+    return origin;
+}
+
+START_TEST(settings_are_digested)
+{
+    static const char text[] =
+        "{\"bounce_limit\":10000,\"light\":\"l\",\"seed\":\"1\",\"stages\":{\"collide\":"
+        "\"string-grid\",\"create\":\"cherenkov\",\"propagate\":\"cumulative\",\"scatter\":"
+        "\"hg-sl\"},\"version\":\"" IS_VERSION "\"}";
+    char expected[IS_DIGEST_TEXT];
+    ck_assert_int_eq(is_digest_of(text, strlen(text), expected, NULL), IS_OK);
+    is_run_origin origin = origin_with(NULL);
+    ck_assert_str_eq(origin.configuration, expected);
+    ck_assert_str_eq(origin.ice, "i");
+    ck_assert_str_eq(origin.detector, "d");
+    ck_assert_uint_eq(origin.seed, 1);
+
+    static const char *const alike[] = {"graph.schedule=fused", "graph.batch=7", "device.threads=3",
+                                        "graph.lanes=2"};
+    for (size_t i = 0; i < COUNT(alike); ++i)
+        ck_assert_str_eq(origin_with(alike[i]).configuration, expected);
+    static const char *const others[] = {"run.seed=2", "run.bounce_limit=9", "stages.scatter=hg",
+                                         "stages.propagate=layer-walk"};
+    for (size_t i = 0; i < COUNT(others); ++i)
+        ck_assert_str_ne(origin_with(others[i]).configuration, expected);
+}
+END_TEST
+
+static is_run_origin with_header(const scratch *place, const char *stage, const char *name,
+                                 const char *text)
+{
+    char path[SCRATCH_PATH], set[SCRATCH_PATH + 64];
+    scratch_write(scratch_path(place, name, path), text, strlen(text));
+    snprintf(set, sizeof set, "stages.%s={source: %s}", stage, path);
+    return origin_with(set);
+}
+
+START_TEST(headers_count_by_what_is_in_them)
+{
+    const scratch place = scratch_create();
+    const is_run_origin first = with_header(&place, "scatter", "a.h", "one\n");
+    ck_assert_str_ne(first.configuration, origin_with(NULL).configuration);
+    ck_assert_str_eq(with_header(&place, "scatter", "b.h", "one\n").configuration,
+                     first.configuration);
+    ck_assert_str_ne(with_header(&place, "scatter", "a.h", "two\n").configuration,
+                     first.configuration);
+    ck_assert_str_ne(with_header(&place, "collide", "a.h", "one\n").configuration,
+                     first.configuration);
+
+    is_run_origin origin;
+    is_error error = {0};
+    ck_assert_int_eq(digest_with("stages.create={source: /no/such.h}", &origin, &error),
+                     IS_E_CONFIG);
+    ck_assert_str_eq(error.text, "--set stages.create: error: stages.create: /no/such.h: cannot "
+                                 "open the file: No such file or directory");
+    scratch_remove(&place);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("origin");
+    TCase *all = tcase_create("all");
+    tcase_add_test(all, settings_are_digested);
+    tcase_add_test(all, headers_count_by_what_is_in_them);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
