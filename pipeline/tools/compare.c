@@ -284,11 +284,11 @@ static void print_pair(const struct comparison *comparison, const struct pair *p
             " hits of the same photon on the same module\n",
             verdict->first_difference, verdict->shared);
     if (!pair->expect_identical)
-        fprintf(
-            out,
-            "    They differ in: %s. If that changes no physics, the hits are compatible; if it "
-            "does, the\n    tests show it as soon as there are hits enough.\n",
-            pair->differences);
+        fprintf(out,
+                "    They differ in: %s.\n    If that changes no physics, the hits are compatible; "
+                "if it "
+                "does, the tests show it as\n    soon as there are hits enough.\n",
+                pair->differences);
     print_tests(verdict, out);
     if (pair->same_seed)
         fputs("    Both have the same seed, so their hits are correlated: differences look smaller "
