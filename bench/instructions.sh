@@ -39,7 +39,7 @@ trap 'rm -rf "$folder"' EXIT
 # measure SCHEDULE STEPS: prints instructions, bounces (of all repeats) and the instruction set.
 measure() {
     valgrind --tool=callgrind --callgrind-out-file=/dev/null "$program" "${arguments[@]}" --json \
-        --set "graph.schedule=$1" --set "workload.steps=$2" --set device.threads=1 \
+        --set "graph.schedule=$1" --set "workload.steps=$2" --set device.threads=1 --set device.backend=cpu \
         >"$folder/report" 2>"$folder/log" || { cat "$folder/log" >&2; exit 1; }
     local instructions bounces repeats set
     instructions=$(sed -n 's/.*Collected : \([0-9]*\).*/\1/p' "$folder/log")
