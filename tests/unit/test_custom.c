@@ -148,7 +148,7 @@ static world_result run_graph(const stage_world *world, const is_graph_options *
                                       .beta = 1.0f,
                                       .event_low = i / 2,
                                       .step_id = i,
-                                      .photons = (uint32_t)test_scaled(2000)};
+                                      .photons = (uint32_t)test_scaled(10000)};
     char why[4096] = "";
     is_graph *graph = NULL;
     is_graph_create(options, world->tables, &graph, why, sizeof why);
@@ -197,7 +197,7 @@ START_TEST(headers_join_every_stage)
         .schedule = IS_SCHEDULE_WAVEFRONT, .variants = world_variants(), .instruction_set = "auto"};
     options.variants.scatter = ICE_scatter_hg;
     world_result expected = run_graph(&world, &options);
-    ck_assert_uint_gt(expected.arrivals.count, 20);
+    ck_assert_uint_gt(expected.arrivals.count, 5);
 
     options.variants = world_variants(); /* scatter: hg-sl, which the header replaces */
     char paths[IS_STAGES][SCRATCH_PATH];
