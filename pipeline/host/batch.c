@@ -10,15 +10,38 @@
 
 _Static_assert(sizeof(is_step) == 64 && sizeof(is_hit) == 64, "records of formats.md");
 
-int is_batch_create(uint64_t photon_limit, is_batch **out, is_error *error)
+is_batch_limits is_batch_limits_default(void)
+{
+    return (is_batch_limits){.steps = IS_BATCH_STEPS,
+                             .photons = IS_BATCH_PHOTONS,
+                             .most_photons = UINT32_MAX,
+                             .least_photons = IS_BATCH_PHOTONS,
+                             .shares = 1};
+}
+
+int is_batch_create(const is_batch_limits *limits, uint64_t photons, is_batch **out,
+                    is_error *error)
 {
     is_batch *batch = calloc(1, sizeof *batch);
     if (batch == NULL) {
         return is_error_set(error, IS_E_MEMORY, "out of memory for a batch");
     }
-    batch->photon_limit = photon_limit != 0 ? photon_limit : IS_BATCH_PHOTONS;
+    is_batch_reset(batch, limits, photons);
     *out = batch;
     return IS_OK;
+}
+
+void is_batch_reset(is_batch *batch, const is_batch_limits *limits, uint64_t photons)
+{
+    free(batch->hits);
+    is_arrivals_free(&batch->arrivals);
+    uint64_t wanted = photons != 0 ? photons : limits->photons;
+    *batch =
+        (is_batch){.steps = batch->steps,
+                   .emissions = batch->emissions,
+                   .capacity = batch->capacity,
+                   .step_limit = limits->steps,
+                   .photon_limit = wanted < limits->most_photons ? wanted : limits->most_photons};
 }
 
 void is_batch_destroy(is_batch *batch)
@@ -27,11 +50,12 @@ void is_batch_destroy(is_batch *batch)
         free(batch->steps);
         free(batch->emissions);
         free(batch->hits);
+        is_arrivals_free(&batch->arrivals);
         free(batch);
     }
 }
 
-/* Makes room for one row more; most batches stay far below IS_BATCH_STEPS. */
+/* Makes room for one row more; most batches stay far below their limit. */
 static int grow_batch(is_batch *batch, is_error *error)
 {
     if (batch->count < batch->capacity) {
@@ -55,7 +79,7 @@ static int grow_batch(is_batch *batch, is_error *error)
 
 int is_batch_fill(is_batch *batch, is_step_cursor *cursor, bool *full, is_error *error)
 {
-    while (batch->photons < batch->photon_limit && batch->count < IS_BATCH_STEPS) {
+    while (batch->photons < batch->photon_limit && batch->count < batch->step_limit) {
         while (cursor->count > 0 && cursor->first_photon == cursor->steps->photons) {
             cursor->steps++;
             cursor->count--;
@@ -152,12 +176,20 @@ int is_hit_from_arrival(const is_hit_models *models, const is_batch *batch,
     const ice_emission *emission = &batch->emissions[arrival->emission];
     const ice_module *module = &models->detector->modules[arrival->module];
     double bias = is_light_bias(models->light, arrival->wavelength);
+    double weight = (double)step->weight / bias;
     if (!(bias > 0.0)) {
         return is_error_set(error, IS_E_FAILED,
                             "internal error: event %" PRIu64 ", step %u, photon %u arrived with "
                             "%.3f nm, where the bias is %g",
                             step->event_id, step->step_id, arrival->photon_id,
                             (double)arrival->wavelength, bias);
+    }
+    if (weight > (double)FLT_MAX) {
+        return is_error_set(error, IS_E_INPUT,
+                            "event %" PRIu64 ", step %u, field weight: found %g, which divided by "
+                            "the probability that its light was kept is beyond %g, the largest "
+                            "weight of a hit",
+                            step->event_id, step->step_id, (double)step->weight, (double)FLT_MAX);
     }
     *out = (is_hit){
         .event_id = step->event_id,
@@ -169,7 +201,7 @@ int is_hit_from_arrival(const is_hit_models *models, const is_batch *batch,
         .dy = arrival->dy,
         .dz = arrival->dz,
         .wavelength = arrival->wavelength,
-        .weight = (float)fmin((double)step->weight / bias, (double)FLT_MAX), /* finite, too */
+        .weight = (float)weight,
         .step_id = step->step_id,
         .photon_id = arrival->photon_id,
         .string = module->string,
@@ -178,30 +210,6 @@ int is_hit_from_arrival(const is_hit_models *models, const is_batch *batch,
         .scatters = arrival->scatters < UINT16_MAX ? (uint16_t)arrival->scatters : UINT16_MAX,
     };
     return IS_OK;
-}
-
-#define COMPARE(left, right)                                                                       \
-    if ((left) != (right)) {                                                                       \
-        return (left) < (right) ? -1 : 1;                                                          \
-    }
-
-int is_hit_order(const void *left_hit, const void *right_hit)
-{
-    const is_hit *left = left_hit, *right = right_hit;
-    COMPARE(left->event_id, right->event_id)
-    COMPARE(left->step_id, right->step_id)
-    COMPARE(left->photon_id, right->photon_id)
-    COMPARE(left->string, right->string)
-    COMPARE(left->module, right->module)
-    COMPARE(left->t, right->t)
-    return memcmp(left_hit, right_hit, sizeof(is_hit));
-}
-
-void is_hits_sort(is_hit *hits, size_t count)
-{
-    if (count > 1) {
-        qsort(hits, count, sizeof *hits, is_hit_order);
-    }
 }
 
 void is_account_add(is_account *to, const is_account *from)

@@ -13,12 +13,24 @@
 #include "pipeline/icestream.h"
 #include "stages/model.h"
 
-/* Photons per batch where graph.batch is auto: a twentieth of a second of one CPU thread. Four
+/* Photons per batch of a CPU where graph.batch is auto: a twentieth of a second of one thread. Four
  * times more cost two threads 3 % at the end of a run of 2e6 photons, where one waits for the
  * other. */
 #define IS_BATCH_PHOTONS (1u << 16)
-/* Steps per batch at most, whatever their photons: bounds the memory of a batch to 2 MiB. */
+/* Steps per batch of a CPU at most, whatever their photons: bounds its memory to 2 MiB. */
 #define IS_BATCH_STEPS (1u << 14)
+
+/* What the batches of a device should be like. */
+typedef struct is_batch_limits {
+    uint32_t steps;         /* of a batch at most */
+    uint64_t photons;       /* of a batch, where nobody asks for another number */
+    uint64_t most_photons;  /* whatever is asked for */
+    uint64_t least_photons; /* a batch of a small file still has so many, if the file does; */
+    uint32_t shares;        /* otherwise it is cut into so many batches */
+} is_batch_limits;
+
+/* IS_BATCH_STEPS, IS_BATCH_PHOTONS; files are cut for these numbers alone. */
+is_batch_limits is_batch_limits_default(void);
 
 typedef struct is_batch {
     is_job job;     /* how it travels between threads; first, so that a job is its batch */
@@ -29,7 +41,12 @@ typedef struct is_batch {
     ice_emission *emissions; /* [count], each with 1 or more photons */
     uint32_t count, capacity;
     uint64_t photons;      /* sum over the emissions */
-    uint64_t photon_limit; /* full at so many photons */
+    uint64_t photon_limit; /* full at so many photons, */
+    uint32_t step_limit;   /* or at so many emissions */
+
+    /* A GPU's, until hits are made of it. */
+    is_arrivals arrivals;
+    ice_account ended;
 
     /* Filled by a device. */
     is_hit *hits; /* [hit_count], sorted */
@@ -39,8 +56,12 @@ typedef struct is_batch {
     is_error error; /* error.status IS_OK: done; else the fields above are empty */
 } is_batch;
 
-/* Makes an empty batch for up to photon_limit photons (0: IS_BATCH_PHOTONS). IS_E_MEMORY. */
-int is_batch_create(uint64_t photon_limit, is_batch **out, is_error *error);
+/* Makes an empty batch within the limits, for up to so many photons (0: limits->photons; never more
+ * than limits->most_photons). IS_E_MEMORY. */
+int is_batch_create(const is_batch_limits *limits, uint64_t photons, is_batch **out,
+                    is_error *error);
+/* Makes a batch empty again, with other limits and with the memory that it has. */
+void is_batch_reset(is_batch *batch, const is_batch_limits *limits, uint64_t photons);
 /* Accepts NULL. */
 void is_batch_destroy(is_batch *batch);
 
@@ -72,7 +93,8 @@ double is_light_bias(const ice_light *light, double wavelength);
 
 /* The hit that an arrival becomes (physics.md 9, formats.md): t = step.t + is_arrival_delay in
  * double precision, weight = step.weight / bias(wavelength), scatters saturate at 65535.
- * IS_E_FAILED: an arrival that no model explains (unknown emission or module, bias 0). */
+ * IS_E_FAILED: an arrival that no model explains (unknown emission or module, bias 0).
+ * IS_E_INPUT: a weight that no hit can have any more. */
 int is_hit_from_arrival(const is_hit_models *models, const is_batch *batch,
                         const ice_arrival *arrival, is_hit *out, is_error *error);
 

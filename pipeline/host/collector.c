@@ -82,7 +82,7 @@ static void drop_memory_runs(is_collector *collector)
         free(collector->in_memory.items[i].hits);
     }
     collector->in_memory.count = 0;
-    collector->budget->used -= collector->bytes;
+    atomic_fetch_sub(&collector->budget->used, collector->bytes);
     collector->bytes = 0;
 }
 
@@ -367,10 +367,10 @@ int is_collector_add(is_collector *collector, is_hit *hits, size_t count, is_err
     collector->count += count;
     collector->bytes += count * sizeof *hits;
     is_hit_budget *budget = collector->budget;
-    budget->used += count * sizeof *hits;
+    size_t used = atomic_fetch_add(&budget->used, count * sizeof *hits) + count * sizeof *hits;
     /* Several files may share the budget; the share keeps one that has just begun from spilling
      * crumbs while another one fills the memory. */
-    if (budget->used > budget->limit && collector->bytes >= budget->limit / SPILL_SHARE) {
+    if (used > budget->limit && collector->bytes >= budget->limit / SPILL_SHARE) {
         return spill_runs(collector, error);
     }
     return IS_OK;

@@ -7,9 +7,10 @@
 
 #include <stdatomic.h>
 
-/* Memory that the collectors of one thread share, bytes. */
+/* Memory that collectors share, also those of several threads, bytes. */
 typedef struct is_hit_budget {
-    size_t used, limit;
+    atomic_size_t used;
+    size_t limit;
 } is_hit_budget;
 
 typedef struct is_collector is_collector;

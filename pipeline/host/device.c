@@ -1,40 +1,49 @@
+/* What all devices have in common: counting batches, hits from arrivals, keeping what is finished
+ * and what people should know. */
 #include "pipeline/host/device.h"
 
 #include "pipeline/error.h"
-#include "pipeline/host/progress.h"
+#include "pipeline/host/device_backend.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What one compute thread works with. */
-typedef struct compute_thread {
-    is_graph *graph;
-    is_arrivals arrivals; /* kept from batch to batch for its memory */
-    const is_hit_models *models;
-} compute_thread;
-
 struct is_device {
-    is_hit_models models;
-    is_workers *workers;
-    uint32_t threads;
-    compute_thread *compute; /* [threads] */
-    void **states;           /* [threads], pointers to them */
+    is_device_backend backend;
+    is_post receiver;     /* post NULL: finished batches are kept here */
+    atomic_uint held;     /* batches with the backend */
+    is_device_facts made; /* as they were at creation */
 
-    /* Only without a receiver: finished batches, and how many are out. */
     pthread_mutex_t lock;
+    /* Only without a receiver: finished batches, and how many are out. */
     pthread_cond_t finished;
     is_job *first, **last;
     uint32_t out;
+
+    is_device_notes notes;
+    size_t choice_told, warnings_told; /* how far is_device_news is */
 };
+
+uint32_t is_device_host_threads(const is_device_options *options)
+{
+    if (options->threads != 0) {
+        return options->threads;
+    }
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? (uint32_t)count : 1;
+}
+
+/* ---- hits ------------------------------------------------------------------------------------ */
 
 static int make_hits(const is_hit_models *models, is_batch *batch, const is_arrivals *arrivals)
 {
     if (arrivals->count == 0) {
         return IS_OK;
     }
-    is_hit *hits = calloc(arrivals->count, sizeof *hits);
+    is_hit *hits = malloc(arrivals->count * sizeof *hits);
     if (hits == NULL) {
         return is_error_set(&batch->error, IS_E_MEMORY, "out of memory for %zu hits",
                             arrivals->count);
@@ -52,42 +61,80 @@ static int make_hits(const is_hit_models *models, is_batch *batch, const is_arri
     return IS_OK;
 }
 
-static void compute_batch(is_job *job, void *thread_state)
+void is_device_finish_batch(const is_hit_models *models, is_batch *batch,
+                            const ice_account *account, const is_arrivals *arrivals)
 {
-    is_batch *batch = (is_batch *)job;
-    compute_thread *thread = thread_state;
-    double start = is_seconds();
-    ice_account account = {0};
-    thread->arrivals.count = 0;
-    int result =
-        is_graph_run(thread->graph, batch->emissions, batch->count, &thread->arrivals, &account);
-    batch->error.status = IS_OK;
-    switch (result) {
-    case IS_GRAPH_OK:
-        batch->account = (is_account){.created = account.created,
-                                      .absorbed = account.absorbed,
-                                      .detected = account.detected,
-                                      .left = account.left,
-                                      .stopped = account.stopped,
-                                      .hits = account.hits,
-                                      .bounces = account.bounces};
-        if (make_hits(thread->models, batch, &thread->arrivals) == IS_OK) {
-            is_account_check(&batch->account, batch->photons, batch->hit_count, &batch->error);
-        }
-        break;
-    case IS_GRAPH_CANCELLED:
-        is_error_set(&batch->error, IS_E_INTERRUPTED, "interrupted");
-        break;
-    default:
-        is_error_set(&batch->error, IS_E_MEMORY, "out of memory while computing %u steps",
-                     batch->count);
+    batch->account = (is_account){.created = account->created,
+                                  .absorbed = account->absorbed,
+                                  .detected = account->detected,
+                                  .left = account->left,
+                                  .stopped = account->stopped,
+                                  .hits = account->hits,
+                                  .bounces = account->bounces};
+    if (make_hits(models, batch, arrivals) == IS_OK) {
+        is_account_check(&batch->account, batch->photons, batch->hit_count, &batch->error);
     }
-    batch->seconds = is_seconds() - start;
 }
 
-static void keep_finished(void *user, is_job *job)
+/* ---- notes ----------------------------------------------------------------------------------- */
+
+static void append_note(char *notes, size_t size, const char *lines)
+{
+    size_t used = strlen(notes), length = strlen(lines);
+    bool ends = length > 0 && lines[length - 1] == '\n';
+    if (length > 0 && used + length + 2 <= size) { /* what does not fit is left out as a whole */
+        snprintf(notes + used, size - used, "%s%s", lines, ends ? "" : "\n");
+    }
+}
+
+static void take_note(void *user, bool warning, const char *lines)
 {
     is_device *device = user;
+    is_device_notes *notes = &device->notes;
+    pthread_mutex_lock(&device->lock);
+    if (warning) {
+        append_note(notes->warnings, sizeof notes->warnings, lines);
+    } else {
+        append_note(notes->choice, sizeof notes->choice, lines);
+    }
+    pthread_mutex_unlock(&device->lock);
+}
+
+void is_device_notes_of(const is_device *device, is_device_notes *out)
+{
+    is_device *locked = (is_device *)device;
+    pthread_mutex_lock(&locked->lock);
+    *out = device->notes;
+    pthread_mutex_unlock(&locked->lock);
+}
+
+/* The line that begins at *told; false: there is none. */
+static bool next_line(const char *notes, size_t *told, const char *before, char *line, size_t size)
+{
+    const char *begin = notes + *told;
+    size_t length = strcspn(begin, "\n");
+    if (length == 0) {
+        return false;
+    }
+    snprintf(line, size, "%s%.*s", before, (int)length, begin);
+    *told += length + 1;
+    return true;
+}
+
+bool is_device_news(is_device *device, char *line, size_t size)
+{
+    pthread_mutex_lock(&device->lock);
+    bool found =
+        next_line(device->notes.warnings, &device->warnings_told, "warning: ", line, size) ||
+        next_line(device->notes.choice, &device->choice_told, "", line, size);
+    pthread_mutex_unlock(&device->lock);
+    return found;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static void keep_finished(is_device *device, is_job *job)
+{
     pthread_mutex_lock(&device->lock);
     job->next = NULL;
     *device->last = job;
@@ -96,32 +143,15 @@ static void keep_finished(void *user, is_job *job)
     pthread_mutex_unlock(&device->lock);
 }
 
-static uint32_t usable_cpus(void)
+static void finish_job(void *user, is_job *job)
 {
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? (uint32_t)count : 1;
-}
-
-static int create_graphs(is_device *device, const is_device_options *options,
-                         const is_tables *tables, is_error *error)
-{
-    is_graph_options graph = {.schedule = options->schedule,
-                              .variants = options->variants,
-                              .pool = options->pool,
-                              .instruction_set = options->instruction_set,
-                              .cancel = options->cancel};
-    for (uint32_t i = 0; i < device->threads; ++i) {
-        char why[512] = "";
-        int result = is_graph_create(&graph, tables, &device->compute[i].graph, why, sizeof why);
-        if (result != IS_GRAPH_OK) {
-            return is_error_set(error, result == IS_GRAPH_NO_MEMORY ? IS_E_MEMORY : IS_E_CONFIG,
-                                "%s", why);
-        }
-        device->compute[i].models = &device->models;
-        device->states[i] = &device->compute[i];
+    is_device *device = user;
+    atomic_fetch_sub(&device->held, 1);
+    if (device->receiver.post != NULL) {
+        device->receiver.post(device->receiver.user, job);
+    } else {
+        keep_finished(device, job);
     }
-    return IS_OK;
 }
 
 int is_device_create(const is_device_options *options, const is_tables *tables,
@@ -131,26 +161,28 @@ int is_device_create(const is_device_options *options, const is_tables *tables,
     if (device == NULL) {
         return is_error_set(error, IS_E_MEMORY, "out of memory for a device");
     }
-    device->models = models;
-    device->threads = options->threads != 0 ? options->threads : usable_cpus();
+    device->receiver = finished;
     device->last = &device->first;
+    atomic_init(&device->held, 0);
     pthread_mutex_init(&device->lock, NULL);
     pthread_cond_init(&device->finished, NULL);
-    device->compute = calloc(device->threads, sizeof *device->compute);
-    device->states = calloc(device->threads, sizeof *device->states);
-    int status = device->compute != NULL && device->states != NULL
-                     ? create_graphs(device, options, tables, error)
-                     : is_error_set(error, IS_E_MEMORY, "out of memory for a device");
-    if (status == IS_OK) {
-        is_post post =
-            finished.post != NULL ? finished : (is_post){.post = keep_finished, .user = device};
-        status = is_workers_create("compute", device->threads, is_device_credits(device),
-                                   device->states, post, &device->workers, error);
+    const is_device_parts parts = {.options = options,
+                                   .tables = tables,
+                                   .models = models,
+                                   .finished = {.post = finish_job, .user = device},
+                                   .note = take_note,
+                                   .note_user = device};
+    if (options->reason[0] != '\0' && options->warn) {
+        take_note(device, true, options->reason);
     }
+    int status = options->backend == IS_BACKEND_CUDA
+                     ? is_device_gpu_create(&parts, &device->backend, error)
+                     : is_device_cpu_create(&parts, 0, &device->backend, error);
     if (status != IS_OK) {
         is_device_destroy(device);
         return status;
     }
+    is_device_facts_of(device, &device->made);
     *out = device;
     return IS_OK;
 }
@@ -160,36 +192,36 @@ void is_device_destroy(is_device *device)
     if (device == NULL) {
         return;
     }
-    is_workers_destroy(device->workers);
+    if (device->backend.functions != NULL) {
+        device->backend.functions->destroy(device->backend.self);
+    }
     while (device->first != NULL) { /* batches that nobody took */
         is_batch *batch = (is_batch *)device->first;
         device->first = batch->job.next;
         is_batch_destroy(batch);
     }
-    for (uint32_t i = 0; device->compute != NULL && i < device->threads; ++i) {
-        is_graph_destroy(device->compute[i].graph);
-        is_arrivals_free(&device->compute[i].arrivals);
-    }
-    free(device->compute);
-    free(device->states);
     pthread_cond_destroy(&device->finished);
     pthread_mutex_destroy(&device->lock);
     free(device);
 }
 
+/* ---- batches --------------------------------------------------------------------------------- */
+
 uint32_t is_device_credits(const is_device *device)
 {
-    /* One that is computed and one that waits, for every thread. */
-    return 2 * device->threads;
+    return device->backend.credits;
 }
 
 bool is_device_submit(is_device *device, is_batch *batch)
 {
-    batch->job.run = compute_batch;
-    if (!is_workers_submit(device->workers, &batch->job)) {
+    /* Only this thread adds to the count, so that there is still room after the look at it. */
+    if (atomic_load(&device->held) >= device->backend.credits) {
         return false;
     }
+    atomic_fetch_add(&device->held, 1);
     device->out++;
+    batch->error.status = IS_OK;
+    device->backend.functions->submit(device->backend.self, batch);
     return true;
 }
 
@@ -211,6 +243,8 @@ is_batch *is_device_take(is_device *device)
     device->out--;
     return (is_batch *)job;
 }
+
+/* ---- all at once ----------------------------------------------------------------------------- */
 
 /* Hits of all batches in one growing array. */
 typedef struct hit_array {
@@ -261,8 +295,9 @@ static int run_cursor(is_device *device, is_step_cursor cursor, uint64_t photon_
     bool full = true;
     int status = IS_OK;
     while (full && status == IS_OK) {
+        const is_batch_limits limits = is_device_batch_limits(device);
         is_batch *batch = NULL;
-        status = is_batch_create(photon_limit, &batch, error);
+        status = is_batch_create(&limits, photon_limit, &batch, error);
         if (status == IS_OK) {
             status = is_batch_fill(batch, &cursor, &full, error);
         }
@@ -305,22 +340,92 @@ int is_device_run_steps(is_device *device, const is_step *steps, size_t count,
     return IS_OK;
 }
 
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+void is_device_facts_of(const is_device *device, is_device_facts *out)
+{
+    device->backend.functions->facts_of(device->backend.self, out);
+}
+
+const char *is_device_text(const is_device *device, char *buffer, size_t size)
+{
+    is_device_facts facts;
+    is_device_facts_of(device, &facts);
+    char schedule[64] = "schedule measured on the first batch";
+    if (facts.schedule != IS_SCHEDULE_AUTO) {
+        snprintf(schedule, sizeof schedule, "%s schedule", is_schedule_name(facts.schedule));
+    }
+    if (facts.is_gpu) {
+        snprintf(buffer, size, "%s (GPU %d), %s maths, %s", facts.name, facts.gpu.ordinal,
+                 facts.gpu.math == IS_MATH_PORTABLE ? "portable" : "fast", schedule);
+    } else {
+        snprintf(buffer, size, "%s, %u thread%s, %s, %s", facts.name, facts.threads,
+                 facts.threads == 1 ? "" : "s", facts.instruction_set, schedule);
+    }
+    return buffer;
+}
+
+is_batch_limits is_device_batch_limits(const is_device *device)
+{
+    is_device_facts facts;
+    is_device_facts_of(device, &facts);
+    return facts.limits;
+}
+
+bool is_device_is_gpu(const is_device *device)
+{
+    is_device_facts facts;
+    is_device_facts_of(device, &facts);
+    return facts.is_gpu;
+}
+
 uint32_t is_device_threads(const is_device *device)
 {
-    return device->threads;
+    return device->made.threads;
 }
 
 is_schedule is_device_schedule(const is_device *device)
 {
-    return is_graph_schedule(device->compute[0].graph);
+    is_device_facts facts;
+    is_device_facts_of(device, &facts);
+    return facts.schedule;
 }
 
 uint32_t is_device_pool(const is_device *device)
 {
-    return is_graph_pool(device->compute[0].graph);
+    is_device_facts facts;
+    is_device_facts_of(device, &facts);
+    return facts.pool;
 }
 
 const char *is_device_instruction_set(const is_device *device)
 {
-    return is_graph_instruction_set(device->compute[0].graph);
+    return device->made.instruction_set;
+}
+
+const char *is_device_name(const is_device *device)
+{
+    return device->made.name;
+}
+
+void is_device_gpu_usage(const is_device *device, is_gpu_usage *out)
+{
+    is_device_facts facts;
+    is_device_facts_of(device, &facts);
+    *out = facts.usage;
+}
+
+double is_device_kernel_seconds(const is_device *device)
+{
+    is_gpu_usage usage;
+    is_device_gpu_usage(device, &usage);
+    return usage.seconds;
+}
+
+bool is_device_gpu_options(const is_device *device, is_gpu_options *out)
+{
+    is_device_facts facts;
+    is_device_facts_of(device, &facts);
+    *out = facts.gpu;
+    return facts.is_gpu;
 }

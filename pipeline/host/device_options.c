@@ -1,8 +1,9 @@
-/* What a configuration asks of the device. */
+/* What a configuration asks of the device, and which one that is. */
 #include "pipeline/error.h"
 #include "pipeline/host/device.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     const char *stage, *name;
@@ -31,43 +32,169 @@ static int find_variant(const is_config *config, const char *stage, const char *
                         is_config_place(config, key, place, sizeof place), key, name);
 }
 
-int is_device_options_from_config(const is_config *config, is_device_options *out, is_error *error)
+/* Adds to `found` what is wrong. */
+static void find_variants(const is_config *config, ice_variants *out, is_error *found)
+{
+    const struct {
+        const char *stage, *name, *custom;
+        ice_variant custom_variant;
+        ice_variant *variant;
+    } stages[] = {
+        {"create", config->stages.create, config->stages.custom[IS_STAGE_CREATE], ICE_create_custom,
+         &out->create},
+        {"propagate", config->stages.propagate, config->stages.custom[IS_STAGE_PROPAGATE],
+         ICE_propagate_custom, &out->propagate},
+        {"collide", config->stages.collide, config->stages.custom[IS_STAGE_COLLIDE],
+         ICE_collide_custom, &out->collide},
+        {"scatter", config->stages.scatter, config->stages.custom[IS_STAGE_SCATTER],
+         ICE_scatter_custom, &out->scatter},
+        {"compact", config->stages.compact, NULL, ICE_VARIANT_COUNT, &out->compact},
+    };
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; ++i) {
+        if (stages[i].custom != NULL) {
+            *stages[i].variant = stages[i].custom_variant;
+        } else {
+            find_variant(config, stages[i].stage, stages[i].name, stages[i].variant, found);
+        }
+    }
+}
+
+static is_gpu_options gpu_options(const is_config *config, const ice_variants *variants)
+{
+    is_gpu_options options = {.ordinal = (int)config->device.index,
+                              .schedule = config->graph.schedule,
+                              .variants = *variants,
+                              .math = config->device.math,
+                              .pool = config->graph.pool,
+                              .bounces_per_wave = config->graph.bounces_per_wave,
+                              .block = config->graph.block,
+                              .refill = config->graph.refill,
+                              .lanes = config->graph.lanes,
+                              .hits = config->graph.hits,
+                              .batch_photons = config->graph.batch,
+                              .sort = config->graph.compact.sort,
+                              .when = config->graph.compact.when,
+                              .every = config->graph.compact.every,
+                              .memory_limit = config->device.memory_limit,
+                              .watchdog = config->device.watchdog,
+                              .use_cache = true};
+    for (int i = 0; i < IS_STAGES; ++i) {
+        options.custom[i] = config->stages.custom[i];
+    }
+    return options;
+}
+
+int is_device_gpu_options_from_config(const is_config *config, is_gpu_options *out, is_error *error)
+{
+    is_error found = {.status = IS_OK};
+    ice_variants variants = {0};
+    find_variants(config, &variants, &found);
+    if (found.status == IS_OK) {
+        *out = gpu_options(config, &variants);
+    }
+    return is_error_copy(error, &found);
+}
+
+/* Whether this machine has a GPU that could be used, were it not for what is_gpu_count says. */
+static bool gpu_is_there(void)
+{
+    return access("/proc/driver/nvidia/version", F_OK) == 0;
+}
+
+/* Nobody is put on a slower device in silence: out->reason says why. */
+static int find_backend(const is_config *config, is_device_options *out, is_error *error)
+{
+    is_backend asked = config->device.backend;
+    is_gpu_error why = {.status = IS_GRAPH_OK};
+    out->backend = IS_BACKEND_CPU;
+    if (asked == IS_BACKEND_CPU) {
+        return IS_OK;
+    }
+    int count = is_gpu_count(&why);
+    if (count > 0) {
+        out->backend = IS_BACKEND_CUDA;
+        if (asked == IS_BACKEND_AUTO) {
+            snprintf(out->reason, sizeof out->reason, "device.backend auto: %d GPU%s found", count,
+                     count == 1 ? "" : "s");
+        }
+        return IS_OK;
+    }
+    if (asked == IS_BACKEND_CUDA && !out->fall_back) {
+        char place[1024];
+        return is_error_set(error, IS_E_DEVICE,
+                            "%s: error: device.backend: found cuda, but %s; expected cpu or auto, "
+                            "or device.fallback: cpu",
+                            is_config_place(config, "device.backend", place, sizeof place),
+                            why.text);
+    }
+    out->warn = out->fall_back || gpu_is_there();
+    snprintf(out->reason, sizeof out->reason, "device.backend %s: no GPU, because %.900s",
+             asked == IS_BACKEND_AUTO ? "auto" : "cuda", why.text);
+    return IS_OK;
+}
+
+/* What only a GPU has, and the CPU was found. */
+static void refuse_gpu_settings(const is_config *config, is_error *found)
 {
     char place[1024];
-    if (config->device.backend == IS_BACKEND_CUDA) {
-        return is_error_set(error, IS_E_DEVICE,
-                            "%s: error: device.backend: found cuda, but this build has no GPU "
-                            "schedules; expected cpu or auto",
-                            is_config_place(config, "device.backend", place, sizeof place));
-    }
-    is_device_options options = {.schedule = config->graph.schedule,
-                                 .threads = config->device.threads,
-                                 .pool = config->graph.pool,
-                                 .instruction_set = config->device.instruction_set};
-    is_error found = {.status = IS_OK};
-    if (!is_schedule_on_cpu(options.schedule)) {
-        is_error_add(&found, IS_E_CONFIG,
+    if (!is_schedule_on_cpu(config->graph.schedule)) {
+        is_error_add(found, IS_E_CONFIG,
                      "%s: error: graph.schedule: found %s, which the CPU does not have; expected "
                      "wavefront, monolithic or auto",
                      is_config_place(config, "graph.schedule", place, sizeof place),
-                     is_schedule_name(options.schedule));
+                     is_schedule_name(config->graph.schedule));
     }
     if (config->graph.bounces_per_wave > 1) {
-        is_error_add(&found, IS_E_CONFIG,
+        is_error_add(found, IS_E_CONFIG,
                      "%s: error: graph.bounces_per_wave: found %u, but a wave of the CPU takes one "
                      "bounce; expected 1 or auto",
                      is_config_place(config, "graph.bounces_per_wave", place, sizeof place),
                      config->graph.bounces_per_wave);
     }
-    ice_variants *variants = &options.variants;
-    find_variant(config, "create", config->stages.create, &variants->create, &found);
-    find_variant(config, "propagate", config->stages.propagate, &variants->propagate, &found);
-    find_variant(config, "collide", config->stages.collide, &variants->collide, &found);
-    find_variant(config, "scatter", config->stages.scatter, &variants->scatter, &found);
-    find_variant(config, "compact", config->stages.compact, &variants->compact, &found);
+    const char *key;
+    for (size_t k = 0; (key = is_config_gpu_key(config, k)) != NULL; ++k) {
+        is_error_add(found, IS_E_CONFIG,
+                     "%s: error: %s: this value is for a GPU, and there is none; expected the "
+                     "default",
+                     is_config_place(config, key, place, sizeof place), key);
+    }
+}
+
+int is_device_options_from_config(const is_config *config, is_device_options *out, is_error *error)
+{
+    is_device_options options = {.fall_back = config->device.fallback == IS_FALLBACK_CPU,
+                                 .schedule = config->graph.schedule,
+                                 .threads = config->device.threads,
+                                 .pool = config->graph.pool,
+                                 .instruction_set = config->device.instruction_set};
+    int status = find_backend(config, &options, error);
+    if (status != IS_OK) {
+        return status;
+    }
+    is_error found = {.status = IS_OK};
+    if (options.backend == IS_BACKEND_CPU && !options.fall_back) {
+        refuse_gpu_settings(config, &found);
+    }
+    find_variants(config, &options.variants, &found);
     if (found.status != IS_OK) {
         return is_error_copy(error, &found);
     }
+    if (options.backend == IS_BACKEND_CPU && options.fall_back) {
+        is_device_options_for_cpu(&options);
+    }
+    options.gpu = gpu_options(config, &options.variants);
+    for (int i = 0; i < IS_STAGES; ++i) {
+        options.custom[i] = config->stages.custom[i];
+    }
     *out = options;
     return IS_OK;
+}
+
+void is_device_options_for_cpu(is_device_options *options)
+{
+    options->backend = IS_BACKEND_CPU;
+    options->pool = 0; /* it was the size of a GPU's */
+    if (!is_schedule_on_cpu(options->schedule)) {
+        options->schedule = IS_SCHEDULE_AUTO;
+    }
 }

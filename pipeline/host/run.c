@@ -7,14 +7,16 @@
 
 static void announce(is_run_state *run)
 {
-    is_progress_line(&run->progress,
-                     "icestream %s: %zu input%s, %s schedule, %s, %" PRIu32 " thread%s, ice %s, "
-                     "detector %s (%zu modules)",
+    is_progress_line(&run->progress, "icestream %s: %zu input%s, ice %s, detector %s (%zu modules)",
                      IS_VERSION, run->inputs.count, run->inputs.count == 1 ? "" : "s",
-                     is_schedule_name(is_device_schedule(run->device)),
-                     is_device_instruction_set(run->device), run->common.threads,
-                     run->common.threads == 1 ? "" : "s", run->models->medium->name,
-                     run->models->detector->name, run->models->detector->module_count);
+                     run->models->medium->name, run->models->detector->name,
+                     run->models->detector->module_count);
+    char text[512];
+    const char *reason = run->device_options.reason;
+    is_progress_line(&run->progress, "device: %s%s%s%s",
+                     is_device_text(run->device, text, sizeof text), reason[0] != '\0' ? " (" : "",
+                     reason, reason[0] != '\0' ? ")" : "");
+    is_run_tell_news(run);
 }
 
 static void report(is_run_state *run)
@@ -25,7 +27,7 @@ static void report(is_run_state *run)
     is_progress_line(
         &run->progress,
         "%zu file%s done, %zu skipped, %zu set aside, %zu left: %s photons, %s hits in "
-        "%.2f s, %s photons/s (%.0f ns per photon)",
+        "%.2f s, %s photons/s (%.3g ns per photon)",
         is_run_count(run, IS_UNIT_DONE), is_run_count(run, IS_UNIT_DONE) == 1 ? "" : "s",
         is_run_count(run, IS_UNIT_SKIPPED), is_run_count(run, IS_UNIT_SET_ASIDE),
         is_run_unfinished(run), is_count_text(photons, photon_text),

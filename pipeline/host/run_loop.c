@@ -9,9 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Units being checked or read: one is read, the next one is already checked. */
-enum { UNITS_AHEAD = 2 };
-
 static void advance(is_run_state *run);
 
 /* ---- stopping -------------------------------------------------------------------------------- */
@@ -71,8 +68,17 @@ static void on_signal(uv_signal_t *handle, int number)
     advance(run);
 }
 
+void is_run_tell_news(is_run_state *run)
+{
+    char line[4096];
+    while (is_device_news(run->device, line, sizeof line)) {
+        is_progress_line(&run->progress, "%s", line);
+    }
+}
+
 static void on_tick(uv_timer_t *handle)
 {
+    is_run_tell_news(handle->data);
     show_progress(handle->data);
 }
 
@@ -109,6 +115,23 @@ static void leave_readers(is_run_state *run, const is_unit *unit)
     }
 }
 
+/* The first reason counts. */
+static void give_reason(is_unit *unit, const is_error *error)
+{
+    if (unit->set_aside_reason == NULL) {
+        unit->set_aside_reason = strdup(error->text);
+    }
+}
+
+/* A batch does not know its file. */
+static void spoil(is_unit *unit, const is_error *error)
+{
+    is_error named = {.status = IS_OK};
+    is_error_set(&named, IS_E_INPUT, "%s: %s", unit->name, error->text);
+    give_reason(unit, &named);
+    unit->spoiled = true;
+}
+
 /* What a reader's error means: bad input is the unit's own business, everything else ends the run.
  * The unit's batches may still be under way; write_units closes it when they are back. */
 static void take_read_error(is_run_state *run, is_unit *unit)
@@ -117,7 +140,7 @@ static void take_read_error(is_run_state *run, is_unit *unit)
     leave_readers(run, unit);
     unit->state = IS_UNIT_LEFT;
     if (error->status == IS_E_INPUT) {
-        unit->set_aside_reason = strdup(error->text);
+        give_reason(unit, error);
         unit->state = IS_UNIT_SET_ASIDE;
     } else {
         fail(run, error);
@@ -205,12 +228,12 @@ static void fill_done(is_job *job)
     advance(run);
 }
 
-/* One check runs ahead of the reading, so that the next file is known to be good when the device
- * has room for it. What follows a message of standard input is known only at its end. */
+/* Checks run ahead of the reading, so that the next files are known to be good when the device has
+ * room for them. What follows a message of standard input is known only at its end. */
 static void open_units(is_run_state *run)
 {
-    while (run->to_open != NULL && !run->message_open && run->units_ahead < UNITS_AHEAD &&
-           run->units_open < run->units_open_limit) {
+    while (run->to_open != NULL && !run->message_open &&
+           run->units_ahead < run->shape.units_ahead && run->units_open < run->units_open_limit) {
         is_unit *unit = run->to_open;
         is_error error = {.status = IS_OK};
         if (unit->work == NULL && is_unit_open(unit, &error) != IS_OK) {
@@ -222,23 +245,48 @@ static void open_units(is_run_state *run)
         run->units_open++;
         run->units_ahead++;
         run->message_open = unit->input->path == NULL;
+        unit->writer = run->next_writer++ % run->shape.writers;
         send_job(run, run->readers, &unit->reader_job, is_unit_check, check_done);
     }
 }
 
-/* Batches of one unit after the other, while there are credits. */
+static void fill_unit(is_run_state *run, is_unit *unit)
+{
+    run->credits--;
+    unit->filling = true;
+    unit->work->limits = is_device_batch_limits(run->device);
+    if (run->spare != NULL) {
+        unit->work->batch = (is_batch *)run->spare;
+        run->spare = run->spare->next;
+    }
+    send_job(run, run->readers, &unit->reader_job, is_unit_fill, fill_done);
+}
+
+/* Nothing more of a file is read: what it has become is known. */
+static void leave_spoiled(is_run_state *run, is_unit *unit)
+{
+    leave_readers(run, unit);
+    unit->state = IS_UNIT_SET_ASIDE;
+    is_unit_close_reader(unit);
+}
+
+/* Batches of the first units that are not read yet, while there are credits. */
 static void read_units(is_run_state *run)
 {
-    for (is_unit *unit = run->to_read; unit != NULL; unit = unit->next) {
-        run->to_read = unit;
+    while (run->to_read != NULL && run->to_read->state > IS_UNIT_READY) {
+        run->to_read = run->to_read->next;
+    }
+    uint32_t seen = 0;
+    for (is_unit *unit = run->to_read; unit != NULL && seen < run->shape.filling;
+         unit = unit->next) {
+        if (unit->state == IS_UNIT_READY && unit->spoiled && !unit->filling &&
+            unit->input->path != NULL) {
+            leave_spoiled(run, unit);
+        }
         if (unit->state == IS_UNIT_READY && !unit->filling && run->credits > 0) {
-            run->credits--;
-            unit->filling = true;
-            send_job(run, run->readers, &unit->reader_job, is_unit_fill, fill_done);
+            fill_unit(run, unit);
         }
-        if (unit->state <= IS_UNIT_READY) {
-            return;
-        }
+        seen += unit->state <= IS_UNIT_READY;
     }
 }
 
@@ -248,7 +296,9 @@ static void read_units(is_run_state *run)
 static void return_batch(is_run_state *run, is_batch *batch)
 {
     is_unit *unit = batch->owner;
-    if (batch->error.status != IS_OK) {
+    if (batch->error.status == IS_E_INPUT) {
+        spoil(unit, &batch->error);
+    } else if (batch->error.status != IS_OK) {
         fail(run, &batch->error);
         if (unit->state != IS_UNIT_SET_ASIDE) {
             unit->state = IS_UNIT_LEFT; /* its hits are incomplete now */
@@ -256,7 +306,8 @@ static void return_batch(is_run_state *run, is_batch *batch)
     }
     unit->batches_out--;
     run->credits++;
-    is_batch_destroy(batch);
+    batch->job.next = run->spare;
+    run->spare = &batch->job;
 }
 
 static void store_done(is_job *job)
@@ -274,12 +325,13 @@ static void compute_done(is_job *job)
     is_unit *unit = batch->owner;
     is_run_state *run = unit->run;
     run->jobs_out--;
-    if (batch->error.status == IS_OK && unit->state != IS_UNIT_SET_ASIDE) {
+    is_run_tell_news(run);
+    if (batch->error.status == IS_OK && unit->state != IS_UNIT_SET_ASIDE && !unit->spoiled) {
         is_account_add(&unit->account, &batch->account);
         is_account_add(&run->account, &batch->account);
         unit->seconds += batch->seconds;
         run->seconds_computing += batch->seconds;
-        send_job(run, run->writer, &batch->job, is_unit_store, store_done);
+        send_job(run, run->writers[unit->writer], &batch->job, is_unit_store, store_done);
     } else {
         return_batch(run, batch);
     }
@@ -338,11 +390,15 @@ static void write_units(is_run_state *run)
             (read && unit->batches_out > 0)) {
             return;
         }
+        if (unit->state == IS_UNIT_READ && unit->spoiled) {
+            unit->state = IS_UNIT_SET_ASIDE;
+        }
         if (unit->state == IS_UNIT_READ) {
             unit->state = IS_UNIT_WRITING;
-            send_job(run, run->writer, &unit->writer_job, is_unit_write, write_done);
+            send_job(run, run->writers[unit->writer], &unit->writer_job, is_unit_write, write_done);
         } else if (unit->state == IS_UNIT_SET_ASIDE) {
-            send_job(run, run->writer, &unit->writer_job, is_unit_discard, discard_done);
+            send_job(run, run->writers[unit->writer], &unit->writer_job, is_unit_discard,
+                     discard_done);
         }
     }
     run->to_write = NULL;
@@ -408,8 +464,8 @@ void is_run_loop_close(is_run_state *run)
 static void advance(is_run_state *run)
 {
     if (!atomic_load(&run->common.stop)) {
-        open_units(run);
         read_units(run);
+        open_units(run);
     }
     compute_batches(run);
     if (!atomic_load(&run->common.cancel)) {
@@ -481,9 +537,11 @@ static int judge(const is_run_state *run, is_error *error)
 int is_run_loop(is_run_state *run, is_error *error)
 {
     uint32_t period = is_progress_period(&run->progress);
+    run->start = is_seconds();
     uv_timer_start(&run->ticker, on_tick, period, period);
     advance(run);
     uv_run(&run->loop, UV_RUN_DEFAULT);
     is_progress_end(&run->progress);
+    is_run_tell_news(run);
     return judge(run, error);
 }

@@ -10,9 +10,7 @@
 #include <unistd.h>
 
 enum {
-    READER_THREADS = 2,        /* one checks the next file while one cuts this one */
-    BATCHES_BESIDE_DEVICE = 4, /* being made, and with the writer */
-    HIT_MEMORY = 48 << 20,     /* before hits go to a temporary file, bytes */
+    BATCHES_WITH_WRITERS = 3, /* that the device is not kept waiting for */
 };
 
 static int check_existing_outputs(const is_run_state *run, is_error *error)
@@ -128,7 +126,37 @@ static int load_world(is_run_state *run, is_error *error)
     return IS_OK;
 }
 
-static int start_workers(is_run_state *run, is_device_options *options, is_error *error)
+/* Beside a CPU, one thread checks the next file while one cuts this one into batches, and one
+ * writer is rarely busy. A GPU takes more steps than one thread checks or cuts, and writers wait
+ * for the disk at the end of each file. */
+static is_run_shape choose_shape(const is_run_state *run)
+{
+    is_run_shape shape = {
+        .readers = 2, .units_ahead = 2, .filling = 1, .writers = 1, .hit_memory = 48 << 20};
+    if (is_device_is_gpu(run->device)) {
+        shape = (is_run_shape){.readers = 6,
+                               .units_ahead = 6,
+                               .filling = 3,
+                               .writers = IS_WRITERS_MAX,
+                               .hit_memory = 512 << 20};
+    }
+    if (run->common.to_stdout) {
+        shape.writers = 1; /* messages go out one after the other */
+    }
+    return shape;
+}
+
+static int start_writers(is_run_state *run, is_post to_loop, is_error *error)
+{
+    int status = IS_OK;
+    for (uint32_t i = 0; status == IS_OK && i < run->shape.writers; ++i) {
+        status = is_workers_create("writer", 1, run->credits + run->units_open_limit, NULL, to_loop,
+                                   &run->writers[i], error);
+    }
+    return status;
+}
+
+static int start_workers(is_run_state *run, is_error *error)
 {
     run->common.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (run->common.wake < 0) {
@@ -143,22 +171,21 @@ static int start_workers(is_run_state *run, is_device_options *options, is_error
     const is_hit_models hit_models = {.tables = &run->tables->device,
                                       .detector = run->models->detector,
                                       .light = run->models->light};
-    options->cancel = &run->common.cancel;
-    status = is_device_create(options, run->tables, hit_models, to_loop, &run->device, error);
+    run->device_options.cancel = &run->common.cancel;
+    status = is_device_create(&run->device_options, run->tables, hit_models, to_loop, &run->device,
+                              error);
     if (status != IS_OK) {
         return status;
     }
     run->common.threads = is_device_threads(run->device);
-    run->credits = is_device_credits(run->device) + BATCHES_BESIDE_DEVICE;
-    run->units_open_limit = run->credits + READER_THREADS;
+    run->shape = choose_shape(run);
+    run->common.budget.limit = run->shape.hit_memory;
+    run->credits = is_device_credits(run->device) + run->shape.filling + BATCHES_WITH_WRITERS;
+    run->units_open_limit = run->credits + run->shape.readers;
     /* Small files: a unit may be open for every batch. The queues have room for all of them. */
-    status = is_workers_create("reader", READER_THREADS, run->units_open_limit, NULL, to_loop,
+    status = is_workers_create("reader", run->shape.readers, run->units_open_limit, NULL, to_loop,
                                &run->readers, error);
-    if (status == IS_OK) {
-        status = is_workers_create("writer", 1, run->credits + run->units_open_limit, NULL, to_loop,
-                                   &run->writer, error);
-    }
-    return status;
+    return status == IS_OK ? start_writers(run, to_loop, error) : status;
 }
 
 int is_run_setup(is_run_state *run, is_error *error)
@@ -167,12 +194,11 @@ int is_run_setup(is_run_state *run, is_error *error)
     run->common.config = run->config;
     run->common.options = run->options;
     run->common.wake = -1;
-    run->common.budget.limit = HIT_MEMORY;
+    atomic_init(&run->common.budget.used, 0);
     atomic_init(&run->common.stop, false);
     atomic_init(&run->common.cancel, false);
 
-    is_device_options options;
-    int status = is_device_options_from_config(run->config, &options, error);
+    int status = is_device_options_from_config(run->config, &run->device_options, error);
     if (status == IS_OK) {
         status = is_inputs_plan(run->config, &run->inputs, error);
     }
@@ -186,7 +212,7 @@ int is_run_setup(is_run_state *run, is_error *error)
         status = create_units(run, error);
     }
     if (status == IS_OK) {
-        status = start_workers(run, &options, error);
+        status = start_workers(run, error);
     }
     return status;
 }
@@ -194,8 +220,15 @@ int is_run_setup(is_run_state *run, is_error *error)
 void is_run_teardown(is_run_state *run)
 {
     is_workers_destroy(run->readers);
-    is_workers_destroy(run->writer);
+    for (uint32_t i = 0; i < IS_WRITERS_MAX; ++i) {
+        is_workers_destroy(run->writers[i]);
+    }
     is_device_destroy(run->device);
+    while (run->spare != NULL) {
+        is_batch *batch = (is_batch *)run->spare;
+        run->spare = batch->job.next;
+        is_batch_destroy(batch);
+    }
     is_run_loop_close(run);
     while (run->first != NULL) {
         is_unit *next = run->first->next;

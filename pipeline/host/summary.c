@@ -82,12 +82,72 @@ static json_t *speed_json(const is_run_state *run)
     double photons = (double)run->account.created;
     struct rusage usage = {0};
     getrusage(RUSAGE_SELF, &usage);
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:I}", "seconds", seconds, "seconds_computing",
-                     run->seconds_computing, "photons_per_second",
-                     seconds > 0.0 ? photons / seconds : 0.0, "ns_per_photon",
-                     photons > 0.0 ? 1e9 * seconds / photons : 0.0, "thread_ns_per_photon",
+    double running = is_seconds() - run->start;
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "seconds", seconds,
+                     "seconds_running", running, "seconds_computing", run->seconds_computing,
+                     "photons_per_second", seconds > 0.0 ? photons / seconds : 0.0,
+                     "photons_per_second_running", running > 0.0 ? photons / running : 0.0,
+                     "ns_per_photon", photons > 0.0 ? 1e9 * seconds / photons : 0.0,
+                     "thread_ns_per_photon",
                      photons > 0.0 ? 1e9 * run->seconds_computing / photons : 0.0,
                      "peak_memory_bytes", (json_int_t)usage.ru_maxrss * 1024);
+}
+
+/* Lines as an array of texts. */
+static json_t *lines_json(const char *lines)
+{
+    json_t *array = json_array();
+    while (array != NULL && *lines != '\0') {
+        size_t length = strcspn(lines, "\n");
+        char *line = strndup(lines, length);
+        int failed = line == NULL || json_array_append_new(array, text_json(line)) != 0;
+        free(line);
+        if (failed) {
+            json_decref(array);
+            return NULL;
+        }
+        lines += length + (lines[length] == '\n');
+    }
+    return array;
+}
+
+/* Null on a CPU. */
+static json_t *gpu_json(const is_run_state *run, const is_device_facts *facts)
+{
+    const is_gpu_options *options = &facts->gpu;
+    const is_gpu_usage *usage = &facts->usage;
+    double photons = (double)run->account.created;
+    if (!facts->is_gpu && usage->launches == 0) {
+        return json_null();
+    }
+    return json_pack(
+        "{s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o?, s:I, s:I, s:I}", "index",
+        options->ordinal, "math", options->math == IS_MATH_PORTABLE ? "portable" : "fast", "lanes",
+        (json_int_t)options->lanes, "block", (json_int_t)options->block, "blocks_per_processor",
+        (json_int_t)options->blocks_per_processor, "bounces_per_wave",
+        (json_int_t)options->bounces_per_wave, "refill", (json_int_t)options->refill, "hits",
+        (json_int_t)options->hits, "batch_steps", (json_int_t)options->batch_emissions,
+        "batch_photons", (json_int_t)options->batch_photons, "kernel_seconds", usage->seconds,
+        "kernel_ns_per_photon",
+        facts->is_gpu && photons > 0.0 ? json_real(1e9 * usage->seconds / photons) : NULL,
+        "launches", (json_int_t)usage->launches, "waves", (json_int_t)usage->waves, "device_bytes",
+        (json_int_t)usage->device_bytes);
+}
+
+static json_t *device_json(const is_run_state *run)
+{
+    is_device_facts facts;
+    is_device_notes notes;
+    is_device_facts_of(run->device, &facts);
+    is_device_notes_of(run->device, &notes);
+    const char *reason = run->device_options.reason;
+    return json_pack("{s:s, s:o, s:o?, s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "backend",
+                     facts.is_gpu ? "cuda" : "cpu", "name", text_json(is_device_name(run->device)),
+                     "reason", reason[0] != '\0' ? text_json(reason) : NULL, "schedule",
+                     is_schedule_name(facts.schedule), "instruction_set", facts.instruction_set,
+                     "threads", (json_int_t)facts.threads, "pool", (json_int_t)facts.pool, "gpu",
+                     gpu_json(run, &facts), "choice", lines_json(notes.choice), "warnings",
+                     lines_json(notes.warnings));
 }
 
 static json_t *summary_json(const is_run_state *run, const is_error *result)
@@ -95,22 +155,19 @@ static json_t *summary_json(const is_run_state *run, const is_error *result)
     const is_run_origin *origin = &run->common.origin;
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)origin->seed);
-    return json_pack(
-        "{s:s, s:s, s:o?, s:s, s:i, s:o?, s:s, s:{s:s, s:s, s:s, s:I, s:I}, "
-        "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I}, s:o, s:o, s:o}",
-        "schema", "icestream.summary", "version", IS_VERSION, "configuration",
-        text_json(run->config->path), "status", is_status_text(result->status), "exit_status",
-        is_status_exit(result->status), "error",
-        result->status != IS_OK ? text_json(result->text) : NULL, "seed", seed, "device", "backend",
-        "cpu", "schedule", is_schedule_name(is_device_schedule(run->device)), "instruction_set",
-        is_device_instruction_set(run->device), "threads", (json_int_t)run->common.threads, "pool",
-        (json_int_t)is_device_pool(run->device), "digests", "configuration", origin->configuration,
-        "ice", origin->ice, "detector", origin->detector, "file_counts", "done",
-        (json_int_t)is_run_count(run, IS_UNIT_DONE), "skipped",
-        (json_int_t)is_run_count(run, IS_UNIT_SKIPPED), "set_aside",
-        (json_int_t)is_run_count(run, IS_UNIT_SET_ASIDE), "left",
-        (json_int_t)is_run_unfinished(run), "account", account_json(&run->account), "speed",
-        speed_json(run), "files", files_json(run));
+    return json_pack("{s:s, s:s, s:o?, s:s, s:i, s:o?, s:s, s:o, "
+                     "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I}, s:o, s:o, s:o}",
+                     "schema", "icestream.summary", "version", IS_VERSION, "configuration",
+                     text_json(run->config->path), "status", is_status_text(result->status),
+                     "exit_status", is_status_exit(result->status), "error",
+                     result->status != IS_OK ? text_json(result->text) : NULL, "seed", seed,
+                     "device", device_json(run), "digests", "configuration", origin->configuration,
+                     "ice", origin->ice, "detector", origin->detector, "file_counts", "done",
+                     (json_int_t)is_run_count(run, IS_UNIT_DONE), "skipped",
+                     (json_int_t)is_run_count(run, IS_UNIT_SKIPPED), "set_aside",
+                     (json_int_t)is_run_count(run, IS_UNIT_SET_ASIDE), "left",
+                     (json_int_t)is_run_unfinished(run), "account", account_json(&run->account),
+                     "speed", speed_json(run), "files", files_json(run));
 }
 
 /* 0, or the errno of what failed. */

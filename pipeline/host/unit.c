@@ -11,9 +11,7 @@
 #include <unistd.h>
 
 enum {
-    UNIT_ROWS = 4096,              /* steps read at a time: 256 KiB */
-    LEAST_BATCH_PHOTONS = 1 << 14, /* a pool's slots are refilled often enough to stay full */
-    BATCHES_PER_THREAD = 8,        /* of a file, for an even load at its end */
+    UNIT_ROWS = 4096, /* steps read at a time: 256 KiB */
 };
 
 int is_unit_create(is_run_common *common, const is_input *input, uint64_t message, is_unit **out,
@@ -149,14 +147,15 @@ void is_unit_check(is_job *job, void *thread_state)
 /* Batches of a small file are made smaller, so that every thread gets some. */
 static uint64_t choose_batch_photons(const is_unit *unit)
 {
+    const is_batch_limits *limits = &unit->work->limits;
     if (unit->common->config->graph.batch != 0) {
         return unit->common->config->graph.batch;
     }
-    uint64_t share = unit->summary.photons / ((uint64_t)unit->common->threads * BATCHES_PER_THREAD);
-    if (unit->input->path == NULL || share > IS_BATCH_PHOTONS) {
-        return IS_BATCH_PHOTONS;
+    uint64_t share = unit->summary.photons / limits->shares;
+    if (unit->input->path == NULL || share > limits->photons) {
+        return limits->photons;
     }
-    return share > LEAST_BATCH_PHOTONS ? share : LEAST_BATCH_PHOTONS;
+    return share > limits->least_photons ? share : limits->least_photons;
 }
 
 static int fill_batch(is_unit *unit, is_error *error)
@@ -190,7 +189,13 @@ void is_unit_fill(is_job *job, void *thread_state)
     is_unit *unit = unit_of_reader_job(job);
     is_error *error = &unit->work->read_error;
     error->status = IS_OK;
-    int status = is_batch_create(choose_batch_photons(unit), &unit->work->batch, error);
+    int status = IS_OK;
+    if (unit->work->batch == NULL) {
+        status = is_batch_create(&unit->work->limits, choose_batch_photons(unit),
+                                 &unit->work->batch, error);
+    } else {
+        is_batch_reset(unit->work->batch, &unit->work->limits, choose_batch_photons(unit));
+    }
     if (status == IS_OK) {
         status = fill_batch(unit, error);
     }

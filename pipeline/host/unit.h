@@ -23,7 +23,7 @@ typedef struct is_run_common {
     int wake;                /* an eventfd, readable once `stop` is set */
     atomic_bool stop;        /* no more reading: what is out is finished */
     atomic_bool cancel;      /* everything is given up */
-    is_hit_budget budget;    /* the writer's alone */
+    is_hit_budget budget;    /* of all collectors */
 } is_run_common;
 
 typedef enum is_unit_state {
@@ -45,8 +45,10 @@ typedef struct is_unit_work {
     is_step_reader *reader;
     is_step *rows; /* where the cursor points into */
     is_step_cursor cursor;
-    is_batch *batch;     /* the one just filled, NULL if nothing was left */
-    bool at_end;         /* all steps are in batches */
+    is_batch_limits limits; /* for the batch to come */
+    is_batch
+        *batch;  /* before: memory to use for it, or NULL; after: it, or NULL if nothing was left */
+    bool at_end; /* all steps are in batches */
     bool matches;        /* --resume: the output is there and matches */
     bool found;          /* streams: there was a message */
     is_error read_error; /* what the last reader job came to */
@@ -72,7 +74,9 @@ struct is_unit {
     is_unit_work *work;      /* NULL unless open */
     is_step_summary summary; /* by a reader; of a message: complete once it is READ */
 
+    uint32_t writer;        /* which of the writers has its hits */
     bool filling;           /* a batch is being made */
+    bool spoiled;           /* one of its batches told of bad input */
     uint32_t batches_out;   /* made, and not yet with the collector */
     is_account account;     /* of the batches that came back */
     double seconds;         /* of compute threads */
@@ -96,7 +100,8 @@ void is_unit_close(is_unit *unit);
  * compares its output; or finds the next message, in the stream of work->reader or, if there is
  * none, of standard input. Fills summary, matches, found, read_error. */
 void is_unit_check(is_job *job, void *thread_state);
-/* On a reader's thread: makes the unit's next batch. Fills batch, at_end, read_error. */
+/* On a reader's thread: makes the unit's next batch within work->limits. Fills batch, at_end,
+ * read_error. */
 void is_unit_fill(is_job *job, void *thread_state);
 
 /* On the writer's thread, job = &batch->job with the unit as its owner: takes the batch's hits. On

@@ -5,13 +5,25 @@
 
 #include <inttypes.h>
 
-static void describe_device(const is_config *config, const is_device *device,
-                            const is_tables *tables, FILE *report)
+static void describe_device(const is_config *config, const is_device_options *options,
+                            is_device *device, const is_tables *tables, FILE *report)
 {
-    fprintf(report, "device:    cpu, %" PRIu32 " threads, %s\n", is_device_threads(device),
-            is_device_instruction_set(device));
-    fprintf(report, "schedule:  %s, %" PRIu32 " photon slots per thread\n",
-            is_schedule_name(is_device_schedule(device)), is_device_pool(device));
+    is_device_facts facts;
+    is_device_facts_of(device, &facts);
+    char line[4096];
+    fprintf(report, "device:    %s\n", is_device_text(device, line, sizeof line));
+    if (options->reason[0] != '\0' && !options->warn) {
+        fprintf(report, "           %s\n", options->reason);
+    }
+    while (is_device_news(device, line, sizeof line)) {
+        fprintf(report, "           %s\n", line);
+    }
+    fprintf(report, "schedule:  %s", is_schedule_name(facts.schedule));
+    if (facts.schedule != IS_SCHEDULE_AUTO) {
+        fprintf(report, ", %" PRIu32 " photon slots%s", facts.pool,
+                facts.is_gpu ? "" : " per thread");
+    }
+    fputc('\n', report);
     fprintf(report, "stages:    %s, %s, %s, %s, %s\n", config->stages.create,
             config->stages.propagate, config->stages.collide, config->stages.scatter,
             config->stages.compact);
@@ -35,7 +47,7 @@ static int try_device(const is_config *config, const is_device_options *options,
     is_device *device = NULL;
     int status = is_device_create(options, tables, hit_models, (is_post){0}, &device, error);
     if (status == IS_OK && report != NULL) {
-        describe_device(config, device, tables, report);
+        describe_device(config, options, device, tables, report);
     }
     is_device_destroy(device);
     is_tables_destroy(tables);

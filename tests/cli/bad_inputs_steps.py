@@ -1,8 +1,6 @@
 """Cases for bad_inputs.py: step files."""
 
-import re
 import struct
-import subprocess
 
 from bad_inputs_files import (
     GOOD_STEP,
@@ -23,20 +21,6 @@ from bad_inputs_files import (
     step,
     trailer,
 )
-
-
-def has_good_hits(where):
-    done = subprocess.run(
-        [good.program, "info", "--verify", "hits/a.hits.npy"],
-        cwd=where,
-        check=False,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    text = done.stdout.decode()
-    return (
-        [] if done.returncode == 0 and not re.search(r"rows +0\n", text) else ["info says: " + text]
-    )
 
 
 def steps(name, content, says, exit_status=3, command="run -q -s ice.model=uniform", **more):
@@ -172,11 +156,10 @@ def step_cases():
     case(
         "steps",
         "a weight that its bias makes infinite",
-        "run -q",
-        0,
-        [],
+        "run -q -s device.backend=cpu",
+        3,
+        ["a.steps.npy: event 0, step 0, field weight: found 3.4e+38", "1 of 1 files set aside"],
         {"steps/a.steps.npy": npy(step(weight=3.4e38, photons=3000, z=8))},
-        check=has_good_hits,
     )
     field_case("unknown kind", "kind: found 9, expected 0 (track)", kind=9)
     field_case(

@@ -50,6 +50,14 @@ START_TEST(test_emission_has_the_identity_and_a_unit_direction)
 }
 END_TEST
 
+static is_batch *create_batch(uint64_t photons)
+{
+    const is_batch_limits limits = is_batch_limits_default();
+    is_batch *batch = NULL;
+    ck_assert_int_eq(is_batch_create(&limits, photons, &batch, NULL), IS_OK);
+    return batch;
+}
+
 /* Cuts steps into batches of `limit` photons; checks that every photon is in exactly one. Returns
  * the number of batches. */
 static uint32_t cut(const is_step *steps, size_t count, uint64_t limit)
@@ -59,8 +67,7 @@ static uint32_t cut(const is_step *steps, size_t count, uint64_t limit)
     uint32_t next_photon = 0, batches = 0;
     bool full = true;
     while (full) {
-        is_batch *batch = NULL;
-        ck_assert_int_eq(is_batch_create(limit, &batch, NULL), IS_OK);
+        is_batch *batch = create_batch(limit);
         ck_assert_int_eq(is_batch_fill(batch, &cursor, &full, NULL), IS_OK);
         ck_assert_uint_le(batch->photons, limit);
         ck_assert_uint_le(batch->count, IS_BATCH_STEPS);
@@ -164,8 +171,7 @@ START_TEST(test_impossible_arrivals_are_errors)
     double wavelength[] = {300.0, 400.0}, bias[] = {0.0, 0.5};
     const ice_light light = {.bias_wavelength = wavelength, .bias = bias, .bias_count = 2};
     const is_hit_models models = {.detector = &detector, .light = &light};
-    is_batch *batch = NULL;
-    ck_assert_int_eq(is_batch_create(10, &batch, NULL), IS_OK);
+    is_batch *batch = create_batch(10);
     is_step step = step_of(1, 5);
     is_step_cursor cursor = {.steps = &step, .count = 1};
     bool full = true;
@@ -185,7 +191,7 @@ START_TEST(test_impossible_arrivals_are_errors)
 }
 END_TEST
 
-START_TEST(test_weight_stays_finite)
+START_TEST(test_weights_beyond_a_float_are_errors)
 {
     ice_module modules[1] = {{.string = 4, .module = 9}};
     const ice_detector detector = {.modules = modules, .module_count = 1};
@@ -194,20 +200,140 @@ START_TEST(test_weight_stays_finite)
     const ice_tables tables = {.seed_low = 1};
     const is_hit_models models = {.tables = &tables, .detector = &detector, .light = &light};
     const ice_arrival arrival = {.wavelength = 380.0f};
-    const float given[] = {3e38f, 1e38f, 0.0f}, expected[] = {FLT_MAX, FLT_MAX, 0.0f};
+    /* Divided by a quarter: 4e37 stays a float, 1e38 does not. */
+    const float given[] = {4e37f, 0.0f, 1e38f}, expected[] = {1.6e38f, 0.0f, 0.0f};
     for (int i = 0; i < 3; ++i) {
-        is_batch *batch = NULL;
-        ck_assert_int_eq(is_batch_create(10, &batch, NULL), IS_OK);
+        is_batch *batch = create_batch(10);
         is_step step = step_of(1, 5);
         step.weight = given[i];
         is_step_cursor cursor = {.steps = &step, .count = 1};
         bool full = true;
         ck_assert_int_eq(is_batch_fill(batch, &cursor, &full, NULL), IS_OK);
         is_hit hit;
-        ck_assert_int_eq(is_hit_from_arrival(&models, batch, &arrival, &hit, NULL), IS_OK);
-        ck_assert_float_eq(hit.weight, expected[i]);
+        is_error error = {0};
+        int status = is_hit_from_arrival(&models, batch, &arrival, &hit, &error);
+        if (i < 2) {
+            ck_assert_int_eq(status, IS_OK);
+            ck_assert_float_eq_tol(hit.weight, expected[i], 1e32f);
+        } else {
+            ck_assert_int_eq(status, IS_E_INPUT);
+            ck_assert_ptr_nonnull(strstr(error.text, "event 4294967298, step 1, field weight: "
+                                                     "found 1e+38, which divided by the "
+                                                     "probability"));
+        }
         is_batch_destroy(batch);
     }
+}
+END_TEST
+
+START_TEST(test_batches_keep_to_limits)
+{
+    enum { STEPS = 100 };
+    is_step steps[STEPS];
+    for (uint32_t i = 0; i < STEPS; ++i) {
+        steps[i] = step_of(i, 7);
+    }
+    const is_batch_limits limits = {.steps = 30, .photons = 140, .most_photons = 180};
+    const struct {
+        uint64_t asked, photons;
+        uint32_t steps;
+    } cases[] = {{0, 140, 20}, {100, 100, 15}, {1000, 180, 26}};
+    is_batch *batch = NULL;
+    ck_assert_int_eq(is_batch_create(&limits, 1, &batch, NULL), IS_OK);
+    for (int i = 0; i < 3; ++i) {
+        is_step_cursor cursor = {.steps = steps, .count = STEPS};
+        bool full = false;
+        is_batch_reset(batch, &limits, cases[i].asked);
+        ck_assert_int_eq(is_batch_fill(batch, &cursor, &full, NULL), IS_OK);
+        ck_assert(full);
+        ck_assert_uint_eq(batch->photons, cases[i].photons);
+        ck_assert_uint_eq(batch->count, cases[i].steps);
+    }
+    const is_batch_limits few = {.steps = 3, .photons = 140, .most_photons = 180};
+    is_step_cursor cursor = {.steps = steps, .count = STEPS};
+    bool full = false;
+    is_batch_reset(batch, &few, 0);
+    ck_assert_int_eq(is_batch_fill(batch, &cursor, &full, NULL), IS_OK);
+    ck_assert_uint_eq(batch->count, 3);
+    ck_assert_uint_eq(batch->photons, 21);
+    is_batch_destroy(batch);
+}
+END_TEST
+
+/* A generator that is good enough to shuffle with: splitmix64. */
+static uint64_t draw(uint64_t *state)
+{
+    uint64_t value = *state += 0x9e3779b97f4a7c15ull;
+    value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9ull;
+    value = (value ^ value >> 27) * 0x94d049bb133111ebull;
+    return value ^ value >> 31;
+}
+
+/* Sorts copies of the hits by is_hits_sort and by qsort. */
+static void check_sort(const is_hit *hits, size_t count)
+{
+    is_hit *sorted = malloc((count + 1) * sizeof *sorted);
+    is_hit *expected = malloc((count + 1) * sizeof *expected);
+    ck_assert(sorted != NULL && expected != NULL);
+    memcpy(sorted, hits, count * sizeof *hits);
+    memcpy(expected, hits, count * sizeof *hits);
+    is_hits_sort(sorted, count);
+    qsort(expected, count, sizeof *hits, is_hit_order);
+    ck_assert_mem_eq(sorted, expected, count * sizeof *hits);
+    is_hits_sort(sorted, count);
+    ck_assert_mem_eq(sorted, expected, count * sizeof *hits);
+    free(sorted);
+    free(expected);
+}
+
+START_TEST(test_hits_are_sorted)
+{
+    enum { HITS = 5000 };
+    is_hit *hits = calloc(HITS, sizeof *hits);
+    ck_assert_ptr_nonnull(hits);
+    uint64_t state = 1;
+    for (size_t i = 0; i < HITS; ++i) {
+        uint64_t value = draw(&state);
+        hits[i] = (is_hit){.event_id = 1000000 + value % 3,
+                           .step_id = (uint32_t)(value >> 8) % 50,
+                           .photon_id = (uint32_t)(value >> 16) % 8,
+                           .string = (uint16_t)((value >> 32) % 3),
+                           .module = (uint16_t)((value >> 40) % 2),
+                           .t = (double)((value >> 48) % 2),
+                           .x = (float)((value >> 56) % 2)};
+    }
+    const size_t counts[] = {0, 1, 2, 63, 64, 65, 300, HITS};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
+        check_sort(hits, counts[i]);
+    }
+    free(hits);
+}
+END_TEST
+
+START_TEST(test_hits_with_keys_of_any_width_are_sorted)
+{
+    enum { HITS = 2000 };
+    is_hit *hits = calloc(HITS, sizeof *hits);
+    ck_assert_ptr_nonnull(hits);
+    const unsigned widths[][3] = {{0, 0, 0},    {0, 0, 32},   {0, 32, 32}, {1, 32, 31},
+                                  {1, 32, 32},  {64, 0, 0},   {64, 1, 0},  {64, 32, 32},
+                                  {32, 16, 16}, {33, 16, 16}, {2, 31, 31}};
+    uint64_t state = 2;
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; ++w) {
+        for (size_t i = 0; i < HITS; ++i) {
+            uint64_t value[3];
+            for (int field = 0; field < 3; ++field) {
+                unsigned bits = widths[w][field];
+                value[field] = bits == 0 ? 5 : draw(&state) >> (64 - bits);
+            }
+            hits[i] = (is_hit){.event_id = value[0],
+                               .step_id = (uint32_t)value[1],
+                               .photon_id = (uint32_t)value[2],
+                               .t = (double)(draw(&state) % 4)};
+        }
+        check_sort(hits, HITS);
+    }
+    free(hits);
 }
 END_TEST
 
@@ -221,7 +347,10 @@ int main(void)
     tcase_add_test(tests, test_bias_is_linear_between_points);
     tcase_add_test(tests, test_account_closes_or_names_its_numbers);
     tcase_add_test(tests, test_impossible_arrivals_are_errors);
-    tcase_add_test(tests, test_weight_stays_finite);
+    tcase_add_test(tests, test_weights_beyond_a_float_are_errors);
+    tcase_add_test(tests, test_batches_keep_to_limits);
+    tcase_add_test(tests, test_hits_are_sorted);
+    tcase_add_test(tests, test_hits_with_keys_of_any_width_are_sorted);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

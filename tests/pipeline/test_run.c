@@ -1,4 +1,5 @@
 /* is_run in this process: step files in, hit files out, and everything that may go wrong. */
+#include "graphs/gpu.h"
 #include "pipeline/files/format/schema.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/table_writer.h"
@@ -99,8 +100,8 @@ static int run(workplace *place, const char *first, const char *second)
     char files[2 * SCRATCH_PATH], sink[2 * SCRATCH_PATH];
     snprintf(files, sizeof files, "source.files=[%s/*.npy]", place->steps);
     snprintf(sink, sizeof sink, "sink.directory=%s", place->hits);
-    const char *sets[] = {files, sink, "device.threads=2", first, second};
-    size_t count = second != NULL ? 5 : first != NULL ? 4 : 3;
+    const char *sets[] = {files, sink, "device.backend=cpu", "device.threads=2", first, second};
+    size_t count = second != NULL ? 6 : first != NULL ? 5 : 4;
     is_config *config = NULL;
     ck_assert_msg(is_config_load(NULL, sets, count, &config, &place->error) == IS_OK, "%s",
                   place->error.text);
@@ -422,11 +423,16 @@ START_TEST(test_devices_that_are_not_there)
 {
     workplace place = open_workplace();
     write_bright(&place, "a.npy", 0, 1, 1);
-    ck_assert_int_eq(run(&place, "device.backend=cuda", NULL), IS_E_DEVICE);
-    ck_assert_ptr_nonnull(strstr(place.error.text, "no GPU schedules"));
-    ck_assert_int_eq(run(&place, "graph.schedule=job-queue", NULL), IS_E_CONFIG);
-    ck_assert_ptr_nonnull(strstr(place.error.text, "--set graph.schedule"));
-    ck_assert_ptr_nonnull(strstr(place.error.text, "found job-queue"));
+    ck_assert_int_eq(run(&place, "device.backend=cuda", "device.index=63"), IS_E_DEVICE);
+    ck_assert_ptr_nonnull(strstr(place.error.text, "device."));
+    if (is_gpu_count(NULL) == 0) {
+        ck_assert_int_eq(run(&place, "device.backend=auto", "graph.schedule=job-queue"),
+                         IS_E_CONFIG);
+        ck_assert_ptr_nonnull(strstr(place.error.text, "--set graph.schedule"));
+        ck_assert_ptr_nonnull(strstr(place.error.text, "found job-queue"));
+        ck_assert_int_eq(run(&place, "device.backend=auto", "graph.lanes=2"), IS_E_CONFIG);
+        ck_assert_ptr_nonnull(strstr(place.error.text, "graph.lanes: this value is for a GPU"));
+    }
     ck_assert(!hits_exist(&place, "a.hits.npy"));
     close_workplace(&place);
 }

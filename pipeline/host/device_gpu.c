@@ -1,0 +1,552 @@
+/* A GPU as a device (graphs/gpu.h): one thread serves it, others make hits of what it gives.
+ *
+ * The thread sleeps until there is a batch for the GPU or news from it. When the GPU fails, the
+ * batches that were with it either end with an error or are computed by the CPU, from their start:
+ * a batch is handed on once, whole.
+ */
+#include "pipeline/error.h"
+#include "pipeline/host/device_backend.h"
+#include "pipeline/host/progress.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    LANES_ASSUMED = 2,      /* of a GPU that is not made yet, */
+    CREDITS_PER_LANE = 3,   /* and what it takes at a time */
+    BATCHES_WAITING = 2,    /* for the GPU, so that it never waits for one */
+    BATCHES_MAKING_HITS = 6 /* of which a hit-rich one may take longer than the GPU for the next */
+};
+
+/* The device's way from hopeful to either end. */
+typedef enum gpu_state {
+    GPU_STARTS, /* checked or made by its thread */
+    GPU_WORKS,
+    GPU_FAILED, /* batches end with `failure` */
+    GPU_ON_CPU  /* batches go to the CPU */
+} gpu_state;
+
+typedef struct gpu_device {
+    is_device_options options;
+    is_device_parts parts; /* with `options` above */
+    is_workers *thread;    /* one, with one job: */
+    is_job life;
+    is_workers *hits;
+    void **states; /* [threads], what hit makers get: the models */
+    uint32_t threads, credits;
+
+    /* The thread's alone. */
+    is_gpu *gpu;             /* schedule AUTO: NULL until the first batch */
+    is_gpu_options settings; /* asked for, later in force */
+    is_batch **out;          /* [credits], with the GPU */
+    uint32_t out_count;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* what follows has */
+    gpu_state state;
+    bool event; /* for the thread to look after */
+    bool closing;
+    is_job *first, **last; /* batches that wait for the GPU */
+    is_error failure;
+    is_device_facts facts;
+    is_device_backend cpu; /* GPU_ON_CPU */
+} gpu_device;
+
+/* ---- hits ------------------------------------------------------------------------------------ */
+
+static void make_hits(is_job *job, void *thread_state)
+{
+    is_batch *batch = (is_batch *)job;
+    double start = is_seconds();
+    is_device_finish_batch(thread_state, batch, &batch->ended, &batch->arrivals);
+    is_arrivals_free(&batch->arrivals);
+    batch->seconds = is_seconds() - start;
+}
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+static void append_batch(gpu_device *device, is_batch *batch)
+{
+    batch->job.next = NULL;
+    *device->last = &batch->job;
+    device->last = &batch->job.next;
+}
+
+static is_batch *take_waiting(gpu_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    is_job *job = device->first;
+    if (job != NULL) {
+        device->first = job->next;
+        if (device->first == NULL) {
+            device->last = &device->first;
+        }
+    }
+    pthread_mutex_unlock(&device->lock);
+    return (is_batch *)job;
+}
+
+static void post_failed(gpu_device *device, is_batch *batch)
+{
+    is_error_copy(&batch->error, &device->failure);
+    device->parts.finished.post(device->parts.finished.user, &batch->job);
+}
+
+static void submit(void *self, is_batch *batch)
+{
+    gpu_device *device = self;
+    pthread_mutex_lock(&device->lock);
+    gpu_state state = device->state;
+    if (state == GPU_STARTS || state == GPU_WORKS) {
+        append_batch(device, batch);
+        device->event = true;
+        pthread_cond_broadcast(&device->changed);
+    }
+    pthread_mutex_unlock(&device->lock);
+    if (state == GPU_FAILED) { /* for good, and nothing writes to `failure` any more */
+        post_failed(device, batch);
+    } else if (state == GPU_ON_CPU) {
+        device->cpu.functions->submit(device->cpu.self, batch);
+    }
+}
+
+/* Any thread, also one of CUDA's. */
+static void on_event(void *user)
+{
+    gpu_device *device = user;
+    pthread_mutex_lock(&device->lock);
+    device->event = true;
+    pthread_cond_broadcast(&device->changed);
+    pthread_mutex_unlock(&device->lock);
+}
+
+static void facts_of(void *self, is_device_facts *out)
+{
+    gpu_device *device = self;
+    pthread_mutex_lock(&device->lock);
+    *out = device->facts;
+    if (device->state == GPU_ON_CPU) {
+        device->cpu.functions->facts_of(device->cpu.self, out);
+        out->usage = device->facts.usage;
+    }
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* ---- the GPU, on its thread ------------------------------------------------------------------ */
+
+static void set_facts(gpu_device *device)
+{
+    const is_gpu_options *settings = &device->settings;
+    pthread_mutex_lock(&device->lock);
+    is_device_facts *facts = &device->facts;
+    facts->schedule = device->gpu != NULL ? settings->schedule : IS_SCHEDULE_AUTO;
+    facts->pool = device->gpu != NULL ? settings->pool : 0;
+    facts->gpu = *settings;
+    facts->limits = (is_batch_limits){.steps = settings->batch_emissions,
+                                      .photons = settings->batch_photons,
+                                      .most_photons = settings->batch_photons,
+                                      .least_photons = settings->batch_photons,
+                                      .shares = 1};
+    pthread_mutex_unlock(&device->lock);
+}
+
+static void set_usage(gpu_device *device)
+{
+    is_gpu_usage usage;
+    is_gpu_usage_of(device->gpu, &usage);
+    pthread_mutex_lock(&device->lock);
+    device->facts.usage = usage;
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* Takes over what is in force, but for the paths, which are the configuration's. */
+static void keep_settings(gpu_device *device, const is_gpu_options *in_force)
+{
+    is_gpu_options settings = *in_force;
+    memcpy(settings.custom, device->settings.custom, sizeof settings.custom);
+    device->settings = settings;
+}
+
+static int make_gpu(gpu_device *device, is_gpu_error *error)
+{
+    int result = is_gpu_create(&device->settings, device->parts.tables, &device->gpu, error);
+    if (result != IS_GRAPH_OK) {
+        return result;
+    }
+    keep_settings(device, is_gpu_options_of(device->gpu));
+    is_gpu_on_event(device->gpu, on_event, device);
+    device->parts.note(device->parts.note_user, true, is_gpu_warnings(device->gpu));
+    set_facts(device);
+    return IS_GRAPH_OK;
+}
+
+/* With schedule AUTO the GPU is made when its first batch is there; until then, a plan for one of
+ * the candidates says what batches may be like, and finds what no schedule could do. */
+static int plan_gpu(gpu_device *device, is_gpu_error *error)
+{
+    is_gpu_options candidate = device->settings;
+    candidate.schedule = IS_SCHEDULE_MONOLITHIC;
+    is_gpu_plan *plan = NULL;
+    int result = is_gpu_plan_create(&candidate, device->parts.tables, 0, &plan, error);
+    if (result != IS_GRAPH_OK) {
+        return result;
+    }
+    device->settings.math = plan->options.math;
+    device->settings.lanes = plan->options.lanes;
+    device->settings.batch_emissions = plan->options.batch_emissions;
+    device->settings.batch_photons = plan->options.batch_photons;
+    is_gpu_plan_destroy(plan);
+    set_facts(device);
+    return IS_GRAPH_OK;
+}
+
+static int start_gpu(gpu_device *device, is_gpu_error *error)
+{
+    is_gpu_device about;
+    int result = is_gpu_describe(device->settings.ordinal, &about, error);
+    if (result != IS_GRAPH_OK) {
+        return result;
+    }
+    pthread_mutex_lock(&device->lock);
+    snprintf(device->facts.name, sizeof device->facts.name, "%s", about.name);
+    pthread_mutex_unlock(&device->lock);
+    return device->settings.schedule == IS_SCHEDULE_AUTO ? plan_gpu(device, error)
+                                                         : make_gpu(device, error);
+}
+
+static int choose_and_make_gpu(gpu_device *device, const is_batch *batch, is_gpu_error *error)
+{
+    char report[sizeof(((is_device_notes *)0)->choice)] = "";
+    int result = is_gpu_choose(&device->settings, device->parts.tables, batch->emissions,
+                               batch->count, report, sizeof report, error);
+    if (result != IS_GRAPH_OK) {
+        return result;
+    }
+    device->parts.note(device->parts.note_user, false, report);
+    return make_gpu(device, error);
+}
+
+static int check_size(const gpu_device *device, const is_batch *batch, is_gpu_error *error)
+{
+    const is_gpu_options *settings = &device->settings;
+    if (batch->count <= settings->batch_emissions && batch->photons <= settings->batch_photons) {
+        return IS_GRAPH_OK;
+    }
+    snprintf(error->text, sizeof error->text,
+             "internal error: a batch of %u steps and %llu photons for a GPU that takes %u and %u",
+             batch->count, (unsigned long long)batch->photons, settings->batch_emissions,
+             settings->batch_photons);
+    return error->status = IS_GRAPH_UNSUPPORTED;
+}
+
+/* A batch that the GPU did not take is among those that are out, too: it is to be accounted for. */
+static int submit_waiting(gpu_device *device, is_gpu_error *error)
+{
+    int result = IS_GRAPH_OK;
+    while (result == IS_GRAPH_OK &&
+           (device->gpu == NULL || device->out_count < is_gpu_credits(device->gpu))) {
+        is_batch *batch = take_waiting(device);
+        if (batch == NULL) {
+            return IS_GRAPH_OK;
+        }
+        device->out[device->out_count++] = batch;
+        if (device->gpu == NULL) {
+            result = choose_and_make_gpu(device, batch, error);
+        }
+        if (result == IS_GRAPH_OK) {
+            result = check_size(device, batch, error);
+        }
+        if (result == IS_GRAPH_OK) {
+            result = is_gpu_submit(device->gpu, batch->emissions, batch->count, batch, error);
+        }
+    }
+    return result;
+}
+
+static bool take_finished(gpu_device *device)
+{
+    is_gpu_result result;
+    bool took = false;
+    while (is_gpu_take(device->gpu, &result)) {
+        is_batch *batch = result.tag;
+        for (uint32_t i = 0; i < device->out_count; ++i) {
+            if (device->out[i] == batch) {
+                device->out[i] = device->out[--device->out_count];
+                break;
+            }
+        }
+        batch->arrivals = result.arrivals;
+        batch->ended = result.account;
+        batch->job.run = make_hits;
+        took = true;
+        (void)is_workers_submit(device->hits,
+                                &batch->job); /* its queue is as long as the credits */
+    }
+    if (took) {
+        set_usage(device);
+    }
+    return took;
+}
+
+/* Does what can be done without waiting. */
+static int serve(gpu_device *device, is_gpu_error *error)
+{
+    int result = IS_GRAPH_OK;
+    bool again = true;
+    while (again && result == IS_GRAPH_OK) {
+        again = false;
+        result = submit_waiting(device, error);
+        if (result == IS_GRAPH_OK && device->gpu != NULL) {
+            result = is_gpu_advance(device->gpu, error);
+            again = take_finished(device); /* there is room now */
+        }
+    }
+    return result;
+}
+
+/* ---- the end of a GPU ------------------------------------------------------------------------ */
+
+static int status_of(int result)
+{
+    switch (result) {
+    case IS_GRAPH_NO_MEMORY:
+        return IS_E_MEMORY;
+    case IS_GRAPH_UNSUPPORTED:
+        return IS_E_CONFIG;
+    case IS_GRAPH_NO_DEVICE:
+        return IS_E_DEVICE;
+    default:
+        return IS_E_FAILED;
+    }
+}
+
+static void set_state(gpu_device *device, gpu_state state)
+{
+    pthread_mutex_lock(&device->lock);
+    device->state = state;
+    pthread_cond_broadcast(&device->changed);
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* From now on nothing is added to the waiting batches; gives all that the device has to `post`. */
+static void leave_gpu(gpu_device *device, gpu_state state,
+                      void (*post)(gpu_device *device, is_batch *batch))
+{
+    set_state(device, state);
+    for (uint32_t i = 0; i < device->out_count; ++i) {
+        post(device, device->out[i]);
+    }
+    device->out_count = 0;
+    for (is_batch *batch = take_waiting(device); batch != NULL; batch = take_waiting(device)) {
+        post(device, batch);
+    }
+}
+
+static void post_to_cpu(gpu_device *device, is_batch *batch)
+{
+    device->cpu.functions->submit(device->cpu.self, batch);
+}
+
+static int fall_back(gpu_device *device, const is_gpu_error *cause, is_error *error)
+{
+    is_device_options_for_cpu(&device->options);
+    int status = is_device_cpu_create(&device->parts, device->credits, &device->cpu, error);
+    if (status != IS_OK) {
+        return status;
+    }
+    bool mixed = device->gpu != NULL && device->settings.math != IS_MATH_PORTABLE;
+    char note[sizeof cause->text + 256];
+    snprintf(note, sizeof note,
+             "%s\nthe GPU is given up, device.fallback cpu: the work goes on on %u CPU threads%s",
+             cause->text, device->threads,
+             mixed ? "; only with device.math portable their hits are those of the GPU, bit by bit"
+                   : "");
+    device->parts.note(device->parts.note_user, true, note);
+    leave_gpu(device, GPU_ON_CPU, post_to_cpu);
+    return IS_OK;
+}
+
+/* The GPU has failed: the CPU takes over, or everything that is here and that comes fails. */
+static void give_up(gpu_device *device, int result, const is_gpu_error *cause)
+{
+    is_error problem = {.status = IS_OK};
+    bool can_fall_back = device->options.fall_back && result != IS_GRAPH_UNSUPPORTED;
+    if (can_fall_back && fall_back(device, cause, &problem) == IS_OK) {
+        return;
+    }
+    is_error_set(&device->failure, status_of(result), "%s", cause->text);
+    if (problem.status != IS_OK) {
+        is_error_add(&device->failure, problem.status, "device.fallback cpu: %s", problem.text);
+    }
+    leave_gpu(device, GPU_FAILED, post_failed);
+}
+
+static void interrupt(gpu_device *device)
+{
+    is_error_set(&device->failure, IS_E_INTERRUPTED, "interrupted");
+    leave_gpu(device, GPU_FAILED, post_failed);
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+/* Sleeps until there is something to do, but with work on the GPU only so long that its watchdog
+ * gets its turn and a run that is cancelled does not wait. False: nothing is left to do for good.
+ */
+static bool await_work(gpu_device *device)
+{
+    const long pause = 250 * 1000 * 1000, second = 1000 * 1000 * 1000; /* ns */
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += pause;
+    until.tv_sec += until.tv_nsec / second;
+    until.tv_nsec %= second;
+    pthread_mutex_lock(&device->lock);
+    for (int result = 0; !device->event && result == 0;) {
+        result = device->out_count > 0
+                     ? pthread_cond_timedwait(&device->changed, &device->lock, &until)
+                     : pthread_cond_wait(&device->changed, &device->lock);
+    }
+    device->event = false;
+    bool more = !device->closing || device->first != NULL || device->out_count > 0;
+    pthread_mutex_unlock(&device->lock);
+    return more;
+}
+
+static bool is_cancelled(const gpu_device *device)
+{
+    return device->options.cancel != NULL && atomic_load(device->options.cancel);
+}
+
+/* What the thread does from its start to its end. */
+static void run_gpu(is_job *job, void *thread_state)
+{
+    (void)thread_state;
+    gpu_device *device = (gpu_device *)((char *)job - offsetof(gpu_device, life));
+    is_gpu_error error = {.status = IS_GRAPH_OK};
+    int result = start_gpu(device, &error);
+    if (result == IS_GRAPH_OK) {
+        set_state(device, GPU_WORKS);
+    }
+    while (result == IS_GRAPH_OK && await_work(device)) {
+        if (is_cancelled(device)) {
+            interrupt(device);
+            break;
+        }
+        result = serve(device, &error);
+    }
+    if (result != IS_GRAPH_OK) {
+        give_up(device, result, &error);
+    }
+    is_gpu_destroy(device->gpu);
+}
+
+static void life_is_over(void *user, is_job *job)
+{
+    (void)user;
+    (void)job;
+}
+
+/* ---- creation -------------------------------------------------------------------------------- */
+
+static void destroy(void *self)
+{
+    gpu_device *device = self;
+    pthread_mutex_lock(&device->lock);
+    device->closing = device->event = true;
+    pthread_cond_broadcast(&device->changed);
+    pthread_mutex_unlock(&device->lock);
+    is_workers_destroy(device->thread);
+    is_workers_destroy(device->hits);
+    if (device->cpu.functions != NULL) {
+        device->cpu.functions->destroy(device->cpu.self);
+    }
+    pthread_cond_destroy(&device->changed);
+    pthread_mutex_destroy(&device->lock);
+    free(device->out);
+    free(device->states);
+    free(device);
+}
+
+/* The thread starts the GPU: what belongs to one thread of CUDA's stays with it. */
+static int start_threads(gpu_device *device, is_error *error)
+{
+    const is_post nowhere = {.post = life_is_over};
+    int status = is_workers_create("hits", device->threads, device->credits, device->states,
+                                   device->parts.finished, &device->hits, error);
+    if (status == IS_OK) {
+        status = is_workers_create("gpu", 1, 1, NULL, nowhere, &device->thread, error);
+    }
+    if (status != IS_OK) {
+        return status;
+    }
+    device->life.run = run_gpu;
+    (void)is_workers_submit(device->thread, &device->life); /* the first job of an empty queue */
+    pthread_mutex_lock(&device->lock);
+    while (device->state == GPU_STARTS) {
+        pthread_cond_wait(&device->changed, &device->lock);
+    }
+    bool failed = device->state == GPU_FAILED;
+    pthread_mutex_unlock(&device->lock);
+    return failed ? is_error_copy(error, &device->failure) : IS_OK;
+}
+
+static void ask_for_settings(gpu_device *device)
+{
+    const is_device_options *options = &device->options;
+    device->settings = options->gpu;
+    device->settings.schedule = options->schedule;
+    device->settings.pool = options->pool;
+    device->settings.variants = options->variants;
+    memcpy(device->settings.custom, options->custom, sizeof options->custom);
+}
+
+static void init_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+int is_device_gpu_create(const is_device_parts *parts, is_device_backend *out, is_error *error)
+{
+    static const is_device_functions functions = {
+        .destroy = destroy, .submit = submit, .facts_of = facts_of};
+    gpu_device *device = calloc(1, sizeof *device);
+    if (device == NULL) {
+        return is_error_set(error, IS_E_MEMORY, "out of memory for a device");
+    }
+    device->options = *parts->options;
+    device->parts = *parts;
+    device->parts.options = &device->options;
+    device->threads = is_device_host_threads(parts->options);
+    device->facts.is_gpu = true;
+    device->facts.threads = device->threads;
+    device->last = &device->first;
+    pthread_mutex_init(&device->lock, NULL);
+    init_condition(&device->changed);
+    ask_for_settings(device);
+    uint32_t lanes = device->settings.lanes != 0 ? device->settings.lanes : LANES_ASSUMED;
+    device->credits = lanes * CREDITS_PER_LANE + BATCHES_WAITING + BATCHES_MAKING_HITS;
+    device->out = calloc(device->credits, sizeof(is_batch *));
+    device->states = calloc(device->threads, sizeof *device->states);
+    int status = IS_OK;
+    if (device->out == NULL || device->states == NULL) {
+        status = is_error_set(error, IS_E_MEMORY, "out of memory for a device");
+    } else {
+        for (uint32_t i = 0; i < device->threads; ++i) {
+            device->states[i] = &device->parts.models;
+        }
+        status = start_threads(device, error);
+    }
+    if (status != IS_OK) {
+        destroy(device);
+        return status;
+    }
+    *out = (is_device_backend){.functions = &functions, .self = device, .credits = device->credits};
+    return IS_OK;
+}
