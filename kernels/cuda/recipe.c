@@ -74,17 +74,34 @@ static void add_options(is_recipe *recipe, bool fast_math)
         add_option(recipe, "-DICE_MATH_FAST");
 }
 
-static int make_digest(is_recipe *recipe)
+static const char *text_of(const is_recipe *recipe, const char *name)
 {
-    const size_t count = 1 + 2 * recipe->header_count + recipe->option_count;
+    for (size_t i = 0; i < recipe->header_count; ++i)
+        if (strcmp(recipe->headers[i].name, name) == 0)
+            return recipe->headers[i].text;
+    return "";
+}
+
+/* Of contents only: where a user's header lies makes no other code, and what an installation
+ * compiled from another folder is to be found. */
+static int make_digest(const is_program_options *options, is_recipe *recipe)
+{
+    const size_t count = 2 + 2 * is_embedded_source_count + 2 * IS_STAGES + recipe->option_count;
     is_cache_part *parts = calloc(count, sizeof *parts);
     if (!parts)
         return -1;
     size_t part = 0;
-    parts[part++] = is_cache_text(recipe->source);
-    for (size_t i = 0; i < recipe->header_count; ++i) {
-        parts[part++] = is_cache_text(recipe->headers[i].name);
-        parts[part++] = is_cache_text(recipe->headers[i].text);
+    parts[part++] = is_cache_text(options->definitions);
+    parts[part++] = is_cache_text(options->entry);
+    for (size_t i = 0; i < is_embedded_source_count; ++i) {
+        parts[part++] = is_cache_text(is_embedded_sources[i].name);
+        parts[part++] = is_cache_text(is_embedded_sources[i].text);
+    }
+    for (int stage = 0; stage < IS_STAGES && options->custom; ++stage) {
+        if (options->custom[stage]) {
+            parts[part++] = is_cache_text(is_stage_name((is_stage)stage));
+            parts[part++] = is_cache_text(text_of(recipe, options->custom[stage]));
+        }
     }
     for (size_t i = 0; i < recipe->option_count; ++i)
         parts[part++] = is_cache_text(recipe->options[i]);
@@ -121,7 +138,7 @@ int is_recipe_make(const is_program_options *options, is_recipe *recipe, char *w
             add_custom(recipe, (is_stage)stage, options->custom[stage], why, why_size) != 0)
             return -1;
     add_options(recipe, options->fast_math);
-    if (write_source(options, recipe) != 0 || make_digest(recipe) != 0)
+    if (write_source(options, recipe) != 0 || make_digest(options, recipe) != 0)
         return out_of_memory(why, why_size);
     return 0;
 }

@@ -14,7 +14,7 @@ typedef struct is_recipe {
     char *custom[IS_STAGES];                /* texts of the user's headers, NULL: none */
     const char *options[IS_RECIPE_OPTIONS]; /* [option_count], without the architecture */
     size_t option_count;
-    char digest[65]; /* of all of the above */
+    char digest[65]; /* of the contents of all of the above */
 } is_recipe;
 
 /* Reads the user's headers. Returns 0, or -1 with a sentence in `why`: no such entry, a header that

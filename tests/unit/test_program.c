@@ -570,6 +570,15 @@ START_TEST(a_users_header_is_compiled_and_its_content_belongs_to_the_key)
     ck_assert(plain->bytes != first->bytes ||
               memcmp(plain->image, first->image, plain->bytes) != 0);
 
+    /* The same text elsewhere gives the same code. */
+    char elsewhere[SCRATCH_PATH];
+    scratch_write(scratch_path(&place, "elsewhere.h", elsewhere), rayleigh, strlen(rayleigh));
+    custom[IS_STAGE_SCATTER] = elsewhere;
+    is_program *moved = get(&options);
+    ck_assert_int_eq(moved->origin, IS_PROGRAM_CACHED);
+    assert_same_code(first, moved);
+    is_program_destroy(moved);
+
     char changed[sizeof rayleigh];
     memcpy(changed, rayleigh, sizeof changed);
     strstr(changed, "2.0f")[0] = '3';
