@@ -10,7 +10,7 @@ if(NOT IS_HAVE_CUDA)
     return()
 endif()
 
-add_executable(is_prefill EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/pipeline/tools/prefill.c)
+add_executable(is_prefill ${CMAKE_SOURCE_DIR}/pipeline/tools/prefill.c)
 target_link_libraries(is_prefill PRIVATE icestream_library)
 
 # A package must not depend on whether there are real ice models beside the repository.
