@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LANES_MAX = 4, POOL_FLOOR = 1 << 14 };
+enum { LANES_MAX = 8, POOL_FLOOR = 1 << 14 };
 
 struct is_gpu {
     is_gpu_options options;
@@ -262,8 +262,8 @@ void is_gpu_destroy(is_gpu *gpu)
                 is_lane_destroy(&gpu->lanes[i]);
         (void)cudaFree(gpu->memory);
         (void)cudaFree(gpu->tables);
-        /* The library stays loaded, as every other of this process: with graphs in flight before,
-         * kernels of the next one met illegal instructions after an unload (driver 580.159). */
+        if (gpu->library)
+            (void)cudaLibraryUnload(gpu->library);
         if (gpu->origin)
             (void)cudaEventDestroy(gpu->origin);
         (void)cudaGetLastError();

@@ -2,7 +2,7 @@
  * the decision whether to go on; then, if it said so, compaction. Counts stay on the device.
  *
  *   while (decided to go on) {
- *       repeat WAVES_PER_TRIP times { create; propagate; collide; scatter }   (fused: create;
+ *       repeat IS_WAVES_PER_TRIP times { create; propagate; collide; scatter }   (fused: create;
  * visit) decide if (decided to) { compact }
  *   }
  *
@@ -15,7 +15,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 
-enum { WAVES_PER_TRIP = 4, VISITS_PER_TRIP = 2 };
+enum { VISITS_PER_TRIP = 2 };
 
 /* Stages that are one thread per slot; create looks after stretches of eight blocks, and a quarter
  * of the blocks is more than collide ever has work for. */
@@ -27,9 +27,10 @@ static uint32_t blocks_of(const is_lane *lane, uint32_t kernel)
     return lane->grid;
 }
 
-static int launch_kernel(is_lane *lane, uint32_t kernel, is_gpu_error *error)
+static int launch_kernel(is_lane *lane, uint32_t kernel, uint32_t wave, is_gpu_error *error)
 {
-    void *arguments[] = {&lane->tables, &lane->memory};
+    /* Only the stages of wavefront take the last one; the others are not given it. */
+    void *arguments[] = {&lane->tables, &lane->memory, &wave};
     nvtxRangePushA(lane->schedule->kernels[kernel].name);
     const cudaError_t result =
         cudaLaunchKernel((const void *)lane->kernels[kernel], (dim3){blocks_of(lane, kernel), 1, 1},
@@ -52,7 +53,7 @@ static int launch_stamp(is_lane *lane, uint32_t stage, is_gpu_error *error)
 
 static uint32_t waves_per_trip(const is_lane *lane)
 {
-    return lane->options->schedule == IS_SCHEDULE_WAVEFRONT ? WAVES_PER_TRIP : VISITS_PER_TRIP;
+    return lane->options->schedule == IS_SCHEDULE_WAVEFRONT ? IS_WAVES_PER_TRIP : VISITS_PER_TRIP;
 }
 
 static int capture_waves(is_lane *lane, is_gpu_error *error)
@@ -61,7 +62,7 @@ static int capture_waves(is_lane *lane, is_gpu_error *error)
     for (uint32_t wave = 0; wave < waves_per_trip(lane); ++wave)
         for (uint32_t kernel = wave == 0 || often ? 0 : 1; lane->schedule->kernels[kernel].name;
              ++kernel) {
-            int status = launch_kernel(lane, kernel, error);
+            int status = launch_kernel(lane, kernel, wave, error);
             if (status == IS_GRAPH_OK && lane->options->profile)
                 status = launch_stamp(lane, kernel, error);
             if (status != IS_GRAPH_OK)
@@ -213,7 +214,7 @@ int is_lane_build_loop(is_lane *lane, is_gpu_error *error)
 int is_lane_enqueue(is_lane *lane, is_gpu_error *error)
 {
     if (!lane->schedule->loops)
-        return launch_kernel(lane, 0, error);
+        return launch_kernel(lane, 0, 0, error);
     IS_CUDA(lane->ordinal, error, cudaGraphLaunch(lane->loop, lane->compute));
     return IS_GRAPH_OK;
 }

@@ -298,6 +298,7 @@ static __global__ void decide(cudaGraphConditionalHandle loop, bool compacts,
                               is_progress *progress)
 {
     progress->waves += 1;
+    progress->trips += 1;
     progress->queue = 0;
     const bool on = goes_on(launch, progress);
     cudaGraphSetConditional(loop, on);

@@ -7,7 +7,10 @@
 /* Batches whose photons may be in one lane's pool at a time. */
 #define IS_LANE_BATCHES 4u
 
-/* Photons per entry of is_queue_batch.starts. */
+/* Waves in one trip of wavefront's loop. */
+#define IS_WAVES_PER_TRIP 4u
+
+/* Photons per entry of is_lane_memory.starts. */
 #define IS_START_STRIDE 256u
 
 /* One batch in a lane's step queue. Photons of the queue are numbered from 0 on, through all
@@ -46,7 +49,7 @@ typedef struct is_progress {
     uint32_t alive; /* photons in the pool */
     uint32_t slots; /* slots in use: 0 .. slots - 1 hold all living photons */
     uint32_t queue; /* entries of the collide queue */
-    uint32_t reserved_too;
+    uint32_t trips; /* of the loop, in all launches, modulo 2^32 */
     is_batch_count batches[IS_LANE_BATCHES];
 } is_progress;
 

@@ -17,33 +17,18 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
      * the hit buffer is full. */
     uint32_t enough = 32 - IS_RUN_REFILL;
     for (;;) {
-        uint32_t flying;
-        for (;;) {
-            flying = __ballot_sync(0xffffffffu, self.fate == ICE_ALIVE);
-            if ((uint32_t)__popc(flying) <= enough)
+        const uint32_t flying = __ballot_sync(0xffffffffu, self.fate == ICE_ALIVE);
+        if ((uint32_t)__popc(flying) <= enough) {
+            if (enough == 0)
                 break;
-            if (self.fate == ICE_ALIVE)
-                is_advance(&tables, &sink, &self);
-            __syncwarp();
-        }
-        if (enough == 0)
-            break;
-        is_settle(counts, &self);
-        if (__any_sync(0xffffffffu, self.fate == IS_WAITS)) {
-            enough = 0;
+            enough = is_refill(&lane, &tables, counts, &self, flying) ? enough : 0;
+            if (enough == 0 && !lane.launch->drain)
+                break; /* more steps are on their way: the living wait for them */
             continue;
         }
-        uint64_t first;
-        const uint32_t wanted = 32 - (uint32_t)__popc(flying);
-        const uint32_t granted = is_take(&lane, wanted, &first);
-        const uint32_t rank = (uint32_t)__popc(~flying & ((1u << threadIdx.x % 32) - 1));
-        if (self.fate == IS_IDLE && rank < granted)
-            is_board(&lane, &tables, &self, is_new_photon(&lane, &tables, first + rank));
-        if (granted < wanted) {
-            if (!lane.launch->drain)
-                break; /* more steps are on their way: the living wait for them */
-            enough = 0;
-        }
+        if (self.fate == ICE_ALIVE)
+            is_advance(&tables, &sink, &self);
+        __syncwarp();
     }
     const int waits = self.fate == IS_WAITS;
     const int after = is_leave(&lane, counts, &self, slot);

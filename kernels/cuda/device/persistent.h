@@ -103,6 +103,24 @@ ICE_FN uint32_t is_take(const is_lane_memory *lane, uint32_t wanted, uint64_t *f
     return __shfl_sync(0xffffffffu, granted, 0);
 }
 
+/* New photons for the idle threads of a warp, of which `flying` are not; all of its threads.
+ * Returns 0 if there are none left, or if a photon waits for a place in the hit buffer: then it is
+ * time to end. */
+ICE_FN int is_refill(const is_lane_memory *lane, const ice_tables *tables, uint32_t *counts,
+                     is_traveller *self, uint32_t flying)
+{
+    is_settle(counts, self);
+    if (__any_sync(0xffffffffu, self->fate == IS_WAITS))
+        return 0;
+    uint64_t first;
+    const uint32_t wanted = 32 - (uint32_t)__popc(flying);
+    const uint32_t granted = is_take(lane, wanted, &first);
+    const uint32_t rank = (uint32_t)__popc(~flying & ((1u << threadIdx.x % 32) - 1));
+    if (self->fate == IS_IDLE && rank < granted)
+        is_board(lane, tables, self, is_new_photon(lane, tables, first + rank));
+    return granted == wanted;
+}
+
 /* All threads of the block, at the end of a launch: how many photons its slots held before and hold
  * now, and how many of those wait. */
 ICE_FN void is_report(const is_lane_memory *lane, const uint32_t *counts, int before, int after,

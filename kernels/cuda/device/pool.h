@@ -8,6 +8,11 @@
 
 #include "kernels/cuda/device/run.h"
 
+/* What the label of a new photon has in the place of its scatters. */
+#ifndef IS_SCATTERS_AT_BIRTH
+#define IS_SCATTERS_AT_BIRTH(lane) 0u
+#endif
+
 /* Slots that a block looks after. */
 #define IS_CREATE_STRETCH (8u * IS_RUN_BLOCK)
 
@@ -57,7 +62,8 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
     __syncthreads();
     const ice_tables tables = is_run_tables(&given);
     for (uint32_t i = threadIdx.x; i < granted; i += IS_RUN_BLOCK) {
-        const ice_photon photon = is_new_photon(&lane, &tables, first + i);
+        ice_photon photon = is_new_photon(&lane, &tables, first + i);
+        photon.scatters = IS_SCATTERS_AT_BIRTH(&lane);
         is_store_photon(&lane, list[i], &photon);
     }
 }

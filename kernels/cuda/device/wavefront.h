@@ -1,34 +1,71 @@
 /* schedule: wavefront. A kernel for each stage; photons wait in the pool between them.
  *
- * Slot and thread coincide. A bounce leaves its segment in the pool for the next stages: length,
- * absorption left, angle, azimuth. What else they need to know hides in values that these cannot
- * have: a negative length, the photon was dropped; a negative angle, the segment leaves the world;
- * an azimuth of 2 + fate, collide ended the photon (2 + ICE_ALIVE: it waits for a place in the hit
- * buffer, and its bounce is to be done again).
+ * Slot and thread coincide, and memory traffic is what a wave costs. So a stage touches only what
+ * it needs: the label (wavelength, identity) stays as create wrote it, because its last word is not
+ * the number of scatters but the wave in which the photon was born, and the number of a wave is
+ * known to all (`trips` of the loop so far and the wave's place in the trip).
+ *
+ * A bounce leaves its segment in the pool for the next stages: length, absorption left, angle,
+ * azimuth. What else they need to know hides in values that these cannot have: a length of
+ * IS_NO_PHOTON, the slot is free; IS_DROPPED, the photon cannot reach a module; a negative angle,
+ * the segment leaves the world; the sign bit of the azimuth, it is the photon's last by the bounce
+ * limit; an azimuth of 2 + fate, collide ended the photon (2 + ICE_ALIVE: it waits for a place in
+ * the hit buffer, and its bounce is to be done again). A photon that waits has a negative
+ * wavelength.
  */
+#include "kernels/cuda/device/run.h"
+
+#define IS_NO_PHOTON (-2.0f)
+#define IS_DROPPED   (-1.0f)
+
+/* The number of a wave, modulo 2^32; `wave`: its place in the trip. */
+ICE_FN uint32_t is_wave_number(const is_lane_memory *lane, uint32_t wave)
+{
+    return lane->progress->trips * IS_WAVES_PER_TRIP + wave;
+}
+
+#define IS_SCATTERS_AT_BIRTH(lane) is_wave_number(lane, 0)
 #include "kernels/cuda/device/pool.h"
+
+ICE_FN float is_signed_if(float value, bool negative)
+{
+    return negative ? -value : value; /* also of 0 */
+}
+
+/* The photon of a slot in this wave. */
+ICE_FN ice_photon is_photon_at(const is_lane_memory *lane, uint32_t slot, float4 label,
+                               uint32_t wave)
+{
+    ice_photon photon = is_unpack(lane->place[slot], lane->course[slot], label);
+    photon.wavelength = fabsf(label.x);
+    photon.scatters = is_wave_number(lane, wave) - __float_as_uint(label.w);
+    return photon;
+}
 
 /* propagate: the segment's end. Segments that may meet a module go to the collide queue. */
 extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_propagate(const __grid_constant__ ice_tables given,
-                 const __grid_constant__ is_lane_memory lane)
+                 const __grid_constant__ is_lane_memory lane, uint32_t wave)
 {
     const uint32_t slot = blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
     if (blockIdx.x * IS_RUN_BLOCK >= lane.progress->slots)
         return;
     bool collides = false;
     const float4 label = lane.label[slot];
-    if (__float_as_uint(label.y) != IS_NOBODY) {
+    if (__float_as_uint(label.y) == IS_NOBODY) {
+        lane.segment[slot].x = IS_NO_PHOTON;
+    } else {
         const ice_tables tables = is_run_tables(&given);
-        ice_photon photon = is_unpack(lane.place[slot], lane.course[slot], label);
-        photon.scatters &= ~IS_WAITING;
+        const ice_photon photon = is_photon_at(&lane, slot, label, wave);
         const ice_optics optics = ice_optics_at(&tables, photon.wavelength);
         const ice_identity identity = is_identity(&lane, photon.emission, photon.photon_id);
         ice_leg leg;
-        float4 segment = make_float4(-1.0f, 0.0f, 1.0f, 0.0f);
+        float4 segment = make_float4(IS_DROPPED, 0.0f, 1.0f, 0.0f);
         if (ice_fly(IS_RUN_PROPAGATE, &tables, identity, optics, &photon, &leg)) {
-            segment = make_float4(leg.length, leg.absorption,
-                                  leg.leaves_world ? -leg.angle : leg.angle, leg.azimuth);
+            const bool last = photon.scatters + 1 >= tables.bounce_limit;
+            segment =
+                make_float4(leg.length, leg.absorption, is_signed_if(leg.angle, leg.leaves_world),
+                            is_signed_if(leg.azimuth, last));
             collides = leg.may_collide;
         }
         lane.segment[slot] = segment;
@@ -44,10 +81,10 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     }
 }
 
-/* collide: the queue of segments that may meet a module, a few per cent of all. */
+/* collide: the queue of segments that may meet a module. */
 extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_collide(const __grid_constant__ ice_tables given,
-               const __grid_constant__ is_lane_memory lane)
+               const __grid_constant__ is_lane_memory lane, uint32_t wave)
 {
     __shared__ uint32_t counts[IS_BLOCK_COUNTS];
     const uint32_t entries = lane.progress->queue;
@@ -59,16 +96,19 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     for (uint32_t entry = blockIdx.x * IS_RUN_BLOCK + threadIdx.x; entry < entries;
          entry += gridDim.x * IS_RUN_BLOCK) {
         const uint32_t slot = lane.collide[entry];
-        ice_photon photon = is_unpack(lane.place[slot], lane.course[slot], lane.label[slot]);
-        uint32_t met = photon.scatters & IS_WAITING ? lane.met[slot] : 0;
-        photon.scatters &= ~IS_WAITING;
+        const float4 label = lane.label[slot];
+        const ice_photon photon = is_photon_at(&lane, slot, label, wave);
+        uint32_t met = label.x < 0.0f ? lane.met[slot] : 0;
         uint32_t fate = ICE_ALIVE;
         if (ice_meet_on(IS_RUN_COLLIDE, &tables, lane.segment[slot].x, &photon, &sink, &fate,
                         &met) < 0) {
             lane.met[slot] = met;
             lane.segment[slot].w = 2.0f + (float)ICE_ALIVE;
-        } else if (fate != ICE_ALIVE) {
-            lane.segment[slot].w = 2.0f + (float)fate;
+        } else {
+            if (label.x < 0.0f)
+                lane.label[slot].x = -label.x;
+            if (fate != ICE_ALIVE)
+                lane.segment[slot].w = 2.0f + (float)fate;
         }
     }
     is_counts_add(counts, lane.progress);
@@ -77,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
 /* scatter: to the segment's end, and on in a new direction; or the photon has come to its end. */
 extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_scatter(const __grid_constant__ ice_tables given,
-               const __grid_constant__ is_lane_memory lane)
+               const __grid_constant__ is_lane_memory lane, uint32_t wave)
 {
     __shared__ uint32_t counts[IS_BLOCK_COUNTS];
     const uint32_t slot = blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
@@ -86,33 +126,41 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     if (blockIdx.x * IS_RUN_BLOCK >= lane.progress->slots)
         return;
     is_counts_clear(counts);
-    float4 label = lane.label[slot];
+    const float4 segment = lane.segment[slot];
     bool ended = false, waits = false;
-    if (__float_as_uint(label.y) != IS_NOBODY) {
-        const float4 segment = lane.segment[slot];
-        const uint32_t scatters = __float_as_uint(label.w) & ~IS_WAITING;
+    if (segment.x != IS_NO_PHOTON) {
         waits = segment.w == 2.0f + (float)ICE_ALIVE;
         if (waits) {
-            label.w = __uint_as_float(scatters | IS_WAITING);
+            /* As if it had been born a wave later: it has not flown in this one. */
+            float4 label = lane.label[slot];
+            label.x = -fabsf(label.x);
+            label.w = __uint_as_float(__float_as_uint(label.w) + 1);
             lane.label[slot] = label;
         } else {
             const ice_tables tables = is_run_tables(&given);
-            ice_photon photon = is_unpack(lane.place[slot], lane.course[slot], label);
-            photon.scatters = scatters;
-            uint32_t fate = segment.w >= 2.0f ? (uint32_t)(segment.w - 2.0f) : (uint32_t)ICE_ALIVE;
-            if (segment.x < 0.0f) {
+            ice_photon photon =
+                is_unpack(lane.place[slot], lane.course[slot], make_float4(0.0f, 0.0f, 0.0f, 0.0f));
+            uint32_t fate = ICE_ALIVE;
+            if (segment.x == IS_DROPPED) {
                 fate = ICE_LEFT;
             } else {
-                const ice_leg leg = {segment.x, segment.y,        fabsf(segment.z),
-                                     segment.w, segment.z < 0.0f, 0};
+                const bool last = __float_as_int(segment.w) < 0;
+                const ice_leg leg = {segment.x,        segment.y,        fabsf(segment.z),
+                                     fabsf(segment.w), segment.z < 0.0f, 0};
+                fate = segment.w >= 2.0f ? (uint32_t)(segment.w - 2.0f) : (uint32_t)ICE_ALIVE;
+                photon.scatters = last ? tables.bounce_limit - 1 : 0;
                 ice_turn(IS_RUN_SCATTER, &tables, &leg, &photon, &fate);
             }
             ended = fate != ICE_ALIVE;
             if (ended) {
-                is_count_end(counts, photon.emission, fate, photon.scatters);
+                const float4 label = lane.label[slot];
+                const uint32_t flown = is_wave_number(&lane, wave) - __float_as_uint(label.w) +
+                                       (segment.x != IS_DROPPED);
+                is_count_end(counts, __float_as_uint(label.y), fate, flown);
                 is_free_slot(&lane, slot);
             } else {
-                is_store_photon(&lane, slot, &photon);
+                lane.place[slot] = make_float4(photon.x, photon.y, photon.z, photon.path);
+                lane.course[slot] = make_float4(photon.dx, photon.dy, photon.dz, photon.absorption);
             }
         }
     }
