@@ -94,8 +94,9 @@ static int create_graphs(cpu_device *cpu, const is_device_parts *parts, is_error
                               .pool = options->pool,
                               .instruction_set = options->instruction_set,
                               .cancel = options->cancel};
+    memcpy(graph.custom, options->custom, sizeof graph.custom);
     for (uint32_t i = 0; i < cpu->threads; ++i) {
-        char why[512] = "";
+        char why[4096] = ""; /* what a compiler says about a user's header */
         int result =
             is_graph_create(&graph, parts->tables, &cpu->compute[i].graph, why, sizeof why);
         if (result != IS_GRAPH_OK) {
