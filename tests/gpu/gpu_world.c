@@ -128,7 +128,7 @@ static void add_account(ice_account *to, const ice_account *from)
 }
 
 static void finish(is_gpu_result *result, ice_account *account,
-                   void (*take)(void *user, const is_arrivals *arrivals), void *user)
+                   void (*take)(void *user, is_arrivals *arrivals), void *user)
 {
     batch *done = result->tag;
     ck_assert_uint_eq(result->account.hits, result->arrivals.count);
@@ -144,7 +144,7 @@ static void finish(is_gpu_result *result, ice_account *account,
 }
 
 ice_account gpu_stream(is_gpu *gpu, const gpu_load *load,
-                       void (*take)(void *user, const is_arrivals *arrivals), void *user)
+                       void (*take)(void *user, is_arrivals *arrivals), void *user)
 {
     const is_gpu_options *options = is_gpu_options_of(gpu);
     const uint32_t credits = at_most(load->in_flight, is_gpu_credits(gpu));
@@ -183,7 +183,7 @@ ice_account gpu_stream(is_gpu *gpu, const gpu_load *load,
     return account;
 }
 
-static void append(void *user, const is_arrivals *from)
+static void append(void *user, is_arrivals *from)
 {
     is_arrivals *to = user;
     if (from->count == 0)
@@ -219,19 +219,31 @@ enum { THREADS_MAX = 64 };
 
 /* Every thread takes an equal part of the photons of every emission. */
 typedef struct part {
-    const stage_world *world;
-    const ice_variants *variants;
+    is_graph *graph;
     ice_emission *emissions;
     size_t count;
+    int status;
     world_result result;
 } part;
 
 static void *run_part(void *argument)
 {
     part *self = argument;
-    self->result = world_run(self->world, IS_SCHEDULE_WAVEFRONT, self->variants, "auto", 0,
-                             self->emissions, (uint32_t)self->count);
+    self->status = is_graph_run(self->graph, self->emissions, (uint32_t)self->count,
+                                &self->result.arrivals, &self->result.account);
     return NULL;
+}
+
+static is_graph *cpu_graph(const stage_world *world, const is_gpu_options *like)
+{
+    is_graph_options options = {
+        .schedule = IS_SCHEDULE_WAVEFRONT, .variants = like->variants, .instruction_set = "auto"};
+    memcpy(options.custom, like->custom, sizeof options.custom);
+    char why[4096] = "";
+    is_graph *graph = NULL;
+    is_graph_create(&options, world->tables, &graph, why, sizeof why);
+    ck_assert_msg(graph != NULL, "%s", why);
+    return graph;
 }
 
 static ice_emission *cut_part(const ice_emission *emissions, size_t count, uint64_t index,
@@ -249,7 +261,7 @@ static ice_emission *cut_part(const ice_emission *emissions, size_t count, uint6
     return cut;
 }
 
-world_result gpu_cpu_run(const stage_world *world, const ice_variants *variants,
+world_result gpu_cpu_run(const stage_world *world, const is_gpu_options *options,
                          const ice_emission *emissions, size_t count)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -258,16 +270,19 @@ world_result gpu_cpu_run(const stage_world *world, const ice_variants *variants,
     part parts[THREADS_MAX];
     pthread_t ids[THREADS_MAX];
     for (size_t i = 0; i < threads; ++i) {
-        parts[i] =
-            (part){world, variants, cut_part(emissions, count, i, threads), count, {{0}, {0}}};
+        parts[i] = (part){.graph = cpu_graph(world, options),
+                          .emissions = cut_part(emissions, count, i, threads),
+                          .count = count};
         ck_assert_int_eq(pthread_create(&ids[i], NULL, run_part, &parts[i]), 0);
     }
     world_result all = {{0}, {0}};
     for (size_t i = 0; i < threads; ++i) {
         ck_assert_int_eq(pthread_join(ids[i], NULL), 0);
+        ck_assert_int_eq(parts[i].status, 0);
         append(&all.arrivals, &parts[i].result.arrivals);
         add_account(&all.account, &parts[i].result.account);
         world_result_free(&parts[i].result);
+        is_graph_destroy(parts[i].graph);
         free(parts[i].emissions);
     }
     world_sort(&all.arrivals);

@@ -33,16 +33,17 @@ typedef struct gpu_load {
 } gpu_load;
 
 /* Carries the light to its end. Every batch's arrivals go to `take`, with emissions counted as in
- * `load`; in no order. Returns the account of all. */
+ * `load`; in no order, all of a photon's
+ * in one batch. Returns the account of all. */
 ice_account gpu_stream(is_gpu *gpu, const gpu_load *load,
-                       void (*take)(void *user, const is_arrivals *arrivals), void *user);
+                       void (*take)(void *user, is_arrivals *arrivals), void *user);
 /* The same, with all arrivals in the order of world_run(). */
 world_result gpu_carry(is_gpu *gpu, const gpu_load *load);
 /* Makes a GPU for this one run. */
 world_result gpu_run(const stage_world *world, const is_gpu_options *options, const gpu_load *load);
 
-/* What the CPU's wavefront makes of it, on all threads. */
-world_result gpu_cpu_run(const stage_world *world, const ice_variants *variants,
+/* What the CPU's wavefront makes of it, on all threads; of the options it takes the stages. */
+world_result gpu_cpu_run(const stage_world *world, const is_gpu_options *options,
                          const ice_emission *emissions, size_t count);
 
 /* Fails unless arrivals and account are the same to the bit. */

@@ -16,13 +16,13 @@ enum { PHOTONS = 60000, LEAST = 2000 };
 static world_result expected_of(const stage_world *world, const ice_variants *variants,
                                 is_math math, const gpu_load *load)
 {
-    world_result cpu = gpu_cpu_run(world, variants, load->emissions, load->count);
+    is_gpu_options options = gpu_options(IS_SCHEDULE_MONOLITHIC, math);
+    options.variants = *variants;
+    world_result cpu = gpu_cpu_run(world, &options, load->emissions, load->count);
     ck_assert_uint_eq(cpu.account.created, cpu.account.absorbed + cpu.account.detected +
                                                cpu.account.left + cpu.account.stopped);
     if (math == IS_MATH_PORTABLE)
         return cpu;
-    is_gpu_options options = gpu_options(IS_SCHEDULE_MONOLITHIC, math);
-    options.variants = *variants;
     const world_result fast = gpu_run(world, &options, load);
     const double few = 10.0 + 6.0 * sqrt((double)cpu.account.hits);
     ck_assert_double_eq_tol((double)fast.account.hits, (double)cpu.account.hits, few);
@@ -135,7 +135,6 @@ END_TEST
 START_TEST(chosen_schedule)
 {
     stage_world world = gpu_place_create(GPU_PLACE_PLAIN);
-    const ice_variants variants = world_variants();
     gpu_load load = {0};
     ice_emission *emissions =
         gpu_light_create(GPU_LIGHT_MIXED, gpu_scaled(PHOTONS, LEAST), &load.count);
@@ -156,7 +155,7 @@ START_TEST(chosen_schedule)
     ck_assert_int_ne(chosen[0], IS_SCHEDULE_AUTO);
     ck_assert_int_eq(chosen[0], chosen[1]);
     ck_assert_uint_gt(options.pool, 0);
-    world_result expected = gpu_cpu_run(&world, &variants, emissions, load.count);
+    world_result expected = gpu_cpu_run(&world, &options, emissions, load.count);
     world_result result = gpu_run(&world, &options, &load);
     gpu_expect_same(&result, &expected, "chosen schedule");
     world_result_free(&result);

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# The GPU suites of a build, first by themselves, then under compute-sanitizer; for a machine with a
+# GPU. Builds nothing.
+#
+#   BUILD=FOLDER scripts/gpu_tests.sh [SUITE ...]
+#
+# BUILD (build/release) is a build folder; suites are its tests/gpu/test_gpu_*, or those named
+# (identity, settings, ...). Ends with a table; exit 1 if anything failed. Logs: $LOGS, a new folder
+# where it is not set.
+#
+# TOOLS            "none memcheck racecheck initcheck synccheck"; none: without compute-sanitizer
+# SCALE            of samples by themselves (1: 1e7 photons and more in all; 100: 1e9)
+# SANITIZER_SCALE  under compute-sanitizer (0.02)
+# TIME             seconds that one suite may take (1800)
+set -euo pipefail
+# shellcheck source=scripts/common.sh
+source "$(dirname "$0")/common.sh"
+
+[[ ${1:-} != -* ]] || wrong_usage
+folder=${BUILD:-build/release}/tests/gpu
+read -ra tools <<<"${TOOLS:-none memcheck racecheck initcheck synccheck}"
+logs=${LOGS:-$(mktemp -d)}
+mkdir -p "$logs"
+sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
+
+suites=()
+for name in "$@"; do
+    suites+=("$folder/test_gpu_${name#test_gpu_}")
+done
+if ((${#suites[@]} == 0)); then
+    suites=("$folder"/test_gpu_*)
+fi
+
+# run TOOL SUITE: the suite's exit status.
+run() {
+    local -a command=(timeout --kill-after=30 "${TIME:-1800}")
+    local scale=${SCALE:-1}
+    if [[ $1 != none ]]; then
+        scale=${SANITIZER_SCALE:-0.02}
+        # A suite that is skipped still says so by its own status.
+        command+=("$sanitizer" --tool "$1" --error-exitcode 86 --print-limit 50)
+        [[ $1 != memcheck ]] || command+=(--leak-check full)
+    fi
+    ICESTREAM_GPU_SCALE=$scale "${command[@]}" "$2"
+}
+
+verdict() {
+    case $1 in
+    0) echo ok ;;
+    77) echo skipped ;;
+    86) echo reports ;;
+    124 | 137) echo 'too long' ;;
+    *) echo "failed ($1)" ;;
+    esac
+}
+
+rows=()
+failed=0
+for tool in "${tools[@]}"; do
+    if [[ $tool != none && ! -x $sanitizer ]]; then
+        echo "gpu_tests.sh: no compute-sanitizer; it is part of the CUDA toolkit" >&2
+        exit 1
+    fi
+    for suite in "${suites[@]}"; do
+        if [[ ! -x $suite ]]; then
+            echo "gpu_tests.sh: no such suite: $suite" >&2
+            exit 1
+        fi
+        name=$(basename "$suite")
+        log=$logs/$name.$tool.log
+        start=$SECONDS
+        status=0
+        run "$tool" "$suite" >"$log" 2>&1 || status=$?
+        errors=$(sed -n 's/.*ERROR SUMMARY: \([0-9]*\) error.*/\1/p;s/.*RACECHECK SUMMARY: \([0-9]*\) hazard.*/\1/p' \
+            "$log" | tail -n 1)
+        # Reports count even where the suite fails for a reason of its own.
+        [[ $status != 0 || ${errors:-0} == 0 ]] || status=86
+        [[ $status == 0 || $status == 77 ]] || failed=1
+        checks=$(sed -n 's/.*Checks: \([0-9]*\), Failures: \([0-9]*\), Errors: \([0-9]*\).*/\1 checks, \2 + \3 failed/p' "$log")
+        row=$(printf '%-10s %-20s %-12s %7s s  %-26s %s' "$tool" "$name" "$(verdict "$status")" \
+            "$((SECONDS - start))" "${checks:--}" "${errors:+$errors reports}")
+        echo "$row"
+        rows+=("$row")
+    done
+done
+
+printf '\n%-10s %-20s %-12s %9s  %-26s %s\n' tool suite verdict time checks sanitizer
+printf '%s\n' "${rows[@]}"
+echo "logs: $logs"
+exit "$failed"
