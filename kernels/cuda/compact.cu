@@ -33,10 +33,12 @@ static columns columns_of(const is_compact_pool *pool)
 static __device__ void copy_photon(const columns &from, uint32_t source, const columns &to,
                                    uint32_t target)
 {
+    const uint4 label = from.label[source];
     to.place[target] = from.place[source];
     to.course[target] = from.course[source];
-    to.label[target] = from.label[source];
-    to.met[target] = from.met[source];
+    to.label[target] = label;
+    if (label.w & IS_WAITING)
+        to.met[target] = from.met[source]; /* has a meaning for few, and no value for the others */
 }
 
 /* Never more than were in use: what is behind those may look like photons. */
