@@ -21,7 +21,7 @@ struct CUstream_st; /* *cudaStream_t, without CUDA's headers */
 /* The columns of a pool, in device memory (state.h). */
 typedef struct is_compact_pool {
     void *place, *course, *label; /* [capacity] words of 16 bytes */
-    uint32_t *met;                /* [capacity] */
+    uint32_t *met;                /* [capacity], of photons that wait (state.h) */
     uint32_t capacity;            /* slots, >= 1 */
 } is_compact_pool;
 
