@@ -1,10 +1,7 @@
 /* is_run in this process: step files in, hit files out, and everything that may go wrong. */
 #include "graphs/gpu.h"
-#include "pipeline/files/format/schema.h"
-#include "pipeline/files/hit_reader.h"
-#include "pipeline/files/table_writer.h"
 #include "pipeline/icestream.h"
-#include "tests/support/scratch_files.h"
+#include "tests/support/run_folder.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -16,133 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- a folder with steps/ and hits/, and a run in it ------------------------------------------
- */
-
-typedef struct workplace {
-    scratch folder;
-    char steps[SCRATCH_PATH], hits[SCRATCH_PATH];
-    is_run_options options;
-    is_error error;
-} workplace;
-
-static workplace open_workplace(void)
+/* Runs on the CPU with up to two settings more. */
+static int run(run_folder *place, const char *first, const char *second)
 {
-    workplace place = {.folder = scratch_create()};
-    scratch_path(&place.folder, "steps", place.steps);
-    scratch_path(&place.folder, "hits", place.hits);
-    ck_assert_int_eq(mkdir(place.steps, 0777), 0);
-    return place;
-}
-
-static void close_workplace(workplace *place)
-{
-    scratch_remove(&place->folder);
-}
-
-static const char *inside(const char *folder, const char *name, char path[2 * SCRATCH_PATH])
-{
-    snprintf(path, 2 * SCRATCH_PATH, "%s/%s", folder, name);
-    return path;
-}
-
-static bool hits_exist(const workplace *place, const char *name)
-{
-    char path[2 * SCRATCH_PATH];
-    return access(inside(place->hits, name, path), F_OK) == 0;
-}
-
-/* Isotropic light of 400 nm next to a module of hex86, some of which is seen. */
-static is_step bright_step(uint32_t step_id, uint32_t photons)
-{
-    return (is_step){.x = 4.0f,
-                     .z = 2.0f,
-                     .t = 1000.0f,
-                     .beta = 1.0f,
-                     .weight = 1.0f,
-                     .photons = photons,
-                     .event_id = 3,
-                     .step_id = step_id,
-                     .kind = IS_KIND_POINT,
-                     .flags = IS_STEP_ISOTROPIC};
-}
-
-static void write_steps(const workplace *place, const char *name, const is_step *steps,
-                        size_t count)
-{
-    char path[2 * SCRATCH_PATH];
-    is_table_writer *writer = NULL;
-    is_error error = {0};
-    ck_assert_msg(is_table_writer_create(inside(place->steps, name, path), is_schema_steps(), true,
-                                         &writer, &error) == IS_OK,
-                  "%s", error.text);
-    ck_assert_int_eq(is_table_writer_append(writer, steps, count, &error), IS_OK);
-    ck_assert_int_eq(is_table_writer_commit(writer, NULL, &error), IS_OK);
-    is_table_writer_destroy(writer);
-}
-
-/* `count` steps of `photons` photons each, ids from `first` on. */
-static void write_bright(const workplace *place, const char *name, uint32_t first, uint32_t count,
-                         uint32_t photons)
-{
-    is_step *steps = calloc(count, sizeof *steps);
-    ck_assert_ptr_nonnull(steps);
-    for (uint32_t i = 0; i < count; ++i) {
-        steps[i] = bright_step(first + i, photons);
-    }
-    write_steps(place, name, steps, count);
-    free(steps);
-}
-
-/* Runs with the common settings and up to two more. */
-static int run(workplace *place, const char *first, const char *second)
-{
-    char files[2 * SCRATCH_PATH], sink[2 * SCRATCH_PATH];
-    snprintf(files, sizeof files, "source.files=[%s/*.npy]", place->steps);
-    snprintf(sink, sizeof sink, "sink.directory=%s", place->hits);
-    const char *sets[] = {files, sink, "device.backend=cpu", "device.threads=2", first, second};
-    size_t count = second != NULL ? 6 : first != NULL ? 5 : 4;
-    is_config *config = NULL;
-    ck_assert_msg(is_config_load(NULL, sets, count, &config, &place->error) == IS_OK, "%s",
-                  place->error.text);
-    int status = is_run(config, &place->options, &place->error);
-    ck_assert_int_eq(status, place->error.status);
-    is_config_destroy(config);
-    return status;
-}
-
-/* All hits of an output; the caller frees them. */
-static is_hit *read_hits(const workplace *place, const char *name, size_t *count)
-{
-    char path[2 * SCRATCH_PATH];
-    is_hit_reader *reader = NULL;
-    is_error error = {0};
-    ck_assert_msg(is_hit_reader_open(inside(place->hits, name, path), true, &reader, &error) ==
-                      IS_OK,
-                  "%s", error.text);
-    size_t rows = (size_t)is_hit_reader_rows(reader), got = 0;
-    is_hit *hits = calloc(rows + 1, sizeof *hits);
-    ck_assert_ptr_nonnull(hits);
-    for (*count = 0; *count < rows; *count += got) {
-        ck_assert_int_eq(is_hit_reader_read(reader, hits + *count, rows - *count, &got, &error),
-                         IS_OK);
-        ck_assert_uint_gt(got, 0);
-    }
-    is_hit_reader_destroy(reader);
-    return hits;
-}
-
-static json_t *read_summary(const workplace *place)
-{
-    char path[2 * SCRATCH_PATH];
-    json_t *summary = json_load_file(inside(place->hits, "summary.json", path), 0, NULL);
-    ck_assert_ptr_nonnull(summary);
-    return summary;
-}
-
-static json_int_t count_of(const json_t *summary, const char *group, const char *name)
-{
-    return json_integer_value(json_object_get(json_object_get(summary, group), name));
+    return run_folder_run(
+        place, (const char *[]){"device.backend=cpu", first, first != NULL ? second : NULL, NULL});
 }
 
 /* ---- tests ------------------------------------------------------------------------------------
@@ -150,11 +25,11 @@ static json_int_t count_of(const json_t *summary, const char *group, const char 
 
 START_TEST(test_steps_become_hits)
 {
-    workplace place = open_workplace();
-    write_bright(&place, "a.steps.npy", 0, 20, 500);
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "a.steps.npy", 0, 20, 500);
     ck_assert_msg(run(&place, NULL, NULL) == IS_OK, "%s", place.error.text);
     size_t count = 0;
-    is_hit *hits = read_hits(&place, "a.hits.npy", &count);
+    is_hit *hits = run_folder_hits(&place, "a.hits.npy", &count);
     /* 10 000 photons 4 m from a module of 0.83 m effective radius: about 1 % see it directly, and
      * scattered ones come on top. */
     ck_assert_uint_gt(count, 50);
@@ -174,40 +49,41 @@ START_TEST(test_steps_become_hits)
     }
     free(hits);
 
-    json_t *summary = read_summary(&place);
+    json_t *summary = run_folder_summary(&place);
     ck_assert_str_eq(json_string_value(json_object_get(summary, "status")), "done");
-    ck_assert_int_eq(count_of(summary, "account", "created"), 10000);
-    ck_assert_int_eq(count_of(summary, "account", "hits"), (json_int_t)count);
-    ck_assert_int_eq(
-        count_of(summary, "account", "absorbed") + count_of(summary, "account", "detected") +
-            count_of(summary, "account", "left") + count_of(summary, "account", "stopped"),
-        10000);
-    ck_assert_int_gt(count_of(summary, "speed", "peak_memory_bytes"), 0);
+    ck_assert_int_eq(run_folder_count(summary, "account", "created"), 10000);
+    ck_assert_int_eq(run_folder_count(summary, "account", "hits"), (json_int_t)count);
+    ck_assert_int_eq(run_folder_count(summary, "account", "absorbed") +
+                         run_folder_count(summary, "account", "detected") +
+                         run_folder_count(summary, "account", "left") +
+                         run_folder_count(summary, "account", "stopped"),
+                     10000);
+    ck_assert_int_gt(run_folder_count(summary, "speed", "peak_memory_bytes"), 0);
     json_t *file = json_array_get(json_object_get(summary, "files"), 0);
     ck_assert_str_eq(json_string_value(json_object_get(file, "status")), "done");
     ck_assert_int_eq(json_integer_value(json_object_get(file, "steps")), 20);
     json_decref(summary);
-    close_workplace(&place);
+    run_folder_close(&place);
 }
 END_TEST
 
 START_TEST(test_split_and_order_of_files_change_nothing)
 {
-    workplace place = open_workplace();
-    write_bright(&place, "whole.steps.npy", 0, 30, 200);
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "whole.steps.npy", 0, 30, 200);
     ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
     size_t whole_count = 0, count = 0, total = 0;
-    is_hit *whole = read_hits(&place, "whole.hits.npy", &whole_count);
+    is_hit *whole = run_folder_hits(&place, "whole.hits.npy", &whole_count);
 
     char path[2 * SCRATCH_PATH];
-    unlink(inside(place.steps, "whole.steps.npy", path));
-    write_bright(&place, "1.npy", 0, 10, 200);
-    write_bright(&place, "2.npy", 10, 10, 200);
-    write_bright(&place, "3.npy", 20, 10, 200);
+    unlink(run_folder_path(place.steps, "whole.steps.npy", path));
+    run_folder_bright_steps(&place, "1.npy", 0, 10, 200);
+    run_folder_bright_steps(&place, "2.npy", 10, 10, 200);
+    run_folder_bright_steps(&place, "3.npy", 20, 10, 200);
     ck_assert_int_eq(run(&place, "graph.batch=333", NULL), IS_OK);
     const char *names[] = {"1.hits.npy", "2.hits.npy", "3.hits.npy"};
     for (int i = 0; i < 3; ++i) {
-        is_hit *part = read_hits(&place, names[i], &count);
+        is_hit *part = run_folder_hits(&place, names[i], &count);
         ck_assert_uint_le(total + count, whole_count);
         ck_assert_mem_eq(part, whole + total, count * sizeof *part);
         total += count;
@@ -215,155 +91,155 @@ START_TEST(test_split_and_order_of_files_change_nothing)
     }
     ck_assert_uint_eq(total, whole_count);
     free(whole);
-    close_workplace(&place);
+    run_folder_close(&place);
 }
 END_TEST
 
 START_TEST(test_rows_out_of_order_come_back_in_order)
 {
-    workplace place = open_workplace();
+    run_folder place = run_folder_open();
     enum { STEPS = 64 };
     is_step ascending[STEPS], descending[STEPS];
     for (uint32_t i = 0; i < STEPS; ++i) {
-        ascending[i] = bright_step(i, 100);
+        ascending[i] = run_folder_bright(i, 100);
         descending[STEPS - 1 - i] = ascending[i];
     }
-    write_steps(&place, "a.npy", ascending, STEPS);
-    write_steps(&place, "b.npy", descending, STEPS);
+    run_folder_steps(&place, "a.npy", ascending, STEPS);
+    run_folder_steps(&place, "b.npy", descending, STEPS);
     ck_assert_int_eq(run(&place, "graph.batch=150", NULL), IS_OK);
     size_t a_count = 0, b_count = 0;
-    is_hit *a = read_hits(&place, "a.hits.npy", &a_count);
-    is_hit *b = read_hits(&place, "b.hits.npy", &b_count);
+    is_hit *a = run_folder_hits(&place, "a.hits.npy", &a_count);
+    is_hit *b = run_folder_hits(&place, "b.hits.npy", &b_count);
     ck_assert_uint_gt(a_count, 0);
     ck_assert_uint_eq(a_count, b_count);
     ck_assert_mem_eq(a, b, a_count * sizeof *a);
     free(a);
     free(b);
-    close_workplace(&place);
+    run_folder_close(&place);
 }
 END_TEST
 
 START_TEST(test_empty_input_gives_an_empty_output)
 {
-    workplace place = open_workplace();
-    write_bright(&place, "none.npy", 0, 0, 0);
-    write_bright(&place, "dark.npy", 0, 5, 0);
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "none.npy", 0, 0, 0);
+    run_folder_bright_steps(&place, "dark.npy", 0, 5, 0);
     ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
     size_t count = 1;
-    free(read_hits(&place, "none.hits.npy", &count));
+    free(run_folder_hits(&place, "none.hits.npy", &count));
     ck_assert_uint_eq(count, 0);
-    free(read_hits(&place, "dark.hits.npy", &count));
+    free(run_folder_hits(&place, "dark.hits.npy", &count));
     ck_assert_uint_eq(count, 0);
-    close_workplace(&place);
+    run_folder_close(&place);
 }
 END_TEST
 
 START_TEST(test_many_small_files)
 {
-    workplace place = open_workplace();
+    run_folder place = run_folder_open();
     enum { FILES = 60 };
     for (uint32_t i = 0; i < FILES; ++i) {
         char name[32];
         snprintf(name, sizeof name, "%02u.npy", i);
-        write_bright(&place, name, i, 1, 100);
+        run_folder_bright_steps(&place, name, i, 1, 100);
     }
     ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
-    json_t *summary = read_summary(&place);
-    ck_assert_int_eq(count_of(summary, "file_counts", "done"), FILES);
-    ck_assert_int_eq(count_of(summary, "account", "created"), 100 * FILES);
+    json_t *summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), FILES);
+    ck_assert_int_eq(run_folder_count(summary, "account", "created"), 100 * FILES);
     json_decref(summary);
-    close_workplace(&place);
+    run_folder_close(&place);
 }
 END_TEST
 
 START_TEST(test_bad_files_are_set_aside)
 {
-    workplace place = open_workplace();
-    write_bright(&place, "1-good.npy", 0, 3, 100);
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "1-good.npy", 0, 3, 100);
     char path[2 * SCRATCH_PATH];
-    scratch_write(inside(place.steps, "2-bad.npy", path), "no steps", 8);
-    is_step nan_step = bright_step(0, 100);
+    scratch_write(run_folder_path(place.steps, "2-bad.npy", path), "no steps", 8);
+    is_step nan_step = run_folder_bright(0, 100);
     nan_step.t = NAN;
-    is_step steps[2] = {bright_step(5, 10), nan_step};
-    write_steps(&place, "3-nan.npy", steps, 2);
-    write_bright(&place, "4-good.npy", 9, 3, 100);
+    is_step steps[2] = {run_folder_bright(5, 10), nan_step};
+    run_folder_steps(&place, "3-nan.npy", steps, 2);
+    run_folder_bright_steps(&place, "4-good.npy", 9, 3, 100);
     ck_assert_int_eq(run(&place, NULL, NULL), IS_E_INPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "2-bad.npy: "));
     ck_assert_ptr_nonnull(strstr(place.error.text, "3-nan.npy: row 1, field t"));
     ck_assert_ptr_nonnull(strstr(place.error.text, "2 of 4 files set aside"));
-    ck_assert(hits_exist(&place, "1-good.hits.npy"));
-    ck_assert(!hits_exist(&place, "2-bad.hits.npy"));
-    ck_assert(!hits_exist(&place, "3-nan.hits.npy"));
-    ck_assert(hits_exist(&place, "4-good.hits.npy"));
-    json_t *summary = read_summary(&place);
-    ck_assert_int_eq(count_of(summary, "file_counts", "done"), 2);
-    ck_assert_int_eq(count_of(summary, "file_counts", "set_aside"), 2);
+    ck_assert(run_folder_has_hits(&place, "1-good.hits.npy"));
+    ck_assert(!run_folder_has_hits(&place, "2-bad.hits.npy"));
+    ck_assert(!run_folder_has_hits(&place, "3-nan.hits.npy"));
+    ck_assert(run_folder_has_hits(&place, "4-good.hits.npy"));
+    json_t *summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), 2);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "set_aside"), 2);
     ck_assert_int_eq(json_integer_value(json_object_get(summary, "exit_status")), 3);
     json_t *bad = json_array_get(json_object_get(summary, "files"), 1);
     ck_assert_str_eq(json_string_value(json_object_get(bad, "status")), "set aside");
     ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(bad, "error")), "2-bad.npy"));
     json_decref(summary);
-    close_workplace(&place);
+    run_folder_close(&place);
 }
 END_TEST
 
 START_TEST(test_existing_outputs_need_force_or_resume)
 {
-    workplace place = open_workplace();
-    write_bright(&place, "a.npy", 0, 3, 500);
-    write_bright(&place, "b.npy", 0, 3, 500);
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "a.npy", 0, 3, 500);
+    run_folder_bright_steps(&place, "b.npy", 0, 3, 500);
     ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
     char path[2 * SCRATCH_PATH];
-    unlink(inside(place.hits, "b.hits.npy", path));
+    unlink(run_folder_path(place.hits, "b.hits.npy", path));
 
     ck_assert_int_eq(run(&place, NULL, NULL), IS_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "a.hits.npy: already exists"));
-    ck_assert(!hits_exist(&place, "b.hits.npy"));
+    ck_assert(!run_folder_has_hits(&place, "b.hits.npy"));
 
     place.options.resume = true;
     ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
-    json_t *summary = read_summary(&place);
-    ck_assert_int_eq(count_of(summary, "file_counts", "skipped"), 1);
-    ck_assert_int_eq(count_of(summary, "file_counts", "done"), 1);
+    json_t *summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), 1);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), 1);
     json_decref(summary);
 
     /* Neither schedule nor batches matter; another seed, ice or input does. */
     ck_assert_int_eq(run(&place, "graph.schedule=monolithic", "graph.batch=100"), IS_OK);
-    summary = read_summary(&place);
-    ck_assert_int_eq(count_of(summary, "file_counts", "skipped"), 2);
+    summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), 2);
     json_decref(summary);
     ck_assert_int_eq(run(&place, "ice.model=uniform", NULL), IS_OK);
-    summary = read_summary(&place);
-    ck_assert_int_eq(count_of(summary, "file_counts", "skipped"), 0);
+    summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), 0);
     json_decref(summary);
-    write_bright(&place, "b.npy", 1, 3, 500);
+    run_folder_bright_steps(&place, "b.npy", 1, 3, 500);
     ck_assert_int_eq(run(&place, "ice.model=uniform", NULL), IS_OK);
-    summary = read_summary(&place);
-    ck_assert_int_eq(count_of(summary, "file_counts", "skipped"), 1);
+    summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), 1);
     json_decref(summary);
     ck_assert_int_eq(run(&place, "ice.model=uniform", "run.seed=2"), IS_OK);
-    summary = read_summary(&place);
-    ck_assert_int_eq(count_of(summary, "file_counts", "done"), 2);
+    summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), 2);
     json_decref(summary);
 
     place.options.resume = false;
     place.options.force = true;
     ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
-    summary = read_summary(&place);
-    ck_assert_int_eq(count_of(summary, "file_counts", "done"), 2);
+    summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), 2);
     json_decref(summary);
-    close_workplace(&place);
+    run_folder_close(&place);
 }
 END_TEST
 
 START_TEST(test_damaged_output_is_made_again)
 {
-    workplace place = open_workplace();
-    write_bright(&place, "a.npy", 0, 3, 500);
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "a.npy", 0, 3, 500);
     ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
     char path[2 * SCRATCH_PATH];
     size_t size = 0, again_size = 0;
-    unsigned char *bytes = scratch_read(inside(place.hits, "a.hits.npy", path), &size);
+    unsigned char *bytes = scratch_read(run_folder_path(place.hits, "a.hits.npy", path), &size);
     bytes[1024 + 20] ^= 1;
     scratch_write(path, bytes, size);
     bytes[1024 + 20] ^= 1;
@@ -374,21 +250,21 @@ START_TEST(test_damaged_output_is_made_again)
     ck_assert_mem_eq(bytes, again, size);
     free(bytes);
     free(again);
-    close_workplace(&place);
+    run_folder_close(&place);
 }
 END_TEST
 
 START_TEST(test_inputs_that_cannot_be_planned)
 {
-    workplace place = open_workplace();
+    run_folder place = run_folder_open();
     char twice[4 * SCRATCH_PATH], same[4 * SCRATCH_PATH], missing[4 * SCRATCH_PATH];
     snprintf(missing, sizeof missing, "source.files=[%s/x.npy, %s/*.h5]", place.steps, place.steps);
     ck_assert_int_eq(run(&place, missing, NULL), IS_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(place.error.text, "x.npy: No such file or directory"));
     ck_assert_ptr_nonnull(strstr(place.error.text, "*.h5: found no file of that pattern"));
 
-    write_bright(&place, "a.npy", 0, 1, 1);
-    write_bright(&place, "a.steps.npy", 0, 1, 1);
+    run_folder_bright_steps(&place, "a.npy", 0, 1, 1);
+    run_folder_bright_steps(&place, "a.steps.npy", 0, 1, 1);
     snprintf(twice, sizeof twice, "source.files=[%s/a.npy, %s/../steps/a.npy]", place.steps,
              place.steps);
     ck_assert_int_eq(run(&place, twice, NULL), IS_E_CONFIG);
@@ -397,32 +273,32 @@ START_TEST(test_inputs_that_cannot_be_planned)
              place.steps);
     ck_assert_int_eq(run(&place, same, NULL), IS_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(place.error.text, "would both be written to"));
-    ck_assert(!hits_exist(&place, "a.hits.npy"));
-    close_workplace(&place);
+    ck_assert(!run_folder_has_hits(&place, "a.hits.npy"));
+    run_folder_close(&place);
 }
 END_TEST
 
 START_TEST(test_outputs_that_cannot_be_written)
 {
-    workplace place = open_workplace();
-    write_bright(&place, "a.npy", 0, 1, 1);
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "a.npy", 0, 1, 1);
     char path[2 * SCRATCH_PATH], sink[2 * SCRATCH_PATH + 64];
-    scratch_write(inside(place.steps, "file", path), "", 0);
+    scratch_write(run_folder_path(place.steps, "file", path), "", 0);
     snprintf(sink, sizeof sink, "sink.directory=%s/deeper", path);
     ck_assert_int_eq(run(&place, sink, NULL), IS_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "Not a directory"));
     snprintf(sink, sizeof sink, "sink.directory=%s/new/and/deep/", place.hits);
     ck_assert_msg(run(&place, sink, NULL) == IS_OK, "%s", place.error.text);
-    ck_assert(hits_exist(&place, "new/and/deep/a.hits.npy"));
-    ck_assert(hits_exist(&place, "new/and/deep/summary.json"));
-    close_workplace(&place);
+    ck_assert(run_folder_has_hits(&place, "new/and/deep/a.hits.npy"));
+    ck_assert(run_folder_has_hits(&place, "new/and/deep/summary.json"));
+    run_folder_close(&place);
 }
 END_TEST
 
 START_TEST(test_devices_that_are_not_there)
 {
-    workplace place = open_workplace();
-    write_bright(&place, "a.npy", 0, 1, 1);
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "a.npy", 0, 1, 1);
     ck_assert_int_eq(run(&place, "device.backend=cuda", "device.index=63"), IS_E_DEVICE);
     ck_assert_ptr_nonnull(strstr(place.error.text, "device."));
     if (is_gpu_count(NULL) == 0) {
@@ -433,8 +309,8 @@ START_TEST(test_devices_that_are_not_there)
         ck_assert_int_eq(run(&place, "device.backend=auto", "graph.lanes=2"), IS_E_CONFIG);
         ck_assert_ptr_nonnull(strstr(place.error.text, "graph.lanes: this value is for a GPU"));
     }
-    ck_assert(!hits_exist(&place, "a.hits.npy"));
-    close_workplace(&place);
+    ck_assert(!run_folder_has_hits(&place, "a.hits.npy"));
+    run_folder_close(&place);
 }
 END_TEST
 
@@ -480,7 +356,7 @@ static void *send_signals(void *argument)
 }
 
 /* Minutes of work, stopped at its start. Returns the status of the run. */
-static int run_interrupted(workplace *place, int number, bool twice, const char *batch)
+static int run_interrupted(run_folder *place, int number, bool twice, const char *batch)
 {
     signaller self = {.number = number, .twice = twice};
     ck_assert_int_eq(pipe(self.pipe), 0);
@@ -498,36 +374,36 @@ static int run_interrupted(workplace *place, int number, bool twice, const char 
 
 START_TEST(test_first_signal_drains)
 {
-    workplace place = open_workplace();
-    write_bright(&place, "1-small.npy", 0, 1, 100);
-    write_bright(&place, "2-large.npy", 0, 100, 10000000);
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "1-small.npy", 0, 1, 100);
+    run_folder_bright_steps(&place, "2-large.npy", 0, 100, 10000000);
     ck_assert_int_eq(run_interrupted(&place, SIGTERM, false, "graph.batch=20000"), IS_E_TERMINATED);
     ck_assert_ptr_nonnull(strstr(place.error.text, "left (--resume goes on)"));
-    ck_assert(!hits_exist(&place, "2-large.hits.npy"));
-    ck_assert(!hits_exist(&place, "2-large.hits.npy.part"));
-    ck_assert(!hits_exist(&place, "1-small.hits.npy.part"));
+    ck_assert(!run_folder_has_hits(&place, "2-large.hits.npy"));
+    ck_assert(!run_folder_has_hits(&place, "2-large.hits.npy.part"));
+    ck_assert(!run_folder_has_hits(&place, "1-small.hits.npy.part"));
 
     /* What is left can be done later, to the same bytes as if nothing had happened. */
-    write_bright(&place, "2-large.npy", 0, 100, 100);
+    run_folder_bright_steps(&place, "2-large.npy", 0, 100, 100);
     place.options.resume = true;
     ck_assert_msg(run(&place, NULL, NULL) == IS_OK, "%s", place.error.text);
-    ck_assert(hits_exist(&place, "1-small.hits.npy"));
-    ck_assert(hits_exist(&place, "2-large.hits.npy"));
-    close_workplace(&place);
+    ck_assert(run_folder_has_hits(&place, "1-small.hits.npy"));
+    ck_assert(run_folder_has_hits(&place, "2-large.hits.npy"));
+    run_folder_close(&place);
 }
 END_TEST
 
 START_TEST(test_second_signal_abandons)
 {
-    workplace place = open_workplace();
-    write_bright(&place, "large.npy", 0, 100, 10000000);
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "large.npy", 0, 100, 10000000);
     /* Batches of minutes each: without the second signal this would not end in time. */
     ck_assert_int_eq(run_interrupted(&place, SIGINT, true, "graph.batch=1000000000"),
                      IS_E_INTERRUPTED);
-    ck_assert(!hits_exist(&place, "large.hits.npy"));
-    ck_assert(!hits_exist(&place, "large.hits.npy.part"));
-    ck_assert(hits_exist(&place, "summary.json"));
-    close_workplace(&place);
+    ck_assert(!run_folder_has_hits(&place, "large.hits.npy"));
+    ck_assert(!run_folder_has_hits(&place, "large.hits.npy.part"));
+    ck_assert(run_folder_has_hits(&place, "summary.json"));
+    run_folder_close(&place);
 }
 END_TEST
 

@@ -1,0 +1,334 @@
+/* Functions of graphs/gpu.h that the linker takes instead of the library's, for the one test
+ * program that includes this. They carry photons through CPU graphs, on threads that finish in any
+ * order, and fail where a test wants them to. */
+#ifndef FAKE_GPU_H
+#define FAKE_GPU_H
+
+#include "graphs/gpu.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NEVER = 1 << 30, FAKE_THREADS = 2, FAKE_CREDITS = 4 };
+
+/* What it shall do, and what was done with it. */
+static struct {
+    int count;
+    int create_result, choose_result;
+    int submit_fault, advance_fault; /* before the n-th of these calls; of a device, from 0 */
+    int fault;                       /* IS_GRAPH_... of them */
+    bool stuck;                      /* batches never end */
+    uint32_t batch_emissions, batch_photons;
+
+    atomic_int created, destroyed, chosen, submitted, taken;
+    atomic_int wrong; /* uses that graphs/gpu.h does not allow */
+} fake;
+
+static void reset_fake(void)
+{
+    memset(&fake, 0, sizeof fake);
+    fake.count = 1;
+    fake.submit_fault = fake.advance_fault = NEVER;
+    fake.fault = IS_GRAPH_FAULT;
+    fake.batch_emissions = 1000;
+    fake.batch_photons = 2000;
+}
+
+typedef struct fake_batch {
+    struct fake_batch *next;
+    ice_emission *emissions;
+    uint32_t count;
+    is_gpu_result result;
+} fake_batch;
+
+struct is_gpu {
+    is_gpu_options options;
+    const is_tables *tables;
+    int submitted, advanced, out;
+    bool broken;
+    pthread_t owner;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool closing;
+    fake_batch *waiting, *done; /* stacks: the last one in is the first one out */
+    void (*event)(void *user);
+    void *event_user;
+    pthread_t threads[FAKE_THREADS];
+};
+
+static int fail_with(is_gpu_error *error, int status, const char *text)
+{
+    if (error != NULL) {
+        error->status = status;
+        snprintf(error->text, sizeof error->text, "fake GPU 0: %s", text);
+    }
+    return status;
+}
+
+static void check_owner(const is_gpu *gpu)
+{
+    atomic_fetch_add(&fake.wrong, !pthread_equal(gpu->owner, pthread_self()));
+}
+
+static void compute(is_gpu *gpu, fake_batch *batch)
+{
+    const is_graph_options options = {
+        .variants = gpu->options.variants, .pool = 1024, .instruction_set = "auto"};
+    is_graph *graph = NULL;
+    char why[512];
+    int result = is_graph_create(&options, gpu->tables, &graph, why, sizeof why);
+    if (result == IS_GRAPH_OK) {
+        result = is_graph_run(graph, batch->emissions, batch->count, &batch->result.arrivals,
+                              &batch->result.account);
+    }
+    atomic_fetch_add(&fake.wrong, result != IS_GRAPH_OK);
+    is_graph_destroy(graph);
+}
+
+static void *run_fake(void *argument)
+{
+    is_gpu *gpu = argument;
+    pthread_mutex_lock(&gpu->lock);
+    for (;;) {
+        while (!gpu->closing && (gpu->waiting == NULL || fake.stuck)) {
+            pthread_cond_wait(&gpu->changed, &gpu->lock);
+        }
+        if (gpu->closing) {
+            break;
+        }
+        fake_batch *batch = gpu->waiting;
+        gpu->waiting = batch->next;
+        pthread_mutex_unlock(&gpu->lock);
+        compute(gpu, batch);
+        usleep(batch->count % 7 * 300); /* so that the order changes */
+        pthread_mutex_lock(&gpu->lock);
+        batch->next = gpu->done;
+        gpu->done = batch;
+        pthread_mutex_unlock(&gpu->lock);
+        gpu->event(gpu->event_user);
+        pthread_mutex_lock(&gpu->lock);
+    }
+    pthread_mutex_unlock(&gpu->lock);
+    return NULL;
+}
+
+int is_gpu_count(is_gpu_error *error)
+{
+    if (fake.count == 0) {
+        fail_with(error, IS_GRAPH_NO_DEVICE, "cudaGetDeviceCount: the driver is too old");
+    }
+    return fake.count;
+}
+
+int is_gpu_describe(int ordinal, is_gpu_device *out, is_gpu_error *error)
+{
+    if (ordinal >= fake.count) {
+        return fail_with(error, IS_GRAPH_NO_DEVICE, "device.index: there is no such GPU");
+    }
+    *out = (is_gpu_device){.name = "fake GPU", .architecture = 90};
+    return IS_GRAPH_OK;
+}
+
+static is_gpu_options in_force(const is_gpu_options *options)
+{
+    is_gpu_options settings = *options;
+    settings.math = settings.math == IS_MATH_AUTO ? IS_MATH_PORTABLE : settings.math;
+    settings.pool = settings.pool != 0 ? settings.pool : 4096;
+    settings.lanes = 2;
+    if (settings.batch_emissions == 0) {
+        settings.batch_emissions = fake.batch_emissions;
+    }
+    if (settings.batch_photons == 0) {
+        settings.batch_photons = fake.batch_photons;
+    }
+    return settings;
+}
+
+int is_gpu_create(const is_gpu_options *options, const is_tables *tables, is_gpu **out,
+                  is_gpu_error *error)
+{
+    *out = NULL;
+    atomic_fetch_add(&fake.created, 1);
+    if (fake.create_result != IS_GRAPH_OK) {
+        return fail_with(error, fake.create_result, "cudaMalloc: there is too little memory");
+    }
+    is_gpu *gpu = calloc(1, sizeof *gpu);
+    ck_assert_ptr_nonnull(gpu);
+    gpu->options = in_force(options);
+    gpu->tables = tables;
+    gpu->owner = pthread_self();
+    atomic_fetch_add(&fake.wrong, gpu->options.schedule == IS_SCHEDULE_AUTO);
+    pthread_mutex_init(&gpu->lock, NULL);
+    pthread_cond_init(&gpu->changed, NULL);
+    for (int i = 0; i < FAKE_THREADS; ++i) {
+        ck_assert_int_eq(pthread_create(&gpu->threads[i], NULL, run_fake, gpu), 0);
+    }
+    *out = gpu;
+    return IS_GRAPH_OK;
+}
+
+static void free_batches(fake_batch *batch)
+{
+    while (batch != NULL) {
+        fake_batch *next = batch->next;
+        is_arrivals_free(&batch->result.arrivals);
+        free(batch->emissions);
+        free(batch);
+        batch = next;
+    }
+}
+
+void is_gpu_destroy(is_gpu *gpu)
+{
+    if (gpu == NULL) {
+        return;
+    }
+    check_owner(gpu);
+    pthread_mutex_lock(&gpu->lock);
+    gpu->closing = true;
+    pthread_cond_broadcast(&gpu->changed);
+    pthread_mutex_unlock(&gpu->lock);
+    for (int i = 0; i < FAKE_THREADS; ++i) {
+        pthread_join(gpu->threads[i], NULL);
+    }
+    free_batches(gpu->waiting);
+    free_batches(gpu->done);
+    pthread_cond_destroy(&gpu->changed);
+    pthread_mutex_destroy(&gpu->lock);
+    free(gpu);
+    atomic_fetch_add(&fake.destroyed, 1);
+}
+
+const char *is_gpu_warnings(const is_gpu *gpu)
+{
+    return gpu->options.pool == 16 ? "GPU 0: a pool of 16 is small" : "";
+}
+
+const is_gpu_options *is_gpu_options_of(const is_gpu *gpu)
+{
+    return &gpu->options;
+}
+
+void is_gpu_on_event(is_gpu *gpu, void (*event)(void *user), void *user)
+{
+    gpu->event = event;
+    gpu->event_user = user;
+}
+
+uint32_t is_gpu_credits(const is_gpu *gpu)
+{
+    (void)gpu;
+    return FAKE_CREDITS;
+}
+
+int is_gpu_submit(is_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
+                  is_gpu_error *error)
+{
+    check_owner(gpu);
+    if (gpu->submitted++ >= fake.submit_fault || gpu->broken) {
+        gpu->broken = true;
+        return fail_with(error, fake.fault, "cudaMemcpyAsync: an illegal memory access");
+    }
+    uint64_t photons = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        photons += emissions[i].photons;
+        atomic_fetch_add(&fake.wrong, emissions[i].photons == 0);
+    }
+    bool allowed = count > 0 && count <= gpu->options.batch_emissions &&
+                   photons <= gpu->options.batch_photons && gpu->out < FAKE_CREDITS;
+    atomic_fetch_add(&fake.wrong, !allowed);
+    fake_batch *batch = calloc(1, sizeof *batch);
+    ck_assert_ptr_nonnull(batch);
+    batch->emissions = malloc(count * sizeof *emissions);
+    ck_assert_ptr_nonnull(batch->emissions);
+    memcpy(batch->emissions, emissions, count * sizeof *emissions);
+    batch->count = count;
+    batch->result.tag = tag;
+    gpu->out++;
+    atomic_fetch_add(&fake.submitted, 1);
+    pthread_mutex_lock(&gpu->lock);
+    batch->next = gpu->waiting;
+    gpu->waiting = batch;
+    pthread_cond_signal(&gpu->changed);
+    pthread_mutex_unlock(&gpu->lock);
+    return IS_GRAPH_OK;
+}
+
+int is_gpu_advance(is_gpu *gpu, is_gpu_error *error)
+{
+    check_owner(gpu);
+    if (gpu->advanced++ >= fake.advance_fault || gpu->broken) {
+        gpu->broken = true;
+        return fail_with(error, fake.fault, "cudaGraphLaunch: the device is lost");
+    }
+    return IS_GRAPH_OK;
+}
+
+bool is_gpu_take(is_gpu *gpu, is_gpu_result *out)
+{
+    check_owner(gpu);
+    pthread_mutex_lock(&gpu->lock);
+    fake_batch *batch = gpu->broken ? NULL : gpu->done;
+    if (batch != NULL) {
+        gpu->done = batch->next;
+    }
+    pthread_mutex_unlock(&gpu->lock);
+    if (batch == NULL) {
+        return false;
+    }
+    *out = batch->result;
+    gpu->out--;
+    atomic_fetch_add(&fake.taken, 1);
+    free(batch->emissions);
+    free(batch);
+    return true;
+}
+
+void is_gpu_wait(is_gpu *gpu, double seconds)
+{
+    (void)gpu;
+    usleep((useconds_t)(1e6 * seconds));
+}
+
+void is_gpu_usage_of(is_gpu *gpu, is_gpu_usage *out)
+{
+    check_owner(gpu);
+    *out = (is_gpu_usage){.seconds = 0.5, .launches = 3, .waves = 77, .device_bytes = 1 << 20};
+}
+
+int is_gpu_plan_create(const is_gpu_options *options, const is_tables *tables, int architecture,
+                       is_gpu_plan **out, is_gpu_error *error)
+{
+    (void)tables;
+    (void)architecture;
+    (void)error;
+    *out = calloc(1, sizeof **out);
+    ck_assert_ptr_nonnull(*out);
+    (*out)->options = in_force(options);
+    return IS_GRAPH_OK;
+}
+
+void is_gpu_plan_destroy(is_gpu_plan *plan)
+{
+    free(plan);
+}
+
+int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_emission *emissions,
+                  uint32_t count, char *report, size_t report_size, is_gpu_error *error)
+{
+    (void)tables;
+    atomic_fetch_add(&fake.chosen, 1);
+    atomic_fetch_add(&fake.wrong, count == 0 || emissions[0].photons == 0);
+    if (fake.choose_result != IS_GRAPH_OK) {
+        return fail_with(error, fake.choose_result, "cudaGraphInstantiate: a launch failure");
+    }
+    snprintf(report, report_size, "auto: fused 0.5 ns per photon\nauto: monolithic 0.4\n");
+    options->schedule = IS_SCHEDULE_MONOLITHIC;
+    return IS_GRAPH_OK;
+}
+
+#endif

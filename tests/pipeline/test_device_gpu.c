@@ -1,0 +1,419 @@
+/* The host's side of a GPU, without one: results from any order of batches, and every failure. */
+#include "pipeline/host/device.h"
+#include "pipeline/models/models.h"
+#include "tests/pipeline/fake_gpu.h"
+#include "tests/support/run_folder.h"
+
+#include <string.h>
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+enum { FILES = 5 };
+static const char *const names[FILES] = {"a", "b", "c", "d", "e"};
+
+/* Five files: batches of several sizes, a file of one batch, one without photons. */
+static run_folder open_place(void)
+{
+    const uint32_t steps[FILES] = {40, 1, 25, 3, 60}, photons[FILES] = {500, 9000, 300, 0, 200};
+    run_folder place = run_folder_open();
+    for (int i = 0; i < FILES; ++i) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.steps.npy", names[i]);
+        run_folder_bright_steps(&place, name, (uint32_t)i * 1000, steps[i], photons[i]);
+    }
+    place.options.force = true;
+    return place;
+}
+
+static void read_all(const run_folder *place, is_hit *hits[FILES], size_t counts[FILES])
+{
+    for (int i = 0; i < FILES; ++i) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.hits.npy", names[i]);
+        hits[i] = run_folder_hits(place, name, &counts[i]);
+    }
+}
+
+/* Runs on the CPU, then with the fake GPU and these settings: everything is there and the same. The
+ * caller frees the summary. */
+static json_t *check_against_cpu(const char *first, const char *second, const char *third)
+{
+    run_folder place = open_place();
+    is_hit *expected[FILES], *found[FILES];
+    size_t expected_counts[FILES], counts[FILES];
+    ck_assert_msg(run_folder_run(&place, (const char *[]){"device.backend=cpu", NULL}) == IS_OK,
+                  "%s", place.error.text);
+    read_all(&place, expected, expected_counts);
+    ck_assert_msg(run_folder_run(&place, (const char *[]){first, second, third, NULL}) == IS_OK,
+                  "%s", place.error.text);
+    read_all(&place, found, counts);
+    for (int i = 0; i < FILES; ++i) {
+        ck_assert_uint_eq(counts[i], expected_counts[i]);
+        ck_assert(counts[i] == 0 || memcmp(found[i], expected[i], counts[i] * sizeof(is_hit)) == 0);
+        free(expected[i]);
+        free(found[i]);
+    }
+    ck_assert_uint_gt(counts[0], 100);
+    json_t *summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "account", "created"), 48500);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), FILES);
+    ck_assert_int_eq(atomic_load(&fake.wrong), 0);
+    run_folder_close(&place);
+    return summary;
+}
+
+static const json_t *device_of(const json_t *summary, const char *name)
+{
+    return json_object_get(json_object_get(summary, "device"), name);
+}
+
+/* Whether one of the device's warnings has the text in it. */
+static bool warned(const json_t *summary, const char *text)
+{
+    const json_t *warnings = device_of(summary, "warnings");
+    for (size_t i = 0; i < json_array_size(warnings); ++i) {
+        if (strstr(json_string_value(json_array_get(warnings, i)), text) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+START_TEST(test_hits_are_those_of_the_cpu)
+{
+    reset_fake();
+    json_t *summary =
+        check_against_cpu("device.backend=cuda", "graph.schedule=fused", "device.math=portable");
+    ck_assert_str_eq(json_string_value(device_of(summary, "backend")), "cuda");
+    ck_assert_str_eq(json_string_value(device_of(summary, "name")), "fake GPU");
+    ck_assert_str_eq(json_string_value(device_of(summary, "schedule")), "fused");
+    const json_t *gpu = device_of(summary, "gpu");
+    ck_assert_str_eq(json_string_value(json_object_get(gpu, "math")), "portable");
+    ck_assert_int_eq(json_integer_value(json_object_get(gpu, "waves")), 77);
+    ck_assert_int_eq(json_integer_value(json_object_get(gpu, "batch_photons")), 2000);
+    ck_assert_double_eq_tol(json_real_value(json_object_get(gpu, "kernel_seconds")), 0.5, 1e-12);
+    ck_assert_uint_eq(json_array_size(device_of(summary, "warnings")), 0);
+    json_decref(summary);
+    /* 20000, 9000, 7500 and 12000 photons in batches of 2000 */
+    ck_assert_int_eq(atomic_load(&fake.submitted), 10 + 5 + 4 + 6);
+    ck_assert_int_eq(atomic_load(&fake.created), 1);
+    ck_assert_int_eq(atomic_load(&fake.destroyed), 1);
+    ck_assert_int_eq(atomic_load(&fake.chosen), 0);
+}
+END_TEST
+
+START_TEST(test_batches_are_what_the_gpu_takes)
+{
+    reset_fake();
+    fake.batch_emissions = 7;
+    json_decref(
+        check_against_cpu("device.backend=auto", "graph.schedule=monolithic", "graph.batch=1000"));
+    /* at most 1000 photons and 7 emissions: 20, 9, 8 and, of 60 steps of 200 photons, 12 */
+    ck_assert_int_eq(atomic_load(&fake.submitted), 20 + 9 + 8 + 12);
+}
+END_TEST
+
+START_TEST(test_auto_measures_on_the_first_batch)
+{
+    reset_fake();
+    json_t *summary = check_against_cpu("graph.pool=16", "device.backend=auto", NULL);
+    ck_assert_int_eq(atomic_load(&fake.chosen), 1);
+    ck_assert_int_eq(atomic_load(&fake.created), 1);
+    ck_assert_str_eq(json_string_value(device_of(summary, "schedule")), "monolithic");
+    ck_assert_str_eq(json_string_value(device_of(summary, "reason")),
+                     "device.backend auto: 1 GPU found");
+    const json_t *choice = device_of(summary, "choice");
+    ck_assert_uint_eq(json_array_size(choice), 2);
+    ck_assert_str_eq(json_string_value(json_array_get(choice, 1)), "auto: monolithic 0.4");
+    ck_assert(warned(summary, "a pool of 16 is small"));
+    json_decref(summary);
+}
+END_TEST
+
+/* What people see of it. */
+START_TEST(test_progress_tells_of_the_device)
+{
+    reset_fake();
+    run_folder place = open_place();
+    char *text = NULL;
+    size_t size = 0;
+    place.options.progress = open_memstream(&text, &size);
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.pool=16", NULL}), IS_OK);
+    fclose(place.options.progress);
+    ck_assert_ptr_nonnull(strstr(text,
+                                 "device: fake GPU (GPU 0), portable maths, schedule measured "
+                                 "on the first batch (device.backend auto: 1 GPU found)\n"));
+    ck_assert_ptr_nonnull(strstr(text, "warning: GPU 0: a pool of 16 is small\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\nauto: fused 0.5 ns per photon\nauto: monolithic 0.4\n"));
+    free(text);
+    run_folder_close(&place);
+}
+END_TEST
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+/* Where the GPU fails. */
+static const struct {
+    int create, choose, submit, advance, fault;
+    const char *schedule, *says;
+    int status;
+} failures[] = {
+    {IS_GRAPH_NO_MEMORY, 0, NEVER, NEVER, 0, "graph.schedule=fused", "cudaMalloc", IS_E_MEMORY},
+    {IS_GRAPH_NO_DEVICE, 0, NEVER, NEVER, 0, "graph.schedule=auto", "cudaMalloc", IS_E_DEVICE},
+    {0, IS_GRAPH_FAULT, NEVER, NEVER, 0, "graph.schedule=auto", "cudaGraphInstantiate",
+     IS_E_FAILED},
+    {0, 0, 0, NEVER, IS_GRAPH_FAULT, "graph.schedule=fused", "cudaMemcpyAsync", IS_E_FAILED},
+    {0, 0, 11, NEVER, IS_GRAPH_FAULT, "graph.schedule=auto", "cudaMemcpyAsync", IS_E_FAILED},
+    {0, 0, NEVER, 0, IS_GRAPH_FAULT, "graph.schedule=fused", "cudaGraphLaunch", IS_E_FAILED},
+    {0, 0, NEVER, 15, IS_GRAPH_FAULT, "graph.schedule=fused", "cudaGraphLaunch", IS_E_FAILED},
+    {0, 0, NEVER, 9, IS_GRAPH_NO_MEMORY, "graph.schedule=auto", "cudaGraphLaunch", IS_E_MEMORY},
+};
+enum { FAILURES = sizeof failures / sizeof failures[0] };
+
+static void set_failure(int i)
+{
+    reset_fake();
+    fake.create_result = failures[i].create;
+    fake.choose_result = failures[i].choose;
+    fake.submit_fault = failures[i].submit;
+    fake.advance_fault = failures[i].advance;
+    fake.fault = failures[i].fault;
+}
+
+START_TEST(test_the_cpu_goes_on)
+{
+    set_failure(_i);
+    json_t *summary =
+        check_against_cpu("device.backend=cuda", "device.fallback=cpu", failures[_i].schedule);
+    ck_assert_str_eq(json_string_value(device_of(summary, "backend")), "cpu");
+    ck_assert(warned(summary, failures[_i].says));
+    ck_assert(warned(summary, "the GPU is given up, device.fallback cpu"));
+    json_decref(summary);
+}
+END_TEST
+
+START_TEST(test_without_fallback_the_run_ends)
+{
+    set_failure(_i);
+    run_folder place = open_place();
+    int status = run_folder_run(
+        &place, (const char *[]){"device.backend=cuda", failures[_i].schedule, NULL});
+    ck_assert_int_eq(status, failures[_i].status);
+    ck_assert_int_eq(is_status_exit(status), 1);
+    ck_assert_ptr_nonnull(strstr(place.error.text, failures[_i].says));
+    ck_assert_int_eq(atomic_load(&fake.wrong), 0);
+    for (int i = 0; i < FILES; ++i) { /* what is there is whole */
+        char name[64];
+        snprintf(name, sizeof name, "%s.hits.npy", names[i]);
+        if (run_folder_has_hits(&place, name)) {
+            size_t count = 0;
+            free(run_folder_hits(&place, name, &count));
+        }
+    }
+    reset_fake();
+    place.options.force = false;
+    place.options.resume = true;
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.backend=cuda", NULL}), IS_OK);
+    json_t *summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done") +
+                         run_folder_count(summary, "file_counts", "skipped"),
+                     FILES);
+    json_decref(summary);
+    run_folder_close(&place);
+}
+END_TEST
+
+START_TEST(test_completed_files_stay)
+{
+    reset_fake();
+    fake.submit_fault = 24; /* the last batch of the last file */
+    run_folder place = open_place();
+    place.options.force = false;
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.schedule=fused", NULL}),
+                     IS_E_FAILED);
+    ck_assert(!run_folder_has_hits(&place, "e.hits.npy"));
+    ck_assert(!run_folder_has_hits(&place, "e.hits.npy.part"));
+    json_t *summary = run_folder_summary(&place);
+    ck_assert_int_eq(json_integer_value(json_object_get(summary, "exit_status")), 1);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done") +
+                         run_folder_count(summary, "file_counts", "left"),
+                     FILES);
+    json_decref(summary);
+    run_folder_close(&place);
+}
+END_TEST
+
+START_TEST(test_what_no_gpu_can_do_is_no_fault)
+{
+    reset_fake();
+    fake.create_result = IS_GRAPH_UNSUPPORTED;
+    run_folder place = open_place();
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.fallback=cpu",
+                                                             "graph.schedule=fused", NULL}),
+                     IS_E_CONFIG);
+    run_folder_close(&place);
+}
+END_TEST
+
+START_TEST(test_no_gpu)
+{
+    reset_fake();
+    fake.count = 0;
+    json_t *summary = check_against_cpu("device.backend=auto", NULL, NULL);
+    ck_assert_str_eq(json_string_value(device_of(summary, "backend")), "cpu");
+    ck_assert_ptr_nonnull(strstr(json_string_value(device_of(summary, "reason")),
+                                 "no GPU, because fake GPU 0: cudaGetDeviceCount"));
+    json_decref(summary);
+    summary =
+        check_against_cpu("device.backend=cuda", "device.fallback=cpu", "graph.schedule=job-queue");
+    ck_assert_str_eq(json_string_value(device_of(summary, "schedule")), "wavefront");
+    ck_assert(warned(summary, "device.backend cuda: no GPU, because fake GPU 0"));
+    json_decref(summary);
+
+    run_folder place = open_place();
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.backend=cuda", NULL}),
+                     IS_E_DEVICE);
+    ck_assert_ptr_nonnull(strstr(place.error.text, "found cuda, but fake GPU 0: "
+                                                   "cudaGetDeviceCount: the driver is too old"));
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.lanes=2", NULL}), IS_E_CONFIG);
+    fake.count = 1;
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.index=1", NULL}), IS_E_DEVICE);
+    ck_assert_int_eq(atomic_load(&fake.created), 0);
+    run_folder_close(&place);
+}
+END_TEST
+
+/* ---- the device alone ------------------------------------------------------------------------ */
+
+typedef struct world {
+    is_config *config;
+    is_models *models;
+    is_tables *tables;
+    is_hit_models hit_models;
+    is_device_options options;
+} world;
+
+static world open_world(const char *first, const char *second)
+{
+    world made = {0};
+    is_error error = {0};
+    const char *sets[] = {"device.backend=cuda", "device.threads=2", first, second};
+    ck_assert_int_eq(is_config_load(NULL, sets, 4, &made.config, &error), IS_OK);
+    ck_assert_int_eq(is_models_create(made.config, &made.models, &error), IS_OK);
+    ck_assert_int_eq(is_device_options_from_config(made.config, &made.options, &error), IS_OK);
+    const is_table_options options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
+    char why[512];
+    ck_assert_int_eq(is_tables_create(made.models->medium, made.models->detector,
+                                      made.models->light, &options, &made.tables, why, sizeof why),
+                     0);
+    made.hit_models = (is_hit_models){.tables = &made.tables->device,
+                                      .detector = made.models->detector,
+                                      .light = made.models->light};
+    return made;
+}
+
+static void close_world(world *made)
+{
+    is_tables_destroy(made->tables);
+    is_models_destroy(made->models);
+    is_config_destroy(made->config);
+}
+
+START_TEST(test_a_device_carries_steps)
+{
+    reset_fake();
+    world here = open_world("graph.schedule=fused", "graph.lanes=2");
+    is_device *device = NULL;
+    is_error error = {0};
+    ck_assert_int_eq(is_device_create(&here.options, here.tables, here.hit_models, (is_post){0},
+                                      &device, &error),
+                     IS_OK);
+    ck_assert(is_device_is_gpu(device));
+    ck_assert_str_eq(is_device_name(device), "fake GPU");
+    ck_assert_int_eq(is_device_schedule(device), IS_SCHEDULE_FUSED);
+    ck_assert_uint_eq(is_device_pool(device), 4096);
+    is_gpu_options options;
+    ck_assert(is_device_gpu_options(device, &options));
+    ck_assert_uint_eq(options.batch_emissions, 1000);
+    const is_step step = run_folder_bright(1, 30000);
+    is_hit *hits = NULL;
+    size_t count = 0;
+    is_account account;
+    /* More photons than the GPU takes at a time are as many as it takes. */
+    ck_assert_int_eq(
+        is_device_run_steps(device, &step, 1, 1000000, &hits, &count, &account, &error), IS_OK);
+    ck_assert_uint_eq(account.created, 30000);
+    ck_assert_int_eq(atomic_load(&fake.submitted), 15);
+    ck_assert_uint_eq(account.hits, count);
+    ck_assert_double_eq_tol(is_device_kernel_seconds(device), 0.5, 1e-12);
+    free(hits);
+    is_device_destroy(device);
+    ck_assert_int_eq(atomic_load(&fake.wrong), 0);
+    close_world(&here);
+}
+END_TEST
+
+START_TEST(test_cancelled_batches_come_back)
+{
+    reset_fake();
+    fake.stuck = true;
+    world here = open_world("graph.schedule=fused", "device.fallback=cpu");
+    atomic_bool cancel;
+    atomic_init(&cancel, false);
+    here.options.cancel = &cancel;
+    is_device *device = NULL;
+    is_error error = {0};
+    ck_assert_int_eq(is_device_create(&here.options, here.tables, here.hit_models, (is_post){0},
+                                      &device, &error),
+                     IS_OK);
+    const is_step step = run_folder_bright(1, UINT32_MAX);
+    is_step_cursor cursor = {.steps = &step, .count = 1};
+    const is_batch_limits limits = is_device_batch_limits(device);
+    for (uint32_t i = 0; i < is_device_credits(device) + 1; ++i) {
+        is_batch *batch = NULL;
+        bool full = false;
+        ck_assert_int_eq(is_batch_create(&limits, 0, &batch, &error), IS_OK);
+        ck_assert_int_eq(is_batch_fill(batch, &cursor, &full, &error), IS_OK);
+        bool accepted = is_device_submit(device, batch);
+        ck_assert_int_eq(accepted, i < is_device_credits(device));
+        if (!accepted) {
+            is_batch_destroy(batch);
+        }
+    }
+    atomic_store(&cancel, true);
+    for (uint32_t i = 0; i < is_device_credits(device); ++i) {
+        is_batch *batch = is_device_take(device);
+        ck_assert_ptr_nonnull(batch);
+        ck_assert_int_eq(batch->error.status, IS_E_INTERRUPTED);
+        is_batch_destroy(batch);
+    }
+    ck_assert_ptr_null(is_device_take(device));
+    is_device_destroy(device);
+    ck_assert_int_eq(atomic_load(&fake.destroyed), 1);
+    close_world(&here);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("device_gpu");
+    TCase *tests = tcase_create("device_gpu");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, test_hits_are_those_of_the_cpu);
+    tcase_add_test(tests, test_batches_are_what_the_gpu_takes);
+    tcase_add_test(tests, test_auto_measures_on_the_first_batch);
+    tcase_add_test(tests, test_progress_tells_of_the_device);
+    tcase_add_loop_test(tests, test_the_cpu_goes_on, 0, FAILURES);
+    tcase_add_loop_test(tests, test_without_fallback_the_run_ends, 0, FAILURES);
+    tcase_add_test(tests, test_completed_files_stay);
+    tcase_add_test(tests, test_what_no_gpu_can_do_is_no_fault);
+    tcase_add_test(tests, test_no_gpu);
+    tcase_add_test(tests, test_a_device_carries_steps);
+    tcase_add_test(tests, test_cancelled_batches_come_back);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,128 @@
+#include "tests/support/run_folder.h"
+
+#include "pipeline/files/format/schema.h"
+#include "pipeline/files/hit_reader.h"
+#include "pipeline/files/table_writer.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+run_folder run_folder_open(void)
+{
+    run_folder place = {.folder = scratch_create()};
+    scratch_path(&place.folder, "steps", place.steps);
+    scratch_path(&place.folder, "hits", place.hits);
+    ck_assert_int_eq(mkdir(place.steps, 0777), 0);
+    return place;
+}
+
+void run_folder_close(const run_folder *place)
+{
+    scratch_remove(&place->folder);
+}
+
+const char *run_folder_path(const char *folder, const char *name, char path[2 * SCRATCH_PATH])
+{
+    snprintf(path, 2 * SCRATCH_PATH, "%s/%s", folder, name);
+    return path;
+}
+
+bool run_folder_has_hits(const run_folder *place, const char *name)
+{
+    char path[2 * SCRATCH_PATH];
+    return access(run_folder_path(place->hits, name, path), F_OK) == 0;
+}
+
+is_step run_folder_bright(uint32_t step_id, uint32_t photons)
+{
+    return (is_step){.x = 4.0f,
+                     .z = 2.0f,
+                     .t = 1000.0f,
+                     .beta = 1.0f,
+                     .weight = 1.0f,
+                     .photons = photons,
+                     .event_id = 3,
+                     .step_id = step_id,
+                     .kind = IS_KIND_POINT,
+                     .flags = IS_STEP_ISOTROPIC};
+}
+
+void run_folder_steps(const run_folder *place, const char *name, const is_step *steps, size_t count)
+{
+    char path[2 * SCRATCH_PATH];
+    is_table_writer *writer = NULL;
+    is_error error = {0};
+    ck_assert_msg(is_table_writer_create(run_folder_path(place->steps, name, path),
+                                         is_schema_steps(), true, &writer, &error) == IS_OK,
+                  "%s", error.text);
+    ck_assert_int_eq(is_table_writer_append(writer, steps, count, &error), IS_OK);
+    ck_assert_int_eq(is_table_writer_commit(writer, NULL, &error), IS_OK);
+    is_table_writer_destroy(writer);
+}
+
+void run_folder_bright_steps(const run_folder *place, const char *name, uint32_t first,
+                             uint32_t count, uint32_t photons)
+{
+    is_step *steps = calloc(count, sizeof *steps);
+    ck_assert_ptr_nonnull(steps);
+    for (uint32_t i = 0; i < count; ++i) {
+        steps[i] = run_folder_bright(first + i, photons);
+    }
+    run_folder_steps(place, name, steps, count);
+    free(steps);
+}
+
+int run_folder_run(run_folder *place, const char *const *sets)
+{
+    char files[2 * SCRATCH_PATH], sink[2 * SCRATCH_PATH];
+    snprintf(files, sizeof files, "source.files=[%s/*.npy]", place->steps);
+    snprintf(sink, sizeof sink, "sink.directory=%s", place->hits);
+    const char *all[RUN_FOLDER_SETS] = {files, sink, "device.threads=2"};
+    size_t count = 3;
+    for (; *sets != NULL; ++sets) {
+        ck_assert_uint_lt(count, RUN_FOLDER_SETS);
+        all[count++] = *sets;
+    }
+    is_config *config = NULL;
+    ck_assert_msg(is_config_load(NULL, all, count, &config, &place->error) == IS_OK, "%s",
+                  place->error.text);
+    int status = is_run(config, &place->options, &place->error);
+    ck_assert_int_eq(status, place->error.status);
+    is_config_destroy(config);
+    return status;
+}
+
+is_hit *run_folder_hits(const run_folder *place, const char *name, size_t *count)
+{
+    char path[2 * SCRATCH_PATH];
+    is_hit_reader *reader = NULL;
+    is_error error = {0};
+    ck_assert_msg(is_hit_reader_open(run_folder_path(place->hits, name, path), true, &reader,
+                                     &error) == IS_OK,
+                  "%s", error.text);
+    size_t rows = (size_t)is_hit_reader_rows(reader), got = 0;
+    is_hit *hits = calloc(rows + 1, sizeof *hits);
+    ck_assert_ptr_nonnull(hits);
+    for (*count = 0; *count < rows; *count += got) {
+        ck_assert_int_eq(is_hit_reader_read(reader, hits + *count, rows - *count, &got, &error),
+                         IS_OK);
+        ck_assert_uint_gt(got, 0);
+    }
+    is_hit_reader_destroy(reader);
+    return hits;
+}
+
+json_t *run_folder_summary(const run_folder *place)
+{
+    char path[2 * SCRATCH_PATH];
+    json_t *summary = json_load_file(run_folder_path(place->hits, "summary.json", path), 0, NULL);
+    ck_assert_ptr_nonnull(summary);
+    return summary;
+}
+
+json_int_t run_folder_count(const json_t *summary, const char *group, const char *name)
+{
+    return json_integer_value(json_object_get(json_object_get(summary, group), name));
+}
