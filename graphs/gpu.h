@@ -2,7 +2,10 @@
  *
  * A GPU works in lanes. A lane has a pool of photons, a queue of batches, three streams (upload,
  * compute, download) and pinned staging of its own; batches go to the lanes in turn, and where one
- * lane waits or drains the others compute. All device memory is taken at creation.
+ * lane waits or drains the others compute. The schedules with a loop of kernels have one such lane,
+ * and `lanes` is the number of parts of its pool that go through the loop side by side: two graphs
+ * with conditional nodes at a time ended in illegal instructions now and then (H200, driver 580.159).
+ * All device memory is taken at creation.
  *
  * One thread at a time calls the functions of a GPU. They never wait for the device, except
  * is_gpu_wait() and is_gpu_destroy(). No function prints.

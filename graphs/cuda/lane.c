@@ -42,9 +42,11 @@ static int lay_out(is_lane *lane, arena *from, is_gpu_plan *plan)
     memory->course = take(from, (uint64_t)capacity * sizeof(is_word));
     memory->label = take(from, (uint64_t)capacity * sizeof(is_word));
     memory->met = take(from, (uint64_t)capacity * sizeof(uint32_t));
+    if (lane->schedule->loops)
+        memory->vacant = take(from, (uint64_t)capacity / 32 * sizeof(uint32_t));
     if (wavefront) {
         memory->segment = take(from, (uint64_t)capacity * sizeof(is_word));
-        memory->collide = take(from, (uint64_t)capacity * sizeof(uint32_t));
+        memory->candidates = take(from, (uint64_t)capacity / 32 * sizeof(uint32_t));
     }
     if (lane->schedule->takes_steps)
         memory->cursors = take(from, (uint64_t)capacity * 2 * sizeof(uint32_t));
@@ -143,6 +145,10 @@ static int clear_memory(is_lane *lane, void *memory, uint64_t bytes, is_gpu_erro
     IS_CUDA(ordinal, error,
             cudaMemsetAsync(lane->memory.label, 0xff, lane->memory.capacity * sizeof(is_word),
                             lane->compute));
+    if (lane->memory.vacant)
+        IS_CUDA(ordinal, error,
+                cudaMemsetAsync(lane->memory.vacant, 0xff,
+                                lane->memory.capacity / 32 * sizeof(uint32_t), lane->compute));
     if (lane->memory.cursors)
         IS_CUDA(ordinal, error,
                 cudaMemsetAsync(lane->memory.cursors, 0xff,
@@ -174,6 +180,9 @@ int is_lane_create(is_lane *lane, const is_gpu_options *options, const ice_table
         IS_CUDA(ordinal, error,
                 cudaLibraryGetKernel(&lane->kernels[i], library, lane->schedule->kernels[i].name));
     lane->grid = options->pool / options->lanes / options->block;
+    if (lane->schedule->loops)
+        IS_CUDA(ordinal, error,
+                cudaLibraryGetKernel(&lane->mark_vacant, library, "is_mark_vacant"));
     if (lane->schedule->loops) {
         if (options->profile)
             IS_CUDA(ordinal, error, cudaLibraryGetKernel(&lane->stamp, library, "is_stamp"));
@@ -468,14 +477,6 @@ static int collect(is_lane *lane, cudaHostFn_t wake, void *user, is_launch_obser
     return IS_GRAPH_OK;
 }
 
-/* A graph with a conditional node is launched again only when its last launch is over: launches
- * that waited behind each other while other graphs ran ended in illegal instructions now and then
- * (one run in ten, H200, driver 580.159). The other lanes fill the gap. */
-static uint32_t launches_most(const is_lane *lane)
-{
-    return lane->schedule->loops ? 1 : IS_LANE_LAUNCHES;
-}
-
 int is_lane_advance(is_lane *lane, cudaHostFn_t wake, void *user, is_launch_observer observer,
                     is_gpu_error *error)
 {
@@ -491,7 +492,7 @@ int is_lane_advance(is_lane *lane, cudaHostFn_t wake, void *user, is_launch_obse
     /* With new steps the pool is kept for those that may follow. Without any, and with nothing
      * under way, what lives is carried to its end; also after a launch that left because of its
      * hits. */
-    if (fresh && lane->launches_out < launches_most(lane))
+    if (fresh && lane->launches_out < IS_LANE_LAUNCHES)
         return start_launch(lane, false, wake, user, error);
     if (unfinished && lane->launches_out == 0)
         return start_launch(lane, true, wake, user, error);
@@ -523,13 +524,13 @@ int is_lane_watch(is_lane *lane, double now, is_gpu_error *error)
             error, IS_GRAPH_FAULT,
             "GPU %d: schedule %s made no progress for %.0f s (device.watchdog): queue %llu of "
             "%llu, "
-            "waves %llu, alive %u, slots %u, hits %u of %u, waiting %u, collide queue %u; if a "
+            "waves %llu, alive %u, slots %u, hits %u of %u, waiting %u; if a "
             "photon may live as long as that (run.bounce_limit, hardly any absorption), raise "
             "device.watchdog, else report this",
             ordinal, is_schedule_name(lane->options->schedule), lane->options->watchdog,
             (unsigned long long)seen->next, (unsigned long long)lane->queue_end,
             (unsigned long long)seen->waves, seen->alive, seen->slots, seen->hits,
-            lane->options->hits, seen->stalled, seen->queue);
+            lane->options->hits, seen->stalled);
     }
     lane->asked_at = now;
     /* On a stream of its own: the download stream waits for the launch. */

@@ -48,8 +48,9 @@ typedef struct is_lane {
     ice_tables tables; /* with device pointers */
     cudaStream_t upload, compute, download;
     cudaKernel_t kernels[IS_SCHEDULE_KERNELS];
-    cudaKernel_t stamp; /* with `profile` */
-    uint32_t grid;      /* blocks of a kernel that has a thread for every slot */
+    cudaKernel_t stamp;       /* with `profile` */
+    cudaKernel_t mark_vacant; /* schedules that loop */
+    uint32_t grid;            /* blocks of a kernel that has a thread for every slot */
     cudaGraph_t graph;
     cudaGraphExec_t loop; /* schedules that loop */
     void *compact_memory; /* device, for compaction */

@@ -2,12 +2,19 @@
  * the decision whether to go on; then, if it said so, compaction. Counts stay on the device.
  *
  *   while (decided to go on) {
- *       repeat IS_WAVES_PER_TRIP times { create; propagate; collide; scatter }   (fused: create;
- * visit) decide if (decided to) { compact }
+ *       side by side, for every chain (a part of the pool) {
+ *           create
+ *           repeat IS_WAVES_PER_TRIP times { propagate; collide; scatter }
+ *       }
+ *       decide
+ *       if (decided to) { compact; mark vacant slots }
  *   }
  *
+ * and for fused, where a visit is many bounces: repeat VISITS_PER_TRIP times { create; visit }.
+ *
  * Several waves in a trip, because a trip costs as much by itself as a few kernels do, and because
- * a twentieth of free slots costs less than looking for them after every bounce.
+ * a twentieth of free slots costs less than looking for them after every bounce. Several chains,
+ * because one fills the GPU while the kernels of another begin and end.
  */
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/lane.h"
@@ -15,59 +22,61 @@
 
 #include <nvtx3/nvToolsExt.h>
 
-enum { VISITS_PER_TRIP = 2 };
+enum { VISITS_PER_TRIP = 2, CHAINS_MAX = 8 };
 
-/* Stages that are one thread per slot; create looks after stretches of eight blocks, and a quarter
- * of the blocks is more than collide ever has work for. */
+/* Blocks of a kernel with a thread for every slot of a chain; create and collide list slots first:
+ * a block of theirs looks after that of eight and of four. */
 static uint32_t blocks_of(const is_lane *lane, uint32_t kernel)
 {
-    const bool collide = lane->schedule->kernels[2].name && kernel == 2;
-    if (lane->schedule->loops && (kernel == 0 || collide))
-        return (lane->grid + 7) / 8;
-    return lane->grid;
+    const uint32_t stretch = kernel == 0 ? 8 : kernel == 2 ? 4 : 1;
+    return lane->schedule->loops ? (lane->grid + stretch - 1) / stretch : lane->grid;
 }
 
-static int launch_kernel(is_lane *lane, uint32_t kernel, uint32_t wave, is_gpu_error *error)
+static bool is_fused(const is_lane *lane)
 {
-    /* Only the stages of wavefront take the last one; the others are not given it. */
-    void *arguments[] = {&lane->tables, &lane->memory, &wave};
-    nvtxRangePushA(lane->schedule->kernels[kernel].name);
-    const cudaError_t result =
-        cudaLaunchKernel((const void *)lane->kernels[kernel], (dim3){blocks_of(lane, kernel), 1, 1},
-                         (dim3){lane->options->block, 1, 1}, arguments, 0, lane->compute);
-    nvtxRangePop();
-    return result == cudaSuccess
-               ? IS_GRAPH_OK
-               : is_cuda_failed(result, lane->schedule->kernels[kernel].name, lane->ordinal, error);
-}
-
-/* Adds the time since the last stamp to a stage's. */
-static int launch_stamp(is_lane *lane, uint32_t stage, is_gpu_error *error)
-{
-    void *arguments[] = {&lane->clock, &stage};
-    IS_CUDA(lane->ordinal, error,
-            cudaLaunchKernel((const void *)lane->stamp, (dim3){1, 1, 1}, (dim3){1, 1, 1}, arguments,
-                             0, lane->compute));
-    return IS_GRAPH_OK;
+    return lane->options->schedule == IS_SCHEDULE_FUSED;
 }
 
 static uint32_t waves_per_trip(const is_lane *lane)
 {
-    return lane->options->schedule == IS_SCHEDULE_WAVEFRONT ? IS_WAVES_PER_TRIP : VISITS_PER_TRIP;
+    return is_fused(lane) ? VISITS_PER_TRIP : IS_WAVES_PER_TRIP;
 }
 
-static int capture_waves(is_lane *lane, is_gpu_error *error)
+/* Adds a kernel behind *last (NULL: at the beginning) and makes it the last. */
+static int add_kernel(const is_lane *lane, cudaGraph_t graph, cudaKernel_t kernel, uint32_t blocks,
+                      uint32_t threads, void **arguments, cudaGraphNode_t *last,
+                      is_gpu_error *error)
 {
-    const bool often = lane->options->schedule == IS_SCHEDULE_FUSED;
-    for (uint32_t wave = 0; wave < waves_per_trip(lane); ++wave)
-        for (uint32_t kernel = wave == 0 || often ? 0 : 1; lane->schedule->kernels[kernel].name;
-             ++kernel) {
-            int status = launch_kernel(lane, kernel, wave, error);
+    struct cudaGraphNodeParams parameters = {.type = cudaGraphNodeTypeKernel};
+    parameters.kernel.func = (void *)kernel;
+    parameters.kernel.gridDim = (dim3){blocks, 1, 1};
+    parameters.kernel.blockDim = (dim3){threads, 1, 1};
+    parameters.kernel.kernelParams = arguments;
+    cudaGraphNode_t node;
+    IS_CUDA(lane->ordinal, error,
+            cudaGraphAddNode(&node, graph, *last ? last : NULL, NULL, *last ? 1 : 0, &parameters));
+    *last = node;
+    return IS_GRAPH_OK;
+}
+
+/* The waves of one chain, one kernel behind the other. */
+static int add_waves(is_lane *lane, cudaGraph_t body, is_chain chain, cudaGraphNode_t *last,
+                     is_gpu_error *error)
+{
+    int status = IS_GRAPH_OK;
+    for (chain.wave = 0; chain.wave < waves_per_trip(lane); ++chain.wave) {
+        uint32_t kernel = chain.wave == 0 || is_fused(lane) ? 0 : 1;
+        for (; lane->schedule->kernels[kernel].name; ++kernel) {
+            void *arguments[] = {&lane->tables, &lane->memory, &chain};
+            void *stamp[] = {&lane->clock, &kernel};
+            status = add_kernel(lane, body, lane->kernels[kernel], blocks_of(lane, kernel),
+                                lane->options->block, arguments, last, error);
             if (status == IS_GRAPH_OK && lane->options->profile)
-                status = launch_stamp(lane, kernel, error);
+                status = add_kernel(lane, body, lane->stamp, 1, 1, stamp, last, error);
             if (status != IS_GRAPH_OK)
                 return status;
         }
+    }
     return IS_GRAPH_OK;
 }
 
@@ -115,22 +124,22 @@ static int capture_compaction(is_lane *lane, is_gpu_error *error)
                : is_cuda_failed((cudaError_t)result, "compact", lane->ordinal, error);
 }
 
-/* Captures what `enqueue` puts into the lane's compute stream into a graph. *last: the node that
- * everything else comes before. */
-static int capture(is_lane *lane, cudaGraph_t graph,
+/* Captures what `enqueue` puts into the lane's compute stream into a graph, behind the nodes
+ * `after`. *last: the node that everything else comes before. */
+static int capture(is_lane *lane, cudaGraph_t graph, const cudaGraphNode_t *after, size_t count,
                    int (*enqueue)(is_lane *lane, is_gpu_error *error), cudaGraphNode_t *last,
                    is_gpu_error *error)
 {
     IS_CUDA(lane->ordinal, error,
-            cudaStreamBeginCaptureToGraph(lane->compute, graph, NULL, NULL, 0,
+            cudaStreamBeginCaptureToGraph(lane->compute, graph, after, NULL, count,
                                           cudaStreamCaptureModeThreadLocal));
     int status = enqueue(lane, error);
     enum cudaStreamCaptureStatus state;
     const cudaGraphNode_t *ends = NULL;
-    size_t count = 0;
+    size_t end_count = 0;
     const cudaError_t asked =
-        cudaStreamGetCaptureInfo(lane->compute, &state, NULL, NULL, &ends, NULL, &count);
-    if (asked == cudaSuccess && count == 1 && last)
+        cudaStreamGetCaptureInfo(lane->compute, &state, NULL, NULL, &ends, NULL, &end_count);
+    if (asked == cudaSuccess && end_count == 1)
         *last = ends[0];
     cudaGraph_t captured = NULL;
     const cudaError_t ended = cudaStreamEndCapture(lane->compute, &captured);
@@ -164,12 +173,9 @@ typedef struct decision {
     cudaGraphConditionalHandle loop, compaction;
 } decision;
 
-static int capture_trip(is_lane *lane, is_gpu_error *error)
+static int capture_decision(is_lane *lane, is_gpu_error *error)
 {
     const decision *self = (const decision *)lane;
-    const int status = capture_waves(lane, error);
-    if (status != IS_GRAPH_OK)
-        return status;
     const uint32_t waves = waves_per_trip(lane);
     const is_loop_compaction compaction = {.handle = self->compaction,
                                            .every =
@@ -184,37 +190,76 @@ static int capture_trip(is_lane *lane, is_gpu_error *error)
                : is_cuda_failed((cudaError_t)result, "decide", lane->ordinal, error);
 }
 
-int is_lane_build_loop(is_lane *lane, is_gpu_error *error)
+static int build_compaction(is_lane *lane, cudaGraph_t graph, is_gpu_error *error)
 {
-    const int ordinal = lane->ordinal;
-    IS_CUDA(ordinal, error, cudaGraphCreate(&lane->graph, 0));
-    decision self = {.lane = *lane};
-    IS_CUDA(
-        ordinal, error,
-        cudaGraphConditionalHandleCreate(&self.loop, lane->graph, 1, cudaGraphCondAssignDefault));
-    cudaGraph_t body = NULL, compaction = NULL;
-    int status =
-        add_conditional(lane, lane->graph, NULL, cudaGraphCondTypeWhile, self.loop, &body, error);
-    if (status != IS_GRAPH_OK)
-        return status;
-    IS_CUDA(ordinal, error, cudaGraphConditionalHandleCreate(&self.compaction, body, 0, 0));
+    cudaGraphNode_t last = NULL;
+    int status = capture(lane, graph, NULL, 0, capture_compaction, &last, error);
+    is_chain whole = {.first = 0, .slots = lane->memory.capacity};
+    void *arguments[] = {&lane->tables, &lane->memory, &whole};
+    if (status == IS_GRAPH_OK)
+        status =
+            add_kernel(lane, graph, lane->mark_vacant, lane->memory.capacity / lane->options->block,
+                       lane->options->block, arguments, &last, error);
+    return status;
+}
+
+static int build_body(is_lane *lane, cudaGraph_t body, cudaGraphConditionalHandle loop,
+                      is_gpu_error *error)
+{
+    decision self = {.lane = *lane, .loop = loop};
+    IS_CUDA(lane->ordinal, error, cudaGraphConditionalHandleCreate(&self.compaction, body, 0, 0));
+    const uint32_t chains = lane->options->profile ? 1 : lane->options->lanes;
+    cudaGraphNode_t ends[CHAINS_MAX] = {NULL};
+    is_chain chain = {.slots = lane->memory.capacity / chains};
+    lane->grid = chain.slots / lane->options->block;
+    int status = IS_GRAPH_OK;
+    for (uint32_t i = 0; status == IS_GRAPH_OK && i < chains; ++i) {
+        chain.first = i * chain.slots;
+        status = add_waves(lane, body, chain, &ends[i], error);
+    }
     cudaGraphNode_t decided = NULL;
-    status = capture(&self.lane, body, capture_trip, &decided, error);
+    cudaGraph_t compaction = NULL;
+    if (status == IS_GRAPH_OK)
+        status = capture(&self.lane, body, ends, chains, capture_decision, &decided, error);
     if (status == IS_GRAPH_OK)
         status = add_conditional(lane, body, &decided, cudaGraphCondTypeIf, self.compaction,
                                  &compaction, error);
     if (status == IS_GRAPH_OK)
-        status = capture(lane, compaction, capture_compaction, NULL, error);
+        status = build_compaction(lane, compaction, error);
+    return status;
+}
+
+int is_lane_build_loop(is_lane *lane, is_gpu_error *error)
+{
+    const int ordinal = lane->ordinal;
+    nvtxRangePushA("build the loop");
+    IS_CUDA(ordinal, error, cudaGraphCreate(&lane->graph, 0));
+    cudaGraphConditionalHandle loop;
+    IS_CUDA(ordinal, error,
+            cudaGraphConditionalHandleCreate(&loop, lane->graph, 1, cudaGraphCondAssignDefault));
+    cudaGraph_t body = NULL;
+    int status =
+        add_conditional(lane, lane->graph, NULL, cudaGraphCondTypeWhile, loop, &body, error);
+    if (status == IS_GRAPH_OK)
+        status = build_body(lane, body, loop, error);
     if (status != IS_GRAPH_OK)
         return status;
     IS_CUDA(ordinal, error, cudaGraphInstantiate(&lane->loop, lane->graph, 0));
+    nvtxRangePop();
     return IS_GRAPH_OK;
 }
 
 int is_lane_enqueue(is_lane *lane, is_gpu_error *error)
 {
-    if (!lane->schedule->loops)
-        return launch_kernel(lane, 0, 0, error);
-    IS_CUDA(lane->ordinal, error, cudaGraphLaunch(lane->loop, lane->compute));
-    return IS_GRAPH_OK;
+    if (lane->schedule->loops) {
+        IS_CUDA(lane->ordinal, error, cudaGraphLaunch(lane->loop, lane->compute));
+        return IS_GRAPH_OK;
+    }
+    void *arguments[] = {&lane->tables, &lane->memory};
+    const cudaError_t result =
+        cudaLaunchKernel((const void *)lane->kernels[0], (dim3){lane->grid, 1, 1},
+                         (dim3){lane->options->block, 1, 1}, arguments, 0, lane->compute);
+    return result == cudaSuccess
+               ? IS_GRAPH_OK
+               : is_cuda_failed(result, lane->schedule->kernels[0].name, lane->ordinal, error);
 }

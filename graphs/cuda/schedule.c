@@ -83,10 +83,16 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
     options->pool = (units ? units : 1) * unit * options->lanes;
 }
 
+uint32_t is_gpu_lane_count(const is_gpu_options *options)
+{
+    return is_gpu_schedule_of(options->schedule)->loops ? 1 : options->lanes;
+}
+
 uint32_t is_gpu_lane_slots(const is_gpu_options *options)
 {
     const is_gpu_schedule *schedule = is_gpu_schedule_of(options->schedule);
-    return options->pool / options->lanes * (schedule->loops ? 1 : schedule->slots_per_thread);
+    return schedule->loops ? options->pool
+                           : options->pool / options->lanes * schedule->slots_per_thread;
 }
 
 uint32_t is_gpu_start_shift(const is_gpu_options *options)

@@ -301,7 +301,6 @@ static __global__ void decide(cudaGraphConditionalHandle loop, bool compacts,
 {
     progress->waves += 1;
     progress->trips += 1;
-    progress->queue = 0;
     const bool on = goes_on(launch, progress);
     cudaGraphSetConditional(loop, on);
     if (compacts)

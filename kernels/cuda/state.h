@@ -73,12 +73,19 @@ typedef struct is_word {
 } is_word;
 #endif
 
+/* The part of a pool that a kernel of a loop works on: chains of kernels run side by side. */
+typedef struct is_chain {
+    uint32_t first, slots; /* multiples of 32 */
+    uint32_t wave;         /* place in the trip */
+} is_chain;
+
 /* Everything that the kernels of a lane work on; passed by value. Pointers are device pointers. */
 typedef struct is_lane_memory {
     is_word *place, *course, *label; /* [capacity] each */
     uint32_t *met;                   /* [capacity] */
     is_word *segment;        /* [capacity] wavefront: length, absorption left, angle, azimuth */
-    uint32_t *collide;       /* [capacity] wavefront: slots whose segments may meet a module */
+    uint32_t *candidates;    /* [capacity / 32] wavefront, a bit per slot: may meet a module */
+    uint32_t *vacant;        /* [capacity / 32] loops, a bit per slot: it is free */
     ice_emission *emissions; /* [IS_LANE_BATCHES << IS_START_SHIFT] the ring */
     uint32_t *offsets;       /* as many: photons of the batch before this emission */
     uint32_t *starts;        /* [IS_LANE_BATCHES][start_count] emission (within the batch) of every

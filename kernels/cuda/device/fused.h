@@ -6,11 +6,12 @@
 
 /* propagate, collide and scatter, several times over. */
 extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
-    is_visit(const __grid_constant__ ice_tables given, const __grid_constant__ is_lane_memory lane)
+    is_visit(const __grid_constant__ ice_tables given, const __grid_constant__ is_lane_memory lane,
+             const is_chain chain)
 {
     __shared__ uint32_t counts[IS_BLOCK_COUNTS];
-    const uint32_t slot = blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
-    if (blockIdx.x * IS_RUN_BLOCK >= lane.progress->slots)
+    const uint32_t slot = chain.first + blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
+    if (slot - threadIdx.x >= lane.progress->slots)
         return;
     is_counts_clear(counts);
     const ice_tables tables = is_run_tables(&given);
@@ -32,5 +33,8 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     }
     const int waits = self.fate == IS_WAITS;
     const int after = is_leave(&lane, counts, &self, slot);
+    const uint32_t vacant = __ballot_sync(0xffffffffu, !after);
+    if (threadIdx.x % 32 == 0)
+        lane.vacant[slot / 32] = vacant;
     is_report(&lane, counts, before, after, waits);
 }

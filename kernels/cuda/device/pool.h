@@ -16,8 +16,19 @@
 /* Slots that a block looks after. */
 #define IS_CREATE_STRETCH (8u * IS_RUN_BLOCK)
 
+/* Appends the slots of a word's set bits to a list in shared memory. */
+ICE_FN void is_list_bits(uint32_t word, uint32_t first_slot, uint32_t *list, uint32_t *count)
+{
+    uint32_t place = word ? atomicAdd(count, (uint32_t)__popc(word)) : 0;
+    while (word) {
+        list[place++] = first_slot + (uint32_t)__ffs((int)word) - 1;
+        word &= word - 1;
+    }
+}
+
 extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
-    is_create(const __grid_constant__ ice_tables given, const __grid_constant__ is_lane_memory lane)
+    is_create(const __grid_constant__ ice_tables given, const __grid_constant__ is_lane_memory lane,
+              const is_chain chain)
 {
     __shared__ uint32_t list[IS_CREATE_STRETCH];
     __shared__ uint32_t count;
@@ -30,20 +41,10 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
     if (threadIdx.x == 0)
         count = 0;
     __syncthreads();
-    const uint32_t begin = blockIdx.x * IS_CREATE_STRETCH;
-    for (uint32_t i = threadIdx.x; i < IS_CREATE_STRETCH; i += IS_RUN_BLOCK) {
-        const uint32_t slot = begin + i;
-        const bool is_free =
-            slot < lane.capacity && __float_as_uint(lane.label[slot].y) == IS_NOBODY;
-        const uint32_t those = __ballot_sync(0xffffffffu, is_free);
-        uint32_t place = 0;
-        if (threadIdx.x % 32 == 0 && those)
-            place = atomicAdd(&count, (uint32_t)__popc(those));
-        place = __shfl_sync(0xffffffffu, place, 0) +
-                (uint32_t)__popc(those & ((1u << threadIdx.x % 32) - 1));
-        if (is_free)
-            list[place] = slot;
-    }
+    const uint32_t begin = chain.first + blockIdx.x * IS_CREATE_STRETCH;
+    const uint32_t behind = min(begin + IS_CREATE_STRETCH, chain.first + chain.slots);
+    for (uint32_t slot = begin + 32 * threadIdx.x; slot < behind; slot += 32 * IS_RUN_BLOCK)
+        is_list_bits(lane.vacant[slot / 32], slot, list, &count);
     __syncthreads();
     if (threadIdx.x == 0) {
         granted = 0;
@@ -55,8 +56,6 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
             if (granted < count)
                 atomicAdd((unsigned long long *)&progress->next,
                           ~(unsigned long long)(count - granted) + 1);
-            if (granted)
-                atomicMax(&progress->slots, min(begin + IS_CREATE_STRETCH, lane.capacity));
         }
     }
     __syncthreads();
@@ -65,7 +64,22 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
         ice_photon photon = is_new_photon(&lane, &tables, first + i);
         photon.scatters = IS_SCATTERS_AT_BIRTH(&lane);
         is_store_photon(&lane, list[i], &photon);
+        atomicAnd(&lane.vacant[list[i] / 32], ~(1u << list[i] % 32));
     }
+    if (threadIdx.x == 0 && granted)
+        atomicMax(&progress->slots, behind);
+}
+
+/* The bits of free slots after photons were moved. */
+extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
+    is_mark_vacant(const __grid_constant__ ice_tables given,
+                   const __grid_constant__ is_lane_memory lane, const is_chain chain)
+{
+    const uint32_t slot = chain.first + blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
+    const uint32_t word =
+        __ballot_sync(0xffffffffu, __float_as_uint(lane.label[slot].y) == IS_NOBODY);
+    if (threadIdx.x % 32 == 0)
+        lane.vacant[slot / 32] = word;
 }
 
 /* For profiles: the time since the last stamp goes to a stage. ns. */

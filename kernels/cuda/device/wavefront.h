@@ -32,31 +32,41 @@ ICE_FN float is_signed_if(float value, bool negative)
     return negative ? -value : value; /* also of 0 */
 }
 
-/* The photon of a slot in this wave. */
-ICE_FN ice_photon is_photon_at(const is_lane_memory *lane, uint32_t slot, float4 label,
-                               uint32_t wave)
+/* A photon's words in the pool; all are asked for at once, whether there is a photon or not. */
+typedef struct is_slot_words {
+    float4 place, course, label;
+} is_slot_words;
+
+ICE_FN is_slot_words is_words_at(const is_lane_memory *lane, uint32_t slot)
 {
-    ice_photon photon = is_unpack(lane->place[slot], lane->course[slot], label);
-    photon.wavelength = fabsf(label.x);
-    photon.scatters = is_wave_number(lane, wave) - __float_as_uint(label.w);
+    const is_slot_words words = {lane->place[slot], lane->course[slot], lane->label[slot]};
+    return words;
+}
+
+/* The photon that they are in this wave. */
+ICE_FN ice_photon is_photon_of(const is_lane_memory *lane, is_slot_words words, uint32_t wave)
+{
+    ice_photon photon = is_unpack(words.place, words.course, words.label);
+    photon.wavelength = fabsf(words.label.x);
+    photon.scatters = is_wave_number(lane, wave) - __float_as_uint(words.label.w);
     return photon;
 }
 
-/* propagate: the segment's end. Segments that may meet a module go to the collide queue. */
+/* propagate: the segment's end. Says for every slot whether its segment may meet a module. */
 extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_propagate(const __grid_constant__ ice_tables given,
-                 const __grid_constant__ is_lane_memory lane, uint32_t wave)
+                 const __grid_constant__ is_lane_memory lane, const is_chain chain)
 {
-    const uint32_t slot = blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
-    if (blockIdx.x * IS_RUN_BLOCK >= lane.progress->slots)
+    const uint32_t slot = chain.first + blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
+    const is_slot_words words = is_words_at(&lane, slot);
+    if (slot - threadIdx.x >= lane.progress->slots)
         return;
     bool collides = false;
-    const float4 label = lane.label[slot];
-    if (__float_as_uint(label.y) == IS_NOBODY) {
+    if (__float_as_uint(words.label.y) == IS_NOBODY) {
         lane.segment[slot].x = IS_NO_PHOTON;
     } else {
         const ice_tables tables = is_run_tables(&given);
-        const ice_photon photon = is_photon_at(&lane, slot, label, wave);
+        const ice_photon photon = is_photon_of(&lane, words, chain.wave);
         const ice_optics optics = ice_optics_at(&tables, photon.wavelength);
         const ice_identity identity = is_identity(&lane, photon.emission, photon.photon_id);
         ice_leg leg;
@@ -71,42 +81,47 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
         lane.segment[slot] = segment;
     }
     const uint32_t those = __ballot_sync(0xffffffffu, collides);
-    if (those) {
-        uint32_t place = 0;
-        if (threadIdx.x % 32 == 0)
-            place = atomicAdd(&lane.progress->queue, (uint32_t)__popc(those));
-        place = __shfl_sync(0xffffffffu, place, 0);
-        if (collides)
-            lane.collide[place + (uint32_t)__popc(those & ((1u << threadIdx.x % 32) - 1))] = slot;
-    }
+    if (threadIdx.x % 32 == 0)
+        lane.candidates[slot / 32] = those;
 }
 
-/* collide: the queue of segments that may meet a module. */
+/* Slots that a block of collide looks after: with a fifth of them candidates, about a thread each.
+ */
+#define IS_COLLIDE_STRETCH (4u * IS_RUN_BLOCK)
+
+/* collide: the segments that may meet a module, listed block by block. */
 extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_collide(const __grid_constant__ ice_tables given,
-               const __grid_constant__ is_lane_memory lane, uint32_t wave)
+               const __grid_constant__ is_lane_memory lane, const is_chain chain)
 {
+    __shared__ uint32_t list[IS_COLLIDE_STRETCH];
+    __shared__ uint32_t entries;
     __shared__ uint32_t counts[IS_BLOCK_COUNTS];
-    const uint32_t entries = lane.progress->queue;
-    if (blockIdx.x * IS_RUN_BLOCK >= entries)
+    const uint32_t begin = chain.first + blockIdx.x * IS_COLLIDE_STRETCH;
+    const uint32_t behind = min(begin + IS_COLLIDE_STRETCH, lane.progress->slots);
+    if (begin >= behind)
         return;
+    if (threadIdx.x == 0)
+        entries = 0;
     is_counts_clear(counts);
+    for (uint32_t slot = begin + 32 * threadIdx.x; slot < behind; slot += 32 * IS_RUN_BLOCK)
+        is_list_bits(lane.candidates[slot / 32], slot, list, &entries);
+    __syncthreads();
     const ice_tables tables = is_run_tables(&given);
     is_hit_sink sink = {lane.launch, lane.progress, counts};
-    for (uint32_t entry = blockIdx.x * IS_RUN_BLOCK + threadIdx.x; entry < entries;
-         entry += gridDim.x * IS_RUN_BLOCK) {
-        const uint32_t slot = lane.collide[entry];
-        const float4 label = lane.label[slot];
-        const ice_photon photon = is_photon_at(&lane, slot, label, wave);
-        uint32_t met = label.x < 0.0f ? lane.met[slot] : 0;
+    for (uint32_t entry = threadIdx.x; entry < entries; entry += IS_RUN_BLOCK) {
+        const uint32_t slot = list[entry];
+        const is_slot_words words = is_words_at(&lane, slot);
+        const float length = lane.segment[slot].x;
+        const ice_photon photon = is_photon_of(&lane, words, chain.wave);
+        uint32_t met = words.label.x < 0.0f ? lane.met[slot] : 0;
         uint32_t fate = ICE_ALIVE;
-        if (ice_meet_on(IS_RUN_COLLIDE, &tables, lane.segment[slot].x, &photon, &sink, &fate,
-                        &met) < 0) {
+        if (ice_meet_on(IS_RUN_COLLIDE, &tables, length, &photon, &sink, &fate, &met) < 0) {
             lane.met[slot] = met;
             lane.segment[slot].w = 2.0f + (float)ICE_ALIVE;
         } else {
-            if (label.x < 0.0f)
-                lane.label[slot].x = -label.x;
+            if (words.label.x < 0.0f)
+                lane.label[slot].x = -words.label.x;
             if (fate != ICE_ALIVE)
                 lane.segment[slot].w = 2.0f + (float)fate;
         }
@@ -117,18 +132,17 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
 /* scatter: to the segment's end, and on in a new direction; or the photon has come to its end. */
 extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_scatter(const __grid_constant__ ice_tables given,
-               const __grid_constant__ is_lane_memory lane, uint32_t wave)
+               const __grid_constant__ is_lane_memory lane, const is_chain chain)
 {
     __shared__ uint32_t counts[IS_BLOCK_COUNTS];
-    const uint32_t slot = blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
-    if (slot == 0)
-        lane.progress->queue = 0; /* collide is through with it */
-    if (blockIdx.x * IS_RUN_BLOCK >= lane.progress->slots)
+    const uint32_t slot = chain.first + blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
+    const float4 segment = lane.segment[slot], place = lane.place[slot], course = lane.course[slot];
+    if (slot - threadIdx.x >= lane.progress->slots)
         return;
     is_counts_clear(counts);
-    const float4 segment = lane.segment[slot];
+    const bool occupied = segment.x != IS_NO_PHOTON;
     bool ended = false, waits = false;
-    if (segment.x != IS_NO_PHOTON) {
+    if (occupied) {
         waits = segment.w == 2.0f + (float)ICE_ALIVE;
         if (waits) {
             /* As if it had been born a wave later: it has not flown in this one. */
@@ -138,12 +152,9 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
             lane.label[slot] = label;
         } else {
             const ice_tables tables = is_run_tables(&given);
-            ice_photon photon =
-                is_unpack(lane.place[slot], lane.course[slot], make_float4(0.0f, 0.0f, 0.0f, 0.0f));
-            uint32_t fate = ICE_ALIVE;
-            if (segment.x == IS_DROPPED) {
-                fate = ICE_LEFT;
-            } else {
+            ice_photon photon = is_unpack(place, course, make_float4(0.0f, 0.0f, 0.0f, 0.0f));
+            uint32_t fate = ICE_LEFT;
+            if (segment.x != IS_DROPPED) {
                 const bool last = __float_as_int(segment.w) < 0;
                 const ice_leg leg = {segment.x,        segment.y,        fabsf(segment.z),
                                      fabsf(segment.w), segment.z < 0.0f, 0};
@@ -154,8 +165,8 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
             ended = fate != ICE_ALIVE;
             if (ended) {
                 const float4 label = lane.label[slot];
-                const uint32_t flown = is_wave_number(&lane, wave) - __float_as_uint(label.w) +
-                                       (segment.x != IS_DROPPED);
+                const uint32_t flown = is_wave_number(&lane, chain.wave) -
+                                       __float_as_uint(label.w) + (segment.x != IS_DROPPED);
                 is_count_end(counts, __float_as_uint(label.y), fate, flown);
                 is_free_slot(&lane, slot);
             } else {
@@ -164,6 +175,9 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
             }
         }
     }
+    const uint32_t vacant = __ballot_sync(0xffffffffu, ended || !occupied);
+    if (threadIdx.x % 32 == 0)
+        lane.vacant[slot / 32] = vacant;
     const int ends = __syncthreads_count(ended);
     const int waiting = __syncthreads_count(waits);
     if (ends == 0 && waiting == 0)
