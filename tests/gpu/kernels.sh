@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The kernels of all shipped configurations compile for sm_80 and sm_90, and a machine that has them
+# needs no NVRTC. No GPU is wanted. Skipped (77) where there is no NVRTC.
+#
+#   kernels.sh PREFILL ICESTREAM CONFIG.yaml ...
+set -euo pipefail
+prefill=$1 icestream=$2
+shift 2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/kernels"
+
+if ! "$prefill" --architectures 80,90 "$folder/kernels" "$@" 2>&1 | tee "$folder/log"; then
+    if grep -q "NVRTC cannot be loaded" "$folder/log"; then
+        echo "skipped: no NVRTC"
+        exit 77
+    fi
+    exit 1
+fi
+
+# Without a compiler and a cache of one's own. A configuration that needs files from elsewhere was
+# left out above.
+export ICESTREAM_KERNELS=$folder/kernels ICESTREAM_NVRTC=none HOME=/nonexistent
+unset XDG_CACHE_HOME
+checked=0
+for config in "$@"; do
+    if grep -qF "$config is left out" "$folder/log"; then
+        continue
+    fi
+    for math in fast portable; do
+        "$icestream" plan --architecture 90 -s device.math=$math "$config" >"$folder/plan"
+        found=$(grep -c ", $math maths, kernels installed" "$folder/plan" || true)
+        if ((found != 5)); then
+            cat "$folder/plan"
+            echo "FAILED: $config, $math: $found schedules have installed kernels, expected 5"
+            exit 1
+        fi
+        checked=$((checked + found))
+    done
+done
+echo "$checked programs were found without NVRTC"
+((checked > 0))
