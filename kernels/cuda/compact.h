@@ -58,9 +58,9 @@ typedef struct is_loop_compaction {
                        to create and more than half of the slots in use are free */
 } is_loop_compaction;
 
-/* The end of a wave: counts it, empties the collide queue, and sets the condition of the WHILE node
+/* The end of a trip: counts it, in this launch and in all, and sets the condition of the WHILE node
  * `loop` (a cudaGraphConditionalHandle), and that of a compaction (NULL: there is none). Wants
- * next, stalled, alive and slots as they are after the wave. The loop goes on unless
+ * next, stalled, alive and slots as they are after the trip. The loop goes on unless
  *   - photons wait for a place in the hit buffer, which the host must drain first;
  *   - all photons of the launch were taken and the pool is not to be drained or is empty;
  *   - the limit of waves is reached. */
