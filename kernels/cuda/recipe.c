@@ -86,7 +86,7 @@ static const char *text_of(const is_recipe *recipe, const char *name)
  * compiled from another folder is to be found. */
 static int make_digest(const is_program_options *options, is_recipe *recipe)
 {
-    const size_t count = 2 + 2 * is_embedded_source_count + 2 * IS_STAGES + recipe->option_count;
+    const size_t count = 2 + 2 * (is_embedded_source_count + IS_STAGES) + recipe->option_count;
     is_cache_part *parts = calloc(count, sizeof *parts);
     if (!parts)
         return -1;
