@@ -397,7 +397,7 @@ static void interrupt(gpu_device *device)
  */
 static bool await_work(gpu_device *device)
 {
-    const long pause = 250 * 1000 * 1000, second = 1000 * 1000 * 1000; /* ns */
+    const long pause = 250000000, second = 1000000000; /* ns */
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += pause;

@@ -183,6 +183,29 @@ START_TEST(test_bad_files_are_set_aside)
 }
 END_TEST
 
+/* What is wrong with a weight shows only when a photon of its step has arrived. */
+START_TEST(test_a_file_may_turn_out_bad_at_its_hits)
+{
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "1-good.npy", 0, 3, 1000);
+    is_step steps[40];
+    for (uint32_t i = 0; i < 40; ++i) {
+        steps[i] = run_folder_bright(i, 1000);
+    }
+    steps[20].weight = 3e38f;
+    run_folder_steps(&place, "2-bad.npy", steps, 40);
+    run_folder_bright_steps(&place, "3-good.npy", 0, 3, 1000);
+    ck_assert_int_eq(run(&place, "graph.batch=1000", NULL), IS_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(place.error.text, "2-bad.npy: event 3, step 20, field weight"));
+    ck_assert_ptr_nonnull(strstr(place.error.text, "1 of 3 files set aside"));
+    ck_assert(run_folder_has_hits(&place, "1-good.hits.npy"));
+    ck_assert(!run_folder_has_hits(&place, "2-bad.hits.npy"));
+    ck_assert(!run_folder_has_hits(&place, "2-bad.hits.npy.part"));
+    ck_assert(run_folder_has_hits(&place, "3-good.hits.npy"));
+    run_folder_close(&place);
+}
+END_TEST
+
 START_TEST(test_existing_outputs_need_force_or_resume)
 {
     run_folder place = run_folder_open();
@@ -436,6 +459,7 @@ int main(void)
     tcase_add_test(tests, test_empty_input_gives_an_empty_output);
     tcase_add_test(tests, test_many_small_files);
     tcase_add_test(tests, test_bad_files_are_set_aside);
+    tcase_add_test(tests, test_a_file_may_turn_out_bad_at_its_hits);
     tcase_add_test(tests, test_existing_outputs_need_force_or_resume);
     tcase_add_test(tests, test_damaged_output_is_made_again);
     tcase_add_test(tests, test_inputs_that_cannot_be_planned);
