@@ -2,10 +2,9 @@
  *
  * A GPU works in lanes. A lane has a pool of photons, a queue of batches, three streams (upload,
  * compute, download) and pinned staging of its own; batches go to the lanes in turn, and where one
- * lane waits or drains the others compute. The schedules with a loop of kernels have one such lane,
- * and `lanes` is the number of parts of its pool that go through the loop side by side: two graphs
- * with conditional nodes at a time ended in illegal instructions now and then (H200, driver 580.159).
- * All device memory is taken at creation.
+ * lane waits or drains the others compute. Where a schedule loops over small kernels, the parts of
+ * a lane's pool go through the loop side by side, as chains, so that the kernels of one fill the
+ * GPU while those of another begin and end. All device memory is taken at creation.
  *
  * One thread at a time calls the functions of a GPU. They never wait for the device, except
  * is_gpu_wait() and is_gpu_destroy(). No function prints.
@@ -44,6 +43,7 @@ typedef struct is_gpu_options {
     uint32_t blocks_per_processor; /* that the compiler makes room for, by limiting registers */
     uint32_t refill; /* monolithic: idle lanes of a warp that make it take new photons */
     uint32_t lanes;
+    uint32_t chains;          /* of a lane; wavefront, fused */
     uint32_t hits;            /* places of a hit buffer, >= 64 */
     uint32_t batch_emissions; /* of a batch at most */
     uint32_t batch_photons;   /* of a batch at most */

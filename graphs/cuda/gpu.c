@@ -145,7 +145,7 @@ static int take_memory(is_gpu *gpu, const ice_tables *tables, const is_gpu_limit
     const uint64_t limit = gpu->options.memory_limit;
     for (;;) {
         gpu->lane_bytes = is_lane_bytes(&gpu->options, tables, NULL);
-        const uint64_t bytes = gpu->lane_bytes * is_gpu_lane_count(&gpu->options);
+        const uint64_t bytes = gpu->lane_bytes * gpu->options.lanes;
         const uint64_t total = bytes + gpu->device_bytes;
         cudaError_t result = cudaErrorMemoryAllocation;
         if (limit == 0 || total <= limit)
@@ -196,6 +196,10 @@ static int set_up(is_gpu *gpu, const is_tables *tables, is_gpu_error *error)
         return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
                                 "graph.lanes: found %u, expected at most %d", gpu->options.lanes,
                                 LANES_MAX);
+    if (gpu->options.chains > IS_CHAINS_MAX)
+        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
+                                "chains: found %u, expected at most %d", gpu->options.chains,
+                                IS_CHAINS_MAX);
     ice_tables moved;
     status = upload_tables(gpu, tables, &moved, error);
     gpu->device_bytes = tables->bytes;
@@ -207,7 +211,7 @@ static int set_up(is_gpu *gpu, const is_tables *tables, is_gpu_error *error)
         return status;
     IS_CUDA(ordinal, error, cudaEventCreate(&gpu->origin));
     IS_CUDA(ordinal, error, cudaEventRecord(gpu->origin, cudaStreamPerThread));
-    for (uint32_t i = 0; status == IS_GRAPH_OK && i < is_gpu_lane_count(&gpu->options); ++i)
+    for (uint32_t i = 0; status == IS_GRAPH_OK && i < gpu->options.lanes; ++i)
         status = is_lane_create(&gpu->lanes[i], &gpu->options, &moved, gpu->library,
                                 (char *)gpu->memory + i * gpu->lane_bytes, error);
     return status;
@@ -298,7 +302,7 @@ void is_gpu_on_event(is_gpu *gpu, void (*event)(void *user), void *user)
 
 uint32_t is_gpu_credits(const is_gpu *gpu)
 {
-    return is_gpu_lane_count(&gpu->options) * (IS_LANE_BATCHES - 1);
+    return gpu->options.lanes * (IS_LANE_BATCHES - 1);
 }
 
 /* After a fault nothing on the device is touched any more. */
@@ -313,7 +317,7 @@ int is_gpu_submit(is_gpu *gpu, const ice_emission *emissions, uint32_t count, vo
 {
     IS_CUDA(gpu->options.ordinal, error, cudaSetDevice(gpu->options.ordinal));
     is_lane *least = NULL;
-    for (uint32_t i = 0; i < is_gpu_lane_count(&gpu->options); ++i) {
+    for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
         is_lane *lane = &gpu->lanes[i];
         if (is_lane_has_room(lane) && (!least || is_lane_load(lane) < is_lane_load(least)))
             least = lane;
@@ -353,7 +357,7 @@ int is_gpu_advance(is_gpu *gpu, is_gpu_error *error)
     IS_CUDA(gpu->options.ordinal, error, cudaSetDevice(gpu->options.ordinal));
     const is_launch_observer observer = {launch_computed, gpu};
     int status = IS_GRAPH_OK;
-    for (uint32_t i = 0; status == IS_GRAPH_OK && i < is_gpu_lane_count(&gpu->options); ++i) {
+    for (uint32_t i = 0; status == IS_GRAPH_OK && i < gpu->options.lanes; ++i) {
         status = is_lane_advance(&gpu->lanes[i], wake, gpu, observer, error);
         if (status == IS_GRAPH_OK)
             status = is_lane_watch(&gpu->lanes[i], seconds_now(), error);
@@ -363,7 +367,7 @@ int is_gpu_advance(is_gpu *gpu, is_gpu_error *error)
 
 bool is_gpu_take(is_gpu *gpu, is_gpu_result *out)
 {
-    for (uint32_t i = 0; i < is_gpu_lane_count(&gpu->options); ++i)
+    for (uint32_t i = 0; i < gpu->options.lanes; ++i)
         if (is_lane_take(&gpu->lanes[i], out))
             return true;
     return false;
@@ -390,8 +394,7 @@ void is_gpu_usage_of(is_gpu *gpu, is_gpu_usage *out)
                           .launches = gpu->launches,
                           .waves = gpu->waves,
                           .device_bytes = gpu->device_bytes};
-    for (uint32_t i = 0; gpu->options.profile && !gpu->lost && i < is_gpu_lane_count(&gpu->options);
-         ++i) {
+    for (uint32_t i = 0; gpu->options.profile && !gpu->lost && i < gpu->options.lanes; ++i) {
         unsigned long long clock[IS_WAVE_STAGES + 1] = {0};
         if (gpu->lanes[i].clock && cudaMemcpy(clock, gpu->lanes[i].clock, sizeof clock,
                                               cudaMemcpyDeviceToHost) == cudaSuccess)

@@ -6,7 +6,7 @@
 #include "kernels/cuda/state.h"
 
 /* Launches that may be in flight: one computes, one waits behind it, one is being downloaded. */
-enum { IS_LANE_LAUNCHES = 3, IS_WAVE_STAGES = 6 };
+enum { IS_LANE_LAUNCHES = 3, IS_WAVE_STAGES = 6, IS_CHAINS_MAX = 8 };
 
 /* A batch in a lane's hands, at its place in the ring. */
 typedef struct is_lane_batch {

@@ -22,7 +22,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 
-enum { VISITS_PER_TRIP = 2, CHAINS_MAX = 8 };
+enum { VISITS_PER_TRIP = 2 };
 
 /* Blocks of a kernel with a thread for every slot of a chain; create and collide list slots first:
  * a block of theirs looks after that of eight and of four. */
@@ -208,8 +208,8 @@ static int build_body(is_lane *lane, cudaGraph_t body, cudaGraphConditionalHandl
 {
     decision self = {.lane = *lane, .loop = loop};
     IS_CUDA(lane->ordinal, error, cudaGraphConditionalHandleCreate(&self.compaction, body, 0, 0));
-    const uint32_t chains = lane->options->profile ? 1 : lane->options->lanes;
-    cudaGraphNode_t ends[CHAINS_MAX] = {NULL};
+    const uint32_t chains = lane->options->profile ? 1 : lane->options->chains;
+    cudaGraphNode_t ends[IS_CHAINS_MAX] = {NULL};
     is_chain chain = {.slots = lane->memory.capacity / chains};
     lane->grid = chain.slots / lane->options->block;
     int status = IS_GRAPH_OK;

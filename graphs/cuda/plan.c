@@ -117,7 +117,7 @@ static int fill_plan(is_gpu_plan *plan, const is_tables *tables, int architectur
     if (status != IS_GRAPH_OK)
         return status;
 
-    const uint32_t lanes = is_gpu_lane_count(&plan->options);
+    const uint32_t lanes = plan->options.lanes;
     is_lane_bytes(&plan->options, &tables->device, plan);
     plan->pool_bytes *= lanes;
     plan->queue_bytes *= lanes;

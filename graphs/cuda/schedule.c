@@ -58,6 +58,7 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
     const bool loops = schedule && schedule->loops;
     options->math = options->math == IS_MATH_AUTO ? IS_MATH_FAST : options->math;
     choose(&options->lanes, 2);
+    choose(&options->chains, options->schedule == IS_SCHEDULE_WAVEFRONT ? 2 : 1);
     choose(&options->block, loops ? 256 : 128);
     /* 1024 threads of a multiprocessor leave 64 registers each, which no kernel needs to spill. */
     choose(&options->blocks_per_processor, options->block >= 1024 ? 1 : 1024 / options->block);
@@ -71,7 +72,7 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
 
     /* A slot's thread belongs to one block, and create looks after eight blocks' slots at a time.
      */
-    const uint32_t unit = options->block * (loops ? 8 : 1);
+    const uint32_t unit = options->block * (loops ? 8 * options->chains : 1);
     const uint32_t resident =
         (uint32_t)limits->processors * options->blocks_per_processor * options->block;
     /* Loops: two to three slots for every thread that is resident hide the ends of kernels, and
@@ -83,16 +84,10 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
     options->pool = (units ? units : 1) * unit * options->lanes;
 }
 
-uint32_t is_gpu_lane_count(const is_gpu_options *options)
-{
-    return is_gpu_schedule_of(options->schedule)->loops ? 1 : options->lanes;
-}
-
 uint32_t is_gpu_lane_slots(const is_gpu_options *options)
 {
     const is_gpu_schedule *schedule = is_gpu_schedule_of(options->schedule);
-    return schedule->loops ? options->pool
-                           : options->pool / options->lanes * schedule->slots_per_thread;
+    return options->pool / options->lanes * (schedule->loops ? 1 : schedule->slots_per_thread);
 }
 
 uint32_t is_gpu_start_shift(const is_gpu_options *options)

@@ -42,9 +42,6 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits);
  * are no more. */
 bool is_gpu_candidate(const is_gpu_options *options, size_t index, is_gpu_options *out);
 
-/* Lanes that are lanes (graphs/gpu.h): a schedule that loops has one, and its pool is divided among
- * chains of kernels instead; options are resolved. */
-uint32_t is_gpu_lane_count(const is_gpu_options *options);
 /* Slots of one lane; options are resolved. */
 uint32_t is_gpu_lane_slots(const is_gpu_options *options);
 

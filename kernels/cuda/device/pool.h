@@ -36,11 +36,14 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
     __shared__ uint64_t first;
     is_progress *progress = lane.progress;
     const uint64_t end = lane.launch->end;
-    if (*(volatile uint64_t *)&progress->next >= end)
-        return;
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         count = 0;
+        granted = *(volatile uint64_t *)&progress->next < end;
+    }
     __syncthreads();
+    /* Asked once for the whole block: other blocks change the answer meanwhile. */
+    if (!granted)
+        return;
     const uint32_t begin = chain.first + blockIdx.x * IS_CREATE_STRETCH;
     const uint32_t behind = min(begin + IS_CREATE_STRETCH, chain.first + chain.slots);
     for (uint32_t slot = begin + 32 * threadIdx.x; slot < behind; slot += 32 * IS_RUN_BLOCK)
