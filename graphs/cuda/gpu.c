@@ -38,8 +38,16 @@ struct is_gpu {
 
 int is_gpu_count(is_gpu_error *error)
 {
-    int count = 0;
+    int count = 0, driver = 0;
     const cudaError_t result = cudaGetDeviceCount(&count);
+    /* Of a driver that is not there, CUDA says that it is too old. */
+    if (result == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
+        driver == 0) {
+        is_gpu_error_set(error, IS_GRAPH_NO_DEVICE,
+                         "this machine has no NVIDIA driver (cudaGetDeviceCount); install one that "
+                         "supports CUDA 13, or use device.backend: cpu");
+        return 0;
+    }
     if (result != cudaSuccess) {
         is_cuda_failed(result, "cudaGetDeviceCount", 0, error);
         return 0;

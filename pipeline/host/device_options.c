@@ -2,6 +2,7 @@
 #include "pipeline/error.h"
 #include "pipeline/host/device.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -95,10 +96,13 @@ int is_device_gpu_options_from_config(const is_config *config, is_gpu_options *o
     return is_error_copy(error, &found);
 }
 
-/* Whether this machine has a GPU that could be used, were it not for what is_gpu_count says. */
+/* Whether this machine has a GPU that could be used, were it not for what is_gpu_count says. One
+ * that was hidden on purpose is none. */
 static bool gpu_is_there(void)
 {
-    return access("/proc/driver/nvidia/version", F_OK) == 0;
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    bool hidden = visible != NULL && (visible[0] == '\0' || strcmp(visible, "-1") == 0);
+    return !hidden && access("/proc/driver/nvidia/version", F_OK) == 0;
 }
 
 /* Nobody is put on a slower device in silence: out->reason says why. */

@@ -12,7 +12,8 @@ static void announce(is_run_state *run)
                      run->models->medium->name, run->models->detector->name,
                      run->models->detector->module_count);
     char text[512];
-    const char *reason = run->device_options.reason;
+    /* A reason that is a warning is told as one. */
+    const char *reason = run->device_options.warn ? "" : run->device_options.reason;
     is_progress_line(&run->progress, "device: %s%s%s%s",
                      is_device_text(run->device, text, sizeof text), reason[0] != '\0' ? " (" : "",
                      reason, reason[0] != '\0' ? ")" : "");
