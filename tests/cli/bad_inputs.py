@@ -78,6 +78,7 @@ def environment():
     options = "exitcode=99:abort_on_error=0:allocator_may_return_null=1"
     return {
         **os.environ,
+        "CUDA_VISIBLE_DEVICES": "",  # the same on machines with a GPU
         "ASAN_OPTIONS": options,
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "LSAN_OPTIONS": "exitcode=99",

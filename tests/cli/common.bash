@@ -2,6 +2,8 @@
 # Sourced by every test with the program as $1: a folder to work in, checks that say what they saw.
 set -u
 ICESTREAM=$(realpath "$1")
+# These tests are about the CPU, also where there is a GPU: that has its own, in tests/gpu.
+export CUDA_VISIBLE_DEVICES=
 FOLDER=$(mktemp -d)
 FAILURES=0
 trap 'rm -rf "$FOLDER"' EXIT
