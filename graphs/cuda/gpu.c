@@ -184,6 +184,16 @@ static int take_memory(is_gpu *gpu, const ice_tables *tables, const is_gpu_limit
     return IS_GRAPH_OK;
 }
 
+/* Lets loops keep their pools in the second level cache. Not every device can, and none has to. */
+static void set_cache_aside(int ordinal)
+{
+    int most = 0;
+    if (cudaDeviceGetAttribute(&most, cudaDevAttrMaxPersistingL2CacheSize, ordinal) !=
+            cudaSuccess ||
+        cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, (size_t)most) != cudaSuccess)
+        (void)cudaGetLastError();
+}
+
 static int set_up(is_gpu *gpu, const is_tables *tables, is_gpu_error *error)
 {
     const int ordinal = gpu->options.ordinal;
@@ -217,6 +227,8 @@ static int set_up(is_gpu *gpu, const is_tables *tables, is_gpu_error *error)
         status = take_memory(gpu, &moved, &limits, error);
     if (status != IS_GRAPH_OK)
         return status;
+    if (is_gpu_schedule_of(gpu->options.schedule)->loops)
+        set_cache_aside(ordinal);
     IS_CUDA(ordinal, error, cudaEventCreate(&gpu->origin));
     IS_CUDA(ordinal, error, cudaEventRecord(gpu->origin, cudaStreamPerThread));
     for (uint32_t i = 0; status == IS_GRAPH_OK && i < gpu->options.lanes; ++i)
@@ -350,7 +362,7 @@ static void launch_computed(void *user, const is_lane_launch *launch)
         }
     }
     ++gpu->launches;
-    gpu->waves += launch->report->waves;
+    gpu->waves += launch->report->progress.waves;
 }
 
 static double seconds_now(void)

@@ -41,13 +41,15 @@ static int lay_out(is_lane *lane, arena *from, is_gpu_plan *plan)
     memory->place = take(from, (uint64_t)capacity * sizeof(is_word));
     memory->course = take(from, (uint64_t)capacity * sizeof(is_word));
     memory->label = take(from, (uint64_t)capacity * sizeof(is_word));
+    if (wavefront)
+        memory->segment = take(from, (uint64_t)capacity * sizeof(is_word));
+    lane->window.base_ptr = memory->place;
+    lane->window.num_bytes = from->used - before;
     memory->met = take(from, (uint64_t)capacity * sizeof(uint32_t));
     if (lane->schedule->loops)
         memory->vacant = take(from, (uint64_t)capacity / 32 * sizeof(uint32_t));
-    if (wavefront) {
-        memory->segment = take(from, (uint64_t)capacity * sizeof(is_word));
+    if (wavefront)
         memory->candidates = take(from, (uint64_t)capacity / 32 * sizeof(uint32_t));
-    }
     if (lane->schedule->takes_steps)
         memory->cursors = take(from, (uint64_t)capacity * 2 * sizeof(uint32_t));
     if (lane->schedule->loops) {
@@ -67,6 +69,7 @@ static int lay_out(is_lane *lane, arena *from, is_gpu_plan *plan)
         lane->clock = take(from, (IS_WAVE_STAGES + 1) * sizeof *lane->clock);
     }
     memory->progress = take(from, sizeof(is_progress));
+    memory->shares = take(from, IS_SHARES * sizeof(is_share));
     memory->launch = take(from, sizeof(is_launch));
     if (plan)
         plan->pool_bytes += from->used - before;
@@ -134,6 +137,8 @@ static int make_staging(is_lane *lane, is_gpu_error *error)
                 cudaEventCreateWithFlags(&launch->downloaded, cudaEventDisableTiming));
     }
     IS_CUDA(ordinal, error, cudaMallocHost((void **)&lane->snapshot, sizeof *lane->snapshot));
+    IS_CUDA(ordinal, error, cudaMallocHost((void **)&lane->whole, sizeof *lane->whole));
+    *lane->whole = lane->memory.capacity;
     return IS_GRAPH_OK;
 }
 
@@ -155,6 +160,27 @@ static int clear_memory(is_lane *lane, void *memory, uint64_t bytes, is_gpu_erro
                                 lane->memory.capacity * 2 * sizeof(uint32_t), lane->compute));
     IS_CUDA(ordinal, error, cudaStreamSynchronize(lane->compute));
     return IS_GRAPH_OK;
+}
+
+/* The lane's part of what the device sets aside of its second level cache. A device that cannot
+ * (old, or divided) works without. */
+static void wish_for_cache(is_lane *lane)
+{
+    int most = 0;
+    size_t aside = 0;
+    if (!lane->schedule->loops ||
+        cudaDeviceGetAttribute(&most, cudaDevAttrMaxAccessPolicyWindowSize, lane->ordinal) !=
+            cudaSuccess ||
+        cudaDeviceGetLimit(&aside, cudaLimitPersistingL2CacheSize) != cudaSuccess || aside == 0 ||
+        lane->window.num_bytes > (size_t)most) {
+        lane->window.num_bytes = 0;
+        (void)cudaGetLastError();
+        return;
+    }
+    const double share = (double)aside / (double)(lane->window.num_bytes * lane->options->lanes);
+    lane->window.hitRatio = share < 1.0 ? (float)share : 1.0f;
+    lane->window.hitProp = cudaAccessPropertyPersisting;
+    lane->window.missProp = cudaAccessPropertyStreaming;
 }
 
 int is_lane_create(is_lane *lane, const is_gpu_options *options, const ice_tables *tables,
@@ -180,6 +206,7 @@ int is_lane_create(is_lane *lane, const is_gpu_options *options, const ice_table
         IS_CUDA(ordinal, error,
                 cudaLibraryGetKernel(&lane->kernels[i], library, lane->schedule->kernels[i].name));
     lane->grid = options->pool / options->lanes / options->block;
+    wish_for_cache(lane);
     if (lane->schedule->loops)
         IS_CUDA(ordinal, error,
                 cudaLibraryGetKernel(&lane->mark_vacant, library, "is_mark_vacant"));
@@ -215,6 +242,7 @@ void is_lane_destroy(is_lane *lane)
                 (void)cudaEventDestroy(events[k]);
     }
     (void)cudaFreeHost(lane->snapshot);
+    (void)cudaFreeHost(lane->whole);
     if (lane->loop)
         (void)cudaGraphExecDestroy(lane->loop);
     if (lane->graph)
@@ -354,8 +382,8 @@ static int start_launch(is_lane *lane, bool drain, cudaHostFn_t wake, void *user
         if (batch->fresh) {
             IS_CUDA(ordinal, error, cudaStreamWaitEvent(lane->compute, batch->ready, 0));
             IS_CUDA(ordinal, error,
-                    cudaMemsetAsync(&progress->batches[i], 0, sizeof progress->batches[i],
-                                    lane->compute));
+                    cudaMemset2DAsync(&lane->memory.shares->batches[i], sizeof(is_share), 0,
+                                      sizeof(is_batch_count), IS_SHARES, lane->compute));
             batch->fresh = false;
         }
     }
@@ -366,6 +394,13 @@ static int start_launch(is_lane *lane, bool drain, cudaHostFn_t wake, void *user
             cudaMemsetAsync(&progress->waves, 0,
                             offsetof(is_progress, alive) - offsetof(is_progress, waves),
                             lane->compute));
+    IS_CUDA(ordinal, error,
+            cudaMemset2DAsync(&lane->memory.shares->stalled, sizeof(is_share), 0, sizeof(uint32_t),
+                              IS_SHARES, lane->compute));
+    if (!drain) /* new steps need all slots */
+        IS_CUDA(ordinal, error,
+                cudaMemcpyAsync(&progress->slots, lane->whole, sizeof progress->slots,
+                                cudaMemcpyHostToDevice, lane->compute));
     IS_CUDA(ordinal, error, cudaEventRecord(launch->begun, lane->compute));
     nvtxRangePushA(is_schedule_name(lane->options->schedule));
     const int status = is_lane_enqueue(lane, error);
@@ -375,8 +410,11 @@ static int start_launch(is_lane *lane, bool drain, cudaHostFn_t wake, void *user
     IS_CUDA(ordinal, error, cudaEventRecord(launch->computed, lane->compute));
     /* Before the next launch changes it. */
     IS_CUDA(ordinal, error,
-            cudaMemcpyAsync(launch->report, progress, sizeof *launch->report,
+            cudaMemcpyAsync(&launch->report->progress, progress, sizeof *progress,
                             cudaMemcpyDeviceToHost, lane->compute));
+    IS_CUDA(ordinal, error,
+            cudaMemcpyAsync(launch->report->shares, lane->memory.shares,
+                            sizeof launch->report->shares, cudaMemcpyDeviceToHost, lane->compute));
     IS_CUDA(ordinal, error, cudaEventRecord(launch->reported, lane->compute));
     IS_CUDA(ordinal, error, cudaStreamWaitEvent(lane->download, launch->reported, 0));
     IS_CUDA(ordinal, error, cudaLaunchHostFunc(lane->download, wake, user));
@@ -425,18 +463,21 @@ static int hand_out_hits(is_lane *lane, const is_lane_launch *launch, is_gpu_err
 /* What the launch says about its batches. */
 static void take_report(is_lane *lane, const is_lane_launch *launch)
 {
-    for (uint32_t i = 0; i < IS_LANE_BATCHES; ++i)
-        if (knows(launch, lane, i)) {
-            const is_batch_count *count = &launch->report->batches[i];
-            ice_account *account = &lane->batches[i].result.account;
-            account->absorbed = count->absorbed;
-            account->detected = count->detected;
-            account->left = count->left;
-            account->stopped = count->stopped;
-            account->hits = count->hits;
-            account->bounces = count->bounces;
+    for (uint32_t i = 0; i < IS_LANE_BATCHES; ++i) {
+        if (!knows(launch, lane, i))
+            continue;
+        ice_account *account = &lane->batches[i].result.account;
+        *account = (ice_account){.created = account->created};
+        for (uint32_t share = 0; share < IS_SHARES; ++share) {
+            const is_batch_count *count = &launch->report->shares[share].batches[i];
+            account->absorbed += count->absorbed;
+            account->detected += count->detected;
+            account->left += count->left;
+            account->stopped += count->stopped;
+            account->hits += count->hits;
+            account->bounces += count->bounces;
         }
-    lane->last = *launch->report;
+    }
 }
 
 /* Moves the oldest launches on: computing, downloading, done. */
@@ -453,8 +494,9 @@ static int collect(is_lane *lane, cudaHostFn_t wake, void *user, is_launch_obser
             return happened;
         if (launch->state == IS_LAUNCH_COMPUTES) {
             observer.computed(observer.user, launch);
-            launch->count = launch->report->hits < lane->options->hits ? launch->report->hits
-                                                                       : lane->options->hits;
+            launch->count = launch->report->progress.hits < lane->options->hits
+                                ? launch->report->progress.hits
+                                : lane->options->hits;
             if (launch->count > 0) {
                 IS_CUDA(ordinal, error,
                         cudaMemcpyAsync(launch->download, launch->hits,
@@ -515,9 +557,9 @@ int is_lane_watch(is_lane *lane, double now, is_gpu_error *error)
     }
     if (now - lane->asked_at < LOOK_PERIOD)
         return IS_GRAPH_OK;
-    const is_progress *seen = lane->snapshot;
-    if (memcmp(seen, &lane->seen, sizeof *seen) != 0) {
-        lane->seen = *seen;
+    const is_progress *seen = &lane->snapshot->progress;
+    if (memcmp(lane->snapshot, &lane->seen, sizeof lane->seen) != 0) {
+        lane->seen = *lane->snapshot;
         lane->seen_at = now;
     } else if (now - lane->seen_at > lane->options->watchdog) {
         return is_gpu_error_set(
@@ -535,7 +577,10 @@ int is_lane_watch(is_lane *lane, double now, is_gpu_error *error)
     lane->asked_at = now;
     /* On a stream of its own: the download stream waits for the launch. */
     IS_CUDA(ordinal, error,
-            cudaMemcpyAsync(lane->snapshot, lane->memory.progress, sizeof *lane->snapshot,
-                            cudaMemcpyDeviceToHost, lane->upload));
+            cudaMemcpyAsync(&lane->snapshot->progress, lane->memory.progress,
+                            sizeof lane->snapshot->progress, cudaMemcpyDeviceToHost, lane->upload));
+    IS_CUDA(ordinal, error,
+            cudaMemcpyAsync(lane->snapshot->shares, lane->memory.shares,
+                            sizeof lane->snapshot->shares, cudaMemcpyDeviceToHost, lane->upload));
     return IS_GRAPH_OK;
 }

@@ -28,11 +28,17 @@ typedef enum is_launch_state {
     IS_LAUNCH_DOWNLOADS
 } is_launch_state;
 
+/* What comes back from a launch. */
+typedef struct is_lane_report {
+    is_progress progress;
+    is_share shares[IS_SHARES];
+} is_lane_report;
+
 /* One launch of the schedule. */
 typedef struct is_lane_launch {
     is_launch_state state;
     is_launch *order;                /* pinned: what the kernels are told */
-    is_progress *report;             /* pinned: what they said */
+    is_lane_report *report;          /* pinned: what they said */
     ice_arrival *hits;               /* device, [hits] */
     ice_arrival *download;           /* pinned, [hits] */
     uint64_t holds[IS_LANE_BATCHES]; /* `serial` of the batches that it knew, 0: none */
@@ -53,6 +59,9 @@ typedef struct is_lane {
     uint32_t grid;            /* blocks of a kernel that has a thread for every slot */
     cudaGraph_t graph;
     cudaGraphExec_t loop; /* schedules that loop */
+    /* The pool's columns, which a loop goes through again and again, stay in the second level cache
+     * if they fit; num_bytes 0: no such wish. */
+    struct cudaAccessPolicyWindow window;
     void *compact_memory; /* device, for compaction */
     size_t compact_bytes;
     is_word *spare[3]; /* device, columns for sorting */
@@ -63,12 +72,12 @@ typedef struct is_lane {
     is_lane_launch launches[IS_LANE_LAUNCHES];
     uint32_t first_launch, launches_out; /* a ring: the oldest, how many */
     uint64_t queue_end;                  /* numbers given to batches so far */
-    is_progress last;                    /* of the last launch that reported */
+    uint32_t *whole;                     /* pinned: the number of all slots */
 
     /* The watchdog. */
     const is_lane_launch *watched;
-    is_progress *snapshot; /* pinned */
-    is_progress seen;
+    is_lane_report *snapshot; /* pinned */
+    is_lane_report seen;
     double seen_at, asked_at; /* s */
 } is_lane;
 

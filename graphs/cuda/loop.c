@@ -56,6 +56,12 @@ static int add_kernel(const is_lane *lane, cudaGraph_t graph, cudaKernel_t kerne
     IS_CUDA(lane->ordinal, error,
             cudaGraphAddNode(&node, graph, *last ? last : NULL, NULL, *last ? 1 : 0, &parameters));
     *last = node;
+    if (lane->window.num_bytes > 0) {
+        const cudaLaunchAttributeValue value = {.accessPolicyWindow = lane->window};
+        IS_CUDA(
+            lane->ordinal, error,
+            cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeAccessPolicyWindow, &value));
+    }
     return IS_GRAPH_OK;
 }
 
@@ -184,7 +190,7 @@ static int capture_decision(is_lane *lane, is_gpu_error *error)
                                                    ? 1
                                                    : (lane->options->every + waves - 1) / waves};
     const int result = is_loop_decide(lane->compute, self->loop, &compaction, lane->memory.launch,
-                                      lane->memory.progress);
+                                      lane->memory.shares, lane->memory.progress);
     return result == cudaSuccess
                ? IS_GRAPH_OK
                : is_cuda_failed((cudaError_t)result, "decide", lane->ordinal, error);

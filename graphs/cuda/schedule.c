@@ -105,7 +105,9 @@ int is_gpu_program_options(const is_gpu_options *options, const is_tables *table
     if (!schedule)
         return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED, "schedule %s has no kernels",
                                 is_schedule_name(options->schedule));
-    const is_special_options special = {.variants = options->variants,
+    ice_variants variants = options->variants;
+    is_custom_variants(options->custom, &variants);
+    const is_special_options special = {.variants = variants,
                                         .block = options->block,
                                         .blocks_per_processor = options->blocks_per_processor,
                                         .bounces_per_wave = options->bounces_per_wave,

@@ -295,10 +295,24 @@ static __device__ bool wants_compaction(uint32_t every, const is_launch *launch,
     return progress->next >= launch->end && progress->alive < progress->slots / 2;
 }
 
+/* One warp. */
 static __global__ void decide(cudaGraphConditionalHandle loop, bool compacts,
                               is_loop_compaction compaction, const is_launch *launch,
-                              is_progress *progress)
+                              const is_share *shares, is_progress *progress)
 {
+    uint32_t alive = 0, stalled = 0;
+    for (uint32_t i = threadIdx.x; shares && i < IS_SHARES; i += 32) {
+        alive += shares[i].alive;
+        stalled += shares[i].stalled;
+    }
+    alive = __reduce_add_sync(0xffffffffu, alive);
+    stalled = __reduce_add_sync(0xffffffffu, stalled);
+    if (threadIdx.x > 0)
+        return;
+    if (shares) {
+        progress->alive = alive;
+        progress->stalled = stalled;
+    }
     progress->waves += 1;
     progress->trips += 1;
     const bool on = goes_on(launch, progress);
@@ -310,10 +324,10 @@ static __global__ void decide(cudaGraphConditionalHandle loop, bool compacts,
 
 extern "C" int is_loop_decide(struct CUstream_st *stream, unsigned long long loop,
                               const is_loop_compaction *compaction, const is_launch *launch,
-                              is_progress *progress)
+                              const is_share *shares, is_progress *progress)
 {
     const is_loop_compaction none = {};
-    decide<<<1, 1, 0, stream>>>(loop, compaction != nullptr, compaction ? *compaction : none,
-                                launch, progress);
+    decide<<<1, 32, 0, stream>>>(loop, compaction != nullptr, compaction ? *compaction : none,
+                                 launch, shares, progress);
     return cudaGetLastError();
 }

@@ -58,7 +58,8 @@ typedef struct is_loop_compaction {
                        to create and more than half of the slots in use are free */
 } is_loop_compaction;
 
-/* The end of a trip: counts it, in this launch and in all, and sets the condition of the WHILE node
+/* The end of a trip: adds up `alive` and `stalled` of the shares (NULL: `progress` has them
+ * already), counts the trip, in this launch and in all, and sets the condition of the WHILE node
  * `loop` (a cudaGraphConditionalHandle), and that of a compaction (NULL: there is none). Wants
  * next, stalled, alive and slots as they are after the trip. The loop goes on unless
  *   - photons wait for a place in the hit buffer, which the host must drain first;
@@ -66,7 +67,7 @@ typedef struct is_loop_compaction {
  *   - the limit of waves is reached. */
 int is_loop_decide(struct CUstream_st *stream, unsigned long long loop,
                    const is_loop_compaction *compaction, const is_launch *launch,
-                   is_progress *progress);
+                   const is_share *shares, is_progress *progress);
 
 #ifdef __cplusplus
 }

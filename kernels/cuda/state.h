@@ -37,20 +37,31 @@ typedef struct is_launch {
     is_queue_batch batches[IS_LANE_BATCHES];
 } is_launch;
 
-/* What the kernels tell each other and, after a launch, the host. Zeroed when a lane is made; the
- * host zeroes `waves`, `hits`, `stalled` and `finished` before every launch. */
-typedef struct is_progress {
-    uint64_t next;     /* of the queue, taken so far */
-    uint64_t waves;    /* trips through the loop in this launch */
-    uint32_t hits;     /* places of the hit buffer that were asked for; may exceed its capacity */
-    uint32_t stalled;  /* photons that wait for a place in it */
-    uint32_t finished; /* blocks that are through, for the last one to act */
-    uint32_t reserved;
-    uint32_t alive; /* photons in the pool */
-    uint32_t slots; /* slots in use: 0 .. slots - 1 hold all living photons */
-    uint32_t queue; /* entries of the collide queue */
-    uint32_t trips; /* of the loop, in all launches, modulo 2^32 */
+/* Sums that every block adds to. There are IS_SHARES of them, and a block adds to the one that its
+ * number gives: thousands of blocks that add to one address wait for each other longer than they
+ * compute. Zeroed when a lane is made; the host zeroes the counts of a batch before it goes to its
+ * place, and `stalled` before every launch. */
+#define IS_SHARES 64u
+
+typedef struct is_share {
     is_batch_count batches[IS_LANE_BATCHES];
+    uint32_t alive;   /* photons that came into the pool minus those that left it, modulo 2^32 */
+    uint32_t stalled; /* photons that wait for a place in the hit buffer */
+    uint32_t unused[14];
+} is_share;
+
+/* What the kernels tell each other and, after a launch, the host. Zeroed when a lane is made; the
+ * host zeroes `waves`, `hits` and `stalled` before every launch. */
+typedef struct is_progress {
+    uint64_t next;    /* of the queue, taken so far */
+    uint64_t waves;   /* trips through the loop in this launch */
+    uint32_t hits;    /* places of the hit buffer that were asked for; may exceed its capacity */
+    uint32_t stalled; /* sum of the shares', after a trip through the loop */
+    uint32_t alive;   /* likewise: photons in the pool */
+    uint32_t slots; /* slots in use: 0 .. slots - 1 hold all living photons; all of them while there
+                       are steps left */
+    uint32_t trips; /* of the loop, in all launches, modulo 2^32 */
+    uint32_t unused;
 } is_progress;
 
 /* A slot's photon is ice_photon in three words of 16 bytes:
@@ -93,6 +104,7 @@ typedef struct is_lane_memory {
     uint32_t *cursors;       /* [capacity][2] schedules that take steps: emission, photons made */
     is_launch *launch;
     is_progress *progress;
+    is_share *shares; /* [IS_SHARES] */
     uint32_t capacity;
     uint32_t start_count;
 } is_lane_memory;

@@ -364,7 +364,7 @@ static loop_graph loop_create(const device_pool *there, uint32_t every, const is
     is_loop_compaction compaction = {.every = every};
     CHECK(cudaGraphConditionalHandleCreate(&compaction.handle, body, 0, 0));
     begin_capture(self.stream, body);
-    CHECK(is_loop_decide(self.stream, loop, &compaction, self.launch, there->progress));
+    CHECK(is_loop_decide(self.stream, loop, &compaction, self.launch, NULL, there->progress));
     end_capture(self.stream);
     cudaGraphNode_t decision;
     size_t one = 1;

@@ -101,6 +101,6 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_report(&lane, counts, before, after > queued_after, waits);
     const int had = __syncthreads_count(queued_before);
     const int has = __syncthreads_count(queued_after);
-    if (threadIdx.x == 0 && has != had)
-        atomicAdd(&lane.progress->alive, (uint32_t)(has - had));
+    if (threadIdx.x == 0)
+        is_pool_add(&lane, (uint32_t)(has - had), 0);
 }

@@ -129,13 +129,9 @@ ICE_FN void is_report(const is_lane_memory *lane, const uint32_t *counts, int be
     const int had = __syncthreads_count(before);
     const int has = __syncthreads_count(after);
     const int waiting = __syncthreads_count(waits);
-    if (threadIdx.x == 0) {
-        if (has != had)
-            atomicAdd(&lane->progress->alive, (uint32_t)(has - had));
-        if (waiting)
-            atomicAdd(&lane->progress->stalled, (uint32_t)waiting);
-    }
-    is_counts_add(counts, lane->progress);
+    if (threadIdx.x == 0)
+        is_pool_add(lane, (uint32_t)(has - had), (uint32_t)waiting);
+    is_counts_add(counts, lane);
 }
 
 #endif

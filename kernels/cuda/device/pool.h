@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
         if (count) {
             first = atomicAdd((unsigned long long *)&progress->next, (unsigned long long)count);
             granted = first >= end ? 0 : end - first < count ? (uint32_t)(end - first) : count;
-            atomicAdd(&progress->alive, granted);
+            is_pool_add(&lane, granted, 0);
             /* What goes beyond the end is given back: the next launch's end is further on. */
             if (granted < count)
                 atomicAdd((unsigned long long *)&progress->next,
@@ -69,11 +69,9 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
         is_store_photon(&lane, list[i], &photon);
         atomicAnd(&lane.vacant[list[i] / 32], ~(1u << list[i] % 32));
     }
-    if (threadIdx.x == 0 && granted)
-        atomicMax(&progress->slots, behind);
 }
 
-/* The bits of free slots after photons were moved. */
+/* The bits of free slots after photons were moved; all slots are in use while there are steps. */
 extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
     is_mark_vacant(const __grid_constant__ ice_tables given,
                    const __grid_constant__ is_lane_memory lane, const is_chain chain)
@@ -83,6 +81,8 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
         __ballot_sync(0xffffffffu, __float_as_uint(lane.label[slot].y) == IS_NOBODY);
     if (threadIdx.x % 32 == 0)
         lane.vacant[slot / 32] = word;
+    if (slot == 0 && lane.progress->next < lane.launch->end)
+        lane.progress->slots = lane.capacity;
 }
 
 /* For profiles: the time since the last stamp goes to a stage. ns. */

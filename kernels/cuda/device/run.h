@@ -70,40 +70,38 @@ ICE_FN void is_count_end(uint32_t *counts, uint32_t emission, uint32_t fate, uin
         atomicAdd(&mine[IS_COUNT_BOUNCES + 1], 1u);
 }
 
+/* The share of a block. */
+ICE_FN is_share *is_share_of(const is_lane_memory *lane)
+{
+    return &lane->shares[blockIdx.x % IS_SHARES];
+}
+
 /* All threads of the block, at its end. */
-ICE_FN void is_counts_add(const uint32_t *counts, is_progress *progress)
+ICE_FN void is_counts_add(const uint32_t *counts, const is_lane_memory *lane)
 {
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < IS_LANE_BATCHES * 6; i += blockDim.x) {
-        const uint32_t *mine = counts + i / 6 * IS_COUNTS;
-        is_batch_count *total = &progress->batches[i / 6];
-        switch (i % 6) {
-        case 0:
-            if (mine[ICE_ABSORBED])
-                atomicAdd(&total->absorbed, (unsigned long long)mine[ICE_ABSORBED]);
-            break;
-        case 1:
-            if (mine[ICE_DETECTED])
-                atomicAdd(&total->detected, (unsigned long long)mine[ICE_DETECTED]);
-            break;
-        case 2:
-            if (mine[ICE_LEFT])
-                atomicAdd(&total->left, (unsigned long long)mine[ICE_LEFT]);
-            break;
-        case 3:
-            if (mine[ICE_STOPPED])
-                atomicAdd(&total->stopped, (unsigned long long)mine[ICE_STOPPED]);
-            break;
-        case 4:
-            if (mine[ICE_ALIVE])
-                atomicAdd(&total->hits, (unsigned long long)mine[ICE_ALIVE]);
-            break;
-        default:
-            if (mine[IS_COUNT_BOUNCES] | mine[IS_COUNT_BOUNCES + 1])
-                atomicAdd(&total->bounces, (unsigned long long)mine[IS_COUNT_BOUNCES + 1] << 32 |
-                                               mine[IS_COUNT_BOUNCES]);
-        }
+        /* absorbed, detected, left, stopped, hits, bounces: the members of is_batch_count */
+        const uint32_t batch = i / 6, member = i % 6;
+        const uint32_t *mine = counts + batch * IS_COUNTS;
+        const uint32_t place = member < 4    ? ICE_ABSORBED + member
+                               : member == 4 ? (uint32_t)ICE_ALIVE
+                                             : (uint32_t)IS_COUNT_BOUNCES;
+        unsigned long long number = mine[place];
+        if (member == 5)
+            number |= (unsigned long long)mine[IS_COUNT_BOUNCES + 1] << 32;
+        if (number)
+            atomicAdd(&is_share_of(lane)->batches[batch].absorbed + member, number);
     }
+}
+
+/* One thread of the block: so many photons more in the pool (modulo 2^32), so many that wait. */
+ICE_FN void is_pool_add(const is_lane_memory *lane, uint32_t photons, uint32_t waiting)
+{
+    if (photons)
+        atomicAdd(&is_share_of(lane)->alive, photons);
+    if (waiting)
+        atomicAdd(&is_share_of(lane)->stalled, waiting);
 }
 
 /* ---- hits ------------------------------------------------------------------------------------ */

@@ -126,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
                 lane.segment[slot].w = 2.0f + (float)fate;
         }
     }
-    is_counts_add(counts, lane.progress);
+    is_counts_add(counts, &lane);
 }
 
 /* scatter: to the segment's end, and on in a new direction; or the photon has come to its end. */
@@ -182,11 +182,7 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     const int waiting = __syncthreads_count(waits);
     if (ends == 0 && waiting == 0)
         return; /* for all threads of the block: nothing to add */
-    if (threadIdx.x == 0) {
-        if (ends)
-            atomicSub(&lane.progress->alive, (uint32_t)ends);
-        if (waiting)
-            atomicAdd(&lane.progress->stalled, (uint32_t)waiting);
-    }
-    is_counts_add(counts, lane.progress);
+    if (threadIdx.x == 0)
+        is_pool_add(&lane, 0u - (uint32_t)ends, (uint32_t)waiting);
+    is_counts_add(counts, &lane);
 }
