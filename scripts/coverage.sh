@@ -14,8 +14,8 @@ least=90
 
 scripts/setup.sh build test check
 # Threads make counts that are not atomic wrong, and atomic ones slow: what only repeats long runs
-# stays out.
-long_runs='cli/test_(determinism|interrupt|memory)'
+# stays out; and the kernels of all configurations, whose compiler takes most of that time.
+long_runs='cli/test_(determinism|interrupt|memory)|gpu/kernels'
 # Counts of earlier runs would add to this one's.
 [[ ! -d build/coverage ]] || find build/coverage -name '*.gcda' -delete
 ICESTREAM_TEST_SCALE=${ICESTREAM_TEST_SCALE:-0.05} scripts/test.sh --preset coverage \
