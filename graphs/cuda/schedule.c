@@ -57,13 +57,14 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
     const is_gpu_schedule *schedule = is_gpu_schedule_of(options->schedule);
     const bool loops = schedule && schedule->loops;
     options->math = options->math == IS_MATH_AUTO ? IS_MATH_FAST : options->math;
-    choose(&options->lanes, 2);
-    choose(&options->chains, options->schedule == IS_SCHEDULE_WAVEFRONT ? 2 : 1);
-    choose(&options->block, loops ? 256 : 128);
+    const bool wavefront = options->schedule == IS_SCHEDULE_WAVEFRONT;
+    choose(&options->lanes, wavefront ? 1 : loops ? 3 : 2);
+    choose(&options->chains, wavefront ? 4 : 1);
+    choose(&options->block, wavefront ? 256 : 128);
     /* 1024 threads of a multiprocessor leave 64 registers each, which no kernel needs to spill. */
     choose(&options->blocks_per_processor, options->block >= 1024 ? 1 : 1024 / options->block);
-    choose(&options->bounces_per_wave, 8);
-    choose(&options->refill, 8);
+    choose(&options->bounces_per_wave, 64);
+    choose(&options->refill, 6);
     choose(&options->hits, 1u << 18);
     choose(&options->batch_photons, 1u << 24);
     choose(&options->batch_emissions, 1u << 17);
@@ -75,9 +76,9 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
     const uint32_t unit = options->block * (loops ? 8 * options->chains : 1);
     const uint32_t resident =
         (uint32_t)limits->processors * options->blocks_per_processor * options->block;
-    /* Loops: two to three slots for every thread that is resident hide the ends of kernels, and
-     * still fit into a large GPU's second level cache. */
-    choose(&options->pool, loops ? 1u << 19 : resident * options->lanes);
+    /* wavefront: what still fits into a large GPU's second level cache. The others: a slot for
+     * every thread that is resident, in every lane. */
+    choose(&options->pool, wavefront ? 1u << 19 : resident * options->lanes);
     const uint32_t most = loops ? UINT32_MAX / 8 : resident * options->lanes;
     const uint32_t pool = options->pool < most ? options->pool : most;
     const uint32_t units = pool / options->lanes / unit;
