@@ -133,7 +133,7 @@ void is_gpu_usage_of(is_gpu *gpu, is_gpu_usage *out);
 /* What a schedule's kernels take, for `plan`: no GPU needed where `architecture` is given (else 0:
  * that of the device). */
 typedef struct is_gpu_plan_kernel {
-    is_kernel_resources resources;
+    is_kernel_resources resources; /* registers 0: of PTX, nothing is known but the name */
     uint32_t block, blocks_per_processor;
     double occupancy;        /* resident threads over the most that a multiprocessor holds */
     uint32_t bytes_per_slot; /* read and written by one visit of one slot, tables excluded */

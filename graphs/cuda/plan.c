@@ -2,6 +2,7 @@
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/lane.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Multiprocessor limits by architecture (CUDA C++ Programming Guide, "Compute Capabilities"). */
@@ -61,8 +62,11 @@ static int plan_kernels(is_gpu_plan *plan, const is_program *program, int archit
     if (!plan->kernels)
         return is_gpu_error_set(error, IS_GRAPH_NO_MEMORY, "out of memory for a plan");
     for (size_t i = 0; schedule->kernels[i].name; ++i) {
+        /* Of PTX only the driver that compiles it knows what it takes. */
+        is_kernel_resources unknown = {.registers = 0};
+        snprintf(unknown.name, sizeof unknown.name, "%s", schedule->kernels[i].name);
         const is_kernel_resources *resources =
-            is_program_kernel(program, schedule->kernels[i].name);
+            program->is_ptx ? &unknown : is_program_kernel(program, unknown.name);
         if (!resources)
             return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
                                     "internal error: the program has no kernel %s",
@@ -70,7 +74,8 @@ static int plan_kernels(is_gpu_plan *plan, const is_program *program, int archit
         is_gpu_plan_kernel *kernel = &plan->kernels[plan->kernel_count++];
         kernel->resources = *resources;
         kernel->block = plan->options.block;
-        kernel->blocks_per_processor = resident_blocks(resources, kernel->block, &processor);
+        if (resources->registers > 0)
+            kernel->blocks_per_processor = resident_blocks(resources, kernel->block, &processor);
         kernel->occupancy =
             (double)kernel->blocks_per_processor * kernel->block / processor.threads;
         kernel->bytes_per_slot = schedule->kernels[i].bytes_per_slot;

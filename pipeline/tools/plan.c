@@ -226,6 +226,15 @@ static int print_kernels(const is_gpu_plan *schedule, FILE *out, is_error *error
         const is_gpu_plan_kernel *kernel = &schedule->kernels[i];
         const is_kernel_resources *resources = &kernel->resources;
         is_report_cell(report, "%s", resources->name);
+        if (resources->registers == 0) { /* the driver will know */
+            for (int column = 0; column < 5; ++column)
+                is_report_cell(report, "-");
+            is_report_cell(report, "%" PRIu32, kernel->block);
+            is_report_cell(report, "-");
+            is_report_cell(report, "-");
+            is_report_number(report, kernel->bytes_per_slot, 0);
+            continue;
+        }
         is_report_cell(report, "%" PRIu32, resources->registers);
         is_report_cell(report, "%" PRIu32, resources->shared_bytes);
         is_report_cell(report, "%" PRIu32, resources->stack_bytes);
@@ -279,6 +288,10 @@ static int print_schedule(const is_gpu_plan *schedule, FILE *out, is_error *erro
 
 static void print_largest(const gpu_plan *gpu, FILE *out)
 {
+    if (largest_kernel(gpu->schedules[0])->registers == 0) {
+        fputs("\nRegisters are unknown: the GPU's driver compiles these kernels.\n", out);
+        return;
+    }
     fputs("\nRegisters of the largest kernel:", out);
     for (size_t i = 0; i < gpu->count; ++i) {
         const is_gpu_plan *schedule = gpu->schedules[i];

@@ -70,6 +70,9 @@ for origin in compiled cached; do
     done
     [ "$(grep -c ", fast maths, kernels $origin" out)" -eq 5 ] || fail "not $origin: $(cat out)"
 done
+# A GPU that the compiler does not know yet: its driver compiles, and knows what kernels take.
+expect 0 "$ICESTREAM" plan --architecture 999 "${odd[@]}"
+says out "  is_propagate " "  is_monolithic " "Registers are unknown"
 # What was compiled once serves where there is no compiler any more.
 expect 0 env ICESTREAM_NVRTC=none "$ICESTREAM" plan --architecture 90 "${odd[@]}"
 says out ", fast maths, kernels cached"
