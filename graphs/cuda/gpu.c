@@ -201,7 +201,7 @@ static int set_up(is_gpu *gpu, const is_tables *tables, is_gpu_error *error)
     if (status != IS_GRAPH_OK)
         return status;
     IS_CUDA(ordinal, error, cudaSetDevice(ordinal));
-    is_gpu_limits limits;
+    is_gpu_limits limits = {0};
     status = limits_of(ordinal, &limits, error);
     if (status != IS_GRAPH_OK)
         return status;

@@ -157,7 +157,8 @@ static int clear_memory(is_lane *lane, void *memory, uint64_t bytes, is_gpu_erro
     if (lane->memory.cursors)
         IS_CUDA(ordinal, error,
                 cudaMemsetAsync(lane->memory.cursors, 0xff,
-                                lane->memory.capacity * 2 * sizeof(uint32_t), lane->compute));
+                                (size_t)lane->memory.capacity * 2 * sizeof(uint32_t),
+                                lane->compute));
     IS_CUDA(ordinal, error, cudaStreamSynchronize(lane->compute));
     return IS_GRAPH_OK;
 }
