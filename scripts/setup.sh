@@ -5,6 +5,7 @@
 #
 # build: compiler, CMake and libraries (the default). test: Check, and NumPy and h5py for the tests
 # that read our files with them. check: clang, formatter, linters, coverage, fuzzing.
+# CUDA is none of its business: where there is a toolkit the GPU part is built, else it is left out.
 # Uses apt-get, as root or through sudo, and asks no questions. Elsewhere, or with --dry-run, it
 # names the packages that are wanted (Debian's names) and leaves the machine as it is.
 set -euo pipefail
