@@ -37,8 +37,10 @@ static __device__ void copy_photon(const columns &from, uint32_t source, const c
     to.place[target] = from.place[source];
     to.course[target] = from.course[source];
     to.label[target] = label;
-    if (label.w & IS_WAITING)
-        to.met[target] = from.met[source]; /* has a meaning for few, and no value for the others */
+    /* It has a meaning for few, and no value for the others: those that wait, as state.h says it
+     * or, in the pool of wavefront, with a negative wavelength. */
+    if ((label.w & IS_WAITING) || (label.x & 0x80000000u))
+        to.met[target] = from.met[source];
 }
 
 /* Never more than were in use: what is behind those may look like photons. */
