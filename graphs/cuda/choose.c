@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is tried. thread-per-step and job-queue are here for comparison, not because they could win:
- * monolithic does the same with less waiting. 0: the schedule's own default. */
+/* What is tried. thread-per-step is not: it waits for the slowest photon of every warp. 0: the
+ * schedule's own default. */
 typedef struct candidate {
     is_schedule schedule;
     uint32_t pool, bounces_per_wave, block, refill;
@@ -17,7 +17,7 @@ typedef struct candidate {
 
 static const candidate candidates[] = {
     {IS_SCHEDULE_MONOLITHIC, 0, 0, 128, 6}, {IS_SCHEDULE_MONOLITHIC, 0, 0, 128, 8},
-    {IS_SCHEDULE_MONOLITHIC, 0, 0, 64, 6},  {IS_SCHEDULE_FUSED, 0, 64, 128, 6},
+    {IS_SCHEDULE_JOB_QUEUE, 0, 0, 128, 0},  {IS_SCHEDULE_FUSED, 0, 64, 128, 6},
     {IS_SCHEDULE_FUSED, 0, 128, 128, 6},    {IS_SCHEDULE_WAVEFRONT, 1u << 19, 0, 256, 0},
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates, WARM_UP = 2, MEASURED = 6 };

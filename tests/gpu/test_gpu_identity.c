@@ -71,7 +71,7 @@ END_TEST
 
 START_TEST(light_of_all_kinds)
 {
-    static const uint32_t photons[GPU_LIGHTS] = {PHOTONS, PHOTONS / 3, PHOTONS, 1000000, PHOTONS};
+    static const uint32_t photons[GPU_LIGHTS] = {PHOTONS, PHOTONS / 3, PHOTONS, 100000, PHOTONS};
     const gpu_light light = (gpu_light)(_i / 2);
     stage_world world = gpu_place_create(GPU_PLACE_DENSE);
     const ice_variants variants = world_variants();

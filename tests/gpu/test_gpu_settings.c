@@ -173,6 +173,8 @@ START_TEST(settings_do_not_matter)
             world_result result = gpu_run(&world, &options, &load);
             gpu_expect_same(&result, &expected[k], name);
             world_result_free(&result);
+            printf("%s: the same\n", name);
+            fflush(stdout);
         }
     }
 }

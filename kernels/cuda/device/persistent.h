@@ -76,7 +76,8 @@ ICE_FN int is_leave(const is_lane_memory *lane, uint32_t *counts, is_traveller *
         is_free_slot(lane, slot);
         return 0;
     }
-    if (self->fate == IS_WAITS) {
+    /* Also one that waited before and had no turn in this launch. */
+    if (self->fate == IS_WAITS || self->met > 0) {
         self->photon.scatters |= IS_WAITING;
         lane->met[slot] = self->met;
     }
