@@ -21,9 +21,9 @@ if(IS_CUDA)
     endif()
     if(NOT CUDAToolkit_FOUND OR NOT TARGET CUDA::cudart_static)
         set(IS_CUDA_MISSING "no CUDA toolkit found")
-    elseif(CUDAToolkit_VERSION VERSION_LESS 12.4)
-        # WHILE nodes came with it.
-        set(IS_CUDA_MISSING "CUDA ${CUDAToolkit_VERSION} is too old, 12.4 is needed")
+    elseif(CUDAToolkit_VERSION VERSION_LESS 13.0)
+        # WHILE nodes are older, but the calls that build graphs changed with it.
+        set(IS_CUDA_MISSING "CUDA ${CUDAToolkit_VERSION} is too old, 13.0 is needed")
     else()
         set(IS_HAVE_CUDA ON)
     endif()
