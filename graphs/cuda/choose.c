@@ -92,16 +92,39 @@ static int measure(const is_gpu_options *options, const is_tables *tables,
 
 /* ---- what was chosen before ------------------------------------------------------------------ */
 
+/* The name of the first candidate's program, which stands for this version's kernels, the features
+ * of the world and the user's own stage headers. Returns 0, or -1: it does not compile. */
+static int program_key(const is_gpu_options *options, const is_tables *tables,
+                       const is_gpu_device *device, char key[65])
+{
+    is_gpu_options first = with(options, &candidates[0]);
+    is_gpu_limits limits = is_gpu_limits_assumed(device->architecture);
+    limits.processors = device->processors;
+    is_gpu_resolve(&first, &limits);
+    char definitions[IS_DEFINITIONS_SIZE], why[512];
+    is_program_options wanted;
+    is_gpu_error ignored; /* measuring will complain */
+    is_program *program = NULL;
+    if (is_gpu_program_options(&first, tables, device->architecture, &wanted, definitions,
+                               &ignored) != IS_GRAPH_OK ||
+        is_program_create(&wanted, &program, why, sizeof why) != 0)
+        return -1;
+    memcpy(key, program->key, sizeof program->key);
+    is_program_destroy(program);
+    return 0;
+}
+
 /* A choice belongs to a device, a world and what the user has fixed. Returns 0, or -1: no cache. */
 static int choice_path(const is_gpu_options *options, const is_tables *tables, char *path,
                        size_t size)
 {
     is_gpu_device device;
     is_gpu_error ignored; /* without a description there is no cache, and measuring will complain */
-    char folder[4096], key[65];
+    char folder[4096], key[65], program[65];
     memset(&device, 0, sizeof device);
     if (!options->use_cache || is_gpu_describe(options->ordinal, &device, &ignored) ||
-        is_cache_directory(folder, sizeof folder))
+        is_cache_directory(folder, sizeof folder) ||
+        program_key(options, tables, &device, program) != 0)
         return -1;
     device.memory_free = 0; /* of the moment */
     const uint32_t fixed[] = {options->pool,
@@ -120,7 +143,7 @@ static int choice_path(const is_gpu_options *options, const is_tables *tables, c
     const is_cache_part parts[] = {{&device, sizeof device},
                                    {candidates, sizeof candidates},
                                    {fixed, sizeof fixed},
-                                   {&options->variants, sizeof options->variants},
+                                   is_cache_text(program),
                                    {tables->memory, tables->bytes}};
     if (is_cache_key(parts, sizeof parts / sizeof *parts, key) != 0)
         return -1;
