@@ -1,0 +1,144 @@
+/* A segment whose hits do not all fit into a buffer is met again later: nothing is recorded twice
+ * and nothing is lost (stages/bounce.h, ice_meet). */
+#include "tests/support/stage_world.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+typedef struct small_buffer {
+    ice_arrival items[8];
+    uint32_t count, capacity;
+} small_buffer;
+
+static int put_arrival(void *user, const ice_arrival *arrival)
+{
+    small_buffer *buffer = user;
+    if (buffer->count == buffer->capacity)
+        return -1;
+    buffer->items[buffer->count++] = *arrival;
+    return 0;
+}
+
+#define ICE_PUT_ARRIVAL(sink, arrival) put_arrival(sink, arrival)
+#include "stages/bounce.h"
+
+/* Four modules in a row, 10 m apart; light flies along them and goes on after a hit. */
+static stage_world world_of_four(bool go_on)
+{
+    static const double positions[][3] = {{10, 0, 0}, {20, 0, 0}, {30, 0, 0}, {40, 0, 0}};
+    ice_detector *detector = world_detector(positions, 4, 1.0);
+    detector->keep_hit_photons = go_on;
+    stage_world world = stage_world_create(world_medium_uniform(25.0, 0.9, 0.35, 100.0), detector,
+                                           world_light_line(400.0));
+    stage_world_tables(&world);
+    return world;
+}
+
+static ice_photon photon_along_x(void)
+{
+    const ice_photon photon = {
+        .dx = 1.0f, .absorption = 10.0f, .wavelength = 400.0f, .photon_id = 5};
+    return photon;
+}
+
+static int32_t meet(const stage_world *world, float length, small_buffer *buffer, uint32_t *fate,
+                    uint32_t *met)
+{
+    const ice_photon photon = photon_along_x();
+    return ice_meet_on(ICE_collide_string_grid, &world->tables->device, length, &photon, buffer,
+                       fate, met);
+}
+
+START_TEST(a_buffer_of_any_size_gets_every_hit_once)
+{
+    stage_world world = world_of_four(true);
+    small_buffer whole = {.capacity = 8};
+    uint32_t fate = ICE_ALIVE, met = 0;
+    ck_assert_int_eq(meet(&world, 45.0f, &whole, &fate, &met), 4);
+    ck_assert_uint_eq(met, 0);
+
+    /* As often as it takes, with room for _i hits each time. */
+    small_buffer parts = {.capacity = 0};
+    int32_t result = -1;
+    int calls = 0;
+    for (; result < 0; ++calls) {
+        ck_assert_int_lt(calls, 8);
+        parts.capacity += (uint32_t)_i;
+        result = meet(&world, 45.0f, &parts, &fate, &met);
+        ck_assert_uint_eq(met, result < 0 ? parts.count : 0);
+    }
+    ck_assert_int_eq(calls, (4 + _i - 1) / _i);
+    ck_assert_uint_eq(parts.count, 4);
+    ck_assert_int_eq(memcmp(parts.items, whole.items, 4 * sizeof *whole.items), 0);
+    ck_assert_uint_eq(fate, ICE_ALIVE);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+START_TEST(a_photon_that_ends_on_a_hit_waits_for_its_place)
+{
+    stage_world world = world_of_four(false);
+    small_buffer full = {.capacity = 0};
+    uint32_t fate = ICE_ALIVE, met = 0;
+    ck_assert_int_lt(meet(&world, 45.0f, &full, &fate, &met), 0);
+    ck_assert_uint_eq(met, 0);
+    ck_assert_uint_eq(fate, ICE_ALIVE);
+    full.capacity = 1;
+    ck_assert_int_eq(meet(&world, 45.0f, &full, &fate, &met), 1);
+    ck_assert_uint_eq(fate, ICE_DETECTED);
+    ck_assert_uint_eq(full.items[0].module, 0);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+/* A bounce that could not record its hit leaves the photon as it was. */
+START_TEST(a_bounce_can_be_done_again)
+{
+    stage_world world = world_of_four(false);
+    const ice_variants variants = world_variants();
+    const ice_tables *tables = &world.tables->device;
+    small_buffer refuses = {.capacity = 0}, takes = {.capacity = 8};
+    uint32_t refused = 0;
+    for (uint32_t id = 0; id < 400; ++id) {
+        const ice_identity identity = {.step_id = 1, .photon_id = id};
+        ice_photon photon = photon_along_x();
+        photon.photon_id = id;
+        const ice_photon before = photon;
+        const ice_optics optics = ice_optics_at(tables, photon.wavelength);
+        uint32_t fate = ICE_ALIVE, hits = 0, met = 0;
+        if (ice_bounce(&variants, tables, identity, optics, &photon, &refuses, &fate, &hits,
+                       &met) == 0)
+            continue;
+        ++refused;
+        ck_assert_int_eq(memcmp(&photon, &before, sizeof photon), 0);
+        ck_assert_uint_eq(fate, ICE_ALIVE);
+        takes.count = 0;
+        ck_assert_int_eq(
+            ice_bounce(&variants, tables, identity, optics, &photon, &takes, &fate, &hits, &met),
+            0);
+        ck_assert_uint_eq(takes.count, 1);
+        ck_assert_uint_eq(hits, 1);
+        ck_assert_uint_eq(fate, ICE_DETECTED);
+        ck_assert_uint_eq(photon.scatters, 1);
+    }
+    /* exp(-10 / 25) of 400 segments reach the first module; five sigma are 47. */
+    ck_assert_uint_gt(refused, 268 - 47);
+    ck_assert_uint_lt(refused, 268 + 47);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("meet");
+    TCase *tests = tcase_create("full buffers");
+    tcase_add_loop_test(tests, a_buffer_of_any_size_gets_every_hit_once, 1, 5);
+    tcase_add_test(tests, a_photon_that_ends_on_a_hit_waits_for_its_place);
+    tcase_add_test(tests, a_bounce_can_be_done_again);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
