@@ -5,7 +5,7 @@
 #include "kernels/cuda/device/pool.h"
 
 /* propagate, collide and scatter, several times over. */
-extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
+IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_visit(const __grid_constant__ ice_tables given, const __grid_constant__ is_lane_memory lane,
              const is_chain chain)
 {

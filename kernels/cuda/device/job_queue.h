@@ -5,7 +5,7 @@
 
 #define IS_WARPS (IS_RUN_BLOCK / 32)
 
-extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
+IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_job_queue(const __grid_constant__ ice_tables given,
                  const __grid_constant__ is_lane_memory lane)
 {

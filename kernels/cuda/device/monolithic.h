@@ -2,7 +2,7 @@
  * soon as IS_RUN_REFILL of them are idle. */
 #include "kernels/cuda/device/persistent.h"
 
-extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
+IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_monolithic(const __grid_constant__ ice_tables given,
                   const __grid_constant__ is_lane_memory lane)
 {

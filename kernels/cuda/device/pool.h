@@ -26,7 +26,7 @@ ICE_FN void is_list_bits(uint32_t word, uint32_t first_slot, uint32_t *list, uin
     }
 }
 
-extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
+IS_KERNEL __launch_bounds__(IS_RUN_BLOCK)
     is_create(const __grid_constant__ ice_tables given, const __grid_constant__ is_lane_memory lane,
               const is_chain chain)
 {
@@ -72,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
 }
 
 /* The bits of free slots after photons were moved; all slots are in use while there are steps. */
-extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
+IS_KERNEL __launch_bounds__(IS_RUN_BLOCK)
     is_mark_vacant(const __grid_constant__ ice_tables given,
                    const __grid_constant__ is_lane_memory lane, const is_chain chain)
 {
@@ -85,8 +85,9 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK)
         lane.progress->slots = lane.capacity;
 }
 
+#if defined(__CUDACC__)
 /* For profiles: the time since the last stamp goes to a stage. ns. */
-extern "C" __global__ void is_stamp(unsigned long long *clock, uint32_t stage)
+IS_KERNEL is_stamp(unsigned long long *clock, uint32_t stage)
 {
     unsigned long long now;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
@@ -94,5 +95,6 @@ extern "C" __global__ void is_stamp(unsigned long long *clock, uint32_t stage)
         clock[1 + stage] += now - clock[0];
     clock[0] = now;
 }
+#endif
 
 #endif

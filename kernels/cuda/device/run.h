@@ -7,6 +7,11 @@
 
 #include "kernels/cuda/state.h"
 
+/* A kernel. Tests run kernels as C on the CPU, with a grid of their own making. */
+#if defined(__CUDACC__)
+#define IS_KERNEL extern "C" __global__ void
+#endif
+
 /* Where hits go. The count is in shared memory, block by block. */
 typedef struct is_hit_sink {
     const is_launch *launch;

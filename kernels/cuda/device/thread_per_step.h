@@ -2,7 +2,7 @@
  * step, one after the other, and waits for the slowest of its warp before it gets another. */
 #include "kernels/cuda/device/persistent.h"
 
-extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
+IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_thread_per_step(const __grid_constant__ ice_tables given,
                        const __grid_constant__ is_lane_memory lane)
 {

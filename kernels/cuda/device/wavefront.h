@@ -53,7 +53,7 @@ ICE_FN ice_photon is_photon_of(const is_lane_memory *lane, is_slot_words words, 
 }
 
 /* propagate: the segment's end. Says for every slot whether its segment may meet a module. */
-extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
+IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_propagate(const __grid_constant__ ice_tables given,
                  const __grid_constant__ is_lane_memory lane, const is_chain chain)
 {
@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
 #define IS_COLLIDE_STRETCH (4u * IS_RUN_BLOCK)
 
 /* collide: the segments that may meet a module, listed block by block. */
-extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
+IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_collide(const __grid_constant__ ice_tables given,
                const __grid_constant__ is_lane_memory lane, const is_chain chain)
 {
@@ -130,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
 }
 
 /* scatter: to the segment's end, and on in a new direction; or the photon has come to its end. */
-extern "C" __global__ void __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
+IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_scatter(const __grid_constant__ ice_tables given,
                const __grid_constant__ is_lane_memory lane, const is_chain chain)
 {

@@ -1,0 +1,177 @@
+/* A grid of CUDA threads on the CPU: what the kernels of kernels/cuda/device need of CUDA, in C, so
+ * that their logic is tested where there is no GPU. Blocks run one after the other, the threads of
+ * a block in turns; they change over where they wait for each other. Maths is portable.
+ */
+#ifndef EMULATED_GRID_H
+#define EMULATED_GRID_H
+
+#include "kernels/cuda/state.h"
+#include "stages/tables.h"
+
+#include <stdbool.h>
+
+/* ---- running a grid -------------------------------------------------------------------------- */
+
+enum { GRID_THREADS_MAX = 128 }; /* of a block, a multiple of 32 */
+
+/* Runs `thread` on every thread of a grid; fails the test if threads wait for each other for ever.
+ */
+void grid_run(uint32_t blocks, uint32_t threads, void (*thread)(void *argument), void *argument);
+
+/* ---- what the kernels call --------------------------------------------------------------------
+ */
+
+typedef struct grid_index {
+    uint32_t x;
+} grid_index;
+extern grid_index grid_thread, grid_block, grid_threads, grid_blocks;
+#define threadIdx grid_thread
+#define blockIdx  grid_block
+#define blockDim  grid_threads
+#define gridDim   grid_blocks
+
+/* All threads of the warp or block call the same one of these. */
+uint32_t grid_ballot(bool predicate);
+uint64_t grid_shuffle(uint64_t value, uint32_t lane);
+int grid_sync_count(bool predicate);
+
+#define __ballot_sync(mask, predicate) grid_ballot(predicate)
+#define __any_sync(mask, predicate)    (grid_ballot(predicate) != 0)
+#define __all_sync(mask, predicate)    (grid_ballot(predicate) == 0xffffffffu)
+#define __shfl_sync(mask, value, lane) grid_shuffle(value, lane)
+#define __syncwarp()                   ((void)grid_ballot(false))
+#define __syncthreads()                ((void)grid_sync_count(false))
+#define __syncthreads_count(predicate) grid_sync_count(predicate)
+
+#define __launch_bounds__(...)
+#define __grid_constant__
+#define __shared__ static
+#define __device__
+#define __forceinline__ __attribute__((unused)) inline
+#define IS_KERNEL       static __attribute__((unused)) void
+
+typedef is_word float4;
+typedef struct uint4 {
+    uint32_t x, y, z, w;
+} uint4;
+
+static inline float4 make_float4(float x, float y, float z, float w)
+{
+    const float4 word = {x, y, z, w};
+    return word;
+}
+
+static inline uint32_t __float_as_uint(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline int32_t __float_as_int(float value)
+{
+    return (int32_t)__float_as_uint(value);
+}
+
+static inline float __uint_as_float(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline int __popc(uint32_t word)
+{
+    return __builtin_popcount(word);
+}
+
+static inline int __ffs(int word)
+{
+    return __builtin_ffs(word);
+}
+
+#define min(a, b) ((a) < (b) ? (a) : (b))
+
+static inline uint32_t grid_add_32(uint32_t *to, uint32_t value)
+{
+    const uint32_t before = *to;
+    *to += value;
+    return before;
+}
+
+static inline unsigned long long grid_add_64(unsigned long long *to, unsigned long long value)
+{
+    const unsigned long long before = *to;
+    *to += value;
+    return before;
+}
+
+#define atomicAdd(to, value)                                                                       \
+    _Generic((to), uint32_t * : grid_add_32, unsigned long long * : grid_add_64)(to, value)
+#define atomicAnd(to, value) ((void)(*(to) &= (value)))
+
+/* ---- what this run's kernels are specialised for -----------------------------------------------
+ */
+
+enum { GRID_BLOCK = 64, GRID_BOUNCES = 3, GRID_REFILL = 5, GRID_START_SHIFT = 4 };
+extern const ice_tables *grid_tables; /* whose sizes count */
+
+#define IS_RUN_BLOCK            GRID_BLOCK
+#define IS_RUN_BLOCKS           1
+#define IS_RUN_BOUNCES          GRID_BOUNCES
+#define IS_RUN_REFILL           GRID_REFILL
+#define IS_RUN_START_SHIFT      GRID_START_SHIFT
+#define IS_RUN_CREATE           ICE_create_cherenkov
+#define IS_RUN_PROPAGATE        ICE_propagate_cumulative
+#define IS_RUN_COLLIDE          ICE_collide_string_grid
+#define IS_RUN_SCATTER          ICE_scatter_hg_sl
+#define IS_RUN_LAYERS           grid_tables->layer_count
+#define IS_RUN_SPECTRA          grid_tables->spectrum_count
+#define IS_RUN_KEEP_HIT_PHOTONS grid_tables->keep_hit_photons
+#define IS_RUN_REACH_CULL       grid_tables->reach_cull
+#define IS_RUN_CLEARANCE_NX     grid_tables->clearance_nx
+#define IS_RUN_CLEARANCE_NY     grid_tables->clearance_ny
+#define IS_RUN_BOUNDED          grid_tables->bounded
+
+/* ---- the schedules -----------------------------------------------------------------------------
+ */
+
+typedef struct grid_arguments {
+    const ice_tables *tables;
+    const is_lane_memory *lane;
+    is_chain chain;
+} grid_arguments;
+
+/* A kernel with its arguments taken from a grid_arguments; stretch: slots per thread of its grid.
+ */
+typedef struct grid_kernel {
+    void (*thread)(void *arguments);
+    uint32_t stretch;
+} grid_kernel;
+
+/* As is_gpu_schedule of graphs/cuda/schedule.h. */
+typedef struct grid_schedule {
+    const char *name;
+    grid_kernel kernels[4]; /* thread NULL: end */
+    bool loops, takes_steps, creates_every_wave;
+    uint32_t slots_per_thread, waves;
+} grid_schedule;
+
+extern const grid_schedule grid_wavefront, grid_fused, grid_monolithic, grid_job_queue,
+    grid_thread_per_step;
+
+/* static void run_NAME(void *arguments): the thread function of kernel is_NAME. */
+#define GRID_KERNEL(name)                                                                          \
+    static void run_##name(void *user)                                                             \
+    {                                                                                              \
+        const grid_arguments *arguments = user;                                                    \
+        is_##name(*arguments->tables, *arguments->lane);                                           \
+    }
+#define GRID_CHAIN_KERNEL(name)                                                                    \
+    static void run_##name(void *user)                                                             \
+    {                                                                                              \
+        const grid_arguments *arguments = user;                                                    \
+        is_##name(*arguments->tables, *arguments->lane, arguments->chain);                         \
+    }
+
+#endif

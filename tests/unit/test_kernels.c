@@ -1,0 +1,315 @@
+/* The kernels of the GPU schedules, run on the CPU thread by thread (tests/unit/emulated): the same
+ * arrivals as the CPU's graph, bit by bit, whatever the size of the hit buffer, the batches, and
+ * whether photons stay in the pool from one launch to the next. The host's side here is as short as
+ * it can be: one launch after the other. */
+#include "tests/support/stage_world.h"
+#include "tests/unit/emulated/grid.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { EMISSIONS = 18, THREADS = 128, BATCH = 1 << GRID_START_SHIFT, PHOTONS_MAX = 4096 };
+
+static const grid_schedule *const schedules[] = {&grid_wavefront, &grid_fused, &grid_monolithic,
+                                                 &grid_job_queue, &grid_thread_per_step};
+enum { SCHEDULES = sizeof schedules / sizeof *schedules };
+
+static stage_world world;
+static ice_emission emissions[EMISSIONS];
+static world_result expected;
+
+static void prepare(void)
+{
+    world = stage_world_from_config(NULL, "detector.oversize=16", "detector.keep_hit_photons=true",
+                                    "run.bounce_limit=60", "ice.absorb_above=600", NULL);
+    grid_tables = stage_world_tables(&world);
+    for (uint32_t i = 0; i < EMISSIONS; ++i) {
+        const ice_module *near = &world.detector->modules[i * 280];
+        emissions[i] = (ice_emission){.x = (float)near->x + 2.0f,
+                                      .y = (float)near->y,
+                                      .z = (float)near->z + 1.0f,
+                                      .dz = 1.0f,
+                                      .beta = 1.0f,
+                                      .event_low = i / 7,
+                                      .event_high = i % 3,
+                                      .step_id = i,
+                                      .first_photon = i,
+                                      .photons = 1 + i * 37 % 50,
+                                      .flags = i % 2 ? ICE_EMISSION_ISOTROPIC : 0};
+    }
+    const ice_variants variants = world_variants();
+    expected =
+        world_run(&world, IS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0, emissions, EMISSIONS);
+    ck_assert_uint_gt(expected.arrivals.count, 100);
+}
+
+static void clean_up(void)
+{
+    world_result_free(&expected);
+    stage_world_destroy(&world);
+}
+
+/* ---- a lane -----------------------------------------------------------------------------------
+ */
+
+typedef struct setting {
+    const grid_schedule *schedule;
+    uint32_t hits, batch, chains;
+    bool stream; /* leave photons in the pool while there are batches to come */
+} setting;
+
+typedef struct lane {
+    is_lane_memory memory;
+    is_launch launch;
+    is_progress progress;
+    is_share shares[IS_SHARES];
+    uint32_t origins[IS_LANE_BATCHES]; /* emission that a place's first one is */
+    uint64_t created[IS_LANE_BATCHES]; /* photons of a place's batch, 0: free */
+    uint32_t next_emission;
+    uint64_t queue_end;
+    is_arrivals arrivals;
+    ice_account account;
+} lane;
+
+static void *filled(size_t bytes, int with)
+{
+    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    ck_assert_ptr_nonnull(memory);
+    memset(memory, with, bytes);
+    return memory;
+}
+
+static void make_lane(lane *self, const setting *with)
+{
+    memset(self, 0, sizeof *self);
+    const uint32_t slots = with->schedule->loops ? 8 * GRID_BLOCK * with->chains
+                                                 : THREADS * with->schedule->slots_per_thread;
+    is_lane_memory *memory = &self->memory;
+    memory->capacity = slots;
+    memory->start_count = PHOTONS_MAX / IS_START_STRIDE + 2;
+    memory->place = filled(slots * sizeof(is_word), 0x7f);
+    memory->course = filled(slots * sizeof(is_word), 0x7f);
+    memory->label = filled(slots * sizeof(is_word), 0xff);
+    memory->segment = filled(slots * sizeof(is_word), 0x7f);
+    memory->met = filled(slots * sizeof(uint32_t), 0x7f);
+    memory->candidates = filled(slots / 8, 0x7f);
+    memory->vacant = filled(slots / 8, 0xff);
+    memory->cursors = filled(slots * 2 * sizeof(uint32_t), 0xff);
+    memory->emissions = filled(IS_LANE_BATCHES * BATCH * sizeof(ice_emission), 0x7f);
+    memory->offsets = filled(IS_LANE_BATCHES * BATCH * sizeof(uint32_t), 0x7f);
+    memory->starts = filled(IS_LANE_BATCHES * memory->start_count * sizeof(uint32_t), 0x7f);
+    memory->launch = &self->launch;
+    memory->progress = &self->progress;
+    memory->shares = self->shares;
+    self->launch.hits = filled(with->hits * sizeof(ice_arrival), 0x7f);
+    self->launch.hit_capacity = with->hits;
+}
+
+static void free_lane(lane *self)
+{
+    is_lane_memory *memory = &self->memory;
+    void *const pieces[] = {memory->place,   memory->course, memory->label,      memory->segment,
+                            memory->met,     memory->vacant, memory->candidates, memory->cursors,
+                            memory->offsets, memory->starts, memory->emissions,  self->launch.hits};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i)
+        free(pieces[i]);
+    is_arrivals_free(&self->arrivals);
+}
+
+/* Puts the next batch at a free place, if there are both. */
+static void add_batch(lane *self, const setting *with)
+{
+    uint32_t place = 0;
+    while (place < IS_LANE_BATCHES && self->created[place] > 0)
+        ++place;
+    if (place == IS_LANE_BATCHES || self->next_emission == EMISSIONS)
+        return;
+    const uint32_t left = EMISSIONS - self->next_emission;
+    const uint32_t count = with->batch < left ? with->batch : left;
+    uint32_t *starts = self->memory.starts + place * self->memory.start_count;
+    uint32_t photons = 0, start = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const ice_emission *emission = &emissions[self->next_emission + i];
+        self->memory.emissions[place * BATCH + i] = *emission;
+        self->memory.offsets[place * BATCH + i] = photons;
+        photons += emission->photons;
+        while (start * IS_START_STRIDE < photons)
+            starts[start++] = i;
+    }
+    starts[start] = count - 1;
+    self->origins[place] = self->next_emission;
+    self->created[place] = photons;
+    const uint32_t size = with->schedule->takes_steps ? count : photons;
+    self->launch.batches[place] = (is_queue_batch){self->queue_end, size, count};
+    self->queue_end += size;
+    self->next_emission += count;
+    self->progress.slots = self->memory.capacity;
+    for (uint32_t i = 0; i < IS_SHARES; ++i)
+        self->shares[i].batches[place] = (is_batch_count){0};
+}
+
+/* ---- a launch ----------------------------------------------------------------------------------
+ */
+
+static void run_kernel(lane *self, const grid_kernel *kernel, is_chain chain, uint32_t threads)
+{
+    grid_arguments arguments = {grid_tables, &self->memory, chain};
+    const uint32_t stretch = GRID_BLOCK * kernel->stretch;
+    grid_run((threads + stretch - 1) / stretch, GRID_BLOCK, kernel->thread, &arguments);
+}
+
+static void add_up(lane *self)
+{
+    self->progress.alive = self->progress.stalled = 0;
+    for (uint32_t i = 0; i < IS_SHARES; ++i) {
+        self->progress.alive += self->shares[i].alive;
+        self->progress.stalled += self->shares[i].stalled;
+    }
+}
+
+/* The loop, with the rule of kernels/cuda/compact.cu. */
+static void run_loop(lane *self, const setting *with)
+{
+    const grid_schedule *schedule = with->schedule;
+    const is_progress *progress = &self->progress;
+    do {
+        is_chain chain = {.slots = self->memory.capacity / with->chains};
+        for (uint32_t c = 0; c < with->chains; ++c) {
+            chain.first = c * chain.slots;
+            for (chain.wave = 0; chain.wave < schedule->waves; ++chain.wave)
+                for (uint32_t k = chain.wave == 0 || schedule->creates_every_wave ? 0 : 1;
+                     k < 4 && schedule->kernels[k].thread; ++k)
+                    run_kernel(self, &schedule->kernels[k], chain, chain.slots);
+        }
+        add_up(self);
+        ++self->progress.trips;
+        ck_assert_uint_lt(++self->progress.waves, 10000);
+    } while (progress->stalled == 0 &&
+             (progress->next < self->launch.end || (self->launch.drain && progress->alive > 0)));
+}
+
+static void take_hits(lane *self)
+{
+    const uint32_t most = self->launch.hit_capacity;
+    const uint32_t count = self->progress.hits < most ? self->progress.hits : most;
+    for (uint32_t i = 0; i < count; ++i) {
+        ice_arrival arrival = self->launch.hits[i];
+        const uint32_t place = arrival.emission >> GRID_START_SHIFT;
+        ck_assert_uint_lt(place, IS_LANE_BATCHES);
+        ck_assert_uint_gt(self->created[place], 0);
+        arrival.emission = self->origins[place] + arrival.emission % BATCH;
+        ck_assert_int_eq(is_arrivals_put(&self->arrivals, &arrival), 0);
+    }
+}
+
+/* Frees the places of batches that are complete. */
+static void settle_batches(lane *self)
+{
+    for (uint32_t place = 0; place < IS_LANE_BATCHES; ++place) {
+        ice_account one = {0};
+        for (uint32_t i = 0; i < IS_SHARES; ++i) {
+            const is_batch_count *count = &self->shares[i].batches[place];
+            one.absorbed += count->absorbed;
+            one.detected += count->detected;
+            one.left += count->left;
+            one.stopped += count->stopped;
+            one.hits += count->hits;
+            one.bounces += count->bounces;
+        }
+        const uint64_t ended = one.absorbed + one.detected + one.left + one.stopped;
+        ck_assert_uint_le(ended, self->created[place]);
+        if (self->created[place] == 0 || ended < self->created[place])
+            continue;
+        self->account.created += self->created[place];
+        self->account.absorbed += one.absorbed;
+        self->account.detected += one.detected;
+        self->account.left += one.left;
+        self->account.stopped += one.stopped;
+        self->account.hits += one.hits;
+        self->account.bounces += one.bounces;
+        self->created[place] = 0;
+        self->launch.batches[place] = (is_queue_batch){0};
+        for (uint32_t i = 0; i < IS_SHARES; ++i)
+            self->shares[i].batches[place] = (is_batch_count){0};
+    }
+}
+
+/* Returns whether there is more to do. */
+static bool launch_once(lane *self, const setting *with)
+{
+    const uint32_t before = self->next_emission;
+    add_batch(self, with);
+    self->launch.end = self->queue_end;
+    self->launch.drain = !with->stream || self->next_emission == before;
+    self->progress.hits = 0;
+    self->progress.waves = 0;
+    for (uint32_t i = 0; i < IS_SHARES; ++i)
+        self->shares[i].stalled = 0;
+    if (with->schedule->loops)
+        run_loop(self, with);
+    else
+        run_kernel(self, &with->schedule->kernels[0], (is_chain){0}, THREADS);
+    add_up(self);
+    take_hits(self);
+    settle_batches(self);
+    bool more = self->next_emission < EMISSIONS;
+    for (uint32_t place = 0; place < IS_LANE_BATCHES; ++place)
+        more = more || self->created[place] > 0;
+    return more;
+}
+
+static void compare(const setting *with)
+{
+    lane self;
+    make_lane(&self, with);
+    uint32_t launches = 1;
+    while (launch_once(&self, with))
+        ck_assert_uint_lt(++launches, 100000);
+    char name[120];
+    snprintf(name, sizeof name, "%s, %u hits, batches of %u, %u chains%s", with->schedule->name,
+             with->hits, with->batch, with->chains, with->stream ? ", a stream" : "");
+    ck_assert_uint_eq(self.progress.alive, 0);
+    world_sort(&self.arrivals);
+    ck_assert_msg(self.arrivals.count == expected.arrivals.count, "%s: found %zu arrivals, %zu",
+                  name, self.arrivals.count, expected.arrivals.count);
+    for (size_t i = 0; i < expected.arrivals.count; ++i)
+        ck_assert_msg(
+            memcmp(&self.arrivals.items[i], &expected.arrivals.items[i], sizeof(ice_arrival)) == 0,
+            "%s: arrival %zu differs", name, i);
+    ck_assert_msg(memcmp(&self.account, &expected.account, sizeof self.account) == 0,
+                  "%s: the account differs", name);
+    free_lane(&self);
+}
+
+START_TEST(kernels_give_what_the_cpu_gives)
+{
+    static const uint32_t hits[] = {3, 4096}, batches[] = {1, 5, BATCH};
+    for (int h = 0; h < 2; ++h)
+        for (int b = 0; b < 3; ++b)
+            for (int stream = 0; stream < 2; ++stream)
+                for (uint32_t chains = 1; chains <= (schedules[_i]->loops ? 2 : 1); ++chains) {
+                    const setting with = {.schedule = schedules[_i],
+                                          .hits = hits[h],
+                                          .batch = batches[b],
+                                          .chains = chains,
+                                          .stream = stream};
+                    compare(&with);
+                }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kernels");
+    TCase *tests = tcase_create("schedules");
+    tcase_add_unchecked_fixture(tests, prepare, clean_up);
+    tcase_set_timeout(tests, 300);
+    tcase_add_loop_test(tests, kernels_give_what_the_cpu_gives, 0, SCHEDULES);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
