@@ -9,7 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { EMISSIONS = 18, THREADS = 128, BATCH = 1 << GRID_START_SHIFT, PHOTONS_MAX = 4096 };
+enum {
+    EMISSIONS = 18,
+    THREADS = 128,
+    BATCH = 1 << GRID_START_SHIFT,
+    PHOTONS_MAX = 4096,
+    LAYERS = 70
+};
 
 static const grid_schedule *const schedules[] = {&grid_wavefront, &grid_fused, &grid_monolithic,
                                                  &grid_job_queue, &grid_thread_per_step};
@@ -21,8 +27,18 @@ static world_result expected;
 
 static void prepare(void)
 {
-    world = stage_world_from_config(NULL, "detector.oversize=16", "detector.keep_hit_photons=true",
-                                    "run.bounce_limit=60", "ice.absorb_above=600", NULL);
+    world = stage_world_from_config(NULL, "detector.oversize=40", "detector.keep_hit_photons=true",
+                                    NULL);
+    /* Clear ice: long segments, so that many have several hits. */
+    double b[LAYERS], a[LAYERS];
+    for (int i = 0; i < LAYERS; ++i) {
+        b[i] = 1.0 / (30.0 + 5.0 * (i % 4));
+        a[i] = 1.0 / (50.0 + 10.0 * (i % 3));
+    }
+    ice_medium *medium = world_medium_layered(-700.0, 20.0, LAYERS, b, a);
+    medium->absorb_above = 600.0;
+    stage_world_set_medium(&world, medium);
+    world.options.bounce_limit = 30;
     grid_tables = stage_world_tables(&world);
     for (uint32_t i = 0; i < EMISSIONS; ++i) {
         const ice_module *near = &world.detector->modules[i * 280];
@@ -66,7 +82,7 @@ typedef struct lane {
     is_share shares[IS_SHARES];
     uint32_t origins[IS_LANE_BATCHES]; /* emission that a place's first one is */
     uint64_t created[IS_LANE_BATCHES]; /* photons of a place's batch, 0: free */
-    uint32_t next_emission;
+    uint32_t next_emission, launches;
     uint64_t queue_end;
     is_arrivals arrivals;
     ice_account account;
@@ -241,7 +257,10 @@ static bool launch_once(lane *self, const setting *with)
     const uint32_t before = self->next_emission;
     add_batch(self, with);
     self->launch.end = self->queue_end;
-    self->launch.drain = !with->stream || self->next_emission == before;
+    /* In a stream, launches also come when steps are used up and more are on their way. */
+    self->launch.drain =
+        !with->stream || (self->next_emission == before && self->launches % 2 == 1);
+    ++self->launches;
     self->progress.hits = 0;
     self->progress.waves = 0;
     for (uint32_t i = 0; i < IS_SHARES; ++i)
@@ -263,9 +282,8 @@ static void compare(const setting *with)
 {
     lane self;
     make_lane(&self, with);
-    uint32_t launches = 1;
     while (launch_once(&self, with))
-        ck_assert_uint_lt(++launches, 100000);
+        ck_assert_uint_lt(self.launches, 100000);
     char name[120];
     snprintf(name, sizeof name, "%s, %u hits, batches of %u, %u chains%s", with->schedule->name,
              with->hits, with->batch, with->chains, with->stream ? ", a stream" : "");
@@ -284,7 +302,7 @@ static void compare(const setting *with)
 
 START_TEST(kernels_give_what_the_cpu_gives)
 {
-    static const uint32_t hits[] = {3, 4096}, batches[] = {1, 5, BATCH};
+    static const uint32_t hits[] = {2, 4096}, batches[] = {1, 5, BATCH};
     for (int h = 0; h < 2; ++h)
         for (int b = 0; b < 3; ++b)
             for (int stream = 0; stream < 2; ++stream)
