@@ -41,7 +41,7 @@ static void prepare(void)
     world.options.bounce_limit = 30;
     grid_tables = stage_world_tables(&world);
     for (uint32_t i = 0; i < EMISSIONS; ++i) {
-        const ice_module *near = &world.detector->modules[i * 280];
+        const ice_module *near = &world.detector->modules[(size_t)i * 280];
         emissions[i] = (ice_emission){.x = (float)near->x + 2.0f,
                                       .y = (float)near->y,
                                       .z = (float)near->z + 1.0f,
@@ -111,10 +111,10 @@ static void make_lane(lane *self, const setting *with)
     memory->met = filled(slots * sizeof(uint32_t), 0x7f);
     memory->candidates = filled(slots / 8, 0x7f);
     memory->vacant = filled(slots / 8, 0xff);
-    memory->cursors = filled(slots * 2 * sizeof(uint32_t), 0xff);
-    memory->emissions = filled(IS_LANE_BATCHES * BATCH * sizeof(ice_emission), 0x7f);
-    memory->offsets = filled(IS_LANE_BATCHES * BATCH * sizeof(uint32_t), 0x7f);
-    memory->starts = filled(IS_LANE_BATCHES * memory->start_count * sizeof(uint32_t), 0x7f);
+    memory->cursors = filled(slots * sizeof(uint32_t) * 2, 0xff);
+    memory->emissions = filled(sizeof(ice_emission) * IS_LANE_BATCHES * BATCH, 0x7f);
+    memory->offsets = filled(sizeof(uint32_t) * IS_LANE_BATCHES * BATCH, 0x7f);
+    memory->starts = filled(sizeof(uint32_t) * IS_LANE_BATCHES * memory->start_count, 0x7f);
     memory->launch = &self->launch;
     memory->progress = &self->progress;
     memory->shares = self->shares;
@@ -143,7 +143,7 @@ static void add_batch(lane *self, const setting *with)
         return;
     const uint32_t left = EMISSIONS - self->next_emission;
     const uint32_t count = with->batch < left ? with->batch : left;
-    uint32_t *starts = self->memory.starts + place * self->memory.start_count;
+    uint32_t *starts = self->memory.starts + (size_t)place * self->memory.start_count;
     uint32_t photons = 0, start = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const ice_emission *emission = &emissions[self->next_emission + i];

@@ -69,7 +69,7 @@ START_TEST(a_buffer_of_any_size_gets_every_hit_once)
     }
     ck_assert_int_eq(calls, (4 + _i - 1) / _i);
     ck_assert_uint_eq(parts.count, 4);
-    ck_assert_int_eq(memcmp(parts.items, whole.items, 4 * sizeof *whole.items), 0);
+    ck_assert_mem_eq(parts.items, whole.items, 4 * sizeof *whole.items);
     ck_assert_uint_eq(fate, ICE_ALIVE);
     stage_world_destroy(&world);
 }
@@ -110,7 +110,7 @@ START_TEST(a_bounce_can_be_done_again)
                        &met) == 0)
             continue;
         ++refused;
-        ck_assert_int_eq(memcmp(&photon, &before, sizeof photon), 0);
+        ck_assert_mem_eq(&photon, &before, sizeof photon);
         ck_assert_uint_eq(fate, ICE_ALIVE);
         takes.count = 0;
         ck_assert_int_eq(
