@@ -291,10 +291,8 @@ static void compare(const setting *with)
     world_sort(&self.arrivals);
     ck_assert_msg(self.arrivals.count == expected.arrivals.count, "%s: found %zu arrivals, %zu",
                   name, self.arrivals.count, expected.arrivals.count);
-    for (size_t i = 0; i < expected.arrivals.count; ++i)
-        ck_assert_msg(
-            memcmp(&self.arrivals.items[i], &expected.arrivals.items[i], sizeof(ice_arrival)) == 0,
-            "%s: arrival %zu differs", name, i);
+    ck_assert_mem_eq(self.arrivals.items, expected.arrivals.items,
+                     expected.arrivals.count * sizeof(ice_arrival));
     ck_assert_msg(memcmp(&self.account, &expected.account, sizeof self.account) == 0,
                   "%s: the account differs", name);
     free_lane(&self);
