@@ -70,7 +70,8 @@ typedef struct is_progress {
  *   label   wavelength, emission, photon_id, scatters
  * `emission` is an index into the lane's ring of emissions; IS_NOBODY: the slot is free. The top
  * bit of `scatters` says that the photon waits for a place in the hit buffer and that `met` of its
- * slot holds how many hits of its segment are recorded already. */
+ * slot holds how many hits of its segment are recorded already. Pools of wavefront have the wave of
+ * the photon's birth in place of `scatters`, and a negative wavelength says that it waits. */
 #define IS_NOBODY     0xffffffffu
 #define IS_WAITING    0x80000000u
 #define IS_SLOT_BYTES 48u
@@ -97,7 +98,7 @@ typedef struct is_lane_memory {
     is_word *segment;        /* [capacity] wavefront: length, absorption left, angle, azimuth */
     uint32_t *candidates;    /* [capacity / 32] wavefront, a bit per slot: may meet a module */
     uint32_t *vacant;        /* [capacity / 32] loops, a bit per slot: it is free */
-    ice_emission *emissions; /* [IS_LANE_BATCHES << IS_START_SHIFT] the ring */
+    ice_emission *emissions; /* [IS_LANE_BATCHES << is_gpu_start_shift()] the ring */
     uint32_t *offsets;       /* as many: photons of the batch before this emission */
     uint32_t *starts;        /* [IS_LANE_BATCHES][start_count] emission (within the batch) of every
                                 IS_START_STRIDE-th photon, and of the last */
