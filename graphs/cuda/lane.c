@@ -214,7 +214,10 @@ int is_lane_create(is_lane *lane, const is_gpu_options *options, const ice_table
     if (lane->schedule->loops) {
         if (options->profile)
             IS_CUDA(ordinal, error, cudaLibraryGetKernel(&lane->stamp, library, "is_stamp"));
-        return is_lane_build_loop(lane, error);
+        nvtxRangePushA("build the loop");
+        status = is_lane_build_loop(lane, error);
+        nvtxRangePop();
+        return status;
     }
     return IS_GRAPH_OK;
 }

@@ -20,8 +20,6 @@
 #include "graphs/cuda/lane.h"
 #include "kernels/cuda/compact.h"
 
-#include <nvtx3/nvToolsExt.h>
-
 enum { VISITS_PER_TRIP = 2 };
 
 /* Blocks of a kernel with a thread for every slot of a chain; create and collide list slots first:
@@ -238,7 +236,6 @@ static int build_body(is_lane *lane, cudaGraph_t body, cudaGraphConditionalHandl
 int is_lane_build_loop(is_lane *lane, is_gpu_error *error)
 {
     const int ordinal = lane->ordinal;
-    nvtxRangePushA("build the loop");
     IS_CUDA(ordinal, error, cudaGraphCreate(&lane->graph, 0));
     cudaGraphConditionalHandle loop;
     IS_CUDA(ordinal, error,
@@ -251,7 +248,6 @@ int is_lane_build_loop(is_lane *lane, is_gpu_error *error)
     if (status != IS_GRAPH_OK)
         return status;
     IS_CUDA(ordinal, error, cudaGraphInstantiate(&lane->loop, lane->graph, 0));
-    nvtxRangePop();
     return IS_GRAPH_OK;
 }
 
