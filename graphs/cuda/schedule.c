@@ -5,19 +5,20 @@
 
 #include <string.h>
 
-/* Bytes that a kernel moves between a slot and its threads: three words of IS_SLOT_BYTES, and the
- * segment between the stages of wavefront. */
+/* Bytes that a kernel moves between a slot and its threads: words of IS_SLOT_BYTES, and the segment
+ * between the stages of wavefront. scatter leaves labels alone; create reads a bit for every slot.
+ */
 enum { WORD = 16, PHOTON = IS_SLOT_BYTES };
 
 static const is_gpu_schedule schedules[IS_SCHEDULE_COUNT] = {
     [IS_SCHEDULE_WAVEFRONT] = {.entry = "kernels/cuda/device/wavefront.h",
-                               .kernels = {{"is_create", WORD},
+                               .kernels = {{"is_create", 0},
                                            {"is_propagate", PHOTON + WORD},
                                            {"is_collide", PHOTON + WORD},
-                                           {"is_scatter", PHOTON + WORD + PHOTON}},
+                                           {"is_scatter", 3 * WORD + 2 * WORD}},
                                .loops = true},
     [IS_SCHEDULE_FUSED] = {.entry = "kernels/cuda/device/fused.h",
-                           .kernels = {{"is_create", WORD}, {"is_visit", 2 * PHOTON}},
+                           .kernels = {{"is_create", 0}, {"is_visit", 2 * PHOTON}},
                            .loops = true},
     [IS_SCHEDULE_MONOLITHIC] = {.entry = "kernels/cuda/device/monolithic.h",
                                 .kernels = {{"is_monolithic", 0}},
