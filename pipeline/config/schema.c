@@ -144,8 +144,11 @@ static void unknown_key(reader *read, const is_yaml_node *key, const char *secti
                       typed, (int)strcspn(typed, "."), typed, strchr(typed, '.') + 1);
         return;
     }
-    if (++read->unknown <= SUGGESTIONS_MOST &&
-        nearest_key(read, section, typed, nearest, sizeof nearest)) {
+    if (++read->unknown > SUGGESTIONS_MOST) {
+        is_yaml_error(read->error, key, "unknown key '%s%s%.60s'", section, dot, typed);
+        return;
+    }
+    if (nearest_key(read, section, typed, nearest, sizeof nearest)) {
         is_yaml_error(read->error, key, "unknown key '%s%s%.60s', did you mean '%s'?", section, dot,
                       typed, nearest);
         return;

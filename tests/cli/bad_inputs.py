@@ -6,7 +6,7 @@
     bad_inputs.py PROGRAM --table    prints them as a Markdown table instead: docs/bad-inputs.md
 
 Every case has a folder of its own, the exit status and the texts that standard error must contain.
-On top of that no case may end by a signal or a sanitizer's report, take longer than 60 s, leave a
+On top of that no case may end by a signal or a sanitizer's report, take longer than 20 s, leave a
 .part behind or a hit file that is not complete, or fail without a message.
 """
 
@@ -27,7 +27,7 @@ from bad_inputs_files import CASES, Special, good  # noqa: E402
 from bad_inputs_models import configuration_cases, geometry_cases, ice_cases  # noqa: E402
 from bad_inputs_steps import step_cases  # noqa: E402
 
-SECONDS = 60  # a guard against hanging, wide enough for a sanitizer on a busy machine
+SECONDS = 20
 NOBODY = 65534
 SANITIZER = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:")
 
