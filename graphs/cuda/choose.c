@@ -210,7 +210,6 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
         photons += emissions[i].photons;
     int best = -1;
     double best_seconds = 0;
-    is_gpu_options first = *options;
     for (int i = 0; i < CANDIDATES; ++i) {
         const is_gpu_options tried = with(options, &candidates[i]);
         double seconds = 0;
@@ -231,7 +230,7 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
     }
     if (best < 0)
         return error->status; /* of the last one: none fits */
-    *options = with(&first, &candidates[best]);
+    *options = with(options, &candidates[best]);
     report_line(report, report_size, options, "chosen");
     if (cached)
         remember(path, best);

@@ -95,8 +95,7 @@ static int limits_of(int ordinal, is_gpu_limits *out, is_gpu_error *error)
     struct cudaDeviceProp properties;
     IS_CUDA(ordinal, error, cudaGetDeviceProperties(&properties, ordinal));
     *out = (is_gpu_limits){.architecture = properties.major * 10 + properties.minor,
-                           .processors = properties.multiProcessorCount,
-                           .threads_per_processor = properties.maxThreadsPerMultiProcessor};
+                           .processors = properties.multiProcessorCount};
     return IS_GRAPH_OK;
 }
 
@@ -167,7 +166,9 @@ static int take_memory(is_gpu *gpu, const ice_tables *tables, const is_gpu_limit
         (void)cudaGetLastError();
         const uint32_t before = gpu->options.pool;
         gpu->options.pool /= 2;
-        if (gpu->options.pool < POOL_FLOOR)
+        is_gpu_resolve(&gpu->options, limits);
+        /* Large blocks and many chains make a smallest pool of their own. */
+        if (gpu->options.pool < POOL_FLOOR || gpu->options.pool >= before)
             return is_gpu_error_set(
                 error, IS_GRAPH_NO_MEMORY,
                 "GPU %d: %llu bytes of device memory are wanted for a pool of %u photons, %u hits "
@@ -175,7 +176,6 @@ static int take_memory(is_gpu *gpu, const ice_tables *tables, const is_gpu_limit
                 "graph.hits or graph.lanes",
                 ordinal, (unsigned long long)total, before, gpu->options.hits,
                 gpu->options.batch_emissions, limit ? "device.memory_limit" : "the device");
-        is_gpu_resolve(&gpu->options, limits);
     }
     if (gpu->options.pool != asked)
         snprintf(gpu->warnings, sizeof gpu->warnings,

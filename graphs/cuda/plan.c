@@ -100,7 +100,6 @@ static int fill_plan(is_gpu_plan *plan, const is_tables *tables, int architectur
         limits.architecture = device.architecture;
         limits.processors = device.processors;
     }
-    limits.threads_per_processor = (int)processor_of(limits.architecture).threads;
     if (!is_gpu_schedule_of(plan->options.schedule))
         return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED, "schedule %s has no plan of its own",
                                 is_schedule_name(plan->options.schedule));

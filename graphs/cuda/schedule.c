@@ -43,8 +43,7 @@ const is_gpu_schedule *is_gpu_schedule_of(is_schedule schedule)
 is_gpu_limits is_gpu_limits_assumed(int architecture)
 {
     const is_gpu_limits limits = {.architecture = architecture ? architecture : 90,
-                                  .processors = 132,
-                                  .threads_per_processor = 2048};
+                                  .processors = 132};
     return limits;
 }
 

@@ -28,7 +28,6 @@ const is_gpu_schedule *is_gpu_schedule_of(is_schedule schedule);
 typedef struct is_gpu_limits {
     int architecture;
     int processors;
-    int threads_per_processor;
 } is_gpu_limits;
 
 /* A device like the one that defaults were measured on, for plans without a GPU. */
