@@ -15,7 +15,7 @@
 #include <time.h>
 
 enum {
-    LANES_ASSUMED = 2,      /* of a GPU that is not made yet, */
+    LANES_ASSUMED = 3,      /* of a GPU that is not made yet, */
     CREDITS_PER_LANE = 3,   /* and what it takes at a time */
     BATCHES_WAITING = 2,    /* for the GPU, so that it never waits for one */
     BATCHES_MAKING_HITS = 6 /* of which a hit-rich one may take longer than the GPU for the next */
@@ -195,7 +195,6 @@ static int plan_gpu(gpu_device *device, is_gpu_error *error)
         return result;
     }
     device->settings.math = plan->options.math;
-    device->settings.lanes = plan->options.lanes;
     device->settings.batch_emissions = plan->options.batch_emissions;
     device->settings.batch_photons = plan->options.batch_photons;
     is_gpu_plan_destroy(plan);
