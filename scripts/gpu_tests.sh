@@ -12,6 +12,9 @@
 # SCALE            of samples by themselves (1: 1e7 photons and more in all; 100: 1e9)
 # SANITIZER_SCALE  under compute-sanitizer (0.02)
 # TIME             seconds that one suite may take (1800)
+#
+# All runs share one cache of compiled kernels, in the folder of the logs: compiling is most of what
+# a suite does the first time.
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
@@ -20,7 +23,9 @@ source "$(dirname "$0")/common.sh"
 folder=${BUILD:-build/release}/tests/gpu
 read -ra tools <<<"${TOOLS:-none memcheck racecheck initcheck synccheck}"
 logs=${LOGS:-$(mktemp -d)}
-mkdir -p "$logs"
+mkdir -p "$logs/cache"
+logs=$(cd "$logs" && pwd)
+export ICESTREAM_GPU_CACHE=$logs/cache
 sanitizer=$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)
 
 suites=()

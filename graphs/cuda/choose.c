@@ -35,6 +35,17 @@ static is_gpu_options with(const is_gpu_options *options, const candidate *one)
     return result;
 }
 
+/* The same with every number that a run of it will have. */
+static is_gpu_options resolved(const is_gpu_options *options, const candidate *one,
+                               const is_gpu_device *device)
+{
+    is_gpu_options result = with(options, one);
+    is_gpu_limits limits = is_gpu_limits_assumed(device->architecture);
+    limits.processors = device->processors;
+    is_gpu_resolve(&result, &limits);
+    return result;
+}
+
 bool is_gpu_candidate(const is_gpu_options *options, size_t index, is_gpu_options *out)
 {
     if (index >= CANDIDATES)
@@ -97,10 +108,7 @@ static int measure(const is_gpu_options *options, const is_tables *tables,
 static int program_key(const is_gpu_options *options, const is_tables *tables,
                        const is_gpu_device *device, char key[65])
 {
-    is_gpu_options first = with(options, &candidates[0]);
-    is_gpu_limits limits = is_gpu_limits_assumed(device->architecture);
-    limits.processors = device->processors;
-    is_gpu_resolve(&first, &limits);
+    const is_gpu_options first = resolved(options, &candidates[0], device);
     char definitions[IS_DEFINITIONS_SIZE], why[512];
     is_program_options wanted;
     is_gpu_error ignored; /* measuring will complain */
@@ -115,18 +123,13 @@ static int program_key(const is_gpu_options *options, const is_tables *tables,
 }
 
 /* A choice belongs to a device, a world and what the user has fixed. Returns 0, or -1: no cache. */
-static int choice_path(const is_gpu_options *options, const is_tables *tables, char *path,
-                       size_t size)
+static int choice_path(const is_gpu_options *options, const is_tables *tables,
+                       const is_gpu_device *device, char *path, size_t size)
 {
-    is_gpu_device device;
-    is_gpu_error ignored; /* without a description there is no cache, and measuring will complain */
     char folder[4096], key[65], program[65];
-    memset(&device, 0, sizeof device);
-    if (!options->use_cache || is_gpu_describe(options->ordinal, &device, &ignored) ||
-        is_cache_directory(folder, sizeof folder) ||
-        program_key(options, tables, &device, program) != 0)
+    if (!options->use_cache || is_cache_directory(folder, sizeof folder) ||
+        program_key(options, tables, device, program) != 0)
         return -1;
-    device.memory_free = 0; /* of the moment */
     const uint32_t fixed[] = {options->pool,
                               options->bounces_per_wave,
                               options->block,
@@ -140,7 +143,7 @@ static int choice_path(const is_gpu_options *options, const is_tables *tables, c
                               options->when,
                               options->every,
                               options->math};
-    const is_cache_part parts[] = {{&device, sizeof device},
+    const is_cache_part parts[] = {{device, sizeof *device},
                                    {candidates, sizeof candidates},
                                    {fixed, sizeof fixed},
                                    is_cache_text(program),
@@ -197,11 +200,17 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
                   uint32_t count, char *report, size_t report_size, is_gpu_error *error)
 {
     report[0] = '\0';
+    is_gpu_device device;
+    memset(&device, 0, sizeof device);
+    const int described = is_gpu_describe(options->ordinal, &device, error);
+    if (described != IS_GRAPH_OK)
+        return described;
+    device.memory_free = 0; /* of the moment: no part of what a choice belongs to */
     char path[4200] = "";
-    const bool cached = choice_path(options, tables, path, sizeof path) == 0;
+    const bool cached = choice_path(options, tables, &device, path, sizeof path) == 0;
     const int before = cached ? remembered(path) : -1;
     if (before >= 0) {
-        *options = with(options, &candidates[before]);
+        *options = resolved(options, &candidates[before], &device);
         report_line(report, report_size, options, "chosen by an earlier run");
         return IS_GRAPH_OK;
     }
@@ -211,7 +220,7 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
     int best = -1;
     double best_seconds = 0;
     for (int i = 0; i < CANDIDATES; ++i) {
-        const is_gpu_options tried = with(options, &candidates[i]);
+        const is_gpu_options tried = resolved(options, &candidates[i], &device);
         double seconds = 0;
         const int status = measure(&tried, tables, emissions, count, &seconds, error);
         /* A candidate that does not fit is none; a device that fails is a failure. */
@@ -230,7 +239,7 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
     }
     if (best < 0)
         return error->status; /* of the last one: none fits */
-    *options = with(options, &candidates[best]);
+    *options = resolved(options, &candidates[best], &device);
     report_line(report, report_size, options, "chosen");
     if (cached)
         remember(path, best);

@@ -12,7 +12,8 @@
 enum { GPU_SKIPPED = 77 };
 
 /* Runs a suite without fork(), which a CUDA context does not survive; where there is no device it
- * says so and returns GPU_SKIPPED. Programs are cached in a folder of the suite's own. */
+ * says so and returns GPU_SKIPPED. Programs are cached in a folder of the suite's own, or in
+ * $ICESTREAM_GPU_CACHE, which several suites may share. */
 int gpu_suite_run(Suite *suite);
 
 /* The environment variable ICESTREAM_GPU_SCALE (default 1) multiplies samples; at least `least`
