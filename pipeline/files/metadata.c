@@ -69,6 +69,30 @@ bool is_metadata_account(const json_t *metadata, is_account *out)
     return true;
 }
 
+const char *is_maths_name(is_maths_used maths)
+{
+    static const char *const names[] = {
+        [IS_MATHS_PORTABLE] = "portable", [IS_MATHS_FAST] = "fast", [IS_MATHS_MIXED] = "mixed"};
+    return names[maths & IS_MATHS_MIXED];
+}
+
+int is_metadata_set_maths(json_t *metadata, is_maths_used maths, is_error *error)
+{
+    if (maths != IS_MATHS_NONE &&
+        json_object_set_new(metadata, "math", json_string(is_maths_name(maths))))
+        return is_error_set(error, IS_E_MEMORY, "out of memory for metadata");
+    return IS_OK;
+}
+
+is_maths_used is_metadata_maths(const json_t *metadata)
+{
+    const char *word = json_string_value(json_object_get(metadata, "math"));
+    is_maths_used maths = word ? IS_MATHS_MIXED : IS_MATHS_NONE;
+    while (maths != IS_MATHS_NONE && strcmp(word, is_maths_name(maths)) != 0)
+        maths -= 1;
+    return maths;
+}
+
 bool is_account_closes(const is_account *account)
 {
     uint64_t sum;
@@ -83,4 +107,17 @@ bool is_metadata_same_origin(const json_t *a, const json_t *b)
     return json_is_string(json_object_get(a, "seed")) && json_is_object(digests) &&
            json_equal(json_object_get(a, "seed"), json_object_get(b, "seed")) &&
            json_equal(digests, json_object_get(b, "digests"));
+}
+
+bool is_metadata_same_settings(const json_t *a, const json_t *b)
+{
+    static const char *const names[] = {"configuration", "ice", "detector"};
+    bool same = json_is_string(json_object_get(a, "seed")) &&
+                json_equal(json_object_get(a, "seed"), json_object_get(b, "seed"));
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        const json_t *digest = json_object_get(json_object_get(a, "digests"), names[i]);
+        same = same && json_is_string(digest) &&
+               json_equal(digest, json_object_get(json_object_get(b, "digests"), names[i]));
+    }
+    return same;
 }

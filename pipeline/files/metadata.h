@@ -11,6 +11,8 @@
  *   seed                the run's seed, as decimal text because JSON integers end at 2^63
  *   digests             {"configuration", "ice", "detector", "input"}: SHA-256, text; may be absent
  *   account             hit files: the seven counts of is_account
+ *   math                hit files: "portable", "fast" or "mixed", absent where no photon was
+ * computed
  *
  * Other keys are allowed and kept. Nothing in it depends on time or place: equal runs give equal
  * files.
@@ -28,6 +30,18 @@ typedef struct is_origin {
     const char *configuration, *ice, *detector, *input;
 } is_origin;
 
+/* The maths that photons were computed with (device.math). Hits of portable maths are the same on
+ * every device, those of fast maths are others. Kinds add up by or. */
+typedef enum is_maths_used {
+    IS_MATHS_NONE = 0, /* no photon, or nobody knows */
+    IS_MATHS_PORTABLE = 1,
+    IS_MATHS_FAST = 2,
+    IS_MATHS_MIXED = IS_MATHS_PORTABLE | IS_MATHS_FAST
+} is_maths_used;
+
+/* Its word in files and messages, NULL for IS_MATHS_NONE. */
+const char *is_maths_name(is_maths_used maths);
+
 /* A new metadata object with seed and digests; the caller owns *out (json_decref). IS_E_MEMORY. */
 int is_metadata_create(const is_origin *origin, json_t **out, is_error *error);
 
@@ -36,10 +50,17 @@ int is_metadata_set_account(json_t *metadata, const is_account *account, is_erro
 /* Reads the account; false: absent or malformed. */
 bool is_metadata_account(const json_t *metadata, is_account *out);
 
+/* Stores the maths; IS_MATHS_NONE: nothing. IS_E_MEMORY. */
+int is_metadata_set_maths(json_t *metadata, is_maths_used maths, is_error *error);
+/* Reads them; IS_MATHS_NONE where they are absent or no known word. */
+is_maths_used is_metadata_maths(const json_t *metadata);
+
 /* created = absorbed + detected + left + stopped, exactly (sums that overflow do not close). */
 bool is_account_closes(const is_account *account);
 
 /* Whether two metadata objects name the same seed and the same four digests. */
 bool is_metadata_same_origin(const json_t *a, const json_t *b);
+/* The same without the digest of the input: made by the same settings, from whatever file. */
+bool is_metadata_same_settings(const json_t *a, const json_t *b);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "graphs/graph.h"
 #include "kernels/tables.h"
+#include "pipeline/files/metadata.h"
 #include "pipeline/host/workers.h"
 #include "pipeline/icestream.h"
 #include "stages/model.h"
@@ -52,6 +53,7 @@ typedef struct is_batch {
     is_hit *hits; /* [hit_count], sorted */
     size_t hit_count;
     is_account account;
+    is_maths_used maths;
     double seconds; /* of one thread */
     is_error error; /* error.status IS_OK: done; else the fields above are empty */
 } is_batch;

@@ -347,6 +347,13 @@ void is_device_facts_of(const is_device *device, is_device_facts *out)
     device->backend.functions->facts_of(device->backend.self, out);
 }
 
+/* A CPU has portable maths only. */
+static is_maths_used maths_of(const is_device_facts *facts)
+{
+    bool fast = facts->is_gpu && facts->gpu.math != IS_MATH_PORTABLE;
+    return fast ? IS_MATHS_FAST : IS_MATHS_PORTABLE;
+}
+
 const char *is_device_text(const is_device *device, char *buffer, size_t size)
 {
     is_device_facts facts;
@@ -357,7 +364,7 @@ const char *is_device_text(const is_device *device, char *buffer, size_t size)
     }
     if (facts.is_gpu) {
         snprintf(buffer, size, "%s (GPU %d), %s maths, %s", facts.name, facts.gpu.ordinal,
-                 facts.gpu.math == IS_MATH_PORTABLE ? "portable" : "fast", schedule);
+                 is_maths_name(maths_of(&facts)), schedule);
     } else {
         snprintf(buffer, size, "%s, %u thread%s, %s, %s", facts.name, facts.threads,
                  facts.threads == 1 ? "" : "s", facts.instruction_set, schedule);
@@ -401,6 +408,13 @@ uint32_t is_device_pool(const is_device *device)
 const char *is_device_instruction_set(const is_device *device)
 {
     return device->made.instruction_set;
+}
+
+is_maths_used is_device_maths(const is_device *device)
+{
+    is_device_facts facts;
+    is_device_facts_of(device, &facts);
+    return maths_of(&facts);
 }
 
 const char *is_device_name(const is_device *device)

@@ -89,6 +89,8 @@ is_schedule is_device_schedule(const is_device *device);
 uint32_t is_device_pool(const is_device *device);
 /* Lives as long as the device; "" on a GPU. */
 const char *is_device_instruction_set(const is_device *device);
+/* What photons that it gets now are computed with. */
+is_maths_used is_device_maths(const is_device *device);
 /* As it was at creation; lives as long as the device. */
 const char *is_device_name(const is_device *device);
 /* Zeros on a CPU. */

@@ -36,6 +36,7 @@ static void compute_batch(is_job *job, void *thread_state)
         is_graph_run(thread->graph, batch->emissions, batch->count, &thread->arrivals, &account);
     switch (result) {
     case IS_GRAPH_OK:
+        batch->maths = IS_MATHS_PORTABLE;
         is_device_finish_batch(thread->models, batch, &account, &thread->arrivals);
         break;
     case IS_GRAPH_CANCELLED:

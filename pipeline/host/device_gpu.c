@@ -279,6 +279,8 @@ static bool take_finished(gpu_device *device)
         }
         batch->arrivals = result.arrivals;
         batch->ended = result.account;
+        batch->maths =
+            device->settings.math == IS_MATH_PORTABLE ? IS_MATHS_PORTABLE : IS_MATHS_FAST;
         batch->job.run = make_hits;
         took = true;
         (void)is_workers_submit(device->hits,

@@ -328,6 +328,7 @@ static void compute_done(is_job *job)
     is_run_tell_news(run);
     if (batch->error.status == IS_OK && unit->state != IS_UNIT_SET_ASIDE && !unit->spoiled) {
         is_account_add(&unit->account, &batch->account);
+        unit->maths |= batch->maths;
         is_account_add(&run->account, &batch->account);
         unit->seconds += batch->seconds;
         run->seconds_computing += batch->seconds;

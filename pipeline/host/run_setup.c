@@ -214,6 +214,9 @@ int is_run_setup(is_run_state *run, is_error *error)
     if (status == IS_OK) {
         status = start_workers(run, error);
     }
+    if (status == IS_OK && run->options->resume && !run->common.to_stdout) {
+        status = is_run_check_maths(run, error);
+    }
     return status;
 }
 

@@ -67,6 +67,10 @@ typedef struct is_run_state {
 /* Loads models, builds tables, plans inputs and outputs, starts device and workers. On failure
  * is_run_teardown() is still to be called. */
 int is_run_setup(is_run_state *run, is_error *error);
+/* With --resume, when the device is made: hit files that the run would keep, and that were computed
+ * with other maths than it computes with, are IS_E_OUTPUT, each with its name; where
+ * device.fallback allows to mix maths, they are told of in a warning. IS_E_MEMORY. */
+int is_run_check_maths(is_run_state *run, is_error *error);
 /* Stops the workers and frees everything. */
 void is_run_teardown(is_run_state *run);
 

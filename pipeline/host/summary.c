@@ -56,12 +56,13 @@ static json_t *unit_json(const is_unit *unit)
     bool done = unit->state == IS_UNIT_DONE;
     bool read = done || unit->state == IS_UNIT_SKIPPED;
     return json_pack(
-        "{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:o?}", "input", text_json(unit->name), "output",
-        text_json(unit->output), "status", state_name(unit->state), "steps",
+        "{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?}", "input", text_json(unit->name),
+        "output", text_json(unit->output), "status", state_name(unit->state), "steps",
         read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
         read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
         read ? unit->summary.digest : NULL, "account", done ? account_json(&unit->account) : NULL,
-        "error", text_json(unit->set_aside_reason));
+        "math", done ? is_maths_name(unit->maths) : NULL, "error",
+        text_json(unit->set_aside_reason));
 }
 
 static json_t *files_json(const is_run_state *run)

@@ -79,6 +79,7 @@ struct is_unit {
     bool spoiled;           /* one of its batches told of bad input */
     uint32_t batches_out;   /* made, and not yet with the collector */
     is_account account;     /* of the batches that came back */
+    is_maths_used maths;    /* of them all */
     double seconds;         /* of compute threads */
     char *set_aside_reason; /* NULL: it was not */
 };

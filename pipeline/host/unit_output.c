@@ -56,6 +56,9 @@ static int write_file(is_unit *unit, is_error *error)
         status = is_metadata_set_account(metadata, &unit->account, error);
     }
     if (status == IS_OK) {
+        status = is_metadata_set_maths(metadata, unit->maths, error);
+    }
+    if (status == IS_OK) {
         status = is_table_writer_create(unit->output, is_schema_hits(), replace, &writer, error);
     }
     if (status == IS_OK) {

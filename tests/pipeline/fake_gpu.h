@@ -136,7 +136,7 @@ int is_gpu_describe(int ordinal, is_gpu_device *out, is_gpu_error *error)
 static is_gpu_options in_force(const is_gpu_options *options)
 {
     is_gpu_options settings = *options;
-    settings.math = settings.math == IS_MATH_AUTO ? IS_MATH_PORTABLE : settings.math;
+    settings.math = settings.math == IS_MATH_AUTO ? IS_MATH_FAST : settings.math;
     settings.pool = settings.pool != 0 ? settings.pool : 4096;
     settings.lanes = 2;
     if (settings.batch_emissions == 0) {

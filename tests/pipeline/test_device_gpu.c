@@ -1,4 +1,5 @@
 /* The host's side of a GPU, without one: results from any order of batches, and every failure. */
+#include "pipeline/files/hit_reader.h"
 #include "pipeline/host/device.h"
 #include "pipeline/models/models.h"
 #include "tests/pipeline/fake_gpu.h"
@@ -140,9 +141,8 @@ START_TEST(test_progress_tells_of_the_device)
     place.options.progress = open_memstream(&text, &size);
     ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.pool=16", NULL}), IS_OK);
     fclose(place.options.progress);
-    ck_assert_ptr_nonnull(strstr(text,
-                                 "device: fake GPU (GPU 0), portable maths, schedule measured "
-                                 "on the first batch (device.backend auto: 1 GPU found)\n"));
+    ck_assert_ptr_nonnull(strstr(text, "device: fake GPU (GPU 0), fast maths, schedule measured "
+                                       "on the first batch (device.backend auto: 1 GPU found)\n"));
     ck_assert_ptr_nonnull(strstr(text, "warning: GPU 0: a pool of 16 is small\n"));
     ck_assert_ptr_nonnull(strstr(text, "\nauto: fused 0.5 ns per photon\nauto: monolithic 0.4\n"));
     free(text);
@@ -283,6 +283,179 @@ START_TEST(test_no_gpu)
 }
 END_TEST
 
+/* ---- maths ----------------------------------------------------------------------------------- */
+
+/* What the trailer of a hit file says of its maths, "" where it says nothing. */
+static const char *math_in_file(const run_folder *place, const char *name, char word[16])
+{
+    char path[2 * SCRATCH_PATH];
+    is_hit_reader *reader = NULL;
+    is_error error = {.status = IS_OK};
+    ck_assert_int_eq(
+        is_hit_reader_open(run_folder_path(place->hits, name, path), false, &reader, &error),
+        IS_OK);
+    const json_t *math = json_object_get(is_hit_reader_metadata(reader), "math");
+    snprintf(word, 16, "%s", math != NULL ? json_string_value(math) : "");
+    is_hit_reader_destroy(reader);
+    return word;
+}
+
+/* Settings of runs, and the maths that they compute with. */
+static const struct {
+    const char *sets[3], *math;
+} ways[] = {
+    {{"device.backend=cpu"}, "portable"},
+    {{"graph.schedule=fused", "device.math=portable"}, "portable"},
+    {{"graph.schedule=fused", "device.math=fast"}, "fast"},
+    {{"device.backend=cuda", "graph.schedule=auto"}, "fast"}, /* math: auto */
+    {{"device.backend=cuda", "device.math=portable"}, "portable"},
+};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+static int run_way(run_folder *place, int way)
+{
+    return run_folder_run(place, (const char *[]){ways[way].sets[0], ways[way].sets[1], NULL});
+}
+
+START_TEST(test_hit_files_tell_their_maths)
+{
+    reset_fake();
+    run_folder place = open_place();
+    ck_assert_int_eq(run_way(&place, _i), IS_OK);
+    char word[16];
+    ck_assert_str_eq(math_in_file(&place, "a.hits.npy", word), ways[_i].math);
+    ck_assert_str_eq(math_in_file(&place, "d.hits.npy", word), ""); /* no photon was computed */
+    json_t *summary = run_folder_summary(&place);
+    const json_t *files = json_object_get(summary, "files");
+    const json_t *first = json_object_get(json_array_get(files, 0), "math");
+    ck_assert_str_eq(json_string_value(first), ways[_i].math);
+    ck_assert(json_is_null(json_object_get(json_array_get(files, 3), "math")));
+    json_decref(summary);
+
+    char path[2 * SCRATCH_PATH];
+    size_t size = 0, cpu_size = 0;
+    unsigned char *bytes = scratch_read(run_folder_path(place.hits, "a.hits.npy", path), &size);
+    ck_assert_int_eq(run_way(&place, 0), IS_OK);
+    unsigned char *of_cpu = scratch_read(path, &cpu_size);
+    bool equal = size == cpu_size && memcmp(bytes, of_cpu, size) == 0;
+    ck_assert_int_eq(equal, strcmp(ways[_i].math, "portable") == 0);
+    free(bytes);
+    free(of_cpu);
+    run_folder_close(&place);
+}
+END_TEST
+
+/* Every way goes on where every other one stopped, or refuses to. */
+START_TEST(test_resume_does_not_mix_maths)
+{
+    const int before = _i / WAYS, after = _i % WAYS;
+    reset_fake();
+    run_folder place = open_place();
+    ck_assert_int_eq(run_way(&place, before), IS_OK);
+    char path[2 * SCRATCH_PATH], refused[4 * SCRATCH_PATH];
+    ck_assert_int_eq(unlink(run_folder_path(place.hits, "b.hits.npy", path)), 0);
+    place.options.force = false;
+    place.options.resume = true;
+    atomic_store(&fake.submitted, 0);
+    int status = run_way(&place, after);
+    if (strcmp(ways[before].math, ways[after].math) == 0) {
+        ck_assert_msg(status == IS_OK, "%s", place.error.text);
+        json_t *summary = run_folder_summary(&place);
+        ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), FILES - 1);
+        ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), 1);
+        json_decref(summary);
+    } else {
+        ck_assert_int_eq(status, IS_E_OUTPUT);
+        snprintf(refused, sizeof refused, "\n%s: math: found %s, expected %s\n",
+                 run_folder_path(place.hits, "a.hits.npy", path), ways[before].math,
+                 ways[after].math);
+        ck_assert_msg(strstr(place.error.text, refused) != NULL, "%s", place.error.text);
+        ck_assert_ptr_nonnull(strstr(place.error.text, "nothing was computed; --resume does not"));
+        ck_assert_ptr_null(strstr(place.error.text, "d.hits.npy")); /* no photons, any maths */
+        ck_assert(!run_folder_has_hits(&place, "b.hits.npy"));
+        ck_assert_int_eq(atomic_load(&fake.submitted), 0);
+    }
+    run_folder_close(&place);
+}
+END_TEST
+
+/* Other settings make everything anew, whatever its maths were. */
+START_TEST(test_other_settings_are_no_mixture)
+{
+    reset_fake();
+    run_folder place = open_place();
+    ck_assert_int_eq(run_way(&place, 0), IS_OK);
+    place.options.force = false;
+    place.options.resume = true;
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.math=fast", "run.seed=2",
+                                                             "graph.schedule=fused", NULL}),
+                     IS_OK);
+    char word[16];
+    ck_assert_str_eq(math_in_file(&place, "a.hits.npy", word), "fast");
+    run_folder_close(&place);
+}
+END_TEST
+
+/* With the switch a run may go from one maths to the other, so going on with it may, too. */
+START_TEST(test_fallback_may_mix_maths)
+{
+    static const char *const sets[] = {"device.math=fast", "device.fallback=cpu",
+                                       "graph.schedule=fused", NULL};
+    reset_fake();
+    fake.submit_fault = 3; /* long before the last file */
+    run_folder place = open_place();
+    ck_assert_int_eq(run_folder_run(&place, sets), IS_OK);
+    char word[16];
+    ck_assert_str_eq(math_in_file(&place, "e.hits.npy", word), "portable");
+    reset_fake();
+    place.options.force = false;
+    place.options.resume = true;
+    char *text = NULL;
+    size_t size = 0;
+    place.options.progress = open_memstream(&text, &size);
+    ck_assert_int_eq(run_folder_run(&place, sets), IS_OK);
+    fclose(place.options.progress);
+    place.options.progress = NULL;
+    ck_assert_msg(strstr(text, "of other maths than this run's, which is fast, and may be kept"
+                               " (device.fallback cpu)") != NULL,
+                  "%s", text);
+    free(text);
+    json_t *summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), FILES);
+    json_decref(summary);
+    /* Without the switch the files do not go together. */
+    ck_assert_int_eq(
+        run_folder_run(&place, (const char *[]){"device.math=fast", "graph.schedule=fused", NULL}),
+        IS_E_OUTPUT);
+    ck_assert_ptr_nonnull(strstr(place.error.text, "e.hits.npy: math: found portable, expected f"));
+    run_folder_close(&place);
+}
+END_TEST
+
+/* What the GPU began and the CPU ended is of neither maths. */
+START_TEST(test_a_file_of_both_maths_goes_with_none)
+{
+    reset_fake();
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "a.steps.npy", 0, 1, 40000);
+    fake.submit_fault = 15;
+    const char *sets[] = {"device.math=fast", "device.fallback=cpu", "graph.schedule=fused", NULL};
+    ck_assert_int_eq(run_folder_run(&place, sets), IS_OK);
+    ck_assert_int_gt(atomic_load(&fake.taken), 0);
+    char word[16];
+    ck_assert_str_eq(math_in_file(&place, "a.hits.npy", word), "mixed");
+    reset_fake();
+    place.options.resume = true;
+    for (int way = 0; way < WAYS; ++way) {
+        ck_assert_int_eq(run_way(&place, way), IS_E_OUTPUT);
+        ck_assert_ptr_nonnull(strstr(place.error.text, "a.hits.npy: math: found mixed, expected"));
+    }
+    sets[0] = "device.math=portable"; /* whose fallback gives nothing but portable maths */
+    ck_assert_int_eq(run_folder_run(&place, sets), IS_E_OUTPUT);
+    run_folder_close(&place);
+}
+END_TEST
+
 /* ---- the device alone ------------------------------------------------------------------------ */
 
 typedef struct world {
@@ -408,6 +581,11 @@ int main(void)
     tcase_add_test(tests, test_completed_files_stay);
     tcase_add_test(tests, test_what_no_gpu_can_do_is_no_fault);
     tcase_add_test(tests, test_no_gpu);
+    tcase_add_loop_test(tests, test_hit_files_tell_their_maths, 0, WAYS);
+    tcase_add_loop_test(tests, test_resume_does_not_mix_maths, 0, WAYS * WAYS);
+    tcase_add_test(tests, test_other_settings_are_no_mixture);
+    tcase_add_test(tests, test_fallback_may_mix_maths);
+    tcase_add_test(tests, test_a_file_of_both_maths_goes_with_none);
     tcase_add_test(tests, test_a_device_carries_steps);
     tcase_add_test(tests, test_cancelled_batches_come_back);
     suite_add_tcase(suite, tests);

@@ -301,6 +301,51 @@ START_TEST(account_must_close)
 }
 END_TEST
 
+START_TEST(maths_have_a_word)
+{
+    static const struct {
+        is_maths_used maths;
+        const char *word;
+    } all[] = {{IS_MATHS_PORTABLE, "portable"}, {IS_MATHS_FAST, "fast"}, {IS_MATHS_MIXED, "mixed"}};
+    json_t *metadata = make_metadata(&origin, NULL);
+    ck_assert_int_eq(is_metadata_maths(metadata), IS_MATHS_NONE);
+    ck_assert_int_eq(is_metadata_set_maths(metadata, IS_MATHS_NONE, NULL), IS_OK);
+    ck_assert_ptr_null(json_object_get(metadata, "math"));
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+        ck_assert_int_eq(is_metadata_set_maths(metadata, all[i].maths, NULL), IS_OK);
+        ck_assert_str_eq(json_string_value(json_object_get(metadata, "math")), all[i].word);
+        ck_assert_int_eq(is_metadata_maths(metadata), all[i].maths);
+    }
+    json_object_set_new(metadata, "math", json_string("slow"));
+    ck_assert_int_eq(is_metadata_maths(metadata), IS_MATHS_NONE);
+    json_object_set_new(metadata, "math", json_integer(1));
+    ck_assert_int_eq(is_metadata_maths(metadata), IS_MATHS_NONE);
+    json_decref(metadata);
+}
+END_TEST
+
+START_TEST(settings_are_the_origin_without_the_input)
+{
+    json_t *same = make_metadata(&origin, NULL);
+    is_origin others[6] = {origin, origin, origin, origin, origin, origin};
+    others[0].seed = 1;
+    others[1].configuration = "c1";
+    others[2].ice = "other";
+    others[3].detector = NULL;
+    others[4].input = "other";
+    others[5].input = NULL;
+    for (int i = 0; i < 6; ++i) {
+        json_t *other = make_metadata(&others[i], NULL);
+        ck_assert_msg(is_metadata_same_settings(same, other) == (i > 3), "case %d", i);
+        ck_assert_msg(is_metadata_same_settings(other, same) == (i > 3), "case %d", i);
+        json_decref(other);
+    }
+    ck_assert(!is_metadata_same_settings(NULL, same));
+    ck_assert(!is_metadata_same_settings(NULL, NULL));
+    json_decref(same);
+}
+END_TEST
+
 START_TEST(matching_files_are_recognised)
 {
     scratch place = scratch_create();
@@ -619,6 +664,8 @@ int main(void)
     tcase_add_test(layout, bad_hits_are_refused);
     tcase_add_test(layout, hits_are_ordered_by_identity);
     tcase_add_test(layout, account_must_close);
+    tcase_add_test(layout, maths_have_a_word);
+    tcase_add_test(layout, settings_are_the_origin_without_the_input);
     tcase_add_test(layout, matching_files_are_recognised);
     suite_add_tcase(suite, layout);
     TCase *commit = tcase_create("commit");
