@@ -1,7 +1,8 @@
 /* Where what was compiled at run time is kept from one run to the next, and under which names.
  *
  * Files of the folder appear by rename, from names that no other process uses, and never change:
- * any number of processes may share it.
+ * any number of processes may share it. Entries that nobody has used for long go when there are too
+ * many: whoever looks for one must be able to make it anew.
  */
 #ifndef IS_CACHE_DIRECTORY_H
 #define IS_CACHE_DIRECTORY_H
@@ -29,6 +30,21 @@ is_cache_part is_cache_text(const char *text);
 /* The name of an entry: SHA-256 over all parts and their sizes, 64 hexadecimal digits. Returns 0,
  * or -1: no memory. */
 int is_cache_key(const is_cache_part *parts, size_t count, char key[65]);
+
+/* What the folder holds at most: a program has 30 to 100 kB, a choice of `auto` a line. */
+enum { IS_CACHE_FILES = 1024, IS_CACHE_MEBIBYTES = 256 };
+
+/* Notes that an entry is in use, as its time of access, which file systems do not keep by
+ * themselves everywhere. Where it cannot be noted the entry goes earlier. */
+void is_cache_used(const char *path);
+
+/* Removes entries from the folder, least recently used first, until it is within the bounds above,
+ * and what killed processes left more than a day ago. Files of other names stay. A folder that
+ * cannot be read or written stays as it is. */
+void is_cache_prune(const char *directory);
+
+/* Removes a folder with all that is in it, as far as possible. */
+void is_cache_remove_folder(const char *path);
 
 /* Reads a text file, a user's header for example; the caller frees *text. Returns 0, or -1 with a
  * sentence in `why`. */

@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +23,7 @@ struct is_custom_kernels {
 #define SYMBOL        "is_cpu_kernels_custom"
 #define SYMBOL_OPTION "-DIS_KERNELS_SYMBOL=is_cpu_kernels_custom"
 
-enum { OPTIONS_MOST = 48, OPTION_SIZE = 64, KEY_DIGITS = 64 };
+enum { OPTIONS_MOST = 48, OPTION_SIZE = 64, KEY_DIGITS = 64, ATTEMPTS = 5 };
 
 /* Everything that an object is made from. */
 typedef struct recipe {
@@ -164,15 +163,6 @@ static int write_source(const char *folder, const char *name, const char *text, 
     }
     const bool good = fputs(text, file) >= 0;
     return fclose(file) == 0 && good ? 0 : cannot_write(path, why, why_size);
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-    (void)status;
-    (void)type;
-    (void)place;
-    remove(path);
-    return 0;
 }
 
 /* ---- entries of the cache ------------------------------------------------------------------- */
@@ -325,7 +315,7 @@ static int build(const recipe *made, const char *directory, const char *path, ch
             result = compile(made, folder, object, why, why_size);
         if (result == 0)
             result = store(object, path, why, why_size);
-        nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+        is_cache_remove_folder(folder);
         return result;
     }
     return cannot_write(directory, why, why_size);
@@ -341,9 +331,21 @@ static int find_or_build(const recipe *made, is_custom_kernels *out, char *why, 
         return -1;
     }
     snprintf(path, sizeof path, "%s/%s.so", directory, made->key);
-    if (!is_sound(path) && build(made, directory, path, why, why_size) != 0)
-        return -1;
-    return load(path, out, why, why_size);
+    /* Another process may prune the entry away before it is loaded. */
+    int result = -1;
+    for (int attempt = 0; result != 0 && attempt < ATTEMPTS; ++attempt) {
+        if (is_sound(path)) {
+            is_cache_used(path);
+        } else {
+            if (build(made, directory, path, why, why_size) != 0)
+                return -1;
+            is_cache_prune(directory);
+        }
+        result = load(path, out, why, why_size);
+        if (result != 0 && access(path, F_OK) == 0)
+            return -1;
+    }
+    return result;
 }
 
 /* ---- together ------------------------------------------------------------------------------- */

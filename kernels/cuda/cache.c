@@ -75,6 +75,7 @@ int is_program_read(const char *directory, const char key[65], is_program *progr
         program->bytes = (size_t)head.bytes;
         program->is_ptx = head.is_ptx != 0;
         memcpy(program->key, key, 65);
+        is_cache_used(path);
     } else {
         free(program->image);
         free(program->kernels);

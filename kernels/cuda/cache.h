@@ -9,7 +9,7 @@
 
 #include "kernels/cuda/program.h"
 
-/* Reads the entry of a key into program->image, bytes, is_ptx, kernels, kernel_count, key. Returns
+/* Reads the entry of a key, and notes that it is used, into program->image, bytes, is_ptx, kernels, kernel_count, key. Returns
  * 0, or -1: there is none that is sound. */
 int is_program_read(const char *directory, const char key[65], is_program *program);
 

@@ -221,6 +221,14 @@ static void remember(const is_nvrtc *nvrtc, const is_program *program)
         is_compiler_write(directory, is_nvrtc_version(nvrtc));
 }
 
+/* Also where nothing was compiled: choices of `auto` are added for old programs, too. */
+static void prune(void)
+{
+    char directory[4096];
+    if (is_cache_directory(directory, sizeof directory) == 0)
+        is_cache_prune(directory);
+}
+
 static int find_or_compile(const is_program_options *options, const is_recipe *recipe,
                            is_program *program, char *why, size_t why_size)
 {
@@ -245,6 +253,8 @@ static int find_or_compile(const is_program_options *options, const is_recipe *r
                  options->use_cache ? "no cache has them" : "caches are switched off");
     }
     is_nvrtc_destroy(nvrtc);
+    if (result == 0 && options->use_cache)
+        prune();
     return result;
 }
 

@@ -2,6 +2,7 @@
  * of a built-in gives the same bits in every schedule and instruction set, mistakes are shown where
  * the user made them, compiled objects are kept, found damaged, and shared by processes. */
 #include "graphs/graph.h"
+#include "kernels/cache_directory.h"
 #include "kernels/cpu/custom.h"
 
 #include "tests/support/scratch_files.h"
@@ -9,11 +10,13 @@
 #include "tests/support/test_scale.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -421,6 +424,27 @@ START_TEST(processes_share_the_cache)
 }
 END_TEST
 
+/* More entries than the cache keeps: the new one is there at the end, and the oldest is not. */
+START_TEST(a_full_cache_takes_a_new_object)
+{
+    const scratch place = start();
+    char path[SCRATCH_PATH], name[128];
+    ck_assert_int_eq(mkdir(scratch_path(&place, "icestream", path), 0700), 0);
+    for (int i = 0; i < IS_CACHE_FILES; ++i) {
+        snprintf(name, sizeof name, "icestream/%064x.choice", (unsigned)i);
+        scratch_write(scratch_path(&place, name, path), "", 0);
+        const struct timespec times[2] = {{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}};
+        ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+    }
+    is_custom_kernels_destroy(create_scatter(RAYLEIGH));
+    ck_assert_uint_eq(cached(&place, "*.so"), 1);
+    ck_assert_uint_eq(cached(&place, "*"), IS_CACHE_FILES);
+    snprintf(name, sizeof name, "%064x.choice", 0u);
+    ck_assert_uint_eq(cached(&place, name), 0);
+    scratch_remove(&place);
+}
+END_TEST
+
 START_TEST(without_a_cache_there_is_the_folder_for_temporary_files)
 {
     const scratch place = scratch_create();
@@ -452,6 +476,7 @@ int main(void)
     tcase_add_test(all, objects_are_kept);
     tcase_add_test(all, damaged_objects_are_made_again);
     tcase_add_test(all, processes_share_the_cache);
+    tcase_add_test(all, a_full_cache_takes_a_new_object);
     tcase_add_test(all, without_a_cache_there_is_the_folder_for_temporary_files);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);

@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,6 +246,44 @@ START_TEST(the_second_time_it_is_cached)
     ck_assert_int_eq(count_files(cache, ".part"), 0);
     is_program_destroy(first);
     is_program_destroy(second);
+}
+END_TEST
+
+/* Entries of a folder that nobody has used since. */
+static void fill_cache(unsigned count)
+{
+    const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    for (unsigned i = 0; i < count; ++i) {
+        char path[2 * SCRATCH_PATH];
+        snprintf(path, sizeof path, "%s/%064x.kernels", cache, i);
+        scratch_write(path, "", 0);
+        ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
+    }
+}
+
+/* A program stays as long as it is used, and a full cache takes new ones. */
+START_TEST(a_full_cache_forgets_what_is_not_used)
+{
+    is_program *first = get(&defaults);
+    char path[2 * SCRATCH_PATH];
+    entry_path(first, path);
+    const struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    ck_assert_int_eq(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+    fill_cache(IS_CACHE_FILES + 5);
+    is_program *used = get(&defaults);
+    ck_assert_int_eq(used->origin, IS_PROGRAM_CACHED);
+    ck_assert_int_eq(count_files(cache, ".kernels"), IS_CACHE_FILES);
+    is_program_options fast = defaults;
+    fast.fast_math = true;
+    is_program_destroy(get(&fast));
+    ck_assert_int_eq(count_files(cache, ".kernels"), IS_CACHE_FILES);
+    is_program *both[] = {get(&defaults), get(&fast)};
+    for (int i = 0; i < 2; ++i) {
+        ck_assert_int_eq(both[i]->origin, IS_PROGRAM_CACHED);
+        is_program_destroy(both[i]);
+    }
+    is_program_destroy(first);
+    is_program_destroy(used);
 }
 END_TEST
 
@@ -702,6 +741,7 @@ int main(void)
         tcase_add_test(compiler, programs_of_different_options_are_different);
         tcase_add_test(compiler, fast_maths_is_defined_and_used);
         tcase_add_test(compiler, the_second_time_it_is_cached);
+        tcase_add_test(compiler, a_full_cache_forgets_what_is_not_used);
         tcase_add_test(compiler, without_the_cache_nothing_is_written);
         tcase_add_test(compiler, a_damaged_entry_is_compiled_again);
         tcase_add_test(compiler, a_misnamed_entry_is_not_taken);
