@@ -136,14 +136,16 @@ typedef struct is_gpu_plan_kernel {
     is_kernel_resources resources; /* registers 0: of PTX, nothing is known but the name */
     uint32_t block, blocks_per_processor;
     double occupancy;        /* resident threads over the most that a multiprocessor holds */
-    uint32_t bytes_per_slot; /* read and written by one visit of one slot, tables excluded */
+    uint32_t bytes_per_slot; /* read and written by one visit of one slot, tables excluded; 0: it
+                                has no such visits */
 } is_gpu_plan_kernel;
 typedef struct is_gpu_plan {
     is_gpu_options options; /* in force */
     is_gpu_plan_kernel *kernels;
     size_t kernel_count;
     is_program_origin origin;
-    double bytes_per_bounce; /* pool traffic of one photon's bounce */
+    double bytes_per_bounce; /* pool traffic of one photon's bounce; 0: its photons are in the pool
+                                between launches only (the schedules of one kernel) */
     uint64_t pool_bytes, queue_bytes, hit_bytes, table_bytes, staging_bytes, device_bytes;
 } is_gpu_plan;
 int is_gpu_plan_create(const is_gpu_options *options, const is_tables *tables, int architecture,

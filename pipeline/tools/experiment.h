@@ -48,7 +48,7 @@ typedef struct is_gpu_figures {
     double stage_seconds[6]; /* with profile: as in is_gpu_usage */
     char largest[64];        /* the kernel with the most registers */
     uint32_t registers;      /* that it takes per thread, 0: unknown */
-    double bytes_per_bounce; /* pool traffic */
+    double bytes_per_bounce; /* pool traffic, 0: none, as in is_gpu_plan */
 } is_gpu_figures;
 
 /* One trip of steps through a device. */

@@ -272,7 +272,10 @@ static int print_schedule(const is_gpu_plan *schedule, FILE *out, is_error *erro
                 "\n  traffic   %.1f bytes per photon and bounce, between pool and processors\n",
                 schedule->bytes_per_bounce);
     else
-        fprintf(out, "\n  traffic   none: photons stay in registers\n");
+        fprintf(
+            out,
+            "\n  traffic   none with the pool: photons stay in registers and shared memory while "
+            "a launch lasts\n");
     fprintf(out,
             "  batches   up to %" PRIu32 " steps and %" PRIu32 " photons, %" PRIu32
             " places for hits\n",
@@ -340,13 +343,13 @@ static json_t *kernel_json(const is_gpu_plan_kernel *kernel)
 {
     const is_kernel_resources *resources = &kernel->resources;
     return json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I}", "name", resources->name, "registers",
+        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "name", resources->name, "registers",
         (json_int_t)resources->registers, "shared_bytes", (json_int_t)resources->shared_bytes,
         "stack_bytes", (json_int_t)resources->stack_bytes, "spill_stores",
         (json_int_t)resources->spill_stores, "spill_loads", (json_int_t)resources->spill_loads,
         "block", (json_int_t)kernel->block, "blocks_per_multiprocessor",
         (json_int_t)kernel->blocks_per_processor, "occupancy", kernel->occupancy, "bytes_per_slot",
-        (json_int_t)kernel->bytes_per_slot);
+        kernel->bytes_per_slot > 0 ? json_integer(kernel->bytes_per_slot) : json_null());
 }
 
 static json_t *schedule_json(const is_gpu_plan *schedule)
@@ -357,7 +360,7 @@ static json_t *schedule_json(const is_gpu_plan *schedule)
     for (size_t i = 0; i < schedule->kernel_count; ++i)
         json_array_append_new(kernels, kernel_json(&schedule->kernels[i]));
     return json_pack(
-        "{s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, "
+        "{s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, "
         "s:{s:I, s:I, s:I, s:I, s:I, s:I}}",
         "schedule", is_schedule_name(options->schedule), "math",
         options->math == IS_MATH_PORTABLE ? "portable" : "fast", "program",
@@ -367,7 +370,7 @@ static json_t *schedule_json(const is_gpu_plan *schedule)
         "refill", (json_int_t)options->refill, "batch_steps", (json_int_t)options->batch_emissions,
         "batch_photons", (json_int_t)options->batch_photons, "hit_places",
         (json_int_t)options->hits, "bytes_per_photon", (json_int_t)IS_SLOT_BYTES,
-        "bytes_per_bounce", schedule->bytes_per_bounce, "bytes", "pool",
+        "bytes_per_bounce", is_report_json_number(schedule->bytes_per_bounce), "bytes", "pool",
         (json_int_t)schedule->pool_bytes, "queues", (json_int_t)schedule->queue_bytes, "hits",
         (json_int_t)schedule->hit_bytes, "tables", (json_int_t)schedule->table_bytes, "device",
         (json_int_t)schedule->device_bytes, "staging", (json_int_t)schedule->staging_bytes);

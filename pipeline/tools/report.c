@@ -73,6 +73,11 @@ void is_report_number(is_report *report, double value, int decimals)
         is_report_cell(report, "-");
 }
 
+json_t *is_report_json_number(double value)
+{
+    return value > 0 ? json_real(value) : json_null();
+}
+
 /* Whether a column says something anywhere below its heading. */
 static bool is_used(const is_report *report, size_t column)
 {

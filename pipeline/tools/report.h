@@ -30,6 +30,8 @@ int is_report_print(const is_report *report, bool markdown, int indent, FILE *ou
  * IS_E_OUTPUT. */
 struct json_t;
 int is_report_json(const char *command, struct json_t *value, FILE *out, is_error *error);
+/* The same number as is_report_number for JSON: null where it is not above zero. */
+struct json_t *is_report_json_number(double value);
 /* After all text has been written: whether it arrived. IS_E_OUTPUT. */
 int is_report_end(const char *command, FILE *out, is_error *error);
 

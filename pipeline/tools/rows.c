@@ -157,9 +157,11 @@ int is_rows_print(const is_row *const *rows, size_t count, bool markdown, FILE *
         fputs("CPU: ns/photon and ns/bounce are of one thread, rates of all threads together.\n",
               out);
     if (gpu)
-        fputs("GPU: ns/photon, ns/bounce and rates are of the time in which kernels ran; registers "
-              "are\nthose of the largest kernel; GB/s: between pool and processors.\n",
-              out);
+        fputs(
+            "GPU: ns/photon, ns/bounce and rates are of the time in which kernels ran; registers "
+            "are\nthose of the largest kernel; GB/s: between pool and processors, - where photons "
+            "stay in registers\nand shared memory.\n",
+            out);
     if (profile)
         fputs("Shares of stages come from another run, which times every kernel.\n", out);
     print_notes(rows, count, out);
@@ -175,7 +177,7 @@ static json_t *gpu_json(const is_row *row)
     const is_gpu_options *options = &gpu->options;
     json_t *object = json_pack(
         "{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, "
-        "s:I, s:f, s:f}",
+        "s:I, s:o, s:o}",
         "device", m->device, "math", m->fast_math ? "fast" : "portable", "kernel_seconds",
         gpu->kernel_seconds, "median_kernel_seconds",
         row->median_kernel_seconds > 0 ? row->median_kernel_seconds : gpu->kernel_seconds,
@@ -187,7 +189,8 @@ static json_t *gpu_json(const is_row *row)
         (json_int_t)options->hits, "launches", (json_int_t)gpu->launches, "waves",
         (json_int_t)gpu->waves, "device_bytes", (json_int_t)gpu->device_bytes, "largest_kernel",
         gpu->largest, "registers", (json_int_t)gpu->registers, "bytes_per_bounce",
-        gpu->bytes_per_bounce, "gigabytes_per_second", is_measurement_traffic(m));
+        is_report_json_number(gpu->bytes_per_bounce), "gigabytes_per_second",
+        is_report_json_number(is_measurement_traffic(m)));
     double total = 0;
     for (int i = 0; i < STAGE_COUNT; ++i)
         total += row->stage_seconds[i];

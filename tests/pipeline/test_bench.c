@@ -328,6 +328,15 @@ START_TEST(gpu_figures)
     ck_assert_double_eq_tol(number_of(json_object_get(gpu, "stage_shares"), "collide"), 0.3, 1e-12);
     json_decref(row);
 
+    /* A schedule whose photons are not in the pool while they fly has no traffic, not one of 0. */
+    is_row persistent = rows[0];
+    persistent.best.gpu.bytes_per_bounce = 0;
+    row = is_row_json(&persistent);
+    gpu = json_object_get(row, "gpu");
+    ck_assert(json_is_null(json_object_get(gpu, "bytes_per_bounce")));
+    ck_assert(json_is_null(json_object_get(gpu, "gigabytes_per_second")));
+    json_decref(row);
+
     const is_row *list[] = {&rows[0], &rows[1]};
     char *text = NULL;
     size_t size = 0;

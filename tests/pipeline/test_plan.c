@@ -94,11 +94,12 @@ START_TEST(every_schedule)
     static const struct {
         const char *name;
         size_t kernels;
-    } expected[] = {{"wavefront", 4},
-                    {"fused", 2},
-                    {"monolithic", 1},
-                    {"job-queue", 1},
-                    {"thread-per-step", 1}};
+        bool traffic; /* with the pool, at every bounce or visit */
+    } expected[] = {{"wavefront", 4, true},
+                    {"fused", 2, true},
+                    {"monolithic", 1, false},
+                    {"job-queue", 1, false},
+                    {"thread-per-step", 1, false}};
     json_t *root = plan_kernels("graph.schedule=auto");
     if (!root)
         return;
@@ -115,11 +116,18 @@ START_TEST(every_schedule)
         ck_assert_int_eq(whole_of(schedule, "bytes_per_photon"), 48);
         const json_t *kernels = json_object_get(schedule, "kernels");
         ck_assert_uint_eq(json_array_size(kernels), expected[i].kernels);
-        json_int_t most = 0;
+        json_int_t most = 0, moved = 0;
+        if (expected[i].traffic)
+            ck_assert_double_gt(number_of(schedule, "bytes_per_bounce"), 1);
+        else
+            ck_assert(json_is_null(json_object_get(schedule, "bytes_per_bounce")));
         for (size_t k = 0; k < json_array_size(kernels); ++k) {
             const json_t *kernel = json_array_get(kernels, k);
             json_int_t registers = whole_of(kernel, "registers");
             most = registers > most ? registers : most;
+            const json_t *slot = json_object_get(kernel, "bytes_per_slot");
+            ck_assert(json_is_null(slot) || json_integer_value(slot) > 0);
+            moved += json_integer_value(slot);
             ck_assert_int_ge(registers, 16);
             ck_assert_int_le(registers, 255);
             /* No default kernel spills. */
@@ -132,6 +140,7 @@ START_TEST(every_schedule)
                                         2048,
                                     1e-9);
         }
+        ck_assert_int_eq(moved > 0, expected[i].traffic);
         largest[i] = whole_of(schedule, "registers");
         ck_assert_int_eq(largest[i], most);
         const json_t *bytes = json_object_get(schedule, "bytes");
@@ -143,6 +152,28 @@ START_TEST(every_schedule)
     /* What the split into stages is for. */
     ck_assert_int_lt(largest[0], largest[2]);
     json_decref(root);
+}
+END_TEST
+
+START_TEST(traffic_in_words)
+{
+    json_t *root = plan_kernels("graph.schedule=monolithic");
+    if (!root)
+        return;
+    json_decref(root);
+    is_config *config = model_config("graph.schedule=monolithic", NULL);
+    char *text = plan(config, 90, false);
+    ck_assert_ptr_nonnull(
+        strstr(text, "\n  traffic   none with the pool: photons stay in registers"));
+    ck_assert_ptr_null(strstr(text, "bytes/slot")); /* a column of dashes is left out */
+    free(text);
+    is_config_destroy(config);
+    config = model_config("graph.schedule=wavefront", NULL);
+    text = plan(config, 90, false);
+    ck_assert_ptr_nonnull(strstr(text, " bytes per photon and bounce, between pool and process"));
+    ck_assert_ptr_nonnull(strstr(text, "bytes/slot"));
+    free(text);
+    is_config_destroy(config);
 }
 END_TEST
 
@@ -204,6 +235,7 @@ int main(void)
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, cpu_plan);
     tcase_add_test(tests, every_schedule);
+    tcase_add_test(tests, traffic_in_words);
     tcase_add_test(tests, one_schedule);
     tcase_add_test(tests, without_a_wish);
     tcase_add_test(tests, full_disk);
