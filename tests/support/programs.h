@@ -1,0 +1,36 @@
+/* For tests of the kernels that NVRTC compiles: a cache and an installation of each test's own.
+ * Everything here fails the test on errors. */
+#ifndef PROGRAMS_H
+#define PROGRAMS_H
+
+#include "kernels/cuda/program.h"
+#include "tests/support/scratch_files.h"
+
+/* Three kernels for sm_90, with the cache: is_small, is_large (400 bytes of shared memory, 400 of
+ * stack), and is_scatter, which calls the user's header where there is one. */
+extern const is_program_options program_defaults;
+
+/* Fixtures: an empty folder in which `cache` is the user's cache and `installed` the installation,
+ * until the test ends. */
+void program_set_up(void);
+void program_tear_down(void);
+const scratch *program_place(void);
+/* The folder of the entries in that cache. */
+const char *program_cache(void);
+
+/* Whether NVRTC can be loaded; prints a message where it cannot. */
+bool program_has_nvrtc(void);
+
+/* A program, from wherever it comes; the caller destroys it. */
+is_program *program_get(const is_program_options *options);
+/* The message of a program that cannot be had. */
+void program_get_none(const is_program_options *options, char *why, size_t size);
+/* Where the cache has it. */
+void program_entry_path(const is_program *program, char path[2 * SCRATCH_PATH]);
+/* How many files of a folder end so. */
+int program_count_files(const char *folder, const char *end);
+
+void program_assert_same(const is_program *a, const is_program *b);
+void program_assert_mentions(const char *text, const char *part);
+
+#endif
