@@ -1,4 +1,5 @@
 /* graphs/gpu.h: a device with its lanes. */
+#include "graphs/busy.h"
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/lane.h"
 
@@ -24,7 +25,7 @@ struct is_gpu {
 
     /* Time in which at least one lane computed. */
     cudaEvent_t origin;
-    double busy_until, busy_seconds;
+    is_busy busy;
     uint64_t launches, waves;
 
     pthread_mutex_t lock;
@@ -354,12 +355,7 @@ static void launch_computed(void *user, const is_lane_launch *launch)
     float begun = 0, computed = 0;
     if (cudaEventElapsedTime(&begun, gpu->origin, launch->begun) == cudaSuccess &&
         cudaEventElapsedTime(&computed, gpu->origin, launch->computed) == cudaSuccess) {
-        const double from = 1e-3 * (double)begun, to = 1e-3 * (double)computed;
-        const double start = from > gpu->busy_until ? from : gpu->busy_until;
-        if (to > start) {
-            gpu->busy_seconds += to - start;
-            gpu->busy_until = to;
-        }
+        is_busy_add(&gpu->busy, 1e-3 * (double)begun, 1e-3 * (double)computed);
     }
     ++gpu->launches;
     gpu->waves += launch->report->progress.waves;
@@ -410,7 +406,7 @@ void is_gpu_wait(is_gpu *gpu, double seconds)
 
 void is_gpu_usage_of(is_gpu *gpu, is_gpu_usage *out)
 {
-    *out = (is_gpu_usage){.seconds = gpu->busy_seconds,
+    *out = (is_gpu_usage){.seconds = is_busy_seconds(&gpu->busy),
                           .launches = gpu->launches,
                           .waves = gpu->waves,
                           .device_bytes = gpu->device_bytes};

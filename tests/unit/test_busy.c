@@ -1,0 +1,72 @@
+/* The time in which at least one lane was at work, however their reports come in. */
+#include "graphs/busy.h"
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+START_TEST(late_reports_fill_gaps)
+{
+    is_busy busy = {.count = 0};
+    ck_assert(is_busy_seconds(&busy) == 0.0);
+    /* Two lanes in turns; all of the first is reported before the second. */
+    is_busy_add(&busy, 0, 8);
+    is_busy_add(&busy, 20, 28);
+    is_busy_add(&busy, 4, 12);
+    is_busy_add(&busy, 12, 20);
+    ck_assert(is_busy_seconds(&busy) == 28.0);
+    is_busy_add(&busy, 1, 27);
+    is_busy_add(&busy, 30, 30);
+    is_busy_add(&busy, 31, 30);
+    ck_assert(is_busy_seconds(&busy) == 28.0);
+    ck_assert_uint_eq(busy.count, 1);
+}
+END_TEST
+
+/* Against a calendar of ticks: always the lane that is farthest behind reports up to `late`
+ * stretches at once. */
+START_TEST(every_moment_counts_once)
+{
+    enum { LANES = 4, TICKS = 20000 };
+    static char calendar[TICKS + 64];
+    const int late = (int[]){1, 3, 6}[_i];
+    srand(17);
+    for (size_t i = 0; i < sizeof calendar; ++i)
+        calendar[i] = 0;
+    is_busy busy = {.count = 0};
+    int at[LANES] = {0};
+    for (;;) {
+        int lane = 0;
+        for (int i = 1; i < LANES; ++i)
+            lane = at[i] < at[lane] ? i : lane;
+        if (at[lane] >= TICKS)
+            break;
+        for (int k = 0; k < 1 + rand() % late && at[lane] < TICKS; ++k) {
+            const int begin = at[lane] + rand() % 9, end = begin + rand() % 5;
+            is_busy_add(&busy, begin, end);
+            for (int tick = begin; tick < end; ++tick)
+                calendar[tick] = 1;
+            at[lane] = end;
+        }
+    }
+    double expected = 0;
+    for (size_t i = 0; i < sizeof calendar; ++i)
+        expected += calendar[i];
+    ck_assert(is_busy_seconds(&busy) == expected);
+    ck_assert_uint_le(busy.count, IS_BUSY_STRETCHES);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("busy");
+    TCase *tests = tcase_create("busy");
+    tcase_add_test(tests, late_reports_fill_gaps);
+    tcase_add_loop_test(tests, every_moment_counts_once, 0, 3);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
