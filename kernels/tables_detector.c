@@ -108,9 +108,8 @@ static int build_clearance(is_table_builder *builder, const ice_detector *detect
     const int32_t ny = (int32_t)fmax(ceil(size_y / cell), 1.0);
     const size_t cells = (size_t)nx * (size_t)ny;
     float *clearance = is_table_array(builder, &tables->clearance, cells, sizeof *clearance);
-    float *others = is_table_array(builder, &tables->clearance_of_others, cells, sizeof *others);
-    uint32_t *strings = is_table_array(builder, &tables->nearest_string, cells, sizeof *strings);
-    if (!clearance || !others || !strings) {
+    ice_near_row *near = is_table_array(builder, &tables->nearest, cells, sizeof *near);
+    if (!clearance || !near) {
         free(points);
         return -1;
     }
@@ -137,11 +136,11 @@ static int build_clearance(is_table_builder *builder, const ice_detector *detect
             }
             const size_t c = (size_t)j * (size_t)nx + (size_t)i;
             clearance[c] = (float)fmax(sqrt(least) - slack, 0.0);
-            others[c] = (float)fmax(sqrt(second) - slack, 0.0);
-            strings[c] = nearest;
+            near[c].others = (float)fmax(sqrt(second) - slack, 0.0);
+            near[c].string = nearest;
         }
-    tables->clearance_x = (float)x0;
-    tables->clearance_y = (float)y0;
+    tables->clearance_of_zero_x = (float)(-x0 / cell);
+    tables->clearance_of_zero_y = (float)(-y0 / cell);
     tables->clearance_inverse_cell = (float)(1.0 / cell);
     tables->clearance_nx = nx;
     tables->clearance_ny = ny;

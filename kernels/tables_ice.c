@@ -1,4 +1,5 @@
 #include "kernels/tables_internal.h"
+#include "stages/optics.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,19 +42,18 @@ static void integrate(const ice_medium *medium, ice_depth_row *cumulative)
     }
 }
 
-static void find_clearest(const ice_tables *tables, ice_clear_row *clearest)
+static void find_clearest(const ice_tables *tables, ice_layer_row *layers)
 {
     /* One layer more than the range holds: a photon may be at either end of its layer. */
-    const double layers = ceil((double)ICE_CLEAR_RANGE / (double)tables->thickness) + 1.0;
-    const int32_t range = layers < tables->layer_count ? (int32_t)layers : tables->layer_count;
+    const double reach = ceil((double)ICE_CLEAR_RANGE / (double)tables->thickness) + 1.0;
+    const int32_t range = reach < tables->layer_count ? (int32_t)reach : tables->layer_count;
     for (int32_t i = 0; i < tables->layer_count; ++i) {
-        ice_clear_row least = {INFINITY, INFINITY};
+        layers[i].clear_dust = layers[i].clear_ice = INFINITY;
         const int32_t first = i > range ? i - range : 0;
         for (int32_t j = first; j <= i + range && j < tables->layer_count; ++j) {
-            least.dust = fminf(least.dust, tables->layers[j].dust);
-            least.ice = fminf(least.ice, tables->layers[j].ice);
+            layers[i].clear_dust = fminf(layers[i].clear_dust, layers[j].dust);
+            layers[i].clear_ice = fminf(layers[i].clear_ice, layers[j].ice);
         }
-        clearest[i] = least;
     }
 }
 
@@ -64,14 +64,14 @@ int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium)
     ice_layer_row *layers = is_table_array(builder, &tables->layers, count, sizeof *layers);
     ice_depth_row *cumulative =
         is_table_array(builder, &tables->cumulative, count + 1, sizeof *cumulative);
-    ice_clear_row *clearest = is_table_array(builder, &tables->clearest, count, sizeof *clearest);
-    if (!layers || !cumulative || !clearest)
+    if (!layers || !cumulative)
         return -1;
 
     tables->layer_count = (int32_t)count;
     tables->bottom = (float)medium->bottom;
     tables->thickness = (float)medium->thickness;
     tables->inverse_thickness = (float)(1.0 / medium->thickness);
+    tables->layer_of_zero = (float)(-medium->bottom / medium->thickness);
     tables->alpha = (float)medium->alpha;
     tables->kappa = (float)medium->kappa;
     tables->absorption_a = (float)medium->absorption_a;
@@ -81,7 +81,7 @@ int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium)
     tables->bounded = isfinite(medium->absorb_above) || isfinite(medium->absorb_below);
 
     const double geometric = 1.0 / (1.0 - medium->mean_cosine);
-    tables->clearest_of_all = (ice_clear_row){INFINITY, INFINITY};
+    tables->clearest_dust = tables->clearest_ice = INFINITY;
     for (size_t i = 0; i < count; ++i) {
         const ice_layer *layer = &medium->layers[i];
         if (check_layer(builder, layer, i))
@@ -90,11 +90,13 @@ int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium)
         layers[i].bubbles = (float)(layer->bubbles * geometric);
         layers[i].dust = (float)layer->dust_absorption;
         layers[i].ice = (float)(1.0 + 0.01 * layer->delta_tau);
-        tables->clearest_of_all.dust = fminf(tables->clearest_of_all.dust, layers[i].dust);
-        tables->clearest_of_all.ice = fminf(tables->clearest_of_all.ice, layers[i].ice);
+        layers[i].low = i == 0 ? -INFINITY : ice_face(tables, (int32_t)i);
+        layers[i].high = i + 1 == count ? INFINITY : ice_face(tables, (int32_t)i + 1);
+        tables->clearest_dust = fminf(tables->clearest_dust, layers[i].dust);
+        tables->clearest_ice = fminf(tables->clearest_ice, layers[i].ice);
     }
     integrate(medium, cumulative);
-    find_clearest(tables, clearest);
+    find_clearest(tables, layers);
 
     const double g = medium->mean_cosine, f = medium->liu_fraction;
     tables->scatter.g = (float)g;

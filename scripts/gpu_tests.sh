@@ -12,6 +12,7 @@
 # SCALE            of samples by themselves (1: 1e7 photons and more in all; 100: 1e9)
 # SANITIZER_SCALE  under compute-sanitizer (0.02)
 # TIME             seconds that one suite may take (1800)
+# PARTS            processes that share the cases of identity and of settings, without a sanitizer (1)
 #
 # All runs share one cache of compiled kernels, in the folder of the logs: compiling is most of what
 # a suite does the first time.
@@ -46,7 +47,21 @@ run() {
         command+=("$sanitizer" --tool "$1" --error-exitcode 86 --print-limit 50)
         [[ $1 != memcheck ]] || command+=(--leak-check full)
     fi
-    ICESTREAM_GPU_SCALE=$scale "${command[@]}" "$2"
+    export ICESTREAM_GPU_SCALE=$scale
+    if [[ $1 != none || ${PARTS:-1} == 1 || ! $2 =~ identity|settings ]]; then
+        "${command[@]}" "$2"
+        return
+    fi
+    local part status=0
+    local -a parts=()
+    for ((part = 0; part < PARTS; ++part)); do
+        ICESTREAM_GPU_PART=$part/$PARTS "${command[@]}" "$2" &
+        parts+=($!)
+    done
+    for part in "${parts[@]}"; do
+        wait "$part" || status=$?
+    done
+    return "$status"
 }
 
 verdict() {
@@ -81,7 +96,10 @@ for tool in "${tools[@]}"; do
         # Reports count even where the suite fails for a reason of its own.
         [[ $status != 0 || ${errors:-0} == 0 ]] || status=86
         [[ $status == 0 || $status == 77 ]] || failed=1
-        checks=$(sed -n 's/.*Checks: \([0-9]*\), Failures: \([0-9]*\), Errors: \([0-9]*\).*/\1 checks, \2 + \3 failed/p' "$log")
+        # Of all parts together; a case that is left to another part counts as passed in this one.
+        checks=$(sed -n 's/.*Checks: \([0-9]*\), Failures: \([0-9]*\), Errors: \([0-9]*\).*/\1 \2 \3/p' "$log" |
+            awk '{ all += $1; failed += $2; errors += $3 }
+                 END { if (NR) printf "%d checks, %d + %d failed", all, failed, errors }')
         row=$(printf '%-10s %-20s %-12s %7s s  %-26s %s' "$tool" "$name" "$(verdict "$status")" \
             "$((SECONDS - start))" "${checks:--}" "${errors:+$errors reports}")
         echo "$row"

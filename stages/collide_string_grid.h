@@ -13,18 +13,20 @@
 #include "stages/reach.h"
 
 /* The modules of one string that lie in the heights of the segment. */
-ICE_FN void ice_try_string(const ice_tables *tables, const ice_probe *probe,
-                           const ice_string *string, ice_contact *nearest)
+ICE_FN void ice_try_string(const ice_tables *tables, const ice_probe *probe, uint32_t index,
+                           ice_contact *nearest)
 {
+    /* All of it at once: a GPU waits for memory once then. */
+    const ice_string string = tables->strings[index];
     /* In the plane: does the segment come within the radius of the axis? */
-    const float ox = string->x - probe->x;
-    const float oy = string->y - probe->y;
+    const float ox = string.x - probe->x;
+    const float oy = string.y - probe->y;
     const float nx = probe->direction.x;
     const float ny = probe->direction.y;
     const float speed = fmaf(nx, nx, ny * ny);
     const float forward = fmaf(ox, nx, oy * ny);
     const float aside = fmaf(ox, ny, -oy * nx);
-    const float square = string->radius * string->radius;
+    const float square = string.radius * string.radius;
     /* The last term outweighs what underflows for all but vertical flights. */
     if (aside * aside > fmaf(square, speed, 1e-30f))
         return;
@@ -36,17 +38,17 @@ ICE_FN void ice_try_string(const ice_tables *tables, const ice_probe *probe,
         return;
 
     const float end_z = fmaf(probe->length, probe->direction.z, probe->z);
-    const float reach = string->radius;
+    const float reach = string.radius;
     const float low = ice_min(probe->z, end_z) - reach;
     const float high = ice_max(probe->z, end_z) + reach;
-    if (high < string->low || low > string->high)
+    if (high < string.low || low > string.high)
         return;
 
-    const float bucket = (low - string->low) * string->inverse_bucket;
-    const float last = (float)(ICE_STRING_BUCKETS * string->count - 1);
-    uint32_t first = tables->string_buckets[ICE_STRING_BUCKETS * string->first +
+    const float bucket = (low - string.low) * string.inverse_bucket;
+    const float last = (float)(ICE_STRING_BUCKETS * string.count - 1);
+    uint32_t first = tables->string_buckets[ICE_STRING_BUCKETS * string.first +
                                             (uint32_t)ice_min(ice_max(bucket, 0.0f), last)];
-    const uint32_t end = string->first + string->count;
+    const uint32_t end = string.first + string.count;
     while (first < end && tables->string_heights[first] < low)
         ++first;
     for (; first < end && tables->string_heights[first] <= high; ++first)
@@ -57,10 +59,10 @@ ICE_FN ice_contact ice_collide_string_grid(const ice_tables *tables, const ice_p
 {
     ice_contact nearest = {0.0f, ICE_NO_MODULE};
     const int32_t here = ice_clearance_cell(tables, probe->x, probe->y);
-    const float others = tables->clearance_of_others[here];
+    const ice_near_row near = tables->nearest[here];
     const float nx = probe->direction.x, ny = probe->direction.y;
-    if (probe->length * probe->length * fmaf(nx, nx, ny * ny) < others * others) {
-        ice_try_string(tables, probe, &tables->strings[tables->nearest_string[here]], &nearest);
+    if (probe->length * probe->length * fmaf(nx, nx, ny * ny) < near.others * near.others) {
+        ice_try_string(tables, probe, near.string, &nearest);
         return nearest;
     }
     const ice_grid *grid = &tables->string_grid;
@@ -74,7 +76,7 @@ ICE_FN ice_contact ice_collide_string_grid(const ice_tables *tables, const ice_p
         for (int32_t i = i0; i <= i1; ++i) {
             const int32_t cell = j * grid->nx + i;
             for (uint32_t k = grid->offsets[cell]; k < grid->offsets[cell + 1]; ++k)
-                ice_try_string(tables, probe, &tables->strings[grid->items[k]], &nearest);
+                ice_try_string(tables, probe, grid->items[k], &nearest);
         }
     return nearest;
 }

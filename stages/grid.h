@@ -9,8 +9,7 @@
  * it, so what is outside belongs to the border cells. */
 ICE_FN int32_t ice_grid_cell(float coordinate, float origin, const ice_grid *grid, int32_t cells)
 {
-    const float position = (coordinate - origin) * grid->inverse_cell;
-    return (int32_t)ice_min(ice_max(position, 0.0f), (float)(cells - 1));
+    return ice_cell((coordinate - origin) * grid->inverse_cell, cells - 1);
 }
 
 #endif

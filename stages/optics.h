@@ -73,10 +73,8 @@ ICE_FN float ice_absorption(ice_optics optics, float dust, float ice)
 /* The layer that holds height z; the outermost layers continue without limit. */
 ICE_FN int32_t ice_layer_at(const ice_tables *tables, float z)
 {
-    const float last = (float)(tables->layer_count - 1);
-    const float position = (z - tables->bottom) * tables->inverse_thickness;
-    /* Clamped before the conversion: a height may lie kilometres outside. */
-    return (int32_t)ice_min(ice_max(position, 0.0f), last);
+    return ice_cell(fmaf(z, tables->inverse_thickness, tables->layer_of_zero),
+                    tables->layer_count - 1);
 }
 
 /* z of the lower face of layer j, m; the upper face is the next layer's lower face. */

@@ -120,10 +120,8 @@ ICE_FN ice_segment ice_propagate_cumulative(const ice_tables *tables, ice_flight
     const float stretch = ice_div(1.0f, fabsf(flight.nz)); /* of the flight per metre of height */
     int32_t layer = ice_layer_at(tables, flight.z);
     const ice_layer_row *row = &tables->layers[layer];
-    /* A height within rounding of a face may count to the layer that it is leaving. */
-    const float to_exit = ice_max((ice_face(tables, layer + up) - flight.z) * (float)step, 0.0f);
     ice_segment segment;
-    segment.length = to_exit * stretch;
+    segment.length = ice_to_face(row, flight) * stretch;
     float scattering = fmaf(-ice_scattering(optics, row->scattering, row->bubbles), segment.length,
                             flight.scattering);
     segment.absorption =

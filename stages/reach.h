@@ -12,10 +12,11 @@
  * which is nearer to every module than (x, y) is. */
 ICE_FN int32_t ice_clearance_cell(const ice_tables *tables, float x, float y)
 {
-    const float px = (x - tables->clearance_x) * tables->clearance_inverse_cell;
-    const float py = (y - tables->clearance_y) * tables->clearance_inverse_cell;
-    const int32_t i = (int32_t)ice_min(ice_max(px, 0.0f), (float)(tables->clearance_nx - 1));
-    const int32_t j = (int32_t)ice_min(ice_max(py, 0.0f), (float)(tables->clearance_ny - 1));
+    const float inverse = tables->clearance_inverse_cell;
+    const int32_t i =
+        ice_cell(fmaf(x, inverse, tables->clearance_of_zero_x), tables->clearance_nx - 1);
+    const int32_t j =
+        ice_cell(fmaf(y, inverse, tables->clearance_of_zero_y), tables->clearance_ny - 1);
     return j * tables->clearance_nx + i;
 }
 
@@ -45,10 +46,9 @@ ICE_FN int32_t ice_out_of_reach(const ice_tables *tables, float clearance, float
 {
     const float vertical = ice_max(ice_max(tables->low - z, z - tables->high), 0.0f);
     const float distance = ice_sqrt(fmaf(clearance, clearance, vertical * vertical));
-    const ice_clear_row *near = &tables->clearest[ice_layer_at(tables, z)];
-    const float near_cost = ice_absorption(optics, near->dust, near->ice);
-    const float far_cost =
-        ice_absorption(optics, tables->clearest_of_all.dust, tables->clearest_of_all.ice);
+    const ice_layer_row *near = &tables->layers[ice_layer_at(tables, z)];
+    const float near_cost = ice_absorption(optics, near->clear_dust, near->clear_ice);
+    const float far_cost = ice_absorption(optics, tables->clearest_dust, tables->clearest_ice);
     const float near_distance = ice_min(distance, ICE_CLEAR_RANGE);
     const float cost = fmaf(near_cost, near_distance, far_cost * (distance - near_distance));
     /* The margin covers the rounding of positions, costs and absorption over a photon's life. */

@@ -22,6 +22,14 @@ typedef struct ice_segment {
         absorption; /* optical depth left at its end; 0: it ends by absorption, not by a scatter */
 } ice_segment;
 
+/* Height from the start to the face at which the flight leaves its first layer, m, >= 0. A start
+ * within rounding of a face may count to the layer that it is leaving; it is as far from the face
+ * then, on the other side. */
+ICE_FN float ice_to_face(const ice_layer_row *row, ice_flight flight)
+{
+    return fabsf((flight.nz > 0.0f ? row->high : row->low) - flight.z);
+}
+
 /* The flight as if its first layer had no end. `leaves`: it does end before the segment does, and
  * the result is of no use. Four flights of five stay in their layer (physics.md 5.3). No branches,
  * so that a loop over photons vectorises. */
@@ -42,14 +50,7 @@ ICE_FN ice_segment ice_segment_in_layer(const ice_tables *tables, ice_flight fli
                              ? 0.0f
                              : ice_max(fmaf(-a, segment.length, flight.absorption), 0.0f);
 
-    const int32_t up = flight.nz > 0.0f ? 1 : 0;
-    const float face = ice_face(tables, layer + up);
-    const float to_face = up ? face - flight.z : flight.z - face;
-    const int32_t outermost = up ? tables->layer_count - 1 : 0;
-    /* max: a height within rounding below a face may count to the layer above it, and even then a
-     * horizontal flight leaves no layer. */
-    const float room = layer == outermost ? ICE_INFINITY : ice_max(to_face, 0.0f);
-    *leaves = fabsf(flight.nz) * segment.length > room ? 1 : 0;
+    *leaves = fabsf(flight.nz) * segment.length > ice_to_face(row, flight) ? 1 : 0;
     return segment;
 }
 

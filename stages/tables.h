@@ -10,12 +10,19 @@
 
 enum { ICE_PHILOX_ROUNDS = 10 };
 
-/* One row per layer: coefficients. */
+/* One row per layer: coefficients, what lies near, where it ends. 32 bytes that a GPU reads in two
+ * instructions. */
 typedef struct ice_layer_row {
+    ICE_ALIGNED(16)
     float scattering; /* be400 / (1 - g), 1/m; times ws(wl): geometric scattering coefficient */
     float bubbles;    /* the part of it that does not depend on wavelength, 1/m */
     float dust;       /* adust400, 1/m; times wk(wl) */
     float ice;        /* 1 + 0.01 dtau; times A exp(-B/wl), 1/m */
+    /* least `dust` and `ice` of all layers within ICE_CLEAR_RANGE, for the reach bound
+     * (stages/reach.h) */
+    float clear_dust, clear_ice;
+    /* z of its faces, m, as ice_face() gives them; the outermost layers end at +-infinity */
+    float low, high;
 } ice_layer_row;
 
 /* A number in two parts, high + low: 48 bits without double precision, which many GPUs compute at a
@@ -28,13 +35,10 @@ typedef struct ice_sum {
  * stages take differences between near faces of sums that may be large (an opaque layer counts
  * thousands); in single precision the differences would keep too few digits. */
 typedef struct ice_depth_row {
-    ice_sum scattering, bubbles, dust, ice;
+    ICE_ALIGNED(16)
+    ice_sum scattering;
+    ice_sum bubbles, dust, ice;
 } ice_depth_row;
-
-/* Least absorption near a layer, for the reach bound (stages/reach.h). */
-typedef struct ice_clear_row {
-    float dust, ice; /* least `dust` and `ice` of all layers within ICE_CLEAR_RANGE of this one */
-} ice_clear_row;
 
 #define ICE_CLEAR_RANGE 75.0f /* m */
 
@@ -49,13 +53,17 @@ enum { ICE_WAVELENGTH_KNOTS = 1024, ICE_WAVELENGTH_TABLE = 3 * (ICE_WAVELENGTH_K
 
 /* A module as collide reads it (16 bytes). */
 typedef struct ice_sphere {
-    float x, y, z;
+    ICE_ALIGNED(16)
+    float x;
+    float y, z;
     float widening; /* oversize F; 1 for excluded modules, which absorb at their true radius */
 } ice_sphere;
 
 /* A string: modules in a vertical cylinder (32 bytes). */
 typedef struct ice_string {
-    float x, y;      /* axis, m */
+    ICE_ALIGNED(16)
+    float x; /* axis, m */
+    float y;
     float radius;    /* around the axis, holds every (widened) module of the string, m */
     float low, high; /* z range of the module centres, m */
     uint32_t first;  /* of the string's modules in string_modules, ascending in z */
@@ -63,6 +71,13 @@ typedef struct ice_string {
     float inverse_bucket; /* ICE_STRING_BUCKETS * count buckets from low to high, 1/m; 0: one height
                            */
 } ice_string;
+
+/* What is near a cell of the clearance map, for segments that may reach it. */
+typedef struct ice_near_row {
+    ICE_ALIGNED(8)
+    float others; /* as the clearance, without the modules of the nearest string, m */
+    uint32_t string;
+} ice_near_row;
 
 /* Buckets of height per module of a string. */
 enum { ICE_STRING_BUCKETS = 2 };
@@ -95,17 +110,17 @@ typedef struct ice_tables {
     uint32_t bounce_limit;               /* segments after which a photon is stopped */
 
     /* ice */
-    const ice_layer_row *layers;     /* [layer_count], 0 is the deepest */
-    const ice_depth_row *cumulative; /* [layer_count + 1], at the lower faces and the top */
-    const ice_clear_row *clearest;   /* [layer_count] */
-    ice_clear_row clearest_of_all;
+    const ice_layer_row *layers;       /* [layer_count], 0 is the deepest */
+    const ice_depth_row *cumulative;   /* [layer_count + 1], at the lower faces and the top */
+    float clearest_dust, clearest_ice; /* least `dust` and `ice` of all layers */
     int32_t layer_count;
     float bottom, thickness, inverse_thickness; /* m, m, 1/m */
-    float alpha, kappa;                         /* wavelength exponents */
-    float absorption_a;                         /* 1/m */
-    float absorption_b;                         /* nm */
-    float absorb_above, absorb_below;           /* z, m; +-infinity: no boundary */
-    int32_t bounded;                            /* 1: one of them is finite */
+    float layer_of_zero;              /* place of z = 0 among the layers, -bottom / thickness */
+    float alpha, kappa;               /* wavelength exponents */
+    float absorption_a;               /* 1/m */
+    float absorption_b;               /* nm */
+    float absorb_above, absorb_below; /* z, m; +-infinity: no boundary */
+    int32_t bounded;                  /* 1: one of them is finite */
     ice_scatter_constants scatter;
 
     /* light */
@@ -122,11 +137,10 @@ typedef struct ice_tables {
     float low, high;          /* z range of all modules, their reach included, m */
 
     /* horizontal distance from any point of a cell to the edge of the nearest module, m */
-    const float *clearance; /* [clearance_ny][clearance_nx] */
-    /* the same without the modules of the string that is nearest to the cell; that string */
-    const float *clearance_of_others;
-    const uint32_t *nearest_string;
-    float clearance_x, clearance_y, clearance_inverse_cell;
+    const float *clearance;      /* [clearance_ny][clearance_nx] */
+    const ice_near_row *nearest; /* [clearance_ny][clearance_nx] */
+    /* 1/m; place of x = 0 and y = 0 among the cells */
+    float clearance_inverse_cell, clearance_of_zero_x, clearance_of_zero_y;
     int32_t clearance_nx, clearance_ny;
 
     const ice_string *strings;

@@ -22,7 +22,7 @@ static const is_gpu_schedule schedules[IS_SCHEDULE_COUNT] = {
                            .loops = true},
     [IS_SCHEDULE_MONOLITHIC] = {.entry = "kernels/cuda/device/monolithic.h",
                                 .kernels = {{"is_monolithic", 0}},
-                                .slots_per_thread = 1},
+                                .slots_per_thread = 2},
     [IS_SCHEDULE_JOB_QUEUE] = {.entry = "kernels/cuda/device/job_queue.h",
                                .kernels = {{"is_job_queue", 0}},
                                .takes_steps = true,
@@ -61,10 +61,13 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
     choose(&options->lanes, wavefront ? 1 : loops ? 3 : 2);
     choose(&options->chains, wavefront ? 4 : 1);
     choose(&options->block, wavefront ? 256 : 128);
-    /* 1024 threads of a multiprocessor leave 64 registers each, which no kernel needs to spill. */
-    choose(&options->blocks_per_processor, options->block >= 1024 ? 1 : 1024 / options->block);
+    /* 1152 threads of a multiprocessor leave 56 registers each, which for fast maths no kernel
+     * needs to spill as compiled for sm_90 and later; 1024 leave 64. */
+    const uint32_t threads =
+        options->math == IS_MATH_FAST && limits->architecture >= 90 ? 1152 : 1024;
+    choose(&options->blocks_per_processor, options->block >= 1024 ? 1 : threads / options->block);
     choose(&options->bounces_per_wave, 64);
-    choose(&options->refill, 6);
+    choose(&options->refill, 4);
     choose(&options->hits, 1u << 18);
     choose(&options->batch_photons, 1u << 24);
     choose(&options->batch_emissions, 1u << 17);

@@ -37,10 +37,12 @@ static __device__ void copy_photon(const columns &from, uint32_t source, const c
     to.place[target] = from.place[source];
     to.course[target] = from.course[source];
     to.label[target] = label;
-    /* It has a meaning for few, and no value for the others: those that wait, as state.h says it
-     * or, in the pool of wavefront, with a negative wavelength. */
-    if ((label.w & IS_WAITING) || (label.x & 0x80000000u))
+    /* It has a meaning for few: those that wait, as state.h says it or, in the pool of wavefront,
+     * with a negative wavelength. Whoever comes to the old slot has met nothing. */
+    if ((label.w & IS_WAITING) || (label.x & 0x80000000u)) {
         to.met[target] = from.met[source];
+        from.met[source] = 0;
+    }
 }
 
 /* Never more than were in use: what is behind those may look like photons. */

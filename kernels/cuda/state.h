@@ -69,9 +69,10 @@ typedef struct is_progress {
  *   course  dx, dy, dz, absorption
  *   label   wavelength, emission, photon_id, scatters
  * `emission` is an index into the lane's ring of emissions; IS_NOBODY: the slot is free. The top
- * bit of `scatters` says that the photon waits for a place in the hit buffer and that `met` of its
- * slot holds how many hits of its segment are recorded already. Pools of wavefront have the wave of
- * the photon's birth in place of `scatters`, and a negative wavelength says that it waits. */
+ * bit of `scatters` says that the photon waits for a place in the hit buffer; `met` of its slot then
+ * holds how many hits of its segment are recorded already, and is 0 for all others. Pools of
+ * wavefront have the wave of the photon's birth in place of `scatters`, and a negative wavelength
+ * says that it waits; there, `met` has no meaning for the others. */
 #define IS_NOBODY     0xffffffffu
 #define IS_WAITING    0x80000000u
 #define IS_SLOT_BYTES 48u
@@ -94,7 +95,7 @@ typedef struct is_chain {
 /* Everything that the kernels of a lane work on; passed by value. Pointers are device pointers. */
 typedef struct is_lane_memory {
     is_word *place, *course, *label; /* [capacity] each */
-    uint32_t *met;                   /* [capacity] */
+    uint32_t *met;                   /* [capacity], zeroed when the lane is made */
     is_word *segment;        /* [capacity] wavefront: length, absorption left, angle, azimuth */
     uint32_t *candidates;    /* [capacity / 32] wavefront, a bit per slot: may meet a module */
     uint32_t *vacant;        /* [capacity / 32] loops, a bit per slot: it is free */

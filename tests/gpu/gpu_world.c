@@ -36,6 +36,15 @@ int gpu_suite_run(Suite *suite)
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+bool gpu_is_of_another_part(int index)
+{
+    const char *text = getenv("ICESTREAM_GPU_PART");
+    int part = 0, parts = 1;
+    ck_assert_msg(!text || (sscanf(text, "%d/%d", &part, &parts) == 2 && part >= 0 && part < parts),
+                  "ICESTREAM_GPU_PART: found %s, expected i/n", text);
+    return index % parts != part;
+}
+
 uint64_t gpu_scaled(uint64_t count, uint64_t least)
 {
     const char *text = getenv("ICESTREAM_GPU_SCALE");

@@ -16,6 +16,12 @@ enum { GPU_SKIPPED = 77 };
  * $ICESTREAM_GPU_CACHE, which several suites may share. */
 int gpu_suite_run(Suite *suite);
 
+/* Whether case `index` of a loop test is left to another process: with the environment variable
+ * ICESTREAM_GPU_PART = "i/n" only every n-th case runs, from the i-th (0 .. n - 1) on. Without it
+ * all do. Compiling kernels is most of a suite's time, and processes side by side compile side by
+ * side. */
+bool gpu_is_of_another_part(int index);
+
 /* The environment variable ICESTREAM_GPU_SCALE (default 1) multiplies samples; at least `least`
  * are left. */
 uint64_t gpu_scaled(uint64_t count, uint64_t least);

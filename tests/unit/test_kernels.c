@@ -108,7 +108,7 @@ static void make_lane(lane *self, const setting *with)
     memory->course = filled(slots * sizeof(is_word), 0x7f);
     memory->label = filled(slots * sizeof(is_word), 0xff);
     memory->segment = filled(slots * sizeof(is_word), 0x7f);
-    memory->met = filled(slots * sizeof(uint32_t), 0x7f);
+    memory->met = filled(slots * sizeof(uint32_t), 0);
     memory->candidates = filled(slots / 8, 0x7f);
     memory->vacant = filled(slots / 8, 0xff);
     memory->cursors = filled(slots * sizeof(uint32_t) * 2, 0xff);

@@ -99,6 +99,18 @@ static void expect_inside(const is_tables *tables, const void *array, size_t byt
     ck_assert_uint_eq((uintptr_t)begin % 64, 0);
 }
 
+/* Rows are read in words of 8 or 16 bytes: their sizes are no accident, and an alignment before the
+ * wrong member would change them. */
+START_TEST(rows_are_whole_words)
+{
+    ck_assert_uint_eq(sizeof(ice_layer_row), 32);
+    ck_assert_uint_eq(sizeof(ice_depth_row), 32);
+    ck_assert_uint_eq(sizeof(ice_string), 32);
+    ck_assert_uint_eq(sizeof(ice_sphere), 16);
+    ck_assert_uint_eq(sizeof(ice_near_row), 8);
+}
+END_TEST
+
 START_TEST(one_block)
 {
     stage_world world = stage_world_from_config(NULL, "detector.layout=hex86", NULL);
@@ -107,13 +119,14 @@ START_TEST(one_block)
     expect_inside(world.tables, t->layers, (size_t)t->layer_count * sizeof *t->layers);
     expect_inside(world.tables, t->cumulative,
                   ((size_t)t->layer_count + 1) * sizeof *t->cumulative);
-    expect_inside(world.tables, t->clearest, (size_t)t->layer_count * sizeof *t->clearest);
     expect_inside(world.tables, t->wavelengths,
                   t->spectrum_count * sizeof(float) * (size_t)ICE_WAVELENGTH_TABLE);
     expect_inside(world.tables, t->modules, modules * sizeof *t->modules);
     expect_inside(world.tables, t->absorbs, modules);
     expect_inside(world.tables, t->clearance,
                   (size_t)t->clearance_nx * (size_t)t->clearance_ny * sizeof(float));
+    expect_inside(world.tables, t->nearest,
+                  (size_t)t->clearance_nx * (size_t)t->clearance_ny * sizeof *t->nearest);
     expect_inside(world.tables, t->strings, t->string_count * sizeof *t->strings);
     expect_inside(world.tables, t->string_modules, modules * sizeof(uint32_t));
     expect_inside(world.tables, t->string_heights, modules * sizeof(float));
@@ -251,6 +264,7 @@ int main(void)
     tcase_add_test(all, what_a_run_sets);
     tcase_add_test(all, scattering_constants);
     tcase_add_test(all, totals_of_the_built_in_ice);
+    tcase_add_test(all, rows_are_whole_words);
     tcase_add_test(all, one_block);
     tcase_add_test(all, every_module_is_on_one_string);
     tcase_add_test(all, wide_strings_are_divided);

@@ -1,18 +1,34 @@
-/* schedule: monolithic. Persistent warps; idle threads of a warp take new photons from the queue as
- * soon as IS_RUN_REFILL of them are idle. */
-#include "kernels/cuda/device/persistent.h"
+/* schedule: monolithic. Persistent warps; idle threads of a warp take new photons from the warp's
+ * queue as soon as IS_RUN_REFILL of them are idle, and the warp fills that from the step queue. */
+#include "kernels/cuda/device/warp_queue.h"
+
+/* Fills an empty queue. Returns 0 if there are no photons left to make. */
+ICE_FN int is_make_photons(is_warp_queue *queue, const is_lane_memory *lane,
+                           const ice_tables *tables)
+{
+    uint64_t first;
+    const uint32_t count =
+        is_take(lane, 32, &first); /* and all have seen that the queue is empty */
+    ice_photon photon;
+    if (threadIdx.x % 32 < count)
+        photon = is_new_photon(lane, tables, first + threadIdx.x % 32);
+    is_queue_fill(queue, count, &photon);
+    return count > 0;
+}
 
 IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_monolithic(const __grid_constant__ ice_tables given,
                   const __grid_constant__ is_lane_memory lane)
 {
     __shared__ uint32_t counts[IS_BLOCK_COUNTS];
+    __shared__ is_warp_queue queues[IS_WARPS];
     is_counts_clear(counts);
     const uint32_t slot = blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
     const ice_tables tables = is_run_tables(&given);
     is_hit_sink sink = {lane.launch, lane.progress, counts};
     is_traveller self;
-    const int before = is_resume(&lane, &tables, &self, slot);
+    is_leave_pool(&lane, is_resume(&lane, &tables, &self, slot));
+    is_warp_queue *queue = is_queue_resume(&lane, queues);
     /* As soon as so few threads of the warp fly, it looks for more photons; 0: there are none, or
      * the hit buffer is full. */
     uint32_t enough = 32 - IS_RUN_REFILL;
@@ -21,16 +37,22 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
         if ((uint32_t)__popc(flying) <= enough) {
             if (enough == 0)
                 break;
-            enough = is_refill(&lane, &tables, counts, &self, flying) ? enough : 0;
-            if (enough == 0 && !lane.launch->drain)
-                break; /* more steps are on their way: the living wait for them */
+            is_settle(counts, &self);
+            const bool full = __any_sync(0xffffffffu, self.fate == IS_WAITS);
+            if (full || (queue->count == 0 && !is_make_photons(queue, &lane, &tables))) {
+                enough = 0;
+                if (!lane.launch->drain)
+                    break; /* more steps are on their way: the living wait for them */
+            } else {
+                is_queue_hand_out(queue, &lane, &tables, &self);
+            }
             continue;
         }
         if (self.fate == ICE_ALIVE)
-            is_advance(&tables, &sink, &self);
-        __syncwarp();
+            is_advance(&lane, &tables, &sink, &self, slot);
     }
+    is_queue_leave(queue, &lane);
     const int waits = self.fate == IS_WAITS;
     const int after = is_leave(&lane, counts, &self, slot);
-    is_report(&lane, counts, before, after, waits);
+    is_report(&lane, counts, after, waits);
 }

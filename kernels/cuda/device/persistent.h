@@ -19,7 +19,6 @@ typedef struct is_traveller {
     ice_optics optics;
     ice_identity identity;
     uint32_t fate; /* ice_fate, IS_IDLE or IS_WAITS */
-    uint32_t met;  /* hits of the next segment that are recorded already */
 } is_traveller;
 
 /* Gives the thread a photon. */
@@ -30,7 +29,6 @@ ICE_FN void is_board(const is_lane_memory *lane, const ice_tables *tables, is_tr
     self->optics = ice_optics_at(tables, photon.wavelength);
     self->identity = is_identity(lane, photon.emission, photon.photon_id);
     self->fate = ICE_ALIVE;
-    self->met = 0;
 }
 
 /* The photon that the launch before left in the thread's slot. Returns 1 if there is one. */
@@ -42,20 +40,19 @@ ICE_FN int is_resume(const is_lane_memory *lane, const ice_tables *tables, is_tr
     if (__float_as_uint(label.y) == IS_NOBODY)
         return 0;
     is_board(lane, tables, self, is_unpack(lane->place[slot], lane->course[slot], label));
-    if (self->photon.scatters & IS_WAITING) {
-        self->photon.scatters &= ~IS_WAITING;
-        self->met = lane->met[slot];
-    }
+    self->photon.scatters &= ~IS_WAITING;
     return 1;
 }
 
-/* One bounce of a photon that flies. */
-ICE_FN void is_advance(const ice_tables *tables, is_hit_sink *sink, is_traveller *self)
+/* One bounce of a photon that flies. How many hits of its segment are recorded already stays in the
+ * slot: it is asked for by the few that meet something. */
+ICE_FN void is_advance(const is_lane_memory *lane, const ice_tables *tables, is_hit_sink *sink,
+                       is_traveller *self, uint32_t slot)
 {
     const ice_variants variants = is_run_variants();
     uint32_t hits = 0; /* counted where they are put */
     if (ice_bounce(&variants, tables, self->identity, self->optics, &self->photon, sink,
-                   &self->fate, &hits, &self->met) < 0)
+                   &self->fate, &hits, &lane->met[slot]) < 0)
         self->fate = IS_WAITS;
 }
 
@@ -77,10 +74,8 @@ ICE_FN int is_leave(const is_lane_memory *lane, uint32_t *counts, is_traveller *
         return 0;
     }
     /* Also one that waited before and had no turn in this launch. */
-    if (self->fate == IS_WAITS || self->met > 0) {
+    if (self->fate == IS_WAITS || lane->met[slot] > 0)
         self->photon.scatters |= IS_WAITING;
-        lane->met[slot] = self->met;
-    }
     is_store_photon(lane, slot, &self->photon);
     return 1;
 }
@@ -104,34 +99,23 @@ ICE_FN uint32_t is_take(const is_lane_memory *lane, uint32_t wanted, uint64_t *f
     return __shfl_sync(0xffffffffu, granted, 0);
 }
 
-/* New photons for the idle threads of a warp, of which `flying` are not; all of its threads.
- * Returns 0 if there are none left, or if a photon waits for a place in the hit buffer: then it is
- * time to end. */
-ICE_FN int is_refill(const is_lane_memory *lane, const ice_tables *tables, uint32_t *counts,
-                     is_traveller *self, uint32_t flying)
+/* All threads of the block, at the beginning of a launch: its slots' photons are no longer counted
+ * as those of the pool. Nothing has to be remembered until the end then. */
+ICE_FN void is_leave_pool(const is_lane_memory *lane, int occupied)
 {
-    is_settle(counts, self);
-    if (__any_sync(0xffffffffu, self->fate == IS_WAITS))
-        return 0;
-    uint64_t first;
-    const uint32_t wanted = 32 - (uint32_t)__popc(flying);
-    const uint32_t granted = is_take(lane, wanted, &first);
-    const uint32_t rank = (uint32_t)__popc(~flying & ((1u << threadIdx.x % 32) - 1));
-    if (self->fate == IS_IDLE && rank < granted)
-        is_board(lane, tables, self, is_new_photon(lane, tables, first + rank));
-    return granted == wanted;
+    const int had = __syncthreads_count(occupied);
+    if (threadIdx.x == 0)
+        is_pool_add(lane, 0u - (uint32_t)had, 0);
 }
 
-/* All threads of the block, at the end of a launch: how many photons its slots held before and hold
- * now, and how many of those wait. */
-ICE_FN void is_report(const is_lane_memory *lane, const uint32_t *counts, int before, int after,
-                      int waits)
+/* All threads of the block, at the end of a launch: the photons that its slots hold now, and how
+ * many of those wait. */
+ICE_FN void is_report(const is_lane_memory *lane, const uint32_t *counts, int occupied, int waits)
 {
-    const int had = __syncthreads_count(before);
-    const int has = __syncthreads_count(after);
+    const int has = __syncthreads_count(occupied);
     const int waiting = __syncthreads_count(waits);
     if (threadIdx.x == 0)
-        is_pool_add(lane, (uint32_t)(has - had), (uint32_t)waiting);
+        is_pool_add(lane, (uint32_t)has, (uint32_t)waiting);
     is_counts_add(counts, lane);
 }
 

@@ -12,7 +12,7 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     const ice_tables tables = is_run_tables(&given);
     is_hit_sink sink = {lane.launch, lane.progress, counts};
     is_traveller self;
-    const int before = is_resume(&lane, &tables, &self, slot);
+    is_leave_pool(&lane, is_resume(&lane, &tables, &self, slot));
     uint32_t step = lane.cursors[2 * slot], made = lane.cursors[2 * slot + 1];
     for (;;) {
         is_settle(counts, &self);
@@ -27,8 +27,7 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
                 step = IS_NOBODY;
             }
         }
-        const bool flies = self.fate == ICE_ALIVE;
-        if (!__any_sync(0xffffffffu, flies)) {
+        if (!__any_sync(0xffffffffu, self.fate == ICE_ALIVE)) {
             if (__any_sync(0xffffffffu, self.fate == IS_WAITS))
                 break;
             uint64_t first;
@@ -43,13 +42,12 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
                 made = 0;
             }
         }
-        if (flies)
-            is_advance(&tables, &sink, &self);
-        __syncwarp();
+        if (self.fate == ICE_ALIVE)
+            is_advance(&lane, &tables, &sink, &self, slot);
     }
     lane.cursors[2 * slot] = step;
     lane.cursors[2 * slot + 1] = made;
     const int waits = self.fate == IS_WAITS;
     const int after = is_leave(&lane, counts, &self, slot);
-    is_report(&lane, counts, before, after, waits);
+    is_report(&lane, counts, after, waits);
 }

@@ -1,0 +1,99 @@
+/* New photons of a warp, in shared memory: made by all of its threads at once and taken from there
+ * by those that have none, one or two at a time (the pattern of the seed, section 4.6). A thread
+ * that made its own photon would keep 31 others waiting.
+ *
+ * What is in the queue at the end of a launch goes to slots behind those of the threads, and the
+ * next launch takes it up from there.
+ */
+#ifndef IS_DEVICE_WARP_QUEUE_H
+#define IS_DEVICE_WARP_QUEUE_H
+
+#include "kernels/cuda/device/persistent.h"
+
+#define IS_WARPS (IS_RUN_BLOCK / 32)
+
+/* The queue of one warp, in shared memory: nothing of it takes a register while photons fly. */
+typedef struct is_warp_queue {
+    float4 places[32], courses[32], labels[32];
+    uint32_t count; /* entries 0 .. count - 1 hold photons */
+} is_warp_queue;
+
+/* Where the thread's part of the queue waits between launches. */
+ICE_FN uint32_t is_queue_slot(void)
+{
+    return (gridDim.x + blockIdx.x) * IS_RUN_BLOCK + threadIdx.x;
+}
+
+/* The warp's queue among those of its block, as the launch before left it. All threads of the
+ * block. */
+ICE_FN is_warp_queue *is_queue_resume(const is_lane_memory *lane, is_warp_queue *queues)
+{
+    const uint32_t slot = is_queue_slot(), entry = threadIdx.x % 32;
+    is_warp_queue *queue = &queues[threadIdx.x / 32];
+    const float4 label = lane->label[slot];
+    const bool occupied = __float_as_uint(label.y) != IS_NOBODY;
+    const uint32_t entries = __ballot_sync(0xffffffffu, occupied);
+    if (entry == 0)
+        queue->count = (uint32_t)__popc(entries);
+    if (occupied) {
+        queue->labels[entry] = label;
+        queue->places[entry] = lane->place[slot];
+        queue->courses[entry] = lane->course[slot];
+    }
+    is_leave_pool(lane, occupied); /* and all see the queue from here on */
+    return queue;
+}
+
+/* Fills a queue that all threads of the warp have seen empty (and have met since) with the photons
+ * of its first `count` threads. All threads of the warp. */
+ICE_FN void is_queue_fill(is_warp_queue *queue, uint32_t count, const ice_photon *photon)
+{
+    const uint32_t entry = threadIdx.x % 32;
+    if (entry < count) {
+        queue->places[entry] = make_float4(photon->x, photon->y, photon->z, photon->path);
+        queue->courses[entry] = make_float4(photon->dx, photon->dy, photon->dz, photon->absorption);
+        queue->labels[entry] =
+            is_label(photon->wavelength, photon->emission, photon->photon_id, photon->scatters);
+    }
+    if (entry == 0)
+        queue->count = count;
+    __syncwarp();
+}
+
+/* Photons for threads that have none, as far as they go. All threads of the warp. */
+ICE_FN void is_queue_hand_out(is_warp_queue *queue, const is_lane_memory *lane,
+                              const ice_tables *tables, is_traveller *self)
+{
+    const uint32_t count = queue->count;
+    const uint32_t idle = __ballot_sync(0xffffffffu, self->fate == IS_IDLE);
+    const uint32_t rank = (uint32_t)__popc(idle & ((1u << threadIdx.x % 32) - 1));
+    const uint32_t taken = min((uint32_t)__popc(idle), count);
+    if (self->fate == IS_IDLE && rank < taken) {
+        const uint32_t entry = count - 1 - rank;
+        is_board(lane, tables, self,
+                 is_unpack(queue->places[entry], queue->courses[entry], queue->labels[entry]));
+    }
+    __syncwarp();
+    if (threadIdx.x % 32 == 0)
+        queue->count = count - taken;
+    __syncwarp();
+}
+
+/* The end of a launch: the queue to its slots. All threads of the block. */
+ICE_FN void is_queue_leave(const is_warp_queue *queue, const is_lane_memory *lane)
+{
+    const uint32_t slot = is_queue_slot(), entry = threadIdx.x % 32;
+    const bool occupied = entry < queue->count;
+    if (occupied) {
+        lane->place[slot] = queue->places[entry];
+        lane->course[slot] = queue->courses[entry];
+        lane->label[slot] = queue->labels[entry];
+    } else {
+        is_free_slot(lane, slot);
+    }
+    const int has = __syncthreads_count(occupied);
+    if (threadIdx.x == 0)
+        is_pool_add(lane, (uint32_t)has, 0);
+}
+
+#endif
