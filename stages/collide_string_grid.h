@@ -2,8 +2,7 @@
  *
  * A segment too short to reach any but the nearest string looks at that one alone. For the others,
  * cells under the segment's bounding box name the strings whose cylinder touches them. A string is
- * looked into if the segment passes its cylinder, and then only at the heights it spans. No test
- * divides by the horizontal speed, so vertical photons are met like all others.
+ * looked into if the segment passes its cylinder, and then only at the heights it spans.
  */
 #ifndef ICE_COLLIDE_STRING_GRID_H
 #define ICE_COLLIDE_STRING_GRID_H
@@ -18,23 +17,17 @@ ICE_FN void ice_try_string(const ice_tables *tables, const ice_probe *probe, uin
 {
     /* All of it at once: a GPU waits for memory once then. */
     const ice_string string = tables->strings[index];
-    /* In the plane: does the segment come within the radius of the axis? */
+    /* In the plane: does the segment come within the radius of the axis? The nearest point of a
+     * vertical one may be anywhere: 0 / 0 counts as 0. */
     const float ox = string.x - probe->x;
     const float oy = string.y - probe->y;
     const float nx = probe->direction.x;
     const float ny = probe->direction.y;
-    const float speed = fmaf(nx, nx, ny * ny);
-    const float forward = fmaf(ox, nx, oy * ny);
-    const float aside = fmaf(ox, ny, -oy * nx);
-    const float square = string.radius * string.radius;
-    /* The last term outweighs what underflows for all but vertical flights. */
-    if (aside * aside > fmaf(square, speed, 1e-30f))
-        return;
-    if (forward < 0.0f && fmaf(ox, ox, oy * oy) > square)
-        return;
-    const float ex = fmaf(-probe->length, nx, ox);
-    const float ey = fmaf(-probe->length, ny, oy);
-    if (forward > probe->length * speed && fmaf(ex, ex, ey * ey) > square)
+    const float nearest_point = ice_div(fmaf(ox, nx, oy * ny), fmaf(nx, nx, ny * ny));
+    const float along = ice_min(ice_max(nearest_point, 0.0f), probe->length);
+    const float ex = fmaf(-along, nx, ox);
+    const float ey = fmaf(-along, ny, oy);
+    if (fmaf(ex, ex, ey * ey) > string.radius * string.radius)
         return;
 
     const float end_z = fmaf(probe->length, probe->direction.z, probe->z);

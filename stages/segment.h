@@ -42,13 +42,12 @@ ICE_FN ice_segment ice_segment_in_layer(const ice_tables *tables, ice_flight fli
     const float a = ice_absorption(flight.optics, row->dust, row->ice);
     const float to_scatter = ice_div(flight.scattering, b);
     const float to_absorption = ice_div(flight.absorption, a);
+    const float left = fmaf(-a, to_scatter, flight.absorption);
 
     /* Absorption wins ties, and leaves nothing. */
     ice_segment segment;
-    segment.length = to_absorption <= to_scatter ? to_absorption : to_scatter;
-    segment.absorption = to_absorption <= to_scatter
-                             ? 0.0f
-                             : ice_max(fmaf(-a, segment.length, flight.absorption), 0.0f);
+    segment.length = left > 0.0f ? to_scatter : to_absorption;
+    segment.absorption = ice_max(left, 0.0f);
 
     *leaves = fabsf(flight.nz) * segment.length > ice_to_face(row, flight) ? 1 : 0;
     return segment;

@@ -23,10 +23,10 @@
 enum { VISITS_PER_TRIP = 2 };
 
 /* Blocks of a kernel with a thread for every slot of a chain; create and collide list slots first:
- * a block of theirs looks after that of eight and of four. */
+ * a block of theirs looks after that of two and of four. */
 static uint32_t blocks_of(const is_lane *lane, uint32_t kernel)
 {
-    const uint32_t stretch = kernel == 0 ? 8 : kernel == 2 ? 4 : 1;
+    const uint32_t stretch = kernel == 0 ? 2 : kernel == 2 ? 4 : 1;
     return lane->schedule->loops ? (lane->grid + stretch - 1) / stretch : lane->grid;
 }
 

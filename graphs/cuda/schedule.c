@@ -74,7 +74,8 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
     choose(&options->every, 8);
     options->watchdog = options->watchdog > 0 ? options->watchdog : 30;
 
-    /* A slot's thread belongs to one block, and create looks after eight blocks' slots at a time.
+    /* A slot's thread belongs to one block, and create and collide look after several blocks'
+     * slots.
      */
     const uint32_t unit = options->block * (loops ? 8 * options->chains : 1);
     const uint32_t resident =

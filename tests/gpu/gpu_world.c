@@ -59,6 +59,11 @@ is_gpu_options gpu_options(is_schedule schedule, is_math math)
                                     .variants = world_variants(),
                                     .math = math,
                                     .watchdog = 60.0,
+                                    /* Pinned memory of the usual size takes longer to get than the
+                                     * light of these tests. */
+                                    .hits = 1u << 15,
+                                    .batch_emissions = 1u << 13,
+                                    .batch_photons = 1u << 20,
                                     .use_cache = true};
     return options;
 }

@@ -1,6 +1,7 @@
 /* schedule: fused. A photon stays in registers for IS_RUN_BOUNCES bounces of one visit; threads
- * whose photons end meanwhile take new ones as in monolithic, so that a visit is as full at its end
- * as at its beginning. create fills what is free otherwise: the whole pool, at first. */
+ * whose photons end meanwhile take new ones as in monolithic, at last all that have none, so that a
+ * visit leaves nothing to do for create, which fills what is free otherwise: the whole pool, at
+ * first. */
 #include "kernels/cuda/device/persistent.h"
 #include "kernels/cuda/device/pool.h"
 
@@ -40,6 +41,8 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     uint32_t enough = 32 - IS_RUN_REFILL;
     for (int bounce = 0; bounce < IS_RUN_BOUNCES; ++bounce) {
         const uint32_t flying = __ballot_sync(0xffffffffu, self.fate == ICE_ALIVE);
+        if (bounce == IS_RUN_BOUNCES - 1 && enough)
+            enough = 31;
         if ((uint32_t)__popc(flying) <= enough) {
             if (enough == 0)
                 break;

@@ -40,7 +40,7 @@ ICE_FN int is_make_photons(is_warp_queue *queue, const is_lane_memory *lane,
     if (threadIdx.x % 32 < count)
         photon = ice_create(IS_RUN_CREATE, tables, emission, at->step,
                             emission->first_photon + at->made + threadIdx.x % 32);
-    is_queue_fill(queue, count, &photon);
+    is_queue_fill(queue, count, lane, tables, &photon);
     at->made += count;
     return 1;
 }
@@ -58,7 +58,7 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_hit_sink sink = {lane.launch, lane.progress, counts};
     is_traveller self;
     is_leave_pool(&lane, is_resume(&lane, &tables, &self, slot));
-    is_warp_queue *queue = is_queue_resume(&lane, queues);
+    is_warp_queue *queue = is_queue_resume(&lane, &tables, queues);
     is_step_cursor at = {cursor[0], cursor[1]};
     bool open = true; /* there may be more steps */
     for (;;) {
@@ -67,7 +67,7 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
             if (queue->count == 0 && open)
                 open = is_make_photons(queue, &lane, &tables, &at);
             if (queue->count)
-                is_queue_hand_out(queue, &lane, &tables, &self);
+                is_queue_hand_out(queue, &self);
         }
         if (!__any_sync(0xffffffffu, self.fate == ICE_ALIVE))
             break;

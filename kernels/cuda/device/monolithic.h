@@ -12,7 +12,7 @@ ICE_FN int is_make_photons(is_warp_queue *queue, const is_lane_memory *lane,
     ice_photon photon;
     if (threadIdx.x % 32 < count)
         photon = is_new_photon(lane, tables, first + threadIdx.x % 32);
-    is_queue_fill(queue, count, &photon);
+    is_queue_fill(queue, count, lane, tables, &photon);
     return count > 0;
 }
 
@@ -28,7 +28,7 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_hit_sink sink = {lane.launch, lane.progress, counts};
     is_traveller self;
     is_leave_pool(&lane, is_resume(&lane, &tables, &self, slot));
-    is_warp_queue *queue = is_queue_resume(&lane, queues);
+    is_warp_queue *queue = is_queue_resume(&lane, &tables, queues);
     /* As soon as so few threads of the warp fly, it looks for more photons; 0: there are none, or
      * the hit buffer is full. */
     uint32_t enough = 32 - IS_RUN_REFILL;
@@ -44,7 +44,7 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
                 if (!lane.launch->drain)
                     break; /* more steps are on their way: the living wait for them */
             } else {
-                is_queue_hand_out(queue, &lane, &tables, &self);
+                is_queue_hand_out(queue, &self);
             }
             continue;
         }

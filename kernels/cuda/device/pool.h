@@ -14,7 +14,7 @@
 #endif
 
 /* Slots that a block looks after. */
-#define IS_CREATE_STRETCH (8u * IS_RUN_BLOCK)
+#define IS_CREATE_STRETCH (2u * IS_RUN_BLOCK)
 
 /* Appends the slots of a word's set bits to a list in shared memory. */
 ICE_FN void is_list_bits(uint32_t word, uint32_t first_slot, uint32_t *list, uint32_t *count)

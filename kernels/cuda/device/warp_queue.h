@@ -12,10 +12,15 @@
 
 #define IS_WARPS (IS_RUN_BLOCK / 32)
 
-/* The queue of one warp, in shared memory: nothing of it takes a register while photons fly. */
+/* The queue of one warp, in shared memory: nothing of it takes a register while photons fly. A new
+ * photon has no path and no scatters; what a thread would have to look up or to compute has their
+ * places. */
 typedef struct is_warp_queue {
-    float4 places[32], courses[32], labels[32];
-    uint32_t count; /* entries 0 .. count - 1 hold photons */
+    float4 places[32];  /* x, y, z, identity.event_low */
+    float4 courses[32]; /* dx, dy, dz, absorption */
+    float4 labels[32];  /* wavelength, emission, photon_id, identity.step_id */
+    float4 optics[32];  /* scattering, dust, ice, identity.event_high */
+    uint32_t count;     /* entries 0 .. count - 1 hold photons */
 } is_warp_queue;
 
 /* Where the thread's part of the queue waits between launches. */
@@ -24,9 +29,33 @@ ICE_FN uint32_t is_queue_slot(void)
     return (gridDim.x + blockIdx.x) * IS_RUN_BLOCK + threadIdx.x;
 }
 
+ICE_FN void is_queue_put(is_warp_queue *queue, uint32_t entry, const is_lane_memory *lane,
+                         const ice_tables *tables, const ice_photon *photon)
+{
+    const ice_identity identity = is_identity(lane, photon->emission, photon->photon_id);
+    const ice_optics optics = ice_optics_at(tables, photon->wavelength);
+    queue->places[entry] =
+        make_float4(photon->x, photon->y, photon->z, __uint_as_float(identity.event_low));
+    queue->courses[entry] = make_float4(photon->dx, photon->dy, photon->dz, photon->absorption);
+    queue->labels[entry] =
+        is_label(photon->wavelength, photon->emission, photon->photon_id, identity.step_id);
+    queue->optics[entry] = make_float4(optics.scattering, optics.dust, optics.ice,
+                                       __uint_as_float(identity.event_high));
+}
+
+ICE_FN ice_photon is_queue_photon(const is_warp_queue *queue, uint32_t entry)
+{
+    ice_photon photon =
+        is_unpack(queue->places[entry], queue->courses[entry], queue->labels[entry]);
+    photon.path = 0.0f;
+    photon.scatters = 0;
+    return photon;
+}
+
 /* The warp's queue among those of its block, as the launch before left it. All threads of the
  * block. */
-ICE_FN is_warp_queue *is_queue_resume(const is_lane_memory *lane, is_warp_queue *queues)
+ICE_FN is_warp_queue *is_queue_resume(const is_lane_memory *lane, const ice_tables *tables,
+                                      is_warp_queue *queues)
 {
     const uint32_t slot = is_queue_slot(), entry = threadIdx.x % 32;
     is_warp_queue *queue = &queues[threadIdx.x / 32];
@@ -36,9 +65,8 @@ ICE_FN is_warp_queue *is_queue_resume(const is_lane_memory *lane, is_warp_queue 
     if (entry == 0)
         queue->count = (uint32_t)__popc(entries);
     if (occupied) {
-        queue->labels[entry] = label;
-        queue->places[entry] = lane->place[slot];
-        queue->courses[entry] = lane->course[slot];
+        const ice_photon photon = is_unpack(lane->place[slot], lane->course[slot], label);
+        is_queue_put(queue, entry, lane, tables, &photon);
     }
     is_leave_pool(lane, occupied); /* and all see the queue from here on */
     return queue;
@@ -46,23 +74,19 @@ ICE_FN is_warp_queue *is_queue_resume(const is_lane_memory *lane, is_warp_queue 
 
 /* Fills a queue that all threads of the warp have seen empty (and have met since) with the photons
  * of its first `count` threads. All threads of the warp. */
-ICE_FN void is_queue_fill(is_warp_queue *queue, uint32_t count, const ice_photon *photon)
+ICE_FN void is_queue_fill(is_warp_queue *queue, uint32_t count, const is_lane_memory *lane,
+                          const ice_tables *tables, const ice_photon *photon)
 {
     const uint32_t entry = threadIdx.x % 32;
-    if (entry < count) {
-        queue->places[entry] = make_float4(photon->x, photon->y, photon->z, photon->path);
-        queue->courses[entry] = make_float4(photon->dx, photon->dy, photon->dz, photon->absorption);
-        queue->labels[entry] =
-            is_label(photon->wavelength, photon->emission, photon->photon_id, photon->scatters);
-    }
+    if (entry < count)
+        is_queue_put(queue, entry, lane, tables, photon);
     if (entry == 0)
         queue->count = count;
     __syncwarp();
 }
 
 /* Photons for threads that have none, as far as they go. All threads of the warp. */
-ICE_FN void is_queue_hand_out(is_warp_queue *queue, const is_lane_memory *lane,
-                              const ice_tables *tables, is_traveller *self)
+ICE_FN void is_queue_hand_out(is_warp_queue *queue, is_traveller *self)
 {
     const uint32_t count = queue->count;
     const uint32_t idle = __ballot_sync(0xffffffffu, self->fate == IS_IDLE);
@@ -70,8 +94,16 @@ ICE_FN void is_queue_hand_out(is_warp_queue *queue, const is_lane_memory *lane,
     const uint32_t taken = min((uint32_t)__popc(idle), count);
     if (self->fate == IS_IDLE && rank < taken) {
         const uint32_t entry = count - 1 - rank;
-        is_board(lane, tables, self,
-                 is_unpack(queue->places[entry], queue->courses[entry], queue->labels[entry]));
+        const float4 optics = queue->optics[entry];
+        self->photon = is_queue_photon(queue, entry);
+        self->optics.scattering = optics.x;
+        self->optics.dust = optics.y;
+        self->optics.ice = optics.z;
+        self->identity.event_low = __float_as_uint(queue->places[entry].w);
+        self->identity.event_high = __float_as_uint(optics.w);
+        self->identity.step_id = __float_as_uint(queue->labels[entry].w);
+        self->identity.photon_id = self->photon.photon_id;
+        self->fate = ICE_ALIVE;
     }
     __syncwarp();
     if (threadIdx.x % 32 == 0)
@@ -85,9 +117,8 @@ ICE_FN void is_queue_leave(const is_warp_queue *queue, const is_lane_memory *lan
     const uint32_t slot = is_queue_slot(), entry = threadIdx.x % 32;
     const bool occupied = entry < queue->count;
     if (occupied) {
-        lane->place[slot] = queue->places[entry];
-        lane->course[slot] = queue->courses[entry];
-        lane->label[slot] = queue->labels[entry];
+        const ice_photon photon = is_queue_photon(queue, entry);
+        is_store_photon(lane, slot, &photon);
     } else {
         is_free_slot(lane, slot);
     }

@@ -9,7 +9,7 @@ GRID_CHAIN_KERNEL(scatter)
 
 const grid_schedule grid_wavefront = {
     .name = "wavefront",
-    .kernels = {{run_create, 8}, {run_propagate, 1}, {run_collide, 4}, {run_scatter, 1}},
+    .kernels = {{run_create, 2}, {run_propagate, 1}, {run_collide, 4}, {run_scatter, 1}},
     .loops = true,
     .slots_per_thread = 1,
     .waves = IS_WAVES_PER_TRIP};
