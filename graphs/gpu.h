@@ -54,7 +54,10 @@ typedef struct is_gpu_options {
     uint64_t memory_limit; /* bytes of device memory, 0: what is free */
     double watchdog;       /* seconds without progress after which a launch counts as stuck */
     bool profile;          /* wavefront, fused: time every stage (slower: no graph) */
-    bool use_cache;        /* of programs and of choices */
+    bool host_loop; /* wavefront, fused: the host decides after every trip whether to go on, and
+                       waits for it (slower; for tools that cannot look into the body of a
+                       conditional node: profilers, sanitizers) */
+    bool use_cache; /* of programs and of choices */
 } is_gpu_options;
 
 typedef struct is_gpu_error {

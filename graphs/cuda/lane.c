@@ -139,6 +139,7 @@ static int make_staging(is_lane *lane, is_gpu_error *error)
     IS_CUDA(ordinal, error, cudaMallocHost((void **)&lane->snapshot, sizeof *lane->snapshot));
     IS_CUDA(ordinal, error, cudaMallocHost((void **)&lane->whole, sizeof *lane->whole));
     *lane->whole = lane->memory.capacity;
+    IS_CUDA(ordinal, error, cudaMallocHost((void **)&lane->decision, sizeof *lane->decision));
     return IS_GRAPH_OK;
 }
 
@@ -247,10 +248,15 @@ void is_lane_destroy(is_lane *lane)
     }
     (void)cudaFreeHost(lane->snapshot);
     (void)cudaFreeHost(lane->whole);
+    (void)cudaFreeHost(lane->decision);
     if (lane->loop)
         (void)cudaGraphExecDestroy(lane->loop);
     if (lane->graph)
         (void)cudaGraphDestroy(lane->graph);
+    if (lane->compaction)
+        (void)cudaGraphExecDestroy(lane->compaction);
+    if (lane->compaction_graph)
+        (void)cudaGraphDestroy(lane->compaction_graph);
     cudaStream_t streams[] = {lane->upload, lane->compute, lane->download};
     for (int k = 0; k < 3; ++k)
         if (streams[k])

@@ -58,7 +58,10 @@ typedef struct is_lane {
     cudaKernel_t mark_vacant; /* schedules that loop */
     uint32_t grid;            /* blocks of a kernel that has a thread for every slot */
     cudaGraph_t graph;
-    cudaGraphExec_t loop; /* schedules that loop */
+    cudaGraphExec_t loop;         /* schedules that loop; with `host_loop` one trip of it */
+    cudaGraph_t compaction_graph; /* with `host_loop` */
+    cudaGraphExec_t compaction;   /* likewise */
+    uint32_t *decision;           /* pinned: is_progress.decision, likewise */
     /* The pool's columns, which a loop goes through again and again, stay in the second level cache
      * if they fit; num_bytes 0: no such wish. */
     struct cudaAccessPolicyWindow window;

@@ -207,11 +207,10 @@ static int build_compaction(is_lane *lane, cudaGraph_t graph, is_gpu_error *erro
     return status;
 }
 
-static int build_body(is_lane *lane, cudaGraph_t body, cudaGraphConditionalHandle loop,
+/* The chains, and the decision behind them; *decided: its node. */
+static int build_trip(is_lane *lane, cudaGraph_t body, decision *self, cudaGraphNode_t *decided,
                       is_gpu_error *error)
 {
-    decision self = {.lane = *lane, .loop = loop};
-    IS_CUDA(lane->ordinal, error, cudaGraphConditionalHandleCreate(&self.compaction, body, 0, 0));
     const uint32_t chains = lane->options->profile ? 1 : lane->options->chains;
     cudaGraphNode_t ends[IS_CHAINS_MAX] = {NULL};
     is_chain chain = {.slots = lane->memory.capacity / chains};
@@ -221,10 +220,19 @@ static int build_body(is_lane *lane, cudaGraph_t body, cudaGraphConditionalHandl
         chain.first = i * chain.slots;
         status = add_waves(lane, body, chain, &ends[i], error);
     }
+    if (status == IS_GRAPH_OK)
+        status = capture(&self->lane, body, ends, chains, capture_decision, decided, error);
+    return status;
+}
+
+static int build_body(is_lane *lane, cudaGraph_t body, cudaGraphConditionalHandle loop,
+                      is_gpu_error *error)
+{
+    decision self = {.lane = *lane, .loop = loop};
+    IS_CUDA(lane->ordinal, error, cudaGraphConditionalHandleCreate(&self.compaction, body, 0, 0));
     cudaGraphNode_t decided = NULL;
     cudaGraph_t compaction = NULL;
-    if (status == IS_GRAPH_OK)
-        status = capture(&self.lane, body, ends, chains, capture_decision, &decided, error);
+    int status = build_trip(lane, body, &self, &decided, error);
     if (status == IS_GRAPH_OK)
         status = add_conditional(lane, body, &decided, cudaGraphCondTypeIf, self.compaction,
                                  &compaction, error);
@@ -233,10 +241,30 @@ static int build_body(is_lane *lane, cudaGraph_t body, cudaGraphConditionalHandl
     return status;
 }
 
+/* One trip and one compaction, for a host that goes round by itself. */
+static int build_for_host(is_lane *lane, is_gpu_error *error)
+{
+    decision self = {.lane = *lane};
+    cudaGraphNode_t decided = NULL;
+    int status = build_trip(lane, lane->graph, &self, &decided, error);
+    if (status != IS_GRAPH_OK)
+        return status;
+    IS_CUDA(lane->ordinal, error, cudaGraphInstantiate(&lane->loop, lane->graph, 0));
+    IS_CUDA(lane->ordinal, error, cudaGraphCreate(&lane->compaction_graph, 0));
+    status = build_compaction(lane, lane->compaction_graph, error);
+    if (status != IS_GRAPH_OK)
+        return status;
+    IS_CUDA(lane->ordinal, error,
+            cudaGraphInstantiate(&lane->compaction, lane->compaction_graph, 0));
+    return IS_GRAPH_OK;
+}
+
 int is_lane_build_loop(is_lane *lane, is_gpu_error *error)
 {
     const int ordinal = lane->ordinal;
     IS_CUDA(ordinal, error, cudaGraphCreate(&lane->graph, 0));
+    if (lane->options->host_loop)
+        return build_for_host(lane, error);
     cudaGraphConditionalHandle loop;
     IS_CUDA(ordinal, error,
             cudaGraphConditionalHandleCreate(&loop, lane->graph, 1, cudaGraphCondAssignDefault));
@@ -251,8 +279,25 @@ int is_lane_build_loop(is_lane *lane, is_gpu_error *error)
     return IS_GRAPH_OK;
 }
 
+static int go_round(is_lane *lane, is_gpu_error *error)
+{
+    const int ordinal = lane->ordinal;
+    do {
+        IS_CUDA(ordinal, error, cudaGraphLaunch(lane->loop, lane->compute));
+        IS_CUDA(ordinal, error,
+                cudaMemcpyAsync(lane->decision, &lane->memory.progress->decision,
+                                sizeof *lane->decision, cudaMemcpyDeviceToHost, lane->compute));
+        IS_CUDA(ordinal, error, cudaStreamSynchronize(lane->compute));
+        if (*lane->decision & IS_COMPACTS)
+            IS_CUDA(ordinal, error, cudaGraphLaunch(lane->compaction, lane->compute));
+    } while (*lane->decision & IS_GOES_ON);
+    return IS_GRAPH_OK;
+}
+
 int is_lane_enqueue(is_lane *lane, is_gpu_error *error)
 {
+    if (lane->schedule->loops && lane->options->host_loop)
+        return go_round(lane, error);
     if (lane->schedule->loops) {
         IS_CUDA(lane->ordinal, error, cudaGraphLaunch(lane->loop, lane->compute));
         return IS_GRAPH_OK;

@@ -9,8 +9,8 @@
 
 #include "kernels/cuda/program.h"
 
-/* Reads the entry of a key, and notes that it is used, into program->image, bytes, is_ptx, kernels, kernel_count, key. Returns
- * 0, or -1: there is none that is sound. */
+/* Reads the entry of a key, and notes that it is used, into program->image, bytes, is_ptx, kernels,
+ * kernel_count, key. Returns 0, or -1: there is none that is sound. */
 int is_program_read(const char *directory, const char key[65], is_program *program);
 
 /* Writes a program under its key. Whoever reads at the same time sees the whole entry or none.

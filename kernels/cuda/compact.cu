@@ -320,10 +320,12 @@ static __global__ void decide(cudaGraphConditionalHandle loop, bool compacts,
     progress->waves += 1;
     progress->trips += 1;
     const bool on = goes_on(launch, progress);
-    cudaGraphSetConditional(loop, on);
-    if (compacts)
-        cudaGraphSetConditional(compaction.handle,
-                                on && wants_compaction(compaction.every, launch, progress));
+    const bool dense = on && compacts && wants_compaction(compaction.every, launch, progress);
+    progress->decision = (on ? IS_GOES_ON : 0u) | (dense ? IS_COMPACTS : 0u);
+    if (loop)
+        cudaGraphSetConditional(loop, on);
+    if (compacts && compaction.handle)
+        cudaGraphSetConditional(compaction.handle, dense);
 }
 
 extern "C" int is_loop_decide(struct CUstream_st *stream, unsigned long long loop,

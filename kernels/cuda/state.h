@@ -50,6 +50,10 @@ typedef struct is_share {
     uint32_t unused[14];
 } is_share;
 
+/* Bits of is_progress.decision. */
+#define IS_GOES_ON  1u /* there will be another trip */
+#define IS_COMPACTS 2u /* after a compaction */
+
 /* What the kernels tell each other and, after a launch, the host. Zeroed when a lane is made; the
  * host zeroes `waves`, `hits` and `stalled` before every launch. */
 typedef struct is_progress {
@@ -61,7 +65,7 @@ typedef struct is_progress {
     uint32_t slots; /* slots in use: 0 .. slots - 1 hold all living photons; all of them while there
                        are steps left */
     uint32_t trips; /* of the loop, in all launches, modulo 2^32 */
-    uint32_t unused;
+    uint32_t decision; /* after a trip: IS_GOES_ON, IS_COMPACTS */
 } is_progress;
 
 /* A slot's photon is ice_photon in three words of 16 bytes:
@@ -69,8 +73,8 @@ typedef struct is_progress {
  *   course  dx, dy, dz, absorption
  *   label   wavelength, emission, photon_id, scatters
  * `emission` is an index into the lane's ring of emissions; IS_NOBODY: the slot is free. The top
- * bit of `scatters` says that the photon waits for a place in the hit buffer; `met` of its slot then
- * holds how many hits of its segment are recorded already, and is 0 for all others. Pools of
+ * bit of `scatters` says that the photon waits for a place in the hit buffer; `met` of its slot
+ * then holds how many hits of its segment are recorded already, and is 0 for all others. Pools of
  * wavefront have the wave of the photon's birth in place of `scatters`, and a negative wavelength
  * says that it waits; there, `met` has no meaning for the others. */
 #define IS_NOBODY     0xffffffffu

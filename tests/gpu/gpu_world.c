@@ -59,6 +59,7 @@ is_gpu_options gpu_options(is_schedule schedule, is_math math)
                                     .variants = world_variants(),
                                     .math = math,
                                     .watchdog = 60.0,
+                                    .host_loop = getenv("ICESTREAM_GPU_HOST_LOOP") != NULL,
                                     /* Pinned memory of the usual size takes longer to get than the
                                      * light of these tests. */
                                     .hits = 1u << 15,

@@ -151,6 +151,7 @@ static is_gpu_options options_of(const schedule_setting *setting, is_schedule sc
     options.math = usual.math;
     options.watchdog = usual.watchdog;
     options.use_cache = usual.use_cache;
+    options.host_loop = usual.host_loop;
     options.hits = setting->options.hits ? setting->options.hits : usual.hits;
     options.batch_emissions = usual.batch_emissions;
     options.batch_photons = usual.batch_photons;

@@ -7,8 +7,8 @@ ICE_FN int is_make_photons(is_warp_queue *queue, const is_lane_memory *lane,
                            const ice_tables *tables)
 {
     uint64_t first;
-    const uint32_t count =
-        is_take(lane, 32, &first); /* and all have seen that the queue is empty */
+    __syncwarp(); /* all have seen that the queue is empty */
+    const uint32_t count = is_take(lane, 32, &first);
     ice_photon photon;
     if (threadIdx.x % 32 < count)
         photon = is_new_photon(lane, tables, first + threadIdx.x % 32);
