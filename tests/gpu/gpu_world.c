@@ -45,6 +45,11 @@ bool gpu_is_of_another_part(int index)
     return index % parts != part;
 }
 
+bool gpu_host_loop(void)
+{
+    return getenv("ICESTREAM_GPU_HOST_LOOP") != NULL;
+}
+
 uint64_t gpu_scaled(uint64_t count, uint64_t least)
 {
     const char *text = getenv("ICESTREAM_GPU_SCALE");
@@ -59,7 +64,7 @@ is_gpu_options gpu_options(is_schedule schedule, is_math math)
                                     .variants = world_variants(),
                                     .math = math,
                                     .watchdog = 60.0,
-                                    .host_loop = getenv("ICESTREAM_GPU_HOST_LOOP") != NULL,
+                                    .host_loop = gpu_host_loop(),
                                     /* Pinned memory of the usual size takes longer to get than the
                                      * light of these tests. */
                                     .hits = 1u << 15,

@@ -22,6 +22,10 @@ int gpu_suite_run(Suite *suite);
  * side. */
 bool gpu_is_of_another_part(int index);
 
+/* Whether the host is to go round the loops (is_gpu_options.host_loop): where the environment
+ * variable ICESTREAM_GPU_HOST_LOOP is set. */
+bool gpu_host_loop(void);
+
 /* The environment variable ICESTREAM_GPU_SCALE (default 1) multiplies samples; at least `least`
  * are left. */
 uint64_t gpu_scaled(uint64_t count, uint64_t least);

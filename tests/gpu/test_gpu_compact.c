@@ -319,10 +319,11 @@ END_TEST
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* A graph whose loop does nothing but decide, and compact where the decision says so. */
+/* A graph whose loop does nothing but decide, and compact where the decision says so. Where the
+ * host goes round it is two: one that decides, one that compacts. */
 typedef struct loop_graph {
-    cudaGraph_t graph;
-    cudaGraphExec_t program;
+    cudaGraph_t graph, compaction_graph;
+    cudaGraphExec_t program, compaction;
     cudaStream_t stream;
     is_launch *launch;
 } loop_graph;
@@ -353,11 +354,41 @@ static void end_capture(cudaStream_t stream)
 }
 
 /* key: NULL for partition. */
+static void capture_compaction(const loop_graph *self, cudaGraph_t graph, const device_pool *there,
+                               const is_compact_key *key)
+{
+    begin_capture(self->stream, graph);
+    if (key)
+        CHECK(is_compact_sorted(self->stream, &there->pool, &there->spare, key, there->progress,
+                                there->temporary, there->bytes));
+    else
+        CHECK(is_compact_partition(self->stream, &there->pool, there->progress, there->temporary,
+                                   there->bytes));
+    end_capture(self->stream);
+}
+
+static void make_for_host(loop_graph *self, const device_pool *there, uint32_t every,
+                          const is_compact_key *key)
+{
+    const is_loop_compaction compaction = {.every = every};
+    begin_capture(self->stream, self->graph);
+    CHECK(is_loop_decide(self->stream, 0, &compaction, self->launch, NULL, there->progress));
+    end_capture(self->stream);
+    CHECK(cudaGraphInstantiate(&self->program, self->graph, 0));
+    CHECK(cudaGraphCreate(&self->compaction_graph, 0));
+    capture_compaction(self, self->compaction_graph, there, key);
+    CHECK(cudaGraphInstantiate(&self->compaction, self->compaction_graph, 0));
+}
+
 static loop_graph loop_create(const device_pool *there, uint32_t every, const is_compact_key *key)
 {
     loop_graph self = {.launch = device_memory(sizeof(is_launch))};
     CHECK(cudaStreamCreateWithFlags(&self.stream, cudaStreamNonBlocking));
     CHECK(cudaGraphCreate(&self.graph, 0));
+    if (gpu_host_loop()) {
+        make_for_host(&self, there, every, key);
+        return self;
+    }
     cudaGraphConditionalHandle loop;
     CHECK(cudaGraphConditionalHandleCreate(&loop, self.graph, 1, cudaGraphCondAssignDefault));
     const cudaGraph_t body = add_body(self.graph, NULL, loop, cudaGraphCondTypeWhile);
@@ -370,14 +401,7 @@ static loop_graph loop_create(const device_pool *there, uint32_t every, const is
     size_t one = 1;
     CHECK(cudaGraphGetNodes(body, &decision, &one));
     const cudaGraph_t inner = add_body(body, &decision, compaction.handle, cudaGraphCondTypeIf);
-    begin_capture(self.stream, inner);
-    if (key)
-        CHECK(is_compact_sorted(self.stream, &there->pool, &there->spare, key, there->progress,
-                                there->temporary, there->bytes));
-    else
-        CHECK(is_compact_partition(self.stream, &there->pool, there->progress, there->temporary,
-                                   there->bytes));
-    end_capture(self.stream);
+    capture_compaction(&self, inner, there, key);
     CHECK(cudaGraphInstantiate(&self.program, self.graph, 0));
     return self;
 }
@@ -386,6 +410,10 @@ static void loop_destroy(loop_graph *self)
 {
     CHECK(cudaGraphExecDestroy(self->program));
     CHECK(cudaGraphDestroy(self->graph));
+    if (self->compaction) {
+        CHECK(cudaGraphExecDestroy(self->compaction));
+        CHECK(cudaGraphDestroy(self->compaction_graph));
+    }
     CHECK(cudaStreamDestroy(self->stream));
     CHECK(cudaFree(self->launch));
 }
@@ -395,8 +423,15 @@ static is_progress run_loop(const loop_graph *self, const device_pool *there,
 {
     CHECK(cudaMemcpy(self->launch, launch, sizeof *launch, cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(there->progress, progress, sizeof *progress, cudaMemcpyHostToDevice));
-    CHECK(cudaGraphLaunch(self->program, self->stream));
-    CHECK(cudaStreamSynchronize(self->stream));
+    is_progress after;
+    do {
+        CHECK(cudaGraphLaunch(self->program, self->stream));
+        CHECK(cudaStreamSynchronize(self->stream));
+        after = progress_of(there);
+        if (self->compaction && after.decision & IS_COMPACTS)
+            CHECK(cudaGraphLaunch(self->compaction, self->stream));
+        CHECK(cudaStreamSynchronize(self->stream));
+    } while (self->compaction && after.decision & IS_GOES_ON);
     return progress_of(there);
 }
 
