@@ -16,7 +16,7 @@ typedef struct candidate {
 } candidate;
 
 static const candidate candidates[] = {
-    {IS_SCHEDULE_MONOLITHIC, 0, 0, 128, 6}, {IS_SCHEDULE_MONOLITHIC, 0, 0, 128, 8},
+    {IS_SCHEDULE_MONOLITHIC, 0, 0, 128, 4}, {IS_SCHEDULE_MONOLITHIC, 0, 0, 128, 6},
     {IS_SCHEDULE_JOB_QUEUE, 0, 0, 128, 0},  {IS_SCHEDULE_FUSED, 0, 64, 128, 6},
     {IS_SCHEDULE_FUSED, 0, 128, 128, 6},    {IS_SCHEDULE_WAVEFRONT, 1u << 19, 0, 256, 0},
 };
