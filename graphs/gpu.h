@@ -41,7 +41,7 @@ typedef struct is_gpu_options {
     uint32_t bounces_per_wave;     /* fused: bounces between two refills */
     uint32_t block;                /* threads of a block, a multiple of 32 */
     uint32_t blocks_per_processor; /* that the compiler makes room for, by limiting registers */
-    uint32_t refill; /* monolithic: idle lanes of a warp that make it take new photons */
+    uint32_t refill; /* monolithic, fused: idle lanes of a warp that make it take new photons */
     uint32_t lanes;
     uint32_t chains;          /* of a lane; wavefront, fused */
     uint32_t hits;            /* places of a hit buffer, >= 64 */

@@ -67,7 +67,8 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
         options->math == IS_MATH_FAST && limits->architecture >= 90 ? 1152 : 1024;
     choose(&options->blocks_per_processor, options->block >= 1024 ? 1 : threads / options->block);
     choose(&options->bounces_per_wave, 64);
-    choose(&options->refill, 4);
+    /* fused makes photons with the idle threads alone, which pays later. */
+    choose(&options->refill, options->schedule == IS_SCHEDULE_FUSED ? 6 : 4);
     choose(&options->hits, 1u << 18);
     choose(&options->batch_photons, 1u << 24);
     choose(&options->batch_emissions, 1u << 17);

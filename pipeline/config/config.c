@@ -153,7 +153,7 @@ static const is_schema_field fields[] = {
     {.path = "graph.block", .type = IS_SCHEMA_UNSIGNED, AT(graph.block), .least = 32, .most = 1024,
      .multiple = 32, .word = "auto", .fallback = "auto", .help = "threads in a block of a GPU"},
     WHOLE_OR_AUTO(graph.refill, 1, 32,
-                  "monolithic: idle lanes of a warp that make it take new photons"),
+                  "monolithic, fused: idle lanes of a warp that make it take new photons"),
     WHOLE_OR_AUTO(graph.hits, 64, 1U << 28, "places in a hit buffer of a GPU"),
     {.path = "graph.compact.method", .type = IS_SCHEMA_NAME, AT(graph.compact.method),
      .choice = compact_methods, .growing = true, .fallback = "partition",

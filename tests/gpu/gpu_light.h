@@ -20,7 +20,7 @@ stage_world gpu_place_create(gpu_place place);
 
 /* Light close to the detector's central string. */
 typedef enum gpu_light {
-    GPU_LIGHT_MIXED,     /* cones, beams and isotropic light, 1 to 6000 photons a step */
+    GPU_LIGHT_MIXED,     /* cones, beams and isotropic light, 1 to 600 photons a step */
     GPU_LIGHT_SINGLE,    /* steps of one photon */
     GPU_LIGHT_ISOTROPIC, /* isotropic steps */
     GPU_LIGHT_ONE_STEP,  /* all photons in one step, photon_id beyond 2^31 */

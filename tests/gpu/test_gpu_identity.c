@@ -75,7 +75,7 @@ START_TEST(light_of_all_kinds)
 {
     if (gpu_is_of_another_part(_i))
         return;
-    static const uint32_t photons[GPU_LIGHTS] = {PHOTONS, PHOTONS / 3, PHOTONS, 100000, PHOTONS};
+    static const uint32_t photons[GPU_LIGHTS] = {PHOTONS, PHOTONS / 3, PHOTONS, 10000, PHOTONS};
     const gpu_light light = (gpu_light)(_i / 2);
     stage_world world = gpu_place_create(GPU_PLACE_DENSE);
     const ice_variants variants = world_variants();
