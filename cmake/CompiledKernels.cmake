@@ -5,7 +5,8 @@
 # lies (kernels/cuda/cache.h), so those of a build serve the programs of that build.
 option(IS_KERNELS "Install compiled GPU kernels (needs NVRTC on the machine that builds)" ON)
 set(IS_KERNEL_ARCHITECTURES 80,86,89,90,100,120 CACHE STRING "GPUs that they are compiled for")
-set(IS_KERNEL_PTX 80 CACHE STRING "The oldest of the other GPUs, whose driver compiles them")
+# Kernels for sm_90 and later are bound to fewer registers (graphs/cuda/schedule.c): a text for each.
+set(IS_KERNEL_PTX 80,90 CACHE STRING "The oldest of the other GPUs, whose driver compiles them")
 if(NOT IS_HAVE_CUDA)
     return()
 endif()

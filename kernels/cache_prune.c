@@ -98,8 +98,12 @@ static bool add_entry(entries *all, const char *name, const struct stat *status)
         all->items = items;
         all->capacity = capacity;
     }
-    entry *added = &all->items[all->count++];
-    snprintf(added->name, sizeof added->name, "%s", name);
+    const size_t length = strlen(name);
+    entry *added = &all->items[all->count];
+    if (length >= sizeof added->name)
+        return true; /* kind_of() knows no such entries */
+    memcpy(added->name, name, length + 1);
+    ++all->count;
     added->used = status->st_atim;
     added->bytes = (uint64_t)status->st_size;
     return true;

@@ -164,6 +164,8 @@ static int remembered(const char *path)
     if (fscanf(file, "candidate %d", &number) != 1 || number < 0 || number >= CANDIDATES)
         number = -1;
     fclose(file);
+    if (number >= 0)
+        is_cache_used(path);
     return number;
 }
 
@@ -223,14 +225,16 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
         const is_gpu_options tried = resolved(options, &candidates[i], &device);
         double seconds = 0;
         const int status = measure(&tried, tables, emissions, count, &seconds, error);
-        /* A candidate that does not fit is none; a device that fails is a failure. */
-        if (status != IS_GRAPH_OK && status != IS_GRAPH_NO_MEMORY)
+        /* A candidate that does not fit, or not with what the user fixed, is none; a device that
+         * fails is a failure. */
+        if (status != IS_GRAPH_OK && status != IS_GRAPH_NO_MEMORY && status != IS_GRAPH_UNSUPPORTED)
             return status;
         char result[64];
         if (status == IS_GRAPH_OK)
             snprintf(result, sizeof result, "%.3f ns per photon", 1e9 * seconds / (double)photons);
         else
-            snprintf(result, sizeof result, "too little memory");
+            snprintf(result, sizeof result, "%s",
+                     status == IS_GRAPH_NO_MEMORY ? "too little memory" : "not possible");
         report_line(report, report_size, &tried, result);
         if (status == IS_GRAPH_OK && (best < 0 || seconds < best_seconds)) {
             best = i;

@@ -173,7 +173,8 @@ static int add_conditional(is_lane *lane, cudaGraph_t graph, const cudaGraphNode
 
 /* What the capturing function of the decision needs beside the lane. */
 typedef struct decision {
-    is_lane lane; /* first: a decision is a lane */
+    is_lane lane;  /* first: a decision is a lane */
+    bool in_graph; /* the conditions are those of nodes */
     cudaGraphConditionalHandle loop, compaction;
 } decision;
 
@@ -187,8 +188,9 @@ static int capture_decision(is_lane *lane, is_gpu_error *error)
                                                : lane->options->when == IS_COMPACT_ALWAYS
                                                    ? 1
                                                    : (lane->options->every + waves - 1) / waves};
-    const int result = is_loop_decide(lane->compute, self->loop, &compaction, lane->memory.launch,
-                                      lane->memory.shares, lane->memory.progress);
+    const int result =
+        is_loop_decide(lane->compute, self->in_graph ? &self->loop : NULL, &compaction,
+                       lane->memory.launch, lane->memory.shares, lane->memory.progress);
     return result == cudaSuccess
                ? IS_GRAPH_OK
                : is_cuda_failed((cudaError_t)result, "decide", lane->ordinal, error);
@@ -228,7 +230,7 @@ static int build_trip(is_lane *lane, cudaGraph_t body, decision *self, cudaGraph
 static int build_body(is_lane *lane, cudaGraph_t body, cudaGraphConditionalHandle loop,
                       is_gpu_error *error)
 {
-    decision self = {.lane = *lane, .loop = loop};
+    decision self = {.lane = *lane, .in_graph = true, .loop = loop};
     IS_CUDA(lane->ordinal, error, cudaGraphConditionalHandleCreate(&self.compaction, body, 0, 0));
     cudaGraphNode_t decided = NULL;
     cudaGraph_t compaction = NULL;

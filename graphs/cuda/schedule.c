@@ -10,6 +10,10 @@
  */
 enum { WORD = 16, PHOTON = IS_SLOT_BYTES };
 
+/* Threads of a block whose warps have queues (kernels/cuda/device/warp_queue.h): 2064 bytes each of
+ * 48 KiB. */
+#define IS_QUEUE_BLOCK_MAX 736u
+
 static const is_gpu_schedule schedules[IS_SCHEDULE_COUNT] = {
     [IS_SCHEDULE_WAVEFRONT] = {.entry = "kernels/cuda/device/wavefront.h",
                                .kernels = {{"is_create", 0},
@@ -65,7 +69,8 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
      * needs to spill as compiled for sm_90 and later; 1024 leave 64. */
     const uint32_t threads =
         options->math == IS_MATH_FAST && limits->architecture >= 90 ? 1152 : 1024;
-    choose(&options->blocks_per_processor, options->block >= 1024 ? 1 : threads / options->block);
+    const uint32_t blocks = options->block >= 1024 ? 1 : threads / options->block;
+    choose(&options->blocks_per_processor, blocks < 32 ? blocks : 32); /* no GPU holds more */
     choose(&options->bounces_per_wave, 64);
     /* fused makes photons with the idle threads alone, which pays later. */
     choose(&options->refill, options->schedule == IS_SCHEDULE_FUSED ? 6 : 4);
@@ -110,6 +115,12 @@ int is_gpu_program_options(const is_gpu_options *options, const is_tables *table
     const is_gpu_schedule *schedule = is_gpu_schedule_of(options->schedule);
     if (!schedule)
         return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED, "schedule %s has no kernels",
+                                is_schedule_name(options->schedule));
+    if (schedule->slots_per_thread > 1 && options->block > IS_QUEUE_BLOCK_MAX)
+        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
+                                "graph.block: found %u, expected at most %u for schedule %s, whose "
+                                "warps keep new photons in shared memory",
+                                options->block, IS_QUEUE_BLOCK_MAX,
                                 is_schedule_name(options->schedule));
     ice_variants variants = options->variants;
     is_custom_variants(options->custom, &variants);

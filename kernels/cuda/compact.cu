@@ -300,7 +300,7 @@ static __device__ bool wants_compaction(uint32_t every, const is_launch *launch,
 }
 
 /* One warp. */
-static __global__ void decide(cudaGraphConditionalHandle loop, bool compacts,
+static __global__ void decide(bool in_graph, cudaGraphConditionalHandle loop, bool compacts,
                               is_loop_compaction compaction, const is_launch *launch,
                               const is_share *shares, is_progress *progress)
 {
@@ -322,18 +322,18 @@ static __global__ void decide(cudaGraphConditionalHandle loop, bool compacts,
     const bool on = goes_on(launch, progress);
     const bool dense = on && compacts && wants_compaction(compaction.every, launch, progress);
     progress->decision = (on ? IS_GOES_ON : 0u) | (dense ? IS_COMPACTS : 0u);
-    if (loop)
+    if (in_graph)
         cudaGraphSetConditional(loop, on);
-    if (compacts && compaction.handle)
+    if (in_graph && compacts)
         cudaGraphSetConditional(compaction.handle, dense);
 }
 
-extern "C" int is_loop_decide(struct CUstream_st *stream, unsigned long long loop,
+extern "C" int is_loop_decide(struct CUstream_st *stream, const unsigned long long *loop,
                               const is_loop_compaction *compaction, const is_launch *launch,
                               const is_share *shares, is_progress *progress)
 {
     const is_loop_compaction none = {};
-    decide<<<1, 32, 0, stream>>>(loop, compaction != nullptr, compaction ? *compaction : none,
-                                 launch, shares, progress);
+    decide<<<1, 32, 0, stream>>>(loop != nullptr, loop ? *loop : 0, compaction != nullptr,
+                                 compaction ? *compaction : none, launch, shares, progress);
     return cudaGetLastError();
 }

@@ -53,21 +53,20 @@ int is_compact_sorted(struct CUstream_st *stream, const is_compact_pool *pool,
 
 /* Condition of a compaction in the body of the loop. */
 typedef struct is_loop_compaction {
-    unsigned long long handle; /* cudaGraphConditionalHandle of an IF node behind the decision; 0:
-                                  there is none, and the host reads `progress->decision` */
+    unsigned long long handle; /* cudaGraphConditionalHandle of an IF node behind the decision */
     uint32_t every; /* waves between two compactions; 0: only in the tail, when no photons are left
                        to create and more than half of the slots in use are free */
 } is_loop_compaction;
 
 /* The end of a trip: adds up `alive` and `stalled` of the shares (NULL: `progress` has them
  * already), counts the trip, in this launch and in all, and sets the condition of the WHILE node
- * `loop` (a cudaGraphConditionalHandle; 0: there is none, and the host reads `progress->decision`),
- * and that of a compaction (NULL: there is none). Wants
+ * `loop` (a cudaGraphConditionalHandle; NULL: there is none, nor one for compaction, and the host
+ * reads `progress->decision`), and that of a compaction (NULL: there is none). Wants
  * next, stalled, alive and slots as they are after the trip. The loop goes on unless
  *   - photons wait for a place in the hit buffer, which the host must drain first;
  *   - all photons of the launch were taken and the pool is not to be drained or is empty;
  *   - the limit of waves is reached. */
-int is_loop_decide(struct CUstream_st *stream, unsigned long long loop,
+int is_loop_decide(struct CUstream_st *stream, const unsigned long long *loop,
                    const is_loop_compaction *compaction, const is_launch *launch,
                    const is_share *shares, is_progress *progress);
 

@@ -263,6 +263,8 @@ static int print_schedule(const is_gpu_plan *schedule, FILE *out, is_error *erro
     int status = print_kernels(schedule, out, error);
     fprintf(out, "  pool      %" PRIu32 " slots of %u bytes in %" PRIu32 " lanes", options->pool,
             IS_SLOT_BYTES, options->lanes);
+    if (options->schedule == IS_SCHEDULE_MONOLITHIC || options->schedule == IS_SCHEDULE_JOB_QUEUE)
+        fprintf(out, ", and as many for photons that warps have made and nobody has taken");
     if (options->schedule == IS_SCHEDULE_FUSED)
         fprintf(out, ", %" PRIu32 " bounces per wave", options->bounces_per_wave);
     if (options->schedule == IS_SCHEDULE_MONOLITHIC)

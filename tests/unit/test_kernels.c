@@ -315,6 +315,18 @@ START_TEST(kernels_give_what_the_cpu_gives)
 }
 END_TEST
 
+/* From the first thread without a photon to the last one with one. */
+START_TEST(refills)
+{
+    static const uint32_t idle[] = {1, 31, 32};
+    grid_refill = idle[_i];
+    for (size_t i = 0; i < SCHEDULES; ++i) {
+        const setting with = {.schedule = schedules[i], .hits = 64, .batch = 5, .chains = 1};
+        compare(&with);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kernels");
@@ -322,6 +334,7 @@ int main(void)
     tcase_add_unchecked_fixture(tests, prepare, clean_up);
     tcase_set_timeout(tests, 300);
     tcase_add_loop_test(tests, kernels_give_what_the_cpu_gives, 0, SCHEDULES);
+    tcase_add_loop_test(tests, refills, 0, 3);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -37,16 +37,18 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_hit_sink sink = {lane.launch, lane.progress, counts};
     is_traveller self;
     is_leave_pool(&lane, is_resume(&lane, &tables, &self, slot));
-    /* As soon as so few threads of the warp fly, it looks for more photons; 0: there are none. */
+    /* As soon as so few threads of the warp fly, it looks for more photons, or ends. */
     uint32_t enough = 32 - IS_RUN_REFILL;
+    bool open = true; /* there may be more, and there may be room for their hits */
     for (int bounce = 0; bounce < IS_RUN_BOUNCES; ++bounce) {
         const uint32_t flying = __ballot_sync(0xffffffffu, self.fate == ICE_ALIVE);
-        if (bounce == IS_RUN_BOUNCES - 1 && enough)
+        if (bounce == IS_RUN_BOUNCES - 1 && open)
             enough = 31;
         if ((uint32_t)__popc(flying) <= enough) {
-            if (enough == 0)
+            if (!open)
                 break;
-            enough = is_refill(&lane, &tables, counts, &self, flying) ? enough : 0;
+            open = is_refill(&lane, &tables, counts, &self, flying);
+            enough = open ? enough : 0;
         }
         if (self.fate == ICE_ALIVE)
             is_advance(&lane, &tables, &sink, &self, slot);

@@ -29,17 +29,18 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_traveller self;
     is_leave_pool(&lane, is_resume(&lane, &tables, &self, slot));
     is_warp_queue *queue = is_queue_resume(&lane, &tables, queues);
-    /* As soon as so few threads of the warp fly, it looks for more photons; 0: there are none, or
-     * the hit buffer is full. */
+    /* As soon as so few threads of the warp fly, it looks for more photons, or ends. */
     uint32_t enough = 32 - IS_RUN_REFILL;
+    bool open = true; /* there may be more, and there may be room for their hits */
     for (;;) {
         const uint32_t flying = __ballot_sync(0xffffffffu, self.fate == ICE_ALIVE);
         if ((uint32_t)__popc(flying) <= enough) {
-            if (enough == 0)
+            if (!open)
                 break;
             is_settle(counts, &self);
             const bool full = __any_sync(0xffffffffu, self.fate == IS_WAITS);
             if (full || (queue->count == 0 && !is_make_photons(queue, &lane, &tables))) {
+                open = false;
                 enough = 0;
                 if (!lane.launch->drain)
                     break; /* more steps are on their way: the living wait for them */

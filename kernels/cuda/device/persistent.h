@@ -1,5 +1,5 @@
 /* What the schedules have in common in which a thread carries photon after photon in registers:
- * monolithic, job-queue, thread-per-step.
+ * monolithic, job-queue, thread-per-step, and within a visit fused.
  *
  * A thread owns the slot with its number. When the kernel ends before the thread's photon does, the
  * photon goes to that slot, and the next launch takes it up from there: a full hit buffer, or steps

@@ -8,6 +8,7 @@ enum { STACK = 128 << 10, WARPS_MAX = GRID_THREADS_MAX / 32 };
 
 grid_index grid_thread, grid_block, grid_threads, grid_blocks;
 const ice_tables *grid_tables;
+uint32_t grid_refill = 5;
 
 /* A place where so many threads wait for each other. */
 typedef struct meeting {

@@ -113,13 +113,14 @@ static inline unsigned long long grid_add_64(unsigned long long *to, unsigned lo
 /* ---- what this run's kernels are specialised for -----------------------------------------------
  */
 
-enum { GRID_BLOCK = 64, GRID_BOUNCES = 3, GRID_REFILL = 5, GRID_START_SHIFT = 4 };
+enum { GRID_BLOCK = 64, GRID_BOUNCES = 3, GRID_START_SHIFT = 4 };
 extern const ice_tables *grid_tables; /* whose sizes count */
+extern uint32_t grid_refill;
 
 #define IS_RUN_BLOCK            GRID_BLOCK
 #define IS_RUN_BLOCKS           1
 #define IS_RUN_BOUNCES          GRID_BOUNCES
-#define IS_RUN_REFILL           GRID_REFILL
+#define IS_RUN_REFILL           grid_refill
 #define IS_RUN_START_SHIFT      GRID_START_SHIFT
 #define IS_RUN_CREATE           ICE_create_cherenkov
 #define IS_RUN_PROPAGATE        ICE_propagate_cumulative
