@@ -490,6 +490,24 @@ static void take_report(is_lane *lane, const is_lane_launch *launch)
     }
 }
 
+/* A launch that was to carry everything to its end, and found room for all hits, has done so; if
+ * not, the next one would do no better, and for ever. */
+static int check_drained(const is_lane *lane, const is_lane_launch *launch, is_gpu_error *error)
+{
+    if (!launch->order->drain || launch->count > 0)
+        return IS_GRAPH_OK;
+    const is_progress *progress = &launch->report->progress;
+    for (uint32_t i = 0; i < IS_LANE_BATCHES; ++i)
+        if (knows(launch, lane, i) && !is_complete(&lane->batches[i]))
+            return is_gpu_error_set(
+                error, IS_GRAPH_FAULT,
+                "GPU %d: internal error: a launch of %s ended before its photons (queue %llu of "
+                "%llu, no hits)",
+                lane->ordinal, is_schedule_name(lane->options->schedule),
+                (unsigned long long)progress->next, (unsigned long long)launch->order->end);
+    return IS_GRAPH_OK;
+}
+
 /* Moves the oldest launches on: computing, downloading, done. */
 static int collect(is_lane *lane, cudaHostFn_t wake, void *user, is_launch_observer observer,
                    is_gpu_error *error)
@@ -518,10 +536,13 @@ static int collect(is_lane *lane, cudaHostFn_t wake, void *user, is_launch_obser
                 continue;
             }
         }
-        const int status = hand_out_hits(lane, launch, error);
+        int status = hand_out_hits(lane, launch, error);
         if (status != IS_GRAPH_OK)
             return status;
         take_report(lane, launch);
+        status = check_drained(lane, launch, error);
+        if (status != IS_GRAPH_OK)
+            return status;
         launch->state = IS_LAUNCH_FREE;
         lane->first_launch = (lane->first_launch + 1) % IS_LANE_LAUNCHES;
         --lane->launches_out;
