@@ -103,17 +103,18 @@ static int measure(const is_gpu_options *options, const is_tables *tables,
 
 /* ---- what was chosen before ------------------------------------------------------------------ */
 
-/* The name of the first candidate's program, which stands for this version's kernels, the features
- * of the world and the user's own stage headers. Returns 0, or -1: it does not compile. */
+/* The name of the last candidate's program, which stands for this version's kernels, the features
+ * of the world and the user's own stage headers, and takes blocks of any size. Returns 0, or -1: it
+ * does not compile. */
 static int program_key(const is_gpu_options *options, const is_tables *tables,
                        const is_gpu_device *device, char key[65])
 {
-    const is_gpu_options first = resolved(options, &candidates[0], device);
+    const is_gpu_options last = resolved(options, &candidates[CANDIDATES - 1], device);
     char definitions[IS_DEFINITIONS_SIZE], why[512];
     is_program_options wanted;
     is_gpu_error ignored; /* measuring will complain */
     is_program *program = NULL;
-    if (is_gpu_program_options(&first, tables, device->architecture, &wanted, definitions,
+    if (is_gpu_program_options(&last, tables, device->architecture, &wanted, definitions,
                                &ignored) != IS_GRAPH_OK ||
         is_program_create(&wanted, &program, why, sizeof why) != 0)
         return -1;
@@ -223,18 +224,20 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
     double best_seconds = 0;
     for (int i = 0; i < CANDIDATES; ++i) {
         const is_gpu_options tried = resolved(options, &candidates[i], &device);
+        if (!is_gpu_takes_block(is_gpu_schedule_of(tried.schedule), tried.block)) {
+            report_line(report, report_size, &tried, "not with blocks of this size");
+            continue;
+        }
         double seconds = 0;
         const int status = measure(&tried, tables, emissions, count, &seconds, error);
-        /* A candidate that does not fit, or not with what the user fixed, is none; a device that
-         * fails is a failure. */
-        if (status != IS_GRAPH_OK && status != IS_GRAPH_NO_MEMORY && status != IS_GRAPH_UNSUPPORTED)
+        /* A candidate that does not fit is none; a device that fails is a failure. */
+        if (status != IS_GRAPH_OK && status != IS_GRAPH_NO_MEMORY)
             return status;
         char result[64];
         if (status == IS_GRAPH_OK)
             snprintf(result, sizeof result, "%.3f ns per photon", 1e9 * seconds / (double)photons);
         else
-            snprintf(result, sizeof result, "%s",
-                     status == IS_GRAPH_NO_MEMORY ? "too little memory" : "not possible");
+            snprintf(result, sizeof result, "too little memory");
         report_line(report, report_size, &tried, result);
         if (status == IS_GRAPH_OK && (best < 0 || seconds < best_seconds)) {
             best = i;

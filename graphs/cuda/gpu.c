@@ -354,9 +354,8 @@ static void launch_computed(void *user, const is_lane_launch *launch)
     is_gpu *gpu = user;
     float begun = 0, computed = 0;
     if (cudaEventElapsedTime(&begun, gpu->origin, launch->begun) == cudaSuccess &&
-        cudaEventElapsedTime(&computed, gpu->origin, launch->computed) == cudaSuccess) {
+        cudaEventElapsedTime(&computed, gpu->origin, launch->computed) == cudaSuccess)
         is_busy_add(&gpu->busy, 1e-3 * (double)begun, 1e-3 * (double)computed);
-    }
     ++gpu->launches;
     gpu->waves += launch->report->progress.waves;
 }

@@ -44,6 +44,11 @@ const is_gpu_schedule *is_gpu_schedule_of(is_schedule schedule)
                : NULL;
 }
 
+bool is_gpu_takes_block(const is_gpu_schedule *schedule, uint32_t block)
+{
+    return schedule->slots_per_thread <= 1 || block <= IS_QUEUE_BLOCK_MAX;
+}
+
 is_gpu_limits is_gpu_limits_assumed(int architecture)
 {
     const is_gpu_limits limits = {.architecture = architecture ? architecture : 90,
@@ -80,9 +85,7 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
     choose(&options->every, 8);
     options->watchdog = options->watchdog > 0 ? options->watchdog : 30;
 
-    /* A slot's thread belongs to one block, and create and collide look after several blocks'
-     * slots.
-     */
+    /* A slot's thread belongs to one block; create and collide look after the slots of several. */
     const uint32_t unit = options->block * (loops ? 8 * options->chains : 1);
     const uint32_t resident =
         (uint32_t)limits->processors * options->blocks_per_processor * options->block;
@@ -116,7 +119,7 @@ int is_gpu_program_options(const is_gpu_options *options, const is_tables *table
     if (!schedule)
         return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED, "schedule %s has no kernels",
                                 is_schedule_name(options->schedule));
-    if (schedule->slots_per_thread > 1 && options->block > IS_QUEUE_BLOCK_MAX)
+    if (!is_gpu_takes_block(schedule, options->block))
         return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
                                 "graph.block: found %u, expected at most %u for schedule %s, whose "
                                 "warps keep new photons in shared memory",

@@ -24,6 +24,10 @@ typedef struct is_gpu_schedule {
 /* NULL for AUTO. */
 const is_gpu_schedule *is_gpu_schedule_of(is_schedule schedule);
 
+/* Whether its kernels can have blocks of so many threads: the queues of a block's warps have to fit
+ * into shared memory. */
+bool is_gpu_takes_block(const is_gpu_schedule *schedule, uint32_t block);
+
 /* What of a device the choices depend on. */
 typedef struct is_gpu_limits {
     int architecture;

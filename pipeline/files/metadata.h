@@ -11,8 +11,7 @@
  *   seed                the run's seed, as decimal text because JSON integers end at 2^63
  *   digests             {"configuration", "ice", "detector", "input"}: SHA-256, text; may be absent
  *   account             hit files: the seven counts of is_account
- *   math                hit files: "portable", "fast" or "mixed", absent where no photon was
- * computed
+ *   math                hit files: "portable", "fast" or "mixed"; absent with no photon computed
  *
  * Other keys are allowed and kept. Nothing in it depends on time or place: equal runs give equal
  * files.

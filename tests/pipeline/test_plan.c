@@ -201,6 +201,30 @@ START_TEST(one_schedule)
 }
 END_TEST
 
+/* The largest block whose warps' queues fit into shared memory, and the next one. */
+START_TEST(blocks_of_warps_with_queues)
+{
+    static const char *const schedules[] = {"graph.schedule=monolithic",
+                                            "graph.schedule=job-queue"};
+    json_t *root = plan_kernels(schedules[_i]);
+    if (!root)
+        return;
+    json_decref(root);
+    is_config *config = model_config("graph.block=736", schedules[_i], NULL);
+    json_decref(plan_json(config, 90));
+    is_config_destroy(config);
+    config = model_config("graph.block=768", schedules[_i], NULL);
+    is_error error = {0};
+    const is_plan_options options = {.architecture = 90};
+    FILE *out = fopen("/dev/null", "w");
+    ck_assert_ptr_nonnull(out);
+    ck_assert_int_ne(is_plan(config, &options, out, &error), IS_OK);
+    fclose(out);
+    ck_assert_ptr_nonnull(strstr(error.text, "graph.block: found 768, expected at most 736"));
+    is_config_destroy(config);
+}
+END_TEST
+
 START_TEST(without_a_wish)
 {
     /* Whatever this machine has, there is a plan of something. */
@@ -237,6 +261,7 @@ int main(void)
     tcase_add_test(tests, every_schedule);
     tcase_add_test(tests, traffic_in_words);
     tcase_add_test(tests, one_schedule);
+    tcase_add_loop_test(tests, blocks_of_warps_with_queues, 0, 2);
     tcase_add_test(tests, without_a_wish);
     tcase_add_test(tests, full_disk);
     suite_add_tcase(suite, tests);
