@@ -24,6 +24,7 @@ CHOICES(fallbacks, "none", "cpu")                 /* is_fallback */
 CHOICES(compact_sorts, "none", "depth", "cell")   /* is_compact_sort */
 CHOICES(workloads, "point", "uniform", "cascade") /* is_workload_kind */
 CHOICES(counts, "balanced", "shuffled")           /* workload.shuffled */
+CHOICES(afters, "keep", "move", "delete")         /* is_after */
 CHOICES(instruction_sets, "auto", "baseline", "avx2", "avx512")
 CHOICES(ice_models, "south-pole-like", "uniform")
 CHOICES(layouts, "hex86")
@@ -91,6 +92,8 @@ static const char *compact_methods(const char *path, size_t index)
     {.path = #key, .type = IS_SCHEMA_VARIANT, AT(key), .choice = variants, .growing = true,        \
      .source_offset = offsetof(struct is_config, stages.custom[stage]), .fallback = (standard),    \
      .help = (text)}
+#define TEXT(key, standard, text)                                                                  \
+    {.path = #key, .type = IS_SCHEMA_TEXT, AT(key), .fallback = (standard), .help = (text)}
 #define A_PATH(key, names, standard, alternatives, text)                                           \
     {.path = #key, .type = IS_SCHEMA_PATH, AT(key), .choice = (names), .fallback = (standard),     \
      .group = (alternatives), .help = (text)}
@@ -103,8 +106,33 @@ static const is_schema_field fields[] = {
     WHOLE(run.bounce_limit, 1, 1000000000, "10000", "segments after which a photon is stopped"),
     {.path = "source.files", .type = IS_SCHEMA_PATTERNS, AT(source.files),
      .count_offset = offsetof(struct is_config, source.count), .fallback = "[steps/*.steps.npy]",
-     .help = "step files, names or patterns; \"-\" is standard input"},
+     .group = "source", .help = "step files, names or patterns; \"-\" is standard input"},
+    A_PATH(source.directory, NULL, NULL, "source",
+           "or a folder to claim step files from, also shared with other workers"),
+    TEXT(source.pattern, "\"*.steps.npy\"", "names of step files in that folder"),
+    BOOL(source.watch, "false", "wait for more files in that folder"),
+    NUMBER(source.scan, 0.1, 3600, "5", "s", "between looks into that folder"),
+    CHOICE(source.after, source.after, afters, "keep",
+           "what becomes of a claimed file whose hits are written"),
+    A_PATH(source.spool, NULL, NULL, NULL,
+           "where claims are kept, on the same file system; .icestream in source.directory"),
+    NUMBER(source.lease, 0.2, 86400, "60", "s",
+           "without a sign of life after which a worker's claims go to others"),
+    TEXT(source.worker, NULL, "name of this worker; made of host and process"),
+    TEXT(source.listen, NULL, "take steps from clients: \"unix:PATH\" or \"HOST:PORT\""),
+    A_PATH(source.token, NULL, NULL, NULL, "file with what clients must know"),
+    WHOLE(source.clients, 1, 1024, "16", "clients at a time"),
+    {.path = "source.message_limit", .type = IS_SCHEMA_BYTES, AT(source.message_limit),
+     .least = 4000, .most = 1000000000000, .fallback = "1 GB",
+     .help = "size of a message of a client"},
     A_PATH(sink.directory, NULL, "hits/", NULL, "folder for hit files; \"-\" is standard output"),
+    A_PATH(sink.quarantine, NULL, NULL, NULL,
+           "folder for bad claimed step files; quarantine in sink.directory"),
+    A_PATH(sink.journal, NULL, NULL, NULL,
+           "what happened, a line of JSON each; run.journal in sink.directory"),
+    CUSTOM(sink.command, is_config_command, "[]", "run on every finished hit file"),
+    A_PATH(metrics.file, NULL, NULL, NULL, "numbers in the text format of Prometheus"),
+    TEXT(metrics.listen, NULL, "the same by HTTP, \"127.0.0.1:9464\""),
     CHOICE(device.backend, device.backend, backends, "auto", "where photons are propagated"),
     WHOLE_OR_AUTO(device.threads, 1, 1024, "CPU threads; auto: one per core"),
     NAME(device.instruction_set, instruction_sets, "auto", NULL, "of the CPU; auto: the widest"),
@@ -242,6 +270,39 @@ static int check_source(const is_config *config, is_error *error)
     return IS_OK;
 }
 
+/* Keys of a source that is not there. */
+static int check_source_keys(const is_config *config, is_error *error)
+{
+    const struct {
+        const char *key;
+        bool used;
+    } claimed_only[] = {
+        {"source.pattern", strcmp(config->source.pattern, "*.steps.npy") != 0},
+        {"source.watch", config->source.watch},
+        {"source.after", config->source.after != IS_AFTER_KEEP},
+        {"source.spool", config->source.spool != NULL},
+        {"source.worker", config->source.worker != NULL},
+    };
+    const struct {
+        const char *key;
+        bool used;
+    } clients_only[] = {
+        {"source.token", config->source.token != NULL},
+        {"source.clients", config->source.clients != 16},
+        {"source.message_limit", config->source.message_limit != 1000000000},
+    };
+    int status = IS_OK;
+    for (size_t i = 0; i < sizeof claimed_only / sizeof *claimed_only; ++i)
+        if (claimed_only[i].used && !config->source.directory)
+            status = contradiction(config, claimed_only[i].key, "source.files", error,
+                                   "is for source.directory, which is not given");
+    for (size_t i = 0; i < sizeof clients_only / sizeof *clients_only; ++i)
+        if (clients_only[i].used && !config->source.listen)
+            status = contradiction(config, clients_only[i].key, "source.listen", error,
+                                   "is for source.listen, which is not given");
+    return status;
+}
+
 static int check_models(const is_config *config, is_error *error)
 {
     int status = IS_OK;
@@ -338,8 +399,8 @@ static int check_workload(const is_config *config, is_error *error)
 
 static int check(const is_config *config, is_error *error)
 {
-    int (*const checks[])(const is_config *, is_error *) = {check_source, check_models, check_graph,
-                                                            check_workload};
+    int (*const checks[])(const is_config *, is_error *) = {
+        check_source, check_source_keys, check_models, check_graph, check_workload};
     int status = IS_OK;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         int result = checks[i](config, error);

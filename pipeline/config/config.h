@@ -18,6 +18,9 @@ typedef enum is_backend { IS_BACKEND_AUTO, IS_BACKEND_CPU, IS_BACKEND_CUDA } is_
 /* Where a run goes on when its GPU fails. */
 typedef enum is_fallback { IS_FALLBACK_NONE, IS_FALLBACK_CPU } is_fallback;
 
+/* What becomes of a step file from source.directory once its hits are written. */
+typedef enum is_after { IS_AFTER_KEEP, IS_AFTER_MOVE, IS_AFTER_DELETE } is_after;
+
 typedef enum is_workload_kind {
     IS_WORKLOAD_POINT,
     IS_WORKLOAD_UNIFORM,
@@ -47,13 +50,35 @@ struct is_config {
     } run;
 
     struct {
-        char **files; /* source.files: *.steps.npy in steps/; globs, "-": stdin */
+        char **files; /* source.files: *.steps.npy in steps/; globs, "-": stdin; NULL where
+                         source.directory is given */
         size_t count;
+        char *directory;        /* source.directory: NULL; the folder that files are claimed from */
+        char *pattern;          /* source.pattern: *.steps.npy, of names in it */
+        bool watch;             /* source.watch: false; go on waiting for more files */
+        double scan;            /* source.scan: 5 s, 0.1 .. 3600, between looks while it waits */
+        is_after after;         /* source.after: keep | move | delete */
+        char *spool;            /* source.spool: NULL, .icestream in source.directory */
+        double lease;           /* source.lease: 60 s, 0.2 .. 86400 */
+        char *worker;           /* source.worker: NULL, a name made of host and process */
+        char *listen;           /* source.listen: NULL, "unix:PATH" or "HOST:PORT" */
+        char *token;            /* source.token: NULL, a file */
+        uint32_t clients;       /* source.clients: 16, 1 .. 1024 */
+        uint64_t message_limit; /* source.message_limit: 1 GB, 4 kB .. 1 TB */
     } source;
 
     struct {
-        char *directory; /* sink.directory: hits/; "-": standard output */
+        char *directory;      /* sink.directory: hits/; "-": standard output */
+        char *quarantine;     /* sink.quarantine: NULL, quarantine in sink.directory */
+        char *journal;        /* sink.journal: NULL, run.journal in sink.directory */
+        char **command;       /* sink.command: [], [command_count] words and a NULL */
+        size_t command_count; /* 0: none */
     } sink;
+
+    struct {
+        char *file;   /* metrics.file: NULL, Prometheus text, rewritten while the run lasts */
+        char *listen; /* metrics.listen: NULL, "HOST:PORT" */
+    } metrics;
 
     struct {
         is_backend backend;    /* device.backend: auto | cpu | cuda */

@@ -212,6 +212,61 @@ const is_schema_custom is_config_direction = {.expected = "isotropic, or [dx, dy
                                               .print = print_direction,
                                               .clear = NULL};
 
+/* ---- sink.command --------------------------------------------------------------------------- */
+
+static void free_words(char **words, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        free(words[i]);
+    free(words);
+}
+
+static void clear_command(void *target)
+{
+    is_config *config = target;
+    free_words(config->sink.command, config->sink.command_count);
+    config->sink.command = NULL;
+    config->sink.command_count = 0;
+}
+
+static int read_command(const is_yaml_node *node, void *target, is_error *error)
+{
+    is_config *config = target;
+    bool words_only = node->kind == IS_YAML_LIST;
+    for (size_t i = 0; words_only && i < node->count; ++i)
+        words_only = node->items[i]->kind == IS_YAML_SCALAR;
+    if (!words_only || (node->count > 0 && !*node->items[0]->text))
+        return unexpected(node, "sink.command", &is_config_command, error);
+    char **words = calloc(node->count + 1, sizeof *words);
+    size_t copied = 0;
+    while (words && copied < node->count && (words[copied] = strdup(node->items[copied]->text)))
+        ++copied;
+    if (copied < node->count || !words) {
+        free_words(words, copied);
+        return is_yaml_no_memory(error, node);
+    }
+    clear_command(config);
+    config->sink.command = words;
+    config->sink.command_count = node->count;
+    return IS_OK;
+}
+
+static void print_command(const void *target, FILE *out)
+{
+    const is_config *config = target;
+    fputc('[', out);
+    for (size_t i = 0; i < config->sink.command_count; ++i) {
+        fputs(i ? ", " : "", out);
+        is_schema_print_text(config->sink.command[i], out);
+    }
+    fputc(']', out);
+}
+
+const is_schema_custom is_config_command = {.expected = "a list of a program and its arguments",
+                                            .read = read_command,
+                                            .print = print_command,
+                                            .clear = clear_command};
+
 /* ---- graph.compact.when --------------------------------------------------------------------- */
 
 static int read_when(const is_yaml_node *node, void *target, is_error *error)

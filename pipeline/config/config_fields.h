@@ -11,6 +11,7 @@ enum { IS_CONFIG_FIRST_SPECTRUM = 7, IS_CONFIG_SPECTRA_MAX = 256 - IS_CONFIG_FIR
 extern const is_schema_custom is_config_excluded;  /* detector.excluded */
 extern const is_schema_custom is_config_spectra;   /* light.spectra */
 extern const is_schema_custom is_config_direction; /* workload.direction */
+extern const is_schema_custom is_config_command;   /* sink.command */
 extern const is_schema_custom is_config_when;      /* graph.compact.when */
 
 #endif

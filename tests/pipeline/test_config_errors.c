@@ -21,9 +21,9 @@ static const struct {
 } wrong[] = {
     /* structure */
     {"[run]", "r.yaml:1:1: error: found a list of 1, expected a mapping with keys of run, source, "
-              "sink, device, ice, detector, light, stages, graph, workload"},
+              "sink, metrics, device, ice, detector, light, stages, graph, workload"},
     {"seed", "r.yaml:1:1: error: found 'seed', expected a mapping with keys of run, source, sink, "
-             "device, ice, detector, light, stages, graph, workload"},
+             "metrics, device, ice, detector, light, stages, graph, workload"},
     {"run: 5", "r.yaml:1:6: error: run: found '5', expected a mapping with keys of seed, "
                "bounce_limit"},
     {"run: {seed: 1, seed: 1}",
@@ -38,10 +38,11 @@ static const struct {
      "r.yaml:1:7: error: unknown key 'run.zzzzzz', expected one of seed, bounce_limit"},
     {"run.seed: 1", "r.yaml:1:1: error: unknown key 'run.seed', write its parts inside each "
                     "other, as in run: {seed: ...}"},
-    {"\"\": 1", "r.yaml:1:1: error: unknown key '', expected one of run, source, sink, device, "
-                "ice, detector, light, stages, graph, workload"},
+    {"\"\": 1",
+     "r.yaml:1:1: error: unknown key '', expected one of run, source, sink, metrics, device, "
+     "ice, detector, light, stages, graph, workload"},
     {"a: &a {seed: 1}\nrun:\n  <<: *a",
-     "r.yaml:1:1: error: unknown key 'a', expected one of run, source, sink, device, ice, "
+     "r.yaml:1:1: error: unknown key 'a', expected one of run, source, sink, metrics, device, ice, "
      "detector, light, stages, graph, workload\n"
      "r.yaml:3:3: error: merge keys (<<) are not supported, write the keys out"},
     /* numbers */
@@ -160,6 +161,19 @@ static const struct {
                                   "a list of paths or patterns"},
     {"source: {files: {a: b}}", "r.yaml:1:17: error: source.files: found a mapping, expected a "
                                 "list of paths or patterns"},
+    {"source: {watch: true}", "r.yaml:1:17: error: source.watch: is for source.directory, which is "
+                              "not given"},
+    {"source: {files: [a], after: move}", "r.yaml:1:29: error: source.after: is for "
+                                          "source.directory, which is not given"},
+    {"source: {clients: 3}", "r.yaml:1:19: error: source.clients: is for source.listen, which is "
+                             "not given"},
+    {"source: {files: [a], directory: b}", "r.yaml:1:33: error: only one of 'source.directory' and "
+                                           "'source.files' can be given, the other "
+                                           "is at r.yaml:1:17"},
+    {"sink: {command: ls}", "r.yaml:1:17: error: sink.command: found 'ls', expected a list of a "
+                            "program and its arguments"},
+    {"sink: {command: [[ls]]}", "r.yaml:1:17: error: sink.command: found a list of 1, expected a "
+                                "list of a program and its arguments"},
     {"sink: {directory: \"\"}", "r.yaml:1:19: error: sink.directory: found the quoted text \"\", "
                                 "expected a path"},
     {"ice: {file: ~}", "r.yaml:1:13: error: ice.file: found nothing, expected a path"},
@@ -318,7 +332,7 @@ START_TEST(all_errors_of_file_and_overrides_together)
                  "r.yaml:1:13: error: run.seed: found 'x', expected a whole number from 0 to "
                  "18446744073709551615\n"
                  "r.yaml:2:7: error: sink: found a list of 1, expected a mapping with keys of "
-                 "directory\n"
+                 "directory, quarantine, journal, command\n"
                  "--set run.sed=1: error: unknown key 'run.sed', did you mean 'run.seed'?\n"
                  "--set graph.pool=1: error: graph.pool: found '1', expected a whole number from "
                  "16 to 268435456, or auto");
