@@ -143,6 +143,12 @@ int is_generate(const is_config *config, const char *path, bool force, is_error 
 /* Describes a step or hit file; `verify`: reads all of it and checks digests, fields and order. */
 int is_info(const char *path, bool verify, bool json, FILE *out, is_error *error);
 
+/* Says how the runs that write into a sink's folder are doing, also while they do: what run.journal
+ * tells of files and workers, which files are really there, what was set aside and why, and how old
+ * the claims of its spool are. IS_E_INPUT: no such folder, or one that cannot be read; IS_E_OUTPUT,
+ * IS_E_MEMORY. */
+int is_folder_status(const char *folder, bool json, FILE *out, is_error *error);
+
 /* Converts between .npy and HDF5, by the files' endings. */
 int is_convert(const char *from, const char *to, bool force, is_error *error);
 

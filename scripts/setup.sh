@@ -23,6 +23,7 @@ build module:yaml-0.1      libyaml-dev
 build module:libuv         libuv1-dev
 build module:jansson       libjansson-dev
 build module:libcrypto     libssl-dev
+build module:libmicrohttpd libmicrohttpd-dev
 build header:isa-l/crc.h   libisal-dev
 build command:h5cc         libhdf5-dev
 test  module:check         check
