@@ -18,13 +18,13 @@
         return index < sizeof names / sizeof *names ? names[index] : NULL;                         \
     }
 
-CHOICES(backends, "auto", "cpu", "cuda")          /* is_backend */
-CHOICES(maths, "auto", "fast", "portable")        /* is_math */
-CHOICES(fallbacks, "none", "cpu")                 /* is_fallback */
-CHOICES(compact_sorts, "none", "depth", "cell")   /* is_compact_sort */
-CHOICES(workloads, "point", "uniform", "cascade") /* is_workload_kind */
-CHOICES(counts, "balanced", "shuffled")           /* workload.shuffled */
-CHOICES(afters, "keep", "move", "delete")         /* is_after */
+CHOICES(backends, "auto", "cpu", "cuda", "cuda+cpu") /* is_backend */
+CHOICES(maths, "auto", "fast", "portable")           /* is_math */
+CHOICES(fallbacks, "none", "cpu")                    /* is_fallback */
+CHOICES(compact_sorts, "none", "depth", "cell")      /* is_compact_sort */
+CHOICES(workloads, "point", "uniform", "cascade")    /* is_workload_kind */
+CHOICES(counts, "balanced", "shuffled")              /* workload.shuffled */
+CHOICES(afters, "keep", "move", "delete")            /* is_after */
 CHOICES(instruction_sets, "auto", "baseline", "avx2", "avx512")
 CHOICES(ice_models, "south-pole-like", "uniform")
 CHOICES(layouts, "hex86")
@@ -136,7 +136,7 @@ static const is_schema_field fields[] = {
     CHOICE(device.backend, device.backend, backends, "auto", "where photons are propagated"),
     WHOLE_OR_AUTO(device.threads, 1, 1024, "CPU threads; auto: one per core"),
     NAME(device.instruction_set, instruction_sets, "auto", NULL, "of the CPU; auto: the widest"),
-    WHOLE(device.index, 0, 63, "0", "which GPU"),
+    CUSTOM(device.index, is_config_index, "0", "which GPUs; all: every one that is there"),
     CHOICE(device.math, device.math, maths, "auto",
            "portable: the same bits everywhere; auto: fast on a GPU, portable on the CPU"),
     {.path = "device.memory_limit", .type = IS_SCHEMA_BYTES, AT(device.memory_limit),
@@ -325,7 +325,7 @@ const char *is_config_gpu_key(const is_config *config, size_t k)
         const char *path;
         bool used;
     } keys[] = {
-        {"device.index", config->device.index != 0},
+        {"device.index", config->device.index_count != 1 || config->device.index[0] != 0},
         {"device.math", config->device.math == IS_MATH_FAST},
         {"device.memory_limit", config->device.memory_limit != 0},
         {"device.watchdog", config->device.watchdog != 30},
@@ -347,8 +347,14 @@ const char *is_config_gpu_key(const is_config *config, size_t k)
 static int check_graph(const is_config *config, is_error *error)
 {
     int status = IS_OK;
+    /* The CPU has no fast maths, and nobody shall get hits of both without having asked for it. */
+    if (config->device.backend == IS_BACKEND_CUDA_CPU && config->device.math != IS_MATH_PORTABLE)
+        status = contradiction(config, "device.backend", "device.math", error,
+                               "cuda+cpu needs device.math: portable, with which both compute the "
+                               "same hits; found %s",
+                               maths(NULL, config->device.math));
     if (config->device.backend != IS_BACKEND_CPU)
-        return IS_OK;
+        return status;
     if (!is_schedule_on_cpu(config->graph.schedule))
         status = contradiction(config, "graph.schedule", "device.backend", error,
                                "'%s' needs a GPU, and device.backend is cpu",

@@ -13,7 +13,14 @@
 #include "graphs/gpu.h"
 #include "pipeline/icestream.h"
 
-typedef enum is_backend { IS_BACKEND_AUTO, IS_BACKEND_CPU, IS_BACKEND_CUDA } is_backend;
+typedef enum is_backend {
+    IS_BACKEND_AUTO,
+    IS_BACKEND_CPU,
+    IS_BACKEND_CUDA,
+    IS_BACKEND_CUDA_CPU /* GPUs and the CPU side by side */
+} is_backend;
+
+enum { IS_CONFIG_GPUS = 64 };
 
 /* Where a run goes on when its GPU fails. */
 typedef enum is_fallback { IS_FALLBACK_NONE, IS_FALLBACK_CPU } is_fallback;
@@ -81,11 +88,13 @@ struct is_config {
     } metrics;
 
     struct {
-        is_backend backend;    /* device.backend: auto | cpu | cuda */
+        is_backend backend;    /* device.backend: auto | cpu | cuda | cuda+cpu */
         uint32_t threads;      /* device.threads: auto (0), 1 .. 1024; CPU */
         char *instruction_set; /* device.instruction_set: auto | baseline | avx2 | avx512; CPU */
-        uint32_t index;        /* device.index: 0, 0 .. 63; which GPU */
-        is_math math;          /* device.math: auto | fast (GPU) | portable */
+        uint32_t index[IS_CONFIG_GPUS]; /* device.index: 0; [0, 1]; all: which GPUs, in the order
+                                           given, each 0 .. 63 and once; of all: [0] is 0 */
+        uint32_t index_count;           /* 0: all */
+        is_math math;                   /* device.math: auto | fast (GPU) | portable */
         uint64_t memory_limit; /* device.memory_limit: auto (0: what is free), 64 MB .. 1 TB; GPU */
         is_fallback fallback;  /* device.fallback: none | cpu; GPU */
         double watchdog;       /* device.watchdog: 30 s, 1 .. 3600; GPU */

@@ -15,6 +15,65 @@ static int unexpected(const is_yaml_node *node, const char *key, const is_schema
                          is_yaml_describe(node, found, sizeof found), custom->expected);
 }
 
+/* ---- device.index --------------------------------------------------------------------------- */
+
+/* Adds a GPU to those that the list has so far. */
+static int read_gpu(const is_yaml_node *node, uint32_t *list, uint32_t *count, is_error *error)
+{
+    uint64_t value = 0;
+    int status = is_schema_unsigned(node, "device.index", 0, IS_CONFIG_GPUS - 1, &value, error);
+    for (uint32_t i = 0; status == IS_OK && i < *count; ++i)
+        if (list[i] == value)
+            status = is_yaml_error(error, node, "device.index: found %u twice", list[i]);
+    if (status == IS_OK)
+        list[(*count)++] = (uint32_t)value;
+    return status;
+}
+
+static int read_index(const is_yaml_node *node, void *target, is_error *error)
+{
+    is_config *config = target;
+    uint32_t list[IS_CONFIG_GPUS] = {0}, count = 0;
+    uint64_t value = 0;
+    int status = IS_OK;
+    if (node->kind == IS_YAML_LIST && node->count > 0 && node->count <= IS_CONFIG_GPUS) {
+        for (size_t i = 0; i < node->count; ++i) {
+            int result = read_gpu(node->items[i], list, &count, error);
+            status = status ? status : result;
+        }
+    } else if (node->kind == IS_YAML_SCALAR &&
+               is_number_unsigned(node->text, &value) == IS_NUMBER_OK && value < IS_CONFIG_GPUS) {
+        list[count++] = (uint32_t)value;
+    } else if (node->kind != IS_YAML_SCALAR || strcmp(node->text, "all") != 0) {
+        return unexpected(node, "device.index", &is_config_index, error);
+    }
+    if (status == IS_OK) {
+        memcpy(config->device.index, list, sizeof list);
+        config->device.index_count = count;
+    }
+    return status;
+}
+
+static void print_index(const void *target, FILE *out)
+{
+    const is_config *config = target;
+    const uint32_t count = config->device.index_count;
+    if (count == 0)
+        fputs("all", out);
+    for (uint32_t i = 0; i < count; ++i)
+        fprintf(out, "%s%u%s",
+                i > 0       ? ", "
+                : count > 1 ? "["
+                            : "",
+                config->device.index[i], i + 1 == count && count > 1 ? "]" : "");
+}
+
+const is_schema_custom is_config_index = {.expected =
+                                              "a whole number from 0 to 63, a list of them, or all",
+                                          .read = read_index,
+                                          .print = print_index,
+                                          .clear = NULL};
+
 /* ---- detector.excluded ---------------------------------------------------------------------- */
 
 static void clear_excluded(void *target)

@@ -62,7 +62,7 @@ static void find_variants(const is_config *config, ice_variants *out, is_error *
 
 static is_gpu_options gpu_options(const is_config *config, const ice_variants *variants)
 {
-    is_gpu_options options = {.ordinal = (int)config->device.index,
+    is_gpu_options options = {.ordinal = (int)config->device.index[0],
                               .schedule = config->graph.schedule,
                               .variants = *variants,
                               .math = config->device.math,

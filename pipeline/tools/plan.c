@@ -82,7 +82,7 @@ static void find_device(const is_config *config, int architecture, gpu_plan *out
 {
     if (architecture != 0) {
         out->architecture = architecture;
-    } else if (is_gpu_describe((int)config->device.index, &out->device, &out->absent) ==
+    } else if (is_gpu_describe((int)config->device.index[0], &out->device, &out->absent) ==
                IS_GRAPH_OK) {
         out->architecture = out->device.architecture;
     } else {

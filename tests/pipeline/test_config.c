@@ -16,7 +16,8 @@ START_TEST(defaults)
     ck_assert_int_eq(c->device.backend, IS_BACKEND_AUTO);
     ck_assert_uint_eq(c->device.threads, 0);
     ck_assert_str_eq(c->device.instruction_set, "auto");
-    ck_assert_uint_eq(c->device.index, 0);
+    ck_assert_uint_eq(c->device.index_count, 1);
+    ck_assert_uint_eq(c->device.index[0], 0);
     ck_assert_int_eq(c->device.math, IS_MATH_AUTO);
     ck_assert_uint_eq(c->device.memory_limit, 0);
     ck_assert_int_eq(c->device.fallback, IS_FALLBACK_NONE);
@@ -153,7 +154,8 @@ START_TEST(keys_of_a_gpu)
                         "  fallback: cpu, watchdog: 3600}\n"
                         "graph: {lanes: 4, block: 1024, refill: 32, hits: 268435456,\n"
                         "  compact: {method: partition, sort: cell, when: every-8}}\n");
-    ck_assert_uint_eq(c->device.index, 63);
+    ck_assert_uint_eq(c->device.index_count, 1);
+    ck_assert_uint_eq(c->device.index[0], 63);
     ck_assert_int_eq(c->device.math, IS_MATH_PORTABLE);
     ck_assert_uint_eq(c->device.memory_limit, 4000000000);
     ck_assert_int_eq(c->device.fallback, IS_FALLBACK_CPU);
@@ -193,6 +195,30 @@ START_TEST(keys_of_a_gpu)
     /* The CPU's own values of these keys are no contradiction to it. */
     is_config_destroy(load("device: {backend: cpu, math: portable}\n"
                            "graph: {compact: {sort: none, when: tail}, lanes: auto}\n"));
+}
+END_TEST
+
+START_TEST(several_gpus)
+{
+    is_config *c = load("device: {backend: cuda+cpu, math: portable, index: [2, 0, 63]}\n");
+    ck_assert_int_eq(c->device.backend, IS_BACKEND_CUDA_CPU);
+    ck_assert_uint_eq(c->device.index_count, 3);
+    ck_assert_uint_eq(c->device.index[0], 2);
+    ck_assert_uint_eq(c->device.index[1], 0);
+    ck_assert_uint_eq(c->device.index[2], 63);
+    ck_assert_str_eq(is_config_gpu_key(c, 0), "device.index");
+    is_config_destroy(c);
+
+    static const char *const sets[] = {"device.index=all", "device.index=[0]"};
+    c = load_with("device: {index: [2, 0]}\n", sets, 1);
+    ck_assert_uint_eq(c->device.index_count, 0);
+    ck_assert_uint_eq(c->device.index[0], 0);
+    ck_assert_str_eq(is_config_gpu_key(c, 0), "device.index");
+    is_config_destroy(c);
+    c = load_with("device: {index: all}\n", sets, 2); /* GPU 0 is the default, however written */
+    ck_assert_uint_eq(c->device.index_count, 1);
+    ck_assert_ptr_null(is_config_gpu_key(c, 0));
+    is_config_destroy(c);
 }
 END_TEST
 
@@ -324,6 +350,7 @@ int main(void)
     tcase_add_test(all, defaults);
     tcase_add_test(all, every_key_is_read);
     tcase_add_test(all, keys_of_a_gpu);
+    tcase_add_test(all, several_gpus);
     tcase_add_test(all, stages_from_headers);
     tcase_add_test(all, anchors_and_aliases_carry_values);
     tcase_add_test(all, paths_refer_to_the_file_that_names_them);

@@ -84,7 +84,14 @@ static const struct {
     {"workload: {spectrum: 256}", "r.yaml:1:22: error: workload.spectrum: found '256', expected a "
                                   "whole number from 0 to 255"},
     {"device: {index: 64}", "r.yaml:1:17: error: device.index: found '64', expected a whole number "
-                            "from 0 to 63"},
+                            "from 0 to 63, a list of them, or all"},
+    {"device: {index: every}", "r.yaml:1:17: error: device.index: found 'every', expected a whole "
+                               "number from 0 to 63, a list of them, or all"},
+    {"device: {index: []}", "r.yaml:1:17: error: device.index: found an empty list, expected a "
+                            "whole number from 0 to 63, a list of them, or all"},
+    {"device: {index: [1, 64, 0, 1]}",
+     "r.yaml:1:21: error: device.index: found '64', expected a whole number from 0 to 63\n"
+     "r.yaml:1:28: error: device.index: found 1 twice"},
     {"device: {watchdog: 0.9}", "r.yaml:1:20: error: device.watchdog: found '0.9', expected a "
                                 "number from 1 to 3600"},
     {"graph: {lanes: 5}",
@@ -146,7 +153,7 @@ static const struct {
     {"detector: {jitter: \"true\"}", "r.yaml:1:20: error: detector.jitter: found the quoted text "
                                      "\"true\", expected true or false"},
     {"device: {backend: gpu}", "r.yaml:1:19: error: device.backend: found 'gpu', expected one of "
-                               "auto, cpu, cuda; did you mean 'cpu'?"},
+                               "auto, cpu, cuda, cuda+cpu; did you mean 'cpu'?"},
     {"graph: {schedule: wavefornt}",
      "r.yaml:1:19: error: graph.schedule: found 'wavefornt', expected one of auto, wavefront, "
      "fused, monolithic, job-queue, thread-per-step; did you mean 'wavefront'?"},
@@ -229,6 +236,14 @@ static const struct {
      "r.yaml:1:30: error: device.math: this value is for a GPU, and device.backend is cpu\n"
      "r.yaml:2:16: error: graph.lanes: this value is for a GPU, and device.backend is cpu\n"
      "r.yaml:2:35: error: graph.compact.when: this value is for a GPU, and device.backend is cpu"},
+    {"device: {backend: cpu, index: all}",
+     "r.yaml:1:31: error: device.index: this value is for a GPU, and device.backend is cpu"},
+    {"device: {backend: cuda+cpu}",
+     "r.yaml:1:19: error: device.backend: cuda+cpu needs device.math: portable, with which both "
+     "compute the same hits; found auto"},
+    {"device: {math: fast, backend: cuda+cpu, fallback: cpu}",
+     "r.yaml:1:31: error: device.backend: cuda+cpu needs device.math: portable, with which both "
+     "compute the same hits; found fast"},
     {"workload: {position: [0, 0, 1], time: 1, direction: [0, 0, 1], surface_radius: 1, "
      "spectrum: 1}",
      "r.yaml:1:22: error: workload.position: is for workload.kind: point, and the kind is cascade\n"

@@ -33,6 +33,8 @@ START_TEST(printed_configuration_reads_back)
         "device: {memory_limit: 1.5 GiB, math: portable, index: 2, fallback: cpu, watchdog: 1.5}\n"
         "graph: {lanes: 3, block: 96, refill: 7, hits: 64, compact: {sort: depth, when: every-8}}\n"
         "stages: {scatter: {source: \"a b.h\"}, create: {source: /c.h}}",
+        "device: {backend: cuda+cpu, math: portable, index: [3, 0]}",
+        "device: {index: all}",
     };
     for (size_t i = 0; i < COUNT(texts); ++i) {
         is_config *first = load(texts[i]);
@@ -52,6 +54,8 @@ START_TEST(printed_configuration_reads_back)
         ck_assert_int_eq(first->graph.schedule, second->graph.schedule);
         ck_assert_uint_eq(first->source.count, second->source.count);
         ck_assert_uint_eq(first->device.memory_limit, second->device.memory_limit);
+        ck_assert_uint_eq(first->device.index_count, second->device.index_count);
+        ck_assert_uint_eq(first->device.index[0], second->device.index[0]);
         ck_assert_uint_eq(first->graph.compact.every, second->graph.compact.every);
         ck_assert_str_eq(first->stages.scatter, second->stages.scatter);
         ck_assert((first->ice.absorb_above == second->ice.absorb_above) &&
