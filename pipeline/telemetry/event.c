@@ -1,0 +1,256 @@
+#include "pipeline/telemetry/event.h"
+
+#include "pipeline/error.h"
+#include "pipeline/telemetry/json_text.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name;
+    unsigned numbers;
+    bool journal;
+} kinds[IS_EVENT_KINDS] = {
+#define X(name, text, numbers, journal) {text, numbers, journal},
+    IS_EVENT_LIST(X)
+#undef X
+};
+
+const char *is_event_name(is_event_kind kind)
+{
+    return (unsigned)kind < IS_EVENT_KINDS ? kinds[kind].name : "unknown";
+}
+
+is_event_kind is_event_of_name(const char *name)
+{
+    int kind = 0;
+    while (kind < IS_EVENT_KINDS && strcmp(kinds[kind].name, name) != 0) {
+        ++kind;
+    }
+    return (is_event_kind)kind;
+}
+
+bool is_event_in_journal(is_event_kind kind)
+{
+    return (unsigned)kind < IS_EVENT_KINDS && kinds[kind].journal;
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+double is_event_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+const char *is_event_time_text(double time, char text[IS_EVENT_TIME])
+{
+    /* Rounded down, so that no time is later than the one that it was made from; but not for the
+     * last bit of a number of seconds that was read from such a text. */
+    double thousandths = floor(1000.0 * time + 0.01);
+    double whole = floor(thousandths / 1000.0);
+    time_t seconds = (time_t)whole;
+    struct tm parts;
+    if (gmtime_r(&seconds, &parts) == NULL) {
+        memset(&parts, 0, sizeof parts);
+    }
+    size_t length = strftime(text, IS_EVENT_TIME, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text + length, IS_EVENT_TIME - length, ".%03dZ", (int)(thousandths - 1000.0 * whole));
+    return text;
+}
+
+bool is_event_time_of_text(const char *text, double *time)
+{
+    struct tm parts = {.tm_isdst = 0};
+    const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &parts);
+    int thousandths = 0, used = 0;
+    if (rest == NULL || sscanf(rest, ".%3dZ%n", &thousandths, &used) != 1 || used != 5 ||
+        rest[used] != '\0') {
+        return false;
+    }
+    *time = (double)timegm(&parts) + 1e-3 * thousandths;
+    return true;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+enum { TEXTS = 16, HOST = 256 };
+
+/* A text of an event on its way to JSON. */
+typedef struct event_text {
+    const char *key, *text;
+    size_t length; /* that is written */
+} event_text;
+
+/* What is written for the process itself at its start. */
+typedef struct process_texts {
+    char host[HOST], folder[PATH_MAX], signal[32];
+} process_texts;
+
+static const char *signal_text(int number, char text[32])
+{
+    const char *name = sigabbrev_np(number);
+    if (name != NULL) {
+        snprintf(text, 32, "SIG%s", name);
+    } else {
+        snprintf(text, 32, "%d", number);
+    }
+    return text;
+}
+
+static size_t collect_texts(const is_event *event, process_texts *process, event_text texts[TEXTS])
+{
+    bool start = event->kind == IS_EVENT_START, signal = event->kind == IS_EVENT_SIGNAL;
+    if (start) {
+        /* A name that is cut has no end of its own. */
+        process->host[HOST - 1] = '\0';
+        if (gethostname(process->host, HOST - 1) != 0) {
+            snprintf(process->host, HOST, "unknown");
+        }
+        if (getcwd(process->folder, sizeof process->folder) == NULL) {
+            process->folder[0] = '\0'; /* it was removed */
+        }
+    }
+    const event_text all[] = {
+        {"version", start ? IS_VERSION : NULL, 0},
+        {"host", start ? process->host : NULL, 0},
+        {"folder", start && process->folder[0] != '\0' ? process->folder : NULL, 0},
+        {"configuration", event->configuration, 0},
+        {"source", event->source, 0},
+        {"spool", event->spool, 0},
+        {"sink", event->sink, 0},
+        {"quarantine", event->quarantine, 0},
+        {"file", event->file, 0},
+        {"output", event->output, 0},
+        {"input_digest", event->input_digest, 0},
+        {"output_digest", event->output_digest, 0},
+        {"device", event->device, 0},
+        {"signal", signal ? signal_text(event->signal, process->signal) : NULL, 0},
+        {"reason", event->reason, 0},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
+        if (all[i].text != NULL) {
+            texts[count] = all[i];
+            texts[count++].length = strlen(all[i].text);
+        }
+    }
+    return count;
+}
+
+static json_t *whole(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+static int set_numbers(json_t *line, const is_event *event)
+{
+    unsigned numbers = kinds[event->kind].numbers;
+    int failed = 0;
+    if (event->kind == IS_EVENT_START) {
+        failed |= json_object_set_new(line, "pid", json_integer(getpid()));
+    }
+    const struct {
+        unsigned number;
+        const char *key;
+        uint64_t value;
+    } wholes[] = {{IS_EVENT_INPUT_BYTES, "input_bytes", event->input_bytes},
+                  {IS_EVENT_OUTPUT_BYTES, "output_bytes", event->output_bytes},
+                  {IS_EVENT_PHOTONS, "photons", event->photons},
+                  {IS_EVENT_HITS, "hits", event->hits},
+                  {IS_EVENT_FILES, "files", event->files},
+                  {IS_EVENT_ATTEMPT, "attempt", event->attempt}};
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; ++i) {
+        if ((numbers & wholes[i].number) != 0) {
+            failed |= json_object_set_new(line, wholes[i].key, whole(wholes[i].value));
+        }
+    }
+    if ((numbers & IS_EVENT_SECONDS) != 0) {
+        failed |= json_object_set_new(
+            line, "seconds", isfinite(event->seconds) ? json_real(event->seconds) : json_null());
+    }
+    if ((numbers & IS_EVENT_EXIT_STATUS) != 0) {
+        failed |= json_object_set_new(line, "exit_status", json_integer(event->exit_status));
+    }
+    return failed;
+}
+
+static json_t *event_json(const is_event *event, const char *worker, json_t *more,
+                          const event_text *texts, size_t count, const char *time)
+{
+    json_t *line = json_object();
+    int failed = json_object_set_new(line, "time", json_string(time));
+    failed |= json_object_set_new(line, "event", json_string(kinds[event->kind].name));
+    failed |= json_object_set_new(line, "worker",
+                                  is_json_text_cut(worker != NULL ? worker : "", NAME_MAX));
+    for (size_t i = 0; i < count; ++i) {
+        failed |= json_object_set_new(line, texts[i].key,
+                                      is_json_text_cut(texts[i].text, texts[i].length));
+    }
+    failed |= set_numbers(line, event);
+    failed |= more != NULL ? json_object_update(line, more) : 0;
+    if (failed != 0) {
+        json_decref(line);
+        return NULL;
+    }
+    return line;
+}
+
+/* Takes `excess` bytes from the text that can spare them: reasons are for people, who can do with
+ * their beginning; names come next. False: there is nothing left to take. */
+static bool shorten(event_text *texts, size_t count, size_t excess)
+{
+    enum { REASON_KEPT = 512 };
+    event_text *longest = NULL;
+    for (size_t i = 0; i < count; ++i) {
+        if (strcmp(texts[i].key, "reason") == 0 && texts[i].length > REASON_KEPT) {
+            longest = &texts[i];
+            break;
+        }
+        if (longest == NULL || texts[i].length > longest->length) {
+            longest = &texts[i];
+        }
+    }
+    if (longest == NULL || longest->length == 0) {
+        return false;
+    }
+    /* Characters may take several bytes of JSON: never more than half at a time. */
+    size_t half = (longest->length + 1) / 2;
+    size_t taken = excess + sizeof IS_JSON_TEXT_CUT;
+    longest->length -= taken < half ? taken : half;
+    return true;
+}
+
+int is_event_line(const is_event *event, const char *worker, json_t *more,
+                  char line[IS_EVENT_LINE + 1], size_t *length, is_error *error)
+{
+    process_texts process;
+    event_text texts[TEXTS];
+    char time[IS_EVENT_TIME];
+    size_t count = collect_texts(event, &process, texts);
+    is_event_time_text(is_event_now(), time);
+    for (;;) {
+        json_t *json = event_json(event, worker, more, texts, count, time);
+        size_t size = json != NULL ? json_dumpb(json, line, IS_EVENT_LINE - 1,
+                                                JSON_COMPACT | JSON_REAL_PRECISION(9))
+                                   : 0;
+        json_decref(json);
+        if (size == 0) {
+            return is_error_set(error, IS_E_MEMORY, "out of memory for a line of events");
+        }
+        if (size <= IS_EVENT_LINE - 1) {
+            line[size] = '\n';
+            line[size + 1] = '\0';
+            *length = size + 1;
+            return IS_OK;
+        }
+        if (!shorten(texts, count, size - (IS_EVENT_LINE - 1))) {
+            return is_error_set(error, IS_E_FAILED, "a line of events does not fit into %d bytes",
+                                (int)IS_EVENT_LINE);
+        }
+    }
+}
