@@ -1,0 +1,218 @@
+#include "pipeline/telemetry/metrics.h"
+
+#include "pipeline/error.h"
+#include "pipeline/files/output.h"
+#include "pipeline/telemetry/latency.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+void is_metrics_set_latency(is_metrics *metrics, const is_latency *latency)
+{
+    metrics->latency.count = latency->count;
+    metrics->latency.sum = latency->sum;
+    metrics->latency.p50 = is_latency_quantile(latency, 0.5);
+    metrics->latency.p90 = is_latency_quantile(latency, 0.9);
+    metrics->latency.p99 = is_latency_quantile(latency, 0.99);
+    metrics->latency.max = latency->max;
+}
+
+/* ---- the text format ------------------------------------------------------------------------- */
+
+static void put_family(FILE *out, const char *name, const char *type, const char *help)
+{
+    fprintf(out, "# HELP icestream_%s %s\n# TYPE icestream_%s %s\n", name, help, name, type);
+}
+
+/* A label's value. Bytes that cannot be ASCII text become '?', so that what is no UTF-8 does not
+ * spoil the whole page. */
+static void put_label(FILE *out, const char *key, const char *value)
+{
+    fprintf(out, "%s=\"", key);
+    for (; *value != '\0'; ++value) {
+        unsigned char byte = (unsigned char)*value;
+        if (byte == '\n') {
+            fputs("\\n", out);
+        } else if (byte == '\\' || byte == '"') {
+            fprintf(out, "\\%c", byte);
+        } else {
+            fputc(byte < 0x20 || byte >= 0x7f ? '?' : byte, out);
+        }
+    }
+    fputc('"', out);
+}
+
+static void put_real(FILE *out, double value)
+{
+    if (isnan(value)) {
+        fputs("NaN\n", out);
+    } else if (isinf(value)) {
+        fputs(value > 0.0 ? "+Inf\n" : "-Inf\n", out);
+    } else {
+        fprintf(out, "%.17g\n", value);
+    }
+}
+
+static void put_whole(FILE *out, const char *name, const char *type, const char *help,
+                      uint64_t value)
+{
+    put_family(out, name, type, help);
+    fprintf(out, "icestream_%s %" PRIu64 "\n", name, value);
+}
+
+static void put_process(FILE *out, const is_metrics *metrics)
+{
+    put_family(out, "build_info", "gauge", "Version of icestream; always 1.");
+    fputs("icestream_build_info{", out);
+    put_label(out, "version", IS_VERSION);
+    fputs("} 1\n", out);
+    put_family(out, "start_time_seconds", "gauge", "When the run was started, since 1970.");
+    fputs("icestream_start_time_seconds ", out);
+    put_real(out, metrics->start_time);
+    put_whole(out, "paused", "gauge", "1 while the run waits for room on a disk.",
+              metrics->paused ? 1 : 0);
+    put_whole(out, "photons_total", "counter", "Photons carried to their end.", metrics->photons);
+    put_whole(out, "hits_total", "counter", "Hits recorded.", metrics->hits);
+    put_whole(out, "bounces_total", "counter", "Segments flown.", metrics->bounces);
+    put_whole(out, "read_bytes_total", "counter", "Bytes of step files read.", metrics->bytes_read);
+    put_whole(out, "written_bytes_total", "counter", "Bytes of hit files written.",
+              metrics->bytes_written);
+    put_whole(out, "retries_total", "counter", "File operations that were tried again.",
+              metrics->retries);
+}
+
+static void put_files(FILE *out, const is_metrics *metrics)
+{
+    const struct {
+        const char *result;
+        uint64_t count;
+    } ends[] = {{"done", metrics->files_done},
+                {"skipped", metrics->files_skipped},
+                {"quarantined", metrics->files_quarantined},
+                {"failed", metrics->files_failed}};
+    put_whole(out, "files_taken_total", "counter", "Step files taken in.", metrics->files_taken);
+    put_family(out, "files_total", "counter", "Step files by how they ended.");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; ++i) {
+        fprintf(out, "icestream_files_total{result=\"%s\"} %" PRIu64 "\n", ends[i].result,
+                ends[i].count);
+    }
+    put_whole(out, "files_waiting", "gauge", "Step files that are known and not begun.",
+              metrics->files_waiting);
+    put_whole(out, "files_claimed", "gauge", "Step files that this process holds now.",
+              metrics->files_claimed);
+}
+
+static void put_latency(FILE *out, const is_metrics *metrics)
+{
+    static const char name[] = "file_latency_seconds";
+    bool any = metrics->latency.count > 0;
+    const struct {
+        const char *share;
+        double seconds;
+    } quantiles[] = {{"0.5", metrics->latency.p50},
+                     {"0.9", metrics->latency.p90},
+                     {"0.99", metrics->latency.p99}};
+    put_family(out, name, "summary", "From a step file's arrival to the commit of its hits.");
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; ++i) {
+        fprintf(out, "icestream_%s{quantile=\"%s\"} ", name, quantiles[i].share);
+        put_real(out, any ? quantiles[i].seconds : NAN);
+    }
+    fprintf(out, "icestream_%s_sum ", name);
+    put_real(out, metrics->latency.sum);
+    fprintf(out, "icestream_%s_count %" PRIu64 "\n", name, metrics->latency.count);
+    put_family(out, "file_latency_max_seconds", "gauge", "The longest of these.");
+    fputs("icestream_file_latency_max_seconds ", out);
+    put_real(out, metrics->latency.max);
+}
+
+static void put_device_labels(FILE *out, const char *name, const is_metrics_device *device)
+{
+    fprintf(out, "icestream_%s{", name);
+    put_label(out, "device", device->id);
+    fputc(',', out);
+    put_label(out, "name", device->name);
+    fputs("} ", out);
+}
+
+static void put_devices(FILE *out, const is_metrics *metrics)
+{
+    size_t count = metrics->device_count;
+    if (count == 0) {
+        return;
+    }
+    put_family(out, "device_photons_total", "counter", "Photons that a device carried.");
+    for (size_t i = 0; i < count; ++i) {
+        put_device_labels(out, "device_photons_total", &metrics->devices[i]);
+        fprintf(out, "%" PRIu64 "\n", metrics->devices[i].photons);
+    }
+    put_family(out, "device_busy_seconds_total", "counter", "Time that a device computed.");
+    for (size_t i = 0; i < count; ++i) {
+        put_device_labels(out, "device_busy_seconds_total", &metrics->devices[i]);
+        put_real(out, metrics->devices[i].seconds_busy);
+    }
+    put_family(out, "device_up", "gauge", "1 while a device takes part, 0 after it was lost.");
+    for (size_t i = 0; i < count; ++i) {
+        put_device_labels(out, "device_up", &metrics->devices[i]);
+        fprintf(out, "%d\n", metrics->devices[i].alive ? 1 : 0);
+    }
+}
+
+static void put_queues(FILE *out, const is_metrics *metrics)
+{
+    const struct {
+        const char *name, *help;
+    } families[] = {{"queue_entries", "What waits in a queue."},
+                    {"queue_limit_entries", "How much a queue can hold."}};
+    for (size_t i = 0; metrics->queue_count > 0 && i < 2; ++i) {
+        put_family(out, families[i].name, "gauge", families[i].help);
+        for (size_t j = 0; j < metrics->queue_count; ++j) {
+            const is_metrics_queue *queue = &metrics->queues[j];
+            fprintf(out, "icestream_%s{", families[i].name);
+            put_label(out, "queue", queue->name);
+            fprintf(out, "} %" PRIu64 "\n", i == 0 ? queue->used : queue->limit);
+        }
+    }
+}
+
+int is_metrics_text(const is_metrics *metrics, char **text, size_t *size, is_error *error)
+{
+    *text = NULL;
+    FILE *out = open_memstream(text, size);
+    bool failed = out == NULL;
+    if (!failed) {
+        put_process(out, metrics);
+        put_files(out, metrics);
+        put_latency(out, metrics);
+        put_devices(out, metrics);
+        put_queues(out, metrics);
+        failed = ferror(out) != 0;
+        failed |= fclose(out) != 0;
+    }
+    if (failed) {
+        free(*text);
+        *text = NULL;
+        return is_error_set(error, IS_E_MEMORY, "out of memory for the metrics");
+    }
+    return IS_OK;
+}
+
+int is_metrics_write(const is_metrics *metrics, const char *path, is_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    is_output *output = NULL;
+    int status = is_metrics_text(metrics, &text, &size, error);
+    if (status == IS_OK) {
+        status = is_output_create(path, true, &output, error);
+    }
+    if (status == IS_OK) {
+        status = is_output_write(output, text, size, error);
+    }
+    if (status == IS_OK) {
+        status = is_output_commit(output, error);
+    }
+    is_output_destroy(output);
+    free(text);
+    return status;
+}

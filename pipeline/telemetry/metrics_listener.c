@@ -1,0 +1,237 @@
+#include "pipeline/telemetry/metrics_listener.h"
+
+#include "pipeline/error.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CLIENTS = 8, CLIENT_SECONDS = 10, CLIENT_MEMORY = 16 << 10 };
+
+struct is_metrics_listener {
+    struct MHD_Daemon *daemon;
+    uint16_t port;
+    pthread_mutex_t mutex; /* of what follows */
+    bool published;
+    is_metrics metrics;
+    bool starting;     /* messages of the library are errors of _create */
+    char message[256]; /* the first of them */
+};
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+typedef union listen_address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+} listen_address;
+
+static int wrong_address(const char *address, const char *expected, is_error *error)
+{
+    return is_error_set(error, IS_E_CONFIG, "metrics.listen: found '%.200s', expected %s", address,
+                        expected);
+}
+
+static int parse_address(const char *text, listen_address *out, is_error *error)
+{
+    static const char hosts[] =
+        "HOST:PORT with HOST 127.0.0.1, localhost or [::1] (metrics are not served to other "
+        "machines)";
+    const char *colon = strrchr(text, ':');
+    char host[64], *end = NULL;
+    if (colon == NULL || (size_t)(colon - text) >= sizeof host) {
+        return wrong_address(text, hosts, error);
+    }
+    memcpy(host, text, (size_t)(colon - text));
+    host[colon - text] = '\0';
+    unsigned long port = strtoul(colon + 1, &end, 10);
+    if (strspn(colon + 1, "0123456789") == 0 || *end != '\0' || port > UINT16_MAX) {
+        return wrong_address(text, "HOST:PORT with PORT 0 .. 65535", error);
+    }
+    memset(out, 0, sizeof *out);
+    if (strcmp(host, "127.0.0.1") == 0 || strcmp(host, "localhost") == 0) {
+        out->v4.sin_family = AF_INET;
+        out->v4.sin_port = htons((uint16_t)port);
+        out->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    } else if (strcmp(host, "[::1]") == 0 || strcmp(host, "::1") == 0) {
+        out->v6.sin6_family = AF_INET6;
+        out->v6.sin6_port = htons((uint16_t)port);
+        out->v6.sin6_addr = in6addr_loopback;
+    } else {
+        return wrong_address(text, hosts, error);
+    }
+    return IS_OK;
+}
+
+int is_metrics_address_check(const char *address, is_error *error)
+{
+    listen_address parsed;
+    return parse_address(address, &parsed, error);
+}
+
+/* ---- answers (on the library's thread) ------------------------------------------------------- */
+
+static enum MHD_Result answer_text(struct MHD_Connection *connection, unsigned status,
+                                   const char *text)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
+    if (response == NULL) {
+        return MHD_NO; /* closes the connection */
+    }
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; charset=utf-8");
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED) {
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, MHD_HTTP_METHOD_GET);
+    }
+    enum MHD_Result queued = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+static enum MHD_Result answer_metrics(struct MHD_Connection *connection, char *text, size_t size)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
+    if (response == NULL) {
+        free(text);
+        return MHD_NO;
+    }
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                            "text/plain; version=0.0.4; charset=utf-8");
+    enum MHD_Result queued = MHD_queue_response(connection, MHD_HTTP_OK, response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+static enum MHD_Result answer(void *user, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_size, void **request)
+{
+    is_metrics_listener *listener = user;
+    (void)version;
+    (void)upload;
+    if (strcmp(url, "/metrics") != 0) {
+        return answer_text(connection, MHD_HTTP_NOT_FOUND, "only /metrics is here\n");
+    }
+    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0) {
+        return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is allowed\n");
+    }
+    /* The first call shows the headers only, and a body is read and dropped: an answer before its
+     * end would close the connection. */
+    if (*request == NULL || *upload_size > 0) {
+        *request = listener;
+        *upload_size = 0;
+        return MHD_YES;
+    }
+    is_metrics *metrics = malloc(sizeof *metrics);
+    if (metrics == NULL) {
+        return answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
+    }
+    pthread_mutex_lock(&listener->mutex);
+    bool published = listener->published;
+    *metrics = listener->metrics;
+    pthread_mutex_unlock(&listener->mutex);
+    char *text = NULL;
+    size_t size = 0;
+    int status = published ? is_metrics_text(metrics, &text, &size, NULL) : IS_OK;
+    free(metrics);
+    if (!published) {
+        return answer_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the run is just starting\n");
+    }
+    return status == IS_OK
+               ? answer_metrics(connection, text, size)
+               : answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
+}
+
+/* ---- the listener ---------------------------------------------------------------------------- */
+
+/* While it starts, the library's first message says what is wrong; later ones are about what
+ * clients did, and that is theirs. */
+static void take_message(void *user, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+static void take_message(void *user, const char *format, va_list arguments)
+{
+    is_metrics_listener *listener = user;
+    pthread_mutex_lock(&listener->mutex);
+    if (listener->starting && listener->message[0] == '\0') {
+        vsnprintf(listener->message, sizeof listener->message, format, arguments);
+        listener->message[strcspn(listener->message, "\n")] = '\0';
+    }
+    pthread_mutex_unlock(&listener->mutex);
+}
+
+static int start(is_metrics_listener *listener, const char *text, const listen_address *address,
+                 is_error *error)
+{
+    unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ERROR_LOG |
+                     (address->any.sa_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG);
+    listener->starting = true;
+    listener->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, answer, listener, MHD_OPTION_EXTERNAL_LOGGER, take_message, listener,
+        MHD_OPTION_SOCK_ADDR, &address->any, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CLIENTS,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CLIENT_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CLIENT_MEMORY, MHD_OPTION_END);
+    pthread_mutex_lock(&listener->mutex);
+    listener->starting = false;
+    pthread_mutex_unlock(&listener->mutex);
+    if (listener->daemon == NULL) {
+        const char *message = listener->message;
+        return is_error_set(error, IS_E_FAILED, "metrics.listen: cannot listen on %s: %s", text,
+                            message[0] != '\0' ? message : "the HTTP library does not say why");
+    }
+    const union MHD_DaemonInfo *info =
+        MHD_get_daemon_info(listener->daemon, MHD_DAEMON_INFO_BIND_PORT);
+    listener->port = info != NULL ? info->port : 0;
+    return IS_OK;
+}
+
+int is_metrics_listener_create(const char *address, is_metrics_listener **out, is_error *error)
+{
+    *out = NULL;
+    listen_address parsed;
+    int status = parse_address(address, &parsed, error);
+    if (status != IS_OK) {
+        return status;
+    }
+    is_metrics_listener *listener = calloc(1, sizeof *listener);
+    if (listener == NULL) {
+        return is_error_set(error, IS_E_MEMORY, "out of memory for metrics.listen");
+    }
+    pthread_mutex_init(&listener->mutex, NULL); /* cannot fail on Linux */
+    status = start(listener, address, &parsed, error);
+    if (status != IS_OK) {
+        is_metrics_listener_destroy(listener);
+        return status;
+    }
+    *out = listener;
+    return IS_OK;
+}
+
+void is_metrics_listener_destroy(is_metrics_listener *listener)
+{
+    if (listener == NULL) {
+        return;
+    }
+    if (listener->daemon != NULL) {
+        MHD_stop_daemon(listener->daemon);
+    }
+    pthread_mutex_destroy(&listener->mutex);
+    free(listener);
+}
+
+void is_metrics_listener_publish(is_metrics_listener *listener, const is_metrics *metrics)
+{
+    pthread_mutex_lock(&listener->mutex);
+    listener->metrics = *metrics;
+    listener->published = true;
+    pthread_mutex_unlock(&listener->mutex);
+}
+
+uint16_t is_metrics_listener_port(const is_metrics_listener *listener)
+{
+    return listener->port;
+}

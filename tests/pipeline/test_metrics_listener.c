@@ -1,0 +1,263 @@
+/* Metrics by HTTP: only on this machine, only GET /metrics, whatever clients do. */
+#include "pipeline/telemetry/metrics_listener.h"
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { PATIENCE = 60 /* s */, ANSWER = 64 << 10 };
+
+static is_metrics_listener *listen_on(const char *address)
+{
+    is_metrics_listener *listener = NULL;
+    is_error error = {0};
+    ck_assert_msg(is_metrics_listener_create(address, &listener, &error) == IS_OK, "%s",
+                  error.text);
+    ck_assert_uint_ne(is_metrics_listener_port(listener), 0);
+    return listener;
+}
+
+static int connect_to(uint16_t port)
+{
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const struct timeval patience = {.tv_sec = PATIENCE};
+    int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_ge(client, 0);
+    ck_assert_int_eq(setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+    ck_assert_int_eq(connect(client, (const struct sockaddr *)&address, sizeof address), 0);
+    return client;
+}
+
+static void say(int client, const char *text)
+{
+    ck_assert_int_eq(send(client, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
+}
+
+/* All that the server says until it closes. */
+static char *hear(int client)
+{
+    char *answer = calloc(1, ANSWER);
+    ck_assert_ptr_nonnull(answer);
+    size_t used = 0;
+    ssize_t got;
+    while ((got = recv(client, answer + used, ANSWER - 1 - used, 0)) > 0) {
+        used += (size_t)got;
+    }
+    ck_assert_msg(got == 0 || errno == ECONNRESET, "no answer: %s", strerror(errno));
+    close(client);
+    return answer;
+}
+
+static char *request(uint16_t port, const char *line, const char *rest)
+{
+    char text[1024];
+    int client = connect_to(port);
+    snprintf(text, sizeof text, "%s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n%s", line,
+             rest);
+    say(client, text);
+    return hear(client);
+}
+
+static void expect_status(uint16_t port, const char *line, const char *rest, const char *status)
+{
+    char *answer = request(port, line, rest);
+    ck_assert_msg(strncmp(answer, "HTTP/1.1 ", 9) == 0 && strncmp(answer + 9, status, 3) == 0,
+                  "%s: expected %s, found\n%s", line, status, answer);
+    free(answer);
+}
+
+START_TEST(metrics_are_served)
+{
+    is_metrics_listener *listener = listen_on("127.0.0.1:0");
+    uint16_t port = is_metrics_listener_port(listener);
+    expect_status(port, "GET /metrics", "\r\n", "503");
+    is_metrics *metrics = calloc(1, sizeof *metrics);
+    for (uint64_t i = 0; i < 3; ++i) {
+        metrics->photons = 41 + i;
+        is_metrics_listener_publish(listener, metrics);
+        char *answer = request(port, "GET /metrics", "\r\n"), *expected = NULL;
+        size_t size = 0;
+        ck_assert_int_eq(is_metrics_text(metrics, &expected, &size, NULL), IS_OK);
+        ck_assert_int_eq(strncmp(answer, "HTTP/1.1 200", 12), 0);
+        ck_assert_ptr_nonnull(
+            strstr(answer, "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
+        const char *body = strstr(answer, "\r\n\r\n");
+        ck_assert_ptr_nonnull(body);
+        ck_assert_str_eq(body + 4, expected);
+        free(answer);
+        free(expected);
+    }
+    free(metrics);
+    is_metrics_listener_destroy(listener);
+}
+END_TEST
+
+START_TEST(nothing_else_is_there)
+{
+    is_metrics_listener *listener = listen_on("localhost:0");
+    uint16_t port = is_metrics_listener_port(listener);
+    is_metrics *metrics = calloc(1, sizeof *metrics);
+    is_metrics_listener_publish(listener, metrics);
+    free(metrics);
+    expect_status(port, "GET /", "\r\n", "404");
+    expect_status(port, "GET /metrics/", "\r\n", "404");
+    expect_status(port, "GET /../../etc/passwd", "\r\n", "404");
+    expect_status(port, "HEAD /metrics", "\r\n", "405");
+    expect_status(port, "DELETE /metrics", "\r\n", "405");
+    expect_status(port, "POST /metrics", "Content-Length: 5\r\n\r\nhello", "405");
+    expect_status(port, "GET /metrics", "Content-Length: 5\r\n\r\nhello", "200");
+    expect_status(port, "GET /metrics?x=1", "\r\n", "200");
+    is_metrics_listener_destroy(listener);
+}
+END_TEST
+
+START_TEST(bad_clients_do_no_harm)
+{
+    enum { MANY = 40 };
+    is_metrics_listener *listener = listen_on("127.0.0.1:0");
+    uint16_t port = is_metrics_listener_port(listener);
+    is_metrics *metrics = calloc(1, sizeof *metrics);
+    is_metrics_listener_publish(listener, metrics);
+    free(metrics);
+    int clients[MANY];
+    for (int i = 0; i < MANY; ++i) {
+        clients[i] = connect_to(port); /* more than are served; none says what it wants */
+        (void)send(clients[i], "GET /met", 8, MSG_NOSIGNAL); /* may be closed already */
+    }
+    for (int i = 0; i < MANY; ++i) {
+        close(clients[i]);
+    }
+    int garbage = connect_to(port);
+    char noise[1024];
+    for (size_t i = 0; i < sizeof noise; ++i) {
+        noise[i] = (char)(i * 37 + 11);
+    }
+    (void)send(garbage, noise, sizeof noise, MSG_NOSIGNAL);
+    shutdown(garbage, SHUT_WR);
+    free(hear(garbage));
+    /* The places of the clients that left are given back in their time. */
+    char *answer = NULL;
+    for (int i = 0; i < 1000 && (answer == NULL || strncmp(answer, "HTTP/1.1 200", 12) != 0); ++i) {
+        free(answer);
+        answer = NULL;
+        int client = connect_to(port);
+        const char text[] = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        if (send(client, text, sizeof text - 1, MSG_NOSIGNAL) > 0) {
+            answer = hear(client);
+        } else {
+            close(client);
+        }
+        usleep(1000);
+    }
+    ck_assert_ptr_nonnull(answer);
+    ck_assert_int_eq(strncmp(answer, "HTTP/1.1 200", 12), 0);
+    free(answer);
+    is_metrics_listener_destroy(listener);
+}
+END_TEST
+
+static void *publish_many(void *user)
+{
+    is_metrics *metrics = calloc(1, sizeof *metrics);
+    for (uint64_t i = 1; metrics != NULL && i <= 2000; ++i) {
+        /* Two fields that must never be seen from different snapshots. */
+        metrics->photons = metrics->hits = i;
+        is_metrics_listener_publish(user, metrics);
+    }
+    free(metrics);
+    return NULL;
+}
+
+START_TEST(snapshots_are_whole)
+{
+    is_metrics_listener *listener = listen_on("127.0.0.1:0");
+    is_metrics *metrics = calloc(1, sizeof *metrics);
+    is_metrics_listener_publish(listener, metrics);
+    free(metrics);
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, publish_many, listener), 0);
+    for (int i = 0; i < 50; ++i) {
+        char *answer = request(is_metrics_listener_port(listener), "GET /metrics", "\r\n");
+        const char *photons = strstr(answer, "\nicestream_photons_total ");
+        const char *hits = strstr(answer, "\nicestream_hits_total ");
+        ck_assert(photons != NULL && hits != NULL);
+        ck_assert_str_eq(strtok(strdupa(photons + 25), "\n"), strtok(strdupa(hits + 22), "\n"));
+        free(answer);
+    }
+    pthread_join(thread, NULL);
+    is_metrics_listener_destroy(listener);
+}
+END_TEST
+
+START_TEST(addresses)
+{
+    is_error error = {0};
+    static const char *const good[] = {"127.0.0.1:9464", "localhost:1", "[::1]:65535", "::1:0"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
+        ck_assert_msg(is_metrics_address_check(good[i], &error) == IS_OK, "%s", error.text);
+    }
+    static const char *const wrong[] = {"",
+                                        "9464",
+                                        "0.0.0.0:9464",
+                                        "192.168.1.1:9464",
+                                        "example.org:80",
+                                        ":9464",
+                                        "[::]:9464",
+                                        "127.0.0.1",
+                                        "127.0.0.1:",
+                                        "127.0.0.1:65536",
+                                        "127.0.0.1:-1",
+                                        "127.0.0.1:http",
+                                        "127.0.0.1:94 64",
+                                        "*:9464",
+                                        "127.0.0.1:+1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        is_metrics_listener *listener = NULL;
+        ck_assert_msg(is_metrics_listener_create(wrong[i], &listener, &error) == IS_E_CONFIG,
+                      "took '%s'", wrong[i]);
+        ck_assert_ptr_null(listener);
+        ck_assert_ptr_nonnull(strstr(error.text, "metrics.listen: found '"));
+    }
+}
+END_TEST
+
+START_TEST(port_in_use)
+{
+    is_metrics_listener *first = listen_on("127.0.0.1:0"), *second = NULL;
+    is_error error = {0};
+    char address[32];
+    snprintf(address, sizeof address, "127.0.0.1:%d", is_metrics_listener_port(first));
+    ck_assert_int_eq(is_metrics_listener_create(address, &second, &error), IS_E_FAILED);
+    ck_assert_ptr_null(second);
+    ck_assert_msg(strstr(error.text, address) != NULL, "%s", error.text);
+    ck_assert_msg(strstr(error.text, "in use") != NULL, "%s", error.text);
+    is_metrics_listener_destroy(first);
+    is_metrics_listener_destroy(NULL);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("metrics listener");
+    TCase *all = tcase_create("HTTP");
+    tcase_set_timeout(all, 4 * PATIENCE);
+    tcase_add_test(all, metrics_are_served);
+    tcase_add_test(all, nothing_else_is_there);
+    tcase_add_test(all, bad_clients_do_no_harm);
+    tcase_add_test(all, snapshots_are_whole);
+    tcase_add_test(all, addresses);
+    tcase_add_test(all, port_in_use);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures != 0;
+}
