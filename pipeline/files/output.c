@@ -15,6 +15,7 @@ struct is_output {
     char *path, *part;
     int descriptor;
     bool force, committed;
+    bool locked; /* the .part is this writer's, to be taken away if it is not committed */
     uint64_t size;
     uint64_t pushed; /* bytes that the system was asked to start writing */
 };
@@ -39,8 +40,8 @@ static int open_part(is_output *output, bool *again, is_error *error)
 {
     struct stat locked, named;
     *again = false;
-    output->descriptor =
-        open(output->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666);
+    output->descriptor = TEMP_FAILURE_RETRY(open(
+        output->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666));
     if (output->descriptor < 0 || fstat(output->descriptor, &locked) < 0)
         return failed(output, "cannot create its .part file", error);
     if (!S_ISREG(locked.st_mode))
@@ -48,7 +49,7 @@ static int open_part(is_output *output, bool *again, is_error *error)
                             "%s: found something that is not a file, expected "
                             "to create a file",
                             output->part);
-    if (flock(output->descriptor, LOCK_EX | LOCK_NB) < 0) {
+    if (TEMP_FAILURE_RETRY(flock(output->descriptor, LOCK_EX | LOCK_NB)) < 0) {
         if (errno == EWOULDBLOCK)
             return is_error_set(error, IS_E_OUTPUT,
                                 "%s: found another process writing it, expected to be the only one",
@@ -57,7 +58,8 @@ static int open_part(is_output *output, bool *again, is_error *error)
     }
     *again = stat(output->part, &named) < 0 || named.st_ino != locked.st_ino ||
              named.st_dev != locked.st_dev;
-    if (!*again && ftruncate(output->descriptor, 0) < 0)
+    output->locked = !*again;
+    if (!*again && TEMP_FAILURE_RETRY(ftruncate(output->descriptor, 0)) < 0)
         return failed(output, "cannot empty its .part file", error);
     return IS_OK;
 }
@@ -82,7 +84,7 @@ static int start(is_output *output, is_error *error)
     bool again = true;
     while (again) {
         int status = open_part(output, &again, error);
-        if ((status || again) && output->descriptor >= 0) {
+        if (!output->locked && output->descriptor >= 0) {
             close(output->descriptor); /* not ours: it stays where it is */
             output->descriptor = -1;
         }
@@ -119,7 +121,7 @@ void is_output_destroy(is_output *output)
     if (!output)
         return;
     if (output->descriptor >= 0) {
-        if (!output->committed)
+        if (output->locked && !output->committed)
             unlink(output->part); /* while the lock is held: it cannot be another process's */
         close(output->descriptor);
     }
@@ -164,8 +166,9 @@ int is_output_write(is_output *output, const void *bytes, size_t size, is_error 
 
 int is_output_sync(is_output *output, is_error *error)
 {
-    return fdatasync(output->descriptor) < 0 ? failed(output, "cannot write to the medium", error)
-                                             : IS_OK;
+    return TEMP_FAILURE_RETRY(fdatasync(output->descriptor)) < 0
+               ? failed(output, "cannot write to the medium", error)
+               : IS_OK;
 }
 
 /* Gives the file its name; without `force` never over another file. */
@@ -193,10 +196,11 @@ static int sync_folder(const is_output *output, is_error *error)
     char *folder = slash ? strndup(output->path, length) : strdup(".");
     if (!folder)
         return is_error_set(error, IS_E_MEMORY, "%s: out of memory", output->path);
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int descriptor = TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     free(folder);
     /* Some file systems cannot synchronise a folder and say EINVAL; there is nothing to do then. */
-    bool synced = descriptor >= 0 && (fsync(descriptor) == 0 || errno == EINVAL);
+    bool synced =
+        descriptor >= 0 && (TEMP_FAILURE_RETRY(fsync(descriptor)) == 0 || errno == EINVAL);
     int status = synced ? IS_OK : failed(output, "cannot write its folder to the medium", error);
     if (descriptor >= 0)
         close(descriptor);
@@ -205,7 +209,7 @@ static int sync_folder(const is_output *output, is_error *error)
 
 int is_output_commit(is_output *output, is_error *error)
 {
-    if (fsync(output->descriptor) < 0)
+    if (TEMP_FAILURE_RETRY(fsync(output->descriptor)) < 0)
         return failed(output, "cannot write to the medium", error);
     int status = take_name(output, error);
     return status ? status : sync_folder(output, error);

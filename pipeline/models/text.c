@@ -74,7 +74,7 @@ int is_text_read(const char *path, is_text *out, is_error *error)
 {
     *out = (is_text){0};
     /* O_NONBLOCK: opening a pipe must not wait for its writer before it is refused. */
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (descriptor < 0)
         return is_error_add(error, IS_E_CONFIG, "%s: error: %s", path, strerror(errno));
     int status = read_descriptor(descriptor, path, out, error);

@@ -235,7 +235,8 @@ static const char *file_type(mode_t mode)
 static int open_file(is_table_reader *reader, is_error *error)
 {
     /* Without O_NONBLOCK, opening a named pipe would wait for a writer. */
-    reader->descriptor = open(reader->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    reader->descriptor =
+        TEMP_FAILURE_RETRY(open(reader->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (reader->descriptor < 0 || fstat(reader->descriptor, &reader->opened) < 0) {
         /* What this process or the system has run out of is no fault of the file. */
         bool ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
