@@ -18,14 +18,25 @@ enum { COUNTS = sizeof counts / sizeof *counts };
 
 int is_metadata_create(const is_origin *origin, json_t **out, is_error *error)
 {
+    const struct {
+        const char *name, *text;
+    } digests[] = {{"configuration", origin->configuration},
+                   {"ice", origin->ice},
+                   {"detector", origin->detector},
+                   {"input", origin->input}};
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, origin->seed);
-    /* s*: left out where the string is NULL */
-    json_t *metadata = json_pack("{s:s, s:{s:s*, s:s*, s:s*, s:s*}}", "seed", seed, "digests",
-                                 "configuration", origin->configuration, "ice", origin->ice,
-                                 "detector", origin->detector, "input", origin->input);
-    if (!metadata)
+    json_t *object = json_object();
+    int failed = 0;
+    /* Not json_pack with s*: it leaves a digest out as well when there is no memory for it. */
+    for (size_t i = 0; i < sizeof digests / sizeof *digests; ++i)
+        if (digests[i].text)
+            failed |= json_object_set_new(object, digests[i].name, json_string(digests[i].text));
+    json_t *metadata = json_pack("{s:s, s:o}", "seed", seed, "digests", object);
+    if (!metadata || failed) {
+        json_decref(metadata);
         return is_error_set(error, IS_E_MEMORY, "out of memory for metadata");
+    }
     *out = metadata;
     return IS_OK;
 }

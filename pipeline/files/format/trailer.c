@@ -3,6 +3,7 @@
 #include "pipeline/error.h"
 #include "pipeline/files/format/crc32c.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +193,11 @@ int is_trailer_parse(const char *name, const char *text, const is_tail *tail,
                             ", expected %08" PRIx32,
                             name, checksum, tail->checksum);
     json_error_t reason;
+    errno = 0;
     out->metadata = json_loadb(text, (size_t)tail->length, JSON_REJECT_DUPLICATES, &reason);
+    /* jansson calls a token wrong for which it had no memory. */
+    if (!out->metadata && errno == ENOMEM)
+        return is_error_set(error, IS_E_MEMORY, "%s: out of memory for metadata", name);
     if (!out->metadata || !json_is_object(out->metadata)) {
         int status = is_error_set(
             error, IS_E_INPUT, "%s: trailer: byte %d of the metadata: %s, expected a JSON object",
@@ -263,7 +268,9 @@ int is_trailer_format(const json_t *metadata, const is_schema *schema, uint64_t 
 {
     json_t *completed = metadata ? json_copy((json_t *)(uintptr_t)metadata) : json_object();
     char *text = NULL, *whole = NULL;
-    if (completed && complete(completed, schema, rows, sums) == 0)
+    /* A copy that ran out of memory lacks keys. */
+    if (completed && json_object_size(completed) == json_object_size(metadata) &&
+        complete(completed, schema, rows, sums) == 0)
         text = json_dumps(completed, JSON_COMPACT);
     json_decref(completed);
     size_t length = text ? strlen(text) : 0;
