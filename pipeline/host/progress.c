@@ -1,6 +1,9 @@
 #include "pipeline/host/progress.h"
 
+#include <math.h>
 #include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,8 +16,11 @@ double is_seconds(void)
 
 is_progress is_progress_begin(FILE *out)
 {
-    return (is_progress){
-        .out = out, .terminal = out != NULL && isatty(fileno(out)) == 1, .start = is_seconds()};
+    double now = is_seconds();
+    return (is_progress){.out = out,
+                         .terminal = out != NULL && isatty(fileno(out)) == 1,
+                         .start = now,
+                         .looked = now};
 }
 
 uint32_t is_progress_period(const is_progress *progress)
@@ -55,33 +61,133 @@ static void remaining_text(double seconds, char *buffer, size_t size)
     }
 }
 
+/* ---- figures --------------------------------------------------------------------------------- */
+
+/* An average whose memory fades: batches come back in lumps. Until there is enough of it, it is the
+ * plain average of what there is. */
+static double follow(is_progress_rate *rate, uint64_t photons, double seconds)
+{
+    const double memory = 10.0; /* s */
+    if (seconds > 0.0) {
+        double fresh = 1.0 - exp(-seconds / memory);
+        double now = photons > rate->photons ? (double)(photons - rate->photons) / seconds : 0.0;
+        rate->rate += fresh * (now - rate->rate);
+        rate->weight += fresh * (1.0 - rate->weight);
+        rate->photons = photons;
+    }
+    return rate->weight > 0.0 ? rate->rate / rate->weight : 0.0;
+}
+
+void is_progress_measure(is_progress *progress, const is_progress_state *state, double now,
+                         is_progress_figures *out)
+{
+    double elapsed = now - progress->start, since = now - progress->looked;
+    *out = (is_progress_figures){.share = -1.0, .seconds_left = -1.0};
+    out->average = elapsed > 0.0 ? (double)state->photons / elapsed : 0.0;
+    out->rate = follow(&progress->all, state->photons, since);
+    for (size_t i = 0; i < state->device_count && i < IS_PROGRESS_DEVICES; ++i) {
+        out->devices[i] = follow(&progress->devices[i], state->devices[i].photons, since);
+    }
+    progress->looked = now;
+    if (state->photons_total > 0.0) {
+        double done = (double)state->photons / state->photons_total;
+        out->share = fmin(done, 1.0);
+        if (out->average > 0.0 && done < 1.0) {
+            out->seconds_left = (state->photons_total - (double)state->photons) / out->average;
+        }
+    }
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+/* Appends to a text of IS_PROGRESS_TEXT; what does not fit is left out. */
+static void put(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(char *text, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, IS_PROGRESS_TEXT - used, format, arguments);
+    va_end(arguments);
+}
+
+static void put_devices(char *text, const is_progress_state *state,
+                        const is_progress_figures *figures)
+{
+    char rate[32];
+    for (size_t i = 0; i < state->device_count && i < IS_PROGRESS_DEVICES; ++i) {
+        const is_progress_device *device = &state->devices[i];
+        put(text, "%s%s %s", i == 0 ? " (" : ", ", device->name,
+            device->alive ? is_count_text(figures->devices[i], rate) : "lost");
+    }
+    put(text, ")");
+}
+
+static void put_files(char *text, const is_progress_state *state)
+{
+    if (state->files_total > 0) {
+        put(text, ", %zu of %zu files", state->files, state->files_total);
+    } else if (state->files_taken > 0) {
+        put(text, ", %zu files in, %zu out", state->files_taken, state->files);
+    }
+    if (state->files_quarantined > 0) {
+        put(text, ", %zu quarantined", state->files_quarantined);
+    }
+}
+
+void is_progress_text(const is_progress_state *state, const is_progress_figures *figures,
+                      char text[IS_PROGRESS_TEXT])
+{
+    char photons[32], hits[32], rate[32];
+    text[0] = '\0';
+    if (state->paused != NULL) {
+        put(text, "paused: %.200s; ", state->paused);
+    }
+    if (figures->share >= 0.0) {
+        put(text, "%.1f %%, ", 100.0 * figures->share);
+    }
+    /* What has no end is told by what it does now. */
+    put(text, "%s photons at %s/s", is_count_text((double)state->photons, photons),
+        is_count_text(state->photons_total > 0.0 ? figures->average : figures->rate, rate));
+    if (state->device_count > 1) {
+        put_devices(text, state, figures);
+    }
+    put(text, ", %s hits", is_count_text((double)state->hits, hits));
+    put_files(text, state);
+    if (state->queue_room > 0) {
+        put(text, ", queue %u/%u", state->queue, state->queue_room);
+    }
+    if (state->stopping) {
+        put(text, ", stopping");
+    } else if (figures->seconds_left >= 0.0) {
+        char remaining[64];
+        remaining_text(figures->seconds_left, remaining, sizeof remaining);
+        put(text, ", %s", remaining);
+    }
+}
+
+/* A line that is wider than the terminal cannot be rewritten in place. */
+static void fit_terminal(const is_progress *progress, char *text)
+{
+    struct winsize window;
+    if (progress->terminal && ioctl(fileno(progress->out), TIOCGWINSZ, &window) == 0 &&
+        window.ws_col > 1 && strlen(text) >= window.ws_col) {
+        text[window.ws_col - 1] = '\0';
+    }
+}
+
 void is_progress_update(is_progress *progress, const is_progress_state *state)
 {
     if (progress->out == NULL) {
         return;
     }
-    double elapsed = is_seconds() - progress->start;
-    double rate = elapsed > 0.0 ? (double)state->photons / elapsed : 0.0;
-    char photons[32], hits[32], speed[32], share[64] = "", files[64] = "", remaining[64] = "";
-    if (state->photons_total > 0.0) {
-        double done = (double)state->photons / state->photons_total;
-        snprintf(share, sizeof share, "%.1f %%, ", done < 1.0 ? 100.0 * done : 100.0);
-        if (rate > 0.0 && done < 1.0) {
-            remaining_text((state->photons_total - (double)state->photons) / rate, remaining,
-                           sizeof remaining);
-        }
-    }
-    if (state->files_total > 0) {
-        snprintf(files, sizeof files, ", %zu of %zu files", state->files, state->files_total);
-    }
-    if (state->stopping) {
-        snprintf(remaining, sizeof remaining, "stopping");
-    }
-    fprintf(progress->out, "%s%s%s photons at %s/s, %s hits%s%s%s%s",
-            progress->terminal ? "\r\033[K" : "", share,
-            is_count_text((double)state->photons, photons), is_count_text(rate, speed),
-            is_count_text((double)state->hits, hits), files, remaining[0] != '\0' ? ", " : "",
-            remaining, progress->terminal ? "" : "\n");
+    is_progress_figures figures;
+    char text[IS_PROGRESS_TEXT];
+    is_progress_measure(progress, state, is_seconds(), &figures);
+    is_progress_text(state, &figures, text);
+    fit_terminal(progress, text);
+    fprintf(progress->out, "%s%s%s", progress->terminal ? "\r\033[K" : "", text,
+            progress->terminal ? "" : "\n");
     fflush(progress->out);
     progress->shown = progress->terminal;
 }
