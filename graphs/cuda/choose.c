@@ -17,8 +17,8 @@ typedef struct candidate {
 
 static const candidate candidates[] = {
     {IS_SCHEDULE_MONOLITHIC, 0, 0, 128, 4}, {IS_SCHEDULE_MONOLITHIC, 0, 0, 128, 6},
-    {IS_SCHEDULE_JOB_QUEUE, 0, 0, 128, 0},  {IS_SCHEDULE_FUSED, 0, 64, 128, 6},
-    {IS_SCHEDULE_FUSED, 0, 128, 128, 6},    {IS_SCHEDULE_WAVEFRONT, 1u << 19, 0, 256, 0},
+    {IS_SCHEDULE_JOB_QUEUE, 0, 0, 128, 0},  {IS_SCHEDULE_FUSED, 0, 128, 128, 4},
+    {IS_SCHEDULE_FUSED, 0, 256, 128, 4},    {IS_SCHEDULE_WAVEFRONT, 1u << 19, 0, 256, 0},
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates, WARM_UP = 2, MEASURED = 6 };
 

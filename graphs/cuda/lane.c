@@ -48,6 +48,8 @@ static int lay_out(is_lane *lane, arena *from, is_gpu_plan *plan)
     memory->met = take(from, (uint64_t)capacity * sizeof(uint32_t));
     if (lane->schedule->loops)
         memory->vacant = take(from, (uint64_t)capacity / 32 * sizeof(uint32_t));
+    if (options->schedule == IS_SCHEDULE_FUSED)
+        memory->leftovers = take(from, (uint64_t)capacity / 32 * sizeof(is_leftover));
     if (wavefront)
         memory->candidates = take(from, (uint64_t)capacity / 32 * sizeof(uint32_t));
     if (lane->schedule->takes_steps)

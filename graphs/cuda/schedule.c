@@ -23,13 +23,16 @@ static const is_gpu_schedule schedules[IS_SCHEDULE_COUNT] = {
                                .loops = true},
     [IS_SCHEDULE_FUSED] = {.entry = "kernels/cuda/device/fused.h",
                            .kernels = {{"is_create", 0}, {"is_visit", 2 * PHOTON}},
-                           .loops = true},
+                           .loops = true,
+                           .warp_queues = true},
     [IS_SCHEDULE_MONOLITHIC] = {.entry = "kernels/cuda/device/monolithic.h",
                                 .kernels = {{"is_monolithic", 0}},
+                                .warp_queues = true,
                                 .slots_per_thread = 2},
     [IS_SCHEDULE_JOB_QUEUE] = {.entry = "kernels/cuda/device/job_queue.h",
                                .kernels = {{"is_job_queue", 0}},
                                .takes_steps = true,
+                               .warp_queues = true,
                                .slots_per_thread = 2},
     [IS_SCHEDULE_THREAD_PER_STEP] = {.entry = "kernels/cuda/device/thread_per_step.h",
                                      .kernels = {{"is_thread_per_step", 0}},
@@ -46,7 +49,7 @@ const is_gpu_schedule *is_gpu_schedule_of(is_schedule schedule)
 
 bool is_gpu_takes_block(const is_gpu_schedule *schedule, uint32_t block)
 {
-    return schedule->slots_per_thread <= 1 || block <= IS_QUEUE_BLOCK_MAX;
+    return !schedule->warp_queues || block <= IS_QUEUE_BLOCK_MAX;
 }
 
 is_gpu_limits is_gpu_limits_assumed(int architecture)
@@ -76,9 +79,8 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
         options->math == IS_MATH_FAST && limits->architecture >= 90 ? 1152 : 1024;
     const uint32_t blocks = options->block >= 1024 ? 1 : threads / options->block;
     choose(&options->blocks_per_processor, blocks < 32 ? blocks : 32); /* no GPU holds more */
-    choose(&options->bounces_per_wave, 64);
-    /* fused makes photons with the idle threads alone, which pays later. */
-    choose(&options->refill, options->schedule == IS_SCHEDULE_FUSED ? 6 : 4);
+    choose(&options->bounces_per_wave, 128);
+    choose(&options->refill, 4);
     choose(&options->hits, 1u << 18);
     choose(&options->batch_photons, 1u << 24);
     choose(&options->batch_emissions, 1u << 17);

@@ -18,6 +18,7 @@ typedef struct is_gpu_schedule {
     is_gpu_kernel_info kernels[IS_SCHEDULE_KERNELS]; /* in the order of a wave; name NULL: end */
     bool loops;       /* a WHILE node around waves of kernels; else one persistent kernel */
     bool takes_steps; /* the queue counts steps instead of photons */
+    bool warp_queues; /* new photons wait in shared memory (kernels/cuda/device/warp_queue.h) */
     uint32_t slots_per_thread; /* persistent kernels */
 } is_gpu_schedule;
 

@@ -81,6 +81,13 @@ typedef struct is_progress {
 #define IS_WAITING    0x80000000u
 #define IS_SLOT_BYTES 48u
 
+/* Photons of a warp of fused that were taken from the step queue and are not made yet. */
+typedef struct is_leftover {
+    uint64_t first; /* number of the first of them */
+    uint32_t count; /* 0 .. 32 */
+    uint32_t unused;
+} is_leftover;
+
 /* 16 bytes that travel in one instruction. */
 #if defined(__CUDACC__)
 typedef float4 is_word;
@@ -103,6 +110,7 @@ typedef struct is_lane_memory {
     is_word *segment;        /* [capacity] wavefront: length, absorption left, angle, azimuth */
     uint32_t *candidates;    /* [capacity / 32] wavefront, a bit per slot: may meet a module */
     uint32_t *vacant;        /* [capacity / 32] loops, a bit per slot: it is free */
+    is_leftover *leftovers;  /* [capacity / 32] fused, zeroed when the lane is made */
     ice_emission *emissions; /* [IS_LANE_BATCHES << is_gpu_start_shift()] the ring */
     uint32_t *offsets;       /* as many: photons of the batch before this emission */
     uint32_t *starts;        /* [IS_LANE_BATCHES][start_count] emission (within the batch) of every

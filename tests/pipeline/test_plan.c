@@ -204,8 +204,8 @@ END_TEST
 /* The largest block whose warps' queues fit into shared memory, and the next one. */
 START_TEST(blocks_of_warps_with_queues)
 {
-    static const char *const schedules[] = {"graph.schedule=monolithic",
-                                            "graph.schedule=job-queue"};
+    static const char *const schedules[] = {"graph.schedule=monolithic", "graph.schedule=job-queue",
+                                            "graph.schedule=fused"};
     json_t *root = plan_kernels(schedules[_i]);
     if (!root)
         return;
@@ -261,7 +261,7 @@ int main(void)
     tcase_add_test(tests, every_schedule);
     tcase_add_test(tests, traffic_in_words);
     tcase_add_test(tests, one_schedule);
-    tcase_add_loop_test(tests, blocks_of_warps_with_queues, 0, 2);
+    tcase_add_loop_test(tests, blocks_of_warps_with_queues, 0, 3);
     tcase_add_test(tests, without_a_wish);
     tcase_add_test(tests, full_disk);
     suite_add_tcase(suite, tests);

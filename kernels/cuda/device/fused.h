@@ -1,26 +1,35 @@
 /* schedule: fused. A photon stays in registers for IS_RUN_BOUNCES bounces of one visit; threads
- * whose photons end meanwhile take new ones as in monolithic, at last all that have none, so that a
- * visit leaves nothing to do for create, which fills what is free otherwise: the whole pool, at
- * first. */
-#include "kernels/cuda/device/persistent.h"
+ * whose photons end meanwhile take new ones from the warp's queue, as in monolithic. From then on
+ * nothing new is made, and the visit ends with the queue: what is free in the pool after it, and
+ * the whole pool at first, create fills.
+ */
 #include "kernels/cuda/device/pool.h"
+#include "kernels/cuda/device/warp_queue.h"
 
-/* New photons for the idle threads of a warp, of which `flying` are not; all of its threads.
- * Returns 0 if there are none left, or if a photon waits for a place in the hit buffer: then it is
- * time to end. */
-ICE_FN int is_refill(const is_lane_memory *lane, const ice_tables *tables, uint32_t *counts,
-                     is_traveller *self, uint32_t flying)
+/* Photons that the visit before could not hand out, because the hit buffer was full: they are made
+ * again from their numbers. All threads of the warp. */
+ICE_FN void is_take_leftover(is_warp_queue *queue, const is_lane_memory *lane,
+                             const ice_tables *tables, is_leftover left)
 {
-    is_settle(counts, self);
-    if (__any_sync(0xffffffffu, self->fate == IS_WAITS))
-        return 0;
-    uint64_t first;
-    const uint32_t wanted = 32 - (uint32_t)__popc(flying);
-    const uint32_t granted = is_take(lane, wanted, &first);
-    const uint32_t rank = (uint32_t)__popc(~flying & ((1u << threadIdx.x % 32) - 1));
-    if (self->fate == IS_IDLE && rank < granted)
-        is_board(lane, tables, self, is_new_photon(lane, tables, first + rank));
-    return granted == wanted;
+    if (threadIdx.x % 32 == 0)
+        queue->count = 0;
+    __syncwarp();
+    if (left.count == 0)
+        return;
+    is_queue_make(queue, left.first, left.count, lane, tables);
+    if (threadIdx.x % 32 == 0)
+        is_pool_add(lane, 0u - left.count, 0);
+}
+
+/* What is in the queue belongs to the pool, as numbers. All threads of the warp. */
+ICE_FN void is_leave_leftover(const is_warp_queue *queue, const is_lane_memory *lane,
+                              is_leftover *left)
+{
+    if (threadIdx.x % 32 == 0 && (queue->count || left->count)) {
+        left->first = queue->first;
+        left->count = queue->count;
+        is_pool_add(lane, queue->count, 0);
+    }
 }
 
 /* propagate, collide and scatter, several times over. */
@@ -29,34 +38,49 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
              const is_chain chain)
 {
     __shared__ uint32_t counts[IS_BLOCK_COUNTS];
+    __shared__ is_warp_queue queues[IS_WARPS];
     const uint32_t slot = chain.first + blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
-    if (slot - threadIdx.x >= lane.progress->slots)
+    const is_leftover left = lane.leftovers[slot / 32];
+    if (__syncthreads_count(slot < lane.progress->slots || left.count > 0) == 0)
         return;
     is_counts_clear(counts);
     const ice_tables tables = is_run_tables(&given);
     is_hit_sink sink = {lane.launch, lane.progress, counts};
     is_traveller self;
     is_leave_pool(&lane, is_resume(&lane, &tables, &self, slot));
-    /* As soon as so few threads of the warp fly, it looks for more photons, or ends. */
-    uint32_t enough = 32 - IS_RUN_REFILL;
-    bool open = true; /* there may be more, and there may be room for their hits */
-    for (int bounce = 0; bounce < IS_RUN_BOUNCES; ++bounce) {
-        const uint32_t flying = __ballot_sync(0xffffffffu, self.fate == ICE_ALIVE);
-        if (bounce == IS_RUN_BOUNCES - 1 && open)
-            enough = 31;
-        if ((uint32_t)__popc(flying) <= enough) {
-            if (!open)
-                break;
-            open = is_refill(&lane, &tables, counts, &self, flying);
-            enough = open ? enough : 0;
+    is_warp_queue *queue = &queues[threadIdx.x / 32];
+    is_take_leftover(queue, &lane, &tables, left);
+    /* As soon as so few threads of the warp fly, it looks for more photons; never again once there
+     * are none, or no room for their hits. */
+    int enough = 32 - IS_RUN_REFILL;
+    int bounces = IS_RUN_BOUNCES; /* to come */
+    for (;;) {
+        if (bounces <= 0 && (enough < 0 || queue->count == 0))
+            break;
+        const int flying = __popc(__ballot_sync(0xffffffffu, self.fate == ICE_ALIVE));
+        if (flying <= enough) {
+            is_settle(counts, &self);
+            const bool full = __any_sync(0xffffffffu, self.fate == IS_WAITS);
+            if (full || (queue->count == 0 && !is_queue_take(queue, &lane, &tables)))
+                enough = -1;
+            else
+                is_queue_hand_out(queue, &self);
+            continue;
         }
+        if (flying == 0)
+            break;
         if (self.fate == ICE_ALIVE)
             is_advance(&lane, &tables, &sink, &self, slot);
+        --bounces;
     }
+    is_leave_leftover(queue, &lane, &lane.leftovers[slot / 32]);
     const int waits = self.fate == IS_WAITS;
     const int after = is_leave(&lane, counts, &self, slot);
     const uint32_t vacant = __ballot_sync(0xffffffffu, !after);
     if (threadIdx.x % 32 == 0)
         lane.vacant[slot / 32] = vacant;
+    /* Photons made of what was left behind the slots in use: now those are in use, too. */
+    if (after && slot >= *(volatile uint32_t *)&lane.progress->slots)
+        atomicMax(&lane.progress->slots, slot / 32 * 32 + 32);
     is_report(&lane, counts, after, waits);
 }

@@ -2,20 +2,6 @@
  * queue as soon as IS_RUN_REFILL of them are idle, and the warp fills that from the step queue. */
 #include "kernels/cuda/device/warp_queue.h"
 
-/* Fills an empty queue. Returns 0 if there are no photons left to make. */
-ICE_FN int is_make_photons(is_warp_queue *queue, const is_lane_memory *lane,
-                           const ice_tables *tables)
-{
-    uint64_t first;
-    __syncwarp(); /* all have seen that the queue is empty */
-    const uint32_t count = is_take(lane, 32, &first);
-    ice_photon photon;
-    if (threadIdx.x % 32 < count)
-        photon = is_new_photon(lane, tables, first + threadIdx.x % 32);
-    is_queue_fill(queue, count, lane, tables, &photon);
-    return count > 0;
-}
-
 IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     is_monolithic(const __grid_constant__ ice_tables given,
                   const __grid_constant__ is_lane_memory lane)
@@ -39,7 +25,7 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
                 break;
             is_settle(counts, &self);
             const bool full = __any_sync(0xffffffffu, self.fate == IS_WAITS);
-            if (full || (queue->count == 0 && !is_make_photons(queue, &lane, &tables))) {
+            if (full || (queue->count == 0 && !is_queue_take(queue, &lane, &tables))) {
                 open = false;
                 enough = 0;
                 if (!lane.launch->drain)

@@ -20,6 +20,7 @@ typedef struct is_warp_queue {
     float4 courses[32]; /* dx, dy, dz, absorption */
     float4 labels[32];  /* wavelength, emission, photon_id, identity.step_id */
     float4 optics[32];  /* scattering, dust, ice, identity.event_high */
+    uint64_t first;     /* the number of entry 0's in a queue that counts photons */
     uint32_t count;     /* entries 0 .. count - 1 hold photons */
 } is_warp_queue;
 
@@ -83,6 +84,30 @@ ICE_FN void is_queue_fill(is_warp_queue *queue, uint32_t count, const is_lane_me
     if (entry == 0)
         queue->count = count;
     __syncwarp();
+}
+
+/* Fills an empty queue with photons number `first` and on of a queue that counts photons. All
+ * threads of the warp, which have met since they saw that it is empty. */
+ICE_FN void is_queue_make(is_warp_queue *queue, uint64_t first, uint32_t count,
+                          const is_lane_memory *lane, const ice_tables *tables)
+{
+    ice_photon photon;
+    if (threadIdx.x % 32 == 0)
+        queue->first = first; /* here, where it takes no register from the making of photons */
+    if (threadIdx.x % 32 < count)
+        photon = is_new_photon(lane, tables, first + threadIdx.x % 32);
+    is_queue_fill(queue, count, lane, tables, &photon);
+}
+
+/* Fills an empty queue from the step queue. Returns 0 if there are no photons left to make. All
+ * threads of the warp. */
+ICE_FN int is_queue_take(is_warp_queue *queue, const is_lane_memory *lane, const ice_tables *tables)
+{
+    uint64_t first;
+    __syncwarp(); /* all have seen that the queue is empty */
+    const uint32_t count = is_take(lane, 32, &first);
+    is_queue_make(queue, first, count, lane, tables);
+    return count > 0;
 }
 
 /* Photons for threads that have none, as far as they go. All threads of the warp. */

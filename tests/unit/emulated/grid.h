@@ -108,6 +108,7 @@ static inline unsigned long long grid_add_64(unsigned long long *to, unsigned lo
 
 #define atomicAdd(to, value)                                                                       \
     _Generic((to), uint32_t * : grid_add_32, unsigned long long * : grid_add_64)(to, value)
+#define atomicMax(to, value) ((void)(*(to) = *(to) > (value) ? *(to) : (value)))
 #define atomicAnd(to, value) ((void)(*(to) &= (value)))
 
 /* ---- what this run's kernels are specialised for -----------------------------------------------
