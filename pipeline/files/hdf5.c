@@ -2,6 +2,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/files/format/conversion.h"
+#include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/format/table_reader.h"
 #include "pipeline/files/format/trailer.h"
 #include "pipeline/files/output.h"
@@ -96,7 +97,7 @@ static bool write_text(hid_t object, const char *name, const char *text)
 /* A dataset of bytes, because attributes hold 64 KiB at most. */
 static bool write_metadata(hid_t file, const json_t *metadata)
 {
-    char *text = json_dumps(metadata, JSON_COMPACT);
+    char *text = is_json_dump(metadata, JSON_COMPACT);
     hsize_t length = text ? strlen(text) : 0;
     hid_t space = H5Screate_simple(1, &length, NULL);
     hid_t set = text ? H5Dcreate2(file, "metadata", H5T_STD_U8LE, space, H5P_DEFAULT, H5P_DEFAULT,

@@ -1,5 +1,6 @@
 /* is_info: what is in a step or hit file, and whether all of it is right. */
 #include "pipeline/error.h"
+#include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/format/table_reader.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/step_reader.h"
@@ -238,7 +239,7 @@ static void print_text(const char *path, const description *about, FILE *out)
     {
         if (strcmp(key, "rows") == 0)
             continue;
-        char *text = json_dumps(value, JSON_ENCODE_ANY);
+        char *text = is_json_dump(value, JSON_ENCODE_ANY);
         fprintf(out, "  %-14s %s\n", key,
                 json_is_string(value) ? json_string_value(value)
                 : text                ? text

@@ -1,6 +1,7 @@
 #include "pipeline/host/origin.h"
 
 #include "pipeline/error.h"
+#include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/metadata.h"
 #include "kernels/stage.h"
 
@@ -70,7 +71,7 @@ int is_run_origin_create(const is_config *config, const is_models *models, is_ru
     }
     int status = add_headers(config, settings, error);
     if (status == IS_OK) {
-        text = json_dumps(settings, JSON_SORT_KEYS | JSON_COMPACT);
+        text = is_json_dump(settings, JSON_SORT_KEYS | JSON_COMPACT);
         status = text != NULL ? is_digest_of(text, strlen(text), out->configuration, error)
                               : out_of_memory(error);
     }

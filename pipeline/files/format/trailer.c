@@ -2,6 +2,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/files/format/crc32c.h"
+#include "pipeline/files/format/json_dump.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -128,7 +129,7 @@ void is_tail_write(const is_tail *tail, unsigned char bytes[IS_TAIL_BYTES])
 static int wrong(const char *name, const char *key, const json_t *found, const char *expected,
                  is_error *error)
 {
-    char *text = found ? json_dumps(found, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    char *text = is_json_dump(found, JSON_COMPACT | JSON_ENCODE_ANY);
     int status = is_error_set(error, IS_E_INPUT, "%s: trailer: %s: found %.60s, expected %s", name,
                               key, text ? text : "nothing", expected);
     free(text);
@@ -271,7 +272,7 @@ int is_trailer_format(const json_t *metadata, const is_schema *schema, uint64_t 
     /* A copy that ran out of memory lacks keys. */
     if (completed && json_object_size(completed) == json_object_size(metadata) &&
         complete(completed, schema, rows, sums) == 0)
-        text = json_dumps(completed, JSON_COMPACT);
+        text = is_json_dump(completed, JSON_COMPACT);
     json_decref(completed);
     size_t length = text ? strlen(text) : 0;
     if (text)

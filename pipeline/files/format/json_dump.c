@@ -1,0 +1,19 @@
+#include "pipeline/files/format/json_dump.h"
+
+#include <stdlib.h>
+
+char *is_json_dump(const json_t *value, size_t flags)
+{
+    /* Not json_dumps: where its growing buffer meets the end of memory at the name of a key, it
+     * leaves the name out and goes on (jansson 2.14). A buffer that has its size does not grow. */
+    size_t size = value ? json_dumpb(value, NULL, 0, flags) : 0;
+    char *text = size > 0 ? malloc(size + 1) : NULL;
+    if (!text)
+        return NULL;
+    if (json_dumpb(value, text, size, flags) != size) {
+        free(text);
+        return NULL;
+    }
+    text[size] = '\0';
+    return text;
+}
