@@ -34,17 +34,15 @@ static int exists_error(const is_output *output, is_error *error)
                         output->path);
 }
 
-/* Opens NAME.part and locks it. The name may have changed hands between the two: then the lock is
- * on a file that is no longer there, and *again says so. */
-static int open_part(is_output *output, bool *again, is_error *error)
+/* Locks the open .part. *there: the name, as *named describes it, still leads to the file that is
+ * locked now; it may have changed hands between opening and locking. */
+static int lock_part(is_output *output, struct stat *named, bool *there, is_error *error)
 {
-    struct stat locked, named;
-    *again = false;
-    output->descriptor = TEMP_FAILURE_RETRY(open(
-        output->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666));
-    if (output->descriptor < 0 || fstat(output->descriptor, &locked) < 0)
+    struct stat opened;
+    *there = false;
+    if (fstat(output->descriptor, &opened) < 0)
         return failed(output, "cannot create its .part file", error);
-    if (!S_ISREG(locked.st_mode))
+    if (!S_ISREG(opened.st_mode))
         return is_error_set(error, IS_E_OUTPUT,
                             "%s: found something that is not a file, expected "
                             "to create a file",
@@ -56,10 +54,34 @@ static int open_part(is_output *output, bool *again, is_error *error)
                                 output->path);
         return failed(output, "cannot lock its .part file", error);
     }
-    *again = stat(output->part, &named) < 0 || named.st_ino != locked.st_ino ||
-             named.st_dev != locked.st_dev;
-    output->locked = !*again;
-    if (!*again && TEMP_FAILURE_RETRY(ftruncate(output->descriptor, 0)) < 0)
+    *there = stat(output->part, named) == 0 && named->st_ino == opened.st_ino &&
+             named->st_dev == opened.st_dev;
+    return IS_OK;
+}
+
+/* Opens NAME.part and locks it. *again: that was another one's, or is no .part any more. */
+static int open_part(is_output *output, bool *again, is_error *error)
+{
+    struct stat named;
+    *again = false;
+    output->descriptor = TEMP_FAILURE_RETRY(open(
+        output->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666));
+    if (output->descriptor < 0)
+        return failed(output, "cannot create its .part file", error);
+    bool there = false;
+    int status = lock_part(output, &named, &there, error);
+    if (status)
+        return status;
+    if (there && named.st_nlink > 1) {
+        /* The second name of a finished file, whose writer was killed between link and unlink
+         * (take_name): to empty it would empty the finished file. */
+        if (unlink(output->part) < 0)
+            return failed(output, "cannot remove its old .part file", error);
+        there = false;
+    }
+    *again = !there;
+    output->locked = there;
+    if (there && TEMP_FAILURE_RETRY(ftruncate(output->descriptor, 0)) < 0)
         return failed(output, "cannot empty its .part file", error);
     return IS_OK;
 }
@@ -94,7 +116,8 @@ static int start(is_output *output, is_error *error)
     return IS_OK;
 }
 
-int is_output_create(const char *path, bool force, is_output **out, is_error *error)
+/* One without an open file. */
+static int prepare(const char *path, bool force, is_output **out, is_error *error)
 {
     *out = NULL;
     is_output *output = calloc(1, sizeof *output);
@@ -105,15 +128,44 @@ int is_output_create(const char *path, bool force, is_output **out, is_error *er
         output->path = strdup(path);
         output->part = asprintf(&part, "%s.part", path) < 0 ? NULL : part;
     }
-    int status = output && output->path && output->part
-                     ? start(output, error)
-                     : is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+    if (!output || !output->path || !output->part) {
+        is_output_destroy(output);
+        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+    }
+    *out = output;
+    return IS_OK;
+}
+
+int is_output_create(const char *path, bool force, is_output **out, is_error *error)
+{
+    *out = NULL;
+    is_output *output = NULL;
+    int status = prepare(path, force, &output, error);
+    if (!status)
+        status = start(output, error);
     if (status) {
         is_output_destroy(output);
         return status;
     }
     *out = output;
     return IS_OK;
+}
+
+int is_output_clean(const char *path, is_error *error)
+{
+    is_output *output = NULL;
+    struct stat named;
+    int status = prepare(path, false, &output, error);
+    if (status)
+        return status;
+    output->descriptor = TEMP_FAILURE_RETRY(
+        open(output->part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    if (output->descriptor >= 0)
+        status = lock_part(output, &named, &output->locked, error);
+    else if (errno != ENOENT)
+        status = failed(output, "cannot open its old .part file", error);
+    is_output_destroy(output);
+    return status;
 }
 
 void is_output_destroy(is_output *output)

@@ -17,6 +17,10 @@ int is_output_create(const char *path, bool force, is_output **out, is_error *er
 /* Closes; a file that was not committed is removed. Accepts NULL. */
 void is_output_destroy(is_output *output);
 
+/* Removes the NAME.part that a killed process left beside a complete NAME, which nobody will write
+ * again; to have none is fine. IS_E_OUTPUT: it is being written, or cannot be opened. */
+int is_output_clean(const char *path, is_error *error);
+
 /* Appends bytes; all of them are written, or it is an error. */
 int is_output_write(is_output *output, const void *bytes, size_t size, is_error *error);
 /* Overwrites bytes that are there already. */

@@ -489,6 +489,46 @@ START_TEST(what_a_killed_writer_left_is_overwritten)
 }
 END_TEST
 
+/* As after a kill between link and unlink, on file systems where that is how files get names. */
+START_TEST(second_name_of_a_finished_file_is_not_written_to)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH], part[SCRATCH_PATH];
+    is_table_writer *writer = NULL;
+    is_error error;
+    write_three(scratch_path(&place, "a.hits.npy", path));
+    ck_assert_int_eq(link(path, scratch_path(&place, "a.hits.npy.part", part)), 0);
+    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), true, &writer, &error), 0);
+    ck_assert(scratch_exists(&place, "a.hits.npy.part"));
+    ck_assert_int_eq(read_checked(path, &error), 0);
+    is_table_writer_destroy(writer);
+    ck_assert_int_eq(read_checked(path, &error), 0);
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(what_a_killed_writer_left_is_removed)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH], part[SCRATCH_PATH];
+    is_table_writer *writer = NULL;
+    is_error error;
+    write_three(scratch_path(&place, "a.hits.npy", path));
+    ck_assert_int_eq(is_output_clean(path, &error), 0);
+    ck_assert_int_eq(link(path, scratch_path(&place, "a.hits.npy.part", part)), 0);
+    ck_assert_int_eq(is_output_clean(path, &error), 0);
+    ck_assert(!scratch_exists(&place, "a.hits.npy.part"));
+    ck_assert_int_eq(read_checked(path, &error), 0);
+    /* That of a writer at work stays. */
+    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), true, &writer, &error), 0);
+    ck_assert_int_eq(is_output_clean(path, &error), IS_E_OUTPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "found another process writing it"));
+    ck_assert(scratch_exists(&place, "a.hits.npy.part"));
+    is_table_writer_destroy(writer);
+    scratch_remove(&place);
+}
+END_TEST
+
 START_TEST(places_that_cannot_be_written_are_named)
 {
     scratch place = scratch_create();
@@ -673,6 +713,8 @@ int main(void)
     tcase_add_test(commit, name_appears_with_the_commit);
     tcase_add_test(commit, existing_file_is_kept_without_force);
     tcase_add_test(commit, one_output_has_one_writer);
+    tcase_add_test(commit, second_name_of_a_finished_file_is_not_written_to);
+    tcase_add_test(commit, what_a_killed_writer_left_is_removed);
     tcase_add_test(commit, what_a_killed_writer_left_is_overwritten);
     tcase_add_test(commit, places_that_cannot_be_written_are_named);
     tcase_add_test(commit, full_disk_is_an_error_and_leaves_nothing);
