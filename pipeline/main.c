@@ -164,6 +164,11 @@ static int command_info(const arguments *given, is_error *error)
                    stdout, error);
 }
 
+static int command_status(const arguments *given, is_error *error)
+{
+    return is_folder_status(given->positional[0], given->given[OPTION_JSON], stdout, error);
+}
+
 static int command_generate(const arguments *given, is_error *error)
 {
     if (!given->given[OPTION_OUTPUT]) {
@@ -327,6 +332,10 @@ static const program_command commands[] = {
      ALLOW(SET) | ALLOW(PRINT_EFFECTIVE), command_validate},
     {"info", "FILE", "describes a step or hit file", NULL, 1, 1, ALLOW(VERIFY) | ALLOW(JSON),
      command_info},
+    {"status", "DIR", "says how the runs that write into a folder are doing",
+     "What run.journal in DIR (a sink.directory) tells, and what is really there; also while runs\n"
+     "go on.",
+     1, 1, ALLOW(JSON), command_status},
     {"generate", "[CONFIG] -o FILE", "writes the configured workload as a step file", NULL, 0, 1,
      ALLOW(SET) | ALLOW(OUTPUT) | ALLOW(FORCE), command_generate},
     {"compare", "[CONFIG]", "holds schedules or configurations against each other",

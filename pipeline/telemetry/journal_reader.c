@@ -14,6 +14,7 @@ enum { BUFFER = 16 * PIPE_BUF }; /* lines that other versions wrote may be longe
 struct is_journal_reader {
     char *path;
     int descriptor;
+    uint64_t left;         /* bytes of the file, as long as it was when it was opened */
     bool at_end, skipping; /* skipping: inside of a line that is longer than the buffer */
     size_t start, end;     /* of what is in the buffer and was not looked at */
     json_t *line;
@@ -47,6 +48,7 @@ int is_journal_reader_create(const char *path, is_journal_reader **out, is_error
         is_journal_reader_destroy(reader);
         return status;
     }
+    reader->left = (uint64_t)about.st_size;
     *out = reader;
     return IS_OK;
 }
@@ -69,15 +71,19 @@ static int fill(is_journal_reader *reader, is_error *error)
     memmove(reader->buffer, reader->buffer + reader->start, reader->end - reader->start);
     reader->end -= reader->start;
     reader->start = 0;
+    size_t room = BUFFER - reader->end;
     ssize_t got = 0;
     do {
-        got = read(reader->descriptor, reader->buffer + reader->end, BUFFER - reader->end);
+        /* What is written faster than it is read would have no end. */
+        got = read(reader->descriptor, reader->buffer + reader->end,
+                   reader->left < room ? (size_t)reader->left : room);
     } while (got < 0 && errno == EINTR);
     if (got < 0) {
         return is_error_set(error, IS_E_INPUT, "%s: cannot read the journal: %s", reader->path,
                             strerror(errno));
     }
     reader->at_end = got == 0;
+    reader->left -= (uint64_t)got;
     reader->end += (size_t)got;
     return IS_OK;
 }

@@ -1,4 +1,5 @@
-/* Reads journals of any size, line by line, also while they grow. */
+/* Reads journals of any size, line by line, also while they grow: up to the end that they have when
+ * they are opened. */
 #ifndef IS_JOURNAL_READER_H
 #define IS_JOURNAL_READER_H
 
