@@ -4,6 +4,8 @@
 
 #include "pipeline/error.h"
 #include "pipeline/host/device_backend.h"
+#include "pipeline/host/device_meter.h"
+#include "pipeline/host/progress.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -22,6 +24,7 @@ struct is_device {
     is_job *first, **last;
     uint32_t out;
 
+    is_device_meter meter; /* of a device that is no group; protected by `lock` */
     is_device_notes notes;
     size_t choice_told, warnings_told; /* how far is_device_news is */
 };
@@ -146,12 +149,41 @@ static void keep_finished(is_device *device, is_job *job)
 static void finish_job(void *user, is_job *job)
 {
     is_device *device = user;
+    const is_batch *batch = (const is_batch *)job;
+    pthread_mutex_lock(&device->lock);
+    is_device_meter_give(&device->meter, batch->photons, batch->error.status == IS_OK,
+                         is_seconds());
+    pthread_mutex_unlock(&device->lock);
     atomic_fetch_sub(&device->held, 1);
     if (device->receiver.post != NULL) {
         device->receiver.post(device->receiver.user, job);
     } else {
         keep_finished(device, job);
     }
+}
+
+/* So that no such run is taken for a real one. */
+static void note_simulation(is_device *device, const is_device_options *options)
+{
+    if (options->simulated.batches > 0) {
+        char line[256];
+        snprintf(line, sizeof line,
+                 "ICESTREAM_GPU_FAIL is set: GPU %d will be taken for lost after %u batches; this "
+                 "is for tests only",
+                 options->simulated.ordinal, options->simulated.batches);
+        take_note(device, true, line);
+    }
+}
+
+static int create_backend(const is_device_parts *parts, is_device_backend *out, is_error *error)
+{
+    const is_device_options *options = parts->options;
+    if (options->backend != IS_BACKEND_CUDA) {
+        return is_device_cpu_create(parts, IS_CPU_BATCHES, 0, out, error);
+    }
+    return options->gpu_count > 1 || options->cpu_too
+               ? is_device_group_from_options(parts, out, error)
+               : is_device_gpu_create(parts, out, error);
 }
 
 int is_device_create(const is_device_options *options, const is_tables *tables,
@@ -175,14 +207,14 @@ int is_device_create(const is_device_options *options, const is_tables *tables,
     if (options->reason[0] != '\0' && options->warn) {
         take_note(device, true, options->reason);
     }
-    int status = options->backend == IS_BACKEND_CUDA
-                     ? is_device_gpu_create(&parts, &device->backend, error)
-                     : is_device_cpu_create(&parts, 0, &device->backend, error);
+    note_simulation(device, options);
+    int status = create_backend(&parts, &device->backend, error);
     if (status != IS_OK) {
         is_device_destroy(device);
         return status;
     }
     is_device_facts_of(device, &device->made);
+    device->meter.warms_up = device->made.is_gpu;
     *out = device;
     return IS_OK;
 }
@@ -221,6 +253,9 @@ bool is_device_submit(is_device *device, is_batch *batch)
     atomic_fetch_add(&device->held, 1);
     device->out++;
     batch->error.status = IS_OK;
+    pthread_mutex_lock(&device->lock);
+    is_device_meter_take(&device->meter, batch->photons, is_seconds());
+    pthread_mutex_unlock(&device->lock);
     device->backend.functions->submit(device->backend.self, batch);
     return true;
 }
@@ -242,102 +277,6 @@ is_batch *is_device_take(is_device *device)
     pthread_mutex_unlock(&device->lock);
     device->out--;
     return (is_batch *)job;
-}
-
-/* ---- all at once ----------------------------------------------------------------------------- */
-
-/* Hits of all batches in one growing array. */
-typedef struct hit_array {
-    is_hit *items;
-    size_t count, capacity;
-} hit_array;
-
-static int append_hits(hit_array *array, const is_hit *hits, size_t count, is_error *error)
-{
-    if (count == 0) {
-        return IS_OK;
-    }
-    if (count > array->capacity - array->count) {
-        size_t capacity = array->capacity * 2;
-        if (capacity < array->count + count) {
-            capacity = array->count + count;
-        }
-        is_hit *items = capacity <= SIZE_MAX / sizeof *items
-                            ? realloc(array->items, capacity * sizeof *items)
-                            : NULL;
-        if (items == NULL) {
-            return is_error_set(error, IS_E_MEMORY, "out of memory for %zu hits", capacity);
-        }
-        array->items = items;
-        array->capacity = capacity;
-    }
-    memcpy(array->items + array->count, hits, count * sizeof *hits);
-    array->count += count;
-    return IS_OK;
-}
-
-/* Waits for one batch and adds what it holds; destroys it. */
-static int gather_batch(is_device *device, hit_array *hits, is_account *account, is_error *error)
-{
-    is_batch *batch = is_device_take(device);
-    int status = is_error_copy(error, &batch->error);
-    if (status == IS_OK) {
-        is_account_add(account, &batch->account);
-        status = append_hits(hits, batch->hits, batch->hit_count, error);
-    }
-    is_batch_destroy(batch);
-    return status;
-}
-
-static int run_cursor(is_device *device, is_step_cursor cursor, uint64_t photon_limit,
-                      hit_array *hits, is_account *account, is_error *error)
-{
-    bool full = true;
-    int status = IS_OK;
-    while (full && status == IS_OK) {
-        const is_batch_limits limits = is_device_batch_limits(device);
-        is_batch *batch = NULL;
-        status = is_batch_create(&limits, photon_limit, &batch, error);
-        if (status == IS_OK) {
-            status = is_batch_fill(batch, &cursor, &full, error);
-        }
-        if (status != IS_OK || batch->count == 0) {
-            is_batch_destroy(batch);
-            return status;
-        }
-        while (status == IS_OK && !is_device_submit(device, batch)) {
-            status = gather_batch(device, hits, account, error);
-        }
-        if (status != IS_OK) {
-            is_batch_destroy(batch);
-        }
-    }
-    return status;
-}
-
-int is_device_run_steps(is_device *device, const is_step *steps, size_t count,
-                        uint64_t photon_limit, is_hit **hits, size_t *hit_count,
-                        is_account *account, is_error *error)
-{
-    hit_array array = {NULL, 0, 0};
-    *account = (is_account){0};
-    int status = run_cursor(device, (is_step_cursor){.steps = steps, .count = count}, photon_limit,
-                            &array, account, error);
-    while (device->out > 0) { /* also after an error: the batches have to come home */
-        is_error later = {.status = IS_OK};
-        int gathered = gather_batch(device, &array, account, &later);
-        if (status == IS_OK && gathered != IS_OK) {
-            status = is_error_copy(error, &later);
-        }
-    }
-    if (status != IS_OK) {
-        free(array.items);
-        return status;
-    }
-    is_hits_sort(array.items, array.count);
-    *hits = array.items;
-    *hit_count = array.count;
-    return IS_OK;
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
@@ -362,7 +301,11 @@ const char *is_device_text(const is_device *device, char *buffer, size_t size)
     if (facts.schedule != IS_SCHEDULE_AUTO) {
         snprintf(schedule, sizeof schedule, "%s schedule", is_schedule_name(facts.schedule));
     }
-    if (facts.is_gpu) {
+    const bool is_group = device->backend.functions->member_facts_of != NULL;
+    if (facts.is_gpu && is_group) {
+        snprintf(buffer, size, "%s, %s maths, %s", facts.name, is_maths_name(maths_of(&facts)),
+                 schedule);
+    } else if (facts.is_gpu) {
         snprintf(buffer, size, "%s (GPU %d), %s maths, %s", facts.name, facts.gpu.ordinal,
                  is_maths_name(maths_of(&facts)), schedule);
     } else {
@@ -370,6 +313,44 @@ const char *is_device_text(const is_device *device, char *buffer, size_t size)
                  facts.threads == 1 ? "" : "s", facts.instruction_set, schedule);
     }
     return buffer;
+}
+
+bool is_device_member_facts_of(const is_device *device, uint32_t index, is_device_member_facts *out)
+{
+    const is_device_functions *functions = device->backend.functions;
+    if (functions->member_facts_of != NULL) {
+        return functions->member_facts_of(device->backend.self, index, out);
+    }
+    if (index > 0) {
+        return false;
+    }
+    is_device_facts facts;
+    is_device_facts_of(device, &facts);
+    is_device *locked = (is_device *)device;
+    const double now = is_seconds();
+    pthread_mutex_lock(&locked->lock);
+    const is_device_meter *meter = &device->meter;
+    *out = (is_device_member_facts){.is_gpu = facts.is_gpu,
+                                    .ordinal = facts.is_gpu ? facts.gpu.ordinal : -1,
+                                    .alive = true,
+                                    .batches = meter->batches,
+                                    .photons = meter->photons,
+                                    .seconds = is_device_meter_busy(meter, now),
+                                    .photons_per_second = is_device_meter_rate(meter),
+                                    .held = meter->held};
+    pthread_mutex_unlock(&locked->lock);
+    snprintf(out->name, sizeof out->name, "%s", facts.name);
+    return true;
+}
+
+uint32_t is_device_member_count(const is_device *device)
+{
+    is_device_member_facts facts;
+    uint32_t count = 0;
+    while (is_device_member_facts_of(device, count, &facts)) {
+        ++count;
+    }
+    return count;
 }
 
 is_batch_limits is_device_batch_limits(const is_device *device)

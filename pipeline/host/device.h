@@ -1,4 +1,5 @@
-/* A device: takes batches of emissions, gives batches of hits. A GPU, or the CPU's cores. */
+/* A device: takes batches of emissions, gives batches of hits. A GPU, the CPU's cores, or a group
+ * of them: several GPUs, with or without the CPU. */
 #ifndef IS_DEVICE_H
 #define IS_DEVICE_H
 
@@ -8,8 +9,18 @@
 
 typedef struct is_device is_device;
 
+/* The end of a GPU in mid-run, simulated for tests on real machines: the environment variable
+ * ICESTREAM_GPU_FAIL=ORDINAL:BATCHES. */
+typedef struct is_device_loss {
+    int ordinal;
+    uint32_t batches; /* that it takes before; 0: it does not end */
+} is_device_loss;
+
 typedef struct is_device_options {
     is_backend backend;          /* CPU or CUDA; AUTO: CPU */
+    int gpus[IS_CONFIG_GPUS];    /* CUDA: ordinals, [gpu_count]; the first is that of `gpu`; */
+    uint32_t gpu_count;          /* with more than one, or with cpu_too, the device is a group */
+    bool cpu_too;                /* the CPU computes beside the GPUs */
     bool fall_back;              /* when a GPU fails, the work goes on on the CPU */
     is_schedule schedule;        /* AUTO: the device's choice */
     uint32_t threads;            /* 0: one per CPU that this process may use */
@@ -21,12 +32,14 @@ typedef struct is_device_options {
     const atomic_bool *cancel; /* when true, batches end with IS_E_INTERRUPTED; may be NULL */
     char reason[1024];         /* why this backend, for people; "": it was asked for */
     bool warn;                 /* the reason is a warning */
+    is_device_loss simulated;
 } is_device_options;
 
 /* Reads the options from a configuration, finds the backend, and checks what is asked of it:
  * backend cuda without a GPU is IS_E_DEVICE (with device.fallback cpu: the CPU, and a reason that
  * warns); a schedule or setting that the device does not have, or an unknown variant, is
- * IS_E_CONFIG with its place in the file. */
+ * IS_E_CONFIG with its place in the file; so is a device.index that the machine does not have, with
+ * IS_E_DEVICE. */
 int is_device_options_from_config(const is_config *config, is_device_options *out, is_error *error);
 
 /* What a configuration asks of a GPU, whether there is one or not. IS_E_CONFIG. */
@@ -64,19 +77,38 @@ int is_device_run_steps(is_device *device, const is_step *steps, size_t count,
                         is_account *account, is_error *error);
 
 /* What the device settled on and what it did, for reports. After the first batch has come back,
- * only `usage` changes, unless a GPU is given up. */
+ * only `usage` changes, unless a GPU is given up. Of a group: what its first GPU that lives settled
+ * on, `usage` of all GPUs together, and `limits` that all members can do with. */
 typedef struct is_device_facts {
-    bool is_gpu;              /* where photons go; false once a GPU was given up */
-    char name[256];           /* "cpu", or that of the GPU */
-    is_schedule schedule;     /* AUTO: not chosen yet */
-    uint32_t threads;         /* CPU: that compute; GPU: that make hits */
-    uint32_t pool;            /* photon slots: of a CPU thread, of all lanes of a GPU */
+    bool is_gpu;          /* where photons go; false once a GPU was given up and none is left */
+    char name[256];       /* "cpu", that of the GPU, or of a group "2 GPUs: NAME (GPU 0), ..." */
+    is_schedule schedule; /* AUTO: not chosen yet */
+    uint32_t threads;     /* CPU: that compute; GPU: that make hits */
+    uint32_t pool;        /* photon slots: of a CPU thread, of all lanes of a GPU */
     char instruction_set[16]; /* "" on a GPU */
     is_batch_limits limits;
     is_gpu_options gpu; /* GPU: in force */
     is_gpu_usage usage; /* of the GPU, also after it was given up; else zeros */
 } is_device_facts;
 void is_device_facts_of(const is_device *device, is_device_facts *out);
+
+/* What one device of a group does, or the device itself where it is no group. */
+typedef struct is_device_member_facts {
+    char name[256]; /* "cpu", or that of the GPU; "GPU 3" where it could not be started */
+    bool is_gpu;
+    int ordinal;               /* of a GPU; else -1 */
+    bool alive;                /* false: lost, its batches went to the others */
+    uint64_t batches, photons; /* carried to their end */
+    double seconds;            /* in which it had a batch */
+    double photons_per_second; /* lately; before its first batch, what is assumed */
+    uint32_t held;             /* batches with it now */
+} is_device_member_facts;
+/* 1, or the devices of the group, lost ones included; a CPU that comes in for the last GPU is one
+ * more. */
+uint32_t is_device_member_count(const is_device *device);
+/* False: there is no member with this index. Any thread. */
+bool is_device_member_facts_of(const is_device *device, uint32_t index,
+                               is_device_member_facts *out);
 
 /* One line about the device for people: "cpu, 2 threads, avx512, wavefront schedule". Returns
  * buffer. */
@@ -91,7 +123,7 @@ uint32_t is_device_pool(const is_device *device);
 const char *is_device_instruction_set(const is_device *device);
 /* What photons that it gets now are computed with. */
 is_maths_used is_device_maths(const is_device *device);
-/* As it was at creation; lives as long as the device. */
+/* As it was at creation; lives as long as the device. Of a group: of all members. */
 const char *is_device_name(const is_device *device);
 /* Zeros on a CPU. */
 void is_device_gpu_usage(const is_device *device, is_gpu_usage *out);

@@ -3,27 +3,88 @@
 #include "pipeline/host/device_backend.h"
 #include "pipeline/host/progress.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Photons per batch of a small file at least: a pool's slots are refilled often enough to stay
- * full. And batches of a file per thread, for an even load at its end. */
+ * full. And batches of a file, or pieces of a batch, per thread, for an even load at its end. */
 enum { LEAST_BATCH_PHOTONS = 1 << 14, BATCHES_PER_THREAD = 8 };
+
+typedef struct cpu_device cpu_device;
+typedef struct cut_batch cut_batch;
+
+/* What a thread does for a batch that is cut into pieces: one piece after the other. */
+typedef struct cut_job {
+    is_job job; /* first, so that a job is this */
+    cut_batch *cut;
+} cut_job;
+
+/* A batch that all threads share, cut as they go along. */
+struct cut_batch {
+    cut_batch *next; /* of those that are free */
+    is_batch *batch;
+    uint64_t piece; /* photons */
+    cut_job *jobs;  /* [threads] */
+
+    pthread_mutex_t lock; /* what follows */
+    uint32_t emission;    /* the next piece begins with this one, */
+    uint32_t photon;      /* of which so many photons are in pieces already */
+    uint32_t jobs_left;
+    int result;           /* IS_GRAPH_..., of the first piece that failed */
+    is_arrivals arrivals; /* of all pieces so far */
+    ice_account account;
+    double seconds;
+};
 
 /* What one compute thread works with. */
 typedef struct compute_thread {
     is_graph *graph;
     is_arrivals arrivals; /* kept from batch to batch for its memory */
-    const is_hit_models *models;
+    cpu_device *cpu;
+    ice_emission *emissions; /* [capacity], of a piece; likewise */
+    uint32_t capacity;
 } compute_thread;
 
-typedef struct cpu_device {
+struct cpu_device {
     is_hit_models models;
+    is_post finished;
     is_workers *workers;
     uint32_t threads;
     compute_thread *compute; /* [threads] */
     void **states;           /* [threads], pointers to them */
-} cpu_device;
+
+    /* IS_CPU_PIECES */
+    cut_batch *cuts; /* [cut_count]; NULL: batches are not cut */
+    uint32_t cut_count;
+    pthread_mutex_t lock;
+    cut_batch *free; /* protected by `lock` */
+};
+
+/* ---- whole batches --------------------------------------------------------------------------- */
+
+static void tell_failure(is_batch *batch, int result)
+{
+    if (result == IS_GRAPH_CANCELLED) {
+        is_error_set(&batch->error, IS_E_INTERRUPTED, "interrupted");
+    } else {
+        is_error_set(&batch->error, IS_E_MEMORY, "out of memory while computing %u steps",
+                     batch->count);
+    }
+}
+
+/* Before a thread comes back from its job and not by its workers: by then a job may be another's.
+ */
+static void post_batch(const cpu_device *cpu, is_batch *batch)
+{
+    cpu->finished.post(cpu->finished.user, &batch->job);
+}
+
+static void job_is_over(void *user, is_job *job)
+{
+    (void)user;
+    (void)job;
+}
 
 static void compute_batch(is_job *job, void *thread_state)
 {
@@ -34,19 +95,169 @@ static void compute_batch(is_job *job, void *thread_state)
     thread->arrivals.count = 0;
     int result =
         is_graph_run(thread->graph, batch->emissions, batch->count, &thread->arrivals, &account);
-    switch (result) {
-    case IS_GRAPH_OK:
+    if (result == IS_GRAPH_OK) {
         batch->maths = IS_MATHS_PORTABLE;
-        is_device_finish_batch(thread->models, batch, &account, &thread->arrivals);
-        break;
-    case IS_GRAPH_CANCELLED:
-        is_error_set(&batch->error, IS_E_INTERRUPTED, "interrupted");
-        break;
-    default:
-        is_error_set(&batch->error, IS_E_MEMORY, "out of memory while computing %u steps",
-                     batch->count);
+        is_device_finish_batch(&thread->cpu->models, batch, &account, &thread->arrivals);
+    } else {
+        tell_failure(batch, result);
     }
     batch->seconds = is_seconds() - start;
+    post_batch(thread->cpu, batch);
+}
+
+/* ---- batches in pieces ----------------------------------------------------------------------- */
+
+/* Room for one emission more. */
+static bool grow_piece(compute_thread *thread, uint32_t count)
+{
+    if (count < thread->capacity) {
+        return true;
+    }
+    uint32_t capacity = thread->capacity == 0 ? 256 : thread->capacity * 2;
+    ice_emission *emissions = realloc(thread->emissions, capacity * sizeof *emissions);
+    if (emissions == NULL) {
+        return false;
+    }
+    thread->emissions = emissions;
+    thread->capacity = capacity;
+    return true;
+}
+
+/* Takes the next piece of a batch, which may begin and end within an emission. *first: the emission
+ * that it begins with. Returns how many emissions, 0: none is left, or one has failed. */
+static uint32_t take_piece(cut_batch *cut, compute_thread *thread, uint32_t *first)
+{
+    const is_batch *batch = cut->batch;
+    uint32_t count = 0;
+    uint64_t photons = 0;
+    pthread_mutex_lock(&cut->lock);
+    *first = cut->emission;
+    while (cut->result == IS_GRAPH_OK && cut->emission < batch->count && photons < cut->piece &&
+           count < IS_BATCH_STEPS) {
+        if (!grow_piece(thread, count)) {
+            cut->result = IS_GRAPH_NO_MEMORY;
+            count = 0;
+            break;
+        }
+        ice_emission part = batch->emissions[cut->emission];
+        const uint64_t room = cut->piece - photons;
+        const uint32_t left = part.photons - cut->photon;
+        const bool whole = left <= room;
+        part.first_photon += cut->photon;
+        part.photons = whole ? left : (uint32_t)room;
+        cut->photon = whole ? 0 : cut->photon + part.photons;
+        cut->emission += whole;
+        photons += part.photons;
+        thread->emissions[count++] = part;
+    }
+    pthread_mutex_unlock(&cut->lock);
+    return count;
+}
+
+/* Adds what has become of a piece to the batch, whose emissions have other numbers. */
+static void add_piece(cut_batch *cut, const compute_thread *thread, uint32_t first,
+                      const ice_account *account, int result)
+{
+    pthread_mutex_lock(&cut->lock);
+    for (size_t i = 0; result == IS_GRAPH_OK && i < thread->arrivals.count; ++i) {
+        ice_arrival arrival = thread->arrivals.items[i];
+        arrival.emission += first;
+        result = is_arrivals_put(&cut->arrivals, &arrival);
+    }
+    if (cut->result == IS_GRAPH_OK) {
+        cut->result = result;
+    }
+    ice_account *sum = &cut->account;
+    sum->created += account->created;
+    sum->absorbed += account->absorbed;
+    sum->detected += account->detected;
+    sum->left += account->left;
+    sum->stopped += account->stopped;
+    sum->hits += account->hits;
+    sum->bounces += account->bounces;
+    pthread_mutex_unlock(&cut->lock);
+}
+
+/* All pieces have come to their end, and no other thread has anything to do with it any more. */
+static void finish_cut(cut_batch *cut, cpu_device *cpu)
+{
+    is_batch *batch = cut->batch;
+    double start = is_seconds();
+    if (cut->result == IS_GRAPH_OK) {
+        batch->maths = IS_MATHS_PORTABLE;
+        is_device_finish_batch(&cpu->models, batch, &cut->account, &cut->arrivals);
+    } else {
+        tell_failure(batch, cut->result);
+    }
+    is_arrivals_free(&cut->arrivals);
+    batch->seconds = cut->seconds + is_seconds() - start;
+    pthread_mutex_lock(&cpu->lock);
+    cut->next = cpu->free;
+    cpu->free = cut;
+    pthread_mutex_unlock(&cpu->lock);
+    post_batch(cpu, batch);
+}
+
+static void compute_pieces(is_job *job, void *thread_state)
+{
+    cut_batch *cut = ((cut_job *)job)->cut;
+    compute_thread *thread = thread_state;
+    double start = is_seconds();
+    uint32_t first = 0;
+    for (uint32_t count; (count = take_piece(cut, thread, &first)) > 0;) {
+        ice_account account = {0};
+        thread->arrivals.count = 0;
+        int result =
+            is_graph_run(thread->graph, thread->emissions, count, &thread->arrivals, &account);
+        add_piece(cut, thread, first, &account, result);
+    }
+    pthread_mutex_lock(&cut->lock);
+    cut->seconds += is_seconds() - start;
+    bool last = --cut->jobs_left == 0;
+    pthread_mutex_unlock(&cut->lock);
+    if (last) {
+        finish_cut(cut, thread->cpu);
+    }
+}
+
+static uint64_t piece_of(const cpu_device *cpu, uint64_t photons)
+{
+    const uint64_t share = photons / (cpu->threads * BATCHES_PER_THREAD) + 1;
+    return share < LEAST_BATCH_PHOTONS ? LEAST_BATCH_PHOTONS
+           : share > IS_BATCH_PHOTONS  ? IS_BATCH_PHOTONS
+                                       : share;
+}
+
+static void submit_pieces(cpu_device *cpu, is_batch *batch, uint64_t piece)
+{
+    pthread_mutex_lock(&cpu->lock);
+    cut_batch *cut = cpu->free; /* there is one for every credit */
+    cpu->free = cut->next;
+    pthread_mutex_unlock(&cpu->lock);
+    const uint64_t pieces = batch->photons / piece + 1;
+    const uint32_t jobs = pieces < cpu->threads ? (uint32_t)pieces : cpu->threads;
+    cut->batch = batch;
+    cut->piece = piece;
+    cut->emission = cut->photon = 0;
+    cut->jobs_left = jobs;
+    cut->result = IS_GRAPH_OK;
+    cut->account = (ice_account){0};
+    cut->seconds = 0.0;
+    for (uint32_t i = 0; i < jobs; ++i) {
+        cut->jobs[i] = (cut_job){.job = {.run = compute_pieces}, .cut = cut};
+        (void)is_workers_submit(cpu->workers, &cut->jobs[i].job);
+    }
+}
+
+/* ---- the device ------------------------------------------------------------------------------ */
+
+static void destroy_cuts(cpu_device *cpu)
+{
+    for (uint32_t i = 0; cpu->cuts != NULL && i < cpu->cut_count; ++i) {
+        pthread_mutex_destroy(&cpu->cuts[i].lock);
+        free(cpu->cuts[i].jobs);
+    }
+    free(cpu->cuts);
 }
 
 static void destroy(void *self)
@@ -59,7 +270,10 @@ static void destroy(void *self)
     for (uint32_t i = 0; cpu->compute != NULL && i < cpu->threads; ++i) {
         is_graph_destroy(cpu->compute[i].graph);
         is_arrivals_free(&cpu->compute[i].arrivals);
+        free(cpu->compute[i].emissions);
     }
+    destroy_cuts(cpu);
+    pthread_mutex_destroy(&cpu->lock);
     free(cpu->compute);
     free(cpu->states);
     free(cpu);
@@ -68,6 +282,11 @@ static void destroy(void *self)
 static void submit(void *self, is_batch *batch)
 {
     cpu_device *cpu = self;
+    const uint64_t piece = piece_of(cpu, batch->photons);
+    if (cpu->cuts != NULL && batch->photons > piece) {
+        submit_pieces(cpu, batch, piece);
+        return;
+    }
     batch->job.run = compute_batch;
     (void)is_workers_submit(cpu->workers, &batch->job); /* the queue is as long as the credits */
 }
@@ -104,14 +323,30 @@ static int create_graphs(cpu_device *cpu, const is_device_parts *parts, is_error
             return is_error_set(error, result == IS_GRAPH_NO_MEMORY ? IS_E_MEMORY : IS_E_CONFIG,
                                 "%s", why);
         }
-        cpu->compute[i].models = &cpu->models;
+        cpu->compute[i].cpu = cpu;
         cpu->states[i] = &cpu->compute[i];
     }
     return IS_OK;
 }
 
-int is_device_cpu_create(const is_device_parts *parts, uint32_t capacity, is_device_backend *out,
-                         is_error *error)
+static int create_cuts(cpu_device *cpu, uint32_t count, is_error *error)
+{
+    cpu->cuts = calloc(count, sizeof *cpu->cuts);
+    bool complete = cpu->cuts != NULL;
+    for (uint32_t i = 0; complete && i < count; ++i) {
+        cut_batch *cut = &cpu->cuts[i];
+        pthread_mutex_init(&cut->lock, NULL);
+        cut->jobs = calloc(cpu->threads, sizeof *cut->jobs);
+        complete = cut->jobs != NULL;
+        cut->next = cpu->free;
+        cpu->free = cut;
+        cpu->cut_count++;
+    }
+    return complete ? IS_OK : is_error_set(error, IS_E_MEMORY, "out of memory for a device");
+}
+
+int is_device_cpu_create(const is_device_parts *parts, is_cpu_work work, uint32_t capacity,
+                         is_device_backend *out, is_error *error)
 {
     static const is_device_functions functions = {
         .destroy = destroy, .submit = submit, .facts_of = facts_of};
@@ -119,7 +354,9 @@ int is_device_cpu_create(const is_device_parts *parts, uint32_t capacity, is_dev
     if (cpu == NULL) {
         return is_error_set(error, IS_E_MEMORY, "out of memory for a device");
     }
+    pthread_mutex_init(&cpu->lock, NULL);
     cpu->models = parts->models;
+    cpu->finished = parts->finished;
     cpu->threads = is_device_host_threads(parts->options);
     cpu->compute = calloc(cpu->threads, sizeof *cpu->compute);
     cpu->states = calloc(cpu->threads, sizeof *cpu->states);
@@ -128,8 +365,14 @@ int is_device_cpu_create(const is_device_parts *parts, uint32_t capacity, is_dev
     int status = cpu->compute != NULL && cpu->states != NULL
                      ? create_graphs(cpu, parts, error)
                      : is_error_set(error, IS_E_MEMORY, "out of memory for a device");
+    uint32_t jobs = credits;
+    if (status == IS_OK && work == IS_CPU_PIECES) {
+        jobs *= cpu->threads;
+        status = create_cuts(cpu, credits, error);
+    }
     if (status == IS_OK) {
-        status = is_workers_create("compute", cpu->threads, credits, cpu->states, parts->finished,
+        const is_post finished = {.post = job_is_over};
+        status = is_workers_create("compute", cpu->threads, jobs, cpu->states, finished,
                                    &cpu->workers, error);
     }
     if (status != IS_OK) {

@@ -43,6 +43,7 @@ typedef struct gpu_device {
     is_gpu_options settings; /* asked for, later in force */
     is_batch **out;          /* [credits], with the GPU */
     uint32_t out_count;
+    uint32_t submitted; /* batches, counted where a loss is simulated */
 
     pthread_mutex_t lock;
     pthread_cond_t changed; /* what follows has */
@@ -219,8 +220,8 @@ static int start_gpu(gpu_device *device, is_gpu_error *error)
 static int choose_and_make_gpu(gpu_device *device, const is_batch *batch, is_gpu_error *error)
 {
     char report[sizeof(((is_device_notes *)0)->choice)] = "";
-    int result = is_gpu_choose(&device->settings, device->parts.tables, batch->emissions,
-                               batch->count, report, sizeof report, error);
+    int result = is_device_choose(device->parts.choices, &device->settings, device->parts.tables,
+                                  batch, report, sizeof report, error);
     if (result != IS_GRAPH_OK) {
         return result;
     }
@@ -241,6 +242,21 @@ static int check_size(const gpu_device *device, const is_batch *batch, is_gpu_er
     return error->status = IS_GRAPH_UNSUPPORTED;
 }
 
+/* For tests on real machines: a GPU that is taken for lost in mid-run. */
+static int check_simulation(gpu_device *device, is_gpu_error *error)
+{
+    const is_device_loss *loss = &device->options.simulated;
+    if (loss->batches == 0 || loss->ordinal != device->settings.ordinal ||
+        ++device->submitted <= loss->batches) {
+        return IS_GRAPH_OK;
+    }
+    snprintf(error->text, sizeof error->text,
+             "GPU %d: taken for lost after %u batches, as the environment variable "
+             "ICESTREAM_GPU_FAIL says",
+             loss->ordinal, loss->batches);
+    return error->status = IS_GRAPH_FAULT;
+}
+
 /* A batch that the GPU did not take is among those that are out, too: it is to be accounted for. */
 static int submit_waiting(gpu_device *device, is_gpu_error *error)
 {
@@ -254,6 +270,9 @@ static int submit_waiting(gpu_device *device, is_gpu_error *error)
         device->out[device->out_count++] = batch;
         if (device->gpu == NULL) {
             result = choose_and_make_gpu(device, batch, error);
+        }
+        if (result == IS_GRAPH_OK) {
+            result = check_simulation(device, error);
         }
         if (result == IS_GRAPH_OK) {
             result = check_size(device, batch, error);
@@ -354,7 +373,8 @@ static void post_to_cpu(gpu_device *device, is_batch *batch)
 static int fall_back(gpu_device *device, const is_gpu_error *cause, is_error *error)
 {
     is_device_options_for_cpu(&device->options);
-    int status = is_device_cpu_create(&device->parts, device->credits, &device->cpu, error);
+    int status =
+        is_device_cpu_create(&device->parts, IS_CPU_PIECES, device->credits, &device->cpu, error);
     if (status != IS_OK) {
         return status;
     }
@@ -374,13 +394,19 @@ static int fall_back(gpu_device *device, const is_gpu_error *cause, is_error *er
 static void give_up(gpu_device *device, int result, const is_gpu_error *cause)
 {
     is_error problem = {.status = IS_OK};
-    bool can_fall_back = device->options.fall_back && result != IS_GRAPH_UNSUPPORTED;
+    bool is_lost = result != IS_GRAPH_UNSUPPORTED; /* that would fail anywhere */
+    bool can_fall_back = device->options.fall_back && is_lost;
     if (can_fall_back && fall_back(device, cause, &problem) == IS_OK) {
         return;
     }
     is_error_set(&device->failure, status_of(result), "%s", cause->text);
     if (problem.status != IS_OK) {
         is_error_add(&device->failure, problem.status, "device.fallback cpu: %s", problem.text);
+    }
+    /* Nobody else changes the state. A group sees to it that nothing more comes before anything
+     * goes back. */
+    if (is_lost && device->state == GPU_WORKS && device->parts.lost != NULL) {
+        device->parts.lost(device->parts.lost_user, &device->failure);
     }
     leave_gpu(device, GPU_FAILED, post_failed);
 }

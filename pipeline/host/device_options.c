@@ -105,10 +105,39 @@ static bool gpu_is_there(void)
     return !hidden && access("/proc/driver/nvidia/version", F_OK) == 0;
 }
 
+/* The GPUs of device.index. One that is not there is an error, unless the run may go on without. */
+static int find_gpus(const is_config *config, int count, is_device_options *out, is_error *error)
+{
+    const uint32_t asked = config->device.index_count;
+    is_error found = {.status = IS_OK};
+    if (asked == 0) {
+        out->gpu_count = (uint32_t)(count < IS_CONFIG_GPUS ? count : IS_CONFIG_GPUS);
+    }
+    for (uint32_t i = 0; i < out->gpu_count; ++i) {
+        out->gpus[i] = (int)i;
+    }
+    for (uint32_t i = 0; i < asked; ++i) {
+        const int ordinal = (int)config->device.index[i];
+        out->gpus[out->gpu_count++] = ordinal;
+        if (ordinal >= count && !out->fall_back) {
+            char place[1024];
+            is_error_add(&found, IS_E_DEVICE,
+                         "%s: error: device.index: found %d, expected 0 to %d: this machine has %d "
+                         "GPU%s",
+                         is_config_place(config, "device.index", place, sizeof place), ordinal,
+                         count - 1, count, count == 1 ? "" : "s");
+        }
+    }
+    return is_error_copy(error, &found);
+}
+
 /* Nobody is put on a slower device in silence: out->reason says why. */
 static int find_backend(const is_config *config, is_device_options *out, is_error *error)
 {
-    is_backend asked = config->device.backend;
+    const is_backend asked = config->device.backend;
+    const char *name = asked == IS_BACKEND_AUTO   ? "auto"
+                       : asked == IS_BACKEND_CUDA ? "cuda"
+                                                  : "cuda+cpu";
     is_gpu_error why = {.status = IS_GRAPH_OK};
     out->backend = IS_BACKEND_CPU;
     if (asked == IS_BACKEND_CPU) {
@@ -117,23 +146,48 @@ static int find_backend(const is_config *config, is_device_options *out, is_erro
     int count = is_gpu_count(&why);
     if (count > 0) {
         out->backend = IS_BACKEND_CUDA;
+        out->cpu_too = asked == IS_BACKEND_CUDA_CPU;
+        int status = find_gpus(config, count, out, error);
         if (asked == IS_BACKEND_AUTO) {
-            snprintf(out->reason, sizeof out->reason, "device.backend auto: %d GPU%s found", count,
-                     count == 1 ? "" : "s");
+            int length =
+                snprintf(out->reason, sizeof out->reason, "device.backend auto: %d GPU%s found",
+                         count, count == 1 ? "" : "s");
+            if (out->gpu_count < (uint32_t)count) {
+                snprintf(out->reason + length, sizeof out->reason - (size_t)length,
+                         ", device.index takes %u", out->gpu_count);
+            }
         }
-        return IS_OK;
+        return status;
     }
-    if (asked == IS_BACKEND_CUDA && !out->fall_back) {
+    if (asked != IS_BACKEND_AUTO && !out->fall_back) {
         char place[1024];
         return is_error_set(error, IS_E_DEVICE,
-                            "%s: error: device.backend: found cuda, but %s; expected cpu or auto, "
+                            "%s: error: device.backend: found %s, but %s; expected cpu or auto, "
                             "or device.fallback: cpu",
-                            is_config_place(config, "device.backend", place, sizeof place),
+                            is_config_place(config, "device.backend", place, sizeof place), name,
                             why.text);
     }
     out->warn = out->fall_back || gpu_is_there();
-    snprintf(out->reason, sizeof out->reason, "device.backend %s: no GPU, because %.900s",
-             asked == IS_BACKEND_AUTO ? "auto" : "cuda", why.text);
+    snprintf(out->reason, sizeof out->reason, "device.backend %s: no GPU, because %.900s", name,
+             why.text);
+    return IS_OK;
+}
+
+/* A switch for tests that nobody shall have set without knowing. */
+static int read_simulation(is_device_loss *out, is_error *error)
+{
+    const char *text = getenv("ICESTREAM_GPU_FAIL");
+    if (text == NULL) {
+        return IS_OK;
+    }
+    int length = 0;
+    if (sscanf(text, "%2d:%9u%n", &out->ordinal, &out->batches, &length) != 2 ||
+        text[length] != '\0' || out->ordinal < 0 || out->batches == 0) {
+        return is_error_set(error, IS_E_CONFIG,
+                            "ICESTREAM_GPU_FAIL: found '%s', expected ORDINAL:BATCHES, the GPU "
+                            "whose loss is simulated and how many batches it takes before",
+                            text);
+    }
     return IS_OK;
 }
 
@@ -172,6 +226,9 @@ int is_device_options_from_config(const is_config *config, is_device_options *ou
                                  .pool = config->graph.pool,
                                  .instruction_set = config->device.instruction_set};
     int status = find_backend(config, &options, error);
+    if (status == IS_OK) {
+        status = read_simulation(&options.simulated, error);
+    }
     if (status != IS_OK) {
         return status;
     }
@@ -197,6 +254,8 @@ int is_device_options_from_config(const is_config *config, is_device_options *ou
 void is_device_options_for_cpu(is_device_options *options)
 {
     options->backend = IS_BACKEND_CPU;
+    options->gpu_count = 0;
+    options->cpu_too = false;
     options->pool = 0; /* it was the size of a GPU's */
     if (!is_schedule_on_cpu(options->schedule)) {
         options->schedule = IS_SCHEDULE_AUTO;

@@ -21,6 +21,13 @@ int is_experiment_create(const is_config *config, is_experiment **out, is_error 
         return is_error_set(error, IS_E_MEMORY, "out of memory");
     experiment->batch = config->graph.batch;
     int status = is_device_options_from_config(config, &experiment->options, error);
+    if (status == IS_OK && experiment->options.cpu_too) {
+        char place[1024];
+        status = is_error_set(error, IS_E_CONFIG,
+                              "%s: error: device.backend: found cuda+cpu, whose kernel times are "
+                              "of a part of the photons only; expected cuda or cpu",
+                              is_config_place(config, "device.backend", place, sizeof place));
+    }
     if (status == IS_OK)
         status = is_world_create(config, &experiment->world, error);
     if (status == IS_OK)

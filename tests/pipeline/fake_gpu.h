@@ -1,5 +1,5 @@
-/* Functions of graphs/gpu.h that the linker takes instead of the library's, for the one test
- * program that includes this. They carry photons through CPU graphs, on threads that finish in any
+/* Functions of graphs/gpu.h that the linker takes instead of the library's, for a test program that
+ * includes this. They carry photons through CPU graphs, on threads that finish in any
  * order, and fail where a test wants them to. */
 #ifndef FAKE_GPU_H
 #define FAKE_GPU_H
@@ -8,11 +8,12 @@
 
 #include <check.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { NEVER = 1 << 30, FAKE_THREADS = 2, FAKE_CREDITS = 4 };
+enum { NEVER = 1 << 30, FAKE_THREADS = 2, FAKE_CREDITS = 4, FAKE_GPUS = 8 };
 
 /* What it shall do, and what was done with it. */
 static struct {
@@ -20,11 +21,14 @@ static struct {
     int create_result, choose_result;
     int submit_fault, advance_fault; /* before the n-th of these calls; of a device, from 0 */
     int fault;                       /* IS_GRAPH_... of them */
+    int faulty;                      /* the GPU whose calls fail; -1: every one */
     bool stuck;                      /* batches never end */
     uint32_t batch_emissions, batch_photons;
 
     atomic_int created, destroyed, chosen, submitted, taken;
-    atomic_int wrong; /* uses that graphs/gpu.h does not allow */
+    atomic_int taken_of[FAKE_GPUS];
+    atomic_int failed; /* calls */
+    atomic_int wrong;  /* uses that graphs/gpu.h does not allow */
 } fake;
 
 static void reset_fake(void)
@@ -33,6 +37,7 @@ static void reset_fake(void)
     fake.count = 1;
     fake.submit_fault = fake.advance_fault = NEVER;
     fake.fault = IS_GRAPH_FAULT;
+    fake.faulty = -1;
     fake.batch_emissions = 1000;
     fake.batch_photons = 2000;
 }
@@ -62,11 +67,17 @@ struct is_gpu {
 
 static int fail_with(is_gpu_error *error, int status, const char *text)
 {
+    atomic_fetch_add(&fake.failed, 1);
     if (error != NULL) {
         error->status = status;
         snprintf(error->text, sizeof error->text, "fake GPU 0: %s", text);
     }
     return status;
+}
+
+static bool is_faulty(int ordinal)
+{
+    return fake.faulty < 0 || fake.faulty == ordinal;
 }
 
 static void check_owner(const is_gpu *gpu)
@@ -153,7 +164,7 @@ int is_gpu_create(const is_gpu_options *options, const is_tables *tables, is_gpu
 {
     *out = NULL;
     atomic_fetch_add(&fake.created, 1);
-    if (fake.create_result != IS_GRAPH_OK) {
+    if (fake.create_result != IS_GRAPH_OK && is_faulty(options->ordinal)) {
         return fail_with(error, fake.create_result, "cudaMalloc: there is too little memory");
     }
     is_gpu *gpu = calloc(1, sizeof *gpu);
@@ -229,7 +240,7 @@ int is_gpu_submit(is_gpu *gpu, const ice_emission *emissions, uint32_t count, vo
                   is_gpu_error *error)
 {
     check_owner(gpu);
-    if (gpu->submitted++ >= fake.submit_fault || gpu->broken) {
+    if ((gpu->submitted++ >= fake.submit_fault && is_faulty(gpu->options.ordinal)) || gpu->broken) {
         gpu->broken = true;
         return fail_with(error, fake.fault, "cudaMemcpyAsync: an illegal memory access");
     }
@@ -261,7 +272,7 @@ int is_gpu_submit(is_gpu *gpu, const ice_emission *emissions, uint32_t count, vo
 int is_gpu_advance(is_gpu *gpu, is_gpu_error *error)
 {
     check_owner(gpu);
-    if (gpu->advanced++ >= fake.advance_fault || gpu->broken) {
+    if ((gpu->advanced++ >= fake.advance_fault && is_faulty(gpu->options.ordinal)) || gpu->broken) {
         gpu->broken = true;
         return fail_with(error, fake.fault, "cudaGraphLaunch: the device is lost");
     }
@@ -283,6 +294,7 @@ bool is_gpu_take(is_gpu *gpu, is_gpu_result *out)
     *out = batch->result;
     gpu->out--;
     atomic_fetch_add(&fake.taken, 1);
+    atomic_fetch_add(&fake.taken_of[gpu->options.ordinal], 1);
     free(batch->emissions);
     free(batch);
     return true;
@@ -323,7 +335,7 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
     (void)tables;
     atomic_fetch_add(&fake.chosen, 1);
     atomic_fetch_add(&fake.wrong, count == 0 || emissions[0].photons == 0);
-    if (fake.choose_result != IS_GRAPH_OK) {
+    if (fake.choose_result != IS_GRAPH_OK && is_faulty(options->ordinal)) {
         return fail_with(error, fake.choose_result, "cudaGraphInstantiate: a launch failure");
     }
     snprintf(report, report_size, "auto: fused 0.5 ns per photon\nauto: monolithic 0.4\n");
