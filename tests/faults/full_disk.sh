@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# An output file system of 20 MB that fills up during a run.
+#
+#   full_disk.sh PROGRAM           detects what the program does
+#   full_disk.sh PROGRAM pauses    it must pause, say so, and go on by itself when there is room
+#
+# A program that does not wait for room ends with 74 and a message, and goes on with --resume when
+# there is room again. Exit status 77: file systems cannot be mounted here.
+# shellcheck source=tests/cli/common.bash
+source "$(dirname "$0")/../cli/common.bash"
+must_pause=${2:-}
+seconds=${FULL_DISK_SECONDS:-120} # a limit for each wait, not a time that must pass
+
+# wait_until COMMAND...: until it succeeds; fails after the limit.
+wait_until() {
+    local end=$((SECONDS + seconds))
+    until "$@"; do
+        ((SECONDS < end)) || return 1
+        sleep 0.05
+    done
+}
+
+has_ended() {
+    ! kill -0 "$process" 2>/dev/null
+}
+
+says_paused() {
+    grep -q "paused" err
+}
+
+paused_or_ended() {
+    says_paused || has_ended
+}
+
+# Every hit file that is there is that of the reference.
+no_wrong_file() {
+    local name
+    for name in small/hits/*.hits.npy; do
+        [ ! -e "$name" ] || same "$name" "reference/${name##*/}"
+    done
+}
+
+mkdir steps small
+for seed in 1 2 3 4; do
+    expect 0 "$ICESTREAM" generate -s workload.kind=point -s workload.steps=200 \
+        -s workload.photons_per_step=1000 -s run.seed=$seed -o steps/$seed.steps.npy
+done
+settings=(-s device.threads=1 -s device.backend=cpu -s detector.oversize=30)
+expect 0 "$ICESTREAM" run -q "${settings[@]}" -s sink.directory=reference
+size=$(du -cb reference/*.hits.npy | tail -n 1 | cut -f 1)
+mount -t tmpfs -o size=20m icestream-test small 2>/dev/null ||
+    skip "a small file system cannot be mounted here"
+process=
+trap '[ -z "$process" ] || kill -9 "$process" 2>/dev/null; umount -l "$FOLDER/small"
+    rm -rf "$FOLDER"' EXIT
+
+# Room for half of what the run writes: some file meets the end of it.
+mkdir small/hits
+head -c $((20 * 1024 * 1024 - size / 2)) /dev/zero >small/filler
+"$ICESTREAM" run "${settings[@]}" -s sink.directory=small/hits >out 2>err &
+process=$!
+wait_until paused_or_ended || fail "neither paused nor ended on a full disk"
+says err "No space left on device" "small/hits"
+no_wrong_file
+if says_paused; then
+    echo "the run pauses"
+    has_ended && fail "ended although it said that it paused"
+    rm small/filler
+    wait_until has_ended || fail "did not go on when there was room"
+    status=0
+    wait $process || status=$?
+    [ $status -eq 0 ] || fail "exit status $status instead of 0 after a pause"
+    says err "4 files done"
+else
+    [ "$must_pause" != pauses ] || fail "did not pause on a full disk"
+    echo "the run ends"
+    status=0
+    wait $process || status=$?
+    [ $status -eq 74 ] || fail "exit status $status instead of 74"
+    rm small/filler
+    expect 0 "$ICESTREAM" run "${settings[@]}" --resume -s sink.directory=small/hits
+fi
+process=
+for seed in 1 2 3 4; do
+    same small/hits/$seed.hits.npy reference/$seed.hits.npy
+done
+[ -z "$(find small -name '*.part')" ] || fail "a .part is left"
+finish

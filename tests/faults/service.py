@@ -1,0 +1,197 @@
+"""A watching icestream, what is put into its folder, and what must come out of it.
+
+Step files are copies of a job's template under names of their own, so that the hit file of each is
+known: hits depend on what is in a step file, not on its name.
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import time
+
+from jobs import environment, read
+
+WATCH = "run watch.yaml -s device.threads=1"
+
+
+def wait_until(condition, seconds, pause=0.05):
+    """Whether the condition came true within the limit."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(pause)
+    return True
+
+
+class Service:
+    """One running process with what it says in a file."""
+
+    def __init__(self, job, where, command=WATCH, name="service"):
+        self.log = os.path.join(where, name + ".err")
+        self.stopped = False
+        with open(self.log, "ab") as file:
+            self.process = job.popen(where, command, env=environment(), stderr=file)
+
+    def is_running(self):
+        return self.process.poll() is None
+
+    def said(self):
+        return read(self.log).decode("utf-8", "replace")
+
+    def send(self, number):
+        if self.is_running():
+            self.process.send_signal(number)
+
+    def end(self, number=signal.SIGTERM, seconds=30):
+        """(exit status, seconds from the signal to the end); None if it did not obey."""
+        begun = time.monotonic()
+        self.send(number)
+        try:
+            return self.process.wait(seconds), time.monotonic() - begun
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return None, time.monotonic() - begun
+
+    # What the kernel knows about it.
+
+    def resident_bytes(self):
+        with open("/proc/%d/statm" % self.process.pid, encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def descriptors(self):
+        return len(os.listdir("/proc/%d/fd" % self.process.pid))
+
+    def cpu_seconds(self):
+        with open("/proc/%d/stat" % self.process.pid, encoding="ascii") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+# ---- step files ----------------------------------------------------------------------------------
+
+
+def damages(data, chance):
+    """A step file that no run may accept, in one of several ways."""
+    data = bytearray(data)
+    kind = chance.randrange(5)
+    if kind == 0:
+        del data[chance.randrange(1100, len(data) - 40) :]
+    elif kind == 1:
+        data[chance.randrange(1024, 1080)] ^= 0x40  # the checksum tells
+    elif kind == 2:
+        data[:6] = b"\x93NUMPZ"
+    elif kind == 3:
+        data = data[: 1024 + 64]
+        data[21:41] = b"%20d" % 1
+        data[1024:1028] = struct.pack("<f", float("nan"))  # x of the first row, without a trailer
+    else:
+        del data[:]
+    return bytes(data)
+
+
+class Plan:
+    """What is dropped: `good` are names with the hit files that belong to them, `bad` are names."""
+
+    def __init__(self, job, count, seed, bad_share=0.01):
+        chance = random.Random(seed)
+        steps = os.path.join(job.template, "steps")
+        self.templates = sorted(os.listdir(steps))
+        contents = [read(os.path.join(steps, name)) for name in self.templates]
+        references = [
+            job.reference[name.replace(".steps.npy", ".hits.npy")] for name in self.templates
+        ]
+        bad_count = max(1, round(bad_share * count)) if bad_share > 0 else 0
+        bad = set(chance.sample(range(count), bad_count))
+        self.good, self.bad, self.files = {}, [], []
+        for index in range(count):
+            which = chance.randrange(len(contents))
+            name = "f%05d.steps.npy" % index
+            if index in bad:
+                self.bad.append(name)
+                self.files.append((name, damages(contents[which], chance)))
+            else:
+                self.good[name.replace(".steps.npy", ".hits.npy")] = references[which]
+                self.files.append((name, contents[which]))
+
+    def missing(self, where, folder="hits"):
+        there = set(os.listdir(os.path.join(where, folder)))
+        return [name for name in self.good if name not in there]
+
+    def wrong(self, where, folder="hits"):
+        """Hit files under final names that are not what they must be."""
+        found = []
+        for name in sorted(os.listdir(os.path.join(where, folder))):
+            path = os.path.join(where, folder, name)
+            if name.endswith(".hits.npy") and read(path) != self.good.get(name):
+                found.append("%s is wrong under its final name" % name)
+        return found
+
+    def without_reason(self, where, folder="hits/quarantine"):
+        path = os.path.join(where, folder)
+        names = os.listdir(path) if os.path.isdir(path) else []
+        reasons = [name for name in names if name.endswith(".reason")]
+        return [name for name in self.bad if not any(it.startswith(name) for it in reasons)]
+
+
+def drop(where, name, data, chance, outside):
+    """Puts a file into the watched folder: renamed in, or grown there under another name."""
+    path = os.path.join(where, "in", name)
+    if chance.random() < 0.5:
+        aside = os.path.join(outside, name)
+        with open(aside, "wb") as file:
+            file.write(data)
+        os.rename(aside, path)
+        return
+    temporary = chance.choice((".%s.tmp", "%s.part", "tmp-%s.writing")) % name
+    growing = os.path.join(where, "in", temporary)
+    with open(growing, "wb") as file:
+        pieces = chance.randrange(1, 5)
+        for piece in range(pieces):
+            file.write(data[len(data) * piece // pieces : len(data) * (piece + 1) // pieces])
+            file.flush()
+            time.sleep(chance.expovariate(1 / 0.01))
+    os.rename(growing, path)
+
+
+def feed(where, files, seconds, seed):
+    """Drops files at random times, `seconds` in all; to be run in a process of its own."""
+    chance = random.Random(seed)
+    outside = os.path.join(where, "outside")
+    os.makedirs(outside, exist_ok=True)
+    mean = seconds / max(1, len(files))
+    for name, data in files:
+        time.sleep(chance.expovariate(1 / mean))
+        drop(where, name, data, chance, outside)
+    shutil.rmtree(outside)
+
+
+# ---- what a run tells ----------------------------------------------------------------------------
+
+
+def find_key(value, wanted):
+    """All values in a JSON document whose key contains the text, with their paths."""
+    found = []
+    items = value.items() if isinstance(value, dict) else ()
+    for key, item in items:
+        if wanted in key and not isinstance(item, dict):
+            found.append((key, item))
+        found += [(key + "." + path, it) for path, it in find_key(item, wanted)]
+    return found
+
+
+def journal_events(where, folder="hits"):
+    """The lines of run.journal that are whole."""
+    path = os.path.join(where, folder, "run.journal")
+    events = []
+    for line in read(path).split(b"\n") if os.path.exists(path) else ():
+        try:
+            events.append(json.loads(line))
+        except ValueError:
+            pass  # cut by a kill, or the empty text after the last newline
+    return events

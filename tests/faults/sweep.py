@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""Every call that may fail, fails once: exit status, message, files, and going on afterwards.
+
+    sweep.py PROGRAM INJECT.SO            a subset: N = 1 .. 60, then every 17th up to 500, then
+                                          every 97th up to the last call
+    sweep.py PROGRAM INJECT.SO --full     N = 1 .. 500, then every 17th up to the last call
+    sweep.py PROGRAM INJECT.SO --every    all calls: some 4000 of memory
+    ... --only TEXT                       cases whose name (scene/family/how) contains it
+    ... --at N                            only this call
+    ... --run "ARGUMENTS"                 another command line for the runs
+
+The N-th call of a family is counted over the whole run (inject.c), so a sweep ends where a run
+makes no more such calls. For each case, in a folder of its own:
+
+- the run ends by itself, with a documented exit status that fits: 0 only if every hit file is there
+  and right; interrupted and short calls are simply taken up again
+- standard error names the file and the cause
+- no hit file under its final name differs from the reference by a byte, no .part is left
+- afterwards --resume, undisturbed, exits with 0 and all files are byte-identical to the reference
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import os
+import shutil
+import sys
+
+sys.dont_write_bytecode = True
+from jobs import RUN, Job, judge_end  # noqa: E402
+
+SIZES = (30, 50, 20)
+
+# Errors that each family can meet. "short" is a transfer of half the bytes.
+HOWS = {
+    "open": ("EIO", "ENOSPC", "EINTR", "ENOMEM", "EMFILE", "EAGAIN", "ESTALE"),
+    "read": ("EIO", "EINTR", "ESTALE", "EAGAIN", "short"),
+    "write": ("ENOSPC", "EIO", "EINTR", "EAGAIN", "ESTALE", "short"),
+    "sync": ("EIO", "ENOSPC", "EINTR", "ESTALE"),
+    "rename": ("EIO", "ENOSPC", "ESTALE", "ENOMEM"),
+    "truncate": ("EIO", "EINTR", "ESTALE"),
+    "folder": ("EIO", "ENOSPC"),
+    "memory": ("ENOMEM",),
+    "map": ("ENOMEM",),
+    "thread": ("EAGAIN",),
+}
+TEXTS = {
+    "EIO": "Input/output error",
+    "ENOSPC": "No space left on device",
+    "ENOMEM": "Cannot allocate memory",
+    "EMFILE": "Too many open files",
+    "EAGAIN": "Resource temporarily unavailable",
+    "ESTALE": "Stale file handle",
+}
+# Libraries that do not survive a lack of memory themselves: OpenSSL 3.0 crashes where it sets
+# itself up without it, glibc's glob() frees a list of names twice or finds nothing, libuv calls
+# abort() where its table of descriptors cannot grow.
+EXCLUDE = "libcrypto:CRYPTO_THREAD_run_once libc:glob64 libc:glob libuv:uv_loop_init"
+
+# libuv's words, and those of a thread that cannot be made, are among them.
+NO_MEMORY = ("out of memory", "not enough memory", TEXTS["ENOMEM"], "cannot start")
+TAKEN_UP = ("EINTR", "short")
+# What the process has run out of is no fault of a step file.
+OURS = ("ENOMEM", "EMFILE")
+# Files of libraries and of the system, which have defaults.
+OPTIONAL = ("openssl.cnf",)
+
+
+# ---- scenes --------------------------------------------------------------------------------------
+
+
+class Scene:
+    """A command on a prepared folder."""
+
+    def __init__(self, name, command, prepare=lambda job, where: None):
+        self.name, self.command, self.prepare = name, command, prepare
+
+
+def half_done(job, where):
+    """As after a killed run: one file is complete, one is cut, one has only begun."""
+    folder = os.path.join(where, "hits")
+    os.mkdir(folder)
+    names = sorted(job.reference)
+    for name, size in ((names[0], None), (names[1], 1500), (names[2] + ".part", 700)):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(job.reference[name.replace(".part", "")][:size])
+
+
+def make_scenes(run):
+    return (
+        Scene("run", run),
+        Scene("resume", run + " --resume", half_done),
+    )
+
+
+# ---- cases ---------------------------------------------------------------------------------------
+
+
+def numbers(last, full, every):
+    """Which calls of `last` fail."""
+    if every:
+        return list(range(1, last + 1))
+    whole, middle, step = (500, last, 17) if full else (60, 500, 17)
+    chosen = set(range(1, min(last, whole) + 1))
+    chosen |= set(range(whole, min(last, middle) + 1, step))
+    chosen |= set(range(middle, last + 1, 97))
+    return sorted(number for number in chosen if number >= 1)
+
+
+def file_of(path):
+    """The name that people know: without .part and the number of a process."""
+    name = os.path.basename(path.rstrip("/")).split(".part")[0]
+    head, _, tail = name.rpartition(".")
+    return head if tail.isdigit() else name
+
+
+def expected(family, how, path):
+    """Exit statuses that fit a fault on a file, beside 0 for one that was retried and told."""
+    if how in TAKEN_UP:
+        return {0}
+    if family in ("memory", "map"):
+        return {0, 1, 2, 74}  # whose memory: the run's, the models', the output's
+    if family == "thread":
+        return {1}
+    if path.endswith(OPTIONAL):
+        return {0, 1}
+    if "hits" in path:
+        return {0, 74}
+    if "steps" in path:
+        return {0, 1} if how in OURS else {0, 3}
+    return {1, 2}
+
+
+def must_say(family, how, path, status):
+    """Texts of which standard error must contain every one."""
+    if how in TAKEN_UP or path.endswith(OPTIONAL):
+        return []
+    if family in ("memory", "map"):
+        return [NO_MEMORY] if status != 0 else []
+    if family == "thread":
+        return [(TEXTS[how],)]
+    return [(file_of(path),), (TEXTS[how],)]
+
+
+def is_old_output(scene, family, call, path):
+    """Reading an output of an earlier run: what cannot be read is made anew, without a word."""
+    reads = family == "read" or (family == "open" and ".part" not in path)
+    return scene.name == "resume" and reads and path.endswith(".hits.npy")
+
+
+def judge_files(job, where, before, outcome):
+    """What is wrong with the files; before an end with 0, what was there already may still be."""
+    found = job.wrong_files(where) + job.left_over(where)
+    if outcome.status == 0:
+        return found + job.missing_files(where)
+    return [text for text in found if text not in before]
+
+
+def judge_case(job, scene, where, before, how, outcome):
+    found = judge_end(outcome)
+    faults = outcome.faults()
+    # A failing unlink is what keeps a .part from being taken away.
+    if not faults or faults[0][1] != "folder":
+        found += judge_files(job, where, before, outcome)
+    if not faults:
+        ended = outcome.status == 0
+        return found + ([] if ended else ["exit status %s without a fault" % outcome.status])
+    _, family, call, path = faults[0]
+    fits = expected(family, how, path)
+    if outcome.status not in fits and outcome.status is not None:
+        found.append("exit status %d, expected %s" % (outcome.status, sorted(fits)))
+    if not is_old_output(scene, family, call, path):
+        for texts in must_say(family, how, path, outcome.status):
+            if not any(text in outcome.text for text in texts):
+                found.append("'%s' is not said" % "' or '".join(texts))
+    return found
+
+
+def fault_of(inject, family, how, number):
+    """The environment for the N-th call to fail; 0: calls are only counted."""
+    return {
+        "LD_PRELOAD": inject,
+        "FAULT_CALLS": family,
+        "FAULT_HOW": how,
+        "FAULT_AT": str(number),
+        "FAULT_EXCLUDE": EXCLUDE if family == "memory" else "",
+    }
+
+
+def run_case(job, scene, inject, family, how, number):
+    """(outcome, what is wrong) of one fault and of going on after it."""
+    where = job.fresh()
+    try:
+        scene.prepare(job, where)
+        before = job.wrong_files(where) + job.left_over(where)
+        outcome = job.start(where, scene.command, fault_of(inject, family, how, number))
+        found = judge_case(job, scene, where, before, how, outcome)
+        again = job.start(where, job.run + " --resume")
+        if again.status != 0:
+            found.append("--resume: exit status %s: %s" % (again.status, again.text.strip()))
+        found += ["after --resume, " + text for text in job.complete(where)]
+        return outcome, found
+    finally:
+        shutil.rmtree(where)
+
+
+# ---- the sweep -----------------------------------------------------------------------------------
+
+
+def count_calls(job, scene, inject, family):
+    where = job.fresh()
+    scene.prepare(job, where)
+    outcome = job.start(where, scene.command, fault_of(inject, family, "EIO", 0))
+    shutil.rmtree(where)
+    if outcome.status != 0 or outcome.counted() is None:
+        raise SystemExit("calls cannot be counted: exit status %s" % outcome.status)
+    return outcome.counted()
+
+
+def list_cases(job, options):
+    for scene in make_scenes(job.run):
+        for family, hows in HOWS.items():
+            chosen = [how for how in hows if options.only in f"{scene.name}/{family}/{how}"]
+            if not chosen:
+                continue
+            last = count_calls(job, scene, options.inject, family)
+            if last == 0:
+                continue
+            # One more than there were: threads may make a call more or less.
+            which = [options.at] if options.at else numbers(last + 1, options.full, options.every)
+            for how in chosen:
+                for number in which:
+                    yield scene, family, how, number
+
+
+def tell(name, outcome, found):
+    print("FAILED: %s: %s" % (name, "; ".join(found)))
+    faults = outcome.faults()
+    if faults:
+        number, family, call, path = faults[0]
+        print("    fault %d: %s of %s (%s)" % (number, call, path, family))
+    for line in outcome.text.splitlines()[-6:]:
+        print("    | " + line, flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("inject")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--every", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--at", type=int)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--run", default=RUN)
+    options = parser.parse_args()
+    options.inject = os.path.realpath(options.inject)
+    job = Job(options.program, SIZES, options.run)
+    tally = collections.defaultdict(collections.Counter)
+    failures = 0
+    with concurrent.futures.ThreadPoolExecutor(options.workers) as pool:
+        running = {}
+        for case in list_cases(job, options):
+            scene, family, how, number = case
+            running[
+                pool.submit(run_case, job, scene, options.inject, family, how, number)
+            ] = case
+        for done in concurrent.futures.as_completed(running):
+            scene, family, how, number = running[done]
+            outcome, found = done.result()
+            counts = tally["%s/%s/%s" % (scene.name, family, how)]
+            counts["runs"] += 1
+            counts["reached"] += bool(outcome.faults())
+            counts["exit %s" % outcome.status] += 1
+            if found:
+                failures += 1
+                tell("%s/%s/%s at %d" % (scene.name, family, how, number), outcome, found)
+    job.close()
+    for name, counts in tally.items():
+        print("%-24s %s" % (name, ", ".join("%s: %d" % item for item in sorted(counts.items()))))
+    total = sum(counts["runs"] for counts in tally.values())
+    reached = sum(counts["reached"] for counts in tally.values())
+    print("%d faults, %d reached, %d failures" % (total, reached, failures))
+    if reached == 0:
+        print("no fault was reached: nothing was tested")
+    return 1 if failures or reached == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
