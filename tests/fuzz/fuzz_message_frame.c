@@ -1,0 +1,86 @@
+/* Any bytes as a stream of step messages, in chunks of any size. The first byte of the input seeds
+ * the cuts. What comes out must be what went in, the same as from one chunk, and bounded. */
+#include "pipeline/source/message_frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+enum { LIMIT = 1 << 20 };
+
+/* What a stream came to. */
+typedef struct outcome {
+    unsigned char *messages; /* all bytes of all messages */
+    size_t size;
+    uint64_t ended; /* messages that are complete */
+    int status;
+    char text[512];
+} outcome;
+
+static void require(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+static size_t next_cut(uint32_t *state, size_t left)
+{
+    *state = *state * 1664525u + 1013904223u;
+    size_t cut = 1 + (*state >> 24) % ((*state >> 16) % 8 ? 7 : 200);
+    return cut < left ? cut : left;
+}
+
+static void add_span(outcome *result, const is_message_span *span)
+{
+    if (span->size > 0)
+        memcpy(result->messages + result->size, span->bytes, span->size);
+    result->size += span->size;
+    result->ended += span->ends;
+}
+
+/* Sends the stream in pieces; seed 0: in one. Bytes that are no part of a message are those of
+ * trailers, so messages never have more than was sent. */
+static outcome send(const uint8_t *bytes, size_t size, uint32_t seed)
+{
+    outcome result = {.messages = malloc(size + 1)};
+    is_message_frame *frame = NULL;
+    is_error error = {.status = IS_OK, .text = ""};
+    require(result.messages != NULL);
+    require(is_message_frame_create("fuzz", LIMIT, &frame, NULL) == IS_OK);
+    for (size_t at = 0; at < size && result.status == IS_OK;) {
+        size_t cut = seed ? next_cut(&seed, size - at) : size - at;
+        for (size_t end = at + cut; at < end && result.status == IS_OK;) {
+            is_message_span span;
+            result.status = is_message_frame_take(frame, bytes + at, end - at, &span, &error);
+            if (result.status != IS_OK)
+                break;
+            require(span.taken > 0 && span.taken <= end - at);
+            require(!span.begins || is_message_frame_bytes(frame) <= LIMIT);
+            require(result.size + span.size <= at + span.taken);
+            add_span(&result, &span);
+            at += span.taken;
+        }
+    }
+    if (result.status == IS_OK)
+        result.status = is_message_frame_finish(frame, &error);
+    require(result.status == IS_OK || result.status == IS_E_INPUT);
+    require(result.status == IS_OK || strncmp(error.text, "fuzz, message ", 14) == 0);
+    snprintf(result.text, sizeof result.text, "%.500s", error.text);
+    is_message_frame_destroy(frame);
+    return result;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    if (size < 2)
+        return 0;
+    outcome whole = send(bytes + 1, size - 1, 0);
+    outcome cut = send(bytes + 1, size - 1, 0x10001u * (bytes[0] + 1u));
+    require(whole.ended == cut.ended && whole.status == cut.status);
+    require(whole.size == cut.size && memcmp(whole.messages, cut.messages, whole.size) == 0);
+    require(strcmp(whole.text, cut.text) == 0);
+    free(whole.messages);
+    free(cut.messages);
+    return 0;
+}
