@@ -1,0 +1,264 @@
+#include "pipeline/source/watch.h"
+
+#include "pipeline/error.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LOOK_PAUSE = 50,    /* ms from one look to the next */
+    IGNORED_MAX = 4096, /* of so many other events the kernel's queue may have been full */
+};
+
+/* What the caller was last told. */
+typedef enum watch_health { HEALTHY, FOLDER_MISSING, BLIND } watch_health;
+
+struct is_watch {
+    uv_loop_t *loop;
+    is_watch_events events;
+    char *folder, *name; /* the folder's own name, in `folder` */
+    char *pattern;
+    uint64_t scan; /* ms */
+
+    uv_fs_event_t changes;
+    uv_timer_t scans, pause;
+    uv_fs_t request;
+    int open_handles;
+    bool asking; /* the request is out */
+    bool closing;
+
+    bool watching;     /* the kernel tells of changes... */
+    uv_stat_t watched; /* ...of this folder */
+    watch_health health;
+    bool looked;        /* ever */
+    uint64_t last_look; /* ms */
+    uint32_t ignored;   /* events, since */
+};
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static void free_watch(is_watch *watch)
+{
+    free(watch->folder);
+    free(watch->pattern);
+    free(watch);
+}
+
+static void free_if_unused(is_watch *watch)
+{
+    if (watch->closing && watch->open_handles == 0 && !watch->asking) {
+        free_watch(watch);
+    }
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    is_watch *watch = handle->data;
+    watch->open_handles--;
+    free_if_unused(watch);
+}
+
+void is_watch_close(is_watch *watch)
+{
+    if (watch == NULL || watch->closing) {
+        return;
+    }
+    watch->closing = true;
+    uv_close((uv_handle_t *)&watch->changes, on_closed);
+    uv_close((uv_handle_t *)&watch->scans, on_closed);
+    uv_close((uv_handle_t *)&watch->pause, on_closed);
+}
+
+/* ---- telling -------------------------------------------------------------------------------- */
+
+static void look(is_watch *watch)
+{
+    uv_timer_stop(&watch->pause);
+    watch->looked = true;
+    watch->last_look = uv_now(watch->loop);
+    watch->ignored = 0;
+    watch->events.look(watch->events.user);
+}
+
+static void on_pause_over(uv_timer_t *timer)
+{
+    look(timer->data);
+}
+
+/* Soon, and together with whatever else happens until then. */
+static void look_soon(is_watch *watch)
+{
+    uint64_t now = uv_now(watch->loop), next = watch->last_look + LOOK_PAUSE;
+    if (watch->closing || uv_is_active((uv_handle_t *)&watch->pause)) {
+        return;
+    }
+    uv_timer_start(&watch->pause, on_pause_over, watch->looked && next > now ? next - now : 0, 0);
+}
+
+static void tell(is_watch *watch, watch_health health, int status, const char *text)
+{
+    if (watch->closing || watch->health == health) {
+        return;
+    }
+    is_error what = {.status = IS_OK};
+    is_error_set(&what, status, "%s: %s", watch->folder, text);
+    watch->health = health;
+    watch->events.report(watch->events.user, &what);
+}
+
+/* ---- the kernel's events -------------------------------------------------------------------- */
+
+static void check_folder(is_watch *watch);
+
+static void on_change(uv_fs_event_t *handle, const char *name, int events, int status)
+{
+    is_watch *watch = handle->data;
+    if (status < 0) {
+        watch->watching = false;
+        uv_fs_event_stop(handle);
+        return;
+    }
+    /* What happens to the folder itself has its own name: it may be gone, and the next one of that
+     * name is not the one that the kernel watches, even if it gets the same number. */
+    if ((events & UV_RENAME) && name != NULL && strcmp(name, watch->name) == 0) {
+        watch->watching = false;
+        uv_fs_event_stop(handle);
+        check_folder(watch);
+        return;
+    }
+    bool matters = name == NULL || watch->pattern == NULL || fnmatch(watch->pattern, name, 0) == 0;
+    if (!matters && ++watch->ignored < IGNORED_MAX) {
+        return;
+    }
+    look_soon(watch);
+}
+
+/* Asks the kernel to tell of changes in the folder, which is there. */
+static void listen_to_kernel(is_watch *watch, const uv_stat_t *folder)
+{
+    const uv_stat_t *watched = &watch->watched;
+    bool same = watch->watching && watched->st_dev == folder->st_dev &&
+                watched->st_ino == folder->st_ino &&
+                watched->st_birthtim.tv_sec == folder->st_birthtim.tv_sec &&
+                watched->st_birthtim.tv_nsec == folder->st_birthtim.tv_nsec;
+    int failure = 0;
+    if (!same) {
+        uv_fs_event_stop(&watch->changes);
+        failure = uv_fs_event_start(&watch->changes, on_change, watch->folder, 0);
+        watch->watching = failure == 0;
+        watch->watched = *folder;
+    }
+    if (failure == 0) {
+        if (watch->health != HEALTHY) {
+            tell(watch, HEALTHY, IS_OK, "is watched again");
+        }
+        return;
+    }
+    char text[256];
+    snprintf(text, sizeof text, "the kernel cannot tell of new files: %s; looking every %g s%s",
+             uv_strerror(failure), (double)watch->scan / 1000,
+             failure == UV_ENOSPC   ? " (fs.inotify.max_user_watches)"
+             : failure == UV_EMFILE ? " (fs.inotify.max_user_instances, or open files)"
+                                    : "");
+    tell(watch, BLIND, IS_E_FAILED, text);
+}
+
+/* ---- scans ---------------------------------------------------------------------------------- */
+
+static void on_folder(uv_fs_t *request)
+{
+    is_watch *watch = request->data;
+    int failure = (int)request->result;
+    uv_stat_t folder = request->statbuf;
+    uv_fs_req_cleanup(request);
+    watch->asking = false;
+    if (watch->closing) {
+        free_if_unused(watch);
+        return;
+    }
+    bool is_folder = failure == 0 && (folder.st_mode & 0170000) == 0040000;
+    if (!is_folder) {
+        char text[128];
+        watch->watching = false;
+        uv_fs_event_stop(&watch->changes);
+        snprintf(text, sizeof text, "cannot watch the folder: %s; trying every %g s",
+                 failure != 0 ? uv_strerror(failure) : "it is no folder",
+                 (double)watch->scan / 1000);
+        tell(watch, FOLDER_MISSING, IS_E_INPUT, text);
+        return;
+    }
+    listen_to_kernel(watch, &folder);
+    look_soon(watch);
+}
+
+/* On a worker's thread, as a network file system may take its time. */
+static void check_folder(is_watch *watch)
+{
+    if (watch->asking || watch->closing) {
+        return;
+    }
+    watch->request.data = watch;
+    int failure = uv_fs_stat(watch->loop, &watch->request, watch->folder, on_folder);
+    watch->asking = failure == 0;
+    if (failure != 0) {
+        tell(watch, FOLDER_MISSING, IS_E_FAILED, uv_strerror(failure));
+    }
+}
+
+static void on_scan(uv_timer_t *timer)
+{
+    check_folder(timer->data);
+}
+
+/* ---- the beginning -------------------------------------------------------------------------- */
+
+static bool copy_texts(is_watch *watch, const is_watch_options *options)
+{
+    watch->folder = strdup(options->folder);
+    watch->pattern = options->pattern != NULL ? strdup(options->pattern) : NULL;
+    if (watch->folder == NULL || (options->pattern != NULL && watch->pattern == NULL)) {
+        return false;
+    }
+    size_t length = strlen(watch->folder);
+    while (length > 1 && watch->folder[length - 1] == '/') {
+        watch->folder[--length] = 0;
+    }
+    char *slash = strrchr(watch->folder, '/');
+    watch->name = slash != NULL ? slash + 1 : watch->folder;
+    return true;
+}
+
+int is_watch_create(uv_loop_t *loop, const is_watch_options *options, const is_watch_events *events,
+                    is_watch **out, is_error *error)
+{
+    *out = NULL;
+    is_watch *watch = calloc(1, sizeof *watch);
+    if (watch == NULL || !copy_texts(watch, options)) {
+        if (watch != NULL) {
+            free_watch(watch);
+        }
+        return is_error_set(error, IS_E_MEMORY, "out of memory for watching %s", options->folder);
+    }
+    watch->loop = loop;
+    watch->events = *events;
+    watch->scan = options->scan >= 0.001 ? (uint64_t)(options->scan * 1000) : 1;
+    int failure = uv_fs_event_init(loop, &watch->changes);
+    if (failure != 0) {
+        free_watch(watch);
+        return is_error_set(error, IS_E_FAILED, "cannot set up the event loop: %s",
+                            uv_strerror(failure));
+    }
+    uv_timer_init(loop, &watch->scans);
+    uv_timer_init(loop, &watch->pause);
+    watch->changes.data = watch->scans.data = watch->pause.data = watch;
+    watch->open_handles = 3;
+    *out = watch;
+    return IS_OK;
+}
+
+void is_watch_start(is_watch *watch)
+{
+    uv_timer_start(&watch->scans, on_scan, watch->scan, watch->scan);
+    check_folder(watch);
+}
