@@ -1,0 +1,176 @@
+#include "pipeline/source/incoming_file.h"
+
+#include "pipeline/error.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct is_incoming_file {
+    char *folder, *part;
+    int descriptor;
+};
+
+static int output_error(const char *path, const char *what, is_error *error)
+{
+    return is_error_set(error, IS_E_OUTPUT, "%s: cannot %s: %s", path, what, strerror(errno));
+}
+
+static void destroy(is_incoming_file *file)
+{
+    if (file->descriptor >= 0) {
+        close(file->descriptor);
+    }
+    free(file->part);
+    free(file->folder);
+    free(file);
+}
+
+/* Opens and locks the part. Somebody who cleans up could find it in between and take it for left
+ * behind; it is then made again. */
+static int open_part(is_incoming_file *file, is_error *error)
+{
+    struct stat about = {.st_nlink = 0};
+    while (about.st_nlink == 0) {
+        if (file->descriptor >= 0) {
+            close(file->descriptor);
+        }
+        file->descriptor = open(file->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (file->descriptor < 0) {
+            return output_error(file->part, "create it", error);
+        }
+        if (flock(file->descriptor, LOCK_EX) != 0 || fstat(file->descriptor, &about) != 0) {
+            int status = output_error(file->part, "lock it", error);
+            unlink(file->part);
+            return status;
+        }
+    }
+    return IS_OK;
+}
+
+int is_incoming_file_create(const char *folder, const char *name, is_incoming_file **out,
+                            is_error *error)
+{
+    *out = NULL;
+    is_incoming_file *file = calloc(1, sizeof *file);
+    if (file == NULL) {
+        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", name);
+    }
+    file->descriptor = -1;
+    file->folder = strdup(folder);
+    if (asprintf(&file->part, "%s/%s.part", folder, name) < 0) {
+        file->part = NULL;
+    }
+    int status = file->folder != NULL && file->part != NULL
+                     ? open_part(file, error)
+                     : is_error_set(error, IS_E_MEMORY, "%s: out of memory", name);
+    if (status != IS_OK) {
+        destroy(file);
+        return status;
+    }
+    *out = file;
+    return IS_OK;
+}
+
+int is_incoming_file_write(is_incoming_file *file, const void *bytes, size_t size, is_error *error)
+{
+    const unsigned char *next = bytes;
+    while (size > 0) {
+        ssize_t count = write(file->descriptor, next, size);
+        if (count < 0 && errno != EINTR) {
+            return output_error(file->part, "write", error);
+        }
+        if (count > 0) {
+            next += count;
+            size -= (size_t)count;
+        }
+    }
+    return IS_OK;
+}
+
+/* The new name is safe once its folder is on the disk. */
+static int synchronise_folder(const char *folder, is_error *error)
+{
+    int status = IS_OK;
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* Some network file systems cannot synchronise folders, and say so. */
+    if (descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP)) {
+        status = output_error(folder, "write the folder to the disk", error);
+    }
+    if (descriptor >= 0) {
+        close(descriptor);
+    }
+    return status;
+}
+
+int is_incoming_file_commit(is_incoming_file *file, const char *path, is_error *error)
+{
+    int status = IS_OK;
+    if (fdatasync(file->descriptor) != 0) {
+        status = output_error(file->part, "write it to the disk", error);
+    }
+    if (status == IS_OK && rename(file->part, path) != 0) {
+        status = output_error(path, "rename to it", error);
+    }
+    if (status != IS_OK) {
+        is_incoming_file_abandon(file);
+        return status;
+    }
+    status = synchronise_folder(file->folder, error);
+    if (status != IS_OK) {
+        unlink(path); /* its sender is told that it was refused */
+    }
+    destroy(file);
+    return status;
+}
+
+void is_incoming_file_abandon(is_incoming_file *file)
+{
+    if (file != NULL) {
+        unlink(file->part);
+        destroy(file);
+    }
+}
+
+static bool is_part(const char *name, const char *prefix)
+{
+    static const char ending[] = ".part";
+    size_t length = strlen(name), tail = sizeof ending - 1;
+    return strncmp(name, prefix, strlen(prefix)) == 0 && length > tail &&
+           strcmp(name + length - tail, ending) == 0;
+}
+
+int is_incoming_file_clean(const char *folder, const char *prefix, is_error *error)
+{
+    DIR *entries = opendir(folder);
+    if (entries == NULL) {
+        return output_error(folder, "read the folder", error);
+    }
+    int status = IS_OK;
+    errno = 0;
+    for (struct dirent *entry; status == IS_OK && (entry = readdir(entries)) != NULL; errno = 0) {
+        if (!is_part(entry->d_name, prefix)) {
+            continue;
+        }
+        int descriptor =
+            openat(dirfd(entries), entry->d_name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+        if (descriptor < 0) {
+            continue; /* committed meanwhile, or somebody else's */
+        }
+        if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
+            unlinkat(dirfd(entries), entry->d_name, 0) != 0 && errno != ENOENT) {
+            status = output_error(entry->d_name, "remove it", error);
+        }
+        close(descriptor);
+    }
+    if (status == IS_OK && errno != 0) {
+        status = output_error(folder, "read the folder", error);
+    }
+    closedir(entries);
+    return status;
+}

@@ -1,0 +1,97 @@
+#include "pipeline/source/listen_token.h"
+
+#include "pipeline/error.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int token_error(const char *path, const char *text, is_error *error)
+{
+    return is_error_set(error, IS_E_CONFIG, "source.token: %s: %s", path, text);
+}
+
+static int check_owner(const char *path, int descriptor, is_error *error)
+{
+    struct stat about;
+    if (fstat(descriptor, &about) != 0) {
+        return token_error(path, strerror(errno), error);
+    }
+    if (!S_ISREG(about.st_mode)) {
+        return token_error(path, "expected a regular file", error);
+    }
+    if (about.st_uid != geteuid() && about.st_uid != 0) {
+        return token_error(path, "belongs to another user, expected it to be ours, or root's",
+                           error);
+    }
+    if ((about.st_mode & 07177) != 0) {
+        return is_error_set(error, IS_E_CONFIG,
+                            "source.token: %s: found mode %04o, expected 0600 or stricter (chmod "
+                            "600 %s)",
+                            path, (unsigned)about.st_mode & 07777, path);
+    }
+    return IS_OK;
+}
+
+/* The length of the first line, without its end; 0: not a token. */
+static size_t first_line(const char *text, size_t size)
+{
+    size_t length = 0;
+    while (length < size && isgraph((unsigned char)text[length])) {
+        ++length;
+    }
+    const char *end = text + length;
+    bool ended =
+        length == size || *end == '\n' || (length + 1 < size && end[0] == '\r' && end[1] == '\n');
+    return ended && length >= IS_LISTEN_TOKEN_MIN && length <= IS_LISTEN_TOKEN_MAX ? length : 0;
+}
+
+static int read_token(const char *path, int descriptor, is_listen_token *out, is_error *error)
+{
+    char text[IS_LISTEN_TOKEN_MAX + 2];
+    size_t size = 0;
+    ssize_t count = 1;
+    int status = check_owner(path, descriptor, error);
+    while (status == IS_OK && count != 0 && size < sizeof text) {
+        count = read(descriptor, text + size, sizeof text - size);
+        if (count < 0 && errno != EINTR) {
+            status = token_error(path, strerror(errno), error);
+        }
+        size += count > 0 ? (size_t)count : 0;
+    }
+    size_t length = status == IS_OK ? first_line(text, size) : 0;
+    if (status == IS_OK && length == 0) {
+        status = is_error_set(error, IS_E_CONFIG,
+                              "source.token: %s: found no token in the first line, expected %d to "
+                              "%d printable characters without blanks",
+                              path, IS_LISTEN_TOKEN_MIN, IS_LISTEN_TOKEN_MAX);
+    }
+    if (status == IS_OK) {
+        status = is_digest_of(text, length, out->digest, error);
+    }
+    OPENSSL_cleanse(text, sizeof text);
+    return status;
+}
+
+int is_listen_token_read(const char *path, is_listen_token *out, is_error *error)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0) {
+        return token_error(path, strerror(errno), error);
+    }
+    int status = read_token(path, descriptor, out, error);
+    close(descriptor);
+    return status;
+}
+
+bool is_listen_token_matches(const is_listen_token *token, const void *bytes, size_t size)
+{
+    /* Digests have one length, so that not even the token's length shows in the time taken. */
+    char digest[IS_DIGEST_TEXT];
+    return is_digest_of(bytes, size, digest, NULL) == IS_OK &&
+           CRYPTO_memcmp(token->digest, digest, sizeof digest) == 0;
+}

@@ -1,0 +1,111 @@
+/* What clients are told. */
+#include "pipeline/error.h"
+#include "pipeline/source/listener_state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+void is_client_flush(is_client *client)
+{
+    size_t sent = 0;
+    while (sent < client->answers_size && !client->mute) {
+        /* libuv's own writes would raise SIGPIPE where the client has gone. */
+        ssize_t count = send(client->descriptor, client->answers + sent,
+                             client->answers_size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (count >= 0) {
+            sent += (size_t)count;
+        } else if (errno == EAGAIN) {
+            break;
+        } else if (errno != EINTR) {
+            client->mute = true; /* what it has sent before still counts */
+        }
+    }
+    client->answers_size = client->mute ? 0 : client->answers_size - sent;
+    if (client->answers_size > 0) {
+        memmove(client->answers, client->answers + sent, client->answers_size);
+    }
+}
+
+/* Room for a line more. False: the client has to go. */
+static bool append(is_client *client, const char *line, size_t length)
+{
+    if (client->answers_size + length > IS_CLIENT_ANSWERS) {
+        is_client_drop(client, "does not read its answers");
+        return false;
+    }
+    char *grown = realloc(client->answers, client->answers_size + length);
+    if (grown == NULL) {
+        is_client_drop(client, "out of memory for an answer");
+        return false;
+    }
+    client->answers = grown;
+    memcpy(grown + client->answers_size, line, length);
+    client->answers_size += length;
+    return true;
+}
+
+bool is_client_tell(is_client *client, const json_t *answer)
+{
+    if (client->closing || client->mute || client->shut) {
+        return false;
+    }
+    char *line = answer != NULL ? json_dumps(answer, JSON_COMPACT) : NULL;
+    if (line == NULL) {
+        is_client_drop(client, "out of memory for an answer");
+        return false;
+    }
+    size_t length = strlen(line);
+    line[length] = '\n'; /* in place of the final zero */
+    bool queued = append(client, line, length + 1);
+    free(line);
+    if (queued) {
+        is_client_flush(client);
+    }
+    return queued && !client->mute;
+}
+
+/* Whoever can connect could fill the journal: one line a second is enough. */
+static void report_stranger(const is_client *client, const char *reason)
+{
+    is_listener *listener = client->listener;
+    uint64_t now = uv_now(listener->loop);
+    if (listener->strangers_reported != 0 && now < listener->strangers_reported + 1000) {
+        listener->strangers++;
+        return;
+    }
+    char text[1200];
+    snprintf(text, sizeof text, listener->strangers > 0 ? "%s (and %" PRIu64 " more)" : "%s",
+             reason, listener->strangers);
+    listener->strangers = 0;
+    listener->strangers_reported = now;
+    is_listener_report(listener, IS_LISTENER_REFUSED, client->number, 0, text);
+}
+
+void is_client_refuse(is_client *client, bool numbered, const char *reason)
+{
+    /* JSON is UTF-8, a name from the client's header may be anything. */
+    char text[1024];
+    size_t length = 0;
+    for (; reason[length] != 0 && length + 1 < sizeof text; ++length) {
+        text[length] = reason[length];
+        if (reason[length] < ' ' || reason[length] > '~') { /* char may be signed: both ways */
+            text[length] = '?';
+        }
+    }
+    text[length] = 0;
+    json_t *answer = numbered ? json_pack("{s:I, s:s, s:s}", "message", (json_int_t)client->message,
+                                          "state", "refused", "reason", text)
+                              : json_pack("{s:s, s:s}", "state", "refused", "reason", text);
+    client->listener->counts.refused++;
+    is_client_tell(client, answer);
+    json_decref(answer);
+    if (client->joined) {
+        is_listener_report(client->listener, IS_LISTENER_REFUSED, client->number,
+                           numbered ? client->message : 0, text);
+    } else {
+        report_stranger(client, text);
+    }
+}

@@ -1,0 +1,283 @@
+/* Messages through a socket: they arrive whole and in order or not at all, every client hears what
+ * became of its own, and none gets in the way of another. */
+#include "tests/support/listener_world.h"
+#include "tests/support/step_files.h"
+#include "tests/support/test_scale.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- messages ---------------------------------------------------------------------------------
+ */
+
+START_TEST(test_one_client)
+{
+    listener_world *world = world_open();
+    world_client client;
+    struct stat about;
+    world->releases = true;
+    umask(0);
+    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_str_eq(is_listener_address(world->listener), world->socket);
+    ck_assert_int_eq(stat(world->socket + 5, &about), 0);
+    ck_assert(S_ISSOCK(about.st_mode));
+    ck_assert_uint_eq(about.st_mode & 07777, 0600);
+    world_start(world, &client, client_talk_three, NULL);
+    world_join(world, &client, 1);
+    ck_assert_uint_eq(world->message_count, 3);
+    for (uint32_t i = 0; i < 3; ++i) {
+        size_t size;
+        is_error error;
+        is_step_summary summary;
+        unsigned char *bytes = world_message(i, 5 * i, &size);
+        world_expect_message(world, i, bytes, size);
+        free(bytes);
+        ck_assert_uint_eq(world->messages[i].about.number, i);
+        ck_assert_uint_eq(world->messages[i].about.client, 1);
+        ck_assert_int_eq(step_file_check(world->messages[i].path, &summary, &error), IS_OK);
+        ck_assert_int_eq(stat(world->messages[i].path, &about), 0);
+        ck_assert_uint_eq(about.st_mode & 07777, 0600);
+        ck_assert(i == 0 || strcmp(world->messages[i - 1].path, world->messages[i].path) < 0);
+    }
+    world_wait_report(world, IS_LISTENER_JOINED, "process ");
+    world_wait_report(world, IS_LISTENER_LEFT, "closed by the client");
+    const is_listener_counts counts = is_listener_counted(world->listener);
+    ck_assert_uint_eq(counts.joined, 1);
+    ck_assert_uint_eq(counts.received, 3);
+    ck_assert_uint_eq(counts.refused, 0);
+    ck_assert_uint_eq(world_files(world, ".steps.npy"), 3);
+    is_listener_close(world->listener);
+    world->listener = NULL;
+    ck_assert_int_ne(stat(world->socket + 5, &about), 0);
+    world_close(world);
+}
+END_TEST
+
+/* A file with its trailer, as `cat` sends it, and one whose trailer is wrong. */
+static void send_files(world_client *client)
+{
+    const char *path = client->user;
+    size_t size;
+    unsigned char *bytes = scratch_read(path, &size);
+    for (int i = 0; i < 2; ++i) {
+        client_send(client, bytes, size);
+    }
+    bytes[size - 1] ^= 1;
+    client_send(client, bytes, size);
+    for (int i = 0; i < 3; ++i) {
+        client_expect(client, "\"state\":\"received\"", "");
+    }
+    client_expect(client, "{\"message\":2,\"state\":\"refused\"", "message 2: trailer");
+    client_expect_end(client);
+    free(bytes);
+}
+
+START_TEST(test_files_with_trailers)
+{
+    listener_world *world = world_open();
+    world_client client;
+    char path[SCRATCH_PATH];
+    const is_step steps[2] = {step_file_good(1, 1), step_file_good(1, 2)};
+    world->releases = true;
+    step_file_write(scratch_path(&world->place, "a.steps.npy", path), steps, 2);
+    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    world_start(world, &client, send_files, path);
+    world_join(world, &client, 1);
+    ck_assert_uint_eq(world->message_count, 3);
+    size_t size;
+    unsigned char *bytes = scratch_read(path, &size);
+    for (unsigned i = 0; i < 3; ++i) {
+        world_expect_message(world, i, bytes, STEP_FILE_HEADER + sizeof steps);
+    }
+    free(bytes);
+    world_close(world);
+}
+END_TEST
+
+enum { CLIENTS = 8, EACH = 10 };
+
+/* Sends messages in random pieces; `user`: the client's number in the test. */
+static void send_in_pieces(world_client *client)
+{
+    const unsigned *number = client->user;
+    uint64_t random = 7000 + *number;
+    for (uint32_t i = 0; i < EACH; ++i) {
+        size_t size;
+        unsigned char *bytes = world_message(*number, 1 + (*number * 37 + i * 101) % 900, &size);
+        for (size_t at = 0; at < size;) {
+            size_t piece = 1 + test_word(&random) % (test_word(&random) % 4 ? 20000 : 40);
+            piece = piece < size - at ? piece : size - at;
+            client_send(client, bytes + at, piece);
+            at += piece;
+        }
+        free(bytes);
+    }
+    for (uint32_t i = 0; i < EACH; ++i) {
+        client_expect(client, "\"state\":\"received\"", "");
+    }
+    client_finish(client);
+    client_expect_end(client);
+}
+
+START_TEST(test_many_clients)
+{
+    listener_world *world = world_open();
+    world_client clients[CLIENTS];
+    unsigned numbers[CLIENTS];
+    uint32_t next[CLIENTS + 1] = {0}; /* message of each client, by its number in the listener */
+    world->options.address = "127.0.0.1:0";
+    world->releases = true;
+    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    for (unsigned i = 0; i < CLIENTS; ++i) {
+        numbers[i] = i;
+        world_start(world, &clients[i], send_in_pieces, &numbers[i]);
+    }
+    world_join(world, clients, CLIENTS);
+    ck_assert_uint_eq(world->message_count, (unsigned)CLIENTS * EACH);
+    for (unsigned i = 0; i < world->message_count; ++i) {
+        const is_listener_message *about = &world->messages[i].about;
+        size_t size, found;
+        unsigned char *file = scratch_read(world->messages[i].path, &found);
+        uint64_t event = ((const is_step *)(void *)(file + STEP_FILE_HEADER))->event_id;
+        ck_assert_uint_eq(about->number, next[about->client]++);
+        unsigned char *bytes = world_message(
+            event, 1 + ((uint32_t)event * 37 + (uint32_t)about->number * 101) % 900, &size);
+        world_expect_message(world, i, bytes, size);
+        free(bytes);
+        free(file);
+    }
+    world_wait_clients(world, 0);
+    world_close(world);
+}
+END_TEST
+
+/* ---- bad clients, beside a good one -----------------------------------------------------------
+ */
+
+static void send_garbage(world_client *client)
+{
+    client_send(client, "POST / HTTP/1.1\r\n\r\n", 19);
+    client_expect(client, "{\"message\":0,\"state\":\"refused\",\"reason\":", "no .npy magic");
+    client_expect_end(client);
+}
+
+static void send_too_much(world_client *client)
+{
+    size_t size;
+    unsigned char *bytes = world_message(1, 20000, &size); /* above 1 MiB */
+    client_send(client, bytes, 1024);
+    client_expect(client, "\"state\":\"refused\"",
+                  "found a message of 1281024 bytes, expected at most 1048576");
+    client_expect_end(client);
+    free(bytes);
+}
+
+static void leave_in_the_middle(world_client *client)
+{
+    size_t size;
+    unsigned char *bytes = world_message(1, 100, &size);
+    client_send(client, bytes, size);
+    client_expect(client, "\"state\":\"received\"", "");
+    client_send(client, bytes, size - 1);
+    free(bytes);
+    close(client->descriptor);
+    client->descriptor = -1;
+}
+
+static void end_in_the_middle(world_client *client)
+{
+    size_t size;
+    unsigned char *bytes = world_message(1, 100, &size);
+    client_send(client, bytes, 1500);
+    client_finish(client);
+    client_expect(client, "{\"message\":0,\"state\":\"refused\"",
+                  "message 0: byte 1500: found the end of the stream, expected more of the rows");
+    client_expect_end(client);
+    free(bytes);
+}
+
+static void stand_still(world_client *client)
+{
+    size_t size;
+    unsigned char *bytes = world_message(1, 100, &size);
+    client_send(client, bytes, 1500);
+    client_expect(client, "{\"message\":0,\"state\":\"refused\"", "nothing came for 1000 ms");
+    client_expect_end(client);
+    free(bytes);
+}
+
+/* Alternates bad clients and good ones: the good ones notice nothing. */
+START_TEST(test_bad_clients_harm_nobody)
+{
+    static void (*const bad[])(world_client *) = {send_garbage, send_too_much, leave_in_the_middle,
+                                                  end_in_the_middle, stand_still};
+    enum { BAD = sizeof bad / sizeof *bad };
+    listener_world *world = world_open();
+    world_client clients[2 * BAD];
+    unsigned numbers[BAD];
+    world->options.idle_seconds = 1;
+    world->releases = true;
+    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    for (unsigned i = 0; i < BAD; ++i) {
+        numbers[i] = i;
+        world_start(world, &clients[2 * i], bad[i], NULL);
+        world_start(world, &clients[2 * i + 1], send_in_pieces, &numbers[i]);
+    }
+    world_join(world, clients, 2 * BAD);
+    world_wait_clients(world, 0);
+    ck_assert_uint_eq(world->message_count, (unsigned)BAD * EACH + 1);
+    ck_assert_uint_eq(is_listener_counted(world->listener).refused, BAD);
+    world_wait_report(world, IS_LISTENER_REFUSED, "no .npy magic");
+    world_wait_report(world, IS_LISTENER_REFUSED, "expected at most 1048576");
+    const world_report *gone =
+        world_wait_report(world, IS_LISTENER_REFUSED, "message 1: byte 7423");
+    ck_assert_uint_eq(gone->message, 1);
+    world_wait_report(world, IS_LISTENER_LEFT, "message 1: byte 7423");
+    world_wait_report(world, IS_LISTENER_LEFT, "nothing came for 1000 ms");
+    while (world_files(world, ".part") > 0) {
+        world_turn(world);
+    }
+    ck_assert_uint_eq(world_files(world, ".steps.npy"), world->message_count);
+    world_close(world);
+}
+END_TEST
+
+START_TEST(test_who_does_not_wait_for_answers)
+{
+    listener_world *world = world_open();
+    world_client clients[10];
+    signal(SIGPIPE, SIG_DFL);
+    world->releases = true;
+    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    for (int i = 0; i < 10; ++i) {
+        world_start(world, &clients[i], client_talk_and_forget, NULL);
+    }
+    world_join(world, clients, 10);
+    world_wait_messages(world, 30);
+    world_wait_clients(world, 0);
+    ck_assert_uint_eq(is_listener_counted(world->listener).refused, 0);
+    world_close(world);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("listener");
+    TCase *tests = tcase_create("listener");
+    tcase_set_timeout(tests, 240);
+    tcase_add_test(tests, test_one_client);
+    tcase_add_test(tests, test_files_with_trailers);
+    tcase_add_test(tests, test_many_clients);
+    tcase_add_test(tests, test_bad_clients_harm_nobody);
+    tcase_add_test(tests, test_who_does_not_wait_for_answers);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}

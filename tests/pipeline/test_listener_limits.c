@@ -1,0 +1,305 @@
+/* What bounds clients of a socket: credits, their number, answers that they do not read, a disk
+ * that is full, and the end of the run. */
+#include "tests/support/listener_world.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* ---- limits -----------------------------------------------------------------------------------
+ */
+
+static void send_six(world_client *client)
+{
+    size_t size;
+    unsigned char *bytes = world_message(1, 10, &size);
+    for (int i = 0; i < 6; ++i) {
+        client_send(client, bytes, size);
+    }
+    free(bytes);
+    for (int i = 0; i < 6; ++i) {
+        client_expect(client, "\"state\":\"received\"", "");
+    }
+    client_finish(client);
+    client_expect(client, "\"state\":\"done\"", "\"hits\":77");
+    client_expect_end(client);
+}
+
+START_TEST(test_credits_hold_one_client_and_not_the_others)
+{
+    listener_world *world = world_open();
+    world_client held, other;
+    world->options.credits = 2;
+    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    world_start(world, &held, send_six, NULL);
+    world_wait_messages(world, 2);
+    ck_assert_uint_eq(world->messages[1].about.client, 1);
+
+    /* Another one gets in all the same, and is let go. */
+    world->releases = true;
+    world_start(world, &other, client_talk_three, NULL);
+    world_join(world, &other, 1);
+    world->releases = false;
+    ck_assert_uint_eq(world->message_count, 5);
+    for (unsigned i = 2; i < 5; ++i) {
+        ck_assert_uint_eq(world->messages[i].about.client, 2);
+    }
+
+    /* One more for every one that is done with. */
+    for (unsigned released = 0; released < 4; ++released) {
+        is_listener_release(world->listener, 1);
+        world_wait_messages(world, 6 + released);
+        ck_assert_uint_eq(world->messages[5 + released].about.number, 2 + released);
+    }
+    is_listener_release(world->listener, 1);
+    json_t *answer = json_pack("{s:i, s:s, s:i}", "message", 5, "state", "done", "hits", 77);
+    ck_assert(is_listener_tell(world->listener, 1, answer));
+    is_listener_release(world->listener, 1);
+    world_join(world, &held, 1);
+    world_wait_clients(world, 0);
+    ck_assert(!is_listener_tell(world->listener, 1, answer));
+    is_listener_release(world->listener, 1); /* it has gone: nothing happens */
+    json_decref(answer);
+    world_close(world);
+}
+END_TEST
+
+static void just_wait(world_client *client)
+{
+    client_expect_end(client);
+}
+
+static void come_too_late(world_client *client)
+{
+    client_expect(client, "{\"state\":\"refused\",\"reason\":", "2 clients are here");
+    client_expect_end(client);
+}
+
+START_TEST(test_as_many_clients_as_allowed)
+{
+    listener_world *world = world_open();
+    world_client clients[2], late[3];
+    world->options.clients = 2;
+    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    world_start(world, &clients[0], just_wait, NULL);
+    world_start(world, &clients[1], just_wait, NULL);
+    world_wait_clients(world, 2);
+    for (int i = 0; i < 3; ++i) {
+        world_start(world, &late[i], come_too_late, NULL);
+    }
+    world_join(world, late, 3);
+    ck_assert_uint_eq(is_listener_counted(world->listener).clients, 2);
+    ck_assert_uint_eq(is_listener_counted(world->listener).refused, 3);
+    /* Reported once a second, whatever knocks. */
+    world_wait_report(world, IS_LISTENER_REFUSED, "2 clients are here");
+    ck_assert_uint_le(world->report_count, 5);
+
+    ck_assert_int_eq(shutdown(clients[0].descriptor, SHUT_WR), 0);
+    world_join(world, &clients[0], 1);
+    world_wait_clients(world, 1);
+    world->releases = true;
+    world_start(world, &late[0], client_talk_three, NULL);
+    world_join(world, late, 1);
+    is_listener_close(world->listener);
+    world->listener = NULL;
+    world_join(world, &clients[1], 1);
+    world_close(world);
+}
+END_TEST
+
+static void read_nothing(world_client *client)
+{
+    (void)client;
+}
+
+/* Whoever does not read its answers is dropped when too many of them wait. */
+START_TEST(test_unread_answers)
+{
+    listener_world *world = world_open();
+    world_client client;
+    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    world_start(world, &client, read_nothing, NULL);
+    world_wait_clients(world, 1);
+    char text[2001];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    json_t *answer = json_pack("{s:s}", "text", text);
+    unsigned told = 0;
+    /* More than the system's buffers and ours hold: the client must go some time before. */
+    while (told < 100000 && is_listener_tell(world->listener, 1, answer)) {
+        told++;
+    }
+    json_decref(answer);
+    ck_assert_uint_lt(told, 100000);
+    ck_assert_uint_gt(told, 30); /* 64 KiB of them at least */
+    world_wait_report(world, IS_LISTENER_LEFT, "does not read its answers");
+    world_join(world, &client, 1);
+    world_close(world);
+}
+END_TEST
+
+/* ---- a disk that is full ----------------------------------------------------------------------
+ */
+
+static void send_large_and_small(world_client *client)
+{
+    size_t small_size, large_size;
+    unsigned char *small = world_message(1, 10, &small_size);
+    unsigned char *large = world_message(2, 5000, &large_size);
+    client_send(client, small, small_size);
+    client_expect(client, "{\"message\":0,\"state\":\"received\"", "");
+    client_send(client, large, large_size);
+    client_expect(client, "{\"message\":1,\"state\":\"refused\"", client->user);
+    client_send(client, small, small_size);
+    client_expect(client, "{\"message\":2,\"state\":\"received\"", "");
+    client_finish(client);
+    client_expect_end(client);
+    free(small);
+    free(large);
+}
+
+/* The limit of a file's size stands for a full disk: write() fails in the middle of a message. */
+START_TEST(test_no_room_for_a_message)
+{
+    listener_world *world = world_open();
+    world_client client;
+    struct rlimit before, small;
+    signal(SIGXFSZ, SIG_IGN);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 100000;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    world->releases = true;
+    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    char cause[] = ".part: cannot write: File too large";
+    world_start(world, &client, send_large_and_small, cause);
+    world_join(world, &client, 1);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_assert_uint_eq(world->message_count, 2);
+    ck_assert_uint_eq(world_files(world, ".part"), 0);
+    const world_report *refused = world_wait_report(world, IS_LISTENER_REFUSED, cause);
+    ck_assert_uint_eq(refused->message, 1);
+    world_close(world);
+}
+END_TEST
+
+static void send_to_nowhere(world_client *client)
+{
+    size_t size;
+    unsigned char *bytes = world_message(1, 5000, &size);
+    for (int i = 0; i < 2; ++i) {
+        client_send(client, bytes, size);
+        client_expect(client, "\"state\":\"refused\"", "cannot create it: No such file");
+    }
+    client_finish(client);
+    client_expect_end(client);
+    free(bytes);
+}
+
+START_TEST(test_spool_folder_goes_away)
+{
+    listener_world *world = world_open();
+    world_client client;
+    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(rmdir(world->spool), 0);
+    world_start(world, &client, send_to_nowhere, NULL);
+    world_join(world, &client, 1);
+    ck_assert_uint_eq(world->message_count, 0);
+    world_close(world);
+}
+END_TEST
+
+/* ---- stopping ---------------------------------------------------------------------------------
+ */
+
+static void wait_for_the_result(world_client *client)
+{
+    size_t size;
+    unsigned char *bytes = world_message(1, 10, &size);
+    client_send(client, bytes, size);
+    client_expect(client, "\"state\":\"received\"", "");
+    client_expect(client, "\"state\":\"done\"", "");
+    client_expect_end(client);
+    free(bytes);
+}
+
+static void send_half(world_client *client)
+{
+    size_t size;
+    unsigned char *bytes = world_message(1, 10, &size);
+    client_send(client, bytes, 1100);
+    client_expect(client, "\"state\":\"refused\"", "icestream is stopping");
+    client_expect_end(client);
+    free(bytes);
+}
+
+START_TEST(test_stop_keeps_who_waits_for_results)
+{
+    listener_world *world = world_open();
+    world_client clients[3];
+    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    world_start(world, &clients[0], wait_for_the_result, NULL);
+    world_wait_messages(world, 1);
+    world_start(world, &clients[1], send_half, NULL);
+    world_start(world, &clients[2], just_wait, NULL);
+    while (world_files(world, ".part") == 0 || is_listener_counted(world->listener).clients < 3) {
+        world_turn(world);
+    }
+    is_listener_stop(world->listener);
+    is_listener_stop(world->listener);
+    world_join(world, &clients[1], 2);
+    world_wait_clients(world, 1);
+    json_t *answer = json_pack("{s:s}", "state", "done");
+    ck_assert(is_listener_tell(world->listener, 1, answer));
+    json_decref(answer);
+    is_listener_release(world->listener, 1);
+    world_join(world, &clients[0], 1);
+    world_wait_clients(world, 0);
+    world_close(world);
+}
+END_TEST
+
+/* Closing at any moment of a message leaves no part behind (world_close looks). */
+START_TEST(test_close_in_the_middle)
+{
+    for (unsigned turns = 0; turns < 12; ++turns) {
+        listener_world *world = world_open();
+        world_client client;
+        world->releases = true;
+        ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+        world_start(world, &client, client_talk_and_forget, NULL);
+        for (unsigned i = 0; i < turns; ++i) {
+            uv_run(&world->loop, UV_RUN_NOWAIT);
+        }
+        pthread_join(client.thread, NULL); /* all of it is in the system's buffers */
+        for (unsigned i = 0; i < turns; ++i) {
+            uv_run(&world->loop, UV_RUN_NOWAIT);
+        }
+        world_close(world);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("listener_limits");
+    TCase *tests = tcase_create("listener_limits");
+    tcase_set_timeout(tests, 240);
+    tcase_add_test(tests, test_credits_hold_one_client_and_not_the_others);
+    tcase_add_test(tests, test_as_many_clients_as_allowed);
+    tcase_add_test(tests, test_unread_answers);
+    tcase_add_test(tests, test_no_room_for_a_message);
+    tcase_add_test(tests, test_spool_folder_goes_away);
+    tcase_add_test(tests, test_stop_keeps_who_waits_for_results);
+    tcase_add_test(tests, test_close_in_the_middle);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,94 @@
+/* For tests of the listener: a loop with a listener that writes down what happens, and clients that
+ * talk to it from threads of their own. Everything here fails the test on errors, and after 30 s of
+ * waiting in vain. */
+#ifndef LISTENER_WORLD_H
+#define LISTENER_WORLD_H
+
+#include "pipeline/source/listener.h"
+#include "tests/support/scratch_files.h"
+
+#include <pthread.h>
+
+enum { WORLD_MESSAGES = 512, WORLD_REPORTS = 512, WORLD_TEXT = 4096 };
+
+typedef struct world_report {
+    is_listener_event event;
+    uint64_t client, message;
+    char text[512];
+} world_report;
+
+typedef struct listener_world {
+    scratch place;
+    char spool[SCRATCH_PATH], socket[SCRATCH_PATH]; /* "unix:..." */
+    is_listener_options options;
+    uv_loop_t loop;
+    uv_timer_t patience;
+    uv_async_t finished; /* a client's thread */
+    is_listener *listener;
+    bool releases; /* messages are released as they come */
+
+    struct {
+        char *path;
+        is_listener_message about; /* path: NULL */
+    } messages[WORLD_MESSAGES];
+    unsigned message_count;
+    world_report reports[WORLD_REPORTS];
+    unsigned report_count;
+} listener_world;
+
+/* With a Unix-domain socket, room for 16 clients and 4 messages of 1 MiB each; not listening yet.
+ */
+listener_world *world_open(void);
+/* Listens. The status, and with it the error (may be NULL). */
+int world_listen(listener_world *world, is_error *error);
+/* Closes the listener, lets the loop come to its end, and removes the folder. */
+void world_close(listener_world *world);
+
+/* Run the loop until so much has happened; world_turn: once. */
+void world_turn(listener_world *world);
+void world_wait_messages(listener_world *world, unsigned count);
+/* Until there is a report of this kind whose text has this in it. */
+const world_report *world_wait_report(listener_world *world, is_listener_event event,
+                                      const char *text);
+void world_wait_clients(listener_world *world, uint32_t clients);
+/* Files in the spool whose names end like this. */
+unsigned world_files(const listener_world *world, const char *ending);
+/* Message number `index`, in the order of delivery, has these bytes. */
+void world_expect_message(const listener_world *world, unsigned index, const void *bytes,
+                          size_t size);
+
+/* A client: `talk` runs in a thread of its own. */
+typedef struct world_client {
+    listener_world *world;
+    void (*talk)(struct world_client *client);
+    void *user;
+    int descriptor; /* connected; the client closes it, or world_join does */
+    pthread_t thread;
+} world_client;
+
+void world_start(listener_world *world, world_client *client, void (*talk)(world_client *client),
+                 void *user);
+/* Runs the loop until the clients' threads have ended. */
+void world_join(listener_world *world, world_client *clients, unsigned count);
+
+/* For clients, on their threads. */
+void client_send(const world_client *client, const void *bytes, size_t size);
+/* The next line of an answer, without its end; false: the listener has closed the connection. */
+bool client_line(const world_client *client, char line[WORLD_TEXT]);
+/* The next line has both of these in it. */
+void client_expect(const world_client *client, const char *first, const char *second);
+/* No more lines. */
+void client_expect_end(const world_client *client);
+/* Says that nothing more will be sent. */
+void client_finish(const world_client *client);
+
+/* Sends three messages of 0, 5 and 10 steps of the events 0, 1, 2, each after the answer to the
+ * one before, and waits for the end. */
+void client_talk_three(world_client *client);
+/* Sends three messages of 300 steps and goes, with the answers unread. */
+void client_talk_and_forget(world_client *client);
+
+/* A message of so many good steps, in our layout; the caller frees it. */
+unsigned char *world_message(uint64_t event, uint32_t rows, size_t *size);
+
+#endif
