@@ -33,7 +33,7 @@ int is_journal_reader_create(const char *path, is_journal_reader **out, is_error
     reader->path = strdup(path);
     /* Without O_NONBLOCK a FIFO of that name would be waited for. */
     reader->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat about;
+    struct stat about = {.st_size = 0};
     int status = IS_OK;
     if (reader->path == NULL) {
         status = is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);

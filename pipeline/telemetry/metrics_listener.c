@@ -43,6 +43,7 @@ static int parse_address(const char *text, listen_address *out, is_error *error)
         "machines)";
     const char *colon = strrchr(text, ':');
     char host[64], *end = NULL;
+    memset(out, 0, sizeof *out);
     if (colon == NULL || (size_t)(colon - text) >= sizeof host) {
         return wrong_address(text, hosts, error);
     }
@@ -52,7 +53,6 @@ static int parse_address(const char *text, listen_address *out, is_error *error)
     if (strspn(colon + 1, "0123456789") == 0 || *end != '\0' || port > UINT16_MAX) {
         return wrong_address(text, "HOST:PORT with PORT 0 .. 65535", error);
     }
-    memset(out, 0, sizeof *out);
     if (strcmp(host, "127.0.0.1") == 0 || strcmp(host, "localhost") == 0) {
         out->v4.sin_family = AF_INET;
         out->v4.sin_port = htons((uint16_t)port);

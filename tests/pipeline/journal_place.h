@@ -1,0 +1,68 @@
+/* For tests of journals: one in a folder of its own, written and read back. */
+#ifndef JOURNAL_PLACE_H
+#define JOURNAL_PLACE_H
+
+#include "pipeline/telemetry/journal.h"
+#include "pipeline/telemetry/journal_summary.h"
+#include "tests/support/scratch_files.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static scratch place;
+static char path[SCRATCH_PATH];
+
+static inline void open_place(void)
+{
+    place = scratch_create();
+    scratch_path(&place, "run.journal", path);
+}
+
+static inline void close_place(void)
+{
+    scratch_remove(&place);
+}
+
+static inline is_journal *open_journal(const char *worker)
+{
+    is_journal *journal = NULL;
+    is_error error = {0};
+    ck_assert_msg(is_journal_create(path, worker, true, &journal, &error) == IS_OK, "%s",
+                  error.text);
+    return journal;
+}
+
+static inline void append(is_journal *journal, const is_event *event)
+{
+    is_error error = {0};
+    ck_assert_msg(is_journal_append(journal, event, &error) == IS_OK, "%s", error.text);
+}
+
+static inline void append_text(const char *text)
+{
+    int descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT, 0666);
+    ck_assert_int_ge(descriptor, 0);
+    ck_assert_int_eq(write(descriptor, text, strlen(text)), (ssize_t)strlen(text));
+    close(descriptor);
+}
+
+static inline is_journal_summary *summarise(void)
+{
+    is_journal_summary *summary = NULL;
+    is_error error = {0};
+    ck_assert_int_eq(is_journal_summary_create(&summary, &error), IS_OK);
+    ck_assert_msg(is_journal_summary_read(summary, path, &error) == IS_OK, "%s", error.text);
+    return summary;
+}
+
+/* A text of a line, which must have it. */
+static inline const char *text_of(const json_t *line, const char *key)
+{
+    const char *text = json_string_value(json_object_get(line, key));
+    ck_assert_msg(text != NULL, "no %s", key);
+    return text;
+}
+
+#endif
