@@ -159,6 +159,7 @@ static void start_plan(void)
     atomic_store(&plan.active, true);
 }
 
+/* Also where the program calls exit(). */
 static __attribute__((destructor)) void end_plan(void)
 {
     if (atomic_exchange(&plan.active, false)) {
@@ -465,7 +466,9 @@ static main_function *program_main;
 static int counted_main(int argc, char **argv, char **environment)
 {
     start_plan();
-    return program_main(argc, argv, environment);
+    int status = program_main(argc, argv, environment);
+    end_plan(); /* what writes profiles or looks for leaks at exit is no part of the program */
+    return status;
 }
 
 int __libc_start_main(main_function *main, int argc, char **argv, void (*begin)(void),

@@ -7,6 +7,7 @@
     sweep.py PROGRAM INJECT.SO --every    all calls: some 4000 of memory
     ... --only TEXT                       cases whose name (scene/family/how) contains it
     ... --at N                            only this call
+    ... --span M                          not one call fails, but M in a row
     ... --run "ARGUMENTS"                 another command line for the runs
 
 The N-th call of a family is counted over the whole run (inject.c), so a sweep ends where a run
@@ -176,24 +177,26 @@ def judge_case(job, scene, where, before, how, outcome):
     return found
 
 
-def fault_of(inject, family, how, number):
-    """The environment for the N-th call to fail; 0: calls are only counted."""
+def fault_of(inject, family, how, number, span=1):
+    """The environment for the N-th call to fail, and more after it; 0: calls are only counted."""
+    last = number + span - 1 if number > 0 else 0
     return {
         "LD_PRELOAD": inject,
         "FAULT_CALLS": family,
         "FAULT_HOW": how,
-        "FAULT_AT": str(number),
+        "FAULT_AT": "%d-%d" % (number, last),
         "FAULT_EXCLUDE": EXCLUDE if family == "memory" else "",
     }
 
 
-def run_case(job, scene, inject, family, how, number):
+def run_case(job, scene, options, family, how, number):
     """(outcome, what is wrong) of one fault and of going on after it."""
     where = job.fresh()
     try:
         scene.prepare(job, where)
         before = job.wrong_files(where) + job.left_over(where)
-        outcome = job.start(where, scene.command, fault_of(inject, family, how, number))
+        fault = fault_of(options.inject, family, how, number, options.span)
+        outcome = job.start(where, scene.command, fault)
         found = judge_case(job, scene, where, before, how, outcome)
         again = job.start(where, job.run + " --resume")
         if again.status != 0:
@@ -251,6 +254,7 @@ def main():
     parser.add_argument("--every", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--at", type=int)
+    parser.add_argument("--span", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--run", default=RUN)
     options = parser.parse_args()
@@ -263,7 +267,7 @@ def main():
         for case in list_cases(job, options):
             scene, family, how, number = case
             running[
-                pool.submit(run_case, job, scene, options.inject, family, how, number)
+                pool.submit(run_case, job, scene, options, family, how, number)
             ] = case
         for done in concurrent.futures.as_completed(running):
             scene, family, how, number = running[done]
