@@ -7,7 +7,8 @@
  * GPU while those of another begin and end. All device memory is taken at creation.
  *
  * One thread at a time calls the functions of a GPU. They never wait for the device, except
- * is_gpu_wait() and is_gpu_destroy(). No function prints.
+ * is_gpu_wait() and is_gpu_destroy(). A process may have any number of GPUs, each with a thread of
+ * its own. No function prints.
  */
 #ifndef IS_GPU_H
 #define IS_GPU_H
@@ -85,7 +86,8 @@ typedef struct is_gpu is_gpu;
  * see is_gpu_choose. IS_GRAPH_NO_MEMORY, _UNSUPPORTED, _NO_DEVICE, _FAULT. */
 int is_gpu_create(const is_gpu_options *options, const is_tables *tables, is_gpu **out,
                   is_gpu_error *error);
-/* Waits for the device to be idle, frees everything. Accepts NULL; fine after a fault. */
+/* Waits for the device to be idle, frees everything. Accepts NULL. After a fault it does neither:
+ * what the device could still touch goes with the process. */
 void is_gpu_destroy(is_gpu *gpu);
 
 /* A sentence per line about what was not done as asked; "" mostly. */

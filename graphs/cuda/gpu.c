@@ -275,8 +275,15 @@ void is_gpu_destroy(is_gpu *gpu)
 {
     if (!gpu)
         return;
-    /* A lost device would never become idle; what it holds goes with the process. */
-    if (!gpu->lost) {
+    /* A lost device would never become idle; what it holds goes with the process. So does what its
+     * callbacks reach: a kernel that was taken for stuck may come to its end after all, while the
+     * run goes on on other devices. */
+    if (gpu->lost) {
+        is_gpu_on_event(gpu, NULL, NULL);
+        return;
+    }
+    /* The thread may have come from another device. */
+    if (cudaSetDevice(gpu->options.ordinal) == cudaSuccess) {
         for (uint32_t i = 0; i < LANES_MAX; ++i)
             if (gpu->lanes[i].compute)
                 for (int k = 0; k < 3; ++k)
@@ -291,8 +298,8 @@ void is_gpu_destroy(is_gpu *gpu)
             (void)cudaLibraryUnload(gpu->library);
         if (gpu->origin)
             (void)cudaEventDestroy(gpu->origin);
-        (void)cudaGetLastError();
     }
+    (void)cudaGetLastError();
     is_program_destroy(gpu->program);
     for (int i = 0; i < IS_STAGES; ++i)
         free(gpu->custom[i]);
@@ -409,7 +416,9 @@ void is_gpu_usage_of(is_gpu *gpu, is_gpu_usage *out)
                           .launches = gpu->launches,
                           .waves = gpu->waves,
                           .device_bytes = gpu->device_bytes};
-    for (uint32_t i = 0; gpu->options.profile && !gpu->lost && i < gpu->options.lanes; ++i) {
+    if (!gpu->options.profile || gpu->lost || cudaSetDevice(gpu->options.ordinal) != cudaSuccess)
+        return;
+    for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
         unsigned long long clock[IS_WAVE_STAGES + 1] = {0};
         if (gpu->lanes[i].clock && cudaMemcpy(clock, gpu->lanes[i].clock, sizeof clock,
                                               cudaMemcpyDeviceToHost) == cudaSuccess)

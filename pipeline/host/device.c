@@ -283,7 +283,11 @@ is_batch *is_device_take(is_device *device)
 
 void is_device_facts_of(const is_device *device, is_device_facts *out)
 {
-    device->backend.functions->facts_of(device->backend.self, out);
+    const is_device_functions *functions = device->backend.functions;
+    functions->facts_of(device->backend.self, out);
+    if (functions->member_facts_of == NULL) {
+        out->gpus = out->is_gpu;
+    }
 }
 
 /* A CPU has portable maths only. */

@@ -100,7 +100,7 @@ typedef struct is_device_member_facts {
     bool alive;                /* false: lost, its batches went to the others */
     uint64_t batches, photons; /* carried to their end */
     double seconds;            /* in which it had a batch */
-    double photons_per_second; /* lately; before its first batch, what is assumed */
+    double photons_per_second; /* lately; until that is known, what is assumed; 0: nothing is */
     uint32_t held;             /* batches with it now */
 } is_device_member_facts;
 /* 1, or the devices of the group, lost ones included; a CPU that comes in for the last GPU is one

@@ -125,6 +125,7 @@ void is_device_group_facts(void *self, is_device_facts *out)
     *out = gpus > 0 ? gpu : first_cpu;
     out->usage = usage;
     out->threads = threads;
+    out->gpus = gpus;
     if (gpus > 1) {
         out->limits.least_photons = (out->limits.least_photons + 3) / 4;
     }

@@ -145,7 +145,8 @@ static int make_plan(const is_config *config, const is_plan_options *options, pl
     if (backend != IS_BACKEND_CPU || options->architecture != 0)
         status = plan_gpu(config, &world, options->architecture, &out->gpu, error);
     bool gpu_here = out->gpu.wanted && out->gpu.device.name[0] != '\0';
-    if (status == IS_OK && backend != IS_BACKEND_CUDA && !gpu_here)
+    bool cpu_alone = backend == IS_BACKEND_CPU || backend == IS_BACKEND_AUTO;
+    if (status == IS_OK && cpu_alone && !gpu_here)
         status = plan_cpu(config, &world, &out->cpu, error);
     /* Settings that a CPU does not have are those of a machine with a GPU, which is planned for. */
     if (status == IS_E_CONFIG && backend == IS_BACKEND_AUTO && out->gpu.count > 0)

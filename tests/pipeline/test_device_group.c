@@ -82,6 +82,10 @@ START_TEST(test_hits_are_the_same_whatever_the_mix)
         photons += facts.photons;
         batches += (uint32_t)facts.batches;
     }
+    is_device_facts all;
+    self.backend.functions->facts_of(self.backend.self, &all);
+    ck_assert_uint_eq(all.gpus, MEMBERS);
+    ck_assert_uint_eq(all.threads, 1 + 2 + 3);
     is_device_member_facts none;
     ck_assert(!self.backend.functions->member_facts_of(self.backend.self, MEMBERS, &none));
     ck_assert_uint_eq(photons, STEPS * STEP_PHOTONS);
@@ -211,6 +215,7 @@ START_TEST(test_the_cpu_comes_in_when_all_are_lost)
     is_device_facts facts;
     self.backend.functions->facts_of(self.backend.self, &facts);
     ck_assert(!facts.is_gpu);
+    ck_assert_uint_eq(facts.gpus, 0);
     ck_assert_str_eq(facts.name, "cpu");
     ck_assert_uint_eq(facts.limits.photons, IS_BATCH_PHOTONS);
     close_group(&self);
