@@ -81,6 +81,7 @@ int is_device_run_steps(is_device *device, const is_step *steps, size_t count,
  * on, `usage` of all GPUs together, and `limits` that all members can do with. */
 typedef struct is_device_facts {
     bool is_gpu;          /* where photons go; false once a GPU was given up and none is left */
+    uint32_t gpus;        /* that photons go to; 0 where is_gpu is false */
     char name[256];       /* "cpu", that of the GPU, or of a group "2 GPUs: NAME (GPU 0), ..." */
     is_schedule schedule; /* AUTO: not chosen yet */
     uint32_t threads;     /* CPU: that compute; GPU: that make hits */
