@@ -69,7 +69,7 @@ void is_client_spool(is_client *client)
 
 void is_client_abandon(is_client *client)
 {
-    if (client->incoming != NULL && !client->busy) {
+    if (!client->busy && client->incoming != NULL) { /* the job may be changing it */
         client->job = (is_spool_job){.abandons = true};
         is_client_spool(client);
     }
