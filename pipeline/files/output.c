@@ -172,6 +172,7 @@ void is_output_destroy(is_output *output)
 {
     if (!output)
         return;
+    int cause = errno; /* of the error that the caller comes from */
     if (output->descriptor >= 0) {
         if (output->locked && !output->committed)
             unlink(output->part); /* while the lock is held: it cannot be another process's */
@@ -180,6 +181,7 @@ void is_output_destroy(is_output *output)
     free(output->path);
     free(output->part);
     free(output);
+    errno = cause;
 }
 
 int is_output_rewrite(is_output *output, uint64_t offset, const void *bytes, size_t size,

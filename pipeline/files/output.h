@@ -2,7 +2,8 @@
  *
  * It grows as NAME.part, under a lock, so that no two processes write the same output; a .part that
  * a killed process left behind is overwritten. Errors: IS_E_OUTPUT with the file's name and the
- * bytes written so far, IS_E_MEMORY.
+ * bytes written so far, and errno as the cause left it, also after is_output_destroy; IS_E_MEMORY.
+ * After an error the file is to be begun anew: what failed to reach the medium is lost there.
  */
 #ifndef IS_OUTPUT_H
 #define IS_OUTPUT_H

@@ -349,40 +349,50 @@ static int spill_runs(is_collector *collector, is_error *error)
     const run_list nothing = {NULL, 0, 0};
     status =
         merge_runs(&collector->in_memory, &nothing, -1, write_to_temporary, collector, NULL, error);
-    drop_memory_runs(collector);
+    if (status == IS_OK) {
+        drop_memory_runs(collector);
+        return IS_OK;
+    }
+    /* As if it had not been tried: the hits are still in memory. What was written of them may be
+     * what fills the disk. */
+    int cause = errno;
+    collector->in_file.count--;
+    collector->file_end = spilled.offset;
+    (void)!ftruncate(collector->file, spilled.offset); /* else the next spill writes over it */
+    errno = cause;
     return status;
+}
+
+/* Several files may share the budget; the share keeps one that has just begun from spilling crumbs
+ * while another one fills the memory. */
+static bool must_spill(const is_collector *collector)
+{
+    is_hit_budget *budget = collector->budget;
+    return collector->bytes > 0 && atomic_load(&budget->used) > budget->limit &&
+           collector->bytes >= budget->limit / SPILL_SHARE;
 }
 
 int is_collector_add(is_collector *collector, is_hit *hits, size_t count, is_error *error)
 {
     if (count == 0) {
         free(hits);
-        return IS_OK;
+    } else {
+        hit_run run = {.hits = hits, .count = count};
+        int status = append_run(&collector->in_memory, run, error);
+        if (status != IS_OK) {
+            free(hits);
+            return status;
+        }
+        collector->count += count;
+        collector->bytes += count * sizeof *hits;
+        atomic_fetch_add(&collector->budget->used, count * sizeof *hits);
     }
-    int status = append_run(&collector->in_memory, (hit_run){.hits = hits, .count = count}, error);
-    if (status != IS_OK) {
-        free(hits);
-        return status;
-    }
-    collector->count += count;
-    collector->bytes += count * sizeof *hits;
-    is_hit_budget *budget = collector->budget;
-    size_t used = atomic_fetch_add(&budget->used, count * sizeof *hits) + count * sizeof *hits;
-    /* Several files may share the budget; the share keeps one that has just begun from spilling
-     * crumbs while another one fills the memory. */
-    if (used > budget->limit && collector->bytes >= budget->limit / SPILL_SHARE) {
-        return spill_runs(collector, error);
-    }
-    return IS_OK;
+    return must_spill(collector) ? spill_runs(collector, error) : IS_OK;
 }
 
 int is_collector_merge(is_collector *collector, is_hits_receiver receive, void *user,
                        const atomic_bool *cancel, is_error *error)
 {
-    int status = merge_runs(&collector->in_memory, &collector->in_file, collector->file, receive,
-                            user, cancel, error);
-    drop_memory_runs(collector);
-    collector->in_file.count = 0;
-    collector->file_end = 0;
-    return status;
+    return merge_runs(&collector->in_memory, &collector->in_file, collector->file, receive, user,
+                      cancel, error);
 }

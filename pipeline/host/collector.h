@@ -23,8 +23,9 @@ int is_collector_create(is_hit_budget *budget, const char *directory, is_collect
 void is_collector_destroy(is_collector *collector);
 
 /* Takes over one run of hits (from malloc, sorted by is_hit_order), also when it fails. When the
- * budget is exceeded, all runs in memory go to the temporary file as one. IS_E_MEMORY,
- * IS_E_OUTPUT: the temporary file cannot be written. */
+ * budget is exceeded, all runs in memory go to the temporary file as one. IS_E_MEMORY: the run is
+ * lost. IS_E_OUTPUT: the temporary file cannot be written, errno says why; all hits are kept in
+ * memory, and the next call, also one with 0 hits, tries again. */
 int is_collector_add(is_collector *collector, is_hit *hits, size_t count, is_error *error);
 
 /* Hits so far. */
@@ -33,9 +34,10 @@ uint64_t is_collector_count(const is_collector *collector);
 /* Takes sorted hits in portions; 0, or a status that ends the merge. */
 typedef int (*is_hits_receiver)(void *user, const is_hit *hits, size_t count, is_error *error);
 
-/* Gives all hits to the receiver in the order of is_hit_order, once; the collector is empty
- * afterwards. IS_E_MEMORY, IS_E_OUTPUT: the temporary file cannot be read; IS_E_INTERRUPTED:
- * *cancel (may be NULL) became true; or what the receiver returned. */
+/* Gives all hits to the receiver in the order of is_hit_order. The collector keeps them: where the
+ * receiver could not write them, it may be given them again. IS_E_MEMORY, IS_E_OUTPUT: the
+ * temporary file cannot be read; IS_E_INTERRUPTED: *cancel (may be NULL) became true; or what the
+ * receiver returned. */
 int is_collector_merge(is_collector *collector, is_hits_receiver receive, void *user,
                        const atomic_bool *cancel, is_error *error);
 
