@@ -169,12 +169,15 @@ static int start(is_metrics_listener *listener, const char *text, const listen_a
 {
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ERROR_LOG |
                      (address->any.sa_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG);
+    /* The library takes the port from the address, and this one for its messages. */
+    uint16_t port =
+        ntohs(address->any.sa_family == AF_INET6 ? address->v6.sin6_port : address->v4.sin_port);
     listener->starting = true;
     listener->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, answer, listener, MHD_OPTION_EXTERNAL_LOGGER, take_message, listener,
-        MHD_OPTION_SOCK_ADDR, &address->any, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CLIENTS,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CLIENT_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CLIENT_MEMORY, MHD_OPTION_END);
+        flags, port, NULL, NULL, answer, listener, MHD_OPTION_EXTERNAL_LOGGER, take_message,
+        listener, MHD_OPTION_SOCK_ADDR, &address->any, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CLIENTS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CLIENT_SECONDS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CLIENT_MEMORY, MHD_OPTION_END);
     pthread_mutex_lock(&listener->mutex);
     listener->starting = false;
     pthread_mutex_unlock(&listener->mutex);

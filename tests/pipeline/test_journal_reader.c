@@ -13,6 +13,22 @@ static const char whole[] =
     "{\"time\":\"2026-01-01T00:00:01.000Z\",\"event\":\"claimed\",\"worker\":\"w0\","
     "\"file\":\"b\"}\n";
 
+/* Lines that are JSON without any help of the reader's. */
+static int whole_lines(void)
+{
+    size_t size = 0;
+    char *text = (char *)scratch_read(path, &size);
+    int count = 0;
+    text[size] = '\0';
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        json_t *json = json_loads(line, 0, NULL);
+        count += json != NULL;
+        json_decref(json);
+    }
+    free(text);
+    return count;
+}
+
 START_TEST(torn_line_is_ended)
 {
     append_text(whole);
@@ -26,6 +42,7 @@ START_TEST(torn_line_is_ended)
     ck_assert_uint_eq(summary->lines.torn, 1);
     ck_assert_uint_eq(summary->counts.claimed, 3);
     ck_assert_uint_eq(json_object_size(summary->open), 3);
+    ck_assert_int_eq(whole_lines(), 3);
     is_journal_summary_destroy(summary);
 }
 END_TEST
@@ -105,6 +122,7 @@ START_TEST(full_disk_is_told_and_survived)
     ck_assert_uint_eq(summary->lines.events, 2);
     ck_assert_uint_eq(summary->lines.torn, 1);
     ck_assert_uint_eq(summary->counts.photons, 3);
+    ck_assert_int_eq(whole_lines(), 2);
     is_journal_summary_destroy(summary);
 }
 END_TEST

@@ -238,6 +238,7 @@ START_TEST(port_in_use)
     ck_assert_ptr_null(second);
     ck_assert_msg(strstr(error.text, address) != NULL, "%s", error.text);
     ck_assert_msg(strstr(error.text, "in use") != NULL, "%s", error.text);
+    ck_assert_msg(strstr(error.text, "port 0") == NULL, "%s", error.text);
     is_metrics_listener_destroy(first);
     is_metrics_listener_destroy(NULL);
 }
