@@ -1,0 +1,209 @@
+/* Looking through the input folder for work. */
+#include "pipeline/error.h"
+#include "pipeline/spool/folder_state.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *is_folder_parse(const char *file, uint32_t *attempt)
+{
+    uint64_t number = 0;
+    const char *end = file;
+    for (; *end >= '0' && *end <= '9' && number < UINT32_MAX; ++end) {
+        number = 10 * number + (uint64_t)(*end - '0');
+    }
+    if (number == 0 || number >= UINT32_MAX || *end != '~' || end[1] == 0) {
+        return NULL;
+    }
+    *attempt = (uint32_t)number;
+    return end + 1;
+}
+
+static bool ends_with(const char *name, const char *ending)
+{
+    size_t length = strlen(name), tail = strlen(ending);
+    return length >= tail && strcmp(name + length - tail, ending) == 0;
+}
+
+bool is_folder_is_work(const is_folder *folder, const char *name)
+{
+    return name[0] != '.' && !ends_with(name, ".part") && !ends_with(name, ".tmp") &&
+           fnmatch(folder->pattern, name, 0) == 0;
+}
+
+int is_folder_look(const is_folder *folder, const char *file, is_path *target, struct stat *about)
+{
+    struct stat entry;
+    if (lstat(file, &entry) != 0) {
+        return -1;
+    }
+    is_path path = is_path_format("%s", file);
+    *about = entry;
+    if (S_ISLNK(entry.st_mode)) {
+        char text[PATH_MAX];
+        ssize_t length = readlink(file, text, sizeof text - 1);
+        if (length < 0) {
+            return -1;
+        }
+        text[length] = 0;
+        path = text[0] == '/' ? is_path_format("%s", text) : is_path_join(folder->directory, text);
+        if (stat(path.text, about) != 0) {
+            return -1;
+        }
+        about->st_ctim = entry.st_ctim; /* it came when the link came */
+    }
+    if (target != NULL) {
+        *target = path;
+    }
+    return 0;
+}
+
+int is_folder_is_done(is_folder *folder, const char *name, is_identity identity)
+{
+    int marked = is_marks_has(folder->marks, name, identity);
+    if (marked != 1 || folder->has_results == NULL) {
+        return marked;
+    }
+    return folder->has_results(folder->user, name) ? 1 : 0;
+}
+
+/* ---- candidates ------------------------------------------------------------------------------ */
+
+void is_candidates_free(is_candidates *candidates)
+{
+    for (size_t i = 0; i < candidates->count; ++i) {
+        free(candidates->items[i].name);
+    }
+    free(candidates->items);
+    *candidates = (is_candidates){0};
+}
+
+static int compare_candidates(const void *left, const void *right)
+{
+    const is_candidate *a = left, *b = right;
+    return a->arrived_ns != b->arrived_ns ? (a->arrived_ns < b->arrived_ns ? -1 : 1)
+                                          : strcmp(a->name, b->name);
+}
+
+static int add_candidate(is_candidates *list, const char *name, const struct stat *about)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
+        is_candidate *items = realloc(list->items, capacity * sizeof *items);
+        if (items == NULL) {
+            return -1;
+        }
+        list->items = items;
+        list->capacity = capacity;
+    }
+    is_candidate *item = &list->items[list->count];
+    item->name = strdup(name);
+    item->arrived_ns =
+        (int64_t)about->st_ctim.tv_sec * INT64_C(1000000000) + about->st_ctim.tv_nsec;
+    return item->name != NULL ? (list->count++, 0) : -1;
+}
+
+/* Says why a name that should be work is none, unless it has simply gone. */
+static void note_unusable(is_folder *folder, const char *path, const char *name, int cause)
+{
+    if (is_path_exists(path)) {
+        is_folder_note(folder, name, "%s: %s, expected a file; it is left where it is", path,
+                       cause == ENOENT ? "found a link that leads nowhere" : strerror(cause));
+    }
+}
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode)    ? "a folder"
+           : S_ISSOCK(mode) ? "a socket"
+           : S_ISFIFO(mode) ? "a pipe"
+                            : "a device";
+}
+
+/* 0 or -1 with errno. */
+static int consider(is_folder *folder, const char *name, const is_names *busy, is_candidates *out)
+{
+    struct stat about;
+    is_path path = is_path_join(folder->directory, name);
+    if (!is_folder_is_work(folder, name) || is_names_have(busy, name)) {
+        return 0;
+    }
+    if (is_folder_look(folder, path.text, NULL, &about) != 0) {
+        if (errno == ENOMEM) {
+            return -1;
+        }
+        note_unusable(folder, path.text, name, errno);
+        return 0;
+    }
+    if (!S_ISREG(about.st_mode)) {
+        is_folder_note(folder, name, "%s: found %s, expected a file; it is left where it is",
+                       path.text, kind_of(about.st_mode));
+        return 0;
+    }
+    if (strlen(name) > IS_CLAIM_NAME_MAX) {
+        is_folder_note(folder, name,
+                       "%s: found a name of %zu bytes, expected at most %d; it is left where it is",
+                       path.text, strlen(name), IS_CLAIM_NAME_MAX);
+        return 0;
+    }
+    int done = is_folder_is_done(folder, name, is_identity_of(&about));
+    return done == 0 ? add_candidate(out, name, &about) : done < 0 ? -1 : 0;
+}
+
+/* Names that somebody is at work on: a newer file of that name waits until he has finished, since
+ * both would have the same output. */
+static int list_busy(const is_folder *folder, is_names *busy)
+{
+    is_names workers;
+    int result = is_folder_list(folder->claimed.text, &workers);
+    for (size_t i = 0; i < workers.count && result == 0; ++i) {
+        is_names files;
+        result = is_folder_list(is_path_join(folder->claimed.text, workers.items[i]).text, &files);
+        if (result != 0 && (errno == ENOENT || errno == ENOTDIR || errno == ESTALE)) {
+            result = 0; /* gone since */
+        }
+        for (size_t j = 0; j < files.count && result == 0; ++j) {
+            uint32_t attempt;
+            const char *name = is_folder_parse(files.items[j], &attempt);
+            result = name != NULL ? is_names_add(busy, name) : 0;
+        }
+        int cause = errno;
+        is_names_free(&files);
+        errno = cause;
+    }
+    int cause = errno;
+    is_names_free(&workers);
+    is_names_sort(busy);
+    errno = cause;
+    return result;
+}
+
+int is_folder_scan(is_folder *folder, is_candidates *out, is_error *error)
+{
+    is_names files, busy = {0};
+    *out = (is_candidates){0};
+    /* In this order: who claims a file between the two is seen in the second. */
+    int result = is_folder_list(folder->directory, &files);
+    if (result == 0) {
+        result = list_busy(folder, &busy);
+    }
+    for (size_t i = 0; i < files.count && result == 0; ++i) {
+        result = consider(folder, files.items[i], &busy, out);
+    }
+    int cause = errno;
+    is_names_free(&files);
+    is_names_free(&busy);
+    if (result != 0) {
+        is_candidates_free(out);
+        errno = cause;
+        return is_spool_error(error, folder->directory, "cannot be looked through for work", NULL);
+    }
+    if (out->count > 1) {
+        qsort(out->items, out->count, sizeof *out->items, compare_candidates);
+    }
+    return IS_OK;
+}

@@ -1,0 +1,354 @@
+/* What happens to claims on files: kept alive, ended in one of three ways, counted.
+ *
+ * The order of operations of each way is such that a process killed between any two of them leaves
+ * either a claim as it was, which somebody takes over, or the end of the work with something left
+ * to clear away, which take() does (docs/spool.md has the table).
+ */
+#include "pipeline/error.h"
+#include "pipeline/spool/folder_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void is_folder_destroy(void *self)
+{
+    is_folder *folder = self;
+    if (folder->owner) {
+        is_lease_remove(folder->home.text);
+    }
+    is_lock_remove(folder->lock_path.text, folder->lock);
+    for (size_t i = 0; i < folder->held_count; ++i) {
+        free(folder->held[i].name);
+    }
+    free(folder->held);
+    is_candidates_free(&folder->waiting);
+    is_names_free(&folder->noted);
+    is_marks_destroy(folder->marks);
+    free(folder->directory);
+    free(folder->pattern);
+    free(folder->worker);
+    free(folder->quarantine_folder);
+    free(folder);
+}
+
+/* ---- claims that are held -------------------------------------------------------------------- */
+
+/* A held claim whose file is gone is lost for good: a new file of that name is another claim. */
+static bool still_there(is_held *held)
+{
+    held->lost = held->lost || !is_path_exists(held->file.text);
+    return !held->lost;
+}
+
+static is_held *find_ticket(const is_folder *folder, uint64_t ticket)
+{
+    for (size_t i = 0; i < folder->held_count; ++i) {
+        if (folder->held[i].ticket == ticket) {
+            return &folder->held[i];
+        }
+    }
+    return NULL;
+}
+
+static void drop(is_folder *folder, is_held *held)
+{
+    free(held->name);
+    *held = folder->held[--folder->held_count];
+}
+
+/* The held claim that is to be ended; NULL: it was ended before or is lost, and is dropped. */
+static is_held *find_to_end(is_folder *folder, const is_claim *claim)
+{
+    is_held *held = find_ticket(folder, claim->ticket);
+    if (held != NULL && !still_there(held)) {
+        drop(folder, held);
+        return NULL;
+    }
+    return held;
+}
+
+static int folder_extend(void *self, size_t *lost, is_error *error)
+{
+    is_folder *folder = self;
+    int status = is_folder_beat(folder, error);
+    *lost = 0;
+    for (size_t i = 0; i < folder->held_count && status == IS_OK; ++i) {
+        *lost += still_there(&folder->held[i]) ? 0 : 1;
+    }
+    return status;
+}
+
+static int folder_holds(void *self, const is_claim *claim, bool *held, is_error *error)
+{
+    (void)error;
+    is_held *found = find_ticket(self, claim->ticket);
+    *held = found != NULL && still_there(found);
+    return IS_OK;
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+/* Whether the file is the one that was claimed, which somebody may have written over meanwhile:
+ * 1, 0, -1 with errno. */
+static int unchanged(const is_folder *folder, const is_held *held)
+{
+    struct stat about;
+    if (is_folder_look(folder, held->file.text, NULL, &about) != 0) {
+        return errno == ENOENT ? 0 : -1;
+    }
+    return is_identity_same(is_identity_of(&about), held->identity) ? 1 : 0;
+}
+
+/* The mark is on the medium before the file goes back: between the two, the file is still claimed,
+ * and who takes it over finds the mark and only puts it back. */
+static int keep(is_folder *folder, const is_held *held, bool *there, is_error *error)
+{
+    if (is_marks_set(folder->marks, held->name, held->identity) != 0) {
+        int cause = errno;
+        *there = is_path_exists(held->file.text);
+        errno = cause;
+        return *there ? is_spool_error(error, folder->marks_folder.text,
+                                       "cannot mark a file as done in it", NULL)
+                      : IS_OK;
+    }
+    return is_folder_put_back(folder, held->file.text, held->name, true, there, error);
+}
+
+/* The claimed file's folder forgets it for good before anybody relies on that. */
+static int sync_home(const is_folder *folder, is_error *error)
+{
+    return is_folder_sync(folder->home.text) == 0 || errno == ENOENT
+               ? IS_OK
+               : is_spool_error(error, folder->home.text, "cannot be written to the medium", NULL);
+}
+
+static int move_away(const is_folder *folder, const is_held *held, bool *there, is_error *error)
+{
+    is_path where;
+    if (is_move_numbered(held->file.text, folder->done.text, held->name, &where) == 0) {
+        *there = true;
+        return is_folder_sync(folder->done.text) == 0
+                   ? sync_home(folder, error)
+                   : is_spool_error(error, folder->done.text, "cannot be written to the medium",
+                                    NULL);
+    }
+    int cause = errno;
+    *there = is_path_exists(held->file.text);
+    errno = cause;
+    return *there ? is_spool_error(error, held->file.text, "cannot be moved to done/", NULL)
+                  : IS_OK;
+}
+
+static int delete (const is_folder *folder, const is_held *held, bool *there, is_error *error)
+{
+    *there = unlink(held->file.text) == 0;
+    if (*there) {
+        return sync_home(folder, error);
+    }
+    return errno == ENOENT ? IS_OK
+                           : is_spool_error(error, held->file.text, "cannot be deleted", NULL);
+}
+
+static int folder_done(void *self, const is_claim *claim, is_after after, bool *held,
+                       is_error *error)
+{
+    is_folder *folder = self;
+    is_held *found = find_to_end(folder, claim);
+    if (found == NULL) {
+        return IS_OK;
+    }
+    int status, same = unchanged(folder, found);
+    if (same < 0) {
+        status = is_spool_error(error, found->file.text, "cannot be examined", NULL);
+    } else if (same == 0) {
+        is_folder_note(folder, found->file.text,
+                       "%s: was written over while it was worked on; it is new work again",
+                       found->name);
+        status = is_folder_put_back(folder, found->file.text, found->name, false, held, error);
+    } else if (after == IS_AFTER_KEEP) {
+        status = keep(folder, found, held, error);
+    } else if (after == IS_AFTER_MOVE) {
+        status = move_away(folder, found, held, error);
+    } else {
+        status = delete (folder, found, held, error);
+    }
+    if (status == IS_OK) {
+        drop(folder, found);
+    }
+    return status;
+}
+
+static int folder_fail(void *self, const is_claim *claim, const char *reason, bool *held,
+                       is_error *error)
+{
+    is_folder *folder = self;
+    is_held *found = find_to_end(folder, claim);
+    if (found == NULL) {
+        return IS_OK;
+    }
+    const is_quarantine quarantine = {.folder = folder->quarantine_folder,
+                                      .near = folder->near.text};
+    int status =
+        is_quarantine_move(&quarantine, found->file.text, found->name, reason, held, NULL, error);
+    if (status == IS_OK) {
+        status = sync_home(folder, error);
+    }
+    if (status == IS_OK) {
+        drop(folder, found);
+    }
+    return status;
+}
+
+static int folder_give_back(void *self, const is_claim *claim, bool *held, is_error *error)
+{
+    is_folder *folder = self;
+    is_held *found = find_to_end(folder, claim);
+    if (found == NULL) {
+        return IS_OK;
+    }
+    int status = is_folder_put_back(folder, found->file.text, found->name, false, held, error);
+    if (status == IS_OK) {
+        drop(folder, found);
+    }
+    return status;
+}
+
+/* ---- new work -------------------------------------------------------------------------------- */
+
+static int check_new_name(const is_folder *folder, const char *path, const char *name,
+                          is_error *error)
+{
+    if (strchr(name, '/') == NULL && *name != 0 && strlen(name) <= IS_CLAIM_NAME_MAX &&
+        is_folder_is_work(folder, name)) {
+        return IS_OK;
+    }
+    errno = EINVAL;
+    return is_error_set(error, IS_E_OUTPUT,
+                        "%s: cannot become work in %s as '%s'; expected a name of at most %d bytes "
+                        "that fits %s and does not start with '.' or end in .part or .tmp",
+                        path, folder->directory, name, IS_CLAIM_NAME_MAX, folder->pattern);
+}
+
+static int folder_put(void *self, const char *path, const char *name, is_error *error)
+{
+    is_folder *folder = self;
+    struct stat about;
+    const char *slash = strrchr(path, '/');
+    name = name != NULL ? name : slash != NULL ? slash + 1 : path;
+    int status = check_new_name(folder, path, name, error);
+    if (status != IS_OK) {
+        return status;
+    }
+    /* Who puts a file there means it to be done, again if need be. */
+    if (lstat(path, &about) != 0 || (S_ISREG(about.st_mode) && is_file_sync(path) != 0)) {
+        return is_spool_error(error, path, "cannot become work", NULL);
+    }
+    if (!S_ISREG(about.st_mode)) {
+        errno = EINVAL;
+        return is_error_set(error, IS_E_OUTPUT, "%s: cannot become work: expected a file", path);
+    }
+    int marked = is_marks_has(folder->marks, name, is_identity_of(&about));
+    if (marked < 0 || (marked == 1 && is_marks_remove(folder->marks, name) != 0)) {
+        return is_spool_error(error, folder->marks_folder.text, "cannot remove a mark from it",
+                              NULL);
+    }
+    is_path to = is_path_join(folder->directory, name);
+    if (is_move(path, to.text) != 0) {
+        return is_spool_error(error, path, "cannot be moved into the input folder",
+                              errno == EEXIST ? "a file of that name waits there: choose another"
+                                              : NULL);
+    }
+    return is_folder_sync(folder->directory) == 0
+               ? IS_OK
+               : is_spool_error(error, folder->directory, "cannot be written to the medium", NULL);
+}
+
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+typedef bool (*counts_name)(const char *name);
+
+static bool is_claimed(const char *name)
+{
+    uint32_t attempt;
+    return is_folder_parse(name, &attempt) != NULL;
+}
+
+static bool is_any(const char *name)
+{
+    return name[0] != '.';
+}
+
+static bool is_reason(const char *name)
+{
+    static const char ending[] = ".reason";
+    size_t length = strlen(name), tail = strlen(ending);
+    return name[0] != '.' && length > tail && strcmp(name + length - tail, ending) == 0;
+}
+
+/* Adds the names in a folder; none where it is missing. */
+static int count_names(const char *path, counts_name counts, uint64_t *sum, is_error *error)
+{
+    is_names names;
+    int result = is_folder_list(path, &names);
+    for (size_t i = 0; i < names.count; ++i) {
+        *sum += counts(names.items[i]) ? 1 : 0;
+    }
+    int cause = errno;
+    is_names_free(&names);
+    errno = cause;
+    return result == 0 || cause == ENOENT || cause == ENOTDIR || cause == ESTALE
+               ? IS_OK
+               : is_spool_error(error, path, "cannot be looked through", NULL);
+}
+
+static int count_claimed(const is_folder *folder, is_claims_counts *out, is_error *error)
+{
+    is_names workers;
+    int status = IS_OK;
+    if (is_folder_list(folder->claimed.text, &workers) != 0) {
+        status = is_spool_error(error, folder->claimed.text, "cannot be looked through", NULL);
+    }
+    for (size_t i = 0; i < workers.count && status == IS_OK; ++i) {
+        bool mine = strcmp(workers.items[i], folder->worker) == 0;
+        status = count_names(is_path_join(folder->claimed.text, workers.items[i]).text, is_claimed,
+                             mine ? &out->mine : &out->others, error);
+    }
+    int cause = errno;
+    is_names_free(&workers);
+    errno = cause;
+    return status;
+}
+
+static int folder_stat(void *self, is_claims_counts *out, is_error *error)
+{
+    is_folder *folder = self;
+    is_candidates waiting;
+    int status = is_folder_scan(folder, &waiting, error);
+    if (status != IS_OK) {
+        return status;
+    }
+    out->waiting = waiting.count;
+    is_candidates_free(&waiting);
+    status = count_claimed(folder, out, error);
+    if (status == IS_OK) {
+        status = count_names(folder->marks_folder.text, is_any, &out->done, error);
+    }
+    if (status == IS_OK) {
+        status = count_names(folder->done.text, is_any, &out->done, error);
+    }
+    return status == IS_OK
+               ? count_names(folder->quarantine_folder, is_reason, &out->quarantined, error)
+               : status;
+}
+
+const is_claims_functions is_folder_functions = {.destroy = is_folder_destroy,
+                                                 .put = folder_put,
+                                                 .take = is_folder_take,
+                                                 .extend = folder_extend,
+                                                 .holds = folder_holds,
+                                                 .done = folder_done,
+                                                 .fail = folder_fail,
+                                                 .give_back = folder_give_back,
+                                                 .stat = folder_stat};

@@ -1,0 +1,202 @@
+#include "tests/support/claims_folder.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static void take_note(void *user, const char *line)
+{
+    claims_folder *place = user;
+    place->notes++;
+    snprintf(place->note, sizeof place->note, "%.*s", CLAIMS_PATH - 1, line);
+}
+
+void claims_folder_open(claims_folder *place)
+{
+    *place = (claims_folder){.folder = scratch_create()};
+    scratch_path(&place->folder, "in", place->input);
+    ck_assert_int_eq(mkdir(place->input, 0777), 0);
+    place->options = (is_folder_claims_options){.directory = place->input,
+                                                .pattern = "*.npy",
+                                                .lease = 60.0,
+                                                .note = take_note,
+                                                .user = place};
+}
+
+void claims_folder_close(claims_folder *place)
+{
+    scratch_remove(&place->folder);
+}
+
+const char *claims_path(const claims_folder *place, const char *name, char path[CLAIMS_PATH])
+{
+    snprintf(path, CLAIMS_PATH, "%s/%s", place->input, name);
+    return path;
+}
+
+bool claims_exists(const claims_folder *place, const char *name)
+{
+    char path[CLAIMS_PATH];
+    struct stat about;
+    return lstat(claims_path(place, name, path), &about) == 0;
+}
+
+static int64_t changed_ns(const char *path)
+{
+    struct stat about;
+    ck_assert_int_eq(lstat(path, &about), 0);
+    return (int64_t)about.st_ctim.tv_sec * 1000000000 + about.st_ctim.tv_nsec;
+}
+
+void claims_add(const claims_folder *place, const char *name, const char *text)
+{
+    char clock[SCRATCH_PATH], part[SCRATCH_PATH], path[CLAIMS_PATH];
+    scratch_path(&place->folder, "clock", clock);
+    scratch_path(&place->folder, "part", part);
+    /* Written before the old one goes, so that it gets no inode of one that is gone, and when the
+     * file system's clock, which ticks every few ms, has gone on. */
+    scratch_write(clock, "", 0);
+    const int64_t before = changed_ns(clock);
+    do {
+        scratch_write(part, text, strlen(text));
+    } while (changed_ns(part) == before);
+    ck_assert_int_eq(rename(part, claims_path(place, name, path)), 0);
+}
+
+void claims_assert_text(const claims_folder *place, const char *name, const char *text)
+{
+    char path[CLAIMS_PATH];
+    size_t size;
+    unsigned char *found = scratch_read(claims_path(place, name, path), &size);
+    found[size] = 0;
+    ck_assert_str_eq((const char *)found, text);
+    free(found);
+}
+
+size_t claims_count(const claims_folder *place, const char *folder)
+{
+    char path[CLAIMS_PATH];
+    size_t count = 0;
+    DIR *names = opendir(claims_path(place, folder, path));
+    for (const struct dirent *entry; names != NULL && (entry = readdir(names)) != NULL;) {
+        count += entry->d_name[0] != '.';
+    }
+    if (names != NULL) {
+        closedir(names);
+    }
+    return count;
+}
+
+void claims_age_lease(const claims_folder *place, const char *worker, double seconds)
+{
+    char name[SCRATCH_PATH], path[CLAIMS_PATH];
+    struct timespec times[2];
+    snprintf(name, sizeof name, ".icestream/claimed/%s/.lease", worker);
+    ck_assert_int_eq(clock_gettime(CLOCK_REALTIME, &times[0]), 0);
+    times[0].tv_sec -= (time_t)seconds;
+    times[1] = times[0];
+    ck_assert_int_eq(utimensat(AT_FDCWD, claims_path(place, name, path), times, 0), 0);
+}
+
+/* ---- workers --------------------------------------------------------------------------------- */
+
+is_claims claims_worker(claims_folder *place, const char *worker, double lease)
+{
+    is_claims claims;
+    is_error error;
+    place->options.worker = worker;
+    place->options.lease = lease;
+    ck_assert_msg(is_folder_claims_create(&place->options, &claims, &error) == IS_OK, "%s",
+                  error.text);
+    return claims;
+}
+
+is_claim claims_take(const is_claims *claims, const char *name)
+{
+    is_claim claim;
+    size_t count = 0;
+    is_error error;
+    ck_assert_msg(is_claims_take(claims, 1, &claim, &count, &error) == IS_OK, "%s", error.text);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_str_eq(claim.name, name);
+    return claim;
+}
+
+void claims_take_none(const is_claims *claims)
+{
+    is_claim claim;
+    size_t count = 0;
+    is_error error;
+    ck_assert_msg(is_claims_take(claims, 1, &claim, &count, &error) == IS_OK, "%s", error.text);
+    ck_assert_uint_eq(count, 0);
+}
+
+bool claims_hold(const is_claims *claims, const is_claim *claim)
+{
+    bool held;
+    ck_assert_int_eq(is_claims_holds(claims, claim, &held, NULL), IS_OK);
+    return held;
+}
+
+bool claims_done(const is_claims *claims, is_claim *claim, is_after after)
+{
+    bool held;
+    is_error error;
+    ck_assert_msg(is_claims_done(claims, claim, after, &held, &error) == IS_OK, "%s", error.text);
+    is_claim_free(claim);
+    return held;
+}
+
+bool claims_fail(const is_claims *claims, is_claim *claim, const char *reason)
+{
+    bool held;
+    is_error error;
+    ck_assert_msg(is_claims_fail(claims, claim, reason, &held, &error) == IS_OK, "%s", error.text);
+    is_claim_free(claim);
+    return held;
+}
+
+bool claims_give_back(const is_claims *claims, is_claim *claim)
+{
+    bool held;
+    is_error error;
+    ck_assert_msg(is_claims_give_back(claims, claim, &held, &error) == IS_OK, "%s", error.text);
+    is_claim_free(claim);
+    return held;
+}
+
+void claims_assert_counts(const is_claims *claims, is_claims_counts expected)
+{
+    is_claims_counts found;
+    is_error error;
+    ck_assert_msg(is_claims_stat(claims, &found, &error) == IS_OK, "%s", error.text);
+    ck_assert_uint_eq(found.waiting, expected.waiting);
+    ck_assert_uint_eq(found.mine, expected.mine);
+    ck_assert_uint_eq(found.others, expected.others);
+    ck_assert_uint_eq(found.done, expected.done);
+    ck_assert_uint_eq(found.quarantined, expected.quarantined);
+}
+
+bool claims_forbid_noreplace(void)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_renameat2, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[4])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 22 /* EINVAL */),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const struct sock_fprog program = {.len = sizeof rules / sizeof *rules, .filter = rules};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
