@@ -222,7 +222,7 @@ static void compute_pieces(is_job *job, void *thread_state)
 
 static uint64_t piece_of(const cpu_device *cpu, uint64_t photons)
 {
-    const uint64_t share = photons / (cpu->threads * BATCHES_PER_THREAD) + 1;
+    const uint64_t share = photons / ((uint64_t)cpu->threads * BATCHES_PER_THREAD) + 1;
     return share < LEAST_BATCH_PHOTONS ? LEAST_BATCH_PHOTONS
            : share > IS_BATCH_PHOTONS  ? IS_BATCH_PHOTONS
                                        : share;
