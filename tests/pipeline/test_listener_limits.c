@@ -3,6 +3,7 @@
 #include "tests/support/listener_world.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +214,37 @@ START_TEST(test_spool_folder_goes_away)
 }
 END_TEST
 
+/* ---- no descriptors left ----------------------------------------------------------------------
+ */
+
+START_TEST(test_no_descriptors_left)
+{
+    listener_world *world = world_open();
+    world_client client;
+    struct rlimit before, none;
+    world->releases = true;
+    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    uv_run(&world->loop, UV_RUN_NOWAIT); /* opens what the loop itself needs */
+    world_start(world, &client, client_talk_three, NULL);
+    int lowest_free = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ck_assert_int_ge(lowest_free, 0);
+    close(lowest_free);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = (rlim_t)lowest_free;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    world_wait_report(world, IS_LISTENER_TROUBLE, "cannot take another client for now: Too many");
+    for (int i = 0; i < 3; ++i) {
+        world_turn(world); /* once a second, without telling it again */
+    }
+    ck_assert_uint_eq(world->report_count, 1);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    world_join(world, &client, 1);
+    ck_assert_uint_eq(world->message_count, 3);
+    world_close(world);
+}
+END_TEST
+
 /* ---- stopping ---------------------------------------------------------------------------------
  */
 
@@ -294,6 +326,7 @@ int main(void)
     tcase_add_test(tests, test_unread_answers);
     tcase_add_test(tests, test_no_room_for_a_message);
     tcase_add_test(tests, test_spool_folder_goes_away);
+    tcase_add_test(tests, test_no_descriptors_left);
     tcase_add_test(tests, test_stop_keeps_who_waits_for_results);
     tcase_add_test(tests, test_close_in_the_middle);
     suite_add_tcase(suite, tests);
