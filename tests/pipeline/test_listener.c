@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -264,6 +265,84 @@ START_TEST(test_who_does_not_wait_for_answers)
 }
 END_TEST
 
+/* A client that does anything, and ends anyhow; `user`: its number in the test. */
+static void do_anything(world_client *client)
+{
+    const unsigned *number = client->user;
+    uint64_t random = 99 + *number;
+    const struct linger at_once = {.l_onoff = 1};
+    for (uint64_t actions = 1 + test_word(&random) % 6; actions > 0; --actions) {
+        size_t size;
+        unsigned char *bytes = world_message(*number, (uint32_t)(test_word(&random) % 800), &size);
+        uint64_t action = test_word(&random) % 8;
+        size_t sent = action < 5 ? size : test_word(&random) % size;
+        if (action == 7 && sent > 0) {
+            bytes[test_word(&random) % sent] ^= (unsigned char)(1 + test_word(&random) % 255);
+        }
+        /* It may have been sent away before: whatever of this arrives. */
+        (void)send(client->descriptor, bytes, sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        free(bytes);
+    }
+    switch (test_word(&random) % 4) {
+    case 0:
+        (void)setsockopt(client->descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        break;
+    case 1:
+        (void)shutdown(client->descriptor, SHUT_WR);
+        break;
+    case 2: {
+        char answers[100];
+        (void)shutdown(client->descriptor, SHUT_WR);
+        while (recv(client->descriptor, answers, sizeof answers, 0) > 0) {
+        }
+        break;
+    }
+    default:
+        break;
+    }
+    close(client->descriptor);
+    client->descriptor = -1;
+}
+
+/* Hundreds of them: what is delivered is whole, nothing else is left, everybody is gone. */
+START_TEST(test_storm)
+{
+    enum { AT_A_TIME = 24, ROUNDS = 6 };
+    for (unsigned kind = 0; kind < 2; ++kind) {
+        listener_world *world = world_open();
+        world_client clients[AT_A_TIME];
+        unsigned numbers[AT_A_TIME];
+        world->options.address = kind == 0 ? world->socket : "127.0.0.1:0";
+        world->options.credits = 1;
+        world->releases = true;
+        ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+        for (unsigned round = 0; round < ROUNDS; ++round) {
+            for (unsigned i = 0; i < AT_A_TIME; ++i) {
+                numbers[i] = round * AT_A_TIME + i;
+                world_start(world, &clients[i], do_anything, &numbers[i]);
+            }
+            world_join(world, clients, AT_A_TIME);
+            world->report_count = 0;
+        }
+        world_wait_clients(world, 0);
+        while (world_files(world, ".part") > 0) {
+            world_turn(world);
+        }
+        ck_assert_uint_gt(world->message_count, ROUNDS);
+        ck_assert_uint_eq(world_files(world, ".steps.npy"), world->message_count);
+        for (unsigned i = 0; i < world->message_count; ++i) {
+            /* One byte may have been changed within the rows or the header, but none is missing. */
+            size_t size;
+            unsigned char *file = scratch_read(world->messages[i].path, &size);
+            ck_assert_uint_eq(size, world->messages[i].about.bytes);
+            ck_assert_mem_eq(file, "\x93NUMPY", 6);
+            free(file);
+        }
+        world_close(world);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("listener");
@@ -274,6 +353,7 @@ int main(void)
     tcase_add_test(tests, test_many_clients);
     tcase_add_test(tests, test_bad_clients_harm_nobody);
     tcase_add_test(tests, test_who_does_not_wait_for_answers);
+    tcase_add_test(tests, test_storm);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
