@@ -1,5 +1,6 @@
 #include "pipeline/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -28,16 +29,63 @@ int is_status_exit(int status)
     return 1;
 }
 
-int is_error_set(is_error *error, int status, const char *format, ...)
+static void fill(is_error *error, int status, int cause, const char *format, va_list arguments)
+    __attribute__((format(printf, 4, 0)));
+
+static void fill(is_error *error, int status, int cause, const char *format, va_list arguments)
 {
     if (error) {
-        va_list arguments;
-        va_start(arguments, format);
         vsnprintf(error->text, sizeof error->text, format, arguments);
-        va_end(arguments);
         error->status = status;
+        error->cause = cause;
     }
+}
+
+int is_error_set(is_error *error, int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, status, 0, format, arguments);
+    va_end(arguments);
     return status;
+}
+
+int is_error_set_cause(is_error *error, int status, int cause, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, status, cause, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+bool is_error_no_room(const is_error *error)
+{
+    return error->status != IS_OK && (error->cause == ENOSPC || error->cause == EDQUOT);
+}
+
+bool is_error_may_pass(const is_error *error)
+{
+    switch (error->status == IS_OK ? 0 : error->cause) {
+    case ENOSPC:
+    case EDQUOT:
+    case EIO:
+    case EAGAIN:
+    case EINTR:
+    case ESTALE:
+    case ETIMEDOUT:
+    case ENOLCK:
+    case ENFILE:
+    case EMFILE:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case EREMOTEIO:
+        return true;
+    default:
+        return false;
+    }
 }
 
 int is_error_add(is_error *error, int status, const char *format, ...)
@@ -46,6 +94,7 @@ int is_error_add(is_error *error, int status, const char *format, ...)
         return status;
     if (error->status == IS_OK) {
         error->status = status;
+        error->cause = 0;
         error->text[0] = 0;
     }
     /* The tail is kept free for the line that counts what did not fit. */

@@ -47,6 +47,7 @@ typedef enum is_status {
  * Several errors of one file are separated by newlines. */
 typedef struct is_error {
     int status; /* an is_status */
+    int cause;  /* the errno behind it, where a system call failed; else 0 */
     char text[8192];
 } is_error;
 
@@ -129,12 +130,20 @@ typedef struct is_run_options {
     bool force;               /* overwrite existing hit files */
     bool resume;              /* skip outputs that are complete and match; recompute the rest */
     bool quiet;               /* no progress */
+    bool fail_fast;           /* a full disk or another trouble that may pass ends the run */
+    bool log_json;            /* progress as JSON, an object per line */
     FILE *progress;           /* people read this; NULL: none */
     const char *summary_path; /* NULL: summary.json in the sink's directory */
+    const char *metrics_path; /* instead of metrics.file, or NULL */
+    double time_limit;        /* s after which the run stops as after a signal; 0: none */
+    bool tell_unfinished;     /* a signal that leaves work is IS_E_UNFINISHED, too */
 } is_run_options;
 
 /* Runs the configured sources through to hit files. SIGINT and SIGTERM drain and end the run with
- * IS_E_INTERRUPTED / IS_E_TERMINATED; IS_E_INPUT: finished, but some files were set aside. */
+ * IS_E_INTERRUPTED / IS_E_TERMINATED; IS_E_INPUT: finished, but some files were set aside;
+ * IS_E_UNFINISHED: the time limit came first. What may pass (a full disk, EIO, ESTALE, ...) is
+ * tried again, for a full disk as long as it takes. SIGUSR1 tells how far the run is, SIGHUP opens
+ * the journal anew. */
 int is_run(const is_config *config, const is_run_options *options, is_error *error);
 
 /* Writes the configured workload as one step file; "-": to standard output. */

@@ -20,6 +20,12 @@
     X(FORCE, "force", 'f', NULL, "overwrite existing outputs")                                     \
     X(RESUME, "resume", 0, NULL, "keep outputs that are complete and match, make the others")      \
     X(QUIET, "quiet", 'q', NULL, "no progress on standard error")                                  \
+    X(FAIL_FAST, "fail-fast", 0, NULL, "end at a full disk or other trouble that may pass")        \
+    X(LOG, "log", 0, "FORMAT", "text (for people) or json: an object per line")                    \
+    X(METRICS, "metrics", 0, "FILE", "short for --set metrics.file=FILE")                          \
+    X(TIME_LIMIT, "time-limit", 0, "S", "stop after so many seconds; exit 75 if work is left")     \
+    X(UNFINISHED_EXIT, "unfinished-exit", 0, "N",                                                  \
+      "75 or 85: the exit status where a signal or the time limit left work")                      \
     X(SUMMARY, "summary", 0, "FILE", "where to write the summary of the run")                      \
     X(OUTPUT, "output", 'o', "FILE", "the step file to write; - is standard output")               \
     X(VERIFY, "verify", 0, NULL, "read all rows: check digests, fields and order")                 \
@@ -121,6 +127,26 @@ static int load_first_config(const arguments *given, is_config **out, is_error *
                        error);
 }
 
+/* Those of `run` that are more than a switch. */
+static int take_run_options(const arguments *given, is_run_options *options, is_error *error)
+{
+    long limit = 0, unfinished = 75;
+    const char *log = given->given[OPTION_LOG] ? given->values[OPTION_LOG] : "text";
+    options->log_json = strcmp(log, "json") == 0;
+    if (!options->log_json && strcmp(log, "text") != 0) {
+        return usage_fault(error, "--log: found '%.64s', expected text or json", log);
+    }
+    int status = take_whole(given, OPTION_TIME_LIMIT, 1, 100000000, &limit, error);
+    if (status == IS_OK) {
+        status = take_whole(given, OPTION_UNFINISHED_EXIT, 75, 85, &unfinished, error);
+    }
+    if (status == IS_OK && unfinished != 75 && unfinished != 85) {
+        return usage_fault(error, "--unfinished-exit: found '%ld', expected 75 or 85", unfinished);
+    }
+    options->time_limit = (double)limit;
+    return status;
+}
+
 static int command_run(const arguments *given, is_error *error)
 {
     is_config *config = NULL;
@@ -131,12 +157,18 @@ static int command_run(const arguments *given, is_error *error)
     if (given->given[OPTION_PRINT_CONFIG]) {
         status = is_config_print(config, stdout, error);
     } else {
-        const is_run_options options = {.force = given->given[OPTION_FORCE],
-                                        .resume = given->given[OPTION_RESUME],
-                                        .quiet = given->given[OPTION_QUIET],
-                                        .progress = stderr,
-                                        .summary_path = given->values[OPTION_SUMMARY]};
-        status = is_run(config, &options, error);
+        is_run_options options = {.force = given->given[OPTION_FORCE],
+                                  .resume = given->given[OPTION_RESUME],
+                                  .quiet = given->given[OPTION_QUIET],
+                                  .fail_fast = given->given[OPTION_FAIL_FAST],
+                                  .tell_unfinished = given->given[OPTION_UNFINISHED_EXIT],
+                                  .progress = stderr,
+                                  .metrics_path = given->values[OPTION_METRICS],
+                                  .summary_path = given->values[OPTION_SUMMARY]};
+        status = take_run_options(given, &options, error);
+        if (status == IS_OK) {
+            status = is_run(config, &options, error);
+        }
     }
     is_config_destroy(config);
     return status;
@@ -322,11 +354,14 @@ typedef struct program_command {
 
 static const program_command commands[] = {
     {"run", "[CONFIG]", "carries the photons of step files to hit files",
-     "The files are those of source.files, a.steps.npy becomes a.hits.npy in sink.directory.\n"
+     "The files are those of source.files, or are claimed in source.directory; a.steps.npy "
+     "becomes\n"
+     "a.hits.npy in sink.directory.\n"
      "Without CONFIG every setting has its default.",
      0, 1,
      ALLOW(SET) | ALLOW(PRINT_CONFIG) | ALLOW(FORCE) | ALLOW(RESUME) | ALLOW(QUIET) |
-         ALLOW(SUMMARY),
+         ALLOW(SUMMARY) | ALLOW(FAIL_FAST) | ALLOW(LOG) | ALLOW(METRICS) | ALLOW(TIME_LIMIT) |
+         ALLOW(UNFINISHED_EXIT),
      command_run},
     {"validate", "[CONFIG]", "checks configuration, ice, detector, light and device", NULL, 0, 1,
      ALLOW(SET) | ALLOW(PRINT_EFFECTIVE), command_validate},
@@ -551,7 +586,11 @@ static int end_help(void)
 static int execute(const program_command *command, const arguments *given)
 {
     is_error error = {.status = IS_OK};
-    return end(command->execute(given, &error), &error);
+    int status = command->execute(given, &error);
+    int code = end(status, &error);
+    /* A batch system's own number for "run it again". It was checked when the command began. */
+    bool chosen = status == IS_E_UNFINISHED && given->given[OPTION_UNFINISHED_EXIT];
+    return chosen ? (int)strtol(given->values[OPTION_UNFINISHED_EXIT], NULL, 10) : code;
 }
 
 static int run_command(const program_command *command, int count, char **texts)

@@ -22,8 +22,8 @@ struct is_output {
 
 static int failed(const is_output *output, const char *what, is_error *error)
 {
-    return is_error_set(error, IS_E_OUTPUT, "%s: %s: %s (after %" PRIu64 " bytes)", output->path,
-                        what, strerror(errno), output->size);
+    return is_error_set_cause(error, IS_E_OUTPUT, errno, "%s: %s: %s (after %" PRIu64 " bytes)",
+                              output->path, what, strerror(errno), output->size);
 }
 
 static int exists_error(const is_output *output, is_error *error)

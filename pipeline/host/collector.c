@@ -135,9 +135,9 @@ static int read_hits(int file, is_hit *hits, size_t count, off_t offset, is_erro
             continue;
         }
         if (got <= 0) {
-            return is_error_set(error, IS_E_OUTPUT,
-                                "cannot read back the temporary file of hits: %s",
-                                got < 0 ? strerror(errno) : "it has become shorter");
+            return is_error_set_cause(error, IS_E_OUTPUT, got < 0 ? errno : 0,
+                                      "cannot read back the temporary file of hits: %s",
+                                      got < 0 ? strerror(errno) : "it has become shorter");
         }
         bytes += got;
         left -= (size_t)got;
@@ -306,8 +306,9 @@ static int open_temporary(is_collector *collector, is_error *error)
         }
     }
     if (file < 0) {
-        return is_error_set(error, IS_E_OUTPUT, "%s: cannot make a temporary file for hits: %s",
-                            collector->directory, strerror(errno));
+        return is_error_set_cause(error, IS_E_OUTPUT, errno,
+                                  "%s: cannot make a temporary file for hits: %s",
+                                  collector->directory, strerror(errno));
     }
     collector->file = file;
     return IS_OK;
@@ -324,9 +325,9 @@ static int write_to_temporary(void *user, const is_hit *hits, size_t count, is_e
             continue;
         }
         if (put < 0) {
-            return is_error_set(error, IS_E_OUTPUT,
-                                "%s: cannot write the temporary file of hits: %s",
-                                collector->directory, strerror(errno));
+            return is_error_set_cause(error, IS_E_OUTPUT, errno,
+                                      "%s: cannot write the temporary file of hits: %s",
+                                      collector->directory, strerror(errno));
         }
         bytes += put;
         left -= (size_t)put;

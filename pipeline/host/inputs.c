@@ -54,8 +54,7 @@ char *is_inputs_message_output(const char *directory, uint64_t number)
     return join_path(directory, name, length);
 }
 
-/* a.steps.npy and a.npy give a.hits.npy; any other name gets the ending appended. */
-static char *output_name(const char *directory, const char *path)
+char *is_inputs_output(const char *directory, const char *path)
 {
     static const char *const endings[] = {".steps.npy", ".npy"};
     const char *slash = strrchr(path, '/');
@@ -93,7 +92,7 @@ static int append_input(planner *plan, const char *path, uint64_t bytes)
     input->path = strdup(path);
     bool to_files = strcmp(directory, "-") != 0;
     if (to_files) {
-        input->output = output_name(directory, path);
+        input->output = is_inputs_output(directory, path);
     }
     return input->path != NULL && (!to_files || input->output != NULL) ? IS_OK
                                                                        : out_of_memory(plan);

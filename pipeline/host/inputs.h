@@ -22,6 +22,9 @@ typedef struct is_inputs {
 int is_inputs_plan(const is_config *config, is_inputs *out, is_error *error);
 void is_inputs_free(is_inputs *inputs);
 
+/* The hit file for a step file: DIRECTORY/a.hits.npy for a.steps.npy and a.npy; any other name gets
+ * the ending appended. NULL: out of memory. The caller frees it. */
+char *is_inputs_output(const char *directory, const char *path);
 /* The hit file for message `number` (from 0) of standard input: DIRECTORY/stdin-000000.hits.npy.
  * NULL: out of memory. The caller frees it. */
 char *is_inputs_message_output(const char *directory, uint64_t number);

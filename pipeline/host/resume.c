@@ -74,11 +74,11 @@ int is_run_check_maths(is_run_state *run, is_error *error)
         return status;
     }
     if (may_mix(run->config)) {
-        is_progress_line(&run->progress,
-                         "warning: %zu hit file%s of other maths than this run's, which is %s, "
-                         "and may be kept (device.fallback cpu); the trailer of each tells its own",
-                         count, count == 1 ? " is" : "s are",
-                         is_maths_name(is_device_maths(run->device)));
+        is_run_say(run, IS_EVENT_WARNING,
+                   "%zu hit file%s of other maths than this run's, which is %s, "
+                   "and may be kept (device.fallback cpu); the trailer of each tells its own",
+                   count, count == 1 ? " is" : "s are",
+                   is_maths_name(is_device_maths(run->device)));
         return IS_OK;
     }
     return is_error_copy(error, &found);

@@ -4,37 +4,57 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static void announce(is_run_state *run)
 {
-    is_progress_line(&run->progress, "icestream %s: %zu input%s, ice %s, detector %s (%zu modules)",
-                     IS_VERSION, run->inputs.count, run->inputs.count == 1 ? "" : "s",
-                     run->models->medium->name, run->models->detector->name,
-                     run->models->detector->module_count);
+    char source[512];
+    if (run->common.intake_folder != NULL) {
+        snprintf(source, sizeof source, "%s %.400s", run->intake.watching ? "watching" : "files in",
+                 run->common.intake_folder);
+    } else {
+        snprintf(source, sizeof source, "%zu input%s", run->inputs.count,
+                 run->inputs.count == 1 ? "" : "s");
+    }
+    is_run_say(run, IS_EVENT_MESSAGE, "icestream %s: %s, ice %s, detector %s (%zu modules)",
+               IS_VERSION, source, run->models->medium->name, run->models->detector->name,
+               run->models->detector->module_count);
     char text[512];
     /* A reason that is a warning is told as one. */
     const char *reason = run->device_options.warn ? "" : run->device_options.reason;
-    is_progress_line(&run->progress, "device: %s%s%s%s",
-                     is_device_text(run->device, text, sizeof text), reason[0] != '\0' ? " (" : "",
-                     reason, reason[0] != '\0' ? ")" : "");
+    is_run_say(run, IS_EVENT_MESSAGE, "device: %s%s%s%s",
+               is_device_text(run->device, text, sizeof text), reason[0] != '\0' ? " (" : "",
+               reason, reason[0] != '\0' ? ")" : "");
     is_run_tell_news(run);
 }
 
 static void report(is_run_state *run)
 {
-    double seconds = is_seconds() - run->progress.start;
+    double seconds = is_seconds() - run->events.progress.start;
     double photons = (double)run->account.created;
     char photon_text[32], hit_text[32], rate_text[32];
-    is_progress_line(
-        &run->progress,
-        "%zu file%s done, %zu skipped, %zu set aside, %zu left: %s photons, %s hits in "
-        "%.2f s, %s photons/s (%.3g ns per photon)",
-        is_run_count(run, IS_UNIT_DONE), is_run_count(run, IS_UNIT_DONE) == 1 ? "" : "s",
-        is_run_count(run, IS_UNIT_SKIPPED), is_run_count(run, IS_UNIT_SET_ASIDE),
-        is_run_unfinished(run), is_count_text(photons, photon_text),
-        is_count_text((double)run->account.hits, hit_text), seconds,
-        is_count_text(seconds > 0.0 ? photons / seconds : 0.0, rate_text),
-        photons > 0.0 ? 1e9 * seconds / photons : 0.0);
+    is_run_say(run, IS_EVENT_MESSAGE,
+               "%zu file%s done, %zu skipped, %zu set aside, %zu left: %s photons, %s hits in "
+               "%.2f s, %s photons/s (%.3g ns per photon)",
+               is_run_count(run, IS_UNIT_DONE), is_run_count(run, IS_UNIT_DONE) == 1 ? "" : "s",
+               is_run_count(run, IS_UNIT_SKIPPED), is_run_count(run, IS_UNIT_SET_ASIDE),
+               is_run_unfinished(run), is_count_text(photons, photon_text),
+               is_count_text((double)run->account.hits, hit_text), seconds,
+               is_count_text(seconds > 0.0 ? photons / seconds : 0.0, rate_text),
+               photons > 0.0 ? 1e9 * seconds / photons : 0.0);
+}
+
+/* Names of workers are names of folders; two living processes have different ones. */
+static void name_worker(is_run_state *run)
+{
+    char host[64] = "host";
+    if (run->config->source.worker != NULL) {
+        snprintf(run->worker, sizeof run->worker, "%s", run->config->source.worker);
+        return;
+    }
+    gethostname(host, sizeof host - 1);
+    snprintf(run->worker, sizeof run->worker, "%s-%ld-%llx", host, (long)getpid(),
+             (unsigned long long)(1e3 * is_event_now()));
 }
 
 int is_run(const is_config *config, const is_run_options *options, is_error *error)
@@ -48,7 +68,10 @@ int is_run(const is_config *config, const is_run_options *options, is_error *err
     }
     run->config = config;
     run->options = options;
-    run->progress = is_progress_begin(options->quiet ? NULL : options->progress);
+    name_worker(run);
+    run->start_time = is_event_now();
+    run->events = is_events_begin(options->quiet ? NULL : options->progress,
+                                  options->log_json ? IS_LOG_JSON : IS_LOG_TEXT, run->worker);
     int status = is_run_setup(run, result);
     if (status == IS_OK) {
         announce(run);
@@ -59,6 +82,8 @@ int is_run(const is_config *config, const is_run_options *options, is_error *err
             /* A run whose only fault is the summary is an output error. */
             status = is_error_add(result, late.status, "%s", late.text);
         }
+        is_run_tell_stop(run, result);
+        is_run_publish_last(run);
     }
     is_run_teardown(run);
     free(run);

@@ -11,6 +11,7 @@
 
 enum {
     BATCHES_WITH_WRITERS = 3, /* that the device is not kept waiting for */
+    KEEPER_LINES = 256,       /* of the journal that wait for the disk */
 };
 
 static int check_existing_outputs(const is_run_state *run, is_error *error)
@@ -81,22 +82,57 @@ static int plan_outputs(is_run_state *run, is_error *error)
     return status == IS_OK ? make_directory(directory, error) : status;
 }
 
+/* DIRECTORY/NAME unless the configuration names another place. NULL: out of memory. */
+static char *place_in_sink(const is_run_state *run, const char *configured, const char *name)
+{
+    char *path = NULL;
+    if (configured != NULL) {
+        return strdup(configured);
+    }
+    return asprintf(&path, "%s/%s", run->config->sink.directory, name) >= 0 ? path : NULL;
+}
+
+/* Where bad files go, and the journal. With standard output as the sink there are none unless they
+ * are asked for. */
+static int open_records(is_run_state *run, is_error *error)
+{
+    const is_config *config = run->config;
+    bool folder = !run->common.to_stdout;
+    if (folder || config->sink.quarantine != NULL) {
+        run->quarantine = place_in_sink(run, config->sink.quarantine, "quarantine");
+        run->common.quarantine = run->quarantine;
+    }
+    if (!folder && config->sink.journal == NULL) {
+        return IS_OK;
+    }
+    char *path = place_in_sink(run, config->sink.journal, "run.journal");
+    if (path == NULL || (folder && run->quarantine == NULL)) {
+        free(path);
+        return is_error_set(error, IS_E_MEMORY, "out of memory for a run");
+    }
+    pthread_mutex_init(&run->journal.lock, NULL);
+    int status = is_journal_create(path, run->worker, false, &run->journal.journal, error);
+    if (status == IS_OK) {
+        run->common.journal = &run->journal;
+    }
+    free(path);
+    return status;
+}
+
 static int create_units(is_run_state *run, is_error *error)
 {
-    is_unit **last = &run->first;
     for (size_t i = 0; i < run->inputs.count; ++i) {
         const is_input *input = &run->inputs.items[i];
-        int status = is_unit_create(&run->common, input, 0, last, error);
+        is_unit *unit = NULL;
+        int status = is_unit_create(&run->common, input, 0, &unit, error);
         if (status != IS_OK) {
             return status;
         }
-        (*last)->run = run;
-        last = &(*last)->next;
+        is_run_append_unit(run, unit);
         run->bytes_total += input->bytes;
         run->streaming = run->streaming || input->path == NULL;
     }
     run->files_total = run->inputs.count;
-    run->to_open = run->to_read = run->to_write = run->first;
     return IS_OK;
 }
 
@@ -108,7 +144,7 @@ static int load_world(is_run_state *run, is_error *error)
     }
     const is_models *models = run->models;
     for (size_t i = 0; i < models->warnings.count; ++i) {
-        is_progress_line(&run->progress, "warning: %s", models->warnings.items[i]);
+        is_run_say(run, IS_EVENT_WARNING, "%s", models->warnings.items[i]);
     }
     run->common.spectrum_count = (uint32_t)models->light->count;
     status = is_run_origin_create(run->config, models, &run->common.origin, error);
@@ -185,6 +221,10 @@ static int start_workers(is_run_state *run, is_error *error)
     /* Small files: a unit may be open for every batch. The queues have room for all of them. */
     status = is_workers_create("reader", run->shape.readers, run->units_open_limit, NULL, to_loop,
                                &run->readers, error);
+    if (status == IS_OK) {
+        status = is_workers_create("keeper", 1, run->units_open_limit + KEEPER_LINES, NULL, to_loop,
+                                   &run->keeper, error);
+    }
     return status == IS_OK ? start_writers(run, to_loop, error) : status;
 }
 
@@ -212,7 +252,17 @@ int is_run_setup(is_run_state *run, is_error *error)
         status = create_units(run, error);
     }
     if (status == IS_OK) {
+        status = open_records(run, error);
+    }
+    if (status == IS_OK) {
         status = start_workers(run, error);
+    }
+    if (status == IS_OK) {
+        status = is_run_intake_open(run, error);
+    }
+    if (status == IS_OK && run->config->metrics.listen != NULL) {
+        status =
+            is_metrics_listener_create(run->config->metrics.listen, &run->metrics_listener, error);
     }
     if (status == IS_OK && run->options->resume && !run->common.to_stdout) {
         status = is_run_check_maths(run, error);
@@ -226,6 +276,8 @@ void is_run_teardown(is_run_state *run)
     for (uint32_t i = 0; i < IS_WRITERS_MAX; ++i) {
         is_workers_destroy(run->writers[i]);
     }
+    is_workers_destroy(run->keeper);
+    is_metrics_listener_destroy(run->metrics_listener);
     is_device_destroy(run->device);
     while (run->spare != NULL) {
         is_batch *batch = (is_batch *)run->spare;
@@ -241,6 +293,12 @@ void is_run_teardown(is_run_state *run)
     if (run->common.wake >= 0) {
         close(run->common.wake);
     }
+    is_run_intake_destroy(run);
+    if (run->common.journal != NULL) {
+        is_journal_destroy(run->journal.journal);
+        pthread_mutex_destroy(&run->journal.lock);
+    }
+    free(run->quarantine);
     is_tables_destroy(run->tables);
     is_models_destroy(run->models);
     is_inputs_free(&run->inputs);

@@ -1,13 +1,24 @@
-/* The state of a run; private to the files that make up is_run. */
+/* The state of a run; private to the files that make up is_run.
+ *
+ *   run.c          from beginning to end         run_loop.c     loop, signals, timers
+ *   run_setup.c    what it is made of            run_stations.c units from reader to writer
+ *   resume.c       maths of kept outputs         run_intake.c   files that are claimed
+ *   summary.c      summary.json                  run_retry.c    trouble that may pass
+ *   run_end.c      what it came to               run_tell.c     log, journal, metrics
+ */
 #ifndef IS_RUN_STATE_H
 #define IS_RUN_STATE_H
 
 #include "pipeline/host/device.h"
-#include "pipeline/host/progress.h"
 #include "pipeline/host/unit.h"
 #include "pipeline/models/models.h"
+#include "pipeline/source/listener.h"
+#include "pipeline/source/watch.h"
+#include "pipeline/telemetry/events.h"
+#include "pipeline/telemetry/latency.h"
+#include "pipeline/telemetry/metrics_listener.h"
 
-enum { IS_WRITERS_MAX = 4 };
+enum { IS_WRITERS_MAX = 4, IS_TAKE_MAX = 64, IS_WORKER_NAME = 160, IS_RUN_SIGNALS = 4 };
 
 /* How much of everything works beside the device. */
 typedef struct is_run_shape {
@@ -17,6 +28,32 @@ typedef struct is_run_shape {
     uint32_t writers;     /* threads; all hits of a unit go to one of them */
     size_t hit_memory;    /* before hits go to temporary files, bytes */
 } is_run_shape;
+
+/* Files from source.directory, claimed one by one. */
+typedef struct is_run_intake {
+    is_watch *watch;
+    bool watching;    /* more files may come */
+    bool look;        /* there may be files that are not claimed */
+    bool taking;      /* take_job is out */
+    bool beating;     /* beat_job is out */
+    double look_at;   /* s of is_seconds(): look again then; 0: no need */
+    uint32_t refused; /* looks that failed in a row */
+    is_job take_job, beat_job;
+    uv_timer_t heartbeat;
+
+    /* With the thread of the claims while the jobs are out. */
+    is_claim taken[IS_TAKE_MAX];
+    size_t wanted, taken_count, lost;
+    is_error take_error, beat_error;
+} is_run_intake;
+
+/* Why nothing is read at the moment. */
+typedef struct is_run_pause {
+    bool on;
+    double since, until; /* s of is_seconds(); until 0: a unit's retry ends it */
+    uint32_t spills;     /* that failed in a row */
+    char reason[1024];
+} is_run_pause;
 
 /* Everything here belongs to the thread of the loop, except what unit.h says about `common`. */
 typedef struct is_run_state {
@@ -30,66 +67,167 @@ typedef struct is_run_state {
     is_device_options device_options;
     is_device *device;
     is_run_common common;
+    is_run_claims claims;
+    is_run_journal journal;
+    char worker[IS_WORKER_NAME];
+    char *quarantine; /* common.quarantine */
 
     /* The loop and its workers. */
-    bool loop_open;
+    bool loop_open, ended;
     uv_loop_t loop;
-    uv_signal_t interrupt, terminate;
-    uv_timer_t ticker;
+    uv_signal_t signals[IS_RUN_SIGNALS];
+    uv_timer_t ticker, waker, limit, metrics_timer;
     is_mailbox *mailbox;
     is_workers *readers, *writers[IS_WRITERS_MAX];
+    is_workers *keeper; /* one thread for claims, journal lines of the loop, metrics */
     is_run_shape shape;
 
-    /* Units in the order of their outputs; units before a pointer have passed that station. */
-    is_unit *first;
-    is_unit *to_open, *to_read, *to_write;
+    /* Units in the order of their outputs; those before `oldest` are finished. */
+    is_unit *first, *last;
+    is_unit *oldest, *to_open;
+    bool forgets;                          /* finished units: files are claimed, without end */
     uint32_t units_open, units_open_limit; /* opened and not finished */
     uint32_t units_ahead;                  /* of them, being checked, checked or being read */
     bool message_open;                     /* one of those is a message of standard input */
     uint32_t credits;                      /* batches that may still be made */
-    uint32_t jobs_out;                     /* with readers, device and writer together */
+    uint32_t jobs_out;                     /* with readers, device, writers and keeper together */
     uint32_t next_writer;                  /* for the next unit */
     is_job *ready, **ready_last;           /* batches that wait for the device */
-    is_job *spare;                         /* empty batches, kept for their memory */
+    uint32_t ready_count;
+    is_job *spare; /* empty batches, kept for their memory */
+
+    is_run_intake intake;
+    is_listener *listener;
+    is_run_pause pause;
 
     /* How it goes. */
     int signal;               /* the first one received, 0: none */
+    bool limit_reached;       /* the time limit */
     is_error fatal;           /* what ended the run early */
+    is_error set_aside;       /* reasons */
     is_account account;       /* of finished batches */
     double seconds_computing; /* of all threads that compute or make hits */
     double start;             /* when the loop began, s */
-    uint64_t bytes_checked, bytes_total, photons_checked;
+    double start_time;        /* likewise, s since 1970 */
+    uint64_t bytes_checked, bytes_total, bytes_written, photons_checked, retries;
     size_t files_total, files_finished;
-    bool streaming; /* standard input is among the inputs */
-    is_progress progress;
+    size_t units_made, finished[IS_UNIT_STATES];
+    bool streaming;     /* how many inputs there are is not known */
+    is_latency latency; /* from arrival to commit */
+    is_events events;
+    is_metrics_listener *metrics_listener;
+    is_job metrics_job;
+    bool metrics_out;   /* metrics_job is */
+    is_metrics metrics; /* with the keeper while that is out */
+    is_error metrics_error;
 } is_run_state;
+
+/* ---- run_setup.c */
 
 /* Loads models, builds tables, plans inputs and outputs, starts device and workers. On failure
  * is_run_teardown() is still to be called. */
 int is_run_setup(is_run_state *run, is_error *error);
+/* Stops the workers and frees everything. */
+void is_run_teardown(is_run_state *run);
+
+/* ---- resume.c */
+
 /* With --resume, when the device is made: hit files that the run would keep, and that were computed
  * with other maths than it computes with, are IS_E_OUTPUT, each with its name; where
  * device.fallback allows to mix maths, they are told of in a warning. IS_E_MEMORY. */
 int is_run_check_maths(is_run_state *run, is_error *error);
-/* Stops the workers and frees everything. */
-void is_run_teardown(is_run_state *run);
 
-/* Starts the loop, its mailbox, and listening for SIGINT and SIGTERM: one that comes before
- * is_run_loop() is dealt with there. IS_E_FAILED, IS_E_MEMORY. */
+/* ---- run_loop.c */
+
+/* Starts the loop, its mailbox, and listening for signals: one that comes before is_run_loop() is
+ * dealt with there. IS_E_FAILED, IS_E_MEMORY. */
 int is_run_loop_open(is_run_state *run, is_error *error);
 /* After all workers have ended; fine when it was never opened. */
 void is_run_loop_close(is_run_state *run);
-
 /* Runs the loop until nothing is left to do or the run was stopped. */
 int is_run_loop(is_run_state *run, is_error *error);
+/* Gives every station what it can do now. Called after each event; when no job is out any more and
+ * nothing is waited for, the loop ends. */
+void is_run_advance(is_run_state *run);
+/* The run cannot go on; the first cause counts. */
+void is_run_fail(is_run_state *run, const is_error *cause);
+/* Whether no more work is begun. */
+bool is_run_stopping(const is_run_state *run);
+void is_run_send_job(is_run_state *run, is_workers *workers, is_job *job,
+                     void (*work)(is_job *job, void *thread_state), void (*done)(is_job *job));
+
+/* ---- run_stations.c */
+
+void is_run_append_unit(is_run_state *run, is_unit *unit);
+/* Checks, batches, hits, outputs: whatever can be begun now. */
+void is_run_open_units(is_run_state *run);
+void is_run_read_units(is_run_state *run);
+void is_run_compute_batches(is_run_state *run);
+void is_run_write_units(is_run_state *run);
+/* Checks a unit from the beginning. */
+void is_run_check_unit(is_run_state *run, is_unit *unit);
+void is_run_write_unit(is_run_state *run, is_unit *unit);
+/* Nothing more happens to a unit. */
+void is_run_finish_unit(is_run_state *run, is_unit *unit, is_unit_state state);
+
+/* ---- run_intake.c */
+
+/* Becomes the owner of the claims, and watches. IS_E_CONFIG, IS_E_OUTPUT, IS_E_FAILED, ... */
+int is_run_intake_open(is_run_state *run, is_error *error);
+/* Begins to look for files. */
+void is_run_intake_start(is_run_state *run);
+/* Takes files while there is room for units. */
+void is_run_take_files(is_run_state *run);
+/* Whether more files may come without a job that is out. */
+bool is_run_intake_waits(const is_run_state *run);
+/* Ends the claim of a unit as its state says, and finishes the unit. */
+void is_run_end_claim(is_run_state *run, is_unit *unit, is_unit_state state);
+/* Claims of units that will not be finished go back to others. Returns whether there are any. */
+bool is_run_give_back(is_run_state *run);
+/* No more looking; closes its handles. */
+void is_run_intake_close(is_run_state *run);
+/* After the keeper's last job. */
+void is_run_intake_destroy(is_run_state *run);
+
+/* ---- run_retry.c */
+
+/* Whether it is tried again: then `what` of the unit will be, when its time has come. */
+bool is_run_retry(is_run_state *run, is_unit *unit, is_unit_retry what, const is_error *error);
+/* A store's hits had to stay in memory: nothing more is read for a while. */
+void is_run_pause_for_room(is_run_state *run, const is_error *error);
+/* What was tried again has succeeded. */
+void is_run_succeeded(is_run_state *run, is_unit *unit);
+/* Begins what is due, and sees to it that the loop wakes up for the rest. */
+void is_run_do_retries(is_run_state *run);
+/* Whether something will be tried again. */
+bool is_run_retries_wait(const is_run_state *run);
+
+/* ---- run_tell.c */
 
 /* Tells what the device has to tell. */
 void is_run_tell_news(is_run_state *run);
+/* That the run begins, before the loop does; and that it has ended, and as what. */
+void is_run_tell_start(is_run_state *run, const is_event *event);
+void is_run_tell_stop(is_run_state *run, const is_error *result);
+/* To log and journal; texts are copied. */
+void is_run_tell(is_run_state *run, const is_event *event);
+void is_run_say(is_run_state *run, is_event_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void is_run_show_progress(is_run_state *run);
+/* Publishes metrics and sends them to their file. */
+void is_run_publish(is_run_state *run);
+/* The same when the loop has ended. */
+void is_run_publish_last(is_run_state *run);
+/* Reopens the journal. */
+void is_run_reopen_logs(is_run_state *run);
 
+/* ---- run_end.c, summary.c */
+
+/* What the run came to. */
+int is_run_judge(const is_run_state *run, is_error *error);
 /* Writes summary.json; `result` is what is_run will return. IS_E_OUTPUT, IS_E_MEMORY. */
 int is_run_summary(const is_run_state *run, const is_error *result, is_error *error);
-
-/* Units in these states, over all units. */
+/* Finished units in a state. */
 size_t is_run_count(const is_run_state *run, is_unit_state state);
 /* Files that were not finished, whatever their state. */
 size_t is_run_unfinished(const is_run_state *run);

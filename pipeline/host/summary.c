@@ -1,6 +1,7 @@
 /* summary.json: what a run did, for programs. */
 #include "pipeline/error.h"
 #include "pipeline/host/run_state.h"
+#include "pipeline/telemetry/json_text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@ static const char *state_name(is_unit_state state)
         return "skipped";
     case IS_UNIT_SET_ASIDE:
         return "set aside";
+    case IS_UNIT_LOST:
+        return "lost";
     default:
         return "left";
     }
@@ -32,43 +35,27 @@ static json_t *account_json(const is_account *account)
                      (json_int_t)account->bounces);
 }
 
-/* A text as JSON, which is UTF-8: file names need not be, and then only their ASCII part is told.
- * NULL gives NULL. */
-static json_t *text_json(const char *text)
-{
-    json_t *json = json_string(text);
-    char *copy = text != NULL && json == NULL ? strdup(text) : NULL;
-    for (char *at = copy; at != NULL && *at != '\0'; ++at) {
-        if ((unsigned char)*at >= 0x80) {
-            *at = '?';
-        }
-    }
-    if (copy != NULL) {
-        json = json_string(copy);
-    }
-    free(copy);
-    return json;
-}
-
 /* "o?" and "s?": keys that do not apply are null. */
 static json_t *unit_json(const is_unit *unit)
 {
     bool done = unit->state == IS_UNIT_DONE;
     bool read = done || unit->state == IS_UNIT_SKIPPED;
     return json_pack(
-        "{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?}", "input", text_json(unit->name),
-        "output", text_json(unit->output), "status", state_name(unit->state), "steps",
+        "{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?}", "input", is_json_text(unit->name),
+        "output", is_json_text(unit->output), "status", state_name(unit->state), "steps",
         read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
         read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
         read ? unit->summary.digest : NULL, "account", done ? account_json(&unit->account) : NULL,
         "math", done ? is_maths_name(unit->maths) : NULL, "error",
-        text_json(unit->set_aside_reason));
+        is_json_text(unit->set_aside_reason));
 }
 
+/* Null where files are claimed without end: the journal has them. */
 static json_t *files_json(const is_run_state *run)
 {
-    json_t *files = json_array();
-    for (const is_unit *unit = run->first; files != NULL && unit != NULL; unit = unit->next) {
+    json_t *files = run->forgets ? json_null() : json_array();
+    for (const is_unit *unit = run->forgets ? NULL : run->first; files != NULL && unit != NULL;
+         unit = unit->next) {
         if (unit->state != IS_UNIT_NONE && json_array_append_new(files, unit_json(unit)) != 0) {
             json_decref(files);
             return NULL;
@@ -79,7 +66,7 @@ static json_t *files_json(const is_run_state *run)
 
 static json_t *speed_json(const is_run_state *run)
 {
-    double seconds = is_seconds() - run->progress.start;
+    double seconds = is_seconds() - run->events.progress.start;
     double photons = (double)run->account.created;
     struct rusage usage = {0};
     getrusage(RUSAGE_SELF, &usage);
@@ -101,7 +88,7 @@ static json_t *lines_json(const char *lines)
     while (array != NULL && *lines != '\0') {
         size_t length = strcspn(lines, "\n");
         char *line = strndup(lines, length);
-        int failed = line == NULL || json_array_append_new(array, text_json(line)) != 0;
+        int failed = line == NULL || json_array_append_new(array, is_json_text(line)) != 0;
         free(line);
         if (failed) {
             json_decref(array);
@@ -142,13 +129,13 @@ static json_t *device_json(const is_run_state *run)
     is_device_facts_of(run->device, &facts);
     is_device_notes_of(run->device, &notes);
     const char *reason = run->device_options.reason;
-    return json_pack("{s:s, s:o, s:o?, s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "backend",
-                     facts.is_gpu ? "cuda" : "cpu", "name", text_json(is_device_name(run->device)),
-                     "reason", reason[0] != '\0' ? text_json(reason) : NULL, "schedule",
-                     is_schedule_name(facts.schedule), "instruction_set", facts.instruction_set,
-                     "threads", (json_int_t)facts.threads, "pool", (json_int_t)facts.pool, "gpu",
-                     gpu_json(run, &facts), "choice", lines_json(notes.choice), "warnings",
-                     lines_json(notes.warnings));
+    return json_pack(
+        "{s:s, s:o, s:o?, s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "backend",
+        facts.is_gpu ? "cuda" : "cpu", "name", is_json_text(is_device_name(run->device)), "reason",
+        reason[0] != '\0' ? is_json_text(reason) : NULL, "schedule",
+        is_schedule_name(facts.schedule), "instruction_set", facts.instruction_set, "threads",
+        (json_int_t)facts.threads, "pool", (json_int_t)facts.pool, "gpu", gpu_json(run, &facts),
+        "choice", lines_json(notes.choice), "warnings", lines_json(notes.warnings));
 }
 
 static json_t *summary_json(const is_run_state *run, const is_error *result)
@@ -156,19 +143,21 @@ static json_t *summary_json(const is_run_state *run, const is_error *result)
     const is_run_origin *origin = &run->common.origin;
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)origin->seed);
-    return json_pack("{s:s, s:s, s:o?, s:s, s:i, s:o?, s:s, s:o, "
-                     "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I}, s:o, s:o, s:o}",
-                     "schema", "icestream.summary", "version", IS_VERSION, "configuration",
-                     text_json(run->config->path), "status", is_status_text(result->status),
-                     "exit_status", is_status_exit(result->status), "error",
-                     result->status != IS_OK ? text_json(result->text) : NULL, "seed", seed,
-                     "device", device_json(run), "digests", "configuration", origin->configuration,
-                     "ice", origin->ice, "detector", origin->detector, "file_counts", "done",
-                     (json_int_t)is_run_count(run, IS_UNIT_DONE), "skipped",
-                     (json_int_t)is_run_count(run, IS_UNIT_SKIPPED), "set_aside",
-                     (json_int_t)is_run_count(run, IS_UNIT_SET_ASIDE), "left",
-                     (json_int_t)is_run_unfinished(run), "account", account_json(&run->account),
-                     "speed", speed_json(run), "files", files_json(run));
+    return json_pack(
+        "{s:s, s:s, s:o?, s:s, s:i, s:o?, s:s, s:o, "
+        "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o}",
+        "schema", "icestream.summary", "version", IS_VERSION, "configuration",
+        is_json_text(run->config->path), "status", is_status_text(result->status), "exit_status",
+        is_status_exit(result->status), "error",
+        result->status != IS_OK ? is_json_text(result->text) : NULL, "seed", seed, "device",
+        device_json(run), "digests", "configuration", origin->configuration, "ice", origin->ice,
+        "detector", origin->detector, "file_counts", "done",
+        (json_int_t)is_run_count(run, IS_UNIT_DONE), "skipped",
+        (json_int_t)is_run_count(run, IS_UNIT_SKIPPED), "set_aside",
+        (json_int_t)is_run_count(run, IS_UNIT_SET_ASIDE), "left",
+        (json_int_t)is_run_unfinished(run), "lost", (json_int_t)is_run_count(run, IS_UNIT_LOST),
+        "retries", (json_int_t)run->retries, "latency", is_latency_json(&run->latency), "account",
+        account_json(&run->account), "speed", speed_json(run), "files", files_json(run));
 }
 
 /* 0, or the errno of what failed. */

@@ -41,10 +41,36 @@ int is_unit_create(is_run_common *common, const is_input *input, uint64_t messag
     return IS_OK;
 }
 
+int is_unit_create_claimed(is_run_common *common, is_claim *claim, const char *name, is_unit **out,
+                           is_error *error)
+{
+    is_unit *unit = calloc(1, sizeof *unit);
+    if (unit == NULL) {
+        is_claim_free(claim);
+        return is_error_set(error, IS_E_MEMORY, "out of memory for claimed step files");
+    }
+    unit->common = common;
+    unit->claim = *claim;
+    unit->held = true;
+    unit->arrived = claim->arrived;
+    unit->own_input = (is_input){.path = claim->path, .bytes = claim->bytes};
+    unit->input = &unit->own_input;
+    unit->name = strdup(name);
+    unit->output =
+        common->to_stdout ? NULL : is_inputs_output(common->config->sink.directory, claim->name);
+    if (unit->name == NULL || (unit->output == NULL && !common->to_stdout)) {
+        is_unit_destroy(unit);
+        return is_error_set(error, IS_E_MEMORY, "out of memory for claimed step files");
+    }
+    *out = unit;
+    return IS_OK;
+}
+
 void is_unit_destroy(is_unit *unit)
 {
     if (unit != NULL) {
         is_unit_close(unit);
+        is_claim_free(&unit->claim);
         free(unit->name);
         free(unit->output);
         free(unit->set_aside_reason);
@@ -85,6 +111,16 @@ void is_unit_close(is_unit *unit)
     }
 }
 
+int is_unit_begin_anew(is_unit *unit, is_error *error)
+{
+    is_unit_close(unit);
+    unit->account = (is_account){0};
+    unit->summary = (is_step_summary){0};
+    unit->maths = IS_MATHS_NONE;
+    unit->seconds = 0.0;
+    return is_unit_open(unit, error);
+}
+
 static is_unit *unit_of_reader_job(is_job *job)
 {
     return (is_unit *)((char *)job - offsetof(is_unit, reader_job));
@@ -103,6 +139,20 @@ static int compare_output(is_unit *unit, is_error *error)
     return status;
 }
 
+/* A claimed file may have been finished by somebody who was killed before he could say so. */
+static int look_for_output(is_unit *unit, is_error *error)
+{
+    const is_run_options *options = unit->common->options;
+    bool claimed = unit->claim.name != NULL;
+    if (unit->output == NULL || (!options->resume && !claimed)) {
+        return IS_OK;
+    }
+    int status = compare_output(unit, error);
+    unit->work->in_the_way = status == IS_OK && !unit->work->matches && !options->resume &&
+                             !options->force && access(unit->output, F_OK) == 0;
+    return status;
+}
+
 static int check_file(is_unit *unit, is_error *error)
 {
     is_run_common *common = unit->common;
@@ -111,8 +161,14 @@ static int check_file(is_unit *unit, is_error *error)
     if (status == IS_OK) {
         status = is_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
     }
-    if (status == IS_OK && common->options->resume && unit->output != NULL) {
-        status = compare_output(unit, error);
+    if (status == IS_OK) {
+        status = look_for_output(unit, error);
+    }
+    if (status == IS_OK && unit->work->in_the_way) {
+        status = is_error_set(error, IS_E_INPUT,
+                              "%s: found hits of another input or of other settings in %s, "
+                              "expected none (--force overwrites)",
+                              unit->name, unit->output);
     }
     return status;
 }

@@ -11,19 +11,26 @@
 #include "pipeline/host/collector.h"
 #include "pipeline/host/inputs.h"
 #include "pipeline/host/origin.h"
+#include "pipeline/host/run_claims.h"
+#include "pipeline/host/run_journal.h"
 
 /* What all workers of a run share; constant while they run, but for what is atomic. */
 typedef struct is_run_common {
     const is_config *config;
     const is_run_options *options;
     is_run_origin origin;
-    uint32_t spectrum_count; /* spectra that steps may name */
-    uint32_t threads;        /* that compute */
-    bool to_stdout;          /* one message per unit instead of files */
-    int wake;                /* an eventfd, readable once `stop` is set */
-    atomic_bool stop;        /* no more reading: what is out is finished */
-    atomic_bool cancel;      /* everything is given up */
-    is_hit_budget budget;    /* of all collectors */
+    uint32_t spectrum_count;   /* spectra that steps may name */
+    uint32_t threads;          /* that compute */
+    bool to_stdout;            /* one message per unit instead of files */
+    int wake;                  /* an eventfd, readable once `stop` is set */
+    atomic_bool stop;          /* no more reading: what is out is finished */
+    atomic_bool cancel;        /* everything is given up */
+    is_hit_budget budget;      /* of all collectors */
+    is_run_claims *claims;     /* NULL: files are not claimed */
+    const char *intake_folder; /* they come from; NULL: likewise */
+    is_after after;            /* what becomes of them */
+    const char *quarantine;    /* folder for reasons and bad files; NULL: there is none */
+    is_run_journal *journal;   /* NULL: there is none */
 } is_run_common;
 
 typedef enum is_unit_state {
@@ -32,12 +39,23 @@ typedef enum is_unit_state {
     IS_UNIT_READY,     /* checked; its steps are being cut into batches */
     IS_UNIT_READ,      /* all its steps are in batches */
     IS_UNIT_WRITING,   /* all its hits are with the writer */
+    IS_UNIT_AGAIN,     /* reading it failed for what may pass: it will be begun anew */
     IS_UNIT_DONE,      /* its output is complete */
     IS_UNIT_SKIPPED,   /* --resume: the output was there and matches */
     IS_UNIT_SET_ASIDE, /* bad input */
+    IS_UNIT_LOST,      /* somebody else has its claim by now */
     IS_UNIT_LEFT,      /* opened, but the run was stopped before it was done */
-    IS_UNIT_NONE       /* standard input ended before this message */
+    IS_UNIT_NONE,      /* standard input ended before this message */
+    IS_UNIT_STATES
 } is_unit_state;
+
+/* What is to be done once more when its time has come. */
+typedef enum is_unit_retry {
+    IS_RETRY_NOTHING,
+    IS_RETRY_CHECK, /* from the beginning */
+    IS_RETRY_WRITE,
+    IS_RETRY_END /* its claim */
+} is_unit_retry;
 
 /* What a unit needs from being opened to being finished. */
 typedef struct is_unit_work {
@@ -49,12 +67,15 @@ typedef struct is_unit_work {
     is_batch
         *batch;  /* before: memory to use for it, or NULL; after: it, or NULL if nothing was left */
     bool at_end; /* all steps are in batches */
-    bool matches;        /* --resume: the output is there and matches */
+    bool matches;        /* the output is there and matches, and was looked for */
+    bool in_the_way;     /* it is there, does not match and must not be replaced */
     bool found;          /* streams: there was a message */
     is_error read_error; /* what the last reader job came to */
 
     /* With the writer while one of the unit's batches or its hits are there. */
     is_collector *collector;
+    bool lost; /* the claim, before the output was complete: there is none */
+    uint64_t output_bytes;
     is_error write_error;
 } is_unit_work;
 
@@ -66,11 +87,13 @@ struct is_unit {
     is_unit_state state;
 
     const is_input *input; /* path NULL: a message of standard input */
+    is_input own_input;    /* of a claimed file, which no list has */
+    is_claim claim;        /* of a claimed file; name NULL: it is none */
     uint64_t message;      /* which one, from 0 */
     char *name;            /* for people: the path, or "standard input, message 0" */
     char *output;          /* NULL: standard output */
 
-    is_job reader_job, writer_job;
+    is_job reader_job, writer_job, claim_job;
     is_unit_work *work;      /* NULL unless open */
     is_step_summary summary; /* by a reader; of a message: complete once it is READ */
 
@@ -82,11 +105,25 @@ struct is_unit {
     is_maths_used maths;    /* of them all */
     double seconds;         /* of compute threads */
     char *set_aside_reason; /* NULL: it was not */
+    double arrived;         /* when its file came, or it was opened; s since 1970 */
+
+    bool finished;       /* nothing more happens to it */
+    bool ending;         /* its claim is being ended */
+    bool held;           /* its claim has not been ended */
+    bool end_held;       /* with the keeper while that ends the claim: it was still ours */
+    is_error end_error;  /* likewise */
+    is_unit_retry retry; /* at `due`, s of is_seconds() */
+    double due;
+    uint32_t tries; /* that failed in a row */
 };
 
 /* Makes a unit for a file, or for a message of standard input. IS_E_MEMORY. */
 int is_unit_create(is_run_common *common, const is_input *input, uint64_t message, is_unit **out,
                    is_error *error);
+/* Makes a unit for a claimed file, whose texts it takes over, also when it fails. `name`: of the
+ * file for people. IS_E_MEMORY. */
+int is_unit_create_claimed(is_run_common *common, is_claim *claim, const char *name, is_unit **out,
+                           is_error *error);
 /* Only when none of its jobs is out. Accepts NULL. */
 void is_unit_destroy(is_unit *unit);
 
@@ -97,9 +134,13 @@ void is_unit_close_reader(is_unit *unit);
 /* Frees all that an open unit needs; none of its jobs may be out. */
 void is_unit_close(is_unit *unit);
 
-/* On a reader's thread, job = &unit->reader_job: opens and checks a file, and with --resume
- * compares its output; or finds the next message, in the stream of work->reader or, if there is
- * none, of standard input. Fills summary, matches, found, read_error. */
+/* Forgets what was read and computed of it, so that it can be checked anew; none of its jobs may be
+ * out. IS_E_MEMORY. */
+int is_unit_begin_anew(is_unit *unit, is_error *error);
+
+/* On a reader's thread, job = &unit->reader_job: opens and checks a file, and of a claimed one or
+ * with --resume compares its output; or finds the next message, in the stream of work->reader or,
+ * if there is none, of standard input. Fills summary, matches, found, read_error. */
 void is_unit_check(is_job *job, void *thread_state);
 /* On a reader's thread: makes the unit's next batch within work->limits. Fills batch, at_end,
  * read_error. */
@@ -108,7 +149,9 @@ void is_unit_fill(is_job *job, void *thread_state);
 /* On the writer's thread, job = &batch->job with the unit as its owner: takes the batch's hits. On
  * failure batch->error. */
 void is_unit_store(is_job *job, void *thread_state);
-/* On the writer's thread, job = &unit->writer_job: merges, writes and commits. write_error. */
+/* On the writer's thread, job = &unit->writer_job: merges, writes and commits, unless the claim was
+ * lost meanwhile; tells the journal. write_error; may be done again after an error that may pass.
+ */
 void is_unit_write(is_job *job, void *thread_state);
 /* On the writer's thread, job = &unit->writer_job: throws the collected hits away. */
 void is_unit_discard(is_job *job, void *thread_state);

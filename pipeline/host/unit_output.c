@@ -4,12 +4,14 @@
 #include "pipeline/files/metadata.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/host/unit.h"
+#include "pipeline/spool/quarantine.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { POLL_MILLISECONDS = 200 }; /* between looks at `cancel` */
@@ -48,6 +50,7 @@ static int append_to_file(void *user, const is_hit *hits, size_t count, is_error
 static int write_file(is_unit *unit, is_error *error)
 {
     is_run_common *common = unit->common;
+    /* What a claimed file finds it has looked at (unit.c). */
     bool replace = common->options->force || common->options->resume;
     json_t *metadata = NULL;
     is_table_writer *writer = NULL;
@@ -65,7 +68,12 @@ static int write_file(is_unit *unit, is_error *error)
         status = is_collector_merge(unit->work->collector, append_to_file, writer, &common->cancel,
                                     error);
     }
-    if (status == IS_OK) {
+    bool held = true;
+    if (status == IS_OK && unit->claim.name != NULL) {
+        status = is_run_claims_holds(common->claims, &unit->claim, &held, error);
+        unit->work->lost = !held;
+    }
+    if (status == IS_OK && held) {
         status = is_table_writer_commit(writer, metadata, error);
     }
     is_table_writer_destroy(writer);
@@ -119,12 +127,29 @@ static int write_message(is_unit *unit, is_error *error)
     return status;
 }
 
+static void tell_journal(is_unit *unit)
+{
+    struct stat about;
+    if (unit->output != NULL && stat(unit->output, &about) == 0) {
+        unit->work->output_bytes = (uint64_t)about.st_size;
+    }
+    const is_event event = {.kind = IS_EVENT_DONE,
+                            .file = unit->name,
+                            .output = unit->output,
+                            .input_digest = unit->summary.digest,
+                            .output_bytes = unit->work->output_bytes,
+                            .photons = unit->account.created,
+                            .hits = unit->account.hits,
+                            .seconds = is_event_now() - unit->arrived};
+    is_run_journal_append(unit->common->journal, &event);
+}
+
 void is_unit_write(is_job *job, void *thread_state)
 {
     (void)thread_state;
     is_unit *unit = unit_of_writer_job(job);
     is_error *error = &unit->work->write_error;
-    error->status = IS_OK;
+    *error = (is_error){.status = IS_OK};
     if (open_collector(unit, error) == IS_OK &&
         is_account_check(&unit->account, unit->summary.photons,
                          is_collector_count(unit->work->collector), error) == IS_OK) {
@@ -134,8 +159,30 @@ void is_unit_write(is_job *job, void *thread_state)
             write_file(unit, error);
         }
     }
-    is_collector_destroy(unit->work->collector);
-    unit->work->collector = NULL;
+    if (error->status == IS_OK && !unit->work->lost) {
+        tell_journal(unit);
+    }
+    if (!is_error_may_pass(error)) {
+        is_collector_destroy(unit->work->collector);
+        unit->work->collector = NULL;
+    }
+}
+
+/* A file that a list names stays where it is: only the reason goes to the quarantine. */
+static int note_reason(const is_unit *unit, is_error *error)
+{
+    const is_quarantine quarantine = {.folder = unit->common->quarantine};
+    const char *slash = unit->input->path != NULL ? strrchr(unit->input->path, '/') : NULL;
+    const char *name = slash != NULL ? slash + 1 : unit->input->path;
+    if (unit->state != IS_UNIT_SET_ASIDE || unit->claim.name != NULL || name == NULL ||
+        quarantine.folder == NULL || unit->set_aside_reason == NULL) {
+        return IS_OK;
+    }
+    int status = is_quarantine_note(&quarantine, name, unit->set_aside_reason, NULL, error);
+    if (status != IS_OK) {
+        error->cause = errno;
+    }
+    return status;
 }
 
 void is_unit_discard(is_job *job, void *thread_state)
@@ -144,4 +191,6 @@ void is_unit_discard(is_job *job, void *thread_state)
     is_unit *unit = unit_of_writer_job(job);
     is_collector_destroy(unit->work->collector);
     unit->work->collector = NULL;
+    unit->work->write_error = (is_error){.status = IS_OK};
+    note_reason(unit, &unit->work->write_error);
 }

@@ -74,8 +74,9 @@ static int read_bytes(is_table_reader *reader, void *bytes, size_t size, size_t 
         if (count < 0) {
             if (errno == EINTR || (reader->stream && errno == EAGAIN))
                 continue;
-            return is_error_set(error, IS_E_INPUT, "%s: byte %" PRIu64 ": cannot read: %s",
-                                reader->label, reader->offset, strerror(errno));
+            return is_error_set_cause(error, IS_E_INPUT, errno,
+                                      "%s: byte %" PRIu64 ": cannot read: %s", reader->label,
+                                      reader->offset, strerror(errno));
         }
         *got += (size_t)count;
         reader->offset += (uint64_t)count;
@@ -240,8 +241,8 @@ static int open_file(is_table_reader *reader, is_error *error)
     if (reader->descriptor < 0 || fstat(reader->descriptor, &reader->opened) < 0) {
         /* What this process or the system has run out of is no fault of the file. */
         bool ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
-        return is_error_set(error, ours ? IS_E_FAILED : IS_E_INPUT, "%s: cannot open: %s",
-                            reader->name, strerror(errno));
+        return is_error_set_cause(error, ours ? IS_E_FAILED : IS_E_INPUT, errno,
+                                  "%s: cannot open: %s", reader->name, strerror(errno));
     }
     if (!S_ISREG(reader->opened.st_mode))
         return is_error_set(error, IS_E_INPUT,

@@ -1,0 +1,372 @@
+/* Files from source.directory and from clients: claimed while there is room for units, kept alive
+ * by heartbeats, ended when their hits are written. What waits for a file system is done by the
+ * keeper's thread. */
+#include "pipeline/error.h"
+#include "pipeline/host/run_state.h"
+#include "pipeline/spool/folder_claims.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ATTEMPTS = 5,  /* a file that so many workers died of is set aside */
+    BEATS = 4,     /* in a lease */
+    LOOK_LIMIT = 6 /* looks that fail in a row before the run gives up */
+};
+
+/* ---- ending claims --------------------------------------------------------------------------- */
+
+static is_unit *unit_of_claim_job(is_job *job)
+{
+    return (is_unit *)((char *)job - offsetof(is_unit, claim_job));
+}
+
+static void tell_journal(const is_unit *unit)
+{
+    is_event event = {.file = unit->name,
+                      .output = unit->output,
+                      .input_digest = unit->summary.digest[0] != '\0' ? unit->summary.digest : NULL,
+                      .attempt = unit->claim.attempt,
+                      .reason = unit->set_aside_reason};
+    if (unit->state == IS_UNIT_SKIPPED) {
+        event.kind = IS_EVENT_SKIPPED;
+        is_run_journal_append(unit->common->journal, &event);
+    } else if (unit->state == IS_UNIT_SET_ASIDE) {
+        event.kind = IS_EVENT_QUARANTINED;
+        event.output = NULL;
+        is_run_journal_append(unit->common->journal, &event);
+    }
+}
+
+/* On the keeper's thread. */
+static void end_claim(is_job *job, void *thread_state)
+{
+    (void)thread_state;
+    is_unit *unit = unit_of_claim_job(job);
+    is_run_common *common = unit->common;
+    is_error *error = &unit->end_error;
+    *error = (is_error){.status = IS_OK};
+    unit->end_held = true;
+    int status = IS_OK;
+    if (unit->claim.name == NULL) {
+        status = IS_OK;
+    } else if (unit->state == IS_UNIT_SET_ASIDE) {
+        const char *reason =
+            unit->set_aside_reason != NULL ? unit->set_aside_reason : "no memory for the reason";
+        status = is_run_claims_fail(common->claims, &unit->claim, reason, &unit->end_held, error);
+    } else if (unit->state == IS_UNIT_LEFT) {
+        status = is_run_claims_give_back(common->claims, &unit->claim, &unit->end_held, error);
+    } else {
+        status =
+            is_run_claims_done(common->claims, &unit->claim, common->after, &unit->end_held, error);
+    }
+    if (status == IS_OK) {
+        tell_journal(unit);
+    }
+}
+
+static void end_claim_done(is_job *job)
+{
+    is_unit *unit = unit_of_claim_job(job);
+    is_run_state *run = unit->run;
+    run->jobs_out--;
+    if (unit->end_error.status != IS_OK) {
+        if (!is_run_retry(run, unit, IS_RETRY_END, &unit->end_error)) {
+            unit->ending = unit->held = false; /* who finds the claim expired goes on with it */
+            is_run_fail(run, &unit->end_error);
+        }
+    } else {
+        is_run_succeeded(run, unit);
+        unit->ending = unit->held = false;
+        if (unit->state != IS_UNIT_LEFT) {
+            is_run_finish_unit(run, unit, unit->state);
+        }
+        run->intake.look = run->intake.look || run->claims.claims.self != NULL;
+    }
+    is_run_advance(run);
+}
+
+void is_run_end_claim(is_run_state *run, is_unit *unit, is_unit_state state)
+{
+    unit->state = state;
+    bool told = unit->claim.name != NULL || state == IS_UNIT_SET_ASIDE || state == IS_UNIT_SKIPPED;
+    if (!told || run->keeper == NULL) {
+        is_run_finish_unit(run, unit, state);
+        return;
+    }
+    if (state == IS_UNIT_SET_ASIDE && (unit->claim.name != NULL || run->options->log_json)) {
+        const is_event event = {
+            .kind = IS_EVENT_QUARANTINED, .file = unit->name, .reason = unit->set_aside_reason};
+        is_events_tell(&run->events, &event);
+    }
+    unit->ending = true;
+    is_run_send_job(run, run->keeper, &unit->claim_job, end_claim, end_claim_done);
+}
+
+bool is_run_give_back(is_run_state *run)
+{
+    bool any = false;
+    for (is_unit *unit = run->oldest; unit != NULL; unit = unit->next) {
+        if (unit->held && !unit->ending) {
+            unit->retry = IS_RETRY_NOTHING;
+            is_run_end_claim(run, unit, IS_UNIT_LEFT);
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* ---- taking files ---------------------------------------------------------------------------- */
+
+static is_run_state *run_of_take_job(is_job *job)
+{
+    return (is_run_state *)((char *)job - offsetof(is_run_state, intake.take_job));
+}
+
+static void take(is_job *job, void *thread_state)
+{
+    (void)thread_state;
+    is_run_state *run = run_of_take_job(job);
+    is_run_intake *intake = &run->intake;
+    intake->take_error = (is_error){.status = IS_OK};
+    intake->taken_count = 0;
+    is_run_claims_take(&run->claims, intake->wanted, intake->taken, &intake->taken_count,
+                       &intake->take_error);
+    for (size_t i = 0; i < intake->taken_count; ++i) {
+        const is_claim *claim = &intake->taken[i];
+        char name[4096];
+        snprintf(name, sizeof name, "%s/%s", run->common.intake_folder, claim->name);
+        const is_event event = {.kind = IS_EVENT_CLAIMED,
+                                .file = name,
+                                .input_bytes = claim->bytes,
+                                .attempt = claim->attempt};
+        is_run_journal_append(run->common.journal, &event);
+    }
+}
+
+static void append_claim(is_run_state *run, is_claim *claim)
+{
+    char name[4096];
+    snprintf(name, sizeof name, "%s/%s", run->common.intake_folder, claim->name);
+    is_unit *unit = NULL;
+    is_error error = {.status = IS_OK};
+    if (is_unit_create_claimed(&run->common, claim, name, &unit, &error) != IS_OK) {
+        is_run_fail(run, &error);
+        return;
+    }
+    run->bytes_total += unit->input->bytes;
+    is_run_append_unit(run, unit);
+}
+
+static void look_later(is_run_state *run, const is_error *error)
+{
+    is_run_intake *intake = &run->intake;
+    intake->refused++;
+    if (run->options->fail_fast || !is_error_may_pass(error) || intake->refused > LOOK_LIMIT) {
+        is_run_fail(run, error);
+        return;
+    }
+    double delay = (double)(1u << (intake->refused - 1));
+    intake->look_at = is_seconds() + delay;
+    const is_event event = {.kind = IS_EVENT_RETRIED,
+                            .file = run->common.intake_folder,
+                            .reason = error->text,
+                            .attempt = intake->refused,
+                            .seconds = delay};
+    is_run_tell(run, &event);
+    run->retries++;
+}
+
+static void take_done(is_job *job)
+{
+    is_run_state *run = run_of_take_job(job);
+    is_run_intake *intake = &run->intake;
+    run->jobs_out--;
+    intake->taking = false;
+    for (size_t i = 0; i < intake->taken_count; ++i) {
+        append_claim(run, &intake->taken[i]);
+    }
+    if (intake->take_error.status != IS_OK) {
+        look_later(run, &intake->take_error);
+    } else {
+        intake->refused = 0;
+        /* All that was asked for: there may be more. */
+        intake->look = intake->look || intake->taken_count == intake->wanted;
+    }
+    is_run_advance(run);
+}
+
+void is_run_take_files(is_run_state *run)
+{
+    is_run_intake *intake = &run->intake;
+    if (run->claims.claims.self == NULL || intake->taking || run->pause.on) {
+        return;
+    }
+    if (intake->look_at > 0.0 && is_seconds() >= intake->look_at) {
+        intake->look_at = 0.0;
+        intake->look = true;
+    }
+    /* No more than what can be opened: what waits here nobody else can take. */
+    uint32_t held = 0;
+    for (const is_unit *unit = run->to_open; unit != NULL; unit = unit->next) {
+        held++;
+    }
+    uint32_t room = run->units_open_limit > run->units_open + held
+                        ? run->units_open_limit - run->units_open - held
+                        : 0;
+    if (!intake->look || intake->look_at > 0.0 || room == 0) {
+        return;
+    }
+    intake->look = false;
+    intake->taking = true;
+    intake->wanted = room < IS_TAKE_MAX ? room : IS_TAKE_MAX;
+    is_run_send_job(run, run->keeper, &intake->take_job, take, take_done);
+}
+
+bool is_run_intake_waits(const is_run_state *run)
+{
+    return !is_run_stopping(run) && run->claims.claims.self != NULL &&
+           (run->intake.watching || run->intake.look || run->intake.look_at > 0.0);
+}
+
+/* ---- heartbeats ------------------------------------------------------------------------------ */
+
+static is_run_state *run_of_beat_job(is_job *job)
+{
+    return (is_run_state *)((char *)job - offsetof(is_run_state, intake.beat_job));
+}
+
+static void beat(is_job *job, void *thread_state)
+{
+    (void)thread_state;
+    is_run_state *run = run_of_beat_job(job);
+    run->intake.beat_error = (is_error){.status = IS_OK};
+    run->intake.lost = 0;
+    is_run_claims_extend(&run->claims, &run->intake.lost, &run->intake.beat_error);
+}
+
+static void beat_done(is_job *job)
+{
+    is_run_state *run = run_of_beat_job(job);
+    run->jobs_out--;
+    run->intake.beating = false;
+    if (run->intake.beat_error.status != IS_OK) {
+        is_run_say(run, IS_EVENT_WARNING, "no sign of life could be given: %s",
+                   run->intake.beat_error.text);
+    }
+    if (run->intake.lost > 0) {
+        is_run_say(run, IS_EVENT_WARNING,
+                   "%zu claim%s lost: no sign of life was given for longer than source.lease",
+                   run->intake.lost, run->intake.lost == 1 ? " was" : "s were");
+    }
+    is_run_advance(run);
+}
+
+static void on_heartbeat(uv_timer_t *timer)
+{
+    is_run_state *run = timer->data;
+    if (!run->intake.beating) {
+        run->intake.beating = true;
+        is_run_send_job(run, run->keeper, &run->intake.beat_job, beat, beat_done);
+    }
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+/* Where a mark says that a file is done: are its hits still there? On the keeper's thread. */
+static bool has_results(void *user, const char *name)
+{
+    const is_run_state *run = user;
+    if (run->common.to_stdout) {
+        return true;
+    }
+    char *output = is_inputs_output(run->config->sink.directory, name);
+    bool there = output == NULL || access(output, F_OK) == 0;
+    free(output);
+    return there;
+}
+
+static void on_look(void *user)
+{
+    is_run_state *run = user;
+    run->intake.look = true;
+    is_run_advance(run);
+}
+
+static void on_watch_report(void *user, const is_error *what)
+{
+    is_run_say(user, what->status == IS_OK ? IS_EVENT_MESSAGE : IS_EVENT_WARNING, "%s",
+               what->status == IS_OK ? "the watched folder is there again" : what->text);
+}
+
+static int open_watch(is_run_state *run, is_error *error)
+{
+    const is_watch_options options = {.folder = run->common.intake_folder,
+                                      .pattern = run->config->source.pattern,
+                                      .scan = run->config->source.scan};
+    const is_watch_events events = {.look = on_look, .report = on_watch_report, .user = run};
+    return is_watch_create(&run->loop, &options, &events, &run->intake.watch, error);
+}
+
+int is_run_intake_open(is_run_state *run, is_error *error)
+{
+    const is_config *config = run->config;
+    run->common.intake_folder = config->source.directory;
+    if (run->common.intake_folder == NULL) {
+        return IS_OK;
+    }
+    pthread_mutex_init(&run->claims.lock, NULL);
+    const is_folder_claims_options options = {.directory = run->common.intake_folder,
+                                              .pattern = config->source.pattern,
+                                              .spool = config->source.spool,
+                                              .worker = run->worker,
+                                              .quarantine = run->common.quarantine,
+                                              .lease = config->source.lease,
+                                              .attempts = ATTEMPTS,
+                                              .forget = run->options->force,
+                                              .has_results = has_results,
+                                              .user = run};
+    int status = is_folder_claims_create(&options, &run->claims.claims, error);
+    if (status != IS_OK) {
+        return status;
+    }
+    run->common.claims = &run->claims;
+    run->common.after = config->source.after;
+    run->forgets = run->streaming = true;
+    run->intake.watching = config->source.watch;
+    uv_timer_init(&run->loop, &run->intake.heartbeat);
+    run->intake.heartbeat.data = run;
+    return config->source.watch ? open_watch(run, error) : IS_OK;
+}
+
+void is_run_intake_start(is_run_state *run)
+{
+    if (run->claims.claims.self == NULL) {
+        return;
+    }
+    run->intake.look = true;
+    uint64_t period = (uint64_t)(1000.0 * run->config->source.lease / BEATS);
+    uv_timer_start(&run->intake.heartbeat, on_heartbeat, period, period);
+    if (run->intake.watch != NULL) {
+        is_watch_start(run->intake.watch);
+    }
+}
+
+void is_run_intake_close(is_run_state *run)
+{
+    is_watch_close(run->intake.watch);
+    run->intake.watch = NULL;
+    if (run->claims.claims.self != NULL) {
+        uv_close((uv_handle_t *)&run->intake.heartbeat, NULL);
+    }
+}
+
+void is_run_intake_destroy(is_run_state *run)
+{
+    if (run->claims.claims.self != NULL) {
+        is_claims_destroy(&run->claims.claims);
+        pthread_mutex_destroy(&run->claims.lock);
+    }
+}

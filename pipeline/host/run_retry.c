@@ -1,0 +1,142 @@
+/* Trouble that may pass: what failed is tried again after growing delays, for as long as it takes
+ * where the disk is full, else a few times. While there is no room nothing new is read. */
+#include "pipeline/error.h"
+#include "pipeline/host/run_state.h"
+
+enum { TRIES = 6 };
+
+static const double longest_delay = 30.0; /* s */
+
+static double delay_after(uint32_t failures)
+{
+    double delay = failures < 6 ? (double)(1u << (failures - 1)) : longest_delay;
+    return delay < longest_delay ? delay : longest_delay;
+}
+
+static void pause_run(is_run_state *run, const char *file, const is_error *error, double until)
+{
+    is_run_pause *paused = &run->pause;
+    paused->until = until;
+    if (paused->on) {
+        return;
+    }
+    paused->on = true;
+    paused->since = is_seconds();
+    snprintf(paused->reason, sizeof paused->reason, "%.900s", error->text);
+    const is_event event = {.kind = IS_EVENT_PAUSED, .file = file, .reason = error->text};
+    is_run_tell(run, &event);
+}
+
+static void resume_run(is_run_state *run)
+{
+    run->pause.on = false;
+    const is_event event = {.kind = IS_EVENT_RESUMED, .seconds = is_seconds() - run->pause.since};
+    is_run_tell(run, &event);
+}
+
+bool is_run_retry(is_run_state *run, is_unit *unit, is_unit_retry what, const is_error *error)
+{
+    bool no_room = is_error_no_room(error);
+    if (run->options->fail_fast || is_run_stopping(run) || !is_error_may_pass(error) ||
+        (!no_room && unit->tries >= TRIES)) {
+        return false;
+    }
+    unit->tries++;
+    double delay = delay_after(unit->tries);
+    unit->retry = what;
+    unit->due = is_seconds() + delay;
+    run->retries++;
+    const is_event event = {.kind = IS_EVENT_RETRIED,
+                            .file = unit->name,
+                            .reason = error->text,
+                            .attempt = unit->tries,
+                            .seconds = delay};
+    if (no_room) {
+        pause_run(run, unit->name, error, 0.0);
+    } else {
+        is_run_tell(run, &event);
+    }
+    return true;
+}
+
+void is_run_pause_for_room(is_run_state *run, const is_error *error)
+{
+    run->pause.spills++;
+    pause_run(run, NULL, error, is_seconds() + delay_after(run->pause.spills));
+}
+
+/* A unit that waits for room keeps the run paused. */
+static bool waits_for_room(const is_run_state *run)
+{
+    for (const is_unit *unit = run->oldest; unit != NULL; unit = unit->next) {
+        if (unit->retry != IS_RETRY_NOTHING) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void is_run_succeeded(is_run_state *run, is_unit *unit)
+{
+    unit->retry = IS_RETRY_NOTHING;
+    if (unit->tries == 0) {
+        return;
+    }
+    unit->tries = 0;
+    if (run->pause.on && run->pause.until == 0.0 && !waits_for_room(run)) {
+        run->pause.spills = 0;
+        resume_run(run);
+    }
+}
+
+static void do_retry(is_run_state *run, is_unit *unit)
+{
+    is_unit_retry what = unit->retry;
+    unit->retry = IS_RETRY_NOTHING;
+    is_error error = {.status = IS_OK};
+    if (what == IS_RETRY_WRITE) {
+        is_run_write_unit(run, unit);
+    } else if (what == IS_RETRY_END) {
+        is_run_end_claim(run, unit, unit->state);
+    } else if (is_unit_begin_anew(unit, &error) == IS_OK) {
+        is_run_check_unit(run, unit);
+    } else {
+        is_run_fail(run, &error);
+    }
+}
+
+static void on_wake(uv_timer_t *timer)
+{
+    is_run_advance(timer->data);
+}
+
+void is_run_do_retries(is_run_state *run)
+{
+    double now = is_seconds(), next = run->intake.look_at;
+    for (is_unit *unit = run->oldest; unit != NULL; unit = unit->next) {
+        if (unit->retry == IS_RETRY_NOTHING || unit->batches_out > 0 || unit->filling) {
+            continue;
+        }
+        if (unit->due <= now) {
+            do_retry(run, unit);
+        } else if (next == 0.0 || unit->due < next) {
+            next = unit->due;
+        }
+    }
+    if (run->pause.on && run->pause.until > 0.0) {
+        if (run->pause.until <= now) {
+            resume_run(run);
+        } else if (next == 0.0 || run->pause.until < next) {
+            next = run->pause.until;
+        }
+    }
+    if (next > 0.0 && !run->ended) {
+        uint64_t wait = next > now ? (uint64_t)(1000.0 * (next - now)) + 1 : 1;
+        uv_timer_start(&run->waker, on_wake, wait, 0);
+    }
+}
+
+bool is_run_retries_wait(const is_run_state *run)
+{
+    return !is_run_stopping(run) && (run->pause.on || waits_for_room(run));
+}

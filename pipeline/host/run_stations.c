@@ -1,0 +1,412 @@
+/* The stations of a run: units are checked, cut into batches, computed and written, and go from one
+ * to the next as the jobs come back. Every change of state happens here, on the loop's thread. */
+#include "pipeline/error.h"
+#include "pipeline/host/run_state.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- units ----------------------------------------------------------------------------------- */
+
+void is_run_append_unit(is_run_state *run, is_unit *unit)
+{
+    unit->run = run;
+    unit->next = NULL;
+    if (run->last != NULL) {
+        run->last->next = unit;
+    } else {
+        run->first = unit;
+    }
+    run->last = unit;
+    run->oldest = run->oldest != NULL ? run->oldest : unit;
+    run->to_open = run->to_open != NULL ? run->to_open : unit;
+    run->units_made++;
+}
+
+/* Goes past finished units, and frees those that nobody will ask for. */
+static void pass_finished(is_run_state *run)
+{
+    while (run->oldest != NULL && run->oldest->finished) {
+        run->oldest = run->oldest->next;
+    }
+    while (run->forgets && run->first != NULL && run->first != run->oldest) {
+        is_unit *unit = run->first;
+        run->first = unit->next;
+        run->last = run->first != NULL ? run->last : NULL;
+        is_unit_destroy(unit);
+    }
+}
+
+void is_run_finish_unit(is_run_state *run, is_unit *unit, is_unit_state state)
+{
+    unit->state = state;
+    unit->finished = true;
+    is_unit_close(unit);
+    run->units_open--;
+    run->files_finished++;
+    run->finished[state]++;
+    if (state == IS_UNIT_DONE) {
+        is_latency_add(&run->latency, is_event_now() - unit->arrived);
+    }
+    if (state == IS_UNIT_SET_ASIDE) {
+        is_error_add(&run->set_aside, IS_E_INPUT, "%s",
+                     unit->set_aside_reason != NULL ? unit->set_aside_reason : unit->name);
+    }
+}
+
+/* The unit is checked or read no more, for whatever reason. */
+static void leave_readers(is_run_state *run, const is_unit *unit)
+{
+    run->units_ahead--;
+    if (unit->input->path == NULL) {
+        run->message_open = false;
+    }
+}
+
+/* The first reason counts. People know a claimed file by the name that it had. */
+static void give_reason(is_unit *unit, const char *text)
+{
+    const char *path = unit->claim.path;
+    size_t length = path != NULL ? strlen(path) : 0;
+    if (unit->set_aside_reason != NULL) {
+        return;
+    }
+    if (length == 0 || strncmp(text, path, length) != 0) {
+        unit->set_aside_reason = strdup(text);
+    } else if (asprintf(&unit->set_aside_reason, "%s%s", unit->name, text + length) < 0) {
+        unit->set_aside_reason = NULL;
+    }
+}
+
+/* A batch does not know its file. */
+static void spoil(is_unit *unit, const is_error *error)
+{
+    char named[sizeof error->text];
+    snprintf(named, sizeof named, "%s: %.4000s", unit->name, error->text);
+    give_reason(unit, named);
+    unit->spoiled = true;
+}
+
+/* What a reader's error means: trouble that may pass is waited for, bad input is the unit's own
+ * business, everything else ends the run. The unit's batches may still be under way; write_units
+ * closes it when they are back. */
+static void take_read_error(is_run_state *run, is_unit *unit)
+{
+    const is_error *error = &unit->work->read_error;
+    leave_readers(run, unit);
+    unit->state = IS_UNIT_LEFT;
+    if (unit->input->path != NULL && is_run_retry(run, unit, IS_RETRY_CHECK, error)) {
+        unit->state = IS_UNIT_AGAIN;
+    } else if (error->status == IS_E_INPUT) {
+        give_reason(unit, error->text);
+        unit->state = IS_UNIT_SET_ASIDE;
+    } else {
+        is_run_fail(run, error);
+    }
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static void check_done(is_job *job)
+{
+    is_unit *unit = (is_unit *)((char *)job - offsetof(is_unit, reader_job));
+    is_run_state *run = unit->run;
+    run->jobs_out--;
+    const is_unit_work *work = unit->work;
+    bool file = unit->input->path != NULL;
+    if (work->read_error.status != IS_OK) {
+        take_read_error(run, unit);
+    } else if (file && work->matches) {
+        is_run_succeeded(run, unit);
+        leave_readers(run, unit);
+        is_run_end_claim(run, unit, IS_UNIT_SKIPPED);
+    } else if (!file && !work->found) {
+        leave_readers(run, unit);
+        is_run_finish_unit(run, unit, IS_UNIT_NONE);
+    } else {
+        is_run_succeeded(run, unit);
+        unit->state = IS_UNIT_READY;
+        run->photons_checked += unit->summary.photons;
+    }
+    run->bytes_checked += unit->input->bytes;
+    is_run_advance(run);
+}
+
+void is_run_check_unit(is_run_state *run, is_unit *unit)
+{
+    unit->state = IS_UNIT_CHECKING;
+    run->units_ahead++;
+    is_run_send_job(run, run->readers, &unit->reader_job, is_unit_check, check_done);
+}
+
+/* The message after this one is a unit of its own, right behind it, with the same reader. */
+static void append_message(is_run_state *run, is_unit *unit)
+{
+    is_unit *next = NULL;
+    is_error error = {.status = IS_OK};
+    int status = is_unit_create(&run->common, unit->input, unit->message + 1, &next, &error);
+    if (status == IS_OK) {
+        next->run = run;
+        next->next = unit->next;
+        unit->next = next;
+        run->last = run->last == unit ? next : run->last;
+        run->to_open = next;
+        run->units_made++;
+        status = is_unit_open(next, &error);
+    }
+    if (status != IS_OK) {
+        is_run_fail(run, &error);
+        return;
+    }
+    next->work->reader = unit->work->reader;
+    unit->work->reader = NULL;
+}
+
+static void queue_batch(is_run_state *run, is_unit *unit, is_batch *batch)
+{
+    batch->owner = unit;
+    unit->batches_out++;
+    batch->job.next = NULL;
+    *run->ready_last = &batch->job;
+    run->ready_last = &batch->job.next;
+    run->ready_count++;
+}
+
+static void fill_done(is_job *job)
+{
+    is_unit *unit = (is_unit *)((char *)job - offsetof(is_unit, reader_job));
+    is_run_state *run = unit->run;
+    run->jobs_out--;
+    unit->filling = false;
+    is_unit_work *work = unit->work;
+    if (work->batch != NULL) {
+        queue_batch(run, unit, work->batch);
+        work->batch = NULL;
+    } else {
+        run->credits++;
+    }
+    if (work->read_error.status != IS_OK) {
+        take_read_error(run, unit);
+    } else if (work->at_end) {
+        leave_readers(run, unit);
+        unit->state = IS_UNIT_READ;
+        if (unit->input->path == NULL) {
+            append_message(run, unit);
+        }
+        is_unit_close_reader(unit);
+    }
+    is_run_advance(run);
+}
+
+/* Checks run ahead of the reading, so that the next files are known to be good when the device has
+ * room for them. What follows a message of standard input is known only at its end. */
+void is_run_open_units(is_run_state *run)
+{
+    while (run->to_open != NULL && !run->message_open &&
+           run->units_ahead < run->shape.units_ahead && run->units_open < run->units_open_limit) {
+        is_unit *unit = run->to_open;
+        is_error error = {.status = IS_OK};
+        if (unit->work == NULL && is_unit_open(unit, &error) != IS_OK) {
+            is_run_fail(run, &error);
+            return;
+        }
+        run->to_open = unit->next;
+        run->units_open++;
+        run->message_open = unit->input->path == NULL;
+        unit->arrived = unit->arrived > 0.0 ? unit->arrived : is_event_now();
+        unit->writer = run->next_writer++ % run->shape.writers;
+        if (unit->claim.refusal != NULL) {
+            give_reason(unit, unit->claim.refusal);
+            unit->state = IS_UNIT_SET_ASIDE;
+        } else {
+            is_run_check_unit(run, unit);
+        }
+    }
+}
+
+static void fill_unit(is_run_state *run, is_unit *unit)
+{
+    run->credits--;
+    unit->filling = true;
+    unit->work->limits = is_device_batch_limits(run->device);
+    if (run->spare != NULL) {
+        unit->work->batch = (is_batch *)run->spare;
+        run->spare = run->spare->next;
+    }
+    is_run_send_job(run, run->readers, &unit->reader_job, is_unit_fill, fill_done);
+}
+
+/* Nothing more of a file is read: what it has become is known. */
+static void leave_spoiled(is_run_state *run, is_unit *unit)
+{
+    leave_readers(run, unit);
+    unit->state = IS_UNIT_SET_ASIDE;
+    is_unit_close_reader(unit);
+}
+
+/* Batches of the first units that are not read yet, while there are credits. */
+void is_run_read_units(is_run_state *run)
+{
+    uint32_t seen = 0;
+    for (is_unit *unit = run->oldest; unit != NULL && seen < run->shape.filling;
+         unit = unit->next) {
+        if (unit->state == IS_UNIT_READY && unit->spoiled && !unit->filling &&
+            unit->input->path != NULL) {
+            leave_spoiled(run, unit);
+        }
+        if (unit->state == IS_UNIT_READY && !unit->filling && run->credits > 0) {
+            fill_unit(run, unit);
+        }
+        seen += unit->state <= IS_UNIT_READY;
+    }
+}
+
+/* ---- computing and collecting ---------------------------------------------------------------- */
+
+/* The batch has nothing more to give. */
+static void return_batch(is_run_state *run, is_batch *batch)
+{
+    is_unit *unit = batch->owner;
+    if (batch->error.status == IS_E_OUTPUT && is_error_may_pass(&batch->error) &&
+        !run->options->fail_fast) {
+        is_run_pause_for_room(run, &batch->error); /* its hits are still in memory */
+    } else if (batch->error.status == IS_E_INPUT) {
+        spoil(unit, &batch->error);
+    } else if (batch->error.status != IS_OK) {
+        is_run_fail(run, &batch->error);
+        if (unit->state != IS_UNIT_SET_ASIDE) {
+            unit->state = IS_UNIT_LEFT; /* its hits are incomplete now */
+        }
+    }
+    unit->batches_out--;
+    run->credits++;
+    batch->job.next = run->spare;
+    run->spare = &batch->job;
+}
+
+static void store_done(is_job *job)
+{
+    is_batch *batch = (is_batch *)job;
+    is_run_state *run = ((is_unit *)batch->owner)->run;
+    run->jobs_out--;
+    return_batch(run, batch);
+    is_run_advance(run);
+}
+
+static void compute_done(is_job *job)
+{
+    is_batch *batch = (is_batch *)job;
+    is_unit *unit = batch->owner;
+    is_run_state *run = unit->run;
+    run->jobs_out--;
+    is_run_tell_news(run);
+    if (batch->error.status == IS_OK && unit->state != IS_UNIT_SET_ASIDE &&
+        unit->state != IS_UNIT_AGAIN && !unit->spoiled) {
+        is_account_add(&unit->account, &batch->account);
+        unit->maths |= batch->maths;
+        is_account_add(&run->account, &batch->account);
+        unit->seconds += batch->seconds;
+        run->seconds_computing += batch->seconds;
+        is_run_send_job(run, run->writers[unit->writer], &batch->job, is_unit_store, store_done);
+    } else {
+        return_batch(run, batch);
+    }
+    is_run_advance(run);
+}
+
+void is_run_compute_batches(is_run_state *run)
+{
+    while (run->ready != NULL) {
+        is_batch *batch = (is_batch *)run->ready;
+        is_job *next = batch->job.next;
+        batch->job.done = compute_done;
+        if (!is_device_submit(run->device, batch)) {
+            return;
+        }
+        run->jobs_out++;
+        run->ready_count--;
+        run->ready = next;
+        if (next == NULL) {
+            run->ready_last = &run->ready;
+        }
+    }
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static void take_lost(is_run_state *run, is_unit *unit)
+{
+    const is_event event = {.kind = IS_EVENT_FAILED,
+                            .file = unit->name,
+                            .reason = "the claim was lost: another worker found it expired",
+                            .attempt = unit->claim.attempt};
+    is_run_tell(run, &event);
+    unit->held = false;
+    is_run_finish_unit(run, unit, IS_UNIT_LOST);
+}
+
+static void write_done(is_job *job)
+{
+    is_unit *unit = (is_unit *)((char *)job - offsetof(is_unit, writer_job));
+    is_run_state *run = unit->run;
+    run->jobs_out--;
+    const is_error *error = &unit->work->write_error;
+    if (error->status == IS_OK && unit->work->lost) {
+        take_lost(run, unit);
+    } else if (error->status == IS_OK) {
+        is_run_succeeded(run, unit);
+        run->bytes_written += unit->work->output_bytes;
+        is_run_end_claim(run, unit, IS_UNIT_DONE);
+    } else if (run->common.to_stdout || !is_run_retry(run, unit, IS_RETRY_WRITE, error)) {
+        unit->state = IS_UNIT_LEFT;
+        is_run_fail(run, error);
+    }
+    is_run_advance(run);
+}
+
+void is_run_write_unit(is_run_state *run, is_unit *unit)
+{
+    unit->state = IS_UNIT_WRITING;
+    is_run_send_job(run, run->writers[unit->writer], &unit->writer_job, is_unit_write, write_done);
+}
+
+static void discard_done(is_job *job)
+{
+    is_unit *unit = (is_unit *)((char *)job - offsetof(is_unit, writer_job));
+    is_run_state *run = unit->run;
+    run->jobs_out--;
+    unit->filling = false;
+    if (unit->work->write_error.status != IS_OK) { /* the reason is told at the end all the same */
+        is_run_say(run, IS_EVENT_WARNING, "%s", unit->work->write_error.text);
+    }
+    is_run_end_claim(run, unit, IS_UNIT_SET_ASIDE);
+    is_run_advance(run);
+}
+
+/* Hits of a unit that will have no output, or none yet. */
+static void discard(is_run_state *run, is_unit *unit)
+{
+    unit->filling = true; /* until the job is back */
+    is_run_send_job(run, run->writers[unit->writer], &unit->writer_job, is_unit_discard,
+                    discard_done);
+}
+
+/* Messages go to standard output in the order of their units; files have no order. */
+void is_run_write_units(is_run_state *run)
+{
+    pass_finished(run);
+    for (is_unit *unit = run->oldest; unit != run->to_open; unit = unit->next) {
+        bool back = unit->batches_out == 0 && !unit->filling && !unit->ending;
+        if (unit->state == IS_UNIT_READ && unit->spoiled) {
+            unit->state = IS_UNIT_SET_ASIDE;
+        }
+        if (unit->state == IS_UNIT_READ && back) {
+            is_run_write_unit(run, unit);
+        } else if (unit->state == IS_UNIT_SET_ASIDE && back && !unit->finished) {
+            discard(run, unit);
+        } else if (run->common.to_stdout && unit->state != IS_UNIT_WRITING && !unit->finished) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,269 @@
+/* What a run tells while it lasts: the log for people or programs, the journal, metrics. */
+#include "pipeline/error.h"
+#include "pipeline/host/run_state.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- log and journal ------------------------------------------------------------------------- */
+
+/* A line for the journal that the loop has to tell. */
+typedef struct journal_line {
+    is_job job;
+    is_run_state *run;
+    is_event event;
+} journal_line;
+
+static void write_line(is_job *job, void *thread_state)
+{
+    (void)thread_state;
+    journal_line *line = (journal_line *)job;
+    is_run_journal_append(line->run->common.journal, &line->event);
+}
+
+static void free_line(journal_line *line)
+{
+    free((char *)line->event.file);
+    free((char *)line->event.reason);
+    free((char *)line->event.device);
+    free(line);
+}
+
+static void line_done(is_job *job)
+{
+    journal_line *line = (journal_line *)job;
+    is_run_state *run = line->run;
+    run->jobs_out--;
+    free_line(line);
+    is_run_advance(run);
+}
+
+static char *copy_text(const char *text)
+{
+    return text != NULL ? strdup(text) : NULL;
+}
+
+void is_run_tell(is_run_state *run, const is_event *event)
+{
+    is_events_tell(&run->events, event);
+    journal_line *line = NULL;
+    if (run->common.journal == NULL || run->keeper == NULL || run->ended ||
+        !is_event_in_journal(event->kind) || (line = calloc(1, sizeof *line)) == NULL) {
+        return; /* the journal is not the truth: without memory a line of it is lost */
+    }
+    line->run = run;
+    line->event = *event;
+    line->event.file = copy_text(event->file);
+    line->event.reason = copy_text(event->reason);
+    line->event.device = copy_text(event->device);
+    line->job.run = write_line;
+    line->job.done = line_done;
+    if (is_workers_submit(run->keeper, &line->job)) {
+        run->jobs_out++;
+    } else { /* more lines than a slow disk takes */
+        free_line(line);
+    }
+}
+
+void is_run_tell_start(is_run_state *run, const is_event *event)
+{
+    is_events_tell(&run->events, event);
+    is_run_journal_append(run->common.journal, event);
+}
+
+void is_run_tell_stop(is_run_state *run, const is_error *result)
+{
+    const is_event event = {.kind = IS_EVENT_STOP,
+                            .files = run->finished[IS_UNIT_DONE] + run->finished[IS_UNIT_SKIPPED],
+                            .photons = run->account.created,
+                            .hits = run->account.hits,
+                            .seconds = is_seconds() - run->events.progress.start,
+                            .exit_status = is_status_exit(result->status)};
+    is_events_tell(&run->events, &event);
+    is_run_journal_append(run->common.journal, &event);
+    is_run_tell_news(run);
+}
+
+void is_run_say(is_run_state *run, is_event_kind kind, const char *format, ...)
+{
+    char text[IS_EVENT_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    is_events_say(&run->events, kind, "%s", text);
+}
+
+void is_run_tell_news(is_run_state *run)
+{
+    static const char warning[] = "warning: ";
+    char line[4096];
+    while (is_device_news(run->device, line, sizeof line)) {
+        bool warns = strncmp(line, warning, strlen(warning)) == 0;
+        is_run_say(run, warns ? IS_EVENT_WARNING : IS_EVENT_MESSAGE, "%s",
+                   line + (warns ? strlen(warning) : 0));
+    }
+    is_error error = {.status = IS_OK};
+    uint64_t lost =
+        run->common.journal != NULL ? is_run_journal_take_lost(run->common.journal, &error) : 0;
+    if (lost > 0) {
+        is_run_say(run, IS_EVENT_WARNING, "%llu line%s of the journal lost: %s",
+                   (unsigned long long)lost, lost == 1 ? " is" : "s are", error.text);
+    }
+}
+
+static void reopen(is_job *job, void *thread_state)
+{
+    (void)thread_state;
+    journal_line *line = (journal_line *)job;
+    is_run_journal *journal = line->run->common.journal;
+    is_error error = {.status = IS_OK};
+    if (is_journal_reopen(journal->journal, &error) != IS_OK) {
+        pthread_mutex_lock(&journal->lock);
+        journal->lost++;
+        is_error_copy(&journal->error, &error);
+        pthread_mutex_unlock(&journal->lock);
+    }
+}
+
+void is_run_reopen_logs(is_run_state *run)
+{
+    journal_line *line = run->common.journal != NULL ? calloc(1, sizeof *line) : NULL;
+    if (line != NULL) {
+        line->run = run;
+        is_run_send_job(run, run->keeper, &line->job, reopen, line_done);
+    }
+}
+
+/* ---- progress -------------------------------------------------------------------------------- */
+
+void is_run_show_progress(is_run_state *run)
+{
+    is_progress_state state = {.photons = run->account.created,
+                               .hits = run->account.hits,
+                               .files = run->files_finished,
+                               .files_total = run->streaming ? 0 : run->files_total,
+                               .files_taken = run->units_made,
+                               .files_quarantined = run->finished[IS_UNIT_SET_ASIDE],
+                               .queue = run->ready_count,
+                               .paused = run->pause.on ? run->pause.reason : NULL,
+                               .stopping = is_run_stopping(run)};
+    if (!run->streaming && run->bytes_checked > 0) {
+        state.photons_total =
+            (double)run->photons_checked * (double)run->bytes_total / (double)run->bytes_checked;
+    }
+    is_events_progress(&run->events, &state);
+}
+
+/* ---- metrics --------------------------------------------------------------------------------- */
+
+static void add_queue(is_metrics *metrics, const char *name, uint64_t used, uint64_t limit)
+{
+    is_metrics_queue *queue = &metrics->queues[metrics->queue_count++];
+    snprintf(queue->name, sizeof queue->name, "%s", name);
+    queue->used = used;
+    queue->limit = limit;
+}
+
+static void add_device(const is_run_state *run, is_metrics *metrics)
+{
+    is_device_facts facts;
+    is_device_facts_of(run->device, &facts);
+    is_metrics_device *device = &metrics->devices[metrics->device_count++];
+    if (facts.is_gpu) {
+        snprintf(device->id, sizeof device->id, "cuda:%d", facts.gpu.ordinal);
+    } else {
+        snprintf(device->id, sizeof device->id, "cpu");
+    }
+    snprintf(device->name, sizeof device->name, "%.127s", is_device_name(run->device));
+    device->photons = run->account.created;
+    device->seconds_busy = facts.is_gpu ? facts.usage.seconds : run->seconds_computing;
+    device->alive = true;
+}
+
+static void measure(const is_run_state *run, is_metrics *metrics)
+{
+    *metrics = (is_metrics){.start_time = run->start_time,
+                            .paused = run->pause.on,
+                            .photons = run->account.created,
+                            .hits = run->account.hits,
+                            .bounces = run->account.bounces,
+                            .bytes_read = run->bytes_checked,
+                            .bytes_written = run->bytes_written,
+                            .retries = run->retries,
+                            .files_taken = run->units_made,
+                            .files_done = run->finished[IS_UNIT_DONE],
+                            .files_skipped = run->finished[IS_UNIT_SKIPPED],
+                            .files_quarantined = run->finished[IS_UNIT_SET_ASIDE],
+                            .files_failed = run->finished[IS_UNIT_LOST],
+                            .files_claimed = run->units_open};
+    is_metrics_set_latency(metrics, &run->latency);
+    add_queue(metrics, "batches", run->ready_count, is_device_credits(run->device));
+    add_queue(metrics, "units", run->units_open, run->units_open_limit);
+    add_device(run, metrics);
+}
+
+static const char *metrics_path(const is_run_state *run)
+{
+    return run->options->metrics_path != NULL ? run->options->metrics_path
+                                              : run->config->metrics.file;
+}
+
+static is_run_state *run_of_metrics_job(is_job *job)
+{
+    return (is_run_state *)((char *)job - offsetof(is_run_state, metrics_job));
+}
+
+static void send_metrics(is_job *job, void *thread_state)
+{
+    (void)thread_state;
+    is_run_state *run = run_of_metrics_job(job);
+    run->metrics_error = (is_error){.status = IS_OK};
+    is_claims_counts counts = {0};
+    if (run->common.claims != NULL &&
+        is_run_claims_stat(run->common.claims, &counts, &run->metrics_error) == IS_OK) {
+        run->metrics.files_waiting = counts.waiting;
+    }
+    if (run->metrics_listener != NULL) {
+        is_metrics_listener_publish(run->metrics_listener, &run->metrics);
+    }
+    if (metrics_path(run) != NULL) {
+        is_metrics_write(&run->metrics, metrics_path(run), &run->metrics_error);
+    }
+}
+
+void is_run_publish_last(is_run_state *run)
+{
+    if (metrics_path(run) == NULL) {
+        return; /* nobody will ask any more */
+    }
+    measure(run, &run->metrics);
+    send_metrics(&run->metrics_job, NULL);
+    if (run->metrics_error.status != IS_OK) {
+        is_run_say(run, IS_EVENT_WARNING, "metrics: %s", run->metrics_error.text);
+    }
+}
+
+static void metrics_done(is_job *job)
+{
+    is_run_state *run = run_of_metrics_job(job);
+    run->jobs_out--;
+    run->metrics_out = false;
+    if (run->metrics_error.status != IS_OK) {
+        is_run_say(run, IS_EVENT_WARNING, "metrics: %s", run->metrics_error.text);
+    }
+    is_run_advance(run);
+}
+
+void is_run_publish(is_run_state *run)
+{
+    if ((metrics_path(run) == NULL && run->metrics_listener == NULL) || run->metrics_out ||
+        run->ended) {
+        return;
+    }
+    run->metrics_out = true;
+    measure(run, &run->metrics);
+    is_run_send_job(run, run->keeper, &run->metrics_job, send_metrics, metrics_done);
+}
