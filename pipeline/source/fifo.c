@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -30,4 +31,27 @@ int is_fifo_open(const char *path, int *descriptor, is_error *error)
         return is_error_set(error, IS_E_INPUT, "%s: found no pipe, expected a named pipe", path);
     }
     return IS_OK;
+}
+
+int is_fifo_discard(const char *path, int descriptor, int wake_descriptor, is_error *error)
+{
+    char forgotten[16384];
+    struct pollfd waits[2] = {{.fd = descriptor, .events = POLLIN},
+                              {.fd = wake_descriptor, .events = POLLIN}};
+    for (;;) {
+        ssize_t count = read(descriptor, forgotten, sizeof forgotten);
+        if (count == 0) {
+            return IS_OK;
+        }
+        if (count < 0 && errno != EAGAIN && errno != EINTR) {
+            return is_error_set(error, IS_E_INPUT, "%s: cannot read: %s", path, strerror(errno));
+        }
+        if (poll(waits, 2, -1) < 0 && errno != EINTR) {
+            return is_error_set(error, IS_E_INPUT, "%s: cannot wait for input: %s", path,
+                                strerror(errno));
+        }
+        if (waits[1].revents != 0) {
+            return is_error_set(error, IS_E_INTERRUPTED, "%s: interrupted while reading", path);
+        }
+    }
 }

@@ -17,4 +17,9 @@ bool is_fifo(const char *path);
  */
 int is_fifo_open(const char *path, int *descriptor, is_error *error);
 
+/* After a bad message, where nobody knows where the next one begins: reads and forgets what the
+ * writers still send, until the last one has closed the pipe. `wake_descriptor` (-1: none): as soon
+ * as it is readable, IS_E_INTERRUPTED. IS_E_INPUT: cannot be read. Any thread. */
+int is_fifo_discard(const char *path, int descriptor, int wake_descriptor, is_error *error);
+
 #endif

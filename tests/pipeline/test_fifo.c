@@ -161,6 +161,42 @@ START_TEST(test_half_a_message)
 }
 END_TEST
 
+/* After a bad message the rest of its writer is forgotten, and the next writer is heard. */
+START_TEST(test_next_writer_after_a_bad_message)
+{
+    a_pipe test = open_pipe();
+    int descriptor = -1, next = -1;
+    unsigned messages = 0;
+    is_error error = {.text = ""};
+    a_writer bad = {.pipe = &test, .size = test.size - 1, .repeats = 200}; /* 240 kB: it blocks */
+    ck_assert_int_eq(is_fifo_open(test.path, &descriptor, NULL), IS_OK);
+    start_writer(&bad);
+    ck_assert_int_eq(read_messages(&test, descriptor, &messages, &error), IS_E_INPUT);
+    ck_assert_uint_eq(messages, 0); /* its last flags have a byte of the next */
+    ck_assert_int_eq(is_fifo_discard("pipe", descriptor, test.wake, &error), IS_OK);
+    pthread_join(bad.thread, NULL);
+    ck_assert_int_eq(is_fifo_open(test.path, &next, NULL), IS_OK);
+    close(descriptor);
+
+    a_writer good = {.pipe = &test, .size = test.size, .repeats = 2};
+    start_writer(&good);
+    messages = 0;
+    ck_assert_msg(read_messages(&test, next, &messages, &error) == IS_OK, "%s", error.text);
+    ck_assert_uint_eq(messages, 2);
+    pthread_join(good.thread, NULL);
+
+    const uint64_t one = 1;
+    ck_assert_int_eq(is_fifo_open(test.path, &descriptor, NULL), IS_OK);
+    int writer = open(test.path, O_WRONLY | O_CLOEXEC);
+    ck_assert_int_eq(write(test.wake, &one, sizeof one), sizeof one);
+    ck_assert_int_eq(is_fifo_discard("pipe", descriptor, test.wake, &error), IS_E_INTERRUPTED);
+    close(writer);
+    close(descriptor);
+    close(next);
+    close_pipe(&test);
+}
+END_TEST
+
 START_TEST(test_stopped_while_nobody_writes)
 {
     a_pipe test = open_pipe();
@@ -201,6 +237,7 @@ int main(void)
     tcase_add_test(tests, test_waits_for_the_first_writer_and_ends_with_it);
     tcase_add_test(tests, test_one_writer_after_the_other);
     tcase_add_test(tests, test_half_a_message);
+    tcase_add_test(tests, test_next_writer_after_a_bad_message);
     tcase_add_test(tests, test_stopped_while_nobody_writes);
     tcase_add_test(tests, test_no_pipe);
     suite_add_tcase(suite, tests);
