@@ -313,8 +313,9 @@ START_TEST(test_idle_costs_nothing)
     uv_timer_init(&test->loop, &timer);
     timer.data = &over;
     uv_timer_start(&timer, stop_timer, 500, 0);
-    for (; !over; ++turns) {
+    while (!over) {
         uv_run(&test->loop, UV_RUN_ONCE);
+        ++turns;
     }
     ck_assert_int_eq(getrusage(RUSAGE_SELF, &after), 0);
     ck_assert_uint_le(turns, 2);
