@@ -1,0 +1,178 @@
+/* Several devices in one process: all GPUs of the machine, with and without the CPU, and one that
+ * is lost in mid-run. With one GPU the CPU is the other device. */
+#include "pipeline/host/device.h"
+#include "pipeline/models/models.h"
+#include "tests/gpu/gpu_world.h"
+#include "tests/support/run_folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 1000, PHOTONS = 2000, LEAST = 100, BATCHES = 40 };
+
+typedef struct world {
+    is_config *config;
+    is_models *models;
+    is_tables *tables;
+    is_device *device;
+} world;
+
+/* A device with these settings, up to a NULL. */
+static world open_world(const char *const *sets, const is_device_loss *loss)
+{
+    world made = {0};
+    is_error error = {0};
+    size_t count = 0;
+    while (sets[count] != NULL)
+        ++count;
+    ck_assert_msg(is_config_load(NULL, sets, count, &made.config, &error) == IS_OK, "%s",
+                  error.text);
+    ck_assert_int_eq(is_models_create(made.config, &made.models, &error), IS_OK);
+    const is_table_options table_options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
+    char why[512];
+    ck_assert_int_eq(is_tables_create(made.models->medium, made.models->detector,
+                                      made.models->light, &table_options, &made.tables, why,
+                                      sizeof why),
+                     0);
+    is_device_options options;
+    ck_assert_msg(is_device_options_from_config(made.config, &options, &error) == IS_OK, "%s",
+                  error.text);
+    options.gpu.host_loop = gpu_host_loop();
+    if (loss != NULL)
+        options.simulated = *loss;
+    const is_hit_models models = {.tables = &made.tables->device,
+                                  .detector = made.models->detector,
+                                  .light = made.models->light};
+    ck_assert_msg(is_device_create(&options, made.tables, models, (is_post){0}, &made.device,
+                                   &error) == IS_OK,
+                  "%s", error.text);
+    return made;
+}
+
+static void close_world(world *made)
+{
+    is_device_destroy(made->device);
+    is_tables_destroy(made->tables);
+    is_models_destroy(made->models);
+    is_config_destroy(made->config);
+}
+
+typedef struct outcome {
+    is_hit *hits;
+    size_t count;
+    is_account account;
+    is_device_notes notes;
+    uint32_t members, alive, at_work;
+} outcome;
+
+static outcome carry(const char *const *sets, const is_device_loss *loss)
+{
+    static is_step steps[STEPS];
+    const uint32_t photons = (uint32_t)gpu_scaled(PHOTONS, LEAST);
+    for (uint32_t i = 0; i < STEPS; ++i)
+        steps[i] = run_folder_bright(i, photons);
+    const uint64_t batch = (uint64_t)STEPS * photons / BATCHES;
+    world here = open_world(sets, loss);
+    is_error error = {0};
+    outcome made = {0};
+    ck_assert_msg(is_device_run_steps(here.device, steps, STEPS, batch, &made.hits, &made.count,
+                                      &made.account, &error) == IS_OK,
+                  "%s", error.text);
+    ck_assert_uint_eq(made.account.created, (uint64_t)STEPS * photons);
+    ck_assert_uint_gt(made.count, 0);
+    is_device_notes_of(here.device, &made.notes);
+    is_device_member_facts facts;
+    char text[512];
+    printf("%s\n", is_device_text(here.device, text, sizeof text));
+    for (; is_device_member_facts_of(here.device, made.members, &facts); ++made.members) {
+        printf("  %s %d: %llu batches in %.3g s, %s\n", facts.name, facts.ordinal,
+               (unsigned long long)facts.batches, facts.seconds, facts.alive ? "alive" : "lost");
+        made.alive += facts.alive;
+        made.at_work += facts.batches > 0;
+    }
+    close_world(&here);
+    return made;
+}
+
+static void expect_same(outcome *found, const outcome *expected)
+{
+    ck_assert_uint_eq(found->count, expected->count);
+    ck_assert_int_eq(memcmp(found->hits, expected->hits, found->count * sizeof(is_hit)), 0);
+    ck_assert_uint_eq(found->account.bounces, expected->account.bounces);
+    ck_assert_uint_eq(found->account.absorbed, expected->account.absorbed);
+    free(found->hits);
+}
+
+static outcome carry_on_cpu(void)
+{
+    return carry((const char *[]){"device.backend=cpu", NULL}, NULL);
+}
+
+START_TEST(hits_are_those_of_the_cpu)
+{
+    static const char *const schedules[] = {"graph.schedule=fused", "graph.schedule=monolithic",
+                                            "graph.schedule=auto"};
+    outcome expected = carry_on_cpu();
+    outcome found =
+        carry((const char *[]){"device.backend=cuda", "device.index=all", "device.math=portable",
+                               "graph.hits=32768", schedules[_i], NULL},
+              NULL);
+    ck_assert_int_eq((int)found.members, is_gpu_count(NULL));
+    ck_assert_uint_eq(found.alive, found.members);
+    expect_same(&found, &expected);
+    found = carry((const char *[]){"device.backend=cuda+cpu", "device.index=all",
+                                   "device.math=portable", "graph.hits=32768", schedules[_i], NULL},
+                  NULL);
+    ck_assert_int_eq((int)found.members, is_gpu_count(NULL) + 1);
+    expect_same(&found, &expected);
+    free(expected.hits);
+}
+END_TEST
+
+START_TEST(fast_is_the_same_on_any_number)
+{
+    if (is_gpu_count(NULL) < 2) {
+        printf("skipped: one GPU only\n");
+        return;
+    }
+    const char *sets[] = {"device.backend=cuda", "device.math=fast", "graph.schedule=fused",
+                          "graph.hits=32768",    "device.index=0",   NULL};
+    outcome expected = carry(sets, NULL);
+    sets[4] = "device.index=all";
+    outcome found = carry(sets, NULL);
+    ck_assert_uint_gt(found.at_work, 1);
+    expect_same(&found, &expected);
+    free(expected.hits);
+}
+END_TEST
+
+/* GPU 0 is given the first batches whatever the speeds. */
+START_TEST(one_is_lost)
+{
+    const is_device_loss loss = {.ordinal = 0, .batches = 1 + (uint32_t)_i};
+    outcome expected = carry_on_cpu();
+    outcome found = carry((const char *[]){"device.backend=cuda+cpu", "device.index=all",
+                                           "device.math=portable", "graph.schedule=fused",
+                                           "graph.hits=32768", NULL},
+                          &loss);
+    ck_assert_uint_eq(found.alive, found.members - 1);
+    ck_assert_msg(strstr(found.notes.warnings, "GPU 0 is given up; what it did not finish starts "
+                                               "anew on the others") != NULL,
+                  "%s", found.notes.warnings);
+    expect_same(&found, &expected);
+    free(expected.hits);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("gpu group");
+    TCase *tests = tcase_create("group");
+    tcase_set_timeout(tests, 0); /* of CTest's */
+    tcase_add_loop_test(tests, hits_are_those_of_the_cpu, 0, 3);
+    tcase_add_test(tests, fast_is_the_same_on_any_number);
+    tcase_add_loop_test(tests, one_is_lost, 0, 3);
+    suite_add_tcase(suite, tests);
+    return gpu_suite_run(suite);
+}
