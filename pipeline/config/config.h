@@ -58,7 +58,7 @@ struct is_config {
 
     struct {
         char **files; /* source.files: *.steps.npy in steps/; globs, "-": stdin; NULL where
-                         source.directory is given */
+                         source.directory or source.listen is given */
         size_t count;
         char *directory;        /* source.directory: NULL; the folder that files are claimed from */
         char *pattern;          /* source.pattern: *.steps.npy, of names in it */

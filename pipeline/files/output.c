@@ -2,8 +2,10 @@
 
 #include "pipeline/error.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +30,9 @@ static int failed(const is_output *output, const char *what, is_error *error)
 
 static int exists_error(const is_output *output, is_error *error)
 {
-    return is_error_set(error, IS_E_OUTPUT,
-                        "%s: found an existing file, expected none (--force "
-                        "overwrites)",
-                        output->path);
+    return is_error_set_cause(error, IS_E_OUTPUT, EEXIST,
+                              "%s: found an existing file, expected none (--force overwrites)",
+                              output->path);
 }
 
 /* Locks the open .part. *there: the name, as *named describes it, still leads to the file that is
@@ -117,7 +118,8 @@ static int start(is_output *output, is_error *error)
 }
 
 /* One without an open file. */
-static int prepare(const char *path, bool force, is_output **out, is_error *error)
+static int prepare(const char *path, const char *writer, bool force, is_output **out,
+                   is_error *error)
 {
     *out = NULL;
     is_output *output = calloc(1, sizeof *output);
@@ -126,7 +128,10 @@ static int prepare(const char *path, bool force, is_output **out, is_error *erro
         output->descriptor = -1;
         output->force = force;
         output->path = strdup(path);
-        output->part = asprintf(&part, "%s.part", path) < 0 ? NULL : part;
+        output->part =
+            asprintf(&part, "%s%s%s.part", path, writer ? "." : "", writer ? writer : "") < 0
+                ? NULL
+                : part;
     }
     if (!output || !output->path || !output->part) {
         is_output_destroy(output);
@@ -138,9 +143,15 @@ static int prepare(const char *path, bool force, is_output **out, is_error *erro
 
 int is_output_create(const char *path, bool force, is_output **out, is_error *error)
 {
+    return is_output_create_as(path, NULL, force, out, error);
+}
+
+int is_output_create_as(const char *path, const char *writer, bool force, is_output **out,
+                        is_error *error)
+{
     *out = NULL;
     is_output *output = NULL;
-    int status = prepare(path, force, &output, error);
+    int status = prepare(path, writer, force, &output, error);
     if (!status)
         status = start(output, error);
     if (status) {
@@ -151,11 +162,46 @@ int is_output_create(const char *path, bool force, is_output **out, is_error *er
     return IS_OK;
 }
 
+/* Removes a file of that name unless its writer lives, who has it locked. */
+static void remove_abandoned(const char *part)
+{
+    struct stat opened, named;
+    int descriptor =
+        TEMP_FAILURE_RETRY(open(part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+    if (descriptor < 0)
+        return;
+    if (fstat(descriptor, &opened) == 0 && S_ISREG(opened.st_mode) &&
+        TEMP_FAILURE_RETRY(flock(descriptor, LOCK_EX | LOCK_NB)) == 0 && stat(part, &named) == 0 &&
+        named.st_ino == opened.st_ino && named.st_dev == opened.st_dev)
+        unlink(part);
+    close(descriptor);
+}
+
+int is_output_clean_folder(const char *folder, const char *pattern, is_error *error)
+{
+    DIR *entries = opendir(folder);
+    if (!entries)
+        return is_error_set_cause(error, IS_E_OUTPUT, errno, "%s: cannot look for .part files: %s",
+                                  folder, strerror(errno));
+    const struct dirent *entry;
+    while ((entry = readdir(entries)) != NULL) {
+        char *part = NULL;
+        if (fnmatch(pattern, entry->d_name, FNM_PERIOD) != 0)
+            continue;
+        if (asprintf(&part, "%s/%s", folder, entry->d_name) >= 0) {
+            remove_abandoned(part);
+            free(part);
+        }
+    }
+    closedir(entries);
+    return IS_OK;
+}
+
 int is_output_clean(const char *path, is_error *error)
 {
     is_output *output = NULL;
     struct stat named;
-    int status = prepare(path, false, &output, error);
+    int status = prepare(path, NULL, false, &output, error);
     if (status)
         return status;
     output->descriptor = TEMP_FAILURE_RETRY(

@@ -15,12 +15,21 @@ typedef struct is_output is_output;
 /* Creates NAME.part in an existing folder. Without `force`, an existing NAME is an error, here and
  * again, without a gap, when committing. */
 int is_output_create(const char *path, bool force, is_output **out, is_error *error);
+/* The same with a .part of its own, NAME.WRITER.part: where workers share outputs, one that was
+ * stopped in the middle does not hinder the one who does its work again. `writer` NULL: as above.
+ */
+int is_output_create_as(const char *path, const char *writer, bool force, is_output **out,
+                        is_error *error);
 /* Closes; a file that was not committed is removed. Accepts NULL. */
 void is_output_destroy(is_output *output);
 
 /* Removes the NAME.part that a killed process left beside a complete NAME, which nobody will write
  * again; to have none is fine. IS_E_OUTPUT: it is being written, or cannot be opened. */
 int is_output_clean(const char *path, is_error *error);
+
+/* Removes what killed processes left of files that match a pattern (fnmatch, "*.hits.npy.*part") in
+ * a folder; files that a living process writes stay. IS_E_OUTPUT: the folder cannot be read. */
+int is_output_clean_folder(const char *folder, const char *pattern, is_error *error);
 
 /* Appends bytes; all of them are written, or it is an error. */
 int is_output_write(is_output *output, const void *bytes, size_t size, is_error *error);

@@ -31,12 +31,18 @@ struct is_table_writer {
 int is_table_writer_create(const char *path, const is_schema *schema, bool force,
                            is_table_writer **out, is_error *error)
 {
+    return is_table_writer_create_as(path, NULL, schema, force, out, error);
+}
+
+int is_table_writer_create_as(const char *path, const char *name, const is_schema *schema,
+                              bool force, is_table_writer **out, is_error *error)
+{
     *out = NULL;
     is_table_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
         return is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
     writer->schema = schema;
-    int status = is_output_create(path, force, &writer->output, error);
+    int status = is_output_create_as(path, name, force, &writer->output, error);
     if (!status) {
         /* No rows are announced before they are safe: what a killed writer leaves is readable. */
         unsigned char header[IS_NPY_OWN_HEADER];

@@ -2,6 +2,7 @@
  * by heartbeats, ended when their hits are written. What waits for a file system is done by the
  * keeper's thread. */
 #include "pipeline/error.h"
+#include "pipeline/files/output.h"
 #include "pipeline/host/run_state.h"
 #include "pipeline/spool/folder_claims.h"
 
@@ -310,10 +311,22 @@ static int open_watch(is_run_state *run, is_error *error)
     return is_watch_create(&run->loop, &options, &events, &run->intake.watch, error);
 }
 
+/* Eight digits of the worker's name, so that names of files stay short. */
+static void name_writer(is_run_state *run)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a: different for different workers is all it has to be */
+    for (const char *at = run->worker; *at != '\0'; ++at) {
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    }
+    snprintf(run->writer, sizeof run->writer, "%08x", hash);
+    run->common.writer = run->writer;
+}
+
 int is_run_intake_open(is_run_state *run, is_error *error)
 {
     const is_config *config = run->config;
-    run->common.intake_folder = config->source.directory;
+    run->common.intake_folder =
+        config->source.directory != NULL ? config->source.directory : run->received;
     if (run->common.intake_folder == NULL) {
         return IS_OK;
     }
@@ -332,10 +345,17 @@ int is_run_intake_open(is_run_state *run, is_error *error)
     if (status != IS_OK) {
         return status;
     }
+    if (!run->common.to_stdout) {
+        status = is_output_clean_folder(config->sink.directory, "*.hits.npy.*part", error);
+    }
+    if (status != IS_OK) {
+        return status;
+    }
+    name_writer(run);
     run->common.claims = &run->claims;
-    run->common.after = config->source.after;
+    run->common.after = run->received != NULL ? IS_AFTER_DELETE : config->source.after;
     run->forgets = run->streaming = true;
-    run->intake.watching = config->source.watch;
+    run->intake.watching = config->source.watch || run->received != NULL;
     uv_timer_init(&run->loop, &run->intake.heartbeat);
     run->intake.heartbeat.data = run;
     return config->source.watch ? open_watch(run, error) : IS_OK;

@@ -19,6 +19,7 @@ bool is_run_stopping(const is_run_state *run)
 static void stop_reading(is_run_state *run)
 {
     atomic_store(&run->common.stop, true);
+    is_run_clients_stop(run);
     const uint64_t one = 1;
     ssize_t put = write(run->common.wake, &one, sizeof one);
     (void)put; /* fails only when the counter is full, which is readable as well */
@@ -122,6 +123,7 @@ static void end_loop(is_run_state *run)
         uv_close((uv_handle_t *)&run->limit, NULL);
         uv_close((uv_handle_t *)&run->metrics_timer, NULL);
         is_run_intake_close(run);
+        is_run_clients_close(run);
         is_mailbox_close(run->mailbox);
         run->mailbox = NULL;
     }

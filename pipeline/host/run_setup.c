@@ -233,7 +233,7 @@ int is_run_setup(is_run_state *run, is_error *error)
     run->ready_last = &run->ready;
     run->common.config = run->config;
     run->common.options = run->options;
-    run->common.wake = -1;
+    run->common.wake = run->received_lock = -1;
     atomic_init(&run->common.budget.used, 0);
     atomic_init(&run->common.stop, false);
     atomic_init(&run->common.cancel, false);
@@ -256,6 +256,9 @@ int is_run_setup(is_run_state *run, is_error *error)
     }
     if (status == IS_OK) {
         status = start_workers(run, error);
+    }
+    if (status == IS_OK) {
+        status = is_run_clients_open(run, error);
     }
     if (status == IS_OK) {
         status = is_run_intake_open(run, error);
@@ -294,6 +297,7 @@ void is_run_teardown(is_run_state *run)
         close(run->common.wake);
     }
     is_run_intake_destroy(run);
+    is_run_clients_destroy(run);
     if (run->common.journal != NULL) {
         is_journal_destroy(run->journal.journal);
         pthread_mutex_destroy(&run->journal.lock);

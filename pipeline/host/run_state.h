@@ -55,6 +55,8 @@ typedef struct is_run_pause {
     char reason[1024];
 } is_run_pause;
 
+typedef struct is_run_message is_run_message;
+
 /* Everything here belongs to the thread of the loop, except what unit.h says about `common`. */
 typedef struct is_run_state {
     const is_config *config;
@@ -70,6 +72,7 @@ typedef struct is_run_state {
     is_run_claims claims;
     is_run_journal journal;
     char worker[IS_WORKER_NAME];
+    char writer[9];   /* common.writer */
     char *quarantine; /* common.quarantine */
 
     /* The loop and its workers. */
@@ -98,6 +101,9 @@ typedef struct is_run_state {
 
     is_run_intake intake;
     is_listener *listener;
+    is_run_message *messages; /* of clients, that are not answered yet */
+    char *received;           /* the folder that they go to */
+    int received_lock;
     is_run_pause pause;
 
     /* How it goes. */
@@ -188,6 +194,18 @@ bool is_run_give_back(is_run_state *run);
 void is_run_intake_close(is_run_state *run);
 /* After the keeper's last job. */
 void is_run_intake_destroy(is_run_state *run);
+
+/* ---- run_clients.c */
+
+/* Listens, if it is configured; before the intake is opened. As is_listener_create. */
+int is_run_clients_open(is_run_state *run, is_error *error);
+/* Tells the client what came of his message, if the unit is one. */
+void is_run_answer_client(is_run_state *run, const is_unit *unit);
+/* Takes nothing more. */
+void is_run_clients_stop(is_run_state *run);
+void is_run_clients_close(is_run_state *run);
+/* After the loop. */
+void is_run_clients_destroy(is_run_state *run);
 
 /* ---- run_retry.c */
 

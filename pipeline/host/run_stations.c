@@ -42,6 +42,7 @@ void is_run_finish_unit(is_run_state *run, is_unit *unit, is_unit_state state)
 {
     unit->state = state;
     unit->finished = true;
+    is_run_answer_client(run, unit);
     is_unit_close(unit);
     run->units_open--;
     run->files_finished++;

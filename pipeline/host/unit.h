@@ -19,6 +19,7 @@ typedef struct is_run_common {
     const is_config *config;
     const is_run_options *options;
     is_run_origin origin;
+    const char *writer;        /* short name of this process in names of .part files */
     uint32_t spectrum_count;   /* spectra that steps may name */
     uint32_t threads;          /* that compute */
     bool to_stdout;            /* one message per unit instead of files */

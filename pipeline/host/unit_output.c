@@ -1,6 +1,7 @@
 /* What the writer's thread does for a unit: collecting hits, writing the hit file or message. */
 #include "pipeline/error.h"
 #include "pipeline/files/format/npy.h"
+#include "pipeline/files/hit_reader.h"
 #include "pipeline/files/metadata.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/host/unit.h"
@@ -47,6 +48,29 @@ static int append_to_file(void *user, const is_hit *hits, size_t count, is_error
     return is_table_writer_append(user, hits, count, error);
 }
 
+/* Unless somebody else has the claim by now. */
+static int commit(is_unit *unit, is_table_writer *writer, const json_t *metadata, is_error *error)
+{
+    bool held = true, same = false;
+    int status = IS_OK;
+    if (unit->claim.name != NULL) {
+        status = is_run_claims_holds(unit->common->claims, &unit->claim, &held, error);
+        unit->work->lost = !held;
+    }
+    if (status == IS_OK && held) {
+        status = is_table_writer_commit(writer, metadata, error);
+    }
+    /* Two may have had the same claim one after the other, or the first try got its name and then
+     * failed: the file is there, with the same bytes. */
+    is_error other = {.status = IS_OK};
+    if (status != IS_OK && error->cause == EEXIST &&
+        is_hit_file_matches(unit->output, metadata, true, &same, &other) == IS_OK && same) {
+        *error = (is_error){.status = IS_OK};
+        status = IS_OK;
+    }
+    return status;
+}
+
 static int write_file(is_unit *unit, is_error *error)
 {
     is_run_common *common = unit->common;
@@ -62,19 +86,16 @@ static int write_file(is_unit *unit, is_error *error)
         status = is_metadata_set_maths(metadata, unit->maths, error);
     }
     if (status == IS_OK) {
-        status = is_table_writer_create(unit->output, is_schema_hits(), replace, &writer, error);
+        status = is_table_writer_create_as(unit->output,
+                                           unit->claim.name != NULL ? common->writer : NULL,
+                                           is_schema_hits(), replace, &writer, error);
     }
     if (status == IS_OK) {
         status = is_collector_merge(unit->work->collector, append_to_file, writer, &common->cancel,
                                     error);
     }
-    bool held = true;
-    if (status == IS_OK && unit->claim.name != NULL) {
-        status = is_run_claims_holds(common->claims, &unit->claim, &held, error);
-        unit->work->lost = !held;
-    }
-    if (status == IS_OK && held) {
-        status = is_table_writer_commit(writer, metadata, error);
+    if (status == IS_OK) {
+        status = commit(unit, writer, metadata, error);
     }
     is_table_writer_destroy(writer);
     json_decref(metadata);
