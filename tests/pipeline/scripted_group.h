@@ -86,7 +86,7 @@ static void close_world(world *here)
 typedef enum act {
     ACT_COMPUTE,
     ACT_LOSE,        /* it is lost, with all that it holds */
-    ACT_IMPOSSIBLE,  /* gives one whose account does not close, */
+    ACT_IMPOSSIBLE,  /* gives one whose account does not close, and then some without hits, */
     ACT_BAD_INPUT,   /* one that no device would have liked, */
     ACT_INTERRUPTED, /* or one that was cancelled */
 } act;
@@ -184,9 +184,12 @@ static void act_on(script *self, is_batch *batch)
         is_error_set(&batch->error, IS_E_INPUT, "a weight");
     } else if (self->act == ACT_INTERRUPTED) {
         is_error_set(&batch->error, IS_E_INTERRUPTED, "interrupted");
-    } else {
+    } else if (self->done == self->at + 1) {
         compute_here(self, batch);
         is_error_set(&batch->error, IS_E_FAILED, "internal error: the account does not close");
+    } else {
+        compute_here(self, batch);
+        batch->hit_count = 0; /* as if all were well */
     }
     post(self, batch);
 }
