@@ -91,6 +91,9 @@ static void end_claim_done(is_job *job)
 
 void is_run_end_claim(is_run_state *run, is_unit *unit, is_unit_state state)
 {
+    if (is_run_start_command(run, unit, state)) {
+        return;
+    }
     unit->state = state;
     bool told = unit->claim.name != NULL || state == IS_UNIT_SET_ASIDE || state == IS_UNIT_SKIPPED;
     if (!told || run->keeper == NULL) {

@@ -28,6 +28,7 @@ static void stop_reading(is_run_state *run)
 static void give_up(is_run_state *run)
 {
     atomic_store(&run->common.cancel, true);
+    is_run_stop_commands(run);
     stop_reading(run);
 }
 

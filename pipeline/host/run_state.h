@@ -56,6 +56,7 @@ typedef struct is_run_pause {
 } is_run_pause;
 
 typedef struct is_run_message is_run_message;
+typedef struct is_run_command is_run_command;
 
 /* Everything here belongs to the thread of the loop, except what unit.h says about `common`. */
 typedef struct is_run_state {
@@ -104,6 +105,8 @@ typedef struct is_run_state {
     is_run_message *messages; /* of clients, that are not answered yet */
     char *received;           /* the folder that they go to */
     int received_lock;
+    is_run_command *commands; /* that run or wait for their turn */
+    uint32_t commands_running;
     is_run_pause pause;
 
     /* How it goes. */
@@ -206,6 +209,15 @@ void is_run_clients_stop(is_run_state *run);
 void is_run_clients_close(is_run_state *run);
 /* After the loop. */
 void is_run_clients_destroy(is_run_state *run);
+
+/* ---- run_command.c */
+
+/* Starts sink.command for a unit whose output is complete, before its claim is ended: who finds the
+ * claim expired starts it again. False: there is nothing to start; else the unit's claim is ended
+ * as `state` when the program has ended. */
+bool is_run_start_command(is_run_state *run, is_unit *unit, is_unit_state state);
+/* Ends the programs that run. */
+void is_run_stop_commands(is_run_state *run);
 
 /* ---- run_retry.c */
 

@@ -109,7 +109,8 @@ struct is_unit {
     double arrived;         /* when its file came, or it was opened; s since 1970 */
 
     bool finished;       /* nothing more happens to it */
-    bool ending;         /* its claim is being ended */
+    bool ending;         /* its claim is being ended, or sink.command runs */
+    bool commanded;      /* sink.command was started */
     bool held;           /* its claim has not been ended */
     bool end_held;       /* with the keeper while that ends the claim: it was still ours */
     is_error end_error;  /* likewise */

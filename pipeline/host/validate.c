@@ -1,6 +1,8 @@
 /* is_validate: everything that a run does before its first photon. */
 #include "pipeline/error.h"
 #include "pipeline/host/device.h"
+#include "pipeline/source/listener.h"
+#include "pipeline/telemetry/metrics_listener.h"
 #include "pipeline/models/models.h"
 
 #include <inttypes.h>
@@ -54,11 +56,27 @@ static int try_device(const is_config *config, const is_device_options *options,
     return status;
 }
 
+/* Without listening there. */
+static int check_addresses(const is_config *config, is_error *error)
+{
+    int status = IS_OK;
+    if (config->source.listen != NULL) {
+        status = is_listener_check(config->source.listen, config->source.token, error);
+    }
+    if (status == IS_OK && config->metrics.listen != NULL) {
+        status = is_metrics_address_check(config->metrics.listen, error);
+    }
+    return status;
+}
+
 int is_validate(const is_config *config, FILE *report, is_error *error)
 {
     is_device_options options;
     is_models *models = NULL;
-    int status = is_device_options_from_config(config, &options, error);
+    int status = check_addresses(config, error);
+    if (status == IS_OK) {
+        status = is_device_options_from_config(config, &options, error);
+    }
     if (status == IS_OK) {
         status = is_models_create(config, &models, error);
     }
