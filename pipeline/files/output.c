@@ -206,10 +206,13 @@ int is_output_clean(const char *path, is_error *error)
         return status;
     output->descriptor = TEMP_FAILURE_RETRY(
         open(output->part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-    if (output->descriptor >= 0)
-        status = lock_part(output, &named, &output->locked, error);
-    else if (errno != ENOENT)
+    if (output->descriptor >= 0) {
+        status = flock(output->descriptor, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK
+                     ? IS_OK /* somebody is at it */
+                     : lock_part(output, &named, &output->locked, error);
+    } else if (errno != ENOENT) {
         status = failed(output, "cannot open its old .part file", error);
+    }
     is_output_destroy(output);
     return status;
 }

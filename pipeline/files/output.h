@@ -24,7 +24,8 @@ int is_output_create_as(const char *path, const char *writer, bool force, is_out
 void is_output_destroy(is_output *output);
 
 /* Removes the NAME.part that a killed process left beside a complete NAME, which nobody will write
- * again; to have none is fine. IS_E_OUTPUT: it is being written, or cannot be opened. */
+ * again. One that is being written stays, and to have none is fine. IS_E_OUTPUT: it cannot be
+ * opened. */
 int is_output_clean(const char *path, is_error *error);
 
 /* Removes what killed processes left of files that match a pattern (fnmatch, "*.hits.npy.*part") in

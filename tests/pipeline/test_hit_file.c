@@ -521,8 +521,7 @@ START_TEST(what_a_killed_writer_left_is_removed)
     ck_assert_int_eq(read_checked(path, &error), 0);
     /* That of a writer at work stays. */
     ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), true, &writer, &error), 0);
-    ck_assert_int_eq(is_output_clean(path, &error), IS_E_OUTPUT);
-    ck_assert_ptr_nonnull(strstr(error.text, "found another process writing it"));
+    ck_assert_int_eq(is_output_clean(path, &error), 0);
     ck_assert(scratch_exists(&place, "a.hits.npy.part"));
     is_table_writer_destroy(writer);
     scratch_remove(&place);
