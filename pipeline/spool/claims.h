@@ -6,8 +6,8 @@
  *
  * Every function blocks (file systems and networks do) and may be called from any thread, one
  * thread at a time per is_claims. Errors, unless said otherwise: IS_E_OUTPUT with file, cause and
- * remedy, and errno as the cause left it, so that callers can tell what passes (EIO, ENOSPC,
- * ESTALE, ...) from what does not; IS_E_MEMORY. After an error the same call may be made again.
+ * remedy, and `cause` set, so that callers can tell what passes (is_error_may_pass) from what does
+ * not; IS_E_MEMORY. After an error the same call may be made again.
  *
  * Losing a claim is no error: who is stopped for longer than his lease has lost what he had, and
  * *held tells him so. His results are then somebody else's to write.
@@ -62,7 +62,7 @@ typedef struct is_claims {
 void is_claims_destroy(is_claims *claims);
 
 /* Makes a finished file work for all, under `name` (NULL: its own); the file moves. Refuses to
- * replace what waits under that name (errno EEXIST). */
+ * replace what waits under that name (cause EEXIST). */
 int is_claims_put(const is_claims *claims, const char *path, const char *name, is_error *error);
 
 /* Claims up to `most` pieces of work into out[most]: first what this worker's name or dead workers

@@ -100,19 +100,19 @@ static int check_options(const is_folder_claims_options *options, is_error *erro
                             options->lease);
     }
     if (stat(options->directory, &about) != 0) {
-        return is_error_set(error, IS_E_CONFIG,
-                            "%s: %s; source.directory must be a folder that is there",
-                            options->directory, strerror(errno));
+        return is_error_set_cause(error, IS_E_CONFIG, errno,
+                                  "%s: %s; source.directory must be a folder that is there",
+                                  options->directory, strerror(errno));
     }
     if (!S_ISDIR(about.st_mode)) {
         return is_error_set(error, IS_E_CONFIG, "%s: found a file, expected a folder of work",
                             options->directory);
     }
     if (access(options->directory, R_OK | W_OK | X_OK) != 0) {
-        return is_error_set(error, IS_E_CONFIG,
-                            "%s: %s; claiming files means moving them, so this user must be "
-                            "able to read and write the folder",
-                            options->directory, strerror(errno));
+        return is_error_set_cause(error, IS_E_CONFIG, errno,
+                                  "%s: %s; claiming files means moving them, so this user must be "
+                                  "able to read and write the folder",
+                                  options->directory, strerror(errno));
     }
     return IS_OK;
 }

@@ -20,7 +20,9 @@ typedef struct is_held {
     is_path file; /* its claimed file */
     uint64_t ticket;
     is_identity identity; /* as it was when it was claimed */
-    bool lost; /* its claimed file is gone, and what may have its name now is another claim's */
+    bool lost;            /* its claimed file is gone; what has its name now is another claim's */
+    bool ended;           /* it is out of this worker's folder, by what the worker did, */
+    is_path to;           /* for this one; "": none. Both have yet to be written to the medium */
 } is_held;
 
 /* A file that looked like work. */
@@ -54,6 +56,7 @@ typedef struct is_folder {
     int64_t looked_ns;     /* when dead workers were looked for last */
     double look_pause;     /* s, until they are looked for again */
     bool left_at_home;     /* claimed files of this worker's name that nobody has begun again */
+    is_names stranded;     /* claimed files that a fault kept from being handed out */
     is_names noted;        /* what notes have been about */
 } is_folder;
 
@@ -94,6 +97,35 @@ void is_folder_destroy(void *self);
 
 /* ---- folder_take.c */
 
+/* One take. */
+typedef struct is_taking {
+    is_folder *folder;
+    size_t most;
+    is_claim *out;
+    size_t count; /* in `out` */
+    is_error *error;
+} is_taking;
+
+/* A file to be claimed. */
+typedef struct is_prey {
+    is_path from;
+    const char *name;
+    uint32_t attempt;   /* that this would be */
+    const char *before; /* who had it, for people; NULL: it waits in the input folder */
+} is_prey;
+
 int is_folder_take(void *self, size_t most, is_claim *out, size_t *count, is_error *error);
+/* Claims one file, if it can be claimed, and hands it out, unless it is done. */
+int is_folder_claim(is_taking *take, const is_prey *what);
+/* Whether the cause is that a file is another user's: no reason to stop, the rest can be done. */
+bool is_folder_denied(int cause);
+
+/* ---- folder_adopt.c: taking what was left behind */
+
+/* By earlier processes of this worker's name. */
+int is_folder_adopt_own(is_taking *take);
+/* By dead workers: looks after them four times per lease, the shortest of all, and again as long as
+ * there is more to take over. */
+int is_folder_adopt_dead(is_taking *take);
 
 #endif

@@ -24,6 +24,7 @@ void is_folder_destroy(void *self)
     }
     free(folder->held);
     is_candidates_free(&folder->waiting);
+    is_names_free(&folder->stranded);
     is_names_free(&folder->noted);
     is_marks_destroy(folder->marks);
     free(folder->directory);
@@ -38,7 +39,7 @@ void is_folder_destroy(void *self)
 /* A held claim whose file is gone is lost for good: a new file of that name is another claim. */
 static bool still_there(is_held *held)
 {
-    held->lost = held->lost || !is_path_exists(held->file.text);
+    held->lost = held->lost || (!held->ended && !is_path_exists(held->file.text));
     return !held->lost;
 }
 
@@ -62,7 +63,7 @@ static void drop(is_folder *folder, is_held *held)
 static is_held *find_to_end(is_folder *folder, const is_claim *claim)
 {
     is_held *held = find_ticket(folder, claim->ticket);
-    if (held != NULL && !still_there(held)) {
+    if (held != NULL && !held->ended && !still_there(held)) {
         drop(folder, held);
         return NULL;
     }
@@ -116,39 +117,67 @@ static int keep(is_folder *folder, const is_held *held, bool *there, is_error *e
     return is_folder_put_back(folder, held->file.text, held->name, true, there, error);
 }
 
-/* The claimed file's folder forgets it for good before anybody relies on that. */
-static int sync_home(const is_folder *folder, is_error *error)
+static int sync_folder(const char *path, is_error *error)
 {
-    return is_folder_sync(folder->home.text) == 0 || errno == ENOENT
+    return is_folder_sync(path) == 0
                ? IS_OK
-               : is_spool_error(error, folder->home.text, "cannot be written to the medium", NULL);
+               : is_spool_error(error, path, "cannot be written to the medium", NULL);
 }
 
-static int move_away(const is_folder *folder, const is_held *held, bool *there, is_error *error)
+/* The end of what ends a claim: both folders, the one it went to first, before anybody relies on
+ * it. After a fault the same again is all that is left to do. */
+static int settle(is_folder *folder, is_held *held, is_error *error)
 {
-    is_path where;
-    if (is_move_numbered(held->file.text, folder->done.text, held->name, &where) == 0) {
-        *there = true;
-        return is_folder_sync(folder->done.text) == 0
-                   ? sync_home(folder, error)
-                   : is_spool_error(error, folder->done.text, "cannot be written to the medium",
-                                    NULL);
+    int status = *held->to.text != 0 ? sync_folder(held->to.text, error) : IS_OK;
+    /* A folder that others have removed as expired has forgotten everything. */
+    if (status == IS_OK && is_path_exists(folder->home.text)) {
+        status = sync_folder(folder->home.text, error);
     }
+    if (status == IS_OK) {
+        drop(folder, held);
+    }
+    return status;
+}
+
+/* After an operation on the claimed file that failed: gone means lost. */
+static int failed_end(const is_held *held, const char *what, bool *there, is_error *error)
+{
     int cause = errno;
     *there = is_path_exists(held->file.text);
     errno = cause;
-    return *there ? is_spool_error(error, held->file.text, "cannot be moved to done/", NULL)
-                  : IS_OK;
+    return *there ? is_spool_error(error, held->file.text, what, NULL) : IS_OK;
 }
 
-static int delete (const is_folder *folder, const is_held *held, bool *there, is_error *error)
+static int move_away(const is_folder *folder, is_held *held, bool *there, is_error *error)
 {
-    *there = unlink(held->file.text) == 0;
-    if (*there) {
-        return sync_home(folder, error);
+    is_path where;
+    if (is_move_numbered(held->file.text, folder->done.text, held->name, &where) != 0) {
+        return failed_end(held, "cannot be moved to done/", there, error);
     }
-    return errno == ENOENT ? IS_OK
-                           : is_spool_error(error, held->file.text, "cannot be deleted", NULL);
+    held->ended = *there = true;
+    held->to = folder->done;
+    return IS_OK;
+}
+
+static int remove_input(is_held *held, bool *there, is_error *error)
+{
+    if (unlink(held->file.text) != 0) {
+        return failed_end(held, "cannot be deleted", there, error);
+    }
+    held->ended = *there = true;
+    return IS_OK;
+}
+
+/* Of one of the operations: drops the claim if it is over. */
+static int close_claim(is_folder *folder, is_held *held, int status, is_error *error)
+{
+    if (status == IS_OK && held->ended) {
+        return settle(folder, held, error);
+    }
+    if (status == IS_OK) {
+        drop(folder, held);
+    }
+    return status;
 }
 
 static int folder_done(void *self, const is_claim *claim, is_after after, bool *held,
@@ -158,6 +187,10 @@ static int folder_done(void *self, const is_claim *claim, is_after after, bool *
     is_held *found = find_to_end(folder, claim);
     if (found == NULL) {
         return IS_OK;
+    }
+    if (found->ended) {
+        *held = true;
+        return settle(folder, found, error);
     }
     int status, same = unchanged(folder, found);
     if (same < 0) {
@@ -172,12 +205,9 @@ static int folder_done(void *self, const is_claim *claim, is_after after, bool *
     } else if (after == IS_AFTER_MOVE) {
         status = move_away(folder, found, held, error);
     } else {
-        status = delete (folder, found, held, error);
+        status = remove_input(found, held, error);
     }
-    if (status == IS_OK) {
-        drop(folder, found);
-    }
-    return status;
+    return close_claim(folder, found, status, error);
 }
 
 static int folder_fail(void *self, const is_claim *claim, const char *reason, bool *held,
@@ -188,17 +218,21 @@ static int folder_fail(void *self, const is_claim *claim, const char *reason, bo
     if (found == NULL) {
         return IS_OK;
     }
+    if (found->ended) {
+        *held = true;
+        return settle(folder, found, error);
+    }
     const is_quarantine quarantine = {.folder = folder->quarantine_folder,
                                       .near = folder->near.text};
+    is_path where;
     int status =
-        is_quarantine_move(&quarantine, found->file.text, found->name, reason, held, NULL, error);
-    if (status == IS_OK) {
-        status = sync_home(folder, error);
+        is_quarantine_move(&quarantine, found->file.text, found->name, reason, held, &where, error);
+    if (*held) {
+        *strrchr(where.text, '/') = 0;
+        found->ended = true;
+        found->to = where;
     }
-    if (status == IS_OK) {
-        drop(folder, found);
-    }
-    return status;
+    return close_claim(folder, found, status, error);
 }
 
 static int folder_give_back(void *self, const is_claim *claim, bool *held, is_error *error)
@@ -209,10 +243,7 @@ static int folder_give_back(void *self, const is_claim *claim, bool *held, is_er
         return IS_OK;
     }
     int status = is_folder_put_back(folder, found->file.text, found->name, false, held, error);
-    if (status == IS_OK) {
-        drop(folder, found);
-    }
-    return status;
+    return close_claim(folder, found, status, error);
 }
 
 /* ---- new work -------------------------------------------------------------------------------- */
@@ -224,11 +255,11 @@ static int check_new_name(const is_folder *folder, const char *path, const char 
         is_folder_is_work(folder, name)) {
         return IS_OK;
     }
-    errno = EINVAL;
-    return is_error_set(error, IS_E_OUTPUT,
-                        "%s: cannot become work in %s as '%s'; expected a name of at most %d bytes "
-                        "that fits %s and does not start with '.' or end in .part or .tmp",
-                        path, folder->directory, name, IS_CLAIM_NAME_MAX, folder->pattern);
+    return is_error_set_cause(
+        error, IS_E_OUTPUT, EINVAL,
+        "%s: cannot become work in %s as '%s'; expected a name of at most %d bytes "
+        "that fits %s and does not start with '.' or end in .part or .tmp",
+        path, folder->directory, name, IS_CLAIM_NAME_MAX, folder->pattern);
 }
 
 static int folder_put(void *self, const char *path, const char *name, is_error *error)
@@ -246,8 +277,8 @@ static int folder_put(void *self, const char *path, const char *name, is_error *
         return is_spool_error(error, path, "cannot become work", NULL);
     }
     if (!S_ISREG(about.st_mode)) {
-        errno = EINVAL;
-        return is_error_set(error, IS_E_OUTPUT, "%s: cannot become work: expected a file", path);
+        return is_error_set_cause(error, IS_E_OUTPUT, EINVAL,
+                                  "%s: cannot become work: expected a file", path);
     }
     int marked = is_marks_has(folder->marks, name, is_identity_of(&about));
     if (marked < 0 || (marked == 1 && is_marks_remove(folder->marks, name) != 0)) {
@@ -260,9 +291,7 @@ static int folder_put(void *self, const char *path, const char *name, is_error *
                               errno == EEXIST ? "a file of that name waits there: choose another"
                                               : NULL);
     }
-    return is_folder_sync(folder->directory) == 0
-               ? IS_OK
-               : is_spool_error(error, folder->directory, "cannot be written to the medium", NULL);
+    return IS_OK; /* a power cut leaves it at one of its two places, whole */
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WRITE_TRIES = 3 };
+enum { MOST_BUSY = 100 };
 
 /* A file that is set aside, or only told of. */
 typedef struct setting_aside {
@@ -50,21 +50,24 @@ static bool is_not_ours(int cause)
     return cause == EACCES || cause == EPERM || cause == EISDIR || cause == ELOOP || cause == ENXIO;
 }
 
-static int write_reason(setting_aside *aside)
+/* *other: another process writes that very file, or has since we looked. */
+static int write_reason(setting_aside *aside, bool *other)
 {
     is_output *output = NULL;
-    int status = is_output_create(aside->reason.text, false, &output, aside->error);
+    is_error found = {.status = IS_OK};
+    int status = is_output_create(aside->reason.text, false, &output, &found);
     if (status == IS_OK) {
-        status = is_output_write(output, aside->text, strlen(aside->text), aside->error);
+        status = is_output_write(output, aside->text, strlen(aside->text), &found);
     }
     if (status == IS_OK) {
-        status = is_output_commit(output, aside->error);
+        status = is_output_commit(output, &found);
     }
     int cause = errno;
     is_output_destroy(output);
     errno = cause;
     aside->reason_ours = status == IS_OK;
-    return status;
+    *other = status == IS_E_OUTPUT && found.cause == 0; /* no system call has failed */
+    return status == IS_OK ? IS_OK : is_error_copy(aside->error, &found);
 }
 
 /* The paths and the text under the present number. */
@@ -92,17 +95,23 @@ static int set_names(setting_aside *aside)
     return IS_OK;
 }
 
-/* Finds the first number under which there is nothing, or only this very reason without its file,
+/* Finds the first number under which there is nothing, or this very reason without another file,
  * and sees that the reason is there. */
 static int place_reason(setting_aside *aside)
 {
-    unsigned faults = 0;
+    unsigned busy = 0;
     for (aside->number++;; aside->number++) {
         int status = set_names(aside);
         if (status != IS_OK) {
             return status;
         }
-        bool free_place = aside->path == NULL || !is_path_exists(aside->to.text);
+        struct stat about;
+        bool free_place = aside->path == NULL || lstat(aside->to.text, &about) != 0;
+        if (aside->path != NULL && free_place && errno != ENOENT) {
+            return is_spool_error(aside->error, aside->to.text, "cannot be examined", NULL);
+        }
+        /* Or the file is there already, and has only to lose its old name (is_move). */
+        free_place = free_place || is_path_same(aside->path, aside->to.text);
         int compared = compare_reason(aside);
         if (compared == 1 && free_place) {
             return IS_OK;
@@ -114,8 +123,9 @@ static int place_reason(setting_aside *aside)
             return is_spool_error(aside->error, aside->reason.text, "cannot be read", NULL);
         }
         /* A worker that is stopped while it writes this reason keeps the name for itself. */
-        status = write_reason(aside);
-        if (status == IS_OK || ++faults == WRITE_TRIES) {
+        bool other = false;
+        status = write_reason(aside, &other);
+        if (!other || ++busy == MOST_BUSY) {
             return status;
         }
     }
@@ -123,12 +133,10 @@ static int place_reason(setting_aside *aside)
 
 static void withdraw_reason(setting_aside *aside)
 {
-    int cause = errno;
     if (aside->reason_ours) {
         (void)unlink(aside->reason.text); /* one reason too many is no fault worth an end */
         aside->reason_ours = false;
     }
-    errno = cause;
 }
 
 static int make_folder(const char *path, is_error *error)
@@ -182,7 +190,11 @@ static int move_file(setting_aside *aside, bool *moved, bool *again)
                    : is_spool_error(aside->error, aside->folder, "cannot be written to the medium",
                                     NULL);
     }
-    withdraw_reason(aside);
+    int cause = errno;
+    if (!is_path_same(aside->path, aside->to.text)) {
+        withdraw_reason(aside);
+    }
+    errno = cause;
     const char *near = aside->quarantine->near;
     if (errno == EXDEV && near != NULL && aside->folder != near) {
         aside->folder = near; /* one file system, mounted twice */

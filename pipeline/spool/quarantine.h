@@ -3,8 +3,8 @@
  * with NAME.2.reason, and so on.
  *
  * The reason appears first, whole and on the medium, then the file moves. Who is killed between the
- * two does it again, finds its reason and uses it. Any thread; IS_E_OUTPUT, IS_E_MEMORY, errno as
- * the cause left it.
+ * two does it again, finds its reason and uses it. Any thread; IS_E_OUTPUT with the cause,
+ * IS_E_MEMORY.
  */
 #ifndef IS_QUARANTINE_H
 #define IS_QUARANTINE_H

@@ -33,7 +33,7 @@ is_path is_path_join(const char *folder, const char *name)
 bool is_path_exists(const char *path)
 {
     struct stat about;
-    return lstat(path, &about) == 0;
+    return lstat(path, &about) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
 /* ---- moving ---------------------------------------------------------------------------------- */
@@ -287,8 +287,9 @@ static const char *remedy_of(int cause)
 int is_spool_error(is_error *error, const char *path, const char *what, const char *remedy)
 {
     int cause = errno;
-    is_error_set(error, cause == ENOMEM ? IS_E_MEMORY : IS_E_OUTPUT, "%s: %s: %s; %s", path, what,
-                 strerror(cause), remedy != NULL ? remedy : remedy_of(cause));
+    int status = cause == ENOMEM ? IS_E_MEMORY : IS_E_OUTPUT;
+    is_error_set_cause(error, status, cause, "%s: %s: %s; %s", path, what, strerror(cause),
+                       remedy != NULL ? remedy : remedy_of(cause));
     errno = cause;
-    return cause == ENOMEM ? IS_E_MEMORY : IS_E_OUTPUT;
+    return status;
 }

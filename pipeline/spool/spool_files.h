@@ -20,7 +20,8 @@ typedef struct is_path {
 is_path is_path_join(const char *folder, const char *name);
 is_path is_path_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Whether something has this name, be it a link to nowhere. */
+/* Whether something has this name, be it a link to nowhere. Where the file system does not tell, it
+ * is taken to be there: nobody gives up a file for a fault that passes. */
 bool is_path_exists(const char *path);
 /* Whether two names are of one file. */
 bool is_path_same(const char *a, const char *b);
@@ -65,8 +66,8 @@ void is_names_sort(is_names *names);
 bool is_names_have(const is_names *names, const char *name);
 void is_names_free(is_names *names);
 
-/* "PATH: WHAT: CAUSE; REMEDY" from errno, which is kept; `remedy` NULL: the one that belongs to the
- * cause. IS_E_MEMORY for ENOMEM, else IS_E_OUTPUT. */
+/* "PATH: WHAT: CAUSE; REMEDY" from errno, which is kept and is the error's cause; `remedy` NULL:
+ * the one that belongs to the cause. IS_E_MEMORY for ENOMEM, else IS_E_OUTPUT. */
 int is_spool_error(is_error *error, const char *path, const char *what, const char *remedy);
 
 #endif

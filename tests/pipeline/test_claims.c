@@ -454,7 +454,7 @@ START_TEST(test_put)
     ck_assert(!scratch_exists(&place.folder, "a.npy"));
     scratch_write(path, "b", 1);
     ck_assert_int_eq(put(&claims, "a.npy", NULL, &error), IS_E_OUTPUT);
-    ck_assert_int_eq(errno, EEXIST);
+    ck_assert_int_eq(error.cause, EEXIST);
     ck_assert_ptr_nonnull(strstr(error.text, "a file of that name waits there"));
     claims_assert_text(&place, "a.npy", "a");
     ck_assert_int_eq(put(&claims, "a.npy", "b.npy", &error), IS_OK);

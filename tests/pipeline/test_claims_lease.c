@@ -363,7 +363,7 @@ START_TEST(test_without_rename_that_keeps)
     claims_add(&place, "a.npy", "waits");
     scratch_write(path, "a", 1);
     ck_assert_int_eq(put(&claims, "a.npy", NULL, &error), IS_E_OUTPUT);
-    ck_assert_int_eq(errno, EEXIST);
+    ck_assert_int_eq(error.cause, EEXIST);
     claims_assert_text(&place, "a.npy", "waits");
     ck_assert(claims_exists(&place, ".icestream/done/a.npy.2"));
     ck_assert(claims_exists(&place, "quarantine/c.npy.2.reason"));

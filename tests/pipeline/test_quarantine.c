@@ -161,7 +161,7 @@ START_TEST(test_other_file_system)
     scratch_path(&place, "a.npy", path);
     ck_assert_int_eq(is_quarantine_move(&quarantine, path, "a.npy", "bad", &moved, NULL, &error),
                      IS_E_OUTPUT);
-    ck_assert_int_eq(errno, EXDEV);
+    ck_assert_int_eq(error.cause, EXDEV);
     ck_assert_ptr_nonnull(strstr(error.text, "choose a folder on the same file system"));
     ck_assert(scratch_exists(&place, "a.npy") && !scratch_exists(&far, "a.npy.reason"));
     quarantine.near = scratch_path(&place, "near", near);
