@@ -68,6 +68,24 @@ static void end_claim(is_job *job, void *thread_state)
     }
 }
 
+/* The journal has heard of it from who did it. */
+static void finish(is_run_state *run, is_unit *unit, is_unit_state state)
+{
+    is_event event = {.kind = IS_EVENT_DONE,
+                      .file = unit->name,
+                      .output = unit->output,
+                      .input_digest = unit->summary.digest,
+                      .output_bytes = unit->work->output_bytes,
+                      .photons = unit->account.created,
+                      .hits = unit->account.hits,
+                      .seconds = is_event_now() - unit->arrived};
+    if (state == IS_UNIT_DONE || state == IS_UNIT_SKIPPED) {
+        event.kind = state == IS_UNIT_DONE ? IS_EVENT_DONE : IS_EVENT_SKIPPED;
+        is_events_tell(&run->events, &event);
+    }
+    is_run_finish_unit(run, unit, state);
+}
+
 static void end_claim_done(is_job *job)
 {
     is_unit *unit = unit_of_claim_job(job);
@@ -82,7 +100,7 @@ static void end_claim_done(is_job *job)
         is_run_succeeded(run, unit);
         unit->ending = unit->held = false;
         if (unit->state != IS_UNIT_LEFT) {
-            is_run_finish_unit(run, unit, unit->state);
+            finish(run, unit, unit->state);
         }
         run->intake.look = run->intake.look || run->claims.claims.self != NULL;
     }
@@ -97,7 +115,7 @@ void is_run_end_claim(is_run_state *run, is_unit *unit, is_unit_state state)
     unit->state = state;
     bool told = unit->claim.name != NULL || state == IS_UNIT_SET_ASIDE || state == IS_UNIT_SKIPPED;
     if (!told || run->keeper == NULL) {
-        is_run_finish_unit(run, unit, state);
+        finish(run, unit, state);
         return;
     }
     if (state == IS_UNIT_SET_ASIDE && (unit->claim.name != NULL || run->options->log_json)) {

@@ -139,8 +139,35 @@ void is_run_reopen_logs(is_run_state *run)
 
 /* ---- progress -------------------------------------------------------------------------------- */
 
+/* "cuda:0", "cpu": short, and each once. */
+static void name_member(const is_device_member_facts *facts, char *id, size_t size)
+{
+    if (facts->is_gpu) {
+        snprintf(id, size, "cuda:%d", facts->ordinal);
+    } else {
+        snprintf(id, size, "cpu");
+    }
+}
+
+static size_t list_devices(const is_run_state *run, is_progress_device devices[IS_PROGRESS_DEVICES],
+                           char ids[IS_PROGRESS_DEVICES][16])
+{
+    is_device_member_facts facts;
+    size_t count = 0;
+    while (count < IS_PROGRESS_DEVICES &&
+           is_device_member_facts_of(run->device, (uint32_t)count, &facts)) {
+        name_member(&facts, ids[count], sizeof ids[count]);
+        devices[count] = (is_progress_device){
+            .name = ids[count], .photons = facts.photons, .alive = facts.alive};
+        count++;
+    }
+    return count;
+}
+
 void is_run_show_progress(is_run_state *run)
 {
+    is_progress_device devices[IS_PROGRESS_DEVICES];
+    char ids[IS_PROGRESS_DEVICES][16];
     is_progress_state state = {.photons = run->account.created,
                                .hits = run->account.hits,
                                .files = run->files_finished,
@@ -148,6 +175,8 @@ void is_run_show_progress(is_run_state *run)
                                .files_taken = run->units_made,
                                .files_quarantined = run->finished[IS_UNIT_SET_ASIDE],
                                .queue = run->ready_count,
+                               .devices = devices,
+                               .device_count = list_devices(run, devices, ids),
                                .paused = run->pause.on ? run->pause.reason : NULL,
                                .stopping = is_run_stopping(run)};
     if (!run->streaming && run->bytes_checked > 0) {
@@ -167,20 +196,19 @@ static void add_queue(is_metrics *metrics, const char *name, uint64_t used, uint
     queue->limit = limit;
 }
 
-static void add_device(const is_run_state *run, is_metrics *metrics)
+static void add_devices(const is_run_state *run, is_metrics *metrics)
 {
-    is_device_facts facts;
-    is_device_facts_of(run->device, &facts);
-    is_metrics_device *device = &metrics->devices[metrics->device_count++];
-    if (facts.is_gpu) {
-        snprintf(device->id, sizeof device->id, "cuda:%d", facts.gpu.ordinal);
-    } else {
-        snprintf(device->id, sizeof device->id, "cpu");
+    is_device_member_facts facts;
+    for (uint32_t i = 0; metrics->device_count < IS_METRICS_DEVICES &&
+                         is_device_member_facts_of(run->device, i, &facts);
+         ++i) {
+        is_metrics_device *device = &metrics->devices[metrics->device_count++];
+        name_member(&facts, device->id, sizeof device->id);
+        snprintf(device->name, sizeof device->name, "%.127s", facts.name);
+        device->photons = facts.photons;
+        device->seconds_busy = facts.seconds;
+        device->alive = facts.alive;
     }
-    snprintf(device->name, sizeof device->name, "%.127s", is_device_name(run->device));
-    device->photons = run->account.created;
-    device->seconds_busy = facts.is_gpu ? facts.usage.seconds : run->seconds_computing;
-    device->alive = true;
 }
 
 static void measure(const is_run_state *run, is_metrics *metrics)
@@ -202,7 +230,7 @@ static void measure(const is_run_state *run, is_metrics *metrics)
     is_metrics_set_latency(metrics, &run->latency);
     add_queue(metrics, "batches", run->ready_count, is_device_credits(run->device));
     add_queue(metrics, "units", run->units_open, run->units_open_limit);
-    add_device(run, metrics);
+    add_devices(run, metrics);
 }
 
 static const char *metrics_path(const is_run_state *run)

@@ -122,6 +122,26 @@ static json_t *gpu_json(const is_run_state *run, const is_device_facts *facts)
         (json_int_t)usage->device_bytes);
 }
 
+/* What each of several devices did. */
+static json_t *members_json(const is_run_state *run)
+{
+    json_t *members = json_array();
+    is_device_member_facts facts;
+    for (uint32_t i = 0; members != NULL && is_device_member_facts_of(run->device, i, &facts);
+         ++i) {
+        json_t *member =
+            json_pack("{s:o, s:o?, s:b, s:I, s:I, s:f}", "name", is_json_text(facts.name), "index",
+                      facts.is_gpu ? json_integer(facts.ordinal) : NULL, "alive", facts.alive,
+                      "batches", (json_int_t)facts.batches, "photons", (json_int_t)facts.photons,
+                      "seconds_busy", facts.seconds);
+        if (json_array_append_new(members, member) != 0) {
+            json_decref(members);
+            return NULL;
+        }
+    }
+    return members;
+}
+
 static json_t *device_json(const is_run_state *run)
 {
     is_device_facts facts;
@@ -129,13 +149,14 @@ static json_t *device_json(const is_run_state *run)
     is_device_facts_of(run->device, &facts);
     is_device_notes_of(run->device, &notes);
     const char *reason = run->device_options.reason;
-    return json_pack(
-        "{s:s, s:o, s:o?, s:s, s:s, s:I, s:I, s:o, s:o, s:o}", "backend",
-        facts.is_gpu ? "cuda" : "cpu", "name", is_json_text(is_device_name(run->device)), "reason",
-        reason[0] != '\0' ? is_json_text(reason) : NULL, "schedule",
-        is_schedule_name(facts.schedule), "instruction_set", facts.instruction_set, "threads",
-        (json_int_t)facts.threads, "pool", (json_int_t)facts.pool, "gpu", gpu_json(run, &facts),
-        "choice", lines_json(notes.choice), "warnings", lines_json(notes.warnings));
+    return json_pack("{s:s, s:o, s:o?, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "backend",
+                     facts.is_gpu ? "cuda" : "cpu", "name",
+                     is_json_text(is_device_name(run->device)), "reason",
+                     reason[0] != '\0' ? is_json_text(reason) : NULL, "schedule",
+                     is_schedule_name(facts.schedule), "instruction_set", facts.instruction_set,
+                     "threads", (json_int_t)facts.threads, "pool", (json_int_t)facts.pool, "gpu",
+                     gpu_json(run, &facts), "members", members_json(run), "choice",
+                     lines_json(notes.choice), "warnings", lines_json(notes.warnings));
 }
 
 static json_t *summary_json(const is_run_state *run, const is_error *result)
