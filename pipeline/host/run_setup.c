@@ -12,6 +12,7 @@
 enum {
     BATCHES_WITH_WRITERS = 3, /* that the device is not kept waiting for */
     KEEPER_LINES = 256,       /* of the journal that wait for the disk */
+    GPUS_SERVED = 4,          /* that threads are started for; more share them */
 };
 
 static int check_existing_outputs(const is_run_state *run, is_error *error)
@@ -169,12 +170,15 @@ static is_run_shape choose_shape(const is_run_state *run)
 {
     is_run_shape shape = {
         .readers = 2, .units_ahead = 2, .filling = 1, .writers = 1, .hit_memory = 48 << 20};
-    if (is_device_is_gpu(run->device)) {
-        shape = (is_run_shape){.readers = 6,
-                               .units_ahead = 6,
-                               .filling = 3,
-                               .writers = IS_WRITERS_MAX,
-                               .hit_memory = 512 << 20};
+    is_device_facts facts;
+    is_device_facts_of(run->device, &facts);
+    if (facts.is_gpu) {
+        uint32_t times = facts.gpus < GPUS_SERVED ? facts.gpus : GPUS_SERVED;
+        shape = (is_run_shape){.readers = 6 * times,
+                               .units_ahead = 6 * times,
+                               .filling = 3 * times,
+                               .writers = IS_WRITERS_MAX / GPUS_SERVED * times,
+                               .hit_memory = (size_t)(512 << 20) * times};
     }
     if (run->common.to_stdout) {
         shape.writers = 1; /* messages go out one after the other */

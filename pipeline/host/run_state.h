@@ -18,7 +18,7 @@
 #include "pipeline/telemetry/latency.h"
 #include "pipeline/telemetry/metrics_listener.h"
 
-enum { IS_WRITERS_MAX = 4, IS_TAKE_MAX = 64, IS_WORKER_NAME = 160, IS_RUN_SIGNALS = 4 };
+enum { IS_WRITERS_MAX = 16, IS_TAKE_MAX = 64, IS_WORKER_NAME = 160, IS_RUN_SIGNALS = 4 };
 
 /* How much of everything works beside the device. */
 typedef struct is_run_shape {
