@@ -47,11 +47,17 @@ static char *join_path(const char *directory, const char *name, int name_length)
     return written >= 0 ? path : NULL;
 }
 
-char *is_inputs_message_output(const char *directory, uint64_t number)
+char *is_inputs_message_output(const char *directory, const is_input *stream, uint64_t number)
 {
-    char name[32];
-    int length = snprintf(name, sizeof name, "stdin-%06" PRIu64, number);
-    return join_path(directory, name, length);
+    const char *slash = stream->path != NULL ? strrchr(stream->path, '/') : NULL;
+    const char *base = slash != NULL ? slash + 1 : stream->path != NULL ? stream->path : "stdin";
+    char *name = NULL, *path = NULL;
+    int length = asprintf(&name, "%s-%06" PRIu64, base, number);
+    if (length >= 0) {
+        path = join_path(directory, name, length);
+        free(name);
+    }
+    return path;
 }
 
 char *is_inputs_output(const char *directory, const char *path)
@@ -70,7 +76,7 @@ char *is_inputs_output(const char *directory, const char *path)
     return join_path(directory, name, (int)length);
 }
 
-static int append_input(planner *plan, const char *path, uint64_t bytes)
+static int append_input(planner *plan, const char *path, bool stream, uint64_t bytes)
 {
     is_inputs *inputs = &plan->inputs;
     const char *directory = plan->config->sink.directory;
@@ -84,13 +90,13 @@ static int append_input(planner *plan, const char *path, uint64_t bytes)
         inputs->items = items;
     }
     is_input *input = &inputs->items[inputs->count];
-    *input = (is_input){.bytes = bytes};
+    *input = (is_input){.stream = stream, .bytes = bytes};
     inputs->count++;
     if (path == NULL) {
         return IS_OK;
     }
     input->path = strdup(path);
-    bool to_files = strcmp(directory, "-") != 0;
+    bool to_files = strcmp(directory, "-") != 0 && !stream;
     if (to_files) {
         input->output = is_inputs_output(directory, path);
     }
@@ -109,10 +115,11 @@ static int expand_pattern(planner *plan, const char *pattern)
 {
     struct stat about;
     if (strcmp(pattern, "-") == 0) {
-        return append_input(plan, NULL, 0);
+        return append_input(plan, NULL, true, 0);
     }
     if (stat(pattern, &about) == 0) {
-        return append_input(plan, pattern, (uint64_t)about.st_size);
+        bool pipe = S_ISFIFO(about.st_mode);
+        return append_input(plan, pattern, pipe, pipe ? 0 : (uint64_t)about.st_size);
     }
     int cause = errno;
     glob_t found = {0};
@@ -122,7 +129,7 @@ static int expand_pattern(planner *plan, const char *pattern)
         qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, compare_texts);
         for (size_t i = 0; i < found.gl_pathc && status == IS_OK; ++i) {
             uint64_t bytes = stat(found.gl_pathv[i], &about) == 0 ? (uint64_t)about.st_size : 0;
-            status = append_input(plan, found.gl_pathv[i], bytes);
+            status = append_input(plan, found.gl_pathv[i], false, bytes);
         }
     } else if (result == GLOB_NOSPACE) {
         status = out_of_memory(plan);

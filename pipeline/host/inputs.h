@@ -4,8 +4,9 @@
 
 #include "pipeline/config/config.h"
 
-/* One step file, or the stream of messages on standard input. */
+/* One step file, or a stream of messages: standard input, or a named pipe. */
 typedef struct is_input {
+    bool stream;
     char *path;     /* NULL: standard input */
     char *output;   /* of the hit file; NULL: standard output, or one name per message */
     uint64_t bytes; /* size of the file, 0 for standard input; for estimates only */
@@ -25,8 +26,9 @@ void is_inputs_free(is_inputs *inputs);
 /* The hit file for a step file: DIRECTORY/a.hits.npy for a.steps.npy and a.npy; any other name gets
  * the ending appended. NULL: out of memory. The caller frees it. */
 char *is_inputs_output(const char *directory, const char *path);
-/* The hit file for message `number` (from 0) of standard input: DIRECTORY/stdin-000000.hits.npy.
- * NULL: out of memory. The caller frees it. */
-char *is_inputs_message_output(const char *directory, uint64_t number);
+/* The hit file for message `number` (from 0) of a stream: DIRECTORY/stdin-000000.hits.npy, or
+ * DIRECTORY/PIPE-000000.hits.npy for a named pipe at .../PIPE. NULL: out of memory. The caller
+ * frees it. */
+char *is_inputs_message_output(const char *directory, const is_input *stream, uint64_t number);
 
 #endif

@@ -131,7 +131,7 @@ static int create_units(is_run_state *run, is_error *error)
         }
         is_run_append_unit(run, unit);
         run->bytes_total += input->bytes;
-        run->streaming = run->streaming || input->path == NULL;
+        run->streaming = run->streaming || input->stream;
     }
     run->files_total = run->inputs.count;
     return IS_OK;

@@ -60,7 +60,7 @@ void is_run_finish_unit(is_run_state *run, is_unit *unit, is_unit_state state)
 static void leave_readers(is_run_state *run, const is_unit *unit)
 {
     run->units_ahead--;
-    if (unit->input->path == NULL) {
+    if (unit->input->stream) {
         run->message_open = false;
     }
 }
@@ -97,7 +97,7 @@ static void take_read_error(is_run_state *run, is_unit *unit)
     const is_error *error = &unit->work->read_error;
     leave_readers(run, unit);
     unit->state = IS_UNIT_LEFT;
-    if (unit->input->path != NULL && is_run_retry(run, unit, IS_RETRY_CHECK, error)) {
+    if (!unit->input->stream && is_run_retry(run, unit, IS_RETRY_CHECK, error)) {
         unit->state = IS_UNIT_AGAIN;
     } else if (error->status == IS_E_INPUT) {
         give_reason(unit, error->text);
@@ -115,7 +115,7 @@ static void check_done(is_job *job)
     is_run_state *run = unit->run;
     run->jobs_out--;
     const is_unit_work *work = unit->work;
-    bool file = unit->input->path != NULL;
+    bool file = !unit->input->stream;
     if (work->read_error.status != IS_OK) {
         take_read_error(run, unit);
     } else if (file && work->matches) {
@@ -161,7 +161,9 @@ static void append_message(is_run_state *run, is_unit *unit)
         return;
     }
     next->work->reader = unit->work->reader;
+    next->work->pipe = unit->work->pipe;
     unit->work->reader = NULL;
+    unit->work->pipe = -1;
 }
 
 static void queue_batch(is_run_state *run, is_unit *unit, is_batch *batch)
@@ -192,7 +194,7 @@ static void fill_done(is_job *job)
     } else if (work->at_end) {
         leave_readers(run, unit);
         unit->state = IS_UNIT_READ;
-        if (unit->input->path == NULL) {
+        if (unit->input->stream) {
             append_message(run, unit);
         }
         is_unit_close_reader(unit);
@@ -214,7 +216,7 @@ void is_run_open_units(is_run_state *run)
         }
         run->to_open = unit->next;
         run->units_open++;
-        run->message_open = unit->input->path == NULL;
+        run->message_open = unit->input->stream;
         unit->arrived = unit->arrived > 0.0 ? unit->arrived : is_event_now();
         unit->writer = run->next_writer++ % run->shape.writers;
         if (unit->claim.refusal != NULL) {
@@ -253,7 +255,7 @@ void is_run_read_units(is_run_state *run)
     for (is_unit *unit = run->oldest; unit != NULL && seen < run->shape.filling;
          unit = unit->next) {
         if (unit->state == IS_UNIT_READY && unit->spoiled && !unit->filling &&
-            unit->input->path != NULL) {
+            !unit->input->stream) {
             leave_spoiled(run, unit);
         }
         if (unit->state == IS_UNIT_READY && !unit->filling && run->credits > 0) {

@@ -3,6 +3,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/files/hit_reader.h"
+#include "pipeline/source/fifo.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -22,15 +23,16 @@ int is_unit_create(is_run_common *common, const is_input *input, uint64_t messag
         unit->common = common;
         unit->input = input;
         unit->message = message;
-        if (input->path != NULL) {
-            unit->name = strdup(input->path);
-        } else if (asprintf(&unit->name, "standard input, message %" PRIu64, message) < 0) {
+        const char *name = input->path != NULL ? input->path : "standard input";
+        if (!input->stream) {
+            unit->name = strdup(name);
+        } else if (asprintf(&unit->name, "%s, message %" PRIu64, name, message) < 0) {
             unit->name = NULL;
         }
         if (!common->to_stdout) {
-            unit->output = input->path != NULL
-                               ? strdup(input->output)
-                               : is_inputs_message_output(common->config->sink.directory, message);
+            const char *directory = common->config->sink.directory;
+            unit->output = input->stream ? is_inputs_message_output(directory, input, message)
+                                         : strdup(input->output);
         }
     }
     if (unit == NULL || unit->name == NULL || (unit->output == NULL && !common->to_stdout)) {
@@ -82,6 +84,7 @@ int is_unit_open(is_unit *unit, is_error *error)
 {
     unit->work = calloc(1, sizeof *unit->work);
     if (unit->work != NULL) {
+        unit->work->pipe = -1;
         unit->work->rows = calloc(UNIT_ROWS, sizeof *unit->work->rows);
     }
     if (unit->work == NULL || unit->work->rows == NULL) {
@@ -95,6 +98,10 @@ void is_unit_close_reader(is_unit *unit)
 {
     is_step_reader_destroy(unit->work->reader);
     unit->work->reader = NULL;
+    if (unit->work->pipe >= 0) {
+        close(unit->work->pipe);
+        unit->work->pipe = -1;
+    }
     free(unit->work->rows);
     unit->work->rows = NULL;
     is_batch_destroy(unit->work->batch);
@@ -177,9 +184,14 @@ static int find_message(is_unit *unit, is_error *error)
 {
     is_run_common *common = unit->common;
     int status = IS_OK;
-    if (unit->work->reader == NULL) {
-        status = is_step_reader_open_stream(STDIN_FILENO, "standard input", common->spectrum_count,
-                                            common->wake, &unit->work->reader, error);
+    const char *path = unit->input->path;
+    if (unit->work->reader == NULL && path != NULL) {
+        status = is_fifo_open(path, &unit->work->pipe, error);
+    }
+    if (unit->work->reader == NULL && status == IS_OK) {
+        status = is_step_reader_open_stream(
+            path != NULL ? unit->work->pipe : STDIN_FILENO, path != NULL ? path : "standard input",
+            common->spectrum_count, common->wake, &unit->work->reader, error);
     }
     if (status == IS_OK) {
         status = is_step_reader_next(unit->work->reader, &unit->work->found, error);
@@ -193,7 +205,7 @@ void is_unit_check(is_job *job, void *thread_state)
     is_unit *unit = unit_of_reader_job(job);
     is_error *error = &unit->work->read_error;
     error->status = IS_OK;
-    if (unit->input->path != NULL) {
+    if (!unit->input->stream) {
         check_file(unit, error);
     } else {
         find_message(unit, error);
@@ -208,7 +220,7 @@ static uint64_t choose_batch_photons(const is_unit *unit)
         return unit->common->config->graph.batch;
     }
     uint64_t share = unit->summary.photons / limits->shares;
-    if (unit->input->path == NULL || share > limits->photons) {
+    if (unit->input->stream || share > limits->photons) {
         return limits->photons;
     }
     return share > limits->least_photons ? share : limits->least_photons;
@@ -230,7 +242,7 @@ static int fill_batch(is_unit *unit, is_error *error)
         unit->work->cursor = (is_step_cursor){.steps = unit->work->rows, .count = got};
         if (got == 0) {
             unit->work->at_end = true;
-            if (unit->input->path == NULL) {
+            if (unit->input->stream) {
                 is_step_reader_summary(unit->work->reader, &unit->summary);
             }
             return IS_OK;

@@ -1,4 +1,4 @@
-/* A unit of a run: one step file, or one message of standard input, from reading to its hit file.
+/* A unit of a run: one step file, or one message of a stream, from reading to its hit file.
  *
  * The loop owns every unit. While one of a unit's jobs is with a worker, that worker may use the
  * fields that the job is about (said below) and the loop leaves them alone; nothing is locked.
@@ -62,6 +62,7 @@ typedef enum is_unit_retry {
 typedef struct is_unit_work {
     /* With a reader while it checks or fills. */
     is_step_reader *reader;
+    int pipe;      /* that it reads, -1: none */
     is_step *rows; /* where the cursor points into */
     is_step_cursor cursor;
     is_batch_limits limits; /* for the batch to come */
@@ -87,7 +88,7 @@ struct is_unit {
     void *run; /* for the loop */
     is_unit_state state;
 
-    const is_input *input; /* path NULL: a message of standard input */
+    const is_input *input; /* a stream: a message of it */
     is_input own_input;    /* of a claimed file, which no list has */
     is_claim claim;        /* of a claimed file; name NULL: it is none */
     uint64_t message;      /* which one, from 0 */
@@ -119,7 +120,7 @@ struct is_unit {
     uint32_t tries; /* that failed in a row */
 };
 
-/* Makes a unit for a file, or for a message of standard input. IS_E_MEMORY. */
+/* Makes a unit for a file, or for a message of a stream. IS_E_MEMORY. */
 int is_unit_create(is_run_common *common, const is_input *input, uint64_t message, is_unit **out,
                    is_error *error);
 /* Makes a unit for a claimed file, whose texts it takes over, also when it fails. `name`: of the

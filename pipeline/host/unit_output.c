@@ -193,8 +193,9 @@ void is_unit_write(is_job *job, void *thread_state)
 static int note_reason(const is_unit *unit, is_error *error)
 {
     const is_quarantine quarantine = {.folder = unit->common->quarantine};
-    const char *slash = unit->input->path != NULL ? strrchr(unit->input->path, '/') : NULL;
-    const char *name = slash != NULL ? slash + 1 : unit->input->path;
+    const char *path = unit->input->stream ? NULL : unit->input->path;
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    const char *name = slash != NULL ? slash + 1 : path;
     if (unit->state != IS_UNIT_SET_ASIDE || unit->claim.name != NULL || name == NULL ||
         quarantine.folder == NULL || unit->set_aside_reason == NULL) {
         return IS_OK;

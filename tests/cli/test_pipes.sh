@@ -103,4 +103,12 @@ numpy.save("wider.npy", wider)
 PYTHON
 expect 0 "$ICESTREAM" run -q -s 'source.files=[wider.npy]' -s sink.directory=-
 same out 2.rows
+
+# A named pipe is a stream as well; it ends when its last writer closes it.
+mkfifo pipe
+cat steps/1.steps.npy steps/2.steps.npy >pipe &
+expect 0 "$ICESTREAM" run -s source.files=pipe -s sink.directory=piped
+rows piped/pipe-000000.hits.npy "$(row_count hits/1.hits.npy)"
+rows piped/pipe-000001.hits.npy "$(row_count hits/2.hits.npy)"
+is_missing piped/pipe-000002.hits.npy
 finish
