@@ -6,12 +6,13 @@ pkg_check_modules(LIBUV REQUIRED IMPORTED_TARGET libuv)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(LIBCRYPTO REQUIRED IMPORTED_TARGET libcrypto)
 pkg_check_modules(LIBMICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
+pkg_check_modules(LIBSYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 find_library(ISAL_LIBRARY isal REQUIRED)
 
 add_library(is_dependencies INTERFACE)
 target_link_libraries(is_dependencies INTERFACE PkgConfig::LIBYAML PkgConfig::LIBUV
                       PkgConfig::JANSSON PkgConfig::LIBCRYPTO PkgConfig::LIBMICROHTTPD
-                      ${ISAL_LIBRARY} Threads::Threads m)
+                      PkgConfig::LIBSYSTEMD ${ISAL_LIBRARY} Threads::Threads m)
 
 option(IS_HDF5 "Build `icestream convert` to and from HDF5" ON)
 if(IS_HDF5)

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs what is missing to build and test icestream, and nothing else.
 #
-#   scripts/setup.sh [build] [test] [check] [--dry-run]
+#   scripts/setup.sh [build] [test] [check] [sites] [--dry-run]
 #
 # build: compiler, CMake and libraries (the default). test: Check, and NumPy and h5py for the tests
 # that read our files with them. check: clang, formatter, linters, coverage, fuzzing.
+# sites: Slurm and systemd, for tests of configs/sites; without them these say that they are skipped.
 # CUDA is none of its business: where there is a toolkit the GPU part is built, else it is left out.
 # Uses apt-get, as root or through sudo, and asks no questions. Elsewhere, or with --dry-run, it
 # names the packages that are wanted (Debian's names) and leaves the machine as it is.
@@ -24,6 +25,7 @@ build module:libuv         libuv1-dev
 build module:jansson       libjansson-dev
 build module:libcrypto     libssl-dev
 build module:libmicrohttpd libmicrohttpd-dev
+build module:libsystemd    libsystemd-dev
 build header:isa-l/crc.h   libisal-dev
 build command:h5cc         libhdf5-dev
 test  module:check         check
@@ -36,13 +38,16 @@ check format:14            clang-format-14
 check command:llvm-symbolizer llvm
 check command:shellcheck   shellcheck
 check command:gcovr        gcovr
+sites command:slurmctld    slurm-wlm
+sites command:munged       munge
+sites command:systemd-analyze systemd
 '
 
 dry_run=no
 groups=()
 for argument in "$@"; do
     case $argument in
-    build | test | check) groups+=("$argument") ;;
+    build | test | check | sites) groups+=("$argument") ;;
     --dry-run) dry_run=yes ;;
     *) wrong_usage ;;
     esac

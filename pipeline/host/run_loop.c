@@ -19,6 +19,7 @@ bool is_run_stopping(const is_run_state *run)
 static void stop_reading(is_run_state *run)
 {
     atomic_store(&run->common.stop, true);
+    is_service_notify_stopping(&run->service);
     is_run_clients_stop(run);
     const uint64_t one = 1;
     ssize_t put = write(run->common.wake, &one, sizeof one);
@@ -86,6 +87,11 @@ static void on_time_limit(uv_timer_t *timer)
     is_run_advance(run);
 }
 
+static void on_service_failure(void *user, const char *reason)
+{
+    is_run_say(user, IS_EVENT_WARNING, "%s", reason);
+}
+
 static void on_tick(uv_timer_t *handle)
 {
     is_run_state *run = handle->data;
@@ -123,6 +129,7 @@ static void end_loop(is_run_state *run)
         uv_close((uv_handle_t *)&run->waker, NULL);
         uv_close((uv_handle_t *)&run->limit, NULL);
         uv_close((uv_handle_t *)&run->metrics_timer, NULL);
+        is_service_notify_close(&run->service);
         is_run_intake_close(run);
         is_run_clients_close(run);
         is_mailbox_close(run->mailbox);
@@ -200,6 +207,7 @@ int is_run_loop_open(is_run_state *run, is_error *error)
             uv_timer_init(&run->loop, timers[i]);
             timers[i]->data = run;
         }
+        is_service_notify_open(&run->service, &run->loop);
     }
     return status;
 }
@@ -235,6 +243,7 @@ int is_run_loop(is_run_state *run, is_error *error)
                             .files = run->files_total};
     is_run_tell_start(run, &event);
     is_run_intake_start(run);
+    is_service_notify_ready(&run->service, on_service_failure, run);
     uv_timer_start(&run->metrics_timer, on_metrics_time, 0, METRICS_PERIOD);
     is_run_advance(run);
     uv_run(&run->loop, UV_RUN_DEFAULT);

@@ -17,6 +17,7 @@
 #include "pipeline/telemetry/events.h"
 #include "pipeline/telemetry/latency.h"
 #include "pipeline/telemetry/metrics_listener.h"
+#include "pipeline/telemetry/service_notify.h"
 
 enum { IS_WRITERS_MAX = 16, IS_TAKE_MAX = 64, IS_WORKER_NAME = 160, IS_RUN_SIGNALS = 4 };
 
@@ -124,6 +125,7 @@ typedef struct is_run_state {
     bool streaming;     /* how many inputs there are is not known */
     is_latency latency; /* from arrival to commit */
     is_events events;
+    is_service_notify service;
     is_metrics_listener *metrics_listener;
     is_job metrics_job;
     bool metrics_out;   /* metrics_job is */

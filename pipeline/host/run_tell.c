@@ -184,6 +184,7 @@ void is_run_show_progress(is_run_state *run)
             (double)run->photons_checked * (double)run->bytes_total / (double)run->bytes_checked;
     }
     is_events_progress(&run->events, &state);
+    is_service_notify_progress(&run->service, &state);
 }
 
 /* ---- metrics --------------------------------------------------------------------------------- */

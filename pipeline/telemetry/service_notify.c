@@ -1,0 +1,87 @@
+#include "pipeline/telemetry/service_notify.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+
+/* What systemd does not hear it takes for a service that hangs: people should know why. */
+static void tell_failure(is_service_notify *service, const char *what, int code)
+{
+    char reason[256];
+    if (service->failed) {
+        return;
+    }
+    service->failed = true;
+    snprintf(reason, sizeof reason, "systemd cannot be told (%.32s): %.128s", what,
+             strerror(-code));
+    service->on_failure(service->user, reason);
+}
+
+static void send_text(is_service_notify *service, const char *what, const char *text)
+{
+    int sent = sd_notify(0, text); /* 0: there is no NOTIFY_SOCKET */
+    if (sent < 0) {
+        tell_failure(service, what, sent);
+    }
+}
+
+static void on_watchdog(uv_timer_t *timer)
+{
+    send_text(timer->data, "WATCHDOG", "WATCHDOG=1");
+}
+
+void is_service_notify_open(is_service_notify *service, uv_loop_t *loop)
+{
+    *service = (is_service_notify){.progress = is_progress_begin(NULL)};
+    uv_timer_init(loop, &service->watchdog);
+    service->watchdog.data = service;
+}
+
+void is_service_notify_ready(is_service_notify *service,
+                             void (*on_failure)(void *user, const char *reason), void *user)
+{
+    uint64_t period = 0; /* us */
+    service->on_failure = on_failure;
+    service->user = user;
+    service->ready = true;
+    send_text(service, "READY", "READY=1");
+    int watched = sd_watchdog_enabled(0, &period);
+    if (watched < 0) {
+        tell_failure(service, "WATCHDOG_USEC", watched);
+    } else if (watched > 0) {
+        uint64_t half = period / 2000 > 0 ? period / 2000 : 1; /* ms */
+        uv_timer_start(&service->watchdog, on_watchdog, 0, half);
+    }
+}
+
+void is_service_notify_progress(is_service_notify *service, const is_progress_state *state)
+{
+    static const char begin[] = "STATUS=";
+    char text[sizeof begin + IS_PROGRESS_TEXT];
+    is_progress_figures figures;
+    if (!service->ready || getenv("NOTIFY_SOCKET") == NULL) {
+        return; /* most runs: no need to count */
+    }
+    is_progress_measure(&service->progress, state, is_seconds(), &figures);
+    memcpy(text, begin, sizeof begin);
+    is_progress_text(state, &figures, text + strlen(begin));
+    /* A line's end would begin another message. */
+    for (char *at = strchr(text, '\n'); at != NULL; at = strchr(at, '\n')) {
+        *at = ' ';
+    }
+    send_text(service, "STATUS", text);
+}
+
+void is_service_notify_stopping(is_service_notify *service)
+{
+    if (service->ready && !service->stopping) {
+        service->stopping = true;
+        send_text(service, "STOPPING", "STOPPING=1");
+    }
+}
+
+void is_service_notify_close(is_service_notify *service)
+{
+    is_service_notify_stopping(service);
+    uv_close((uv_handle_t *)&service->watchdog, NULL);
+}
