@@ -161,6 +161,7 @@ int is_hit_file_matches(const char *path, const json_t *expected, bool thorough,
         }
     }
     is_hit_reader_destroy(reader);
-    /* A file that cannot be read simply does not match; only our own failures are errors. */
-    return status == IS_E_MEMORY ? is_error_copy(error, &reason) : IS_OK;
+    /* A file that cannot be read simply does not match, unless that may pass. */
+    bool ours = status == IS_E_MEMORY || status == IS_E_FAILED;
+    return ours || is_error_may_pass(&reason) ? is_error_copy(error, &reason) : IS_OK;
 }

@@ -30,7 +30,8 @@ int is_hit_compare(const void *a, const void *b);
 /* For --resume: *matches says whether `path` is a complete hit file whose seed and digests are
  * those of `expected` (is_metadata_create), whose account closes, and, with `thorough`, whose rows
  * agree with their checksums. A file that is missing, damaged or not a hit file does not match and
- * is no error; IS_E_MEMORY. */
+ * is no error. IS_E_MEMORY; IS_E_FAILED: too many files are open; IS_E_INPUT: it cannot be read,
+ * for a cause that may pass (is_error_may_pass). */
 int is_hit_file_matches(const char *path, const json_t *expected, bool thorough, bool *matches,
                         is_error *error);
 

@@ -11,10 +11,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct is_output {
     char *path, *part;
+    bool shared; /* the .part is one of several for the same path, of one writer each */
     int descriptor;
     bool force, committed;
     bool locked; /* the .part is this writer's, to be taken away if it is not committed */
@@ -35,6 +37,22 @@ static int exists_error(const is_output *output, is_error *error)
                               output->path);
 }
 
+/* The .part of one writer is locked by others only for the moment in which they see whether it was
+ * left behind (is_output_clean_folder). 0, or -1 with errno. */
+static int take_lock(const is_output *output)
+{
+    enum { TRIES = 100, PAUSE_NS = 10000000 };
+    int result = -1;
+    for (unsigned tries = 0; tries < (output->shared ? TRIES : 1); ++tries) {
+        if (tries > 0)
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        result = TEMP_FAILURE_RETRY(flock(output->descriptor, LOCK_EX | LOCK_NB));
+        if (result == 0 || errno != EWOULDBLOCK)
+            break;
+    }
+    return result;
+}
+
 /* Locks the open .part. *there: the name, as *named describes it, still leads to the file that is
  * locked now; it may have changed hands between opening and locking. */
 static int lock_part(is_output *output, struct stat *named, bool *there, is_error *error)
@@ -48,7 +66,7 @@ static int lock_part(is_output *output, struct stat *named, bool *there, is_erro
                             "%s: found something that is not a file, expected "
                             "to create a file",
                             output->part);
-    if (TEMP_FAILURE_RETRY(flock(output->descriptor, LOCK_EX | LOCK_NB)) < 0) {
+    if (take_lock(output) < 0) {
         if (errno == EWOULDBLOCK)
             return is_error_set(error, IS_E_OUTPUT,
                                 "%s: found another process writing it, expected to be the only one",
@@ -127,6 +145,7 @@ static int prepare(const char *path, const char *writer, bool force, is_output *
         char *part = NULL;
         output->descriptor = -1;
         output->force = force;
+        output->shared = writer != NULL;
         output->path = strdup(path);
         output->part =
             asprintf(&part, "%s%s%s.part", path, writer ? "." : "", writer ? writer : "") < 0
@@ -292,22 +311,26 @@ static int take_name(is_output *output, is_error *error)
     return IS_OK;
 }
 
-static int sync_folder(const is_output *output, is_error *error)
+int is_output_sync_folder(const char *path, is_error *error)
 {
-    const char *slash = strrchr(output->path, '/');
-    size_t length = slash ? (size_t)(slash - output->path) + 1 : 1;
-    char *folder = slash ? strndup(output->path, length) : strdup(".");
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + 1 : 1;
+    char *folder = slash ? strndup(path, length) : strdup(".");
     if (!folder)
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", output->path);
+        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
     int descriptor = TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     free(folder);
     /* Some file systems cannot synchronise a folder and say EINVAL; there is nothing to do then. */
     bool synced =
         descriptor >= 0 && (TEMP_FAILURE_RETRY(fsync(descriptor)) == 0 || errno == EINVAL);
-    int status = synced ? IS_OK : failed(output, "cannot write its folder to the medium", error);
+    int cause = errno;
     if (descriptor >= 0)
         close(descriptor);
-    return status;
+    errno = cause;
+    return synced ? IS_OK
+                  : is_error_set_cause(error, IS_E_OUTPUT, cause,
+                                       "%s: cannot write its folder to the medium: %s", path,
+                                       strerror(cause));
 }
 
 int is_output_commit(is_output *output, is_error *error)
@@ -315,7 +338,7 @@ int is_output_commit(is_output *output, is_error *error)
     if (TEMP_FAILURE_RETRY(fsync(output->descriptor)) < 0)
         return failed(output, "cannot write to the medium", error);
     int status = take_name(output, error);
-    return status ? status : sync_folder(output, error);
+    return status ? status : is_output_sync_folder(output->path, error);
 }
 
 const char *is_output_path(const is_output *output)

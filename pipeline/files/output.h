@@ -41,6 +41,9 @@ int is_output_rewrite(is_output *output, uint64_t offset, const void *bytes, siz
 int is_output_sync(is_output *output, is_error *error);
 /* Puts the file on the medium, gives it its name and puts the folder on the medium. */
 int is_output_commit(is_output *output, is_error *error);
+/* Puts the names in the folder of `path` on the medium: the last step of a commit, for who finds
+ * that somebody else may not have come to it. IS_E_OUTPUT with the cause, IS_E_MEMORY. */
+int is_output_sync_folder(const char *path, is_error *error);
 
 /* The name that the file will have. */
 const char *is_output_path(const is_output *output);

@@ -57,20 +57,30 @@ static void end_claim(is_job *job, void *thread_state)
         const char *reason =
             unit->set_aside_reason != NULL ? unit->set_aside_reason : "no memory for the reason";
         status = is_run_claims_fail(common->claims, &unit->claim, reason, &unit->end_held, error);
-    } else if (unit->state == IS_UNIT_LEFT) {
+    } else if (unit->state == IS_UNIT_LEFT || unit->state == IS_UNIT_LOST) {
         status = is_run_claims_give_back(common->claims, &unit->claim, &unit->end_held, error);
     } else {
         status =
             is_run_claims_done(common->claims, &unit->claim, common->after, &unit->end_held, error);
     }
-    if (status == IS_OK) {
+    if (status == IS_OK && unit->end_held) {
         tell_journal(unit);
     }
+}
+
+static void tell_lost(is_run_state *run, const is_unit *unit)
+{
+    const is_event event = {.kind = IS_EVENT_FAILED,
+                            .file = unit->name,
+                            .reason = "the claim was lost: another worker found it expired",
+                            .attempt = unit->claim.attempt};
+    is_run_tell(run, &event);
 }
 
 /* The journal has heard of it from who did it. */
 static void finish(is_run_state *run, is_unit *unit, is_unit_state state)
 {
+    bool claimed = unit->claim.name != NULL;
     is_event event = {.kind = IS_EVENT_DONE,
                       .file = unit->name,
                       .output = unit->output,
@@ -82,6 +92,12 @@ static void finish(is_run_state *run, is_unit *unit, is_unit_state state)
     if (state == IS_UNIT_DONE || state == IS_UNIT_SKIPPED) {
         event.kind = state == IS_UNIT_DONE ? IS_EVENT_DONE : IS_EVENT_SKIPPED;
         is_events_tell(&run->events, &event);
+    } else if (state == IS_UNIT_SET_ASIDE && (claimed || run->options->log_json)) {
+        event = (is_event){
+            .kind = IS_EVENT_QUARANTINED, .file = unit->name, .reason = unit->set_aside_reason};
+        is_events_tell(&run->events, &event);
+    } else if (state == IS_UNIT_LOST) {
+        tell_lost(run, unit);
     }
     is_run_finish_unit(run, unit, state);
 }
@@ -99,8 +115,10 @@ static void end_claim_done(is_job *job)
     } else {
         is_run_succeeded(run, unit);
         unit->ending = unit->held = false;
+        /* What could not be read may have been somebody else's by then: he will say what it is. */
+        bool lost = unit->state == IS_UNIT_SET_ASIDE && !unit->end_held;
         if (unit->state != IS_UNIT_LEFT) {
-            finish(run, unit, unit->state);
+            finish(run, unit, lost ? IS_UNIT_LOST : unit->state);
         }
         run->intake.look = run->intake.look || run->claims.claims.self != NULL;
     }
@@ -117,11 +135,6 @@ void is_run_end_claim(is_run_state *run, is_unit *unit, is_unit_state state)
     if (!told || run->keeper == NULL) {
         finish(run, unit, state);
         return;
-    }
-    if (state == IS_UNIT_SET_ASIDE && (unit->claim.name != NULL || run->options->log_json)) {
-        const is_event event = {
-            .kind = IS_EVENT_QUARANTINED, .file = unit->name, .reason = unit->set_aside_reason};
-        is_events_tell(&run->events, &event);
     }
     unit->ending = true;
     is_run_send_job(run, run->keeper, &unit->claim_job, end_claim, end_claim_done);
@@ -278,11 +291,12 @@ static void beat_done(is_job *job)
         is_run_say(run, IS_EVENT_WARNING, "no sign of life could be given: %s",
                    run->intake.beat_error.text);
     }
-    if (run->intake.lost > 0) {
+    if (run->intake.lost > run->intake.lost_told) {
         is_run_say(run, IS_EVENT_WARNING,
                    "%zu claim%s lost: no sign of life was given for longer than source.lease",
                    run->intake.lost, run->intake.lost == 1 ? " was" : "s were");
     }
+    run->intake.lost_told = run->intake.lost; /* until their units are finished */
     is_run_advance(run);
 }
 
@@ -366,6 +380,8 @@ int is_run_intake_open(is_run_state *run, is_error *error)
     if (status != IS_OK) {
         return status;
     }
+    uv_timer_init(&run->loop, &run->intake.heartbeat); /* closed wherever there are claims */
+    run->intake.heartbeat.data = run;
     if (!run->common.to_stdout) {
         status = is_output_clean_folder(config->sink.directory, "*.hits.npy.*part", error);
     }
@@ -377,8 +393,6 @@ int is_run_intake_open(is_run_state *run, is_error *error)
     run->common.after = run->received != NULL ? IS_AFTER_DELETE : config->source.after;
     run->forgets = run->streaming = true;
     run->intake.watching = config->source.watch || run->received != NULL;
-    uv_timer_init(&run->loop, &run->intake.heartbeat);
-    run->intake.heartbeat.data = run;
     return config->source.watch ? open_watch(run, error) : IS_OK;
 }
 

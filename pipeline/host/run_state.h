@@ -39,6 +39,7 @@ typedef struct is_run_intake {
     bool beating;     /* beat_job is out */
     double look_at;   /* s of is_seconds(): look again then; 0: no need */
     uint32_t refused; /* looks that failed in a row */
+    size_t lost_told; /* claims that were lost at the last heartbeat */
     is_job take_job, beat_job;
     uv_timer_t heartbeat;
 

@@ -42,7 +42,6 @@ void is_run_finish_unit(is_run_state *run, is_unit *unit, is_unit_state state)
 {
     unit->state = state;
     unit->finished = true;
-    is_run_answer_client(run, unit);
     is_unit_close(unit);
     run->units_open--;
     run->files_finished++;
@@ -54,6 +53,7 @@ void is_run_finish_unit(is_run_state *run, is_unit *unit, is_unit_state state)
         is_error_add(&run->set_aside, IS_E_INPUT, "%s",
                      unit->set_aside_reason != NULL ? unit->set_aside_reason : unit->name);
     }
+    is_run_answer_client(run, unit); /* may hear of the next message, and forget the unit */
 }
 
 /* The unit is checked or read no more, for whatever reason. */
@@ -338,17 +338,6 @@ void is_run_compute_batches(is_run_state *run)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void take_lost(is_run_state *run, is_unit *unit)
-{
-    const is_event event = {.kind = IS_EVENT_FAILED,
-                            .file = unit->name,
-                            .reason = "the claim was lost: another worker found it expired",
-                            .attempt = unit->claim.attempt};
-    is_run_tell(run, &event);
-    unit->held = false;
-    is_run_finish_unit(run, unit, IS_UNIT_LOST);
-}
-
 static void write_done(is_job *job)
 {
     is_unit *unit = (is_unit *)((char *)job - offsetof(is_unit, writer_job));
@@ -356,11 +345,14 @@ static void write_done(is_job *job)
     run->jobs_out--;
     const is_error *error = &unit->work->write_error;
     if (error->status == IS_OK && unit->work->lost) {
-        take_lost(run, unit);
+        is_run_end_claim(run, unit, IS_UNIT_LOST);
     } else if (error->status == IS_OK) {
         is_run_succeeded(run, unit);
         run->bytes_written += unit->work->output_bytes;
         is_run_end_claim(run, unit, IS_UNIT_DONE);
+    } else if (error->status == IS_E_INPUT) { /* somebody else's hits have its name by now */
+        give_reason(unit, error->text);
+        unit->state = IS_UNIT_SET_ASIDE;
     } else if (run->common.to_stdout || !is_run_retry(run, unit, IS_RETRY_WRITE, error)) {
         unit->state = IS_UNIT_LEFT;
         is_run_fail(run, error);

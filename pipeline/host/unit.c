@@ -3,6 +3,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/files/hit_reader.h"
+#include "pipeline/files/output.h"
 #include "pipeline/source/fifo.h"
 
 #include <inttypes.h>
@@ -133,7 +134,9 @@ static is_unit *unit_of_reader_job(is_job *job)
     return (is_unit *)((char *)job - offsetof(is_unit, reader_job));
 }
 
-/* Whether the output is already there, made from the same input by the same settings. */
+/* Whether the output is already there, made from the same input by the same settings. One that
+ * cannot be read for the moment may be replaced if the user said so; otherwise that is trouble of
+ * the output, and not of the step file. */
 static int compare_output(is_unit *unit, is_error *error)
 {
     json_t *expected = NULL;
@@ -143,7 +146,15 @@ static int compare_output(is_unit *unit, is_error *error)
         status = is_hit_file_matches(unit->output, expected, true, &unit->work->matches, error);
     }
     json_decref(expected);
-    return status;
+    if (status == IS_E_INPUT) {
+        error->status =
+            unit->common->options->resume || unit->common->options->force ? IS_OK : IS_E_OUTPUT;
+        return error->status;
+    }
+    /* Who made it may have been killed before its name was on the medium. */
+    return status == IS_OK && unit->work->matches && unit->claim.name != NULL
+               ? is_output_sync_folder(unit->output, error)
+               : status;
 }
 
 /* A claimed file may have been finished by somebody who was killed before he could say so. */

@@ -3,6 +3,7 @@
 #include "pipeline/files/format/npy.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/metadata.h"
+#include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/host/unit.h"
 #include "pipeline/spool/quarantine.h"
@@ -48,37 +49,75 @@ static int append_to_file(void *user, const is_hit *hits, size_t count, is_error
     return is_table_writer_append(user, hits, count, error);
 }
 
-/* Unless somebody else has the claim by now. */
-static int commit(is_unit *unit, is_table_writer *writer, const json_t *metadata, is_error *error)
+/* Whether the claim is somebody else's by now; what is claimed by nobody is ours. */
+static int look_for_claim(is_unit *unit, is_error *error)
 {
-    bool held = true, same = false;
+    bool held = true;
     int status = IS_OK;
     if (unit->claim.name != NULL) {
         status = is_run_claims_holds(unit->common->claims, &unit->claim, &held, error);
-        unit->work->lost = !held;
     }
-    if (status == IS_OK && held) {
+    unit->work->lost = status == IS_OK && !held;
+    return status;
+}
+
+/* The output was there when it was to be written. Who had the claim in between may have made it, or
+ * the first try got its name and then failed: fine if it has the hits of this input. */
+static int judge_existing(is_unit *unit, const json_t *metadata, is_error *error)
+{
+    const is_error found = *error;
+    bool same = false;
+    *error = (is_error){.status = IS_OK};
+    int status = look_for_claim(unit, error);
+    if (status == IS_OK && !unit->work->lost) {
+        status = is_hit_file_matches(unit->output, metadata, true, &same, error);
+    }
+    if (status == IS_E_INPUT) { /* of the output: no fault of the step file */
+        status = error->status = IS_E_OUTPUT;
+    }
+    if (status != IS_OK || unit->work->lost) {
+        return status;
+    }
+    if (same) { /* which the first try may not have told the medium */
+        return is_output_sync_folder(unit->output, error);
+    }
+    return unit->claim.name != NULL
+               ? is_error_set(error, IS_E_INPUT,
+                              "%s: found hits of another input or of other settings in %s, which "
+                              "came there meanwhile, expected none (--force overwrites)",
+                              unit->name, unit->output)
+               : is_error_copy(error, &found);
+}
+
+/* Merges the hits into the output's .part, and gives it its name unless the claim is lost. */
+static int write_table(is_unit *unit, const json_t *metadata, is_error *error)
+{
+    is_run_common *common = unit->common;
+    /* What a claimed file finds it has looked at (unit.c). */
+    bool replace = common->options->force || common->options->resume;
+    is_table_writer *writer = NULL;
+    int status =
+        is_table_writer_create_as(unit->output, unit->claim.name != NULL ? common->writer : NULL,
+                                  is_schema_hits(), replace, &writer, error);
+    if (status == IS_OK) {
+        status = is_collector_merge(unit->work->collector, append_to_file, writer, &common->cancel,
+                                    error);
+    }
+    if (status == IS_OK) {
+        status = look_for_claim(unit, error);
+    }
+    if (status == IS_OK && !unit->work->lost) {
         status = is_table_writer_commit(writer, metadata, error);
     }
-    /* Two may have had the same claim one after the other, or the first try got its name and then
-     * failed: the file is there, with the same bytes. */
-    is_error other = {.status = IS_OK};
-    if (status != IS_OK && error->cause == EEXIST &&
-        is_hit_file_matches(unit->output, metadata, true, &same, &other) == IS_OK && same) {
-        *error = (is_error){.status = IS_OK};
-        status = IS_OK;
-    }
+    is_table_writer_destroy(writer);
     return status;
 }
 
 static int write_file(is_unit *unit, is_error *error)
 {
-    is_run_common *common = unit->common;
-    /* What a claimed file finds it has looked at (unit.c). */
-    bool replace = common->options->force || common->options->resume;
     json_t *metadata = NULL;
-    is_table_writer *writer = NULL;
-    int status = is_run_origin_metadata(&common->origin, unit->summary.digest, &metadata, error);
+    int status =
+        is_run_origin_metadata(&unit->common->origin, unit->summary.digest, &metadata, error);
     if (status == IS_OK) {
         status = is_metadata_set_account(metadata, &unit->account, error);
     }
@@ -86,18 +125,14 @@ static int write_file(is_unit *unit, is_error *error)
         status = is_metadata_set_maths(metadata, unit->maths, error);
     }
     if (status == IS_OK) {
-        status = is_table_writer_create_as(unit->output,
-                                           unit->claim.name != NULL ? common->writer : NULL,
-                                           is_schema_hits(), replace, &writer, error);
+        status = look_for_claim(unit, error);
     }
-    if (status == IS_OK) {
-        status = is_collector_merge(unit->work->collector, append_to_file, writer, &common->cancel,
-                                    error);
+    if (status == IS_OK && !unit->work->lost) {
+        status = write_table(unit, metadata, error);
     }
-    if (status == IS_OK) {
-        status = commit(unit, writer, metadata, error);
+    if (status != IS_OK && error->cause == EEXIST) {
+        status = judge_existing(unit, metadata, error);
     }
-    is_table_writer_destroy(writer);
     json_decref(metadata);
     return status;
 }
@@ -200,11 +235,7 @@ static int note_reason(const is_unit *unit, is_error *error)
         quarantine.folder == NULL || unit->set_aside_reason == NULL) {
         return IS_OK;
     }
-    int status = is_quarantine_note(&quarantine, name, unit->set_aside_reason, NULL, error);
-    if (status != IS_OK) {
-        error->cause = errno;
-    }
-    return status;
+    return is_quarantine_note(&quarantine, name, unit->set_aside_reason, NULL, error);
 }
 
 void is_unit_discard(is_job *job, void *thread_state)
