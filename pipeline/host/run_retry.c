@@ -34,14 +34,27 @@ static void resume_run(is_run_state *run)
     is_run_tell(run, &event);
 }
 
+/* While the run stops nothing is tried again: what is not done is left to who comes next. */
+static void leave_it(is_run_state *run, is_unit *unit, const is_error *error)
+{
+    unit->retry = IS_RETRY_NOTHING;
+    is_run_say(run, IS_EVENT_WARNING, "%s is left: %s", unit->name, error->text);
+}
+
 bool is_run_retry(is_run_state *run, is_unit *unit, is_unit_retry what, const is_error *error)
 {
     bool no_room = is_error_no_room(error);
-    if (run->options->fail_fast || is_run_stopping(run) || !is_error_may_pass(error) ||
+    unit->needs_room = false;
+    if (run->options->fail_fast || run->fatal.status != IS_OK || !is_error_may_pass(error) ||
         (!no_room && unit->tries >= TRIES)) {
         return false;
     }
+    if (is_run_stopping(run)) {
+        leave_it(run, unit, error);
+        return true;
+    }
     unit->tries++;
+    unit->needs_room = no_room;
     double delay = delay_after(unit->tries);
     unit->retry = what;
     unit->due = is_seconds() + delay;
@@ -59,14 +72,27 @@ bool is_run_retry(is_run_state *run, is_unit *unit, is_unit_retry what, const is
     return true;
 }
 
+/* Batches that were under way fail together: that is one pause. */
 void is_run_pause_for_room(is_run_state *run, const is_error *error)
 {
-    run->pause.spills++;
-    pause_run(run, NULL, error, is_seconds() + delay_after(run->pause.spills));
+    if (!run->pause.on) {
+        run->pause.spills++;
+        pause_run(run, NULL, error, is_seconds() + delay_after(run->pause.spills));
+    }
 }
 
-/* A unit that waits for room keeps the run paused. */
+/* A unit that waits for room, or tries again at the moment, keeps the run paused. */
 static bool waits_for_room(const is_run_state *run)
+{
+    for (const is_unit *unit = run->oldest; unit != NULL; unit = unit->next) {
+        if (unit->needs_room && !unit->finished) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool will_retry(const is_run_state *run)
 {
     for (const is_unit *unit = run->oldest; unit != NULL; unit = unit->next) {
         if (unit->retry != IS_RETRY_NOTHING) {
@@ -78,15 +104,12 @@ static bool waits_for_room(const is_run_state *run)
 
 void is_run_succeeded(is_run_state *run, is_unit *unit)
 {
-    unit->retry = IS_RETRY_NOTHING;
-    if (unit->tries == 0) {
-        return;
-    }
-    unit->tries = 0;
-    if (run->pause.on && run->pause.until == 0.0 && !waits_for_room(run)) {
+    if (unit->state == IS_UNIT_WRITING) { /* there is room again */
         run->pause.spills = 0;
-        resume_run(run);
     }
+    unit->retry = IS_RETRY_NOTHING;
+    unit->needs_room = false;
+    unit->tries = 0;
 }
 
 static void do_retry(is_run_state *run, is_unit *unit)
@@ -110,25 +133,39 @@ static void on_wake(uv_timer_t *timer)
     is_run_advance(timer->data);
 }
 
+/* The earlier of two times, of which 0 is none. */
+static double earlier(double left, double right)
+{
+    return left == 0.0 || (right > 0.0 && right < left) ? right : left;
+}
+
+/* When the pause ends by itself; 0: it does not, or there is none (any more). */
+static double end_pause(is_run_state *run, double now)
+{
+    is_run_pause *paused = &run->pause;
+    if (!paused->on || (paused->until == 0.0 && waits_for_room(run)) || paused->until > now) {
+        return paused->on ? paused->until : 0.0;
+    }
+    resume_run(run);
+    return 0.0;
+}
+
 void is_run_do_retries(is_run_state *run)
 {
-    double now = is_seconds(), next = run->intake.look_at;
+    double now = is_seconds(), next = 0.0;
     for (is_unit *unit = run->oldest; unit != NULL; unit = unit->next) {
         if (unit->retry == IS_RETRY_NOTHING || unit->batches_out > 0 || unit->filling) {
             continue;
         }
         if (unit->due <= now) {
             do_retry(run, unit);
-        } else if (next == 0.0 || unit->due < next) {
-            next = unit->due;
+        } else {
+            next = earlier(next, unit->due);
         }
     }
-    if (run->pause.on && run->pause.until > 0.0) {
-        if (run->pause.until <= now) {
-            resume_run(run);
-        } else if (next == 0.0 || run->pause.until < next) {
-            next = run->pause.until;
-        }
+    next = earlier(next, end_pause(run, now));
+    if (!run->pause.on) { /* else nobody looks for files, and the time may have come long ago */
+        next = earlier(next, run->intake.look_at);
     }
     if (next > 0.0 && !run->ended) {
         uint64_t wait = next > now ? (uint64_t)(1000.0 * (next - now)) + 1 : 1;
@@ -138,5 +175,5 @@ void is_run_do_retries(is_run_state *run)
 
 bool is_run_retries_wait(const is_run_state *run)
 {
-    return !is_run_stopping(run) && (run->pause.on || waits_for_room(run));
+    return !is_run_stopping(run) && (run->pause.on || will_retry(run));
 }

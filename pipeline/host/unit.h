@@ -117,7 +117,8 @@ struct is_unit {
     is_error end_error;  /* likewise */
     is_unit_retry retry; /* at `due`, s of is_seconds() */
     double due;
-    uint32_t tries; /* that failed in a row */
+    uint32_t tries;  /* that failed in a row */
+    bool needs_room; /* the last of them, for want of room on the disk */
 };
 
 /* Makes a unit for a file, or for a message of a stream. IS_E_MEMORY. */
