@@ -20,10 +20,12 @@ static size_t all_files(const is_run_state *run)
     return run->units_made - run->finished[IS_UNIT_NONE];
 }
 
-/* A run that watches a folder ends by a signal only: that is no fault, but says how it ended. */
+/* A run that watches a folder ends by a signal only: that is no fault, but says how it ended. And
+ * there may be files that it did not come to look for. */
 static bool was_stopped(const is_run_state *run)
 {
-    return is_run_unfinished(run) > 0 || run->intake.watching;
+    return is_run_unfinished(run) > 0 || run->intake.watching || run->intake.look ||
+           run->intake.look_at > 0.0;
 }
 
 static int status_of(const is_run_state *run)
