@@ -92,6 +92,19 @@ with open("all.out", "rb") as stream:
     assert stream.read() == b""
 assert lengths[1] == len(hits)
 PYTHON
+# The same from a pipe, as docs/files.md says.
+cat all.out | expect 0 "$python" -c '
+import numpy, sys, types
+pipe = sys.stdin.buffer
+stream = types.SimpleNamespace(read=pipe.read)
+with open("piped.rows", "wb") as out:
+    while pipe.peek(1):
+        out.write(numpy.lib.format.read_array(stream).tobytes())
+'
+for seed in 1 2 3; do
+    tail -c +1025 hits/$seed.hits.npy | head -c $((64 * $(row_count hits/$seed.hits.npy)))
+done >file.rows
+same piped.rows file.rows
 # What numpy.save writes is a step file as well.
 expect 0 "$python" - <<'PYTHON'
 import numpy
