@@ -20,10 +20,12 @@ struct is_run_command {
 
 static void start_waiting(is_run_state *run);
 
-/* The unit goes on, whatever the program came to. */
-static void end_command(is_run_command *command)
+/* The unit goes on, whatever the program came to. When everything is given up its claim goes back
+ * instead: who takes it finds the hits, and starts the program again. */
+static void forget(is_run_command *command)
 {
     is_run_state *run = command->run;
+    is_unit *unit = command->unit;
     is_run_command **at = &run->commands;
     while (*at != command) {
         at = &(*at)->next;
@@ -31,9 +33,17 @@ static void end_command(is_run_command *command)
     *at = command->next;
     run->commands_running -= command->started;
     run->jobs_out--;
-    command->unit->ending = false;
-    is_run_end_claim(run, command->unit, command->state);
+    unit->ending = false;
+    if (!unit->held || !atomic_load(&run->common.cancel)) {
+        is_run_end_claim(run, unit, command->state);
+    }
     free(command);
+}
+
+static void end_command(is_run_command *command)
+{
+    is_run_state *run = command->run;
+    forget(command);
     start_waiting(run);
     is_run_advance(run);
 }
@@ -82,21 +92,28 @@ static int spawn(is_run_command *command)
     return failure;
 }
 
+static void start(is_run_command *command)
+{
+    is_run_state *run = command->run;
+    command->started = true;
+    run->commands_running++;
+    int failure = spawn(command);
+    if (failure != 0) {
+        is_run_say(run, IS_EVENT_WARNING, "sink.command: %s: cannot be started: %s",
+                   run->config->sink.command[0], uv_strerror(failure));
+        uv_close((uv_handle_t *)&command->process, on_close);
+    }
+}
+
 static void start_waiting(is_run_state *run)
 {
     for (is_run_command *command = run->commands, *next = NULL;
          command != NULL && run->commands_running < COMMANDS_MAX; command = next) {
         next = command->next;
-        if (command->started) {
-            continue;
-        }
-        command->started = true;
-        run->commands_running++;
-        int failure = spawn(command);
-        if (failure != 0) {
-            is_run_say(run, IS_EVENT_WARNING, "sink.command: %s: cannot be started: %s",
-                       run->config->sink.command[0], uv_strerror(failure));
-            uv_close((uv_handle_t *)&command->process, on_close);
+        if (!command->started && atomic_load(&run->common.cancel)) {
+            forget(command);
+        } else if (!command->started) {
+            start(command);
         }
     }
 }
@@ -107,6 +124,10 @@ bool is_run_start_command(is_run_state *run, is_unit *unit, is_unit_state state)
     if (run->config->sink.command_count == 0 || unit->output == NULL || !complete ||
         unit->commanded) {
         return false;
+    }
+    if (unit->held && atomic_load(&run->common.cancel)) {
+        unit->state = state;
+        return true; /* as in forget() */
     }
     is_run_command *command = calloc(1, sizeof *command);
     if (command == NULL) {

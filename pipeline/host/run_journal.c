@@ -5,12 +5,16 @@
 void is_run_journal_append(is_run_journal *journal, const is_event *event)
 {
     is_error error = {.status = IS_OK};
-    if (journal == NULL || is_journal_append(journal->journal, event, &error) == IS_OK) {
-        return;
+    if (journal != NULL && is_journal_append(journal->journal, event, &error) != IS_OK) {
+        is_run_journal_lose(journal, &error);
     }
+}
+
+void is_run_journal_lose(is_run_journal *journal, const is_error *why)
+{
     pthread_mutex_lock(&journal->lock);
     journal->lost++;
-    is_error_copy(&journal->error, &error);
+    is_error_copy(&journal->error, why);
     pthread_mutex_unlock(&journal->lock);
 }
 

@@ -16,6 +16,8 @@ typedef struct is_run_journal {
 
 /* Appends an event. `journal` may be NULL. Any thread; waits for the disk. */
 void is_run_journal_append(is_run_journal *journal, const is_event *event);
+/* A line is lost. */
+void is_run_journal_lose(is_run_journal *journal, const is_error *why);
 /* Takes what was lost since the last call; 0: nothing. Any thread. */
 uint64_t is_run_journal_take_lost(is_run_journal *journal, is_error *error);
 

@@ -96,6 +96,7 @@ typedef struct is_run_state {
     uint32_t units_ahead;                  /* of them, being checked, checked or being read */
     bool message_open;                     /* one of those is a message of standard input */
     uint32_t credits;                      /* batches that may still be made */
+    uint32_t lines_out;                    /* of the journal, with the keeper */
     uint32_t jobs_out;                     /* with readers, device, writers and keeper together */
     uint32_t next_writer;                  /* for the next unit */
     is_job *ready, **ready_last;           /* batches that wait for the device */

@@ -118,6 +118,9 @@ static void check_done(is_job *job)
     bool file = !unit->input->stream;
     if (work->read_error.status != IS_OK) {
         take_read_error(run, unit);
+    } else if (work->lost) {
+        leave_readers(run, unit);
+        is_run_end_claim(run, unit, IS_UNIT_LOST);
     } else if (file && work->matches) {
         is_run_succeeded(run, unit);
         leave_readers(run, unit);

@@ -9,6 +9,8 @@
 
 /* ---- log and journal ------------------------------------------------------------------------- */
 
+enum { LINES_MAX = 200 }; /* with the keeper: its queue must have room for the claims */
+
 /* A line for the journal that the loop has to tell. */
 typedef struct journal_line {
     is_job job;
@@ -36,8 +38,29 @@ static void line_done(is_job *job)
     journal_line *line = (journal_line *)job;
     is_run_state *run = line->run;
     run->jobs_out--;
+    run->lines_out--;
     free_line(line);
     is_run_advance(run);
+}
+
+/* The keeper waits for a disk that takes no lines at the moment. */
+static bool keeper_is_behind(is_run_state *run)
+{
+    is_error why = {.status = IS_OK};
+    if (run->lines_out < LINES_MAX) {
+        return false;
+    }
+    is_error_set(&why, IS_E_OUTPUT, "the disk takes them too slowly");
+    is_run_journal_lose(run->common.journal, &why);
+    return true;
+}
+
+static void send_line(is_run_state *run, journal_line *line,
+                      void (*work)(is_job *job, void *thread_state))
+{
+    line->run = run;
+    run->lines_out++;
+    is_run_send_job(run, run->keeper, &line->job, work, line_done);
 }
 
 static char *copy_text(const char *text)
@@ -50,21 +73,15 @@ void is_run_tell(is_run_state *run, const is_event *event)
     is_events_tell(&run->events, event);
     journal_line *line = NULL;
     if (run->common.journal == NULL || run->keeper == NULL || run->ended ||
-        !is_event_in_journal(event->kind) || (line = calloc(1, sizeof *line)) == NULL) {
+        !is_event_in_journal(event->kind) || keeper_is_behind(run) ||
+        (line = calloc(1, sizeof *line)) == NULL) {
         return; /* the journal is not the truth: without memory a line of it is lost */
     }
-    line->run = run;
     line->event = *event;
     line->event.file = copy_text(event->file);
     line->event.reason = copy_text(event->reason);
     line->event.device = copy_text(event->device);
-    line->job.run = write_line;
-    line->job.done = line_done;
-    if (is_workers_submit(run->keeper, &line->job)) {
-        run->jobs_out++;
-    } else { /* more lines than a slow disk takes */
-        free_line(line);
-    }
+    send_line(run, line, write_line);
 }
 
 void is_run_tell_start(is_run_state *run, const is_event *event)
@@ -121,19 +138,16 @@ static void reopen(is_job *job, void *thread_state)
     is_run_journal *journal = line->run->common.journal;
     is_error error = {.status = IS_OK};
     if (is_journal_reopen(journal->journal, &error) != IS_OK) {
-        pthread_mutex_lock(&journal->lock);
-        journal->lost++;
-        is_error_copy(&journal->error, &error);
-        pthread_mutex_unlock(&journal->lock);
+        is_run_journal_lose(journal, &error);
     }
 }
 
 void is_run_reopen_logs(is_run_state *run)
 {
-    journal_line *line = run->common.journal != NULL ? calloc(1, sizeof *line) : NULL;
-    if (line != NULL) {
-        line->run = run;
-        is_run_send_job(run, run->keeper, &line->job, reopen, line_done);
+    journal_line *line = NULL;
+    if (run->common.journal != NULL && !run->ended && !keeper_is_behind(run) &&
+        (line = calloc(1, sizeof *line)) != NULL) {
+        send_line(run, line, reopen);
     }
 }
 

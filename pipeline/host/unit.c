@@ -171,10 +171,26 @@ static int look_for_output(is_unit *unit, is_error *error)
     return status;
 }
 
+/* Who was stopped for a while may have lost what he had taken before. */
+static int look_for_claim(is_unit *unit, is_error *error)
+{
+    bool held = true;
+    int status = IS_OK;
+    if (unit->claim.name != NULL) {
+        status = is_run_claims_holds(unit->common->claims, &unit->claim, &held, error);
+    }
+    unit->work->lost = status == IS_OK && !held;
+    return status;
+}
+
 static int check_file(is_unit *unit, is_error *error)
 {
     is_run_common *common = unit->common;
-    int status =
+    int status = look_for_claim(unit, error);
+    if (status != IS_OK || unit->work->lost) {
+        return status;
+    }
+    status =
         is_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader, error);
     if (status == IS_OK) {
         status = is_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);

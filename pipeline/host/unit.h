@@ -76,7 +76,7 @@ typedef struct is_unit_work {
 
     /* With the writer while one of the unit's batches or its hits are there. */
     is_collector *collector;
-    bool lost; /* the claim, before the output was complete: there is none */
+    bool lost; /* the claim, before the output was complete; also with a reader that checks */
     uint64_t output_bytes;
     is_error write_error;
 } is_unit_work;
