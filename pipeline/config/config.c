@@ -233,6 +233,19 @@ const char *is_config_place(const is_config *config, const char *key_path, char 
     return buffer;
 }
 
+int is_config_blame(const is_config *config, const char *key_path, is_error *error)
+{
+    if (!error)
+        return IS_OK;
+    if (error->status == IS_E_CONFIG) {
+        char place[1024], text[sizeof error->text];
+        snprintf(text, sizeof text, "%s", error->text);
+        is_error_set(error, IS_E_CONFIG, "%s: error: %.7000s",
+                     is_config_place(config, key_path, place, sizeof place), text);
+    }
+    return error->status;
+}
+
 /* ---- contradictions ------------------------------------------------------------------------- */
 
 /* Like is_yaml_error, at the place where `key` was given, about how it fits with `other`. Silent

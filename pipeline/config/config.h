@@ -190,6 +190,10 @@ int is_config_load_text(const char *name, const char *text, size_t length, const
 const char *is_config_place(const is_config *config, const char *key_path, char *buffer,
                             size_t size);
 
+/* Puts the place of a key in front of an error about its value, if that is IS_E_CONFIG. Returns the
+ * error's status. */
+int is_config_blame(const is_config *config, const char *key_path, is_error *error);
+
 /* Writes all keys as a Markdown table: the one in configs/README.md. */
 void is_config_document(FILE *out);
 

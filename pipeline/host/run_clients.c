@@ -136,7 +136,8 @@ int is_run_clients_open(is_run_state *run, is_error *error)
                                          .credits = CREDITS,
                                          .message_limit = config->source.message_limit};
     const is_listener_events events = {.message = on_message, .report = on_report, .user = run};
-    return is_listener_create(&run->loop, &options, &events, &run->listener, error);
+    status = is_listener_create(&run->loop, &options, &events, &run->listener, error);
+    return status == IS_OK ? status : is_config_blame(config, "source.listen", error);
 }
 
 void is_run_clients_stop(is_run_state *run)

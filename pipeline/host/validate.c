@@ -62,9 +62,11 @@ static int check_addresses(const is_config *config, is_error *error)
     int status = IS_OK;
     if (config->source.listen != NULL) {
         status = is_listener_check(config->source.listen, config->source.token, error);
+        is_config_blame(config, "source.listen", error);
     }
     if (status == IS_OK && config->metrics.listen != NULL) {
         status = is_metrics_address_check(config->metrics.listen, error);
+        is_config_blame(config, "metrics.listen", error);
     }
     return status;
 }
