@@ -12,7 +12,9 @@
 #include <string.h>
 
 enum {
-    ATTEMPTS = 5,  /* a file that so many workers died of is set aside */
+    /* A file that so many workers had when they died is set aside. Many, because they have more
+     * than the one that they may have died of. */
+    ATTEMPTS = 100,
     BEATS = 4,     /* in a lease */
     LOOK_LIMIT = 6 /* looks that fail in a row before the run gives up */
 };
@@ -220,6 +222,7 @@ static void take_done(is_job *job)
     is_run_intake *intake = &run->intake;
     run->jobs_out--;
     intake->taking = false;
+    tell_notes(run);
     for (size_t i = 0; i < intake->taken_count; ++i) {
         append_claim(run, &intake->taken[i]);
     }
@@ -324,6 +327,30 @@ static bool has_results(void *user, const char *name)
     return there;
 }
 
+/* What is passed over. On the keeper's thread, which has no log: the loop tells it. */
+static void note(void *user, const char *line)
+{
+    is_run_state *run = user;
+    pthread_mutex_lock(&run->intake.notes_lock);
+    size_t used = strlen(run->intake.notes);
+    snprintf(run->intake.notes + used, sizeof run->intake.notes - used, "%s\n", line);
+    pthread_mutex_unlock(&run->intake.notes_lock);
+}
+
+static void tell_notes(is_run_state *run)
+{
+    char notes[sizeof run->intake.notes];
+    pthread_mutex_lock(&run->intake.notes_lock);
+    memcpy(notes, run->intake.notes, sizeof notes);
+    run->intake.notes[0] = '\0';
+    pthread_mutex_unlock(&run->intake.notes_lock);
+    char *rest = NULL;
+    for (char *line = strtok_r(notes, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        is_run_say(run, IS_EVENT_WARNING, "%s", line);
+    }
+}
+
 static void on_look(void *user)
 {
     is_run_state *run = user;
@@ -366,6 +393,7 @@ int is_run_intake_open(is_run_state *run, is_error *error)
         return IS_OK;
     }
     pthread_mutex_init(&run->claims.lock, NULL);
+    pthread_mutex_init(&run->intake.notes_lock, NULL);
     const is_folder_claims_options options = {.directory = run->common.intake_folder,
                                               .pattern = config->source.pattern,
                                               .spool = config->source.spool,
@@ -375,6 +403,7 @@ int is_run_intake_open(is_run_state *run, is_error *error)
                                               .attempts = ATTEMPTS,
                                               .forget = run->options->force,
                                               .has_results = has_results,
+                                              .note = note,
                                               .user = run};
     int status = is_folder_claims_create(&options, &run->claims.claims, error);
     if (status != IS_OK) {

@@ -4,6 +4,7 @@
 #include "pipeline/host/run_state.h"
 
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { METRICS_PERIOD = 5000 /* ms */ };
@@ -225,6 +226,14 @@ void is_run_loop_close(is_run_state *run)
     }
 }
 
+/* CPU time of this thread. */
+static double thread_seconds(void)
+{
+    struct timespec now = {0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 int is_run_loop(is_run_state *run, is_error *error)
 {
     uint32_t period = is_events_period(&run->events);
@@ -245,8 +254,10 @@ int is_run_loop(is_run_state *run, is_error *error)
     is_run_intake_start(run);
     is_service_notify_ready(&run->service, on_service_failure, run);
     uv_timer_start(&run->metrics_timer, on_metrics_time, 0, METRICS_PERIOD);
+    double before = thread_seconds();
     is_run_advance(run);
     uv_run(&run->loop, UV_RUN_DEFAULT);
+    run->loop_seconds = thread_seconds() - before;
     is_events_end(&run->events);
     is_run_tell_news(run);
     return is_run_judge(run, error);

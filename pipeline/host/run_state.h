@@ -47,6 +47,9 @@ typedef struct is_run_intake {
     is_claim taken[IS_TAKE_MAX];
     size_t wanted, taken_count, lost;
     is_error take_error, beat_error;
+
+    pthread_mutex_t notes_lock;
+    char notes[4096]; /* lines of the claims that the log has not told yet */
 } is_run_intake;
 
 /* Why nothing is read at the moment. */
@@ -119,6 +122,7 @@ typedef struct is_run_state {
     is_error set_aside;       /* reasons */
     is_account account;       /* of finished batches */
     double seconds_computing; /* of all threads that compute or make hits */
+    double loop_seconds;      /* CPU time of the loop, once it has ended */
     double start;             /* when the loop began, s */
     double start_time;        /* likewise, s since 1970 */
     uint64_t bytes_checked, bytes_total, bytes_written, photons_checked, retries;

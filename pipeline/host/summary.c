@@ -71,12 +71,12 @@ static json_t *speed_json(const is_run_state *run)
     struct rusage usage = {0};
     getrusage(RUSAGE_SELF, &usage);
     double running = is_seconds() - run->start;
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "seconds", seconds,
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "seconds", seconds,
                      "seconds_running", running, "seconds_computing", run->seconds_computing,
-                     "photons_per_second", seconds > 0.0 ? photons / seconds : 0.0,
-                     "photons_per_second_running", running > 0.0 ? photons / running : 0.0,
-                     "ns_per_photon", photons > 0.0 ? 1e9 * seconds / photons : 0.0,
-                     "thread_ns_per_photon",
+                     "loop_cpu_seconds", run->loop_seconds, "photons_per_second",
+                     seconds > 0.0 ? photons / seconds : 0.0, "photons_per_second_running",
+                     running > 0.0 ? photons / running : 0.0, "ns_per_photon",
+                     photons > 0.0 ? 1e9 * seconds / photons : 0.0, "thread_ns_per_photon",
                      photons > 0.0 ? 1e9 * run->seconds_computing / photons : 0.0,
                      "peak_memory_bytes", (json_int_t)usage.ru_maxrss * 1024);
 }

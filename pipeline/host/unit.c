@@ -162,12 +162,12 @@ static int look_for_output(is_unit *unit, is_error *error)
 {
     const is_run_options *options = unit->common->options;
     bool claimed = unit->claim.name != NULL;
-    if (unit->output == NULL || (!options->resume && !claimed)) {
+    if (unit->output == NULL || (!options->resume && (!claimed || options->force))) {
         return IS_OK;
     }
     int status = compare_output(unit, error);
     unit->work->in_the_way = status == IS_OK && !unit->work->matches && !options->resume &&
-                             !options->force && access(unit->output, F_OK) == 0;
+                             access(unit->output, F_OK) == 0;
     return status;
 }
 
