@@ -157,6 +157,30 @@ bool is_run_give_back(is_run_state *run)
 
 /* ---- taking files ---------------------------------------------------------------------------- */
 
+/* What is passed over. On the keeper's thread, which has no log: the loop tells it. */
+static void note(void *user, const char *line)
+{
+    is_run_state *run = user;
+    pthread_mutex_lock(&run->intake.notes_lock);
+    size_t used = strlen(run->intake.notes);
+    snprintf(run->intake.notes + used, sizeof run->intake.notes - used, "%s\n", line);
+    pthread_mutex_unlock(&run->intake.notes_lock);
+}
+
+static void tell_notes(is_run_state *run)
+{
+    char notes[sizeof run->intake.notes];
+    pthread_mutex_lock(&run->intake.notes_lock);
+    memcpy(notes, run->intake.notes, sizeof notes);
+    run->intake.notes[0] = '\0';
+    pthread_mutex_unlock(&run->intake.notes_lock);
+    char *rest = NULL;
+    for (char *line = strtok_r(notes, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        is_run_say(run, IS_EVENT_WARNING, "%s", line);
+    }
+}
+
 static is_run_state *run_of_take_job(is_job *job)
 {
     return (is_run_state *)((char *)job - offsetof(is_run_state, intake.take_job));
@@ -325,30 +349,6 @@ static bool has_results(void *user, const char *name)
     bool there = output == NULL || access(output, F_OK) == 0;
     free(output);
     return there;
-}
-
-/* What is passed over. On the keeper's thread, which has no log: the loop tells it. */
-static void note(void *user, const char *line)
-{
-    is_run_state *run = user;
-    pthread_mutex_lock(&run->intake.notes_lock);
-    size_t used = strlen(run->intake.notes);
-    snprintf(run->intake.notes + used, sizeof run->intake.notes - used, "%s\n", line);
-    pthread_mutex_unlock(&run->intake.notes_lock);
-}
-
-static void tell_notes(is_run_state *run)
-{
-    char notes[sizeof run->intake.notes];
-    pthread_mutex_lock(&run->intake.notes_lock);
-    memcpy(notes, run->intake.notes, sizeof notes);
-    run->intake.notes[0] = '\0';
-    pthread_mutex_unlock(&run->intake.notes_lock);
-    char *rest = NULL;
-    for (char *line = strtok_r(notes, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest)) {
-        is_run_say(run, IS_EVENT_WARNING, "%s", line);
-    }
 }
 
 static void on_look(void *user)
