@@ -31,7 +31,7 @@ workload: { kind: point, photons_per_step: 100 }
 device:   { backend: cpu }
 """
 FILES = "files: [steps/*.steps.npy]"
-FOLDER = "directory: in/, watch: true, scan: 0.5"
+FOLDER = "directory: in/, watch: true"
 LIGHT = "380 1\n400 2\n420 1\n"
 
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """kill -9 at random moments, and going on: the result is as if nothing had happened.
 
-    kill_loop.py PROGRAM INJECT.SO [--kills 40] [--seed 1] [--run "ARGUMENTS"]
+    kill_loop.py PROGRAM INJECT.SO [--kills 40] [--kills-of-one-run 8] [--seed 1]
+                 [--run "ARGUMENTS"]
 
 A run of some step files is killed and started again, with --resume, until it ends by itself, at
 the latest after a few kills; then the next run begins, until there were as many kills as asked
@@ -14,6 +15,9 @@ one that was complete before has not been touched, summaries are whole, journals
 but for one per kill. At the end: all files are there, nothing else is left. What is computed again
 is what was under way: told as the number of files without their final names that kills left
 behind.
+
+Files that are claimed from a folder (source.directory) are set aside when workers died over them
+again and again; there a run must not be killed too often.
 """
 
 import argparse
@@ -31,7 +35,6 @@ from jobs import RUN, Job, environment, judge_end, read  # noqa: E402
 
 SIZES = (20, 5, 60, 10, 150, 1, 30, 80, 3, 40)
 CALLS = "open write sync rename truncate folder"
-KILLS_OF_ONE_RUN = 8
 
 
 class Tally:
@@ -132,6 +135,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("inject")
     parser.add_argument("--kills", type=int, default=40)
+    parser.add_argument("--kills-of-one-run", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--run", default=RUN)
     options = parser.parse_args()
@@ -147,7 +151,7 @@ def main():
         where = job.fresh()
         killed, kills = True, tally.kills
         found = []
-        while killed and not found and tally.kills - kills < KILLS_OF_ONE_RUN:
+        while killed and not found and tally.kills - kills < options.kills_of_one_run:
             killed, found = start_and_kill(job, where, options, chance, mean, tally)
         found += finish(job, where, tally) if not found else []
         shutil.rmtree(where)

@@ -2,7 +2,7 @@
 """Several processes on one spool, killed and stopped at random: nothing missing, no conflicts.
 
     shared_spool.py PROGRAM [--files 200] [--processes 4] [--seconds 20] [--seed 1]
-                    [--lease 1] [--run "ARGUMENTS"]
+                    [--lease 0.5] [--run "ARGUMENTS"]
 
 While files are dropped into the shared folder, a process is killed (kill -9) and started again, or
 stopped for longer than its lease (SIGSTOP, SIGCONT), all at random times. In the end every good
@@ -24,7 +24,7 @@ sys.dont_write_bytecode = True
 from jobs import Job  # noqa: E402
 from service import WATCH, Plan, Service, feed, journal_events, wait_until  # noqa: E402
 
-SIZES = (5, 10, 20, 40, 80, 160, 320, 640)
+SIZES = (20, 40, 80, 160, 320, 640, 1280, 2560, 5120)
 LIMIT = 300  # s, for things that take seconds
 ENDS = (143, 3, 75)
 
@@ -61,9 +61,16 @@ class Crew:
             self.stops += 1
 
     def end(self):
+        """What is wrong with the ends of the processes."""
+        found = ["one has ended before" for it in self.members if not it.is_running()]
         for member in self.members:
             member.send(signal.SIGTERM)
-        return [member.end()[0] for member in self.members]
+        for member in self.members:
+            status = member.end()[0]
+            if status not in ENDS:
+                last = member.said().strip().splitlines()[-3:]
+                found.append("exit status %s after SIGTERM: %s" % (status, " | ".join(last)))
+        return found
 
 
 def count_repeated(where):
@@ -83,7 +90,7 @@ def main():
     parser.add_argument("--processes", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--lease", type=float, default=1.0)
+    parser.add_argument("--lease", type=float, default=0.5)
     parser.add_argument("--run", default=WATCH)
     options = parser.parse_args()
     chance = random.Random(options.seed)
@@ -105,11 +112,10 @@ def main():
         found += plan.wrong(where)
     feeder.join(LIMIT)
     wait_until(lambda: not plan.missing(where) and not plan.without_reason(where), LIMIT)
-    statuses = crew.end()
+    found += crew.end()
     found += ["%s is missing" % name for name in plan.missing(where)]
     found += ["%s has no .reason" % name for name in plan.without_reason(where)]
     found += plan.wrong(where) + job.left_over(where)
-    found += ["exit status %s after SIGTERM" % status for status in statuses if status not in ENDS]
     twice, again, finished = count_repeated(where)
     if finished == 0:
         found.append("run.journal tells of no file that was done")

@@ -257,7 +257,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--at", type=int)
     parser.add_argument("--span", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=8)  # most of them wait for a retry
     parser.add_argument("--run", default=RUN)
     options = parser.parse_args()
     options.inject = os.path.realpath(options.inject)
