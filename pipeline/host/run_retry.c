@@ -102,8 +102,21 @@ static bool will_retry(const is_run_state *run)
     return false;
 }
 
+/* Where one found room, the others need not wait for their time. */
+static void hurry_others(is_run_state *run)
+{
+    for (is_unit *unit = run->oldest; unit != NULL; unit = unit->next) {
+        if (unit->needs_room) {
+            unit->due = 0.0;
+        }
+    }
+}
+
 void is_run_succeeded(is_run_state *run, is_unit *unit)
 {
+    if (unit->needs_room) {
+        hurry_others(run);
+    }
     if (unit->state == IS_UNIT_WRITING) { /* there is room again */
         run->pause.spills = 0;
     }
