@@ -47,7 +47,8 @@ static void add_name(char *names, size_t size, const is_device_member *member,
     }
     const size_t used = strlen(names);
     if (used + strlen(name) + 3 <= size) {
-        snprintf(names + used, size - used, "%s%s", used > 0 ? ", " : "", name);
+        snprintf(names + used, size - used, "%s%.*s", used > 0 ? ", " : "", (int)strlen(name),
+                 name);
     }
 }
 
