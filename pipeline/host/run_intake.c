@@ -15,8 +15,9 @@ enum {
     /* A file that so many workers had when they died is set aside. Many, because they have more
      * than the one that they may have died of. */
     ATTEMPTS = 100,
-    BEATS = 4,     /* in a lease */
-    LOOK_LIMIT = 6 /* looks that fail in a row before the run gives up */
+    BEATS = 4,      /* in a lease */
+    LOOK_LIMIT = 6, /* looks that fail in a row before the run gives up */
+    LOOK_SHARE = 4  /* pause after a look, in times that it took: a folder may hold 1e5 files */
 };
 
 /* ---- ending claims --------------------------------------------------------------------------- */
@@ -122,7 +123,7 @@ static void end_claim_done(is_job *job)
         if (unit->state != IS_UNIT_LEFT) {
             finish(run, unit, lost ? IS_UNIT_LOST : unit->state);
         }
-        run->intake.look = run->intake.look || run->claims.claims.self != NULL;
+        run->intake.ended = true;
     }
     is_run_advance(run);
 }
@@ -193,8 +194,10 @@ static void take(is_job *job, void *thread_state)
     is_run_intake *intake = &run->intake;
     intake->take_error = (is_error){.status = IS_OK};
     intake->taken_count = 0;
+    double begun = is_seconds();
     is_run_claims_take(&run->claims, intake->wanted, intake->taken, &intake->taken_count,
                        &intake->take_error);
+    intake->take_seconds = is_seconds() - begun;
     for (size_t i = 0; i < intake->taken_count; ++i) {
         const is_claim *claim = &intake->taken[i];
         char name[4096];
@@ -256,6 +259,9 @@ static void take_done(is_job *job)
         intake->refused = 0;
         /* All that was asked for: there may be more. */
         intake->look = intake->look || intake->taken_count == intake->wanted;
+        if (intake->taken_count < intake->wanted) {
+            intake->quiet_until = is_seconds() + LOOK_SHARE * intake->take_seconds;
+        }
     }
     is_run_advance(run);
 }
@@ -278,10 +284,15 @@ void is_run_take_files(is_run_state *run)
     uint32_t room = run->units_open_limit > run->units_open + held
                         ? run->units_open_limit - run->units_open - held
                         : 0;
+    /* A file that came while an older one of its name was at work waits until that is done. */
+    intake->look = intake->look || (intake->ended && run->units_open + held == 0);
+    if (intake->look && intake->look_at == 0.0 && is_seconds() < intake->quiet_until) {
+        intake->look_at = intake->quiet_until;
+    }
     if (!intake->look || intake->look_at > 0.0 || room == 0) {
         return;
     }
-    intake->look = false;
+    intake->look = intake->ended = false;
     intake->taking = true;
     intake->wanted = room < IS_TAKE_MAX ? room : IS_TAKE_MAX;
     is_run_send_job(run, run->keeper, &intake->take_job, take, take_done);

@@ -144,8 +144,8 @@ void is_run_advance(is_run_state *run)
         return;
     }
     if (!is_run_stopping(run)) {
-        is_run_do_retries(run);
         is_run_take_files(run);
+        is_run_do_retries(run);
     }
     if (!is_run_stopping(run) && !run->pause.on) {
         is_run_read_units(run);

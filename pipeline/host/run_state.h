@@ -33,19 +33,22 @@ typedef struct is_run_shape {
 /* Files from source.directory, claimed one by one. */
 typedef struct is_run_intake {
     is_watch *watch;
-    bool watching;    /* more files may come */
-    bool look;        /* there may be files that are not claimed */
-    bool taking;      /* take_job is out */
-    bool beating;     /* beat_job is out */
-    double look_at;   /* s of is_seconds(): look again then; 0: no need */
-    uint32_t refused; /* looks that failed in a row */
-    size_t lost_told; /* claims that were lost at the last heartbeat */
+    bool watching;      /* more files may come */
+    bool look;          /* there may be files that are not claimed */
+    bool taking;        /* take_job is out */
+    bool beating;       /* beat_job is out */
+    bool ended;         /* a claim has ended since the last look */
+    double look_at;     /* s of is_seconds(): look again then; 0: no need */
+    double quiet_until; /* likewise: do not look before */
+    uint32_t refused;   /* looks that failed in a row */
+    size_t lost_told;   /* claims that were lost at the last heartbeat */
     is_job take_job, beat_job;
     uv_timer_t heartbeat;
 
     /* With the thread of the claims while the jobs are out. */
     is_claim taken[IS_TAKE_MAX];
     size_t wanted, taken_count, lost;
+    double take_seconds; /* that the last look took */
     is_error take_error, beat_error;
 
     pthread_mutex_t notes_lock;

@@ -2,21 +2,22 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* A mark that was read or written: folders with 1e5 files that are done are looked through again
- * and again, and only the files themselves may have changed. */
-typedef struct known_mark {
-    is_identity identity;
-    char name[];
-} known_mark;
+/* Marks that were read or written: folders with 1e5 files that are done are looked through again
+ * and again, and only the files themselves may have changed. Eight bytes for each: a fingerprint of
+ * name and identity, for a service sees many files. That a file which is not done has the
+ * fingerprint of one that is has a chance of 1e-13 among 1e6 of them. */
+typedef struct fingerprints {
+    uint64_t *slots; /* [capacity], a power of two; 0: free */
+    size_t capacity, count;
+} fingerprints;
 
 struct is_marks {
     char *folder, *part;
-    void *known; /* tree of known_mark by name */
+    fingerprints known;
 };
 
 is_identity is_identity_of(const struct stat *about)
@@ -51,7 +52,7 @@ void is_marks_destroy(is_marks *marks)
     if (marks == NULL) {
         return;
     }
-    tdestroy(marks->known, free);
+    free(marks->known.slots);
     free(marks->folder);
     free(marks->part);
     free(marks);
@@ -59,65 +60,86 @@ void is_marks_destroy(is_marks *marks)
 
 /* ---- what is remembered ---------------------------------------------------------------------- */
 
-static int compare_marks(const void *left, const void *right)
+/* Every bit of the word decides about every bit of the result (MurmurHash3's last step). */
+static uint64_t mix(uint64_t word)
 {
-    return strcmp(((const known_mark *)left)->name, ((const known_mark *)right)->name);
+    word = (word ^ word >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    word = (word ^ word >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return word ^ word >> 33;
 }
 
-static known_mark *new_mark(const char *name, is_identity identity)
+static uint64_t fingerprint(const char *name, is_identity identity)
 {
-    size_t size = strlen(name) + 1;
-    known_mark *mark = malloc(sizeof *mark + size);
-    if (mark != NULL) {
-        mark->identity = identity;
-        memcpy(mark->name, name, size);
+    uint64_t result = mix(identity.bytes + 1);
+    result = mix(result ^ identity.inode);
+    result = mix(result ^ (uint64_t)identity.modified_ns);
+    for (size_t left = strlen(name); left > 0;) {
+        uint64_t word = 0;
+        size_t piece = left < sizeof word ? left : sizeof word;
+        memcpy(&word, name, piece);
+        result = mix(result ^ word) + left;
+        name += piece;
+        left -= piece;
     }
-    return mark;
+    return result != 0 ? result : 1;
+}
+
+/* Where a fingerprint is, or would be. */
+static uint64_t *slot_of(const fingerprints *known, uint64_t print)
+{
+    size_t at = print & (known->capacity - 1);
+    while (known->slots[at] != 0 && known->slots[at] != print) {
+        at = (at + 1) & (known->capacity - 1);
+    }
+    return &known->slots[at];
+}
+
+static int make_room(fingerprints *known)
+{
+    if (known->capacity > 0 && known->count < known->capacity / 4 * 3) {
+        return 0;
+    }
+    fingerprints larger = {.capacity = known->capacity > 0 ? 2 * known->capacity : 1024,
+                           .count = known->count};
+    larger.slots = calloc(larger.capacity, sizeof *larger.slots);
+    if (larger.slots == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    for (size_t i = 0; i < known->capacity; ++i) {
+        if (known->slots[i] != 0) {
+            *slot_of(&larger, known->slots[i]) = known->slots[i];
+        }
+    }
+    free(known->slots);
+    *known = larger;
+    return 0;
 }
 
 static int remember(is_marks *marks, const char *name, is_identity identity)
 {
-    known_mark *mark = new_mark(name, identity);
-    known_mark **node = mark != NULL ? tsearch(mark, &marks->known, compare_marks) : NULL;
-    if (node == NULL) {
-        free(mark);
-        errno = ENOMEM;
+    fingerprints *known = &marks->known;
+    if (make_room(known) != 0) {
         return -1;
     }
-    if (*node != mark) {
-        (*node)->identity = identity;
-        free(mark);
-    }
+    uint64_t print = fingerprint(name, identity);
+    uint64_t *slot = slot_of(known, print);
+    known->count += *slot == 0;
+    *slot = print;
     return 0;
 }
 
-/* 1, 0, or -1 where there is no memory to look. */
-static int remembers(const is_marks *marks, const char *name, is_identity identity)
+static bool remembers(const is_marks *marks, const char *name, is_identity identity)
 {
-    known_mark *key = new_mark(name, identity);
-    if (key == NULL) {
-        return -1;
-    }
-    known_mark *const *node = tfind(key, &marks->known, compare_marks);
-    int result = node != NULL && is_identity_same((*node)->identity, identity);
-    free(key);
-    return result;
+    const fingerprints *known = &marks->known;
+    return known->count > 0 && *slot_of(known, fingerprint(name, identity)) != 0;
 }
 
-static int forget(is_marks *marks, const char *name)
+/* All of them: they are read again when they are asked for. Marks are seldom removed. */
+static void forget_all(is_marks *marks)
 {
-    known_mark *key = new_mark(name, (is_identity){0});
-    if (key == NULL) {
-        return -1;
-    }
-    known_mark *const *node = tfind(key, &marks->known, compare_marks);
-    if (node != NULL) {
-        known_mark *mark = *node;
-        tdelete(key, &marks->known, compare_marks);
-        free(mark);
-    }
-    free(key);
-    return 0;
+    free(marks->known.slots);
+    marks->known = (fingerprints){NULL, 0, 0};
 }
 
 /* ---- what is on the medium ------------------------------------------------------------------- */
@@ -136,9 +158,8 @@ static bool read_mark(const char *text, is_identity *out)
 
 int is_marks_has(is_marks *marks, const char *name, is_identity identity)
 {
-    int known = remembers(marks, name, identity);
-    if (known != 0) {
-        return known;
+    if (remembers(marks, name, identity)) {
+        return 1;
     }
     char text[512];
     is_identity marked;
@@ -167,7 +188,8 @@ int is_marks_remove(is_marks *marks, const char *name)
     if (unlink(is_path_join(marks->folder, name).text) != 0 && errno != ENOENT) {
         return -1;
     }
-    return forget(marks, name);
+    forget_all(marks);
+    return 0;
 }
 
 int is_marks_clear(is_marks *marks)
