@@ -198,7 +198,10 @@ static void remove_abandoned(const char *part)
 
 int is_output_clean_folder(const char *folder, const char *pattern, is_error *error)
 {
-    DIR *entries = opendir(folder);
+    DIR *entries;
+    do {
+        entries = opendir(folder);
+    } while (!entries && errno == EINTR);
     if (!entries)
         return is_error_set_cause(error, IS_E_OUTPUT, errno, "%s: cannot look for .part files: %s",
                                   folder, strerror(errno));
