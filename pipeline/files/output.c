@@ -154,7 +154,8 @@ static int prepare(const char *path, const char *writer, bool force, is_output *
     }
     if (!output || !output->path || !output->part) {
         is_output_destroy(output);
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+        is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+        return IS_E_MEMORY;
     }
     *out = output;
     return IS_OK;

@@ -81,11 +81,11 @@ typedef struct is_run_state {
     is_run_claims claims;
     is_run_journal journal;
     char worker[IS_WORKER_NAME];
-    char writer[9];   /* common.writer */
-    char *quarantine; /* common.quarantine */
+    char writer[9];        /* common.writer */
+    bool loop_open, ended; /* of the loop */
+    char *quarantine;      /* common.quarantine */
 
     /* The loop and its workers. */
-    bool loop_open, ended;
     uv_loop_t loop;
     uv_signal_t signals[IS_RUN_SIGNALS];
     uv_timer_t ticker, waker, limit, metrics_timer;
@@ -98,29 +98,31 @@ typedef struct is_run_state {
     is_unit *first, *last;
     is_unit *oldest, *to_open;
     bool forgets;                          /* finished units: files are claimed, without end */
+    bool message_open;                     /* one of those that are read is a message of a stream */
     uint32_t units_open, units_open_limit; /* opened and not finished */
     uint32_t units_ahead;                  /* of them, being checked, checked or being read */
-    bool message_open;                     /* one of those is a message of standard input */
     uint32_t credits;                      /* batches that may still be made */
     uint32_t lines_out;                    /* of the journal, with the keeper */
     uint32_t jobs_out;                     /* with readers, device, writers and keeper together */
     uint32_t next_writer;                  /* for the next unit */
-    is_job *ready, **ready_last;           /* batches that wait for the device */
     uint32_t ready_count;
-    is_job *spare; /* empty batches, kept for their memory */
+    is_job *ready, **ready_last; /* batches that wait for the device */
+    is_job *spare;               /* empty batches, kept for their memory */
 
     is_run_intake intake;
     is_listener *listener;
     is_run_message *messages; /* of clients, that are not answered yet */
     char *received;           /* the folder that they go to */
-    int received_lock;
     is_run_command *commands; /* that run or wait for their turn */
+    int received_lock;
     uint32_t commands_running;
     is_run_pause pause;
 
     /* How it goes. */
     int signal;               /* the first one received, 0: none */
     bool limit_reached;       /* the time limit */
+    bool metrics_out;         /* metrics_job is */
+    bool streaming;           /* how many inputs there are is not known */
     is_error fatal;           /* what ended the run early */
     is_error set_aside;       /* reasons */
     is_account account;       /* of finished batches */
@@ -131,13 +133,11 @@ typedef struct is_run_state {
     uint64_t bytes_checked, bytes_total, bytes_written, photons_checked, retries;
     size_t files_total, files_finished;
     size_t units_made, finished[IS_UNIT_STATES];
-    bool streaming;     /* how many inputs there are is not known */
     is_latency latency; /* from arrival to commit */
     is_events events;
     is_service_notify service;
     is_metrics_listener *metrics_listener;
     is_job metrics_job;
-    bool metrics_out;   /* metrics_job is */
     is_metrics metrics; /* with the keeper while that is out */
     is_error metrics_error;
 } is_run_state;
