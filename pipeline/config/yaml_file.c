@@ -38,7 +38,7 @@ int is_yaml_read_file(const char *path, is_yaml **out, is_error *error)
 {
     *out = NULL;
     /* Without O_NONBLOCK opening a FIFO would wait for its writer. */
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int file = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file < 0)
         return is_error_add(error, IS_E_CONFIG, "%s: error: cannot open the file: %s", path,
                             strerror(errno));

@@ -1,5 +1,7 @@
 /* summary.json: what a run did, for programs. */
 #include "pipeline/error.h"
+#include "pipeline/files/format/json_dump.h"
+#include "pipeline/files/output.h"
 #include "pipeline/host/run_state.h"
 #include "pipeline/telemetry/json_text.h"
 
@@ -181,46 +183,51 @@ static json_t *summary_json(const is_run_state *run, const is_error *result)
         account_json(&run->account), "speed", speed_json(run), "files", files_json(run));
 }
 
-/* 0, or the errno of what failed. */
-static int write_json(const char *path, const json_t *summary, bool sync)
+static int write_to_device(const char *path, const char *text, is_error *error)
 {
     FILE *file = fopen(path, "we");
-    if (file == NULL) {
-        return errno;
+    bool written = file != NULL && fputs(text, file) >= 0;
+    if ((file != NULL && fclose(file) != 0) || !written) {
+        return is_error_set(error, IS_E_OUTPUT, "%s: cannot write the summary: %s", path,
+                            strerror(errno));
     }
-    int failure = 0;
-    errno = EIO;
-    if (json_dumpf(summary, file, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0 ||
-        fputc('\n', file) == EOF || fflush(file) != 0 || (sync && fsync(fileno(file)) != 0)) {
-        failure = errno;
-    }
-    if (fclose(file) != 0 && failure == 0) {
-        failure = errno;
-    }
-    return failure;
+    return IS_OK;
 }
 
-/* A reader of the summary sees the old one or the new one, never half of it, nor the halves of two
- * runs that share a folder. What is no file, such as /dev/null, is written to and stays. */
-static int write_summary(const char *path, const json_t *summary, is_error *error)
+static int write_to_file(const char *path, const char *writer, const char *text, is_error *error)
+{
+    is_output *output = NULL;
+    int status = is_output_create_as(path, writer, true, &output, error);
+    if (status == IS_OK) {
+        status = is_output_write(output, text, strlen(text), error);
+    }
+    if (status == IS_OK) {
+        status = is_output_commit(output, error);
+    }
+    is_output_destroy(output);
+    return status;
+}
+
+/* A reader of the summary sees the old one or the new one, never half of it, and what a killed run
+ * left of one the next run takes over. Workers that share the folder have a .part each. What is no
+ * file, such as /dev/null, is written to and
+ * stays. */
+static int write_summary(const char *path, const char *writer, const json_t *summary,
+                         is_error *error)
 {
     struct stat about;
     bool replace = lstat(path, &about) != 0 || S_ISREG(about.st_mode);
-    char *part = NULL;
-    if (asprintf(&part, "%s.%ld.part", path, (long)getpid()) < 0) {
+    char *text = NULL;
+    char *json = is_json_dump(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    if (json == NULL || asprintf(&text, "%s\n", json) < 0) {
+        free(json);
         return is_error_set(error, IS_E_MEMORY, "out of memory for %s", path);
     }
-    int failure = write_json(replace ? part : path, summary, replace);
-    if (replace && failure == 0 && rename(part, path) != 0) {
-        failure = errno;
-    }
-    if (replace && failure != 0) {
-        unlink(part);
-    }
-    free(part);
-    return failure == 0 ? IS_OK
-                        : is_error_set(error, IS_E_OUTPUT, "%s: cannot write the summary: %s", path,
-                                       strerror(failure));
+    int status =
+        replace ? write_to_file(path, writer, text, error) : write_to_device(path, text, error);
+    free(json);
+    free(text);
+    return status;
 }
 
 int is_run_summary(const is_run_state *run, const is_error *result, is_error *error)
@@ -235,7 +242,7 @@ int is_run_summary(const is_run_state *run, const is_error *result, is_error *er
     }
     json_t *summary = path != NULL ? summary_json(run, result) : NULL;
     int status = summary != NULL
-                     ? write_summary(path, summary, error)
+                     ? write_summary(path, run->common.writer, summary, error)
                      : is_error_set(error, IS_E_MEMORY, "out of memory for the summary of the run");
     json_decref(summary);
     free(path);

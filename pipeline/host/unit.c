@@ -168,6 +168,9 @@ static int look_for_output(is_unit *unit, is_error *error)
     int status = compare_output(unit, error);
     unit->work->in_the_way = status == IS_OK && !unit->work->matches && !options->resume &&
                              access(unit->output, F_OK) == 0;
+    if (status == IS_OK && unit->work->matches) {
+        status = is_output_clean(unit->output, error);
+    }
     return status;
 }
 

@@ -41,8 +41,8 @@ static int look_at_end(const char *path, int descriptor, const struct stat *abou
 static int open_file(const char *path, int *out, bool *torn, is_error *error)
 {
     /* Without O_NONBLOCK a FIFO of that name would be waited for. */
-    int descriptor =
-        open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    int descriptor = TEMP_FAILURE_RETRY(
+        open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666));
     if (descriptor < 0) {
         return failed(path, "cannot open the journal", error);
     }
