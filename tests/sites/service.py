@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""The systemd unit of configs/sites, as far as it goes without systemd.
+
+    service.py ICESTREAM UNIT
+
+The command of the unit is run as it stands there; a datagram socket plays systemd. Where
+systemd-analyze is installed, it reads the unit.
+"""
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+PATIENCE = 120  # s
+
+CONFIGURATION = """
+source: {{ directory: {0}/in, watch: true, scan: 0.2 }}
+sink: {{ directory: {0}/hits }}
+graph: {{ batch: 20000 }}
+device: {{ backend: cpu }}
+"""
+
+
+def settings_of(path):
+    """All values of each key of a unit file, in their order."""
+    settings = {}
+    with open(path, encoding="utf-8") as unit:
+        for line in unit:
+            if "=" in line and line[0] not in "#;[":
+                key, value = line.rstrip("\n").split("=", 1)
+                settings.setdefault(key, []).append(value)
+    return settings
+
+
+def check(right, what):
+    if not right:
+        sys.exit(f"FAILED: {what}")
+
+
+class Service:
+    """A process of the unit's command and what it tells its manager."""
+
+    def __init__(self, command, folder):
+        self.folder = folder
+        path = f"{folder}/notify"
+        if os.path.exists(path):
+            os.unlink(path)
+        self.manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.manager.bind(path)
+        self.manager.settimeout(PATIENCE)
+        environment = dict(os.environ, NOTIFY_SOCKET=path, WATCHDOG_USEC="400000")
+        environment.pop("WATCHDOG_PID", None)
+        self.log = open(f"{folder}/log", "w+", encoding="utf-8")
+        self.process = subprocess.Popen(command, env=environment, cwd=folder, stderr=self.log)
+
+    def hears(self, wanted):
+        """Waits for a message that begins so; signs of life may come before it."""
+        while True:
+            try:
+                message = self.manager.recv(65536).decode()
+            except socket.timeout:
+                sys.exit(f"FAILED: {wanted} does not come: {self.told()}")
+            if message.startswith(wanted):
+                return message
+            check(message.startswith(("WATCHDOG=1", "STATUS=")), f"{message} instead of {wanted}")
+
+    def told(self):
+        self.log.flush()
+        self.log.seek(0)
+        return self.log.read()
+
+    def ends(self, number, statuses):
+        self.process.send_signal(number)
+        status = self.process.wait(PATIENCE)
+        check(status in statuses, f"exit status {status}, not in {statuses}: {self.told()}")
+
+
+def wait_for(condition, what):
+    until = time.monotonic() + PATIENCE
+    while not condition():
+        check(time.monotonic() < until, f"{what} in {PATIENCE} s")
+        time.sleep(0.05)
+
+
+def put_file(icestream, folder, name):
+    part = f"{folder}/{name}.part"
+    subprocess.run([icestream, "generate", "-s", "workload.steps=100", "-o", part], check=True)
+    os.rename(part, f"{folder}/in/{name}.steps.npy")
+
+
+def expand(text, folder):
+    for specifier, value in (("%l", "host"), ("%i", "test"), ("/etc/icestream", folder)):
+        text = text.replace(specifier, value)
+    return text
+
+
+def check_life(icestream, settings, folder):
+    command = shlex.split(expand(settings["ExecStart"][0], folder))
+    check(command[0].endswith("/bin/icestream"), command[0])
+    command[0] = icestream
+    good = {int(word) for word in settings["SuccessExitStatus"][0].split()}
+    journal = f"{folder}/hits/run.journal"
+
+    service = Service(command, folder)
+    service.hears("READY=1")
+    service.hears("WATCHDOG=1")
+    put_file(icestream, folder, "first")
+    wait_for(lambda: os.path.exists(f"{folder}/hits/first.hits.npy"), "no hits of first")
+    service.process.send_signal(signal.SIGUSR1)
+    check("photons at" in service.hears("STATUS="), "no progress in the status")
+    # What ExecReload does: a rotated journal is made anew.
+    check(settings["ExecReload"][0].endswith("kill -HUP $MAINPID"), settings["ExecReload"])
+    os.rename(journal, journal + ".1")
+    service.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: os.path.exists(journal), "no new journal")
+    service.ends(signal.SIGKILL, {-signal.SIGKILL})
+
+    # Started again under the same name, it goes on at once.
+    service = Service(command, folder)
+    service.hears("READY=1")
+    put_file(icestream, folder, "second")
+    wait_for(lambda: os.path.exists(f"{folder}/hits/second.hits.npy"), "no hits of second")
+    service.hears("WATCHDOG=1")
+    check(settings["KillSignal"] == ["SIGTERM"], settings["KillSignal"])
+    service.ends(signal.SIGTERM, good)
+    service.hears("STOPPING=1")
+
+    # What a new start does not change ends with a status for which there is none.
+    with open(f"{folder}/test.yaml", "a", encoding="utf-8") as configuration:
+        configuration.write("sorce: {}\n")
+    status = subprocess.run(command, cwd=folder, stderr=subprocess.DEVNULL, check=False).returncode
+    check(str(status) in settings["RestartPreventExitStatus"][0].split(), f"exit status {status}")
+
+
+def check_unit(icestream, unit, folder):
+    """What systemd would say of the unit, with the program where it is."""
+    if shutil.which("systemd-analyze") is None:
+        print("systemd-analyze is missing: the unit was not verified")
+        return
+    with open(unit, encoding="utf-8") as original:
+        text = original.read().replace("/usr/local/bin/icestream", icestream)
+    with open(f"{folder}/icestream@test.service", "w", encoding="utf-8") as copy:
+        copy.write(text)
+    said = subprocess.run(["systemd-analyze", "verify", "--man=no", copy.name],
+                          capture_output=True, text=True, check=False)
+    about = [line for line in said.stderr.splitlines() if "icestream@" in line]
+    check(said.returncode == 0 and not about, f"systemd-analyze verify: {said.stderr}")
+    print("systemd-analyze verify has nothing to say")
+
+
+def main():
+    icestream, unit = os.path.realpath(sys.argv[1]), sys.argv[2]
+    settings = settings_of(unit)
+    check(settings["Type"] == ["notify"], settings["Type"])
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(f"{folder}/in")
+        with open(f"{folder}/test.yaml", "w", encoding="utf-8") as configuration:
+            configuration.write(CONFIGURATION.format(folder))
+        check_unit(icestream, unit, folder)
+        check_life(icestream, settings, folder)
+    print("the unit's command: ready, alive, reloaded, killed and back, terminated")
+
+
+if __name__ == "__main__":
+    main()

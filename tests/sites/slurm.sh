@@ -1,0 +1,220 @@
+#!/usr/bin/env bash
+# The array of configs/sites/slurm-array.sh in a Slurm of its own: munge, controller and one node in
+# a folder for this test. Wants root, and the packages of `scripts/setup.sh sites`.
+# shellcheck disable=SC2317 # functions are called through `within` and `trap`
+ARRAY=$(realpath "$(dirname "$0")/../../configs/sites/slurm-array.sh")
+# shellcheck source=tests/cli/common.bash
+source "$(dirname "$0")/../cli/common.bash"
+
+for program in munged slurmctld slurmd sbatch python3; do
+    command -v "$program" >/dev/null || skip "$program is missing (scripts/setup.sh sites)"
+done
+[ "$EUID" -eq 0 ] || skip "a Slurm of one's own wants root"
+
+FILES=60
+TASKS=2
+
+# ---- a cluster -----------------------------------------------------------------------------------
+
+stop_cluster() {
+    local name pids=()
+    for name in slurmd slurmctld munged; do
+        [ ! -s "$FOLDER/$name.pid" ] || pids+=("$(cat "$FOLDER/$name.pid")")
+    done
+    [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null
+    for name in "${pids[@]}"; do
+        # They write their state when they end: the folder is removed after that.
+        timeout 30 tail --pid="$name" -f /dev/null
+    done
+    rm -rf "$FOLDER"
+}
+trap stop_cluster EXIT
+
+# within SECONDS COMMAND...: waits until it succeeds.
+within() {
+    local until=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $until ] || return 1
+        sleep 0.2
+    done
+}
+
+is_idle() {
+    [ "$(sinfo --noheader --format %T 2>/dev/null)" = idle ]
+}
+
+start_cluster() {
+    local host ports
+    host=$(hostname -s)
+    ports=$(python3 -c 'import socket
+free = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+print(*(each.getsockname()[1] for each in free))')
+    mkdir munge state spool
+    # munged looks at who may enter the folder of its socket.
+    chmod 755 "$FOLDER" munge
+    (umask 077 && head -c 128 /dev/urandom >munge/key)
+    munged --force --key-file="$FOLDER/munge/key" --socket="$FOLDER/munge/socket" \
+        --pid-file="$FOLDER/munged.pid" --log-file="$FOLDER/munge/log" \
+        --seed-file="$FOLDER/munge/seed" || fail "munged does not start"
+    # cred_expire: a job that is queued again waits for that long.
+    cat >slurm.conf <<END
+ClusterName=test
+SlurmctldHost=$host(127.0.0.1)
+SlurmUser=root
+SlurmctldPort=${ports% *}
+SlurmdPort=${ports#* }
+AuthType=auth/munge
+AuthInfo=socket=$FOLDER/munge/socket,cred_expire=5
+StateSaveLocation=$FOLDER/state
+SlurmdSpoolDir=$FOLDER/spool
+SlurmctldPidFile=$FOLDER/slurmctld.pid
+SlurmdPidFile=$FOLDER/slurmd.pid
+SlurmctldLogFile=$FOLDER/slurmctld.log
+SlurmdLogFile=$FOLDER/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
+SchedulerParameters=batch_sched_delay=1,sched_interval=2,bf_interval=2
+ReturnToService=2
+NodeName=$host NodeAddr=127.0.0.1 CPUs=$TASKS State=UNKNOWN
+PartitionName=test Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+END
+    export SLURM_CONF=$FOLDER/slurm.conf
+    slurmctld -c || fail "slurmctld does not start"
+    slurmd || fail "slurmd does not start"
+    within 120 is_idle || {
+        fail "the node does not become idle"
+        tail -n 20 slurmctld.log slurmd.log
+        finish
+    }
+}
+
+# ---- jobs ----------------------------------------------------------------------------------------
+
+# submit CONFIG ARRAY OPTIONS...: a minute per task, of which the last 55 s are the margin: each has
+# 5 s at the most, whenever it is queued. Sets job.
+submit() {
+    local config=$1 array=$2
+    shift 2
+    if ! job=$(sbatch --parsable --chdir="$FOLDER" --array="$array" --time=1 --cpus-per-task=1 "$@" \
+        --output="$FOLDER/log-%A_%a" "$ARRAY" "$config" --log json); then
+        fail "cannot submit $config"
+        finish
+    fi
+}
+
+has_ended() {
+    ! squeue --noheader --jobs "$1" --states all --format %T | grep -qvE 'COMPLETED|FAILED|CANCELLED|TIMEOUT'
+}
+
+# ends JOB: all its tasks do.
+ends() {
+    within 400 has_ended "$1" || {
+        fail "job $1 does not end"
+        squeue --jobs "$1" --states all
+        tail -n 20 log-"$1"_* slurmctld.log slurmd.log
+        finish
+    }
+}
+
+# field JOB NAME: of what Slurm knows about it.
+field() {
+    scontrol show job "$1" | grep -oE "\\b$2=[^ ]*" | cut -d= -f2
+}
+
+nothing_is_claimed() {
+    local left
+    left=$(find "$1/.icestream/claimed" -name '*.steps.npy' 2>&1)
+    [ -z "$left" ] || fail "still claimed: $left"
+}
+
+config() {
+    cat >"$1.yaml" <<END
+source: { directory: $1, pattern: "*.steps.npy", watch: $2 }
+sink: { directory: $1-hits }
+graph: { batch: 2000 }
+END
+}
+
+# What a thread does in 0.4 s of its own time: all files are twice as much as all tasks can do in
+# their first 5 s; at a twelfth of the speed, on a busy machine, a task still does one.
+steps_per_file() {
+    local TIMEFORMAT=%U seconds
+    expect 0 "$ICESTREAM" generate -s workload.steps=5000 -o trial.steps.npy
+    seconds=$( { time "$ICESTREAM" run -q -s source.files=trial.steps.npy -s device.threads=1 \
+        -s graph.batch=2000 -s sink.directory=trial 2>err; } 2>&1)
+    awk -v seconds="$seconds" 'BEGIN { if (seconds > 0) print int(0.4 * 5000 / seconds) }'
+}
+
+mkdir shared waiting
+steps=$(steps_per_file)
+[ "${steps:-0}" -gt 0 ] || { fail "no rate: $(cat err)"; finish; }
+for ((i = 0; i < FILES; ++i)); do
+    expect 0 "$ICESTREAM" generate -s workload.steps="$steps" -s run.seed=$i \
+        -o "shared/$(printf %03d $i).steps.npy"
+done
+start_cluster
+export ICESTREAM ICESTREAM_MARGIN=55
+
+# 1. All files are done, once each. A task has time for some of them only: it is queued again and
+# goes on.
+config shared false
+submit shared.yaml 0-$((TASKS - 1))
+ends "$job"
+for task in $(seq 0 $((TASKS - 1))); do
+    [ "$(field "${job}_$task" ExitCode)" = 0:0 ] || fail "task $task: $(field "${job}_$task" ExitCode)"
+    [ "$(grep 'exit status' "log-${job}_$task" | tail -n 1 | grep -c 'exit status 0')" = 1 ] ||
+        fail "task $task does not end with 0"
+done
+cat log-"${job}"_* >all
+again=$(grep -c 'exit status 75' all)
+[ "$again" -ge 1 ] || fail "no task met its time limit"
+grep -q "slurm-${job}_[0-9]*-1: exit status" all || fail "no task was queued again"
+for ((i = 0; i < FILES; ++i)); do
+    name=$(printf %03d $i)
+    expect 0 "$ICESTREAM" info --verify "shared-hits/$name.hits.npy"
+    done=$(grep -c "\"event\":\"done\".*$name.hits.npy" shared-hits/run.journal)
+    [ "$done" = 1 ] || fail "$name.steps.npy was done $done times"
+done
+[ "$(find shared-hits -name '*.hits.npy*' | wc -l)" = "$FILES" ] || fail "$(ls shared-hits)"
+nothing_is_claimed shared
+[ "$FAILURES" -eq 0 ] || grep -v "\"event\":\"\(claimed\|done\)\"" all
+echo "$FILES files by $TASKS tasks, which were queued again $again times"
+
+# 2. Not for ever.
+config waiting true
+ICESTREAM_REQUEUES=1 submit waiting.yaml 0
+ends "$job"
+[ "$(field "${job}_0" ExitCode)" = 75:0 ] || fail "no work, no end: $(field "${job}_0" ExitCode)"
+[ "$(grep -c 'exit status 75' "log-${job}_0")" = 2 ] || fail "it was not queued again once"
+says "log-${job}_0" "was queued again 1 times, which is as often as ICESTREAM_REQUEUES allows"
+
+# 3. What is killed, for want of memory for example, is queued again and goes on; what is cancelled
+# gives its claims back and is not queued again.
+put_file() {
+    expect 0 "$ICESTREAM" generate -s workload.steps=100 -o "waiting/$1.steps.npy"
+    within 180 test -e "waiting-hits/$1.hits.npy" || fail "no hits of $1: $(cat "log-${job}_0")"
+}
+unset ICESTREAM_MARGIN
+submit waiting.yaml 0 --time=60
+put_file first
+kill -KILL "$(grep '"event":"start"' waiting-hits/run.journal | tail -n 1 | grep -oE '"pid":[0-9]+' | cut -d: -f2)"
+put_file second
+says "log-${job}_0" "slurm-${job}_0-0: exit status 137"
+scancel "$job"
+ends "$job"
+[ "$(field "${job}_0" JobState)" = CANCELLED ] || fail "cancelled: $(field "${job}_0" JobState)"
+within 60 grep -q "slurm-${job}_0-1: exit status 143" "log-${job}_0" || fail "$(cat "log-${job}_0")"
+nothing_is_claimed waiting
+
+# 4. Where there is no time to work in, it says so.
+export ICESTREAM_MARGIN=100
+submit waiting.yaml 0
+ends "$job"
+[ "$(field "${job}_0" ExitCode)" = 2:0 ] || fail "too short: $(field "${job}_0" ExitCode)"
+says "log-${job}_0" "is not longer than ICESTREAM_MARGIN, 100 s"
+finish
