@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LOOK_ALL_THE_SAME INT64_C(60000000000) /* ns */
+#define COARSEST_CLOCK    INT64_C(2500000000)  /* ns: some file systems count in steps of 2 s */
+
 const char *is_folder_parse(const char *file, uint32_t *attempt)
 {
     uint64_t number = 0;
@@ -182,8 +185,28 @@ static int list_busy(const is_folder *folder, is_names *busy)
     return result;
 }
 
+bool is_folder_is_still(const is_folder *folder)
+{
+    const is_stillness *still = &folder->still;
+    struct stat about;
+    return still->known && folder->now_ns - still->since_ns < LOOK_ALL_THE_SAME &&
+           folder->now_ns >= still->since_ns && stat(folder->directory, &about) == 0 &&
+           is_modified_ns(&about) == still->modified_ns;
+}
+
+/* A change that came right after the look may have left the folder the time that it had. */
+static void note_stillness(is_folder *folder, const struct stat *before, bool nothing)
+{
+    folder->still =
+        (is_stillness){.known = nothing && folder->now_ns - is_modified_ns(before) > COARSEST_CLOCK,
+                       .modified_ns = is_modified_ns(before),
+                       .since_ns = folder->now_ns};
+}
+
 int is_folder_scan(is_folder *folder, is_candidates *out, is_error *error)
 {
+    struct stat before = {0};
+    bool seen = stat(folder->directory, &before) == 0;
     is_names files, busy = {0};
     *out = (is_candidates){0};
     /* In this order: who claims a file between the two is seen in the second. */
@@ -195,6 +218,7 @@ int is_folder_scan(is_folder *folder, is_candidates *out, is_error *error)
         result = consider(folder, files.items[i], &busy, out);
     }
     int cause = errno;
+    note_stillness(folder, &before, seen && result == 0 && busy.count == 0 && out->count == 0);
     is_names_free(&files);
     is_names_free(&busy);
     if (result != 0) {

@@ -36,6 +36,14 @@ typedef struct is_candidates {
     size_t count, capacity, next;
 } is_candidates;
 
+/* That a look found nothing to do, and would find nothing again while the folder's time is the
+ * same: a service that waits does not look through 1e5 files that are done every few seconds. */
+typedef struct is_stillness {
+    bool known;
+    int64_t modified_ns; /* of the folder, before that look */
+    int64_t since_ns;    /* of that look, by the file system's clock */
+} is_stillness;
+
 typedef struct is_folder {
     char *directory, *pattern, *worker, *quarantine_folder;
     is_path spool, claimed, home, done, marks_folder, lock_path, near;
@@ -52,12 +60,13 @@ typedef struct is_folder {
     size_t held_count, held_capacity;
     uint64_t tickets;
     is_candidates waiting; /* of the last look */
-    int64_t now_ns;        /* of the last heartbeat */
-    int64_t looked_ns;     /* when dead workers were looked for last */
-    double look_pause;     /* s, until they are looked for again */
-    bool left_at_home;     /* claimed files of this worker's name that nobody has begun again */
-    is_names stranded;     /* claimed files that a fault kept from being handed out */
-    is_names noted;        /* what notes have been about */
+    is_stillness still;
+    int64_t now_ns;    /* of the last heartbeat */
+    int64_t looked_ns; /* when dead workers were looked for last */
+    double look_pause; /* s, until they are looked for again */
+    bool left_at_home; /* claimed files of this worker's name that nobody has begun again */
+    is_names stranded; /* claimed files that a fault kept from being handed out */
+    is_names noted;    /* what notes have been about */
 } is_folder;
 
 /* ---- folder_claims.c */
@@ -86,6 +95,9 @@ int is_folder_look(const is_folder *folder, const char *file, is_path *target, s
 int is_folder_is_done(is_folder *folder, const char *name, is_identity identity);
 /* The files in the folder that wait, oldest first. */
 int is_folder_scan(is_folder *folder, is_candidates *out, is_error *error);
+/* Whether a look would find nothing. Once a minute it looks all the same: results may have been
+ * removed, and rights given. */
+bool is_folder_is_still(const is_folder *folder);
 void is_candidates_free(is_candidates *candidates);
 /* ATTEMPT~NAME; NULL: not such a name. */
 const char *is_folder_parse(const char *file, uint32_t *attempt);

@@ -215,7 +215,7 @@ static int take_waiting(is_taking *take)
     int status = IS_OK;
     for (bool fresh = false; status == IS_OK && take->count < take->most;) {
         if (waiting->next == waiting->count) {
-            if (fresh) {
+            if (fresh || is_folder_is_still(folder)) {
                 break;
             }
             is_candidates_free(waiting);

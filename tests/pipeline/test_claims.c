@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -25,6 +26,30 @@ static void tear_down(void)
 }
 
 /* ---- taking ---------------------------------------------------------------------------------- */
+
+/* A folder that has not changed for long is not looked through again, and nothing is missed for it:
+ * neither a file that comes nor one whose time is older than the folder's. */
+START_TEST(test_still_folder)
+{
+    claims_add(&place, "done.npy", "done");
+    is_claims claims = claims_worker(&place, "w", 60);
+    is_claim claim = claims_take(&claims, "done.npy");
+    ck_assert(claims_done(&claims, &claim, IS_AFTER_KEEP));
+    const struct timespec long_ago[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    ck_assert_int_eq(utimensat(AT_FDCWD, place.input, long_ago, 0), 0);
+    for (int look = 0; look < 3; ++look) {
+        claims_take_none(&claims);
+    }
+    claims_add(&place, "new.npy", "new");
+    claim = claims_take(&claims, "new.npy");
+    ck_assert(claims_done(&claims, &claim, IS_AFTER_KEEP));
+    claims_take_none(&claims);
+    claims_add(&place, "newer.npy", "newer"); /* in the same second */
+    claim = claims_take(&claims, "newer.npy");
+    ck_assert(claims_done(&claims, &claim, IS_AFTER_KEEP));
+    is_claims_destroy(&claims);
+}
+END_TEST
 
 START_TEST(test_oldest_first)
 {
@@ -496,6 +521,7 @@ static Suite *claims_suite(void)
     TCase *tests = tcase_create("folder");
     tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, set_up, tear_down);
+    tcase_add_test(tests, test_still_folder);
     tcase_add_test(tests, test_oldest_first);
     tcase_add_test(tests, test_same_time_by_name);
     tcase_add_test(tests, test_names_that_are_no_work);
