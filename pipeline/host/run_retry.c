@@ -3,6 +3,8 @@
 #include "pipeline/error.h"
 #include "pipeline/host/run_state.h"
 
+#include <stddef.h>
+
 enum { TRIES = 6 };
 
 static const double longest_delay = 30.0; /* s */
@@ -73,8 +75,9 @@ bool is_run_retry(is_run_state *run, is_unit *unit, is_unit_retry what, const is
 }
 
 /* Batches that were under way fail together: that is one pause. */
-void is_run_pause_for_room(is_run_state *run, const is_error *error)
+void is_run_pause_for_room(is_run_state *run, is_unit *unit, const is_error *error)
 {
+    run->pause.unit = unit;
     if (!run->pause.on) {
         run->pause.spills++;
         pause_run(run, NULL, error, is_seconds() + delay_after(run->pause.spills));
@@ -152,14 +155,67 @@ static double earlier(double left, double right)
     return left == 0.0 || (right > 0.0 && right < left) ? right : left;
 }
 
-/* When the pause ends by itself; 0: it does not, or there is none (any more). */
+static is_run_state *run_of_spill_job(is_job *job)
+{
+    return (is_run_state *)((char *)job - offsetof(is_run_state, pause.spill_job));
+}
+
+static void spill(is_job *job, void *thread_state)
+{
+    (void)thread_state;
+    is_run_state *run = run_of_spill_job(job);
+    run->pause.spill_error = (is_error){.status = IS_OK};
+    is_unit_spill(run->pause.tried, &run->pause.spill_error);
+}
+
+static void spill_done(is_job *job)
+{
+    is_run_state *run = run_of_spill_job(job);
+    is_run_pause *paused = &run->pause;
+    is_unit *unit = paused->tried;
+    bool takes_turn = paused->until > 0.0; /* else a unit's retry ends the pause by now */
+    run->jobs_out--;
+    unit->batches_out--;
+    paused->tried = NULL;
+    if (is_error_may_pass(&paused->spill_error)) {
+        paused->unit = unit;
+        paused->spills++;
+        paused->until = takes_turn ? is_seconds() + delay_after(paused->spills) : 0.0;
+    } else if (paused->spill_error.status != IS_OK) {
+        is_run_fail(run, &paused->spill_error);
+    } else if (takes_turn) {
+        paused->spills = 0;
+        resume_run(run);
+    }
+    is_run_advance(run);
+}
+
+/* What could not be put on the disk is tried again before more is read. */
+static void try_spill(is_run_state *run)
+{
+    is_unit *unit = run->pause.unit;
+    run->pause.tried = unit;
+    run->pause.unit = NULL;
+    unit->batches_out++; /* it stays as it is meanwhile */
+    is_run_send_job(run, run->writers[unit->writer], &run->pause.spill_job, spill, spill_done);
+}
+
+/* When the pause is to be looked at again; 0: when something has come back, or there is none (any
+ * more). */
 static double end_pause(is_run_state *run, double now)
 {
     is_run_pause *paused = &run->pause;
-    if (!paused->on || (paused->until == 0.0 && waits_for_room(run)) || paused->until > now) {
-        return paused->on ? paused->until : 0.0;
+    if (!paused->on || paused->tried != NULL || (paused->until == 0.0 && waits_for_room(run))) {
+        return 0.0;
     }
-    resume_run(run);
+    if (paused->until > now) {
+        return paused->until;
+    }
+    if (paused->until > 0.0 && paused->unit != NULL && paused->unit->state <= IS_UNIT_READ) {
+        try_spill(run);
+    } else {
+        resume_run(run);
+    }
     return 0.0;
 }
 

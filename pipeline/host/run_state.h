@@ -60,6 +60,10 @@ typedef struct is_run_pause {
     bool on;
     double since, until; /* s of is_seconds(); until 0: a unit's retry ends it */
     uint32_t spills;     /* that failed in a row */
+    is_unit *unit;       /* the last one that failed was of; NULL: of none that is open */
+    is_unit *tried;      /* the unit of spill_job while that is out, else NULL */
+    is_job spill_job;
+    is_error spill_error; /* with the writer while the job is out */
     char reason[1024];
 } is_run_pause;
 
@@ -234,8 +238,8 @@ void is_run_stop_commands(is_run_state *run);
 
 /* Whether it is tried again: then `what` of the unit will be, when its time has come. */
 bool is_run_retry(is_run_state *run, is_unit *unit, is_unit_retry what, const is_error *error);
-/* A store's hits had to stay in memory: nothing more is read for a while. */
-void is_run_pause_for_room(is_run_state *run, const is_error *error);
+/* A unit's hits had to stay in memory: nothing more is read until they found room. */
+void is_run_pause_for_room(is_run_state *run, is_unit *unit, const is_error *error);
 /* What was tried again has succeeded. */
 void is_run_succeeded(is_run_state *run, is_unit *unit);
 /* Begins what is due, and sees to it that the loop wakes up for the rest. */

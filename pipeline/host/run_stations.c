@@ -42,6 +42,7 @@ void is_run_finish_unit(is_run_state *run, is_unit *unit, is_unit_state state)
 {
     unit->state = state;
     unit->finished = true;
+    run->pause.unit = run->pause.unit == unit ? NULL : run->pause.unit;
     is_unit_close(unit);
     run->units_open--;
     run->files_finished++;
@@ -276,7 +277,7 @@ static void return_batch(is_run_state *run, is_batch *batch)
     is_unit *unit = batch->owner;
     if (batch->error.status == IS_E_OUTPUT && is_error_may_pass(&batch->error) &&
         !run->options->fail_fast) {
-        is_run_pause_for_room(run, &batch->error); /* its hits are still in memory */
+        is_run_pause_for_room(run, unit, &batch->error); /* its hits are still in memory */
     } else if (batch->error.status == IS_E_INPUT) {
         spoil(unit, &batch->error);
     } else if (batch->error.status != IS_OK) {

@@ -153,6 +153,9 @@ void is_unit_fill(is_job *job, void *thread_state);
 /* On the writer's thread, job = &batch->job with the unit as its owner: takes the batch's hits. On
  * failure batch->error. */
 void is_unit_store(is_job *job, void *thread_state);
+/* On the writer's thread: tries once more to put hits that are in memory where there is room. As
+ * is_collector_add. */
+int is_unit_spill(is_unit *unit, is_error *error);
 /* On the writer's thread, job = &unit->writer_job: merges, writes and commits, unless the claim was
  * lost meanwhile; tells the journal. write_error; may be done again after an error that may pass.
  */

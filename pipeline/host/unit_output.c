@@ -44,6 +44,12 @@ void is_unit_store(is_job *job, void *thread_state)
     }
 }
 
+int is_unit_spill(is_unit *unit, is_error *error)
+{
+    is_collector *collector = unit->work->collector; /* begun anew, it has none */
+    return collector != NULL ? is_collector_add(collector, NULL, 0, error) : IS_OK;
+}
+
 static int append_to_file(void *user, const is_hit *hits, size_t count, is_error *error)
 {
     return is_table_writer_append(user, hits, count, error);

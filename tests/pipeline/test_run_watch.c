@@ -71,7 +71,7 @@ static void start_watching(service *made)
 
 static int stop_watching(service *made)
 {
-    ck_assert_int_eq(kill(getpid(), SIGTERM), 0);
+    ck_assert_int_eq(pthread_kill(made->thread, SIGTERM), 0);
     ck_assert_int_eq(pthread_join(made->thread, NULL), 0);
     return made->status;
 }
