@@ -18,6 +18,7 @@
 # ICESTREAM           the program (icestream)
 # ICESTREAM_MARGIN    s between the end of the work and that of the job (120)
 # ICESTREAM_REQUEUES  how often a task may be queued again (20)
+# ICESTREAM_JOURNALS  the sink's folder: each task has a journal of its own there, as NFS wants it
 set -uo pipefail
 
 icestream=${ICESTREAM:-icestream}
@@ -41,7 +42,7 @@ job_end() {
     local end=${SLURM_JOB_END_TIME:-}
     if [[ -z $end ]]; then
         end=$(squeue --noheader --jobs "$task" --format %e) || return
-        [[ $end == N/A || $end == NONE || $end == Unknown ]] || end=$(date --date "$end" +%s) || return
+        [[ $end =~ ^(N/A|NONE|Unknown)$ ]] || end=$(date --date "$end" +%s) || return
     fi
     [[ $end =~ ^[0-9]+$ ]] && echo "$end"
     return 0
@@ -66,6 +67,8 @@ fi
 worker=slurm-$task-$restarts
 settings=(--set "source.worker=$worker")
 [[ -z ${SLURM_CPUS_PER_TASK:-} ]] || settings+=(--set "device.threads=$SLURM_CPUS_PER_TASK")
+[[ -z ${ICESTREAM_JOURNALS:-} ]] ||
+    settings+=(--set "sink.journal=$ICESTREAM_JOURNALS/run.journal.$worker")
 
 # scancel and preemption send SIGTERM to this shell and to icestream. The shell waits for it.
 trap 'terminated=yes' TERM

@@ -100,15 +100,16 @@ END
 submit() {
     local config=$1 array=$2
     shift 2
-    if ! job=$(sbatch --parsable --chdir="$FOLDER" --array="$array" --time=1 --cpus-per-task=1 "$@" \
-        --output="$FOLDER/log-%A_%a" "$ARRAY" "$config" --log json); then
+    if ! job=$(sbatch --parsable --chdir="$FOLDER" --array="$array" --time=1 --cpus-per-task=1 \
+        --output="$FOLDER/log-%A_%a" "$@" "$ARRAY" "$config" --log json); then
         fail "cannot submit $config"
         finish
     fi
 }
 
 has_ended() {
-    ! squeue --noheader --jobs "$1" --states all --format %T | grep -qvE 'COMPLETED|FAILED|CANCELLED|TIMEOUT'
+    ! squeue --noheader --jobs "$1" --states all --format %T |
+        grep -qvE 'COMPLETED|FAILED|CANCELLED|TIMEOUT'
 }
 
 # ends JOB: all its tasks do.
@@ -127,14 +128,12 @@ field() {
 }
 
 nothing_is_claimed() {
-    local left
-    left=$(find "$1/.icestream/claimed" -name '*.steps.npy' 2>&1)
-    [ -z "$left" ] || fail "still claimed: $left"
+    [ -z "$(find "$1/.icestream/claimed" -name '*.steps.npy' 2>&1)" ]
 }
 
 config() {
     cat >"$1.yaml" <<END
-source: { directory: $1, pattern: "*.steps.npy", watch: $2 }
+source: { directory: $1, watch: $2, lease: $3 }
 sink: { directory: $1-hits }
 graph: { batch: 2000 }
 END
@@ -162,11 +161,12 @@ export ICESTREAM ICESTREAM_MARGIN=55
 
 # 1. All files are done, once each. A task has time for some of them only: it is queued again and
 # goes on.
-config shared false
-submit shared.yaml 0-$((TASKS - 1))
+config shared false 60
+ICESTREAM_JOURNALS=shared-hits submit shared.yaml 0-$((TASKS - 1))
 ends "$job"
 for task in $(seq 0 $((TASKS - 1))); do
-    [ "$(field "${job}_$task" ExitCode)" = 0:0 ] || fail "task $task: $(field "${job}_$task" ExitCode)"
+    ended=$(field "${job}_$task" ExitCode)
+    [ "$ended" = 0:0 ] || fail "task $task: $ended"
     [ "$(grep 'exit status' "log-${job}_$task" | tail -n 1 | grep -c 'exit status 0')" = 1 ] ||
         fail "task $task does not end with 0"
 done
@@ -177,16 +177,19 @@ grep -q "slurm-${job}_[0-9]*-1: exit status" all || fail "no task was queued aga
 for ((i = 0; i < FILES; ++i)); do
     name=$(printf %03d $i)
     expect 0 "$ICESTREAM" info --verify "shared-hits/$name.hits.npy"
-    done=$(grep -c "\"event\":\"done\".*$name.hits.npy" shared-hits/run.journal)
+    done=$(cat shared-hits/run.journal* | grep -c "\"event\":\"done\".*$name.hits.npy")
     [ "$done" = 1 ] || fail "$name.steps.npy was done $done times"
 done
 [ "$(find shared-hits -name '*.hits.npy*' | wc -l)" = "$FILES" ] || fail "$(ls shared-hits)"
-nothing_is_claimed shared
-[ "$FAILURES" -eq 0 ] || grep -v "\"event\":\"\(claimed\|done\)\"" all
+[ ! -e shared-hits/run.journal ] || fail "the tasks share a journal"
+expect 0 "$ICESTREAM" status shared-hits
+says out "$FILES done, 0 skipped, 0 quarantined, 0 failed"
+nothing_is_claimed shared || fail "claims are left: $(ls -R shared/.icestream/claimed)"
+[ "$FAILURES" -eq 0 ] || grep -vE '"event":"(claimed|done)"' all
 echo "$FILES files by $TASKS tasks, which were queued again $again times"
 
 # 2. Not for ever.
-config waiting true
+config waiting true 5
 ICESTREAM_REQUEUES=1 submit waiting.yaml 0
 ends "$job"
 [ "$(field "${job}_0" ExitCode)" = 75:0 ] || fail "no work, no end: $(field "${job}_0" ExitCode)"
@@ -202,14 +205,17 @@ put_file() {
 unset ICESTREAM_MARGIN
 submit waiting.yaml 0 --time=60
 put_file first
-kill -KILL "$(grep '"event":"start"' waiting-hits/run.journal | tail -n 1 | grep -oE '"pid":[0-9]+' | cut -d: -f2)"
+kill -KILL "$(grep '"event":"start"' waiting-hits/run.journal | tail -n 1 |
+    grep -oE '"pid":[0-9]+' | cut -d: -f2)"
 put_file second
 says "log-${job}_0" "slurm-${job}_0-0: exit status 137"
+# It may have been killed between the hit file and the end of the claim: its lease runs out.
+within 180 nothing_is_claimed waiting || fail "claims are left: $(ls -R waiting/.icestream)"
 scancel "$job"
 ends "$job"
 [ "$(field "${job}_0" JobState)" = CANCELLED ] || fail "cancelled: $(field "${job}_0" JobState)"
 within 60 grep -q "slurm-${job}_0-1: exit status 143" "log-${job}_0" || fail "$(cat "log-${job}_0")"
-nothing_is_claimed waiting
+nothing_is_claimed waiting || fail "claims are left: $(ls -R waiting/.icestream)"
 
 # 4. Where there is no time to work in, it says so.
 export ICESTREAM_MARGIN=100
