@@ -228,11 +228,16 @@ static void look_later(is_run_state *run, const is_error *error)
 {
     is_run_intake *intake = &run->intake;
     intake->refused++;
-    if (run->options->fail_fast || !is_error_may_pass(error) || intake->refused > LOOK_LIMIT) {
+    /* A disk that is full, and a folder that is watched and away for a while, are waited for. */
+    bool away = intake->watching && (error->cause == ENOENT || error->cause == ENOTDIR);
+    bool waits = away || is_error_no_room(error);
+    if (run->options->fail_fast || !(waits || is_error_may_pass(error)) ||
+        (!waits && intake->refused > LOOK_LIMIT)) {
         is_run_fail(run, error);
         return;
     }
-    double delay = (double)(1u << (intake->refused - 1));
+    uint32_t doublings = intake->refused <= LOOK_LIMIT ? intake->refused - 1 : LOOK_LIMIT - 1;
+    double delay = (double)(1u << doublings);
     intake->look_at = is_seconds() + delay;
     const is_event event = {.kind = IS_EVENT_RETRIED,
                             .file = run->common.intake_folder,
