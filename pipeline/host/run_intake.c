@@ -410,10 +410,14 @@ int is_run_intake_open(is_run_state *run, is_error *error)
     }
     pthread_mutex_init(&run->claims.lock, NULL);
     pthread_mutex_init(&run->intake.notes_lock, NULL);
+    /* A folder of messages has one worker at a time, who goes on at once with what a killed one
+     * had.
+     */
+    const char *worker = run->received != NULL ? "receiver" : run->worker;
     const is_folder_claims_options options = {.directory = run->common.intake_folder,
                                               .pattern = config->source.pattern,
                                               .spool = config->source.spool,
-                                              .worker = run->worker,
+                                              .worker = worker,
                                               .quarantine = run->common.quarantine,
                                               .lease = config->source.lease,
                                               .attempts = ATTEMPTS,
