@@ -127,12 +127,20 @@ static const char *kind_of(mode_t mode)
                             : "a device";
 }
 
-/* 0 or -1 with errno. */
-static int consider(is_folder *folder, const char *name, const is_names *busy, is_candidates *out)
+typedef struct scan {
+    is_folder *folder;
+    is_candidates *out;
+} scan;
+
+/* 0 or -1 with errno. Names are looked at one by one: of a folder with 1e5 files that are done
+ * nothing is kept. */
+static int consider(void *user, const char *name)
 {
+    const scan *self = user;
+    is_folder *folder = self->folder;
     struct stat about;
     is_path path = is_path_join(folder->directory, name);
-    if (!is_folder_is_work(folder, name) || is_names_have(busy, name)) {
+    if (!is_folder_is_work(folder, name)) {
         return 0;
     }
     if (is_folder_look(folder, path.text, NULL, &about) != 0) {
@@ -154,7 +162,7 @@ static int consider(is_folder *folder, const char *name, const is_names *busy, i
         return 0;
     }
     int done = is_folder_is_done(folder, name, is_identity_of(&about));
-    return done == 0 ? add_candidate(out, name, &about) : done < 0 ? -1 : 0;
+    return done == 0 ? add_candidate(self->out, name, &about) : done < 0 ? -1 : 0;
 }
 
 /* Names that somebody is at work on: a newer file of that name waits until he has finished, since
@@ -185,6 +193,19 @@ static int list_busy(const is_folder *folder, is_names *busy)
     return result;
 }
 
+static void leave_out(is_candidates *list, const is_names *busy)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; ++i) {
+        if (is_names_have(busy, list->items[i].name)) {
+            free(list->items[i].name);
+        } else {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    list->count = kept;
+}
+
 bool is_folder_is_still(const is_folder *folder)
 {
     const is_stillness *still = &folder->still;
@@ -207,19 +228,17 @@ int is_folder_scan(is_folder *folder, is_candidates *out, is_error *error)
 {
     struct stat before = {0};
     bool seen = stat(folder->directory, &before) == 0;
-    is_names files, busy = {0};
+    is_names busy = {0};
     *out = (is_candidates){0};
+    scan self = {.folder = folder, .out = out};
     /* In this order: who claims a file between the two is seen in the second. */
-    int result = is_folder_list(folder->directory, &files);
+    int result = is_folder_visit(folder->directory, consider, &self);
     if (result == 0) {
         result = list_busy(folder, &busy);
     }
-    for (size_t i = 0; i < files.count && result == 0; ++i) {
-        result = consider(folder, files.items[i], &busy, out);
-    }
     int cause = errno;
+    leave_out(out, &busy);
     note_stillness(folder, &before, seen && result == 0 && busy.count == 0 && out->count == 0);
-    is_names_free(&files);
     is_names_free(&busy);
     if (result != 0) {
         is_candidates_free(out);

@@ -232,9 +232,8 @@ void is_names_free(is_names *names)
     *names = (is_names){0};
 }
 
-int is_folder_list(const char *path, is_names *out)
+int is_folder_visit(const char *path, int (*visit)(void *user, const char *name), void *user)
 {
-    *out = (is_names){0};
     DIR *folder = opendir(path);
     if (folder == NULL) {
         return -1;
@@ -243,14 +242,26 @@ int is_folder_list(const char *path, is_names *out)
     errno = 0;
     for (struct dirent *entry; result == 0 && (entry = readdir(folder)) != NULL; errno = 0) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            result = is_names_add(out, entry->d_name);
+            result = visit(user, entry->d_name);
         }
     }
     int cause = errno;
     closedir(folder);
     errno = cause;
-    is_names_sort(out);
     return result != 0 || cause != 0 ? -1 : 0;
+}
+
+static int add_name(void *user, const char *name)
+{
+    return is_names_add(user, name);
+}
+
+int is_folder_list(const char *path, is_names *out)
+{
+    *out = (is_names){0};
+    int result = is_folder_visit(path, add_name, out);
+    is_names_sort(out);
+    return result;
 }
 
 /* ---- errors ---------------------------------------------------------------------------------- */

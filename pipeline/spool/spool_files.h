@@ -56,6 +56,9 @@ typedef struct is_names {
     size_t count, capacity;
 } is_names;
 
+/* Calls a function with every entry of a folder but "." and "..", in no order; what it returns
+ * other than 0 (with errno) ends the visit. 0 or -1. */
+int is_folder_visit(const char *path, int (*visit)(void *user, const char *name), void *user);
 /* The entries of a folder but "." and "..", by name; names that appear or go meanwhile may be in it
  * or not. Free in any case. */
 int is_folder_list(const char *path, is_names *out);
