@@ -414,9 +414,17 @@ int is_run_intake_open(is_run_state *run, is_error *error)
      * had.
      */
     const char *worker = run->received != NULL ? "receiver" : run->worker;
+    if (config->source.spool != NULL) {
+        run->intake.spool = strdup(config->source.spool);
+    } else if (asprintf(&run->intake.spool, "%s/.icestream", run->common.intake_folder) < 0) {
+        run->intake.spool = NULL;
+    }
+    if (run->intake.spool == NULL) {
+        return is_error_set(error, IS_E_MEMORY, "out of memory for a run");
+    }
     const is_folder_claims_options options = {.directory = run->common.intake_folder,
                                               .pattern = config->source.pattern,
-                                              .spool = config->source.spool,
+                                              .spool = run->intake.spool,
                                               .worker = worker,
                                               .quarantine = run->common.quarantine,
                                               .lease = config->source.lease,
@@ -472,6 +480,7 @@ void is_run_intake_close(is_run_state *run)
 
 void is_run_intake_destroy(is_run_state *run)
 {
+    free(run->intake.spool);
     if (run->claims.claims.self != NULL) {
         is_claims_destroy(&run->claims.claims);
         pthread_mutex_destroy(&run->claims.lock);

@@ -246,7 +246,7 @@ int is_run_loop(is_run_state *run, is_error *error)
     const is_event event = {.kind = IS_EVENT_START,
                             .configuration = run->config->path,
                             .source = run->common.intake_folder,
-                            .spool = run->config->source.spool,
+                            .spool = run->intake.spool,
                             .sink = run->common.to_stdout ? NULL : run->config->sink.directory,
                             .quarantine = run->common.quarantine,
                             .files = run->files_total};

@@ -32,6 +32,7 @@ typedef struct is_run_shape {
 
 /* Files from source.directory, claimed one by one. */
 typedef struct is_run_intake {
+    char *spool; /* where claims are kept; NULL: nothing is claimed */
     is_watch *watch;
     bool watching;      /* more files may come */
     bool look;          /* there may be files that are not claimed */
