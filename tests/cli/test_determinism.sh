@@ -23,7 +23,7 @@ for set in $sets; do
             for batch in 173 5000 1000000; do
                 for pool in 16 100 256 1000 20000; do
                     expect 0 "$ICESTREAM" run -q --force -s sink.directory=hits \
-                        -s device.instruction_set=$set -s graph.schedule=$schedule \
+                        -s device.instruction_set="$set" -s graph.schedule="$schedule" \
                         -s device.threads=$threads -s graph.batch=$batch -s graph.pool=$pool
                     cmp -s hits/a.hits.npy reference/a.hits.npy ||
                         fail "$set $schedule, $threads threads, batch $batch, pool $pool: differs"

@@ -29,6 +29,7 @@ says_paused() {
 }
 
 paused_or_ended() {
+    # shellcheck disable=SC2317 # called by name
     says_paused || has_ended
 }
 
