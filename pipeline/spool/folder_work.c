@@ -353,8 +353,8 @@ static int count_claimed(const is_folder *folder, is_claims_counts *out, is_erro
 static int folder_stat(void *self, is_claims_counts *out, is_error *error)
 {
     is_folder *folder = self;
-    is_candidates waiting;
-    int status = is_folder_scan(folder, &waiting, error);
+    is_candidates waiting = {0};
+    int status = is_folder_is_still(folder) ? IS_OK : is_folder_scan(folder, &waiting, error);
     if (status != IS_OK) {
         return status;
     }
