@@ -37,6 +37,15 @@ expect() {
     fi
 }
 
+# await CONDITION...: until the command succeeds, at most a minute.
+await() {
+    for ((try = 0; try < 600; ++try)); do
+        "$@" && return
+        sleep 0.1
+    done
+    fail "waited in vain: $*"
+}
+
 # says FILE TEXT...: every text occurs in the file.
 says() {
     local file=$1 text

@@ -9,15 +9,6 @@ for candidate in python3 /usr/bin/python3; do
 done
 [ -n "$python" ] || skip "no Python"
 
-# await CONDITION...: until the command succeeds, at most a minute.
-await() {
-    for ((try = 0; try < 600; ++try)); do
-        "$@" && return
-        sleep 0.1
-    done
-    fail "waited in vain: $*"
-}
-
 # start OPTION...: a service in the background, up to the moment at which it listens.
 start() {
     "$ICESTREAM" run -s source.listen=unix:socket "$@" 2>>service.err &

@@ -8,15 +8,6 @@ make_steps() {
         -o "$2"
 }
 
-# await CONDITION...: until the command succeeds, at most a minute.
-await() {
-    for ((try = 0; try < 600; ++try)); do
-        "$@" && return
-        sleep 0.1
-    done
-    fail "waited in vain: $*"
-}
-
 # What a list of files gives is what a folder has to give.
 mkdir in steps
 for seed in 1 2 3; do
