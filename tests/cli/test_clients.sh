@@ -11,9 +11,9 @@ done
 
 # start OPTION...: a service in the background, up to the moment at which it listens.
 start() {
-    "$ICESTREAM" run -s source.listen=unix:socket "$@" 2>>service.err &
+    "$ICESTREAM" run -s source.listen=unix:socket "$@" 2>service.err &
     service=$!
-    await test -S socket
+    await grep -q watching service.err # the socket may be that of a killed one
 }
 
 # client STATES FILE...: sends the files, prints the answers until each has one of the states.
