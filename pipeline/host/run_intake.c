@@ -435,7 +435,7 @@ int is_run_intake_open(is_run_state *run, is_error *error)
                                               .user = run};
     int status = is_folder_claims_create(&options, &run->claims.claims, error);
     if (status != IS_OK) {
-        return status;
+        return is_config_blame(config, "source.directory", error);
     }
     uv_timer_init(&run->loop, &run->intake.heartbeat); /* closed wherever there are claims */
     run->intake.heartbeat.data = run;

@@ -144,7 +144,7 @@ def sink_cases():
     sink(
         "a summary in no folder",
         "run -q --summary none/summary.json",
-        "none/summary.json: cannot write the summary: No such file",
+        "none/summary.json: cannot create its .part file: No such file",
     )
     sink(
         "steps into a folder that is not there",
@@ -238,6 +238,28 @@ def sink_cases():
         "cannot read: Is a directory",
         {"folder": folder()},
         stdin="folder",
+    )
+    for name, key, says in (
+        ("an address that others reach", "source.listen=0.0.0.0:4711", "which other machines can reach"),
+        ("no address", "source.listen=here", "expected unix:PATH or HOST:PORT"),
+        ("numbers for others", "metrics.listen=0.0.0.0:9464", "not served to other machines"),
+    ):
+        case("clients", name, "validate -s " + key, 2, ["--set " + key.split("=")[0], says], {})
+    case(
+        "claimed files",
+        "a folder that is not there",
+        "run -q -s source.directory=none",
+        2,
+        "--set source.directory: error: none: No such file",
+        {},
+    )
+    case(
+        "claimed files",
+        "not a step file",
+        "run -q -s source.directory=in",
+        3,
+        "1 of 1 files set aside",
+        {"in/a.steps.npy": b"nonsense"},
     )
 
 

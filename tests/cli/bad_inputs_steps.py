@@ -16,7 +16,6 @@ from bad_inputs_files import (
     locked,
     npy,
     npy_header,
-    pipe,
     sparse,
     step,
     trailer,
@@ -248,7 +247,6 @@ def step_cases():
     )
     steps("a link to nowhere", link("nowhere"), "cannot open: No such file or directory")
     steps("a folder", folder(), "found a folder, expected a regular file")
-    steps("a pipe", pipe(), "found a pipe, expected a regular file")
     steps("a device without end", link("/dev/zero"), "found a device, expected a regular file")
     steps("unreadable", locked(npy(step())), "cannot open: Permission denied", unprivileged=True)
     case(
