@@ -127,6 +127,9 @@ static const is_schema_field fields[] = {
      .least = 4000, .most = 1000000000000, .fallback = "1 GB",
      .help = "size of a message of a client"},
     A_PATH(sink.directory, NULL, "hits/", NULL, "folder for hit files; \"-\" is standard output"),
+    {.path = "sink.rotate", .type = IS_SCHEMA_UNSIGNED, AT(sink.rotate), .least = 1,
+     .most = 1000000000000, .word = "off", .fallback = "off",
+     .help = "hits after which a hit file for many step files ends; off: one for each"},
     A_PATH(sink.quarantine, NULL, NULL, NULL,
            "folder for bad claimed step files; quarantine in sink.directory"),
     A_PATH(sink.journal, NULL, NULL, NULL,
@@ -317,6 +320,14 @@ static int check_source_keys(const is_config *config, is_error *error)
     return status;
 }
 
+static int check_sink(const is_config *config, is_error *error)
+{
+    if (config->sink.rotate != 0 && strcmp(config->sink.directory, "-") == 0)
+        return contradiction(config, "sink.rotate", "sink.directory", error,
+                             "is for files, and sink.directory is \"-\"");
+    return IS_OK;
+}
+
 static int check_models(const is_config *config, is_error *error)
 {
     int status = IS_OK;
@@ -420,7 +431,7 @@ static int check_workload(const is_config *config, is_error *error)
 static int check(const is_config *config, is_error *error)
 {
     int (*const checks[])(const is_config *, is_error *) = {
-        check_source, check_source_keys, check_models, check_graph, check_workload};
+        check_source, check_source_keys, check_sink, check_models, check_graph, check_workload};
     int status = IS_OK;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         int result = checks[i](config, error);

@@ -76,6 +76,7 @@ struct is_config {
 
     struct {
         char *directory;      /* sink.directory: hits/; "-": standard output */
+        uint64_t rotate;      /* sink.rotate: 0, off; or hits, 1 .. 1e12 */
         char *quarantine;     /* sink.quarantine: NULL, quarantine in sink.directory */
         char *journal;        /* sink.journal: NULL, run.journal in sink.directory */
         char **command;       /* sink.command: [], [command_count] words and a NULL */

@@ -10,6 +10,7 @@
  *   crc32c              {"block_bytes": 1048576, "values": [one per MiB of rows]}     (the writer)
  *   seed                the run's seed, as decimal text because JSON integers end at 2^63
  *   digests             {"configuration", "ice", "detector", "input"}: SHA-256, text; may be absent
+ *   inputs              hit files for many step files (sink.rotate): their SHA-256, an array
  *   account             hit files: the seven counts of is_account
  *   math                hit files: "portable", "fast" or "mixed"; absent with no photon computed
  *

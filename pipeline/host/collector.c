@@ -40,19 +40,32 @@ struct is_collector {
     off_t file_end;
 };
 
+/* Makes room for so many runs more. */
+static int reserve_runs(run_list *list, size_t more, is_error *error)
+{
+    size_t capacity = list->capacity == 0 ? 16 : list->capacity;
+    while (capacity < list->count + more) {
+        capacity *= 2;
+    }
+    if (capacity == list->capacity) {
+        return IS_OK;
+    }
+    hit_run *items = realloc(list->items, capacity * sizeof *items);
+    if (items == NULL) {
+        return is_error_set(error, IS_E_MEMORY, "out of memory for %zu runs of hits", capacity);
+    }
+    list->items = items;
+    list->capacity = capacity;
+    return IS_OK;
+}
+
 static int append_run(run_list *list, hit_run run, is_error *error)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 16 : list->capacity * 2;
-        hit_run *items = realloc(list->items, capacity * sizeof *items);
-        if (items == NULL) {
-            return is_error_set(error, IS_E_MEMORY, "out of memory for %zu runs of hits", capacity);
-        }
-        list->items = items;
-        list->capacity = capacity;
+    int status = reserve_runs(list, 1, error);
+    if (status == IS_OK) {
+        list->items[list->count++] = run;
     }
-    list->items[list->count++] = run;
-    return IS_OK;
+    return status;
 }
 
 int is_collector_create(is_hit_budget *budget, const char *directory, is_collector **out,
@@ -336,6 +349,15 @@ static int write_to_temporary(void *user, const is_hit *hits, size_t count, is_e
     return IS_OK;
 }
 
+/* As if it had not been tried. What was written may be what fills the disk. */
+static void undo_writing(is_collector *collector, off_t end)
+{
+    int cause = errno;
+    collector->file_end = end;
+    (void)!ftruncate(collector->file, end); /* else the next ones write over it */
+    errno = cause;
+}
+
 /* Merges the runs in memory into one run of the temporary file. */
 static int spill_runs(is_collector *collector, is_error *error)
 {
@@ -354,13 +376,8 @@ static int spill_runs(is_collector *collector, is_error *error)
         drop_memory_runs(collector);
         return IS_OK;
     }
-    /* As if it had not been tried: the hits are still in memory. What was written of them may be
-     * what fills the disk. */
-    int cause = errno;
-    collector->in_file.count--;
-    collector->file_end = spilled.offset;
-    (void)!ftruncate(collector->file, spilled.offset); /* else the next spill writes over it */
-    errno = cause;
+    collector->in_file.count--; /* the hits are still in memory */
+    undo_writing(collector, spilled.offset);
     return status;
 }
 
@@ -389,6 +406,63 @@ int is_collector_add(is_collector *collector, is_hit *hits, size_t count, is_err
         atomic_fetch_add(&collector->budget->used, count * sizeof *hits);
     }
     return must_spill(collector) ? spill_runs(collector, error) : IS_OK;
+}
+
+/* Appends what another one has in its temporary file. */
+static int copy_file(is_collector *collector, const is_collector *from, is_error *error)
+{
+    int status = collector->file >= 0 ? IS_OK : open_temporary(collector, error);
+    is_hit *hits = malloc(OUTPUT_HITS * sizeof *hits);
+    if (status == IS_OK && hits == NULL) {
+        status = is_error_set(error, IS_E_MEMORY, "out of memory for collecting hits");
+    }
+    off_t start = collector->file_end, at = 0;
+    while (status == IS_OK && at < from->file_end) {
+        size_t left = (size_t)(from->file_end - at) / sizeof *hits;
+        size_t count = left < OUTPUT_HITS ? left : OUTPUT_HITS;
+        status = read_hits(from->file, hits, count, at, error);
+        if (status == IS_OK) {
+            status = write_to_temporary(collector, hits, count, error);
+        }
+        at += (off_t)(count * sizeof *hits);
+    }
+    if (status != IS_OK && collector->file >= 0) {
+        undo_writing(collector, start);
+    }
+    free(hits);
+    return status;
+}
+
+static void move_runs(run_list *to, run_list *from, off_t offset)
+{
+    for (size_t i = 0; i < from->count; ++i) {
+        hit_run run = from->items[i];
+        run.offset += offset;
+        to->items[to->count++] = run;
+    }
+    from->count = 0;
+}
+
+int is_collector_take(is_collector *collector, is_collector *from, is_error *error)
+{
+    off_t start = collector->file_end;
+    int status = reserve_runs(&collector->in_memory, from->in_memory.count, error);
+    if (status == IS_OK) {
+        status = reserve_runs(&collector->in_file, from->in_file.count, error);
+    }
+    if (status == IS_OK && from->file_end > 0) {
+        status = copy_file(collector, from, error);
+    }
+    if (status != IS_OK) {
+        return status;
+    }
+    move_runs(&collector->in_memory, &from->in_memory, 0);
+    move_runs(&collector->in_file, &from->in_file, start);
+    collector->count += from->count;
+    collector->bytes += from->bytes;
+    from->count = from->bytes = 0;
+    from->file_end = 0; /* what is in the file belongs to nobody */
+    return IS_OK;
 }
 
 int is_collector_merge(is_collector *collector, is_hits_receiver receive, void *user,

@@ -28,6 +28,11 @@ void is_collector_destroy(is_collector *collector);
  * memory, and the next call, also one with 0 hits, tries again. */
 int is_collector_add(is_collector *collector, is_hit *hits, size_t count, is_error *error);
 
+/* Takes over all hits of another collector that shares the budget; `from` is empty afterwards. On
+ * failure both are as they were: IS_E_MEMORY; IS_E_OUTPUT: the temporary files cannot be read or
+ * written, errno says why. Does not look at the budget: is_collector_add with 0 hits does. */
+int is_collector_take(is_collector *collector, is_collector *from, is_error *error);
+
 /* Hits so far. */
 uint64_t is_collector_count(const is_collector *collector);
 

@@ -96,7 +96,7 @@ static int append_input(planner *plan, const char *path, bool stream, uint64_t b
         return IS_OK;
     }
     input->path = strdup(path);
-    bool to_files = strcmp(directory, "-") != 0 && !stream;
+    bool to_files = strcmp(directory, "-") != 0 && !stream && plan->config->sink.rotate == 0;
     if (to_files) {
         input->output = is_inputs_output(directory, path);
     }

@@ -32,54 +32,68 @@ static bool may_mix(const is_config *config)
     return config->device.fallback == IS_FALLBACK_CPU && config->device.math != IS_MATH_PORTABLE;
 }
 
-static int find_other_maths(const is_run_state *run, const json_t *settings, size_t *count,
-                            is_error *found, is_error *error)
+/* Hit files that were looked at. */
+typedef struct search {
+    const json_t *settings;
+    is_maths_used expected;
+    size_t count; /* with other maths */
+    is_error found;
+} search;
+
+static int judge_file(void *user, const char *path, is_error *error)
 {
-    const is_maths_used expected = is_device_maths(run->device);
-    for (size_t i = 0; i < run->inputs.count; ++i) {
-        const char *output = run->inputs.items[i].output;
-        bool counts = false;
-        is_maths_used maths = IS_MATHS_NONE;
-        int status = output != NULL ? find_maths(output, settings, &counts, &maths, error) : IS_OK;
-        if (status != IS_OK) {
-            return status;
-        }
-        if (counts && maths != expected) {
-            const char *name = is_maths_name(maths);
-            if (*count == 0) { /* first, for the list may be longer than what an error holds */
-                is_error_add(found, IS_E_OUTPUT,
-                             "nothing was computed; --resume does not mix maths: go on with the "
-                             "device and the device.math that made these files, or make all files "
-                             "anew with --force");
-            }
-            is_error_add(found, IS_E_OUTPUT, "%s: math: found %s, expected %s", output,
-                         name != NULL ? name : "nothing", is_maths_name(expected));
-            ++*count;
-        }
+    search *at = user;
+    bool counts = false;
+    is_maths_used maths = IS_MATHS_NONE;
+    int status = find_maths(path, at->settings, &counts, &maths, error);
+    if (status != IS_OK || !counts || maths == at->expected) {
+        return status;
     }
+    const char *name = is_maths_name(maths);
+    if (at->count == 0) { /* first, for the list may be longer than what an error holds */
+        is_error_add(&at->found, IS_E_OUTPUT,
+                     "nothing was computed; --resume does not mix maths: go on with the "
+                     "device and the device.math that made these files, or make all files "
+                     "anew with --force");
+    }
+    is_error_add(&at->found, IS_E_OUTPUT, "%s: math: found %s, expected %s", path,
+                 name != NULL ? name : "nothing", is_maths_name(at->expected));
+    at->count++;
     return IS_OK;
+}
+
+static int find_other_maths(const is_run_state *run, search *at, is_error *error)
+{
+    int status = IS_OK;
+    for (size_t i = 0; status == IS_OK && i < run->inputs.count; ++i) {
+        const char *output = run->inputs.items[i].output;
+        status = output != NULL ? judge_file(at, output, error) : IS_OK;
+    }
+    return status == IS_OK && run->common.known != NULL
+               ? is_known_hits_each(run->common.known, judge_file, at, error)
+               : status;
 }
 
 int is_run_check_maths(is_run_state *run, is_error *error)
 {
     json_t *settings = NULL;
-    size_t count = 0;
-    is_error found = {.status = IS_OK};
+    search at = {.expected = is_device_maths(run->device)};
     int status = is_run_origin_metadata(&run->common.origin, NULL, &settings, error);
     if (status == IS_OK) {
-        status = find_other_maths(run, settings, &count, &found, error);
+        at.settings = settings;
+        status = find_other_maths(run, &at, error);
     }
     json_decref(settings);
-    if (status != IS_OK || count == 0) {
+    if (status != IS_OK || at.count == 0) {
         return status;
     }
     if (may_mix(run->config)) {
         is_run_say(run, IS_EVENT_WARNING,
                    "%zu hit file%s of other maths than this run's, which is %s, "
                    "and may be kept (device.fallback cpu); the trailer of each tells its own",
-                   count, count == 1 ? " is" : "s are",
+                   at.count, at.count == 1 ? " is" : "s are",
                    is_maths_name(is_device_maths(run->device)));
         return IS_OK;
     }
-    return is_error_copy(error, &found);
+    return is_error_copy(error, &at.found);
 }

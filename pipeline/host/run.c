@@ -57,6 +57,17 @@ static void name_worker(is_run_state *run)
              (unsigned long long)(1e3 * is_event_now()));
 }
 
+/* Eight digits of the worker's name, so that names of files stay short. */
+static void name_writer(is_run_state *run)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a: different for different workers is all it has to be */
+    for (const char *at = run->worker; *at != '\0'; ++at) {
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    }
+    snprintf(run->writer, sizeof run->writer, "%08x", hash);
+    run->common.writer = run->writer;
+}
+
 int is_run(const is_config *config, const is_run_options *options, is_error *error)
 {
     is_run_state *run = calloc(1, sizeof *run);
@@ -69,6 +80,7 @@ int is_run(const is_config *config, const is_run_options *options, is_error *err
     run->config = config;
     run->options = options;
     name_worker(run);
+    name_writer(run);
     run->start_time = is_event_now();
     run->events = is_events_begin(options->quiet ? NULL : options->progress,
                                   options->log_json ? IS_LOG_JSON : IS_LOG_TEXT, run->worker);

@@ -129,6 +129,9 @@ bool is_run_start_command(is_run_state *run, is_unit *unit, is_unit_state state)
         unit->state = state;
         return true; /* as in forget() */
     }
+    if (run->rotation.volume != NULL && !is_run_commands_volume(run, unit->output)) {
+        return false; /* it was, with another unit of that volume */
+    }
     is_run_command *command = calloc(1, sizeof *command);
     if (command == NULL) {
         is_run_say(run, IS_EVENT_WARNING, "sink.command: out of memory for %s", unit->output);

@@ -17,7 +17,8 @@ enum {
     ATTEMPTS = 100,
     BEATS = 4,      /* in a lease */
     LOOK_LIMIT = 6, /* looks that fail in a row before the run gives up */
-    LOOK_SHARE = 4  /* pause after a look, in times that it took: a folder may hold 1e5 files */
+    LOOK_SHARE = 4, /* pause after a look, in times that it took: a folder may hold 1e5 files */
+    GIVE_BACK = 64  /* claims at a time: the keeper's queue is not endless */
 };
 
 /* ---- ending claims --------------------------------------------------------------------------- */
@@ -88,7 +89,8 @@ static void finish(is_run_state *run, is_unit *unit, is_unit_state state)
                       .file = unit->name,
                       .output = unit->output,
                       .input_digest = unit->summary.digest,
-                      .output_bytes = unit->work->output_bytes,
+                      .output_bytes = unit->kept ? unit->account.hits * sizeof(is_hit)
+                                                 : unit->work->output_bytes,
                       .photons = unit->account.created,
                       .hits = unit->account.hits,
                       .seconds = is_event_now() - unit->arrived};
@@ -114,6 +116,8 @@ static void end_claim_done(is_job *job)
         if (!is_run_retry(run, unit, IS_RETRY_END, &unit->end_error)) {
             unit->ending = unit->held = false; /* who finds the claim expired goes on with it */
             is_run_fail(run, &unit->end_error);
+        } else if (unit->kept) {
+            run->oldest = run->first; /* which had passed it */
         }
     } else {
         is_run_succeeded(run, unit);
@@ -143,17 +147,25 @@ void is_run_end_claim(is_run_state *run, is_unit *unit, is_unit_state state)
     is_run_send_job(run, run->keeper, &unit->claim_job, end_claim, end_claim_done);
 }
 
+/* A file whose hits are in a volume goes to nobody who would not look for them there: who finds the
+ * claim expired does. */
+static bool goes_back(const is_run_state *run, const is_unit *unit)
+{
+    bool in_volume = run->rotation.volume != NULL && unit->output != NULL;
+    return unit->held && !unit->ending && !in_volume;
+}
+
 bool is_run_give_back(is_run_state *run)
 {
-    bool any = false;
-    for (is_unit *unit = run->oldest; unit != NULL; unit = unit->next) {
-        if (unit->held && !unit->ending) {
+    uint32_t begun = 0;
+    for (is_unit *unit = run->first; unit != NULL && begun < GIVE_BACK; unit = unit->next) {
+        if (goes_back(run, unit)) {
             unit->retry = IS_RETRY_NOTHING;
             is_run_end_claim(run, unit, IS_UNIT_LEFT);
-            any = true;
+            begun++;
         }
     }
-    return any;
+    return begun > 0;
 }
 
 /* ---- taking files ---------------------------------------------------------------------------- */
@@ -358,7 +370,7 @@ static void on_heartbeat(uv_timer_t *timer)
 static bool has_results(void *user, const char *name)
 {
     const is_run_state *run = user;
-    if (run->common.to_stdout) {
+    if (run->common.to_stdout || run->rotation.volume != NULL) {
         return true;
     }
     char *output = is_inputs_output(run->config->sink.directory, name);
@@ -387,17 +399,6 @@ static int open_watch(is_run_state *run, is_error *error)
                                       .scan = run->config->source.scan};
     const is_watch_events events = {.look = on_look, .report = on_watch_report, .user = run};
     return is_watch_create(&run->loop, &options, &events, &run->intake.watch, error);
-}
-
-/* Eight digits of the worker's name, so that names of files stay short. */
-static void name_writer(is_run_state *run)
-{
-    uint32_t hash = 2166136261u; /* FNV-1a: different for different workers is all it has to be */
-    for (const char *at = run->worker; *at != '\0'; ++at) {
-        hash = (hash ^ (unsigned char)*at) * 16777619u;
-    }
-    snprintf(run->writer, sizeof run->writer, "%08x", hash);
-    run->common.writer = run->writer;
 }
 
 int is_run_intake_open(is_run_state *run, is_error *error)
@@ -448,7 +449,6 @@ int is_run_intake_open(is_run_state *run, is_error *error)
     if (status != IS_OK) {
         return status;
     }
-    name_writer(run);
     run->common.claims = &run->claims;
     run->common.after = run->received != NULL ? IS_AFTER_DELETE : config->source.after;
     run->forgets = run->streaming = true;

@@ -155,8 +155,9 @@ void is_run_advance(is_run_state *run)
     if (!atomic_load(&run->common.cancel)) {
         is_run_write_units(run);
     }
-    if (run->jobs_out == 0 && !is_run_intake_waits(run) && !is_run_retries_wait(run) &&
-        !is_run_give_back(run)) {
+    is_run_rotate(run);
+    if (run->jobs_out == 0 && !is_run_commit_rest(run) && !is_run_intake_waits(run) &&
+        !is_run_retries_wait(run) && !is_run_give_back(run)) {
         end_loop(run);
     }
 }

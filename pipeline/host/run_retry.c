@@ -87,6 +87,9 @@ void is_run_pause_for_room(is_run_state *run, is_unit *unit, const is_error *err
 /* A unit that waits for room, or tries again at the moment, keeps the run paused. */
 static bool waits_for_room(const is_run_state *run)
 {
+    if (run->rotation.carrier != NULL && run->rotation.carrier->needs_room) {
+        return true;
+    }
     for (const is_unit *unit = run->oldest; unit != NULL; unit = unit->next) {
         if (unit->needs_room && !unit->finished) {
             return true;
@@ -97,6 +100,9 @@ static bool waits_for_room(const is_run_state *run)
 
 static bool will_retry(const is_run_state *run)
 {
+    if (run->rotation.carrier != NULL && run->rotation.carrier->retry != IS_RETRY_NOTHING) {
+        return true;
+    }
     for (const is_unit *unit = run->oldest; unit != NULL; unit = unit->next) {
         if (unit->retry != IS_RETRY_NOTHING) {
             return true;
@@ -108,6 +114,9 @@ static bool will_retry(const is_run_state *run)
 /* Where one found room, the others need not wait for their time. */
 static void hurry_others(is_run_state *run)
 {
+    if (run->rotation.carrier != NULL) {
+        run->rotation.carrier->due = 0.0;
+    }
     for (is_unit *unit = run->oldest; unit != NULL; unit = unit->next) {
         if (unit->needs_room) {
             unit->due = 0.0;
@@ -165,7 +174,11 @@ static void spill(is_job *job, void *thread_state)
     (void)thread_state;
     is_run_state *run = run_of_spill_job(job);
     run->pause.spill_error = (is_error){.status = IS_OK};
-    is_unit_spill(run->pause.tried, &run->pause.spill_error);
+    if (run->pause.tried == run->rotation.carrier) {
+        is_volume_spill(run->rotation.volume, &run->pause.spill_error);
+    } else {
+        is_unit_spill(run->pause.tried, &run->pause.spill_error);
+    }
 }
 
 static void spill_done(is_job *job)
@@ -231,6 +244,10 @@ void is_run_do_retries(is_run_state *run)
         } else {
             next = earlier(next, unit->due);
         }
+    }
+    const is_unit *carrier = run->rotation.carrier;
+    if (carrier != NULL && carrier->retry != IS_RETRY_NOTHING && carrier->due > now) {
+        next = earlier(next, carrier->due); /* is_run_rotate() does it */
     }
     next = earlier(next, end_pause(run, now));
     if (!run->pause.on) { /* else nobody looks for files, and the time may have come long ago */

@@ -11,8 +11,9 @@
 
 enum {
     BATCHES_WITH_WRITERS = 3, /* that the device is not kept waiting for */
-    KEEPER_LINES = 256,       /* of the journal that wait for the disk */
-    GPUS_SERVED = 4,          /* that threads are started for; more share them */
+    KEEPER_MORE = 512, /* that wait for the disk beside the open units: lines of the journal, ends
+                          of units in a volume */
+    GPUS_SERVED = 4,   /* that threads are started for; more share them */
 };
 
 static int check_existing_outputs(const is_run_state *run, is_error *error)
@@ -78,6 +79,14 @@ static int plan_outputs(is_run_state *run, is_error *error)
     run->common.to_stdout = strcmp(directory, "-") == 0;
     if (run->common.to_stdout) {
         return IS_OK;
+    }
+    if (run->config->sink.rotate != 0 && run->options->force) {
+        char place[1024];
+        return is_error_set(
+            error, IS_E_CONFIG,
+            "%s: error: sink.rotate: cannot go with --force: of a hit file for many "
+            "step files no part can be replaced",
+            is_config_place(run->config, "sink.rotate", place, sizeof place));
     }
     int status = check_existing_outputs(run, error);
     return status == IS_OK ? make_directory(directory, error) : status;
@@ -180,8 +189,8 @@ static is_run_shape choose_shape(const is_run_state *run)
                                .writers = IS_WRITERS_MAX / GPUS_SERVED * times,
                                .hit_memory = (size_t)(512 << 20) * times};
     }
-    if (run->common.to_stdout) {
-        shape.writers = 1; /* messages go out one after the other */
+    if (run->common.to_stdout || run->config->sink.rotate != 0) {
+        shape.writers = 1; /* messages go out, and hits into a volume, one after the other */
     }
     return shape;
 }
@@ -226,7 +235,7 @@ static int start_workers(is_run_state *run, is_error *error)
     status = is_workers_create("reader", run->shape.readers, run->units_open_limit, NULL, to_loop,
                                &run->readers, error);
     if (status == IS_OK) {
-        status = is_workers_create("keeper", 1, run->units_open_limit + KEEPER_LINES, NULL, to_loop,
+        status = is_workers_create("keeper", 1, run->units_open_limit + KEEPER_MORE, NULL, to_loop,
                                    &run->keeper, error);
     }
     return status == IS_OK ? start_writers(run, to_loop, error) : status;
@@ -260,6 +269,9 @@ int is_run_setup(is_run_state *run, is_error *error)
     }
     if (status == IS_OK) {
         status = start_workers(run, error);
+    }
+    if (status == IS_OK) {
+        status = is_run_rotation_open(run, error);
     }
     if (status == IS_OK) {
         status = is_run_clients_open(run, error);
@@ -300,6 +312,7 @@ void is_run_teardown(is_run_state *run)
     if (run->common.wake >= 0) {
         close(run->common.wake);
     }
+    is_run_rotation_destroy(run);
     is_run_intake_destroy(run);
     is_run_clients_destroy(run);
     if (run->common.journal != NULL) {

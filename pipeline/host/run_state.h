@@ -5,12 +5,14 @@
  *   resume.c       maths of kept outputs         run_intake.c   files that are claimed
  *   summary.c      summary.json                  run_retry.c    trouble that may pass
  *   run_end.c      what it came to               run_tell.c     log, journal, metrics
+ *   run_rotate.c   one hit file for many units
  */
 #ifndef IS_RUN_STATE_H
 #define IS_RUN_STATE_H
 
 #include "pipeline/host/device.h"
 #include "pipeline/host/unit.h"
+#include "pipeline/host/volume.h"
 #include "pipeline/models/models.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/source/watch.h"
@@ -68,6 +70,31 @@ typedef struct is_run_pause {
     char reason[1024];
 } is_run_pause;
 
+typedef struct is_unit_list {
+    is_unit **items;              /* [count] */
+    size_t count, capacity, next; /* those before `next` have been dealt with */
+} is_unit_list;
+
+/* sink.rotate. Everything is empty where each unit has a hit file of its own. */
+typedef struct is_run_rotation {
+    is_volume *volume; /* with the writer's thread while `writing` or `committing` */
+    is_known_hits *known;
+    is_unit_list kept; /* their hits are in the volume */
+    is_unit_list ends; /* of a volume that was committed or dropped: their claims are to be ended */
+    is_unit_list anew; /* of a volume that was dropped: they are to be begun anew */
+    uint32_t ending;   /* of `ends`, begun and not finished */
+    uint64_t hits;     /* of the units in `kept` */
+    bool writing;      /* a unit's hits are on their way into the volume */
+    bool sealed;       /* the volume gets no more hits before it is committed */
+    bool committing;   /* commit_job is out */
+    bool left;         /* it could not be committed, and the run stops */
+    bool *lost;        /* [kept.count], by the commit: whose claims are lost */
+    is_volume_result result;
+    is_job commit_job;
+    is_unit *carrier;  /* stands for the volume where commits are tried again; in no list */
+    json_t *commanded; /* {path: true}: volumes that sink.command was started for */
+} is_run_rotation;
+
 typedef struct is_run_message is_run_message;
 typedef struct is_run_command is_run_command;
 
@@ -99,7 +126,7 @@ typedef struct is_run_state {
     is_workers *keeper; /* one thread for claims, journal lines of the loop, metrics */
     is_run_shape shape;
 
-    /* Units in the order of their outputs; those before `oldest` are finished. */
+    /* Units in the order of their outputs; those before `oldest` are finished or in a volume. */
     is_unit *first, *last;
     is_unit *oldest, *to_open;
     bool forgets;                          /* finished units: files are claimed, without end */
@@ -115,6 +142,7 @@ typedef struct is_run_state {
     is_job *spare;               /* empty batches, kept for their memory */
 
     is_run_intake intake;
+    is_run_rotation rotation;
     is_listener *listener;
     is_run_message *messages; /* of clients, that are not answered yet */
     char *received;           /* the folder that they go to */
@@ -234,6 +262,25 @@ void is_run_clients_destroy(is_run_state *run);
 bool is_run_start_command(is_run_state *run, is_unit *unit, is_unit_state state);
 /* Ends the programs that run. */
 void is_run_stop_commands(is_run_state *run);
+
+/* ---- run_rotate.c */
+
+/* With sink.rotate, when the writers are there. IS_E_MEMORY, IS_E_OUTPUT. */
+int is_run_rotation_open(is_run_state *run, is_error *error);
+/* After the workers have ended. */
+void is_run_rotation_destroy(is_run_state *run);
+/* Whether a unit's hits may go to the writer now: one at a time, and none while the volume waits to
+ * be committed. Always where there are no volumes. */
+bool is_run_rotation_admits(const is_run_state *run);
+/* A unit's hits are in the volume: it is open no more, and keeps its claim. */
+void is_run_keep_unit(is_run_state *run, is_unit *unit);
+/* Commits a full volume, ends the claims of committed units, begins dropped ones anew. */
+void is_run_rotate(is_run_state *run);
+/* Nothing is out: commits what there is if nobody can add to it, or somebody waits for it. Returns
+ * whether a job is out now. */
+bool is_run_commit_rest(is_run_state *run);
+/* Whether sink.command is to be started for this volume; true only once. */
+bool is_run_commands_volume(is_run_state *run, const char *path);
 
 /* ---- run_retry.c */
 

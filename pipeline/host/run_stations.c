@@ -24,13 +24,16 @@ void is_run_append_unit(is_run_state *run, is_unit *unit)
     run->units_made++;
 }
 
-/* Goes past finished units, and frees those that nobody will ask for. */
+/* Goes past finished units and those whose hits are in a volume, and frees those that nobody will
+ * ask for. */
 static void pass_finished(is_run_state *run)
 {
-    while (run->oldest != NULL && run->oldest->finished) {
+    while (run->oldest != NULL && (run->oldest->finished ||
+                                   (run->oldest->kept && run->oldest->retry == IS_RETRY_NOTHING))) {
         run->oldest = run->oldest->next;
     }
-    while (run->forgets && run->first != NULL && run->first != run->oldest) {
+    while (run->forgets && run->first != NULL && run->first != run->oldest &&
+           run->first->finished) {
         is_unit *unit = run->first;
         run->first = unit->next;
         run->last = run->first != NULL ? run->last : NULL;
@@ -44,7 +47,11 @@ void is_run_finish_unit(is_run_state *run, is_unit *unit, is_unit_state state)
     unit->finished = true;
     run->pause.unit = run->pause.unit == unit ? NULL : run->pause.unit;
     is_unit_close(unit);
-    run->units_open--;
+    if (unit->kept) {
+        run->rotation.ending--;
+    } else {
+        run->units_open--;
+    }
     run->files_finished++;
     run->finished[state]++;
     if (state == IS_UNIT_DONE) {
@@ -108,6 +115,16 @@ static void take_read_error(is_run_state *run, is_unit *unit)
     }
 }
 
+static void skip(is_run_state *run, is_unit *unit)
+{
+    if (unit->work->found_in != NULL) {
+        free(unit->output);
+        unit->output = unit->work->found_in;
+        unit->work->found_in = NULL;
+    }
+    is_run_end_claim(run, unit, IS_UNIT_SKIPPED);
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static void check_done(is_job *job)
@@ -125,7 +142,7 @@ static void check_done(is_job *job)
     } else if (file && work->matches) {
         is_run_succeeded(run, unit);
         leave_readers(run, unit);
-        is_run_end_claim(run, unit, IS_UNIT_SKIPPED);
+        skip(run, unit);
     } else if (!file && !work->found) {
         leave_readers(run, unit);
         is_run_finish_unit(run, unit, IS_UNIT_NONE);
@@ -347,9 +364,15 @@ static void write_done(is_job *job)
     is_unit *unit = (is_unit *)((char *)job - offsetof(is_unit, writer_job));
     is_run_state *run = unit->run;
     run->jobs_out--;
+    run->rotation.writing = false;
     const is_error *error = &unit->work->write_error;
     if (error->status == IS_OK && unit->work->lost) {
         is_run_end_claim(run, unit, IS_UNIT_LOST);
+    } else if (error->status == IS_OK && unit->work->matches) {
+        is_run_succeeded(run, unit);
+        skip(run, unit);
+    } else if (error->status == IS_OK && run->rotation.volume != NULL) {
+        is_run_keep_unit(run, unit);
     } else if (error->status == IS_OK) {
         is_run_succeeded(run, unit);
         run->bytes_written += unit->work->output_bytes;
@@ -366,6 +389,11 @@ static void write_done(is_job *job)
 
 void is_run_write_unit(is_run_state *run, is_unit *unit)
 {
+    if (!is_run_rotation_admits(run)) {
+        unit->state = IS_UNIT_READ; /* until it does */
+        return;
+    }
+    run->rotation.writing = true;
     unit->state = IS_UNIT_WRITING;
     is_run_send_job(run, run->writers[unit->writer], &unit->writer_job, is_unit_write, write_done);
 }

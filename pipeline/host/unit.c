@@ -16,6 +16,12 @@ enum {
     UNIT_ROWS = 4096, /* steps read at a time: 256 KiB */
 };
 
+/* Whether units have hit files of their own. */
+static bool has_outputs(const is_run_common *common)
+{
+    return !common->to_stdout && common->config->sink.rotate == 0;
+}
+
 int is_unit_create(is_run_common *common, const is_input *input, uint64_t message, is_unit **out,
                    is_error *error)
 {
@@ -30,13 +36,13 @@ int is_unit_create(is_run_common *common, const is_input *input, uint64_t messag
         } else if (asprintf(&unit->name, "%s, message %" PRIu64, name, message) < 0) {
             unit->name = NULL;
         }
-        if (!common->to_stdout) {
+        if (has_outputs(common)) {
             const char *directory = common->config->sink.directory;
             unit->output = input->stream ? is_inputs_message_output(directory, input, message)
                                          : strdup(input->output);
         }
     }
-    if (unit == NULL || unit->name == NULL || (unit->output == NULL && !common->to_stdout)) {
+    if (unit == NULL || unit->name == NULL || (unit->output == NULL && has_outputs(common))) {
         is_unit_destroy(unit);
         return is_error_set(error, IS_E_MEMORY, "out of memory for the list of step files");
     }
@@ -60,8 +66,8 @@ int is_unit_create_claimed(is_run_common *common, is_claim *claim, const char *n
     unit->input = &unit->own_input;
     unit->name = strdup(name);
     unit->output =
-        common->to_stdout ? NULL : is_inputs_output(common->config->sink.directory, claim->name);
-    if (unit->name == NULL || (unit->output == NULL && !common->to_stdout)) {
+        has_outputs(common) ? is_inputs_output(common->config->sink.directory, claim->name) : NULL;
+    if (unit->name == NULL || (unit->output == NULL && has_outputs(common))) {
         is_unit_destroy(unit);
         return is_error_set(error, IS_E_MEMORY, "out of memory for claimed step files");
     }
@@ -114,6 +120,7 @@ void is_unit_close(is_unit *unit)
     if (unit->work != NULL) {
         is_unit_close_reader(unit);
         is_collector_destroy(unit->work->collector);
+        free(unit->work->found_in);
         free(unit->work);
         unit->work = NULL;
     }
@@ -174,6 +181,28 @@ static int look_for_output(is_unit *unit, is_error *error)
     return status;
 }
 
+int is_unit_look_for_volume(is_unit *unit, is_error *error)
+{
+    is_run_common *common = unit->common;
+    is_unit_work *work = unit->work;
+    if (common->known == NULL) {
+        return IS_OK;
+    }
+    free(work->found_in);
+    /* Who had a claim before may have committed a volume since the start of this run. */
+    int status = is_known_hits_find(common->known, unit->summary.digest, unit->claim.attempt > 1,
+                                    &work->found_in, error);
+    if (status != IS_OK || work->found_in == NULL) {
+        return status;
+    }
+    work->matches = unit->claim.name != NULL || common->options->resume;
+    return work->matches ? IS_OK
+                         : is_error_set(error, IS_E_INPUT,
+                                        "%s: found its hits in %s already, expected none (--resume "
+                                        "skips such files)",
+                                        unit->name, work->found_in);
+}
+
 /* Who was stopped for a while may have lost what he had taken before. */
 static int look_for_claim(is_unit *unit, is_error *error)
 {
@@ -207,7 +236,7 @@ static int check_file(is_unit *unit, is_error *error)
                               "expected none (--force overwrites)",
                               unit->name, unit->output);
     }
-    return status;
+    return status == IS_OK ? is_unit_look_for_volume(unit, error) : status;
 }
 
 static int find_message(is_unit *unit, is_error *error)

@@ -10,6 +10,7 @@
 #include "pipeline/host/batch.h"
 #include "pipeline/host/collector.h"
 #include "pipeline/host/inputs.h"
+#include "pipeline/host/known_hits.h"
 #include "pipeline/host/origin.h"
 #include "pipeline/host/run_claims.h"
 #include "pipeline/host/run_journal.h"
@@ -30,6 +31,8 @@ typedef struct is_run_common {
     is_run_claims *claims;     /* NULL: files are not claimed */
     const char *intake_folder; /* they come from; NULL: likewise */
     is_after after;            /* what becomes of them */
+    struct is_volume *volume;  /* that all hits go to (sink.rotate); NULL: one file per unit */
+    is_known_hits *known;      /* with volumes: of earlier ones; else NULL */
     const char *quarantine;    /* folder for reasons and bad files; NULL: there is none */
     is_run_journal *journal;   /* NULL: there is none */
 } is_run_common;
@@ -40,6 +43,7 @@ typedef enum is_unit_state {
     IS_UNIT_READY,     /* checked; its steps are being cut into batches */
     IS_UNIT_READ,      /* all its steps are in batches */
     IS_UNIT_WRITING,   /* all its hits are with the writer */
+    IS_UNIT_KEPT,      /* its hits are in the volume, which is not committed yet */
     IS_UNIT_AGAIN,     /* reading it failed for what may pass: it will be begun anew */
     IS_UNIT_DONE,      /* its output is complete */
     IS_UNIT_SKIPPED,   /* --resume: the output was there and matches */
@@ -69,7 +73,9 @@ typedef struct is_unit_work {
     is_batch
         *batch;  /* before: memory to use for it, or NULL; after: it, or NULL if nothing was left */
     bool at_end; /* all steps are in batches */
-    bool matches;        /* the output is there and matches, and was looked for */
+    bool matches;        /* the output is there and matches, and was looked for; of a message: also
+                            with the writer */
+    char *found_in;      /* the volume that has its hits; NULL: none is known */
     bool in_the_way;     /* it is there, does not match and must not be replaced */
     bool found;          /* streams: there was a message */
     is_error read_error; /* what the last reader job came to */
@@ -93,7 +99,7 @@ struct is_unit {
     is_claim claim;        /* of a claimed file; name NULL: it is none */
     uint64_t message;      /* which one, from 0 */
     char *name;            /* for people: the path, or "standard input, message 0" */
-    char *output;          /* NULL: standard output */
+    char *output;          /* NULL: standard output, or a volume that is not committed */
 
     is_job reader_job, writer_job, claim_job;
     is_unit_work *work;      /* NULL unless open */
@@ -109,6 +115,7 @@ struct is_unit {
     char *set_aside_reason; /* NULL: it was not */
     double arrived;         /* when its file came, or it was opened; s since 1970 */
 
+    bool kept;           /* in a volume, also while its claim is being ended after that */
     bool finished;       /* nothing more happens to it */
     bool ending;         /* its claim is being ended, or sink.command runs */
     bool commanded;      /* sink.command was started */
@@ -150,6 +157,10 @@ void is_unit_check(is_job *job, void *thread_state);
  * read_error. */
 void is_unit_fill(is_job *job, void *thread_state);
 
+/* With a volume: whether an earlier one has the hits of a unit that was read, which then matches if
+ * that is fine and else is IS_E_INPUT. Fills found_in. As is_known_hits_find. */
+int is_unit_look_for_volume(is_unit *unit, is_error *error);
+
 /* On the writer's thread, job = &batch->job with the unit as its owner: takes the batch's hits. On
  * failure batch->error. */
 void is_unit_store(is_job *job, void *thread_state);
@@ -157,8 +168,8 @@ void is_unit_store(is_job *job, void *thread_state);
  * is_collector_add. */
 int is_unit_spill(is_unit *unit, is_error *error);
 /* On the writer's thread, job = &unit->writer_job: merges, writes and commits, unless the claim was
- * lost meanwhile; tells the journal. write_error; may be done again after an error that may pass.
- */
+ * lost meanwhile; tells the journal. With a volume: puts the hits into it. write_error; may be done
+ * again after an error that may pass. */
 void is_unit_write(is_job *job, void *thread_state);
 /* On the writer's thread, job = &unit->writer_job: throws the collected hits away. */
 void is_unit_discard(is_job *job, void *thread_state);

@@ -6,6 +6,7 @@
 #include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/host/unit.h"
+#include "pipeline/host/volume.h"
 #include "pipeline/spool/quarantine.h"
 
 #include <errno.h>
@@ -189,6 +190,17 @@ static int write_message(is_unit *unit, is_error *error)
     return status;
 }
 
+/* What a message is, is known only when all of it has been read. */
+static int add_to_volume(is_unit *unit, is_error *error)
+{
+    int status = look_for_claim(unit, error);
+    if (status == IS_OK && unit->input->stream) {
+        status = is_unit_look_for_volume(unit, error);
+    }
+    bool left = unit->work->lost || unit->work->matches;
+    return status == IS_OK && !left ? is_volume_add(unit->common->volume, unit, error) : status;
+}
+
 static void tell_journal(is_unit *unit)
 {
     struct stat about;
@@ -215,13 +227,15 @@ void is_unit_write(is_job *job, void *thread_state)
     if (open_collector(unit, error) == IS_OK &&
         is_account_check(&unit->account, unit->summary.photons,
                          is_collector_count(unit->work->collector), error) == IS_OK) {
-        if (unit->common->to_stdout) {
+        if (unit->common->volume != NULL) {
+            add_to_volume(unit, error);
+        } else if (unit->common->to_stdout) {
             write_message(unit, error);
         } else {
             write_file(unit, error);
         }
     }
-    if (error->status == IS_OK && !unit->work->lost) {
+    if (error->status == IS_OK && !unit->work->lost && unit->common->volume == NULL) {
         tell_journal(unit);
     }
     if (!is_error_may_pass(error)) {

@@ -209,6 +209,57 @@ START_TEST(test_spill_that_failed_is_tried_again)
 }
 END_TEST
 
+/* A thousand hits, those of `first` and every fourth photon after it. */
+static void add_thousand(is_collector *collector, uint32_t first)
+{
+    is_hit *items = calloc(1000, sizeof *items);
+    ck_assert_ptr_nonnull(items);
+    for (uint32_t i = 0; i < 1000; ++i) {
+        items[i] = hit(7, 3, 4 * i + first, 1, 1, 0.5 * (4 * i + first));
+    }
+    ck_assert_int_eq(is_collector_add(collector, items, 1000, NULL), IS_OK);
+}
+
+START_TEST(test_one_takes_what_another_has)
+{
+    is_hit_budget budget = {.limit = 1500 * 64};
+    is_collector *to = NULL, *from = NULL;
+    struct rlimit before, small;
+    ck_assert_int_eq(is_collector_create(&budget, NULL, &to, NULL), IS_OK);
+    ck_assert_int_eq(is_collector_create(&budget, NULL, &from, NULL), IS_OK);
+    add_thousand(to, 0);
+    add_thousand(from, 1); /* goes to its file, */
+    add_thousand(from, 2); /* this one as well, */
+    budget.limit = 4000 * 64;
+    add_thousand(from, 3); /* and this one not */
+
+    /* Without room for the files nothing changes. */
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    small = (struct rlimit){.rlim_cur = 64 * 1024, .rlim_max = before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    is_error error = {.status = IS_OK};
+    ck_assert_int_eq(is_collector_take(to, from, &error), IS_E_OUTPUT);
+    ck_assert_int_eq(error.cause, EFBIG);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_assert_uint_eq(is_collector_count(to), 1000);
+    ck_assert_uint_eq(is_collector_count(from), 3000);
+
+    ck_assert_int_eq(is_collector_take(to, from, &error), IS_OK);
+    ck_assert_uint_eq(is_collector_count(to), 4000);
+    ck_assert_uint_eq(is_collector_count(from), 0);
+    ck_assert_uint_eq(budget.used, 2000 * 64);
+    receiver all = {.answer = IS_OK}, none = {.answer = IS_OK};
+    ck_assert_int_eq(is_collector_merge(from, receive_counting, &none, NULL, NULL), IS_OK);
+    ck_assert_uint_eq(none.count, 0);
+    is_collector_destroy(from);
+    ck_assert_int_eq(is_collector_merge(to, receive_counting, &all, NULL, NULL), IS_OK);
+    ck_assert_uint_eq(all.count, 4000);
+    is_collector_destroy(to);
+    ck_assert_uint_eq(budget.used, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("collector");
@@ -221,6 +272,7 @@ int main(void)
     tcase_add_test(tests, test_errors_end_a_merge);
     tcase_add_test(tests, test_no_place_for_the_temporary_file);
     tcase_add_test(tests, test_spill_that_failed_is_tried_again);
+    tcase_add_test(tests, test_one_takes_what_another_has);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
