@@ -3,6 +3,10 @@
 # makes it. Each step file has an event of its own, so sorted rows are comparable as bytes.
 source "$(dirname "$0")/common.bash"
 
+hit_files() {
+    find hits -maxdepth 1 -name '*.hits.npy'
+}
+
 # journal_has FOLDER EVENT COUNT: so many such lines at least.
 journal_has() {
     local lines
@@ -57,6 +61,7 @@ done
 expect 0 "$ICESTREAM" run -q -s sink.directory=each
 
 # computed HITS: the service says that it has so many.
+# shellcheck disable=SC2317 # called by await
 computed() {
     kill -USR1 "$service"
     grep -q "$1 hits" "$log"
@@ -81,13 +86,13 @@ await computed "$(wc -l <first)"
 is_missing called
 is_missing in/.icestream/done/1.steps.npy
 stop
-[ "$(ls hits/*.hits.npy | wc -l)" = 1 ] || fail "not one hit file: $(ls hits)"
+[ "$(hit_files | wc -l)" = 1 ] || fail "not one hit file: $(ls hits)"
 expect 0 "$ICESTREAM" info hits/run-*-000000.hits.npy
 says out "inputs" "step files"
 journal_has hits 'done' 1 || fail "nothing is done in the journal"
 make_the_rest -s source.after=move -s "$command"
 same_hits each hits
-[ "$(wc -l <called)" = "$(ls hits/*.hits.npy | wc -l)" ] ||
+[ "$(wc -l <called)" = "$(hit_files | wc -l)" ] ||
     fail "sink.command was not started once for each hit file: $(cat called)"
 journal_has hits 'done' 6 || fail "not all are done in the journal"
 is_there in/.icestream/done/3.steps.npy
@@ -100,7 +105,7 @@ mkdir in
 cp steps/[12].steps.npy in
 start hits -s sink.rotate=1
 await journal_has hits 'done' 2
-volumes=$(ls hits/*.hits.npy | wc -l)
+volumes=$(hit_files | wc -l)
 kill -9 $service
 wait $service
 rm -rf in/.icestream
@@ -110,7 +115,7 @@ await journal_has hits skipped 2
 await journal_has hits claimed 8
 kill -9 $service
 wait $service
-[ "$(ls hits/*.hits.npy | wc -l)" = "$volumes" ] || fail "a killed run left a volume"
+[ "$(hit_files | wc -l)" = "$volumes" ] || fail "a killed run left a volume"
 start hits
 await journal_has hits claimed 12
 stop

@@ -83,7 +83,8 @@ START_TEST(printed_text_is_as_expected)
         "  memory_limit: 4 GB\n  fallback: none\n  watchdog: 30\nice:\n",
         "run:\n  seed: 1\n  bounce_limit: 10000\nsource:\n  files: [\"/s/*.npy\", \"-\"]\n"
         "  pattern: \"*.steps.npy\"\n  watch: false\n  scan: 5\n  after: keep\n  lease: 60\n"
-        "  clients: 16\n  message_limit: 1 GB\nsink:\n  directory: \"/h\"\n  rotate: off\n  command: "
+        "  clients: 16\n  message_limit: 1 GB\nsink:\n  directory: \"/h\"\n  rotate: off\n  "
+        "command: "
         "[]\ndevice:\n  backend: auto\n  threads: auto\n",
         "ice:\n  directory: \"/ice/bfr\"\n  absorb_above: off\n  absorb_below: off\n"
         "detector:\n  layout: hex86\n  radius: 0.1651\n  oversize: 5\n",

@@ -238,8 +238,7 @@ START_TEST(test_damaged_volumes_do_not_count)
     glob_t found = {0};
     size_t size = 0;
     ck_assert_int_eq(
-        glob(run_folder_path(place.hits, "run-*-000001.hits.npy", pattern), 0, NULL, &found),
-        0);
+        glob(run_folder_path(place.hits, "run-*-000001.hits.npy", pattern), 0, NULL, &found), 0);
     unsigned char *bytes = scratch_read(found.gl_pathv[0], &size);
     bytes[1024 + 20] ^= 1;
     scratch_write(found.gl_pathv[0], bytes, size);
