@@ -220,6 +220,29 @@ int is_output_clean_folder(const char *folder, const char *pattern, is_error *er
     return IS_OK;
 }
 
+int is_output_clean_writers(const char *path, is_error *error)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    char *folder = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
+    char *pattern = malloc(2 * strlen(name) + sizeof ".*part");
+    int status = IS_E_MEMORY;
+    if (folder && pattern) {
+        char *end = pattern;
+        for (; *name; ++name) { /* nothing in a name is a wildcard */
+            *end++ = '\\';
+            *end++ = *name;
+        }
+        memcpy(end, ".*part", sizeof ".*part");
+        status = is_output_clean_folder(folder, pattern, error);
+    } else {
+        is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+    }
+    free(folder);
+    free(pattern);
+    return status;
+}
+
 int is_output_clean(const char *path, is_error *error)
 {
     is_output *output = NULL;

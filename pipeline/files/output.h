@@ -31,6 +31,8 @@ int is_output_clean(const char *path, is_error *error);
 /* Removes what killed processes left of files that match a pattern (fnmatch, "*.hits.npy.*part") in
  * a folder; files that a living process writes stay. IS_E_OUTPUT: the folder cannot be read. */
 int is_output_clean_folder(const char *folder, const char *pattern, is_error *error);
+/* The same for all writers (is_output_create_as) of one file. Also IS_E_MEMORY. */
+int is_output_clean_writers(const char *path, is_error *error);
 
 /* Appends bytes; all of them are written, or it is an error. */
 int is_output_write(is_output *output, const void *bytes, size_t size, is_error *error);

@@ -443,9 +443,6 @@ int is_run_intake_open(is_run_state *run, is_error *error)
     if (!run->common.to_stdout) {
         status = is_output_clean_folder(config->sink.directory, "*.hits.npy.*part", error);
     }
-    if (status == IS_OK && !run->common.to_stdout) {
-        status = is_output_clean_folder(config->sink.directory, "summary.json.*part", error);
-    }
     if (status != IS_OK) {
         return status;
     }

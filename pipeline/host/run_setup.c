@@ -268,6 +268,9 @@ int is_run_setup(is_run_state *run, is_error *error)
         status = open_records(run, error);
     }
     if (status == IS_OK) {
+        status = is_run_summary_clean(run, error);
+    }
+    if (status == IS_OK) {
         status = start_workers(run, error);
     }
     if (status == IS_OK) {

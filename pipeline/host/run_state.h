@@ -320,6 +320,8 @@ void is_run_reopen_logs(is_run_state *run);
 int is_run_judge(const is_run_state *run, is_error *error);
 /* Writes summary.json; `result` is what is_run will return. IS_E_OUTPUT, IS_E_MEMORY. */
 int is_run_summary(const is_run_state *run, const is_error *result, is_error *error);
+/* Removes what killed runs left of theirs. IS_E_OUTPUT, IS_E_MEMORY. */
+int is_run_summary_clean(const is_run_state *run, is_error *error);
 /* Finished units in a state. */
 size_t is_run_count(const is_run_state *run, is_unit_state state);
 /* Files that were not finished, whatever their state. */

@@ -208,10 +208,8 @@ static int write_to_file(const char *path, const char *writer, const char *text,
     return status;
 }
 
-/* A reader of the summary sees the old one or the new one, never half of it, and what a killed run
- * left of one the next run takes over. Workers that share the folder have a .part each. What is no
- * file, such as /dev/null, is written to and
- * stays. */
+/* A reader of the summary sees the old one or the new one, never half of it. Runs that share the
+ * folder have a .part each. What is no file, such as /dev/null, is written to and stays. */
 static int write_summary(const char *path, const char *writer, const json_t *summary,
                          is_error *error)
 {
@@ -230,16 +228,41 @@ static int write_summary(const char *path, const char *writer, const json_t *sum
     return status;
 }
 
-int is_run_summary(const is_run_state *run, const is_error *result, is_error *error)
+/* Where the summary goes, to be freed; NULL without memory. */
+static char *summary_path(const is_run_state *run)
 {
     char *path = NULL;
     if (run->options->summary_path != NULL) {
-        path = strdup(run->options->summary_path);
-    } else if (run->common.to_stdout) {
-        return IS_OK; /* no folder to put it in */
-    } else if (asprintf(&path, "%s/summary.json", run->config->sink.directory) < 0) {
-        path = NULL;
+        return strdup(run->options->summary_path);
     }
+    return asprintf(&path, "%s/summary.json", run->config->sink.directory) >= 0 ? path : NULL;
+}
+
+/* With hits on standard output there is no folder to put one in. */
+static bool has_summary(const is_run_state *run)
+{
+    return run->options->summary_path != NULL || !run->common.to_stdout;
+}
+
+int is_run_summary_clean(const is_run_state *run, is_error *error)
+{
+    if (!has_summary(run)) {
+        return IS_OK;
+    }
+    char *path = summary_path(run);
+    int status = path != NULL
+                     ? is_output_clean_writers(path, error)
+                     : is_error_set(error, IS_E_MEMORY, "out of memory for the summary of the run");
+    free(path);
+    return status;
+}
+
+int is_run_summary(const is_run_state *run, const is_error *result, is_error *error)
+{
+    if (!has_summary(run)) {
+        return IS_OK;
+    }
+    char *path = summary_path(run);
     json_t *summary = path != NULL ? summary_json(run, result) : NULL;
     int status = summary != NULL
                      ? write_summary(path, run->common.writer, summary, error)

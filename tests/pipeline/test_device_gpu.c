@@ -226,18 +226,24 @@ END_TEST
 START_TEST(test_completed_files_stay)
 {
     reset_fake();
-    fake.submit_fault = 24; /* the last batch of the last file */
+    fake.submit_fault = 24; /* the last batch: of whichever file was read last */
     run_folder place = open_place();
     place.options.force = false;
     ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.schedule=fused", NULL}),
                      IS_E_FAILED);
-    ck_assert(!run_folder_has_hits(&place, "e.hits.npy"));
-    ck_assert(!run_folder_has_hits(&place, "e.hits.npy.part"));
+    int complete = 0;
+    for (int i = 0; i < FILES; ++i) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.hits.npy", names[i]);
+        complete += run_folder_has_hits(&place, name);
+        snprintf(name, sizeof name, "%s.hits.npy.part", names[i]);
+        ck_assert(!run_folder_has_hits(&place, name));
+    }
     json_t *summary = run_folder_summary(&place);
     ck_assert_int_eq(json_integer_value(json_object_get(summary, "exit_status")), 1);
-    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done") +
-                         run_folder_count(summary, "file_counts", "left"),
-                     FILES);
+    ck_assert_int_lt(complete, FILES);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), complete);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "left"), FILES - complete);
     json_decref(summary);
     run_folder_close(&place);
 }

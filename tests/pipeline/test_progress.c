@@ -128,12 +128,16 @@ static char *shown(unsigned short columns, const is_progress_state *state)
     ck_assert_int_eq(progress.terminal, columns > 0);
     is_progress_update(&progress, state);
     is_progress_line(&progress, "a line");
+    fclose(out);
     if (columns > 0) {
-        ck_assert_int_gt(read(master, text, IS_PROGRESS_TEXT - 1), 0);
+        /* A terminal hands over in pieces; with its other end closed, all of them are followed by
+         * an error. */
+        ssize_t got = 0;
+        while ((got = read(master, text + size, IS_PROGRESS_TEXT - 1 - size)) > 0) {
+            size += (size_t)got;
+        }
         close(master);
-        fclose(out);
     } else {
-        fclose(out);
         ck_assert_uint_lt(size, IS_PROGRESS_TEXT);
         memcpy(text, memory, size);
         free(memory);
