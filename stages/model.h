@@ -21,11 +21,64 @@
 
 /* One layer of ice; coefficients at 400 nm in 1/m (physics.md 4.2). */
 typedef struct ice_layer {
-    double effective_scattering; /* be400 > 0 (or >= 0 where bubbles > 0), without bubbles */
-    double bubbles;              /* effective scattering of air bubbles, any wavelength, >= 0 */
-    double dust_absorption;      /* adust400 >= 0 */
-    double delta_tau;            /* K, temperature difference to 1730 m depth */
+    double effective_scattering; /* be400 >= 0, scales with wavelength */
+    /* effective scattering at any wavelength: air bubbles, minus what birefringence does already
+     * (6.4); the sum of both is > 0 at every wavelength */
+    double bubbles;
+    double dust_absorption; /* adust400 >= 0 */
+    double delta_tau;       /* K, temperature difference to 1730 m depth */
+    /* ln k1, ln k2 of the scattering anisotropy along and across the flow (6.2); 0, 0: none */
+    double anisotropy_along, anisotropy_across;
+    /* strength of birefringence, >= 0: of its diffusion (r_A) and of its mean deflection
+     * (r_A r_B) (6.4) */
+    double birefringence, birefringence_mean;
 } ice_layer;
+
+/* By how many metres the layers lie higher at a place than the table says (physics.md 6.1): values
+ * at supports, linear between them and in depth. */
+typedef enum ice_tilt_kind { ICE_TILT_NONE, ICE_TILT_LINE, ICE_TILT_MAP } ice_tilt_kind;
+
+/* One of the two oblique axes of a tilt map. */
+typedef struct ice_tilt_axis {
+    double azimuth;     /* rad */
+    double first, step; /* coordinate of node 0 and distance of nodes, m, step > 0 */
+    size_t count,
+        cut; /* nodes (i, j) exist where i < j + cut of axis 0 and j < i + cut of axis 1 */
+} ice_tilt_axis;
+
+typedef struct ice_tilt {
+    ice_tilt_kind kind;
+    bool clamp; /* outside the table its edge's values; else they go on linearly (a map: only in
+                 * depth, its edge counts for what is outside) */
+    double first_depth, depth_step; /* m, step > 0 */
+    size_t depth_count;             /* >= 2 */
+    /* ICE_TILT_LINE: positions along a horizontal axis */
+    double azimuth;       /* rad */
+    double origin;        /* r0, the position that counts as 0, m */
+    double *stations;     /* [station_count], m, ascending */
+    size_t station_count; /* >= 2 */
+    /* ICE_TILT_MAP */
+    ice_tilt_axis axes[2];
+    /* [depth_count][station_count], or [depth_count][axes[1].count][axes[0].count], where nodes
+     * that do not exist are 0; m */
+    double *shifts;
+} ice_tilt;
+
+/* Deflection of light by birefringent crystals (6.4): a, b, c, d of each function. All 0: none. */
+typedef struct ice_birefringence {
+    double along[4];  /* sx: rms towards the flow axis, rad/sqrt(m) */
+    double across[4]; /* sy: rms perpendicular to it */
+    double mean[4];   /* mx: mean deflection towards it, rad/m */
+} ice_birefringence;
+
+/* Refrozen columns around the strings (8.7): vertical, without end. */
+typedef struct ice_hole {
+    double radius;               /* m; 0: none */
+    double effective_scattering; /* length, m, > 0 */
+    double absorption;           /* length, m, > 0 */
+    double mean_cosine;          /* g of its scattering function */
+    double liu_fraction;         /* f_SL */
+} ice_hole;
 
 /* Horizontal layers of equal thickness; the lowest and the highest continue without limit. */
 typedef struct ice_medium {
@@ -40,6 +93,14 @@ typedef struct ice_medium {
     double absorption_b; /* B, nm */
     double mean_cosine;  /* g of the scattering function, in (-1, 1) */
     double liu_fraction; /* f_SL, share of the simplified Liu function, in [0, 1] */
+    ice_tilt tilt;
+    double flow_azimuth; /* of the flow axis of anisotropy and birefringence, rad */
+    /* ln K1 (along the flow), ln K2 (horizontally across), ln K3 (vertical) of the absorption
+     * anisotropy, as they are used: scaled to a mean of 1 (6.3); 0, 0, 0: none */
+    double absorption_anisotropy[3];
+    double absorption_exponent; /* fr, of the absorption that belongs to k1 and k2 (6.2); 0: none */
+    ice_birefringence birefringence;
+    ice_hole hole;
     double absorb_above; /* photons that rise above this z have left the world; +INFINITY: off */
     double absorb_below; /* photons that sink below this z have left the world; -INFINITY: off */
 } ice_medium;

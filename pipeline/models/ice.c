@@ -58,5 +58,7 @@ void is_medium_destroy(ice_medium *medium)
         return;
     free(medium->name);
     free(medium->layers);
+    free(medium->tilt.stations);
+    free(medium->tilt.shifts);
     free(medium);
 }
