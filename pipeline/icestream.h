@@ -95,6 +95,42 @@ typedef struct is_hit {
     uint16_t scatters; /* saturates at 65535 */
 } is_hit;
 
+enum {
+    IS_POINT_START = 0,
+    IS_POINT_SCATTER = 1,
+    IS_POINT_HIT = 2,
+    IS_POINT_ABSORBED = 3,
+    IS_POINT_LEFT = 4,
+    IS_POINT_STOPPED = 5
+};
+
+/* A point of a photon's path, as `icestream trace` writes them (72 bytes). */
+typedef struct is_path_point {
+    uint64_t event_id;
+    double t;         /* ns after the event's t0 */
+    float x, y, z;    /* m, detector centre is the origin */
+    float dx, dy, dz; /* unit vector of travel after the point; at an end: before it */
+    float path;       /* m, from the photon's start */
+    float absorption; /* absorption lengths passed so far */
+    float wavelength; /* nm */
+    uint32_t step_id;
+    uint32_t photon_id;
+    uint32_t point;          /* number along the path, from 0 */
+    uint16_t string, module; /* of a hit, else 0 */
+    uint16_t kind;           /* IS_POINT_... */
+    uint16_t scatters;       /* so far, this point's included; saturates at 65535 */
+} is_path_point;
+
+/* A bin of a module's waveform that has hits (40 bytes). */
+typedef struct is_waveform_bin {
+    uint64_t event_id;
+    double t;      /* lower edge, ns after the event's t0 */
+    double weight; /* sum over the hits */
+    uint64_t hits;
+    int32_t bin; /* counted from where the range begins, or from time 0 */
+    uint16_t string, module;
+} is_waveform_bin;
+
 /* What became of the photons; closes exactly: created = absorbed + detected + left + stopped. */
 typedef struct is_account {
     uint64_t created;  /* photons started */

@@ -68,7 +68,7 @@ static hid_t number_type(is_number_type type)
 /* The compound type of a schema, laid out as its rows; the caller closes it. */
 static hid_t schema_type(const is_schema *schema)
 {
-    hid_t type = H5Tcreate(H5T_COMPOUND, IS_ROW_BYTES);
+    hid_t type = H5Tcreate(H5T_COMPOUND, schema->row_bytes);
     for (size_t i = 0; i < schema->field_count && type >= 0; ++i) {
         const is_field *field = &schema->fields[i];
         if (H5Tinsert(type, field->name, field->offset, number_type(field->type)) < 0) {
@@ -152,7 +152,7 @@ static bool transfer(hid_t set, hid_t type, hsize_t first, hsize_t count, void *
 static int export_rows(is_table_reader *reader, const char *to, hid_t set, hid_t type,
                        is_error *error)
 {
-    unsigned char *rows = malloc((size_t)CHUNK * IS_ROW_BYTES);
+    unsigned char *rows = malloc((size_t)CHUNK * IS_ROW_BYTES_MAX);
     if (!rows)
         return is_error_set(error, IS_E_MEMORY, "%s: out of memory", to);
     int status = IS_OK;
@@ -276,7 +276,7 @@ static int import_rows(const import_table *table, is_table_writer *writer, is_er
     size_t row_bytes = H5Tget_size(table->type);
     size_t piece = IS_NPY_ROW_MAX / row_bytes;
     unsigned char *source = malloc(IS_NPY_ROW_MAX);
-    unsigned char *target = reallocarray(NULL, piece, IS_ROW_BYTES);
+    unsigned char *target = reallocarray(NULL, piece, IS_ROW_BYTES_MAX);
     int status = source && target
                      ? IS_OK
                      : is_error_set(error, IS_E_MEMORY, "%s: out of memory", table->path);
@@ -319,12 +319,14 @@ static int read_metadata(import_table *table, hid_t file, is_error *error)
 
 static int open_table(import_table *table, hid_t file, is_error *error)
 {
-    bool hits = H5Lexists(file, "hits", H5P_DEFAULT) > 0;
-    if (!hits && H5Lexists(file, "steps", H5P_DEFAULT) <= 0)
+    const is_schema *schema = NULL;
+    for (size_t k = 0; (schema = is_schema_at(k)) != NULL; ++k)
+        if (H5Lexists(file, schema->short_name, H5P_DEFAULT) > 0)
+            break;
+    if (!schema)
         return is_error_set(error, IS_E_INPUT,
                             "%s: found neither dataset /steps nor /hits, expected one of them",
                             table->path);
-    const is_schema *schema = hits ? is_schema_hits() : is_schema_steps();
     table->set = H5Dopen2(file, schema->short_name, H5P_DEFAULT);
     hid_t stored = H5Dget_type(table->set), space = H5Dget_space(table->set);
     table->type = H5Tget_native_type(stored, H5T_DIR_ASCEND);

@@ -1,4 +1,4 @@
-/* is_info: what is in a step or hit file, and whether all of it is right. */
+/* is_info: what is in a file of steps, hits, paths or waveforms, and whether all of it is right. */
 #include "pipeline/error.h"
 #include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/format/table_reader.h"
@@ -12,15 +12,15 @@
 
 enum { RANGES = 4, PIECE = 16384, SPECTRA_ANY = 256 };
 
-/* The fields whose ranges are told, in both schemas. */
+/* The fields whose ranges are told, where a schema has them. */
 static const char *const range_names[RANGES] = {"t", "x", "y", "z"};
 
 typedef struct description {
     const is_schema *schema;
     uint64_t rows, photons, events;
     struct {
-        const is_field *field;
-        double low, high; /* NaN without rows */
+        const is_field *field; /* NULL: the schema has none of this name */
+        double low, high;      /* NaN without rows */
     } ranges[RANGES];
     bool packed, verified;
     json_t *metadata; /* without the list of checksums; NULL: no trailer */
@@ -96,11 +96,11 @@ static int add_rows(description *about, event_list *events, const unsigned char 
 {
     bool steps = about->schema == is_schema_steps();
     for (size_t i = 0; i < count; ++i) {
-        const unsigned char *row = rows + i * IS_ROW_BYTES;
+        const unsigned char *row = rows + i * about->schema->row_bytes;
         uint64_t event;
         uint32_t photons;
         memcpy(&event, row + (steps ? offsetof(is_step, event_id) : offsetof(is_hit, event_id)),
-               sizeof event);
+               sizeof event); /* of the others it is the first field, too */
         int status = add_event(events, event, error);
         if (status)
             return status;
@@ -109,6 +109,8 @@ static int add_rows(description *about, event_list *events, const unsigned char 
             about->photons += photons;
         }
         for (int k = 0; k < RANGES; ++k) {
+            if (!about->ranges[k].field)
+                continue;
             double value = field_value(about->ranges[k].field, row);
             about->ranges[k].low = fmin(about->ranges[k].low, value);
             about->ranges[k].high = fmax(about->ranges[k].high, value);
@@ -120,7 +122,7 @@ static int add_rows(description *about, event_list *events, const unsigned char 
 static int describe_rows(is_table_reader *reader, description *about, is_error *error)
 {
     event_list events = {0};
-    unsigned char *rows = malloc((size_t)PIECE * IS_ROW_BYTES);
+    unsigned char *rows = malloc((size_t)PIECE * IS_ROW_BYTES_MAX);
     if (!rows)
         return is_error_set(error, IS_E_MEMORY, "out of memory for reading rows");
     int status = is_table_reader_rewind(reader, true, error);
@@ -218,6 +220,14 @@ static int verify_hits(const char *path, is_error *error)
 
 /* ---- telling -------------------------------------------------------------------------------- */
 
+static const char *what_was_verified(const is_schema *schema)
+{
+    return schema == is_schema_steps() ? "checksums, every field of every row, unique step ids"
+           : schema == is_schema_hits()
+               ? "checksums, every field of every row, order, photon account"
+               : "checksums";
+}
+
 static void print_text(const char *path, const description *about, FILE *out)
 {
     bool steps = about->schema == is_schema_steps();
@@ -228,8 +238,9 @@ static void print_text(const char *path, const description *about, FILE *out)
         fprintf(out, "  %-14s %" PRIu64 "\n", "photons", about->photons);
     fprintf(out, "  %-14s %" PRIu64 "\n", "events", about->events);
     for (int i = 0; i < RANGES && about->rows > 0; ++i)
-        fprintf(out, "  %-14s %.9g .. %.9g %s\n", range_names[i], about->ranges[i].low,
-                about->ranges[i].high, about->ranges[i].field->unit);
+        if (about->ranges[i].field)
+            fprintf(out, "  %-14s %.9g .. %.9g %s\n", range_names[i], about->ranges[i].low,
+                    about->ranges[i].high, about->ranges[i].field->unit);
     fprintf(out, "  %-14s %s\n", "SHA-256", about->digest);
     if (!about->metadata)
         fprintf(out, "  no trailer\n");
@@ -251,8 +262,7 @@ static void print_text(const char *path, const description *about, FILE *out)
         free(text);
     }
     if (about->verified)
-        fprintf(out, "  verified: checksums, every field of every row, %s\n",
-                steps ? "unique step ids" : "order, photon account");
+        fprintf(out, "  verified: %s\n", what_was_verified(about->schema));
 }
 
 /* json_real refuses what JSON cannot say; null stands for it. */
@@ -265,9 +275,10 @@ static json_t *make_json(const char *path, const description *about)
 {
     json_t *ranges = json_object();
     for (int i = 0; i < RANGES; ++i)
-        json_object_set_new(ranges, range_names[i],
-                            json_pack("[o, o]", real_or_null(about->ranges[i].low),
-                                      real_or_null(about->ranges[i].high)));
+        if (about->ranges[i].field)
+            json_object_set_new(ranges, range_names[i],
+                                json_pack("[o, o]", real_or_null(about->ranges[i].low),
+                                          real_or_null(about->ranges[i].high)));
     json_t *json =
         json_pack("{s:s, s:s, s:I, s:I, s:o, s:b, s:s, s:b, s:O?}", "file", path, "kind",
                   about->schema->short_name, "rows", (json_int_t)about->rows, "events",
@@ -297,8 +308,9 @@ int is_info(const char *path, bool verify, bool json, FILE *out, is_error *error
     description about = {0};
     int status = describe(path, &about, error);
     if (!status && verify)
-        status = about.schema == is_schema_steps() ? verify_steps(path, error)
-                                                   : verify_hits(path, error);
+        status = about.schema == is_schema_steps()  ? verify_steps(path, error)
+                 : about.schema == is_schema_hits() ? verify_hits(path, error)
+                                                    : IS_OK; /* reading has checked its sums */
     about.verified = verify;
     if (!status && json)
         status = print_json(path, &about, out, error);

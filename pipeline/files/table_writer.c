@@ -73,7 +73,7 @@ static int flush(is_table_writer *writer, is_error *error)
 int is_table_writer_append(is_table_writer *writer, const void *rows, size_t count, is_error *error)
 {
     const unsigned char *next = rows;
-    size_t left = count * IS_ROW_BYTES;
+    size_t left = count * writer->schema->row_bytes;
     while (left > 0) {
         size_t piece = left < BUFFER_BYTES - writer->filled ? left : BUFFER_BYTES - writer->filled;
         int status = IS_OK;
@@ -176,7 +176,7 @@ int is_table_message_write(int descriptor, const char *name, const is_schema *sc
     is_npy_write_header(schema, count, header);
     int status = write_all(descriptor, name, header, sizeof header, &written, error);
     if (!status)
-        status = write_all(descriptor, name, rows, count * IS_ROW_BYTES, &written, error);
+        status = write_all(descriptor, name, rows, count * schema->row_bytes, &written, error);
 
     if (!was_pending) {
         const struct timespec at_once = {0, 0};

@@ -33,7 +33,7 @@ int is_table_writer_create(const char *path, const is_schema *schema, bool force
 int is_table_writer_create_as(const char *path, const char *name, const is_schema *schema,
                               bool force, is_table_writer **out, is_error *error);
 
-/* Appends `count` records of 64 bytes (is_step or is_hit, as the schema says). */
+/* Appends `count` records (is_step, is_hit, ..., as the schema says). */
 int is_table_writer_append(is_table_writer *writer, const void *rows, size_t count,
                            is_error *error);
 

@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const is_schema *schema = is_conversion_recognise(header.fields, header.field_count);
     if (schema && is_conversion_create("fuzz", header.fields, header.field_count, header.row_bytes,
                                        schema, &conversion, &error) == IS_OK) {
-        unsigned char *row = calloc(1, header.row_bytes), target[IS_ROW_BYTES];
+        unsigned char *row = calloc(1, header.row_bytes), target[IS_ROW_BYTES_MAX];
         require(row != NULL);
         memcpy(row, bytes, size < header.row_bytes ? size : header.row_bytes);
         (void)is_conversion_rows(&conversion, "fuzz", 0, row, 1, target, &error);

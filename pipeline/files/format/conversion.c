@@ -24,11 +24,13 @@ static const is_npy_field *find_field(const is_npy_field *fields, size_t count, 
 
 const is_schema *is_conversion_recognise(const is_npy_field *fields, size_t count)
 {
-    /* Each has one field that the other has not and that is unlikely anywhere else. */
+    /* Each has a field that those after it have not and that is unlikely anywhere else. */
     if (find_field(fields, count, "photon_id"))
-        return is_schema_hits();
+        return find_field(fields, count, "point") ? is_schema_paths() : is_schema_hits();
     if (find_field(fields, count, "photons"))
         return is_schema_steps();
+    if (find_field(fields, count, "bin"))
+        return is_schema_waveforms();
     return NULL;
 }
 
@@ -43,7 +45,7 @@ int is_conversion_create(const char *name, const is_npy_field *fields, size_t co
 {
     is_error found = {.status = IS_OK};
     *out = (is_conversion){.schema = schema, .source_row_bytes = row_bytes};
-    out->identical = row_bytes == IS_ROW_BYTES;
+    out->identical = row_bytes == schema->row_bytes;
     for (size_t i = 0; i < schema->field_count; ++i) {
         const is_field *field = &schema->fields[i];
         const is_npy_field *source = find_field(fields, count, field->name);
@@ -157,13 +159,13 @@ int is_conversion_rows(const is_conversion *conversion, const char *name, uint64
                        const void *source, size_t count, void *target, is_error *error)
 {
     if (conversion->identical) {
-        memcpy(target, source, count * IS_ROW_BYTES);
+        memcpy(target, source, count * conversion->schema->row_bytes);
         return IS_OK;
     }
     for (size_t row = 0; row < count; ++row) {
         const unsigned char *from =
             (const unsigned char *)source + row * conversion->source_row_bytes;
-        unsigned char *to = (unsigned char *)target + row * IS_ROW_BYTES;
+        unsigned char *to = (unsigned char *)target + row * conversion->schema->row_bytes;
         for (size_t i = 0; i < conversion->schema->field_count; ++i) {
             const is_field *field = &conversion->schema->fields[i];
             number value = load(conversion->sources[i].type, from + conversion->sources[i].offset);

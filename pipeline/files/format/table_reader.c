@@ -447,7 +447,9 @@ int is_table_reader_read(is_table_reader *reader, void *rows, size_t capacity, s
         size_t count = capacity - *got < piece_rows ? capacity - *got : piece_rows;
         if (left < count)
             count = (size_t)left;
-        int status = read_piece(reader, (unsigned char *)rows + *got * IS_ROW_BYTES, count, error);
+        int status =
+            read_piece(reader, (unsigned char *)rows + *got * reader->conversion.schema->row_bytes,
+                       count, error);
         if (status)
             return status;
         *got += count;
