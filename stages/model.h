@@ -107,14 +107,34 @@ typedef struct ice_medium {
 
 #define ICE_LAYERS_MAX 4096
 
-/* One optical module. */
+/* Wavelength acceptances that modules may have: of the standard and of high-efficiency ones. */
+enum { ICE_ACCEPTANCES = 2 };
+
+/* One optical module. Zeros from `acceptance` on: a standard module that is on, looks down and has
+ * no cable. */
 typedef struct ice_module {
-    double x, y, z;    /* centre, m */
-    uint16_t string;   /* label, as in hit files */
-    uint16_t module;   /* label, unique within its string */
-    bool absorbs;      /* excluded module: swallows photons at its true radius, no record (8.6) */
-    double efficiency; /* relative to the standard module, > 0 */
+    double x, y, z;     /* centre, m */
+    uint16_t string;    /* label, as in hit files */
+    uint16_t module;    /* label, unique within its string */
+    bool absorbs;       /* excluded module: swallows photons at its true radius, no record (8.6) */
+    double efficiency;  /* relative to the standard module, > 0 */
+    uint8_t acceptance; /* which wavelength acceptance, < ICE_ACCEPTANCES */
+    bool is_off;        /* without high voltage: absorbs, is hit, detects nothing (8.6) */
+    bool has_cable;     /* which touches it at this azimuth (8.8): */
+    double cable_azimuth; /* rad */
+    double back[3];       /* unit vector against the axis of its PMT; 0, 0, 0: up */
 } ice_module;
+
+/* How well light is seen by its direction (8.5): the polynomial of x = cos(direction, back), cut at
+ * 0; or, with a sharp edge, everything that arrives where cos(place, axis) > edge, seen from the
+ * module's centre. */
+typedef struct ice_angular {
+    double maximum; /* pk > 0, at least the largest value for x in [-1, 1]; with an edge 1 */
+    bool has_edge;
+    double edge;             /* in [-1, 1] */
+    double coefficients[16]; /* of x^0, x^1, ... */
+    size_t count;
+} ice_angular;
 
 /* Any list of modules, all of one radius. */
 typedef struct ice_detector {
@@ -124,6 +144,9 @@ typedef struct ice_detector {
     double radius;         /* m, > 0 */
     double oversize;       /* F >= 1: modules are F times wider across the photon's flight (8.3) */
     bool keep_hit_photons; /* photons go on after a hit (8.4) */
+    ice_angular angular;
+    double cable_radius; /* m, >= 0 */
+    double cable_length; /* m, half above and half below the module's centre; +INFINITY: endless */
 } ice_detector;
 
 #define ICE_MODULES_MAX 4000000
@@ -146,6 +169,11 @@ typedef struct ice_light {
     double *bias_wavelength; /* [bias_count], nm, ascending */
     double *bias;            /* [bias_count], > 0 wherever a spectrum is */
     size_t bias_count;
+    /* acc_k(wl) pk / F^2, the global efficiency in acc: what a module of acceptance k and
+     * efficiency 1 detects of light from its best direction, at the same points; at most the bias
+     * times 1 / efficiency of each module that detects. Without points: flat_acceptance. */
+    double *acceptances[ICE_ACCEPTANCES]; /* [bias_count] each; NULL: nobody asked */
+    double flat_acceptance;
     double photons_per_metre; /* biased Cherenkov photons per metre of bare track at beta = 1 */
 } ice_light;
 
