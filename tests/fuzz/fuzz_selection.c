@@ -1,0 +1,32 @@
+/* Any text as --select: refused with a column, or an expression that holds or not for any hit. */
+#include "pipeline/tools/selection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The input is the expression; what follows its first NUL byte is a hit. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+    if (!text)
+        return 0;
+    memcpy(text, data, size);
+    text[size] = 0;
+    const size_t length = strlen(text);
+    is_selection *selection = NULL;
+    is_error error = {.status = IS_OK};
+    const int status = is_selection_create(text, &selection, &error);
+    if ((status == IS_OK) != (selection != NULL) || error.status != status ||
+        (status != IS_OK && strncmp(error.text, "--select: ", 10) != 0))
+        abort();
+    is_hit hit = {.event_id = 0};
+    const size_t rest = size > length ? size - length - 1 : 0;
+    memcpy(&hit, data + size - rest, rest < sizeof hit ? rest : sizeof hit);
+    if (selection && is_selection_holds(selection, &hit) != is_selection_holds(selection, &hit))
+        abort();
+    is_selection_destroy(selection);
+    free(text);
+    return 0;
+}
