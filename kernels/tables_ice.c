@@ -42,10 +42,10 @@ static void integrate(const ice_medium *medium, ice_depth_row *cumulative)
     }
 }
 
-static void find_clearest(const ice_tables *tables, ice_layer_row *layers)
+static void find_clearest(const ice_tables *tables, double clear_range, ice_layer_row *layers)
 {
     /* One layer more than the range holds: a photon may be at either end of its layer. */
-    const double reach = ceil((double)ICE_CLEAR_RANGE / (double)tables->thickness) + 1.0;
+    const double reach = ceil(clear_range / (double)tables->thickness) + 1.0;
     const int32_t range = reach < tables->layer_count ? (int32_t)reach : tables->layer_count;
     for (int32_t i = 0; i < tables->layer_count; ++i) {
         layers[i].clear_dust = layers[i].clear_ice = INFINITY;
@@ -55,6 +55,19 @@ static void find_clearest(const ice_tables *tables, ice_layer_row *layers)
             layers[i].clear_ice = fminf(layers[i].clear_ice, layers[j].ice);
         }
     }
+}
+
+ice_scatter_constants is_scatter_constants(double g, double f)
+{
+    const ice_scatter_constants constants = {
+        .g = (float)g,
+        .one_minus_g_squared = (float)((1.0 - g) * (1.0 - g)),
+        .liu_exponent = (float)((1.0 - g) / (1.0 + g)),
+        .liu_fraction = (float)f,
+        .inverse_liu = f > 0.0 ? (float)(1.0 / f) : 0.0f,
+        .inverse_henyey = f < 1.0 ? (float)(1.0 / (1.0 - f)) : 0.0f,
+    };
+    return constants;
 }
 
 int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium)
@@ -96,14 +109,8 @@ int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium)
         tables->clearest_ice = fminf(tables->clearest_ice, layers[i].ice);
     }
     integrate(medium, cumulative);
-    find_clearest(tables, layers);
+    find_clearest(tables, is_clear_range(medium), layers);
 
-    const double g = medium->mean_cosine, f = medium->liu_fraction;
-    tables->scatter.g = (float)g;
-    tables->scatter.one_minus_g_squared = (float)((1.0 - g) * (1.0 - g));
-    tables->scatter.liu_exponent = (float)((1.0 - g) / (1.0 + g));
-    tables->scatter.liu_fraction = (float)f;
-    tables->scatter.inverse_liu = f > 0.0 ? (float)(1.0 / f) : 0.0f;
-    tables->scatter.inverse_henyey = f < 1.0 ? (float)(1.0 / (1.0 - f)) : 0.0f;
+    tables->scatter = is_scatter_constants(medium->mean_cosine, medium->liu_fraction);
     return 0;
 }

@@ -22,9 +22,16 @@ typedef struct is_table_builder {
  * const items) that is to point at it, now and after packing. NULL: out of memory. */
 void *is_table_array(is_table_builder *builder, void *pointer, size_t count, size_t size);
 
+/* Of scattering functions with mean cosine g and a share f of the simplified Liu function. */
+ice_scatter_constants is_scatter_constants(double g, double f);
+/* Height among the layers that a photon may gain or lose within ICE_CLEAR_RANGE, m. */
+double is_clear_range(const ice_medium *medium);
+
 /* The parts. Return 0, or -1 with `why` filled. */
 int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium);
 int is_build_light_tables(is_table_builder *builder, const ice_light *light);
+int is_build_feature_tables(is_table_builder *builder, const ice_medium *medium,
+                            const ice_detector *detector);
 int is_build_detector_tables(is_table_builder *builder, const ice_detector *detector);
 
 #endif

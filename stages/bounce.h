@@ -8,6 +8,10 @@
 #ifndef ICE_BOUNCE_H
 #define ICE_BOUNCE_H
 
+#include "stages/anisotropy.h"
+#include "stages/birefringence.h"
+#include "stages/hole.h"
+#include "stages/tilt.h"
 #include "stages/variants.h"
 
 /* Cuts a segment at the boundaries of the world (physics.md 5.4); returns 1 if it was cut. */
@@ -85,9 +89,32 @@ typedef struct ice_leg {
     float absorption; /* optical depth left at the end */
     float angle;      /* uniform in (0, 1] */
     float azimuth;    /* uniform in [0, 1) */
+    float height; /* of the start among the layers, m; of use to bent and anisotropic ice only */
     int32_t leaves_world;
     int32_t may_collide; /* 0: it is too short, too high or too low for any module */
 } ice_leg;
+
+/* The segment of a flight from (x, y) along n, whatever the ice has. flight.absorption is what is
+ * left of the photon's. */
+ICE_FN ice_segment ice_find_segment(ice_variant propagate, const ice_tables *tables,
+                                    ice_flight flight, float x, float y, ice_direction n,
+                                    float clearance)
+{
+    float factor = 1.0f;
+    if (tables->features & ICE_HAS_DIRECTIONS) {
+        factor = ice_absorption_factor(tables, flight.z, n);
+        flight.absorption = ice_div(flight.absorption, factor);
+    }
+    int32_t leaves;
+    ice_segment segment = ice_segment_in_layer(tables, flight, &leaves);
+    if (leaves)
+        segment = ice_propagate_on(propagate, tables, flight);
+    if (tables->features & ICE_HAS_HOLES && ice_may_meet_hole(tables, clearance, n, segment.length))
+        segment = ice_through_holes(propagate, tables, flight, x, y, n, factor);
+    if (tables->features & ICE_HAS_DIRECTIONS)
+        segment.absorption *= factor;
+    return segment;
+}
 
 /* The next segment of a photon. Returns 0 if the photon cannot reach a module any more and is to be
  * dropped: there is no segment then. */
@@ -95,16 +122,16 @@ ICE_FN int32_t ice_fly(ice_variant propagate, const ice_tables *tables, ice_iden
                        ice_optics optics, const ice_photon *photon, ice_leg *leg)
 {
     const float clearance = ice_clearance(tables, photon->x, photon->y);
+    const float height = ice_height(tables, photon->x, photon->y, photon->z);
     if (tables->reach_cull &&
-        ice_out_of_reach(tables, clearance, photon->z, optics, photon->absorption))
+        ice_out_of_reach(tables, clearance, photon->z, height, optics, photon->absorption))
         return 0;
     const ice_block draw = ice_draw_of(tables, identity, ICE_BLOCK_BOUNCE + photon->scatters);
-    const ice_flight flight = {photon->z, photon->dz, ice_exponential(draw.a), photon->absorption,
-                               optics};
-    int32_t leaves;
-    ice_segment segment = ice_segment_in_layer(tables, flight, &leaves);
-    if (leaves)
-        segment = ice_propagate_on(propagate, tables, flight);
+    const ice_direction n = {photon->dx, photon->dy, photon->dz};
+    const ice_flight flight = {height, n.z, ice_exponential(draw.a), photon->absorption, optics};
+    ice_segment segment =
+        ice_find_segment(propagate, tables, flight, photon->x, photon->y, n, clearance);
+    leg->height = height;
     leg->leaves_world = ice_cut_at_boundary(tables, photon->z, photon->dz, &segment.length);
     leg->length = segment.length;
     leg->absorption = segment.absorption;
@@ -115,12 +142,46 @@ ICE_FN int32_t ice_fly(ice_variant propagate, const ice_tables *tables, ice_iden
     return 1;
 }
 
-/* Moves a photon along its segment and turns it at the end, unless that is the end of the photon.
- * `fate` is what collide left of it. */
-ICE_FN void ice_turn(ice_variant scatter, const ice_tables *tables, const ice_leg *leg,
-                     ice_photon *photon, uint32_t *fate)
+/* What birefringence makes of a segment. In and beside hole ice there is none of it. */
+ICE_FN ice_bent ice_bend_leg(const ice_tables *tables, const ice_leg *leg, const ice_photon *photon,
+                             ice_identity identity)
 {
     const ice_direction n = {photon->dx, photon->dy, photon->dz};
+    ice_bending over = ice_bending_over(tables, leg->height, n.z, leg->length);
+    if (tables->features & ICE_HAS_HOLES && ice_in_hole(tables, photon->x, photon->y))
+        over.diffusion = over.mean = 0.0f;
+    const ice_block draw = ice_draw_of(tables, identity, ICE_BLOCK_BEND + photon->scatters);
+    float g[4];
+    ice_normal_pair(draw.a, draw.b, &g[0], &g[1]);
+    ice_normal_pair(draw.c, draw.d, &g[2], &g[3]);
+    return ice_bend_segment(tables, n, over, leg->length, g);
+}
+
+/* The direction after the scatter at a segment's end, (x, y) and `height` among the layers. */
+ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables,
+                                   const ice_leg *leg, ice_direction n, float x, float y,
+                                   float height)
+{
+    const int32_t in_hole = tables->features & ICE_HAS_HOLES ? ice_in_hole(tables, x, y) : 0;
+    const ice_scatter_constants *constants = in_hole ? &tables->hole.scatter : &tables->scatter;
+    const float one_minus_cosine = ice_scatter(scatter, constants, leg->angle);
+    if (!(tables->features & ICE_HAS_SCATTERING_ANISOTROPY) || in_hole)
+        return ice_deflect(n, one_minus_cosine, leg->azimuth);
+    const ice_anisotropy_row *row = ice_anisotropy_at(tables, height);
+    const ice_direction stretched = ice_unit(ice_stretch(row->to, n));
+    return ice_unit(ice_stretch(row->back, ice_deflect(stretched, one_minus_cosine, leg->azimuth)));
+}
+
+/* Moves a photon along its segment and turns it at the end, unless that is the end of the photon.
+ * `fate` is what collide left of it. `identity` matters in birefringent ice only. */
+ICE_FN void ice_turn(ice_variant scatter, const ice_tables *tables, const ice_leg *leg,
+                     ice_identity identity, ice_photon *photon, uint32_t *fate)
+{
+    ice_direction n = {photon->dx, photon->dy, photon->dz};
+    const float end_height = fmaf(leg->length, n.z, leg->height);
+    ice_bent bent = {n, 0.0f, 0.0f, 0.0f};
+    if (tables->features & ICE_HAS_BIREFRINGENCE)
+        bent = ice_bend_leg(tables, leg, photon, identity);
     photon->x = fmaf(leg->length, n.x, photon->x);
     photon->y = fmaf(leg->length, n.y, photon->y);
     photon->z = fmaf(leg->length, n.z, photon->z);
@@ -129,8 +190,14 @@ ICE_FN void ice_turn(ice_variant scatter, const ice_tables *tables, const ice_le
     *fate = ice_fate_at_end(*fate, leg->leaves_world, leg->absorption, photon->scatters,
                             tables->bounce_limit);
     photon->scatters += 1;
+    if (tables->features & ICE_HAS_BIREFRINGENCE) {
+        photon->x += bent.x;
+        photon->y += bent.y;
+        photon->z += bent.z;
+        n = bent.direction;
+    }
     const ice_direction turned =
-        ice_deflect(n, ice_scatter(scatter, &tables->scatter, leg->angle), leg->azimuth);
+        ice_scattered(scatter, tables, leg, n, photon->x, photon->y, end_height);
     photon->dx = turned.x;
     photon->dy = turned.y;
     photon->dz = turned.z;
@@ -164,7 +231,7 @@ ICE_FN int32_t ice_bounce(const ice_variants *variants, const ice_tables *tables
             return -1;
         *hits += (uint32_t)added;
     }
-    ice_turn(variants->scatter, tables, &leg, photon, fate);
+    ice_turn(variants->scatter, tables, &leg, identity, photon, fate);
     return 0;
 }
 

@@ -17,11 +17,12 @@
  *                                 b wavelength, c azimuth, d absorption depth
  *   block 1 + k        bounce k:  a scattering depth of segment k, b scattering angle,
  *                                 c scattering azimuth, d unused
- *   from 0x40000000    reserved for deflection along segments
+ *   0x40000000 + k     deflection along segment k (stages/birefringence.h)
  *   from 0x80000000    reserved for detection
  */
 #define ICE_BLOCK_CREATE 0u
 #define ICE_BLOCK_BOUNCE 1u
+#define ICE_BLOCK_BEND   0x40000000u
 
 typedef struct ice_block {
     uint32_t a, b, c, d;

@@ -40,15 +40,24 @@ ICE_FN int32_t ice_may_collide(const ice_tables *tables, float clearance, float 
 
 /* Whether the absorption depth left is too small to carry the photon to any module, even straight
  * through the clearest ice: up to ICE_CLEAR_RANGE the clearest within that range, beyond it the
- * clearest of all. */
-ICE_FN int32_t ice_out_of_reach(const ice_tables *tables, float clearance, float z,
+ * clearest of all. `height`: z among the layers (the rows' ranges allow for what tilt changes on
+ * the way). */
+ICE_FN int32_t ice_out_of_reach(const ice_tables *tables, float clearance, float z, float height,
                                 ice_optics optics, float absorption)
 {
     const float vertical = ice_max(ice_max(tables->low - z, z - tables->high), 0.0f);
     const float distance = ice_sqrt(fmaf(clearance, clearance, vertical * vertical));
-    const ice_layer_row *near = &tables->layers[ice_layer_at(tables, z)];
-    const float near_cost = ice_absorption(optics, near->clear_dust, near->clear_ice);
-    const float far_cost = ice_absorption(optics, tables->clearest_dust, tables->clearest_ice);
+    const ice_layer_row *near = &tables->layers[ice_layer_at(tables, height)];
+    float near_cost = ice_absorption(optics, near->clear_dust, near->clear_ice);
+    float far_cost = ice_absorption(optics, tables->clearest_dust, tables->clearest_ice);
+    if (tables->features & ICE_HAS_DIRECTIONS) {
+        near_cost *= tables->least_absorption;
+        far_cost *= tables->least_absorption;
+    }
+    if (tables->features & ICE_HAS_HOLES) {
+        near_cost = ice_min(near_cost, tables->hole.absorption);
+        far_cost = ice_min(far_cost, tables->hole.absorption);
+    }
     const float near_distance = ice_min(distance, ICE_CLEAR_RANGE);
     const float cost = fmaf(near_cost, near_distance, far_cost * (distance - near_distance));
     /* The margin covers the rounding of positions, costs and absorption over a photon's life. */

@@ -79,6 +79,85 @@ typedef struct ice_near_row {
     uint32_t string;
 } ice_near_row;
 
+/* What the ice has beyond flat layers that look the same in all directions: bits of
+ * ice_tables.features. On a GPU they are constants of a run's kernels; what is off costs nothing.
+ */
+enum {
+    ICE_HAS_TILT_LINE = 1,
+    ICE_HAS_TILT_MAP = 2,
+    ICE_HAS_SCATTERING_ANISOTROPY = 4,
+    ICE_HAS_OLD_ABSORPTION_ANISOTROPY = 8, /* that of the scattering anisotropy */
+    ICE_HAS_ABSORPTION_ANISOTROPY = 16,
+    ICE_HAS_BIREFRINGENCE = 32,
+    ICE_HAS_HOLES = 64,
+    ICE_HAS_TILT = ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP,
+    ICE_HAS_DIRECTIONS = ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_ABSORPTION_ANISOTROPY
+};
+
+/* A support of a tilt table (stages/tilt.h). */
+typedef struct ice_tilt_node {
+    ICE_ALIGNED(8)
+    float shift;   /* m */
+    float to_next; /* what the next row of depth has more */
+} ice_tilt_node;
+
+typedef struct ice_tilt_station {
+    ICE_ALIGNED(8)
+    float place;         /* m */
+    float inverse_width; /* of the stretch to the next one, 1/m */
+} ice_tilt_station;
+
+typedef struct ice_tilt_table {
+    const ice_tilt_node *nodes;              /* [depth_rows][nodes_v][nodes_u] */
+    const ice_tilt_station *stations;        /* [nodes_u], of a line */
+    int32_t depth_rows, nodes_u, nodes_v;    /* nodes_v of a line: 1 */
+    int32_t clamp;                           /* 1: outside as at the edge */
+    float inverse_depth_step, depth_of_zero; /* 1/m; place of z = 0 among the rows */
+    /* place along a line (m) or on a map (nodes): u = ux x + uy y + u_of_zero, v likewise */
+    float ux, uy, u_of_zero, vx, vy, v_of_zero;
+    float cut_u, cut_v; /* last node that exists in line 0 of each axis of a map */
+} ice_tilt_table;
+
+/* A symmetric matrix whose axes are the vertical and two horizontal ones. */
+typedef struct ice_stretching {
+    ICE_ALIGNED(16)
+    float xx;
+    float xy, yy, zz;
+} ice_stretching;
+
+/* Scattering anisotropy of a layer (48 bytes). */
+typedef struct ice_anisotropy_row {
+    ice_stretching to, back; /* before and after a scatter */
+    ICE_ALIGNED(16)
+    float trace; /* sum of 1/k^2 over the three axes */
+    float unused[3];
+} ice_anisotropy_row;
+
+/* Strengths of birefringence in a layer, and their sums over the layers below (32 bytes). */
+typedef struct ice_bending_row {
+    ICE_ALIGNED(16)
+    float diffusion;
+    float mean;
+    ice_sum diffusion_sum, mean_sum;
+    float unused[2];
+} ice_bending_row;
+
+/* sx, sy (rad/sqrt(m)) and mx (rad/m) of physics.md 6.4 at one angle to the flow axis. */
+typedef struct ice_deflection_row {
+    ICE_ALIGNED(16)
+    float along;
+    float across, mean, unused;
+} ice_deflection_row;
+
+enum { ICE_DEFLECTION_KNOTS = 1024 };
+
+/* The axis of a column of hole ice. */
+typedef struct ice_column {
+    ICE_ALIGNED(8)
+    float x;
+    float y;
+} ice_column;
+
 /* Buckets of height per module of a string. */
 enum { ICE_STRING_BUCKETS = 2 };
 
@@ -103,6 +182,16 @@ typedef struct ice_scatter_constants {
     float inverse_henyey;      /* 1 / (1 - f_SL), 0 if f_SL = 1 */
 } ice_scatter_constants;
 
+/* Hole ice, the same in all columns; all 0 without. */
+typedef struct ice_hole_constants {
+    float radius;            /* m */
+    float scattering_length; /* geometric, m */
+    float absorption_length; /* m */
+    float margin;            /* a place with more clearance is in no column, m, >= 0 */
+    float absorption;        /* 1 / absorption_length, for the reach bound */
+    ice_scatter_constants scatter;
+} ice_hole_constants;
+
 typedef struct ice_tables {
     /* run */
     uint32_t seed_low, seed_high;
@@ -122,6 +211,20 @@ typedef struct ice_tables {
     float absorb_above, absorb_below; /* z, m; +-infinity: no boundary */
     int32_t bounded;                  /* 1: one of them is finite */
     ice_scatter_constants scatter;
+
+    /* ice beyond flat layers; what is off has no tables */
+    uint32_t features; /* ICE_HAS_... */
+    ice_tilt_table tilt;
+    float flow_x, flow_y;                 /* the horizontal flow axis */
+    const ice_anisotropy_row *anisotropy; /* [layer_count] */
+    ice_stretching absorption_stretching;
+    float absorption_exponent;            /* of the old absorption anisotropy */
+    float least_absorption;               /* factor of absorption in any direction, at least */
+    const ice_bending_row *bending;       /* [layer_count] */
+    const ice_deflection_row *deflection; /* [ICE_DEFLECTION_KNOTS + 1] */
+    ice_hole_constants hole;
+    const ice_column *columns; /* [column_count] */
+    uint32_t column_count;
 
     /* light */
     const float *wavelengths; /* [spectrum_count][ICE_WAVELENGTH_TABLE], nm */

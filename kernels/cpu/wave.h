@@ -38,6 +38,7 @@
     X(float, angle)                                                                                \
     X(float, azimuth)                                                                              \
     X(float, clearance)                                                                            \
+    X(float, height)                                                                               \
     X(float, length)                                                                               \
     X(uint32_t, flag)                                                                              \
     X(uint32_t, queue)

@@ -67,6 +67,62 @@ ice_medium *world_medium_layered(double bottom, double thickness, size_t count, 
     return medium;
 }
 
+static void add_tilt(ice_tilt *tilt, bool map)
+{
+    tilt->kind = map ? ICE_TILT_MAP : ICE_TILT_LINE;
+    tilt->first_depth = 1100.0;
+    tilt->depth_step = 50.0;
+    tilt->depth_count = 40;
+    tilt->azimuth = 3.9;
+    tilt->origin = 3.0;
+    tilt->station_count = 5;
+    tilt->stations = allocate(tilt->station_count, sizeof *tilt->stations);
+    for (size_t k = 0; k < tilt->station_count; ++k)
+        tilt->stations[k] = -500.0 + 200.0 * (double)k + 20.0 * (double)(k * k);
+    tilt->axes[0] = (ice_tilt_axis){9.3 * M_PI / 180.0, -609.975, 125.154, 11, 6};
+    tilt->axes[1] = (ice_tilt_axis){129.3 * M_PI / 180.0, -549.188, 125.402, 10, 5};
+    const size_t nodes = map ? tilt->axes[0].count * tilt->axes[1].count : tilt->station_count;
+    tilt->shifts = allocate(tilt->depth_count * nodes, sizeof *tilt->shifts);
+    for (size_t i = 0; i < tilt->depth_count * nodes; ++i)
+        tilt->shifts[i] = 20.0 * sin(0.05 * (double)(i / nodes) + 0.2 * (double)(i % nodes)) +
+                          20.0 * sin(0.7 * (double)(i % nodes));
+}
+
+void world_medium_add(ice_medium *medium, uint32_t features)
+{
+    medium->flow_azimuth = 130.0 * M_PI / 180.0;
+    if (features & ICE_HAS_TILT)
+        add_tilt(&medium->tilt, (features & ICE_HAS_TILT_MAP) != 0);
+    for (size_t i = 0; i < medium->layer_count; ++i) {
+        ice_layer *layer = &medium->layers[i];
+        if (features & (ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_OLD_ABSORPTION_ANISOTROPY)) {
+            layer->anisotropy_along = i % 5 == 4 ? 0.0 : log(0.85);
+            layer->anisotropy_across = i % 5 == 4 ? 0.0 : log(1.1);
+        }
+        if (features & ICE_HAS_BIREFRINGENCE) {
+            layer->birefringence = 0.5 * (double)(i % 5);
+            layer->birefringence_mean = 0.5 * (double)(i % 4);
+        }
+    }
+    if (features & ICE_HAS_OLD_ABSORPTION_ANISOTROPY)
+        medium->absorption_exponent = 0.8;
+    if (features & ICE_HAS_ABSORPTION_ANISOTROPY) {
+        static const double scaled[3] = {1.6954500, 0.6893185, 0.6893185}; /* physics.md 6.3 */
+        for (int i = 0; i < 3; ++i)
+            medium->absorption_anisotropy[i] = log(scaled[i]);
+    }
+    if (features & ICE_HAS_BIREFRINGENCE) /* set v2 of physics.md 6.4 */
+        medium->birefringence = (ice_birefringence){{0.076795, 544284.545166, 2.229494, 0.002624},
+                                                    {0.077381, 1547618.883526, 2.449589, 0.002505},
+                                                    {0.000995, 0.248264, 2.354436, 1.680717}};
+    if (features & ICE_HAS_HOLES)
+        medium->hole = (ice_hole){.radius = 0.6,
+                                  .effective_scattering = 1.0,
+                                  .absorption = 20.0,
+                                  .mean_cosine = 0.8,
+                                  .liu_fraction = 0.5};
+}
+
 ice_detector *world_detector(const double (*positions)[3], size_t count, double oversize)
 {
     ice_detector *detector = allocate(1, sizeof *detector);

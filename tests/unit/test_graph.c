@@ -142,6 +142,109 @@ START_TEST(schedules_instruction_sets_and_pools_agree)
 }
 END_TEST
 
+/* ---- ice beyond flat layers -------------------------------------------------------------------
+ */
+
+static const uint32_t features[] = {
+    ICE_HAS_TILT_LINE,
+    ICE_HAS_TILT_MAP,
+    ICE_HAS_SCATTERING_ANISOTROPY,
+    ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_OLD_ABSORPTION_ANISOTROPY,
+    ICE_HAS_ABSORPTION_ANISOTROPY,
+    ICE_HAS_BIREFRINGENCE,
+    ICE_HAS_HOLES,
+    ICE_HAS_TILT_LINE | ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_OLD_ABSORPTION_ANISOTROPY |
+        ICE_HAS_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE | ICE_HAS_HOLES,
+    ICE_HAS_TILT_MAP | ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_ABSORPTION_ANISOTROPY |
+        ICE_HAS_BIREFRINGENCE | ICE_HAS_HOLES,
+};
+enum { FEATURES = sizeof features / sizeof *features };
+
+/* Hits do not depend on the schedule, the instruction set, the pool, and on photons that are
+ * dropped because they cannot reach a module. */
+START_TEST(features_agree)
+{
+    stage_world world = rich_world(_i % 2);
+    world_medium_add(world.medium, features[_i]);
+    ice_emission emissions[STEPS];
+    make_steps(emissions);
+    const ice_variants variants = world_variants();
+    ck_assert_uint_eq(stage_world_tables(&world)->features, features[_i]);
+    world_result expected =
+        world_run(&world, IS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0, emissions, STEPS);
+    expect_closed(&expected.account, total(emissions, STEPS));
+    ck_assert_uint_gt(expected.arrivals.count, 20);
+    for (size_t set = 0; set < 3; ++set) {
+        if (!has(&world, instruction_sets[set]))
+            continue;
+        for (uint32_t pool = 17; pool < 5000; pool *= 10) {
+            char name[64];
+            snprintf(name, sizeof name, "%s, pool %u, features %u", instruction_sets[set], pool,
+                     features[_i]);
+            world_result result = world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants,
+                                            instruction_sets[set], pool, emissions, STEPS);
+            expect_same(&result, &expected, name);
+            world_result_free(&result);
+        }
+    }
+    const uint64_t dropped = expected.account.left;
+    world.options.reach_cull = 0;
+    stage_world_tables(&world);
+    world_result whole =
+        world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
+    ck_assert_uint_eq(whole.arrivals.count, expected.arrivals.count);
+    ck_assert_mem_eq(whole.arrivals.items, expected.arrivals.items,
+                     expected.arrivals.count * sizeof(ice_arrival));
+    ck_assert_uint_lt(whole.account.left, dropped);
+    world_result_free(&whole);
+    world_result_free(&expected);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+/* They do change what arrives, and what has no strength changes nothing, not a bit. */
+START_TEST(features_of_no_strength)
+{
+    stage_world plain = rich_world(false), world = rich_world(false);
+    ice_emission emissions[STEPS];
+    make_steps(emissions);
+    const ice_variants variants = world_variants();
+    world_result expected =
+        world_run(&plain, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
+    world_medium_add(world.medium, features[_i]);
+    stage_world_tables(&world);
+    world_result other =
+        world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
+    ck_assert(other.arrivals.count != expected.arrivals.count ||
+              memcmp(other.arrivals.items, expected.arrivals.items,
+                     expected.arrivals.count * sizeof(ice_arrival)) != 0);
+    world_result_free(&other);
+
+    ice_medium *medium = world.medium;
+    if (medium->tilt.kind != ICE_TILT_NONE) {
+        const size_t nodes = medium->tilt.kind == ICE_TILT_MAP
+                                 ? medium->tilt.axes[0].count * medium->tilt.axes[1].count
+                                 : medium->tilt.station_count;
+        memset(medium->tilt.shifts, 0, medium->tilt.depth_count * nodes * sizeof(double));
+    }
+    for (size_t i = 0; i < medium->layer_count; ++i) {
+        ice_layer *layer = &medium->layers[i];
+        layer->anisotropy_along = layer->anisotropy_across = 0.0;
+        layer->birefringence = layer->birefringence_mean = 0.0;
+    }
+    memset(medium->absorption_anisotropy, 0, sizeof medium->absorption_anisotropy);
+    medium->hole.radius = 0.0;
+    stage_world_tables(&world);
+    world_result same =
+        world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
+    expect_same(&same, &expected, "no strength");
+    world_result_free(&same);
+    world_result_free(&expected);
+    stage_world_destroy(&world);
+    stage_world_destroy(&plain);
+}
+END_TEST
+
 START_TEST(module_grids_agree)
 {
     static const ice_variant variants[] = {ICE_collide_cell_grid, ICE_collide_brute_force};
@@ -384,6 +487,8 @@ int main(void)
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, schedules_instruction_sets_and_pools_agree);
+    tcase_add_loop_test(all, features_agree, 0, FEATURES);
+    tcase_add_loop_test(all, features_of_no_strength, 0, FEATURES);
     tcase_add_test(all, module_grids_agree);
     tcase_add_test(all, every_variant_gives_the_same_in_both_schedules);
     tcase_add_test(all, batches_do_not_matter);

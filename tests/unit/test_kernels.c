@@ -25,7 +25,8 @@ static stage_world world;
 static ice_emission emissions[EMISSIONS];
 static world_result expected;
 
-static void prepare(void)
+/* Flat layers, and with everything that ice may have. */
+static void prepare_with(uint32_t features)
 {
     world = stage_world_from_config(NULL, "detector.oversize=40", "detector.keep_hit_photons=true",
                                     NULL);
@@ -37,6 +38,7 @@ static void prepare(void)
     }
     ice_medium *medium = world_medium_layered(-700.0, 20.0, LAYERS, b, a);
     medium->absorb_above = 600.0;
+    world_medium_add(medium, features);
     stage_world_set_medium(&world, medium);
     world.options.bounce_limit = 30;
     grid_tables = stage_world_tables(&world);
@@ -58,6 +60,22 @@ static void prepare(void)
     expected =
         world_run(&world, IS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0, emissions, EMISSIONS);
     ck_assert_uint_gt(expected.arrivals.count, 100);
+}
+
+static void prepare(void)
+{
+    prepare_with(0);
+}
+
+static void prepare_line(void)
+{
+    prepare_with(ICE_HAS_TILT_LINE | ICE_HAS_SCATTERING_ANISOTROPY |
+                 ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE | ICE_HAS_HOLES);
+}
+
+static void prepare_map(void)
+{
+    prepare_with(ICE_HAS_TILT_MAP | ICE_HAS_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE);
 }
 
 static void clean_up(void)
@@ -349,6 +367,18 @@ int main(void)
     tcase_add_loop_test(tests, kernels_give_what_the_cpu_gives, 0, SCHEDULES);
     tcase_add_loop_test(tests, refills, 0, 3);
     suite_add_tcase(suite, tests);
+    static const struct {
+        const char *name;
+        void (*prepare)(void);
+    } rich[] = {{"1-D tilt, anisotropy, birefringence, hole ice", prepare_line},
+                {"2-D tilt, absorption anisotropy, birefringence", prepare_map}};
+    for (size_t i = 0; i < 2; ++i) {
+        TCase *features = tcase_create(rich[i].name);
+        tcase_add_unchecked_fixture(features, rich[i].prepare, clean_up);
+        tcase_set_timeout(features, 300);
+        tcase_add_loop_test(features, refills, 0, 3);
+        suite_add_tcase(suite, features);
+    }
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     const int failed = srunner_ntests_failed(runner);

@@ -73,24 +73,33 @@ static void draw(const ice_tables *tables, const is_wave *wave)
     }
 }
 
+/* Places among the layers, where those are tilted. */
+static void level(const ice_tables *tables, const is_wave *wave)
+{
+    const is_wave w = *wave;
+    for (uint32_t i = 0; i < w.count; ++i)
+        w.height[i] = ice_height(tables, w.x[i], w.y[i], w.z[i]);
+}
+
 static void cull(const ice_tables *tables, const is_wave *wave)
 {
     const is_wave w = *wave;
     const ice_tables t = *tables;
+    const float *height = t.features & ICE_HAS_TILT ? w.height : w.z;
     IS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         const float clearance = ice_clearance(&t, w.x[i], w.y[i]);
         const ice_optics optics = {w.optics_scattering[i], w.optics_dust[i], w.optics_ice[i]};
-        const int32_t drop =
-            t.reach_cull & ice_out_of_reach(&t, clearance, w.z[i], optics, w.absorption[i]);
+        const int32_t drop = t.reach_cull & ice_out_of_reach(&t, clearance, w.z[i], height[i],
+                                                             optics, w.absorption[i]);
         w.clearance[i] = clearance;
         w.fate[i] = drop ? ICE_LEFT : ICE_ALIVE;
     }
 }
 
-ICE_FN ice_flight flight_of(const is_wave *w, uint32_t i)
+ICE_FN ice_flight flight_of(const is_wave *w, const float *height, uint32_t i)
 {
-    const ice_flight flight = {w->z[i],
+    const ice_flight flight = {height[i],
                                w->dz[i],
                                w->scattering[i],
                                w->absorption[i],
@@ -98,16 +107,39 @@ ICE_FN ice_flight flight_of(const is_wave *w, uint32_t i)
     return flight;
 }
 
+/* Ice whose absorption depends on the direction, and hole ice: photon by photon. */
+static void propagate_each(ice_variant variant, const ice_tables *tables, const is_wave *wave,
+                           const float *height)
+{
+    const is_wave w = *wave;
+    for (uint32_t i = 0; i < w.count; ++i) {
+        if (w.fate[i] != ICE_ALIVE)
+            continue;
+        const ice_direction n = {w.dx[i], w.dy[i], w.dz[i]};
+        const ice_segment segment = ice_find_segment(variant, tables, flight_of(&w, height, i),
+                                                     w.x[i], w.y[i], n, w.clearance[i]);
+        w.length[i] = segment.length;
+        w.absorption[i] = segment.absorption;
+    }
+}
+
 static void propagate(ice_variant variant, const ice_tables *tables, is_wave *wave)
 {
     draw(tables, wave);
+    if (tables->features & ICE_HAS_TILT)
+        level(tables, wave);
     cull(tables, wave);
     const is_wave w = *wave;
     const ice_tables t = *tables;
+    const float *height = t.features & ICE_HAS_TILT ? w.height : w.z;
+    if (t.features & (ICE_HAS_DIRECTIONS | ICE_HAS_HOLES)) {
+        propagate_each(variant, tables, wave, height);
+        return;
+    }
     IS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         int32_t leaves;
-        const ice_segment segment = ice_segment_in_layer(&t, flight_of(&w, i), &leaves);
+        const ice_segment segment = ice_segment_in_layer(&t, flight_of(&w, height, i), &leaves);
         w.length[i] = segment.length;
         /* A flight that leaves its layer keeps the depth it starts with for the second pass. */
         w.absorption[i] = leaves ? w.absorption[i] : segment.absorption;
@@ -120,7 +152,7 @@ static void propagate(ice_variant variant, const ice_tables *tables, is_wave *wa
     }
     for (uint32_t k = 0; k < queued; ++k) {
         const uint32_t i = w.queue[k];
-        const ice_segment segment = ice_propagate_on(variant, &t, flight_of(&w, i));
+        const ice_segment segment = ice_propagate_on(variant, &t, flight_of(&w, height, i));
         w.length[i] = segment.length;
         w.absorption[i] = segment.absorption;
     }
@@ -190,6 +222,40 @@ ICE_FN void scatter_with(ice_variant variant, const ice_tables *tables, is_wave 
         w.fate[i] = ice_fate_at_end(w.fate[i], (int32_t)(w.flag[i] & FLAG_LEAVES_WORLD),
                                     w.absorption[i], w.scatters[i], bounce_limit);
         w.scatters[i] += 1;
+    }
+}
+
+/* Ice in which a segment is bent, or whose scattering favours directions: photon by photon. */
+static void turn_each(ice_variant variant, const ice_tables *tables, const is_wave *wave)
+{
+    const is_wave w = *wave;
+    const float *height = tables->features & ICE_HAS_TILT ? w.height : w.z;
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const ice_leg leg = {.length = w.length[i],
+                             .absorption = w.absorption[i],
+                             .angle = w.angle[i],
+                             .azimuth = w.azimuth[i],
+                             .height = height[i],
+                             .leaves_world = (w.flag[i] & FLAG_LEAVES_WORLD) != 0};
+        const ice_identity identity = {w.event_low[i], w.key_high[i] ^ tables->seed_high,
+                                       w.step_id[i], w.photon_id[i]};
+        ice_photon photon = {.x = w.x[i],
+                             .y = w.y[i],
+                             .z = w.z[i],
+                             .path = w.path[i],
+                             .dx = w.dx[i],
+                             .dy = w.dy[i],
+                             .dz = w.dz[i],
+                             .scatters = w.scatters[i]};
+        ice_turn(variant, tables, &leg, identity, &photon, &w.fate[i]);
+        w.x[i] = photon.x;
+        w.y[i] = photon.y;
+        w.z[i] = photon.z;
+        w.path[i] = photon.path;
+        w.dx[i] = photon.dx;
+        w.dy[i] = photon.dy;
+        w.dz[i] = photon.dz;
+        w.scatters[i] = photon.scatters;
     }
 }
 
@@ -284,6 +350,11 @@ static void create(ice_variant variant, const ice_tables *tables, const ice_emis
 
 static void scatter(ice_variant variant, const ice_tables *tables, is_wave *wave)
 {
+    if (tables->features &
+        (ICE_HAS_BIREFRINGENCE | ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_HOLES)) {
+        turn_each(variant, tables, wave);
+        return;
+    }
 #define LOOP_create(name)
 #define LOOP_scatter(name)                                                                         \
     case ICE_scatter_##name:                                                                       \

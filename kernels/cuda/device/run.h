@@ -35,6 +35,11 @@ ICE_FN ice_tables is_run_tables(const ice_tables *given)
     tables.clearance_nx = IS_RUN_CLEARANCE_NX;
     tables.clearance_ny = IS_RUN_CLEARANCE_NY;
     tables.bounded = IS_RUN_BOUNDED;
+    tables.features = IS_RUN_FEATURES;
+    tables.tilt.depth_rows = IS_RUN_TILT_ROWS;
+    tables.tilt.nodes_u = IS_RUN_TILT_U;
+    tables.tilt.nodes_v = IS_RUN_TILT_V;
+    tables.tilt.clamp = IS_RUN_TILT_CLAMP;
     return tables;
 }
 

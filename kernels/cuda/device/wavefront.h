@@ -156,11 +156,21 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
             uint32_t fate = ICE_LEFT;
             if (segment.x != IS_DROPPED) {
                 const bool last = __float_as_int(segment.w) < 0;
-                const ice_leg leg = {segment.x,        segment.y,        fabsf(segment.z),
-                                     fabsf(segment.w), segment.z < 0.0f, 0};
+                ice_leg leg = {
+                    segment.x,        segment.y, fabsf(segment.z), fabsf(segment.w), place.z,
+                    segment.z < 0.0f, 0};
+                ice_identity identity = {0, 0, 0, 0};
                 fate = segment.w >= 2.0f ? (uint32_t)(segment.w - 2.0f) : (uint32_t)ICE_ALIVE;
                 photon.scatters = last ? tables.bounce_limit - 1 : 0;
-                ice_turn(IS_RUN_SCATTER, &tables, &leg, &photon, &fate);
+                if (IS_RUN_FEATURES & (ICE_HAS_BIREFRINGENCE | ICE_HAS_SCATTERING_ANISOTROPY))
+                    leg.height = ice_height(&tables, place.x, place.y, place.z);
+                if (IS_RUN_FEATURES & ICE_HAS_BIREFRINGENCE) {
+                    const is_slot_words words = {place, course, lane.label[slot]};
+                    const ice_photon whole = is_photon_of(&lane, words, chain.wave);
+                    photon.scatters = whole.scatters;
+                    identity = is_identity(&lane, whole.emission, whole.photon_id);
+                }
+                ice_turn(IS_RUN_SCATTER, &tables, &leg, identity, &photon, &fate);
             }
             ended = fate != ICE_ALIVE;
             if (ended) {

@@ -134,6 +134,11 @@ extern uint32_t grid_refill;
 #define IS_RUN_CLEARANCE_NX     grid_tables->clearance_nx
 #define IS_RUN_CLEARANCE_NY     grid_tables->clearance_ny
 #define IS_RUN_BOUNDED          grid_tables->bounded
+#define IS_RUN_FEATURES         grid_tables->features
+#define IS_RUN_TILT_ROWS        grid_tables->tilt.depth_rows
+#define IS_RUN_TILT_U           grid_tables->tilt.nodes_u
+#define IS_RUN_TILT_V           grid_tables->tilt.nodes_v
+#define IS_RUN_TILT_CLAMP       grid_tables->tilt.clamp
 
 /* ---- the schedules -----------------------------------------------------------------------------
  */

@@ -1,0 +1,385 @@
+/* Tables of ice beyond flat layers: tilt, anisotropy, birefringence, hole ice. */
+#include "kernels/tables_internal.h"
+#include "stages/anisotropy.h"
+#include "stages/reach.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- tilt ------------------------------------------------------------------------------------ */
+
+static double shift_at(const ice_tilt *tilt, size_t row, size_t line, size_t node)
+{
+    const size_t u = tilt->kind == ICE_TILT_MAP ? tilt->axes[0].count : tilt->station_count;
+    const size_t v = tilt->kind == ICE_TILT_MAP ? tilt->axes[1].count : 1;
+    return tilt->shifts[(row * v + line) * u + node];
+}
+
+static bool exists(const ice_tilt *tilt, size_t i, size_t j)
+{
+    return i < tilt->axes[0].count && j < tilt->axes[1].count && i < j + tilt->axes[0].cut &&
+           j < i + tilt->axes[1].cut;
+}
+
+/* Change of a map's shift per metre in any horizontal direction, at most, in the triangle of three
+ * nodes: from the differences along the axes. */
+static double map_slope(const ice_tilt *tilt, double along_u, double along_v)
+{
+    const ice_tilt_axis *u = &tilt->axes[0], *v = &tilt->axes[1];
+    const double cosine = cos(v->azimuth - u->azimuth), sine = sin(v->azimuth - u->azimuth);
+    const double a = along_u / u->step, b = along_v / v->step;
+    return sqrt(fmax(a * a + b * b - 2 * a * b * cosine, 0.0)) / fabs(sine);
+}
+
+static double horizontal_slope(const ice_tilt *tilt)
+{
+    double most = 0.0;
+    for (size_t row = 0; row < tilt->depth_count; ++row) {
+        if (tilt->kind == ICE_TILT_LINE) {
+            for (size_t k = 0; k + 1 < tilt->station_count; ++k)
+                most = fmax(most, fabs(shift_at(tilt, row, 0, k + 1) - shift_at(tilt, row, 0, k)) /
+                                      (tilt->stations[k + 1] - tilt->stations[k]));
+            continue;
+        }
+        for (size_t j = 0; j + 1 < tilt->axes[1].count; ++j)
+            for (size_t i = 0; i + 1 < tilt->axes[0].count; ++i) {
+                if (!exists(tilt, i, j) || !exists(tilt, i + 1, j + 1))
+                    continue;
+                const double near = shift_at(tilt, row, j, i),
+                             far = shift_at(tilt, row, j + 1, i + 1);
+                if (exists(tilt, i + 1, j)) {
+                    const double side = shift_at(tilt, row, j, i + 1);
+                    most = fmax(most, map_slope(tilt, side - near, far - side));
+                }
+                if (exists(tilt, i, j + 1)) {
+                    const double side = shift_at(tilt, row, j + 1, i);
+                    most = fmax(most, map_slope(tilt, far - side, side - near));
+                }
+            }
+    }
+    /* Outside a map shifts are those of its edge, which rays of neighbouring corners share out:
+     * less than twice as steep as along the edge. */
+    return tilt->kind == ICE_TILT_MAP ? 2.0 * most : most;
+}
+
+static double vertical_slope(const ice_tilt *tilt, size_t nodes)
+{
+    double most = 0.0;
+    for (size_t row = 0; row + 1 < tilt->depth_count; ++row)
+        for (size_t k = 0; k < nodes; ++k)
+            most = fmax(most,
+                        fabs(tilt->shifts[(row + 1) * nodes + k] - tilt->shifts[row * nodes + k]) /
+                            tilt->depth_step);
+    return most;
+}
+
+static size_t tilt_nodes(const ice_tilt *tilt)
+{
+    return tilt->kind == ICE_TILT_MAP ? tilt->axes[0].count * tilt->axes[1].count
+                                      : tilt->station_count;
+}
+
+/* Per metre of way the shift changes by so many metres at most: from one place to another, however
+ * far outside the table. */
+static double tilt_slope(const ice_tilt *tilt)
+{
+    if (tilt->kind == ICE_TILT_NONE)
+        return 0.0;
+    return hypot(horizontal_slope(tilt), vertical_slope(tilt, tilt_nodes(tilt)));
+}
+
+static void set_line_axis(ice_tilt_table *table, const ice_tilt *tilt)
+{
+    table->nodes_u = (int32_t)tilt->station_count;
+    table->nodes_v = 1;
+    table->ux = (float)cos(tilt->azimuth);
+    table->uy = (float)sin(tilt->azimuth);
+    table->u_of_zero = (float)-tilt->origin;
+}
+
+static void set_map_axes(ice_tilt_table *table, const ice_tilt *tilt)
+{
+    const ice_tilt_axis *u = &tilt->axes[0], *v = &tilt->axes[1];
+    const double determinant = sin(v->azimuth - u->azimuth);
+    table->nodes_u = (int32_t)u->count;
+    table->nodes_v = (int32_t)v->count;
+    table->ux = (float)(sin(v->azimuth) / (determinant * u->step));
+    table->uy = (float)(-cos(v->azimuth) / (determinant * u->step));
+    table->u_of_zero = (float)(-u->first / u->step);
+    table->vx = (float)(-sin(u->azimuth) / (determinant * v->step));
+    table->vy = (float)(cos(u->azimuth) / (determinant * v->step));
+    table->v_of_zero = (float)(-v->first / v->step);
+    table->cut_u = (float)(u->cut - 1);
+    table->cut_v = (float)(v->cut - 1);
+}
+
+static int build_tilt(is_table_builder *builder, const ice_tilt *tilt)
+{
+    ice_tilt_table *table = &builder->tables->tilt;
+    if (tilt->kind == ICE_TILT_NONE)
+        return 0;
+    const size_t nodes = tilt_nodes(tilt);
+    ice_tilt_node *shifts =
+        is_table_array(builder, &table->nodes, tilt->depth_count * nodes, sizeof *shifts);
+    if (!shifts)
+        return -1;
+    for (size_t row = 0; row < tilt->depth_count; ++row)
+        for (size_t k = 0; k < nodes; ++k) {
+            const double *here = &tilt->shifts[row * nodes + k];
+            shifts[row * nodes + k].shift = (float)here[0];
+            shifts[row * nodes + k].to_next =
+                row + 1 < tilt->depth_count ? (float)(here[nodes] - here[0]) : 0.0f;
+        }
+    table->depth_rows = (int32_t)tilt->depth_count;
+    table->clamp = tilt->clamp;
+    table->inverse_depth_step = (float)(1.0 / tilt->depth_step);
+    table->depth_of_zero = (float)((ICE_DETECTOR_DEPTH - tilt->first_depth) / tilt->depth_step);
+    if (tilt->kind == ICE_TILT_MAP) {
+        builder->tables->features |= ICE_HAS_TILT_MAP;
+        set_map_axes(table, tilt);
+        return 0;
+    }
+    builder->tables->features |= ICE_HAS_TILT_LINE;
+    set_line_axis(table, tilt);
+    ice_tilt_station *stations =
+        is_table_array(builder, &table->stations, tilt->station_count, sizeof *stations);
+    if (!stations)
+        return -1;
+    for (size_t k = 0; k < tilt->station_count; ++k) {
+        stations[k].place = (float)tilt->stations[k];
+        if (k + 1 < tilt->station_count)
+            stations[k].inverse_width = (float)(1.0 / (tilt->stations[k + 1] - tilt->stations[k]));
+    }
+    return 0;
+}
+
+/* ---- anisotropy ------------------------------------------------------------------------------ */
+
+/* diag(a, b, c) in the frame whose first axis is horizontal at the azimuth. */
+static ice_stretching stretching(double azimuth, double a, double b, double c)
+{
+    const double cosine = cos(azimuth), sine = sin(azimuth);
+    const ice_stretching result = {(float)(a * cosine * cosine + b * sine * sine),
+                                   (float)((a - b) * cosine * sine),
+                                   (float)(a * sine * sine + b * cosine * cosine), (float)c};
+    return result;
+}
+
+static int build_scattering_anisotropy(is_table_builder *builder, const ice_medium *medium)
+{
+    ice_tables *tables = builder->tables;
+    bool on = false;
+    for (size_t i = 0; i < medium->layer_count; ++i)
+        on |=
+            medium->layers[i].anisotropy_along != 0.0 || medium->layers[i].anisotropy_across != 0.0;
+    if (!on)
+        return 0;
+    ice_anisotropy_row *rows =
+        is_table_array(builder, &tables->anisotropy, medium->layer_count, sizeof *rows);
+    if (!rows)
+        return -1;
+    for (size_t i = 0; i < medium->layer_count; ++i) {
+        const double m1 = medium->layers[i].anisotropy_along;
+        const double m2 = medium->layers[i].anisotropy_across, m3 = -m1 - m2;
+        rows[i].to = stretching(medium->flow_azimuth, exp(m1), exp(m2), exp(m3));
+        rows[i].back = stretching(medium->flow_azimuth, exp(-m1), exp(-m2), exp(-m3));
+        rows[i].trace = (float)(exp(-2 * m1) + exp(-2 * m2) + exp(-2 * m3));
+    }
+    tables->features |= ICE_HAS_SCATTERING_ANISOTROPY;
+    if (medium->absorption_exponent != 0.0) {
+        tables->features |= ICE_HAS_OLD_ABSORPTION_ANISOTROPY;
+        tables->absorption_exponent = (float)medium->absorption_exponent;
+    }
+    return 0;
+}
+
+/* The old factor of a layer for squared components s of a direction (6.2). */
+static double old_factor(const ice_layer *layer, double exponent, double s1, double s2)
+{
+    const double l1 = exp(2 * layer->anisotropy_along), l2 = exp(2 * layer->anisotropy_across);
+    const double l3 = 1 / (l1 * l2), s3 = 1 - s1 - s2;
+    const double narrow = 1 / l1 + 1 / l2 + 1 / l3 - s1 / l1 - s2 / l2 - s3 / l3;
+    return pow(0.5 * narrow * (s1 * l1 + s2 * l2 + s3 * l3), exponent);
+}
+
+/* The base of it is a product of two linear functions of s over a triangle, and as such never less
+ * than at its corners or along its edges; the grid holds all of those, the margin the rest. */
+static double least_old_factor(const ice_medium *medium)
+{
+    enum { GRID = 32 };
+    double least = INFINITY;
+    for (size_t i = 0; i < medium->layer_count; ++i)
+        for (int a = 0; a <= GRID; ++a)
+            for (int b = 0; a + b <= GRID; ++b)
+                least = fmin(least, old_factor(&medium->layers[i], medium->absorption_exponent,
+                                               (double)a / GRID, (double)b / GRID));
+    return 0.98 * least;
+}
+
+static int build_absorption_anisotropy(is_table_builder *builder, const ice_medium *medium)
+{
+    ice_tables *tables = builder->tables;
+    const double *k = medium->absorption_anisotropy;
+    double least = 1.0;
+    if (k[0] != 0.0 || k[1] != 0.0 || k[2] != 0.0) {
+        tables->features |= ICE_HAS_ABSORPTION_ANISOTROPY;
+        tables->absorption_stretching =
+            stretching(medium->flow_azimuth, exp(k[0]), exp(k[1]), exp(k[2]));
+        least *= exp(-fmax(k[0], fmax(k[1], k[2])));
+    }
+    if (tables->features & ICE_HAS_OLD_ABSORPTION_ANISOTROPY)
+        least *= least_old_factor(medium);
+    tables->least_absorption = (float)(0.9999 * least);
+    if (isnormal(tables->least_absorption) && tables->least_absorption > 0.0f)
+        return 0;
+    snprintf(
+        builder->why, builder->why_size,
+        "anisotropy: found a factor of absorption of %g, expected more than 0 in all directions",
+        least);
+    return -1;
+}
+
+/* ---- birefringence --------------------------------------------------------------------------- */
+
+/* physics.md 6.4, `sine` and `cosine` of the angle to the flow axis. */
+static double spread(const double c[4], double sine)
+{
+    return fmax(c[0] * exp(-c[1] * pow(atan(c[3] * sine), c[2])), 0.0);
+}
+
+static double deflection(const double c[4], double sine, double cosine)
+{
+    return fmax(c[0] * atan(c[3] * sine * cosine) * exp(-c[1] * sine + c[2] * cosine), 0.0);
+}
+
+static ice_sum split(double value)
+{
+    const float high = (float)value;
+    const ice_sum sum = {high, (float)(value - high)};
+    return sum;
+}
+
+static bool is_birefringent(const ice_medium *medium)
+{
+    const ice_birefringence *set = &medium->birefringence;
+    bool strong = false;
+    for (size_t i = 0; i < medium->layer_count; ++i)
+        strong |=
+            medium->layers[i].birefringence != 0.0 || medium->layers[i].birefringence_mean != 0.0;
+    return strong && (set->along[0] != 0.0 || set->across[0] != 0.0 || set->mean[0] != 0.0);
+}
+
+static int build_birefringence(is_table_builder *builder, const ice_medium *medium)
+{
+    ice_tables *tables = builder->tables;
+    if (!is_birefringent(medium))
+        return 0;
+    ice_bending_row *rows =
+        is_table_array(builder, &tables->bending, medium->layer_count, sizeof *rows);
+    ice_deflection_row *angles =
+        is_table_array(builder, &tables->deflection, ICE_DEFLECTION_KNOTS + 1, sizeof *angles);
+    if (!rows || !angles)
+        return -1;
+    double diffusion = 0.0, mean = 0.0;
+    for (size_t i = 0; i < medium->layer_count; ++i) {
+        rows[i].diffusion = (float)medium->layers[i].birefringence;
+        rows[i].mean = (float)medium->layers[i].birefringence_mean;
+        rows[i].diffusion_sum = split(diffusion);
+        rows[i].mean_sum = split(mean);
+        diffusion += medium->thickness * medium->layers[i].birefringence;
+        mean += medium->thickness * medium->layers[i].birefringence_mean;
+    }
+    for (int knot = 0; knot <= ICE_DEFLECTION_KNOTS; ++knot) {
+        const double share = (double)knot / ICE_DEFLECTION_KNOTS; /* cos / (cos + sin) */
+        const double length = hypot(share, 1.0 - share);
+        const double cosine = share / length, sine = (1.0 - share) / length;
+        angles[knot].along = (float)spread(medium->birefringence.along, sine);
+        angles[knot].across = (float)spread(medium->birefringence.across, sine);
+        angles[knot].mean = (float)deflection(medium->birefringence.mean, sine, cosine);
+    }
+    tables->features |= ICE_HAS_BIREFRINGENCE;
+    return 0;
+}
+
+/* ---- hole ice -------------------------------------------------------------------------------- */
+
+/* Modules in the order of their strings, so that a string's stand together. */
+static int by_string(const void *left, const void *right)
+{
+    const ice_module *a = *(const ice_module *const *)left, *b = *(const ice_module *const *)right;
+    return (a->string > b->string) - (a->string < b->string);
+}
+
+/* The axis of a string's column is the mean of its modules (8.7). Returns how far from it the
+ * farthest module's edge is from being outside the column's reach, see ice_hole_constants.margin.
+ */
+static double place_column(const ice_detector *detector, const ice_module *const *modules,
+                           size_t count, double radius, ice_column *column)
+{
+    double x = 0.0, y = 0.0, farthest = 0.0;
+    for (size_t i = 0; i < count; ++i) {
+        x += modules[i]->x / (double)count;
+        y += modules[i]->y / (double)count;
+    }
+    for (size_t i = 0; i < count; ++i)
+        farthest = fmax(farthest, hypot(modules[i]->x - x, modules[i]->y - y));
+    column->x = (float)x;
+    column->y = (float)y;
+    return farthest + radius - detector->radius;
+}
+
+static int build_holes(is_table_builder *builder, const ice_medium *medium,
+                       const ice_detector *detector)
+{
+    ice_tables *tables = builder->tables;
+    const ice_hole *hole = &medium->hole;
+    if (!(hole->radius > 0.0))
+        return 0;
+    const size_t count = detector->module_count;
+    const ice_module **order = malloc(count * sizeof *order);
+    ice_column *columns = is_table_array(builder, &tables->columns, count, sizeof *columns);
+    if (!order || !columns) {
+        free(order);
+        snprintf(builder->why, builder->why_size, "out of memory for columns of hole ice");
+        return -1;
+    }
+    for (size_t i = 0; i < count; ++i)
+        order[i] = &detector->modules[i];
+    qsort(order, count, sizeof *order, by_string);
+    double margin = 0.0;
+    for (size_t first = 0, next; first < count; first = next) {
+        for (next = first + 1; next < count && order[next]->string == order[first]->string; ++next)
+            ;
+        margin = fmax(margin, place_column(detector, order + first, next - first, hole->radius,
+                                           &columns[tables->column_count++]));
+    }
+    free(order);
+    const double g = hole->mean_cosine, f = hole->liu_fraction;
+    tables->hole.radius = (float)hole->radius;
+    tables->hole.scattering_length = (float)(hole->effective_scattering * (1.0 - g));
+    tables->hole.absorption_length = (float)hole->absorption;
+    tables->hole.absorption = (float)(1.0 / hole->absorption);
+    tables->hole.margin = (float)(margin + 0.01); /* for the rounding of places */
+    tables->hole.scatter = is_scatter_constants(g, f);
+    tables->features |= ICE_HAS_HOLES;
+    return 0;
+}
+
+double is_clear_range(const ice_medium *medium)
+{
+    return (double)ICE_CLEAR_RANGE * (1.0 + tilt_slope(&medium->tilt));
+}
+
+int is_build_feature_tables(is_table_builder *builder, const ice_medium *medium,
+                            const ice_detector *detector)
+{
+    builder->tables->flow_x = (float)cos(medium->flow_azimuth);
+    builder->tables->flow_y = (float)sin(medium->flow_azimuth);
+    return build_tilt(builder, &medium->tilt) || build_scattering_anisotropy(builder, medium) ||
+                   build_absorption_anisotropy(builder, medium) ||
+                   build_birefringence(builder, medium) || build_holes(builder, medium, detector)
+               ? -1
+               : 0;
+}
