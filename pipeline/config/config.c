@@ -27,6 +27,8 @@ CHOICES(counts, "balanced", "shuffled")              /* workload.shuffled */
 CHOICES(afters, "keep", "move", "delete")            /* is_after */
 CHOICES(instruction_sets, "auto", "baseline", "avx2", "avx512")
 CHOICES(ice_models, "south-pole-like", "uniform")
+CHOICES(tilt_outsides, "linear", "clamp")                   /* ice.tilt_clamp */
+CHOICES(subtractions, "auto", "constant", "scaled", "none") /* is_subtraction */
 CHOICES(layouts, "hex86")
 CHOICES(acceptances, "auto", "standard", "none")
 
@@ -151,6 +153,17 @@ static const is_schema_field fields[] = {
     NAME(ice.model, ice_models, "south-pole-like", "ice", "built-in ice"),
     A_PATH(ice.directory, NULL, NULL, "ice", "or a ppc ice folder, instead of model"),
     A_PATH(ice.file, NULL, NULL, "ice", "or an ice file in YAML, instead of model"),
+    BOOL(ice.tilt, "true", "layers are tilted where the ice has a tilt"),
+    NUMBER(ice.tilt_origin, -1e5, 1e5, "0", "m",
+           "position along the tilt that counts as 0; ppc: that of the reference string"),
+    CHOICE(ice.tilt_outside, ice.tilt_clamp, tilt_outsides, "linear",
+           "how a tilt goes on outside its table; clamp: as at its edge"),
+    BOOL(ice.anisotropy, "true", "of scattering and absorption, where the ice has it"),
+    BOOL(ice.birefringence, "true", "light is deflected where the ice is birefringent"),
+    CHOICE(ice.birefringence_subtraction, ice.subtraction, subtractions, "auto",
+           "taken out of the scattering table for it: alike at all wavelengths, scaled as dust, "
+           "none; auto: as the ice says"),
+    BOOL(ice.hole_ice, "true", "refrozen columns at the strings, where the ice has them"),
     NUMBER_OR_OFF(ice.absorb_above, -1e5, 1e5, INFINITY, "m",
                   "photons that rise above this z have left the world"),
     NUMBER_OR_OFF(ice.absorb_below, -1e5, 1e5, -INFINITY, "m",
@@ -335,6 +348,18 @@ static int check_models(const is_config *config, is_error *error)
         status = contradiction(config, "ice.absorb_above", "ice.absorb_below", error,
                                "found %g m, expected it above ice.absorb_below, %g m",
                                config->ice.absorb_above, config->ice.absorb_below);
+    const is_subtraction subtraction = config->ice.subtraction;
+    if (!config->ice.tilt && config->ice.tilt_origin != 0)
+        status = contradiction(config, "ice.tilt_origin", "ice.tilt", error,
+                               "is for a tilt, and ice.tilt is false");
+    if (!config->ice.tilt && config->ice.tilt_clamp)
+        status = contradiction(config, "ice.tilt_outside", "ice.tilt", error,
+                               "is for a tilt, and ice.tilt is false");
+    if (!config->ice.birefringence &&
+        (subtraction == IS_SUBTRACTION_CONSTANT || subtraction == IS_SUBTRACTION_SCALED))
+        status = contradiction(config, "ice.birefringence_subtraction", "ice.birefringence", error,
+                               "found %s, and ice.birefringence is false: nothing is subtracted",
+                               subtractions(NULL, subtraction));
     if (config->detector.jitter && !config->detector.layout)
         status = contradiction(config, "detector.jitter", "detector.file", error,
                                "is for layout: hex86, and detector.file is given");

@@ -28,6 +28,14 @@ typedef enum is_fallback { IS_FALLBACK_NONE, IS_FALLBACK_CPU } is_fallback;
 /* What becomes of a step file from source.directory once its hits are written. */
 typedef enum is_after { IS_AFTER_KEEP, IS_AFTER_MOVE, IS_AFTER_DELETE } is_after;
 
+/* What is taken out of the scattering table because birefringence does it (physics.md 4.2, 6.4). */
+typedef enum is_subtraction {
+    IS_SUBTRACTION_AUTO,     /* as the ice says: a ppc folder by its version, an ice file itself */
+    IS_SUBTRACTION_CONSTANT, /* r_A s_eff at every wavelength */
+    IS_SUBTRACTION_SCALED,   /* r_A s_eff at 400 nm, elsewhere as dust */
+    IS_SUBTRACTION_NONE
+} is_subtraction;
+
 typedef enum is_workload_kind {
     IS_WORKLOAD_POINT,
     IS_WORKLOAD_UNIFORM,
@@ -101,12 +109,20 @@ struct is_config {
         double watchdog;       /* device.watchdog: 30 s, 1 .. 3600; GPU */
     } device;
 
-    struct {                 /* exactly one of model, directory, file */
-        char *model;         /* ice.model: south-pole-like | uniform */
-        char *directory;     /* ice.directory: a ppc ice folder */
-        char *file;          /* ice.file: YAML */
-        double absorb_above; /* ice.absorb_above: off (+INFINITY) or z in m */
-        double absorb_below; /* ice.absorb_below: off (-INFINITY) or z in m */
+    struct {                /* exactly one of model, directory, file */
+        char *model;        /* ice.model: south-pole-like | uniform */
+        char *directory;    /* ice.directory: a ppc ice folder */
+        char *file;         /* ice.file: YAML */
+        bool tilt;          /* ice.tilt: true, what the ice brings */
+        double tilt_origin; /* ice.tilt_origin: 0 m, -1e5 .. 1e5; position along the tilt that
+                               counts as 0 */
+        bool tilt_clamp;    /* ice.tilt_outside: linear | clamp */
+        bool anisotropy;    /* ice.anisotropy: true, of scattering and absorption */
+        bool birefringence; /* ice.birefringence: true */
+        bool hole_ice;      /* ice.hole_ice: true */
+        is_subtraction subtraction; /* ice.birefringence_subtraction: auto */
+        double absorb_above;        /* ice.absorb_above: off (+INFINITY) or z in m */
+        double absorb_below;        /* ice.absorb_below: off (-INFINITY) or z in m */
     } ice;
 
     struct {                       /* exactly one of layout, file */

@@ -1,5 +1,6 @@
 /* What `icestream validate` says about the models. */
-#include "pipeline/models/ice.h"
+#include "pipeline/models/ice_features.h"
+#include "pipeline/models/ice_tilt.h"
 #include "pipeline/models/models.h"
 #include "pipeline/models/module_grid.h"
 
@@ -15,6 +16,69 @@ static void widen(range *r, double value)
 {
     r->low = fmin(r->low, value);
     r->high = fmax(r->high, value);
+}
+
+static const double degrees = 180 / M_PI;
+
+static void describe_tilt(const ice_tilt *tilt, FILE *out)
+{
+    double low, high;
+    is_tilt_range(tilt, &low, &high);
+    fprintf(out, "  tilt     layers %.4g .. %.4g m higher, ", low, high);
+    if (tilt->kind == ICE_TILT_MAP)
+        fprintf(out, "map of %zu nodes", is_tilt_node_count(tilt));
+    else
+        fprintf(out, "%zu stations along azimuth %.6g, origin %.6g m", tilt->station_count,
+                tilt->azimuth * degrees, tilt->origin);
+    fprintf(out, ", %s outside\n", tilt->clamp ? "as at its edge" : "linear");
+}
+
+static void describe_anisotropy(const ice_medium *medium, unsigned features, FILE *out)
+{
+    range along = nothing, across = nothing;
+    for (size_t i = 0; i < medium->layer_count; ++i) {
+        widen(&along, exp(medium->layers[i].anisotropy_along));
+        widen(&across, exp(medium->layers[i].anisotropy_across));
+    }
+    const double *k = medium->absorption_anisotropy;
+    if (features & IS_ICE_SCATTERING_ANISOTROPY)
+        fprintf(out, "  scatters k1 %.4g .. %.4g along, k2 %.4g .. %.4g across the flow\n",
+                along.low, along.high, across.low, across.high);
+    if (k[0] != 0 || k[1] != 0 || k[2] != 0)
+        fprintf(out, "  absorbs  K %.6g along, %.6g across the flow, %.6g vertically\n", exp(k[0]),
+                exp(k[1]), exp(k[2]));
+    if (medium->absorption_exponent != 0)
+        fprintf(out, "  absorbs  as k1, k2 to the power of %.4g\n", medium->absorption_exponent);
+}
+
+static void describe_birefringence(const ice_medium *medium, FILE *out)
+{
+    range strength = nothing;
+    for (size_t i = 0; i < medium->layer_count; ++i)
+        widen(&strength, medium->layers[i].birefringence);
+    fprintf(out,
+            "  crystals birefringence of strength %.4g .. %.4g, scatters %.6g 1/m at strength 1\n",
+            strength.low, strength.high, is_birefringence_scattering(&medium->birefringence));
+}
+
+/* What there is beyond flat layers that look alike in all directions. */
+static void describe_features(const ice_medium *medium, FILE *out)
+{
+    const unsigned features = is_medium_features(medium);
+    if (features & IS_ICE_TILT)
+        describe_tilt(&medium->tilt, out);
+    if (features &
+        (IS_ICE_SCATTERING_ANISOTROPY | IS_ICE_ABSORPTION_ANISOTROPY | IS_ICE_BIREFRINGENCE))
+        fprintf(out, "  flow     azimuth %.6g\n", medium->flow_azimuth * degrees);
+    describe_anisotropy(medium, features, out);
+    if (features & IS_ICE_BIREFRINGENCE)
+        describe_birefringence(medium, out);
+    if (features & IS_ICE_HOLE)
+        fprintf(out,
+                "  holes    radius %.4g m, effective scattering %.4g m, absorption %.4g m, mean "
+                "cosine %.6g\n",
+                medium->hole.radius, medium->hole.effective_scattering, medium->hole.absorption,
+                medium->hole.mean_cosine);
 }
 
 static void describe_medium(const ice_medium *medium, FILE *out)
@@ -39,6 +103,7 @@ static void describe_medium(const ice_medium *medium, FILE *out)
             scattering.low, scattering.high, absorption.low, absorption.high, wavelength);
     fprintf(out, "  angles   mean cosine %.6g, simplified Liu %.6g\n", medium->mean_cosine,
             medium->liu_fraction);
+    describe_features(medium, out);
     if (isfinite(medium->absorb_above))
         fprintf(out, "  world    ends above z = %.6g m\n", medium->absorb_above);
     if (isfinite(medium->absorb_below))

@@ -1,7 +1,8 @@
 #include "pipeline/models/ice.h"
 
 #include "pipeline/error.h"
-#include "pipeline/models/ice_layers.h"
+#include "pipeline/models/ice_features.h"
+#include "pipeline/models/ice_tilt.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,6 +31,24 @@ double is_ice_delta_tau(double depth)
     return temperature(depth) - temperature(1730);
 }
 
+/* Where the tilt's table lies and what counts outside it. */
+static int place_tilt(const is_config *config, ice_tilt *tilt, is_error *error)
+{
+    char place[512];
+    if (config->ice.tilt_origin != 0 && tilt->kind != ICE_TILT_LINE)
+        return is_error_add(error, IS_E_CONFIG, "%s: error: ice.tilt_origin: found %.10g m, but %s",
+                            is_config_place(config, "ice.tilt_origin", place, sizeof place),
+                            config->ice.tilt_origin,
+                            tilt->kind == ICE_TILT_MAP ? "the tilt of this ice is a map, which has "
+                                                         "no origin"
+                                                       : "this ice has no tilt");
+    if (tilt->kind == ICE_TILT_NONE)
+        return IS_OK;
+    tilt->origin = config->ice.tilt_origin;
+    tilt->clamp = config->ice.tilt_clamp;
+    return IS_OK;
+}
+
 int is_medium_create(const is_config *config, ice_medium **out, is_ice_factors *factors,
                      is_warnings *warnings, is_error *error)
 {
@@ -38,10 +57,9 @@ int is_medium_create(const is_config *config, ice_medium **out, is_ice_factors *
     *out = NULL;
     *factors = (is_ice_factors){.efficiency = 1, .angular_maximum = 0.68};
     if (config->ice.directory)
-        status = is_medium_from_ppc(config->ice.directory, config->detector.oversize, out, factors,
-                                    warnings, error);
+        status = is_medium_from_ppc(config, out, factors, warnings, error);
     else if (config->ice.file)
-        status = is_medium_from_yaml(config->ice.file, out, error);
+        status = is_medium_from_yaml(config, out, error);
     else
         status = is_medium_from_model(is_config_place(config, "ice.model", place, sizeof place),
                                       config->ice.model, out, error);
@@ -49,7 +67,14 @@ int is_medium_create(const is_config *config, ice_medium **out, is_ice_factors *
         return status;
     (*out)->absorb_above = config->ice.absorb_above;
     (*out)->absorb_below = config->ice.absorb_below;
-    return IS_OK;
+    status = place_tilt(config, &(*out)->tilt, error);
+    if (status == IS_OK && is_medium_warn(*out, warnings) != IS_OK)
+        status = is_error_add(error, IS_E_MEMORY, "ice: error: out of memory");
+    if (status != IS_OK) {
+        is_medium_destroy(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 void is_medium_destroy(ice_medium *medium)
@@ -58,7 +83,6 @@ void is_medium_destroy(ice_medium *medium)
         return;
     free(medium->name);
     free(medium->layers);
-    free(medium->tilt.stations);
-    free(medium->tilt.shifts);
+    is_tilt_free(&medium->tilt);
     free(medium);
 }

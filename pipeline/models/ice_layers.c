@@ -1,6 +1,7 @@
 #include "pipeline/models/ice_layers.h"
 
 #include "pipeline/error.h"
+#include "pipeline/models/ice_features.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -120,6 +121,15 @@ static void check_row(layer_check *check, const is_layer_row *row)
               "dust absorption at 400 nm, 0 .. 1000000 1/m");
     if (!within(layer->delta_tau, -300, 300))
         fault(check, row, "dtau", layer->delta_tau, "a temperature difference, -300 .. 300 K");
+    if (!within(layer->anisotropy_along, -3, 3))
+        fault(check, row, "k1", layer->anisotropy_along, "the logarithm of a factor, -3 .. 3");
+    if (!within(layer->anisotropy_across, -3, 3))
+        fault(check, row, "k2", layer->anisotropy_across, "the logarithm of a factor, -3 .. 3");
+    if (!within(layer->birefringence, 0, 1000))
+        fault(check, row, "birefringence", layer->birefringence, "a strength, 0 .. 1000");
+    else if (!within(layer->birefringence_mean, 0, 1e6))
+        fault(check, row, "birefringence of the mean", layer->birefringence_mean,
+              "a strength, 0 .. 1000000");
 }
 
 static void check_spacing(layer_check *check)
@@ -173,8 +183,63 @@ static void check_absorption(layer_check *check, const ice_medium *medium)
     }
 }
 
-int is_medium_from_layers(const char *name, const is_layer_list *list, const ice_medium *scalars,
-                          ice_medium **out, is_error *error)
+/* Layers after the subtraction of birefringence. Powers of the wavelength are monotonous, so the
+ * least scattering is at one end of the band. */
+static void check_scattering(layer_check *check, const ice_medium *medium)
+{
+    static const double ends[] = {ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX};
+    for (size_t i = 0; i < check->list->count; ++i)
+        for (int k = 0; k < 2; ++k) {
+            double left = is_medium_scattering(medium, check->list->count - 1 - i, ends[k]);
+            char expected[96];
+            if (left > 0)
+                continue;
+            snprintf(expected, sizeof expected,
+                     "more than 0 1/m (at %g nm) without what birefringence scatters", ends[k]);
+            fault(check, &check->list->rows[i], "scattering", left, expected);
+            break;
+        }
+}
+
+/* All that does not depend on depth. */
+static void set_properties(ice_medium *medium, const ice_medium *from)
+{
+    medium->alpha = from->alpha;
+    medium->kappa = from->kappa;
+    medium->absorption_a = from->absorption_a;
+    medium->absorption_b = from->absorption_b;
+    medium->mean_cosine = from->mean_cosine;
+    medium->liu_fraction = from->liu_fraction;
+    medium->flow_azimuth = from->flow_azimuth;
+    memcpy(medium->absorption_anisotropy, from->absorption_anisotropy,
+           sizeof medium->absorption_anisotropy);
+    medium->absorption_exponent = from->absorption_exponent;
+    medium->birefringence = from->birefringence;
+    medium->hole = from->hole;
+}
+
+static void set_layers(ice_medium *medium, const is_layer_list *list)
+{
+    bool birefringent = is_birefringence_scattering(&medium->birefringence) > 0;
+    bool anisotropic = false;
+    size_t last = list->count - 1;
+    double deepest = list->rows[last].depth;
+    medium->thickness = last ? (deepest - list->rows[0].depth) / (double)last : 100;
+    medium->bottom = ICE_DETECTOR_DEPTH - deepest - 0.5 * medium->thickness;
+    for (size_t i = 0; i <= last; ++i) {
+        medium->layers[i] = list->rows[last - i].layer;
+        /* What has no effect is not there, so that the same ice has the same digest. */
+        if (!birefringent)
+            medium->layers[i].birefringence = medium->layers[i].birefringence_mean = 0;
+        anisotropic |= medium->layers[i].anisotropy_along != 0;
+        anisotropic |= medium->layers[i].anisotropy_across != 0;
+    }
+    if (!anisotropic)
+        medium->absorption_exponent = 0;
+}
+
+int is_medium_from_layers(const char *name, const is_layer_list *list, const ice_medium *common,
+                          is_subtraction subtraction, ice_medium **out, is_error *error)
 {
     layer_check check = {.list = list, .error = error, .status = IS_OK};
     if (list->count < 1 || list->count > ICE_LAYERS_MAX)
@@ -184,7 +249,7 @@ int is_medium_from_layers(const char *name, const is_layer_list *list, const ice
         check_row(&check, &list->rows[i]);
     check_spacing(&check);
     if (check.status == IS_OK)
-        check_absorption(&check, scalars);
+        check_absorption(&check, common);
     if (check.status != IS_OK)
         return check.status;
 
@@ -192,18 +257,14 @@ int is_medium_from_layers(const char *name, const is_layer_list *list, const ice
     int status = is_medium_allocate(name, list->count, &medium, error);
     if (status != IS_OK)
         return status;
-    medium->alpha = scalars->alpha;
-    medium->kappa = scalars->kappa;
-    medium->absorption_a = scalars->absorption_a;
-    medium->absorption_b = scalars->absorption_b;
-    medium->mean_cosine = scalars->mean_cosine;
-    medium->liu_fraction = scalars->liu_fraction;
-    size_t last = list->count - 1;
-    double deepest = list->rows[last].depth;
-    medium->thickness = last ? (deepest - list->rows[0].depth) / (double)last : 100;
-    medium->bottom = ICE_DETECTOR_DEPTH - deepest - 0.5 * medium->thickness;
-    for (size_t i = 0; i <= last; ++i)
-        medium->layers[i] = list->rows[last - i].layer;
+    set_properties(medium, common);
+    set_layers(medium, list);
+    is_birefringence_subtract(subtraction, medium);
+    check_scattering(&check, medium);
+    if (check.status != IS_OK) {
+        is_medium_destroy(medium);
+        return check.status;
+    }
     *out = medium;
     return IS_OK;
 }

@@ -32,9 +32,11 @@ int is_medium_allocate(const char *name, size_t count, ice_medium **out, is_erro
 
 /* Checks the rows and makes the medium: increasing depth, equal spacing within 1e-5 of itself,
  * coefficients that are positive and plausible. A single row is homogeneous ice, 100 m thick for
- * reports. `properties` gives alpha .. liu_fraction, already checked. IS_E_CONFIG, IS_E_MEMORY. */
-int is_medium_from_layers(const char *name, const is_layer_list *list, const ice_medium *properties,
-                          ice_medium **out, is_error *error);
+ * reports. `common` gives all that does not depend on depth, already checked, but no name and
+ * no tilt. What its birefringence scatters is taken out of the layers as `subtraction` says (AUTO:
+ * nothing). IS_E_CONFIG, IS_E_MEMORY. */
+int is_medium_from_layers(const char *name, const is_layer_list *list, const ice_medium *common,
+                          is_subtraction subtraction, ice_medium **out, is_error *error);
 
 /* ---- the sources ----------------------------------------------------------------------------- */
 
@@ -42,20 +44,40 @@ int is_medium_from_layers(const char *name, const is_layer_list *list, const ice
  * for.*/
 int is_medium_from_model(const char *place, const char *model, ice_medium **out, is_error *error);
 
-/* A ppc ice folder as it is; `oversize` is the configured one, the folder's is not used. */
-int is_medium_from_ppc(const char *directory, double oversize, ice_medium **out,
-                       is_ice_factors *factors, is_warnings *warnings, is_error *error);
+/* The ppc ice folder ice.directory; its oversize is not used. The tilt's origin is 0. */
+int is_medium_from_ppc(const is_config *config, ice_medium **out, is_ice_factors *factors,
+                       is_warnings *warnings, is_error *error);
 
-/* A YAML file; relative paths in it refer to its own folder. */
-int is_medium_from_yaml(const char *path, ice_medium **out, is_error *error);
+/* The YAML file ice.file; relative paths in it refer to its own folder. */
+int is_medium_from_yaml(const is_config *config, ice_medium **out, is_error *error);
 
 /* ---- tables, also read from memory by tests ---------------------------------------------------
  */
 
-/* icemodel.dat: depth, be400, adust400, dtau [, k1, k2 [, BFRA [, BFRB]]] (physics.md 4.3).
- * `dust_scale` and `dust_offset` turn column 3 into adust400. */
-int is_ppc_layers_read(const is_text *text, double dust_scale, double dust_offset,
-                       is_layer_list *out, is_warnings *warnings, is_error *error);
+/* How ppc's numbers are meant. */
+typedef struct is_ppc_columns {
+    double dust_scale, dust_offset; /* adust400 = scale * column 3 + offset */
+    /* what column 3 has of pure ice, to be taken out of it: A exp(-B/400), 1/m; or 0 */
+    double pure_ice;
+    double anisotropy[2]; /* ln k1, ln k2 of layers without columns 5 and 6 */
+} is_ppc_columns;
+
+/* icemodel.dat: depth, be400, adust400, dtau [, k1, k2 [, BFRA [, BFRB]]] (physics.md 4.3). */
+int is_ppc_layers_read(const is_text *text, const is_ppc_columns *columns, is_layer_list *out,
+                       is_error *error);
+
+/* What cfg.txt says (physics.md 4.4; README of the public ice models). */
+typedef struct is_ppc_settings {
+    double oversize;
+    size_t oversize_line;
+    double efficiency;
+    double anisotropy[2]; /* ln k1, ln k2 */
+} is_ppc_settings;
+
+/* Reads cfg.txt; what it says of the ice as a whole goes to `properties`: scattering function, flow
+ * axis, absorption anisotropy (scaled, physics.md 6.3), birefringence and hole ice. */
+int is_ppc_settings_read(const is_text *text, ice_medium *properties, is_ppc_settings *out,
+                         is_warnings *warnings, is_error *error);
 
 /* CSV: depth_m, be400_per_m, adust400_per_m, delta_tau_K [, bubbles_per_m]. */
 int is_csv_layers_read(const is_text *text, is_layer_list *out, is_error *error);

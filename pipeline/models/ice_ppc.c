@@ -1,7 +1,8 @@
 /* A ppc ice folder, as it is: icemodel.par, icemodel.dat, cfg.txt, and what may lie beside them
  * (physics.md 4.2-4.4, 11; the README of the public ice models). */
 #include "pipeline/error.h"
-#include "pipeline/models/ice_layers.h"
+#include "pipeline/models/ice_features.h"
+#include "pipeline/models/ice_tilt.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,10 +16,6 @@
 static const struct {
     const char *name, *feature;
 } later_files[] = {
-    {"tilt.par", "ice tilt"},
-    {"tilt.dat", "ice tilt"},
-    {"tilt.set", "ice tilt"},
-    {"tilt.map", "ice tilt"},
     {"dx.dat", "cable shadow"},
     {"cx.dat", "module tilt"},
     {"eff-f2k", "module efficiencies"},
@@ -28,20 +25,9 @@ static const struct {
     {"om.map", "other sensors"},
 };
 
-/* Numbers of cfg.txt, counted from 0, that switch on what is not simulated. */
-static const struct {
-    size_t first, count;
-    const char *feature;
-} later_settings[] = {
-    {5, 2, "scattering anisotropy"},  {7, 1, "hole ice"},
-    {12, 3, "absorption anisotropy"}, {15, 1, "older absorption anisotropy"},
-    {16, 12, "birefringence"},
-};
-
-enum { SETTINGS_LEAST = 4, SETTINGS_MOST = 28 };
-
 /* The folder while it is being read. Goes on after errors, so that all files are reported. */
 typedef struct ppc_folder {
+    const is_config *config;
     const char *directory;
     is_warnings *warnings;
     is_error *error;
@@ -94,11 +80,11 @@ static void read_file(ppc_folder *folder, const char *name, bool required,
 /* ---- icemodel.par ---------------------------------------------------------------------------- */
 
 typedef struct ppc_model {
-    ice_medium scalars;
-    double dust_scale, dust_offset; /* adust400 = scale * column 3 + offset */
-    is_layer_list layers;
+    ice_medium properties; /* what does not depend on depth */
+    is_ppc_settings settings;
+    is_ppc_columns columns;
+    is_subtraction subtraction;
     double bubbles[3]; /* b, d1, d2 */
-    double oversize;
     is_ice_factors *factors;
 } ppc_model;
 
@@ -125,17 +111,17 @@ static int read_parameters(ppc_folder *folder, const is_text *text, void *target
                               "(and D, E)",
                               text->name, table.rows);
     } else {
-        double *const values[] = {&model->scalars.alpha, &model->scalars.kappa,
-                                  &model->scalars.absorption_a, &model->scalars.absorption_b};
+        double *const values[] = {&model->properties.alpha, &model->properties.kappa,
+                                  &model->properties.absorption_a, &model->properties.absorption_b};
         for (size_t i = 0; i < 4; ++i) {
             *values[i] = is_number_row(&table, i)[0];
             if (check_property(text, table.lines[i], names[i], *values[i], folder->error))
                 status = IS_E_CONFIG;
         }
         if (table.rows == 6) {
-            double factor = pow(400, -model->scalars.kappa);
-            model->dust_scale = is_number_row(&table, 4)[0] * factor;
-            model->dust_offset = is_number_row(&table, 5)[0] * factor;
+            double factor = pow(400, -model->properties.kappa);
+            model->columns.dust_scale = is_number_row(&table, 4)[0] * factor;
+            model->columns.dust_offset = is_number_row(&table, 5)[0] * factor;
         }
     }
     is_number_table_free(&table);
@@ -144,92 +130,20 @@ static int read_parameters(ppc_folder *folder, const is_text *text, void *target
 
 /* ---- cfg.txt --------------------------------------------------------------------------------- */
 
-static bool begins_number(const is_field *field)
-{
-    size_t i = 0;
-    while (i < field->length && field->start[i] != 0 && strchr("+-.", field->start[i]))
-        ++i;
-    return i < field->length && field->start[i] >= '0' && field->start[i] <= '9';
-}
-
-/* The first number of every line; lines that begin with something else are comments. */
-static size_t read_settings_numbers(ppc_folder *folder, is_text_reader *reader, double *numbers,
-                                    size_t *lines)
-{
-    is_line line;
-    size_t count = 0;
-    char shown[48];
-    while (is_text_next(reader, &line)) {
-        if (!begins_number(&line.fields[0])) {
-            note(folder,
-                 is_warnings_add(folder->warnings,
-                                 "%s:%zu: %s is no number, the line is taken as a comment",
-                                 reader->name, line.number, is_field_show(&line.fields[0], shown)));
-            continue;
-        }
-        double value = 0;
-        is_text_number(reader, &line, 0, "first number of the line", &value);
-        if (count < SETTINGS_MOST) {
-            numbers[count] = value;
-            lines[count] = line.number;
-        }
-        ++count;
-    }
-    return count;
-}
-
-static void warn_of_later_settings(ppc_folder *folder, const double *numbers, size_t count)
-{
-    for (size_t k = 0; k < sizeof later_settings / sizeof *later_settings; ++k) {
-        bool on = false;
-        for (size_t i = 0; i < later_settings[k].count; ++i) {
-            size_t at = later_settings[k].first + i;
-            on |= at < count && numbers[at] != 0;
-        }
-        if (on)
-            note(folder, is_warnings_add(folder->warnings, "not simulated yet: cfg.txt (%s)",
-                                         later_settings[k].feature));
-    }
-}
-
 static int read_settings(ppc_folder *folder, const is_text *text, void *target)
 {
     ppc_model *model = target;
-    double numbers[SETTINGS_MOST] = {0};
-    size_t lines[SETTINGS_MOST] = {0};
-    is_text_reader reader = is_text_open(text, ' ', folder->error);
-    size_t count = read_settings_numbers(folder, &reader, numbers, lines);
-    bool known = false;
-    static const size_t lengths[] = {SETTINGS_LEAST, 7, 10, 12, 15, 16, SETTINGS_MOST};
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i)
-        known |= count == lengths[i];
-    if (!known)
-        is_text_fault(&reader, 0, 0, "found %zu numbers, expected 4, 7, 10, 12, 15, 16 or 28",
-                      count);
-    if (reader.faults > 0)
-        return IS_E_CONFIG;
-
-    int status = IS_OK;
-    if (!(numbers[0] > 0 && numbers[0] <= 1000))
-        status = is_text_fault(&reader, lines[0], 0, "oversize: found %.10g, expected 1 .. 1000",
-                               numbers[0]);
-    if (!(numbers[1] > 0 && numbers[1] <= 100))
-        status =
-            is_text_fault(&reader, lines[1], 0,
-                          "efficiency: found %.10g, expected more than 0, at most 100", numbers[1]);
-    if (check_property(text, lines[2], "liu_fraction", numbers[2], folder->error))
-        status = IS_E_CONFIG;
-    if (check_property(text, lines[3], "mean_cosine", numbers[3], folder->error))
-        status = IS_E_CONFIG;
-    model->factors->efficiency = numbers[1];
-    model->scalars.liu_fraction = numbers[2];
-    model->scalars.mean_cosine = numbers[3];
-    warn_of_later_settings(folder, numbers, count);
-    if (status == IS_OK && numbers[0] != model->oversize)
-        note(folder, is_warnings_add(folder->warnings,
-                                     "%s:%zu: oversize %g is not used, detector.oversize is %g",
-                                     text->name, lines[0], numbers[0], model->oversize));
-    return status;
+    double configured = folder->config->detector.oversize;
+    int status = is_ppc_settings_read(text, &model->properties, &model->settings, folder->warnings,
+                                      folder->error);
+    if (status != IS_OK)
+        return status;
+    model->factors->efficiency = model->settings.efficiency;
+    if (model->settings.oversize == configured)
+        return IS_OK;
+    return is_warnings_add(folder->warnings,
+                           "%s:%zu: oversize %g is not used, detector.oversize is %g", text->name,
+                           model->settings.oversize_line, model->settings.oversize, configured);
 }
 
 /* ---- the small files ------------------------------------------------------------------------- */
@@ -279,29 +193,85 @@ static int read_angular_acceptance(ppc_folder *folder, const is_text *text, void
                            model->factors->angular_maximum);
 }
 
-/* Newer models say in this file how column 3 is meant. */
+/* Newer models say in this file how their tables are meant, as numbers that ppc knows. */
 static int read_version(ppc_folder *folder, const is_text *text, void *target)
 {
-    (void)target;
-    enum { FULL_ABSORPTION = 20 };
+    enum { PLAIN = 0, NOTHING_TO_SUBTRACT = 10, FULL_ABSORPTION = 20 };
+    ppc_model *model = target;
     is_text_reader reader = is_text_open(text, ' ', folder->error);
     is_line line;
     double version = 0;
-    if (is_text_next(&reader, &line) && !is_text_number(&reader, &line, 0, "version", &version))
+    if (!is_text_next(&reader, &line))
+        return is_text_fault(&reader, 0, 0, "found no number, expected the version of the model");
+    if (!is_text_number(&reader, &line, 0, "version", &version))
         return IS_E_CONFIG;
-    if (version >= FULL_ABSORPTION)
-        return is_text_fault(&reader, line.number, 0,
-                             "version: found %g, expected less than %d: tables of the whole "
-                             "absorption are not supported",
-                             version, FULL_ABSORPTION);
-    return is_warnings_add(folder->warnings,
-                           "not simulated yet: version (subtraction of birefringence)");
+    if (version == NOTHING_TO_SUBTRACT)
+        model->subtraction = IS_SUBTRACTION_NONE;
+    if (version == FULL_ABSORPTION) {
+        const ice_medium *properties = &model->properties;
+        model->subtraction = IS_SUBTRACTION_SCALED;
+        model->columns.pure_ice = properties->absorption_a * exp(-properties->absorption_b / 400);
+    }
+    if (version == PLAIN || version == NOTHING_TO_SUBTRACT || version == FULL_ABSORPTION)
+        return IS_OK;
+    return is_text_fault(&reader, line.number, 0, "version: found %.10g, expected 0, 10 or 20",
+                         version);
+}
+
+/* ---- tilt ------------------------------------------------------------------------------------ */
+
+/* Two files that mean something together only. */
+static void read_tilt_files(ppc_folder *folder, const char *supports, const char *shifts,
+                            int (*read)(const is_text *, const is_text *, ice_tilt *, is_error *),
+                            ice_tilt *out)
+{
+    char *paths[] = {path_of(folder, supports), path_of(folder, shifts)};
+    is_text texts[2] = {0};
+    if (paths[0] && paths[1]) {
+        int status = is_text_read(paths[0], &texts[0], folder->error);
+        int second = is_text_read(paths[1], &texts[1], folder->error);
+        status = status ? status : second;
+        if (status == IS_OK)
+            status = read(&texts[0], &texts[1], out, folder->error);
+        if (folder->status == IS_OK)
+            folder->status = status;
+    }
+    for (int i = 0; i < 2; ++i) {
+        is_text_free(&texts[i]);
+        free(paths[i]);
+    }
+}
+
+static bool has_file(ppc_folder *folder, const char *name)
+{
+    char *path = path_of(folder, name);
+    bool found = path && exists(path);
+    free(path);
+    return found;
+}
+
+/* A map counts more than a line, as in ppc. */
+static void read_tilt(ppc_folder *folder, ice_tilt *out)
+{
+    if (!folder->config->ice.tilt)
+        return;
+    bool line = has_file(folder, "tilt.par") || has_file(folder, "tilt.dat");
+    bool map = has_file(folder, "tilt.set") || has_file(folder, "tilt.map");
+    if (map)
+        read_tilt_files(folder, "tilt.set", "tilt.map", is_ppc_tilt_map_read, out);
+    else if (line)
+        read_tilt_files(folder, "tilt.par", "tilt.dat", is_ppc_tilt_line_read, out);
+    if (map && line)
+        note(folder, is_warnings_add(folder->warnings,
+                                     "%s: tilt.par and tilt.dat are not used, tilt.set and "
+                                     "tilt.map are",
+                                     folder->directory));
 }
 
 /* ---- icemodel.dat ---------------------------------------------------------------------------- */
 
-int is_ppc_layers_read(const is_text *text, double dust_scale, double dust_offset,
-                       is_layer_list *out, is_warnings *warnings, is_error *error)
+int is_ppc_layers_read(const is_text *text, const is_ppc_columns *columns, is_layer_list *out,
+                       is_error *error)
 {
     is_number_table table;
     *out = (is_layer_list){.name = text->name};
@@ -314,20 +284,24 @@ int is_ppc_layers_read(const is_text *text, double dust_scale, double dust_offse
         status = is_error_add(error, IS_E_CONFIG,
                               "%s:%zu: error: found 5 columns, expected 4, 6, 7 or 8", text->name,
                               table.lines[0]);
-    bool anisotropic = false;
     for (size_t i = 0; i < table.rows && status == IS_OK; ++i) {
         const double *row = is_number_row(&table, i);
-        is_layer_row layer = {.depth = row[0],
-                              .layer = {.effective_scattering = row[1],
-                                        .dust_absorption = dust_scale * row[2] + dust_offset,
-                                        .delta_tau = row[3]},
-                              .line = table.lines[i]};
-        anisotropic |= table.columns >= 6 && (row[4] != 0 || row[5] != 0);
+        const double *k = table.columns >= 6 ? row + 4 : columns->anisotropy;
+        double strength = table.columns >= 7 ? row[6] : 1;
+        double pure = columns->pure_ice * (1 + 0.01 * row[3]);
+        double dust = columns->dust_scale * row[2] + columns->dust_offset - pure;
+        is_layer_row layer = {
+            .depth = row[0],
+            .layer = {.effective_scattering = row[1],
+                      .dust_absorption = dust,
+                      .delta_tau = row[3],
+                      .anisotropy_along = k[0],
+                      .anisotropy_across = k[1],
+                      .birefringence = strength,
+                      .birefringence_mean = strength * (table.columns == 8 ? row[7] : 1)},
+            .line = table.lines[i]};
         status = is_layer_list_add(out, &layer);
     }
-    if (status == IS_OK && anisotropic)
-        status = is_warnings_add(warnings, "not simulated yet: icemodel.dat columns 5 and 6 "
-                                           "(scattering anisotropy)");
     if (status == IS_E_MEMORY)
         is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", text->name);
     is_number_table_free(&table);
@@ -356,15 +330,16 @@ static int read_layers(ppc_folder *folder, const is_text *text, void *target)
     const layers_request *request = target;
     ppc_model *model = request->model;
     is_layer_list layers;
-    int status = is_ppc_layers_read(text, model->dust_scale, model->dust_offset, &layers,
-                                    folder->warnings, folder->error);
+    memcpy(model->columns.anisotropy, model->settings.anisotropy, sizeof model->columns.anisotropy);
+    int status = is_ppc_layers_read(text, &model->columns, &layers, folder->error);
     if (status != IS_OK)
         return status;
     add_bubbles(model->bubbles, &layers);
+    is_ice_switch_off(folder->config, &model->properties, &layers);
     /* Without good parameters the coefficients would be judged by the wrong formula. */
     if (folder->status == IS_OK)
-        status = is_medium_from_layers(folder->directory, &layers, &model->scalars, request->out,
-                                       folder->error);
+        status = is_medium_from_layers(folder->directory, &layers, &model->properties,
+                                       model->subtraction, request->out, folder->error);
     is_layer_list_free(&layers);
     return status;
 }
@@ -382,12 +357,16 @@ static void warn_of_later_files(ppc_folder *folder)
     }
 }
 
-int is_medium_from_ppc(const char *directory, double oversize, ice_medium **out,
-                       is_ice_factors *factors, is_warnings *warnings, is_error *error)
+int is_medium_from_ppc(const is_config *config, ice_medium **out, is_ice_factors *factors,
+                       is_warnings *warnings, is_error *error)
 {
-    ppc_folder folder = {.directory = directory, .warnings = warnings, .error = error};
-    ppc_model model = {.dust_scale = 1, .oversize = oversize, .factors = factors};
+    const char *directory = config->ice.directory;
+    ppc_folder folder = {
+        .config = config, .directory = directory, .warnings = warnings, .error = error};
+    ppc_model model = {
+        .columns = {.dust_scale = 1}, .subtraction = IS_SUBTRACTION_CONSTANT, .factors = factors};
     layers_request request = {.model = &model, .out = out};
+    ice_tilt tilt = {0};
     struct stat status;
     *out = NULL;
     if (stat(directory, &status) != 0)
@@ -400,13 +379,19 @@ int is_medium_from_ppc(const char *directory, double oversize, ice_medium **out,
     read_file(&folder, "cfg.txt", true, read_settings, &model);
     read_file(&folder, "icemodel.bbl", false, read_bubbles, &model);
     read_file(&folder, "as.dat", false, read_angular_acceptance, &model);
-    read_file(&folder, "version", false, read_version, NULL);
+    read_file(&folder, "version", false, read_version, &model);
+    if (config->ice.subtraction != IS_SUBTRACTION_AUTO)
+        model.subtraction = config->ice.subtraction;
+    read_tilt(&folder, &tilt);
     /* Last, because its checks need the parameters. */
     read_file(&folder, "icemodel.dat", true, read_layers, &request);
     warn_of_later_files(&folder);
     if (folder.status != IS_OK) {
+        is_tilt_free(&tilt);
         is_medium_destroy(*out);
         *out = NULL;
+        return folder.status;
     }
-    return folder.status;
+    (*out)->tilt = tilt;
+    return IS_OK;
 }

@@ -33,10 +33,13 @@ int is_csv_layers_read(const is_text *text, is_layer_list *out, is_error *error)
         "depth_m,be400_per_m,adust400_per_m,delta_tau_K[,bubbles_per_m]", &table, error);
     for (size_t i = 0; i < table.rows && status == IS_OK; ++i) {
         const double *row = is_number_row(&table, i);
-        status = is_layer_list_add(out, &(is_layer_row){.depth = row[DEPTH],
-                                                        .layer = {row[SCATTERING], row[BUBBLES],
-                                                                  row[ABSORPTION], row[DELTA_TAU]},
-                                                        .line = table.lines[i]});
+        status = is_layer_list_add(
+            out, &(is_layer_row){.depth = row[DEPTH],
+                                 .layer = {.effective_scattering = row[SCATTERING],
+                                           .bubbles = row[BUBBLES],
+                                           .dust_absorption = row[ABSORPTION],
+                                           .delta_tau = row[DELTA_TAU]},
+                                 .line = table.lines[i]});
         if (status == IS_E_MEMORY)
             is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", text->name);
     }
@@ -68,7 +71,10 @@ static int read_inline_layer(const is_yaml_node *node, size_t index, is_layer_li
     if (status != IS_OK)
         return status;
     is_layer_row row = {.depth = numbers[0],
-                        .layer = {numbers[1], numbers[4], numbers[2], numbers[3]},
+                        .layer = {.effective_scattering = numbers[1],
+                                  .bubbles = numbers[4],
+                                  .dust_absorption = numbers[2],
+                                  .delta_tau = numbers[3]},
                         .line = node->line,
                         .column = node->column};
     status = is_layer_list_add(layers, &row);
@@ -164,8 +170,9 @@ static int read_table(ice_file *file, is_error *error)
     return status;
 }
 
-int is_medium_from_yaml(const char *path, ice_medium **out, is_error *error)
+int is_medium_from_yaml(const is_config *config, ice_medium **out, is_error *error)
 {
+    const char *path = config->ice.file;
     is_yaml *document;
     const is_yaml_node *given[FIELDS] = {0};
     ice_file file = {0};
@@ -185,7 +192,7 @@ int is_medium_from_yaml(const char *path, ice_medium **out, is_error *error)
     }
     if (status == IS_OK)
         status = is_medium_from_layers(file.name ? file.name : path, &file.layers, &file.scalars,
-                                       out, error);
+                                       IS_SUBTRACTION_NONE, out, error);
     is_schema_clear(fields, FIELDS, &file);
     is_yaml_destroy(document);
     return status;

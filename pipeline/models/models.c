@@ -29,6 +29,66 @@ static void add_numbers(is_digest *digest, const double *values, size_t count)
         add_number(digest, values[i]);
 }
 
+/* A tag, so that numbers of one feature are not taken for those of another. */
+static void add_feature(is_digest *digest, unsigned feature, const double *values, size_t count)
+{
+    add_number(digest, feature);
+    add_numbers(digest, values, count);
+}
+
+static void add_tilt(is_digest *digest, const ice_tilt *tilt)
+{
+    size_t supports = tilt->station_count;
+    const double scalars[] = {tilt->kind,       tilt->clamp,   tilt->first_depth,
+                              tilt->depth_step, tilt->azimuth, tilt->origin};
+    add_feature(digest, IS_ICE_TILT, scalars, sizeof scalars / sizeof *scalars);
+    if (tilt->kind == ICE_TILT_MAP)
+        supports = tilt->axes[0].count * tilt->axes[1].count;
+    for (int i = 0; i < 2 && tilt->kind == ICE_TILT_MAP; ++i) {
+        const ice_tilt_axis *axis = &tilt->axes[i];
+        const double numbers[] = {axis->azimuth, axis->first, axis->step, (double)axis->count,
+                                  (double)axis->cut};
+        add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
+    }
+    add_numbers(digest, tilt->stations, tilt->station_count);
+    add_numbers(digest, tilt->shifts, tilt->depth_count * supports);
+}
+
+/* What the ice does not have leaves no trace: plain ice has the digest that it had before there
+ * were features. */
+static void add_features(is_digest *digest, const ice_medium *medium)
+{
+    const unsigned features = is_medium_features(medium);
+    const unsigned flowing =
+        IS_ICE_SCATTERING_ANISOTROPY | IS_ICE_ABSORPTION_ANISOTROPY | IS_ICE_BIREFRINGENCE;
+    const double absorption[] = {medium->absorption_anisotropy[0], medium->absorption_anisotropy[1],
+                                 medium->absorption_anisotropy[2], medium->absorption_exponent};
+    const ice_birefringence *b = &medium->birefringence;
+    const ice_hole *hole = &medium->hole;
+    if (features & IS_ICE_TILT)
+        add_tilt(digest, &medium->tilt);
+    if (features & flowing)
+        add_feature(digest, features & flowing, &medium->flow_azimuth, 1);
+    if (features & IS_ICE_ABSORPTION_ANISOTROPY)
+        add_numbers(digest, absorption, 4);
+    if (features & IS_ICE_BIREFRINGENCE) {
+        add_numbers(digest, b->along, 4);
+        add_numbers(digest, b->across, 4);
+        add_numbers(digest, b->mean, 4);
+    }
+    for (size_t i = 0; i < medium->layer_count && features & flowing; ++i) {
+        const ice_layer *layer = &medium->layers[i];
+        const double numbers[] = {layer->anisotropy_along, layer->anisotropy_across,
+                                  layer->birefringence, layer->birefringence_mean};
+        add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
+    }
+    if (features & IS_ICE_HOLE) {
+        const double numbers[] = {hole->radius, hole->effective_scattering, hole->absorption,
+                                  hole->mean_cosine, hole->liu_fraction};
+        add_feature(digest, IS_ICE_HOLE, numbers, sizeof numbers / sizeof *numbers);
+    }
+}
+
 static void add_medium(is_digest *digest, const ice_medium *medium)
 {
     const double scalars[] = {
@@ -44,6 +104,7 @@ static void add_medium(is_digest *digest, const ice_medium *medium)
         add_number(digest, layer->dust_absorption);
         add_number(digest, layer->delta_tau);
     }
+    add_features(digest, medium);
 }
 
 static void add_detector(is_digest *digest, const ice_detector *detector)

@@ -32,7 +32,7 @@ typedef struct is_field {
     size_t column; /* from 1 */
 } is_field;
 
-enum { IS_FIELDS_MAX = 16 };
+enum { IS_FIELDS_MAX = 512 }; /* a tilt map has a column for every node */
 
 typedef struct is_line {
     is_field fields[IS_FIELDS_MAX];

@@ -24,7 +24,8 @@ static void check_layers(is_layer_list *layers)
                                 .mean_cosine = 0.9};
     is_error error = {0};
     ice_medium *medium = NULL;
-    int status = is_medium_from_layers("fuzz", layers, &scalars, &medium, &error);
+    int status =
+        is_medium_from_layers("fuzz", layers, &scalars, IS_SUBTRACTION_NONE, &medium, &error);
     require((status == IS_OK) == (medium != NULL));
     require((status == IS_OK) == (error.status == IS_OK));
     if (medium) {
@@ -57,14 +58,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     is_text text = is_text_borrow("fuzz", (const char *)data + 1, size - 1);
-    is_warnings warnings = {0};
     is_error error = {0};
+    const is_ppc_columns columns = {.dust_scale = 1};
     is_layer_list layers;
     is_curve curve;
     int status = IS_OK;
     switch (data[0]) {
     case '0':
-        status = is_ppc_layers_read(&text, 1, 0, &layers, &warnings, &error);
+        status = is_ppc_layers_read(&text, &columns, &layers, &error);
         if (status == IS_OK)
             check_layers(&layers);
         break;
@@ -87,6 +88,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     }
     require((status == IS_OK) == (error.status == IS_OK));
-    is_warnings_free(&warnings);
     return 0;
 }

@@ -188,7 +188,7 @@ END_TEST
 
 /* ---- whole runs ------------------------------------------------------------------------------ */
 
-enum { SETTINGS = 8 };
+enum { SETTINGS = 11 };
 
 static is_measurement run_with(const char *ice, const char *propagate, const char *seed)
 {
@@ -201,7 +201,8 @@ static is_measurement run_with(const char *ice, const char *propagate, const cha
                                         "workload.kind=uniform",
                                         "detector.oversize=10",
                                         "device.threads=2",
-                                        "graph.schedule=wavefront"};
+                                        "graph.schedule=wavefront",
+                                        MODEL_LAYERS_ONLY};
     is_error error = {0};
     is_config *config = NULL;
     ck_assert_msg(is_config_load(NULL, sets, SETTINGS, &config, &error) == IS_OK, "%s", error.text);

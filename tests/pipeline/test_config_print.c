@@ -20,7 +20,8 @@ START_TEST(printed_configuration_reads_back)
     static const char *const texts[] = {
         "",
         "ice: {directory: \"a \\\"b\\\"\\\\ \\n\\x85\\u2028\\uFEFF\xc3\xa4\xf0\x9f\x98\x80\"}",
-        "ice: {file: i.yaml, absorb_above: 0.1, absorb_below: -1e-7}\ndetector: {file: x/geo-f2k}",
+        "ice: {file: i.yaml, absorb_above: 0.1, absorb_below: -1e-7, tilt_origin: 3.0052, "
+        "tilt_outside: clamp, birefringence_subtraction: constant}\ndetector: {file: x/geo-f2k}",
         "source: {files: [a, \"-\", \"[b]\\\\*.npy\"]}\nsink: {directory: \"-\"}",
         "run: {seed: 18446744073709551615}\nlight: {acceptance: wv.dat, spectra: [{line: 337.1}, "
         "{file: a b.txt}]}",
@@ -60,6 +61,9 @@ START_TEST(printed_configuration_reads_back)
         ck_assert_str_eq(first->stages.scatter, second->stages.scatter);
         ck_assert((first->ice.absorb_above == second->ice.absorb_above) &&
                   (first->ice.absorb_below == second->ice.absorb_below));
+        ck_assert_double_eq(first->ice.tilt_origin, second->ice.tilt_origin);
+        ck_assert_int_eq(first->ice.tilt_clamp, second->ice.tilt_clamp);
+        ck_assert_int_eq(first->ice.subtraction, second->ice.subtraction);
         ck_assert((first->ice.model == NULL) == (second->ice.model == NULL));
         is_config_destroy(first);
         is_config_destroy(second);
@@ -71,11 +75,13 @@ END_TEST
 
 START_TEST(printed_text_is_as_expected)
 {
-    is_config *config = load("ice: {directory: /ice/bfr}\nsource: {files: [\"/s/*.npy\", \"-\"]}\n"
-                             "sink: {directory: /h}\nlight: {spectra: [{line: 400}]}\n"
-                             "detector: {excluded: [[63, 20]]}\n"
-                             "stages: {scatter: {source: /x/s.h}}\n"
-                             "device: {memory_limit: 4000 MB}\n");
+    is_config *config =
+        load("ice: {directory: /ice/bfr, tilt: false, "
+             "birefringence_subtraction: scaled}\nsource: {files: [\"/s/*.npy\", \"-\"]}\n"
+             "sink: {directory: /h}\nlight: {spectra: [{line: 400}]}\n"
+             "detector: {excluded: [[63, 20]]}\n"
+             "stages: {scatter: {source: /x/s.h}}\n"
+             "device: {memory_limit: 4000 MB}\n");
     char *printed = print(config);
     static const char *const parts[] = {
         "stages:\n  create: cherenkov\n  propagate: cumulative\n  collide: string-grid\n"
@@ -86,7 +92,10 @@ START_TEST(printed_text_is_as_expected)
         "  clients: 16\n  message_limit: 1 GB\nsink:\n  directory: \"/h\"\n  rotate: off\n  "
         "command: "
         "[]\ndevice:\n  backend: auto\n  threads: auto\n",
-        "ice:\n  directory: \"/ice/bfr\"\n  absorb_above: off\n  absorb_below: off\n"
+        "ice:\n  directory: \"/ice/bfr\"\n  tilt: false\n  tilt_origin: 0\n"
+        "  tilt_outside: linear\n  anisotropy: true\n  birefringence: true\n"
+        "  birefringence_subtraction: scaled\n  hole_ice: true\n  absorb_above: off\n"
+        "  absorb_below: off\n"
         "detector:\n  layout: hex86\n  radius: 0.1651\n  oversize: 5\n",
         "  excluded: [[63, 20]]\nlight:\n  acceptance: auto\n  spectra: [{line: 400}]\n",
         "graph:\n  schedule: auto\n  pool: auto\n",

@@ -50,6 +50,22 @@ static bool warned(const loaded *result, const char *text)
     return false;
 }
 
+/* A real model with two settings; no medium where it is not there. */
+static loaded load_shared(const char *name, const char *first, const char *second)
+{
+    char path[MODEL_PATH], set[MODEL_PATH + 32];
+    loaded result = {0};
+    if (!model_shared(name, path))
+        return result;
+    snprintf(set, sizeof set, "ice.directory=%s", path);
+    is_config *config = model_config(set, first, second, NULL);
+    result.status =
+        is_medium_create(config, &result.medium, &result.factors, &result.warnings, &result.error);
+    is_config_destroy(config);
+    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    return result;
+}
+
 /* The layer that holds a height. */
 static size_t layer_at(const ice_medium *medium, double z)
 {
@@ -200,12 +216,10 @@ END_TEST
 START_TEST(real_folders)
 {
     static const char *const names[] = {"ice/spice_bfr-v2", "ice/spice_ftp-v3m"};
-    char path[MODEL_PATH], set[MODEL_PATH + 32];
     for (int k = 0; k < 2; ++k) {
-        if (!model_shared(names[k], path))
+        loaded ice = load_shared(names[k], "ice.birefringence=false", "ice.tilt=true");
+        if (!ice.medium)
             return;
-        snprintf(set, sizeof set, "ice.directory=%s", path);
-        loaded ice = load_good(set);
         const ice_medium *m = ice.medium;
         ck_assert_uint_eq(m->layer_count, 171);
         ck_assert_double_eq_tol(m->bottom, -855.4, 1e-9);
@@ -227,13 +241,9 @@ START_TEST(real_folders)
         /* Depth 1348.47 is the last row above 1350 m, 1358.47 has none. */
         ck_assert_double_gt(m->layers[145].bubbles, 0);
         ck_assert_double_eq(m->layers[144].bubbles, 0);
-        ck_assert(warned(&ice, "not simulated yet: cfg.txt (birefringence)"));
-        ck_assert(warned(&ice, "not simulated yet: cfg.txt (absorption anisotropy)"));
         ck_assert(!warned(&ice, "hole ice"));
         ck_assert(warned(&ice, "not simulated yet: as.dat"));
         ck_assert(warned(&ice, "not simulated yet: eff-f2k (module efficiencies)"));
-        ck_assert(warned(&ice, "not simulated yet: tilt.dat (ice tilt)") == (k == 0));
-        ck_assert(warned(&ice, "not simulated yet: tilt.map (ice tilt)") == (k == 1));
         ck_assert(warned(&ice, "not simulated yet: dx.dat (cable shadow)") == (k == 1));
         ck_assert(warned(&ice, "not simulated yet: wv.rde") == (k == 1));
         ck_assert(!warned(&ice, "oversize"));
@@ -322,23 +332,12 @@ START_TEST(later_features_are_named)
 {
     char path[MODEL_PATH];
     model_folder folder = model_folder_create();
-    write_folder(&folder, GOOD_PAR,
-                 "5\n1\n0.35\n0.9\n216\n0.04\n-0.08\n0.5\n0.03\n100\n0.35\n0.9\n0\n0\n0\n0.5\n",
-                 "1900 0.03 0.01 0 0.1 0\n1910 0.04 0.01 0.5 0 0\n");
+    write_folder(&folder, GOOD_PAR, GOOD_CFG, GOOD_DAT);
     model_folder_write(&folder, "as.dat", "0\n0.3\n", path);
     model_folder_write(&folder, "cx.dat", "1 1 0 0 1 0\n", path);
-    model_folder_write(&folder, "tilt.par", "1 0\n", path);
-    model_folder_write(&folder, "version", "10\n", path);
     loaded ice = load_folder(&folder);
     ck_assert_msg(ice.status == IS_OK, "%s", ice.error.text);
-    ck_assert(warned(&ice, "not simulated yet: cfg.txt (scattering anisotropy)"));
-    ck_assert(warned(&ice, "not simulated yet: cfg.txt (hole ice)"));
-    ck_assert(warned(&ice, "not simulated yet: cfg.txt (older absorption anisotropy)"));
-    ck_assert(!warned(&ice, "cfg.txt (birefringence)"));
-    ck_assert(warned(&ice, "not simulated yet: icemodel.dat columns 5 and 6"));
     ck_assert(warned(&ice, "not simulated yet: cx.dat (module tilt)"));
-    ck_assert(warned(&ice, "not simulated yet: tilt.par (ice tilt)"));
-    ck_assert(warned(&ice, "not simulated yet: version"));
     /* A sharp edge instead of a polynomial: the maximum is 1. */
     ck_assert_double_eq(ice.factors.angular_maximum, 1);
     unload(&ice);
@@ -416,7 +415,9 @@ static const struct {
      "icemodel.bbl:1: error: bubbles: found -1 1350 1400"},
     {GOOD_PAR, GOOD_CFG, GOOD_DAT, "as.dat", "", "as.dat: error: found no number"},
     {GOOD_PAR, GOOD_CFG, GOOD_DAT, "as.dat", "-1\n", "as.dat:1:1: error: maximum: found -1"},
-    {GOOD_PAR, GOOD_CFG, GOOD_DAT, "version", "20\n", "version:1: error: version: found 20"},
+    {GOOD_PAR, GOOD_CFG, GOOD_DAT, "version", "15\n",
+     "version:1: error: version: found 15, expected 0, 10 or 20"},
+    {GOOD_PAR, GOOD_CFG, GOOD_DAT, "version", "", "version: error: found no number"},
 };
 
 START_TEST(bad_folder)

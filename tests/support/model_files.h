@@ -24,6 +24,9 @@ const char *model_folder_write(const model_folder *folder, const char *name, con
  * test where it is refused; the caller destroys it. */
 is_config *model_config(const char *first, ...) __attribute__((sentinel));
 
+/* Settings for a ppc ice folder of which only the layers are meant. */
+#define MODEL_LAYERS_ONLY "ice.tilt=false", "ice.anisotropy=false", "ice.birefringence=false"
+
 /* The path of a file below the shared folder of real ice and reference data, or NULL (after a
  * message) where it is not there. */
 const char *model_shared(const char *name, char path[MODEL_PATH]);

@@ -122,7 +122,7 @@ START_TEST(coefficients_of_real_ice_with_bubbles)
     if (!model_shared("ice/spice_bfr-v2", path))
         return;
     snprintf(set, sizeof set, "ice.directory=%s", path);
-    stage_world world = stage_world_from_config(NULL, set, NULL);
+    stage_world world = stage_world_from_config(NULL, set, MODEL_LAYERS_ONLY, NULL);
     const size_t top = world.medium->layer_count - 1;
     ck_assert_double_gt(world.medium->layers[top].bubbles, 0.0);
     ck_assert_double_eq(world.medium->layers[0].bubbles, 0.0);

@@ -451,7 +451,7 @@ START_TEST(real_ice)
         if (!model_shared(folders[i], path))
             return;
         snprintf(set, sizeof set, "ice.directory=%s", path);
-        stage_world world = stage_world_from_config(NULL, set, NULL);
+        stage_world world = stage_world_from_config(NULL, set, MODEL_LAYERS_ONLY, NULL);
         stage_world_tables(&world);
         /* Their bedrock has 1e5 absorption depths, which costs doubles two digits near it. */
         expect_tolerance(&world, folders[i], 100.0);

@@ -221,8 +221,9 @@ START_TEST(runs_in_real_ice_are_the_same)
         return;
     snprintf(ice, sizeof ice, "ice.directory=%s", path);
     snprintf(detector, sizeof detector, "detector.file=%s/geo-f2k", path);
-    stage_world world = stage_world_from_config(NULL, ice, detector, "detector.oversize=16",
-                                                "detector.keep_hit_photons=true", NULL);
+    stage_world world =
+        stage_world_from_config(NULL, ice, detector, MODEL_LAYERS_ONLY, "detector.oversize=16",
+                                "detector.keep_hit_photons=true", NULL);
     expect_same_arrivals(&world, test_scaled(2000), 200);
     stage_world_destroy(&world);
 }
