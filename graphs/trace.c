@@ -23,6 +23,8 @@ typedef struct walk {
     const ice_variants *variants;
     const ice_tables *tables;
     const is_trace_sink *sink;
+    ice_identity identity;
+    ice_optics optics;
     ice_photon photon;
     float depth; /* absorption depth that it was given */
     uint32_t fate;
@@ -108,7 +110,7 @@ static int tell_hits(walk *w, const ice_leg *leg)
 static int tell_end(walk *w, const ice_leg *leg)
 {
     const ice_direction n = {w->photon.dx, w->photon.dy, w->photon.dz};
-    ice_turn(w->variants->scatter, w->tables, leg, &w->photon, &w->fate);
+    ice_turn(w->variants->scatter, w->tables, leg, w->identity, &w->photon, &w->fate);
     const is_trace_kind kind = w->fate == ICE_ALIVE      ? IS_TRACE_SCATTER
                                : w->fate == ICE_ABSORBED ? IS_TRACE_ABSORBED
                                : w->fate == ICE_LEFT     ? IS_TRACE_LEFT
@@ -123,10 +125,10 @@ static int tell_end(walk *w, const ice_leg *leg)
     return tell(w, kind, 0.0f, w->photon.absorption, NULL);
 }
 
-static int fly(walk *w, ice_identity identity, ice_optics optics)
+static int fly(walk *w)
 {
     ice_leg leg;
-    if (!ice_fly(w->variants->propagate, w->tables, identity, optics, &w->photon, &leg)) {
+    if (!ice_fly(w->variants->propagate, w->tables, w->identity, w->optics, &w->photon, &leg)) {
         w->fate = ICE_LEFT;
         return tell(w, IS_TRACE_LEFT, 0.0f, w->photon.absorption, NULL);
     }
@@ -150,13 +152,13 @@ int is_trace_photon(const ice_variants *variants, const ice_tables *tables,
     walk w = {.variants = variants,
               .tables = tables,
               .sink = sink,
+              .identity = ice_identity_of(emission, photon_id),
               .photon = ice_create(variants->create, tables, emission, 0, photon_id),
               .fate = ICE_ALIVE};
     w.depth = w.photon.absorption;
-    const ice_optics optics = ice_optics_at(tables, w.photon.wavelength);
-    const ice_identity identity = ice_identity_of(emission, photon_id);
+    w.optics = ice_optics_at(tables, w.photon.wavelength);
     int result = tell(&w, IS_TRACE_START, 0.0f, w.photon.absorption, NULL);
     while (!result && w.fate == ICE_ALIVE)
-        result = fly(&w, identity, optics);
+        result = fly(&w);
     return result;
 }
