@@ -210,6 +210,23 @@ typedef struct is_compare_options {
 int is_compare(const is_config *config, const is_compare_options *options, FILE *out,
                is_error *error);
 
+typedef struct is_trace_options {
+    const char *hits;           /* a hit file whose photons are followed, or NULL */
+    const char *select;         /* those hits only: "module==34 && string==63"; NULL: all */
+    const char *const *photons; /* [photon_count], "EVENT:STEP:PHOTON", or "@FILE" with such */
+    size_t photon_count;
+    const char *steps;  /* the step file; NULL: those of the configuration's source */
+    const char *output; /* where the points go, an .npy file of is_path_point */
+    bool force;         /* overwrite it */
+} is_trace_options;
+
+/* Carries single photons through once more, on the CPU, and writes every point of their paths; says
+ * on `out` whether the hits that they were chosen by came about again. IS_E_DIFFERENT: they did
+ * not, although portable maths made them; the paths are written nevertheless. IS_E_USAGE,
+ * IS_E_CONFIG (also where a stage is the user's own header); IS_E_INPUT: a bad file, a photon that
+ * no step has; IS_E_OUTPUT, IS_E_MEMORY. */
+int is_trace(const is_config *config, const is_trace_options *options, FILE *out, is_error *error);
+
 /* Lists stages and variants: parameters, what they read and write, bytes per photon. */
 int is_stages(bool json, FILE *out, is_error *error);
 

@@ -27,7 +27,7 @@
     X(UNFINISHED_EXIT, "unfinished-exit", 0, "N",                                                  \
       "75 or 85: the exit status where a signal or the time limit left work")                      \
     X(SUMMARY, "summary", 0, "FILE", "where to write the summary of the run")                      \
-    X(OUTPUT, "output", 'o', "FILE", "the step file to write; - is standard output")               \
+    X(OUTPUT, "output", 'o', "FILE", "the file to write (generate: - is standard output)")         \
     X(VERIFY, "verify", 0, NULL, "read all rows: check digests, fields and order")                 \
     X(SCHEDULES, "schedules", 0, "A,B", "only these (all of the device)")                          \
     X(AGAINST, "against", 0, "CONFIG", "a second configuration; --set applies to it as well")      \
@@ -40,6 +40,11 @@
     X(REPEATS, "repeats", 0, "N", "runs of which the best counts (3)")                             \
     X(ARCHITECTURE, "architecture", 0, "N",                                                        \
       "plan for this GPU: 90 for sm_90 (the one that is here)")                                    \
+    X(HITS, "hits", 0, "FILE", "follow the photons of these hits")                                 \
+    X(SELECT, "select", 0, "EXPR", "those hits only: 'module==34 && string==63'")                  \
+    X(PHOTON, "photon", 0, "E:S:P",                                                                \
+      "follow this photon: event_id, step_id, photon_id; @FILE: a list; repeatable")               \
+    X(STEP_FILE, "steps", 0, "FILE", "the step file that they come from (those of the source)")    \
     X(TABLE, "table", 0, "md", "tables as Markdown")                                               \
     X(JSON, "json", 'j', NULL, "JSON instead of text")                                             \
     X(HELP, "help", 'h', NULL, "describe the command and stop")
@@ -61,13 +66,16 @@ static const struct {
 #undef X
 };
 
-#define ALLOW(name) (1u << OPTION_##name)
+#define ALLOW(name) (UINT64_C(1) << OPTION_##name)
+_Static_assert(OPTION_COUNT <= 64, "a bit for each");
 
 typedef struct arguments {
     bool given[OPTION_COUNT];
     const char *values[OPTION_COUNT]; /* the last one given */
     const char **sets;                /* [set_count] */
     size_t set_count;
+    const char **photons; /* [photon_count] */
+    size_t photon_count;
     char *const *positional; /* [positional_count] */
     int positional_count;
 } arguments;
@@ -240,6 +248,27 @@ static int command_compare(const arguments *given, is_error *error)
     return status;
 }
 
+static int command_trace(const arguments *given, is_error *error)
+{
+    if (!given->given[OPTION_OUTPUT]) {
+        return usage_fault(error, "icestream trace: expected --output FILE");
+    }
+    is_config *config = NULL;
+    int status = load_first_config(given, &config, error);
+    if (status == IS_OK) {
+        const is_trace_options options = {.hits = given->values[OPTION_HITS],
+                                          .select = given->values[OPTION_SELECT],
+                                          .photons = given->photons,
+                                          .photon_count = given->photon_count,
+                                          .steps = given->values[OPTION_STEP_FILE],
+                                          .output = given->values[OPTION_OUTPUT],
+                                          .force = given->given[OPTION_FORCE]};
+        status = is_trace(config, &options, stdout, error);
+    }
+    is_config_destroy(config);
+    return status;
+}
+
 static int command_stages(const arguments *given, is_error *error)
 {
     return is_stages(given->given[OPTION_JSON], stdout, error);
@@ -348,7 +377,7 @@ typedef struct program_command {
     const char *summary; /* one line */
     const char *details; /* further lines, or NULL */
     int least, most;     /* operands */
-    unsigned allowed;
+    uint64_t allowed;
     int (*execute)(const arguments *given, is_error *error);
 } program_command;
 
@@ -378,6 +407,13 @@ static const program_command commands[] = {
      "compatible, as they have to be.",
      0, 1, ALLOW(SET) | ALLOW(SCHEDULES) | ALLOW(AGAINST) | ALLOW(JSON) | ALLOW(TABLE),
      command_compare},
+    {"trace", "[CONFIG] -o FILE", "follows single photons and writes every point of their paths",
+     "On the CPU, with the photons' own random numbers: the path that they had in the run. Says\n"
+     "whether the hits come about again, and how much those differ that a GPU's maths made.",
+     0, 1,
+     ALLOW(SET) | ALLOW(HITS) | ALLOW(SELECT) | ALLOW(PHOTON) | ALLOW(STEP_FILE) | ALLOW(OUTPUT) |
+         ALLOW(FORCE),
+     command_trace},
     {"stages", "", "lists stages and their variants", NULL, 0, 0, ALLOW(JSON), command_stages},
     {"convert", "FROM TO", "converts step and hit files between .npy and .h5",
      "The endings of the names say which is which.", 2, 2, ALLOW(FORCE), command_convert},
@@ -436,7 +472,7 @@ static void print_command_help(const program_command *command)
            command->operands[0] != '\0' ? " " : "", command->operands, command->summary,
            command->details != NULL ? command->details : "", command->details != NULL ? "\n" : "");
     for (int i = 0; i < OPTION_COUNT; ++i) {
-        if ((command->allowed & 1u << i) == 0 && i != OPTION_HELP) {
+        if ((command->allowed & UINT64_C(1) << i) == 0 && i != OPTION_HELP) {
             continue;
         }
         char letter[8] = "    ", name[40];
@@ -479,7 +515,7 @@ static void collect_options(const program_command *command, option_set *set)
     char *letters = set->short_options;
     *letters++ = ':'; /* a missing value is told from an unknown option */
     for (int i = 0; i < OPTION_COUNT; ++i) {
-        if ((command->allowed & 1u << i) == 0 && i != OPTION_HELP) {
+        if ((command->allowed & UINT64_C(1) << i) == 0 && i != OPTION_HELP) {
             continue;
         }
         bool value = option_table[i].value != NULL;
@@ -548,6 +584,9 @@ static int parse_arguments(const program_command *command, int count, char **tex
         if (index == OPTION_SET) {
             out->sets[out->set_count++] = optarg;
         }
+        if (index == OPTION_PHOTON) {
+            out->photons[out->photon_count++] = optarg;
+        }
     }
     out->positional = texts + optind;
     out->positional_count = count - optind;
@@ -597,11 +636,13 @@ static int run_command(const program_command *command, int count, char **texts)
 {
     arguments given = {.set_count = 0};
     given.sets = calloc((size_t)count + 1, sizeof *given.sets);
-    if (given.sets == NULL) {
+    given.photons = calloc((size_t)count + 1, sizeof *given.photons);
+    int exit_status = is_status_exit(IS_E_MEMORY);
+    if (given.sets == NULL || given.photons == NULL) {
         fprintf(stderr, "%s\n", is_status_text(IS_E_MEMORY));
-        return is_status_exit(IS_E_MEMORY);
+    } else {
+        exit_status = parse_arguments(command, count, texts, &given);
     }
-    int exit_status = parse_arguments(command, count, texts, &given);
     if (exit_status == 0) {
         if (given.given[OPTION_HELP]) {
             print_command_help(command);
@@ -610,6 +651,7 @@ static int run_command(const program_command *command, int count, char **texts)
             exit_status = execute(command, &given);
         }
     }
+    free(given.photons);
     free(given.sets);
     return exit_status;
 }

@@ -1,0 +1,231 @@
+#include "pipeline/tools/trace_requests.h"
+
+#include "pipeline/config/number.h"
+#include "pipeline/error.h"
+#include "pipeline/files/hit_reader.h"
+#include "pipeline/models/text.h"
+#include "pipeline/tools/selection.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 16384 }; /* hits read at a time */
+
+static int no_memory(size_t count, is_error *error)
+{
+    return is_error_set(error, IS_E_MEMORY, "trace: out of memory for %zu photons", count);
+}
+
+static int add_request(is_trace_requests *requests, is_trace_request request, is_error *error)
+{
+    if (requests->count == requests->capacity) {
+        const size_t capacity = requests->capacity ? 2 * requests->capacity : 64;
+        is_trace_request *grown = reallocarray(requests->items, capacity, sizeof *grown);
+        if (!grown)
+            return no_memory(capacity, error);
+        requests->items = grown;
+        requests->capacity = capacity;
+    }
+    requests->items[requests->count++] = request;
+    return IS_OK;
+}
+
+/* ---- hits ------------------------------------------------------------------------------------ */
+
+static int add_hit(is_trace_requests *requests, const is_hit *hit, is_error *error)
+{
+    if (requests->hit_count == requests->hit_capacity) {
+        const size_t capacity = requests->hit_capacity ? 2 * requests->hit_capacity : 64;
+        is_hit *grown = reallocarray(requests->hits, capacity, sizeof *grown);
+        if (!grown)
+            return no_memory(capacity, error);
+        requests->hits = grown;
+        requests->hit_capacity = capacity;
+    }
+    requests->hits[requests->hit_count++] = *hit;
+    return add_request(requests, (is_trace_request){hit->event_id, hit->step_id, hit->photon_id},
+                       error);
+}
+
+static int add_hits(is_trace_requests *requests, const is_hit *hits, size_t count,
+                    const is_selection *selection, is_error *error)
+{
+    int status = IS_OK;
+    for (size_t i = 0; i < count && status == IS_OK; ++i)
+        if (!selection || is_selection_holds(selection, &hits[i]))
+            status = add_hit(requests, &hits[i], error);
+    return status;
+}
+
+static int read_hits(is_trace_requests *requests, const char *path, const is_selection *selection,
+                     is_error *error)
+{
+    is_hit_reader *reader = NULL;
+    is_hit *hits = malloc(BLOCK * sizeof *hits);
+    int status = hits ? is_hit_reader_open(path, true, &reader, error) : no_memory(BLOCK, error);
+    for (size_t got = 1; got > 0 && status == IS_OK;) {
+        status = is_hit_reader_read(reader, hits, BLOCK, &got, error);
+        if (status == IS_OK)
+            status = add_hits(requests, hits, got, selection, error);
+    }
+    if (status == IS_OK && is_hit_reader_metadata(reader)) {
+        requests->metadata = json_deep_copy(is_hit_reader_metadata(reader));
+        if (!requests->metadata)
+            status = no_memory(requests->count, error);
+    }
+    if (status == IS_OK && requests->hit_count == 0)
+        status =
+            is_error_set(error, IS_E_INPUT, "%s: found no hit%s among %llu, expected at least one",
+                         path, selection ? " that --select holds for" : "",
+                         (unsigned long long)is_hit_reader_rows(reader));
+    is_hit_reader_destroy(reader);
+    free(hits);
+    return status;
+}
+
+/* ---- photons that are named ------------------------------------------------------------------ */
+
+/* "17", at most `most`. */
+static bool parse_part(const char *start, size_t length, uint64_t most, uint64_t *out)
+{
+    char text[IS_NUMBER_DIGITS];
+    if (length == 0 || length >= sizeof text)
+        return false;
+    memcpy(text, start, length);
+    text[length] = 0;
+    return is_number_unsigned(text, out) == IS_NUMBER_OK && *out <= most;
+}
+
+/* Three numbers with colons between them. */
+static bool parse_photon(const char *text, size_t length, is_trace_request *out)
+{
+    static const uint64_t most[] = {UINT64_MAX, UINT32_MAX, UINT32_MAX};
+    uint64_t parts[3];
+    for (int i = 0; i < 3; ++i) {
+        const char *colon = memchr(text, ':', length);
+        const size_t part = colon ? (size_t)(colon - text) : length;
+        if ((i < 2) != (colon != NULL) || !parse_part(text, part, most[i], &parts[i]))
+            return false;
+        text += part + 1;
+        length -= colon ? part + 1 : part;
+    }
+    *out = (is_trace_request){parts[0], (uint32_t)parts[1], (uint32_t)parts[2]};
+    return true;
+}
+
+static const char expected_photon[] = "EVENT:STEP:PHOTON, three whole numbers (the last two below "
+                                      "2^32)";
+
+static int read_list(is_trace_requests *requests, const char *path, is_error *error)
+{
+    is_text text;
+    int status = is_text_read(path, &text, error);
+    if (status != IS_OK)
+        return status;
+    is_error found = {.status = IS_OK};
+    is_text_reader reader = is_text_open(&text, ' ', &found);
+    is_line line;
+    while (status == IS_OK && is_text_next(&reader, &line)) {
+        for (size_t i = 0; status == IS_OK && i < line.count && i < IS_FIELDS_MAX; ++i) {
+            const is_field *field = &line.fields[i];
+            is_trace_request request;
+            char shown[48];
+            if (parse_photon(field->start, field->length, &request))
+                status = add_request(requests, request, error);
+            else
+                is_text_fault(&reader, line.number, field->column, "photon: found %s, expected %s",
+                              is_field_show(field, shown), expected_photon);
+        }
+        if (line.count > IS_FIELDS_MAX)
+            is_text_fault(&reader, line.number, 0,
+                          "found %zu photons in a line, expected at most %d", line.count,
+                          IS_FIELDS_MAX);
+    }
+    is_text_free(&text);
+    return status != IS_OK ? status : is_error_copy(error, found.status ? &found : NULL);
+}
+
+static int add_photon(is_trace_requests *requests, const char *text, is_error *error)
+{
+    is_trace_request request;
+    if (text[0] == '@')
+        return read_list(requests, text + 1, error);
+    if (!parse_photon(text, strlen(text), &request))
+        return is_error_set(error, IS_E_USAGE,
+                            "--photon: found '%.64s', expected %s, or @FILE with such", text,
+                            expected_photon);
+    return add_request(requests, request, error);
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
+
+static int compare_requests(const void *a, const void *b)
+{
+    const is_trace_request *left = a, *right = b;
+    if (left->event_id != right->event_id)
+        return left->event_id < right->event_id ? -1 : 1;
+    if (left->step_id != right->step_id)
+        return left->step_id < right->step_id ? -1 : 1;
+    return (left->photon_id > right->photon_id) - (left->photon_id < right->photon_id);
+}
+
+static void sort_and_unite(is_trace_requests *requests)
+{
+    size_t kept = 0;
+    qsort(requests->items, requests->count, sizeof *requests->items, compare_requests);
+    for (size_t i = 0; i < requests->count; ++i)
+        if (kept == 0 || compare_requests(&requests->items[kept - 1], &requests->items[i]) != 0)
+            requests->items[kept++] = requests->items[i];
+    requests->count = kept;
+}
+
+int is_trace_requests_create(const is_trace_options *options, is_trace_requests *out,
+                             is_error *error)
+{
+    *out = (is_trace_requests){.items = NULL};
+    if (!options->hits && options->photon_count == 0)
+        return is_error_set(error, IS_E_USAGE,
+                            "trace: expected photons: --hits FILE, --photon EVENT:STEP:PHOTON");
+    if (options->select && !options->hits)
+        return is_error_set(error, IS_E_USAGE, "--select: expected --hits FILE to select from");
+    is_selection *selection = NULL;
+    int status = options->select ? is_selection_create(options->select, &selection, error) : IS_OK;
+    for (size_t i = 0; status == IS_OK && i < options->photon_count; ++i)
+        status = add_photon(out, options->photons[i], error);
+    if (status == IS_OK && options->hits)
+        status = read_hits(out, options->hits, selection, error);
+    if (status == IS_OK && out->count == 0)
+        status = is_error_set(error, IS_E_USAGE,
+                              "trace: found lists without a photon, expected "
+                              "at least one");
+    is_selection_destroy(selection);
+    if (status != IS_OK) {
+        is_trace_requests_free(out);
+        return status;
+    }
+    sort_and_unite(out);
+    return IS_OK;
+}
+
+void is_trace_requests_free(is_trace_requests *requests)
+{
+    free(requests->items);
+    free(requests->hits);
+    json_decref(requests->metadata);
+    *requests = (is_trace_requests){.items = NULL};
+}
+
+size_t is_trace_requests_find(const is_trace_requests *requests, uint64_t event_id,
+                              uint32_t step_id)
+{
+    const is_trace_request first = {event_id, step_id, 0};
+    size_t low = 0, high = requests->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (compare_requests(&requests->items[middle], &first) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

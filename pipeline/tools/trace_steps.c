@@ -1,0 +1,216 @@
+#include "pipeline/tools/trace_steps.h"
+
+#include "pipeline/error.h"
+#include "pipeline/files/step_reader.h"
+
+#include <glob.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 16384 }; /* steps read at a time */
+
+/* What is gathered from one file after the other. */
+typedef struct search {
+    const is_trace_requests *requests;
+    uint32_t spectra;
+    bool named;        /* by --steps: taken also where its digest is another */
+    const char **from; /* [count], the file of each step, NULL: not found yet */
+    is_trace_steps *steps;
+    bool used; /* the file that is read has some of the steps */
+} search;
+
+static int no_memory(is_error *error)
+{
+    return is_error_set(error, IS_E_MEMORY, "trace: out of memory for steps");
+}
+
+/* ---- which files ----------------------------------------------------------------------------- */
+
+static int add_pattern(glob_t *found, const char *pattern, bool *any, is_error *error)
+{
+    if (strcmp(pattern, "-") == 0)
+        return is_error_set(error, IS_E_USAGE,
+                            "source.files: found \"-\", expected files; where the steps came "
+                            "through a pipe, name a file with them: --steps FILE");
+    if (glob(pattern, *any ? GLOB_APPEND : 0, NULL, found) == GLOB_NOSPACE)
+        return no_memory(error);
+    *any = true;
+    return IS_OK;
+}
+
+static int add_directory(glob_t *found, const is_config *config, const char *below, bool *any,
+                         is_error *error)
+{
+    char *pattern = NULL;
+    if (asprintf(&pattern, "%s%s/%s", config->source.directory, below, config->source.pattern) < 0)
+        return no_memory(error);
+    int status = add_pattern(found, pattern, any, error);
+    free(pattern);
+    return status;
+}
+
+/* The files of the source, those that a run has moved away after its work included. */
+static int list_source(const is_config *config, glob_t *found, bool *any, is_error *error)
+{
+    int status = IS_OK;
+    if (config->source.directory) {
+        status = add_directory(found, config, "", any, error);
+        return status == IS_OK ? add_directory(found, config, "/.icestream/done", any, error)
+                               : status;
+    }
+    for (size_t i = 0; status == IS_OK && i < config->source.count; ++i)
+        status = add_pattern(found, config->source.files[i], any, error);
+    return status;
+}
+
+/* ---- one file -------------------------------------------------------------------------------- */
+
+static bool names_digest(const json_t *item, const char *digest)
+{
+    return json_is_string(item) && strcmp(json_string_value(item), digest) == 0;
+}
+
+/* Whether the hit file says which files it was made from, and if so, whether this is one. */
+static bool is_origin_of_hits(const json_t *metadata, const char *digest, bool *told)
+{
+    const json_t *one = json_object_get(json_object_get(metadata, "digests"), "input");
+    const json_t *many = json_object_get(metadata, "inputs"), *item;
+    bool found = names_digest(one, digest);
+    size_t i;
+    json_array_foreach(many, i, item)
+    {
+        found = found || names_digest(item, digest);
+    }
+    *told = json_is_string(one) || json_is_array(many);
+    return found;
+}
+
+/* Takes a step for all of its photons. */
+static int take_step(search *s, const is_step *step, const char *path, is_error *error)
+{
+    const is_trace_requests *requests = s->requests;
+    size_t i = is_trace_requests_find(requests, step->event_id, step->step_id);
+    for (; i < requests->count && requests->items[i].event_id == step->event_id &&
+           requests->items[i].step_id == step->step_id;
+         ++i) {
+        is_step *place = &s->steps->items[i];
+        if (s->from[i] && memcmp(place, step, sizeof *step) != 0)
+            return is_error_set(error, IS_E_INPUT,
+                                "%s and %s: found two different steps with event_id %" PRIu64
+                                " and step_id %u, expected one; name the right file: --steps FILE",
+                                s->from[i], path, step->event_id, step->step_id);
+        if (requests->items[i].photon_id >= step->photons)
+            return is_error_set(error, IS_E_INPUT,
+                                "%s: event_id %" PRIu64 ", step_id %u: found photons 0 to %" PRId64
+                                ", expected photon %u among them",
+                                path, step->event_id, step->step_id, (int64_t)step->photons - 1,
+                                requests->items[i].photon_id);
+        *place = *step;
+        s->from[i] = path;
+        s->used = true;
+    }
+    return IS_OK;
+}
+
+static int read_steps(search *s, is_step_reader *reader, const char *path, is_error *error)
+{
+    is_step *steps = malloc(BLOCK * sizeof *steps);
+    int status = steps ? IS_OK : no_memory(error);
+    for (size_t got = 1; status == IS_OK && got > 0;) {
+        status = is_step_reader_read(reader, steps, BLOCK, &got, error);
+        for (size_t i = 0; status == IS_OK && i < got; ++i)
+            status = take_step(s, &steps[i], path, error);
+    }
+    free(steps);
+    return status;
+}
+
+static int look_through(search *s, const char *path, is_error *error)
+{
+    is_step_reader *reader = NULL;
+    is_step_summary summary;
+    int status = is_step_reader_open(path, s->spectra, &reader, error);
+    if (status == IS_OK)
+        status = is_step_reader_check(reader, &summary, NULL, error);
+    bool told = false, counts = true;
+    if (status == IS_OK && !is_origin_of_hits(s->requests->metadata, summary.digest, &told)) {
+        counts = s->named || !told;
+        s->steps->foreign = told && s->named;
+    }
+    s->used = false;
+    if (status == IS_OK && counts)
+        status = read_steps(s, reader, path, error);
+    if (status == IS_OK && s->used &&
+        json_array_append_new(s->steps->inputs, json_string(summary.digest)) != 0)
+        status = no_memory(error);
+    is_step_reader_destroy(reader);
+    return status;
+}
+
+/* ---- all files ------------------------------------------------------------------------------- */
+
+static int require_all(const search *s, is_error *error)
+{
+    bool told = false;
+    (void)is_origin_of_hits(s->requests->metadata, "", &told);
+    for (size_t i = 0; i < s->requests->count; ++i)
+        if (!s->from[i])
+            return is_error_set(
+                error, IS_E_INPUT,
+                "event_id %" PRIu64 ", step_id %u: found no such step in %zu step file%s%s, "
+                "expected it in %s",
+                s->requests->items[i].event_id, s->requests->items[i].step_id, s->steps->files,
+                s->steps->files == 1 ? "" : "s",
+                told && !s->named ? ", of those that the hits were made from" : "",
+                s->named ? "the file of --steps"
+                         : "those of the configuration's source; or name another: --steps FILE");
+    return IS_OK;
+}
+
+static int search_files(search *s, const glob_t *found, const char *path, is_error *error)
+{
+    s->steps->files = path ? 1 : found->gl_pathc;
+    if (path)
+        return look_through(s, path, error);
+    int status = IS_OK;
+    for (size_t i = 0; status == IS_OK && i < found->gl_pathc; ++i)
+        status = look_through(s, found->gl_pathv[i], error);
+    return status;
+}
+
+int is_trace_steps_find(const is_config *config, const char *path,
+                        const is_trace_requests *requests, uint32_t spectra, is_trace_steps *out,
+                        is_error *error)
+{
+    const size_t count = requests->count;
+    *out = (is_trace_steps){
+        .items = calloc(count, sizeof *out->items), .count = count, .inputs = json_array()};
+    search s = {.requests = requests,
+                .spectra = spectra,
+                .named = path != NULL,
+                .from = calloc(count, sizeof *s.from),
+                .steps = out};
+    glob_t found = {0};
+    bool any = false;
+    int status = out->items && out->inputs && s.from ? IS_OK : no_memory(error);
+    if (status == IS_OK && !path)
+        status = list_source(config, &found, &any, error);
+    if (status == IS_OK)
+        status = search_files(&s, &found, path, error);
+    if (status == IS_OK)
+        status = require_all(&s, error);
+    if (any)
+        globfree(&found);
+    free(s.from);
+    if (status != IS_OK)
+        is_trace_steps_free(out);
+    return status;
+}
+
+void is_trace_steps_free(is_trace_steps *steps)
+{
+    free(steps->items);
+    json_decref(steps->inputs);
+    *steps = (is_trace_steps){.items = NULL};
+}

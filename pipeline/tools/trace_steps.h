@@ -1,0 +1,27 @@
+/* The steps that requested photons belong to, looked up in step files. */
+#ifndef IS_TRACE_STEPS_H
+#define IS_TRACE_STEPS_H
+
+#include "pipeline/config/config.h"
+#include "pipeline/tools/trace_requests.h"
+
+typedef struct is_trace_steps {
+    is_step *items; /* [count], one per request, in their order */
+    size_t count;
+    size_t files;   /* that were looked through */
+    json_t *inputs; /* SHA-256 of the files that had any of them */
+    bool foreign;   /* --steps names a file that the hits were not made from */
+} is_trace_steps;
+
+/* Looks for the steps of all requests: in `path`, or where it is NULL in source.files or
+ * source.directory. Where the hit file tells which step files it was made from, only those of the
+ * source count. `spectra`: as in is_step_reader_open. IS_E_INPUT: a file cannot be read, a step is
+ * nowhere or in two files with different contents, a step has no such photon; IS_E_USAGE: the
+ * source is a stream; IS_E_MEMORY. */
+int is_trace_steps_find(const is_config *config, const char *path,
+                        const is_trace_requests *requests, uint32_t spectra, is_trace_steps *out,
+                        is_error *error);
+/* Fine with zeroed steps. */
+void is_trace_steps_free(is_trace_steps *steps);
+
+#endif
