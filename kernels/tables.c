@@ -106,8 +106,10 @@ double is_arrival_delay(const ice_tables *tables, const ice_emission *emission,
     const ice_block draw =
         ice_draw_of(tables, ice_identity_of(emission, arrival->photon_id), ICE_BLOCK_CREATE);
     const double shift = ice_start_shift(emission->length, emission->flags, draw.a);
-    return (shift / emission->beta + arrival->path * ice_group_index_double(arrival->wavelength)) /
-           ICE_LIGHT_SPEED;
+    const double index = tables->features & ICE_HAS_SPECTRAL_OPTICS
+                             ? (double)ice_spectral_at(tables, arrival->wavelength).group_index
+                             : ice_group_index_double(arrival->wavelength);
+    return (shift / emission->beta + arrival->path * index) / ICE_LIGHT_SPEED;
 }
 
 double is_tables_wavelength(const ice_tables *tables, uint32_t spectrum, double u)

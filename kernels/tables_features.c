@@ -8,6 +8,40 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* ---- optics by wavelength -------------------------------------------------------------------- */
+
+_Static_assert(ICE_SPECTRAL_FIRST == (int)ICE_WAVELENGTH_MIN &&
+                   ICE_SPECTRAL_FIRST + ICE_SPECTRAL_ROWS - 1 == (int)ICE_WAVELENGTH_MAX,
+               "rows of optics span the band");
+
+static int build_spectral(is_table_builder *builder, const ice_medium *medium)
+{
+    if (!medium->spectral)
+        return 0;
+    ice_spectral_row *rows =
+        is_table_array(builder, &builder->tables->spectral, ICE_SPECTRAL_ROWS, sizeof *rows);
+    if (!rows)
+        return -1;
+    for (int i = 0; i < ICE_SPECTRAL_ROWS; ++i) {
+        const ice_spectral_optics *at = &medium->spectral[i];
+        if (!(at->scattering > 0.0 && at->absorption > 0.0 && at->phase_index > 1.0 &&
+              at->group_index > 1.0)) {
+            snprintf(builder->why, builder->why_size,
+                     "optics at %d nm: scattering %g 1/m, absorption %g 1/m, indices %g and %g: "
+                     "expected coefficients above 0 and indices above 1",
+                     ICE_SPECTRAL_FIRST + i, at->scattering, at->absorption, at->phase_index,
+                     at->group_index);
+            return -1;
+        }
+        rows[i].scattering = (float)at->scattering;
+        rows[i].absorption = (float)at->absorption;
+        rows[i].phase_index = (float)at->phase_index;
+        rows[i].group_index = (float)at->group_index;
+    }
+    builder->tables->features |= ICE_HAS_SPECTRAL_OPTICS;
+    return 0;
+}
+
 /* ---- tilt ------------------------------------------------------------------------------------ */
 
 static double shift_at(const ice_tilt *tilt, size_t row, size_t line, size_t node)
@@ -362,7 +396,7 @@ static int build_holes(is_table_builder *builder, const ice_medium *medium,
     tables->hole.absorption_length = (float)hole->absorption;
     tables->hole.absorption = (float)(1.0 / hole->absorption);
     tables->hole.margin = (float)(margin + 0.01); /* for the rounding of places */
-    tables->hole.scatter = is_scatter_constants(g, f);
+    tables->hole.scatter = is_scatter_constants(g, f, 0.0);
     tables->features |= ICE_HAS_HOLES;
     return 0;
 }
@@ -377,7 +411,8 @@ int is_build_feature_tables(is_table_builder *builder, const ice_medium *medium,
 {
     builder->tables->flow_x = (float)cos(medium->flow_azimuth);
     builder->tables->flow_y = (float)sin(medium->flow_azimuth);
-    return build_tilt(builder, &medium->tilt) || build_scattering_anisotropy(builder, medium) ||
+    return build_spectral(builder, medium) || build_tilt(builder, &medium->tilt) ||
+                   build_scattering_anisotropy(builder, medium) ||
                    build_absorption_anisotropy(builder, medium) ||
                    build_birefringence(builder, medium) || build_holes(builder, medium, detector)
                ? -1

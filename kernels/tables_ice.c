@@ -57,7 +57,7 @@ static void find_clearest(const ice_tables *tables, double clear_range, ice_laye
     }
 }
 
-ice_scatter_constants is_scatter_constants(double g, double f)
+ice_scatter_constants is_scatter_constants(double g, double f, double r)
 {
     const ice_scatter_constants constants = {
         .g = (float)g,
@@ -66,6 +66,9 @@ ice_scatter_constants is_scatter_constants(double g, double f)
         .liu_fraction = (float)f,
         .inverse_liu = f > 0.0 ? (float)(1.0 / f) : 0.0f,
         .inverse_henyey = f < 1.0 ? (float)(1.0 / (1.0 - f)) : 0.0f,
+        .rayleigh_fraction = (float)r,
+        .inverse_rayleigh = r > 0.0 ? (float)(1.0 / r) : 0.0f,
+        .inverse_rest = r < 1.0 ? (float)(1.0 / (1.0 - r)) : 0.0f,
     };
     return constants;
 }
@@ -111,6 +114,7 @@ int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium)
     integrate(medium, cumulative);
     find_clearest(tables, is_clear_range(medium), layers);
 
-    tables->scatter = is_scatter_constants(medium->mean_cosine, medium->liu_fraction);
+    tables->scatter =
+        is_scatter_constants(medium->mean_cosine, medium->liu_fraction, medium->rayleigh_fraction);
     return 0;
 }

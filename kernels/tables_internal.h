@@ -22,8 +22,9 @@ typedef struct is_table_builder {
  * const items) that is to point at it, now and after packing. NULL: out of memory. */
 void *is_table_array(is_table_builder *builder, void *pointer, size_t count, size_t size);
 
-/* Of scattering functions with mean cosine g and a share f of the simplified Liu function. */
-ice_scatter_constants is_scatter_constants(double g, double f);
+/* Of scattering functions with mean cosine g, a share f of the simplified Liu function and a share
+ * r of molecular scattering. */
+ice_scatter_constants is_scatter_constants(double g, double f, double r);
 /* Height among the layers that a photon may gain or lose within ICE_CLEAR_RANGE, m. */
 double is_clear_range(const ice_medium *medium);
 

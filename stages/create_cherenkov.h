@@ -54,7 +54,7 @@ ICE_FN ice_photon ice_create_cherenkov(const ice_tables *tables, const ice_emiss
 
     /* min: below threshold there is no cone; such light goes forward instead of becoming NaN. */
     const float cone =
-        ice_min(ice_div(1.0f, emission->beta * ice_phase_index(photon.wavelength)), 1.0f);
+        ice_min(ice_div(1.0f, emission->beta * ice_medium_index(tables, photon.wavelength)), 1.0f);
     const int32_t isotropic = (emission->flags & ICE_EMISSION_ISOTROPIC) != 0;
     const int32_t cherenkov = emission->spectrum == 0;
     const float random_cosine = fmaf(2.0f, ice_uniform(draw.a), -1.0f);

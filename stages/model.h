@@ -80,6 +80,13 @@ typedef struct ice_hole {
     double liu_fraction;         /* f_SL */
 } ice_hole;
 
+/* Optics of a medium at one wavelength. */
+typedef struct ice_spectral_optics {
+    double phase_index, group_index;
+    double scattering; /* geometric coefficient, 1/m, > 0 */
+    double absorption; /* 1/m, > 0 */
+} ice_spectral_optics;
+
 /* Horizontal layers of equal thickness; the lowest and the highest continue without limit. */
 typedef struct ice_medium {
     char *name;          /* for reports: "south-pole-like" or the path it came from */
@@ -93,6 +100,11 @@ typedef struct ice_medium {
     double absorption_b; /* B, nm */
     double mean_cosine;  /* g of the scattering function, in (-1, 1) */
     double liu_fraction; /* f_SL, share of the simplified Liu function, in [0, 1] */
+    /* Instead of the formulas of ice, for water: one for every nanometre from ICE_WAVELENGTH_MIN
+     * to ICE_WAVELENGTH_MAX, linear between; layers then have effective_scattering = (1 - mean_cosine) s and
+     * dust_absorption = a for s and a times these coefficients. NULL: ice */
+    ice_spectral_optics *spectral;
+    double rayleigh_fraction; /* share of molecular scattering (stages/scatter_rayleigh_hg.h) */
     ice_tilt tilt;
     double flow_azimuth; /* of the flow axis of anisotropy and birefringence, rad */
     /* ln K1 (along the flow), ln K2 (horizontally across), ln K3 (vertical) of the absorption

@@ -47,8 +47,36 @@ typedef struct ice_optics {
     float ice;        /* A exp(-B/wl), 1/m */
 } ice_optics;
 
+/* Of a medium that is given by tables over the wavelength: a row for every nanometre. */
+ICE_FN ice_spectral_row ice_spectral_at(const ice_tables *tables, float wavelength)
+{
+    const float position = wavelength - (float)ICE_SPECTRAL_FIRST;
+    const int32_t row = ice_cell(position, ICE_SPECTRAL_ROWS - 2);
+    const float t = position - (float)row;
+    const ice_spectral_row *low = &tables->spectral[row], *high = low + 1;
+    ice_spectral_row at;
+    at.scattering = fmaf(t, high->scattering - low->scattering, low->scattering);
+    at.absorption = fmaf(t, high->absorption - low->absorption, low->absorption);
+    at.phase_index = fmaf(t, high->phase_index - low->phase_index, low->phase_index);
+    at.group_index = fmaf(t, high->group_index - low->group_index, low->group_index);
+    return at;
+}
+
+/* Phase index of the run's medium. */
+ICE_FN float ice_medium_index(const ice_tables *tables, float wavelength)
+{
+    if (tables->features & ICE_HAS_SPECTRAL_OPTICS)
+        return ice_spectral_at(tables, wavelength).phase_index;
+    return ice_phase_index(wavelength);
+}
+
 ICE_FN ice_optics ice_optics_at(const ice_tables *tables, float wavelength)
 {
+    if (tables->features & ICE_HAS_SPECTRAL_OPTICS) {
+        const ice_spectral_row row = ice_spectral_at(tables, wavelength);
+        const ice_optics water = {row.scattering, row.absorption, 0.0f};
+        return water;
+    }
     const float log_ratio = ice_log(wavelength * 0.0025f);
     ice_optics optics;
     optics.scattering = ice_exp(-tables->alpha * log_ratio);

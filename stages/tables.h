@@ -90,9 +90,21 @@ enum {
     ICE_HAS_ABSORPTION_ANISOTROPY = 16,
     ICE_HAS_BIREFRINGENCE = 32,
     ICE_HAS_HOLES = 64,
+    ICE_HAS_SPECTRAL_OPTICS = 128, /* tables by wavelength instead of the formulas of ice */
     ICE_HAS_TILT = ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP,
     ICE_HAS_DIRECTIONS = ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_ABSORPTION_ANISOTROPY
 };
+
+/* Rows of optics by wavelength: the first one's, nm, and one for every nanometre. */
+enum { ICE_SPECTRAL_FIRST = 250, ICE_SPECTRAL_ROWS = 451 };
+
+/* Optics at one wavelength (stages/optics.h). */
+typedef struct ice_spectral_row {
+    ICE_ALIGNED(16)
+    float scattering; /* geometric, 1/m; times the layer's */
+    float absorption; /* 1/m; times the layer's */
+    float phase_index, group_index;
+} ice_spectral_row;
 
 /* A support of a tilt table (stages/tilt.h). */
 typedef struct ice_tilt_node {
@@ -180,6 +192,9 @@ typedef struct ice_scatter_constants {
     float liu_fraction;        /* f_SL */
     float inverse_liu;         /* 1 / f_SL, 0 if f_SL = 0 */
     float inverse_henyey;      /* 1 / (1 - f_SL), 0 if f_SL = 1 */
+    float rayleigh_fraction;
+    float inverse_rayleigh; /* 1 / rayleigh_fraction, 0 if that is 0 */
+    float inverse_rest;     /* 1 / (1 - rayleigh_fraction), 0 if that is 1 */
 } ice_scatter_constants;
 
 /* Hole ice, the same in all columns; all 0 without. */
@@ -213,7 +228,8 @@ typedef struct ice_tables {
     ice_scatter_constants scatter;
 
     /* ice beyond flat layers; what is off has no tables */
-    uint32_t features; /* ICE_HAS_... */
+    uint32_t features;                /* ICE_HAS_... */
+    const ice_spectral_row *spectral; /* [ICE_SPECTRAL_ROWS] */
     ice_tilt_table tilt;
     float flow_x, flow_y;                 /* the horizontal flow axis */
     const ice_anisotropy_row *anisotropy; /* [layer_count] */

@@ -83,6 +83,7 @@ void is_medium_destroy(ice_medium *medium)
         return;
     free(medium->name);
     free(medium->layers);
+    free(medium->spectral);
     is_tilt_free(&medium->tilt);
     free(medium);
 }

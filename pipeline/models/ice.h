@@ -21,15 +21,12 @@ enum {
     IS_ICE_HOLE = 16
 };
 
-/* Those that the stages simulate; the others are loaded and named in warnings. */
-#define IS_ICE_FEATURES_SIMULATED 0U
-
 /* Those that the ice has. */
 unsigned is_medium_features(const ice_medium *medium);
 
 /* Makes the ice that the configuration names (physics.md 4.2-4.4, 13.1, 13.2). Every coefficient
  * is checked: the medium scatters and absorbs at every wavelength of ICE_WAVELENGTH_MIN .. MAX.
- * Features that the configuration switches off are not in it. Files and features that are not
+ * Features that the configuration switches off are not in it. Files that are not
  * simulated are named in `warnings`. All errors are reported together. IS_E_CONFIG, IS_E_MEMORY.
  * The caller owns *out. */
 int is_medium_create(const is_config *config, ice_medium **out, is_ice_factors *factors,

@@ -6,17 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static const struct {
-    unsigned feature;
-    const char *name;
-} features[] = {
-    {IS_ICE_TILT, "ice tilt"},
-    {IS_ICE_SCATTERING_ANISOTROPY, "scattering anisotropy"},
-    {IS_ICE_ABSORPTION_ANISOTROPY, "absorption anisotropy"},
-    {IS_ICE_BIREFRINGENCE, "birefringence"},
-    {IS_ICE_HOLE, "hole ice"},
-};
-
 unsigned is_medium_features(const ice_medium *medium)
 {
     const double *absorption = medium->absorption_anisotropy;
@@ -44,17 +33,11 @@ unsigned is_medium_features(const ice_medium *medium)
 int is_medium_warn(const ice_medium *medium, is_warnings *warnings)
 {
     enum { FAR_OFF = 100 }; /* m, more than any ice is known to tilt (physics.md 14.4) */
-    const unsigned missing = is_medium_features(medium) & ~IS_ICE_FEATURES_SIMULATED;
-    int status = IS_OK;
-    for (size_t i = 0; i < sizeof features / sizeof *features && status == IS_OK; ++i)
-        if (missing & features[i].feature)
-            status = is_warnings_add(warnings, "not simulated yet: %s", features[i].name);
     double low, high;
     is_tilt_range(&medium->tilt, &low, &high);
-    if (status == IS_OK && fmax(-low, high) > FAR_OFF)
-        status =
-            is_warnings_add(warnings, "the tilt shifts layers by up to %.4g m", fmax(-low, high));
-    return status;
+    if (fmax(-low, high) <= FAR_OFF)
+        return IS_OK;
+    return is_warnings_add(warnings, "the tilt shifts layers by up to %.4g m", fmax(-low, high));
 }
 
 void is_ice_switch_off(const is_config *config, ice_medium *properties, is_layer_list *layers)

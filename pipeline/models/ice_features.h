@@ -30,8 +30,7 @@ void is_ice_switch_off(const is_config *config, ice_medium *properties, is_layer
  * (physics.md 4.2, 6.4). A layer may scatter less than nothing afterwards. */
 void is_birefringence_subtract(is_subtraction subtraction, ice_medium *medium);
 
-/* Names what the ice has and this version does not simulate, and what is hardly meant. IS_E_MEMORY.
- */
+/* Names what is hardly meant. IS_E_MEMORY. */
 int is_medium_warn(const ice_medium *medium, is_warnings *warnings);
 
 #endif

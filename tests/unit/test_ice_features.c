@@ -7,6 +7,7 @@
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ICE_PUT_ARRIVAL(sink, arrival)                                                             \
     ((void)(sink), (void)(arrival), 0) /* nothing is met here                                      \
@@ -518,6 +519,52 @@ START_TEST(column_of_ice)
 }
 END_TEST
 
+/* ---- optics by wavelength -------------------------------------------------------------------- */
+
+START_TEST(optics_by_wavelength)
+{
+    stage_world world = stage_world_create(world_medium_uniform(10.0, 0.9, 0.0, 1.0),
+                                           world_detector_far(), world_light_line(400.0));
+    ice_medium *medium = world.medium;
+    medium->layers[0].effective_scattering = 1.0 - medium->mean_cosine;
+    medium->layers[0].dust_absorption = 1.0;
+    medium->spectral = calloc(ICE_SPECTRAL_ROWS, sizeof *medium->spectral);
+    ck_assert_ptr_nonnull(medium->spectral);
+    for (int i = 0; i < ICE_SPECTRAL_ROWS; ++i)
+        medium->spectral[i] = (ice_spectral_optics){.phase_index = 1.4 - 1e-4 * i,
+                                                    .group_index = 1.45 - 2e-4 * i,
+                                                    .scattering = 0.02 + 1e-4 * i,
+                                                    .absorption = 0.1 - 1e-4 * i};
+    const ice_tables *tables = stage_world_tables(&world);
+    for (double wavelength = ICE_WAVELENGTH_MIN; wavelength <= ICE_WAVELENGTH_MAX;
+         wavelength += 0.37) {
+        const double i = wavelength - ICE_WAVELENGTH_MIN;
+        const ice_optics optics = ice_optics_at(tables, (float)wavelength);
+        const ice_layer_row *row = &tables->layers[0];
+        ck_assert_double_eq_tol(ice_scattering(optics, row->scattering, row->bubbles),
+                                0.02 + 1e-4 * i, 1e-6);
+        ck_assert_double_eq_tol(ice_absorption(optics, row->dust, row->ice), 0.1 - 1e-4 * i, 1e-6);
+        ck_assert_double_eq_tol(ice_medium_index(tables, (float)wavelength), 1.4 - 1e-4 * i, 1e-6);
+    }
+    /* Light of 400 nm flies with that group index, and leaves on that cone. */
+    const ice_emission step = {.dx = 1.0f, .beta = 1.0f, .photons = 1};
+    const ice_photon photon = ice_create_cherenkov(tables, &step, 0, 0);
+    ck_assert_double_eq_tol(photon.dx, 1.0 / 1.385, 1e-6);
+    const ice_arrival arrival = {.path = 100.0f, .wavelength = 400.0f};
+    ck_assert_double_eq_tol(is_arrival_delay(tables, &step, &arrival),
+                            100.0 * 1.42 / ICE_LIGHT_SPEED, 1e-3);
+
+    medium->spectral[17].absorption = 0.0;
+    is_tables *none = NULL;
+    char why[256] = "";
+    ck_assert_int_ne(is_tables_create(medium, world.detector, world.light, &world.options, &none,
+                                      why, sizeof why),
+                     0);
+    ck_assert_ptr_nonnull(strstr(why, "267 nm"));
+    stage_world_destroy(&world);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ice features");
@@ -538,6 +585,7 @@ int main(void)
     tcase_add_test(all, moments_per_metre);
     tcase_add_test(all, worked_crossings);
     tcase_add_test(all, column_of_ice);
+    tcase_add_test(all, optics_by_wavelength);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -108,6 +108,44 @@ START_TEST(distributions_and_moments)
 }
 END_TEST
 
+/* Water: molecules with density 1 + 0.835 cos^2, particles by Henyey-Greenstein. */
+START_TEST(molecules_and_particles)
+{
+    const double b = 0.835, norm = 2.0 * (1.0 + b / 3.0);
+    for (int fraction = 0; fraction <= 4; ++fraction) {
+        const double r = 0.25 * fraction;
+        ice_medium *medium = world_medium_uniform(2.5, 0.924, 0.0, 100.0);
+        medium->rayleigh_fraction = r;
+        stage_world world =
+            stage_world_create(medium, world_detector_far(), world_light_line(400.0));
+        const ice_scatter_constants constants = stage_world_tables(&world)->scatter;
+        const size_t count = sample();
+        double first = 0.0, second = 0.0, below = 0.0;
+        for (size_t i = 0; i < count; ++i) {
+            const double u = ((double)i + 0.5) / (double)count;
+            const double c = cosine(ICE_scatter_rayleigh_hg, &constants, u);
+            first += c / (double)count;
+            second += c * c / (double)count;
+            below += (c <= -0.5) / (double)count;
+        }
+        const double g = 0.924, half = -0.5;
+        const double molecules = (half + b * half * half * half / 3.0 + 0.5 * norm) / norm;
+        const double particles = (1 - g * g) / (2 * g) * (1 / sqrt(1 + g * g + g) - 1 / (1 + g));
+        ck_assert_double_eq_tol(first, (1 - r) * g, 2.0 * tolerance());
+        ck_assert_double_eq_tol(
+            second, r * (1.0 / 3.0 + b / 5.0) / (1.0 + b / 3.0) + (1 - r) * (1 + 2 * g * g) / 3.0,
+            2.0 * tolerance());
+        ck_assert_double_eq_tol(below, r * molecules + (1 - r) * particles, 2.0 * tolerance());
+        stage_world_destroy(&world);
+    }
+    /* Every number against the cubic that it solves. */
+    for (int i = 0; i <= 100000; ++i) {
+        const double u = i / 100000.0, c = 1.0 - (double)ice_rayleigh((float)u);
+        ck_assert_double_eq_tol((c + b * c * c * c / 3.0 + 0.5 * norm) / norm, (float)u, 3e-7);
+    }
+}
+END_TEST
+
 START_TEST(mean_cosine_is_g)
 {
     static const double values[] = {-0.9, -0.3, 0.0, 0.2, 0.5, 0.8, 0.9, 0.94, 0.99};
@@ -249,6 +287,7 @@ int main(void)
     tcase_set_timeout(all, 600);
     tcase_add_test(all, quantiles);
     tcase_add_test(all, distributions_and_moments);
+    tcase_add_test(all, molecules_and_particles);
     tcase_add_test(all, mean_cosine_is_g);
     tcase_add_test(all, random_numbers_of_all_sizes);
     tcase_add_test(all, ends);

@@ -1,0 +1,41 @@
+/* scatter: rayleigh-hg. Molecules with a given probability, particles else: water.
+ *
+ * Molecular (Einstein-Smoluchowski) scattering has a density proportional to 1 + b cos^2, b = 0.835
+ * for water (Morel, in Optical Aspects of Oceanography, Academic Press 1974); particles follow
+ * Henyey-Greenstein.
+ */
+#ifndef ICE_SCATTER_RAYLEIGH_HG_H
+#define ICE_SCATTER_RAYLEIGH_HG_H
+
+#include "stages/scatter_hg.h"
+
+#define ICE_RAYLEIGH_B 0.835f
+
+/* 1 - cos of molecular scattering; u in [0, 1]. The distribution's inverse is the real root of
+ * c^3 + 3 p c = 2 q with p = 1 / b and 2 q = (2 u - 1) (3 + b) / b (Cardano); it is odd in q. */
+ICE_FN float ice_rayleigh(float u)
+{
+    const float p = 1.0f / ICE_RAYLEIGH_B;
+    const float q = (u - 0.5f) * ((3.0f + ICE_RAYLEIGH_B) / ICE_RAYLEIGH_B);
+    const float sum = fabsf(q) + ice_sqrt(fmaf(q, q, p * p * p));
+    const float root = ice_exp(ice_log(sum) * 0.33333334f);
+    const float cosine = ice_min(root - ice_div(p, root), 1.0f);
+    return 1.0f - ice_with_sign_of(ice_max(cosine, 0.0f), q);
+}
+
+/* 1 - cos; u in (0, 1]. */
+ICE_FN float ice_scatter_rayleigh_hg(const ice_scatter_constants *constants, float u)
+{
+    const float f = constants->rayleigh_fraction;
+    const int32_t molecule = u <= f;
+    /* Both are computed: lanes of one warp or vector take both ways nearly always. */
+    const float from_molecule = ice_rayleigh(ice_min(u * constants->inverse_rayleigh, 1.0f));
+    const float from_particle =
+        ice_henyey_greenstein(constants, molecule ? 0.0f : (u - f) * constants->inverse_rest);
+    return molecule ? from_molecule : from_particle;
+}
+
+/* For `icestream stages`: what the user may set, separated by blanks. */
+#define ICE_PARAMETERS_scatter_rayleigh_hg "ice.file"
+
+#endif
