@@ -18,11 +18,13 @@
  *   block 1 + k        bounce k:  a scattering depth of segment k, b scattering angle,
  *                                 c scattering azimuth, d unused
  *   0x40000000 + k     deflection along segment k (stages/birefringence.h)
- *   from 0x80000000    reserved for detection
+ *   from 0x80000000    detection: a decides about a hit, ice_detection_block() (stages/detection.h)
+ *                                 says in which block
  */
 #define ICE_BLOCK_CREATE 0u
 #define ICE_BLOCK_BOUNCE 1u
 #define ICE_BLOCK_BEND   0x40000000u
+#define ICE_BLOCK_DETECT 0x80000000u
 
 typedef struct ice_block {
     uint32_t a, b, c, d;

@@ -30,6 +30,9 @@ CHOICES(ice_models, "south-pole-like", "uniform")
 CHOICES(tilt_outsides, "linear", "clamp")                   /* ice.tilt_clamp */
 CHOICES(subtractions, "auto", "constant", "scaled", "none") /* is_subtraction */
 CHOICES(layouts, "hex86")
+CHOICES(contents, "auto", "photons", "pe", "both") /* is_hit_content */
+CHOICES(angulars, "auto", "standard", "none")
+CHOICES(autos, "auto", "none")
 CHOICES(acceptances, "auto", "standard", "none")
 
 static const char *schedules(const char *path, size_t index)
@@ -129,6 +132,8 @@ static const is_schema_field fields[] = {
      .least = 4000, .most = 1000000000000, .fallback = "1 GB",
      .help = "size of a message of a client"},
     A_PATH(sink.directory, NULL, "hits/", NULL, "folder for hit files; \"-\" is standard output"),
+    CHOICE(sink.hits, sink.hits, contents, "auto",
+           "what hit files carry; auto: pe with stages.detect: pe, else photons"),
     {.path = "sink.rotate", .type = IS_SCHEMA_UNSIGNED, AT(sink.rotate), .least = 1,
      .most = 1000000000000, .word = "off", .fallback = "off",
      .help = "hits after which a hit file for many step files ends; off: one for each"},
@@ -177,9 +182,28 @@ static const is_schema_field fields[] = {
     BOOL(detector.dense, "false", "hex86 with modules of high efficiency on strings 79 to 86"),
     CUSTOM(detector.excluded, is_config_excluded, "[]",
            "modules that absorb without a hit"),
+    A_PATH(detector.angular_acceptance, angulars, "auto", NULL,
+           "of modules by direction, a file like as.dat; auto: as.dat of ice.directory if it is "
+           "there, else standard"),
+    CUSTOM(detector.angular_polynomial, is_config_angular, "[]",
+           "the same in numbers, instead of a file"),
+    A_PATH(detector.efficiencies, autos, "auto", NULL,
+           "of single modules, a file like eff-f2k; auto, here and below: that of ice.directory if "
+           "it is there and stages.detect is pe"),
+    A_PATH(detector.axes, autos, "auto", NULL, "of tilted modules, a file like cx.dat"),
+    A_PATH(detector.cables, autos, "auto", NULL, "that shadow modules, a file like dx.dat"),
+    A_PATH(detector.voltages, autos, "auto", NULL,
+           "which modules are on, a file like hvs-f2k"),
+    NUMBER(detector.cable_radius, 0, 1, "0.023", "m", "of a cable"),
+    {.path = "detector.cable_length", .type = IS_SCHEMA_NUMBER, AT(detector.cable_length),
+     .low = 0.01, .high = 10000, .word = "endless", .word_value = INFINITY, .fallback = "endless",
+     .unit = "m", .help = "of a cable, half of it below the module's centre"},
     A_PATH(light.acceptance, acceptances, "auto", NULL,
            "of modules by wavelength, thins Cherenkov light; auto: wv.dat of ice.directory if it "
            "is there, else standard"),
+    A_PATH(light.high_efficiency, autos, "auto", NULL,
+           "acceptance of high-efficiency modules over that of others by wavelength, a file like "
+           "wv.rde"),
     CUSTOM(light.spectra, is_config_spectra, "[]",
            "spectra of the run, numbered from 7"),
     VARIANT(stages.create, IS_STAGE_CREATE, "cherenkov", "makes photons from steps"),
@@ -188,6 +212,8 @@ static const is_schema_field fields[] = {
     VARIANT(stages.scatter, IS_STAGE_SCATTER, "hg-sl", "turns the photon"),
     {.path = "stages.compact", .type = IS_SCHEMA_NAME, AT(stages.compact), .choice = variants,
      .growing = true, .fallback = "partition", .help = "closes the gaps of ended photons"},
+    {.path = "stages.detect", .type = IS_SCHEMA_NAME, AT(stages.detect), .choice = variants,
+     .growing = true, .fallback = "none", .help = "pe: decides which hits are photo-electrons"},
     CHOICE(graph.schedule, graph.schedule, schedules, "auto",
            "how stages are composed; auto: the fastest"),
     WHOLE_OR_AUTO(graph.pool, 16, 1U << 28, "photon slots of a graph"),
@@ -333,8 +359,24 @@ static int check_source_keys(const is_config *config, is_error *error)
     return status;
 }
 
+const char *is_content_name(is_hit_content content)
+{
+    return contents(NULL, content);
+}
+
+is_hit_content is_config_content(const is_config *config)
+{
+    if (config->sink.hits != IS_CONTENT_AUTO)
+        return config->sink.hits;
+    return strcmp(config->stages.detect, "none") == 0 ? IS_CONTENT_PHOTONS : IS_CONTENT_PE;
+}
+
 static int check_sink(const is_config *config, is_error *error)
 {
+    if (config->sink.hits > IS_CONTENT_PHOTONS && strcmp(config->stages.detect, "none") == 0)
+        return contradiction(config, "sink.hits", "stages.detect", error,
+                             "'%s' needs stages.detect: pe, and it is none",
+                             contents(NULL, config->sink.hits));
     if (config->sink.rotate != 0 && strcmp(config->sink.directory, "-") == 0)
         return contradiction(config, "sink.rotate", "sink.directory", error,
                              "is for files, and sink.directory is \"-\"");
@@ -360,6 +402,11 @@ static int check_models(const is_config *config, is_error *error)
         status = contradiction(config, "ice.birefringence_subtraction", "ice.birefringence", error,
                                "found %s, and ice.birefringence is false: nothing is subtracted",
                                subtractions(NULL, subtraction));
+    if (config->detector.angular_count > 0 &&
+        strcmp(config->detector.angular_acceptance, "auto") != 0)
+        status =
+            contradiction(config, "detector.angular_polynomial", "detector.angular_acceptance",
+                          error, "stands instead of detector.angular_acceptance, which is given");
     if (config->detector.jitter && !config->detector.layout)
         status = contradiction(config, "detector.jitter", "detector.file", error,
                                "is for layout: hex86, and detector.file is given");

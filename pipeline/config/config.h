@@ -20,7 +20,7 @@ typedef enum is_backend {
     IS_BACKEND_CUDA_CPU /* GPUs and the CPU side by side */
 } is_backend;
 
-enum { IS_CONFIG_GPUS = 64 };
+enum { IS_CONFIG_GPUS = 64, IS_CONFIG_ANGULAR = 17 };
 
 /* Where a run goes on when its GPU fails. */
 typedef enum is_fallback { IS_FALLBACK_NONE, IS_FALLBACK_CPU } is_fallback;
@@ -35,6 +35,14 @@ typedef enum is_subtraction {
     IS_SUBTRACTION_SCALED,   /* r_A s_eff at 400 nm, elsewhere as dust */
     IS_SUBTRACTION_NONE
 } is_subtraction;
+
+/* What hit files carry. */
+typedef enum is_hit_content {
+    IS_CONTENT_AUTO, /* of sink.hits only: what stages.detect makes */
+    IS_CONTENT_PHOTONS,
+    IS_CONTENT_PE,
+    IS_CONTENT_BOTH
+} is_hit_content;
 
 typedef enum is_workload_kind {
     IS_WORKLOAD_POINT,
@@ -84,6 +92,7 @@ struct is_config {
 
     struct {
         char *directory;      /* sink.directory: hits/; "-": standard output */
+        is_hit_content hits;  /* sink.hits: auto | photons | pe | both */
         uint64_t rotate;      /* sink.rotate: 0, off; or hits, 1 .. 1e12 */
         char *quarantine;     /* sink.quarantine: NULL, quarantine in sink.directory */
         char *journal;        /* sink.journal: NULL, run.journal in sink.directory */
@@ -135,11 +144,25 @@ struct is_config {
         bool dense;                /* detector.dense: false, hex86 only */
         is_module_label *excluded; /* detector.excluded: [], list of [string, module] */
         size_t excluded_count;
+        /* auto: the file of ice.directory; but for the first only with stages.detect: pe */
+        char *angular_acceptance; /* detector.angular_acceptance: auto | standard | none | a file
+                                     like as.dat; auto without such a file: standard */
+        double angular_polynomial[IS_CONFIG_ANGULAR]; /* detector.angular_polynomial: [], or the
+                                                         maximum and coefficients */
+        size_t angular_count;
+        char *efficiencies;  /* detector.efficiencies: auto | none | a file like eff-f2k */
+        char *axes;          /* detector.axes: auto | none | a file like cx.dat */
+        char *cables;        /* detector.cables: auto | none | a file like dx.dat */
+        char *voltages;      /* detector.voltages: auto | none | a file like hvs-f2k */
+        double cable_radius; /* detector.cable_radius: 0.023 m, 0 .. 1 */
+        double cable_length; /* detector.cable_length: endless (INFINITY) or 0.01 .. 10000 m */
     } detector;
 
     struct {
-        char *acceptance; /* light.acceptance: auto | standard | none | a file like wv.dat;
-                             auto: wv.dat of ice.directory if it is there, else standard */
+        char *acceptance;      /* light.acceptance: auto | standard | none | a file like wv.dat;
+                                  auto: wv.dat of ice.directory if it is there, else standard */
+        char *high_efficiency; /* light.high_efficiency: auto | none | a file like wv.rde; auto as
+                                  for detector.efficiencies */
         is_spectrum_config *spectra; /* light.spectra: [], further spectra numbered from 7:
                                         {line: 400} or {file: laser.txt} */
         size_t spectrum_count;
@@ -152,6 +175,7 @@ struct is_config {
         char *collide;   /* string-grid | cell-grid | brute-force */
         char *scatter;   /* hg-sl | hg | sl | isotropic */
         char *compact;   /* partition */
+        char *detect;    /* none | pe */
         char *custom[IS_STAGES]; /* paths of the user's stage headers; NULL: a variant by name */
     } stages;
 
@@ -192,6 +216,11 @@ struct is_config {
 
 /* What stages.create, .propagate, .collide and .scatter are where a header was given. */
 #define IS_CONFIG_CUSTOM "custom"
+
+/* Its word in configurations and files. */
+const char *is_content_name(is_hit_content content);
+/* What hit files carry: never IS_CONTENT_AUTO. */
+is_hit_content is_config_content(const is_config *config);
 
 /* The k-th of the keys whose values are only for a GPU ("graph.lanes") and are not the default:
  * they are errors where photons go through a CPU. NULL: no more. */

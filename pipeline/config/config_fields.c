@@ -138,6 +138,50 @@ const is_schema_custom is_config_excluded = {.expected = "a list of [string, mod
                                              .print = print_excluded,
                                              .clear = clear_excluded};
 
+/* ---- detector.angular_polynomial ------------------------------------------------------------- */
+
+static void clear_angular(void *target)
+{
+    is_config *config = target;
+    config->detector.angular_count = 0;
+}
+
+static int read_angular(const is_yaml_node *node, void *target, is_error *error)
+{
+    is_config *config = target;
+    double numbers[IS_CONFIG_ANGULAR] = {0};
+    if (node->kind != IS_YAML_LIST || node->count == 1 || node->count > IS_CONFIG_ANGULAR)
+        return unexpected(node, "detector.angular_polynomial", &is_config_angular, error);
+    int status = IS_OK;
+    for (size_t i = 0; i < node->count; ++i) {
+        int result = is_schema_number(node->items[i], "detector.angular_polynomial", -1e6, 1e6,
+                                      &numbers[i], error);
+        status = status ? status : result;
+    }
+    if (status == IS_OK) {
+        memcpy(config->detector.angular_polynomial, numbers, sizeof numbers);
+        config->detector.angular_count = node->count;
+    }
+    return status;
+}
+
+static void print_angular(const void *target, FILE *out)
+{
+    const is_config *config = target;
+    fputc('[', out);
+    for (size_t i = 0; i < config->detector.angular_count; ++i) {
+        fputs(i ? ", " : "", out);
+        is_schema_print_number(config->detector.angular_polynomial[i], out);
+    }
+    fputc(']', out);
+}
+
+const is_schema_custom is_config_angular = {
+    .expected = "a list of the maximum and 1 to 16 coefficients, or []",
+    .read = read_angular,
+    .print = print_angular,
+    .clear = clear_angular};
+
 /* ---- light.spectra -------------------------------------------------------------------------- */
 
 static const is_schema_field spectrum_fields[] = {

@@ -10,6 +10,7 @@ enum { IS_CONFIG_FIRST_SPECTRUM = 7, IS_CONFIG_SPECTRA_MAX = 256 - IS_CONFIG_FIR
 /* The targets are struct is_config. */
 extern const is_schema_custom is_config_index;     /* device.index */
 extern const is_schema_custom is_config_excluded;  /* detector.excluded */
+extern const is_schema_custom is_config_angular;   /* detector.angular_polynomial */
 extern const is_schema_custom is_config_spectra;   /* light.spectra */
 extern const is_schema_custom is_config_direction; /* workload.direction */
 extern const is_schema_custom is_config_command;   /* sink.command */

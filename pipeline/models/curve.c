@@ -53,6 +53,13 @@ double is_curve_at(const is_curve *curve, double x)
     return curve->y[low] + share * (curve->y[low + 1] - curve->y[low]);
 }
 
+double is_curve_at_or_end(const is_curve *curve, double x)
+{
+    if (curve->count == 0)
+        return 0;
+    return is_curve_at(curve, fmin(fmax(x, curve->x[0]), curve->x[curve->count - 1]));
+}
+
 double is_curve_integral(const is_curve *curve)
 {
     double sum = 0;
@@ -117,6 +124,29 @@ int is_curve_read_density(const is_text *text, is_curve *out, is_error *error)
         is_text_fault(&reader, 0, 0, "found one point, expected at least two");
     if (reader.faults == 0 && status == IS_OK && !(is_curve_integral(out) > 0))
         is_text_fault(&reader, 0, 0, "density: found nothing but zeros, expected some light");
+    if (status == IS_OK && reader.faults > 0)
+        status = IS_E_CONFIG;
+    return finish(text, status, &table, out, error);
+}
+
+int is_curve_read_ratio(const is_text *text, is_curve *out, is_error *error)
+{
+    is_number_table table;
+    *out = (is_curve){0};
+    int status =
+        is_number_table_read(text, 2, 2, POINTS_MAX, "2: wavelength (nm) and ratio", &table, error);
+    if (status != IS_OK)
+        return status;
+    is_text_reader reader = is_text_open(text, ' ', error);
+    for (size_t i = 0; i < table.rows; ++i) {
+        double ratio = is_number_row(&table, i)[1];
+        check_wavelength(&reader, &table, i, 0);
+        if (!(ratio > 0 && ratio <= 100))
+            is_text_fault(&reader, table.lines[i], 0,
+                          "ratio: found %.10g, expected more than 0, at most 100", ratio);
+        if (reader.faults == 0 && status == IS_OK)
+            status = is_curve_add(out, is_number_row(&table, i)[0], ratio);
+    }
     if (status == IS_OK && reader.faults > 0)
         status = IS_E_CONFIG;
     return finish(text, status, &table, out, error);

@@ -1,4 +1,5 @@
 /* What `icestream validate` says about the models. */
+#include "pipeline/models/angular.h"
 #include "pipeline/models/ice_features.h"
 #include "pipeline/models/ice_tilt.h"
 #include "pipeline/models/models.h"
@@ -136,6 +137,36 @@ static void describe_detector(const ice_detector *detector, FILE *out)
         fprintf(out, "  nearest  %.6g m between the two closest centres\n", closest);
 }
 
+static void describe_detection(const ice_detector *detector, const is_detection *detection,
+                               FILE *out)
+{
+    const ice_angular *angular = &detector->angular;
+    size_t efficient = 0, cables = 0, tilted = 0, off = 0;
+    if (!detection)
+        return;
+    for (size_t i = 0; i < detector->module_count; ++i) {
+        const ice_module *module = &detector->modules[i];
+        efficient += module->efficiency != 1 || module->acceptance > 0;
+        cables += module->has_cable;
+        tilted += module->back[0] != 0 || module->back[1] != 0 || module->back[2] != 0;
+        off += module->is_off;
+    }
+    fprintf(out, "  detect   photo-electrons; hit files carry %s\n",
+            detection->content == IS_CONTENT_PE        ? "those alone"
+            : detection->content == IS_CONTENT_PHOTONS ? "all photons alike"
+                                                       : "all photons, those marked by pmt 0");
+    if (angular->has_edge)
+        fprintf(out, "  angles   light that arrives beyond a cosine of %.6g, mean %.6g\n",
+                angular->edge, is_angular_mean(angular));
+    else
+        fprintf(out, "  angles   acceptance of maximum %.6g, mean %.6g\n", angular->maximum,
+                is_angular_mean(angular));
+    fprintf(out,
+            "  differ   %zu modules in efficiency, %zu have a cable, %zu an axis of their own, "
+            "%zu are off\n",
+            efficient, cables, tilted, off);
+}
+
 static void describe_light(const ice_light *light, FILE *out)
 {
     const ice_spectrum *cherenkov = &light->spectra[0];
@@ -157,6 +188,7 @@ void is_models_describe(const is_models *models, FILE *out)
 {
     describe_medium(models->medium, out);
     describe_detector(models->detector, out);
+    describe_detection(models->detector, models->detection, out);
     describe_light(models->light, out);
     fprintf(out, "digests    ice %s\n           detector %s\n           light %s\n",
             models->ice_digest, models->detector_digest, models->light_digest);

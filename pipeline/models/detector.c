@@ -3,6 +3,7 @@
 #include "pipeline/error.h"
 #include "pipeline/models/module_grid.h"
 #include "pipeline/models/module_list.h"
+#include "pipeline/models/sensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +25,7 @@ static int compare_labels(const void *a, const void *b)
     return left->line < right->line ? -1 : left->line > right->line;
 }
 
-/* The module of this label in a sorted list, or NULL. */
-static ice_module *find_label(const ice_detector *detector, is_module_label label)
+ice_module *is_detector_find(const ice_detector *detector, is_module_label label)
 {
     uint32_t wanted = (uint32_t)label.string << 16 | label.module;
     size_t low = 0, high = detector->module_count;
@@ -108,7 +108,7 @@ static int mark_excluded(const is_config *config, ice_detector *detector, is_err
     int status = IS_OK;
     for (size_t i = 0; i < config->detector.excluded_count; ++i) {
         is_module_label label = config->detector.excluded[i];
-        ice_module *module = find_label(detector, label);
+        ice_module *module = is_detector_find(detector, label);
         char place[512];
         if (module)
             module->absorbs = true;
@@ -211,6 +211,9 @@ int is_detector_create(const is_config *config, ice_detector **out, is_warnings 
         status = check_overlaps(config, &list, detector->modules, error);
     int result = mark_excluded(config, detector, error);
     status = status ? status : result;
+    /* Which module a label means has to be clear. */
+    if (status == IS_OK)
+        status = is_sensors_create(config, detector, warnings, error);
     is_module_list_free(&list);
     if (status == IS_OK && config->detector.excluded_count >= detector->module_count) {
         bool records = false;
@@ -239,11 +242,22 @@ void is_detector_destroy(ice_detector *detector)
     free(detector);
 }
 
+void is_detector_efficiencies(const ice_detector *detector, double largest[ICE_ACCEPTANCES])
+{
+    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k)
+        largest[k] = 0;
+    for (size_t i = 0; i < detector->module_count; ++i) {
+        const ice_module *module = &detector->modules[i];
+        if (!module->absorbs && !module->is_off && module->efficiency > largest[module->acceptance])
+            largest[module->acceptance] = module->efficiency;
+    }
+}
+
 double is_detector_efficiency(const ice_detector *detector)
 {
-    double largest = 0;
-    for (size_t i = 0; i < detector->module_count; ++i)
-        if (!detector->modules[i].absorbs && detector->modules[i].efficiency > largest)
-            largest = detector->modules[i].efficiency;
+    double by_acceptance[ICE_ACCEPTANCES], largest = 0;
+    is_detector_efficiencies(detector, by_acceptance);
+    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k)
+        largest = by_acceptance[k] > largest ? by_acceptance[k] : largest;
     return largest > 0 ? largest : 1;
 }

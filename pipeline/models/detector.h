@@ -6,8 +6,9 @@
 #include "pipeline/models/warnings.h"
 #include "stages/model.h"
 
-/* Makes the detector that the configuration names, its modules sorted by (string, module), so that
- * the same modules are the same detector in whatever order their file lists them. Checked: labels
+/* Makes the detector that the configuration names and what its modules detect (sensors.h), modules
+ * sorted by (string, module), so that the same modules are the same detector in whatever order
+ * their file lists them. Checked: labels
  * unique, coordinates within 10 km, no two modules overlapping, excluded labels exist; all errors
  * together. IS_E_CONFIG, IS_E_MEMORY. The caller owns *out. */
 int is_detector_create(const is_config *config, ice_detector **out, is_warnings *warnings,
@@ -15,7 +16,10 @@ int is_detector_create(const is_config *config, ice_detector **out, is_warnings 
 /* Accepts NULL. */
 void is_detector_destroy(ice_detector *detector);
 
-/* The largest efficiency among the modules that record light; 1 where none does. */
+/* The largest efficiency among the modules of any acceptance that record light; 1 where none does.
+ */
 double is_detector_efficiency(const ice_detector *detector);
+/* The same by acceptance; 0 for one that no such module has. All of them 0: none records light. */
+void is_detector_efficiencies(const ice_detector *detector, double largest[ICE_ACCEPTANCES]);
 
 #endif

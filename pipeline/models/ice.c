@@ -55,7 +55,7 @@ int is_medium_create(const is_config *config, ice_medium **out, is_ice_factors *
     char place[512];
     int status;
     *out = NULL;
-    *factors = (is_ice_factors){.efficiency = 1, .angular_maximum = 0.68};
+    *factors = (is_ice_factors){.efficiency = 1};
     if (config->ice.directory)
         status = is_medium_from_ppc(config, out, factors, warnings, error);
     else if (config->ice.file)

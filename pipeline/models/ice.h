@@ -8,8 +8,7 @@
 
 /* What an ice folder says about the light rather than the ice. */
 typedef struct is_ice_factors {
-    double efficiency;      /* of all modules (cfg.txt, second number); 1 where there is no file */
-    double angular_maximum; /* pk, of the angular acceptance (as.dat); 0.68 where there is none */
+    double efficiency; /* of all modules (cfg.txt, second number); 1 where there is no file */
 } is_ice_factors;
 
 /* What ice may have beyond flat layers that look alike in all directions, as bits. */

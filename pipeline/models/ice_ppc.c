@@ -16,11 +16,6 @@
 static const struct {
     const char *name, *feature;
 } later_files[] = {
-    {"dx.dat", "cable shadow"},
-    {"cx.dat", "module tilt"},
-    {"eff-f2k", "module efficiencies"},
-    {"hvs-f2k", "modules without high voltage"},
-    {"wv.rde", "high-efficiency modules' wavelength acceptance"},
     {"om.conf", "other sensors"},
     {"om.map", "other sensors"},
 };
@@ -169,28 +164,6 @@ static int read_bubbles(ppc_folder *folder, const is_text *text, void *target)
         memcpy(model->bubbles, table.values, sizeof model->bubbles);
     is_number_table_free(&table);
     return status;
-}
-
-/* Only the first number counts here: the maximum, or 0 for a sharp edge on the module's surface,
- * whose maximum is 1 (physics.md 8.5). */
-static int read_angular_acceptance(ppc_folder *folder, const is_text *text, void *target)
-{
-    ppc_model *model = target;
-    is_text_reader reader = is_text_open(text, ' ', folder->error);
-    is_line line;
-    double maximum;
-    if (!is_text_next(&reader, &line))
-        return is_text_fault(&reader, 0, 0, "found no number, expected the maximum first");
-    if (!is_text_number(&reader, &line, 0, "maximum", &maximum))
-        return IS_E_CONFIG;
-    if (!(maximum >= 0 && maximum <= 10))
-        return is_text_fault(&reader, line.number, line.fields[0].column,
-                             "maximum: found %.10g, expected 0 .. 10", maximum);
-    model->factors->angular_maximum = maximum > 0 ? maximum : 1;
-    return is_warnings_add(folder->warnings,
-                           "not simulated yet: as.dat (angular acceptance; its maximum %g scales "
-                           "the light)",
-                           model->factors->angular_maximum);
 }
 
 /* Newer models say in this file how their tables are meant, as numbers that ppc knows. */
@@ -378,7 +351,6 @@ int is_medium_from_ppc(const is_config *config, ice_medium **out, is_ice_factors
     read_file(&folder, "icemodel.par", true, read_parameters, &model);
     read_file(&folder, "cfg.txt", true, read_settings, &model);
     read_file(&folder, "icemodel.bbl", false, read_bubbles, &model);
-    read_file(&folder, "as.dat", false, read_angular_acceptance, &model);
     read_file(&folder, "version", false, read_version, &model);
     if (config->ice.subtraction != IS_SUBTRACTION_AUTO)
         model.subtraction = config->ice.subtraction;

@@ -3,6 +3,7 @@
 #include "pipeline/error.h"
 #include "pipeline/models/curve.h"
 #include "pipeline/models/detector.h"
+#include "pipeline/models/sensors.h"
 #include "stages/optics.h"
 
 #include <errno.h>
@@ -56,7 +57,8 @@ double is_standard_acceptance(double wavelength)
 typedef struct light_builder {
     const is_config *config;
     ice_light *light;
-    is_curve bias; /* without points: 1 everywhere */
+    is_curve bias;  /* without points: 1 everywhere */
+    is_curve ratio; /* of the high-efficiency acceptance to the standard one; no points: 1 */
     is_error *error;
     char place[512]; /* of light.acceptance */
 } light_builder;
@@ -250,6 +252,67 @@ static int make_bias(light_builder *builder)
     return result;
 }
 
+/* ---- modules that differ -----------------------------------------------------------------------
+ */
+
+static int read_ratio(light_builder *builder)
+{
+    const is_config *config = builder->config;
+    const char *value = config->light.high_efficiency;
+    char *path;
+    is_text text;
+    if (strcmp(value, "auto") == 0 && !is_detecting(config))
+        return IS_OK;
+    int status = is_model_file(config, value, "wv.rde", &path, builder->error);
+    if (status != IS_OK || !path)
+        return status;
+    status = is_text_read(path, &text, builder->error);
+    if (status == IS_OK) {
+        status = is_curve_read_ratio(&text, &builder->ratio, builder->error);
+        is_text_free(&text);
+    }
+    free(path);
+    return status;
+}
+
+static double ratio_at(const light_builder *builder, size_t acceptance, double wavelength)
+{
+    return acceptance > 0 && builder->ratio.count > 0
+               ? is_curve_at_or_end(&builder->ratio, wavelength)
+               : 1;
+}
+
+/* The acceptance in the builder's bias becomes the bias: `best`, which is that of the best
+ * direction, times the acceptance of whatever module sees most at a wavelength, over F^2. What
+ * single modules see of it goes to the light. */
+static int finish_bias(light_builder *builder, const ice_detector *detector, double best)
+{
+    ice_light *light = builder->light;
+    is_curve *bias = &builder->bias;
+    const double area = detector->oversize * detector->oversize, factor = best / area;
+    double efficiencies[ICE_ACCEPTANCES];
+    is_detector_efficiencies(detector, efficiencies);
+    light->flat_acceptance = factor;
+    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
+        light->acceptances[k] = calloc(bias->count + 1, sizeof(double));
+        if (!light->acceptances[k])
+            return no_memory(builder);
+        for (size_t i = 0; i < bias->count; ++i)
+            light->acceptances[k][i] = bias->y[i] * factor * ratio_at(builder, k, bias->x[i]);
+    }
+    if (builder->ratio.count == 0 || efficiencies[1] == 0) {
+        is_curve_scale(bias, best * is_detector_efficiency(detector) / area);
+        return IS_OK;
+    }
+    for (size_t i = 0; i < bias->count; ++i) {
+        double most = 0;
+        for (size_t k = 0; k < ICE_ACCEPTANCES; ++k)
+            most = fmax(most, efficiencies[k] * ratio_at(builder, k, bias->x[i]));
+        bias->y[i] *= factor * most;
+    }
+    return IS_OK;
+}
+
 /* ---- spectra --------------------------------------------------------------------------------- */
 
 static int add_cherenkov(light_builder *builder)
@@ -327,9 +390,11 @@ static int build(light_builder *builder, const is_ice_factors *factors,
     int status = make_bias(builder);
     if (status != IS_OK)
         return status;
-    is_curve_scale(&builder->bias, factors->angular_maximum * factors->efficiency *
-                                       is_detector_efficiency(detector) /
-                                       (detector->oversize * detector->oversize));
+    status = read_ratio(builder);
+    if (status == IS_OK)
+        status = finish_bias(builder, detector, detector->angular.maximum * factors->efficiency);
+    if (status != IS_OK)
+        return status;
     light->count = IS_SPECTRA_BUILT_IN + config->light.spectrum_count;
     light->spectra = calloc(light->count, sizeof *light->spectra);
     if (!light->spectra) {
@@ -355,6 +420,7 @@ int is_light_create(const is_config *config, const is_ice_factors *factors,
     builder.light = calloc(1, sizeof *builder.light);
     int status = builder.light ? build(&builder, factors, detector) : no_memory(&builder);
     is_curve_free(&builder.bias);
+    is_curve_free(&builder.ratio);
     if (status != IS_OK) {
         is_light_destroy(builder.light);
         return status;
@@ -372,6 +438,8 @@ void is_light_destroy(ice_light *light)
         free(light->spectra[i].wavelength);
         free(light->spectra[i].density);
     }
+    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k)
+        free(light->acceptances[k]);
     free(light->spectra);
     free(light->bias_wavelength);
     free(light->bias);

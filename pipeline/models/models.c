@@ -4,6 +4,7 @@
 #include "pipeline/models/detector.h"
 #include "pipeline/models/ice.h"
 #include "pipeline/models/light.h"
+#include "pipeline/models/sensors.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,8 @@ static int make_digests(is_models *models, is_error *error)
     is_digest_text(digest, models->ice_digest);
     is_digest_reset(digest);
     add_detector(digest, models->detector);
+    if (models->detection)
+        is_detection_digest(digest, models->detector, models->light);
     is_digest_text(digest, models->detector_digest);
     is_digest_reset(digest);
     add_light(digest, models->light);
@@ -165,6 +168,9 @@ int is_models_create(const is_config *config, is_models **out, is_error *error)
     status = status ? status : result;
     if (status == IS_OK)
         status = is_light_create(config, &factors, models->detector, &models->light, error);
+    if (status == IS_OK && is_detecting(config))
+        status = is_detection_create(models->detector, models->light, is_config_content(config),
+                                     &models->detection, error);
     if (status == IS_OK)
         status = make_digests(models, error);
     if (status != IS_OK) {
@@ -182,6 +188,7 @@ void is_models_destroy(is_models *models)
     is_medium_destroy(models->medium);
     is_detector_destroy(models->detector);
     is_light_destroy(models->light);
+    is_detection_destroy(models->detection);
     is_warnings_free(&models->warnings);
     free(models);
 }

@@ -4,6 +4,7 @@
 
 #include "pipeline/config/config.h"
 #include "pipeline/files/digest.h"
+#include "pipeline/models/detection.h"
 #include "pipeline/models/warnings.h"
 #include "stages/model.h"
 
@@ -11,7 +12,8 @@ typedef struct is_models {
     ice_medium *medium;
     ice_detector *detector;
     ice_light *light;
-    is_warnings warnings; /* for the host to print */
+    is_detection *detection; /* NULL: stages.detect is none */
+    is_warnings warnings;    /* for the host to print */
     /* SHA-256 over the numbers of each, as little-endian doubles in a fixed order: equal models
      * have equal digests, whatever file, layout or name they came from. */
     char ice_digest[IS_DIGEST_TEXT];

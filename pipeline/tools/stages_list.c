@@ -3,6 +3,7 @@
  * functions of stages/variants.h), the same for all its variants. */
 #include "kernels/stage.h"
 #include "pipeline/error.h"
+#include "pipeline/icestream.h"
 #include "stages/variants.h"
 
 #include <jansson.h>
@@ -70,6 +71,12 @@ static const stage stages[] = {
      .text = "fills the places of photons that ended",
      .reads = {WHOLE_PHOTON},
      .writes = {WHOLE_PHOTON}},
+    {.name = "detect",
+     .text = "decides on the host which hits are photo-electrons",
+     .reads = {ARRIVAL(emission), ARRIVAL(photon_id), ARRIVAL(module), ARRIVAL(scatters),
+               ARRIVAL(x), ARRIVAL(y), ARRIVAL(z), ARRIVAL(dx), ARRIVAL(dy), ARRIVAL(dz),
+               ARRIVAL(wavelength)},
+     .writes = {{"hit.pmt", sizeof((is_hit *)0)->pmt}}},
 };
 
 enum { STAGES = sizeof stages / sizeof *stages };
@@ -128,7 +135,7 @@ static void print_text(FILE *out)
     }
     fputs("\n*: the default. Choose with stages.STAGE in the run's YAML, by name, or give a header "
           "of "
-          "your\nown (all stages but compact): stages: {scatter: {source: my_scatter.h}}\n",
+          "your\nown (all but compact and detect): stages: {scatter: {source: my_scatter.h}}\n",
           out);
 }
 

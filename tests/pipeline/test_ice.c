@@ -229,7 +229,6 @@ START_TEST(real_folders)
         ck_assert_double_eq(m->liu_fraction, (k == 0 ? 0.35 : 0.137));
         ck_assert_double_eq(m->mean_cosine, 0.9);
         ck_assert_double_eq(ice.factors.efficiency, 1.015);
-        ck_assert_double_eq(ice.factors.angular_maximum, 0.68);
         /* The first row is the top layer, with bubbles; the last is bedrock. */
         const ice_layer *top = &m->layers[170], *bottom = &m->layers[0];
         ck_assert_double_eq_tol(top->effective_scattering, (k == 0 ? 0.15747853 : 0.147474), 1e-15);
@@ -242,10 +241,6 @@ START_TEST(real_folders)
         ck_assert_double_gt(m->layers[145].bubbles, 0);
         ck_assert_double_eq(m->layers[144].bubbles, 0);
         ck_assert(!warned(&ice, "hole ice"));
-        ck_assert(warned(&ice, "not simulated yet: as.dat"));
-        ck_assert(warned(&ice, "not simulated yet: eff-f2k (module efficiencies)"));
-        ck_assert(warned(&ice, "not simulated yet: dx.dat (cable shadow)") == (k == 1));
-        ck_assert(warned(&ice, "not simulated yet: wv.rde") == (k == 1));
         ck_assert(!warned(&ice, "oversize"));
         unload(&ice);
     }
@@ -304,7 +299,6 @@ START_TEST(small_folder)
     ck_assert_double_eq_tol(ice.medium->bottom, 1948.07 - 1925, 1e-9);
     ck_assert_double_eq(ice.medium->layers[0].effective_scattering, 0.05);
     ck_assert_double_eq(ice.medium->layers[2].effective_scattering, 0.03);
-    ck_assert_double_eq(ice.factors.angular_maximum, 0.68);
     ck_assert_uint_eq(ice.warnings.count, 0);
     unload(&ice);
     model_folder_remove(&folder);
@@ -333,13 +327,10 @@ START_TEST(later_features_are_named)
     char path[MODEL_PATH];
     model_folder folder = model_folder_create();
     write_folder(&folder, GOOD_PAR, GOOD_CFG, GOOD_DAT);
-    model_folder_write(&folder, "as.dat", "0\n0.3\n", path);
-    model_folder_write(&folder, "cx.dat", "1 1 0 0 1 0\n", path);
+    model_folder_write(&folder, "om.conf", "1\n", path);
     loaded ice = load_folder(&folder);
     ck_assert_msg(ice.status == IS_OK, "%s", ice.error.text);
-    ck_assert(warned(&ice, "not simulated yet: cx.dat (module tilt)"));
-    /* A sharp edge instead of a polynomial: the maximum is 1. */
-    ck_assert_double_eq(ice.factors.angular_maximum, 1);
+    ck_assert(warned(&ice, "not simulated yet: om.conf (other sensors)"));
     unload(&ice);
     model_folder_remove(&folder);
 }
@@ -413,8 +404,6 @@ static const struct {
      "icemodel.bbl: error: found 2 numbers, expected 3"},
     {GOOD_PAR, GOOD_CFG, GOOD_DAT, "icemodel.bbl", "-1 1350 1400\n",
      "icemodel.bbl:1: error: bubbles: found -1 1350 1400"},
-    {GOOD_PAR, GOOD_CFG, GOOD_DAT, "as.dat", "", "as.dat: error: found no number"},
-    {GOOD_PAR, GOOD_CFG, GOOD_DAT, "as.dat", "-1\n", "as.dat:1:1: error: maximum: found -1"},
     {GOOD_PAR, GOOD_CFG, GOOD_DAT, "version", "15\n",
      "version:1: error: version: found 15, expected 0, 10 or 20"},
     {GOOD_PAR, GOOD_CFG, GOOD_DAT, "version", "", "version: error: found no number"},

@@ -13,6 +13,7 @@ static const char *const expected[][5] = {
     {"collide", "string-grid", "cell-grid", "brute-force"},
     {"scatter", "hg-sl", "hg", "sl", "isotropic"},
     {"compact", "partition"},
+    {"detect", "none", "pe"},
 };
 enum { STAGES = sizeof expected / sizeof *expected };
 
