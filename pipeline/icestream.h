@@ -91,7 +91,7 @@ typedef struct is_hit {
     uint32_t step_id;
     uint32_t photon_id; /* index within the step */
     uint16_t string, module;
-    int16_t pmt;       /* -1: none */
+    int16_t pmt;       /* 0: a photo-electron of the module's PMT; -1: none */
     uint16_t scatters; /* saturates at 65535 */
 } is_hit;
 
@@ -140,6 +140,8 @@ typedef struct is_account {
     uint64_t stopped; /* by the bounce limit */
     uint64_t hits;    /* hits recorded; more than detected where photons go on after a hit */
     uint64_t bounces; /* segments flown, for rates */
+    uint64_t photo_electrons; /* hits that were detected; 0 with stages.detect: none */
+    uint64_t undetected;      /* hits that are in no file because they were not (sink.hits: pe) */
 } is_account;
 
 /* ---- configuration -------------------------------------------------------------------------- */

@@ -67,9 +67,25 @@ int is_metadata_set_account(json_t *metadata, const is_account *account, is_erro
     return failed ? is_error_set(error, IS_E_MEMORY, "out of memory for metadata") : IS_OK;
 }
 
+int is_metadata_set_detection(json_t *metadata, const char *content, const is_account *account,
+                              is_error *error)
+{
+    if (account->photo_electrons > account->hits)
+        return is_error_set(error, IS_E_FAILED,
+                            "photon account: found %" PRIu64 " photo-electrons of %" PRIu64
+                            " hits, expected at most as many",
+                            account->photo_electrons, account->hits);
+    if (json_object_set_new(json_object_get(metadata, "account"), "photo_electrons",
+                            json_integer((json_int_t)account->photo_electrons)) ||
+        json_object_set_new(metadata, "content", json_string(content)))
+        return is_error_set(error, IS_E_MEMORY, "out of memory for metadata");
+    return IS_OK;
+}
+
 bool is_metadata_account(const json_t *metadata, is_account *out)
 {
     const json_t *object = json_object_get(metadata, "account");
+    *out = (is_account){0};
     for (size_t i = 0; i < COUNTS; ++i) {
         const json_t *item = json_object_get(object, counts[i].name);
         if (!json_is_integer(item) || json_integer_value(item) < 0)
@@ -77,6 +93,14 @@ bool is_metadata_account(const json_t *metadata, is_account *out)
         uint64_t count = (uint64_t)json_integer_value(item);
         memcpy((char *)out + counts[i].offset, &count, sizeof count);
     }
+    const json_t *electrons = json_object_get(object, "photo_electrons");
+    const char *content = json_string_value(json_object_get(metadata, "content"));
+    if (electrons && (!json_is_integer(electrons) || json_integer_value(electrons) < 0 ||
+                      (uint64_t)json_integer_value(electrons) > out->hits))
+        return false;
+    out->photo_electrons = (uint64_t)json_integer_value(electrons);
+    if (content && strcmp(content, "pe") == 0)
+        out->undetected = out->hits - out->photo_electrons;
     return true;
 }
 

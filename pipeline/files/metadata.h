@@ -11,7 +11,10 @@
  *   seed                the run's seed, as decimal text because JSON integers end at 2^63
  *   digests             {"configuration", "ice", "detector", "input"}: SHA-256, text; may be absent
  *   inputs              hit files for many step files (sink.rotate): their SHA-256, an array
- *   account             hit files: the seven counts of is_account
+ *   account             hit files: seven counts of is_account, and photo_electrons where
+ *                       photo-electrons were made
+ *   content             hit files, likewise: what rows are, "pe", "both" or "photons"; absent:
+ *                       photons
  *   math                hit files: "portable", "fast" or "mixed"; absent with no photon computed
  *
  * Other keys are allowed and kept. Nothing in it depends on time or place: equal runs give equal
@@ -47,7 +50,12 @@ int is_metadata_create(const is_origin *origin, json_t **out, is_error *error);
 
 /* Stores the account. IS_E_FAILED: it does not close, or a count is 2^63 or more. IS_E_MEMORY. */
 int is_metadata_set_account(json_t *metadata, const is_account *account, is_error *error);
-/* Reads the account; false: absent or malformed. */
+/* Adds the number of photo-electrons to the account that is stored, and the content ("pe": rows are
+ * photo-electrons alone). IS_E_FAILED: more of them than hits. IS_E_MEMORY. */
+int is_metadata_set_detection(json_t *metadata, const char *content, const is_account *account,
+                              is_error *error);
+/* Reads the account; false: absent or malformed. Photo-electrons are 0 where it has none,
+ * `undetected` follows from the content. */
 bool is_metadata_account(const json_t *metadata, is_account *out);
 
 /* Stores the maths; IS_MATHS_NONE: nothing. IS_E_MEMORY. */

@@ -221,13 +221,16 @@ void is_account_add(is_account *to, const is_account *from)
     to->stopped += from->stopped;
     to->hits += from->hits;
     to->bounces += from->bounces;
+    to->photo_electrons += from->photo_electrons;
+    to->undetected += from->undetected;
 }
 
 int is_account_check(const is_account *account, uint64_t photons, uint64_t hit_rows,
                      is_error *error)
 {
     uint64_t ended = account->absorbed + account->detected + account->left + account->stopped;
-    if (account->created == photons && ended == photons && account->hits == hit_rows) {
+    if (account->created == photons && ended == photons && account->undetected <= account->hits &&
+        account->hits - account->undetected == hit_rows) {
         return IS_OK;
     }
     return is_error_set(error, IS_E_FAILED,

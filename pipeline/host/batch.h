@@ -11,6 +11,7 @@
 #include "kernels/tables.h"
 #include "pipeline/files/metadata.h"
 #include "pipeline/host/workers.h"
+#include "pipeline/models/detection.h"
 #include "pipeline/icestream.h"
 #include "stages/model.h"
 
@@ -87,6 +88,7 @@ typedef struct is_hit_models {
     const ice_tables *tables;
     const ice_detector *detector;
     const ice_light *light;
+    const is_detection *detection; /* NULL: stages.detect is none */
 } is_hit_models;
 
 /* Probability that generated light of this wavelength (nm) was kept: linear between the points of
@@ -100,6 +102,13 @@ double is_light_bias(const ice_light *light, double wavelength);
 int is_hit_from_arrival(const is_hit_models *models, const is_batch *batch,
                         const ice_arrival *arrival, is_hit *out, is_error *error);
 
+/* Decides which hits are photo-electrons (models->detection is there): hits[i] comes from
+ * arrivals->items[i]. They get pmt 0; with hit files of photo-electrons alone they get weight 1,
+ * and the others are taken out. Counts both in the account. IS_E_INPUT: a weight that makes
+ * something more than certain. IS_E_FAILED: an arrival of an unknown module. */
+int is_hits_detect(const is_hit_models *models, const is_batch *batch, const is_arrivals *arrivals,
+                   is_hit *hits, size_t *count, is_account *account, is_error *error);
+
 /* Order of hit files: (event_id, step_id, photon_id, string, module), then t, then all bytes, so
  * that the order is total. <0, 0, >0; for qsort. */
 int is_hit_order(const void *left, const void *right);
@@ -109,7 +118,7 @@ void is_hits_sort(is_hit *hits, size_t count);
 /* Adds the numbers of one account to another. */
 void is_account_add(is_account *to, const is_account *from);
 /* IS_E_FAILED, naming all numbers, unless created == absorbed + detected + left + stopped, created
- * == photons, and hits == hit_rows. */
+ * == photons, and hits - undetected == hit_rows. */
 int is_account_check(const is_account *account, uint64_t photons, uint64_t hit_rows,
                      is_error *error);
 

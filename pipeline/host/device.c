@@ -58,9 +58,15 @@ static int make_hits(const is_hit_models *models, is_batch *batch, const is_arri
             return batch->error.status;
         }
     }
-    is_hits_sort(hits, arrivals->count);
+    size_t count = arrivals->count;
+    if (models->detection != NULL && is_hits_detect(models, batch, arrivals, hits, &count,
+                                                    &batch->account, &batch->error) != IS_OK) {
+        free(hits);
+        return batch->error.status;
+    }
+    is_hits_sort(hits, count);
     batch->hits = hits;
-    batch->hit_count = arrivals->count;
+    batch->hit_count = count;
     return IS_OK;
 }
 

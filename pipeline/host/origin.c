@@ -50,6 +50,21 @@ static int add_headers(const is_config *config, json_t *settings, is_error *erro
     return IS_OK;
 }
 
+/* Photon hits have the digest that they had before there was detection. */
+static int add_detection(const is_config *config, json_t *settings, is_error *error)
+{
+    if (strcmp(config->stages.detect, "none") == 0) {
+        return IS_OK;
+    }
+    json_t *stages = json_object_get(settings, "stages");
+    const char *content = is_content_name(is_config_content(config));
+    if (json_object_set_new(stages, "detect", json_string(config->stages.detect)) != 0 ||
+        json_object_set_new(settings, "content", json_string(content)) != 0) {
+        return out_of_memory(error);
+    }
+    return IS_OK;
+}
+
 int is_run_origin_create(const is_config *config, const is_models *models, is_run_origin *out,
                          is_error *error)
 {
@@ -70,6 +85,9 @@ int is_run_origin_create(const is_config *config, const is_models *models, is_ru
         return out_of_memory(error);
     }
     int status = add_headers(config, settings, error);
+    if (status == IS_OK) {
+        status = add_detection(config, settings, error);
+    }
     if (status == IS_OK) {
         text = is_json_dump(settings, JSON_SORT_KEYS | JSON_COMPACT);
         status = text != NULL ? is_digest_of(text, strlen(text), out->configuration, error)

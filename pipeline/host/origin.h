@@ -10,7 +10,7 @@
 typedef struct is_run_origin {
     uint64_t seed;
     char configuration[IS_DIGEST_TEXT]; /* seed, bounce limit, stage variants or what is in the
-                                           user's stage headers, light */
+                                           user's stage headers, light, what hits are */
     char ice[IS_DIGEST_TEXT];
     char detector[IS_DIGEST_TEXT];
 } is_run_origin;

@@ -157,6 +157,8 @@ static int load_world(is_run_state *run, is_error *error)
         is_run_say(run, IS_EVENT_WARNING, "%s", models->warnings.items[i]);
     }
     run->common.spectrum_count = (uint32_t)models->light->count;
+    run->common.content =
+        models->detection != NULL ? is_content_name(models->detection->content) : NULL;
     status = is_run_origin_create(run->config, models, &run->common.origin, error);
     if (status != IS_OK) {
         return status;
@@ -219,7 +221,8 @@ static int start_workers(is_run_state *run, is_error *error)
     const is_post to_loop = {.post = is_mailbox_post, .user = run->mailbox};
     const is_hit_models hit_models = {.tables = &run->tables->device,
                                       .detector = run->models->detector,
-                                      .light = run->models->light};
+                                      .light = run->models->light,
+                                      .detection = run->models->detection};
     run->device_options.cancel = &run->common.cancel;
     status = is_device_create(&run->device_options, run->tables, hit_models, to_loop, &run->device,
                               error);

@@ -28,13 +28,21 @@ static const char *state_name(is_unit_state state)
     }
 }
 
-static json_t *account_json(const is_account *account)
+/* photo_electrons only where they were made: without, "0" would look like a result. */
+static json_t *account_json(const is_run_common *common, const is_account *account)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "created", (json_int_t)account->created,
-                     "absorbed", (json_int_t)account->absorbed, "detected",
-                     (json_int_t)account->detected, "left", (json_int_t)account->left, "stopped",
-                     (json_int_t)account->stopped, "hits", (json_int_t)account->hits, "bounces",
-                     (json_int_t)account->bounces);
+    json_t *object = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "created", (json_int_t)account->created, "absorbed",
+        (json_int_t)account->absorbed, "detected", (json_int_t)account->detected, "left",
+        (json_int_t)account->left, "stopped", (json_int_t)account->stopped, "hits",
+        (json_int_t)account->hits, "bounces", (json_int_t)account->bounces);
+    if (common->content != NULL &&
+        json_object_set_new(object, "photo_electrons",
+                            json_integer((json_int_t)account->photo_electrons)) != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
 }
 
 /* "o?" and "s?": keys that do not apply are null. */
@@ -47,9 +55,9 @@ static json_t *unit_json(const is_unit *unit)
         "output", is_json_text(unit->output), "status", state_name(unit->state), "steps",
         read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
         read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
-        read ? unit->summary.digest : NULL, "account", done ? account_json(&unit->account) : NULL,
-        "math", done ? is_maths_name(unit->maths) : NULL, "error",
-        is_json_text(unit->set_aside_reason));
+        read ? unit->summary.digest : NULL, "account",
+        done ? account_json(unit->common, &unit->account) : NULL, "math",
+        done ? is_maths_name(unit->maths) : NULL, "error", is_json_text(unit->set_aside_reason));
 }
 
 /* Null where files are claimed without end: the journal has them. */
@@ -166,21 +174,22 @@ static json_t *summary_json(const is_run_state *run, const is_error *result)
     const is_run_origin *origin = &run->common.origin;
     char seed[32];
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)origin->seed);
-    return json_pack(
-        "{s:s, s:s, s:o?, s:s, s:i, s:o?, s:s, s:o, "
-        "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o}",
-        "schema", "icestream.summary", "version", IS_VERSION, "configuration",
-        is_json_text(run->config->path), "status", is_status_text(result->status), "exit_status",
-        is_status_exit(result->status), "error",
-        result->status != IS_OK ? is_json_text(result->text) : NULL, "seed", seed, "device",
-        device_json(run), "digests", "configuration", origin->configuration, "ice", origin->ice,
-        "detector", origin->detector, "file_counts", "done",
-        (json_int_t)is_run_count(run, IS_UNIT_DONE), "skipped",
-        (json_int_t)is_run_count(run, IS_UNIT_SKIPPED), "set_aside",
-        (json_int_t)is_run_count(run, IS_UNIT_SET_ASIDE), "left",
-        (json_int_t)is_run_unfinished(run), "lost", (json_int_t)is_run_count(run, IS_UNIT_LOST),
-        "retries", (json_int_t)run->retries, "latency", is_latency_json(&run->latency), "account",
-        account_json(&run->account), "speed", speed_json(run), "files", files_json(run));
+    return json_pack("{s:s, s:s, s:o?, s:s, s:i, s:o?, s:s, s:o, "
+                     "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o}",
+                     "schema", "icestream.summary", "version", IS_VERSION, "configuration",
+                     is_json_text(run->config->path), "status", is_status_text(result->status),
+                     "exit_status", is_status_exit(result->status), "error",
+                     result->status != IS_OK ? is_json_text(result->text) : NULL, "seed", seed,
+                     "device", device_json(run), "digests", "configuration", origin->configuration,
+                     "ice", origin->ice, "detector", origin->detector, "file_counts", "done",
+                     (json_int_t)is_run_count(run, IS_UNIT_DONE), "skipped",
+                     (json_int_t)is_run_count(run, IS_UNIT_SKIPPED), "set_aside",
+                     (json_int_t)is_run_count(run, IS_UNIT_SET_ASIDE), "left",
+                     (json_int_t)is_run_unfinished(run), "lost",
+                     (json_int_t)is_run_count(run, IS_UNIT_LOST), "retries",
+                     (json_int_t)run->retries, "latency", is_latency_json(&run->latency), "account",
+                     account_json(&run->common, &run->account), "speed", speed_json(run), "files",
+                     files_json(run));
 }
 
 static int write_to_device(const char *path, const char *text, is_error *error)

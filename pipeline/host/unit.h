@@ -20,6 +20,7 @@ typedef struct is_run_common {
     const is_config *config;
     const is_run_options *options;
     is_run_origin origin;
+    const char *content;       /* what hit files carry; NULL: stages.detect is none */
     const char *writer;        /* short name of this process in names of .part files */
     uint32_t spectrum_count;   /* spectra that steps may name */
     uint32_t threads;          /* that compute */

@@ -131,6 +131,9 @@ static int write_file(is_unit *unit, is_error *error)
     if (status == IS_OK) {
         status = is_metadata_set_maths(metadata, unit->maths, error);
     }
+    if (status == IS_OK && unit->common->content != NULL) {
+        status = is_metadata_set_detection(metadata, unit->common->content, &unit->account, error);
+    }
     if (status == IS_OK) {
         status = look_for_claim(unit, error);
     }

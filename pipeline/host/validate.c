@@ -44,8 +44,10 @@ static int try_device(const is_config *config, const is_device_options *options,
                          why, sizeof why) != 0) {
         return is_error_set(error, IS_E_CONFIG, "%s", why);
     }
-    const is_hit_models hit_models = {
-        .tables = &tables->device, .detector = models->detector, .light = models->light};
+    const is_hit_models hit_models = {.tables = &tables->device,
+                                      .detector = models->detector,
+                                      .light = models->light,
+                                      .detection = models->detection};
     is_device *device = NULL;
     int status = is_device_create(options, tables, hit_models, (is_post){0}, &device, error);
     if (status == IS_OK && report != NULL) {

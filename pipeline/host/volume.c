@@ -131,6 +131,9 @@ static int make_metadata(const is_volume *volume, json_t **out, is_error *error)
     if (status == IS_OK) {
         status = is_metadata_set_maths(*out, volume->maths, error);
     }
+    if (status == IS_OK && volume->common->content != NULL) {
+        status = is_metadata_set_detection(*out, volume->common->content, &volume->account, error);
+    }
     if (status == IS_OK && json_object_set(*out, "inputs", volume->inputs) != 0) {
         status = is_error_set(error, IS_E_MEMORY, "out of memory for metadata");
     }
@@ -244,7 +247,8 @@ static void tell_journal(const is_volume *volume, const is_unit *unit)
                             .file = unit->name,
                             .output = volume->path,
                             .input_digest = unit->summary.digest,
-                            .output_bytes = unit->account.hits * sizeof(is_hit),
+                            .output_bytes =
+                                (unit->account.hits - unit->account.undetected) * sizeof(is_hit),
                             .photons = unit->account.created,
                             .hits = unit->account.hits,
                             .seconds = is_event_now() - unit->arrived};

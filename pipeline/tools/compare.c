@@ -169,6 +169,11 @@ static void add_settings(struct text *text, const is_config *a, const is_config 
         if (strcmp(one, two) != 0)
             add_text(text, ", %s (%s, %s)", is_stage_name((is_stage)i), one, two);
     }
+    if (strcmp(a->stages.detect, b->stages.detect) != 0)
+        add_text(text, ", detect (%s, %s)", a->stages.detect, b->stages.detect);
+    if (is_config_content(a) != is_config_content(b))
+        add_text(text, ", hits (%s, %s)", is_content_name(is_config_content(a)),
+                 is_content_name(is_config_content(b)));
     if (a->run.seed != b->run.seed)
         add_text(text, ", seed (%" PRIu64 ", %" PRIu64 ")", a->run.seed, b->run.seed);
     if (a->run.bounce_limit != b->run.bounce_limit)

@@ -82,7 +82,8 @@ int is_trial_create(const is_experiment *experiment, const is_trial_options *opt
         device.threads = options->threads;
     is_hit_models models = {.tables = &experiment->world.tables->device,
                             .detector = experiment->world.models->detector,
-                            .light = experiment->world.models->light};
+                            .light = experiment->world.models->light,
+                            .detection = experiment->world.models->detection};
     is_trial *trial = calloc(1, sizeof *trial);
     if (!trial) {
         is_error_set(error, IS_E_MEMORY, "out of memory");

@@ -50,7 +50,8 @@ static int plan_cpu(const is_config *config, const is_world *world, cpu_plan *ou
         return status;
     is_hit_models models = {.tables = &world->tables->device,
                             .detector = world->models->detector,
-                            .light = world->models->light};
+                            .light = world->models->light,
+                            .detection = world->models->detection};
     is_device *device = NULL;
     status = is_device_create(&options, world->tables, models, (is_post){0}, &device, error);
     if (status != IS_OK)
