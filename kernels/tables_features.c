@@ -1,6 +1,6 @@
 /* Tables of ice beyond flat layers: tilt, anisotropy, birefringence, hole ice. */
 #include "kernels/tables_internal.h"
-#include "stages/anisotropy.h"
+#include "stages/birefringence.h"
 #include "stages/reach.h"
 
 #include <float.h>
@@ -277,24 +277,6 @@ static int build_absorption_anisotropy(is_table_builder *builder, const ice_medi
 
 /* ---- birefringence --------------------------------------------------------------------------- */
 
-/* physics.md 6.4, `sine` and `cosine` of the angle to the flow axis. */
-static double spread(const double c[4], double sine)
-{
-    return fmax(c[0] * exp(-c[1] * pow(atan(c[3] * sine), c[2])), 0.0);
-}
-
-static double deflection(const double c[4], double sine, double cosine)
-{
-    return fmax(c[0] * atan(c[3] * sine * cosine) * exp(-c[1] * sine + c[2] * cosine), 0.0);
-}
-
-static ice_sum split(double value)
-{
-    const float high = (float)value;
-    const ice_sum sum = {high, (float)(value - high)};
-    return sum;
-}
-
 static bool is_birefringent(const ice_medium *medium)
 {
     const ice_birefringence *set = &medium->birefringence;
@@ -316,12 +298,13 @@ static int build_birefringence(is_table_builder *builder, const ice_medium *medi
         is_table_array(builder, &tables->deflection, ICE_DEFLECTION_KNOTS + 1, sizeof *angles);
     if (!rows || !angles)
         return -1;
+    const ice_birefringence *set = &medium->birefringence;
     double diffusion = 0.0, mean = 0.0;
     for (size_t i = 0; i < medium->layer_count; ++i) {
         rows[i].diffusion = (float)medium->layers[i].birefringence;
         rows[i].mean = (float)medium->layers[i].birefringence_mean;
-        rows[i].diffusion_sum = split(diffusion);
-        rows[i].mean_sum = split(mean);
+        rows[i].diffusion_sum = is_split_sum(diffusion);
+        rows[i].mean_sum = is_split_sum(mean);
         diffusion += medium->thickness * medium->layers[i].birefringence;
         mean += medium->thickness * medium->layers[i].birefringence_mean;
     }
@@ -329,9 +312,9 @@ static int build_birefringence(is_table_builder *builder, const ice_medium *medi
         const double share = (double)knot / ICE_DEFLECTION_KNOTS; /* cos / (cos + sin) */
         const double length = hypot(share, 1.0 - share);
         const double cosine = share / length, sine = (1.0 - share) / length;
-        angles[knot].along = (float)spread(medium->birefringence.along, sine);
-        angles[knot].across = (float)spread(medium->birefringence.across, sine);
-        angles[knot].mean = (float)deflection(medium->birefringence.mean, sine, cosine);
+        angles[knot].along = (float)fmax(ice_rms_deflection(set->along, sine), 0.0);
+        angles[knot].across = (float)fmax(ice_rms_deflection(set->across, sine), 0.0);
+        angles[knot].mean = (float)fmax(ice_mean_deflection(set->mean, sine, cosine), 0.0);
     }
     tables->features |= ICE_HAS_BIREFRINGENCE;
     return 0;

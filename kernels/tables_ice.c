@@ -17,7 +17,7 @@ static int check_layer(const is_table_builder *builder, const ice_layer *layer, 
     return -1;
 }
 
-static ice_sum split(double value)
+ice_sum is_split_sum(double value)
 {
     const float high = (float)value;
     const ice_sum sum = {high, (float)(value - high)};
@@ -30,7 +30,8 @@ static void integrate(const ice_medium *medium, ice_depth_row *cumulative)
     const double scale = medium->thickness / (1.0 - medium->mean_cosine);
     double scattering = 0.0, bubbles = 0.0, dust = 0.0, ice = 0.0;
     for (size_t face = 0; face <= medium->layer_count; ++face) {
-        const ice_depth_row row = {split(scattering), split(bubbles), split(dust), split(ice)};
+        const ice_depth_row row = {is_split_sum(scattering), is_split_sum(bubbles),
+                                   is_split_sum(dust), is_split_sum(ice)};
         cumulative[face] = row;
         if (face == medium->layer_count)
             break;

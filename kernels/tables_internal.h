@@ -25,6 +25,7 @@ void *is_table_array(is_table_builder *builder, void *pointer, size_t count, siz
 /* Of scattering functions with mean cosine g, a share f of the simplified Liu function and a share
  * r of molecular scattering. */
 ice_scatter_constants is_scatter_constants(double g, double f, double r);
+ice_sum is_split_sum(double value);
 /* Height among the layers that a photon may gain or lose within ICE_CLEAR_RANGE, m. */
 double is_clear_range(const ice_medium *medium);
 

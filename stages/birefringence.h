@@ -6,6 +6,21 @@
 #include "stages/anisotropy.h"
 #include "stages/random.h"
 
+#if !defined(__CUDACC__)
+/* For building tables, at an angle to the flow axis: the rms deflection sx or sy at strength 1,
+ * rad/sqrt(m), and the mean deflection mx, rad/m, from their parameters a, b, c, d; where they come
+ * out negative they count as 0. */
+ICE_FN double ice_rms_deflection(const double *p, double sine)
+{
+    return p[0] * exp(-p[1] * pow(atan(p[3] * sine), p[2]));
+}
+
+ICE_FN double ice_mean_deflection(const double *p, double sine, double cosine)
+{
+    return p[0] * atan(p[3] * sine * cosine) * exp(-p[1] * sine + p[2] * cosine);
+}
+#endif
+
 /* Integrals of the strengths over a segment, m. */
 typedef struct ice_bending {
     float diffusion, mean;

@@ -2,6 +2,7 @@
 
 #include "pipeline/error.h"
 #include "pipeline/models/ice_tilt.h"
+#include "stages/birefringence.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,19 +71,12 @@ void is_absorption_anisotropy_scale(const double given[3], double scaled[3])
 
 /* ---- birefringence --------------------------------------------------------------------------- */
 
-static double rms(const double p[4], double sine)
-{
-    return p[0] * exp(-p[1] * pow(atan(p[3] * sine), p[2]));
-}
-
 static is_deflection raw_deflection(const ice_birefringence *birefringence, double cosine)
 {
-    double sine = sqrt(1 - cosine * cosine);
-    const double *m = birefringence->mean;
-    return (is_deflection){.along = rms(birefringence->along, sine),
-                           .across = rms(birefringence->across, sine),
-                           .mean = m[0] * atan(m[3] * sine * cosine) *
-                                   exp(-m[1] * sine + m[2] * cosine)};
+    const double sine = sqrt(1 - cosine * cosine);
+    return (is_deflection){.along = ice_rms_deflection(birefringence->along, sine),
+                           .across = ice_rms_deflection(birefringence->across, sine),
+                           .mean = ice_mean_deflection(birefringence->mean, sine, cosine)};
 }
 
 is_deflection is_birefringence_at(const ice_birefringence *birefringence, double cosine)
