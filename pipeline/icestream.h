@@ -196,8 +196,22 @@ int is_info(const char *path, bool verify, bool json, FILE *out, is_error *error
  * IS_E_MEMORY. */
 int is_folder_status(const char *folder, bool json, FILE *out, is_error *error);
 
-/* Converts between .npy and HDF5, by the files' endings. */
+/* Converts between .npy and HDF5, by the files' endings; from a hit file in .npy to .txt: the text
+ * that ppc prints. */
 int is_convert(const char *from, const char *to, bool force, is_error *error);
+
+typedef struct is_waveform_options {
+    double bin;       /* width of a bin, ns, 1e-6 .. 1e12 */
+    bool has_range;   /* only hits of a range of times, bins counted from `low` on */
+    double low, high; /* ns, low <= t < high */
+    bool force;       /* overwrite an existing file */
+} is_waveform_options;
+
+/* Makes histograms of arrival times of a hit file, one per event and module, as .npy
+ * (is_waveform_bin) or .csv; says on `out` how many hits are in them. IS_E_USAGE, IS_E_INPUT,
+ * IS_E_OUTPUT, IS_E_MEMORY. */
+int is_waveforms(const char *from, const char *to, const is_waveform_options *options, FILE *out,
+                 is_error *error);
 
 typedef struct is_compare_options {
     const char *schedules;    /* "wavefront,monolithic"; NULL: every schedule of the device, or with

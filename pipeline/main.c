@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -45,6 +46,9 @@
     X(PHOTON, "photon", 0, "E:S:P",                                                                \
       "follow this photon: event_id, step_id, photon_id; @FILE: a list; repeatable")               \
     X(STEP_FILE, "steps", 0, "FILE", "the step file that they come from (those of the source)")    \
+    X(WAVEFORMS, "waveforms", 0, "NS",                                                             \
+      "from hits to histograms of time with bins this wide, as .npy or .csv")                      \
+    X(RANGE, "range", 0, "LOW:HIGH", "of waveforms, in ns (all hits, bins from time 0 on)")        \
     X(TABLE, "table", 0, "md", "tables as Markdown")                                               \
     X(JSON, "json", 'j', NULL, "JSON instead of text")                                             \
     X(HELP, "help", 'h', NULL, "describe the command and stop")
@@ -274,8 +278,48 @@ static int command_stages(const arguments *given, is_error *error)
     return is_stages(given->given[OPTION_JSON], stdout, error);
 }
 
+/* A number that an option gives, or a part of what it gives. */
+static int take_real(option_name option, const char *text, char terminator, const char *expected,
+                     const char **end, double *out, is_error *error)
+{
+    char *after = NULL;
+    errno = 0;
+    *out = strtod(text, &after);
+    if (after == text || *after != terminator || errno != 0 || !isfinite(*out)) {
+        return usage_fault(error, "--%s: found '%.64s', expected %s", option_table[option].text,
+                           text, expected);
+    }
+    *end = after;
+    return IS_OK;
+}
+
+static int command_waveforms(const arguments *given, is_error *error)
+{
+    const char *end = NULL, *range = given->values[OPTION_RANGE];
+    is_waveform_options options = {.has_range = range != NULL, .force = given->given[OPTION_FORCE]};
+    int status = take_real(OPTION_WAVEFORMS, given->values[OPTION_WAVEFORMS], '\0',
+                           "the width of a bin in ns", &end, &options.bin, error);
+    if (status == IS_OK && range != NULL) {
+        status = take_real(OPTION_RANGE, range, ':', "LOW:HIGH, two times in ns", &end,
+                           &options.low, error);
+    }
+    if (status == IS_OK && range != NULL) {
+        status = take_real(OPTION_RANGE, end + 1, '\0', "LOW:HIGH, two times in ns", &end,
+                           &options.high, error);
+    }
+    return status == IS_OK
+               ? is_waveforms(given->positional[0], given->positional[1], &options, stdout, error)
+               : status;
+}
+
 static int command_convert(const arguments *given, is_error *error)
 {
+    if (given->given[OPTION_WAVEFORMS]) {
+        return command_waveforms(given, error);
+    }
+    if (given->given[OPTION_RANGE]) {
+        return usage_fault(error, "--range: expected --waveforms NS with it");
+    }
     return is_convert(given->positional[0], given->positional[1], given->given[OPTION_FORCE],
                       error);
 }
@@ -415,8 +459,9 @@ static const program_command commands[] = {
          ALLOW(FORCE),
      command_trace},
     {"stages", "", "lists stages and their variants", NULL, 0, 0, ALLOW(JSON), command_stages},
-    {"convert", "FROM TO", "converts step and hit files between .npy and .h5",
-     "The endings of the names say which is which.", 2, 2, ALLOW(FORCE), command_convert},
+    {"convert", "FROM TO", "converts files between .npy and .h5, and hits to text and waveforms",
+     "The endings of the names say which is which; .txt: HIT lines like ppc's, of a hit file.", 2,
+     2, ALLOW(FORCE) | ALLOW(WAVEFORMS) | ALLOW(RANGE), command_convert},
     {"plan", "[CONFIG]", "says what a run would take, without running photons",
      "On a GPU: registers, memory and occupancy of every kernel of the configured schedule, with\n"
      "auto of all. Works without a GPU; then it plans for sm_90, or what --architecture says.",

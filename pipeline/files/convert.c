@@ -1,10 +1,11 @@
-/* is_convert: between .npy and HDF5, by the files' endings. */
+/* is_convert: between .npy and HDF5, and from .npy to text, by the files' endings. */
 #include "pipeline/error.h"
 #include "pipeline/files/hdf5.h"
+#include "pipeline/files/hit_text.h"
 
 #include <string.h>
 
-typedef enum layout { LAYOUT_UNKNOWN, LAYOUT_NPY, LAYOUT_HDF5 } layout;
+typedef enum layout { LAYOUT_UNKNOWN, LAYOUT_NPY, LAYOUT_HDF5, LAYOUT_TEXT } layout;
 
 static layout layout_of(const char *path)
 {
@@ -14,6 +15,8 @@ static layout layout_of(const char *path)
         return LAYOUT_NPY;
     if (ending && (strcmp(ending, ".h5") == 0 || strcmp(ending, ".hdf5") == 0))
         return LAYOUT_HDF5;
+    if (ending && strcmp(ending, ".txt") == 0)
+        return LAYOUT_TEXT;
     return LAYOUT_UNKNOWN;
 }
 
@@ -37,11 +40,15 @@ static int convert(layout source, const char *from, const char *to, bool force, 
 int is_convert(const char *from, const char *to, bool force, is_error *error)
 {
     layout source = layout_of(from), target = layout_of(to);
-    const char *unknown = source == LAYOUT_UNKNOWN ? from : target == LAYOUT_UNKNOWN ? to : NULL;
+    if (source == LAYOUT_NPY && target == LAYOUT_TEXT)
+        return is_hit_text_export(from, to, force, error);
+    const char *unknown = source == LAYOUT_UNKNOWN || source == LAYOUT_TEXT   ? from
+                          : target == LAYOUT_UNKNOWN || target == LAYOUT_TEXT ? to
+                                                                              : NULL;
     if (unknown)
         return is_error_set(error, IS_E_USAGE,
                             "%s: found an unknown ending, expected .npy, .h5 or "
-                            ".hdf5",
+                            ".hdf5 (or .txt to write the hits of a .npy file as text)",
                             unknown);
     if (source == target)
         return is_error_set(

@@ -1,0 +1,75 @@
+#include "pipeline/files/hit_text.h"
+
+#include "pipeline/error.h"
+#include "pipeline/files/hit_reader.h"
+#include "pipeline/files/text_output.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { BLOCK = 4096 }; /* hits at a time */
+
+static double polar_angle(double x, double y, double z)
+{
+    return atan2(hypot(x, y), z);
+}
+
+/* From 0 to 2 pi. */
+static double azimuth(double x, double y)
+{
+    const double angle = atan2(y, x);
+    return angle < 0 ? angle + 2 * M_PI : angle;
+}
+
+static int put_hit(is_text_output *file, const is_hit *hit, is_error *error)
+{
+    /* ppc's manual says "from the centre to the impact point"; its program prints the opposite, and
+     * so do we. Subtracting makes no "-0.000000" of a zero. */
+    const double x = 0.0 - (double)hit->x, y = 0.0 - (double)hit->y, z = 0.0 - (double)hit->z;
+    return is_text_output_put(file, error, "HIT %u %u %.6f %.6f %.6f %.6f %.6f %.6f\n", hit->string,
+                              hit->module, hit->t, (double)hit->wavelength,
+                              polar_angle(hit->dx, hit->dy, hit->dz), azimuth(hit->dx, hit->dy),
+                              polar_angle(x, y, z), azimuth(x, y));
+}
+
+static int put_hits(is_text_output *file, is_hit_reader *reader, is_hit *hits, is_error *error)
+{
+    uint64_t event = 0;
+    bool begun = false;
+    int status = is_text_output_put(file, error, "V 2000.1.2\nTBEGIN ? ? ?\n");
+    for (size_t got = 1; status == IS_OK && got > 0;) {
+        status = is_hit_reader_read(reader, hits, BLOCK, &got, error);
+        for (size_t i = 0; status == IS_OK && i < got; ++i) {
+            if (!begun || hits[i].event_id != event)
+                status = is_text_output_put(file, error, "%sEM 1 %" PRIu64 " 1970 1 0 0\n",
+                                            begun ? "EE\n" : "", hits[i].event_id);
+            begun = true;
+            event = hits[i].event_id;
+            if (status == IS_OK)
+                status = put_hit(file, &hits[i], error);
+        }
+    }
+    return status == IS_OK
+               ? is_text_output_put(file, error, "%sTEND ? ? ?\nEND\n", begun ? "EE\n" : "")
+               : status;
+}
+
+int is_hit_text_export(const char *from, const char *to, bool force, is_error *error)
+{
+    is_hit_reader *reader = NULL;
+    is_text_output *file = NULL;
+    is_hit *hits = malloc(BLOCK * sizeof *hits);
+    int status = hits ? is_hit_reader_open(from, true, &reader, error)
+                      : is_error_set(error, IS_E_MEMORY, "%s: out of memory", to);
+    if (status == IS_OK)
+        status = is_text_output_create(to, force, &file, error);
+    if (status == IS_OK)
+        status = put_hits(file, reader, hits, error);
+    if (status == IS_OK)
+        status = is_text_output_commit(file, error);
+    is_text_output_destroy(file);
+    is_hit_reader_destroy(reader);
+    free(hits);
+    return status;
+}

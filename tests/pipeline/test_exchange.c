@@ -1,0 +1,395 @@
+/* Hits as ppc's text and as waveforms. */
+#include "pipeline/files/format/table_reader.h"
+#include "pipeline/files/metadata.h"
+#include "pipeline/files/table_writer.h"
+#include "tests/support/scratch_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_hits(const char *path, const is_hit *hits, size_t count, const json_t *metadata)
+{
+    is_table_writer *writer = NULL;
+    is_error error = {.text = ""};
+    ck_assert_msg(is_table_writer_create(path, is_schema_hits(), true, &writer, &error) == 0, "%s",
+                  error.text);
+    ck_assert_int_eq(is_table_writer_append(writer, hits, count, &error), 0);
+    ck_assert_int_eq(is_table_writer_commit(writer, metadata, &error), 0);
+    is_table_writer_destroy(writer);
+}
+
+static char *read_text(const char *path)
+{
+    size_t size;
+    char *bytes = (char *)scratch_read(path, &size);
+    char *text = malloc(size + 1);
+    ck_assert_ptr_nonnull(text);
+    memcpy(text, bytes, size);
+    text[size] = 0;
+    free(bytes);
+    return text;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+START_TEST(hit_text)
+{
+    /* by hand: along x, up, and down to -y; impact at the north pole, at -x, and at (0, 0.1, 0.1)
+     */
+    const is_hit hits[] = {
+        {.event_id = 3,
+         .t = 1234.5,
+         .z = 0.1651f,
+         .dx = 1,
+         .wavelength = 400.5f,
+         .weight = 2,
+         .string = 63,
+         .module = 34,
+         .pmt = -1},
+        {.event_id = 3,
+         .t = -0.25,
+         .x = -0.1651f,
+         .dz = 1,
+         .wavelength = 337,
+         .photon_id = 1,
+         .string = 1,
+         .module = 60,
+         .pmt = 0},
+        {.event_id = UINT64_MAX,
+         .t = 1e7,
+         .y = 0.1f,
+         .z = 0.1f,
+         .dy = -0.6f,
+         .dz = -0.8f,
+         .wavelength = 500,
+         .string = 86,
+         .module = 1,
+         .pmt = -1},
+    };
+    static const char expected[] =
+        "V 2000.1.2\nTBEGIN ? ? ?\n"
+        "EM 1 3 1970 1 0 0\n"
+        /* photon: theta pi/2, phi 0; from the pole down to the centre: theta pi */
+        "HIT 63 34 1234.500000 400.500000 1.570796 0.000000 3.141593 0.000000\n"
+        /* photon: theta 0; from -x to the centre: along +x */
+        "HIT 1 60 -0.250000 337.000000 0.000000 0.000000 1.570796 0.000000\n"
+        "EE\n"
+        "EM 1 18446744073709551615 1970 1 0 0\n"
+        /* photon: cos theta -0.8, phi 3 pi/2; to the centre: (0, -1, -1), theta 3 pi/4 */
+        "HIT 86 1 10000000.000000 500.000000 2.498092 4.712389 2.356194 4.712389\n"
+        "EE\n"
+        "TEND ? ? ?\nEND\n";
+    scratch place = scratch_create();
+    char from[SCRATCH_PATH], to[SCRATCH_PATH];
+    is_error error = {.text = ""};
+    write_hits(scratch_path(&place, "a.hits.npy", from), hits, 3, NULL);
+    scratch_path(&place, "a.txt", to);
+    ck_assert_msg(is_convert(from, to, false, &error) == IS_OK, "%s", error.text);
+    char *text = read_text(to);
+    ck_assert_str_eq(text, expected);
+    free(text);
+    ck_assert_int_eq(is_convert(from, to, false, &error), IS_E_OUTPUT);
+    ck_assert_int_eq(is_convert(from, to, true, &error), IS_OK);
+    /* no hits */
+    write_hits(from, hits, 0, NULL);
+    ck_assert_int_eq(is_convert(from, to, true, &error), IS_OK);
+    text = read_text(to);
+    ck_assert_str_eq(text, "V 2000.1.2\nTBEGIN ? ? ?\nTEND ? ? ?\nEND\n");
+    free(text);
+    /* and only from hits in .npy */
+    ck_assert_int_eq(is_convert(to, from, true, &error), IS_E_USAGE);
+    ck_assert_ptr_nonnull(strstr(error.text, "a.txt: found an unknown ending"));
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(much_text)
+{
+    enum { HITS = 3000 }; /* more than a block and than the buffer */
+    static is_hit hits[HITS];
+    for (uint32_t i = 0; i < HITS; ++i)
+        hits[i] = (is_hit){.event_id = i / 1000,
+                           .t = i,
+                           .x = 0.1f,
+                           .dz = 1,
+                           .wavelength = 400,
+                           .photon_id = i,
+                           .string = 1,
+                           .module = 1};
+    scratch place = scratch_create();
+    char from[SCRATCH_PATH], to[SCRATCH_PATH];
+    is_error error = {.text = ""};
+    write_hits(scratch_path(&place, "a.hits.npy", from), hits, HITS, NULL);
+    ck_assert_int_eq(is_convert(from, scratch_path(&place, "a.txt", to), false, &error), IS_OK);
+    char *text = read_text(to), *line = text;
+    unsigned count = 0, events = 0;
+    for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        double t;
+        *end = 0;
+        events += strncmp(line, "EM ", 3) == 0;
+        if (sscanf(line, "HIT 1 1 %lf", &t) == 1)
+            ck_assert_double_eq(t, count++);
+    }
+    ck_assert_uint_eq(count, HITS);
+    ck_assert_uint_eq(events, 3);
+    free(text);
+    scratch_remove(&place);
+}
+END_TEST
+
+/* ---- waveforms ------------------------------------------------------------------------------- */
+
+typedef struct waveforms {
+    int status;
+    is_error error;
+    char *text; /* what was printed */
+    is_waveform_bin *bins;
+    size_t count;
+    json_t *metadata;
+} waveforms;
+
+static waveforms make(const scratch *place, const is_waveform_options *options)
+{
+    waveforms result = {.status = IS_OK};
+    char from[SCRATCH_PATH], to[SCRATCH_PATH];
+    size_t size = 0;
+    FILE *out = open_memstream(&result.text, &size);
+    result.status = is_waveforms(scratch_path(place, "a.hits.npy", from),
+                                 scratch_path(place, "w.npy", to), options, out, &result.error);
+    fclose(out);
+    if (result.status != IS_OK)
+        return result;
+    is_table_reader *reader = NULL;
+    is_error error = {.text = ""};
+    ck_assert_msg(is_table_reader_open(to, NULL, &reader, &error) == IS_OK, "%s", error.text);
+    ck_assert_ptr_eq(is_table_reader_schema(reader), is_schema_waveforms());
+    const size_t rows = (size_t)is_table_reader_rows(reader);
+    result.bins = calloc(rows + 1, sizeof *result.bins);
+    for (size_t got = 1; got > 0; result.count += got)
+        ck_assert_int_eq(is_table_reader_read(reader, result.bins + result.count,
+                                              rows - result.count + 1, &got, &error),
+                         IS_OK);
+    result.metadata = json_deep_copy(is_table_reader_metadata(reader));
+    is_table_reader_destroy(reader);
+    return result;
+}
+
+static void forget(waveforms *result)
+{
+    free(result->text);
+    free(result->bins);
+    json_decref(result->metadata);
+    *result = (waveforms){.status = IS_OK};
+}
+
+static void expect_bin(const is_waveform_bin *bin, is_waveform_bin expected)
+{
+    ck_assert_uint_eq(bin->event_id, expected.event_id);
+    ck_assert_uint_eq(bin->string, expected.string);
+    ck_assert_uint_eq(bin->module, expected.module);
+    ck_assert_int_eq(bin->bin, expected.bin);
+    ck_assert_double_eq(bin->t, expected.t);
+    ck_assert_uint_eq(bin->hits, expected.hits);
+    ck_assert_double_eq(bin->weight, expected.weight);
+}
+
+/* Hits at these times, in event order, of string 7 modules 1 and 2. */
+static void write_times(const scratch *place)
+{
+    static const struct {
+        uint64_t event;
+        double t;
+        float weight;
+        uint16_t module;
+    } table[] = {{1, 25, 1, 2},  {1, 21, 2, 1},    {1, 29.5, 4, 2}, {1, 20, 8, 2},
+                 {1, 30, 16, 2}, {1, -0.5, 32, 2}, {2, 25, 64, 2}};
+    is_hit hits[7];
+    for (uint32_t i = 0; i < 7; ++i)
+        hits[i] = (is_hit){.event_id = table[i].event,
+                           .t = table[i].t,
+                           .x = 0.1f,
+                           .dz = 1,
+                           .wavelength = 400,
+                           .weight = table[i].weight,
+                           .photon_id = i,
+                           .string = 7,
+                           .module = table[i].module,
+                           .pmt = -1};
+    const is_origin origin = {.seed = 17, .ice = "c0ffee"};
+    json_t *metadata = NULL;
+    is_error error;
+    char path[SCRATCH_PATH];
+    ck_assert_int_eq(is_metadata_create(&origin, &metadata, &error), 0);
+    write_hits(scratch_path(place, "a.hits.npy", path), hits, 7, metadata);
+    json_decref(metadata);
+}
+
+START_TEST(bins_by_hand)
+{
+    scratch place = scratch_create();
+    write_times(&place);
+    waveforms w = make(&place, &(is_waveform_options){.bin = 10, .force = true});
+    ck_assert_msg(w.status == IS_OK, "%s", w.error.text);
+    ck_assert_uint_eq(w.count, 5);
+    expect_bin(&w.bins[0], (is_waveform_bin){1, 20, 2, 1, 2, 7, 1});
+    expect_bin(&w.bins[1], (is_waveform_bin){1, -10, 32, 1, -1, 7, 2});
+    expect_bin(&w.bins[2], (is_waveform_bin){1, 20, 13, 3, 2, 7, 2});
+    expect_bin(&w.bins[3], (is_waveform_bin){1, 30, 16, 1, 3, 7, 2});
+    expect_bin(&w.bins[4], (is_waveform_bin){2, 20, 64, 1, 2, 7, 2});
+    ck_assert_ptr_nonnull(strstr(w.text, "w.npy: 7 hits of 2 events in 5 bins of 10 ns\n"));
+    ck_assert_str_eq(json_string_value(json_object_get(w.metadata, "seed")), "17");
+    ck_assert_int_eq(json_integer_value(json_object_get(w.metadata, "hits")), 7);
+    forget(&w);
+    /* a range: its bins are counted from its beginning, the last one is cut short */
+    w = make(&place, &(is_waveform_options){
+                         .bin = 7, .has_range = true, .low = 20, .high = 30, .force = true});
+    ck_assert_msg(w.status == IS_OK, "%s", w.error.text);
+    ck_assert_uint_eq(w.count, 4);
+    expect_bin(&w.bins[0], (is_waveform_bin){1, 20, 2, 1, 0, 7, 1});
+    expect_bin(&w.bins[1], (is_waveform_bin){1, 20, 9, 2, 0, 7, 2});
+    expect_bin(&w.bins[2], (is_waveform_bin){1, 27, 4, 1, 1, 7, 2});
+    expect_bin(&w.bins[3], (is_waveform_bin){2, 20, 64, 1, 0, 7, 2});
+    ck_assert_ptr_nonnull(strstr(w.text, "5 hits of 2 events"));
+    ck_assert_ptr_nonnull(strstr(w.text, ", 2 hits outside the range\n"));
+    ck_assert_int_eq(json_integer_value(json_object_get(w.metadata, "outside")), 2);
+    forget(&w);
+    /* the same as text */
+    char from[SCRATCH_PATH], to[SCRATCH_PATH];
+    is_error error = {.text = ""};
+    FILE *out = fopen("/dev/null", "w");
+    ck_assert_ptr_nonnull(out);
+    scratch_path(&place, "a.hits.npy", from);
+    scratch_path(&place, "w.csv", to);
+    ck_assert_int_eq(is_waveforms(from, to, &(is_waveform_options){.bin = 2.5}, out, &error),
+                     IS_OK);
+    char *text = read_text(to);
+    ck_assert_str_eq(text, "event_id,string,module,bin,t,hits,weight\n"
+                           "1,7,1,8,20,1,2\n"
+                           "1,7,2,-1,-2.5,1,32\n"
+                           "1,7,2,8,20,1,8\n"
+                           "1,7,2,10,25,1,1\n"
+                           "1,7,2,11,27.5,1,4\n"
+                           "1,7,2,12,30,1,16\n"
+                           "2,7,2,10,25,1,64\n");
+    free(text);
+    ck_assert_int_eq(is_waveforms(from, to, &(is_waveform_options){.bin = 2.5}, out, &error),
+                     IS_E_OUTPUT);
+    fclose(out);
+    scratch_remove(&place);
+}
+END_TEST
+
+/* Many hits, in so many bins that they are united several times on the way. */
+START_TEST(sums_are_the_hits)
+{
+    enum { HITS = 100000 };
+    is_hit *hits = calloc(HITS, sizeof *hits);
+    ck_assert_ptr_nonnull(hits);
+    double weight = 0;
+    for (uint32_t i = 0; i < HITS; ++i) {
+        const uint32_t random = i * 2654435761u;
+        hits[i] = (is_hit){.event_id = i / 40000,
+                           .t = random % 5000,
+                           .x = 0.1f,
+                           .dz = 1,
+                           .wavelength = 400,
+                           .weight = (float)(random >> 8) * 1e-6f,
+                           .photon_id = i,
+                           .string = (uint16_t)(1 + random % 7),
+                           .module = (uint16_t)(1 + i % 60),
+                           .pmt = -1};
+        weight += hits[i].weight;
+    }
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    write_hits(scratch_path(&place, "a.hits.npy", path), hits, HITS, NULL);
+    waveforms w = make(&place, &(is_waveform_options){.bin = 100});
+    ck_assert_msg(w.status == IS_OK, "%s", w.error.text);
+    uint64_t sum = 0;
+    double total = 0;
+    uint32_t counts[3][50] = {{0}};
+    for (uint32_t i = 0; i < HITS; ++i)
+        ++counts[hits[i].event_id][(int)(hits[i].t / 100)];
+    for (size_t i = 0; i < w.count; ++i) {
+        const is_waveform_bin *a = &w.bins[i], *b = &w.bins[i + 1];
+        sum += a->hits;
+        total += a->weight;
+        ck_assert_double_eq(a->t, a->bin * 100.0);
+        counts[a->event_id][a->bin] -= (uint32_t)a->hits;
+        if (i + 1 < w.count) /* ordered, every bin once */
+            ck_assert(a->event_id < b->event_id ||
+                      (a->event_id == b->event_id &&
+                       (a->string < b->string ||
+                        (a->string == b->string &&
+                         (a->module < b->module || (a->module == b->module && a->bin < b->bin))))));
+    }
+    ck_assert_uint_eq(sum, HITS);
+    ck_assert_double_eq_tol(total, weight, 1e-9 * weight);
+    for (int i = 0; i < 150; ++i)
+        ck_assert_uint_eq(counts[i / 50][i % 50], 0);
+    forget(&w);
+    free(hits);
+    scratch_remove(&place);
+}
+END_TEST
+
+START_TEST(waveforms_that_cannot_be)
+{
+    scratch place = scratch_create();
+    write_times(&place);
+    static const struct {
+        is_waveform_options options;
+        const char *says;
+        int status;
+    } cases[] = {
+        {{.bin = 0}, "--waveforms: found 0, expected the width of a bin", IS_E_USAGE},
+        {{.bin = -1}, "--waveforms: found -1", IS_E_USAGE},
+        {{.bin = (double)NAN}, "--waveforms: found nan", IS_E_USAGE},
+        {{.bin = 1e300}, "--waveforms: found 1e+300", IS_E_USAGE},
+        {{.bin = 1, .has_range = true, .low = 5, .high = 5}, "--range: found 5:5", IS_E_USAGE},
+        {{.bin = 1, .has_range = true, .low = 6, .high = 5}, "--range: found 6:5", IS_E_USAGE},
+        {{.bin = 1e-6, .has_range = true, .low = 0, .high = 1e6}, "found 1e+12 bins", IS_E_USAGE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        waveforms w = make(&place, &cases[i].options);
+        ck_assert_msg(w.status == cases[i].status, "%s", w.error.text);
+        ck_assert_msg(strstr(w.error.text, cases[i].says), "%s", w.error.text);
+        forget(&w);
+    }
+    const is_hit far = {.t = 1e12, .dz = 1, .wavelength = 400};
+    char path[SCRATCH_PATH], to[SCRATCH_PATH];
+    write_hits(scratch_path(&place, "a.hits.npy", path), &far, 1, NULL);
+    waveforms w = make(&place, &(is_waveform_options){.bin = 1});
+    ck_assert_int_eq(w.status, IS_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(w.error.text, "found a hit at 1e+12 ns"));
+    ck_assert(!scratch_exists(&place, "w.npy"));
+    ck_assert(!scratch_exists(&place, "w.npy.part"));
+    forget(&w);
+    is_error error = {.text = ""};
+    ck_assert_int_eq(is_waveforms(path, scratch_path(&place, "w.root", to),
+                                  &(is_waveform_options){.bin = 1}, stdout, &error),
+                     IS_E_USAGE);
+    ck_assert_ptr_nonnull(strstr(error.text, "expected .npy or .csv"));
+    scratch_remove(&place);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("exchange");
+    TCase *all = tcase_create("all");
+    tcase_set_timeout(all, 60);
+    tcase_add_test(all, hit_text);
+    tcase_add_test(all, much_text);
+    tcase_add_test(all, bins_by_hand);
+    tcase_add_test(all, sums_are_the_hits);
+    tcase_add_test(all, waveforms_that_cannot_be);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
