@@ -79,7 +79,10 @@ typedef struct is_ppc_settings {
 int is_ppc_settings_read(const is_text *text, ice_medium *properties, is_ppc_settings *out,
                          is_warnings *warnings, is_error *error);
 
-/* CSV: depth_m, be400_per_m, adust400_per_m, delta_tau_K [, bubbles_per_m]. */
-int is_csv_layers_read(const is_text *text, is_layer_list *out, is_error *error);
+/* CSV: depth_m, be400_per_m, adust400_per_m, delta_tau_K and, if the file has them, bubbles_per_m,
+ * anisotropy_along, anisotropy_across (ln k1, ln k2; else those given), birefringence (else 1),
+ * birefringence_mean_factor (else 1). */
+int is_csv_layers_read(const is_text *text, const double anisotropy[2], is_layer_list *out,
+                       is_error *error);
 
 #endif

@@ -1,45 +1,67 @@
 /* Ice from a YAML file, with the layers in it or in a CSV file beside it. */
 #include "pipeline/config/schema.h"
 #include "pipeline/error.h"
-#include "pipeline/models/ice_layers.h"
+#include "pipeline/models/ice_features.h"
+#include "pipeline/models/ice_tilt.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct ice_file {
     char *name;
-    ice_medium scalars; /* only the numbers */
+    ice_medium scalars;              /* only the numbers; flow_azimuth in degrees, as in the file */
+    double anisotropy[2];            /* ln k1, ln k2 */
+    double absorption_anisotropy[3]; /* ln K, not scaled yet */
+    unsigned subtraction;            /* index of a choice below */
     is_layer_list layers;
     char *table; /* the CSV file, or NULL */
+    struct {
+        char *file; /* CSV, with its azimuth in degrees */
+        double azimuth;
+        char *stations, *axes, *shifts; /* as ppc has them */
+    } tilt;
 } ice_file;
 
 /* ---- layers ---------------------------------------------------------------------------------- */
 
-int is_csv_layers_read(const is_text *text, is_layer_list *out, is_error *error)
+int is_csv_layers_read(const is_text *text, const double anisotropy[2], is_layer_list *out,
+                       is_error *error)
 {
-    enum { DEPTH, SCATTERING, ABSORPTION, DELTA_TAU, BUBBLES, COLUMNS };
-    static const is_csv_column columns[] = {
+    enum { DEPTH, BE400, ADUST400, DELTA_TAU, BUBBLES, ALONG, ACROSS, STRENGTH, FACTOR, COLUMNS };
+    const is_csv_column columns[] = {
         {.name = "depth_m", .index = DEPTH, .required = true},
-        {.name = "be400_per_m", .index = SCATTERING, .required = true},
-        {.name = "adust400_per_m", .index = ABSORPTION, .required = true},
+        {.name = "be400_per_m", .index = BE400, .required = true},
+        {.name = "adust400_per_m", .index = ADUST400, .required = true},
         {.name = "delta_tau_K", .index = DELTA_TAU, .required = true},
         {.name = "bubbles_per_m", .index = BUBBLES},
+        {.name = "anisotropy_along", .index = ALONG, .missing = anisotropy[0]},
+        {.name = "anisotropy_across", .index = ACROSS, .missing = anisotropy[1]},
+        {.name = "birefringence", .index = STRENGTH, .missing = 1},
+        {.name = "birefringence_mean_factor", .index = FACTOR, .missing = 1},
     };
     is_number_table table;
     *out = (is_layer_list){.name = text->name};
-    int status = is_csv_read(
-        text, columns, sizeof columns / sizeof *columns, COLUMNS, ICE_LAYERS_MAX,
-        "depth_m,be400_per_m,adust400_per_m,delta_tau_K[,bubbles_per_m]", &table, error);
+    int status =
+        is_csv_read(text, columns, sizeof columns / sizeof *columns, COLUMNS, ICE_LAYERS_MAX,
+                    "depth_m,be400_per_m,adust400_per_m,delta_tau_K[,bubbles_per_m]"
+                    "[,anisotropy_along,anisotropy_across]"
+                    "[,birefringence[,birefringence_mean_factor]]",
+                    &table, error);
     for (size_t i = 0; i < table.rows && status == IS_OK; ++i) {
         const double *row = is_number_row(&table, i);
-        status = is_layer_list_add(
-            out, &(is_layer_row){.depth = row[DEPTH],
-                                 .layer = {.effective_scattering = row[SCATTERING],
-                                           .bubbles = row[BUBBLES],
-                                           .dust_absorption = row[ABSORPTION],
-                                           .delta_tau = row[DELTA_TAU]},
-                                 .line = table.lines[i]});
+        const is_layer_row layer = {.depth = row[DEPTH],
+                                    .layer = {.effective_scattering = row[BE400],
+                                              .bubbles = row[BUBBLES],
+                                              .dust_absorption = row[ADUST400],
+                                              .delta_tau = row[DELTA_TAU],
+                                              .anisotropy_along = row[ALONG],
+                                              .anisotropy_across = row[ACROSS],
+                                              .birefringence = row[STRENGTH],
+                                              .birefringence_mean = row[STRENGTH] * row[FACTOR]},
+                                    .line = table.lines[i]};
+        status = is_layer_list_add(out, &layer);
         if (status == IS_E_MEMORY)
             is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", text->name);
     }
@@ -74,7 +96,9 @@ static int read_inline_layer(const is_yaml_node *node, size_t index, is_layer_li
                         .layer = {.effective_scattering = numbers[1],
                                   .bubbles = numbers[4],
                                   .dust_absorption = numbers[2],
-                                  .delta_tau = numbers[3]},
+                                  .delta_tau = numbers[3],
+                                  .birefringence = 1,
+                                  .birefringence_mean = 1},
                         .line = node->line,
                         .column = node->column};
     status = is_layer_list_add(layers, &row);
@@ -122,13 +146,36 @@ static const is_schema_custom layers_field = {
     .clear = clear_layers,
 };
 
-#define PROPERTY(key, number)                                                                      \
-    {                                                                                              \
-        .path = #key, .type = IS_SCHEMA_NUMBER, IS_SCHEMA_AT(ice_file, scalars.key),               \
-        .fallback = (number), .low = -1e9, .high = 1e9                                             \
-    }
+/* As is_subtraction, without "auto": the file itself is asked. */
+static const char *subtractions(const char *path, size_t index)
+{
+    static const char *const names[] = {"none", "constant", "scaled"};
+    (void)path;
+    return index < sizeof names / sizeof *names ? names[index] : NULL;
+}
 
-/* What is not given is as in the published tables since SPICE Mie. */
+static is_subtraction subtraction_of(const is_config *config, const ice_file *file)
+{
+    static const is_subtraction meanings[] = {IS_SUBTRACTION_NONE, IS_SUBTRACTION_CONSTANT,
+                                              IS_SUBTRACTION_SCALED};
+    if (config->ice.subtraction != IS_SUBTRACTION_AUTO)
+        return config->ice.subtraction;
+    return meanings[file->subtraction];
+}
+
+/* clang-format off */
+#define NUMBER(key, member, from, to, number)                                                      \
+    {.path = (key), .type = IS_SCHEMA_NUMBER, IS_SCHEMA_AT(ice_file, member),                      \
+     .fallback = (number), .low = (from), .high = (to)}
+/* Its range is that of is_ice_property_check(), for files of all kinds. */
+#define PROPERTY(key, number) NUMBER(#key, scalars.key, -1e9, 1e9, number)
+#define NUMBERS(key, member, from, to)                                                             \
+    {.path = (key), .type = IS_SCHEMA_NUMBERS, IS_SCHEMA_AT(ice_file, member), .low = (from),      \
+     .high = (to)}
+#define A_PATH(key, member, alternatives)                                                          \
+    {.path = (key), .type = IS_SCHEMA_PATH, IS_SCHEMA_AT(ice_file, member), .group = (alternatives)}
+
+/* What is not given is as in the published tables since SPICE Mie, or not there. */
 static const is_schema_field fields[] = {
     {.path = "name", .type = IS_SCHEMA_TEXT, IS_SCHEMA_AT(ice_file, name)},
     PROPERTY(mean_cosine, "0.9"),
@@ -137,26 +184,82 @@ static const is_schema_field fields[] = {
     PROPERTY(kappa, "1.08410680294"),
     PROPERTY(absorption_a, "6954.09033"),
     PROPERTY(absorption_b, "6617.75439"),
-    {.path = "layers",
-     .type = IS_SCHEMA_CUSTOM,
-     IS_SCHEMA_AT(ice_file, layers),
-     .custom = &layers_field,
-     .required = true},
+    NUMBER("flow_azimuth", scalars.flow_azimuth, -360, 360, "0"),
+    NUMBERS("anisotropy", anisotropy, -3, 3),
+    NUMBER("absorption_exponent", scalars.absorption_exponent, -10, 10, "1"),
+    NUMBERS("absorption_anisotropy", absorption_anisotropy, -3, 3),
+    NUMBERS("birefringence.along", scalars.birefringence.along, -1e12, 1e12),
+    NUMBERS("birefringence.across", scalars.birefringence.across, -1e12, 1e12),
+    NUMBERS("birefringence.mean", scalars.birefringence.mean, -1e12, 1e12),
+    {.path = "birefringence.subtraction", .type = IS_SCHEMA_CHOICE, .choice = subtractions,
+     IS_SCHEMA_AT(ice_file, subtraction), .fallback = "none"},
+    NUMBER("hole.radius", scalars.hole.radius, 0, 20, "0"),
+    NUMBER("hole.effective_scattering", scalars.hole.effective_scattering, 1e-6, 1e6, "0.03"),
+    NUMBER("hole.absorption", scalars.hole.absorption, 1e-6, 1e6, "100"),
+    NUMBER("hole.mean_cosine", scalars.hole.mean_cosine, -0.9999, 0.9999, "0.9"),
+    NUMBER("hole.liu_fraction", scalars.hole.liu_fraction, 0, 1, "0.35"),
+    A_PATH("tilt.file", tilt.file, "tilt"),
+    A_PATH("tilt.stations", tilt.stations, "tilt"),
+    A_PATH("tilt.axes", tilt.axes, "tilt"),
+    A_PATH("tilt.shifts", tilt.shifts, NULL),
+    NUMBER("tilt.azimuth", tilt.azimuth, -360, 360, "225"),
+    {.path = "layers", .type = IS_SCHEMA_CUSTOM, IS_SCHEMA_AT(ice_file, layers),
+     .custom = &layers_field, .required = true},
 };
+/* clang-format on */
 enum { FIELDS = sizeof fields / sizeof *fields };
+
+/* Where a key was given; NULL: it was not. */
+static const is_yaml_node *given_at(const is_yaml_node *const *given, const char *path)
+{
+    return given[is_schema_find(path, fields, FIELDS)];
+}
 
 static int check_properties(const ice_file *file, const is_yaml_node *const *given, is_error *error)
 {
     int status = IS_OK;
+    char place[512];
     for (size_t i = 0; i < FIELDS; ++i) {
         if (fields[i].type != IS_SCHEMA_NUMBER || !given[i])
             continue;
-        char place[512];
         double value = *(const double *)((const char *)file + fields[i].offset);
         if (is_ice_property_check(is_yaml_place(given[i], place, sizeof place), fields[i].path,
                                   value, error))
             status = IS_E_CONFIG;
     }
+    static const char *const deflections[] = {"birefringence.along", "birefringence.across",
+                                              "birefringence.mean"};
+    for (size_t i = 0; i < 3; ++i) {
+        const is_yaml_node *node = given_at(given, deflections[i]);
+        if (!node)
+            continue;
+        /* All three at once, at the first of them. */
+        if (is_birefringence_check(is_yaml_place(node, place, sizeof place),
+                                   &file->scalars.birefringence, error))
+            status = IS_E_CONFIG;
+        break;
+    }
+    return status;
+}
+
+/* Keys of one way to give a tilt that stand beside another. */
+static int check_tilt(const ice_file *file, const is_yaml_node *const *given, is_error *error)
+{
+    const is_yaml_node *azimuth = given_at(given, "tilt.azimuth");
+    const is_yaml_node *shifts = given_at(given, "tilt.shifts");
+    const is_yaml_node *stations = given_at(given, "tilt.stations");
+    const is_yaml_node *axes = given_at(given, "tilt.axes");
+    bool supports = file->tilt.stations || file->tilt.axes;
+    int status = IS_OK;
+    if (azimuth && !file->tilt.file)
+        status =
+            is_yaml_error(error, azimuth, "tilt.azimuth: is for tilt.file, which is not given");
+    if (shifts && !supports)
+        status =
+            is_yaml_error(error, shifts, "tilt.shifts: needs tilt.stations or tilt.axes beside it");
+    if (supports && !file->tilt.shifts)
+        status = is_yaml_error(error, stations ? stations : axes, "%s: needs tilt.shifts beside it",
+                               stations ? "tilt.stations" : "tilt.axes");
     return status;
 }
 
@@ -165,19 +268,76 @@ static int read_table(ice_file *file, is_error *error)
     is_text text;
     int status = is_text_read(file->table, &text, error);
     if (status == IS_OK)
-        status = is_csv_layers_read(&text, &file->layers, error);
+        status = is_csv_layers_read(&text, file->anisotropy, &file->layers, error);
     is_text_free(&text);
     return status;
 }
 
+static int read_tilt(const ice_file *file, ice_tilt *out, is_error *error)
+{
+    const char *first = file->tilt.file       ? file->tilt.file
+                        : file->tilt.stations ? file->tilt.stations
+                                              : file->tilt.axes;
+    is_text texts[2] = {0};
+    if (!first)
+        return IS_OK;
+    int status = is_text_read(first, &texts[0], error);
+    if (!file->tilt.file) {
+        int second = is_text_read(file->tilt.shifts, &texts[1], error);
+        status = status ? status : second;
+    }
+    if (status == IS_OK && file->tilt.file)
+        status = is_csv_tilt_read(&texts[0], file->tilt.azimuth * M_PI / 180, out, error);
+    else if (status == IS_OK && file->tilt.stations)
+        status = is_ppc_tilt_line_read(&texts[0], &texts[1], out, error);
+    else if (status == IS_OK)
+        status = is_ppc_tilt_map_read(&texts[0], &texts[1], out, error);
+    is_text_free(&texts[0]);
+    is_text_free(&texts[1]);
+    return status;
+}
+
+/* From the numbers of the file to those of the model. */
+static void set_features(ice_file *file)
+{
+    ice_medium *scalars = &file->scalars;
+    scalars->flow_azimuth *= M_PI / 180;
+    is_absorption_anisotropy_scale(file->absorption_anisotropy, scalars->absorption_anisotropy);
+    if (!(scalars->hole.radius > 0))
+        scalars->hole = (ice_hole){0};
+    /* A table has read its own. */
+    for (size_t i = 0; i < file->layers.count && !file->table; ++i) {
+        file->layers.rows[i].layer.anisotropy_along = file->anisotropy[0];
+        file->layers.rows[i].layer.anisotropy_across = file->anisotropy[1];
+    }
+}
+
+static int make_medium(const is_config *config, ice_file *file, ice_medium **out, is_error *error)
+{
+    ice_tilt tilt = {0};
+    set_features(file);
+    is_ice_switch_off(config, &file->scalars, &file->layers);
+    int status = is_medium_from_layers(file->name ? file->name : config->ice.file, &file->layers,
+                                       &file->scalars, subtraction_of(config, file), out, error);
+    int result = config->ice.tilt ? read_tilt(file, &tilt, error) : IS_OK;
+    status = status ? status : result;
+    if (status != IS_OK) {
+        is_tilt_free(&tilt);
+        is_medium_destroy(*out);
+        *out = NULL;
+        return status;
+    }
+    (*out)->tilt = tilt;
+    return IS_OK;
+}
+
 int is_medium_from_yaml(const is_config *config, ice_medium **out, is_error *error)
 {
-    const char *path = config->ice.file;
     is_yaml *document;
     const is_yaml_node *given[FIELDS] = {0};
     ice_file file = {0};
     *out = NULL;
-    int status = is_yaml_read_file(path, &document, error);
+    int status = is_yaml_read_file(config->ice.file, &document, error);
     if (status != IS_OK)
         return status;
     status = is_schema_defaults(fields, FIELDS, &file, error);
@@ -185,14 +345,15 @@ int is_medium_from_yaml(const is_config *config, ice_medium **out, is_error *err
         status = is_schema_read(is_yaml_root(document), fields, FIELDS, &file, given, error);
         int result = check_properties(&file, given, error);
         status = status ? status : result;
+        result = check_tilt(&file, given, error);
+        status = status ? status : result;
     }
     if (file.table) {
         int result = read_table(&file, error);
         status = status ? status : result;
     }
     if (status == IS_OK)
-        status = is_medium_from_layers(file.name ? file.name : path, &file.layers, &file.scalars,
-                                       IS_SUBTRACTION_NONE, out, error);
+        status = make_medium(config, &file, out, error);
     is_schema_clear(fields, FIELDS, &file);
     is_yaml_destroy(document);
     return status;

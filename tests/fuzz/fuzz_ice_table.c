@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             check_layers(&layers);
         break;
     case '1':
-        status = is_csv_layers_read(&text, &layers, &error);
+        status = is_csv_layers_read(&text, columns.anisotropy, &layers, &error);
         if (status == IS_OK)
             check_layers(&layers);
         break;

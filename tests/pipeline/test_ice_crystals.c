@@ -1,0 +1,396 @@
+/* Anisotropy, birefringence and hole ice from ppc folders: worked numbers, what is taken out of the
+ * scattering table, and what is refused. */
+#include "pipeline/models/ice_features.h"
+
+#include "tests/support/loaded_ice.h"
+#include "tests/support/model_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void expect_zeros(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        ck_assert_double_eq(values[i], 0);
+}
+
+/* ---- formulas -------------------------------------------------------------------------------- */
+
+static const ice_birefringence version_2 = {{0.076795, 544284.545166, 2.229494, 0.002624},
+                                            {0.077381, 1547618.883526, 2.449589, 0.002505},
+                                            {0.000995, 0.248264, 2.354436, 1.680717}};
+
+START_TEST(deflections)
+{
+    /* physics.md 6.4 */
+    static const struct {
+        double degrees, along, across, mean;
+    } rows[] = {{0, 0.076795, 0.077381, 0},
+                {30, 0.062604, 0.068607, 0.004248},
+                {60, 0.038317, 0.048744, 0.001638},
+                {90, 0.029460, 0.040100, 0}};
+    for (size_t i = 0; i < COUNT(rows); ++i) {
+        is_deflection d = is_birefringence_at(&version_2, cos(rows[i].degrees * M_PI / 180));
+        ck_assert_double_eq_tol(d.along, rows[i].along, 6e-7);
+        ck_assert_double_eq_tol(d.across, rows[i].across, 6e-7);
+        ck_assert_double_eq_tol(d.mean, rows[i].mean, 6e-7);
+    }
+    is_deflection d = is_birefringence_at(&version_2, 0.1510886);
+    ck_assert_double_eq_tol(d.along * sqrt(10), 0.0954558, 6e-8);
+    ck_assert_double_eq_tol(d.across * sqrt(10), 0.1291528, 6e-8);
+    ck_assert_double_eq_tol(d.mean * 10, 0.00273251, 6e-9);
+    ck_assert_double_eq_tol(is_birefringence_scattering(&version_2), 0.00246854, 6e-9);
+    const ice_birefringence dv1 = {{0.0430182, 0.592883, 1.59179, 0.985916},
+                                   {0.0549068, 13.9764, 2.69849, 0.348646},
+                                   {0.00364047, 1.13778, 2.04729, 0.424402}};
+    ck_assert_double_eq_tol(is_birefringence_scattering(&dv1), 0.0011979, 6e-8);
+    ck_assert_double_eq(is_birefringence_scattering(&(ice_birefringence){0}), 0);
+}
+END_TEST
+
+START_TEST(absorption_is_scaled_to_a_mean_of_one)
+{
+    static const struct {
+        double given[3], scaled[3];
+    } rows[] = {
+        {{0.6, -0.3, -0.3}, {1.6954500, 0.6893185, 0.6893185}}, /* physics.md 6.3 */
+        {{0, 0, 0}, {1, 1, 1}},
+        {{0.4, 0.4, 0.4}, {1, 1, 1}},
+        {{-0.3, 0.6, -0.3}, {0.740818, 1.822119, 0.740818}}, /* as given */
+    };
+    for (size_t i = 0; i < COUNT(rows); ++i) {
+        double scaled[3];
+        is_absorption_anisotropy_scale(rows[i].given, scaled);
+        for (int k = 0; k < 3; ++k)
+            ck_assert_double_eq_tol(exp(scaled[k]), rows[i].scaled[k], 6e-7);
+    }
+    /* The mean of 1/|K n| over the sphere, whatever the ratio. */
+    static const double ratios[] = {1e-9, 1e-4, 0.5, 3};
+    for (size_t i = 0; i < COUNT(ratios); ++i) {
+        enum { POINTS = 20000 };
+        double scaled[3], sum = 0;
+        is_absorption_anisotropy_scale((double[]){ratios[i] - 0.2, -0.2, -0.2}, scaled);
+        for (int k = 0; k < POINTS; ++k) {
+            double along = (k + 0.5) / POINTS, across = 1 - along * along;
+            sum += 1 / sqrt(exp(2 * scaled[0]) * along * along + exp(2 * scaled[1]) * across);
+        }
+        ck_assert_double_eq_tol(sum / POINTS, 1, 1e-6);
+    }
+}
+END_TEST
+
+/* ---- the real models ------------------------------------------------------------------------- */
+
+START_TEST(real_models)
+{
+    static const char *const names[] = {"ice/spice_bfr-v2", "ice/spice_ftp-v3m"};
+    for (size_t k = 0; k < COUNT(names); ++k) {
+        char path[MODEL_PATH];
+        if (!model_shared(names[k], path))
+            return;
+        loaded_ice ice =
+            ice_load("ice.directory", path, "ice.birefringence_subtraction=none", NULL);
+        expect_ice(&ice);
+        const ice_medium *m = ice.medium;
+        ck_assert_uint_eq(is_medium_features(m),
+                          IS_ICE_TILT | IS_ICE_ABSORPTION_ANISOTROPY | IS_ICE_BIREFRINGENCE);
+        ck_assert_double_eq_tol(m->flow_azimuth, 130 * M_PI / 180, 1e-15);
+        ck_assert_double_eq_tol(exp(m->absorption_anisotropy[0]), 1.69545, 6e-6);
+        ck_assert_double_eq_tol(exp(m->absorption_anisotropy[1]), 0.689318, 6e-7);
+        ck_assert_double_eq_tol(exp(m->absorption_anisotropy[2]), 0.689318, 6e-7);
+        ck_assert_double_eq(m->absorption_exponent, 0);
+        ck_assert_mem_eq(&m->birefringence, &version_2, sizeof version_2);
+        ck_assert_double_eq(m->hole.radius, 0);
+        expect_zeros(&m->hole.effective_scattering, 1);
+        /* Column 7; there is no column 8. */
+        ck_assert_double_eq(m->layers[170].birefringence, (k == 0 ? 2 : 2.00744));
+        double most = 0;
+        for (size_t i = 0; i < m->layer_count; ++i) {
+            most = fmax(most, m->layers[i].birefringence);
+            ck_assert_double_eq(m->layers[i].birefringence, m->layers[i].birefringence_mean);
+            expect_zeros(&m->layers[i].anisotropy_along, 2);
+        }
+        ck_assert_double_gt(most, 3.2);
+        ck_assert_double_lt(most, 3.3);
+        ice_unload(&ice);
+    }
+}
+END_TEST
+
+START_TEST(real_subtraction)
+{
+    static const struct {
+        const char *setting;
+        double constant, scaled;                               /* what of r_A S is taken out */
+    } cases[] = {{"ice.birefringence_subtraction=auto", 1, 0}, /* no file version */
+                 {"ice.birefringence_subtraction=constant", 1, 0},
+                 {"ice.birefringence_subtraction=scaled", 0, 1},
+                 {"ice.birefringence_subtraction=none", 0, 0},
+                 {"ice.birefringence=false", 0, 0}};
+    char path[MODEL_PATH];
+    if (!model_shared("ice/spice_bfr-v2", path))
+        return;
+    loaded_ice plain = ice_load("ice.directory", path, "ice.birefringence_subtraction=none", NULL);
+    expect_ice(&plain);
+    for (size_t c = 0; c < COUNT(cases); ++c) {
+        loaded_ice ice = ice_load("ice.directory", path, cases[c].setting, NULL);
+        expect_ice(&ice);
+        for (size_t i = 0; i < plain.medium->layer_count; ++i) {
+            const ice_layer *is = &ice.medium->layers[i], *was = &plain.medium->layers[i];
+            double taken = was->birefringence * 0.00246854;
+            ck_assert_double_eq_tol(is->bubbles, was->bubbles - cases[c].constant * taken, 2e-8);
+            ck_assert_double_eq_tol(is->effective_scattering,
+                                    was->effective_scattering - cases[c].scaled * taken, 2e-8);
+            for (double wavelength = 250; wavelength <= 700; wavelength += 50)
+                ck_assert_double_gt(is_medium_scattering(ice.medium, i, wavelength), 0);
+        }
+        bool off = strcmp(cases[c].setting, "ice.birefringence=false") == 0;
+        ck_assert((ice.medium->layers[100].birefringence == 0) == off);
+        ck_assert(!(is_medium_features(ice.medium) & IS_ICE_BIREFRINGENCE) == off);
+        ice_unload(&ice);
+    }
+    ice_unload(&plain);
+}
+END_TEST
+
+START_TEST(real_model_switched_off)
+{
+    char path[MODEL_PATH];
+    if (!model_shared("ice/spice_bfr-v2", path))
+        return;
+    loaded_ice ice =
+        ice_load("ice.directory", path, "ice.anisotropy=false", "ice.birefringence=false");
+    expect_ice(&ice);
+    expect_zeros(ice.medium->absorption_anisotropy, 3);
+    expect_zeros(ice.medium->birefringence.along, 4);
+    ck_assert_uint_eq(is_medium_features(ice.medium), IS_ICE_TILT);
+    for (size_t i = 0; i < ice.warnings.count; ++i) {
+        ck_assert_ptr_null(strstr(ice.warnings.items[i], "anisotropy"));
+        ck_assert_ptr_null(strstr(ice.warnings.items[i], "birefringence"));
+    }
+    ice_unload(&ice);
+}
+END_TEST
+
+/* ---- small ppc folders ----------------------------------------------------------------------- */
+
+#define GOOD_DAT "1900 0.03 0.01 0\n1910 0.04 0.01 0.5\n"
+#define BASICS   "5\n0.99\n0.45\n0.9\n"
+#define LEA      BASICS "216 # flow\n0.04\n-0.08\n"
+#define HOLE     "0.5\n0.03\n100\n0.25\n0.8\n"
+#define CRYSTALS                                                                                   \
+    "0.076795\n544284.545166\n2.229494\n0.002624\n0.077381\n1547618.883526\n2.449589\n0.002505\n"  \
+    "0.000995\n0.248264\n2.354436\n1.680717\n"
+#define ALL LEA HOLE "0.6\n-0.3\n-0.3\n0.5\n" CRYSTALS
+
+static model_folder write_folder(const char *cfg, const char *dat, const char *version)
+{
+    char path[MODEL_PATH];
+    model_folder folder = model_folder_create();
+    model_folder_write(&folder, "icemodel.par", "0.9 0.1\n1.1 0.1\n6954.1 0\n6617.75 0\n", path);
+    model_folder_write(&folder, "cfg.txt", cfg, path);
+    model_folder_write(&folder, "icemodel.dat", dat, path);
+    if (version)
+        model_folder_write(&folder, "version", version, path);
+    return folder;
+}
+
+static loaded_ice load_folder(const char *cfg, const char *dat, const char *version,
+                              const char *set)
+{
+    model_folder folder = write_folder(cfg, dat, version);
+    loaded_ice ice = ice_load("ice.directory", folder.path, set, NULL);
+    model_folder_remove(&folder);
+    return ice;
+}
+
+START_TEST(settings_of_all_lengths)
+{
+    /* Only as many numbers as there are switch something on. */
+    loaded_ice ice = load_folder(BASICS, GOOD_DAT, NULL, NULL);
+    expect_ice(&ice);
+    ck_assert_uint_eq(is_medium_features(ice.medium), 0);
+    ice_unload(&ice);
+
+    ice = load_folder(LEA, GOOD_DAT, NULL, NULL);
+    expect_ice(&ice);
+    ck_assert_uint_eq(is_medium_features(ice.medium),
+                      IS_ICE_SCATTERING_ANISOTROPY | IS_ICE_ABSORPTION_ANISOTROPY);
+    ck_assert_double_eq_tol(ice.medium->flow_azimuth, 216 * M_PI / 180, 1e-14);
+    ck_assert_double_eq(ice.medium->layers[0].anisotropy_along, 0.04);
+    ck_assert_double_eq(ice.medium->layers[1].anisotropy_across, -0.08);
+    ck_assert_double_eq(ice.medium->absorption_exponent, 1);
+    expect_zeros(ice.medium->absorption_anisotropy, 3);
+    ice_unload(&ice);
+
+    ice = load_folder(LEA "0.5\n0.03\n100\n", GOOD_DAT, NULL, NULL);
+    expect_ice(&ice);
+    ck_assert_double_eq_tol(ice.medium->hole.radius, 0.08255, 1e-15);
+    ck_assert_double_eq(ice.medium->hole.effective_scattering, 0.03);
+    ck_assert_double_eq(ice.medium->hole.absorption, 100);
+    ck_assert_double_eq(ice.medium->hole.mean_cosine, 0.9); /* those of the ice */
+    ck_assert_double_eq(ice.medium->hole.liu_fraction, 0.45);
+    ck_assert(is_medium_features(ice.medium) & IS_ICE_HOLE);
+    ice_unload(&ice);
+
+    ice = load_folder(LEA HOLE, GOOD_DAT, NULL, NULL);
+    expect_ice(&ice);
+    ck_assert_double_eq(ice.medium->hole.mean_cosine, 0.8);
+    ck_assert_double_eq(ice.medium->hole.liu_fraction, 0.25);
+    ice_unload(&ice);
+
+    ice = load_folder(LEA HOLE "0.6\n-0.3\n-0.3\n", GOOD_DAT, NULL, NULL);
+    expect_ice(&ice);
+    ck_assert_double_eq(ice.medium->absorption_exponent, 1);
+    ck_assert_double_eq_tol(exp(ice.medium->absorption_anisotropy[0]), 1.69545, 6e-6);
+    ice_unload(&ice);
+
+    ice = load_folder(ALL, GOOD_DAT, NULL, NULL);
+    expect_ice(&ice);
+    ck_assert_double_eq(ice.medium->absorption_exponent, 0.5);
+    ck_assert_mem_eq(&ice.medium->birefringence, &version_2, sizeof version_2);
+    ck_assert_double_eq(ice.medium->layers[0].birefringence, 1); /* without a column 7 */
+    ck_assert_double_eq(ice.medium->layers[0].birefringence_mean, 1);
+    ice_unload(&ice);
+}
+END_TEST
+
+START_TEST(columns_of_layers)
+{
+    loaded_ice ice =
+        load_folder(ALL, "1900 0.03 0.01 0 0.1 -0.2 2 1.5\n1910 0.04 0.01 0.5 0 0 0 3\n", NULL,
+                    "ice.birefringence_subtraction=none");
+    expect_ice(&ice);
+    const ice_layer *upper = &ice.medium->layers[1], *lower = &ice.medium->layers[0];
+    ck_assert_double_eq(upper->anisotropy_along, 0.1);
+    ck_assert_double_eq(upper->anisotropy_across, -0.2);
+    ck_assert_double_eq(upper->birefringence, 2);
+    ck_assert_double_eq(upper->birefringence_mean, 3);
+    expect_zeros(&lower->anisotropy_along, 4);
+    ice_unload(&ice);
+    /* No hole, no crystals, no flow: what belongs to them is gone, too. */
+    ice = load_folder(BASICS "216\n0\n0\n0\n-1\n-1\n", "1900 0.03 0.01 0 0 0 2 1.5\n", NULL, NULL);
+    expect_ice(&ice);
+    ck_assert_uint_eq(is_medium_features(ice.medium), 0);
+    ck_assert_double_eq(ice.medium->absorption_exponent, 0);
+    expect_zeros(&ice.medium->layers[0].anisotropy_along, 4);
+    expect_zeros(&ice.medium->hole.effective_scattering, 1);
+    ice_unload(&ice);
+    ice = load_folder(ALL, GOOD_DAT, NULL, "ice.hole_ice=false");
+    expect_ice(&ice);
+    ck_assert(!(is_medium_features(ice.medium) & IS_ICE_HOLE));
+    ice_unload(&ice);
+}
+END_TEST
+
+START_TEST(versions)
+{
+    static const double s = 0.00246854;
+    const double pure = 6954.1 * exp(-6617.75 / 400);
+    static const char dat[] = "1900 0.03 0.01 10\n";
+    loaded_ice ice = load_folder(ALL, dat, "0\n", NULL);
+    expect_ice(&ice);
+    ck_assert_double_eq_tol(ice.medium->layers[0].bubbles, -s, 6e-9);
+    ice_unload(&ice);
+    ice = load_folder(ALL, dat, "10\n", NULL);
+    expect_ice(&ice);
+    ck_assert_double_eq(ice.medium->layers[0].bubbles, 0);
+    ck_assert_double_eq(ice.medium->layers[0].effective_scattering, 0.03);
+    ck_assert_double_eq(ice.medium->layers[0].dust_absorption, 0.01);
+    ice_unload(&ice);
+    ice = load_folder(ALL, dat, "10\n", "ice.birefringence_subtraction=constant");
+    expect_ice(&ice);
+    ck_assert_double_eq_tol(ice.medium->layers[0].bubbles, -s, 6e-9);
+    ice_unload(&ice);
+    /* Column 3 is the whole absorption at 400 nm. */
+    ice = load_folder(ALL, dat, "20\n", NULL);
+    expect_ice(&ice);
+    ck_assert_double_eq(ice.medium->layers[0].bubbles, 0);
+    ck_assert_double_eq_tol(ice.medium->layers[0].effective_scattering, 0.03 - s, 6e-9);
+    ck_assert_double_eq_tol(is_medium_absorption(ice.medium, 0, 400), 0.01, 1e-15);
+    double at_300 =
+        0.01 * pow(0.75, -1.1) + 1.1 * (6954.1 * exp(-6617.75 / 300) - pure * pow(0.75, -1.1));
+    ck_assert_double_eq_tol(is_medium_absorption(ice.medium, 0, 300), at_300, 1e-14);
+    ice_unload(&ice);
+}
+END_TEST
+
+static const struct {
+    const char *cfg, *dat, *message;
+} bad_folders[] = {
+    {BASICS "400\n0\n0\n", GOOD_DAT,
+     "cfg.txt:5: error: azimuth of the flow: found 400, expected -360 .. 360 degrees"},
+    {BASICS "130\n0\n30\n", GOOD_DAT,
+     "cfg.txt:7: error: logarithm of an anisotropy: found 30, expected -3 .. 3"},
+    {LEA "-1\n0.03\n100\n", GOOD_DAT,
+     "cfg.txt:8: error: hole ice radius: found -1, expected 0 .. 100 radii of a module"},
+    {LEA "1\n0\n100\n", GOOD_DAT,
+     "cfg.txt:9: error: hole ice scattering length: found 0, expected more than 0 m"},
+    {LEA "1\n1\n-3\n", GOOD_DAT, "cfg.txt:10: error: hole ice absorption length: found -3"},
+    {LEA "1\n1\n1\n2\n0.9\n", GOOD_DAT, "cfg.txt:11: error: liu_fraction: found 2"},
+    {LEA "1\n1\n1\n0.5\n1\n", GOOD_DAT, "cfg.txt:12: error: mean_cosine: found 1"},
+    {LEA HOLE "0.6\n-0.3\n9\n", GOOD_DAT,
+     "cfg.txt:15: error: logarithm of an absorption anisotropy: found 9, expected -3 .. 3"},
+    {LEA HOLE "0.6\n-0.3\n-0.3\n99\n", GOOD_DAT,
+     "cfg.txt:16: error: scaling of the old absorption anisotropy: found 99"},
+    {LEA HOLE "0\n0\n0\n0\n0.1\n1\n1\n1\n0\n0\n0\n0\n0\n0\n0\n", GOOD_DAT, "found 27 numbers"},
+    {LEA HOLE "0\n0\n0\n0\n99\n0\n1\n1\n0\n0\n0\n0\n0\n0\n0\n0\n", GOOD_DAT,
+     "cfg.txt:17: error: birefringence: found a deflection 'along' of 99 rad/sqrt(m) at cosine 0"},
+    {LEA HOLE "0\n0\n0\n0\n0\n0\n0\n0\n0.1\n1\n0.5\n-1\n0\n0\n0\n0\n", GOOD_DAT,
+     "birefringence: found a deflection 'across' of"},
+    {LEA HOLE "0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n1\n-900\n0\n1\n", GOOD_DAT,
+     "birefringence: found a deflection 'mean' of"},
+    {ALL, "1900 0.03 0.01 0 5 0 1\n", "icemodel.dat:1: error: k1: found 5, expected the logarithm"},
+    {ALL, "1900 0.03 0.01 0 0 -5 1\n", "icemodel.dat:1: error: k2: found -5"},
+    {ALL, "1900 0.03 0.01 0 0 0 -1\n",
+     "icemodel.dat:1: error: birefringence: found -1, expected a strength, 0 .. 1000"},
+    {ALL, "1900 0.03 0.01 0 0 0 1 -1\n",
+     "icemodel.dat:1: error: birefringence of the mean: found -1"},
+    /* 0.003 1/m at 400 nm is less than 0.00247 1/m at 700 nm. */
+    {ALL, "1890 0.03 0.01 0\n1900 0.003 0.01 0\n",
+     "icemodel.dat:2: error: scattering: found -0.0006"},
+};
+
+START_TEST(bad_folder)
+{
+    loaded_ice ice = load_folder(bad_folders[_i].cfg, bad_folders[_i].dat, NULL, NULL);
+    expect_no_ice(&ice, bad_folders[_i].message);
+    ice_unload(&ice);
+}
+END_TEST
+
+START_TEST(full_absorption_less_than_pure_ice)
+{
+    loaded_ice ice = load_folder(ALL, "1900 0.03 0.0001 0\n", "20\n", NULL);
+    expect_no_ice(&ice, "icemodel.dat:1: error: adust400: found -0.00035");
+    ice_unload(&ice);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ice_crystals");
+    TCase *good = tcase_create("good");
+    tcase_add_test(good, deflections);
+    tcase_add_test(good, absorption_is_scaled_to_a_mean_of_one);
+    tcase_add_test(good, real_models);
+    tcase_add_test(good, real_subtraction);
+    tcase_add_test(good, real_model_switched_off);
+    tcase_add_test(good, settings_of_all_lengths);
+    tcase_add_test(good, columns_of_layers);
+    tcase_add_test(good, versions);
+    suite_add_tcase(suite, good);
+    TCase *bad = tcase_create("bad");
+    tcase_add_loop_test(bad, bad_folder, 0, COUNT(bad_folders));
+    tcase_add_test(bad, full_absorption_less_than_pure_ice);
+    suite_add_tcase(suite, bad);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,242 @@
+/* Anisotropy, birefringence and hole ice in ice files, and the digest that depends on all that ice
+ * may have. */
+#include "pipeline/models/ice_features.h"
+
+#include "pipeline/models/models.h"
+#include "tests/support/loaded_ice.h"
+#include "tests/support/model_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const ice_birefringence version_2 = {{0.076795, 544284.545166, 2.229494, 0.002624},
+                                            {0.077381, 1547618.883526, 2.449589, 0.002505},
+                                            {0.000995, 0.248264, 2.354436, 1.680717}};
+
+/* ---- ice files ------------------------------------------------------------------------------- */
+
+#define YAML_CRYSTALS                                                                              \
+    "birefringence:\n"                                                                             \
+    "  along: [0.076795, 544284.545166, 2.229494, 0.002624]\n"                                     \
+    "  across: [0.077381, 1547618.883526, 2.449589, 0.002505]\n"                                   \
+    "  mean: [0.000995, 0.248264, 2.354436, 1.680717]\n"
+
+static loaded_ice load_yaml(const char *yaml, const char *csv, const char *set)
+{
+    char path[MODEL_PATH];
+    model_folder folder = model_folder_create();
+    if (csv)
+        model_folder_write(&folder, "l.csv", csv, path);
+    model_folder_write(&folder, "ice.yaml", yaml, path);
+    loaded_ice ice = ice_load("ice.file", path, set, NULL);
+    model_folder_remove(&folder);
+    return ice;
+}
+
+START_TEST(features_in_yaml)
+{
+    static const char yaml[] =
+        "layers: [[1900, 0.03, 0.01, 0]]\nflow_azimuth: 130\nanisotropy: [0.04, -0.08]\n"
+        "absorption_anisotropy: [0.6, -0.3, -0.3]\nhole: { radius: 0.3, mean_cosine: 0.8 "
+        "}\n" YAML_CRYSTALS "  subtraction: constant\n";
+    loaded_ice ice = load_yaml(yaml, NULL, NULL);
+    expect_ice(&ice);
+    const ice_medium *m = ice.medium;
+    ck_assert_double_eq_tol(m->flow_azimuth, 130 * M_PI / 180, 1e-15);
+    ck_assert_double_eq(m->layers[0].anisotropy_along, 0.04);
+    ck_assert_double_eq(m->layers[0].anisotropy_across, -0.08);
+    ck_assert_double_eq(m->absorption_exponent, 1);
+    ck_assert_double_eq_tol(exp(m->absorption_anisotropy[0]), 1.69545, 6e-6);
+    ck_assert_double_eq(m->hole.radius, 0.3);
+    ck_assert_double_eq(m->hole.effective_scattering, 0.03);
+    ck_assert_double_eq(m->hole.absorption, 100);
+    ck_assert_double_eq(m->hole.mean_cosine, 0.8);
+    ck_assert_double_eq(m->hole.liu_fraction, 0.35);
+    ck_assert_mem_eq(&m->birefringence, &version_2, sizeof version_2);
+    ck_assert_double_eq(m->layers[0].birefringence, 1);
+    ck_assert_double_eq(m->layers[0].birefringence_mean, 1);
+    ck_assert_double_eq_tol(m->layers[0].bubbles, -0.00246854, 6e-9);
+    ice_unload(&ice);
+    ice = load_yaml(yaml, NULL, "ice.birefringence_subtraction=scaled");
+    expect_ice(&ice);
+    ck_assert_double_eq(ice.medium->layers[0].bubbles, 0);
+    ck_assert_double_eq_tol(ice.medium->layers[0].effective_scattering, 0.03 - 0.00246854, 6e-9);
+    ice_unload(&ice);
+    ice = load_yaml("layers: [[1900, 0.03, 0.01, 0]]\n" YAML_CRYSTALS, NULL, NULL);
+    expect_ice(&ice);
+    ck_assert_double_eq(ice.medium->layers[0].bubbles, 0); /* nothing is subtracted unasked */
+    ice_unload(&ice);
+    ice = load_yaml("layers: [[1900, 0.03, 0.01, 0]]\nabsorption_exponent: 1\n"
+                    "hole: { absorption: 3 }\n",
+                    NULL, NULL);
+    expect_ice(&ice);
+    ck_assert_uint_eq(is_medium_features(ice.medium), 0);
+    ice_unload(&ice);
+}
+END_TEST
+
+START_TEST(features_in_csv)
+{
+    static const char header[] = "depth_m,be400_per_m,adust400_per_m,delta_tau_K";
+    char csv[512];
+    snprintf(csv, sizeof csv, "%s,birefringence,birefringence_mean_factor,anisotropy_across\n%s",
+             header, "1900,0.03,0.01,0,2,1.5,0.1\n1910,0.03,0.01,0,0,1,0\n");
+    loaded_ice ice =
+        load_yaml("layers: { file: l.csv }\nanisotropy: [0.04, -0.08]\n" YAML_CRYSTALS, csv, NULL);
+    expect_ice(&ice);
+    const ice_layer *upper = &ice.medium->layers[1], *lower = &ice.medium->layers[0];
+    ck_assert_double_eq(upper->birefringence, 2);
+    ck_assert_double_eq(upper->birefringence_mean, 3);
+    ck_assert_double_eq(upper->anisotropy_along, 0.04); /* no column: of the whole ice */
+    ck_assert_double_eq(upper->anisotropy_across, 0.1);
+    ck_assert_double_eq(lower->birefringence, 0);
+    ck_assert_double_eq(lower->anisotropy_across, 0);
+    ice_unload(&ice);
+}
+END_TEST
+
+static const struct {
+    const char *yaml, *message;
+} bad_yaml[] = {
+    {"anisotropy: [0.04]\n", "ice.yaml:2:13: error: anisotropy: found"},
+    {"anisotropy: [0.04, 4]\n", "ice.yaml:2:20: error: anisotropy"},
+    {"absorption_anisotropy: [a, 0, 0]\n", "ice.yaml:2:25: error: absorption_anisotropy"},
+    {"flow_azimuth: 361\n", "ice.yaml:2:15: error: flow_azimuth: found '361', expected a number"},
+    {"absorption_exponent: 11\n", "ice.yaml:2:22: error: absorption_exponent: found '11'"},
+    {"hole: { radius: -1 }\n", "ice.yaml:2:17: error: hole.radius: found '-1', expected a number"},
+    {"hole: { radius: 1, absorption: 0 }\n", "ice.yaml:2:32: error: hole.absorption: found '0'"},
+    {"hole: { radius: 1, mean_cosine: 1 }\n", "ice.yaml:2:33: error: hole.mean_cosine: found '1'"},
+    {"hole: { diameter: 1 }\n", "ice.yaml:2:9: error: unknown key 'hole.diameter'"},
+    {"birefringence: { along: [1, 2, 3] }\n", "ice.yaml:2:25: error: birefringence.along: found"},
+    {"birefringence: { along: [99, 0, 1, 1] }\n",
+     "ice.yaml:2:25: error: birefringence: found a deflection 'along' of 99 rad/sqrt(m)"},
+    {"birefringence: { mean: [1, -900, 0, 1] }\n",
+     "ice.yaml:2:24: error: birefringence: found a deflection 'mean'"},
+    {"birefringence: { subtraction: auto }\n", "ice.yaml:2:31: error: birefringence.subtraction: "
+                                               "found 'auto', expected one of none, constant"},
+    {"birefringence: { alng: [0, 0, 0, 0] }\n", "did you mean 'birefringence.along'?"},
+};
+
+START_TEST(bad_yaml_file)
+{
+    char yaml[512];
+    snprintf(yaml, sizeof yaml, "layers: [[1900, 0.03, 0.01, 0]]\n%s", bad_yaml[_i].yaml);
+    loaded_ice ice = load_yaml(yaml, NULL, NULL);
+    expect_no_ice(&ice, bad_yaml[_i].message);
+    ice_unload(&ice);
+}
+END_TEST
+
+/* ---- the digest ------------------------------------------------------------------------------ */
+
+static void digest_of(const char *key, const char *path, const char *set, char out[IS_DIGEST_TEXT])
+{
+    char ice[MODEL_PATH + 32];
+    is_models *models = NULL;
+    is_error error = {0};
+    snprintf(ice, sizeof ice, "%s=%s", key, path);
+    is_config *config = model_config(ice, set ? set : "run.seed=1", NULL);
+    ck_assert_msg(is_models_create(config, &models, &error) == IS_OK, "%s", error.text);
+    memcpy(out, models->ice_digest, IS_DIGEST_TEXT);
+    is_models_destroy(models);
+    is_config_destroy(config);
+}
+
+#define BASICS "5\n0.99\n0.45\n0.9\n"
+#define LEA    BASICS "216 # flow\n0.04\n-0.08\n"
+#define HOLE   "0.5\n0.03\n100\n0.25\n0.8\n"
+#define CRYSTALS                                                                                   \
+    "0.076795\n544284.545166\n2.229494\n0.002624\n0.077381\n1547618.883526\n2.449589\n0.002505\n"  \
+    "0.000995\n0.248264\n2.354436\n1.680717\n"
+#define ALL LEA HOLE "0.6\n-0.3\n-0.3\n0.5\n" CRYSTALS
+
+static model_folder write_folder(const char *cfg, const char *dat)
+{
+    char path[MODEL_PATH];
+    model_folder folder = model_folder_create();
+    model_folder_write(&folder, "icemodel.par", "0.9 0.1\n1.1 0.1\n6954.1 0\n6617.75 0\n", path);
+    model_folder_write(&folder, "cfg.txt", cfg, path);
+    model_folder_write(&folder, "icemodel.dat", dat, path);
+    return folder;
+}
+
+START_TEST(every_feature_is_digested)
+{
+    static const char *const settings[] = {
+        NULL,
+        "ice.tilt=false",
+        "ice.tilt_origin=1",
+        "ice.tilt_outside=clamp",
+        "ice.anisotropy=false",
+        "ice.birefringence=false",
+        "ice.birefringence_subtraction=none",
+        "ice.birefringence_subtraction=scaled",
+        "ice.hole_ice=false",
+    };
+    static const char dat[] = "1900 0.03 0.01 0 0.1 0.2 1 1\n1910 0.03 0.01 0 0 0 2 1\n";
+    /* The same ice but for one number each. */
+    static const struct {
+        const char *name, *content;
+    } others[] = {
+        {"icemodel.dat", "1900 0.03 0.01 0 0.1 0.2 1 1\n1910 0.03 0.01 0 0 0.01 2 1\n"},
+        {"icemodel.dat", "1900 0.03 0.01 0 0.1 0.2 1 1\n1910 0.03 0.01 0 0.01 0 2 1\n"},
+        {"icemodel.dat", "1900 0.03 0.01 0 0.1 0.2 1 2\n1910 0.03 0.01 0 0 0 2 1\n"},
+        {"cfg.txt", BASICS "217\n0.04\n-0.08\n" HOLE "0.6\n-0.3\n-0.3\n0.5\n" CRYSTALS},
+        {"cfg.txt", LEA HOLE "0.6\n-0.3\n-0.3\n0.6\n" CRYSTALS},
+        {"cfg.txt", LEA HOLE "0.6\n-0.3\n-0.2\n0.5\n" CRYSTALS},
+        {"cfg.txt", LEA "0.5\n0.03\n100\n0.25\n0.7\n0.6\n-0.3\n-0.3\n0.5\n" CRYSTALS},
+        {"tilt.par", "1 -100\n86 0\n2 101\n"},
+        {"tilt.dat", "1000 1 0 2\n1010 1 0 3\n"},
+        {"tilt.dat", "1000 1 0 2\n1020 1 0 2\n"},
+    };
+    enum { ALL_DIGESTS = COUNT(settings) + COUNT(others) };
+    char digests[ALL_DIGESTS][IS_DIGEST_TEXT], path[MODEL_PATH];
+    for (size_t i = 0; i < ALL_DIGESTS; ++i) {
+        model_folder folder = write_folder(ALL, dat);
+        model_folder_write(&folder, "tilt.par", "1 -100\n86 0\n2 100\n", path);
+        model_folder_write(&folder, "tilt.dat", "1000 1 0 2\n1010 1 0 2\n", path);
+        if (i >= COUNT(settings))
+            model_folder_write(&folder, others[i - COUNT(settings)].name,
+                               others[i - COUNT(settings)].content, path);
+        digest_of("ice.directory", folder.path, i < COUNT(settings) ? settings[i] : NULL,
+                  digests[i]);
+        model_folder_remove(&folder);
+        for (size_t k = 0; k < i; ++k)
+            ck_assert_msg(strcmp(digests[i], digests[k]) != 0, "%zu and %zu", k, i);
+    }
+}
+END_TEST
+
+START_TEST(plain_ice_keeps_its_digest)
+{
+    char digest[IS_DIGEST_TEXT];
+    digest_of("ice.model", "uniform", NULL, digest);
+    ck_assert_str_eq(digest, "85519de462ec12b74e80be8b3c478c86c7f1de59f3cd2c0c15bb4db53dec73d3");
+    char other[IS_DIGEST_TEXT];
+    digest_of("ice.model", "uniform", "ice.tilt=false", other);
+    ck_assert_str_eq(digest, other);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ice_file");
+    TCase *good = tcase_create("good");
+    tcase_add_test(good, features_in_yaml);
+    tcase_add_test(good, features_in_csv);
+    tcase_add_test(good, every_feature_is_digested);
+    tcase_add_test(good, plain_ice_keeps_its_digest);
+    suite_add_tcase(suite, good);
+    TCase *bad = tcase_create("bad");
+    tcase_add_loop_test(bad, bad_yaml_file, 0, COUNT(bad_yaml));
+    suite_add_tcase(suite, bad);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

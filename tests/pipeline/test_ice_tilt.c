@@ -1,0 +1,433 @@
+/* Tilt of ice from ppc folders, CSV and YAML: the real tables number by number, and what is
+ * refused. */
+#include "pipeline/models/ice_tilt.h"
+
+#include "pipeline/models/ice_features.h"
+#include "tests/support/loaded_ice.h"
+#include "tests/support/model_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- the real tables ------------------------------------------------------------------------- */
+
+/* All numbers of a file, read without the program's own reader; the caller frees them. */
+static double *numbers_of(const char *path, size_t *count)
+{
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    double *numbers = calloc(100000, sizeof *numbers);
+    for (*count = 0; fscanf(file, "%lf", &numbers[*count]) == 1;)
+        ck_assert_uint_lt(++*count, 100000);
+    fclose(file);
+    return numbers;
+}
+
+START_TEST(real_line)
+{
+    static const double stations[] = {-531.419, -454.882, 0, 165.202, 445.477, 520.77};
+    char path[MODEL_PATH], table[MODEL_PATH];
+    if (!model_shared("ice/spice_bfr-v2", path) ||
+        !model_shared("ice/spice_bfr-v2/tilt.dat", table))
+        return;
+    loaded_ice ice =
+        ice_load("ice.directory", path, "ice.tilt_origin=3.0052", "ice.tilt_outside=clamp");
+    expect_ice(&ice);
+    const ice_tilt *tilt = &ice.medium->tilt;
+    ck_assert_int_eq(tilt->kind, ICE_TILT_LINE);
+    ck_assert(tilt->clamp);
+    ck_assert_double_eq(tilt->origin, 3.0052);
+    ck_assert_double_eq_tol(tilt->azimuth, 225 * M_PI / 180, 1e-15);
+    ck_assert_double_eq(tilt->first_depth, 1208.47);
+    ck_assert_double_eq_tol(tilt->depth_step, 10, 1e-12);
+    ck_assert_uint_eq(tilt->depth_count, 125);
+    ck_assert_uint_eq(tilt->station_count, COUNT(stations));
+    for (size_t i = 0; i < COUNT(stations); ++i)
+        ck_assert_double_eq(tilt->stations[i], stations[i]);
+    /* The first and second row as printed in the file. */
+    ck_assert_double_eq(tilt->shifts[0], -0.775051);
+    ck_assert_double_eq(tilt->shifts[5], 6.657);
+    ck_assert_double_eq(tilt->shifts[6 + 1], -0.0568687);
+    size_t count;
+    double *numbers = numbers_of(table, &count);
+    ck_assert_uint_eq(count, 125 * 7);
+    for (size_t i = 0; i < 125 * 6; ++i)
+        ck_assert_double_eq(tilt->shifts[i], numbers[i / 6 * 7 + 1 + i % 6]);
+    free(numbers);
+    double low, high;
+    is_tilt_range(tilt, &low, &high);
+    ck_assert_double_lt(low, -18);
+    ck_assert_double_gt(high, 41);
+    ck_assert(is_medium_features(ice.medium) & IS_ICE_TILT);
+    ice_unload(&ice);
+}
+END_TEST
+
+START_TEST(real_map)
+{
+    char path[MODEL_PATH], table[MODEL_PATH];
+    if (!model_shared("ice/spice_ftp-v3m", path) ||
+        !model_shared("ice/spice_ftp-v3m/tilt.map", table))
+        return;
+    loaded_ice ice = ice_load("ice.directory", path, NULL, NULL);
+    expect_ice(&ice);
+    const ice_tilt *tilt = &ice.medium->tilt;
+    const ice_tilt_axis *u = &tilt->axes[0], *v = &tilt->axes[1];
+    ck_assert_int_eq(tilt->kind, ICE_TILT_MAP);
+    ck_assert(!tilt->clamp);
+    ck_assert_double_eq_tol(u->azimuth, 9.3 * M_PI / 180, 1e-15);
+    ck_assert_double_eq_tol(v->azimuth, 129.3 * M_PI / 180, 1e-15);
+    ck_assert_double_eq(u->first, -609.975);
+    ck_assert_double_eq(u->step, 125.154);
+    ck_assert_double_eq(v->first, -549.188);
+    ck_assert_double_eq(v->step, 125.402);
+    ck_assert_uint_eq(u->count, 11);
+    ck_assert_uint_eq(u->cut, 6);
+    ck_assert_uint_eq(v->count, 10);
+    ck_assert_uint_eq(v->cut, 5);
+    ck_assert_uint_eq(is_tilt_node_count(tilt), 80);
+    ck_assert_uint_eq(tilt->depth_count, 125);
+    ck_assert_double_eq(tilt->first_depth, 1208.47);
+    ck_assert_double_eq_tol(tilt->depth_step, 10, 1e-12);
+    ck_assert_uint_eq(tilt->station_count, 0);
+    /* Columns run along axis 1 for each place on axis 2: six nodes in line 0, then line 1. */
+    ck_assert_double_eq(tilt->shifts[0], 4.46127);
+    ck_assert_double_eq(tilt->shifts[5], -1.36658);
+    ck_assert_double_eq(tilt->shifts[6], 0);
+    ck_assert_double_eq(tilt->shifts[11], 3.57729);
+    size_t count, next = 0;
+    double *numbers = numbers_of(table, &count);
+    ck_assert_uint_eq(count, 125 * 81);
+    for (size_t row = 0; row < 125; ++row) {
+        ++next; /* the depth */
+        for (size_t j = 0; j < 10; ++j)
+            for (size_t i = 0; i < 11; ++i) {
+                bool exists = i < j + 6 && j < i + 5;
+                ck_assert(is_tilt_node_exists(tilt, i, j) == exists);
+                ck_assert_double_eq(tilt->shifts[(row * 10 + j) * 11 + i],
+                                    exists ? numbers[next++] : 0);
+            }
+    }
+    ck_assert_uint_eq(next, count);
+    free(numbers);
+    ice_unload(&ice);
+}
+END_TEST
+
+START_TEST(switched_off)
+{
+    static const char *const names[] = {"ice/spice_bfr-v2", "ice/spice_ftp-v3m"};
+    char path[MODEL_PATH];
+    for (size_t i = 0; i < COUNT(names) && model_shared(names[i], path); ++i) {
+        loaded_ice ice = ice_load("ice.directory", path, "ice.tilt=false", NULL);
+        ck_assert_int_eq(ice.status, IS_OK);
+        ck_assert_int_eq(ice.medium->tilt.kind, ICE_TILT_NONE);
+        ck_assert_ptr_null(ice.medium->tilt.shifts);
+        ck_assert(!(is_medium_features(ice.medium) & IS_ICE_TILT));
+        ck_assert(!ice_warned(&ice, "tilt"));
+        ice_unload(&ice);
+    }
+}
+END_TEST
+
+START_TEST(origin_without_a_line)
+{
+    char path[MODEL_PATH];
+    loaded_ice ice = ice_load("ice.model", "uniform", "ice.tilt_origin=3", NULL);
+    expect_no_ice(&ice,
+                  "--set ice.tilt_origin: error: ice.tilt_origin: found 3 m, but this ice has "
+                  "no tilt");
+    ice_unload(&ice);
+    if (!model_shared("ice/spice_ftp-v3m", path))
+        return;
+    ice = ice_load("ice.directory", path, "ice.tilt_origin=3", NULL);
+    expect_no_ice(&ice, "ice.tilt_origin: found 3 m, but the tilt of this ice is a map");
+    ice_unload(&ice);
+}
+END_TEST
+
+/* ---- small folders --------------------------------------------------------------------------- */
+
+#define PAR "7 -100\n86 0\n9 50\n"
+#define DAT "1000 1 0 -2\n1020 2 0 -3\n"
+/* Seven nodes: two sides of two nodes, two of three. */
+#define SET "10 -100 100 3 2\n130 -100 110 3 2\n"
+#define MAP "1000 1 2 3 4 5 6 7\n1010 -1 -2 -3 -4 -5 -6 -7\n"
+
+static void write_folder(const model_folder *folder)
+{
+    char path[MODEL_PATH];
+    model_folder_write(folder, "icemodel.par", "0.9 0.1\n1.1 0.1\n6954.1 0\n6617.75 0\n", path);
+    model_folder_write(folder, "cfg.txt", "5\n0.99\n0.45\n0.9\n", path);
+    model_folder_write(folder, "icemodel.dat", "1900 0.03 0.01 0\n1910 0.04 0.01 0.5\n", path);
+}
+
+static loaded_ice load_folder(const char *par, const char *dat, const char *set, const char *map)
+{
+    const struct {
+        const char *name, *content;
+    } files[] = {{"tilt.par", par}, {"tilt.dat", dat}, {"tilt.set", set}, {"tilt.map", map}};
+    char path[MODEL_PATH];
+    model_folder folder = model_folder_create();
+    write_folder(&folder);
+    for (size_t i = 0; i < COUNT(files); ++i)
+        if (files[i].content)
+            model_folder_write(&folder, files[i].name, files[i].content, path);
+    loaded_ice ice = ice_load("ice.directory", folder.path, NULL, NULL);
+    model_folder_remove(&folder);
+    return ice;
+}
+
+START_TEST(small_tables)
+{
+    loaded_ice ice = load_folder(PAR, DAT, NULL, NULL);
+    expect_ice(&ice);
+    ck_assert_uint_eq(ice.medium->tilt.station_count, 3);
+    ck_assert_double_eq(ice.medium->tilt.depth_step, 20);
+    ck_assert_double_eq(ice.medium->tilt.shifts[5], -3);
+    ice_unload(&ice);
+
+    static const double row[] = {1, 2, 0, 3, 4, 5, 0, 6, 7};
+    ice = load_folder(PAR, DAT, SET, MAP);
+    expect_ice(&ice);
+    ck_assert_int_eq(ice.medium->tilt.kind, ICE_TILT_MAP);
+    for (size_t i = 0; i < COUNT(row); ++i) {
+        ck_assert_double_eq(ice.medium->tilt.shifts[i], row[i]);
+        ck_assert_double_eq(ice.medium->tilt.shifts[9 + i], -row[i]);
+    }
+    ck_assert(ice_warned(&ice, "tilt.par and tilt.dat are not used, tilt.set and tilt.map are"));
+    ck_assert(!ice_warned(&ice, "shifts layers by up to"));
+    ice_unload(&ice);
+
+    ice = load_folder(PAR, "1000 1 0 -2\n1020 2 0 -130\n", NULL, NULL);
+    ck_assert(ice_warned(&ice, "the tilt shifts layers by up to 130 m"));
+    ice_unload(&ice);
+}
+END_TEST
+
+static const struct {
+    const char *par, *dat, *set, *map, *message;
+} bad_folders[] = {
+    /* one file of two */
+    {PAR, NULL, NULL, NULL, "tilt.dat: error: No such file"},
+    {NULL, DAT, NULL, NULL, "tilt.par: error: No such file"},
+    {PAR, DAT, SET, NULL, "tilt.map: error: No such file"},
+    {NULL, NULL, NULL, MAP, "tilt.set: error: No such file"},
+    /* tilt.par */
+    {"", DAT, NULL, NULL, "tilt.par: error: found no rows of numbers, expected columns number of"},
+    {"86 0\n", DAT, NULL, NULL, "tilt.par:1: error: found one station, expected 2 .. 511"},
+    {"1 2\n3\n", DAT, NULL, NULL,
+     "tilt.par:2: error: found 1 columns, expected number of a string"},
+    {"1 -5\n86 0\n3 x\n", DAT, NULL, NULL, "tilt.par:3:3: error: column 2: found 'x', expected"},
+    {"1 -5\n86 0\n3 inf\n", DAT, NULL, NULL, "tilt.par:3:3: error: column 2: found 'inf'"},
+    {"1 -5\n2 -7\n86 0\n", DAT, NULL, NULL,
+     "tilt.par:2: error: position: found -7, expected ascending positions"},
+    {"1 -5\n86 0\n87 0\n", DAT, NULL, NULL,
+     "tilt.par:3: error: position: found 0, expected ascending positions"},
+    {"1 -5\n86 1\n3 7\n", DAT, NULL, NULL,
+     "tilt.par: error: found no station at 0, expected the reference string at position 0"},
+    {"1 -5\n86 0\n3 1e9\n", DAT, NULL, NULL,
+     "tilt.par:3: error: position: found 1000000000, expected -100000 .. 100000 m"},
+    /* tilt.dat */
+    {PAR, "", NULL, NULL, "tilt.dat: error: found no rows of numbers"},
+    {PAR, "1000 1 0 -2\n", NULL, NULL, "tilt.dat:1: error: found one depth, expected 2 .. 4096"},
+    {PAR, "1000 1 0\n1020 2 0\n", NULL, NULL,
+     "tilt.dat:1: error: found 3 columns, expected 4: depth and a shift for each of the 3 stations "
+     "of tilt.par"},
+    {PAR, "1000 1 0 -2\n1020 2 0\n", NULL, NULL,
+     "tilt.dat:2: error: found 3 columns, expected 4 as in the first row"},
+    {PAR, "1000 1 0 -2\n1020 2 nan -3\n", NULL, NULL,
+     "tilt.dat:2:8: error: column 3: found 'nan', expected a finite number"},
+    {PAR, "1020 1 0 -2\n1000 2 0 -3\n", NULL, NULL,
+     "tilt.dat:2: error: depth: found 1000, expected increasing depths"},
+    {PAR, "1000 1 0 -2\n1000 2 0 -3\n", NULL, NULL,
+     "tilt.dat:2: error: depth: found 1000, expected increasing depths"},
+    {PAR, "1000 1 0 -2\n1010 2 0 -3\n1040 2 0 -3\n", NULL, NULL,
+     "tilt.dat:2: error: depth: found 1010, expected 1020: equal steps of 20 m"},
+    {PAR, "1e9 1 0 -2\n2e9 2 0 -3\n", NULL, NULL,
+     "tilt.dat:1: error: depth: found 1000000000, expected metres below the surface"},
+    {PAR, "1000 1 0 -2\n1020 2 0 -1001\n", NULL, NULL,
+     "tilt.dat:2: error: column 4: found a shift of -1001 m, expected -1000 .. 1000"},
+    /* tilt.set */
+    {NULL, NULL, "", MAP, "tilt.set: error: found no rows"},
+    {NULL, NULL, "10 -100 100 3 2\n", MAP, "tilt.set: error: found one row, expected two axes"},
+    {NULL, NULL, SET "1 2 3 4 5\n", MAP, "tilt.set:3: error: found more than 2 rows"},
+    {NULL, NULL, "10 -100 100 3\n130 -100 110 3 2\n", MAP,
+     "tilt.set:1: error: found 4 columns, expected azimuth, first coordinate, step"},
+    {NULL, NULL, "400 -100 100 3 2\n130 -100 110 3 2\n", MAP,
+     "tilt.set:1: error: azimuth: found 400, expected -360 .. 360 degrees"},
+    {NULL, NULL, "10 -1e9 100 3 2\n130 -100 110 3 2\n", MAP, "tilt.set:1: error: first: found"},
+    {NULL, NULL, "10 -100 0 3 2\n130 -100 -110 3 2\n", MAP,
+     "tilt.set:1: error: step: found 0, expected 0.1 .. 100000 m"},
+    {NULL, NULL, "10 -100 100 3 2\n130 -100 -110 3 2\n", MAP,
+     "tilt.set:2: error: step: found -110"},
+    {NULL, NULL, "10 -100 100 3.5 2\n130 -100 110 3 2\n", MAP,
+     "tilt.set:1: error: number of nodes: found 3.5, expected a whole number, 3 .. 64"},
+    {NULL, NULL, "10 -100 100 1e6 2\n130 -100 110 3 2\n", MAP,
+     "tilt.set:1: error: number of nodes: found 1000000"},
+    {NULL, NULL, "10 -100 100 3 1\n130 -100 110 3 2\n", MAP,
+     "tilt.set:1: error: cut: found 1, expected a whole number, 2 .. 2"},
+    {NULL, NULL, "10 -100 100 3 3\n130 -100 110 3 2\n", MAP, "tilt.set:1: error: cut: found 3"},
+    {NULL, NULL, "10 -100 100 9 2\n130 -100 110 3 2\n", MAP,
+     "tilt.set: error: nodes and cuts: found 9, 2 and 3, 2, expected a hexagon of nodes"},
+    {NULL, NULL, "10 -100 100 64 32\n130 -100 110 64 32\n", MAP,
+     "tilt.set: error: found 3040 nodes, expected at most 511"},
+    {NULL, NULL, "10 -100 100 3 2\n190 -100 110 3 2\n", MAP,
+     "tilt.set: error: azimuths: found 10 and 190, expected two directions"},
+    /* tilt.map */
+    {NULL, NULL, SET, "1000 1 2 3 4 5 6\n1010 1 2 3 4 5 6\n",
+     "tilt.map:1: error: found 7 columns, expected 8: depth and a shift for each of the 7 nodes of "
+     "tilt.set"},
+    {NULL, NULL, SET, "1000 1 2 3 4 5 6 1e4\n1010 1 2 3 4 5 6 7\n",
+     "tilt.map:1: error: column 8: found a shift of 10000 m"},
+};
+
+START_TEST(bad_folder)
+{
+    loaded_ice ice = load_folder(bad_folders[_i].par, bad_folders[_i].dat, bad_folders[_i].set,
+                                 bad_folders[_i].map);
+    expect_no_ice(&ice, bad_folders[_i].message);
+    ice_unload(&ice);
+}
+END_TEST
+
+START_TEST(bad_files_of_a_tilt_that_is_off)
+{
+    char path[MODEL_PATH];
+    model_folder folder = model_folder_create();
+    write_folder(&folder);
+    model_folder_write(&folder, "tilt.par", "nonsense\n", path);
+    loaded_ice ice = ice_load("ice.directory", folder.path, "ice.tilt=false", NULL);
+    ck_assert_int_eq(ice.status, IS_OK);
+    ice_unload(&ice);
+    model_folder_remove(&folder);
+}
+END_TEST
+
+/* ---- ice files ------------------------------------------------------------------------------- */
+
+#define LAYERS "layers: [[1900, 0.03, 0.01, 0]]\n"
+#define CSV                                                                                        \
+    "shift_m,depth_m,position_m\n1,1000,-100\n2,1000,0\n3,1000,60\n4,1010,-100\n5,1010,0\n"        \
+    "6,1010,60\n"
+
+static loaded_ice load_yaml(const char *yaml, const char *csv)
+{
+    static const char *const names[] = {"t.par", "t.dat", "t.set", "t.map"};
+    static const char *const contents[] = {PAR, DAT, SET, MAP};
+    char path[MODEL_PATH];
+    model_folder folder = model_folder_create();
+    for (size_t i = 0; i < COUNT(names); ++i)
+        model_folder_write(&folder, names[i], contents[i], path);
+    if (csv)
+        model_folder_write(&folder, "t.csv", csv, path);
+    model_folder_write(&folder, "ice.yaml", yaml, path);
+    loaded_ice ice = ice_load("ice.file", path, NULL, NULL);
+    model_folder_remove(&folder);
+    return ice;
+}
+
+START_TEST(tilt_in_yaml)
+{
+    loaded_ice ice = load_yaml(LAYERS "tilt: { file: t.csv, azimuth: 90 }\n", CSV);
+    expect_ice(&ice);
+    const ice_tilt *tilt = &ice.medium->tilt;
+    ck_assert_int_eq(tilt->kind, ICE_TILT_LINE);
+    ck_assert_double_eq(tilt->azimuth, 90 * M_PI / 180);
+    ck_assert_double_eq(tilt->first_depth, 1000);
+    ck_assert_double_eq(tilt->depth_step, 10);
+    ck_assert_uint_eq(tilt->depth_count, 2);
+    ck_assert_uint_eq(tilt->station_count, 3);
+    ck_assert_double_eq(tilt->stations[2], 60);
+    for (size_t i = 0; i < 6; ++i)
+        ck_assert_double_eq(tilt->shifts[i], (double)i + 1);
+    ice_unload(&ice);
+    ice = load_yaml(LAYERS "tilt: { stations: t.par, shifts: t.dat }\n", NULL);
+    expect_ice(&ice);
+    ck_assert_int_eq(ice.medium->tilt.kind, ICE_TILT_LINE);
+    ck_assert_double_eq(ice.medium->tilt.shifts[2], -2);
+    ice_unload(&ice);
+    ice = load_yaml(LAYERS "tilt: { axes: t.set, shifts: t.map }\n", NULL);
+    expect_ice(&ice);
+    ck_assert_uint_eq(is_tilt_node_count(&ice.medium->tilt), 7);
+    ice_unload(&ice);
+}
+END_TEST
+
+static const struct {
+    const char *yaml, *csv, *message;
+} bad_yaml[] = {
+    {"tilt: { file: none.csv }\n", NULL, "none.csv: error: No such file"},
+    {"tilt: { file: t.csv, azimuth: 400 }\n", CSV, "ice.yaml:2:31: error: tilt.azimuth: found"},
+    {"tilt: { stations: t.par, shifts: t.dat, azimuth: 9 }\n", NULL,
+     "ice.yaml:2:50: error: tilt.azimuth: is for tilt.file, which is not given"},
+    {"tilt: { stations: t.par }\n", NULL,
+     "ice.yaml:2:19: error: tilt.stations: needs tilt.shifts beside it"},
+    {"tilt: { axes: t.set }\n", NULL,
+     "ice.yaml:2:15: error: tilt.axes: needs tilt.shifts beside it"},
+    {"tilt: { shifts: t.map }\n", NULL,
+     "ice.yaml:2:17: error: tilt.shifts: needs tilt.stations or tilt.axes beside it"},
+    {"tilt: { axes: t.set, stations: t.par, shifts: t.map }\n", NULL,
+     "only one of 'tilt.stations' and 'tilt.axes' can be given"},
+    {"tilt: { shift: t.map }\n", NULL, "ice.yaml:2:9: error: unknown key 'tilt.shift'"},
+    {"tilt: { axes: t.set, shifts: t.dat }\n", NULL, "t.dat:1: error: found 4 columns, expected 8"},
+    {"tilt: { file: t.csv }\n", "depth_m,position_m\n1,2\n",
+     "t.csv:1: error: found no column 'shift_m'"},
+    {"tilt: { file: t.csv }\n", "depth_m,position_m,shift_m\n1000,0,1\n1010,0,1\n",
+     "t.csv:2: error: found 1 positions at the first depth, expected 2 .. 511"},
+    {"tilt: { file: t.csv }\n",
+     "depth_m,position_m,shift_m\n1000,0,1\n1000,9,1\n1010,0,1\n1010,8,1\n",
+     "t.csv:5: error: found depth 1010, position 8, expected depth 1010, position 9: the 2 "
+     "positions "
+     "of the first depth at every depth"},
+    {"tilt: { file: t.csv }\n", "depth_m,position_m,shift_m\n1000,0,1\n1000,9,1\n1010,0,1\n",
+     "t.csv:4: error: found the end, expected 2 positions at every depth"},
+    {"tilt: { file: t.csv }\n",
+     "depth_m,position_m,shift_m\n1000,9,1\n1000,0,1\n1010,9,1\n1010,0,1\n",
+     "t.csv:3: error: position: found 0, expected ascending positions"},
+    {"tilt: { file: t.csv }\n",
+     "depth_m,position_m,shift_m\n1000,0,1\n1000,9,1\n1000,10,1\n990,0,1\n990,9,1\n990,10,1\n",
+     "t.csv:5: error: depth: found 990, expected increasing depths"},
+    {"tilt: { file: t.csv }\n",
+     "depth_m,position_m,shift_m\n1000,0,1\n1000,9,1\n1010,0,1\n1010,9,-1e5\n",
+     "t.csv:5: error: column 3: found a shift of -100000 m"},
+    {"tilt: { file: t.csv }\n", "depth_m,position_m,shift_m\n1000,0,1\n1000,9,1\n",
+     "t.csv:2: error: found one depth, expected 2 .. 4096"},
+};
+
+START_TEST(bad_yaml_file)
+{
+    char yaml[512];
+    snprintf(yaml, sizeof yaml, LAYERS "%s", bad_yaml[_i].yaml);
+    loaded_ice ice = load_yaml(yaml, bad_yaml[_i].csv);
+    expect_no_ice(&ice, bad_yaml[_i].message);
+    ice_unload(&ice);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ice_tilt");
+    TCase *good = tcase_create("good");
+    tcase_add_test(good, real_line);
+    tcase_add_test(good, real_map);
+    tcase_add_test(good, switched_off);
+    tcase_add_test(good, small_tables);
+    tcase_add_test(good, tilt_in_yaml);
+    suite_add_tcase(suite, good);
+    TCase *bad = tcase_create("bad");
+    tcase_add_test(bad, origin_without_a_line);
+    tcase_add_loop_test(bad, bad_folder, 0, COUNT(bad_folders));
+    tcase_add_test(bad, bad_files_of_a_tilt_that_is_off);
+    tcase_add_loop_test(bad, bad_yaml_file, 0, COUNT(bad_yaml));
+    suite_add_tcase(suite, bad);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

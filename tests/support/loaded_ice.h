@@ -1,0 +1,26 @@
+/* Ice as a configuration loads it, with what the loader said. */
+#ifndef LOADED_ICE_H
+#define LOADED_ICE_H
+
+#include "pipeline/models/ice.h"
+
+typedef struct loaded_ice {
+    ice_medium *medium; /* NULL where it was refused */
+    is_ice_factors factors;
+    is_warnings warnings;
+    is_error error;
+    int status;
+} loaded_ice;
+
+/* Loads with "KEY=path" and up to two more settings; NULL: none. */
+loaded_ice ice_load(const char *key, const char *path, const char *first, const char *second);
+void ice_unload(loaded_ice *ice);
+
+/* Whether a warning contains the text. */
+bool ice_warned(const loaded_ice *ice, const char *text);
+
+/* Fail the test where the ice was refused; where it was not refused with this message. */
+void expect_ice(const loaded_ice *ice);
+void expect_no_ice(const loaded_ice *ice, const char *message);
+
+#endif
