@@ -34,6 +34,10 @@ CHOICES(contents, "auto", "photons", "pe", "both") /* is_hit_content */
 CHOICES(angulars, "auto", "standard", "none")
 CHOICES(autos, "auto", "none")
 CHOICES(acceptances, "auto", "standard", "none")
+CHOICES(particle_formats, "auto", "f2k", "csv", "yaml")
+CHOICES(particle_events, "file", "count")
+CHOICES(conventions, "standard", "clsim", "ppc")
+CHOICES(losses, "none", "simple")
 
 static const char *schedules(const char *path, size_t index)
 {
@@ -248,6 +252,27 @@ static const is_schema_field fields[] = {
     WHOLE(workload.spectrum, 0, 255, "0",
           "of a point: 0 Cherenkov, 1 to 6 built in, from 7 light.spectra"),
     WHOLE(workload.event, 0, UINT64_MAX, "0", "event_id of all steps"),
+    {.path = "particles.list", .type = IS_SCHEMA_CUSTOM, .custom = &is_config_particles,
+     .fallback = "[]",
+     .help = "particles and other sources of light that `generate` makes steps of instead"},
+    A_PATH(particles.file, NULL, NULL, NULL,
+           "or a file with them: f2k, CSV or YAML; \"-\" is standard input"),
+    CHOICE(particles.format, particles.format, particle_formats, "auto",
+           "of that file; auto: by the ending of its name"),
+    CHOICE(particles.events, particles.events, particle_events, "file",
+           "event_ids: those of the list, or counted from 0"),
+    WHOLE(particles.photons_per_step, 1, 1000000000, "200", "photons in a step, at most"),
+    WHOLE(particles.photons_per_direction, 1, 1000000000, "1",
+          "photons that share a direction of a beam and a time of a pulse, at most"),
+    CHOICE(particles.conventions, particles.conventions, conventions, "standard",
+           "whose numbers for light of particles where clsim and ppc differ"),
+    CHOICE(particles.losses, particles.losses, losses, "none",
+           "simple: cascades along tracks by a simple generator, for realistic loads"),
+    BOOL(particles.stopping, "false", "muons end where they stop, and slow down before"),
+    {.path = "particles.track_length", .type = IS_SCHEMA_NUMBER, AT(particles.track_length),
+     .low = 0.001, .high = 100000, .word = "range", .fallback = "2000", .unit = "m",
+     .help = "length of tracks that have none; range: the mean one of a muon of their energy"},
+    WHOLE(particles.spectrum, 1, 255, "3", "of flashers and other sources that have none"),
 };
 /* clang-format on */
 enum { FIELDS = sizeof fields / sizeof *fields };
@@ -500,10 +525,36 @@ static int check_workload(const is_config *config, is_error *error)
     return status;
 }
 
+static int check_particles(const is_config *config, is_error *error)
+{
+    const struct {
+        const char *key;
+        bool used;
+    } keys[] = {
+        {"particles.format", config->particles.format != IS_PARTICLES_AUTO},
+        {"particles.events", config->particles.events != IS_EVENTS_FILE},
+        {"particles.losses", config->particles.losses},
+        {"particles.stopping", config->particles.stopping},
+    };
+    int status = IS_OK;
+    if (config->particles.file && config->particles.count > 0)
+        return contradiction(config, "particles.file", "particles.list", error,
+                             "stands instead of particles.list, which is given");
+    if (config->particles.file || config->particles.count > 0)
+        return IS_OK;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
+        if (keys[i].used)
+            status = contradiction(config, keys[i].key, "particles.file", error,
+                                   "is for particles.file or particles.list, of which none is "
+                                   "given");
+    return status;
+}
+
 static int check(const is_config *config, is_error *error)
 {
     int (*const checks[])(const is_config *, is_error *) = {
-        check_source, check_source_keys, check_sink, check_models, check_graph, check_workload};
+        check_source, check_source_keys, check_sink,     check_models,
+        check_graph,  check_workload,    check_particles};
     int status = IS_OK;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         int result = checks[i](config, error);

@@ -50,6 +50,27 @@ typedef enum is_workload_kind {
     IS_WORKLOAD_CASCADE
 } is_workload_kind;
 
+/* Of particles.file; auto: by the ending of its name. */
+typedef enum is_particle_format {
+    IS_PARTICLES_AUTO,
+    IS_PARTICLES_F2K,
+    IS_PARTICLES_CSV,
+    IS_PARTICLES_YAML
+} is_particle_format;
+
+/* Where event_ids come from: the list of particles, or a count of its events. */
+typedef enum is_particle_events { IS_EVENTS_FILE, IS_EVENTS_COUNT } is_particle_events;
+
+/* Whose numbers for light of particles where the public codes differ (physics.md 14.1); the order
+ * of ice_convention_name. */
+typedef enum is_conventions {
+    IS_CONVENTIONS_STANDARD,
+    IS_CONVENTIONS_CLSIM,
+    IS_CONVENTIONS_PPC
+} is_conventions;
+
+struct is_particle; /* pipeline/particles/particle.h */
+
 typedef struct is_module_label {
     uint16_t string, module;
 } is_module_label;
@@ -212,6 +233,22 @@ struct is_config {
         uint8_t spectrum;      /* workload.spectrum: 0 .. 6 + spectrum_count; point only */
         uint64_t event;        /* workload.event: 0 */
     } workload;
+
+    struct {                      /* what `icestream generate` makes steps of instead, if any; at
+                                     most one of list and file */
+        struct is_particle *list; /* particles.list: [], [count] */
+        size_t count;
+        char *file;                     /* particles.file: NULL; "-": standard input */
+        is_particle_format format;      /* particles.format: auto | f2k | csv | yaml */
+        is_particle_events events;      /* particles.events: file | count */
+        uint32_t photons_per_step;      /* particles.photons_per_step: 200, 1 .. 1e9, at most */
+        uint32_t photons_per_direction; /* particles.photons_per_direction: 1, 1 .. 1e9, at most */
+        is_conventions conventions;     /* particles.conventions: standard | clsim | ppc */
+        bool losses;                    /* particles.losses: none | simple */
+        bool stopping;                  /* particles.stopping: false */
+        double track_length;            /* particles.track_length: 2000 m, or range (0) */
+        uint8_t spectrum; /* particles.spectrum: 3, of sources without one of their own */
+    } particles;
 };
 
 /* What stages.create, .propagate, .collide and .scatter are where a header was given. */

@@ -15,5 +15,6 @@ extern const is_schema_custom is_config_spectra;   /* light.spectra */
 extern const is_schema_custom is_config_direction; /* workload.direction */
 extern const is_schema_custom is_config_command;   /* sink.command */
 extern const is_schema_custom is_config_when;      /* graph.compact.when */
+extern const is_schema_custom is_config_particles; /* particles.list, config_particles.c */
 
 #endif

@@ -1,7 +1,9 @@
-/* `icestream generate`: the configured workload as a step file or a stream of step messages. */
+/* `icestream generate`: steps of particles, or the configured workload, as a step file or a stream
+ * of step messages. */
 #include "pipeline/config/config.h"
 #include "pipeline/error.h"
 #include "pipeline/files/table_writer.h"
+#include "pipeline/particles/particle_steps.h"
 #include "pipeline/tools/workload.h"
 
 #include <inttypes.h>
@@ -51,6 +53,67 @@ static int describe(const is_config *config, const is_workload *workload, json_t
     return *out ? IS_OK : is_error_set(error, IS_E_MEMORY, "generate: no memory for the metadata");
 }
 
+/* The same of particles, when all of their steps are made. */
+static int describe_particles(const is_config *config, const is_particle_totals *totals,
+                              json_t **out, is_error *error)
+{
+    static const char *const conventions[] = {"standard", "clsim", "ppc"};
+    char seed[24];
+    snprintf(seed, sizeof seed, "%" PRIu64, config->run.seed);
+    *out =
+        json_pack("{s:s, s:{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:b}}", "producer",
+                  "icestream " IS_VERSION " generate", "particles", "source",
+                  config->particles.file ? config->particles.file : "particles.list", "seed", seed,
+                  "conventions", conventions[config->particles.conventions], "events",
+                  (json_int_t)totals->events, "particles", (json_int_t)totals->particles, "steps",
+                  (json_int_t)totals->steps, "photons", (json_int_t)totals->photons, "largest_step",
+                  (json_int_t)totals->largest_step, "kind", "particles", "losses",
+                  (int)config->particles.losses, "stopping", (int)config->particles.stopping);
+    return *out ? IS_OK : is_error_set(error, IS_E_MEMORY, "generate: no memory for the metadata");
+}
+
+/* What makes steps: one of the two. */
+typedef struct maker {
+    const is_config *config;
+    is_particle_steps *particles;
+    is_workload *workload;
+    uint64_t first; /* of the workload's next block */
+} maker;
+
+static int maker_create(const is_config *config, maker *out, is_error *error)
+{
+    *out = (maker){.config = config};
+    if (config->particles.file || config->particles.count > 0)
+        return is_particle_steps_create(config, &out->particles, error);
+    return is_workload_create(config, &out->workload, error);
+}
+
+static void maker_free(maker *make)
+{
+    is_particle_steps_destroy(make->particles);
+    is_workload_destroy(make->workload);
+}
+
+/* The next BLOCK steps, or fewer at the end. */
+static int make_block(maker *make, is_step *steps, size_t *count, is_error *error)
+{
+    if (make->particles)
+        return is_particle_steps_fill(make->particles, steps, BLOCK, count, error);
+    uint64_t left = is_workload_steps(make->workload) - make->first;
+    *count = left < BLOCK ? (size_t)left : BLOCK;
+    is_workload_fill(make->workload, make->first, *count, steps);
+    make->first += *count;
+    return IS_OK;
+}
+
+static int make_description(const maker *make, json_t **out, is_error *error)
+{
+    if (!make->particles)
+        return describe(make->config, make->workload, out, error);
+    const is_particle_totals totals = is_particle_steps_totals(make->particles);
+    return describe_particles(make->config, &totals, out, error);
+}
+
 /* Where blocks of steps go: a file's writer, or messages on standard output where it is NULL. */
 static int write_block(is_table_writer *writer, const is_step *steps, size_t count, is_error *error)
 {
@@ -60,35 +123,34 @@ static int write_block(is_table_writer *writer, const is_step *steps, size_t cou
                                   error);
 }
 
-static int write_steps(const is_workload *workload, is_table_writer *writer, is_error *error)
+static int write_steps(maker *make, is_table_writer *writer, is_error *error)
 {
     is_step *steps = calloc(BLOCK, sizeof *steps);
     if (!steps)
         return is_error_set(error, IS_E_MEMORY, "generate: no memory for %d steps", BLOCK);
-    uint64_t total = is_workload_steps(workload);
-    uint64_t first = 0;
-    int status = IS_OK;
-    /* At least once, so that a workload without steps is a legal, empty message. */
+    size_t count = 0;
+    bool any = false;
+    int status;
     do {
-        size_t count = total - first < BLOCK ? (size_t)(total - first) : BLOCK;
-        is_workload_fill(workload, first, count, steps);
-        status = write_block(writer, steps, count, error);
-        first += count;
-    } while (status == IS_OK && first < total);
+        status = make_block(make, steps, &count, error);
+        /* At least once, so that no steps at all are a legal, empty message. */
+        if (status == IS_OK && (count > 0 || !any))
+            status = write_block(writer, steps, count, error);
+        any = true;
+    } while (status == IS_OK && count == BLOCK);
     free(steps);
     return status;
 }
 
-static int write_file(const is_config *config, const is_workload *workload, const char *path,
-                      bool force, is_error *error)
+static int write_file(maker *make, const char *path, bool force, is_error *error)
 {
     json_t *metadata = NULL;
     is_table_writer *writer = NULL;
-    int status = describe(config, workload, &metadata, error);
+    int status = is_table_writer_create(path, is_schema_steps(), force, &writer, error);
     if (status == IS_OK)
-        status = is_table_writer_create(path, is_schema_steps(), force, &writer, error);
+        status = write_steps(make, writer, error);
     if (status == IS_OK)
-        status = write_steps(workload, writer, error);
+        status = make_description(make, &metadata, error);
     if (status == IS_OK)
         status = is_table_writer_commit(writer, metadata, error);
     is_table_writer_destroy(writer);
@@ -98,14 +160,14 @@ static int write_file(const is_config *config, const is_workload *workload, cons
 
 int is_generate(const is_config *config, const char *path, bool force, is_error *error)
 {
-    is_workload *workload = NULL;
-    int status = is_workload_create(config, &workload, error);
+    maker make;
+    int status = maker_create(config, &make, error);
     if (status != IS_OK)
         return status;
     if (strcmp(path, "-") == 0)
-        status = write_steps(workload, NULL, error);
+        status = write_steps(&make, NULL, error);
     else
-        status = write_file(config, workload, path, force, error);
-    is_workload_destroy(workload);
+        status = write_file(&make, path, force, error);
+    maker_free(&make);
     return status;
 }

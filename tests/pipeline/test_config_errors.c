@@ -21,9 +21,9 @@ static const struct {
 } wrong[] = {
     /* structure */
     {"[run]", "r.yaml:1:1: error: found a list of 1, expected a mapping with keys of run, source, "
-              "sink, metrics, device, ice, detector, light, stages, graph, workload"},
+              "sink, metrics, device, ice, detector, light, stages, graph, workload, particles"},
     {"seed", "r.yaml:1:1: error: found 'seed', expected a mapping with keys of run, source, sink, "
-             "metrics, device, ice, detector, light, stages, graph, workload"},
+             "metrics, device, ice, detector, light, stages, graph, workload, particles"},
     {"run: 5", "r.yaml:1:6: error: run: found '5', expected a mapping with keys of seed, "
                "bounce_limit"},
     {"run: {seed: 1, seed: 1}",
@@ -40,10 +40,10 @@ static const struct {
                     "other, as in run: {seed: ...}"},
     {"\"\": 1",
      "r.yaml:1:1: error: unknown key '', expected one of run, source, sink, metrics, device, "
-     "ice, detector, light, stages, graph, workload"},
+     "ice, detector, light, stages, graph, workload, particles"},
     {"a: &a {seed: 1}\nrun:\n  <<: *a",
      "r.yaml:1:1: error: unknown key 'a', expected one of run, source, sink, metrics, device, ice, "
-     "detector, light, stages, graph, workload\n"
+     "detector, light, stages, graph, workload, particles\n"
      "r.yaml:3:3: error: merge keys (<<) are not supported, write the keys out"},
     /* numbers */
     {"run: {seed: -1}", "r.yaml:1:13: error: run.seed: found '-1', expected a whole number from 0 "

@@ -1,0 +1,40 @@
+/* particles.list: the fields of a particle are in pipeline/particles/particle.h. */
+#include "pipeline/particles/particle_yaml.h"
+
+#include <stdlib.h>
+
+#include "pipeline/config/config.h"
+#include "pipeline/config/config_fields.h"
+
+static void clear_particles(void *target)
+{
+    is_config *config = target;
+    free(config->particles.list);
+    config->particles.list = NULL;
+    config->particles.count = 0;
+}
+
+static int read_particles(const is_yaml_node *node, void *target, is_error *error)
+{
+    is_config *config = target;
+    is_particle *list = NULL;
+    size_t count = 0;
+    int status = is_particle_read_list(node, &list, &count, error);
+    if (status != IS_OK)
+        return status;
+    clear_particles(config);
+    config->particles.list = list;
+    config->particles.count = count;
+    return IS_OK;
+}
+
+static void print_particles(const void *target, FILE *out)
+{
+    const is_config *config = target;
+    is_particle_print_list(config->particles.list, config->particles.count, out);
+}
+
+const is_schema_custom is_config_particles = {.expected = "a list of particles",
+                                              .read = read_particles,
+                                              .print = print_particles,
+                                              .clear = clear_particles};

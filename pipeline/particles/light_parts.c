@@ -1,0 +1,393 @@
+#include "pipeline/particles/light_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+static double value(const is_particle *particle, is_particle_field field)
+{
+    return particle->values[field];
+}
+
+/* Numbers of the next part. */
+static ice_stream numbers(const is_light_parts *parts, ice_purpose purpose, uint32_t item)
+{
+    return ice_stream_of(parts->setup->seed, parts->event, parts->number, purpose, item);
+}
+
+/* A part with a Poisson number of photons. */
+static void take(is_light_parts *parts, is_light_part *part, double mean)
+{
+    ice_stream stream = numbers(parts, ICE_PURPOSE_NUMBER, parts->part);
+    part->photons = ice_stream_poisson(&stream, mean);
+}
+
+/* ---- cascades -------------------------------------------------------------------------------- */
+
+static void take_cascade(is_light_parts *parts, is_light_part *part, ice_cascade kind,
+                         double energy)
+{
+    const is_light_setup *setup = parts->setup;
+    ice_stream stream = numbers(parts, ICE_PURPOSE_NUMBER, parts->part);
+    const double track = ice_cascade_track(&setup->convention, kind, energy, &stream);
+    part->form = IS_PART_CASCADE;
+    part->depth = ice_cascade_profile_of(&setup->convention, kind, energy);
+    part->photons = ice_stream_poisson(&stream, track * setup->per_metre);
+}
+
+/* ---- tracks ---------------------------------------------------------------------------------- */
+
+static bool begin_track(is_light_parts *parts, char message[IS_PARTICLE_MESSAGE])
+{
+    const is_light_setup *setup = parts->setup;
+    const is_particle *particle = parts->particle;
+    const bool is_muon =
+        strcmp(is_particle_type_name((size_t)value(particle, IS_PARTICLE_TYPE)), "tau") != 0;
+    parts->energy = value(particle, IS_PARTICLE_ENERGY);
+    const double range = ice_muon_range(parts->energy);
+    parts->length = value(particle, IS_PARTICLE_LENGTH);
+    if (parts->length <= 0)
+        parts->length = setup->track_length > 0 ? setup->track_length : range;
+    parts->residual = INFINITY;
+    if (setup->stopping && is_muon) {
+        parts->residual = range;
+        /* With losses it ends where its energy does. */
+        if (!setup->losses)
+            parts->length = fmin(parts->length, range);
+    }
+    const ice_axis axis = parts->model.axis;
+    const double ends[3] = {parts->model.x + parts->length * axis.x,
+                            parts->model.y + parts->length * axis.y,
+                            parts->model.z + parts->length * axis.z};
+    for (int i = 0; i < 3; ++i)
+        if (fabs(ends[i]) > 1e4) {
+            snprintf(message, IS_PARTICLE_MESSAGE,
+                     "length: found a track of %.10g m to (%.10g, %.10g, %.10g), expected its end "
+                     "within 10000 m",
+                     parts->length, ends[0], ends[1], ends[2]);
+            return false;
+        }
+    parts->done = parts->length <= 0;
+    return true;
+}
+
+/* Whether a muon is so slow here that it is followed in short pieces. */
+static bool is_slow(const is_light_parts *parts)
+{
+    return parts->residual <= ICE_MUON_SLOW * (1 + 1e-12);
+}
+
+static double clamp_piece(double wanted, double most)
+{
+    return wanted < most ? wanted : most;
+}
+
+/* Length of the piece that starts here: to the end, or to where something changes. */
+static double find_piece(const is_light_parts *parts)
+{
+    double piece = parts->length - parts->at;
+    if (is_slow(parts))
+        return clamp_piece(piece, parts->residual);
+    if (parts->setup->losses)
+        piece = clamp_piece(piece, ICE_LOSS_PIECE);
+    if (parts->setup->stopping && !parts->setup->losses)
+        piece = clamp_piece(piece, parts->residual - ICE_MUON_SLOW);
+    return piece;
+}
+
+static void draw_losses(is_light_parts *parts)
+{
+    parts->losses = parts->loss = parts->pair_like = 0;
+    if (!parts->setup->losses || is_slow(parts) || parts->energy <= ICE_LOSS_LEAST)
+        return;
+    double pairs, brems;
+    ice_stream stream = numbers(parts, ICE_PURPOSE_LOSSES, parts->piece_number);
+    ice_loss_means(parts->energy, parts->piece, &pairs, &brems);
+    parts->pair_like = (uint32_t)ice_stream_poisson(&stream, pairs);
+    parts->losses = parts->pair_like + (uint32_t)ice_stream_poisson(&stream, brems);
+}
+
+/* One loss of the piece: its place along it as a share, energy, kind. A function of its number, so
+ * that no list of them is kept. */
+static double draw_loss(const is_light_parts *parts, uint32_t loss, double *place,
+                        ice_cascade *kind)
+{
+    ice_stream stream = numbers(parts, ICE_PURPOSE_LOSS, parts->piece_number);
+    ice_stream_skip_to(&stream, ICE_BLOCKS_OF_LOSS * loss);
+    const double u = ice_stream_uniform(&stream);
+    *place = ice_stream_uniform(&stream);
+    *kind = ice_stream_uniform(&stream) < ICE_LOSS_HADRONIC ? ICE_CASCADE_PI_PLUS
+                                                            : ICE_CASCADE_ELECTRON;
+    return loss < parts->pair_like ? ice_loss_pair_like(parts->energy, u)
+                                   : ice_loss_brems_like(parts->energy, u);
+}
+
+/* Takes what the piece cost, and goes to the next one. */
+static void end_piece(is_light_parts *parts)
+{
+    const is_light_setup *setup = parts->setup;
+    double spent = ICE_MUON_IONISATION * parts->piece, place;
+    ice_cascade kind;
+    for (uint32_t i = 0; i < parts->losses; ++i)
+        spent += draw_loss(parts, i, &place, &kind);
+    parts->at += parts->piece;
+    if (setup->losses)
+        parts->energy -= spent;
+    if (isfinite(parts->residual))
+        parts->residual = setup->losses && !is_slow(parts)
+                              ? (parts->energy - ICE_MUON_MASS) / ICE_MUON_IONISATION
+                              : parts->residual - parts->piece;
+    ++parts->piece_number;
+    parts->stage = 0;
+    const bool is_spent = setup->losses && parts->energy <= ICE_MUON_STOPPED;
+    parts->done = parts->at >= parts->length * (1 - 1e-12) || parts->residual <= 1e-9 || is_spent;
+}
+
+/* Where the part begins that is so far behind the piece's start. */
+static void move(const is_light_parts *parts, double along, is_light_part *part)
+{
+    const double distance = parts->at + along;
+    part->x += distance * part->axis.x;
+    part->y += distance * part->axis.y;
+    part->z += distance * part->axis.z;
+    part->t += distance / ICE_LIGHT_SPEED;
+}
+
+/* The bare track of a slow piece, ICE_MUON_PIECE metres of it each, counted from the end. */
+static bool take_slow(is_light_parts *parts, uint32_t index, is_light_part *part)
+{
+    const double along = index * ICE_MUON_PIECE;
+    if (along >= parts->piece)
+        return false;
+    const double middle = parts->residual - along - 0.5 * ICE_MUON_PIECE;
+    const double length = clamp_piece(ICE_MUON_PIECE, parts->piece - along);
+    const int share = (int)fmin(fmax(middle / ICE_MUON_PIECE, 0), IS_SLOW_PIECES - 1);
+    move(parts, along, part);
+    part->form = IS_PART_TRACK;
+    part->length = length;
+    part->beta = ice_muon_beta(fmax(middle, 0.5 * length));
+    take(parts, part, length * parts->setup->per_metre * parts->setup->slow[share]);
+    return true;
+}
+
+/* Parts of a piece in their order: light of secondaries, losses, the bare track. */
+static bool next_of_piece(is_light_parts *parts, is_light_part *part)
+{
+    const is_light_setup *setup = parts->setup;
+    if (parts->stage == 0) {
+        parts->piece = find_piece(parts);
+        draw_losses(parts);
+        move(parts, 0, part);
+        part->form = IS_PART_CLOUD;
+        part->length = parts->piece;
+        take(parts, part,
+             parts->piece * setup->per_metre * ice_muon_extra(&setup->convention, parts->energy));
+        parts->stage = 1;
+        return true;
+    }
+    if (parts->loss < parts->losses) {
+        double place;
+        ice_cascade kind;
+        const double energy = draw_loss(parts, parts->loss++, &place, &kind);
+        move(parts, place * parts->piece, part);
+        take_cascade(parts, part, kind, energy);
+        return true;
+    }
+    if (is_slow(parts))
+        return take_slow(parts, parts->stage++ - 1, part);
+    if (parts->stage == 2)
+        return false;
+    parts->stage = 2;
+    move(parts, 0, part);
+    part->form = IS_PART_TRACK;
+    part->length = parts->piece;
+    take(parts, part, parts->piece * setup->per_metre);
+    return true;
+}
+
+static bool next_of_track(is_light_parts *parts, is_light_part *part)
+{
+    while (!parts->done) {
+        if (next_of_piece(parts, part))
+            return true;
+        end_piece(parts);
+    }
+    return false;
+}
+
+/* ---- flashers and the like ------------------------------------------------------------------- */
+
+static const ice_module *find_module(const ice_detector *detector, double string, double module)
+{
+    for (size_t i = 0; i < detector->module_count; ++i)
+        if (detector->modules[i].string == string && detector->modules[i].module == module)
+            return &detector->modules[i];
+    return NULL;
+}
+
+static void set_pulse(is_light_parts *parts)
+{
+    const is_particle *particle = parts->particle;
+    is_pulse pulse = (is_pulse)value(particle, IS_PARTICLE_PULSE);
+    if (!is_particle_has(particle, IS_PARTICLE_PULSE))
+        pulse = is_particle_has(particle, IS_PARTICLE_WIDTH) ? IS_PULSE_LED : IS_PULSE_INSTANT;
+    if (pulse == IS_PULSE_LED)
+        parts->model.pulse = ice_led_pulse(value(particle, IS_PARTICLE_WIDTH));
+    else if (pulse == IS_PULSE_RECTANGLE)
+        parts->model.pulse.plateau = is_particle_has(particle, IS_PARTICLE_DURATION)
+                                         ? value(particle, IS_PARTICLE_DURATION)
+                                         : 70;
+    else
+        parts->model.per_step = parts->model.form == IS_PART_POINT
+                                    ? parts->setup->photons_per_step
+                                    : parts->setup->photons_per_direction;
+}
+
+/* Place and direction of a flasher on its module, or of a beam anywhere. */
+static bool place_beam(is_light_parts *parts, char message[IS_PARTICLE_MESSAGE])
+{
+    const is_particle *particle = parts->particle;
+    is_light_part *model = &parts->model;
+    const bool has_led = is_particle_has(particle, IS_PARTICLE_LED);
+    if (is_particle_has(particle, IS_PARTICLE_STRING)) {
+        const double string = value(particle, IS_PARTICLE_STRING);
+        const double label = value(particle, IS_PARTICLE_MODULE);
+        const ice_module *module = find_module(parts->setup->detector, string, label);
+        if (!module) {
+            snprintf(message, IS_PARTICLE_MESSAGE,
+                     "string, module: found [%g, %g], expected a module of %.200s", string, label,
+                     parts->setup->detector->name);
+            return false;
+        }
+        model->x = module->x;
+        model->y = module->y;
+        model->z = module->z;
+        model->radius = has_led ? 0 : parts->setup->detector->radius;
+    }
+    if (has_led) {
+        ice_axis place;
+        const uint32_t led = (uint32_t)value(particle, IS_PARTICLE_LED);
+        ice_led_place(led, value(particle, IS_PARTICLE_LED_AZIMUTH) * ICE_DEGREE, &place,
+                      &model->axis);
+        model->x += place.x;
+        model->y += place.y;
+        model->z += place.z;
+        model->led = ice_led_is_tilted(led) ? ICE_LED_TILTED : ICE_LED_HORIZONTAL;
+    }
+    return true;
+}
+
+static bool set_beam(is_light_parts *parts, char message[IS_PARTICLE_MESSAGE])
+{
+    const is_particle *particle = parts->particle;
+    is_light_part *model = &parts->model;
+    double polar, azimuth;
+    model->form = IS_PART_BEAM;
+    model->beam = (is_beam)value(particle, IS_PARTICLE_BEAM);
+    model->beam_width = is_particle_has(particle, IS_PARTICLE_BEAM_WIDTH)
+                            ? value(particle, IS_PARTICLE_BEAM_WIDTH) * ICE_DEGREE
+                            : 9.7 * ICE_DEGREE;
+    if (model->beam == IS_BEAM_CLSIM && !ice_led_smear(model->spectrum, false, &polar, &azimuth)) {
+        snprintf(message, IS_PARTICLE_MESSAGE,
+                 "beam: found clsim with spectrum %u, expected one of the LEDs, 1 to 5",
+                 model->spectrum);
+        return false;
+    }
+    return place_beam(parts, message);
+}
+
+/* Sources that have photons instead of an energy. */
+static bool begin_source(is_light_parts *parts, is_particle_class kind,
+                         char message[IS_PARTICLE_MESSAGE])
+{
+    const is_light_setup *setup = parts->setup;
+    const is_particle *particle = parts->particle;
+    is_light_part *model = &parts->model;
+    model->spectrum = kind == IS_PARTICLE_CANDLE ? 6
+                      : is_particle_has(particle, IS_PARTICLE_SPECTRUM)
+                          ? (uint32_t)value(particle, IS_PARTICLE_SPECTRUM)
+                          : setup->spectrum;
+    if (model->spectrum >= setup->spectrum_count) {
+        snprintf(message, IS_PARTICLE_MESSAGE,
+                 "spectrum: found %u, expected at most %zu: those beyond 6 are in light.spectra",
+                 model->spectrum, setup->spectrum_count - 1);
+        return false;
+    }
+    model->form = kind == IS_PARTICLE_RAY     ? IS_PART_RAY
+                  : kind == IS_PARTICLE_POINT ? IS_PART_POINT
+                                              : IS_PART_CANDLE;
+    if (kind == IS_PARTICLE_RAY)
+        return true;
+    model->per_step = setup->photons_per_direction;
+    if (kind == IS_PARTICLE_CANDLE) {
+        const ice_candle candle = ice_candle_of(is_particle_candle_of(particle));
+        model->x = candle.x;
+        model->y = candle.y;
+        model->z = candle.z;
+        model->elevation = candle.elevation;
+    }
+    set_pulse(parts);
+    return kind != IS_PARTICLE_FLASHER || set_beam(parts, message);
+}
+
+static double source_mean(const is_light_parts *parts)
+{
+    const is_particle *particle = parts->particle;
+    const double photons = is_particle_has(particle, IS_PARTICLE_PHOTONS)
+                               ? value(particle, IS_PARTICLE_PHOTONS)
+                               : ice_led_output(value(particle, IS_PARTICLE_BRIGHTNESS),
+                                                value(particle, IS_PARTICLE_WIDTH));
+    return photons * parts->setup->kept[parts->model.spectrum];
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+bool is_light_parts_begin(is_light_parts *parts, const is_light_setup *setup,
+                          const is_listed_particle *listed, char message[IS_PARTICLE_MESSAGE])
+{
+    const is_particle *particle = &listed->particle;
+    const is_particle_class kind = is_particle_class_of(particle);
+    *parts = (is_light_parts){
+        .setup = setup, .particle = particle, .event = listed->event, .number = listed->number};
+    parts->model = (is_light_part){.per_step = setup->photons_per_step,
+                                   .x = value(particle, IS_PARTICLE_X),
+                                   .y = value(particle, IS_PARTICLE_Y),
+                                   .z = value(particle, IS_PARTICLE_Z),
+                                   .t = value(particle, IS_PARTICLE_TIME),
+                                   .axis = {0, 0, 1},
+                                   .beta = 1};
+    if (is_particle_has(particle, IS_PARTICLE_ZENITH) || is_particle_has(particle, IS_PARTICLE_DX))
+        parts->model.axis = is_particle_axis(particle);
+    if (kind == IS_PARTICLE_CASCADE)
+        return true;
+    if (kind == IS_PARTICLE_TRACK)
+        return begin_track(parts, message);
+    return begin_source(parts, kind, message);
+}
+
+bool is_light_parts_next(is_light_parts *parts, is_light_part *out)
+{
+    const is_particle *particle = parts->particle;
+    if (parts->done)
+        return false;
+    *out = parts->model;
+    switch (is_particle_class_of(particle)) {
+    case IS_PARTICLE_TRACK:
+        if (!next_of_track(parts, out))
+            return false;
+        break;
+    case IS_PARTICLE_CASCADE:
+        take_cascade(parts, out, is_particle_cascade_of(particle),
+                     value(particle, IS_PARTICLE_ENERGY));
+        parts->done = true;
+        break;
+    case IS_PARTICLE_RAY:
+        out->photons = (uint64_t)value(particle, IS_PARTICLE_PHOTONS);
+        parts->done = true;
+        break;
+    default:
+        take(parts, out, source_mean(parts));
+        parts->done = true;
+    }
+    ++parts->part;
+    return true;
+}

@@ -1,0 +1,106 @@
+/* Particles and other sources of light, as their lists have them: YAML, CSV and f2k text.
+ *
+ * A particle is a row of fields, of which those are given that its list had. The same table of
+ * fields serves all three formats; docs/light.md describes them.
+ */
+#ifndef IS_PARTICLE_H
+#define IS_PARTICLE_H
+
+#include "pipeline/icestream.h"
+#include "stages/light_cascade.h"
+
+/* Name in lists, lowest and highest value, unit. W: a whole number; T: a type, B: a beam, P: a
+ * pulse, by their names; N: any number. */
+#define IS_PARTICLE_FIELDS(X)                                                                      \
+    X(EVENT, event, W, 0, 9007199254740992.0, "")                                                  \
+    X(TYPE, type, T, 0, 0, "")                                                                     \
+    X(X, x, N, -1e4, 1e4, "m")                                                                     \
+    X(Y, y, N, -1e4, 1e4, "m")                                                                     \
+    X(Z, z, N, -1e4, 1e4, "m")                                                                     \
+    X(DX, dx, N, -1e100, 1e100, "")                                                                \
+    X(DY, dy, N, -1e100, 1e100, "")                                                                \
+    X(DZ, dz, N, -1e100, 1e100, "")                                                                \
+    X(ZENITH, zenith, N, 0, 180, "degrees")                                                        \
+    X(AZIMUTH, azimuth, N, -360, 360, "degrees")                                                   \
+    X(LENGTH, length, N, 0, 1e5, "m")                                                              \
+    X(ENERGY, energy, N, 0, 1e11, "GeV")                                                           \
+    X(TIME, time, N, -1e12, 1e12, "ns")                                                            \
+    X(PHOTONS, photons, N, 0, 1e15, "")                                                            \
+    X(SPECTRUM, spectrum, W, 1, 255, "")                                                           \
+    X(STRING, string, W, 0, 65535, "")                                                             \
+    X(MODULE, module, W, 0, 65535, "")                                                             \
+    X(LED, led, W, 1, 12, "")                                                                      \
+    X(LED_AZIMUTH, led_azimuth, N, -360, 360, "degrees")                                           \
+    X(BRIGHTNESS, brightness, N, 0, 127, "")                                                       \
+    X(WIDTH, width, N, 0, 127, "")                                                                 \
+    X(BEAM, beam, B, 0, 0, "")                                                                     \
+    X(BEAM_WIDTH, beam_width, N, 0.01, 180, "degrees")                                             \
+    X(PULSE, pulse, P, 0, 0, "")                                                                   \
+    X(DURATION, duration, N, 0, 1e9, "ns")
+
+typedef enum is_particle_field {
+#define X(name, text, kind, low, high, unit) IS_PARTICLE_##name,
+    IS_PARTICLE_FIELDS(X)
+#undef X
+        IS_PARTICLE_FIELD_COUNT
+} is_particle_field;
+
+/* What makes light in the same way. */
+typedef enum is_particle_class {
+    IS_PARTICLE_CASCADE,
+    IS_PARTICLE_TRACK,
+    IS_PARTICLE_RAY,     /* exactly so many photons along one direction */
+    IS_PARTICLE_FLASHER, /* a beam from a module or from anywhere */
+    IS_PARTICLE_POINT,   /* isotropic */
+    IS_PARTICLE_CANDLE   /* a laser at its own place */
+} is_particle_class;
+
+typedef enum is_beam {
+    IS_BEAM_GAUSS,
+    IS_BEAM_LAB,
+    IS_BEAM_CLSIM,
+    IS_BEAM_LINEAR,
+    IS_BEAM_ISOTROPIC,
+    IS_BEAM_EXACT
+} is_beam;
+
+typedef enum is_pulse { IS_PULSE_INSTANT, IS_PULSE_LED, IS_PULSE_RECTANGLE } is_pulse;
+
+typedef struct is_particle {
+    double values[IS_PARTICLE_FIELD_COUNT]; /* in the units above; words by their number */
+    uint32_t given;                         /* bit of every field that was given */
+} is_particle;
+
+enum { IS_PARTICLE_MESSAGE = 512 };
+
+/* Sets a field from its text. False: `message` says "FIELD: found ..., expected ...". */
+bool is_particle_set(is_particle *particle, is_particle_field field, const char *text,
+                     size_t length, char message[IS_PARTICLE_MESSAGE]);
+/* Whether everything is there that the type needs, and nothing that it does not know. False:
+ * `message` says what is wrong. */
+bool is_particle_check(const is_particle *particle, char message[IS_PARTICLE_MESSAGE]);
+
+/* IS_PARTICLE_FIELD_COUNT where there is no field of that name; then *nearest may be one. */
+is_particle_field is_particle_field_find(const char *text, size_t length, const char **nearest);
+const char *is_particle_field_name(is_particle_field field);
+/* Names of types and of words, NULL behind the last. */
+const char *is_particle_type_name(size_t index);
+/* Writes the value of a field as is_particle_set reads it. */
+void is_particle_print_field(const is_particle *particle, is_particle_field field, FILE *out);
+
+static inline bool is_particle_has(const is_particle *particle, is_particle_field field)
+{
+    return (particle->given >> field & 1) != 0;
+}
+
+/* What a type of particle knows: bits of fields. */
+uint32_t is_particle_knows(const is_particle *particle);
+is_particle_class is_particle_class_of(const is_particle *particle);
+/* The profile of a cascade. */
+ice_cascade is_particle_cascade_of(const is_particle *particle);
+/* The number of a candle, 1 or 2. */
+int is_particle_candle_of(const is_particle *particle);
+/* Unit vector of travel, from dx, dy, dz or from zenith and azimuth; one of both must be given. */
+ice_axis is_particle_axis(const is_particle *particle);
+
+#endif
