@@ -3,22 +3,59 @@
 #include "pipeline/error.h"
 #include "pipeline/models/ice_features.h"
 #include "pipeline/models/ice_tilt.h"
+#include "stages/optics.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+/* ---- optics ---------------------------------------------------------------------------------- */
+
+/* Between the rows of a medium given by tables, as stages do it. */
+static ice_spectral_optics spectral_at(const ice_medium *medium, double wavelength)
+{
+    const double most = ICE_WAVELENGTH_MAX - ICE_WAVELENGTH_MIN - 1;
+    const double position = wavelength - ICE_WAVELENGTH_MIN;
+    const double row = fmin(fmax(floor(position), 0), most), t = position - row;
+    const ice_spectral_optics *low = &medium->spectral[(size_t)row], *high = low + 1;
+    return (ice_spectral_optics){
+        .phase_index = low->phase_index + t * (high->phase_index - low->phase_index),
+        .group_index = low->group_index + t * (high->group_index - low->group_index),
+        .scattering = low->scattering + t * (high->scattering - low->scattering),
+        .absorption = low->absorption + t * (high->absorption - low->absorption)};
+}
+
 double is_medium_scattering(const ice_medium *medium, size_t layer, double wavelength)
 {
     const ice_layer *ice = &medium->layers[layer];
+    if (medium->spectral) {
+        /* The layer has 1 - g of the particles in it, molecules scatter to both sides alike. */
+        const double f = medium->rayleigh_fraction, g = medium->mean_cosine;
+        return ice->effective_scattering * (1 - (1 - f) * g) / (1 - g) *
+               spectral_at(medium, wavelength).scattering;
+    }
     return ice->effective_scattering * pow(wavelength / 400, -medium->alpha) + ice->bubbles;
 }
 
 double is_medium_absorption(const ice_medium *medium, size_t layer, double wavelength)
 {
     const ice_layer *ice = &medium->layers[layer];
+    if (medium->spectral)
+        return ice->dust_absorption * spectral_at(medium, wavelength).absorption;
     return ice->dust_absorption * pow(wavelength / 400, -medium->kappa) +
            medium->absorption_a * exp(-medium->absorption_b / wavelength) *
                (1 + 0.01 * ice->delta_tau);
+}
+
+double is_medium_phase_index(const ice_medium *medium, double wavelength)
+{
+    return medium->spectral ? spectral_at(medium, wavelength).phase_index
+                            : ice_phase_index_double(wavelength);
+}
+
+double is_medium_group_index(const ice_medium *medium, double wavelength)
+{
+    return medium->spectral ? spectral_at(medium, wavelength).group_index
+                            : ice_group_index_double(wavelength);
 }
 
 static double temperature(double depth)
@@ -30,6 +67,8 @@ double is_ice_delta_tau(double depth)
 {
     return temperature(depth) - temperature(1730);
 }
+
+/* ---- creation -------------------------------------------------------------------------------- */
 
 /* Where the tilt's table lies and what counts outside it. */
 static int place_tilt(const is_config *config, ice_tilt *tilt, is_error *error)

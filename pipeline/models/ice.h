@@ -17,7 +17,8 @@ enum {
     IS_ICE_SCATTERING_ANISOTROPY = 2,
     IS_ICE_ABSORPTION_ANISOTROPY = 4, /* either kind of physics.md 6.2, 6.3 */
     IS_ICE_BIREFRINGENCE = 8,
-    IS_ICE_HOLE = 16
+    IS_ICE_HOLE = 16,
+    IS_ICE_SPECTRAL = 32 /* optics by wavelength and an index of their own: water */
 };
 
 /* Those that the ice has. */
@@ -34,9 +35,13 @@ int is_medium_create(const is_config *config, ice_medium **out, is_ice_factors *
 void is_medium_destroy(ice_medium *medium);
 
 /* Coefficients of one layer at a wavelength (nm), 1/m (physics.md 4.2). Effective scattering
- * b_e, that is the geometric one times 1 - g; absorption a. */
+ * b_e, that is the geometric one times 1 - <cos>, molecules included; absorption a. */
 double is_medium_scattering(const ice_medium *medium, size_t layer, double wavelength);
 double is_medium_absorption(const ice_medium *medium, size_t layer, double wavelength);
+
+/* Indices of refraction of the medium at a wavelength, ICE_WAVELENGTH_MIN .. MAX. */
+double is_medium_phase_index(const ice_medium *medium, double wavelength);
+double is_medium_group_index(const ice_medium *medium, double wavelength);
 
 /* Temperature of the ice at a depth, minus the one at 1730 m, K (physics.md 4.2, AMANDA 2006). */
 double is_ice_delta_tau(double depth);

@@ -28,6 +28,8 @@ unsigned is_medium_features(const ice_medium *medium)
         found |= IS_ICE_BIREFRINGENCE;
     if (medium->hole.radius > 0)
         found |= IS_ICE_HOLE;
+    if (medium->spectral)
+        found |= IS_ICE_SPECTRAL;
     return found;
 }
 

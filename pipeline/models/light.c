@@ -35,13 +35,24 @@ static const struct {
 enum { LEDS = sizeof leds / sizeof *leds, NITROGEN_LASER = 337 };
 _Static_assert(1 + LEDS + 1 == IS_SPECTRA_BUILT_IN, "Cherenkov light, LEDs, laser");
 
-double is_frank_tamm(double wavelength, double beta)
+/* For any index of refraction. */
+static double frank_tamm(double wavelength, double beta, double phase_index)
 {
     const double fine_structure = 1 / 137.035999084;
     const double nanometres_per_metre = 1e9;
-    double index = beta * ice_phase_index_double(wavelength);
+    double index = beta * phase_index;
     return nanometres_per_metre * 2 * M_PI * fine_structure / (wavelength * wavelength) *
            (1 - 1 / (index * index));
+}
+
+double is_frank_tamm(double wavelength, double beta)
+{
+    return frank_tamm(wavelength, beta, ice_phase_index_double(wavelength));
+}
+
+double is_cherenkov_yield(const ice_medium *medium, double wavelength, double beta)
+{
+    return frank_tamm(wavelength, beta, is_medium_phase_index(medium, wavelength));
 }
 
 double is_standard_acceptance(double wavelength)
@@ -56,6 +67,7 @@ double is_standard_acceptance(double wavelength)
 
 typedef struct light_builder {
     const is_config *config;
+    const ice_medium *medium;
     ice_light *light;
     is_curve bias;  /* without points: 1 everywhere */
     is_curve ratio; /* of the high-efficiency acceptance to the standard one; no points: 1 */
@@ -155,8 +167,7 @@ static int add_product(light_builder *builder, size_t index, const char *name,
 
 static double cherenkov_density(const void *source, double wavelength)
 {
-    (void)source;
-    return is_frank_tamm(wavelength, 1);
+    return is_cherenkov_yield(source, wavelength, 1);
 }
 
 static double led_density(const void *source, double wavelength)
@@ -173,7 +184,8 @@ static double curve_density(const void *source, double wavelength)
 
 /* ---- bias ------------------------------------------------------------------------------------ */
 
-/* Shares of detected Cherenkov light are divided by the Cherenkov spectrum. Points where nothing is
+/* Shares of detected Cherenkov light are divided by the Cherenkov spectrum of ice, in which such
+ * files were made; what they say of modules is true in every medium. Points where nothing is
  * seen are left out: a photon drawn exactly there would have an infinite weight. */
 static int bias_from_shares(light_builder *builder, const is_curve *shares)
 {
@@ -318,7 +330,7 @@ static int finish_bias(light_builder *builder, const ice_detector *detector, dou
 static int add_cherenkov(light_builder *builder)
 {
     int status =
-        add_product(builder, 0, "Cherenkov", cherenkov_density, NULL, NULL,
+        add_product(builder, 0, "Cherenkov", cherenkov_density, builder->medium, NULL,
                     builder->bias.count > 0 ? ICE_WAVELENGTH_MIN : PLAIN_LOW,
                     builder->bias.count > 0 ? ICE_WAVELENGTH_MAX : PLAIN_HIGH, builder->place);
     if (status != IS_OK)
@@ -411,10 +423,11 @@ static int build(light_builder *builder, const is_ice_factors *factors,
     return status;
 }
 
-int is_light_create(const is_config *config, const is_ice_factors *factors,
-                    const ice_detector *detector, ice_light **out, is_error *error)
+int is_light_create(const is_config *config, const ice_medium *medium,
+                    const is_ice_factors *factors, const ice_detector *detector, ice_light **out,
+                    is_error *error)
 {
-    light_builder builder = {.config = config, .error = error};
+    light_builder builder = {.config = config, .medium = medium, .error = error};
     *out = NULL;
     is_config_place(config, "light.acceptance", builder.place, sizeof builder.place);
     builder.light = calloc(1, sizeof *builder.light);

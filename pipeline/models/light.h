@@ -11,17 +11,20 @@
  * of light.spectra follow from 7. */
 enum { IS_SPECTRA_BUILT_IN = 7, IS_SPECTRA_MAX = 256 };
 
-/* Makes the bias pk env(wl) / F^2 (physics.md 3.2) and every spectrum times the bias. `factors`
- * come from the ice, oversize F and efficiencies from the detector. IS_E_CONFIG: an acceptance or
- * spectrum that cannot be read, or a spectrum of which the acceptance sees nothing; IS_E_MEMORY.
- * The caller owns *out. */
-int is_light_create(const is_config *config, const is_ice_factors *factors,
-                    const ice_detector *detector, ice_light **out, is_error *error);
+/* Makes the bias pk env(wl) / F^2 (physics.md 3.2) and every spectrum times the bias. Cherenkov
+ * light is that of the medium, `factors` come from it, oversize F and efficiencies from the
+ * detector. IS_E_CONFIG: an acceptance or spectrum that cannot be read, or a spectrum of which the
+ * acceptance sees nothing; IS_E_MEMORY. The caller owns *out. */
+int is_light_create(const is_config *config, const ice_medium *medium,
+                    const is_ice_factors *factors, const ice_detector *detector, ice_light **out,
+                    is_error *error);
 /* Accepts NULL. */
 void is_light_destroy(ice_light *light);
 
-/* Cherenkov photons per metre of track and nm of wavelength (physics.md 3.1), for beta n >= 1. */
+/* Cherenkov photons per metre of track and nm of wavelength (physics.md 3.1), for beta n >= 1: in
+ * ice, and in any medium. */
 double is_frank_tamm(double wavelength, double beta);
+double is_cherenkov_yield(const ice_medium *medium, double wavelength, double beta);
 
 /* Wavelength acceptance of the standard module (physics.md 3.3), 0 outside 280 .. 680 nm. */
 double is_standard_acceptance(double wavelength);

@@ -55,6 +55,17 @@ static void add_tilt(is_digest *digest, const ice_tilt *tilt)
     add_numbers(digest, tilt->shifts, tilt->depth_count * supports);
 }
 
+static void add_spectral(is_digest *digest, const ice_medium *medium)
+{
+    enum { ROWS = (int)(ICE_WAVELENGTH_MAX - ICE_WAVELENGTH_MIN) + 1 };
+    add_feature(digest, IS_ICE_SPECTRAL, &medium->rayleigh_fraction, 1);
+    for (int i = 0; i < ROWS; ++i) {
+        const ice_spectral_optics *at = &medium->spectral[i];
+        const double numbers[] = {at->phase_index, at->group_index, at->scattering, at->absorption};
+        add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
+    }
+}
+
 /* What the ice does not have leaves no trace: plain ice has the digest that it had before there
  * were features. */
 static void add_features(is_digest *digest, const ice_medium *medium)
@@ -83,6 +94,8 @@ static void add_features(is_digest *digest, const ice_medium *medium)
                                   layer->birefringence, layer->birefringence_mean};
         add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
     }
+    if (features & IS_ICE_SPECTRAL)
+        add_spectral(digest, medium);
     if (features & IS_ICE_HOLE) {
         const double numbers[] = {hole->radius, hole->effective_scattering, hole->absorption,
                                   hole->mean_cosine, hole->liu_fraction};
@@ -167,7 +180,8 @@ int is_models_create(const is_config *config, is_models **out, is_error *error)
     int result = is_detector_create(config, &models->detector, &models->warnings, error);
     status = status ? status : result;
     if (status == IS_OK)
-        status = is_light_create(config, &factors, models->detector, &models->light, error);
+        status = is_light_create(config, models->medium, &factors, models->detector, &models->light,
+                                 error);
     if (status == IS_OK && is_detecting(config))
         status = is_detection_create(models->detector, models->light, is_config_content(config),
                                      &models->detection, error);
