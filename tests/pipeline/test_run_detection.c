@@ -1,0 +1,345 @@
+/* stages.detect and sink.hits in whole runs: what files carry, that nothing but the photon decides,
+ * and that the account closes. */
+#include "pipeline/files/hit_reader.h"
+#include "pipeline/icestream.h"
+#include "tests/support/run_folder.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* A hit file after it was verified. */
+typedef struct result {
+    is_hit *hits;
+    size_t count, electrons; /* pmt 0 */
+    json_t *metadata;
+} result;
+
+static result read_result(const run_folder *place, const char *name)
+{
+    char path[2 * SCRATCH_PATH];
+    is_error error = {.status = IS_OK};
+    is_hit_reader *reader = NULL;
+    FILE *nowhere = fopen("/dev/null", "w");
+    ck_assert_ptr_nonnull(nowhere);
+    run_folder_path(place->hits, name, path);
+    ck_assert_msg(is_info(path, true, false, nowhere, &error) == IS_OK, "%s", error.text);
+    fclose(nowhere);
+    result all = {.count = 0};
+    all.hits = run_folder_hits(place, name, &all.count);
+    for (size_t i = 0; i < all.count; ++i)
+        all.electrons += all.hits[i].pmt == 0;
+    ck_assert_int_eq(is_hit_reader_open(path, false, &reader, &error), IS_OK);
+    all.metadata = json_deep_copy(is_hit_reader_metadata(reader));
+    is_hit_reader_destroy(reader);
+    return all;
+}
+
+static void release(result *all)
+{
+    free(all->hits);
+    json_decref(all->metadata);
+}
+
+/* Runs on the CPU with these settings, up to a NULL; what an earlier run wrote is written anew. */
+static int run(run_folder *place, const char *const *sets)
+{
+    place->options.force = !place->options.resume;
+    const char *all[RUN_FOLDER_SETS] = {"device.backend=cpu"};
+    for (size_t i = 0; sets[i]; ++i)
+        all[i + 1] = sets[i];
+    return run_folder_run(place, all);
+}
+
+#define RUN(place, ...) run(place, (const char *const[]){__VA_ARGS__, NULL})
+
+static result run_one(run_folder *place, const char *const *sets)
+{
+    ck_assert_msg(run(place, sets) == IS_OK, "%s", place->error.text);
+    return read_result(place, "a.hits.npy");
+}
+
+#define RUN_ONE(place, ...) run_one(place, (const char *const[]){__VA_ARGS__, NULL})
+
+static json_int_t account_of(const result *all, const char *name)
+{
+    return json_integer_value(json_object_get(json_object_get(all->metadata, "account"), name));
+}
+
+static const char *content_of(const result *all)
+{
+    return json_string_value(json_object_get(all->metadata, "content"));
+}
+
+START_TEST(contents)
+{
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "a.steps.npy", 0, 20, 1000);
+    result none = RUN_ONE(&place, "graph.batch=700");
+    result photons = RUN_ONE(&place, "stages.detect=pe", "sink.hits=photons");
+    result both = RUN_ONE(&place, "stages.detect=pe", "sink.hits=both");
+    result pe = RUN_ONE(&place, "stages.detect=pe");
+
+    ck_assert_ptr_null(content_of(&none));
+    ck_assert_ptr_null(
+        json_object_get(json_object_get(none.metadata, "account"), "photo_electrons"));
+    ck_assert_str_eq(content_of(&photons), "photons");
+    ck_assert_str_eq(content_of(&both), "both");
+    ck_assert_str_eq(content_of(&pe), "pe");
+
+    /* The same photons; both: with marks on them; pe: those with marks, of weight 1. */
+    ck_assert_uint_gt(none.count, 50);
+    ck_assert_uint_eq(photons.count, none.count);
+    ck_assert_mem_eq(photons.hits, none.hits, none.count * sizeof *none.hits);
+    ck_assert_uint_eq(both.count, none.count);
+    size_t next = 0;
+    for (size_t i = 0; i < both.count; ++i) {
+        is_hit hit = both.hits[i];
+        if (hit.pmt == 0) {
+            is_hit electron = hit;
+            electron.weight = 1;
+            ck_assert_uint_lt(next, pe.count);
+            ck_assert_mem_eq(&electron, &pe.hits[next], sizeof electron);
+            ++next;
+        }
+        hit.pmt = -1;
+        ck_assert_mem_eq(&hit, &none.hits[i], sizeof hit);
+    }
+    ck_assert_uint_eq(next, pe.count);
+    ck_assert_uint_eq(pe.electrons, pe.count);
+    ck_assert_uint_gt(pe.count, 10);
+    ck_assert_uint_lt(pe.count, none.count - 10);
+
+    const result *const files[] = {&photons, &both, &pe};
+    for (size_t i = 0; i < COUNT(files); ++i) {
+        ck_assert_int_eq(account_of(files[i], "hits"), (json_int_t)none.count);
+        ck_assert_int_eq(account_of(files[i], "detected"), account_of(&none, "detected"));
+        ck_assert_int_eq(account_of(files[i], "photo_electrons"), (json_int_t)pe.count);
+    }
+    json_t *summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "account", "photo_electrons"), (json_int_t)pe.count);
+    ck_assert_int_eq(run_folder_count(summary, "account", "hits"), (json_int_t)none.count);
+    json_decref(summary);
+    release(&none);
+    release(&photons);
+    release(&both);
+    release(&pe);
+    run_folder_close(&place);
+}
+END_TEST
+
+START_TEST(nothing_but_the_photon_decides)
+{
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "a.steps.npy", 0, 30, 400);
+    result whole = RUN_ONE(&place, "stages.detect=pe");
+    static const char *const others[] = {"graph.batch=333",       "graph.batch=1",
+                                         "device.threads=1",      "graph.schedule=monolithic",
+                                         "graph.pool=64",         "stages.collide=brute-force",
+                                         "graph.reach_cull=false"};
+    for (size_t i = 0; i < COUNT(others); ++i) {
+        result again = RUN_ONE(&place, "stages.detect=pe", others[i]);
+        ck_assert_uint_eq(again.count, whole.count);
+        ck_assert_mem_eq(again.hits, whole.hits, whole.count * sizeof *whole.hits);
+        release(&again);
+    }
+    /* Another seed is another decision. */
+    result other = RUN_ONE(&place, "stages.detect=pe", "run.seed=2");
+    ck_assert(other.count != whole.count ||
+              memcmp(other.hits, whole.hits, whole.count * sizeof *whole.hits) != 0);
+    release(&other);
+
+    char path[2 * SCRATCH_PATH];
+    unlink(run_folder_path(place.steps, "a.steps.npy", path));
+    run_folder_bright_steps(&place, "x2.npy", 0, 13, 400);
+    run_folder_bright_steps(&place, "x1.npy", 13, 17, 400);
+    ck_assert_msg(RUN(&place, "stages.detect=pe", "graph.batch=500") == IS_OK, "%s",
+                  place.error.text);
+    result first = read_result(&place, "x2.hits.npy"), second = read_result(&place, "x1.hits.npy");
+    ck_assert_uint_eq(first.count + second.count, whole.count);
+    ck_assert_mem_eq(first.hits, whole.hits, first.count * sizeof *whole.hits);
+    ck_assert_mem_eq(second.hits, whole.hits + first.count, second.count * sizeof *whole.hits);
+    release(&first);
+    release(&second);
+    release(&whole);
+    run_folder_close(&place);
+}
+END_TEST
+
+static bool same_photon(const is_hit *a, const is_hit *b)
+{
+    return a->step_id == b->step_id && a->photon_id == b->photon_id;
+}
+
+START_TEST(photons_that_go_on)
+{
+    run_folder place = run_folder_open();
+    /* Around a module of 0.83 m; scattered back to it some hit it again. */
+    run_folder_bright_steps(&place, "a.steps.npy", 0, 150, 2000);
+    result both = RUN_ONE(&place, "stages.detect=pe", "sink.hits=both", "ice.model=uniform",
+                          "detector.keep_hit_photons=true");
+    result pe =
+        RUN_ONE(&place, "stages.detect=pe", "ice.model=uniform", "detector.keep_hit_photons=true");
+    ck_assert_int_gt(account_of(&both, "hits"), account_of(&both, "detected"));
+    ck_assert_uint_eq(pe.count, both.electrons);
+    size_t pairs = 0, alike = 0, marked = 0;
+    for (size_t i = 1; i < both.count; ++i)
+        if (same_photon(&both.hits[i], &both.hits[i - 1])) {
+            ++pairs;
+            alike += both.hits[i].pmt == both.hits[i - 1].pmt;
+            marked += both.hits[i].pmt == 0;
+        }
+    /* Each hit is decided by itself. */
+    ck_assert_uint_gt(pairs, 20);
+    ck_assert_uint_lt(alike, pairs);
+    ck_assert_uint_gt(marked, 0);
+    release(&both);
+    release(&pe);
+    run_folder_close(&place);
+}
+END_TEST
+
+/* How many hits of string 43 a file has. */
+static size_t of_nearest_string(const result *all)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < all->count; ++i)
+        count += all->hits[i].string == 43;
+    return count;
+}
+
+START_TEST(modules_that_are_off)
+{
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "a.steps.npy", 0, 20, 1000);
+    /* Of all modules one far away is on. */
+    char path[2 * SCRATCH_PATH], voltages[2 * SCRATCH_PATH + 64];
+    scratch_write(run_folder_path(place.steps, "hvs", path), "1 1 1200\n", 9);
+    snprintf(voltages, sizeof voltages, "detector.voltages=%s", path);
+    result plain = RUN_ONE(&place, "stages.detect=pe", "sink.hits=both");
+    result off = RUN_ONE(&place, "stages.detect=pe", "sink.hits=both", voltages);
+    ck_assert_uint_gt(of_nearest_string(&plain), 50);
+    ck_assert_uint_gt(plain.electrons, 10);
+    /* They absorb as before and detect nothing. */
+    ck_assert_uint_eq(off.count, plain.count);
+    ck_assert_uint_eq(off.electrons, 0);
+    ck_assert_int_eq(account_of(&off, "detected"), account_of(&plain, "detected"));
+    ck_assert_int_eq(account_of(&off, "absorbed"), account_of(&plain, "absorbed"));
+    /* Excluded ones have no hits at all. */
+    result excluded = RUN_ONE(&place, "stages.detect=pe", "sink.hits=both",
+                              "detector.excluded=[[43, 30], [43, 31], [43, 29]]");
+    for (size_t i = 0; i < excluded.count; ++i)
+        ck_assert(excluded.hits[i].string != 43 || excluded.hits[i].module < 29 ||
+                  excluded.hits[i].module > 31);
+    ck_assert_int_lt(account_of(&excluded, "detected"), account_of(&plain, "detected"));
+    release(&plain);
+    release(&off);
+    release(&excluded);
+    run_folder_close(&place);
+}
+END_TEST
+
+static char *read_bytes(const run_folder *place, size_t *size)
+{
+    char path[2 * SCRATCH_PATH];
+    FILE *file = fopen(run_folder_path(place->hits, "a.hits.npy", path), "rb");
+    ck_assert_ptr_nonnull(file);
+    char *bytes = malloc(1 << 20);
+    ck_assert_ptr_nonnull(bytes);
+    *size = fread(bytes, 1, 1 << 20, file);
+    ck_assert_uint_gt(*size, 1024);
+    ck_assert_uint_lt(*size, 1 << 20);
+    fclose(file);
+    return bytes;
+}
+
+START_TEST(what_is_off_leaves_no_trace)
+{
+    /* Byte for byte, trailers included. */
+    static const char *const rows[][3] = {
+        {"stages.detect=none", "detector.cable_radius=0.5", "sink.hits=photons"},
+        {"stages.detect=pe", "detector.cables=none", "detector.cable_radius=0.5"},
+        {"stages.detect=pe", "detector.angular_polynomial=[0.68, 0.34, 0.51, 0, -0.17]",
+         "sink.hits=pe"},
+        {"stages.detect=pe", "detector.angular_acceptance=standard", "light.high_efficiency=none"},
+    };
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "a.steps.npy", 0, 10, 1000);
+    for (size_t i = 0; i < COUNT(rows); ++i) {
+        size_t size, other_size;
+        ck_assert_int_eq(RUN(&place, rows[i][0]), IS_OK);
+        char *bytes = read_bytes(&place, &size);
+        ck_assert_int_eq(RUN(&place, rows[i][0], rows[i][1], rows[i][2]), IS_OK);
+        char *others = read_bytes(&place, &other_size);
+        ck_assert_uint_eq(size, other_size);
+        ck_assert_mem_eq(bytes, others, size);
+        free(bytes);
+        free(others);
+    }
+    run_folder_close(&place);
+}
+END_TEST
+
+static json_int_t skipped_with(run_folder *place, const char *set)
+{
+    ck_assert_msg(RUN(place, "stages.detect=pe", set) == IS_OK, "%s", place->error.text);
+    json_t *summary = run_folder_summary(place);
+    const json_int_t count = run_folder_count(summary, "file_counts", "skipped");
+    json_decref(summary);
+    return count;
+}
+
+START_TEST(files_of_other_contents_are_made_anew)
+{
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "a.steps.npy", 0, 5, 500);
+    ck_assert_int_eq(skipped_with(&place, "sink.hits=both"), 0);
+    place.options.resume = true;
+    ck_assert_int_eq(skipped_with(&place, "sink.hits=both"), 1);
+    ck_assert_int_eq(skipped_with(&place, "sink.hits=pe"), 0);
+    ck_assert_int_eq(skipped_with(&place, "sink.hits=auto"), 1);
+    ck_assert_int_eq(skipped_with(&place, "detector.angular_acceptance=none"), 0);
+    run_folder_close(&place);
+}
+END_TEST
+
+START_TEST(weights_that_make_more_than_certain)
+{
+    run_folder place = run_folder_open();
+    is_step steps[2] = {run_folder_bright(0, 5000), run_folder_bright(1, 5000)};
+    steps[0].weight = steps[1].weight = 50;
+    run_folder_steps(&place, "a.steps.npy", steps, 2);
+    ck_assert_int_eq(RUN(&place, "stages.detect=pe"), IS_E_INPUT);
+    ck_assert_msg(strstr(place.error.text, "a.steps.npy") != NULL, "%s", place.error.text);
+    json_t *summary = run_folder_summary(&place);
+    json_t *file = json_array_get(json_object_get(summary, "files"), 0);
+    ck_assert_str_eq(json_string_value(json_object_get(file, "status")), "set aside");
+    ck_assert_ptr_nonnull(strstr(json_string_value(json_object_get(file, "error")),
+                                 "field weight: found 50, with which photon "));
+    json_decref(summary);
+    run_folder_close(&place);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("run_detection");
+    TCase *tests = tcase_create("all");
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, contents);
+    tcase_add_test(tests, nothing_but_the_photon_decides);
+    tcase_add_test(tests, photons_that_go_on);
+    tcase_add_test(tests, modules_that_are_off);
+    tcase_add_test(tests, what_is_off_leaves_no_trace);
+    tcase_add_test(tests, files_of_other_contents_are_made_anew);
+    tcase_add_test(tests, weights_that_make_more_than_certain);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,366 @@
+/* What modules detect, as files and configurations say it: curves by direction, and lists of
+ * modules with efficiencies, axes, cables and voltages. */
+#include "pipeline/models/sensors.h"
+
+#include "pipeline/models/angular.h"
+#include "pipeline/models/detector.h"
+#include "tests/support/model_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- angular acceptance ---------------------------------------------------------------------- */
+
+/* physics.md 8.5: published curves, maximum first. */
+static const double laboratory[] = {1.0,    0.26266, 0.47659, 0.15480, -0.14588, 0.17316,
+                                    1.3070, 0.44441, -2.3538, -1.3564, 1.2098,   0.81569};
+static const double hole_ice[] = {0.75,   0.32813, 0.63899, 0.20049, -1.2250, -0.14470,
+                                  4.1695, 0.76898, -5.8690, -2.0939, 2.3834,  1.0435};
+static const double flasher_fit[] = {0.68, 0.34, 0.16, 0, 0.88, 0, -1.05, 0, 0.35, 0, 0, 0};
+
+static ice_angular angular_of(const double *numbers, size_t count)
+{
+    ice_angular angular;
+    is_error error = {0};
+    ck_assert_msg(is_angular_from_numbers("here", numbers, count, &angular, &error) == IS_OK, "%s",
+                  error.text);
+    return angular;
+}
+
+/* The mean over directions of a polynomial: c_k / (k + 1) over even k. */
+static double mean_by_coefficients(const ice_angular *angular)
+{
+    double sum = 0;
+    for (size_t k = 0; k < angular->count; k += 2)
+        sum += angular->coefficients[k] / (double)(k + 1);
+    return sum;
+}
+
+#define ANGULAR(numbers) angular_of(numbers, sizeof numbers / sizeof *numbers)
+
+START_TEST(published_curves)
+{
+    const ice_angular lab = ANGULAR(laboratory), hole = ANGULAR(hole_ice),
+                      fit = ANGULAR(flasher_fit), standard = is_angular_standard();
+    ck_assert_double_eq(lab.maximum, 1.0);
+    ck_assert_double_eq_tol(mean_by_coefficients(&lab), 0.335822, 5e-7);
+    ck_assert_double_eq_tol(is_angular_mean(&lab), 0.335822, 2e-5);
+    ck_assert_double_eq_tol(is_angular_at(&lab, 1), 0.98803, 5e-6);
+    ck_assert_double_eq_tol(is_angular_at(&lab, 0), 0.26266, 5e-6);
+    ck_assert_double_eq_tol(is_angular_at(&lab, -1), 0.00061, 5e-6);
+    ck_assert_double_eq_tol(mean_by_coefficients(&hole), 0.338082, 5e-7);
+    ck_assert_double_eq_tol(is_angular_at(&hole, 0.719), 0.73300, 5e-6);
+    ck_assert_double_eq_tol(is_angular_at(&hole, 1), 0.20039, 5e-6);
+    ck_assert_double_eq_tol(is_angular_mean(&fit), 0.34, 1e-6);
+    ck_assert_double_eq_tol(is_angular_at(&fit, 1), 0.68, 1e-12);
+    ck_assert_double_eq_tol(is_angular_at(&fit, 0.5), 0.49992, 5e-6);
+    ck_assert_double_eq_tol(is_angular_at(&fit, -1), 0, 1e-12);
+    ck_assert_double_eq(standard.maximum, 0.68);
+    ck_assert_double_eq_tol(is_angular_mean(&standard), 0.34, 1e-6);
+    ck_assert_double_eq_tol(is_angular_at(&standard, 1), 0.68, 1e-12);
+    ck_assert_double_eq_tol(is_angular_at(&standard, 0.5), 0.57375, 1e-12);
+    ck_assert_double_eq_tol(is_angular_at(&standard, 0), 0.34, 1e-12);
+    ck_assert_double_eq_tol(is_angular_at(&standard, -1), 0, 1e-12);
+}
+END_TEST
+
+START_TEST(curves_are_cut_at_zero)
+{
+    static const double numbers[] = {1, 0, 1}, edge[] = {0, 0.3};
+    const ice_angular line = ANGULAR(numbers), sharp = ANGULAR(edge);
+    ck_assert_double_eq(is_angular_at(&line, -0.5), 0);
+    ck_assert_double_eq_tol(is_angular_mean(&line), 0.25, 1e-6);
+    ck_assert(sharp.has_edge);
+    ck_assert_double_eq(sharp.maximum, 1);
+    ck_assert_double_eq(is_angular_at(&sharp, 0.3), 0);
+    ck_assert_double_eq(is_angular_at(&sharp, 0.31), 1);
+    ck_assert_double_eq_tol(is_angular_mean(&sharp), 0.35, 1e-12);
+}
+END_TEST
+
+static const struct {
+    const char *text, *message;
+} bad_curves[] = {
+    {"", "as.dat: error: found no number, expected the maximum first"},
+    {"# nothing\n", "as.dat: error: found no number"},
+    {"high\n", "as.dat:1:1: error: maximum: found 'high', expected a finite number"},
+    {"-1\n1\n", "as.dat:1:1: error: maximum: found -1, expected 0 .. 10"},
+    {"11\n1\n", "as.dat:1:1: error: maximum: found 11, expected 0 .. 10"},
+    {"1\n", "as.dat: error: angular acceptance: found 1 numbers, expected 2 to 17"},
+    {"1\n0.5\nx\n", "as.dat:3:1: error: coefficient of x^1: found 'x'"},
+    {"1\n0.5\nnan\n", "as.dat:3:1: error: coefficient of x^1: found 'nan'"},
+    {"1\n0.5\n1e999\n", "as.dat:3:1: error: coefficient of x^1: found '1e999'"},
+    {"1\n2e6\n", "as.dat: error: coefficient of x^0: found 2000000, expected -1e6 .. 1e6"},
+    {"0.5\n0.34\n0.51\n0\n-0.17\n", "as.dat: error: angular acceptance: found 0.68 at a cosine of "
+                                    "1, expected at most its maximum, "
+                                    "0.5"},
+    {"0.5 -1\n", "as.dat: error: angular acceptance: found nothing above 0 in any direction"},
+    {"0\n", "as.dat: error: angular acceptance: found 1 numbers"},
+    {"0\n0.3\n0.1\n", "found 3 numbers, the first one 0, expected 2"},
+    {"0\n1\n", "as.dat: error: edge: found 1, expected a cosine from -1 to below 1"},
+    {"0\n-1.5\n", "as.dat: error: edge: found -1.5"},
+    {"1 1 1 1 1 1 1 1 1 1\n1 1 1 1 1 1 1 1\n", "as.dat:2: error: found more than 17 numbers"},
+    {"1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n", "as.dat:1: error: found more than 17 numbers"},
+};
+
+START_TEST(bad_curve)
+{
+    is_text text = is_text_borrow("as.dat", bad_curves[_i].text, strlen(bad_curves[_i].text));
+    ice_angular angular;
+    is_error error = {0};
+    ck_assert_int_eq(is_angular_read(&text, &angular, &error), IS_E_CONFIG);
+    ck_assert_msg(strstr(error.text, bad_curves[_i].message), "expected '%s' in: %s",
+                  bad_curves[_i].message, error.text);
+    ck_assert_uint_eq(angular.count, 0);
+}
+END_TEST
+
+/* ---- lists of modules ------------------------------------------------------------------------ */
+
+typedef struct loaded {
+    ice_detector *detector;
+    is_warnings warnings;
+    is_error error;
+    int status;
+} loaded;
+
+static loaded load_config(is_config *config)
+{
+    loaded result = {0};
+    result.status = is_detector_create(config, &result.detector, &result.warnings, &result.error);
+    is_config_destroy(config);
+    return result;
+}
+
+static void unload(loaded *result)
+{
+    is_detector_destroy(result->detector);
+    is_warnings_free(&result->warnings);
+}
+
+static const ice_module *find(const loaded *result, uint16_t string, uint16_t module)
+{
+    const ice_module *found =
+        is_detector_find(result->detector, (is_module_label){.string = string, .module = module});
+    ck_assert_msg(found != NULL, "no module %u of string %u", module, string);
+    return found;
+}
+
+/* hex86 with one more file. */
+static loaded load_with(const char *key, const char *content)
+{
+    model_folder folder = model_folder_create();
+    char path[MODEL_PATH], set[MODEL_PATH + 64];
+    snprintf(set, sizeof set, "detector.%s=%s", key,
+             model_folder_write(&folder, "x.dat", content, path));
+    loaded result = load_config(model_config(set, NULL));
+    model_folder_remove(&folder);
+    return result;
+}
+
+START_TEST(files_of_modules)
+{
+    loaded r = load_with("efficiencies", "1 1 1.35\n86 60 0.5\n");
+    ck_assert_msg(r.status == IS_OK, "%s", r.error.text);
+    ck_assert_double_eq(find(&r, 1, 1)->efficiency, 1.35);
+    ck_assert_uint_eq(find(&r, 1, 1)->acceptance, 0);
+    ck_assert_double_eq(find(&r, 86, 60)->efficiency, 0.5);
+    ck_assert_double_eq(find(&r, 1, 2)->efficiency, 1);
+    ck_assert_uint_eq(r.warnings.count, 0);
+    unload(&r);
+    r = load_with("efficiencies", "# comment\n1 1 1.1 1\n1 2 1 0\n");
+    ck_assert_uint_eq(find(&r, 1, 1)->acceptance, 1);
+    ck_assert_uint_eq(find(&r, 1, 2)->acceptance, 0);
+    double largest[ICE_ACCEPTANCES];
+    is_detector_efficiencies(r.detector, largest);
+    ck_assert_double_eq(largest[0], 1);
+    ck_assert_double_eq(largest[1], 1.1);
+    unload(&r);
+    r = load_with("axes", "1 1 0 0.6 0.8 3\n2 1 0 0 -1.005 3\n");
+    ck_assert_msg(r.status == IS_OK, "%s", r.error.text);
+    ck_assert_double_eq_tol(find(&r, 1, 1)->back[1], 0.6, 1e-15);
+    ck_assert_double_eq_tol(find(&r, 1, 1)->back[2], 0.8, 1e-15);
+    ck_assert_double_eq(find(&r, 2, 1)->back[2], -1);
+    unload(&r);
+    r = load_with("cables", "1 1 90 0.2\n2 1 -45 0.2\n");
+    ck_assert(find(&r, 1, 1)->has_cable && find(&r, 2, 1)->has_cable);
+    ck_assert(!find(&r, 1, 2)->has_cable);
+    ck_assert_double_eq_tol(find(&r, 1, 1)->cable_azimuth, M_PI / 2, 1e-15);
+    ck_assert_double_eq_tol(find(&r, 2, 1)->cable_azimuth, -M_PI / 4, 1e-15);
+    ck_assert_double_eq(r.detector->cable_radius, 0.023);
+    ck_assert(isinf(r.detector->cable_length));
+    unload(&r);
+}
+END_TEST
+
+START_TEST(who_has_no_voltage_is_off)
+{
+    loaded r = load_with("voltages", "1 1 1300\n1 2 0\n1 61 900\n-8 3 700\n");
+    ck_assert_msg(r.status == IS_OK, "%s", r.error.text);
+    ck_assert(!find(&r, 1, 1)->is_off);
+    ck_assert(find(&r, 1, 2)->is_off);
+    ck_assert(find(&r, 50, 30)->is_off); /* not listed */
+    ck_assert(!find(&r, 50, 30)->absorbs);
+    ck_assert_uint_eq(r.warnings.count, 0); /* the surface is another detector */
+    unload(&r);
+}
+END_TEST
+
+START_TEST(modules_that_are_not_there_are_counted)
+{
+    loaded r = load_with("cables", "1 1 10 1\n87 1 10 1\n99 60 10 1\n1 61 10 1\n0 1 10 1\n");
+    ck_assert_msg(r.status == IS_OK, "%s", r.error.text);
+    ck_assert_uint_eq(r.warnings.count, 1);
+    ck_assert_ptr_nonnull(
+        strstr(r.warnings.items[0], "2 rows are of modules that hex86 does not have"));
+    unload(&r);
+}
+END_TEST
+
+static const struct {
+    const char *key, *text, *message;
+} bad_lists[] = {
+    {"efficiencies", "", "x.dat: error: found no rows of numbers"},
+    {"efficiencies", "1 1\n", "x.dat:1: error: found 2 columns, expected 3 or 4"},
+    {"efficiencies", "1 1 1\n1 2 1 1\n", "x.dat:2: error: found 4 columns, expected 3 as in"},
+    {"efficiencies", "1 1 0\n", "x.dat:1: error: efficiency: found 0, expected more than 0"},
+    {"efficiencies", "1 1 -1\n", "x.dat:1: error: efficiency: found -1"},
+    {"efficiencies", "1 1 101\n", "x.dat:1: error: efficiency: found 101"},
+    {"efficiencies", "1 1 nan\n", "x.dat:1:5: error: column 3: found 'nan'"},
+    {"efficiencies", "1 1 1 2\n", "x.dat:1: error: type: found 2, expected 0 or 1"},
+    {"efficiencies", "1.5 1 1\n", "x.dat:1: error: string: found 1.5, expected a whole number"},
+    {"efficiencies", "1 1e9 1\n", "x.dat:1: error: module: found 1000000000"},
+    {"efficiencies", "1 1 1\n1 2 1\n1 1 2\n",
+     "x.dat:3: error: found string 1, module 1 again (first on line 1)"},
+    {"axes", "1 1 0 0 1\n", "x.dat:1: error: found 5 columns, expected 6"},
+    {"axes", "1 1 0 0 0 1\n", "x.dat:1: error: axis: found a vector of length 0"},
+    {"axes", "1 1 0 0 1.1 1\n", "x.dat:1: error: axis: found a vector of length 1.1"},
+    {"axes", "1 1 1e200 1e200 0 1\n", "x.dat:1: error: axis: found a vector of length inf"},
+    {"cables", "1 1 370 1\n", "x.dat:1: error: azimuth: found 370, expected -360 .. 360"},
+    {"cables", "1 1 north 1\n", "x.dat:1:5: error: column 3: found 'north'"},
+    {"voltages", "1 1 -5\n", "x.dat:1: error: voltage: found -5, expected 0 .. 1e5 V"},
+    {"voltages", "1 1 1e6\n", "x.dat:1: error: voltage: found 1000000"},
+};
+
+START_TEST(bad_list)
+{
+    loaded r = load_with(bad_lists[_i].key, bad_lists[_i].text);
+    ck_assert_int_eq(r.status, IS_E_CONFIG);
+    ck_assert_ptr_null(r.detector);
+    ck_assert_msg(strstr(r.error.text, bad_lists[_i].message), "expected '%s' in: %s",
+                  bad_lists[_i].message, r.error.text);
+    unload(&r);
+}
+END_TEST
+
+/* ---- from ice folders ------------------------------------------------------------------------ */
+
+START_TEST(real_folders)
+{
+    static const char *const names[] = {"ice/spice_bfr-v2", "ice/spice_ftp-v3m"};
+    char path[MODEL_PATH], ice[MODEL_PATH + 32], geometry[MODEL_PATH + 64];
+    for (size_t k = 0; k < 2; ++k) {
+        if (!model_shared(names[k], path))
+            return;
+        snprintf(ice, sizeof ice, "ice.directory=%s", path);
+        snprintf(geometry, sizeof geometry, "detector.file=%s/geo-f2k", path);
+        loaded r = load_config(model_config(ice, geometry, "stages.detect=pe", NULL));
+        ck_assert_msg(r.status == IS_OK, "%s", r.error.text);
+        size_t efficient = 0, cables = 0, off = 0;
+        for (size_t i = 0; i < r.detector->module_count; ++i) {
+            const ice_module *m = &r.detector->modules[i];
+            efficient += k == 0 ? m->efficiency == 1.35 : m->acceptance == 1;
+            cables += m->has_cable;
+            off += m->is_off;
+        }
+        ck_assert_uint_eq(efficient, 399);
+        ck_assert_uint_eq(cables, k == 0 ? 0 : 5083);
+        ck_assert_uint_eq(off, 0);
+        ck_assert_uint_eq(r.warnings.count, 0);
+        ck_assert_double_eq(r.detector->angular.maximum, 0.68);
+        ck_assert_double_eq(r.detector->angular.coefficients[1], k == 0 ? 0.21 : 0.16);
+        ck_assert_double_eq_tol(is_angular_at(&r.detector->angular, 1), 0.68, 1e-9);
+        unload(&r);
+        /* Photons alone need none of it, and the maximum scales the light in any case. */
+        r = load_config(model_config(ice, geometry, NULL));
+        ck_assert_msg(r.status == IS_OK, "%s", r.error.text);
+        for (size_t i = 0; i < r.detector->module_count; ++i) {
+            const ice_module *m = &r.detector->modules[i];
+            ck_assert(m->efficiency == 1 && m->acceptance == 0 && !m->has_cable);
+        }
+        ck_assert_double_eq(r.detector->angular.maximum, 0.68);
+        unload(&r);
+    }
+}
+END_TEST
+
+START_TEST(keys_go_before_folders)
+{
+    model_folder folder = model_folder_create();
+    char path[MODEL_PATH], ice[MODEL_PATH + 32], own[MODEL_PATH + 32];
+    snprintf(ice, sizeof ice, "ice.directory=%s", folder.path);
+    model_folder_write(&folder, "as.dat", "0.9 0.5 0.4\n", path);
+    model_folder_write(&folder, "eff-f2k", "1 1 1.35\n", path);
+    model_folder_write(&folder, "cx.dat", "1 1 1 0 0 1\n", path);
+    model_folder_write(&folder, "dx.dat", "1 1 45 1\n", path);
+    model_folder_write(&folder, "hvs-f2k", "1 1 1200\n", path);
+    snprintf(own, sizeof own, "detector.efficiencies=%s",
+             model_folder_write(&folder, "mine", "1 1 0.7\n", path));
+    loaded r = load_config(model_config(ice, "stages.detect=pe", NULL));
+    ck_assert_msg(r.status == IS_OK, "%s", r.error.text);
+    ck_assert_double_eq(r.detector->angular.maximum, 0.9);
+    ck_assert_double_eq(find(&r, 1, 1)->efficiency, 1.35);
+    ck_assert_double_eq(find(&r, 1, 1)->back[0], 1);
+    ck_assert(find(&r, 1, 1)->has_cable && find(&r, 1, 2)->is_off);
+    unload(&r);
+    r = load_config(model_config(ice, "stages.detect=pe", own, "detector.axes=none",
+                                 "detector.cables=none", "detector.voltages=none",
+                                 "detector.angular_acceptance=standard", NULL));
+    ck_assert_double_eq(r.detector->angular.maximum, 0.68);
+    ck_assert_double_eq(find(&r, 1, 1)->efficiency, 0.7);
+    ck_assert_double_eq(find(&r, 1, 1)->back[0], 0);
+    ck_assert(!find(&r, 1, 1)->has_cable && !find(&r, 1, 2)->is_off);
+    unload(&r);
+    r = load_config(model_config(ice, "detector.angular_polynomial=[0.5, 0.25, 0.25]", NULL));
+    ck_assert_double_eq(r.detector->angular.maximum, 0.5);
+    ck_assert_double_eq(find(&r, 1, 1)->efficiency, 1); /* no photo-electrons asked for */
+    unload(&r);
+    r = load_config(model_config(ice, "detector.angular_acceptance=none", NULL));
+    ck_assert_double_eq(r.detector->angular.maximum, 1);
+    unload(&r);
+    r = load_config(model_config("detector.angular_polynomial=[0.2, 0.25, 0.25]", NULL));
+    ck_assert_int_eq(r.status, IS_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(r.error.text, "--set detector.angular_polynomial: error: angular "
+                                               "acceptance: found 0.5 at a cosine of 1"));
+    unload(&r);
+    r = load_config(model_config("detector.cables=/no/such/file", NULL));
+    ck_assert_int_eq(r.status, IS_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(r.error.text, "/no/such/file: error: No such file"));
+    unload(&r);
+    model_folder_remove(&folder);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("sensors");
+    TCase *tests = tcase_create("all");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, published_curves);
+    tcase_add_test(tests, curves_are_cut_at_zero);
+    tcase_add_loop_test(tests, bad_curve, 0, (int)(sizeof bad_curves / sizeof *bad_curves));
+    tcase_add_test(tests, files_of_modules);
+    tcase_add_test(tests, who_has_no_voltage_is_off);
+    tcase_add_test(tests, modules_that_are_not_there_are_counted);
+    tcase_add_loop_test(tests, bad_list, 0, (int)(sizeof bad_lists / sizeof *bad_lists));
+    tcase_add_test(tests, real_folders);
+    tcase_add_test(tests, keys_go_before_folders);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
