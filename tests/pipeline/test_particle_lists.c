@@ -1,0 +1,448 @@
+/* Lists of particles: the names of physics.md 10.6, the three formats, and everything that can be
+ * wrong with them. */
+#include "pipeline/particles/particle_source.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FRAME_BEGIN "V 2000.1.2\nTBEGIN ? ? ?\n"
+#define FRAME_END   "TEND ? ? ?\nEND\n"
+
+static is_particle_source *open_text(is_particle_format format, is_particle_events events,
+                                     const char *text)
+{
+    is_error error = {0};
+    is_particle_source *source = NULL;
+    ck_assert_msg(is_particle_source_borrow("list", format, events, text, strlen(text), &source,
+                                            &error) == IS_OK,
+                  "%s", error.text);
+    return source;
+}
+
+static bool take(is_particle_source *source, is_listed_particle *out)
+{
+    is_error error = {0};
+    bool found;
+    ck_assert_msg(is_particle_source_next(source, out, &found, &error) == IS_OK, "%s", error.text);
+    return found;
+}
+
+/* The text of the first error; "" without one. */
+static void fault_of(is_particle_format format, const char *text, char *out, size_t size)
+{
+    is_error error = {0};
+    is_particle_source *source = NULL;
+    is_listed_particle particle;
+    bool found = true;
+    int status = is_particle_source_borrow("list", format, IS_EVENTS_FILE, text, strlen(text),
+                                           &source, &error);
+    while (status == IS_OK && found)
+        status = is_particle_source_next(source, &particle, &found, &error);
+    ck_assert_int_eq(status, error.status);
+    is_particle_source_destroy(source);
+    snprintf(out, size, "%s", error.text);
+}
+
+static void expect_fault(is_particle_format format, const char *text, const char *expected)
+{
+    char found[8192];
+    fault_of(format, text, found, sizeof found);
+    ck_assert_str_eq(found, expected);
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+START_TEST(names_are_complete)
+{
+    static const struct {
+        const char *name;
+        is_particle_class kind;
+        int profile;
+    } names[] = {{"e", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+                 {"e-", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+                 {"e+", IS_PARTICLE_CASCADE, ICE_CASCADE_POSITRON},
+                 {"gamma", IS_PARTICLE_CASCADE, ICE_CASCADE_GAMMA},
+                 {"pi0", IS_PARTICLE_CASCADE, ICE_CASCADE_GAMMA},
+                 {"brems", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+                 {"epair", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+                 {"delta", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+                 {"hadr", IS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
+                 {"munu", IS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
+                 {"pi+", IS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
+                 {"pi-", IS_PARTICLE_CASCADE, ICE_CASCADE_PI_MINUS},
+                 {"K0L", IS_PARTICLE_CASCADE, ICE_CASCADE_KAON},
+                 {"p", IS_PARTICLE_CASCADE, ICE_CASCADE_PROTON},
+                 {"n", IS_PARTICLE_CASCADE, ICE_CASCADE_NEUTRON},
+                 {"pbar", IS_PARTICLE_CASCADE, ICE_CASCADE_ANTIPROTON},
+                 {"mu", IS_PARTICLE_TRACK, 0},
+                 {"amu", IS_PARTICLE_TRACK, 0},
+                 {"amu-", IS_PARTICLE_TRACK, 0},
+                 {"amu+", IS_PARTICLE_TRACK, 0},
+                 {"tau", IS_PARTICLE_TRACK, 0},
+                 {"flasher", IS_PARTICLE_FLASHER, 0},
+                 {"ph", IS_PARTICLE_RAY, 0}};
+    size_t known = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        char text[256];
+        is_listed_particle listed;
+        snprintf(text, sizeof text,
+                 FRAME_BEGIN "EM 1 1 1970 0 0 0\nTR 1 0 %s 1 2 3 90 0 ? 100 5\nEE\n" FRAME_END,
+                 names[i].name);
+        is_particle_source *source = open_text(IS_PARTICLES_F2K, IS_EVENTS_FILE, text);
+        ck_assert(take(source, &listed));
+        const is_particle *particle = &listed.particle;
+        ck_assert_int_eq(is_particle_class_of(particle), names[i].kind);
+        if (names[i].kind == IS_PARTICLE_CASCADE)
+            ck_assert_int_eq(is_particle_cascade_of(particle), names[i].profile);
+        const bool has_energy =
+            names[i].kind == IS_PARTICLE_CASCADE || names[i].kind == IS_PARTICLE_TRACK;
+        ck_assert_double_eq(particle->values[has_energy ? IS_PARTICLE_ENERGY : IS_PARTICLE_PHOTONS],
+                            100);
+        ck_assert(!is_particle_has(particle, IS_PARTICLE_LENGTH));
+        ck_assert(!take(source, &listed));
+        is_particle_source_destroy(source);
+    }
+    while (is_particle_type_name(known))
+        ++known;
+    /* and point, beam and two candles of the project's own */
+    ck_assert_uint_eq(known, sizeof names / sizeof *names + 4);
+}
+END_TEST
+
+/* ---- formats --------------------------------------------------------------------------------- */
+
+START_TEST(f2k)
+{
+    is_listed_particle p;
+    is_particle_source *source =
+        open_text(IS_PARTICLES_F2K, IS_EVENTS_FILE,
+                  "V 2000.1.2\r\nARRAY x 1 2\nTBEGIN ? ? ?\n\n# nothing\nEM 7 1 1970 0 0 0\n"
+                  "TR 1 0 amu -107.219 -448.644 -127.234 90 0 1000 1e3 12.5\n"
+                  "TR 2 1 brems -1 2 3 0 123 0 20 0 # a loss\nEE\nEM 9 1 1970 0 0 0\nEE\n"
+                  "EM 12 2 ? ? ?\nHT 1 2 3\nTR 1 0 e- 0 0 0 180 360 ? 5 0\r\nEE\nTEND ? ? ?\nEND");
+    ck_assert(take(source, &p));
+    ck_assert_uint_eq(p.event, 7);
+    ck_assert_uint_eq(p.number, 0);
+    ck_assert_double_eq(p.particle.values[IS_PARTICLE_X], -107.219);
+    ck_assert_double_eq(p.particle.values[IS_PARTICLE_LENGTH], 1000);
+    ck_assert_double_eq(p.particle.values[IS_PARTICLE_TIME], 12.5);
+    ice_axis axis = is_particle_axis(&p.particle);
+    ck_assert_double_eq_tol(axis.x, -1, 1e-15);
+    char place[64];
+    ck_assert_str_eq(is_particle_source_place(source, place, sizeof place), "list:7");
+    ck_assert(take(source, &p));
+    ck_assert_uint_eq(p.event, 7);
+    ck_assert_uint_eq(p.number, 1);
+    ck_assert_double_eq(is_particle_axis(&p.particle).z, -1);
+    ck_assert(take(source, &p));
+    ck_assert_uint_eq(p.event, 12);
+    ck_assert_uint_eq(p.number, 0);
+    ck_assert(!take(source, &p));
+    ck_assert(!take(source, &p));
+    is_particle_source_destroy(source);
+}
+END_TEST
+
+START_TEST(csv)
+{
+    is_listed_particle p;
+    is_particle_source *source =
+        open_text(IS_PARTICLES_CSV, IS_EVENTS_FILE,
+                  "\xEF\xBB\xBFtype, event,x,y,z,dx,dy,dz,energy,photons,spectrum\n"
+                  "e-,3,1,2,3,0,0,-2,1e5,,\n# no event\nph,3,1,2,3,3,4,0,,1000,6\n\n"
+                  "point,4,0,0,0,,,,,5.5,");
+    ck_assert(take(source, &p));
+    ck_assert_uint_eq(p.event, 3);
+    ck_assert_double_eq(is_particle_axis(&p.particle).z, -1);
+    ck_assert(take(source, &p));
+    ck_assert_uint_eq(p.event, 3);
+    ck_assert_uint_eq(p.number, 1);
+    ck_assert_double_eq(is_particle_axis(&p.particle).y, 0.8);
+    ck_assert_double_eq(p.particle.values[IS_PARTICLE_PHOTONS], 1000);
+    ck_assert(take(source, &p));
+    ck_assert_uint_eq(p.event, 4);
+    ck_assert_uint_eq(p.number, 0);
+    ck_assert(!take(source, &p));
+    is_particle_source_destroy(source);
+}
+END_TEST
+
+START_TEST(counted_events)
+{
+    is_listed_particle p;
+    static const uint64_t expected[] = {0, 0, 1, 2};
+    is_particle_source *source =
+        open_text(IS_PARTICLES_F2K, IS_EVENTS_COUNT,
+                  FRAME_BEGIN "EM 5 1 1970 0 0 0\nTR 1 0 e 0 0 0 0 0 0 1 0\n"
+                              "TR 1 0 e 0 0 0 0 0 0 1 0\nEE\nEM 5 1 1970 0 0 0\n"
+                              "TR 1 0 e 0 0 0 0 0 0 1 0\nEE\nEM 2 1 1970 0 0 0\n"
+                              "TR 1 0 e 0 0 0 0 0 0 1 0\nEE\n" FRAME_END);
+    for (size_t i = 0; i < 4; ++i) {
+        ck_assert(take(source, &p));
+        ck_assert_uint_eq(p.event, expected[i]);
+    }
+    ck_assert(!take(source, &p));
+    is_particle_source_destroy(source);
+}
+END_TEST
+
+/* A list in the run file, printed and read again. */
+START_TEST(yaml)
+{
+    static const char text[] =
+        "particles:\n  list:\n"
+        "    - {type: e-, event: 2, x: 1, y: 2, z: 3, zenith: 30, azimuth: 60, energy: 1e5}\n"
+        "    - {type: \"flasher\", event: 2, string: 63, module: 20, led: 7, brightness: 127,\n"
+        "       width: 20, beam: lab}\n";
+    is_error error = {0};
+    is_config *config = NULL;
+    ck_assert_msg(is_config_load_text("r.yaml", text, strlen(text), NULL, 0, &config, &error) ==
+                      IS_OK,
+                  "%s", error.text);
+    char *printed = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&printed, &size);
+    ck_assert_int_eq(is_config_print(config, stream, &error), IS_OK);
+    fclose(stream);
+    is_config_destroy(config);
+    ck_assert_msg(is_config_load_text("p.yaml", printed, size, NULL, 0, &config, &error) == IS_OK,
+                  "%s\n%s", error.text, printed);
+    free(printed);
+    is_particle_source *source = NULL;
+    is_listed_particle p;
+    ck_assert_int_eq(is_particle_source_open(config, &source, &error), IS_OK);
+    ck_assert(take(source, &p));
+    ck_assert_uint_eq(p.event, 2);
+    ck_assert_double_eq(p.particle.values[IS_PARTICLE_ENERGY], 1e5);
+    ck_assert(take(source, &p));
+    ck_assert_uint_eq(p.number, 1);
+    ck_assert_double_eq(p.particle.values[IS_PARTICLE_BEAM], IS_BEAM_LAB);
+    ck_assert(!take(source, &p));
+    is_particle_source_destroy(source);
+    is_config_destroy(config);
+}
+END_TEST
+
+/* Many times longer than what is kept of it, from a file. */
+START_TEST(long_file)
+{
+    enum { EVENTS = 20000 };
+    char path[] = "/tmp/icestream-particles-XXXXXX";
+    int descriptor = mkstemp(path);
+    ck_assert_int_ge(descriptor, 0);
+    FILE *file = fdopen(descriptor, "w");
+    fputs(FRAME_BEGIN, file);
+    for (int i = 0; i < EVENTS; ++i)
+        fprintf(file, "EM %d 1 1970 0 0 0\nTR 1 0 mu %d.25 0 0 90 0 100 1 0\nEE\n", i, i % 1000);
+    fputs(FRAME_END, file);
+    fclose(file);
+    is_error error = {0};
+    is_config *config = NULL;
+    char set[128];
+    snprintf(set, sizeof set, "particles.file=%s", path);
+    const char *const sets[] = {set, "particles.format=f2k"};
+    ck_assert_int_eq(is_config_load_text("r", "", 0, sets, 2, &config, &error), IS_OK);
+    is_particle_source *source = NULL;
+    ck_assert_msg(is_particle_source_open(config, &source, &error) == IS_OK, "%s", error.text);
+    is_listed_particle p;
+    for (uint64_t i = 0; i < EVENTS; ++i) {
+        ck_assert(take(source, &p));
+        ck_assert_uint_eq(p.event, i);
+        ck_assert_double_eq(p.particle.values[IS_PARTICLE_X], (double)(i % 1000) + 0.25);
+    }
+    ck_assert(!take(source, &p));
+    is_particle_source_destroy(source);
+    is_config_destroy(config);
+    unlink(path);
+}
+END_TEST
+
+/* ---- faults ---------------------------------------------------------------------------------- */
+
+#define EM "EM 1 1 1970 0 0 0\n"
+
+static const struct {
+    const char *text, *expected;
+} f2k_faults[] = {
+    {"", "list:0: error: the file ends here, expected V, TBEGIN and events"},
+    {"TBEGIN ? ? ?\n", "list:1:1: error: found 'TBEGIN' here, expected V before it"},
+    {FRAME_BEGIN, "list:2: error: the file ends here, expected END"},
+    {FRAME_BEGIN EM, "list:3: error: the file ends here, expected EE"},
+    {FRAME_BEGIN "TR 1 0 e- 0 0 0 0 0 0 1 0\n",
+     "list:3:1: error: found 'TR' here, expected EM before it"},
+    {FRAME_BEGIN "EE\n", "list:3:1: error: found 'EE' here, expected EM before it"},
+    {FRAME_BEGIN EM EM, "list:4:1: error: found 'EM' here, expected it after TBEGIN and after the "
+                        "EE of the event before"},
+    {FRAME_BEGIN EM FRAME_END, "list:4:1: error: found 'TEND' here, expected it after all events"},
+    {FRAME_BEGIN FRAME_END "TR 1\n", "list:5:1: error: found 'TR' here, expected EM before it"},
+    {FRAME_BEGIN "Em 1\n", "list:3:1: error: found a line of 'Em', expected one of V, TBEGIN, EM, "
+                           "TR, EE, TEND, END; did you mean 'EM'?"},
+    {FRAME_BEGIN "EM\n", "list:3: error: EM: found no number, expected that of the event"},
+    {FRAME_BEGIN "EM -1\n", "list:3:4: error: event: found '-1', expected a whole number from 0 to "
+                            "9007199254740992"},
+    {FRAME_BEGIN EM "TR 1 0 e- 0 0 0 0 0 0 1\n",
+     "list:4: error: TR: found 11 fields, expected 12: TR generation parent type x y z zenith "
+     "azimuth length energy time"},
+    {FRAME_BEGIN EM "TR 1 0 E- 0 0 0 0 0 0 1 0\n",
+     "list:4:8: error: type: found 'E-', expected one of e, e-, e+, gamma, pi0, brems, epair, "
+     "delta, hadr, munu, pi+, pi-, K0L, p, n, pbar, mu, amu, amu-, amu+, tau, ph, flasher, beam, "
+     "point, sc1, sc2; did you mean 'e-'?"},
+    {FRAME_BEGIN EM "TR 1 0 e- 0 0 nan 0 0 0 1 0\n",
+     "list:4:15: error: z: found 'nan', expected a number from -10000 to 10000 m"},
+    {FRAME_BEGIN EM "TR 1 0 e- 0 0 0 181 0 0 1 0\n",
+     "list:4:17: error: zenith: found '181', expected a number from 0 to 180 degrees"},
+    {FRAME_BEGIN EM "TR 1 0 e- 0 0 0 0 0 0 -1 0\n",
+     "list:4:23: error: energy: found '-1', expected a number from 0 to 100000000000 GeV"},
+    {FRAME_BEGIN EM "TR 1 0 e- 0 0 0 0 0 0 ? 0\n", "list:4:8: error: e-: expected an energy"},
+    {FRAME_BEGIN EM "TR 1 0 ph 0 0 0 0 0 0 1.5 0\n",
+     "list:4:8: error: ph: photons: found a fraction, expected a whole number"},
+    {FRAME_BEGIN "EM 2\nTR 1 0 e 0 0 0 0 0 0 1 0\nEE\nEM 2\nTR 1 0 e 0 0 0 0 0 0 1 0\nEE\n",
+     "list:7:4: error: event: found 2 after 2, expected ascending numbers (particles.events: count "
+     "gives new ones)"},
+};
+
+START_TEST(bad_f2k)
+{
+    expect_fault(IS_PARTICLES_F2K, f2k_faults[_i].text, f2k_faults[_i].expected);
+}
+END_TEST
+
+#define COLUMNS "type,event,x,y,z,zenith,azimuth,energy\n"
+#define FLASHER "type,x,y,z,string,module,zenith,azimuth,led,photons,brightness,width,beam,pulse\n"
+
+static const struct {
+    const char *text, *expected;
+} csv_faults[] = {
+    {"", "list:0: error: found nothing, expected a line with the names of columns"},
+    {"x,y\n", "list:1: error: found no column 'type', expected one"},
+    {"type,energie\n", "list:1:6: error: found column 'energie', expected one of type, event, x, "
+                       "y, z, zenith, azimuth, energy, length, time, photons, ...; did you mean "
+                       "'energy'?"},
+    {"type,x,type\n", "list:1:8: error: found column 'type' twice, expected it once"},
+    {COLUMNS "e-,1,0,0,0,0,0\n", "list:2: error: found 7 columns, expected 8 as in the first line"},
+    {COLUMNS "e-,1,0,0,0,0,0,1e12\n",
+     "list:2:16: error: energy: found '1e12', expected a number from 0 to 100000000000 GeV"},
+    {COLUMNS "e-,1.5,0,0,0,0,0,1\n", "list:2:4: error: event: found '1.5', expected a whole number "
+                                     "from 0 to 9007199254740992"},
+    {COLUMNS ",1,0,0,0,0,0,1\n", "list:2: error: type: found nothing, expected a type"},
+    {COLUMNS "e-,1,0,,0,0,0,1\n", "list:2: error: e-: expected a place: x, y, z"},
+    {COLUMNS "e-,1,0,0,0,0,,1\n",
+     "list:2: error: e-: expected a direction: zenith and azimuth; or dx, dy, dz"},
+    {COLUMNS "ph,1,0,0,0,0,0,1\n", "list:2: error: ph: energy: is not for this type"},
+    {COLUMNS "e-,2,0,0,0,0,0,1\ne-,1,0,0,0,0,0,1\n",
+     "list:3:4: error: event: found 1 after 2, expected ascending numbers (particles.events: count "
+     "gives new ones)"},
+    {"type,x,y,z,dx,dy,dz,energy\ne-,0,0,0,0,0,0,1\n",
+     "list:2: error: e-: dx, dy, dz: found a vector of length 0, expected a direction"},
+    {FLASHER "flasher,0,0,0,1,1,0,0,,10,,,,\n",
+     "list:2: error: flasher: expected a place: x, y, z; or string and module"},
+    {FLASHER "flasher,,,,1,1,0,0,3,10,,,,\n",
+     "list:2: error: flasher: expected a direction: zenith and azimuth; or dx, dy, dz; or led"},
+    {FLASHER "flasher,,,,1,1,,,3,,127,,,\n",
+     "list:2: error: flasher: expected an amount of light: photons; or brightness and width"},
+    {FLASHER "flasher,,,,1,1,,,13,10,,,,\n",
+     "list:2:18: error: led: found '13', expected a whole number from 1 to 12"},
+    {FLASHER "flasher,,,,1,1,,,3,10,,,gaus,\n",
+     "list:2:25: error: beam: found 'gaus', expected one of gauss, lab, clsim, linear, isotropic, "
+     "exact; did you mean 'gauss'?"},
+    {FLASHER "flasher,,,,1,1,,,3,10,,,,led\n",
+     "list:2: error: flasher: expected the width of pulse led"},
+};
+
+START_TEST(bad_csv)
+{
+    expect_fault(IS_PARTICLES_CSV, csv_faults[_i].text, csv_faults[_i].expected);
+}
+END_TEST
+
+START_TEST(endless_line)
+{
+    static char text[200000];
+    memset(text, 'x', sizeof text - 1);
+    expect_fault(IS_PARTICLES_F2K, text,
+                 "list:1: error: found a line of more than 4096 characters");
+}
+END_TEST
+
+static const struct {
+    const char *text, *expected;
+} yaml_faults[] = {
+    {"particles: {list: 5}", "r:1:19: error: found '5', expected a list of particles"},
+    {"particles: {list: [e-]}",
+     "r:1:20: error: found 'e-', expected a particle, as in {type: e-, x: 0, y: 0, z: 0, zenith: "
+     "90, azimuth: 0, energy: 1e5}"},
+    {"particles: {list: [{type: e-, energi: 5}]}",
+     "r:1:31: error: unknown key 'energi', did you mean 'energy'?"},
+    {"particles: {list: [{type: e-, x: \"5\"}]}",
+     "r:1:34: error: x: found the quoted text \"5\", expected a value"},
+    {"particles: {list: [{type: e-, x: [5]}]}",
+     "r:1:34: error: x: found a list of 1, expected a value"},
+    {"particles: {list: [{type: e-, type: e+}]}", "r:1:31: error: the key 'type' is given twice"},
+    {"particles: {list: [{x: 5}]}", "r:1:20: error: type: found nothing, expected a type"},
+    {"particles: {losses: simple}",
+     "r:1:21: error: particles.losses: is for particles.file or particles.list, of which none is "
+     "given"},
+    {"particles: {file: a.csv, list: [{type: sc1, photons: 5}]}",
+     "r:1:19: error: particles.file: stands instead of particles.list, which is given"},
+};
+
+START_TEST(bad_yaml)
+{
+    is_error error = {0};
+    is_config *config = NULL;
+    const char *text = yaml_faults[_i].text;
+    ck_assert_int_eq(is_config_load_text("r", text, strlen(text), NULL, 0, &config, &error),
+                     IS_E_CONFIG);
+    ck_assert_str_eq(error.text, yaml_faults[_i].expected);
+}
+END_TEST
+
+/* What only shows when the file is opened. */
+START_TEST(bad_files)
+{
+    static const struct {
+        const char *set, *expected;
+    } cases[] = {{"particles.file=/tmp", "expected a name that ends in .f2k, .csv or .yaml"},
+                 {"particles.file=/none/a.f2k", "/none/a.f2k: error: No such file or directory"},
+                 {"particles.file=/none/a.yaml", "/none/a.yaml: error: cannot open the file"}};
+    for (size_t i = 0; i < 3; ++i) {
+        is_error error = {0};
+        is_config *config = NULL;
+        is_particle_source *source = NULL;
+        ck_assert_int_eq(is_config_load_text("r", "", 0, &cases[i].set, 1, &config, &error), IS_OK);
+        ck_assert_int_eq(is_particle_source_open(config, &source, &error), IS_E_CONFIG);
+        ck_assert_msg(strstr(error.text, cases[i].expected) != NULL, "%s", error.text);
+        ck_assert_ptr_null(source);
+        is_config_destroy(config);
+    }
+}
+END_TEST
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+int main(void)
+{
+    Suite *suite = suite_create("particle lists");
+    TCase *formats = tcase_create("formats");
+    tcase_add_test(formats, names_are_complete);
+    tcase_add_test(formats, f2k);
+    tcase_add_test(formats, csv);
+    tcase_add_test(formats, counted_events);
+    tcase_add_test(formats, yaml);
+    tcase_add_test(formats, long_file);
+    suite_add_tcase(suite, formats);
+    TCase *faults = tcase_create("faults");
+    tcase_add_loop_test(faults, bad_f2k, 0, COUNT(f2k_faults));
+    tcase_add_loop_test(faults, bad_csv, 0, COUNT(csv_faults));
+    tcase_add_test(faults, endless_line);
+    tcase_add_loop_test(faults, bad_yaml, 0, COUNT(yaml_faults));
+    tcase_add_test(faults, bad_files);
+    suite_add_tcase(suite, faults);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
