@@ -45,9 +45,9 @@ int is_csv_layers_read(const is_text *text, const double anisotropy[2], is_layer
     *out = (is_layer_list){.name = text->name};
     int status =
         is_csv_read(text, columns, sizeof columns / sizeof *columns, COLUMNS, ICE_LAYERS_MAX,
-                    "depth_m,be400_per_m,adust400_per_m,delta_tau_K[,bubbles_per_m]"
-                    "[,anisotropy_along,anisotropy_across]"
-                    "[,birefringence[,birefringence_mean_factor]]",
+                    "depth_m,be400_per_m,adust400_per_m,delta_tau_K[,bubbles_per_m,"
+                    "anisotropy_along,anisotropy_across,birefringence,"
+                    "birefringence_mean_factor]",
                     &table, error);
     for (size_t i = 0; i < table.rows && status == IS_OK; ++i) {
         const double *row = is_number_row(&table, i);
@@ -243,21 +243,20 @@ static int check_properties(const ice_file *file, const is_yaml_node *const *giv
 }
 
 /* Keys of one way to give a tilt that stand beside another. */
-static int check_tilt(const ice_file *file, const is_yaml_node *const *given, is_error *error)
+static int check_tilt(const is_yaml_node *const *given, is_error *error)
 {
     const is_yaml_node *azimuth = given_at(given, "tilt.azimuth");
     const is_yaml_node *shifts = given_at(given, "tilt.shifts");
     const is_yaml_node *stations = given_at(given, "tilt.stations");
     const is_yaml_node *axes = given_at(given, "tilt.axes");
-    bool supports = file->tilt.stations || file->tilt.axes;
     int status = IS_OK;
-    if (azimuth && !file->tilt.file)
+    if (azimuth && !given_at(given, "tilt.file"))
         status =
             is_yaml_error(error, azimuth, "tilt.azimuth: is for tilt.file, which is not given");
-    if (shifts && !supports)
+    if (shifts && !stations && !axes)
         status =
             is_yaml_error(error, shifts, "tilt.shifts: needs tilt.stations or tilt.axes beside it");
-    if (supports && !file->tilt.shifts)
+    if ((stations || axes) && !shifts)
         status = is_yaml_error(error, stations ? stations : axes, "%s: needs tilt.shifts beside it",
                                stations ? "tilt.stations" : "tilt.axes");
     return status;
@@ -345,7 +344,7 @@ int is_medium_from_yaml(const is_config *config, ice_medium **out, is_error *err
         status = is_schema_read(is_yaml_root(document), fields, FIELDS, &file, given, error);
         int result = check_properties(&file, given, error);
         status = status ? status : result;
-        result = check_tilt(&file, given, error);
+        result = check_tilt(given, error);
         status = status ? status : result;
     }
     if (file.table) {

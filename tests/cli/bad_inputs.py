@@ -24,6 +24,7 @@ import tempfile
 sys.dont_write_bytecode = True
 from bad_inputs_commands import command_cases, sink_cases  # noqa: E402
 from bad_inputs_files import CASES, Special, good  # noqa: E402
+from bad_inputs_ice import ice_feature_cases  # noqa: E402
 from bad_inputs_models import configuration_cases, geometry_cases, ice_cases  # noqa: E402
 from bad_inputs_steps import step_cases  # noqa: E402
 
@@ -252,6 +253,7 @@ def main(arguments):
     for collect in (
         configuration_cases,
         ice_cases,
+        ice_feature_cases,
         geometry_cases,
         step_cases,
         sink_cases,
