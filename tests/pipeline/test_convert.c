@@ -455,6 +455,27 @@ START_TEST(unfit_hdf5_files_are_refused)
 }
 END_TEST
 
+/* A number of rows that is a lie: HDF5 would make up what is not there until the disk is full. */
+START_TEST(rows_that_are_not_there)
+{
+    scratch place = scratch_create();
+    char from[SCRATCH_PATH], to[SCRATCH_PATH];
+    is_error error = {.text = ""};
+    write_table(scratch_path(&place, "a.npy", from), is_schema_steps(), 5, NULL);
+    ck_assert_int_eq(is_convert(from, scratch_path(&place, "a.h5", to), false, &error), IS_OK);
+    const hsize_t many = UINT64_C(1) << 50;
+    hid_t file = H5Fopen(to, H5F_ACC_RDWR, H5P_DEFAULT);
+    hid_t set = H5Dopen2(file, "steps", H5P_DEFAULT);
+    ck_assert_int_ge(H5Dset_extent(set, &many), 0);
+    H5Dclose(set);
+    H5Fclose(file);
+    ck_assert_int_eq(is_convert(to, from, true, &error), IS_E_INPUT);
+    expect_in(error.text, "a.h5: dataset steps: found 1125899906842624 rows in 1048576 bytes");
+    ck_assert(!scratch_exists(&place, "a.npy.part"));
+    scratch_remove(&place);
+}
+END_TEST
+
 /* Whatever goes wrong inside HDF5 becomes our error and not its own print on stderr. */
 START_TEST(hdf5_is_silent)
 {
@@ -532,6 +553,7 @@ int main(void)
     tcase_add_test(convert, units_and_metadata_are_in_the_hdf5_file);
     tcase_add_test(convert, foreign_tables_are_converted);
     tcase_add_loop_test(convert, unfit_hdf5_files_are_refused, 0, FAULTS);
+    tcase_add_test(convert, rows_that_are_not_there);
     tcase_add_test(convert, hdf5_is_silent);
     tcase_add_test(convert, damaged_sources_leave_no_target);
 #else

@@ -1,0 +1,95 @@
+#include "pipeline/files/contained.h"
+
+#include "pipeline/error.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the child sends when it has come to its end. */
+typedef struct answer {
+    int status;
+    is_error error;
+} answer;
+
+/* Never returns: what the parent has opened and buffered is not the child's to close. */
+static void be_child(int (*work)(void *user, is_error *error), void *user, pid_t parent, int to)
+{
+    /* A fault that is expected leaves no core; and nobody is left to wait for without the parent.
+     */
+    const struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &none);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+        _exit(1);
+    static answer result; /* zeros, also what the texts leave free */
+    result.status = work(user, &result.error);
+    const char *next = (const char *)&result;
+    size_t left = sizeof result;
+    while (left > 0) {
+        const ssize_t put = write(to, next, left);
+        if (put < 0 && errno != EINTR)
+            _exit(1);
+        next += put > 0 ? put : 0;
+        left -= put > 0 ? (size_t)put : 0;
+    }
+    _exit(0);
+}
+
+/* Reads all that comes, at most `size` bytes. */
+static size_t read_all(int from, void *bytes, size_t size)
+{
+    size_t got = 0;
+    while (got < size) {
+        const ssize_t count = read(from, (char *)bytes + got, size - got);
+        if (count == 0 || (count < 0 && errno != EINTR))
+            break;
+        got += count > 0 ? (size_t)count : 0;
+    }
+    return got;
+}
+
+static int tell_end(const char *file, int ended, is_error *error)
+{
+    if (WIFSIGNALED(ended))
+        return is_error_set(error, IS_E_INPUT,
+                            "%s: the library that reads such files broke down (%s), expected a "
+                            "whole file",
+                            file, strsignal(WTERMSIG(ended)));
+    return is_error_set(error, IS_E_INPUT,
+                        "%s: the library that reads such files ended the process (status %d), "
+                        "expected a whole file",
+                        file, WEXITSTATUS(ended));
+}
+
+int is_contained(int (*work)(void *user, is_error *error), void *user, const char *file,
+                 is_error *error)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return is_error_set_cause(error, IS_E_FAILED, errno, "%s: no pipe for a process: %s", file,
+                                  strerror(errno));
+    const pid_t parent = getpid(), child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        be_child(work, user, parent, ends[1]);
+    }
+    const int cause = errno;
+    close(ends[1]);
+    answer result;
+    int ended = 0;
+    const size_t got = child > 0 ? read_all(ends[0], &result, sizeof result) : 0;
+    close(ends[0]);
+    if (child < 0 || TEMP_FAILURE_RETRY(waitpid(child, &ended, 0)) < 0)
+        return is_error_set_cause(error, IS_E_FAILED, child < 0 ? cause : errno,
+                                  "%s: no process to read it in: %s", file,
+                                  strerror(child < 0 ? cause : errno));
+    if (got < sizeof result || !WIFEXITED(ended) || WEXITSTATUS(ended) != 0)
+        return tell_end(file, ended, error);
+    if (result.status != IS_OK)
+        (void)is_error_copy(error, &result.error);
+    return result.status;
+}

@@ -1,0 +1,73 @@
+/* Work in a child process, whatever becomes of it. */
+#include "pipeline/error.h"
+#include "pipeline/files/contained.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SUCCEEDS, FAILS, FAILS_LONG, IS_KILLED, EXITS, EXITS_AS_IF_DONE };
+
+static int work(void *user, is_error *error)
+{
+    static char text[6000];
+    int *what = user;
+    const int kind = *what;
+    *what = 17; /* in the child's memory only */
+    memset(text, 'x', sizeof text - 1);
+    switch (kind) {
+    case FAILS:
+        return is_error_set_cause(error, IS_E_OUTPUT, 28, "a.npy: no room");
+    case FAILS_LONG:
+        return is_error_set(error, IS_E_INPUT, "%s", text);
+    case IS_KILLED:
+        raise(SIGKILL);
+        break;
+    case EXITS:
+        _exit(3);
+    case EXITS_AS_IF_DONE:
+        _exit(0);
+    }
+    return IS_OK;
+}
+
+START_TEST(ends)
+{
+    static const struct {
+        int status;
+        const char *says;
+    } expected[] = {
+        [SUCCEEDS] = {IS_OK, ""},
+        [FAILS] = {IS_E_OUTPUT, "a.npy: no room"},
+        [FAILS_LONG] = {IS_E_INPUT, "xxxx"},
+        [IS_KILLED] = {IS_E_INPUT, "a.h5: the library that reads such files broke down (Killed)"},
+        [EXITS] = {IS_E_INPUT, "a.h5: the library that reads such files ended the process (status "
+                               "3)"},
+        [EXITS_AS_IF_DONE] = {IS_E_INPUT, "ended the process (status 0)"},
+    };
+    int what = _i;
+    is_error error = {.text = ""};
+    ck_assert_int_eq(is_contained(work, &what, "a.h5", &error), expected[_i].status);
+    ck_assert_int_eq(what, _i);
+    ck_assert_int_eq(error.status, expected[_i].status);
+    ck_assert_msg(strstr(error.text, expected[_i].says), "%s", error.text);
+    ck_assert_int_eq(error.cause, _i == FAILS ? 28 : 0);
+    if (_i == FAILS_LONG)
+        ck_assert_uint_eq(strlen(error.text), 5999);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("contained");
+    TCase *all = tcase_create("all");
+    tcase_add_loop_test(all, ends, SUCCEEDS, EXITS_AS_IF_DONE + 1);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
