@@ -183,11 +183,11 @@ int is_trace_requests_create(const is_trace_options *options, is_trace_requests 
                              is_error *error)
 {
     *out = (is_trace_requests){.items = NULL};
+    if (options->select && !options->hits)
+        return is_error_set(error, IS_E_USAGE, "--select: expected --hits FILE to select from");
     if (!options->hits && options->photon_count == 0)
         return is_error_set(error, IS_E_USAGE,
                             "trace: expected photons: --hits FILE, --photon EVENT:STEP:PHOTON");
-    if (options->select && !options->hits)
-        return is_error_set(error, IS_E_USAGE, "--select: expected --hits FILE to select from");
     is_selection *selection = NULL;
     int status = options->select ? is_selection_create(options->select, &selection, error) : IS_OK;
     for (size_t i = 0; status == IS_OK && i < options->photon_count; ++i)

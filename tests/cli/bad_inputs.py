@@ -23,6 +23,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 from bad_inputs_commands import command_cases, sink_cases  # noqa: E402
+from bad_inputs_exchange import exchange_cases  # noqa: E402
 from bad_inputs_files import CASES, Special, good  # noqa: E402
 from bad_inputs_ice import ice_feature_cases  # noqa: E402
 from bad_inputs_models import configuration_cases, geometry_cases, ice_cases  # noqa: E402
@@ -258,6 +259,7 @@ def main(arguments):
         step_cases,
         sink_cases,
         command_cases,
+        exchange_cases,
     ):
         collect()
     nobody = may_run_as_nobody(program)

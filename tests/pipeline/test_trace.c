@@ -431,6 +431,9 @@ START_TEST(wrong_photons)
     expect_error(&result, IS_E_CONFIG, "list.txt:4:7: error: photon: found");
     forget(&result);
     result = trace(&place, NULL, (is_trace_options){.select = "t<3"}, plain);
+    expect_error(&result, IS_E_USAGE, "--select: expected --hits FILE");
+    forget(&result);
+    result = trace(&place, NULL, (is_trace_options){.hits = NULL}, plain);
     expect_error(&result, IS_E_USAGE, "trace: expected photons");
     forget(&result);
     run_folder_close(&place);
