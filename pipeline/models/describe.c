@@ -82,6 +82,22 @@ static void describe_features(const ice_medium *medium, FILE *out)
                 medium->hole.mean_cosine);
 }
 
+/* Of water, at the wavelength of which light goes farthest. */
+static void describe_water(const ice_medium *medium, FILE *out)
+{
+    double best = ICE_WAVELENGTH_MIN;
+    for (double x = best; x <= ICE_WAVELENGTH_MAX; x += 1)
+        if (is_medium_absorption(medium, 0, x) < is_medium_absorption(medium, 0, best))
+            best = x;
+    fprintf(out,
+            "  clearest absorption %.4g m, effective scattering %.4g m at %g nm, phase index %.6g, "
+            "group index %.6g\n",
+            1 / is_medium_absorption(medium, 0, best), 1 / is_medium_scattering(medium, 0, best),
+            best, is_medium_phase_index(medium, best), is_medium_group_index(medium, best));
+    fprintf(out, "  angles   particles of mean cosine %.6g, molecules scatter %.4g of the light\n",
+            medium->mean_cosine, medium->rayleigh_fraction);
+}
+
 static void describe_medium(const ice_medium *medium, FILE *out)
 {
     const double wavelength = 400;
@@ -95,15 +111,21 @@ static void describe_medium(const ice_medium *medium, FILE *out)
         fprintf(out, "  layers   1, the same everywhere\n");
     } else {
         double top = medium->bottom + medium->thickness * (double)medium->layer_count;
-        fprintf(out, "  layers   %zu of %.6g m, z %.2f .. %.2f m (depth %.2f .. %.2f m)\n",
-                medium->layer_count, medium->thickness, medium->bottom, top,
-                ICE_DETECTOR_DEPTH - top, ICE_DETECTOR_DEPTH - medium->bottom);
+        fprintf(out, "  layers   %zu of %.6g m, z %.2f .. %.2f m", medium->layer_count,
+                medium->thickness, medium->bottom, top);
+        if (!medium->spectral) /* which may be any water's, at any depth */
+            fprintf(out, " (depth %.2f .. %.2f m)", ICE_DETECTOR_DEPTH - top,
+                    ICE_DETECTOR_DEPTH - medium->bottom);
+        fprintf(out, "\n");
     }
     fprintf(out,
             "  lengths  effective scattering %.4g .. %.4g m, absorption %.4g .. %.4g m at %g nm\n",
             scattering.low, scattering.high, absorption.low, absorption.high, wavelength);
-    fprintf(out, "  angles   mean cosine %.6g, simplified Liu %.6g\n", medium->mean_cosine,
-            medium->liu_fraction);
+    if (medium->spectral)
+        describe_water(medium, out);
+    else
+        fprintf(out, "  angles   mean cosine %.6g, simplified Liu %.6g\n", medium->mean_cosine,
+                medium->liu_fraction);
     describe_features(medium, out);
     if (isfinite(medium->absorb_above))
         fprintf(out, "  world    ends above z = %.6g m\n", medium->absorb_above);

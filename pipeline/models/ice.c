@@ -4,9 +4,11 @@
 #include "pipeline/models/ice_features.h"
 #include "pipeline/models/ice_tilt.h"
 #include "stages/optics.h"
+#include "kernels/stage.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- optics ---------------------------------------------------------------------------------- */
 
@@ -88,6 +90,30 @@ static int place_tilt(const is_config *config, ice_tilt *tilt, is_error *error)
     return IS_OK;
 }
 
+/* Whether molecules scatter as the scatter stage thinks; a stage of the user's may do as it likes.
+ */
+static int check_scatter(const is_config *config, const ice_medium *medium, is_warnings *warnings,
+                         is_error *error)
+{
+    char place[512];
+    const char *scatter = config->stages.scatter;
+    const bool molecules = strcmp(scatter, "rayleigh-hg") == 0;
+    if (medium->rayleigh_fraction > 0 && !molecules && !config->stages.custom[IS_STAGE_SCATTER])
+        return is_error_add(error, IS_E_CONFIG,
+                            "%s: error: stages.scatter: found %s, which has no molecules, but they "
+                            "do %.4g of the scattering of '%s'; expected rayleigh-hg, or a "
+                            "rayleigh_fraction of 0",
+                            is_config_place(config, "stages.scatter", place, sizeof place), scatter,
+                            medium->rayleigh_fraction, medium->name);
+    if (molecules && medium->rayleigh_fraction == 0 &&
+        is_warnings_add(warnings,
+                        "stages.scatter is rayleigh-hg, but '%s' gives molecules no share of its "
+                        "scattering (rayleigh_fraction): all of it is Henyey-Greenstein's",
+                        medium->name) != IS_OK)
+        return is_error_add(error, IS_E_MEMORY, "ice: error: out of memory");
+    return IS_OK;
+}
+
 int is_medium_create(const is_config *config, ice_medium **out, is_ice_factors *factors,
                      is_warnings *warnings, is_error *error)
 {
@@ -98,7 +124,7 @@ int is_medium_create(const is_config *config, ice_medium **out, is_ice_factors *
     if (config->ice.directory)
         status = is_medium_from_ppc(config, out, factors, warnings, error);
     else if (config->ice.file)
-        status = is_medium_from_yaml(config, out, error);
+        status = is_medium_from_yaml(config, out, warnings, error);
     else
         status = is_medium_from_model(is_config_place(config, "ice.model", place, sizeof place),
                                       config->ice.model, out, error);
@@ -107,6 +133,8 @@ int is_medium_create(const is_config *config, ice_medium **out, is_ice_factors *
     (*out)->absorb_above = config->ice.absorb_above;
     (*out)->absorb_below = config->ice.absorb_below;
     status = place_tilt(config, &(*out)->tilt, error);
+    if (status == IS_OK)
+        status = check_scatter(config, *out, warnings, error);
     if (status == IS_OK && is_medium_warn(*out, warnings) != IS_OK)
         status = is_error_add(error, IS_E_MEMORY, "ice: error: out of memory");
     if (status != IS_OK) {

@@ -2,6 +2,7 @@
 #ifndef IS_ICE_LAYERS_H
 #define IS_ICE_LAYERS_H
 
+#include "pipeline/config/yaml.h"
 #include "pipeline/models/ice.h"
 #include "pipeline/models/text.h"
 
@@ -49,7 +50,11 @@ int is_medium_from_ppc(const is_config *config, ice_medium **out, is_ice_factors
                        is_warnings *warnings, is_error *error);
 
 /* The YAML file ice.file; relative paths in it refer to its own folder. */
-int is_medium_from_yaml(const is_config *config, ice_medium **out, is_error *error);
+int is_medium_from_yaml(const is_config *config, ice_medium **out, is_warnings *warnings,
+                        is_error *error);
+/* The same for a file with the key 'optics': water. `path` names it in messages. */
+int is_medium_from_spectral(const char *path, const is_yaml_node *root, ice_medium **out,
+                            is_warnings *warnings, is_error *error);
 
 /* ---- tables, also read from memory by tests ---------------------------------------------------
  */

@@ -330,7 +330,8 @@ static int make_medium(const is_config *config, ice_file *file, ice_medium **out
     return IS_OK;
 }
 
-int is_medium_from_yaml(const is_config *config, ice_medium **out, is_error *error)
+int is_medium_from_yaml(const is_config *config, ice_medium **out, is_warnings *warnings,
+                        is_error *error)
 {
     is_yaml *document;
     const is_yaml_node *given[FIELDS] = {0};
@@ -339,9 +340,15 @@ int is_medium_from_yaml(const is_config *config, ice_medium **out, is_error *err
     int status = is_yaml_read_file(config->ice.file, &document, error);
     if (status != IS_OK)
         return status;
+    const is_yaml_node *root = is_yaml_root(document);
+    if (root->kind == IS_YAML_MAPPING && is_yaml_find(root, "optics")) {
+        status = is_medium_from_spectral(config->ice.file, root, out, warnings, error);
+        is_yaml_destroy(document);
+        return status;
+    }
     status = is_schema_defaults(fields, FIELDS, &file, error);
     if (status == IS_OK) {
-        status = is_schema_read(is_yaml_root(document), fields, FIELDS, &file, given, error);
+        status = is_schema_read(root, fields, FIELDS, &file, given, error);
         int result = check_properties(&file, given, error);
         status = status ? status : result;
         result = check_tilt(given, error);
