@@ -486,7 +486,7 @@ static void print_exit_statuses(void)
         const char *text;
     } table[] = {
         {0, "done"},
-        {1, "the run failed, or compare found a difference"},
+        {1, "the run failed, or compare or trace found a difference"},
         {2, "wrong usage or configuration"},
         {3, "finished, but some input files were set aside"},
         {74, "cannot write output"},
