@@ -23,6 +23,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 from bad_inputs_commands import command_cases, sink_cases  # noqa: E402
+from bad_inputs_detection import detection_cases  # noqa: E402
 from bad_inputs_exchange import exchange_cases  # noqa: E402
 from bad_inputs_files import CASES, Special, good  # noqa: E402
 from bad_inputs_ice import ice_feature_cases  # noqa: E402
@@ -256,6 +257,7 @@ def main(arguments):
         ice_cases,
         ice_feature_cases,
         geometry_cases,
+        detection_cases,
         step_cases,
         sink_cases,
         command_cases,
