@@ -3,7 +3,6 @@
 #include "pipeline/error.h"
 #include "pipeline/models/curve.h"
 #include "pipeline/models/light.h"
-#include "stages/optics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,7 +74,7 @@ static int find_kept(const is_config *config, const ice_light *light, size_t ind
 }
 
 /* Cherenkov light at beta relative to beta = 1, over the biased spectrum. */
-static double slow_share(const ice_spectrum *spectrum, double beta)
+static double slow_share(const ice_medium *medium, const ice_spectrum *spectrum, double beta)
 {
     double sum = 0, all = 0;
     for (size_t i = 1; i < spectrum->count; ++i) {
@@ -83,15 +82,16 @@ static double slow_share(const ice_spectrum *spectrum, double beta)
         for (size_t k = i - 1; k <= i; ++k) {
             const double light = 0.5 * width * spectrum->density[k];
             all += light;
-            sum +=
-                light * ice_cherenkov_share(beta, ice_phase_index_double(spectrum->wavelength[k]));
+            sum += light * ice_cherenkov_share(
+                               beta, is_medium_phase_index(medium, spectrum->wavelength[k]));
         }
     }
     return sum / all;
 }
 
-int is_light_setup_create(const is_config *config, const ice_detector *detector,
-                          const ice_light *light, is_light_setup **out, is_error *error)
+int is_light_setup_create(const is_config *config, const ice_medium *medium,
+                          const ice_detector *detector, const ice_light *light,
+                          is_light_setup **out, is_error *error)
 {
     *out = NULL;
     is_light_setup *setup = calloc(1, sizeof *setup);
@@ -115,7 +115,8 @@ int is_light_setup_create(const is_config *config, const ice_detector *detector,
         .spectrum = config->particles.spectrum};
     setup->per_metre = light->photons_per_metre * setup->convention.cherenkov_factor;
     for (int k = 0; k < IS_SLOW_PIECES; ++k)
-        setup->slow[k] = slow_share(&light->spectra[0], ice_muon_beta(ICE_MUON_PIECE * (k + 0.5)));
+        setup->slow[k] =
+            slow_share(medium, &light->spectra[0], ice_muon_beta(ICE_MUON_PIECE * (k + 0.5)));
     int status = IS_OK;
     for (size_t i = 1; i < light->count && status == IS_OK; ++i)
         status = find_kept(config, light, i, &kept[i], error);

@@ -25,10 +25,11 @@ typedef struct is_light_setup {
     uint32_t spectrum;   /* of sources that have none */
 } is_light_setup;
 
-/* Detector and light must outlive the setup. IS_E_CONFIG: a spectrum of light.spectra that cannot
- * be read any more; IS_E_MEMORY. */
-int is_light_setup_create(const is_config *config, const ice_detector *detector,
-                          const ice_light *light, is_light_setup **out, is_error *error);
+/* The light is that of the medium. Detector and light must outlive the setup. IS_E_CONFIG: a
+ * spectrum of light.spectra that cannot be read any more; IS_E_MEMORY. */
+int is_light_setup_create(const is_config *config, const ice_medium *medium,
+                          const ice_detector *detector, const ice_light *light,
+                          is_light_setup **out, is_error *error);
 /* Accepts NULL. */
 void is_light_setup_destroy(is_light_setup *setup);
 

@@ -48,7 +48,8 @@ int is_particle_steps_create(const is_config *config, is_particle_steps **out, i
     *out = NULL;
     int status = is_models_create(config, &models, error);
     if (status == IS_OK)
-        status = is_light_setup_create(config, models->detector, models->light, &setup, error);
+        status = is_light_setup_create(config, models->medium, models->detector, models->light,
+                                       &setup, error);
     if (status == IS_OK)
         status = is_particle_source_open(config, &source, error);
     if (status == IS_OK)
