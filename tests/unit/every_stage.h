@@ -14,6 +14,20 @@ ICE_FN int32_t every_stage_put(void *sink, const ice_arrival *arrival)
 #define ICE_PUT_ARRIVAL(sink, arrival) every_stage_put(sink, arrival)
 #include "stages/bounce.h"
 
+/* Whether an arrival is a photo-electron of a plain module. */
+ICE_FN uint32_t every_stage_detect(const ice_tables *tables, ice_identity identity,
+                                   const ice_arrival *arrival)
+{
+    const ice_sensor sensor = {0.0f, 0.0f, 1.0f, 1.0f, 0.0f, 0.0f, 0, ICE_SENSOR_CABLE};
+    const float one = 1.0f;
+    const ice_detection detection = {&sensor, 1, &one, &one, &one, 0,   1.0f,
+                                     &one,    1, 0,    0.0f, 0.0f, 1.0f};
+    const float probability =
+        ice_detect_pe(&detection, arrival) * ice_detect_none(&detection, arrival);
+    return ice_detection_number(tables, identity, arrival->scatters, 1, arrival->module) <
+           probability;
+}
+
 /* One photon from its start to its end. */
 ICE_FN void every_stage(const ice_variants *variants, const ice_tables *tables,
                         const ice_emission *emission, ice_arrival *arrival, uint32_t *fates,
@@ -26,7 +40,7 @@ ICE_FN void every_stage(const ice_variants *variants, const ice_tables *tables,
     while (fate == ICE_ALIVE)
         if (ice_bounce(variants, tables, identity, optics, &photon, arrival, &fate, &hits, &met))
             return;
-    account->hits += hits;
+    account->hits += hits + every_stage_detect(tables, identity, arrival);
     ice_count_fate(account, fate, 1);
     fates[0] = fate;
     uint32_t front = 0, back = 1;
