@@ -62,10 +62,9 @@ static int begin_event(is_particle_source *source, const is_line *line, is_error
     const is_field *number = &line->fields[1];
     if (!is_particle_set(&particle, IS_PARTICLE_EVENT, number->start, number->length, message))
         return is_line_stream_fault(source->lines, number->column, error, "%s", message);
-    source->f2k_event = (uint64_t)particle.values[IS_PARTICLE_EVENT];
-    source->f2k_column = number->column;
     source->begun = true;
-    return IS_OK;
+    return is_source_begin_event(source, (uint64_t)particle.values[IS_PARTICLE_EVENT],
+                                 number->column, error);
 }
 
 /* A column of TR; "?" stands for nothing. The energy of what has none is its number of photons. */
@@ -95,8 +94,7 @@ static int read_track(is_particle_source *source, const is_line *line, is_raw_pa
                                     "TR: found %zu fields, expected %d: TR generation parent type "
                                     "x y z zenith azimuth length energy time",
                                     line->count, TR_FIELDS);
-    *out = (is_raw_particle){
-        .begins = source->begun, .event = source->f2k_event, .column = source->f2k_column};
+    *out = (is_raw_particle){.begins = source->begun, .event = source->file_event};
     source->begun = false;
     const is_field *type = &line->fields[3];
     if (!is_particle_set(&out->particle, IS_PARTICLE_TYPE, type->start, type->length, message))

@@ -167,28 +167,35 @@ static int fault(const is_particle_source *source, size_t column, is_error *erro
 }
 
 /* Steps of an event are numbered while they are made, so an event must not come back later. */
-static int number_event(is_particle_source *source, const is_raw_particle *raw, is_error *error)
+int is_source_begin_event(is_particle_source *source, uint64_t event, size_t column,
+                          is_error *error)
 {
-    const bool is_new = !source->any || raw->begins || raw->event != source->file_event;
-    if (!is_new)
-        return IS_OK;
-    if (source->events == IS_EVENTS_FILE) {
-        if (source->any && raw->event <= source->file_event) {
-            char text[256];
-            snprintf(text, sizeof text,
-                     "event: found %" PRIu64 " after %" PRIu64 ", expected ascending numbers "
-                     "(particles.events: count gives new ones)",
-                     raw->event, source->file_event);
-            return fault(source, raw->column, error, text);
-        }
-        source->event = raw->event;
-    } else if (source->any) {
-        ++source->event;
+    if (source->events == IS_EVENTS_FILE && source->any && event <= source->file_event) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "event: found %" PRIu64 " after %" PRIu64 ", expected ascending numbers "
+                 "(particles.events: count gives new ones)",
+                 event, source->file_event);
+        return fault(source, column, error, text);
     }
     source->any = true;
-    source->file_event = raw->event;
-    source->number = 0;
+    source->file_event = event;
     return IS_OK;
+}
+
+/* In lists where every particle has the number of its event. */
+static int find_event(is_particle_source *source, is_raw_particle *raw, is_error *error)
+{
+    raw->begins = !source->any || raw->event != source->file_event;
+    return raw->begins ? is_source_begin_event(source, raw->event, raw->column, error) : IS_OK;
+}
+
+static void number_particle(is_particle_source *source, const is_raw_particle *raw)
+{
+    if (raw->begins) {
+        source->event = source->events == IS_EVENTS_FILE ? raw->event : source->counted++;
+        source->number = 0;
+    }
 }
 
 int is_particle_source_next(is_particle_source *source, is_listed_particle *out, bool *found,
@@ -196,10 +203,11 @@ int is_particle_source_next(is_particle_source *source, is_listed_particle *out,
 {
     is_raw_particle raw;
     int status = source->next(source, &raw, found, error);
-    if (status == IS_OK && *found)
-        status = number_event(source, &raw, error);
+    if (status == IS_OK && *found && source->next != is_f2k_next)
+        status = find_event(source, &raw, error);
     if (status != IS_OK || !*found)
         return status;
+    number_particle(source, &raw);
     if (source->number > UINT32_MAX)
         return fault(source, 0, error, "found more than 2^32 particles in an event");
     out->particle = raw.particle;

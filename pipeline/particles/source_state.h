@@ -11,7 +11,7 @@ typedef struct is_raw_particle {
     is_particle particle;
     bool begins; /* the first of an event that its format has opened */
     uint64_t event;
-    size_t column; /* of the event's number, or 0 */
+    size_t column; /* of the event's number in the last line, or 0 */
 } is_raw_particle;
 
 typedef enum is_f2k_place {
@@ -30,8 +30,6 @@ struct is_particle_source {
     /* f2k */
     is_f2k_place place;
     bool begun; /* the event has had no particle yet */
-    uint64_t f2k_event;
-    size_t f2k_column;
     /* CSV: the field of every column */
     is_particle_field columns[IS_PARTICLE_FIELD_COUNT];
     size_t column_count;
@@ -42,13 +40,17 @@ struct is_particle_source {
     char where[512]; /* of a list */
     /* numbering */
     bool any;
-    uint64_t file_event, event;
+    uint64_t file_event; /* of the last event, where there is any */
+    uint64_t event, counted;
     uint64_t number;
 };
 
 /* The readers behind is_particle_source.next. */
 int is_f2k_next(is_particle_source *source, is_raw_particle *out, bool *found, is_error *error);
 int is_csv_next(is_particle_source *source, is_raw_particle *out, bool *found, is_error *error);
+/* Takes note of an event's number, which must be larger than the last. */
+int is_source_begin_event(is_particle_source *source, uint64_t event, size_t column,
+                          is_error *error);
 /* Reads the line with the names of columns. */
 int is_csv_begin(is_particle_source *source, is_error *error);
 

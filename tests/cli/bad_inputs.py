@@ -28,6 +28,7 @@ from bad_inputs_exchange import exchange_cases  # noqa: E402
 from bad_inputs_files import CASES, Special, good  # noqa: E402
 from bad_inputs_ice import ice_feature_cases  # noqa: E402
 from bad_inputs_models import configuration_cases, geometry_cases, ice_cases  # noqa: E402
+from bad_inputs_particles import particle_cases  # noqa: E402
 from bad_inputs_steps import step_cases  # noqa: E402
 
 SECONDS = 20
@@ -258,6 +259,7 @@ def main(arguments):
         ice_feature_cases,
         geometry_cases,
         detection_cases,
+        particle_cases,
         step_cases,
         sink_cases,
         command_cases,

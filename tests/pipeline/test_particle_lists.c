@@ -299,7 +299,7 @@ static const struct {
     {FRAME_BEGIN EM "TR 1 0 ph 0 0 0 0 0 0 1.5 0\n",
      "list:4:8: error: ph: photons: found a fraction, expected a whole number"},
     {FRAME_BEGIN "EM 2\nTR 1 0 e 0 0 0 0 0 0 1 0\nEE\nEM 2\nTR 1 0 e 0 0 0 0 0 0 1 0\nEE\n",
-     "list:7:4: error: event: found 2 after 2, expected ascending numbers (particles.events: count "
+     "list:6:4: error: event: found 2 after 2, expected ascending numbers (particles.events: count "
      "gives new ones)"},
 };
 
