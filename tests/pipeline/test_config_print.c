@@ -2,6 +2,7 @@
 #include "tests/support/config_text.h"
 
 #include <glob.h>
+#include <math.h>
 #include <stdlib.h>
 
 static char *print(const is_config *config)
@@ -85,11 +86,12 @@ START_TEST(printed_text_is_as_expected)
     char *printed = print(config);
     static const char *const parts[] = {
         "stages:\n  create: cherenkov\n  propagate: cumulative\n  collide: string-grid\n"
-        "  scatter: {source: \"/x/s.h\"}\n  compact: partition\n",
+        "  scatter: {source: \"/x/s.h\"}\n  compact: partition\n  detect: none\n",
         "  memory_limit: 4 GB\n  fallback: none\n  watchdog: 30\nice:\n",
         "run:\n  seed: 1\n  bounce_limit: 10000\nsource:\n  files: [\"/s/*.npy\", \"-\"]\n"
         "  pattern: \"*.steps.npy\"\n  watch: false\n  scan: 5\n  after: keep\n  lease: 60\n"
-        "  clients: 16\n  message_limit: 1 GB\nsink:\n  directory: \"/h\"\n  rotate: off\n  "
+        "  clients: 16\n  message_limit: 1 GB\nsink:\n  directory: \"/h\"\n  hits: auto\n  rotate: "
+        "off\n  "
         "command: "
         "[]\ndevice:\n  backend: auto\n  threads: auto\n",
         "ice:\n  directory: \"/ice/bfr\"\n  tilt: false\n  tilt_origin: 0\n"
@@ -97,7 +99,10 @@ START_TEST(printed_text_is_as_expected)
         "  birefringence_subtraction: scaled\n  hole_ice: true\n  absorb_above: off\n"
         "  absorb_below: off\n"
         "detector:\n  layout: hex86\n  radius: 0.1651\n  oversize: 5\n",
-        "  excluded: [[63, 20]]\nlight:\n  acceptance: auto\n  spectra: [{line: 400}]\n",
+        "  excluded: [[63, 20]]\n  angular_acceptance: auto\n  angular_polynomial: []\n"
+        "  efficiencies: auto\n  axes: auto\n  cables: auto\n  voltages: auto\n"
+        "  cable_radius: 0.023\n  cable_length: endless\nlight:\n  acceptance: auto\n"
+        "  high_efficiency: auto\n  spectra: [{line: 400}]\n",
         "graph:\n  schedule: auto\n  pool: auto\n",
         "  compact:\n    method: partition\n    sort: none\n    when: tail\nworkload:\n",
         "  counts: balanced\n  position: [0, 0, 0]\n  time: 0\n  direction: isotropic\n"};
@@ -141,6 +146,35 @@ START_TEST(shipped_run_files_load)
 }
 END_TEST
 
+START_TEST(detection_reads_back)
+{
+    is_config *first = load("stages: {detect: pe}\nsink: {hits: both}\n"
+                            "detector: {angular_polynomial: [1, 0.5, -0.25], cables: c.dat,\n"
+                            "  cable_length: 1, axes: none}\n");
+    ck_assert_uint_eq(first->detector.angular_count, 3);
+    ck_assert_double_eq(first->detector.angular_polynomial[2], -0.25);
+    ck_assert_str_eq(first->detector.cables, "work/c.dat");
+    ck_assert_int_eq(is_config_content(first), IS_CONTENT_BOTH);
+    char *text = print(first);
+    is_config *second = load(text);
+    ck_assert_mem_eq(first->detector.angular_polynomial, second->detector.angular_polynomial,
+                     sizeof first->detector.angular_polynomial);
+    ck_assert_uint_eq(second->detector.angular_count, 3);
+    ck_assert_ptr_nonnull(strstr(second->detector.cables, "work/c.dat"));
+    ck_assert_str_eq(second->detector.axes, "none");
+    ck_assert_double_eq(second->detector.cable_length, 1);
+    ck_assert_str_eq(second->stages.detect, "pe");
+    ck_assert_int_eq(is_config_content(second), IS_CONTENT_BOTH);
+    free(text);
+    is_config_destroy(first);
+    is_config_destroy(second);
+    is_config *plain = load("");
+    ck_assert_int_eq(is_config_content(plain), IS_CONTENT_PHOTONS);
+    ck_assert(isinf(plain->detector.cable_length));
+    is_config_destroy(plain);
+}
+END_TEST
+
 START_TEST(documentation_has_the_table_of_keys)
 {
     FILE *file = fopen(IS_SOURCE_DIRECTORY "/configs/README.md", "r");
@@ -172,6 +206,7 @@ int main(void)
     tcase_add_test(all, printed_text_is_as_expected);
     tcase_add_test(all, printing_to_a_full_disk_is_an_error);
     tcase_add_test(all, shipped_run_files_load);
+    tcase_add_test(all, detection_reads_back);
     tcase_add_test(all, documentation_has_the_table_of_keys);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);

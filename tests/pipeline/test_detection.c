@@ -581,6 +581,51 @@ START_TEST(unknown_modules_are_errors)
 }
 END_TEST
 
+START_TEST(account_in_metadata)
+{
+    const is_origin origin = {.seed = 1, .configuration = "c"};
+    const is_account account = {.created = 100,
+                                .absorbed = 80,
+                                .detected = 20,
+                                .hits = 25,
+                                .photo_electrons = 9,
+                                .undetected = 16};
+    static const char *const contents[] = {"pe", "both", "photons"};
+    is_error error = {0};
+    for (int k = 0; k < 3; ++k) {
+        json_t *metadata = NULL;
+        is_account read;
+        ck_assert_int_eq(is_metadata_create(&origin, &metadata, &error), IS_OK);
+        ck_assert_int_eq(is_metadata_set_account(metadata, &account, &error), IS_OK);
+        ck_assert(is_metadata_account(metadata, &read));
+        ck_assert_uint_eq(read.photo_electrons, 0);
+        ck_assert_int_eq(is_metadata_set_detection(metadata, contents[k], &account, &error), IS_OK);
+        ck_assert(is_metadata_account(metadata, &read));
+        ck_assert_uint_eq(read.hits, 25);
+        ck_assert_uint_eq(read.photo_electrons, 9);
+        ck_assert_uint_eq(read.undetected, k == 0 ? 16 : 0);
+        /* What cannot be is no account. */
+        json_t *counts = json_object_get(metadata, "account");
+        json_object_set_new(counts, "photo_electrons", json_integer(26));
+        ck_assert(!is_metadata_account(metadata, &read));
+        json_object_set_new(counts, "photo_electrons", json_integer(-1));
+        ck_assert(!is_metadata_account(metadata, &read));
+        json_object_set_new(counts, "photo_electrons", json_string("9"));
+        ck_assert(!is_metadata_account(metadata, &read));
+        json_decref(metadata);
+    }
+    const is_account wrong = {.created = 1, .detected = 1, .hits = 1, .photo_electrons = 2};
+    json_t *metadata = NULL;
+    ck_assert_int_eq(is_metadata_create(&origin, &metadata, &error), IS_OK);
+    ck_assert_int_eq(is_metadata_set_detection(metadata, "pe", &wrong, &error), IS_E_FAILED);
+    ck_assert_ptr_nonnull(strstr(error.text, "found 2 photo-electrons of 1 hits"));
+    json_decref(metadata);
+    /* Rows are hits less those that were left out. */
+    ck_assert_int_eq(is_account_check(&account, 100, 9, &error), IS_OK);
+    ck_assert_int_eq(is_account_check(&account, 100, 25, &error), IS_E_FAILED);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("detection");
@@ -603,6 +648,7 @@ int main(void)
     tcase_add_test(tests, what_becomes_of_hits);
     tcase_add_test(tests, weights_thin_and_must_not_exceed);
     tcase_add_test(tests, unknown_modules_are_errors);
+    tcase_add_test(tests, account_in_metadata);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
