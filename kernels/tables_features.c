@@ -309,7 +309,8 @@ static int build_birefringence(is_table_builder *builder, const ice_medium *medi
         mean += medium->thickness * medium->layers[i].birefringence_mean;
     }
     for (int knot = 0; knot <= ICE_DEFLECTION_KNOTS; ++knot) {
-        const double share = (double)knot / ICE_DEFLECTION_KNOTS; /* cos / (cos + sin) */
+        /* cos / (cos + sin); the last knot lies a little beyond angle 0 */
+        const double share = fmin(knot / (double)ICE_DEFLECTION_SCALE, 1.0);
         const double length = hypot(share, 1.0 - share);
         const double cosine = share / length, sine = (1.0 - share) / length;
         angles[knot].along = (float)fmax(ice_rms_deflection(set->along, sine), 0.0);

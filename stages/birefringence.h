@@ -48,14 +48,15 @@ ICE_FN ice_bending ice_bending_over(const ice_tables *tables, float height, floa
     const float end = fmaf(length, nz, height);
     const int32_t first = ice_layer_at(tables, height), last = ice_layer_at(tables, end);
     const ice_bending_row *row = &tables->bending[first];
-    ice_bending over = {row->diffusion * length, row->mean * length};
-    if (first != last) {
-        const ice_bending a = ice_bending_to(tables, first, first, height);
-        const ice_bending b = ice_bending_to(tables, first, last, end);
-        const float stretch = ice_div(1.0f, fabsf(nz));
-        over.diffusion = fabsf(b.diffusion - a.diffusion) * stretch;
-        over.mean = fabsf(b.mean - a.mean) * stretch;
-    }
+    const ice_bending a = ice_bending_to(tables, first, first, height);
+    const ice_bending b = ice_bending_to(tables, first, last, end);
+    /* Both ways are computed, for loops over photons; within one layer the second may be 0/0. */
+    const float stretch = ice_div(1.0f, fabsf(nz));
+    const int32_t stays = first == last ? 1 : 0;
+    ice_bending over;
+    over.diffusion =
+        ice_select(stays, row->diffusion * length, fabsf(b.diffusion - a.diffusion) * stretch);
+    over.mean = ice_select(stays, row->mean * length, fabsf(b.mean - a.mean) * stretch);
     return over;
 }
 
@@ -63,8 +64,9 @@ ICE_FN ice_bending ice_bending_over(const ice_tables *tables, float height, floa
  * from a table over along / (along + across), in which all three are smooth. */
 ICE_FN ice_deflection_row ice_deflection_at(const ice_tables *tables, float along, float across)
 {
-    const float position = ice_div(along, along + across) * (float)ICE_DEFLECTION_KNOTS;
-    const int32_t knot = ice_cell(position, ICE_DEFLECTION_KNOTS - 1);
+    /* Never a knot too far, so that there is nothing to clamp. */
+    const float position = ice_div(along, along + across) * ICE_DEFLECTION_SCALE;
+    const int32_t knot = (int32_t)position;
     const float t = position - (float)knot;
     const ice_deflection_row *low = &tables->deflection[knot];
     const ice_deflection_row *high = low + 1;
@@ -92,11 +94,27 @@ ICE_FN ice_direction ice_bend(ice_direction n, ice_direction q, ice_direction p,
 /* Two independent normal numbers (Box and Muller) from two words. */
 ICE_FN void ice_normal_pair(uint32_t a, uint32_t b, float *first, float *second)
 {
-    const float radius = ice_sqrt(2.0f * ice_exponential(a));
+    const float square = -2.0f * ice_log(ice_uniform_positive(a));
+    /* A fast logarithm may be just above 0. */
+    const float radius = ice_sqrt(ice_select(square > 0.0f ? 1 : 0, square, 0.0f));
     float sine, cosine;
     ice_sincos2pi(ice_uniform(b), &sine, &cosine);
     *first = radius * cosine;
     *second = radius * sine;
+}
+
+/* Four of them. */
+typedef struct ice_normal {
+    float a, b, c, d;
+} ice_normal;
+
+/* From the block of a segment, see stages/random.h. */
+ICE_FN ice_normal ice_normals(ice_block draw)
+{
+    ice_normal g;
+    ice_normal_pair(draw.a, draw.b, &g.a, &g.b);
+    ice_normal_pair(draw.c, draw.d, &g.c, &g.d);
+    return g;
 }
 
 /* Where a bent segment ends, relative to the end of the straight one, and its direction there. */
@@ -105,10 +123,10 @@ typedef struct ice_bent {
     float x, y, z; /* m */
 } ice_bent;
 
-/* Four standard normal numbers: g[0] and g[1] for the direction, g[2] and g[3] for what the place
+/* Four standard normal numbers: g.a and g.b for the direction, g.c and g.d for what the place
  * at the end does not share with it. */
 ICE_FN ice_bent ice_bend_segment(const ice_tables *tables, ice_direction n, ice_bending over,
-                                 float length, const float *g)
+                                 float length, ice_normal g)
 {
     /* Components along the flow, with sign, and across it. */
     const float signed_along = fmaf(tables->flow_x, n.x, tables->flow_y * n.y);
@@ -117,21 +135,21 @@ ICE_FN ice_bent ice_bend_segment(const ice_tables *tables, ice_direction n, ice_
     const float across = ice_sqrt(fmaf(sideways, sideways, n.z * n.z));
     const ice_deflection_row row = ice_deflection_at(tables, along, across);
     /* q: perpendicular to n, towards the nearer end of the flow axis. */
-    const float scale =
-        across > 0.0f ? ice_with_sign_of(ice_div(1.0f, across), signed_along) : 0.0f;
+    const float aslant = ice_select(across > 0.0f ? 1 : 0, 1.0f, 0.0f);
+    const float scale = ice_with_sign_of(ice_div(aslant, ice_max(across, 1e-30f)), signed_along);
     ice_direction q;
     q.x = scale * fmaf(-signed_along, n.x, tables->flow_x);
     q.y = scale * fmaf(-signed_along, n.y, tables->flow_y);
-    q.z = across > 0.0f ? scale * (-signed_along * n.z) : 1.0f;
+    q.z = fmaf(scale, -signed_along * n.z, 1.0f - aslant);
     const ice_direction p = {fmaf(n.y, q.z, -n.z * q.y), fmaf(n.z, q.x, -n.x * q.z),
                              fmaf(n.x, q.y, -n.y * q.x)};
 
     const float spread = ice_sqrt(over.diffusion);
     const float sx = row.along * spread, sy = row.across * spread;
-    const float dx = fmaf(sx, g[0], row.mean * over.mean), dy = sy * g[1];
+    const float dx = fmaf(sx, g.a, row.mean * over.mean), dy = sy * g.b;
     const float third = 0.57735027f; /* 1 / sqrt(3) */
     const ice_direction middle =
-        ice_bend(n, q, p, fmaf(sx * third, g[2], dx), fmaf(sy * third, g[3], dy));
+        ice_bend(n, q, p, fmaf(sx * third, g.c, dx), fmaf(sy * third, g.d, dy));
 
     ice_bent bent;
     bent.direction = ice_bend(n, q, p, dx, dy);

@@ -151,10 +151,7 @@ ICE_FN ice_bent ice_bend_leg(const ice_tables *tables, const ice_leg *leg, const
     if (tables->features & ICE_HAS_HOLES && ice_in_hole(tables, photon->x, photon->y))
         over.diffusion = over.mean = 0.0f;
     const ice_block draw = ice_draw_of(tables, identity, ICE_BLOCK_BEND + photon->scatters);
-    float g[4];
-    ice_normal_pair(draw.a, draw.b, &g[0], &g[1]);
-    ice_normal_pair(draw.c, draw.d, &g[2], &g[3]);
-    return ice_bend_segment(tables, n, over, leg->length, g);
+    return ice_bend_segment(tables, n, over, leg->length, ice_normals(draw));
 }
 
 /* The direction after the scatter at a segment's end, (x, y) and `height` among the layers. */
@@ -168,8 +165,9 @@ ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables
     if (!(tables->features & ICE_HAS_SCATTERING_ANISOTROPY) || in_hole)
         return ice_deflect(n, one_minus_cosine, leg->azimuth);
     const ice_anisotropy_row *row = ice_anisotropy_at(tables, height);
-    const ice_direction stretched = ice_unit(ice_stretch(row->to, n));
-    return ice_unit(ice_stretch(row->back, ice_deflect(stretched, one_minus_cosine, leg->azimuth)));
+    const ice_direction stretched = ice_unit(ice_stretch(&row->to, n));
+    return ice_unit(
+        ice_stretch(&row->back, ice_deflect(stretched, one_minus_cosine, leg->azimuth)));
 }
 
 /* Moves a photon along its segment and turns it at the end, unless that is the end of the photon.

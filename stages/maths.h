@@ -68,6 +68,17 @@ ICE_FN int32_t ice_cell(float position, int32_t last)
 #endif
 }
 
+/* a if the condition, 0 or 1, holds, else b. Both are there before the choice is made: compilers
+ * that move a computation behind a branch would keep a loop from being vectorised. */
+ICE_FN float ice_select(int32_t condition, float a, float b)
+{
+#if defined(__CUDACC__)
+    return condition ? a : b;
+#else
+    return ice_from_bits((ice_bits(a) & -condition) | (ice_bits(b) & (condition - 1)));
+#endif
+}
+
 /* y with the sign of x, y >= 0. */
 ICE_FN float ice_with_sign_of(float y, float x)
 {

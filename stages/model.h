@@ -101,8 +101,8 @@ typedef struct ice_medium {
     double mean_cosine;  /* g of the scattering function, in (-1, 1) */
     double liu_fraction; /* f_SL, share of the simplified Liu function, in [0, 1] */
     /* Instead of the formulas of ice, for water: one for every nanometre from ICE_WAVELENGTH_MIN
-     * to ICE_WAVELENGTH_MAX, linear between; layers then have effective_scattering = (1 - mean_cosine) s and
-     * dust_absorption = a for s and a times these coefficients. NULL: ice */
+     * to ICE_WAVELENGTH_MAX, linear between; layers then have effective_scattering = (1 -
+     * mean_cosine) s and dust_absorption = a for s and a times these coefficients. NULL: ice */
     ice_spectral_optics *spectral;
     double rayleigh_fraction; /* share of molecular scattering (stages/scatter_rayleigh_hg.h) */
     ice_tilt tilt;

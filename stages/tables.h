@@ -162,6 +162,7 @@ typedef struct ice_deflection_row {
 } ice_deflection_row;
 
 enum { ICE_DEFLECTION_KNOTS = 1024 };
+#define ICE_DEFLECTION_SCALE 1023.999f /* the place of angle 0 among the knots */
 
 /* The axis of a column of hole ice. */
 typedef struct ice_column {

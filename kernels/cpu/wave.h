@@ -39,6 +39,11 @@
     X(float, azimuth)                                                                              \
     X(float, clearance)                                                                            \
     X(float, height)                                                                               \
+    X(float, factor)                                                                               \
+    X(float, normal_a)                                                                             \
+    X(float, normal_b)                                                                             \
+    X(float, normal_c)                                                                             \
+    X(float, normal_d)                                                                             \
     X(float, length)                                                                               \
     X(uint32_t, flag)                                                                              \
     X(uint32_t, queue)

@@ -196,11 +196,11 @@ START_TEST(scattering_anisotropy)
     const ice_tables *tables = stage_world_tables(&world);
     const ice_anisotropy_row *row = ice_anisotropy_at(tables, 12.0f);
     const ice_direction n = {0.48f, 0.6f, 0.64f};
-    const ice_direction m = ice_unit(ice_stretch(row->to, n));
+    const ice_direction m = ice_unit(ice_stretch(&row->to, n));
     ck_assert_double_eq_tol(m.x, 0.4957009, 2e-7);
     ck_assert_double_eq_tol(m.y, 0.5839840, 2e-7);
     ck_assert_double_eq_tol(m.z, 0.6428401, 2e-7);
-    const ice_direction back = ice_unit(ice_stretch(row->back, m));
+    const ice_direction back = ice_unit(ice_stretch(&row->back, m));
     ck_assert_double_eq_tol(back.x, n.x, 2e-7);
     ck_assert_double_eq_tol(back.y, n.y, 2e-7);
     ck_assert_double_eq_tol(back.z, n.z, 2e-7);
@@ -336,7 +336,7 @@ START_TEST(worked_deflection)
     const ice_tables *tables = stage_world_tables(&world);
     const ice_direction n = {0.48f, 0.6f, 0.64f};
     const ice_bending over = {10.0f, 10.0f};
-    static const float none[4] = {0}, one[4] = {1.0f, 0.0f, 0.0f, 0.0f};
+    static const ice_normal none = {0, 0, 0, 0}, one = {1, 0, 0, 0};
     const ice_bent bent = ice_bend_segment(tables, n, over, 10.0f, none);
     ck_assert_double_eq_tol(bent.direction.x, 0.4780209, 3e-7);
     ck_assert_double_eq_tol(bent.direction.y, 0.6018647, 3e-7);
@@ -358,7 +358,7 @@ START_TEST(deflection_along_the_axis)
     stage_world world = layered_world(ICE_HAS_BIREFRINGENCE);
     const ice_tables *tables = stage_world_tables(&world);
     const ice_bending over = {10.0f, 10.0f};
-    static const float g[4] = {1.0f, -1.0f, 0.5f, 2.0f};
+    static const ice_normal g = {1.0f, -1.0f, 0.5f, 2.0f};
     for (int sign = -1; sign <= 1; sign += 2) {
         const ice_direction n = {(float)sign * tables->flow_x, (float)sign * tables->flow_y, 0.0f};
         const ice_direction m = ice_bend_segment(tables, n, over, 10.0f, g).direction;
@@ -411,10 +411,7 @@ START_TEST(moments_per_metre)
     for (int i = 0; i < count; ++i) {
         const ice_identity identity = {7, 0, 3, (uint32_t)i};
         const ice_block draw = ice_draw_of(tables, identity, ICE_BLOCK_BEND);
-        float g[4];
-        ice_normal_pair(draw.a, draw.b, &g[0], &g[1]);
-        ice_normal_pair(draw.c, draw.d, &g[2], &g[3]);
-        const ice_bent bent = ice_bend_segment(tables, n, over, 1.0f, g);
+        const ice_bent bent = ice_bend_segment(tables, n, over, 1.0f, ice_normals(draw));
         const double tq = (double)bent.direction.x * q.x + (double)bent.direction.y * q.y +
                           (double)bent.direction.z * q.z;
         const double tp =

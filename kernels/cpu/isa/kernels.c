@@ -24,12 +24,14 @@ enum { FLAG_LEAVES_LAYER = 1, FLAG_LEAVES_WORLD = 2, FLAG_COLLIDES = 4 };
 
 /* ---- create --------------------------------------------------------------------------------- */
 
-/* Inlined with a constant variant, one loop for each (see the tables at the end). */
-ICE_FN void create_with(ice_variant variant, const ice_tables *tables,
+/* Inlined with a constant variant, one loop for each (see the tables at the end); of the features,
+ * those that matter here. */
+ICE_FN void create_with(ice_variant variant, uint32_t features, const ice_tables *tables,
                         const ice_emission *emissions, is_wave *wave, uint32_t count)
 {
     const is_wave w = *wave;
-    const ice_tables t = *tables;
+    ice_tables t = *tables;
+    t.features = features;
     const uint32_t begin = w.count, end = begin + count;
     IS_VECTOR_LOOP
     for (uint32_t i = begin; i < end; ++i) {
@@ -107,7 +109,42 @@ ICE_FN ice_flight flight_of(const is_wave *w, const float *height, uint32_t i)
     return flight;
 }
 
-/* Ice whose absorption depends on the direction, and hole ice: photon by photon. */
+/* Where absorption depends on the direction: depths as the layers count them, and back again. */
+ICE_FN void direct_with(const ice_tables *tables, const is_wave *wave, const float *height,
+                        uint32_t features)
+{
+    const is_wave w = *wave;
+    ice_tables t = *tables;
+    t.features = features;
+    IS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const ice_direction n = {w.dx[i], w.dy[i], w.dz[i]};
+        const float factor = ice_absorption_factor(&t, height[i], n);
+        w.factor[i] = factor;
+        w.absorption[i] = ice_div(w.absorption[i], factor);
+    }
+}
+
+static void direct_absorption(const ice_tables *tables, const is_wave *wave, const float *height)
+{
+    const uint32_t features = tables->features & ICE_HAS_DIRECTIONS;
+    if (features == ICE_HAS_ABSORPTION_ANISOTROPY)
+        direct_with(tables, wave, height, ICE_HAS_ABSORPTION_ANISOTROPY);
+    else if (features == ICE_HAS_OLD_ABSORPTION_ANISOTROPY)
+        direct_with(tables, wave, height, ICE_HAS_OLD_ABSORPTION_ANISOTROPY);
+    else
+        direct_with(tables, wave, height, ICE_HAS_DIRECTIONS);
+}
+
+static void restore_absorption(const is_wave *wave)
+{
+    const is_wave w = *wave;
+    IS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i)
+        w.absorption[i] *= w.factor[i];
+}
+
+/* Hole ice: photon by photon. */
 static void propagate_each(ice_variant variant, const ice_tables *tables, const is_wave *wave,
                            const float *height)
 {
@@ -132,10 +169,12 @@ static void propagate(ice_variant variant, const ice_tables *tables, is_wave *wa
     const is_wave w = *wave;
     const ice_tables t = *tables;
     const float *height = t.features & ICE_HAS_TILT ? w.height : w.z;
-    if (t.features & (ICE_HAS_DIRECTIONS | ICE_HAS_HOLES)) {
+    if (t.features & ICE_HAS_HOLES) {
         propagate_each(variant, tables, wave, height);
         return;
     }
+    if (t.features & ICE_HAS_DIRECTIONS)
+        direct_absorption(tables, wave, height);
     IS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         int32_t leaves;
@@ -156,6 +195,8 @@ static void propagate(ice_variant variant, const ice_tables *tables, is_wave *wa
         w.length[i] = segment.length;
         w.absorption[i] = segment.absorption;
     }
+    if (t.features & ICE_HAS_DIRECTIONS)
+        restore_absorption(wave);
 }
 
 /* ---- collide -------------------------------------------------------------------------------- */
@@ -225,7 +266,112 @@ ICE_FN void scatter_with(ice_variant variant, const ice_tables *tables, is_wave 
     }
 }
 
-/* Ice in which a segment is bent, or whose scattering favours directions: photon by photon. */
+/* In parts what ice_turn does at once, so that each is a loop over photons. First to the segments'
+ * ends, bent or not; what is left of a segment for scatter_with is a direction and no length. The
+ * column `height` is that of the end from here on. */
+static void arrive_straight(const is_wave *wave, const float *height)
+{
+    const is_wave w = *wave;
+    IS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const float length = w.length[i];
+        w.height[i] = fmaf(length, w.dz[i], height[i]);
+        w.x[i] = fmaf(length, w.dx[i], w.x[i]);
+        w.y[i] = fmaf(length, w.dy[i], w.y[i]);
+        w.z[i] = fmaf(length, w.dz[i], w.z[i]);
+        w.path[i] += length;
+        w.length[i] = 0.0f;
+    }
+}
+
+/* Into the columns `scattering` and `factor`, of which nobody has further use in this bounce. */
+static void integrate_bending(const ice_tables *tables, const is_wave *wave, const float *height)
+{
+    const is_wave w = *wave;
+    const ice_tables t = *tables;
+    IS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const ice_bending over = ice_bending_over(&t, height[i], w.dz[i], w.length[i]);
+        w.scattering[i] = over.diffusion;
+        w.factor[i] = over.mean;
+    }
+}
+
+static void draw_bending(const ice_tables *tables, const is_wave *wave)
+{
+    const is_wave w = *wave;
+    const uint32_t key_low = tables->seed_low;
+    IS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const ice_block block = ice_draw(key_low, w.key_high[i], w.event_low[i], w.step_id[i],
+                                         w.photon_id[i], ICE_BLOCK_BEND + w.scatters[i]);
+        const ice_normal g = ice_normals(block);
+        w.normal_a[i] = g.a;
+        w.normal_b[i] = g.b;
+        w.normal_c[i] = g.c;
+        w.normal_d[i] = g.d;
+    }
+}
+
+static void arrive_bent(const ice_tables *tables, const is_wave *wave, const float *height)
+{
+    const is_wave w = *wave;
+    const ice_tables t = *tables;
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const float length = w.length[i];
+        const ice_direction n = {w.dx[i], w.dy[i], w.dz[i]};
+        const ice_bending over = {w.scattering[i], w.factor[i]};
+        const ice_normal g = {w.normal_a[i], w.normal_b[i], w.normal_c[i], w.normal_d[i]};
+        const ice_bent bent = ice_bend_segment(&t, n, over, length, g);
+        w.height[i] = fmaf(length, n.z, height[i]);
+        w.x[i] = fmaf(length, n.x, w.x[i]) + bent.x;
+        w.y[i] = fmaf(length, n.y, w.y[i]) + bent.y;
+        w.z[i] = fmaf(length, n.z, w.z[i]) + bent.z;
+        w.dx[i] = bent.direction.x;
+        w.dy[i] = bent.direction.y;
+        w.dz[i] = bent.direction.z;
+        w.path[i] += length;
+        w.length[i] = 0.0f;
+    }
+}
+
+/* Into the frame in which scattering is the same in all directions, or back. */
+ICE_FN void stretch_with(const ice_tables *tables, const is_wave *wave, bool back)
+{
+    const is_wave w = *wave;
+    const ice_tables t = *tables;
+    IS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const ice_anisotropy_row *row = ice_anisotropy_at(&t, w.height[i]);
+        const ice_direction n = {w.dx[i], w.dy[i], w.dz[i]};
+        const ice_direction m = ice_unit(ice_stretch(back ? &row->back : &row->to, n));
+        w.dx[i] = m.x;
+        w.dy[i] = m.y;
+        w.dz[i] = m.z;
+    }
+}
+
+static void arrive(const ice_tables *tables, const is_wave *wave)
+{
+    const float *height = tables->features & ICE_HAS_TILT ? wave->height : wave->z;
+    if (tables->features & ICE_HAS_BIREFRINGENCE) {
+        integrate_bending(tables, wave, height);
+        draw_bending(tables, wave);
+        arrive_bent(tables, wave, height);
+    } else {
+        arrive_straight(wave, height);
+    }
+    if (tables->features & ICE_HAS_SCATTERING_ANISOTROPY)
+        stretch_with(tables, wave, false);
+}
+
+static void leave(const ice_tables *tables, const is_wave *wave)
+{
+    if (tables->features & ICE_HAS_SCATTERING_ANISOTROPY)
+        stretch_with(tables, wave, true);
+}
+
+/* Hole ice: photon by photon. */
 static void turn_each(ice_variant variant, const ice_tables *tables, const is_wave *wave)
 {
     const is_wave w = *wave;
@@ -321,7 +467,11 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
     static void create_##name(const ice_tables *tables, const ice_emission *emissions,             \
                               is_wave *wave, uint32_t count)                                       \
     {                                                                                              \
-        create_with(ICE_create_##name, tables, emissions, wave, count);                            \
+        if (tables->features & ICE_HAS_SPECTRAL_OPTICS)                                            \
+            create_with(ICE_create_##name, ICE_HAS_SPECTRAL_OPTICS, tables, emissions, wave,       \
+                        count);                                                                    \
+        else                                                                                       \
+            create_with(ICE_create_##name, 0, tables, emissions, wave, count);                     \
     }
 #define LOOP_scatter(name)                                                                         \
     static void scatter_##name(const ice_tables *tables, is_wave *wave)                            \
@@ -350,11 +500,13 @@ static void create(ice_variant variant, const ice_tables *tables, const ice_emis
 
 static void scatter(ice_variant variant, const ice_tables *tables, is_wave *wave)
 {
-    if (tables->features &
-        (ICE_HAS_BIREFRINGENCE | ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_HOLES)) {
+    const uint32_t turning = ICE_HAS_BIREFRINGENCE | ICE_HAS_SCATTERING_ANISOTROPY;
+    if (tables->features & ICE_HAS_HOLES) {
         turn_each(variant, tables, wave);
         return;
     }
+    if (tables->features & turning)
+        arrive(tables, wave);
 #define LOOP_create(name)
 #define LOOP_scatter(name)                                                                         \
     case ICE_scatter_##name:                                                                       \
@@ -366,6 +518,8 @@ static void scatter(ice_variant variant, const ice_tables *tables, is_wave *wave
     }
 #undef LOOP_create
 #undef LOOP_scatter
+    if (tables->features & turning)
+        leave(tables, wave);
 }
 
 const is_cpu_kernels IS_KERNELS_SYMBOL = {
