@@ -30,6 +30,7 @@ from bad_inputs_ice import ice_feature_cases  # noqa: E402
 from bad_inputs_models import configuration_cases, geometry_cases, ice_cases  # noqa: E402
 from bad_inputs_particles import particle_cases  # noqa: E402
 from bad_inputs_steps import step_cases  # noqa: E402
+from bad_inputs_water import water_cases  # noqa: E402
 
 SECONDS = 20
 NOBODY = 65534
@@ -257,6 +258,7 @@ def main(arguments):
         configuration_cases,
         ice_cases,
         ice_feature_cases,
+        water_cases,
         geometry_cases,
         detection_cases,
         particle_cases,
