@@ -248,11 +248,12 @@ int is_csv_tilt_read(const is_text *text, double azimuth, ice_tilt *out, is_erro
         {.name = "shift_m", .index = 2, .required = true},
     };
     is_number_table table, depths = {.columns = 1};
-    *out = (ice_tilt){.kind = ICE_TILT_LINE, .azimuth = azimuth};
+    *out = (ice_tilt){0};
     int status = is_csv_read(text, columns, 3, 3, (size_t)DEPTHS_MAX * STATIONS_MAX,
                              "depth_m,position_m,shift_m", &table, error);
     if (status != IS_OK)
         return status;
+    *out = (ice_tilt){.kind = ICE_TILT_LINE, .azimuth = azimuth};
     size_t stations = 1;
     while (stations < table.rows && is_number_row(&table, stations)[0] == table.values[0])
         ++stations;
