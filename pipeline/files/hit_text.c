@@ -60,8 +60,9 @@ int is_hit_text_export(const char *from, const char *to, bool force, is_error *e
     is_hit_reader *reader = NULL;
     is_text_output *file = NULL;
     is_hit *hits = malloc(BLOCK * sizeof *hits);
-    int status = hits ? is_hit_reader_open(from, true, &reader, error)
-                      : is_error_set(error, IS_E_MEMORY, "%s: out of memory", to);
+    if (!hits)
+        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", to);
+    int status = is_hit_reader_open(from, true, &reader, error);
     if (status == IS_OK)
         status = is_text_output_create(to, force, &file, error);
     if (status == IS_OK)

@@ -64,7 +64,7 @@ static const char *found_text(const char *at, char text[SHOWN + 16])
 {
     size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
     if (*at == '\0')
-        return strcpy(text, "the end");
+        return "the end";
     if (length == 0)
         length = strspn(at, "=<>!&|");
     if (length == 0 && !isprint((unsigned char)*at)) {
@@ -369,7 +369,7 @@ static bool compare(const instruction *item, const is_hit *hit)
 bool is_selection_holds(const is_selection *selection, const is_hit *hit)
 {
     /* A level of parentheses keeps two results waiting at most, one of || and one of &&. */
-    bool stack[2 * IS_SELECTION_DEEPEST + 4];
+    bool stack[2 * IS_SELECTION_DEEPEST + 4] = {false};
     size_t top = 0;
     for (size_t i = 0; i < selection->count; ++i) {
         const instruction *item = &selection->items[i];

@@ -62,7 +62,9 @@ static int read_hits(is_trace_requests *requests, const char *path, const is_sel
 {
     is_hit_reader *reader = NULL;
     is_hit *hits = malloc(BLOCK * sizeof *hits);
-    int status = hits ? is_hit_reader_open(path, true, &reader, error) : no_memory(BLOCK, error);
+    if (!hits)
+        return no_memory(BLOCK, error);
+    int status = is_hit_reader_open(path, true, &reader, error);
     for (size_t got = 1; got > 0 && status == IS_OK;) {
         status = is_hit_reader_read(reader, hits, BLOCK, &got, error);
         if (status == IS_OK)

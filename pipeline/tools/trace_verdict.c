@@ -12,7 +12,8 @@ static bool is_same_path(const is_hit *a, const is_hit *b)
     is_hit other = *b;
     other.weight = a->weight;
     other.pmt = a->pmt;
-    return memcmp(a, &other, sizeof other) == 0;
+    const void *one = a, *two = &other; /* all bytes: hits have no gaps */
+    return memcmp(one, two, sizeof other) == 0;
 }
 
 static double distance_between(const is_hit *a, const is_hit *b)

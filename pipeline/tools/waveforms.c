@@ -150,8 +150,9 @@ static int write_event(histogram *h, is_error *error)
 static int add_hits(histogram *h, is_hit_reader *reader, is_error *error)
 {
     is_hit *hits = malloc(BLOCK * sizeof *hits);
-    int status =
-        hits ? IS_OK : is_error_set(error, IS_E_MEMORY, "waveforms: out of memory for hits");
+    if (!hits)
+        return is_error_set(error, IS_E_MEMORY, "waveforms: out of memory for hits");
+    int status = IS_OK;
     for (size_t got = 1; status == IS_OK && got > 0;) {
         status = is_hit_reader_read(reader, hits, BLOCK, &got, error);
         for (size_t i = 0; status == IS_OK && i < got; ++i) {
