@@ -27,11 +27,12 @@ static void describe_tilt(const ice_tilt *tilt, FILE *out)
     is_tilt_range(tilt, &low, &high);
     fprintf(out, "  tilt     layers %.4g .. %.4g m higher, ", low, high);
     if (tilt->kind == ICE_TILT_MAP)
-        fprintf(out, "map of %zu nodes", is_tilt_node_count(tilt));
+        fprintf(out, "map of %zu nodes, outside as at its edge, in depth %s\n",
+                is_tilt_node_count(tilt), tilt->clamp ? "as well" : "linear");
     else
-        fprintf(out, "%zu stations along azimuth %.6g, origin %.6g m", tilt->station_count,
-                tilt->azimuth * degrees, tilt->origin);
-    fprintf(out, ", %s outside\n", tilt->clamp ? "as at its edge" : "linear");
+        fprintf(out, "%zu stations along azimuth %.6g, origin %.6g m, outside %s\n",
+                tilt->station_count, tilt->azimuth * degrees, tilt->origin,
+                tilt->clamp ? "as at its edge" : "linear");
 }
 
 static void describe_anisotropy(const ice_medium *medium, unsigned features, FILE *out)

@@ -7,6 +7,7 @@
 #include "tests/support/model_files.h"
 
 #include <check.h>
+#include <glob.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,29 @@ START_TEST(features_in_yaml)
                     NULL, NULL);
     expect_ice(&ice);
     ck_assert_uint_eq(is_medium_features(ice.medium), 0);
+    ice_unload(&ice);
+}
+END_TEST
+
+START_TEST(shipped_files)
+{
+    glob_t found;
+    ck_assert_int_eq(glob(IS_SOURCE_DIRECTORY "/configs/ice/*.yaml", 0, NULL, &found), 0);
+    ck_assert_uint_ge(found.gl_pathc, 5);
+    for (size_t i = 0; i < found.gl_pathc; ++i) {
+        loaded_ice ice = ice_load("ice.file", found.gl_pathv[i], NULL, NULL);
+        expect_ice(&ice);
+        ice_unload(&ice);
+    }
+    globfree(&found);
+    /* The one with everything in it. */
+    loaded_ice ice =
+        ice_load("ice.file", IS_SOURCE_DIRECTORY "/configs/ice/tilted.yaml", NULL, NULL);
+    expect_ice(&ice);
+    ck_assert_uint_eq(is_medium_features(ice.medium), IS_ICE_TILT | IS_ICE_SCATTERING_ANISOTROPY |
+                                                          IS_ICE_ABSORPTION_ANISOTROPY |
+                                                          IS_ICE_BIREFRINGENCE | IS_ICE_HOLE);
+    ck_assert_double_eq(ice.medium->tilt.shifts[0], -10);
     ice_unload(&ice);
 }
 END_TEST
@@ -228,6 +252,7 @@ int main(void)
     TCase *good = tcase_create("good");
     tcase_add_test(good, features_in_yaml);
     tcase_add_test(good, features_in_csv);
+    tcase_add_test(good, shipped_files);
     tcase_add_test(good, every_feature_is_digested);
     tcase_add_test(good, plain_ice_keeps_its_digest);
     suite_add_tcase(suite, good);
