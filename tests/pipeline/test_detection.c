@@ -64,6 +64,17 @@ START_TEST(worked_chain)
 }
 END_TEST
 
+START_TEST(light_that_was_not_thinned)
+{
+    /* Every wavelength is seen alike; modules are four times as large as those that see. */
+    is_models *models = load(
+        model_config("stages.detect=pe", "light.acceptance=none", "detector.oversize=2", NULL));
+    ck_assert_float_eq_tol(probability(models, 0, 300, 1), 0.17f, 1e-7f);
+    ck_assert_float_eq_tol(probability(models, 0, 650, 0.5), 0.57375f / 4, 1e-7f);
+    is_models_destroy(models);
+}
+END_TEST
+
 START_TEST(upgoing_light_is_favoured)
 {
     /* physics.md 14.2: the wrong sign of cos(eta) would turn this round. */
@@ -632,6 +643,7 @@ int main(void)
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, worked_chain);
+    tcase_add_test(tests, light_that_was_not_thinned);
     tcase_add_test(tests, upgoing_light_is_favoured);
     tcase_add_test(tests, tilted_modules);
     tcase_add_test(tests, sharp_edge);
