@@ -228,18 +228,19 @@ static int read_condition(reader *r)
     } else {
         status = read_either(r);
         if (status == IS_OK && *r->at != ')')
-            return unexpected(r, r->at, "&&, || or )");
-        ++r->at;
+            status = unexpected(r, r->at, "&&, || or )");
+        if (status == IS_OK)
+            ++r->at;
     }
     --r->depth;
-    skip_blanks(r);
     return status;
 }
 
 static int read_all(reader *r)
 {
     int status = read_condition(r);
-    skip_blanks(r);
+    if (status == IS_OK)
+        skip_blanks(r);
     while (status == IS_OK && strncmp(r->at, "&&", 2) == 0) {
         r->at += 2;
         status = read_condition(r);

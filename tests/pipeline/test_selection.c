@@ -154,6 +154,8 @@ START_TEST(refusals)
     refuse("module==3 and string==1", "11", "found 'and'");
     refuse("(module==3", "11", "found the end, expected &&, || or )");
     refuse("module==3)", "10", "found ')', expected &&, || or the end");
+    refuse("(((!(t<1", "9", "found the end, expected &&, || or )");
+    refuse("((t<", "5", "found the end");
     refuse("()", "2", "found ')'");
     refuse("!", "2", "found the end");
     refuse("!=3", "1", "found '!='");
