@@ -16,9 +16,15 @@
 #define MEAN_COSINE 0.9
 #define ICE_PROPERTIES                                                                             \
     "mean_cosine: 0.9\nliu_fraction: 0.35\nalpha: 0.89860850573\nkappa: 1.0841068029\n"            \
-    "absorption_a: 6954.090332\nabsorption_b: 6617.7543945\n"
+    "absorption_a: 6954.090332\nabsorption_b: 6617.7543945\n"                                      \
+    "flow_azimuth: 130\nanisotropy: [-0.0764, 0.0382]\nabsorption_exponent: 1\n"
+#define TILT_AZIMUTH 225
 
 enum { WAVELENGTHS_MAX = 1000 };
+
+/* clsim's tilt has its distances in the names of the columns. */
+enum { DISTANCES_MAX = 64 };
+static const char distance_prefix[] = "dz_m_at_";
 
 /* ---- files in memory ------------------------------------------------------------------------- */
 
@@ -61,7 +67,7 @@ static void write_ice(const is_number_table *table, FILE *out)
     }
 }
 
-static int read_ice(const is_text *text, FILE *out, is_error *error)
+static int read_ice(const is_text *text, FILE *out, const char *tilt, is_error *error)
 {
     static const is_csv_column columns[] = {
         {.name = "layer", .index = 0, .required = true},
@@ -75,8 +81,87 @@ static int read_ice(const is_text *text, FILE *out, is_error *error)
     int status = is_csv_read(text, columns, 6, 6, ICE_LAYERS_MAX,
                              "layer,z_bottom_m,z_top_m,b400_per_m,adust400_per_m,delta_tau_K",
                              &table, error);
-    if (status == IS_OK)
+    if (status == IS_OK) {
         write_ice(&table, out);
+        fprintf(out, "tilt: { file: %s, azimuth: %d }\n", tilt, TILT_AZIMUTH);
+    }
+    is_number_table_free(&table);
+    return status;
+}
+
+/* ---- tilt ------------------------------------------------------------------------------------ */
+
+/* The numbers in the first line, behind "z_m". Returns how many; 0: a fault. */
+static size_t read_distances(is_text_reader *reader, const is_line *line, double *distances)
+{
+    const size_t prefix = sizeof distance_prefix - 1;
+    char shown[48];
+    if (line->count < 3 || line->count > DISTANCES_MAX + 1 ||
+        !is_field_equals(&line->fields[0], "z_m")) {
+        is_text_fault(reader, line->number, 0, "found %zu columns, expected z_m and 2 to %d of %sX",
+                      line->count, DISTANCES_MAX, distance_prefix);
+        return 0;
+    }
+    for (size_t i = 1; i < line->count; ++i) {
+        is_field number = line->fields[i];
+        bool named = number.length > prefix && strncmp(number.start, distance_prefix, prefix) == 0;
+        if (named) {
+            number.start += prefix;
+            number.length -= prefix;
+        }
+        if (!named || !is_field_number(&number, &distances[i - 1])) {
+            is_text_fault(reader, line->number, line->fields[i].column,
+                          "found column %s, expected %sX with a number X",
+                          is_field_show(&line->fields[i], shown), distance_prefix);
+            return 0;
+        }
+    }
+    return line->count - 1;
+}
+
+/* The rows as a table of z and shifts. */
+static int read_shifts(is_text_reader *reader, is_line *line, is_number_table *table)
+{
+    double row[DISTANCES_MAX + 1];
+    while (is_text_next(reader, line)) {
+        if (line->count != table->columns) {
+            is_text_fault(reader, line->number, 0, "found %zu columns, expected %zu", line->count,
+                          table->columns);
+            continue;
+        }
+        bool good = true;
+        for (size_t i = 0; i < table->columns; ++i)
+            good &= is_text_number(reader, line, i, i == 0 ? "z_m" : "shift", &row[i]);
+        if (good && is_number_table_add(table, row, line->number) != IS_OK)
+            return is_error_add(reader->error, IS_E_MEMORY, "%s: error: out of memory",
+                                reader->name);
+    }
+    return reader->faults > 0 ? IS_E_CONFIG : IS_OK;
+}
+
+/* From the highest downwards, as depths ascend. */
+static int read_tilt(const is_text *text, FILE *out, const char *unused, is_error *error)
+{
+    (void)unused;
+    double distances[DISTANCES_MAX];
+    is_text_reader reader = is_text_open(text, ',', error);
+    is_line *line = malloc(sizeof *line);
+    if (!line)
+        return is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", text->name);
+    is_number_table table = {0};
+    int status = IS_E_CONFIG;
+    if (!is_text_next(&reader, line))
+        status = is_text_fault(&reader, 0, 0, "found nothing, expected a table of shifts");
+    else if ((table.columns = read_distances(&reader, line, distances) + 1) > 1)
+        status = read_shifts(&reader, line, &table);
+    free(line);
+    fputs("depth_m,position_m,shift_m\n", out);
+    for (size_t i = table.rows; status == IS_OK && i-- > 0;) {
+        const double *row = is_number_row(&table, i);
+        for (size_t k = 1; k < table.columns; ++k)
+            fprintf(out, "%.10g,%.10g,%.10g\n", ICE_DETECTOR_DEPTH - row[0], distances[k - 1],
+                    row[k]);
+    }
     is_number_table_free(&table);
     return status;
 }
@@ -124,8 +209,9 @@ static void write_acceptance(const is_curve *density, FILE *out)
     }
 }
 
-static int read_light(const is_text *text, FILE *out, is_error *error)
+static int read_light(const is_text *text, FILE *out, const char *unused, is_error *error)
 {
+    (void)unused;
     static const is_csv_column columns[] = {
         {.name = "wavelength_nm", .index = 0, .required = true},
         {.name = "bias", .index = 1},
@@ -148,8 +234,8 @@ static int read_light(const is_text *text, FILE *out, is_error *error)
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static int convert(const char *directory, const char *name,
-                   int (*read)(const is_text *text, FILE *out, is_error *error), char *path,
-                   int *file, is_error *error)
+                   int (*read)(const is_text *text, FILE *out, const char *with, is_error *error),
+                   const char *with, char *path, int *file, is_error *error)
 {
     char source[IS_REFERENCE_PATH];
     if (snprintf(source, sizeof source, "%s/%s", directory, name) >= (int)sizeof source)
@@ -163,7 +249,7 @@ static int convert(const char *directory, const char *name,
     FILE *out = open_memstream(&converted, &size);
     bool written = false;
     if (out) {
-        status = read(&text, out, error);
+        status = read(&text, out, with, error);
         written = !ferror(out);
         written = fclose(out) == 0 && written;
     }
@@ -178,12 +264,16 @@ static int convert(const char *directory, const char *name,
 
 int is_reference_open(const char *directory, is_reference *out, is_error *error)
 {
-    *out = (is_reference){.files = {-1, -1}};
+    *out = (is_reference){.files = {-1, -1, -1}};
     is_error_set(error, IS_OK, "%s", "");
-    int status = convert(directory, "ice_layers.csv", read_ice, out->ice, &out->files[0], error);
+    char tilt[64];
+    int status = convert(directory, "tilt.csv", read_tilt, NULL, tilt, &out->files[0], error);
     if (status == IS_OK)
-        status = convert(directory, "wavelength.csv", read_light, out->acceptance, &out->files[1],
-                         error);
+        status =
+            convert(directory, "ice_layers.csv", read_ice, tilt, out->ice, &out->files[1], error);
+    if (status == IS_OK)
+        status = convert(directory, "wavelength.csv", read_light, NULL, out->acceptance,
+                         &out->files[2], error);
     if (status == IS_OK && snprintf(out->modules, sizeof out->modules, "%s/doms.csv", directory) >=
                                (int)sizeof out->modules)
         status = is_error_set(error, IS_E_CONFIG, "doms.csv: the path is too long");
@@ -192,7 +282,7 @@ int is_reference_open(const char *directory, is_reference *out, is_error *error)
 
 void is_reference_close(is_reference *reference)
 {
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 3; ++i) {
         if (reference->files[i] >= 0)
             close(reference->files[i]);
         reference->files[i] = -1;

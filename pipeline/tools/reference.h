@@ -1,10 +1,10 @@
 /* The world of the published benchmark of clsim's CUDA port, as files that the loaders of models
  * read.
  *
- * A reference folder has the tables of that code as CSV: ice_layers.csv, wavelength.csv and
- * doms.csv. The last is a list of modules as it is; the first two are rewritten here into an ice
- * file and an acceptance, in memory. Formulas: physics.md 4.2 and the README of the folder. Tilt
- * and anisotropy are left out.
+ * A reference folder has the tables of that code as CSV: ice_layers.csv, tilt.csv, wavelength.csv
+ * and doms.csv. The last is a list of modules as it is; the others are rewritten here into an ice
+ * file with its tilt and an acceptance, in memory. Formulas: physics.md 4.2, 6.1, 6.2 and the
+ * README of the folder. The keys ice.tilt and ice.anisotropy of the configuration switch those off.
  */
 #ifndef IS_REFERENCE_H
 #define IS_REFERENCE_H
@@ -18,7 +18,7 @@ typedef struct is_reference {
     char ice[64];                    /* for ice.file */
     char acceptance[64];             /* for light.acceptance */
     char modules[IS_REFERENCE_PATH]; /* for detector.file */
-    int files[2];                    /* of the first two; negative: none */
+    int files[3];                    /* that these are; negative: none */
 } is_reference;
 
 /* Reads and converts the tables of a folder. IS_E_CONFIG: a file that is not there or is no such

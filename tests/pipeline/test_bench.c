@@ -74,6 +74,20 @@ START_TEST(reference_ice)
             check_relative(1 / is_medium_absorption(medium, layer, wavelength),
                            expected[i].absorption[k], 1e-8);
         }
+    /* Tilt and anisotropy as its README has them. */
+    const ice_tilt *tilt = &medium->tilt;
+    ck_assert_int_eq(tilt->kind, ICE_TILT_LINE);
+    ck_assert_uint_eq(tilt->station_count, 6);
+    ck_assert_uint_eq(tilt->depth_count, 125);
+    ck_assert_double_eq_tol(tilt->stations[1], -454.882, 1e-9);
+    ck_assert_double_eq_tol(tilt->first_depth + 124 * tilt->depth_step, 1948.07 + 500.4, 1e-6);
+    ck_assert_double_eq_tol(tilt->shifts[124 * 6 + 0], 41.9408, 1e-9);
+    ck_assert_double_eq_tol(tilt->shifts[124 * 6 + 5], -1.258, 1e-9);
+    ck_assert_double_eq_tol(cos(tilt->azimuth), -0.70710678119, 1e-9);
+    ck_assert_double_eq_tol(medium->layers[17].anisotropy_along, -0.0764, 1e-12);
+    ck_assert_double_eq_tol(medium->layers[17].anisotropy_across, 0.0382, 1e-12);
+    ck_assert_double_eq(medium->absorption_exponent, 1.0);
+    ck_assert_double_eq_tol(cos(medium->flow_azimuth), cos(130 * M_PI / 180), 1e-12);
     is_models_destroy(models);
 }
 END_TEST
@@ -141,6 +155,27 @@ START_TEST(reference_detector)
 }
 END_TEST
 
+/* A folder with these files, NULL: without; what is_reference_open says of it, NULL: nothing. */
+static void check_folder(const char *ice, const char *light, const char *tilt, const char *message)
+{
+    model_folder folder = model_folder_create();
+    char path[MODEL_PATH];
+    if (ice)
+        model_folder_write(&folder, "ice_layers.csv", ice, path);
+    if (light)
+        model_folder_write(&folder, "wavelength.csv", light, path);
+    if (tilt)
+        model_folder_write(&folder, "tilt.csv", tilt, path);
+    is_reference reference;
+    is_error error = {0};
+    int status = is_reference_open(folder.path, &reference, &error);
+    ck_assert_int_eq(status, message ? IS_E_CONFIG : IS_OK);
+    if (message)
+        ck_assert_msg(strstr(error.text, message) != NULL, "%s", error.text);
+    is_reference_close(&reference);
+    model_folder_remove(&folder);
+}
+
 START_TEST(damaged_references)
 {
     static const char good_ice[] =
@@ -148,6 +183,7 @@ START_TEST(damaged_references)
         "0,-10,0,1,0.01,0\n1,0,10,1,0.01,0\n";
     static const char good_light[] = "wavelength_nm,bias,pdf_per_m,cdf\n"
                                      "300,1,1,0\n310,1,2,0.1\n320,1,1,1\n";
+    static const char good_tilt[] = "z_m,dz_m_at_-10,dz_m_at_0\n-50,1,0\n50,0.5,0\n";
     static const struct {
         const char *ice, *light, *message;
     } cases[] = {
@@ -168,22 +204,20 @@ START_TEST(damaged_references)
          "found 0"},
         {good_ice, good_light, NULL},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        model_folder folder = model_folder_create();
-        char path[MODEL_PATH];
-        if (cases[i].ice)
-            model_folder_write(&folder, "ice_layers.csv", cases[i].ice, path);
-        if (cases[i].light)
-            model_folder_write(&folder, "wavelength.csv", cases[i].light, path);
-        is_reference reference;
-        is_error error = {0};
-        int status = is_reference_open(folder.path, &reference, &error);
-        ck_assert_int_eq(status, cases[i].message ? IS_E_CONFIG : IS_OK);
-        if (cases[i].message)
-            ck_assert_msg(strstr(error.text, cases[i].message) != NULL, "%s", error.text);
-        is_reference_close(&reference);
-        model_folder_remove(&folder);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+        check_folder(cases[i].ice, cases[i].light, good_tilt, cases[i].message);
+    static const struct {
+        const char *text, *message;
+    } tilts[] = {
+        {NULL, "tilt.csv: error: No such file"},
+        {"\n", "tilt.csv: error: found nothing"},
+        {"z_m\n", "tilt.csv:1: error: found 1 columns, expected z_m"},
+        {"z_m,dz_m_at_1,at_0\n1,2,3\n", "tilt.csv:1:15: error: found column 'at_0'"},
+        {"z_m,dz_m_at_-10,dz_m_at_0\n1,2\n", "tilt.csv:2: error: found 2 columns, expected 3"},
+        {"z_m,dz_m_at_-10,dz_m_at_0\n1,x,2\n", "tilt.csv:2:3: error: shift: found 'x', expected"},
+    };
+    for (size_t i = 0; i < sizeof tilts / sizeof *tilts; ++i)
+        check_folder(good_ice, good_light, tilts[i].text, tilts[i].message);
 }
 END_TEST
 
@@ -415,7 +449,7 @@ START_TEST(bench_errors)
         {"workload.steps=1",
          {.reference = "/nonexistent"},
          IS_E_CONFIG,
-         "/nonexistent/ice_layers.csv: error: No such file"},
+         "/nonexistent/tilt.csv: error: No such file"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         is_config *config = model_config("device.backend=cpu", cases[i].set, NULL);
