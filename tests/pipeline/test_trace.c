@@ -2,6 +2,7 @@
 #include "pipeline/files/format/table_reader.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/table_writer.h"
+#include "tests/support/model_files.h"
 #include "tests/support/run_folder.h"
 
 #include <check.h>
@@ -202,6 +203,25 @@ START_TEST(all_hits_again)
         ++i;
     }
     ck_assert_uint_eq(photons, hits); /* each ends with its one hit */
+    forget(&result);
+    run_folder_close(&place);
+}
+END_TEST
+
+/* Ice with tilt, anisotropy and birefringence, and photons that are detected or not. */
+START_TEST(all_hits_again_in_full_ice)
+{
+    char ice[SCRATCH_PATH], set[SCRATCH_PATH + 32];
+    if (!model_shared("ice/spice_bfr-v2", ice))
+        return;
+    snprintf(set, sizeof set, "ice.directory=%s", ice);
+    const char *const sets[] = {"device.math=portable", set, "stages.detect=pe", "sink.hits=both",
+                                NULL};
+    run_folder place = open_with_hits(sets);
+    traced result = trace(&place, "a.hits.npy", (is_trace_options){.hits = NULL}, sets);
+    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    ck_assert_uint_ge(check_hits_again(&place, "a.hits.npy", &result), 20);
+    expect_text(&result, " hits again, the same to the last bit");
     forget(&result);
     run_folder_close(&place);
 }
@@ -503,6 +523,7 @@ int main(void)
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 120);
     tcase_add_test(all, all_hits_again);
+    tcase_add_test(all, all_hits_again_in_full_ice);
     tcase_add_test(all, selected_hits);
     tcase_add_test(all, account_of_a_step);
     tcase_add_test(all, photons_that_go_on);
