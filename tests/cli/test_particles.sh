@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Particles from outside: the examples, step files in NumPy, and streams of any length in little memory.
+examples=$(realpath "$(dirname "$0")/../../configs/particles")
+source "$(dirname "$0")/common.bash"
+
+for ending in f2k csv yaml; do
+    expect 0 "$ICESTREAM" generate -s particles.file="$examples/example.$ending" -o $ending.steps.npy
+    expect 0 "$ICESTREAM" info --verify $ending.steps.npy
+    says out '"particles"' verified
+done
+
+# The first event of both lists is the same particle, so it has the same light.
+python=
+for candidate in python3 /usr/bin/python3; do
+    "$candidate" -c 'import numpy' 2>/dev/null && python=$candidate && break
+done
+if [ -n "$python" ]; then
+    cat >check.py <<'PYTHON' || fail "no script"
+import numpy
+f2k, csv, sources = (numpy.load(name + ".steps.npy") for name in ("f2k", "csv", "yaml"))
+assert (f2k[f2k["event_id"] == 1] == csv[csv["event_id"] == 1]).all()
+assert set(f2k["source_id"][f2k["event_id"] == 2]) == {0, 1, 2}
+for steps in (f2k, csv):
+    assert steps["photons"].max() == 200 and (steps["photons"] > 0).all()
+for event in (1, 2):
+    ids = f2k["step_id"][f2k["event_id"] == event]
+    assert (ids == numpy.arange(len(ids))).all()
+assert (sources["photons"][sources["event_id"] == 4]).sum() == 1000
+PYTHON
+    expect 0 "$python" check.py
+else
+    echo "left out: no NumPy"
+fi
+
+# Text through a pipe, and equal bytes again.
+expect 0 "$ICESTREAM" generate -s particles.file=- -s particles.format=f2k -o again.steps.npy \
+    <"$examples/example.f2k"
+head -c $((1024 + 64 * $(row_count f2k.steps.npy))) f2k.steps.npy >f2k.rows
+head -c $((1024 + 64 * $(row_count f2k.steps.npy))) again.steps.npy >again.rows
+same f2k.rows again.rows
+
+# Steps of particles go to a run as they are made.
+"$ICESTREAM" generate -s particles.file="$examples/example.f2k" -o - |
+    "$ICESTREAM" run -q -s source.files=- -s sink.directory=piped || fail "the pipe broke"
+expect 0 "$ICESTREAM" run -q -s source.files=f2k.steps.npy -s sink.directory=filed
+head -c $((1024 + 64 * $(row_count filed/f2k.hits.npy))) filed/f2k.hits.npy >filed.rows
+head -c $((1024 + 64 * $(row_count filed/f2k.hits.npy))) piped/stdin-000000.hits.npy >piped.rows
+same filed.rows piped.rows
+[ "$(row_count filed/f2k.hits.npy)" -gt 100 ] || fail "too few hits to compare"
+
+# 1 PeV, 3.5e8 photons: what is made of it does not fit into the memory that there is.
+grep -qaE '__(asan|tsan)_init' "$ICESTREAM" && finish
+pev='particles.list=[{type: e-, x: 0, y: 0, z: 0, zenith: 0, azimuth: 0, energy: 1e6}]'
+bytes=$( (ulimit -v 100000 && "$ICESTREAM" generate -s "$pev" -o -) | wc -c)
+echo "1 PeV: $bytes bytes of steps in less than 100000 KiB"
+[ "$bytes" -gt 105000000 ] || fail "$bytes bytes are too few"
+finish
