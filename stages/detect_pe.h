@@ -24,7 +24,7 @@ ICE_FN float ice_kept_acceptance(const ice_detection *detection, uint32_t curve,
     const float width = detection->wavelengths[high] - first;
     const float share =
         width > 0.0f ? ice_min(ice_max(ice_div(wavelength - first, width), 0.0f), 1.0f) : 0.0f;
-    const float *values = detection->curves + curve * detection->point_count;
+    const float *values = detection->curves + (size_t)curve * detection->point_count;
     const float accepted = fmaf(share, values[high] - values[low], values[low]);
     const float kept =
         fmaf(share, detection->bias[high] - detection->bias[low], detection->bias[low]);

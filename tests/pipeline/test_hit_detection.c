@@ -1,0 +1,180 @@
+/* What becomes of hits where photo-electrons are made, and what the account and trailers say. */
+#include "kernels/tables.h"
+#include "pipeline/host/batch.h"
+#include "tests/support/detection_world.h"
+
+#include <string.h>
+
+/* Two steps of 100 photons, all of which arrive at module 0 head-on or from behind. */
+typedef struct arriving {
+    is_models *models;
+    is_batch *batch;
+    is_arrivals arrivals;
+    is_hit hits[200];
+    size_t count;
+    is_account account;
+    is_error error;
+} arriving;
+
+static arriving arrive(const char *content, float weight)
+{
+    arriving a = {.models = detection_load(model_config("stages.detect=pe", content, NULL))};
+    const is_batch_limits limits = is_batch_limits_default();
+    ck_assert_int_eq(is_batch_create(&limits, 0, &a.batch, &a.error), IS_OK);
+    is_step steps[2] = {{.dz = 1, .beta = 1, .weight = weight, .photons = 100, .step_id = 4},
+                        {.dz = 1, .beta = 1, .weight = weight, .photons = 100, .step_id = 5}};
+    is_step_cursor cursor = {.steps = steps, .count = 2};
+    bool full;
+    ck_assert_int_eq(is_batch_fill(a.batch, &cursor, &full, &a.error), IS_OK);
+    for (uint32_t i = 0; i < 200; ++i) {
+        const ice_arrival arrival = {.emission = i / 100,
+                                     .photon_id = i % 100,
+                                     .wavelength = 400,
+                                     .dz = i < 100 ? 0.5f : -1.0f,
+                                     .dx = i < 100 ? sqrtf(0.75f) : 0.0f};
+        ck_assert_int_eq(is_arrivals_put(&a.arrivals, &arrival), 0);
+        a.hits[a.count++] = (is_hit){
+            .step_id = 4 + i / 100, .photon_id = i % 100, .weight = 300 * weight, .pmt = -1};
+    }
+    return a;
+}
+
+static int detect(arriving *a)
+{
+    static const ice_tables tables = {.seed_low = 1};
+    const is_hit_models models = {.tables = &tables,
+                                  .detector = a->models->detector,
+                                  .light = a->models->light,
+                                  .detection = a->models->detection};
+    return is_hits_detect(&models, a->batch, &a->arrivals, a->hits, &a->count, &a->account,
+                          &a->error);
+}
+
+static void end(arriving *a)
+{
+    is_models_destroy(a->models);
+    is_batch_destroy(a->batch);
+    is_arrivals_free(&a->arrivals);
+}
+
+START_TEST(what_becomes_of_hits)
+{
+    static const char *const contents[] = {"sink.hits=auto", "sink.hits=pe", "sink.hits=both",
+                                           "sink.hits=photons"};
+    uint64_t electrons = 0;
+    for (int k = 0; k < 4; ++k) {
+        arriving a = arrive(contents[k], 1);
+        const size_t before = a.count;
+        ck_assert_msg(detect(&a) == IS_OK, "%s", a.error.text);
+        /* 100 with a probability of 0.84375: 84.4 +- 3.6; 100 with 0. */
+        ck_assert_uint_gt(a.account.photo_electrons, 69);
+        ck_assert_uint_lt(a.account.photo_electrons, 99);
+        ck_assert(k == 0 || a.account.photo_electrons == electrons);
+        electrons = a.account.photo_electrons;
+        ck_assert_uint_eq(a.count, k < 2 ? electrons : before);
+        ck_assert_uint_eq(a.account.undetected, k < 2 ? before - electrons : 0);
+        uint64_t marked = 0;
+        for (size_t i = 0; i < a.count; ++i) {
+            ck_assert(a.hits[i].pmt == 0 || a.hits[i].pmt == -1);
+            ck_assert_float_eq(a.hits[i].weight, k < 2 ? 1.0f : 300.0f);
+            ck_assert(a.hits[i].pmt == -1 || a.hits[i].step_id == 4);
+            marked += a.hits[i].pmt == 0;
+        }
+        ck_assert_uint_eq(marked, k == 3 ? 0 : electrons);
+        end(&a);
+    }
+}
+END_TEST
+
+START_TEST(weights_thin_and_must_not_exceed)
+{
+    arriving a = arrive("sink.hits=pe", 0.25f);
+    ck_assert_msg(detect(&a) == IS_OK, "%s", a.error.text);
+    ck_assert_uint_gt(a.count, 5); /* 21.1 +- 4.1 */
+    ck_assert_uint_lt(a.count, 38);
+    end(&a);
+    a = arrive("sink.hits=pe", 0);
+    ck_assert_int_eq(detect(&a), IS_OK);
+    ck_assert_uint_eq(a.count, 0);
+    end(&a);
+    a = arrive("sink.hits=both", 2);
+    ck_assert_int_eq(detect(&a), IS_E_INPUT);
+    ck_assert_msg(strstr(a.error.text,
+                         "event 0, step 4, field weight: found 2, with which photon 0 is detected "
+                         "by string 1, module 1 with a probability of 1.6875, expected at most 1"),
+                  "%s", a.error.text);
+    end(&a);
+}
+END_TEST
+
+START_TEST(unknown_modules_are_errors)
+{
+    arriving a = arrive("sink.hits=pe", 1);
+    a.arrivals.items[7].module = 5160;
+    ck_assert_int_eq(detect(&a), IS_E_FAILED);
+    ck_assert_ptr_nonnull(strstr(a.error.text, "module 5160 of 5160"));
+    end(&a);
+}
+END_TEST
+
+START_TEST(account_in_metadata)
+{
+    const is_origin origin = {.seed = 1, .configuration = "c"};
+    const is_account account = {.created = 100,
+                                .absorbed = 80,
+                                .detected = 20,
+                                .hits = 25,
+                                .photo_electrons = 9,
+                                .undetected = 16};
+    static const char *const contents[] = {"pe", "both", "photons"};
+    is_error error = {0};
+    for (int k = 0; k < 3; ++k) {
+        json_t *metadata = NULL;
+        is_account read;
+        ck_assert_int_eq(is_metadata_create(&origin, &metadata, &error), IS_OK);
+        ck_assert_int_eq(is_metadata_set_account(metadata, &account, &error), IS_OK);
+        ck_assert(is_metadata_account(metadata, &read));
+        ck_assert_uint_eq(read.photo_electrons, 0);
+        ck_assert_int_eq(is_metadata_set_detection(metadata, contents[k], &account, &error), IS_OK);
+        ck_assert(is_metadata_account(metadata, &read));
+        ck_assert_uint_eq(read.hits, 25);
+        ck_assert_uint_eq(read.photo_electrons, 9);
+        ck_assert_uint_eq(read.undetected, k == 0 ? 16 : 0);
+        /* What cannot be is no account. */
+        json_t *counts = json_object_get(metadata, "account");
+        json_object_set_new(counts, "photo_electrons", json_integer(26));
+        ck_assert(!is_metadata_account(metadata, &read));
+        json_object_set_new(counts, "photo_electrons", json_integer(-1));
+        ck_assert(!is_metadata_account(metadata, &read));
+        json_object_set_new(counts, "photo_electrons", json_string("9"));
+        ck_assert(!is_metadata_account(metadata, &read));
+        json_decref(metadata);
+    }
+    const is_account wrong = {.created = 1, .detected = 1, .hits = 1, .photo_electrons = 2};
+    json_t *metadata = NULL;
+    ck_assert_int_eq(is_metadata_create(&origin, &metadata, &error), IS_OK);
+    ck_assert_int_eq(is_metadata_set_detection(metadata, "pe", &wrong, &error), IS_E_FAILED);
+    ck_assert_ptr_nonnull(strstr(error.text, "found 2 photo-electrons of 1 hits"));
+    json_decref(metadata);
+    /* Rows are hits less those that were left out. */
+    ck_assert_int_eq(is_account_check(&account, 100, 9, &error), IS_OK);
+    ck_assert_int_eq(is_account_check(&account, 100, 25, &error), IS_E_FAILED);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("hit_detection");
+    TCase *tests = tcase_create("all");
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, what_becomes_of_hits);
+    tcase_add_test(tests, weights_thin_and_must_not_exceed);
+    tcase_add_test(tests, unknown_modules_are_errors);
+    tcase_add_test(tests, account_in_metadata);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,65 @@
+/* Models of modules that detect, and light for them, for tests. Everything here fails the test on
+ * errors. */
+#ifndef DETECTION_WORLD_H
+#define DETECTION_WORLD_H
+
+#include "pipeline/models/models.h"
+#include "pipeline/models/sensors.h"
+#include "stages/detect_pe.h"
+#include "tests/support/model_files.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+
+/* The models of a configuration, which it destroys. */
+static inline is_models *detection_load(is_config *config)
+{
+    is_models *models = NULL;
+    is_error error = {0};
+    ck_assert_msg(is_models_create(config, &models, &error) == IS_OK, "%s", error.text);
+    is_config_destroy(config);
+    return models;
+}
+
+static inline uint32_t detection_module(const is_models *models, uint16_t string, uint16_t number)
+{
+    const ice_module *module =
+        is_detector_find(models->detector, (is_module_label){.string = string, .module = number});
+    ck_assert_ptr_nonnull(module);
+    return (uint32_t)(module - models->detector->modules);
+}
+
+/* Everything default but for one file of the detector. */
+static inline is_models *detection_with_file(const char *key, const char *content, const char *set)
+{
+    model_folder folder = model_folder_create();
+    char path[MODEL_PATH], given[MODEL_PATH + 64];
+    snprintf(given, sizeof given, "%s=%s", key,
+             model_folder_write(&folder, "x.dat", content, path));
+    is_models *models = detection_load(model_config("stages.detect=pe", given, set, NULL));
+    model_folder_remove(&folder);
+    return models;
+}
+
+/* Uniform numbers of a test: words of Philox blocks. */
+typedef struct detection_numbers {
+    uint32_t next;
+} detection_numbers;
+
+static inline double detection_uniform(detection_numbers *from)
+{
+    const ice_block block = ice_philox(from->next++, 7, 7, 7, 2026, 11);
+    return (double)block.a * 0x1p-32;
+}
+
+static inline void detection_isotropic(detection_numbers *from, double n[3])
+{
+    const double z = 2 * detection_uniform(from) - 1, azimuth = 2 * M_PI * detection_uniform(from);
+    const double r = sqrt(1 - z * z);
+    n[0] = r * cos(azimuth);
+    n[1] = r * sin(azimuth);
+    n[2] = z;
+}
+
+#endif
