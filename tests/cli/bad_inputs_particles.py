@@ -71,6 +71,22 @@ def f2k_cases():
         FRAME + b"TR 1 0 mu 0 0 9000 180 0 2000 1 0\n" + END,
         "p.f2k:4: error: length: found a track of 2000 m to (",
     )
+    case(
+        "particles (f2k)",
+        "a name without an ending",
+        "generate -s particles.file=list -o a.steps.npy",
+        2,
+        "expected a name that ends in .f2k, .csv or .yaml, or particles.format",
+        {"list": b""},
+    )
+    case(
+        "particles (f2k)",
+        "standard input that breaks off",
+        "generate -s particles.file=- -s particles.format=f2k -o -",
+        2,
+        "standard input:4: error: the file ends here, expected EE",
+        stdin=FRAME + b"TR 1 0 e- 0 0 0 0 0 0 1 0\n",
+    )
 
 
 def csv_cases():
@@ -133,19 +149,3 @@ def particle_cases():
     f2k_cases()
     csv_cases()
     yaml_cases()
-    case(
-        "particles (f2k)",
-        "a name without an ending",
-        "generate -s particles.file=list -o a.steps.npy",
-        2,
-        "expected a name that ends in .f2k, .csv or .yaml, or particles.format",
-        {"list": b""},
-    )
-    case(
-        "particles (f2k)",
-        "standard input that breaks off",
-        "generate -s particles.file=- -s particles.format=f2k -o -",
-        2,
-        "standard input:4: error: the file ends here, expected EE",
-        stdin=FRAME + b"TR 1 0 e- 0 0 0 0 0 0 1 0\n",
-    )
