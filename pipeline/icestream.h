@@ -184,7 +184,8 @@ typedef struct is_run_options {
  * the journal anew. */
 int is_run(const is_config *config, const is_run_options *options, is_error *error);
 
-/* Writes the configured workload as one step file; "-": to standard output. */
+/* Makes a step file of the configured particles, or of the workload where there are none; "-":
+ * messages on standard output. IS_E_CONFIG: also a list of particles that cannot be read. */
 int is_generate(const is_config *config, const char *path, bool force, is_error *error);
 
 /* Describes a step or hit file; `verify`: reads all of it and checks digests, fields and order. */
