@@ -132,9 +132,7 @@ typedef struct ice_tilt_table {
 
 /* A symmetric matrix whose axes are the vertical and two horizontal ones. */
 typedef struct ice_stretching {
-    ICE_ALIGNED(16)
-    float xx;
-    float xy, yy, zz;
+    float xx, xy, yy, zz;
 } ice_stretching;
 
 /* Scattering anisotropy of a layer (48 bytes). */

@@ -41,7 +41,8 @@ ICE_FN float ice_shift_on_line(const ice_tilt_table *tilt, float x, float y, flo
     for (int32_t i = 1; i < tilt->nodes_u - 1; ++i)
         station += place >= tilt->stations[i].place ? 1 : 0;
     const ice_tilt_depth depth = ice_tilt_depth_at(tilt, z);
-    const ice_tilt_node *row = tilt->nodes + depth.row * tilt->nodes_u;
+    const int32_t first = depth.row * tilt->nodes_u;
+    const ice_tilt_node *row = tilt->nodes + first;
     float t = (place - tilt->stations[station].place) * tilt->stations[station].inverse_width;
     if (tilt->clamp)
         t = ice_min(ice_max(t, 0.0f), 1.0f);
@@ -104,7 +105,8 @@ ICE_FN float ice_shift_on_map(const ice_tilt_table *tilt, float x, float y, floa
     const float p = at.u - (float)i, r = at.v - (float)j;
     const ice_tilt_depth depth = ice_tilt_depth_at(tilt, z);
     const int32_t line = tilt->nodes_u;
-    const ice_tilt_node *row = tilt->nodes + depth.row * (line * tilt->nodes_v) + (j * line + i);
+    const int32_t first = (depth.row * tilt->nodes_v + j) * line + i;
+    const ice_tilt_node *row = tilt->nodes + first;
     const float near = ice_tilt_at(row, 0, depth.fraction);
     const float far = ice_tilt_at(row, line + 1, depth.fraction);
     /* The third corner: along u where u has come further in the cell, along v elsewhere. */

@@ -144,7 +144,7 @@ def sink_cases():
     sink(
         "a summary in no folder",
         "run -q --summary none/summary.json",
-        "none/summary.json: cannot create its .part file: No such file",
+        "none/: cannot look for .part files: No such file",
     )
     sink(
         "steps into a folder that is not there",

@@ -17,8 +17,9 @@ const char *gpu_math_name(is_math math)
 
 const char *gpu_place_name(gpu_place place)
 {
-    static const char *const names[GPU_PLACES] = {"plain",   "going on", "uniform", "bounded",
-                                                  "limited", "unculled", "dense"};
+    static const char *const names[GPU_PLACES] = {"plain",     "going on", "uniform", "bounded",
+                                                  "limited",   "unculled", "dense",   "bent, 1-D",
+                                                  "bent, 2-D", "water"};
     return names[place];
 }
 
@@ -35,6 +36,37 @@ static ice_detector *dense_detector(void)
     ice_detector *detector = world_detector(positions, SIDE * SIDE * HIGH, 5.0);
     detector->keep_hit_photons = true;
     return detector;
+}
+
+/* Much clearer than ice at 400 nm, opaque to red light. */
+static void make_water(ice_medium *medium)
+{
+    medium->spectral = calloc(ICE_SPECTRAL_ROWS, sizeof *medium->spectral);
+    ck_assert_ptr_nonnull(medium->spectral);
+    for (int i = 0; i < ICE_SPECTRAL_ROWS; ++i)
+        medium->spectral[i] = (ice_spectral_optics){.phase_index = 1.38 - 5e-5 * i,
+                                                    .group_index = 1.42 - 1e-4 * i,
+                                                    .scattering = 0.05 - 5e-5 * i,
+                                                    .absorption = 0.01 + 1e-5 * i};
+    for (size_t i = 0; i < medium->layer_count; ++i) {
+        medium->layers[i].effective_scattering = 1.0 - medium->mean_cosine;
+        medium->layers[i].bubbles = 0.0;
+        medium->layers[i].dust_absorption = 1.0;
+    }
+}
+
+static void enrich(ice_medium *medium, gpu_place place)
+{
+    if (place == GPU_PLACE_BENT_LINE)
+        world_medium_add(medium, ICE_HAS_TILT_LINE | ICE_HAS_SCATTERING_ANISOTROPY |
+                                     ICE_HAS_OLD_ABSORPTION_ANISOTROPY |
+                                     ICE_HAS_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE |
+                                     ICE_HAS_HOLES);
+    if (place == GPU_PLACE_BENT_MAP)
+        world_medium_add(medium,
+                         ICE_HAS_TILT_MAP | ICE_HAS_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE);
+    if (place == GPU_PLACE_WATER)
+        make_water(medium);
 }
 
 stage_world gpu_place_create(gpu_place place)
@@ -63,6 +95,7 @@ stage_world gpu_place_create(gpu_place place)
         world.options.bounce_limit = 3;
     if (place == GPU_PLACE_UNCULLED)
         world.options.reach_cull = false;
+    enrich(world.medium, place);
     stage_world_tables(&world);
     return world;
 }

@@ -6,13 +6,16 @@
 
 /* Worlds; the tables are built. */
 typedef enum gpu_place {
-    GPU_PLACE_PLAIN,    /* layered ice, the whole detector, oversize 5 */
-    GPU_PLACE_GOING_ON, /* photons go on after hits on modules of 16 times the size */
-    GPU_PLACE_UNIFORM,  /* uniform ice */
-    GPU_PLACE_BOUNDED,  /* a ceiling and a floor that absorb, an excluded module */
-    GPU_PLACE_LIMITED,  /* photons are stopped after 3 bounces */
-    GPU_PLACE_UNCULLED, /* photons that cannot reach a module go on to their end */
-    GPU_PLACE_DENSE,    /* photons go on through a lattice of modules, with many hits */
+    GPU_PLACE_PLAIN,     /* layered ice, the whole detector, oversize 5 */
+    GPU_PLACE_GOING_ON,  /* photons go on after hits on modules of 16 times the size */
+    GPU_PLACE_UNIFORM,   /* uniform ice */
+    GPU_PLACE_BOUNDED,   /* a ceiling and a floor that absorb, an excluded module */
+    GPU_PLACE_LIMITED,   /* photons are stopped after 3 bounces */
+    GPU_PLACE_UNCULLED,  /* photons that cannot reach a module go on to their end */
+    GPU_PLACE_DENSE,     /* photons go on through a lattice of modules, with many hits */
+    GPU_PLACE_BENT_LINE, /* 1-D tilt and all else that ice may have */
+    GPU_PLACE_BENT_MAP,  /* 2-D tilt, absorption by direction, birefringence */
+    GPU_PLACE_WATER,     /* optics by wavelength */
     GPU_PLACES
 } gpu_place;
 const char *gpu_place_name(gpu_place place);
