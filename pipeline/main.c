@@ -444,8 +444,8 @@ static const program_command commands[] = {
      "What run.journal in DIR (a sink.directory) tells, and what is really there; also while runs\n"
      "go on.",
      1, 1, ALLOW(JSON), command_status},
-    {"generate", "[CONFIG] -o FILE", "makes a step file of particles or of the configured workload", NULL, 0, 1,
-     ALLOW(SET) | ALLOW(OUTPUT) | ALLOW(FORCE), command_generate},
+    {"generate", "[CONFIG] -o FILE", "makes a step file of particles or of the configured workload",
+     NULL, 0, 1, ALLOW(SET) | ALLOW(OUTPUT) | ALLOW(FORCE), command_generate},
     {"compare", "[CONFIG]", "holds schedules or configurations against each other",
      "Runs the same steps through each. Exit status 1: the hits are not as identical, or as\n"
      "compatible, as they have to be.",
