@@ -1,6 +1,7 @@
 /* is_run: step files through the device to hit files. */
 #include "pipeline/error.h"
 #include "pipeline/host/run_state.h"
+#include "pipeline/models/ice.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,10 +17,11 @@ static void announce(is_run_state *run)
         snprintf(source, sizeof source, "%zu input%s", run->inputs.count,
                  run->inputs.count == 1 ? "" : "s");
     }
-    is_run_say(run, IS_EVENT_MESSAGE, "icestream %s: %s, ice %s, detector %s (%zu modules)",
-               IS_VERSION, source, run->models->medium->name, run->models->detector->name,
-               run->models->detector->module_count);
     char text[512];
+    is_run_say(run, IS_EVENT_MESSAGE, "icestream %s: %s, ice %s%s, detector %s (%zu modules)",
+               IS_VERSION, source, run->models->medium->name,
+               is_medium_features_text(run->models->medium, text, sizeof text),
+               run->models->detector->name, run->models->detector->module_count);
     /* A reason that is a warning is told as one. */
     const char *reason = run->device_options.warn ? "" : run->device_options.reason;
     is_run_say(run, IS_EVENT_MESSAGE, "device: %s%s%s%s",

@@ -23,6 +23,8 @@ enum {
 
 /* Those that the ice has. */
 unsigned is_medium_features(const ice_medium *medium);
+/* For people: " with tilt, hole ice", or nothing. Returns buffer; 128 characters are enough. */
+const char *is_medium_features_text(const ice_medium *medium, char *buffer, size_t size);
 
 /* Makes the ice that the configuration names (physics.md 4.2-4.4, 13.1, 13.2). Every coefficient
  * is checked: the medium scatters and absorbs at every wavelength of ICE_WAVELENGTH_MIN .. MAX.

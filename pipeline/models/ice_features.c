@@ -5,6 +5,7 @@
 #include "stages/birefringence.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 unsigned is_medium_features(const ice_medium *medium)
@@ -31,6 +32,28 @@ unsigned is_medium_features(const ice_medium *medium)
     if (medium->spectral)
         found |= IS_ICE_SPECTRAL;
     return found;
+}
+
+const char *is_medium_features_text(const ice_medium *medium, char *buffer, size_t size)
+{
+    static const struct {
+        unsigned feature;
+        const char *name;
+    } features[] = {
+        {IS_ICE_TILT, "tilt"},
+        {IS_ICE_SCATTERING_ANISOTROPY, "scattering anisotropy"},
+        {IS_ICE_ABSORPTION_ANISOTROPY, "absorption anisotropy"},
+        {IS_ICE_BIREFRINGENCE, "birefringence"},
+        {IS_ICE_HOLE, "hole ice"},
+    };
+    const unsigned found = is_medium_features(medium);
+    size_t used = 0;
+    buffer[0] = 0;
+    for (size_t i = 0; i < sizeof features / sizeof *features && used < size; ++i)
+        if (found & features[i].feature)
+            used += (size_t)snprintf(buffer + used, size - used, "%s%s", used ? ", " : " with ",
+                                     features[i].name);
+    return buffer;
 }
 
 int is_medium_warn(const ice_medium *medium, is_warnings *warnings)

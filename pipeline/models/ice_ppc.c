@@ -358,12 +358,12 @@ int is_medium_from_ppc(const is_config *config, ice_medium **out, is_ice_factors
     /* Last, because its checks need the parameters. */
     read_file(&folder, "icemodel.dat", true, read_layers, &request);
     warn_of_later_files(&folder);
-    if (folder.status != IS_OK) {
-        is_tilt_free(&tilt);
-        is_medium_destroy(*out);
-        *out = NULL;
-        return folder.status;
+    if (folder.status == IS_OK && *out) {
+        (*out)->tilt = tilt;
+        return IS_OK;
     }
-    (*out)->tilt = tilt;
-    return IS_OK;
+    is_tilt_free(&tilt);
+    is_medium_destroy(*out);
+    *out = NULL;
+    return folder.status;
 }

@@ -98,6 +98,15 @@ static int check_depths(const char *name, const is_number_table *table, is_error
     return status;
 }
 
+/* From a table that check_depths() has found good. */
+static void set_depths(ice_tilt *tilt, const is_number_table *table)
+{
+    tilt->depth_count = table->rows;
+    tilt->first_depth = is_number_row(table, 0)[0];
+    tilt->depth_step =
+        (is_number_row(table, table->rows - 1)[0] - tilt->first_depth) / (double)(table->rows - 1);
+}
+
 static int check_shift(const char *name, size_t line, size_t column, double shift, is_error *error)
 {
     if (fabs(shift) <= 1000)
@@ -109,7 +118,8 @@ static int check_shift(const char *name, size_t line, size_t column, double shif
 /* Memory for the shifts, all 0. */
 static int allocate_shifts(const char *name, ice_tilt *tilt, is_error *error)
 {
-    tilt->shifts = calloc(tilt->depth_count * row_length(tilt), sizeof *tilt->shifts);
+    size_t count = tilt->depth_count * row_length(tilt);
+    tilt->shifts = count > 0 ? calloc(count, sizeof *tilt->shifts) : NULL;
     if (tilt->shifts)
         return IS_OK;
     is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", name);
@@ -135,10 +145,7 @@ static int read_shifts(const is_text *text, const char *columns, const char *sup
             if (check_shift(text->name, table.lines[i], k + 1, is_number_row(&table, i)[k], error))
                 status = IS_E_CONFIG;
     if (status == IS_OK) {
-        tilt->depth_count = table.rows;
-        tilt->first_depth = is_number_row(&table, 0)[0];
-        tilt->depth_step = (is_number_row(&table, table.rows - 1)[0] - tilt->first_depth) /
-                           (double)(table.rows - 1);
+        set_depths(tilt, &table);
         status = allocate_shifts(text->name, tilt, error);
     }
     size_t length = row_length(tilt), width = tilt->axes[0].count;
@@ -191,7 +198,7 @@ static int read_stations(const is_text *text, ice_tilt *tilt, is_error *error)
                               text->name);
     if (status == IS_OK) {
         tilt->station_count = table.rows;
-        tilt->stations = malloc(table.rows * sizeof *tilt->stations);
+        tilt->stations = calloc(table.rows + 1, sizeof *tilt->stations);
         if (!tilt->stations)
             status = is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", text->name);
         for (size_t i = 0; i < table.rows && tilt->stations; ++i)
@@ -214,11 +221,25 @@ int is_ppc_tilt_line_read(const is_text *stations, const is_text *shifts, ice_ti
     return status;
 }
 
+/* How many rows there are of the first depth. */
+static size_t count_positions(const is_number_table *table)
+{
+    size_t count = 0;
+    while (count < table->rows && is_number_row(table, count)[0] == is_number_row(table, 0)[0])
+        ++count;
+    return count;
+}
+
 /* Every depth must have the positions of the first one. */
 static int check_grid(const char *name, const is_number_table *table, size_t stations,
                       is_error *error)
 {
     int status = IS_OK;
+    if (stations < 2 || stations > STATIONS_MAX) {
+        fault(name, table->rows > 0 ? table->lines[0] : 1, error,
+              "found %zu positions at the first depth, expected 2 .. %d", stations, STATIONS_MAX);
+        return IS_E_CONFIG;
+    }
     for (size_t i = 0; i < table->rows; ++i) {
         const double *row = is_number_row(table, i);
         size_t line = table->lines[i];
@@ -254,25 +275,15 @@ int is_csv_tilt_read(const is_text *text, double azimuth, ice_tilt *out, is_erro
     if (status != IS_OK)
         return status;
     *out = (ice_tilt){.kind = ICE_TILT_LINE, .azimuth = azimuth};
-    size_t stations = 1;
-    while (stations < table.rows && is_number_row(&table, stations)[0] == table.values[0])
-        ++stations;
-    if (stations < 2 || stations > STATIONS_MAX)
-        status = fault(text->name, table.lines[0], error,
-                       "found %zu positions at the first depth, expected 2 .. %d", stations,
-                       STATIONS_MAX);
-    else
-        status = check_grid(text->name, &table, stations, error);
+    size_t stations = count_positions(&table);
+    status = check_grid(text->name, &table, stations, error);
     for (size_t i = 0; i < table.rows && status == IS_OK; i += stations)
         status = is_number_table_add(&depths, is_number_row(&table, i), table.lines[i]);
     if (status == IS_OK)
         status = check_depths(text->name, &depths, error);
     if (status == IS_OK) {
-        out->depth_count = depths.rows;
+        set_depths(out, &depths);
         out->station_count = stations;
-        out->first_depth = depths.values[0];
-        out->depth_step =
-            (depths.values[depths.rows - 1] - out->first_depth) / (double)(depths.rows - 1);
         out->stations = malloc(stations * sizeof *out->stations);
         status = out->stations ? allocate_shifts(text->name, out, error) : IS_E_MEMORY;
     }

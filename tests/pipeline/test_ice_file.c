@@ -99,6 +99,13 @@ START_TEST(shipped_files)
                                                           IS_ICE_ABSORPTION_ANISOTROPY |
                                                           IS_ICE_BIREFRINGENCE | IS_ICE_HOLE);
     ck_assert_double_eq(ice.medium->tilt.shifts[0], -10);
+    char text[128];
+    ck_assert_str_eq(is_medium_features_text(ice.medium, text, sizeof text),
+                     " with tilt, scattering anisotropy, absorption anisotropy, birefringence, "
+                     "hole ice");
+    ice_unload(&ice);
+    ice = ice_load("ice.model", "uniform", NULL, NULL);
+    ck_assert_str_eq(is_medium_features_text(ice.medium, text, sizeof text), "");
     ice_unload(&ice);
 }
 END_TEST
