@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The kernels of all shipped configurations compile for sm_80 and sm_90, and a machine that has them
+# The kernels of shipped configurations compile for sm_80 and sm_90, and a machine that has them
 # needs no NVRTC, nor has a GPU that nobody knew of (of sm_121, say). No GPU is wanted. Skipped (77) where there is no NVRTC.
 #
 #   kernels.sh PREFILL ICESTREAM CONFIG.yaml ...
