@@ -26,8 +26,10 @@ static int create(const char *name, is_line_stream **out, is_error *error)
 {
     is_line_stream *stream = calloc(1, sizeof *stream);
     *out = stream;
-    if (!stream)
-        return is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", name);
+    if (!stream) {
+        is_error_add(error, IS_E_MEMORY, "%s: error: out of memory", name);
+        return IS_E_MEMORY;
+    }
     stream->name = name;
     stream->descriptor = -1;
     stream->next = stream->end = stream->buffer;

@@ -33,7 +33,8 @@ int is_particle_steps_of(is_particle_source *source, const is_light_setup *setup
     *out = steps;
     if (!steps) {
         is_particle_source_destroy(source);
-        return is_error_add(error, IS_E_MEMORY, "particles: error: out of memory");
+        is_error_add(error, IS_E_MEMORY, "particles: error: out of memory");
+        return IS_E_MEMORY;
     }
     steps->source = source;
     steps->setup = setup;
@@ -228,13 +229,29 @@ static int next_particle(is_particle_steps *steps, bool *found, is_error *error)
     return IS_OK;
 }
 
+/* Says at once that step_ids do not suffice, not after writing 2^32 steps. */
+static int take_part(is_particle_steps *steps, is_error *error)
+{
+    const uint32_t most = steps->part.per_step;
+    const uint64_t wanted = steps->part.photons / most + (steps->part.photons % most > 0);
+    steps->left = steps->part.photons;
+    if (wanted <= (UINT64_C(1) << 32) - steps->next_step)
+        return IS_OK;
+    return fault(steps,
+                 "found an event of more than 2^32 steps, expected fewer: raise "
+                 "particles.photons_per_step or, for beams, particles.photons_per_direction",
+                 error);
+}
+
 /* Goes on until there are photons, or until there is nothing more: *found. */
 static int next_part(is_particle_steps *steps, bool *found, is_error *error)
 {
     *found = true;
     while (steps->left == 0) {
         if (steps->has_particle && is_light_parts_next(&steps->parts, &steps->part)) {
-            steps->left = steps->part.photons;
+            int status = take_part(steps, error);
+            if (status != IS_OK)
+                return status;
             continue;
         }
         steps->has_particle = false;
@@ -260,11 +277,6 @@ int is_particle_steps_fill(is_particle_steps *steps, is_step *out, size_t capaci
         int status = next_part(steps, &found, error);
         if (status != IS_OK || !found)
             return status;
-        if (steps->next_step > UINT32_MAX)
-            return fault(steps,
-                         "found an event of more than 2^32 steps, expected fewer: raise "
-                         "particles.photons_per_step",
-                         error);
         const uint32_t most = steps->part.per_step;
         const uint32_t photons = steps->left < most ? (uint32_t)steps->left : most;
         make_step(steps, (uint32_t)steps->next_step++, photons, &out[*count]);

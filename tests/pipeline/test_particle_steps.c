@@ -542,6 +542,11 @@ START_TEST(faults)
                  "{type: mu, energy: 5, x: 9000, y: 0, z: 0, zenith: 90, azimuth: 180, length: "
                  "1000.5}",
                  "length: found a track of 1000.5 m to (10000.5, ");
+    expect_fault("photons_per_step: 1, ", "{type: ph, photons: 5e9, " HERE "}",
+                 "particle 1: error: found an event of more than 2^32 steps");
+    expect_fault("photons_per_step: 1, ",
+                 "{type: ph, photons: 100, " HERE "}, {type: ph, photons: 4294967197, " HERE "}",
+                 "particle 2: error: found an event of more than 2^32 steps");
     expect_fault("", "{type: e-, energy: 5, x: 0, y: 0, z: -1e4, zenith: 0, azimuth: 0}",
                  "found light further away than 10000 m");
 }
