@@ -556,41 +556,39 @@ END_TEST
 
 #define SHARED IS_SHARED_DIRECTORY
 
-/* Photon numbers of peer_speed_h200.csv, spice_bfr-v2 full. ppc thins light by its most efficient
- * module, 1.35, which is a module of its own here. */
+/* Photon numbers of peer_speed_h200.csv, full ice. ppc thins light by what the ice's best module
+ * sees, which is what photo-electrons need. */
 START_TEST(public_inputs)
 {
     static const struct {
-        const char *file, *oversize;
+        const char *ice, *file, *oversize;
         double photons;
-    } runs[] = {{"cas_10TeV_100.f2k", "5", 479783918}, {"mu_1TeV_100.f2k", "1", 302723974}};
-    char geometry[] = "/tmp/icestream-particles-XXXXXX";
+    } runs[] = {{"spice_bfr-v2", "cas_10TeV_100.f2k", "5", 479783918},
+                {"spice_ftp-v3m", "cas_10TeV_100.f2k", "5", 476704893},
+                {"spice_bfr-v2", "mu_1TeV_100.f2k", "1", 302723974},
+                {"spice_ftp-v3m", "mu_1TeV_100.f2k", "1", 300792284}};
     if (access(SHARED "/reference/ppc/bench/cas_10TeV_100.f2k", R_OK) != 0 ||
-        access(SHARED "/ice/spice_bfr-v2/wv.dat", R_OK) != 0) {
+        access(SHARED "/ice/spice_ftp-v3m/wv.rde", R_OK) != 0) {
         printf("left out: " SHARED " has no reference inputs\n");
         return;
     }
-    int descriptor = mkstemp(geometry);
-    ck_assert_int_ge(descriptor, 0);
-    FILE *file = fdopen(descriptor, "w");
-    fputs("string,module,x,y,z,efficiency\n999,1,0,0,0,1.35\n", file);
-    fclose(file);
-    for (size_t i = 0; i < 2; ++i) {
+    for (size_t i = 0; i < COUNT(runs); ++i) {
         char text[2048];
         snprintf(text, sizeof text,
-                 "ice: {directory: \"" SHARED "/ice/spice_bfr-v2\"}\n"
-                 "detector: {oversize: %s, file: \"%s\"}\nparticles: {photons_per_step: 2000, "
-                 "file: \"" SHARED "/reference/ppc/bench/%s\"}\n",
-                 runs[i].oversize, geometry, runs[i].file);
+                 "ice: {directory: \"" SHARED "/ice/%s\"}\nstages: {detect: pe}\n"
+                 "detector: {oversize: %s, file: \"" SHARED "/ice/%s/geo-f2k\"}\n"
+                 "particles: {photons_per_step: 2000, file: \"" SHARED
+                 "/reference/ppc/bench/%s\"}\n",
+                 runs[i].ice, runs[i].oversize, runs[i].ice, runs[i].file);
         world w = open_world(text);
         const is_particle_totals totals = count_all(&w);
-        printf("%s: %g photons, ppc %g\n", runs[i].file, (double)totals.photons, runs[i].photons);
+        printf("%s, %s: %.9g photons, ppc %.9g\n", runs[i].file, runs[i].ice,
+               (double)totals.photons, runs[i].photons);
         ck_assert_double_eq_tol((double)totals.photons / runs[i].photons, 1, 1e-3);
         ck_assert_uint_eq(totals.events, 100);
         ck_assert_uint_eq(totals.particles, 100);
         close_world(&w);
     }
-    unlink(geometry);
 }
 END_TEST
 
