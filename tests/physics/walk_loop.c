@@ -100,6 +100,7 @@ static void scatter(ice_variant variant, const ice_tables *tables, walk_block *b
 #define WALK_propagate(name)
 #define WALK_collide(name)
 #define WALK_compact(name)
+#define WALK_detect(name)
 #define WALK_scatter(name)                                                                         \
     case ICE_scatter_##name:                                                                       \
         fly_and_scatter(ICE_scatter_##name, tables, b);                                            \
