@@ -34,14 +34,19 @@ static void report(is_run_state *run)
 {
     double seconds = is_seconds() - run->events.progress.start;
     double photons = (double)run->account.created;
-    char photon_text[32], hit_text[32], rate_text[32];
+    char photon_text[32], hit_text[32], electron_text[32], rate_text[32];
+    char electrons[64] = "";
+    if (run->common.content != NULL) {
+        snprintf(electrons, sizeof electrons, ", %s photo-electrons",
+                 is_count_text((double)run->account.photo_electrons, electron_text));
+    }
     is_run_say(run, IS_EVENT_MESSAGE,
-               "%zu file%s done, %zu skipped, %zu set aside, %zu left: %s photons, %s hits in "
+               "%zu file%s done, %zu skipped, %zu set aside, %zu left: %s photons, %s hits%s in "
                "%.2f s, %s photons/s (%.3g ns per photon)",
                is_run_count(run, IS_UNIT_DONE), is_run_count(run, IS_UNIT_DONE) == 1 ? "" : "s",
                is_run_count(run, IS_UNIT_SKIPPED), is_run_count(run, IS_UNIT_SET_ASIDE),
                is_run_unfinished(run), is_count_text(photons, photon_text),
-               is_count_text((double)run->account.hits, hit_text), seconds,
+               is_count_text((double)run->account.hits, hit_text), electrons, seconds,
                is_count_text(seconds > 0.0 ? photons / seconds : 0.0, rate_text),
                photons > 0.0 ? 1e9 * seconds / photons : 0.0);
 }

@@ -256,6 +256,37 @@ static char *read_bytes(const run_folder *place, size_t *size)
     return bytes;
 }
 
+/* What people read at the end of a run. */
+static char *told_by(run_folder *place, const char *set)
+{
+    char *text = NULL;
+    size_t size = 0;
+    place->options.progress = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(place->options.progress);
+    ck_assert_msg(RUN(place, set) == IS_OK, "%s", place->error.text);
+    fclose(place->options.progress);
+    place->options.progress = NULL;
+    return text;
+}
+
+START_TEST(people_are_told)
+{
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "a.steps.npy", 0, 10, 1000);
+    char *photons = told_by(&place, "stages.detect=none");
+    char *electrons = told_by(&place, "stages.detect=pe");
+    result pe = read_result(&place, "a.hits.npy");
+    char expected[64];
+    snprintf(expected, sizeof expected, " hits, %zu photo-electrons in ", pe.count);
+    ck_assert_msg(strstr(electrons, expected) != NULL, "no '%s' in %s", expected, electrons);
+    ck_assert_ptr_null(strstr(photons, "electrons"));
+    free(photons);
+    free(electrons);
+    release(&pe);
+    run_folder_close(&place);
+}
+END_TEST
+
 START_TEST(what_is_off_leaves_no_trace)
 {
     /* Byte for byte, trailers included. */
@@ -333,6 +364,7 @@ int main(void)
     tcase_add_test(tests, nothing_but_the_photon_decides);
     tcase_add_test(tests, photons_that_go_on);
     tcase_add_test(tests, modules_that_are_off);
+    tcase_add_test(tests, people_are_told);
     tcase_add_test(tests, what_is_off_leaves_no_trace);
     tcase_add_test(tests, files_of_other_contents_are_made_anew);
     tcase_add_test(tests, weights_that_make_more_than_certain);
