@@ -45,12 +45,13 @@ typedef struct ice_detection {
 } ice_detection;
 
 /* The block of random numbers that decides about a hit: of one photon another one for every module
- * of a segment (with string numbers below 32768) and for every segment on which it hits the same
- * module; two hits that differ in both share one by an accident of 1 in 2^31. */
+ * of a segment (with string numbers below 16384) and for every segment on which it hits the same
+ * module; two hits that differ in both share one by an accident of 1 in 2^30. From 0xC0000000 on
+ * blocks belong to sources of light. */
 ICE_FN uint32_t ice_detection_block(uint32_t scatters, uint32_t string, uint32_t module)
 {
     const uint32_t label = string << 16 ^ module;
-    return ICE_BLOCK_DETECT | ((label ^ scatters * 0x9E3779B1u) & 0x7fffffffu);
+    return ICE_BLOCK_DETECT | ((label ^ scatters * 0x9E3779B1u) & 0x3fffffffu);
 }
 
 /* Uniform in [0, 1): the hit is a photo-electron where it is below the probability. */

@@ -20,6 +20,7 @@
  *   0x40000000 + k     deflection along segment k (stages/birefringence.h)
  *   from 0x80000000    detection: a decides about a hit, ice_detection_block() (stages/detection.h)
  *                                 says in which block
+ *   from 0xC0000000    light of particles, before there is a photon (stages/light_draw.h)
  */
 #define ICE_BLOCK_CREATE 0u
 #define ICE_BLOCK_BOUNCE 1u

@@ -51,13 +51,13 @@ says err "detector.oversize: found '0'"
 expect 2 "$ICESTREAM" bench --set device.backend=cpu --schedules fused
 says err "found 'fused', expected schedules of the CPU"
 expect 2 "$ICESTREAM" bench --reference nowhere
-says err "nowhere/ice_layers.csv"
+says err "nowhere/tilt.csv"
 expect 2 "$ICESTREAM" plan --architecture sm_90
 says err "--architecture: found 'sm_90', expected a whole number"
 
 # What a run would take, and how fast it is.
 expect 0 "$ICESTREAM" plan --set device.backend=cpu --set device.threads=2
-says out "2 threads" "wavefront, waves of 1024 photon slots of 104 bytes"
+says out "2 threads" "wavefront, waves of 1024 photon slots of 128 bytes"
 is_empty err
 expect 0 "$ICESTREAM" bench --set device.backend=cpu --schedules monolithic --workload uniform \
     --counts shuffled --oversize 2 --steps 4 --photons 10 --repeats 1 --table md
