@@ -55,14 +55,14 @@ START_TEST(cpu_plan)
     ck_assert_str_eq(json_string_value(json_object_get(cpu, "instruction_set")), "baseline");
     ck_assert_int_eq(whole_of(cpu, "threads"), 3);
     ck_assert_int_eq(whole_of(cpu, "pool"), 512);
-    /* 19 columns of a photon, 7 of scratch, 4 bytes each. */
+    /* 19 columns of a photon, 13 of scratch, 4 bytes each. */
     ck_assert_int_eq(whole_of(cpu, "slot_bytes"), 128);
     ck_assert_int_gt(whole_of(cpu, "table_bytes"), 100000);
     json_decref(root);
     char *text = plan(config, 0, false);
     ck_assert_ptr_nonnull(strstr(text, "3 threads, baseline\n"));
     ck_assert_ptr_nonnull(strstr(text, "wavefront, waves of 512 photon slots of 128 bytes\n"));
-    ck_assert_ptr_nonnull(strstr(text, "waves 52.0 KiB a thread"));
+    ck_assert_ptr_nonnull(strstr(text, "waves 64.0 KiB a thread"));
     free(text);
     is_config_destroy(config);
 }
