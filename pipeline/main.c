@@ -278,18 +278,18 @@ static int command_stages(const arguments *given, is_error *error)
     return is_stages(given->given[OPTION_JSON], stdout, error);
 }
 
-/* A number that an option gives, or a part of what it gives. */
+/* A number that an option gives, or a part of what it gives. *end: what follows it. */
 static int take_real(option_name option, const char *text, char terminator, const char *expected,
                      const char **end, double *out, is_error *error)
 {
     char *after = NULL;
     errno = 0;
     *out = strtod(text, &after);
+    *end = after;
     if (after == text || *after != terminator || errno != 0 || !isfinite(*out)) {
         return usage_fault(error, "--%s: found '%.64s', expected %s", option_table[option].text,
                            text, expected);
     }
-    *end = after;
     return IS_OK;
 }
 
