@@ -115,8 +115,9 @@ static size_t tilt_nodes(const ice_tilt *tilt)
                                       : tilt->station_count;
 }
 
-/* Per metre of way the shift changes by so many metres at most: from one place to another, however
- * far outside the table. */
+/* Per metre of way the shift changes by so many metres at most, anywhere in the table. Far outside,
+ * where both directions go on linearly, it may be more: there the layer that find_clearest adds to
+ * the range has to do. */
 static double tilt_slope(const ice_tilt *tilt)
 {
     if (tilt->kind == ICE_TILT_NONE)
@@ -229,27 +230,22 @@ static int build_scattering_anisotropy(is_table_builder *builder, const ice_medi
     return 0;
 }
 
-/* The old factor of a layer for squared components s of a direction (6.2). */
-static double old_factor(const ice_layer *layer, double exponent, double s1, double s2)
-{
-    const double l1 = exp(2 * layer->anisotropy_along), l2 = exp(2 * layer->anisotropy_across);
-    const double l3 = 1 / (l1 * l2), s3 = 1 - s1 - s2;
-    const double narrow = 1 / l1 + 1 / l2 + 1 / l3 - s1 / l1 - s2 / l2 - s3 / l3;
-    return pow(0.5 * narrow * (s1 * l1 + s2 * l2 + s3 * l3), exponent);
-}
-
-/* The base of it is a product of two linear functions of s over a triangle, and as such never less
- * than at its corners or along its edges; the grid holds all of those, the margin the rest. */
+/* Of the factor that belongs to the scattering anisotropy of a layer, (B - N) M / 2 to some power
+ * (6.2): both B - N and M are least where light flies along the axis of the least k, and largest
+ * along that of the largest. */
 static double least_old_factor(const ice_medium *medium)
 {
-    enum { GRID = 32 };
     double least = INFINITY;
-    for (size_t i = 0; i < medium->layer_count; ++i)
-        for (int a = 0; a <= GRID; ++a)
-            for (int b = 0; a + b <= GRID; ++b)
-                least = fmin(least, old_factor(&medium->layers[i], medium->absorption_exponent,
-                                               (double)a / GRID, (double)b / GRID));
-    return 0.98 * least;
+    for (size_t i = 0; i < medium->layer_count; ++i) {
+        const double m1 = medium->layers[i].anisotropy_along;
+        const double m2 = medium->layers[i].anisotropy_across, m3 = -m1 - m2;
+        const double low = fmin(m1, fmin(m2, m3)), high = fmax(m1, fmax(m2, m3));
+        const double trace = exp(-2 * m1) + exp(-2 * m2) + exp(-2 * m3);
+        const double at = medium->absorption_exponent > 0.0 ? low : high;
+        least = fmin(least,
+                     pow(0.5 * (trace - exp(-2 * at)) * exp(2 * at), medium->absorption_exponent));
+    }
+    return least;
 }
 
 static int build_absorption_anisotropy(is_table_builder *builder, const ice_medium *medium)

@@ -1,4 +1,4 @@
-/* icestream: a stream processor that carries photons through glacial ice to optical modules.
+/* icestream: a stream processor that carries photons through ice or water to optical modules.
  *
  * This is the one public header of libicestream. A program loads a configuration, calls one of the
  * is_..._command functions below, and reads the error that it filled. Nothing here prints; what a

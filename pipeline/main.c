@@ -438,8 +438,8 @@ static const program_command commands[] = {
      command_run},
     {"validate", "[CONFIG]", "checks configuration, ice, detector, light and device", NULL, 0, 1,
      ALLOW(SET) | ALLOW(PRINT_EFFECTIVE), command_validate},
-    {"info", "FILE", "describes a step or hit file", NULL, 1, 1, ALLOW(VERIFY) | ALLOW(JSON),
-     command_info},
+    {"info", "FILE", "describes a file of steps, hits, paths or waveforms", NULL, 1, 1,
+     ALLOW(VERIFY) | ALLOW(JSON), command_info},
     {"status", "DIR", "says how the runs that write into a folder are doing",
      "What run.journal in DIR (a sink.directory) tells, and what is really there; also while runs\n"
      "go on.",
@@ -502,7 +502,7 @@ static void print_exit_statuses(void)
 static void print_help(void)
 {
     puts("icestream " IS_VERSION
-         ": carries photons through glacial ice to optical modules, as a stream\n\n"
+         ": carries photons through ice or water to optical modules, as a stream\n\n"
          "usage: icestream COMMAND [OPTIONS] ...\n\ncommands:");
     for (size_t i = 0; i < COMMAND_COUNT; ++i) {
         printf("  %-9s %-17s %s\n", commands[i].name, commands[i].operands, commands[i].summary);
@@ -732,6 +732,8 @@ int main(int argc, char **argv)
     /* A reader that went away and a file that may not grow are output errors like any other. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    /* Who started this may ignore the ends of its children; this program waits for its own. */
+    signal(SIGCHLD, SIG_DFL);
     if (argc < 2) {
         return usage_error(NULL, "expected a command", "", NULL, "");
     }

@@ -42,7 +42,7 @@ static int put_hits(is_text_output *file, is_hit_reader *reader, is_hit *hits, i
         status = is_hit_reader_read(reader, hits, BLOCK, &got, error);
         for (size_t i = 0; status == IS_OK && i < got; ++i) {
             if (!begun || hits[i].event_id != event)
-                status = is_text_output_put(file, error, "%sEM 1 %" PRIu64 " 1970 1 0 0\n",
+                status = is_text_output_put(file, error, "%sEM %" PRIu64 " 1 1970 1 0 0\n",
                                             begun ? "EE\n" : "", hits[i].event_id);
             begun = true;
             event = hits[i].event_id;

@@ -89,7 +89,8 @@ static void finish(is_run_state *run, is_unit *unit, is_unit_state state)
                       .file = unit->name,
                       .output = unit->output,
                       .input_digest = unit->summary.digest,
-                      .output_bytes = unit->kept ? unit->account.hits * sizeof(is_hit)
+                      .output_bytes = unit->kept ? (unit->account.hits - unit->account.undetected) *
+                                                       sizeof(is_hit)
                                                  : unit->work->output_bytes,
                       .photons = unit->account.created,
                       .hits = unit->account.hits,

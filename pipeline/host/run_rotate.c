@@ -76,7 +76,7 @@ void is_run_keep_unit(is_run_state *run, is_unit *unit)
     unit->kept = true;
     is_unit_close(unit);
     run->units_open--;
-    rotation->hits += unit->account.hits;
+    rotation->hits += unit->account.hits - unit->account.undetected;
     if (!push(&rotation->kept, unit)) {
         out_of_memory(run);
     }

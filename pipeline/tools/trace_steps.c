@@ -39,11 +39,11 @@ static int add_pattern(glob_t *found, const char *pattern, bool *any, is_error *
     return IS_OK;
 }
 
-static int add_directory(glob_t *found, const is_config *config, const char *below, bool *any,
-                         is_error *error)
+static int add_folder(glob_t *found, const is_config *config, const char *folder, const char *below,
+                      bool *any, is_error *error)
 {
     char *pattern = NULL;
-    if (asprintf(&pattern, "%s%s/%s", config->source.directory, below, config->source.pattern) < 0)
+    if (asprintf(&pattern, "%s%s/%s", folder, below, config->source.pattern) < 0)
         return no_memory(error);
     int status = add_pattern(found, pattern, any, error);
     free(pattern);
@@ -55,9 +55,13 @@ static int list_source(const is_config *config, glob_t *found, bool *any, is_err
 {
     int status = IS_OK;
     if (config->source.directory) {
-        status = add_directory(found, config, "", any, error);
-        return status == IS_OK ? add_directory(found, config, "/.icestream/done", any, error)
-                               : status;
+        const char *spool = config->source.spool;
+        status = add_folder(found, config, config->source.directory, "", any, error);
+        if (status != IS_OK)
+            return status;
+        return spool != NULL ? add_folder(found, config, spool, "/done", any, error)
+                             : add_folder(found, config, config->source.directory,
+                                          "/.icestream/done", any, error);
     }
     for (size_t i = 0; status == IS_OK && i < config->source.count; ++i)
         status = add_pattern(found, config->source.files[i], any, error);

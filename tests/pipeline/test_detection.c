@@ -130,7 +130,7 @@ END_TEST
 START_TEST(real_folder_of_high_efficiency)
 {
     char path[MODEL_PATH], ice[MODEL_PATH + 32], geometry[MODEL_PATH + 64];
-    if (!model_shared("ice/spice_ftp-v3m", path))
+    if (!model_shared("ice/spice_bfr-v2", path) || !model_shared("ice/spice_ftp-v3m", path))
         return;
     snprintf(ice, sizeof ice, "ice.directory=%s", path);
     snprintf(geometry, sizeof geometry, "detector.file=%s/geo-f2k", path);

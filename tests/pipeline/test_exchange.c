@@ -70,13 +70,13 @@ START_TEST(hit_text)
     };
     static const char expected[] =
         "V 2000.1.2\nTBEGIN ? ? ?\n"
-        "EM 1 3 1970 1 0 0\n"
+        "EM 3 1 1970 1 0 0\n"
         /* photon: theta pi/2, phi 0; from the pole down to the centre: theta pi */
         "HIT 63 34 1234.500000 400.500000 1.570796 0.000000 3.141593 0.000000\n"
         /* photon: theta 0; from -x to the centre: along +x */
         "HIT 1 60 -0.250000 337.000000 0.000000 0.000000 1.570796 0.000000\n"
         "EE\n"
-        "EM 1 18446744073709551615 1970 1 0 0\n"
+        "EM 18446744073709551615 1 1970 1 0 0\n"
         /* photon: cos theta -0.8, phi 3 pi/2; to the centre: (0, -1, -1), theta 3 pi/4 */
         "HIT 86 1 10000000.000000 500.000000 2.498092 4.712389 2.356194 4.712389\n"
         "EE\n"

@@ -568,6 +568,8 @@ START_TEST(public_inputs)
                 {"spice_bfr-v2", "mu_1TeV_100.f2k", "1", 302723974},
                 {"spice_ftp-v3m", "mu_1TeV_100.f2k", "1", 300792284}};
     if (access(SHARED "/reference/ppc/bench/cas_10TeV_100.f2k", R_OK) != 0 ||
+        access(SHARED "/reference/ppc/bench/mu_1TeV_100.f2k", R_OK) != 0 ||
+        access(SHARED "/ice/spice_bfr-v2/geo-f2k", R_OK) != 0 ||
         access(SHARED "/ice/spice_ftp-v3m/wv.rde", R_OK) != 0) {
         printf("left out: " SHARED " has no reference inputs\n");
         return;
