@@ -10,11 +10,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef IS_COVERAGE
+void __gcov_dump(void); /* of libgcov */
+#endif
+
 /* What the child sends when it has come to its end. */
 typedef struct answer {
     int status;
     is_error error;
 } answer;
+
+/* Without what exit does for the parent; where lines are counted, the child's count as well. */
+static _Noreturn void leave(int status)
+{
+#ifdef IS_COVERAGE
+    __gcov_dump();
+#endif
+    _exit(status);
+}
 
 /* Never returns: what the parent has opened and buffered is not the child's to close. */
 static void be_child(int (*work)(void *user, is_error *error), void *user, pid_t parent, int to)
@@ -24,7 +37,7 @@ static void be_child(int (*work)(void *user, is_error *error), void *user, pid_t
     const struct rlimit none = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &none);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
-        _exit(1);
+        leave(1);
     static answer result; /* zeros, also what the texts leave free */
     result.status = work(user, &result.error);
     const char *next = (const char *)&result;
@@ -32,11 +45,11 @@ static void be_child(int (*work)(void *user, is_error *error), void *user, pid_t
     while (left > 0) {
         const ssize_t put = write(to, next, left);
         if (put < 0 && errno != EINTR)
-            _exit(1);
+            leave(1);
         next += put > 0 ? put : 0;
         left -= put > 0 ? (size_t)put : 0;
     }
-    _exit(0);
+    leave(0);
 }
 
 /* Reads all that comes, at most `size` bytes. */
