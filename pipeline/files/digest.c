@@ -4,6 +4,7 @@
 
 #include <openssl/evp.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct is_digest {
     EVP_MD_CTX *state;
@@ -47,6 +48,24 @@ void is_digest_add(is_digest *digest, const void *bytes, size_t size)
 {
     if (!digest->broken)
         digest->broken = EVP_DigestUpdate(digest->state, bytes, size) != 1;
+}
+
+void is_digest_add_number(is_digest *digest, double value)
+{
+    value += 0.0;
+    uint64_t bits;
+    unsigned char bytes[8];
+    memcpy(&bits, &value, sizeof bits);
+    for (int i = 0; i < 8; ++i)
+        bytes[i] = (unsigned char)(bits >> (8 * i));
+    is_digest_add(digest, bytes, sizeof bytes);
+}
+
+void is_digest_add_numbers(is_digest *digest, const double *values, size_t count)
+{
+    is_digest_add_number(digest, (double)count);
+    for (size_t i = 0; i < count; ++i)
+        is_digest_add_number(digest, values[i]);
 }
 
 void is_digest_text(const is_digest *digest, char text[IS_DIGEST_TEXT])

@@ -17,6 +17,10 @@ void is_digest_destroy(is_digest *digest);
 void is_digest_reset(is_digest *digest);
 /* Adds `size` bytes; any number of calls, the cuts between them do not matter. */
 void is_digest_add(is_digest *digest, const void *bytes, size_t size);
+/* Adds a number as eight little-endian bytes; -0 counts as 0. */
+void is_digest_add_number(is_digest *digest, double value);
+/* Adds how many there are, then each. */
+void is_digest_add_numbers(is_digest *digest, const double *values, size_t count);
 /* Writes the digest of all bytes added since the start as text; more bytes may follow later. The
  * text is empty if there was no memory for it. */
 void is_digest_text(const is_digest *digest, char text[IS_DIGEST_TEXT]);

@@ -86,46 +86,27 @@ void is_detection_destroy(is_detection *detection)
 
 /* ---- digest ---------------------------------------------------------------------------------- */
 
-/* As those of the models: little-endian bytes, -0 counts as 0. */
-static void add_number(is_digest *digest, double value)
-{
-    value += 0.0;
-    uint64_t bits;
-    unsigned char bytes[8];
-    memcpy(&bits, &value, sizeof bits);
-    for (int i = 0; i < 8; ++i)
-        bytes[i] = (unsigned char)(bits >> (8 * i));
-    is_digest_add(digest, bytes, sizeof bytes);
-}
-
-static void add_numbers(is_digest *digest, const double *values, size_t count)
-{
-    add_number(digest, (double)count);
-    for (size_t i = 0; i < count; ++i)
-        add_number(digest, values[i]);
-}
-
 void is_detection_digest(is_digest *digest, const ice_detector *detector, const ice_light *light)
 {
     const ice_angular *angular = &detector->angular;
     const double scalars[] = {angular->maximum, angular->has_edge, angular->edge,
                               light->flat_acceptance};
     bool has_cables = false;
-    add_numbers(digest, scalars, sizeof scalars / sizeof *scalars);
-    add_numbers(digest, angular->coefficients, angular->count);
+    is_digest_add_numbers(digest, scalars, sizeof scalars / sizeof *scalars);
+    is_digest_add_numbers(digest, angular->coefficients, angular->count);
     for (size_t i = 0; i < detector->module_count; ++i) {
         const ice_module *module = &detector->modules[i];
         const double numbers[] = {module->acceptance,    module->is_off,  module->has_cable,
                                   module->cable_azimuth, module->back[0], module->back[1],
                                   module->back[2]};
-        add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
+        is_digest_add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
         has_cables |= module->has_cable;
     }
     /* How thick no cable is makes no difference. */
     if (has_cables) {
         const double numbers[] = {detector->cable_radius, detector->cable_length};
-        add_numbers(digest, numbers, 2);
+        is_digest_add_numbers(digest, numbers, 2);
     }
     for (size_t k = 0; k < ICE_ACCEPTANCES; ++k)
-        add_numbers(digest, light->acceptances[k], light->bias_count);
+        is_digest_add_numbers(digest, light->acceptances[k], light->bias_count);
 }

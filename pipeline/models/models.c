@@ -11,30 +11,11 @@
 
 /* ---- digests --------------------------------------------------------------------------------- */
 
-/* A number as eight little-endian bytes; -0 counts as 0. */
-static void add_number(is_digest *digest, double value)
-{
-    value += 0.0;
-    uint64_t bits;
-    unsigned char bytes[8];
-    memcpy(&bits, &value, sizeof bits);
-    for (int i = 0; i < 8; ++i)
-        bytes[i] = (unsigned char)(bits >> (8 * i));
-    is_digest_add(digest, bytes, sizeof bytes);
-}
-
-static void add_numbers(is_digest *digest, const double *values, size_t count)
-{
-    add_number(digest, (double)count);
-    for (size_t i = 0; i < count; ++i)
-        add_number(digest, values[i]);
-}
-
 /* A tag, so that numbers of one feature are not taken for those of another. */
 static void add_feature(is_digest *digest, unsigned feature, const double *values, size_t count)
 {
-    add_number(digest, feature);
-    add_numbers(digest, values, count);
+    is_digest_add_number(digest, feature);
+    is_digest_add_numbers(digest, values, count);
 }
 
 static void add_tilt(is_digest *digest, const ice_tilt *tilt)
@@ -49,10 +30,10 @@ static void add_tilt(is_digest *digest, const ice_tilt *tilt)
         const ice_tilt_axis *axis = &tilt->axes[i];
         const double numbers[] = {axis->azimuth, axis->first, axis->step, (double)axis->count,
                                   (double)axis->cut};
-        add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
+        is_digest_add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
     }
-    add_numbers(digest, tilt->stations, tilt->station_count);
-    add_numbers(digest, tilt->shifts, tilt->depth_count * supports);
+    is_digest_add_numbers(digest, tilt->stations, tilt->station_count);
+    is_digest_add_numbers(digest, tilt->shifts, tilt->depth_count * supports);
 }
 
 static void add_spectral(is_digest *digest, const ice_medium *medium)
@@ -62,7 +43,7 @@ static void add_spectral(is_digest *digest, const ice_medium *medium)
     for (int i = 0; i < ROWS; ++i) {
         const ice_spectral_optics *at = &medium->spectral[i];
         const double numbers[] = {at->phase_index, at->group_index, at->scattering, at->absorption};
-        add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
+        is_digest_add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
     }
 }
 
@@ -82,17 +63,17 @@ static void add_features(is_digest *digest, const ice_medium *medium)
     if (features & flowing)
         add_feature(digest, features & flowing, &medium->flow_azimuth, 1);
     if (features & IS_ICE_ABSORPTION_ANISOTROPY)
-        add_numbers(digest, absorption, 4);
+        is_digest_add_numbers(digest, absorption, 4);
     if (features & IS_ICE_BIREFRINGENCE) {
-        add_numbers(digest, b->along, 4);
-        add_numbers(digest, b->across, 4);
-        add_numbers(digest, b->mean, 4);
+        is_digest_add_numbers(digest, b->along, 4);
+        is_digest_add_numbers(digest, b->across, 4);
+        is_digest_add_numbers(digest, b->mean, 4);
     }
     for (size_t i = 0; i < medium->layer_count && features & flowing; ++i) {
         const ice_layer *layer = &medium->layers[i];
         const double numbers[] = {layer->anisotropy_along, layer->anisotropy_across,
                                   layer->birefringence, layer->birefringence_mean};
-        add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
+        is_digest_add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
     }
     if (features & IS_ICE_SPECTRAL)
         add_spectral(digest, medium);
@@ -110,13 +91,13 @@ static void add_medium(is_digest *digest, const ice_medium *medium)
         medium->kappa,        medium->absorption_a,       medium->absorption_b,
         medium->mean_cosine,  medium->liu_fraction,       medium->absorb_above,
         medium->absorb_below, (double)medium->layer_count};
-    add_numbers(digest, scalars, sizeof scalars / sizeof *scalars);
+    is_digest_add_numbers(digest, scalars, sizeof scalars / sizeof *scalars);
     for (size_t i = 0; i < medium->layer_count; ++i) {
         const ice_layer *layer = &medium->layers[i];
-        add_number(digest, layer->effective_scattering);
-        add_number(digest, layer->bubbles);
-        add_number(digest, layer->dust_absorption);
-        add_number(digest, layer->delta_tau);
+        is_digest_add_number(digest, layer->effective_scattering);
+        is_digest_add_number(digest, layer->bubbles);
+        is_digest_add_number(digest, layer->dust_absorption);
+        is_digest_add_number(digest, layer->delta_tau);
     }
     add_features(digest, medium);
 }
@@ -125,23 +106,23 @@ static void add_detector(is_digest *digest, const ice_detector *detector)
 {
     const double scalars[] = {detector->radius, detector->oversize, detector->keep_hit_photons,
                               (double)detector->module_count};
-    add_numbers(digest, scalars, sizeof scalars / sizeof *scalars);
+    is_digest_add_numbers(digest, scalars, sizeof scalars / sizeof *scalars);
     for (size_t i = 0; i < detector->module_count; ++i) {
         const ice_module *module = &detector->modules[i];
         const double numbers[] = {module->string, module->module,  module->x,         module->y,
                                   module->z,      module->absorbs, module->efficiency};
-        add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
+        is_digest_add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
     }
 }
 
 static void add_light(is_digest *digest, const ice_light *light)
 {
-    add_numbers(digest, light->bias_wavelength, light->bias_count);
-    add_numbers(digest, light->bias, light->bias_count);
-    add_number(digest, (double)light->count);
+    is_digest_add_numbers(digest, light->bias_wavelength, light->bias_count);
+    is_digest_add_numbers(digest, light->bias, light->bias_count);
+    is_digest_add_number(digest, (double)light->count);
     for (size_t i = 0; i < light->count; ++i) {
-        add_numbers(digest, light->spectra[i].wavelength, light->spectra[i].count);
-        add_numbers(digest, light->spectra[i].density, light->spectra[i].count);
+        is_digest_add_numbers(digest, light->spectra[i].wavelength, light->spectra[i].count);
+        is_digest_add_numbers(digest, light->spectra[i].density, light->spectra[i].count);
     }
 }
 
