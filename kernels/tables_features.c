@@ -51,12 +51,6 @@ static double shift_at(const ice_tilt *tilt, size_t row, size_t line, size_t nod
     return tilt->shifts[(row * v + line) * u + node];
 }
 
-static bool exists(const ice_tilt *tilt, size_t i, size_t j)
-{
-    return i < tilt->axes[0].count && j < tilt->axes[1].count && i < j + tilt->axes[0].cut &&
-           j < i + tilt->axes[1].cut;
-}
-
 /* Change of a map's shift per metre in any horizontal direction, at most, in the triangle of three
  * nodes: from the differences along the axes. */
 static double map_slope(const ice_tilt *tilt, double along_u, double along_v)
@@ -79,15 +73,15 @@ static double horizontal_slope(const ice_tilt *tilt)
         }
         for (size_t j = 0; j + 1 < tilt->axes[1].count; ++j)
             for (size_t i = 0; i + 1 < tilt->axes[0].count; ++i) {
-                if (!exists(tilt, i, j) || !exists(tilt, i + 1, j + 1))
+                if (!ice_tilt_has_node(tilt, i, j) || !ice_tilt_has_node(tilt, i + 1, j + 1))
                     continue;
                 const double near = shift_at(tilt, row, j, i),
                              far = shift_at(tilt, row, j + 1, i + 1);
-                if (exists(tilt, i + 1, j)) {
+                if (ice_tilt_has_node(tilt, i + 1, j)) {
                     const double side = shift_at(tilt, row, j, i + 1);
                     most = fmax(most, map_slope(tilt, side - near, far - side));
                 }
-                if (exists(tilt, i, j + 1)) {
+                if (ice_tilt_has_node(tilt, i, j + 1)) {
                     const double side = shift_at(tilt, row, j + 1, i);
                     most = fmax(most, map_slope(tilt, far - side, side - near));
                 }

@@ -64,6 +64,13 @@ typedef struct ice_tilt {
     double *shifts;
 } ice_tilt;
 
+/* Whether a map has a node (i, j). */
+static inline bool ice_tilt_has_node(const ice_tilt *tilt, size_t i, size_t j)
+{
+    return i < tilt->axes[0].count && j < tilt->axes[1].count && i < j + tilt->axes[0].cut &&
+           j < i + tilt->axes[1].cut;
+}
+
 /* Deflection of light by birefringent crystals (6.4): a, b, c, d of each function. All 0: none. */
 typedef struct ice_birefringence {
     double along[4];  /* sx: rms towards the flow axis, rad/sqrt(m) */

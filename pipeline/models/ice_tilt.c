@@ -18,17 +18,12 @@ enum {
 
 static const double radians = M_PI / 180;
 
-bool is_tilt_node_exists(const ice_tilt *tilt, size_t i, size_t j)
-{
-    return i < j + tilt->axes[0].cut && j < i + tilt->axes[1].cut;
-}
-
 size_t is_tilt_node_count(const ice_tilt *tilt)
 {
     size_t count = 0;
     for (size_t j = 0; j < tilt->axes[1].count; ++j)
         for (size_t i = 0; i < tilt->axes[0].count; ++i)
-            count += is_tilt_node_exists(tilt, i, j);
+            count += ice_tilt_has_node(tilt, i, j);
     return count;
 }
 
@@ -152,7 +147,7 @@ static int read_shifts(const is_text *text, const char *columns, const char *sup
     for (size_t i = 0; i < table.rows && status == IS_OK; ++i) {
         const double *next = is_number_row(&table, i) + 1;
         for (size_t k = 0; k < length; ++k)
-            if (tilt->kind == ICE_TILT_LINE || is_tilt_node_exists(tilt, k % width, k / width))
+            if (tilt->kind == ICE_TILT_LINE || ice_tilt_has_node(tilt, k % width, k / width))
                 tilt->shifts[i * length + k] = *next++;
     }
     is_number_table_free(&table);

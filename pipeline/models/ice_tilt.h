@@ -23,8 +23,6 @@ int is_ppc_tilt_map_read(const is_text *axes, const is_text *shifts, ice_tilt *o
  * line of positions, rad. */
 int is_csv_tilt_read(const is_text *text, double azimuth, ice_tilt *out, is_error *error);
 
-/* Whether there is a node (i, j) in the map. */
-bool is_tilt_node_exists(const ice_tilt *tilt, size_t i, size_t j);
 /* How many nodes the map has. */
 size_t is_tilt_node_count(const ice_tilt *tilt);
 /* The least and the largest shift in the table, m; 0 and 0 without one. */

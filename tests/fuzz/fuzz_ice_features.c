@@ -47,8 +47,8 @@ static void check_tilt(int status, ice_tilt *tilt)
             require(axis->step > 0 && axis->cut >= 2 && axis->cut < axis->count);
         }
         /* The first and the last node of each axis exist. */
-        require(is_tilt_node_exists(tilt, 0, 0));
-        require(is_tilt_node_exists(tilt, tilt->axes[0].count - 1, tilt->axes[1].count - 1));
+        require(ice_tilt_has_node(tilt, 0, 0));
+        require(ice_tilt_has_node(tilt, tilt->axes[0].count - 1, tilt->axes[1].count - 1));
     }
     is_tilt_free(tilt);
 }

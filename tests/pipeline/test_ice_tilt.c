@@ -107,7 +107,7 @@ START_TEST(real_map)
         for (size_t j = 0; j < 10; ++j)
             for (size_t i = 0; i < 11; ++i) {
                 bool exists = i < j + 6 && j < i + 5;
-                ck_assert(is_tilt_node_exists(tilt, i, j) == exists);
+                ck_assert(ice_tilt_has_node(tilt, i, j) == exists);
                 ck_assert_double_eq(tilt->shifts[(row * 10 + j) * 11 + i],
                                     exists ? numbers[next++] : 0);
             }
