@@ -1,11 +1,11 @@
 /* Lists of particles: the names of physics.md 10.6, the three formats, and everything that can be
  * wrong with them. */
 #include "pipeline/particles/particle_source.h"
+#include "tests/support/scratch_files.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FRAME_BEGIN "V 2000.1.2\nTBEGIN ? ? ?\n"
 #define FRAME_END   "TEND ? ? ?\nEND\n"
@@ -229,10 +229,10 @@ END_TEST
 START_TEST(long_file)
 {
     enum { EVENTS = 20000 };
-    char path[] = "/tmp/icestream-particles-XXXXXX";
-    int descriptor = mkstemp(path);
-    ck_assert_int_ge(descriptor, 0);
-    FILE *file = fdopen(descriptor, "w");
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    FILE *file = fopen(scratch_path(&place, "long.f2k", path), "w");
+    ck_assert_ptr_nonnull(file);
     fputs(FRAME_BEGIN, file);
     for (int i = 0; i < EVENTS; ++i)
         fprintf(file, "EM %d 1 1970 0 0 0\nTR 1 0 mu %d.25 0 0 90 0 100 1 0\nEE\n", i, i % 1000);
@@ -240,7 +240,7 @@ START_TEST(long_file)
     fclose(file);
     is_error error = {0};
     is_config *config = NULL;
-    char set[128];
+    char set[SCRATCH_PATH + 32];
     snprintf(set, sizeof set, "particles.file=%s", path);
     const char *const sets[] = {set, "particles.format=f2k"};
     ck_assert_int_eq(is_config_load_text("r", "", 0, sets, 2, &config, &error), IS_OK);
@@ -255,7 +255,7 @@ START_TEST(long_file)
     ck_assert(!take(source, &p));
     is_particle_source_destroy(source);
     is_config_destroy(config);
-    unlink(path);
+    scratch_remove(&place);
 }
 END_TEST
 
