@@ -1,8 +1,8 @@
 /* The configuration of a run, as read from YAML: every key, its default and its range.
  *
- * The table that drives reading, checking and printing is in config.c; this is what the rest of
- * the program sees. Strings are owned by the configuration; paths are already resolved against the
- * folder of the file that names them ("-" stays "-"). NULL: not given.
+ * The table that drives reading, checking and printing is in config_keys.c; this is what the
+ * rest of the program sees. Strings are owned by the configuration; paths are already resolved
+ * against the folder of the file that names them ("-" stays "-"). NULL: not given.
  *
  * Reading does not look whether files exist: that is for those who open them, and
  * is_config_place() tells them where the user wrote the name.
@@ -81,7 +81,7 @@ typedef struct is_spectrum_config {
     char *file;  /* text: wavelength (nm) and density in columns */
 } is_spectrum_config;
 
-/* Where the values came from; known to config.c only. */
+/* Where the values came from; config_keys.h, private to configurations. */
 typedef struct is_config_origin is_config_origin;
 
 struct is_config {

@@ -1,4 +1,4 @@
-/* Keys of run files that need code of their own. Private to config.c. */
+/* Keys of run files that need code of their own. Private to config_keys.c. */
 #ifndef IS_CONFIG_FIELDS_H
 #define IS_CONFIG_FIELDS_H
 

@@ -2,7 +2,7 @@
  *
  * One row per key says where the value goes, what it may be and what it is when nobody gives it.
  * The same table drives the reader, `--set`, the printer and the documentation, so they cannot
- * disagree. Used for run files (config.c) and for ice files.
+ * disagree. Used for run files (config_keys.c) and for ice files.
  *
  * The target starts as zeros. Texts and lists in it are allocated and belong to it;
  * is_schema_clear() frees them. Reading a field replaces (and frees) what it had before.

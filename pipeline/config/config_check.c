@@ -1,0 +1,244 @@
+/* Keys of a run file that are valid alone and do not fit together: contradictions, and keys that
+ * would be ignored without a word. */
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "pipeline/config/config_fields.h"
+#include "pipeline/config/config_keys.h"
+
+/* Like is_yaml_error, at the place where `key` was given, about how it fits with `other`. Silent
+ * where one of the two has no valid value: that would be a contradiction that nobody wrote. */
+static int contradiction(const is_config *config, const char *key, const char *other,
+                         is_error *error, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+static int contradiction(const is_config *config, const char *key, const char *other,
+                         is_error *error, const char *format, ...)
+{
+    size_t i = is_schema_find(key, is_config_keys, is_config_key_count);
+    const bool *refused = config->origin->refused;
+    if (refused[i] || refused[is_schema_find(other, is_config_keys, is_config_key_count)])
+        return IS_OK;
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    const is_yaml_node *node = config->origin->given[i];
+    if (node)
+        return is_yaml_error(error, node, "%s: %s", key, message);
+    is_error_add(error, IS_E_CONFIG, "default: error: %s: %s", key, message);
+    return IS_E_CONFIG;
+}
+
+static int check_source(const is_config *config, is_error *error)
+{
+    size_t inputs = 0;
+    for (size_t i = 0; i < config->source.count; ++i)
+        inputs += strcmp(config->source.files[i], "-") == 0;
+    if (inputs > 1)
+        return contradiction(config, "source.files", "source.files", error,
+                             "found \"-\" %zu times, standard input can be read only once", inputs);
+    return IS_OK;
+}
+
+/* Keys of a source that is not there. */
+static int check_source_keys(const is_config *config, is_error *error)
+{
+    const struct {
+        const char *key;
+        bool used;
+    } claimed_only[] = {
+        {"source.pattern", strcmp(config->source.pattern, "*.steps.npy") != 0},
+        {"source.watch", config->source.watch},
+        {"source.after", config->source.after != IS_AFTER_KEEP},
+        {"source.spool", config->source.spool != NULL},
+        {"source.worker", config->source.worker != NULL},
+    };
+    const struct {
+        const char *key;
+        bool used;
+    } clients_only[] = {
+        {"source.token", config->source.token != NULL},
+        {"source.clients", config->source.clients != 16},
+        {"source.message_limit", config->source.message_limit != 1000000000},
+    };
+    int status = IS_OK;
+    for (size_t i = 0; i < sizeof claimed_only / sizeof *claimed_only; ++i)
+        if (claimed_only[i].used && !config->source.directory)
+            status = contradiction(config, claimed_only[i].key, "source.files", error,
+                                   "is for source.directory, which is not given");
+    for (size_t i = 0; i < sizeof clients_only / sizeof *clients_only; ++i)
+        if (clients_only[i].used && !config->source.listen)
+            status = contradiction(config, clients_only[i].key, "source.listen", error,
+                                   "is for source.listen, which is not given");
+    return status;
+}
+
+static int check_sink(const is_config *config, is_error *error)
+{
+    if (config->sink.hits > IS_CONTENT_PHOTONS && strcmp(config->stages.detect, "none") == 0)
+        return contradiction(config, "sink.hits", "stages.detect", error,
+                             "'%s' needs stages.detect: pe, and it is none",
+                             is_config_choice("sink.hits", config->sink.hits));
+    if (config->sink.rotate != 0 && strcmp(config->sink.directory, "-") == 0)
+        return contradiction(config, "sink.rotate", "sink.directory", error,
+                             "is for files, and sink.directory is \"-\"");
+    return IS_OK;
+}
+
+static int check_models(const is_config *config, is_error *error)
+{
+    int status = IS_OK;
+    if (config->ice.absorb_above <= config->ice.absorb_below)
+        status = contradiction(config, "ice.absorb_above", "ice.absorb_below", error,
+                               "found %g m, expected it above ice.absorb_below, %g m",
+                               config->ice.absorb_above, config->ice.absorb_below);
+    const is_subtraction subtraction = config->ice.subtraction;
+    if (!config->ice.tilt && config->ice.tilt_origin != 0)
+        status = contradiction(config, "ice.tilt_origin", "ice.tilt", error,
+                               "is for a tilt, and ice.tilt is false");
+    if (!config->ice.tilt && config->ice.tilt_clamp)
+        status = contradiction(config, "ice.tilt_outside", "ice.tilt", error,
+                               "is for a tilt, and ice.tilt is false");
+    if (!config->ice.birefringence &&
+        (subtraction == IS_SUBTRACTION_CONSTANT || subtraction == IS_SUBTRACTION_SCALED))
+        status = contradiction(config, "ice.birefringence_subtraction", "ice.birefringence", error,
+                               "found %s, and ice.birefringence is false: nothing is subtracted",
+                               is_config_choice("ice.birefringence_subtraction", subtraction));
+    if (config->detector.angular_count > 0 &&
+        strcmp(config->detector.angular_acceptance, "auto") != 0)
+        status =
+            contradiction(config, "detector.angular_polynomial", "detector.angular_acceptance",
+                          error, "stands instead of detector.angular_acceptance, which is given");
+    if (config->detector.jitter && !config->detector.layout)
+        status = contradiction(config, "detector.jitter", "detector.file", error,
+                               "is for layout: hex86, and detector.file is given");
+    if (config->detector.dense && !config->detector.layout)
+        status = contradiction(config, "detector.dense", "detector.file", error,
+                               "is for layout: hex86, and detector.file is given");
+    return status;
+}
+
+const char *is_config_gpu_key(const is_config *config, size_t k)
+{
+    const struct {
+        const char *path;
+        bool used;
+    } keys[] = {
+        {"device.index", config->device.index_count != 1 || config->device.index[0] != 0},
+        {"device.math", config->device.math == IS_MATH_FAST},
+        {"device.memory_limit", config->device.memory_limit != 0},
+        {"device.watchdog", config->device.watchdog != 30},
+        {"graph.lanes", config->graph.lanes != 0},
+        {"graph.block", config->graph.block != 0},
+        {"graph.refill", config->graph.refill != 0},
+        {"graph.hits", config->graph.hits != 0},
+        {"graph.compact.sort", config->graph.compact.sort != IS_SORT_NONE},
+        {"graph.compact.when", config->graph.compact.when != IS_COMPACT_TAIL},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
+        if (keys[i].used && k-- == 0)
+            return keys[i].path;
+    return NULL;
+}
+
+/* What only a GPU has, where the CPU is asked for. Where the backend is auto, who finds out that
+ * there is no GPU says the same. */
+static int check_graph(const is_config *config, is_error *error)
+{
+    int status = IS_OK;
+    /* The CPU has no fast maths, and nobody shall get hits of both without having asked for it. */
+    if (config->device.backend == IS_BACKEND_CUDA_CPU && config->device.math != IS_MATH_PORTABLE)
+        status = contradiction(config, "device.backend", "device.math", error,
+                               "cuda+cpu needs device.math: portable, with which both compute the "
+                               "same hits; found %s",
+                               is_config_choice("device.math", config->device.math));
+    if (config->device.backend != IS_BACKEND_CPU)
+        return status;
+    if (!is_schedule_on_cpu(config->graph.schedule))
+        status = contradiction(config, "graph.schedule", "device.backend", error,
+                               "'%s' needs a GPU, and device.backend is cpu",
+                               is_schedule_name(config->graph.schedule));
+    if (config->device.fallback != IS_FALLBACK_NONE)
+        status = contradiction(config, "device.fallback", "device.backend", error,
+                               "is for a GPU, and device.backend is cpu");
+    const char *key;
+    for (size_t k = 0; (key = is_config_gpu_key(config, k)) != NULL; ++k)
+        status = contradiction(config, key, "device.backend", error,
+                               "this value is for a GPU, and device.backend is cpu");
+    return status;
+}
+
+/* A key that would be ignored without a word is one that its writer has misunderstood. */
+static int check_workload(const is_config *config, is_error *error)
+{
+    bool is_point = config->workload.kind == IS_WORKLOAD_POINT;
+    const double *position = config->workload.position;
+    const struct {
+        const char *key;
+        bool used;
+    } point_only[] = {
+        {"workload.position", position[0] != 0 || position[1] != 0 || position[2] != 0},
+        {"workload.time", config->workload.time != 0},
+        {"workload.direction", !config->workload.isotropic},
+        {"workload.surface_radius", config->workload.surface_radius != 0},
+        {"workload.spectrum", config->workload.spectrum != 0},
+    };
+    int status = IS_OK;
+    for (size_t i = 0; i < sizeof point_only / sizeof *point_only && !is_point; ++i)
+        if (point_only[i].used)
+            status = contradiction(config, point_only[i].key, "workload.kind", error,
+                                   "is for workload.kind: point, and the kind is %s",
+                                   is_config_choice("workload.kind", config->workload.kind));
+    if (is_point && config->workload.surface_radius != 0 && !config->workload.isotropic)
+        status = contradiction(config, "workload.surface_radius", "workload.direction", error,
+                               "is for isotropic light, and workload.direction is a vector");
+    size_t end = IS_CONFIG_FIRST_SPECTRUM + config->light.spectrum_count;
+    if (config->workload.spectrum >= end)
+        status = contradiction(config, "workload.spectrum", "light.spectra", error,
+                               "found %u, expected at most %zu: light.spectra has %zu entries, "
+                               "numbered from %d",
+                               config->workload.spectrum, end - 1, config->light.spectrum_count,
+                               IS_CONFIG_FIRST_SPECTRUM);
+    return status;
+}
+
+static int check_particles(const is_config *config, is_error *error)
+{
+    const struct {
+        const char *key;
+        bool used;
+    } keys[] = {
+        {"particles.format", config->particles.format != IS_PARTICLES_AUTO},
+        {"particles.events", config->particles.events != IS_EVENTS_FILE},
+        {"particles.losses", config->particles.losses},
+        {"particles.stopping", config->particles.stopping},
+    };
+    int status = IS_OK;
+    if (config->particles.file && config->particles.count > 0)
+        return contradiction(config, "particles.file", "particles.list", error,
+                             "stands instead of particles.list, which is given");
+    if (config->particles.file || config->particles.count > 0)
+        return IS_OK;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
+        if (keys[i].used)
+            status = contradiction(config, keys[i].key, "particles.file", error,
+                                   "is for particles.file or particles.list, of which none is "
+                                   "given");
+    return status;
+}
+
+int is_config_check(const is_config *config, is_error *error)
+{
+    int (*const checks[])(const is_config *, is_error *) = {
+        check_source, check_source_keys, check_sink,     check_models,
+        check_graph,  check_workload,    check_particles};
+    int status = IS_OK;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
+        int result = checks[i](config, error);
+        status = status ? status : result;
+    }
+    return status;
+}
