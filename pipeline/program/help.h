@@ -1,0 +1,11 @@
+/* What --help prints. Private to the program. */
+#ifndef IS_PROGRAM_HELP_H
+#define IS_PROGRAM_HELP_H
+
+#include "pipeline/program/commands.h"
+
+/* Both write to standard output. */
+void print_help(void);
+void print_command_help(const program_command *command);
+
+#endif

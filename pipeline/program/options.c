@@ -1,0 +1,76 @@
+/* What options are called, and their values as numbers and configurations. */
+#include "pipeline/program/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+const option_description option_table[OPTION_COUNT] = {
+#define X(name, text, letter, value, help) {text, letter, value, help},
+    OPTION_LIST(X)
+#undef X
+};
+
+int usage_fault(is_error *error, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vsnprintf(error->text, sizeof error->text, format, values);
+    va_end(values);
+    return error->status = IS_E_USAGE;
+}
+
+int take_whole(const arguments *given, option_name option, long low, long high, long *out,
+               is_error *error)
+{
+    const char *text = given->values[option];
+    if (!given->given[option]) {
+        return IS_OK;
+    }
+    char *end = NULL;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || value < low || value > high) {
+        return usage_fault(error, "--%s: found '%.64s', expected a whole number %ld .. %ld",
+                           option_table[option].text, text, low, high);
+    }
+    *out = value;
+    return IS_OK;
+}
+
+int take_real(option_name option, const char *text, char terminator, const char *expected,
+              const char **end, double *out, is_error *error)
+{
+    char *after = NULL;
+    errno = 0;
+    *out = strtod(text, &after);
+    *end = after;
+    if (after == text || *after != terminator || errno != 0 || !isfinite(*out)) {
+        return usage_fault(error, "--%s: found '%.64s', expected %s", option_table[option].text,
+                           text, expected);
+    }
+    return IS_OK;
+}
+
+int take_table(const arguments *given, bool *markdown, is_error *error)
+{
+    *markdown = given->given[OPTION_TABLE];
+    if (*markdown && strcmp(given->values[OPTION_TABLE], "md") != 0) {
+        return usage_fault(error, "--table: found '%.64s', expected md",
+                           given->values[OPTION_TABLE]);
+    }
+    return IS_OK;
+}
+
+int load_config(const arguments *given, const char *path, is_config **out, is_error *error)
+{
+    return is_config_load(path, given->sets, given->set_count, out, error);
+}
+
+int load_first_config(const arguments *given, is_config **out, is_error *error)
+{
+    return load_config(given, given->positional_count > 0 ? given->positional[0] : NULL, out,
+                       error);
+}
