@@ -1,7 +1,6 @@
-/* Tables of ice beyond flat layers: tilt, anisotropy, birefringence, hole ice. */
+/* Tables of ice beyond flat layers: optics by wavelength, anisotropy, birefringence, hole ice. */
 #include "kernels/tables_internal.h"
 #include "stages/birefringence.h"
-#include "stages/reach.h"
 
 #include <float.h>
 #include <math.h>
@@ -39,148 +38,6 @@ static int build_spectral(is_table_builder *builder, const ice_medium *medium)
         rows[i].group_index = (float)at->group_index;
     }
     builder->tables->features |= ICE_HAS_SPECTRAL_OPTICS;
-    return 0;
-}
-
-/* ---- tilt ------------------------------------------------------------------------------------ */
-
-static double shift_at(const ice_tilt *tilt, size_t row, size_t line, size_t node)
-{
-    const size_t u = tilt->kind == ICE_TILT_MAP ? tilt->axes[0].count : tilt->station_count;
-    const size_t v = tilt->kind == ICE_TILT_MAP ? tilt->axes[1].count : 1;
-    return tilt->shifts[(row * v + line) * u + node];
-}
-
-/* Change of a map's shift per metre in any horizontal direction, at most, in the triangle of three
- * nodes: from the differences along the axes. */
-static double map_slope(const ice_tilt *tilt, double along_u, double along_v)
-{
-    const ice_tilt_axis *u = &tilt->axes[0], *v = &tilt->axes[1];
-    const double cosine = cos(v->azimuth - u->azimuth), sine = sin(v->azimuth - u->azimuth);
-    const double a = along_u / u->step, b = along_v / v->step;
-    return sqrt(fmax(a * a + b * b - 2 * a * b * cosine, 0.0)) / fabs(sine);
-}
-
-static double horizontal_slope(const ice_tilt *tilt)
-{
-    double most = 0.0;
-    for (size_t row = 0; row < tilt->depth_count; ++row) {
-        if (tilt->kind == ICE_TILT_LINE) {
-            for (size_t k = 0; k + 1 < tilt->station_count; ++k)
-                most = fmax(most, fabs(shift_at(tilt, row, 0, k + 1) - shift_at(tilt, row, 0, k)) /
-                                      (tilt->stations[k + 1] - tilt->stations[k]));
-            continue;
-        }
-        for (size_t j = 0; j + 1 < tilt->axes[1].count; ++j)
-            for (size_t i = 0; i + 1 < tilt->axes[0].count; ++i) {
-                if (!ice_tilt_has_node(tilt, i, j) || !ice_tilt_has_node(tilt, i + 1, j + 1))
-                    continue;
-                const double near = shift_at(tilt, row, j, i),
-                             far = shift_at(tilt, row, j + 1, i + 1);
-                if (ice_tilt_has_node(tilt, i + 1, j)) {
-                    const double side = shift_at(tilt, row, j, i + 1);
-                    most = fmax(most, map_slope(tilt, side - near, far - side));
-                }
-                if (ice_tilt_has_node(tilt, i, j + 1)) {
-                    const double side = shift_at(tilt, row, j + 1, i);
-                    most = fmax(most, map_slope(tilt, far - side, side - near));
-                }
-            }
-    }
-    /* Outside a map shifts are those of its edge, which rays of neighbouring corners share out:
-     * less than twice as steep as along the edge. */
-    return tilt->kind == ICE_TILT_MAP ? 2.0 * most : most;
-}
-
-static double vertical_slope(const ice_tilt *tilt, size_t nodes)
-{
-    double most = 0.0;
-    for (size_t row = 0; row + 1 < tilt->depth_count; ++row)
-        for (size_t k = 0; k < nodes; ++k)
-            most = fmax(most,
-                        fabs(tilt->shifts[(row + 1) * nodes + k] - tilt->shifts[row * nodes + k]) /
-                            tilt->depth_step);
-    return most;
-}
-
-static size_t tilt_nodes(const ice_tilt *tilt)
-{
-    return tilt->kind == ICE_TILT_MAP ? tilt->axes[0].count * tilt->axes[1].count
-                                      : tilt->station_count;
-}
-
-/* Per metre of way the shift changes by so many metres at most, anywhere in the table. Far outside,
- * where both directions go on linearly, it may be more: there the layer that find_clearest adds to
- * the range has to do. */
-static double tilt_slope(const ice_tilt *tilt)
-{
-    if (tilt->kind == ICE_TILT_NONE)
-        return 0.0;
-    return hypot(horizontal_slope(tilt), vertical_slope(tilt, tilt_nodes(tilt)));
-}
-
-static void set_line_axis(ice_tilt_table *table, const ice_tilt *tilt)
-{
-    table->nodes_u = (int32_t)tilt->station_count;
-    table->nodes_v = 1;
-    table->ux = (float)cos(tilt->azimuth);
-    table->uy = (float)sin(tilt->azimuth);
-    table->u_of_zero = (float)-tilt->origin;
-}
-
-static void set_map_axes(ice_tilt_table *table, const ice_tilt *tilt)
-{
-    const ice_tilt_axis *u = &tilt->axes[0], *v = &tilt->axes[1];
-    const double determinant = sin(v->azimuth - u->azimuth);
-    table->nodes_u = (int32_t)u->count;
-    table->nodes_v = (int32_t)v->count;
-    table->ux = (float)(sin(v->azimuth) / (determinant * u->step));
-    table->uy = (float)(-cos(v->azimuth) / (determinant * u->step));
-    table->u_of_zero = (float)(-u->first / u->step);
-    table->vx = (float)(-sin(u->azimuth) / (determinant * v->step));
-    table->vy = (float)(cos(u->azimuth) / (determinant * v->step));
-    table->v_of_zero = (float)(-v->first / v->step);
-    table->cut_u = (float)(u->cut - 1);
-    table->cut_v = (float)(v->cut - 1);
-}
-
-static int build_tilt(is_table_builder *builder, const ice_tilt *tilt)
-{
-    ice_tilt_table *table = &builder->tables->tilt;
-    if (tilt->kind == ICE_TILT_NONE)
-        return 0;
-    const size_t nodes = tilt_nodes(tilt);
-    ice_tilt_node *shifts =
-        is_table_array(builder, &table->nodes, tilt->depth_count * nodes, sizeof *shifts);
-    if (!shifts)
-        return -1;
-    for (size_t row = 0; row < tilt->depth_count; ++row)
-        for (size_t k = 0; k < nodes; ++k) {
-            const double *here = &tilt->shifts[row * nodes + k];
-            shifts[row * nodes + k].shift = (float)here[0];
-            shifts[row * nodes + k].to_next =
-                row + 1 < tilt->depth_count ? (float)(here[nodes] - here[0]) : 0.0f;
-        }
-    table->depth_rows = (int32_t)tilt->depth_count;
-    table->clamp = tilt->clamp;
-    table->inverse_depth_step = (float)(1.0 / tilt->depth_step);
-    table->depth_of_zero = (float)((ICE_DETECTOR_DEPTH - tilt->first_depth) / tilt->depth_step);
-    if (tilt->kind == ICE_TILT_MAP) {
-        builder->tables->features |= ICE_HAS_TILT_MAP;
-        set_map_axes(table, tilt);
-        return 0;
-    }
-    builder->tables->features |= ICE_HAS_TILT_LINE;
-    set_line_axis(table, tilt);
-    ice_tilt_station *stations =
-        is_table_array(builder, &table->stations, tilt->station_count, sizeof *stations);
-    if (!stations)
-        return -1;
-    for (size_t k = 0; k < tilt->station_count; ++k) {
-        stations[k].place = (float)tilt->stations[k];
-        if (k + 1 < tilt->station_count)
-            stations[k].inverse_width = (float)(1.0 / (tilt->stations[k + 1] - tilt->stations[k]));
-    }
     return 0;
 }
 
@@ -375,17 +232,12 @@ static int build_holes(is_table_builder *builder, const ice_medium *medium,
     return 0;
 }
 
-double is_clear_range(const ice_medium *medium)
-{
-    return (double)ICE_CLEAR_RANGE * (1.0 + tilt_slope(&medium->tilt));
-}
-
 int is_build_feature_tables(is_table_builder *builder, const ice_medium *medium,
                             const ice_detector *detector)
 {
     builder->tables->flow_x = (float)cos(medium->flow_azimuth);
     builder->tables->flow_y = (float)sin(medium->flow_azimuth);
-    return build_spectral(builder, medium) || build_tilt(builder, &medium->tilt) ||
+    return build_spectral(builder, medium) || is_build_tilt_table(builder, &medium->tilt) ||
                    build_scattering_anisotropy(builder, medium) ||
                    build_absorption_anisotropy(builder, medium) ||
                    build_birefringence(builder, medium) || build_holes(builder, medium, detector)

@@ -26,7 +26,8 @@ void *is_table_array(is_table_builder *builder, void *pointer, size_t count, siz
  * r of molecular scattering. */
 ice_scatter_constants is_scatter_constants(double g, double f, double r);
 ice_sum is_split_sum(double value);
-/* Height among the layers that a photon may gain or lose within ICE_CLEAR_RANGE, m. */
+/* Height among the layers that a photon may gain or lose within ICE_CLEAR_RANGE, m, from where
+ * ice_is_clear_range_known() says so. */
 double is_clear_range(const ice_medium *medium);
 
 /* The parts. Return 0, or -1 with `why` filled. */
@@ -34,6 +35,7 @@ int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium);
 int is_build_light_tables(is_table_builder *builder, const ice_light *light);
 int is_build_feature_tables(is_table_builder *builder, const ice_medium *medium,
                             const ice_detector *detector);
+int is_build_tilt_table(is_table_builder *builder, const ice_tilt *tilt);
 int is_build_detector_tables(is_table_builder *builder, const ice_detector *detector);
 
 #endif

@@ -123,8 +123,8 @@ ICE_FN int32_t ice_fly(ice_variant propagate, const ice_tables *tables, ice_iden
 {
     const float clearance = ice_clearance(tables, photon->x, photon->y);
     const float height = ice_height(tables, photon->x, photon->y, photon->z);
-    if (tables->reach_cull &&
-        ice_out_of_reach(tables, clearance, photon->z, height, optics, photon->absorption))
+    if (tables->reach_cull && ice_out_of_reach(tables, clearance, photon->x, photon->y, photon->z,
+                                               height, optics, photon->absorption))
         return 0;
     const ice_block draw = ice_draw_of(tables, identity, ICE_BLOCK_BOUNCE + photon->scatters);
     const ice_direction n = {photon->dx, photon->dy, photon->dz};

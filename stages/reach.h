@@ -7,6 +7,7 @@
 #define ICE_REACH_H
 
 #include "stages/optics.h"
+#include "stages/tilt.h"
 
 /* The cell of the clearance map for (x, y). Outside the map it is the nearest cell of its border,
  * which is nearer to every module than (x, y) is. */
@@ -38,12 +39,26 @@ ICE_FN int32_t ice_may_collide(const ice_tables *tables, float clearance, float 
     return long_enough & not_below & not_above;
 }
 
+/* Whether the rows' clearest ice holds for a photon at (x, y, z): far outside a tilt's table, where
+ * the shift goes on linearly, layers may be as steep as they like, and it need not. */
+ICE_FN int32_t ice_is_clear_range_known(const ice_tables *tables, float x, float y, float z)
+{
+    const ice_tilt_table *tilt = &tables->tilt;
+    /* No branches, so that a loop over photons vectorises. */
+    const int32_t level = tables->features & (ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP) ? 0 : 1;
+    const int32_t endless = tables->features & ICE_HAS_TILT_LINE ? 0 : 1;
+    const float place = ice_tilt_place(tilt, x, y);
+    const int32_t in_depth = (z >= tilt->known_low ? 1 : 0) & (z <= tilt->known_high ? 1 : 0);
+    const int32_t across = (place >= tilt->known_from ? 1 : 0) & (place <= tilt->known_to ? 1 : 0);
+    return level | (in_depth & (across | endless));
+}
+
 /* Whether the absorption depth left is too small to carry the photon to any module, even straight
  * through the clearest ice: up to ICE_CLEAR_RANGE the clearest within that range, beyond it the
  * clearest of all. `height`: z among the layers (the rows' ranges allow for what tilt changes on
- * the way). */
-ICE_FN int32_t ice_out_of_reach(const ice_tables *tables, float clearance, float z, float height,
-                                ice_optics optics, float absorption)
+ * the way, where that is known). */
+ICE_FN int32_t ice_out_of_reach(const ice_tables *tables, float clearance, float x, float y,
+                                float z, float height, ice_optics optics, float absorption)
 {
     const float vertical = ice_max(ice_max(tables->low - z, z - tables->high), 0.0f);
     const float distance = ice_sqrt(fmaf(clearance, clearance, vertical * vertical));
@@ -58,7 +73,8 @@ ICE_FN int32_t ice_out_of_reach(const ice_tables *tables, float clearance, float
         near_cost = ice_min(near_cost, tables->hole.absorption);
         far_cost = ice_min(far_cost, tables->hole.absorption);
     }
-    const float near_distance = ice_min(distance, ICE_CLEAR_RANGE);
+    const float clear_range = ice_is_clear_range_known(tables, x, y, z) ? ICE_CLEAR_RANGE : 0.0f;
+    const float near_distance = ice_min(distance, clear_range);
     const float cost = fmaf(near_cost, near_distance, far_cost * (distance - near_distance));
     /* The margin covers the rounding of positions, costs and absorption over a photon's life. */
     return absorption < fmaf(cost, 0.999f, -1e-3f) ? 1 : 0;

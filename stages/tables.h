@@ -128,6 +128,9 @@ typedef struct ice_tilt_table {
     /* place along a line (m) or on a map (nodes): u = ux x + uy y + u_of_zero, v likewise */
     float ux, uy, u_of_zero, vx, vy, v_of_zero;
     float cut_u, cut_v; /* last node that exists in line 0 of each axis of a map */
+    /* Where it is known how steep the shift is, for the reach bound (stages/reach.h): places along
+     * a line, m; z, m. +-infinity: no end. */
+    float known_from, known_to, known_low, known_high;
 } ice_tilt_table;
 
 /* A symmetric matrix whose axes are the vertical and two horizontal ones. */

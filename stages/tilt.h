@@ -33,10 +33,16 @@ ICE_FN float ice_tilt_at(const ice_tilt_node *row, int32_t node, float fraction)
     return fmaf(fraction, row[node].to_next, row[node].shift);
 }
 
+/* Along the first axis. */
+ICE_FN float ice_tilt_place(const ice_tilt_table *tilt, float x, float y)
+{
+    return fmaf(x, tilt->ux, fmaf(y, tilt->uy, tilt->u_of_zero));
+}
+
 /* Supports along one horizontal axis. */
 ICE_FN float ice_shift_on_line(const ice_tilt_table *tilt, float x, float y, float z)
 {
-    const float place = fmaf(x, tilt->ux, fmaf(y, tilt->uy, tilt->u_of_zero));
+    const float place = ice_tilt_place(tilt, x, y);
     int32_t station = 0;
     for (int32_t i = 1; i < tilt->nodes_u - 1; ++i)
         station += place >= tilt->stations[i].place ? 1 : 0;
@@ -98,7 +104,7 @@ ICE_FN ice_map_place ice_map_onto(const ice_tilt_table *tilt, ice_map_place at)
 /* Supports on a hexagon of an oblique grid; linear on triangles. */
 ICE_FN float ice_shift_on_map(const ice_tilt_table *tilt, float x, float y, float z)
 {
-    const ice_map_place place = {fmaf(x, tilt->ux, fmaf(y, tilt->uy, tilt->u_of_zero)),
+    const ice_map_place place = {ice_tilt_place(tilt, x, y),
                                  fmaf(x, tilt->vx, fmaf(y, tilt->vy, tilt->v_of_zero))};
     const ice_map_place at = ice_map_onto(tilt, place);
     const int32_t i = ice_cell(at.u, tilt->nodes_u - 2), j = ice_cell(at.v, tilt->nodes_v - 2);

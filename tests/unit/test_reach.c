@@ -119,11 +119,11 @@ START_TEST(out_of_reach_only_what_is)
                                 from[2] + share * (to[2] - from[2])};
         const float enough = (float)(1.01 * least_cost(&world, optics, from, edge));
         const float clearance = ice_clearance(tables, (float)from[0], (float)from[1]);
-        const float z = (float)from[2];
-        ck_assert_msg(!ice_out_of_reach(tables, clearance, z, z, optics, enough),
+        const float x = (float)from[0], y = (float)from[1], z = (float)from[2];
+        ck_assert_msg(!ice_out_of_reach(tables, clearance, x, y, z, z, optics, enough),
                       "from (%g, %g, %g): depth %g is enough for module %d", from[0], from[1],
                       from[2], (double)enough, (int)(module - tables->modules));
-        dropped += ice_out_of_reach(tables, clearance, z, z, optics, 0.05f) != 0;
+        dropped += ice_out_of_reach(tables, clearance, x, y, z, z, optics, 0.05f) != 0;
     }
     /* It does drop some. */
     ck_assert_uint_gt(dropped * 10, n);
@@ -140,8 +140,8 @@ START_TEST(heights_count)
     const ice_optics optics = ice_optics_at(tables, 400.0f);
     for (int up = 0; up < 2; ++up) {
         const float z = up ? 800.0f : -800.0f;
-        ck_assert_int_eq(ice_out_of_reach(tables, 0.0f, z, z, optics, 0.5f), 1);
-        ck_assert_int_eq(ice_out_of_reach(tables, 0.0f, z, z, optics, 16.0f), 0);
+        ck_assert_int_eq(ice_out_of_reach(tables, 0.0f, 0.0f, 0.0f, z, z, optics, 0.5f), 1);
+        ck_assert_int_eq(ice_out_of_reach(tables, 0.0f, 0.0f, 0.0f, z, z, optics, 16.0f), 0);
         /* Neither do segments there come near a module, unless they are long enough. */
         const float down = up ? -1.0f : 1.0f;
         ck_assert_int_eq(ice_may_collide(tables, 0.0f, z, 0.0f, 0.0f, down, 290.0f), 0);

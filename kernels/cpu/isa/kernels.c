@@ -92,8 +92,8 @@ static void cull(const ice_tables *tables, const is_wave *wave)
     for (uint32_t i = 0; i < w.count; ++i) {
         const float clearance = ice_clearance(&t, w.x[i], w.y[i]);
         const ice_optics optics = {w.optics_scattering[i], w.optics_dust[i], w.optics_ice[i]};
-        const int32_t drop = t.reach_cull & ice_out_of_reach(&t, clearance, w.z[i], height[i],
-                                                             optics, w.absorption[i]);
+        const int32_t drop = t.reach_cull & ice_out_of_reach(&t, clearance, w.x[i], w.y[i], w.z[i],
+                                                             height[i], optics, w.absorption[i]);
         w.clearance[i] = clearance;
         w.fate[i] = drop ? ICE_LEFT : ICE_ALIVE;
     }

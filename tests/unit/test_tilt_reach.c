@@ -1,0 +1,248 @@
+/* The reach bound where layers are tilted steeply: within ICE_CLEAR_RANGE of its way a photon meets
+ * no clearer ice than its row says, wherever the bound relies on that; and whole runs far outside
+ * the tilt's table, where the shift goes on linearly and as steep as it likes, are the same without
+ * the bound. */
+#include "stages/variants.h"
+
+#include "tests/support/stage_world.h"
+#include "tests/support/test_scale.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { LAYERS = 600, DEPTHS = 2, STATIONS = 2, NODES = 9, TABLES = 24 };
+
+/* Layers of 5 m, the clearest at the bottom or at the top, so that a photon which gets further down
+ * or up than the bound thinks is always found out. */
+static void fill_layers(ice_medium *medium, bool upwards)
+{
+    for (int i = 0; i < LAYERS; ++i)
+        medium->layers[i].dust_absorption = 0.001 * (1 + (upwards ? LAYERS - i : i));
+}
+
+static stage_world mixed_world(void)
+{
+    double b[LAYERS], a[LAYERS];
+    for (int i = 0; i < LAYERS; ++i)
+        b[i] = a[i] = 0.5;
+    ice_medium *medium = world_medium_layered(-1500.0, 5.0, LAYERS, b, a);
+    return stage_world_create(medium, world_detector_far(), world_light_line(400.0));
+}
+
+/* Two rows of shifts; the same in both (`is_plain`), they are steep across alone. */
+static double *shifts_between(uint64_t *state, size_t count, double most, bool is_plain)
+{
+    double *shifts = calloc(DEPTHS * count, sizeof *shifts);
+    ck_assert_ptr_nonnull(shifts);
+    for (size_t i = 0; i < DEPTHS * count; ++i)
+        shifts[i] = is_plain && i >= count ? shifts[i - count] : test_between(state, -most, most);
+    return shifts;
+}
+
+static void set_line(ice_medium *medium, uint64_t *state, double most, bool is_plain)
+{
+    static const double stations[STATIONS] = {-90.0, 60.0};
+    ice_tilt *tilt = &medium->tilt;
+    *tilt = (ice_tilt){.kind = ICE_TILT_LINE, .azimuth = test_between(state, 0.0, 6.2)};
+    tilt->station_count = STATIONS;
+    tilt->stations = calloc(STATIONS, sizeof *tilt->stations);
+    ck_assert_ptr_nonnull(tilt->stations);
+    for (size_t k = 0; k < STATIONS; ++k)
+        tilt->stations[k] = stations[k];
+    tilt->shifts = shifts_between(state, STATIONS, most, is_plain);
+}
+
+/* Axes at `angle` to each other: the nearer to 0, the flatter some corner's ray leaves an edge. */
+static void set_map(ice_medium *medium, uint64_t *state, double most, bool is_plain, double angle)
+{
+    ice_tilt *tilt = &medium->tilt;
+    const double azimuth = test_between(state, 0.0, 6.2);
+    const double step = angle < 0.5 ? 320.0 : 80.0; /* long edges where the map is thin */
+    *tilt = (ice_tilt){.kind = ICE_TILT_MAP};
+    tilt->axes[0] = (ice_tilt_axis){azimuth, -step, step, 3, 2};
+    tilt->axes[1] = (ice_tilt_axis){azimuth + angle, -0.9 * step, 0.9 * step, 3, 2};
+    tilt->shifts = shifts_between(state, NODES, most, is_plain);
+    /* Steep along one pair of edges, and no steeper anywhere inside. */
+    for (size_t node = 0; node < NODES && is_plain; ++node)
+        tilt->shifts[node] = tilt->shifts[NODES + node] =
+            0.01 * step * most * ((double)(node % 3) + (double)(node / 3) - 2.0);
+    for (size_t node = 0; node < NODES; ++node)
+        if (!ice_tilt_has_node(tilt, node % 3, node / 3))
+            tilt->shifts[node] = tilt->shifts[NODES + node] = 0.0;
+}
+
+/* The way of steepest height at a point, up or down (`sign`), or now and then any. */
+static void way(const ice_tables *tables, uint64_t *state, double sign, const double at[3],
+                double n[3])
+{
+    const float step = 0.5f, x = (float)at[0], y = (float)at[1], z = (float)at[2];
+    test_direction(state, n);
+    if (test_word(state) % 16 == 0)
+        return;
+    const double gradient[3] = {
+        (double)(ice_height(tables, x + step, y, z) - ice_height(tables, x - step, y, z)),
+        (double)(ice_height(tables, x, y + step, z) - ice_height(tables, x, y - step, z)),
+        (double)(ice_height(tables, x, y, z + step) - ice_height(tables, x, y, z - step))};
+    const double length =
+        sqrt(gradient[0] * gradient[0] + gradient[1] * gradient[1] + gradient[2] * gradient[2]);
+    for (int k = 0; k < 3 && length > 0.0; ++k)
+        n[k] = sign * gradient[k] / length;
+}
+
+/* Photons here and there within and around the table, each over ICE_CLEAR_RANGE of way, in
+ * segments. Returns how many of them the bound relies on its rows for. */
+static size_t expect_clear_ranges(stage_world *world, uint64_t *state, size_t photons)
+{
+    const ice_tables *tables = stage_world_tables(world);
+    size_t known = 0;
+    for (size_t i = 0; i < photons; ++i) {
+        double at[3] = {test_between(state, -250.0, 250.0), test_between(state, -250.0, 250.0),
+                        test_between(state, -150.0, 150.0)};
+        const float x = (float)at[0], y = (float)at[1], z = (float)at[2];
+        if (!ice_is_clear_range_known(tables, x, y, z))
+            continue;
+        ++known;
+        const float start = ice_height(tables, x, y, z);
+        const float clearest = tables->layers[ice_layer_at(tables, start)].clear_dust;
+        const double piece = (double)ICE_CLEAR_RANGE / (double)(1 + test_word(state) % 8);
+        for (double gone = 0.0; gone < (double)ICE_CLEAR_RANGE - 0.01; gone += piece) {
+            const float height = ice_height(tables, (float)at[0], (float)at[1], (float)at[2]);
+            double n[3];
+            way(tables, state, i % 2 ? 1.0 : -1.0, at, n);
+            for (int part = 0; part <= 4; ++part) {
+                const float there = height + (float)(0.25 * part * piece * n[2]);
+                const float dust = tables->layers[ice_layer_at(tables, there)].dust;
+                ck_assert_msg(dust >= clearest,
+                              "from (%g, %g, %g), height %g, after %g m: height %g has dust %g, "
+                              "the row knows of %g",
+                              (double)x, (double)y, (double)z, (double)start, gone, (double)there,
+                              (double)dust, (double)clearest);
+            }
+            for (int k = 0; k < 3; ++k)
+                at[k] += piece * n[k];
+        }
+    }
+    return known;
+}
+
+/* 0, 1: a line that goes on, and one that does not; 2 .. 4: maps, whose axes come nearer. */
+START_TEST(clear_ranges_hold)
+{
+    static const double angles[] = {2.1, 1.0, 0.35};
+    uint64_t state = 61 + (uint64_t)_i;
+    stage_world world = mixed_world();
+    size_t known = 0;
+    const size_t photons = test_scaled(2000);
+    for (int table = 0; table < TABLES; ++table) {
+        ice_tilt *tilt = &world.medium->tilt;
+        const double most = test_between(&state, 5.0, 60.0);
+        const bool is_plain = table % 4 >= 2;
+        free(tilt->stations);
+        free(tilt->shifts);
+        if (_i < 2)
+            set_line(world.medium, &state, most, is_plain);
+        else
+            set_map(world.medium, &state, most, is_plain, angles[_i - 2]);
+        tilt->clamp = _i == 1;
+        tilt->depth_count = DEPTHS;
+        tilt->depth_step = 60.0;
+        tilt->first_depth = ICE_DETECTOR_DEPTH - 30.0;
+        fill_layers(world.medium, table % 2 == 1);
+        known += expect_clear_ranges(&world, &state, photons);
+    }
+    /* The bound is of use there: in the table itself, and all over one that goes on as its edge. */
+    ck_assert_uint_gt(known, photons);
+    ck_assert(_i != 1 || known == TABLES * photons);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+/* ---- whole runs ------------------------------------------------------------------------------ */
+
+/* Murky ice 400 m thick between clear ice. The tilt is nearly level in its small table; far outside
+ * it is so steep that the murky ice is 25 m thick: upwards, 5 km from the stations of a line, or
+ * across, 2 km above the depths of a map. */
+static stage_world steep_world(bool map)
+{
+    enum { COUNT = 80 };
+    double b[COUNT], a[COUNT];
+    for (int i = 0; i < COUNT; ++i) {
+        b[i] = 0.1;
+        a[i] = i >= 20 && i < 60 ? 0.2 : 0.005;
+    }
+    ice_medium *medium = world_medium_layered(map ? 1600.0 : -400.0, 10.0, COUNT, b, a);
+    ice_tilt *tilt = &medium->tilt;
+    *tilt = (ice_tilt){.kind = map ? ICE_TILT_MAP : ICE_TILT_LINE,
+                       .first_depth = ICE_DETECTOR_DEPTH - 10.0,
+                       .depth_step = 10.0,
+                       .depth_count = 3,
+                       .station_count = map ? 0 : 2};
+    tilt->axes[0] = (ice_tilt_axis){0.0, -60.0, 60.0, 3, 2};
+    tilt->axes[1] = (ice_tilt_axis){2.0 * M_PI / 3.0, -60.0, 60.0, 3, 2};
+    const size_t nodes = map ? NODES : 2;
+    tilt->stations = calloc(2, sizeof *tilt->stations);
+    tilt->shifts = calloc(3 * nodes, sizeof *tilt->shifts);
+    ck_assert(tilt->stations && tilt->shifts);
+    tilt->stations[1] = 10.0;
+    for (size_t row = 0; row < 3; ++row)
+        for (size_t k = 0; k < nodes; ++k) {
+            const double down = 10.0 * ((double)row - 1.0);
+            const double across = map ? 60.0 * ((double)(k % 3) - 1.0) : 10.0 * (double)k;
+            if (!map || ice_tilt_has_node(tilt, k % 3, k / 3))
+                tilt->shifts[row * nodes + k] = (map ? 0.006 : 0.003) * across * down;
+        }
+    const double far[1][3] = {{map ? 80.0 : 5000.0, 0.0, map ? 2000.0 : 80.0}};
+    return stage_world_create(medium, world_detector(far, 1, 100.0), world_light_line(400.0));
+}
+
+START_TEST(runs_far_outside_are_the_same)
+{
+    enum { STEPS = 400 };
+    static ice_emission emissions[STEPS];
+    stage_world world = steep_world(_i == 1);
+    uint64_t state = 67;
+    for (uint32_t i = 0; i < STEPS; ++i)
+        emissions[i] =
+            (ice_emission){.x = (_i == 1 ? 0.0f : 5000.0f) + (float)test_between(&state, -20, 20),
+                           .y = (float)test_between(&state, -20, 20),
+                           .z = (_i == 1 ? 2000.0f : 0.0f) + (float)test_between(&state, -20, 20),
+                           .dz = 1.0f,
+                           .beta = 1.0f,
+                           .event_low = i,
+                           .photons = 100,
+                           .flags = ICE_EMISSION_ISOTROPIC};
+    const ice_variants variants = world_variants();
+    world_result results[2];
+    for (int cull = 0; cull < 2; ++cull) {
+        world.options.reach_cull = cull;
+        stage_world_tables(&world);
+        results[cull] =
+            world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
+    }
+    ck_assert_uint_gt(results[0].arrivals.count, 20);
+    ck_assert_uint_eq(results[1].arrivals.count, results[0].arrivals.count);
+    ck_assert_mem_eq(results[1].arrivals.items, results[0].arrivals.items,
+                     results[0].arrivals.count * sizeof(ice_arrival));
+    /* The bound did drop photons. */
+    ck_assert_uint_gt(results[1].account.left, 100);
+    world_result_free(&results[0]);
+    world_result_free(&results[1]);
+    stage_world_destroy(&world);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("tilt and reach");
+    TCase *all = tcase_create("all");
+    tcase_set_timeout(all, 600);
+    tcase_add_loop_test(all, clear_ranges_hold, 0, 5);
+    tcase_add_loop_test(all, runs_far_outside_are_the_same, 0, 2);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures ? 1 : 0;
+}
