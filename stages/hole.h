@@ -6,10 +6,6 @@
 #include "stages/segment.h"
 #include "stages/variants.h"
 
-/* More pieces than this nobody flies between two scatters; it bounds the loop whatever rounding
- * does. */
-enum { ICE_HOLE_PIECES = 64 };
-
 /* Where a straight line is in a column: distances of entry and exit, m; entry > exit: nowhere. */
 typedef struct ice_crossing {
     float entry, exit;
@@ -124,7 +120,9 @@ ICE_FN ice_segment ice_through_holes(ice_variant propagate, const ice_tables *ta
     const ice_flight start = flight;
     ice_segment segment = {0.0f, flight.absorption};
     float at = 0.0f;
-    for (int32_t piece = 0; piece < ICE_HOLE_PIECES; ++piece) {
+    /* A round returns or leaves a column for good: the next one's exit lies further on. So there is
+     * one round more than columns, at most, and the last returns. */
+    for (uint32_t passed = 0; passed <= tables->column_count; ++passed) {
         const ice_segment rest = ice_segment_of(propagate, tables, flight);
         const ice_crossing column = ice_next_column(tables, x, y, n.x, n.y, at, at + rest.length);
         if (!(column.entry < at + rest.length)) {

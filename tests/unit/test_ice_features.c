@@ -516,6 +516,30 @@ START_TEST(column_of_ice)
 }
 END_TEST
 
+/* A row of more columns than any real detector has in line: none is left out, however many a
+ * segment passes. */
+START_TEST(hundred_columns)
+{
+    enum { COLUMNS = 100 };
+    double modules[COLUMNS][3] = {{0}};
+    for (int k = 0; k < COLUMNS; ++k)
+        modules[k][0] = 10.0 * k;
+    stage_world world = world_with_hole(0.5, 20.0);
+    stage_world_set_detector(&world, world_detector(modules, COLUMNS, 1.0));
+    const ice_tables *tables = stage_world_tables(&world);
+    const ice_direction forward = {1, 0, 0};
+    /* 4 m and 99 times 8 m of ice, 100 times 2 m of columns, and 10 m of ice behind them. */
+    const double scattering = 0.4 * (4 + 99 * 8) + 2.0 * 200, absorption = 0.01 * 796 + 0.05 * 200;
+    const ice_segment behind = fly(tables, -5, forward, (float)(scattering + 0.4 * 10), 99);
+    ck_assert_double_eq_tol(behind.length, 5 + 990 + 1 + 10, 2e-3);
+    ck_assert_double_eq_tol(behind.absorption, 99 - absorption - 0.1, 1e-3);
+    /* In the last but one, half way through. */
+    const ice_segment within = fly(tables, -5, forward, (float)(scattering - 4 - 3.2 - 2), 99);
+    ck_assert_double_eq_tol(within.length, 5 + 980, 2e-3);
+    stage_world_destroy(&world);
+}
+END_TEST
+
 /* ---- optics by wavelength -------------------------------------------------------------------- */
 
 START_TEST(optics_by_wavelength)
@@ -582,6 +606,7 @@ int main(void)
     tcase_add_test(all, moments_per_metre);
     tcase_add_test(all, worked_crossings);
     tcase_add_test(all, column_of_ice);
+    tcase_add_test(all, hundred_columns);
     tcase_add_test(all, optics_by_wavelength);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
