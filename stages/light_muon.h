@@ -55,6 +55,9 @@ ICE_FN double ice_cherenkov_share(double beta, double phase_index)
 #define ICE_LOSS_PIECE    10.0 /* m */
 #define ICE_LOSS_HADRONIC 0.1  /* share of losses that are hadronic */
 #define ICE_MUON_STOPPED  0.11 /* GeV */
+/* The number of losses goes with the energy: a muon of this one has some 2e7 on 2 km, which takes
+ * seconds. */
+#define ICE_LOSS_MOST 1e9 /* GeV */
 
 /* Mean numbers of losses on dx metres at an energy above ICE_LOSS_LEAST (GeV): those with a density
  * of 1/e^2 and of 1/e, each with half of the mean radiated energy b E dx. */

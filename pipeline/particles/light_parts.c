@@ -43,6 +43,13 @@ static bool begin_track(is_light_parts *parts, char message[IS_PARTICLE_MESSAGE]
     const bool is_muon =
         strcmp(is_particle_type_name((size_t)value(particle, IS_PARTICLE_TYPE)), "tau") != 0;
     parts->energy = value(particle, IS_PARTICLE_ENERGY);
+    if (setup->losses && parts->energy > ICE_LOSS_MOST) {
+        snprintf(message, IS_PARTICLE_MESSAGE,
+                 "energy: found a track of %.10g GeV, expected at most %.10g GeV with "
+                 "particles.losses: simple, which makes every loss above %.10g GeV",
+                 parts->energy, ICE_LOSS_MOST, ICE_LOSS_LEAST);
+        return false;
+    }
     const double range = ice_muon_range(parts->energy);
     parts->length = value(particle, IS_PARTICLE_LENGTH);
     if (parts->length <= 0)

@@ -71,6 +71,12 @@ def f2k_cases():
         FRAME + b"TR 1 0 mu 0 0 9000 180 0 2000 1 0\n" + END,
         "p.f2k:4: error: length: found a track of 2000 m to (",
     )
+    particles(
+        "too much energy for losses",
+        FRAME + b"TR 1 0 mu 0 0 0 180 0 2000 1e11 0\n" + END,
+        "p.f2k:4: error: energy: found a track of 1e+11 GeV, expected at most 1000000000 GeV with",
+        options="-s particles.losses=simple ",
+    )
     case(
         "particles (f2k)",
         "a name without an ending",

@@ -348,6 +348,33 @@ START_TEST(stopping)
 }
 END_TEST
 
+/* What takes hours is refused, with its place; what does not, and what makes no losses, is not. */
+START_TEST(losses_without_end)
+{
+    static const char *const energies[] = {"1e9", "1.0000001e9", "1e11"};
+    for (size_t i = 0; i < COUNT(energies); ++i) {
+        char list[256];
+        snprintf(list, sizeof list,
+                 "{type: e-, energy: 0, " HERE "}, {type: mu, energy: %s, " HERE "}", energies[i]);
+        world w = open_particles("losses: simple, photons_per_step: 1000, ", list);
+        is_step steps[10];
+        size_t count;
+        is_error error = {0};
+        const int status = is_particle_steps_fill(w.steps, steps, COUNT(steps), &count, &error);
+        ck_assert_int_eq(status, i == 0 ? IS_OK : IS_E_CONFIG);
+        ck_assert_uint_eq(count, i == 0 ? COUNT(steps) : 0);
+        ck_assert(i != 2 ||
+                  strstr(error.text,
+                         "particle 2: error: energy: found a track of 1e+11 GeV, expected at most "
+                         "1000000000 GeV with particles.losses: simple") != NULL);
+        close_world(&w);
+        w = open_particles("photons_per_step: 1000, ", list);
+        ck_assert_uint_eq(fill(&w, steps, COUNT(steps)), COUNT(steps));
+        close_world(&w);
+    }
+}
+END_TEST
+
 /* ---- light sources --------------------------------------------------------------------------- */
 
 START_TEST(flasher)
@@ -607,6 +634,7 @@ int main(void)
     tcase_add_test(steps, cascade);
     tcase_add_test(steps, track);
     tcase_add_test(steps, losses);
+    tcase_add_test(steps, losses_without_end);
     tcase_add_test(steps, stopping);
     tcase_add_test(steps, flasher);
     tcase_add_test(steps, other_sources);
