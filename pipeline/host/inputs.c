@@ -1,6 +1,7 @@
 #include "pipeline/host/inputs.h"
 
 #include "pipeline/error.h"
+#include "pipeline/files/blocked.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -134,8 +135,10 @@ static int expand_pattern(planner *plan, const char *pattern)
     } else if (result == GLOB_NOSPACE) {
         status = out_of_memory(plan);
     } else if (strpbrk(pattern, "*?[") != NULL) {
-        fault(plan, "%s: found no file of that pattern%s", pattern,
-              result == GLOB_ABORTED ? " (a folder cannot be read)" : "");
+        char place[512];
+        const bool blocked = is_pattern_blocked(pattern, place, sizeof place, &cause);
+        fault(plan, "%s: found no file of that pattern%s%s%s%s", pattern, blocked ? ": " : "",
+              blocked ? place : "", blocked ? ": " : "", blocked ? strerror(cause) : "");
     } else {
         fault(plan, "%s: %s", pattern, strerror(cause));
     }

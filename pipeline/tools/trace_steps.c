@@ -1,6 +1,7 @@
 #include "pipeline/tools/trace_steps.h"
 
 #include "pipeline/error.h"
+#include "pipeline/files/blocked.h"
 #include "pipeline/files/step_reader.h"
 
 #include <glob.h>
@@ -27,45 +28,70 @@ static int no_memory(is_error *error)
 
 /* ---- which files ----------------------------------------------------------------------------- */
 
-static int add_pattern(glob_t *found, const char *pattern, bool *any, is_error *error)
+/* The patterns of the source's files. */
+typedef struct pattern_list {
+    char **items;
+    size_t count;
+} pattern_list;
+
+static void free_patterns(pattern_list *patterns)
 {
-    if (strcmp(pattern, "-") == 0)
-        return is_error_set(error, IS_E_USAGE,
-                            "source.files: found \"-\", expected files; where the steps came "
-                            "through a pipe, name a file with them: --steps FILE");
-    if (glob(pattern, *any ? GLOB_APPEND : 0, NULL, found) == GLOB_NOSPACE)
+    for (size_t i = 0; i < patterns->count; ++i)
+        free(patterns->items[i]);
+    free(patterns->items);
+}
+
+/* Takes over `pattern`, NULL: out of memory. */
+static int add_pattern(pattern_list *patterns, char *pattern, is_error *error)
+{
+    char **grown = reallocarray(patterns->items, patterns->count + 1, sizeof *grown);
+    if (grown)
+        patterns->items = grown;
+    if (!grown || !pattern) {
+        free(pattern);
         return no_memory(error);
-    *any = true;
+    }
+    patterns->items[patterns->count++] = pattern;
     return IS_OK;
 }
 
-static int add_folder(glob_t *found, const is_config *config, const char *folder, const char *below,
-                      bool *any, is_error *error)
+static int add_folder(pattern_list *patterns, const is_config *config, const char *folder,
+                      const char *below, is_error *error)
 {
     char *pattern = NULL;
     if (asprintf(&pattern, "%s%s/%s", folder, below, config->source.pattern) < 0)
         return no_memory(error);
-    int status = add_pattern(found, pattern, any, error);
-    free(pattern);
-    return status;
+    return add_pattern(patterns, pattern, error);
 }
 
 /* The files of the source, those that a run has moved away after its work included. */
-static int list_source(const is_config *config, glob_t *found, bool *any, is_error *error)
+static int list_source(const is_config *config, pattern_list *patterns, is_error *error)
 {
     int status = IS_OK;
     if (config->source.directory) {
         const char *spool = config->source.spool;
-        status = add_folder(found, config, config->source.directory, "", any, error);
+        status = add_folder(patterns, config, config->source.directory, "", error);
         if (status != IS_OK)
             return status;
-        return spool != NULL ? add_folder(found, config, spool, "/done", any, error)
-                             : add_folder(found, config, config->source.directory,
-                                          "/.icestream/done", any, error);
+        return spool != NULL ? add_folder(patterns, config, spool, "/done", error)
+                             : add_folder(patterns, config, config->source.directory,
+                                          "/.icestream/done", error);
     }
     for (size_t i = 0; status == IS_OK && i < config->source.count; ++i)
-        status = add_pattern(found, config->source.files[i], any, error);
+        status = strcmp(config->source.files[i], "-") == 0
+                     ? is_error_set(error, IS_E_USAGE,
+                                    "source.files: found \"-\", expected files; where the steps "
+                                    "came through a pipe, name a file with them: --steps FILE")
+                     : add_pattern(patterns, strdup(config->source.files[i]), error);
     return status;
+}
+
+static int find_files(const pattern_list *patterns, glob_t *found, is_error *error)
+{
+    for (size_t i = 0; i < patterns->count; ++i)
+        if (glob(patterns->items[i], i > 0 ? GLOB_APPEND : 0, NULL, found) == GLOB_NOSPACE)
+            return no_memory(error);
+    return IS_OK;
 }
 
 /* ---- one file -------------------------------------------------------------------------------- */
@@ -157,21 +183,40 @@ static int look_through(search *s, const char *path, is_error *error)
 
 /* ---- all files ------------------------------------------------------------------------------- */
 
-static int require_all(const search *s, is_error *error)
+/* No step is said to be nowhere while there is a folder that it may be in and that cannot be read.
+ */
+static int require_folders(const pattern_list *patterns, is_error *error)
+{
+    char place[512];
+    int cause;
+    for (size_t i = 0; i < patterns->count; ++i)
+        if (is_pattern_blocked(patterns->items[i], place, sizeof place, &cause))
+            return is_error_set(error, IS_E_INPUT,
+                                "%s: %s; steps that were not found may be there: make it readable, "
+                                "or name a file with them: --steps FILE",
+                                place, strerror(cause));
+    return IS_OK;
+}
+
+static int require_all(const search *s, const pattern_list *patterns, is_error *error)
 {
     bool told = false;
     (void)is_origin_of_hits(s->requests->metadata, "", &told);
     for (size_t i = 0; i < s->requests->count; ++i)
         if (!s->from[i])
-            return is_error_set(
-                error, IS_E_INPUT,
-                "event_id %" PRIu64 ", step_id %u: found no such step in %zu step file%s%s, "
-                "expected it in %s",
-                s->requests->items[i].event_id, s->requests->items[i].step_id, s->steps->files,
-                s->steps->files == 1 ? "" : "s",
-                told && !s->named ? ", of those that the hits were made from" : "",
-                s->named ? "the file of --steps"
-                         : "those of the configuration's source; or name another: --steps FILE");
+            return require_folders(patterns, error) != IS_OK
+                       ? IS_E_INPUT
+                       : is_error_set(error, IS_E_INPUT,
+                                      "event_id %" PRIu64
+                                      ", step_id %u: found no such step in %zu step file%s%s, "
+                                      "expected it in %s",
+                                      s->requests->items[i].event_id, s->requests->items[i].step_id,
+                                      s->steps->files, s->steps->files == 1 ? "" : "s",
+                                      told && !s->named ? ", of those that the hits were made from"
+                                                        : "",
+                                      s->named ? "the file of --steps"
+                                               : "those of the configuration's source; or name "
+                                                 "another: --steps FILE");
     return IS_OK;
 }
 
@@ -199,16 +244,18 @@ int is_trace_steps_find(const is_config *config, const char *path,
                 .from = calloc(count, sizeof *s.from),
                 .steps = out};
     glob_t found = {0};
-    bool any = false;
+    pattern_list patterns = {0};
     int status = out->items && out->inputs && s.from ? IS_OK : no_memory(error);
     if (status == IS_OK && !path)
-        status = list_source(config, &found, &any, error);
+        status = list_source(config, &patterns, error);
+    if (status == IS_OK)
+        status = find_files(&patterns, &found, error);
     if (status == IS_OK)
         status = search_files(&s, &found, path, error);
     if (status == IS_OK)
-        status = require_all(&s, error);
-    if (any)
-        globfree(&found);
+        status = require_all(&s, &patterns, error);
+    globfree(&found);
+    free_patterns(&patterns);
     free(s.from);
     if (status != IS_OK)
         is_trace_steps_free(out);

@@ -15,9 +15,9 @@ typedef struct is_trace_steps {
 
 /* Looks for the steps of all requests: in `path`, or where it is NULL in source.files or
  * source.directory. Where the hit file tells which step files it was made from, only those of the
- * source count. `spectra`: as in is_step_reader_open. IS_E_INPUT: a file cannot be read, a step is
- * nowhere or in two files with different contents, a step has no such photon; IS_E_USAGE: the
- * source is a stream; IS_E_MEMORY. */
+ * source count. `spectra`: as in is_step_reader_open. IS_E_INPUT: a file, or a folder that may have
+ * a missing step, cannot be read, a step is nowhere or in two files with different contents, a step
+ * has no such photon; IS_E_USAGE: the source is a stream; IS_E_MEMORY. */
 int is_trace_steps_find(const is_config *config, const char *path,
                         const is_trace_requests *requests, uint32_t spectra, is_trace_steps *out,
                         is_error *error);

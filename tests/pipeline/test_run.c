@@ -285,6 +285,13 @@ START_TEST(test_inputs_that_cannot_be_planned)
     ck_assert_int_eq(run(&place, missing, NULL), IS_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(place.error.text, "x.npy: No such file or directory"));
     ck_assert_ptr_nonnull(strstr(place.error.text, "*.h5: found no file of that pattern"));
+    /* A folder that nobody can look into, not even who may read everything. */
+    snprintf(same, sizeof same, "%s/loop", place.steps);
+    ck_assert_int_eq(symlink("loop", same), 0);
+    snprintf(missing, sizeof missing, "source.files=[%s/*/*.npy]", place.steps);
+    ck_assert_int_eq(run(&place, missing, NULL), IS_E_CONFIG);
+    ck_assert_ptr_nonnull(
+        strstr(place.error.text, "steps/loop: Too many levels of symbolic links"));
 
     run_folder_bright_steps(&place, "a.npy", 0, 1, 1);
     run_folder_bright_steps(&place, "a.steps.npy", 0, 1, 1);

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { STEPS = 40, PHOTONS = 200 };
 
@@ -66,7 +68,8 @@ static void read_points(const char *path, traced *out)
     is_table_reader_destroy(reader);
 }
 
-/* Traces into paths.npy of the folder. `hits`: a name in hits/, or NULL. */
+/* Traces into paths.npy of the folder, steps of its step files unless the first of `sets` is of the
+ * source. `hits`: a name in hits/, or NULL. */
 static traced trace(const run_folder *place, const char *hits, is_trace_options options,
                     const char *const *sets)
 {
@@ -74,7 +77,7 @@ static traced trace(const run_folder *place, const char *hits, is_trace_options 
     char files[2 * SCRATCH_PATH], path[2 * SCRATCH_PATH], output[SCRATCH_PATH];
     snprintf(files, sizeof files, "source.files=[%s/*.npy]", place->steps);
     const char *all[RUN_FOLDER_SETS] = {files};
-    size_t count = 1, size = 0;
+    size_t count = *sets && strncmp(*sets, "source.", 7) == 0 ? 0 : 1, size = 0;
     for (; *sets; ++sets)
         all[count++] = *sets;
     is_config *config = NULL;
@@ -499,6 +502,41 @@ START_TEST(which_step_file)
 }
 END_TEST
 
+/* A folder that cannot be looked into is not taken for one without the step. A link that leads to
+ * itself cannot, not even by those who may read everything. */
+START_TEST(unreadable_folders)
+{
+    run_folder place = run_folder_open();
+    make_steps(&place);
+    char link[SCRATCH_PATH], hidden[2 * SCRATCH_PATH], done[3 * SCRATCH_PATH];
+    char sets[3][2 * SCRATCH_PATH + 64];
+    scratch_path(&place.folder, "loop", link);
+    ck_assert_int_eq(symlink("loop", link), 0);
+    snprintf(hidden, sizeof hidden, "%s/.icestream", place.steps);
+    ck_assert_int_eq(mkdir(hidden, 0777), 0);
+    snprintf(done, sizeof done, "%s/done", hidden);
+    ck_assert_int_eq(symlink("done", done), 0);
+    snprintf(sets[0], sizeof sets[0], "source.files=['%s/*.npy', '%s/*.npy']", place.steps, link);
+    snprintf(sets[1], sizeof sets[1], "source.files=['%s/*/*.npy']", place.folder.folder);
+    snprintf(sets[2], sizeof sets[2], "source.directory=%s", place.steps);
+    const char *const there[] = {"3:1:0"}, *const absent[] = {"4:1:0"};
+    for (size_t i = 0; i < 3; ++i) {
+        const char *const settings[] = {sets[i], NULL};
+        traced result =
+            trace(&place, NULL, (is_trace_options){.photons = there, .photon_count = 1}, settings);
+        ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+        forget(&result);
+        result =
+            trace(&place, NULL, (is_trace_options){.photons = absent, .photon_count = 1}, settings);
+        expect_error(&result, IS_E_INPUT, i == 2 ? done : link);
+        expect_error(&result, IS_E_INPUT, ": Too many levels of symbolic links; steps that were");
+        ck_assert_ptr_null(strstr(result.error.text, "no such step"));
+        forget(&result);
+    }
+    run_folder_close(&place);
+}
+END_TEST
+
 START_TEST(own_stages_are_refused)
 {
     run_folder place = run_folder_open();
@@ -531,6 +569,7 @@ int main(void)
     tcase_add_test(all, hits_that_differ);
     tcase_add_test(all, wrong_photons);
     tcase_add_test(all, which_step_file);
+    tcase_add_test(all, unreadable_folders);
     tcase_add_test(all, own_stages_are_refused);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);

@@ -1,0 +1,77 @@
+#include "pipeline/files/blocked.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool has_wildcard(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; ++i)
+        if (strchr("*?[\\", text[i]))
+            return true;
+    return false;
+}
+
+static bool is_absence(int cause)
+{
+    return cause == ENOENT || cause == ENOTDIR;
+}
+
+static bool tell(const char *path, int found, char *place, size_t size, int *cause)
+{
+    if (is_absence(found))
+        return false;
+    snprintf(place, size, "%s", path);
+    *cause = found;
+    return true;
+}
+
+/* A folder whose entries a pattern goes through. */
+static bool is_folder_blocked(const char *path, char *place, size_t size, int *cause)
+{
+    DIR *folder = opendir(path);
+    if (!folder)
+        return tell(path, errno, place, size, cause);
+    closedir(folder);
+    return false;
+}
+
+/* All folders of a pattern, which may have wildcards itself. */
+static bool are_folders_blocked(const char *pattern, char *place, size_t size, int *cause)
+{
+    if (!has_wildcard(pattern, strlen(pattern)))
+        return is_folder_blocked(pattern, place, size, cause);
+    glob_t found = {0};
+    bool blocked = false;
+    if (glob(pattern, 0, NULL, &found) == 0)
+        for (size_t i = 0; i < found.gl_pathc && !blocked; ++i)
+            blocked = is_folder_blocked(found.gl_pathv[i], place, size, cause);
+    globfree(&found);
+    return blocked;
+}
+
+bool is_pattern_blocked(const char *pattern, char *place, size_t size, int *cause)
+{
+    struct stat about;
+    if (!has_wildcard(pattern, strlen(pattern)))
+        return stat(pattern, &about) != 0 && tell(pattern, errno, place, size, cause);
+    /* Only folders above a part with wildcards are listed; the others are but passed through. */
+    for (const char *part = pattern, *end; *part; part = *end ? end + 1 : end) {
+        end = strchrnul(part, '/');
+        if (!has_wildcard(part, (size_t)(end - part)))
+            continue;
+        const size_t length = part > pattern + 1 ? (size_t)(part - pattern) - 1 : 1;
+        char *folder = part == pattern ? strdup(".") : strndup(pattern, length);
+        if (!folder)
+            return tell(pattern, ENOMEM, place, size, cause);
+        const bool blocked = are_folders_blocked(folder, place, size, cause);
+        free(folder);
+        if (blocked)
+            return true;
+    }
+    return false;
+}
