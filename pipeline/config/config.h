@@ -4,7 +4,7 @@
  * rest of the program sees. Strings are owned by the configuration; paths are already resolved
  * against the folder of the file that names them ("-" stays "-"). NULL: not given.
  *
- * Reading does not look whether files exist: that is for those who open them, and
+ * Reading does not look whether files exist: is_config_check_files() does, and those who open them;
  * is_config_place() tells them where the user wrote the name.
  */
 #ifndef IS_CONFIG_H
@@ -276,6 +276,11 @@ const char *is_config_place(const is_config *config, const char *key_path, char 
 /* Puts the place of a key in front of an error about its value, if that is IS_E_CONFIG. Returns the
  * error's status. */
 int is_config_blame(const is_config *config, const char *key_path, is_error *error);
+
+/* Whether the files and folders are there that the keys of a section ("ice.") name; adds an error
+ * for each that is not, with the place where it is named. What is in them, and whether they can be
+ * read, is for those who open them. 0, IS_E_CONFIG. */
+int is_config_check_files(const is_config *config, const char *section, is_error *error);
 
 /* Writes all keys as a Markdown table: the one in configs/README.md. */
 void is_config_document(FILE *out);

@@ -1,11 +1,14 @@
 /* Keys of a run file that are valid alone and do not fit together: contradictions, and keys that
- * would be ignored without a word. */
+ * would be ignored without a word. And keys that name files which are not there. */
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "pipeline/config/config_fields.h"
 #include "pipeline/config/config_keys.h"
+#include "pipeline/config/schema_value.h"
 
 /* Like is_yaml_error, at the place where `key` was given, about how it fits with `other`. Silent
  * where one of the two has no valid value: that would be a contradiction that nobody wrote. */
@@ -239,6 +242,49 @@ int is_config_check(const is_config *config, is_error *error)
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         int result = checks[i](config, error);
         status = status ? status : result;
+    }
+    return status;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* The file or folder that a key names; NULL: none, or a word that stands for one. */
+static const char *named_file(const is_config *config, const is_schema_field *field)
+{
+    const bool is_source = field->type == IS_SCHEMA_VARIANT;
+    const char *path;
+    if (!is_source && field->type != IS_SCHEMA_PATH)
+        return NULL;
+    memcpy(&path, (const char *)config + (is_source ? field->source_offset : field->offset),
+           sizeof path);
+    if (is_source || path == NULL || field->choice == NULL)
+        return path;
+    for (size_t i = 0; field->choice(field->path, i) != NULL; ++i)
+        if (strcmp(path, field->choice(field->path, i)) == 0)
+            return NULL;
+    return path;
+}
+
+int is_config_check_files(const is_config *config, const char *section, is_error *error)
+{
+    const size_t length = strlen(section);
+    char place[1024], expected[512];
+    struct stat found;
+    int status = IS_OK;
+    for (size_t i = 0; i < is_config_key_count; ++i) {
+        const is_schema_field *field = &is_config_keys[i];
+        const bool is_asked = strncmp(field->path, section, length) == 0;
+        const char *path = is_asked ? named_file(config, field) : NULL;
+        if (path == NULL || stat(path, &found) == 0)
+            continue;
+        const int cause = errno;
+        /* Who mistypes a word names a file that is not there. */
+        const bool has_words = field->type == IS_SCHEMA_PATH && field->choice != NULL;
+        status = is_error_add(error, IS_E_CONFIG, "%s: error: %s: %s: %s%s%s",
+                              is_config_place(config, field->path, place, sizeof place),
+                              field->path, path, strerror(cause), has_words ? "; expected " : "",
+                              has_words ? is_schema_value_expected(field, expected, sizeof expected)
+                                        : "");
     }
     return status;
 }

@@ -1,5 +1,5 @@
 /* One field of a structure: reading and clearing it by its type. Private to the readers and
- * printers of schema.h. */
+ * printers of schema.h, and to config_check.c. */
 #ifndef IS_SCHEMA_VALUE_H
 #define IS_SCHEMA_VALUE_H
 

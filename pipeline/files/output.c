@@ -85,6 +85,11 @@ static int open_part(is_output *output, bool *again, is_error *error)
     *again = false;
     output->descriptor = TEMP_FAILURE_RETRY(open(
         output->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666));
+    if (output->descriptor < 0 && errno == ENOENT)
+        return is_error_set_cause(error, IS_E_OUTPUT, ENOENT,
+                                  "%s: cannot create its .part file: %s; expected its folder to be "
+                                  "there",
+                                  output->path, strerror(ENOENT));
     if (output->descriptor < 0)
         return failed(output, "cannot create its .part file", error);
     bool there = false;

@@ -83,11 +83,30 @@ static int place_tilt(const is_config *config, ice_tilt *tilt, is_error *error)
                             tilt->kind == ICE_TILT_MAP ? "the tilt of this ice is a map, which has "
                                                          "no origin"
                                                        : "this ice has no tilt");
+    if (config->ice.tilt_clamp && tilt->kind == ICE_TILT_NONE)
+        return is_error_add(error, IS_E_CONFIG,
+                            "%s: error: ice.tilt_outside: found clamp, but this ice has no tilt",
+                            is_config_place(config, "ice.tilt_outside", place, sizeof place));
     if (tilt->kind == ICE_TILT_NONE)
         return IS_OK;
     tilt->origin = config->ice.tilt_origin;
     tilt->clamp = config->ice.tilt_clamp;
     return IS_OK;
+}
+
+/* Nothing can be taken out of the scattering for crystals that are not there. */
+static int check_subtraction(const is_config *config, const ice_medium *medium, is_error *error)
+{
+    char place[512];
+    const is_subtraction subtraction = config->ice.subtraction;
+    if ((is_medium_features(medium) & IS_ICE_BIREFRINGENCE) || subtraction == IS_SUBTRACTION_AUTO ||
+        subtraction == IS_SUBTRACTION_NONE)
+        return IS_OK;
+    return is_error_add(
+        error, IS_E_CONFIG,
+        "%s: error: ice.birefringence_subtraction: found %s, but this ice has no birefringence",
+        is_config_place(config, "ice.birefringence_subtraction", place, sizeof place),
+        subtraction == IS_SUBTRACTION_CONSTANT ? "constant" : "scaled");
 }
 
 /* Whether molecules scatter as the scatter stage thinks; a stage of the user's may do as it likes.
@@ -133,6 +152,8 @@ int is_medium_create(const is_config *config, ice_medium **out, is_ice_factors *
     (*out)->absorb_above = config->ice.absorb_above;
     (*out)->absorb_below = config->ice.absorb_below;
     status = place_tilt(config, &(*out)->tilt, error);
+    if (status == IS_OK)
+        status = check_subtraction(config, *out, error);
     if (status == IS_OK)
         status = check_scatter(config, *out, warnings, error);
     if (status == IS_OK && is_medium_warn(*out, warnings) != IS_OK)

@@ -157,9 +157,18 @@ int is_models_create(const is_config *config, is_models **out, is_error *error)
     if (!models)
         return is_error_add(error, IS_E_MEMORY, "models: error: out of memory");
     is_ice_factors factors;
-    int status = is_medium_create(config, &models->medium, &factors, &models->warnings, error);
-    int result = is_detector_create(config, &models->detector, &models->warnings, error);
+    int status = is_config_check_files(config, "ice.", error);
+    if (status == IS_OK)
+        status = is_medium_create(config, &models->medium, &factors, &models->warnings, error);
+    int result = is_config_check_files(config, "detector.", error);
+    if (result == IS_OK)
+        result = is_detector_create(config, &models->detector, &models->warnings, error);
     status = status ? status : result;
+    const char *const others[] = {"light.", "stages."};
+    for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
+        result = is_config_check_files(config, others[i], error);
+        status = status ? status : result;
+    }
     if (status == IS_OK)
         status = is_light_create(config, models->medium, &factors, models->detector, &models->light,
                                  error);

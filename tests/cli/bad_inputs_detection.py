@@ -73,7 +73,7 @@ def list_cases():
     configuration(
         "a list that is not there",
         "detector: {cables: none.dat}",
-        ["none.dat: error: No such file"],
+        ["run.yaml:1:20: error: detector.cables: none.dat: No such file"],
     )
 
 

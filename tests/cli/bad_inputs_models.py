@@ -292,7 +292,7 @@ def ice_cases():
         "not there",
         "validate -s ice.directory=ice",
         2,
-        "ice: error: No such file",
+        "error: ice.directory: ice: No such file",
     )
     case(
         "ice (ppc folder)",
@@ -527,7 +527,7 @@ def geometry_cases():
         "a line cut short", header + b"1,1,0,0,0\n1,2,0", "detector.csv:3: error: found 3 columns"
     )
     geometry("binary junk", bytes(range(256)) * 16, "detector.csv:")
-    geometry("not there", link("nowhere"), "detector.csv: error: No such file")
+    geometry("not there", link("nowhere"), "error: detector.file: detector.csv: No such file")
     geometry("a folder", folder(), "detector.csv: error: found a folder")
     geometry(
         "a device without end", link("/dev/zero"), "detector.csv: error: found a device or pipe"
@@ -586,5 +586,5 @@ def geometry_cases():
         "an acceptance that is not there",
         "validate -s light.acceptance=none.dat",
         2,
-        "none.dat: error: No such file",
+        "error: light.acceptance: none.dat: No such file",
     )

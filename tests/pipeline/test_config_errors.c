@@ -392,6 +392,37 @@ START_TEST(old_errors_are_forgotten)
 }
 END_TEST
 
+/* Files that models are made of: each that is not there is told where it is named. */
+START_TEST(files_that_are_not_there)
+{
+    const char *text = "ice: {directory: /none/ice}\n"
+                       "detector: {file: /dev/null, axes: /none/axes, cables: none}\n"
+                       "light: {acceptance: /none/standart}\n"
+                       "stages: {scatter: {source: /none/s.h}}\n"
+                       "sink: {directory: /none/hits}\n";
+    is_error error = {.status = IS_OK};
+    is_config *config = NULL;
+    ck_assert_int_eq(is_config_load_text("r.yaml", text, strlen(text), NULL, 0, &config, &error),
+                     IS_OK);
+    const char *const sections[] = {"ice.", "detector.", "light.", "stages."};
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
+        ck_assert_int_eq(is_config_check_files(config, sections[i], &error), IS_E_CONFIG);
+    ck_assert_str_eq(
+        error.text,
+        "r.yaml:1:18: error: ice.directory: /none/ice: No such file or directory\n"
+        "r.yaml:2:35: error: detector.axes: /none/axes: No such file or directory; expected auto "
+        "or none, or a path\n"
+        "r.yaml:3:21: error: light.acceptance: /none/standart: No such file or directory; expected "
+        "one of auto, standard, none, or a path\n"
+        "r.yaml:4:19: error: stages.scatter: /none/s.h: No such file or directory");
+    is_config_destroy(config);
+    ck_assert_int_eq(is_config_load(NULL, NULL, 0, &config, &error), IS_OK);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
+        ck_assert_int_eq(is_config_check_files(config, sections[i], &error), IS_OK);
+    is_config_destroy(config);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("config_errors");
@@ -402,6 +433,7 @@ int main(void)
     tcase_add_test(all, all_errors_of_file_and_overrides_together);
     tcase_add_test(all, errors_beyond_the_buffer_are_counted);
     tcase_add_test(all, old_errors_are_forgotten);
+    tcase_add_test(all, files_that_are_not_there);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

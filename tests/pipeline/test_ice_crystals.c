@@ -363,6 +363,18 @@ START_TEST(bad_folder)
 }
 END_TEST
 
+START_TEST(nothing_to_subtract_for)
+{
+    loaded_ice ice = ice_load("ice.model", "uniform", "ice.birefringence_subtraction=scaled", NULL);
+    expect_no_ice(&ice, "--set ice.birefringence_subtraction: error: ice.birefringence_subtraction:"
+                        " found scaled, but this ice has no birefringence");
+    ice_unload(&ice);
+    ice = ice_load("ice.model", "uniform", "ice.birefringence_subtraction=none", NULL);
+    ck_assert_int_eq(ice.status, IS_OK);
+    ice_unload(&ice);
+}
+END_TEST
+
 START_TEST(full_absorption_less_than_pure_ice)
 {
     loaded_ice ice = load_folder(ALL, "1900 0.03 0.0001 0\n", "20\n", NULL);
@@ -387,6 +399,7 @@ int main(void)
     TCase *bad = tcase_create("bad");
     tcase_add_loop_test(bad, bad_folder, 0, COUNT(bad_folders));
     tcase_add_test(bad, full_absorption_less_than_pure_ice);
+    tcase_add_test(bad, nothing_to_subtract_for);
     suite_add_tcase(suite, bad);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

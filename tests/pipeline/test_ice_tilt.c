@@ -142,6 +142,10 @@ START_TEST(origin_without_a_line)
                   "--set ice.tilt_origin: error: ice.tilt_origin: found 3 m, but this ice has "
                   "no tilt");
     ice_unload(&ice);
+    ice = ice_load("ice.model", "uniform", "ice.tilt_outside=clamp", NULL);
+    expect_no_ice(&ice, "--set ice.tilt_outside: error: ice.tilt_outside: found clamp, but this "
+                        "ice has no tilt");
+    ice_unload(&ice);
     if (!model_shared("ice/spice_ftp-v3m", path))
         return;
     ice = ice_load("ice.directory", path, "ice.tilt_origin=3", NULL);
