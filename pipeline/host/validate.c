@@ -1,9 +1,11 @@
-/* is_validate: everything that a run does before its first photon. */
+/* is_validate: everything that a run does before its first photon, and that generating particles
+ * does before its first step. */
 #include "pipeline/error.h"
 #include "pipeline/host/device.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/telemetry/metrics_listener.h"
 #include "pipeline/models/models.h"
+#include "pipeline/particles/particle_survey.h"
 
 #include <inttypes.h>
 
@@ -58,6 +60,44 @@ static int try_device(const is_config *config, const is_device_options *options,
     return status;
 }
 
+static void describe_particles(const is_config *config, const is_particle_survey *survey,
+                               FILE *report)
+{
+    const char *from = config->particles.file ? config->particles.file : "particles.list";
+    if (survey->is_stream) {
+        fprintf(report, "particles  from a stream, %s, which is left as it is\n", from);
+        return;
+    }
+    fprintf(report, "particles  %" PRIu64 " in %" PRIu64 " event%s of %s\n", survey->particles,
+            survey->events, survey->events == 1 ? "" : "s", from);
+    fprintf(report, "  light    about %.6g photons in %.6g steps", survey->photons, survey->steps);
+    if (survey->counted < survey->particles) {
+        fprintf(report, ", if all have as much as the first %" PRIu64, survey->counted);
+    }
+    fputc('\n', report);
+}
+
+/* Particles, where there are any, are for `icestream generate`. */
+static int check_particles(const is_config *config, const is_models *models, FILE *report,
+                           is_error *error)
+{
+    if (config->particles.file == NULL && config->particles.count == 0) {
+        return IS_OK;
+    }
+    is_light_setup *setup = NULL;
+    is_particle_survey survey;
+    int status = is_light_setup_create(config, models->medium, models->detector, models->light,
+                                       &setup, error);
+    if (status == IS_OK) {
+        status = is_particle_survey_take(config, setup, IS_SURVEY_PARTS, &survey, error);
+    }
+    if (status == IS_OK && report != NULL) {
+        describe_particles(config, &survey, report);
+    }
+    is_light_setup_destroy(setup);
+    return status;
+}
+
 /* Without listening there. */
 static int check_addresses(const is_config *config, is_error *error)
 {
@@ -90,7 +130,10 @@ int is_validate(const is_config *config, FILE *report, is_error *error)
     if (report != NULL) {
         is_models_describe(models, report);
     }
-    status = try_device(config, &options, models, report, error);
+    status = check_particles(config, models, report, error);
+    if (status == IS_OK) {
+        status = try_device(config, &options, models, report, error);
+    }
     is_models_destroy(models);
     if (status == IS_OK && report != NULL && ferror(report)) {
         return is_error_set(error, IS_E_OUTPUT, "cannot write the report");

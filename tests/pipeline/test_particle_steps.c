@@ -6,6 +6,7 @@
 #include "pipeline/models/light.h"
 #include "pipeline/models/models.h"
 #include "pipeline/particles/particle_steps.h"
+#include "pipeline/particles/particle_survey.h"
 #include "stages/light_flasher.h"
 #include "tests/physics/moments.h"
 #include "tests/support/config_text.h"
@@ -375,6 +376,40 @@ START_TEST(losses_without_end)
 }
 END_TEST
 
+/* A survey without steps has the numbers that the steps have; of a few particles, about. */
+START_TEST(surveys)
+{
+    char text[8192];
+    size_t used = (size_t)snprintf(text, sizeof text,
+                                   PLAIN "particles: {losses: simple, stopping: true, list: [");
+    for (int i = 0; i < 40; ++i)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "{type: %s, event: %d, energy: 300, length: 200, " HERE "}, ",
+                                 i % 2 ? "mu" : "e-", i / 4);
+    snprintf(text + used, sizeof text - used, "]}\n");
+    world w = open_world(text);
+    const is_particle_totals made = count_all(&w);
+    is_error error = {0};
+    is_models *models = NULL;
+    is_light_setup *setup = NULL;
+    ck_assert_int_eq(is_models_create(w.config, &models, &error), IS_OK);
+    ck_assert_int_eq(is_light_setup_create(w.config, models->medium, models->detector,
+                                           models->light, &setup, &error),
+                     IS_OK);
+    is_particle_survey survey;
+    ck_assert_int_eq(is_particle_survey_take(w.config, setup, 1000000, &survey, &error), IS_OK);
+    ck_assert(survey.events == 10 && survey.particles == 40 && survey.counted == 40);
+    ck_assert(survey.photons == (double)made.photons && survey.steps == (double)made.steps);
+    ck_assert_int_eq(is_particle_survey_take(w.config, setup, 200, &survey, &error), IS_OK);
+    ck_assert(survey.events == 10 && survey.particles == 40);
+    ck_assert(survey.counted > 2 && survey.counted < 20);
+    ck_assert_double_eq_tol(survey.photons, (double)made.photons, 0.5 * (double)made.photons);
+    is_light_setup_destroy(setup);
+    is_models_destroy(models);
+    close_world(&w);
+}
+END_TEST
+
 /* ---- light sources --------------------------------------------------------------------------- */
 
 START_TEST(flasher)
@@ -635,6 +670,7 @@ int main(void)
     tcase_add_test(steps, track);
     tcase_add_test(steps, losses);
     tcase_add_test(steps, losses_without_end);
+    tcase_add_test(steps, surveys);
     tcase_add_test(steps, stopping);
     tcase_add_test(steps, flasher);
     tcase_add_test(steps, other_sources);

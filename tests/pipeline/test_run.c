@@ -455,6 +455,63 @@ START_TEST(test_validate_describes)
 }
 END_TEST
 
+/* What is_validate says of a configuration; the caller frees it. */
+static char *validated(const char *const *sets, size_t count, int expected, is_error *error)
+{
+    is_config *config = NULL;
+    *error = (is_error){.status = IS_OK};
+    ck_assert_msg(is_config_load(NULL, sets, count, &config, error) == IS_OK, "%s", error->text);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *report = open_memstream(&text, &size);
+    ck_assert_int_eq(is_validate(config, report, error), expected);
+    fclose(report);
+    is_config_destroy(config);
+    return text;
+}
+
+static void expect_said(const char *text, const char *expected)
+{
+    ck_assert_msg(strstr(text, expected) != NULL, "'%s' is not in: %s", expected, text);
+}
+
+START_TEST(test_validate_reads_particles)
+{
+#define COLUMNS "type,event,x,y,z,zenith,azimuth,photons,spectrum\n"
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH], set[SCRATCH_PATH + 32], broken[SCRATCH_PATH];
+    is_error error;
+    static const char good[] = COLUMNS "ph,1,0,0,0,0,0,1000,2\nph,1,0,0,0,0,0,150,2\n"
+                                       "ph,7,0,0,0,0,0,401,2\n";
+    static const char bad[] = COLUMNS "ph,1,0,0,0,0,0,1000,2\nph,1,0,0,0,0,0,150,99\n";
+    scratch_write(scratch_path(&place, "p.csv", path), good, strlen(good));
+    scratch_write(scratch_path(&place, "bad.csv", broken), bad, strlen(bad));
+    snprintf(set, sizeof set, "particles.file=%s", path);
+    const char *const sets[] = {set, "device.threads=1"};
+    char *text = validated(sets, 2, IS_OK, &error);
+    expect_said(text, "particles  3 in 2 events of ");
+    expect_said(text, "about 1551 photons in 9 steps\n");
+    free(text);
+    /* A fault has its place, as generating would tell it. */
+    snprintf(set, sizeof set, "particles.file=%s", broken);
+    text = validated(sets, 2, IS_E_CONFIG, &error);
+    expect_said(error.text, "bad.csv:3: error: spectrum: found 99");
+    free(text);
+    /* A pipe keeps what is in it. */
+    snprintf(set, sizeof set, "particles.file=-");
+    const char *const streams[] = {set, "particles.format=csv", "device.threads=1"};
+    text = validated(streams, 3, IS_OK, &error);
+    expect_said(text, "particles  from a stream, -, which is left as it is\n");
+    free(text);
+    static const char *const none[] = {"device.threads=1"};
+    text = validated(none, 1, IS_OK, &error);
+    ck_assert_ptr_null(strstr(text, "particles  "));
+    free(text);
+    scratch_remove(&place);
+#undef COLUMNS
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("run");
@@ -475,6 +532,7 @@ int main(void)
     tcase_add_test(tests, test_first_signal_drains);
     tcase_add_test(tests, test_second_signal_abandons);
     tcase_add_test(tests, test_validate_describes);
+    tcase_add_test(tests, test_validate_reads_particles);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
