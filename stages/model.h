@@ -71,6 +71,13 @@ static inline bool ice_tilt_has_node(const ice_tilt *tilt, size_t i, size_t j)
            j < i + tilt->axes[1].cut;
 }
 
+/* What was taken out of the layers' scattering because crystals do it (4.2). */
+typedef enum ice_taken {
+    ICE_TAKEN_NOTHING,
+    ICE_TAKEN_CONSTANT, /* the same at every wavelength */
+    ICE_TAKEN_SCALED    /* that at 400 nm, elsewhere as dust */
+} ice_taken;
+
 /* Deflection of light by birefringent crystals (6.4): a, b, c, d of each function. All 0: none. */
 typedef struct ice_birefringence {
     double along[4];  /* sx: rms towards the flow axis, rad/sqrt(m) */
@@ -119,6 +126,7 @@ typedef struct ice_medium {
     double absorption_anisotropy[3];
     double absorption_exponent; /* fr, of the absorption that belongs to k1 and k2 (6.2); 0: none */
     ice_birefringence birefringence;
+    ice_taken taken; /* for reports: the layers are without it */
     ice_hole hole;
     double absorb_above; /* photons that rise above this z have left the world; +INFINITY: off */
     double absorb_below; /* photons that sink below this z have left the world; -INFINITY: off */

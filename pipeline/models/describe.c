@@ -55,12 +55,18 @@ static void describe_anisotropy(const ice_medium *medium, unsigned features, FIL
 
 static void describe_birefringence(const ice_medium *medium, FILE *out)
 {
+    static const char *const taken[] = {
+        [ICE_TAKEN_NOTHING] = "nothing (none)",
+        [ICE_TAKEN_CONSTANT] = "the same at every wavelength (constant)",
+        [ICE_TAKEN_SCALED] = "that at 400 nm, elsewhere as of dust (scaled)",
+    };
     range strength = nothing;
     for (size_t i = 0; i < medium->layer_count; ++i)
         widen(&strength, medium->layers[i].birefringence);
     fprintf(out,
             "  crystals birefringence of strength %.4g .. %.4g, scatters %.6g 1/m at strength 1\n",
             strength.low, strength.high, is_birefringence_scattering(&medium->birefringence));
+    fprintf(out, "           taken for it out of the scattering: %s\n", taken[medium->taken]);
 }
 
 /* What there is beyond flat layers that look alike in all directions. */

@@ -145,6 +145,9 @@ int is_birefringence_check(const char *place, const ice_birefringence *birefring
 void is_birefringence_subtract(is_subtraction subtraction, ice_medium *medium)
 {
     double scattering = is_birefringence_scattering(&medium->birefringence);
+    medium->taken = subtraction == IS_SUBTRACTION_CONSTANT ? ICE_TAKEN_CONSTANT
+                    : subtraction == IS_SUBTRACTION_SCALED ? ICE_TAKEN_SCALED
+                                                           : ICE_TAKEN_NOTHING;
     for (size_t i = 0; i < medium->layer_count; ++i) {
         ice_layer *layer = &medium->layers[i];
         double done = layer->birefringence * scattering;

@@ -1,6 +1,7 @@
 /* is_run in this process: step files in, hit files out, and everything that may go wrong. */
 #include "graphs/gpu.h"
 #include "pipeline/icestream.h"
+#include "tests/support/model_files.h"
 #include "tests/support/run_folder.h"
 
 #include <check.h>
@@ -475,6 +476,33 @@ static void expect_said(const char *text, const char *expected)
     ck_assert_msg(strstr(text, expected) != NULL, "'%s' is not in: %s", expected, text);
 }
 
+/* What the ice's folder, or the user, says of birefringence: auto is not an answer. */
+START_TEST(test_validate_tells_the_subtraction)
+{
+    static const struct {
+        const char *set, *says;
+    } cases[] = {{"ice.birefringence_subtraction=auto", "(constant)\n"},
+                 {"ice.birefringence_subtraction=constant", "(constant)\n"},
+                 {"ice.birefringence_subtraction=scaled", "(scaled)\n"},
+                 {"ice.birefringence_subtraction=none", "nothing (none)\n"},
+                 {"ice.birefringence=false", NULL}};
+    char path[MODEL_PATH], set[MODEL_PATH + 32];
+    if (!model_shared("ice/spice_bfr-v2", path))
+        return;
+    snprintf(set, sizeof set, "ice.directory=%s", path);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        is_error error;
+        const char *const sets[] = {set, cases[i].set, "device.threads=1"};
+        char *text = validated(sets, 3, IS_OK, &error);
+        const char *told = strstr(text, "taken for it out of the scattering: ");
+        ck_assert_msg((told == NULL) == (cases[i].says == NULL), "%s", text);
+        if (told)
+            expect_said(strchr(told, ':'), cases[i].says);
+        free(text);
+    }
+}
+END_TEST
+
 START_TEST(test_validate_reads_particles)
 {
 #define COLUMNS "type,event,x,y,z,zenith,azimuth,photons,spectrum\n"
@@ -532,6 +560,7 @@ int main(void)
     tcase_add_test(tests, test_first_signal_drains);
     tcase_add_test(tests, test_second_signal_abandons);
     tcase_add_test(tests, test_validate_describes);
+    tcase_add_test(tests, test_validate_tells_the_subtraction);
     tcase_add_test(tests, test_validate_reads_particles);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
