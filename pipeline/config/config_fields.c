@@ -41,7 +41,7 @@ static int read_index(const is_yaml_node *node, void *target, is_error *error)
             int result = read_gpu(node->items[i], list, &count, error);
             status = status ? status : result;
         }
-    } else if (node->kind == IS_YAML_SCALAR &&
+    } else if (node->kind == IS_YAML_SCALAR && !node->quoted &&
                is_number_unsigned(node->text, &value) == IS_NUMBER_OK && value < IS_CONFIG_GPUS) {
         list[count++] = (uint32_t)value;
     } else if (node->kind != IS_YAML_SCALAR || strcmp(node->text, "all") != 0) {

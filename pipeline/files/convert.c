@@ -48,7 +48,8 @@ int is_convert(const char *from, const char *to, bool force, is_error *error)
     if (unknown)
         return is_error_set(error, IS_E_USAGE,
                             "%s: found an unknown ending, expected .npy, .h5 or "
-                            ".hdf5 (or .txt to write the hits of a .npy file as text)",
+                            ".hdf5 (or, of the hits in a .npy file, .txt, and with --waveforms "
+                            ".csv)",
                             unknown);
     if (source == target)
         return is_error_set(

@@ -50,6 +50,8 @@ static const struct {
                         "to 18446744073709551615"},
     {"run: {seed: \"1\"}", "r.yaml:1:13: error: run.seed: found the quoted text \"1\", expected a "
                            "whole number from 0 to 18446744073709551615"},
+    {"device: {index: \"5\"}", "r.yaml:1:17: error: device.index: found the quoted text \"5\", "
+                               "expected a whole number from 0 to 63, a list of them, or all"},
     {"run: {seed: 1.5}", "r.yaml:1:13: error: run.seed: found '1.5', expected a whole number from "
                          "0 to 18446744073709551615"},
     {"run: {seed: }", "r.yaml:1:13: error: run.seed: found nothing, expected a whole number from "
