@@ -6,7 +6,8 @@
 #include "stages/detection.h"
 
 /* The wavelength acceptance of a module, by the probability that the light was kept. Beyond the
- * points the last one counts, as for the weights of hits. */
+ * points the last one counts, as for the weights of hits. Those are is_light_bias() in double
+ * precision, on the host; this is their formula for devices: two curves at one place, in single. */
 ICE_FN float ice_kept_acceptance(const ice_detection *detection, uint32_t curve, float wavelength)
 {
     if (detection->point_count == 0)

@@ -1,6 +1,7 @@
 #include "pipeline/host/batch.h"
 
 #include "pipeline/error.h"
+#include "pipeline/models/curve.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -139,28 +140,9 @@ ice_emission is_step_emission(const is_step *step, uint32_t first, uint32_t phot
 
 double is_light_bias(const ice_light *light, double wavelength)
 {
-    size_t count = light->bias_count;
-    if (count == 0) {
-        return 1.0;
-    }
-    const double *at = light->bias_wavelength;
-    if (wavelength <= at[0]) {
-        return light->bias[0];
-    }
-    if (wavelength >= at[count - 1]) {
-        return light->bias[count - 1];
-    }
-    size_t low = 0, high = count - 1;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (at[middle] <= wavelength) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    double share = (wavelength - at[low]) / (at[high] - at[low]);
-    return light->bias[low] + share * (light->bias[high] - light->bias[low]);
+    const is_curve bias = {
+        .x = light->bias_wavelength, .y = light->bias, .count = light->bias_count};
+    return bias.count > 0 ? is_curve_at_or_end(&bias, wavelength) : 1.0;
 }
 
 int is_hit_from_arrival(const is_hit_models *models, const is_batch *batch,
