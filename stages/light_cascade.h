@@ -31,9 +31,10 @@ typedef enum ice_convention_name {
     ICE_CONVENTION_PPC
 } ice_convention_name;
 
-ICE_FN ice_light_convention ice_light_convention_of(ice_convention_name name)
+/* In a medium of ice's molecules and another density, g/cm^3: lengths go with its inverse. */
+ICE_FN ice_light_convention ice_light_convention_in(ice_convention_name name, double density)
 {
-    const double ratio = ICE_GEANT4_DENSITY / ICE_DENSITY;
+    const double ratio = ICE_GEANT4_DENSITY / density;
     ice_light_convention convention = {.track_per_energy = 5.321 * ratio,
                                        .radiation_length = 0.39652 * ratio,
                                        .secondary_factor = ratio,
@@ -43,8 +44,8 @@ ICE_FN ice_light_convention ice_light_convention_of(ice_convention_name name)
                                        .track_floor = log(ICE_MUON_MASS),
                                        .cherenkov_factor = 1.0};
     if (name == ICE_CONVENTION_CLSIM) {
-        convention.track_per_energy = 5.21 * 0.924 / ICE_DENSITY;
-        convention.radiation_length = 0.358 / ICE_DENSITY;
+        convention.track_per_energy = 5.21 * 0.924 / density;
+        convention.radiation_length = 0.358 / density;
         convention.secondary_factor = 1.0;
         convention.hadron_most = 1.0;
         convention.track_floor = 0.0;
@@ -55,6 +56,11 @@ ICE_FN ice_light_convention ice_light_convention_of(ice_convention_name name)
         convention.point_below_gev = false;
     }
     return convention;
+}
+
+ICE_FN ice_light_convention ice_light_convention_of(ice_convention_name name)
+{
+    return ice_light_convention_in(name, ICE_DENSITY);
 }
 
 /* Profiles, in the order of the table below. */

@@ -118,6 +118,7 @@ typedef struct ice_medium {
      * to ICE_WAVELENGTH_MAX, linear between; layers then have effective_scattering = (1 -
      * mean_cosine) s and dust_absorption = a for s and a times these coefficients. NULL: ice */
     ice_spectral_optics *spectral;
+    double density;           /* g/cm^3, of the light of particles; 0: nobody said, as ice */
     double rayleigh_fraction; /* share of molecular scattering (stages/scatter_rayleigh_hg.h) */
     ice_tilt tilt;
     double flow_azimuth; /* of the flow axis of anisotropy and birefringence, rad */

@@ -4,6 +4,7 @@
 #include "pipeline/models/ice_tilt.h"
 #include "pipeline/models/models.h"
 #include "pipeline/models/module_grid.h"
+#include "stages/light_cascade.h"
 
 #include <math.h>
 
@@ -103,6 +104,13 @@ static void describe_water(const ice_medium *medium, FILE *out)
             best, is_medium_phase_index(medium, best), is_medium_group_index(medium, best));
     fprintf(out, "  angles   particles of mean cosine %.6g, molecules scatter %.4g of the light\n",
             medium->mean_cosine, medium->rayleigh_fraction);
+    if (medium->density > 0)
+        fprintf(out, "  density  %.6g g/cm3\n", medium->density);
+    else
+        fprintf(
+            out,
+            "  density  not given: particles make light as in ice of %.6g g/cm3; give density\n",
+            ICE_DENSITY);
 }
 
 static void describe_medium(const ice_medium *medium, FILE *out)

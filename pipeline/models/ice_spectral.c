@@ -24,6 +24,7 @@ typedef struct water_file {
     bool optics_extend, index_extend;  /* the values of the ends hold beyond them */
     double rayleigh_fraction, mean_cosine;
     ice_water water;
+    double density;      /* g/cm^3; 0: not given */
     water_layer *layers; /* [layer_count], from below; none: one that is as the table says */
     size_t layer_count;
 } water_file;
@@ -202,6 +203,7 @@ enum {
     INDEX_FILE,
     INDEX_TABLE,
     INDEX_EXTEND,
+    DENSITY,
     LAYERS,
     FIELDS
 };
@@ -233,6 +235,7 @@ static const is_schema_field fields[FIELDS] = {
                      .custom = &index_field,
                      .group = "index"},
     [INDEX_EXTEND] = {.path = "index.extend", EXTEND(index_extend)},
+    [DENSITY] = {.path = "density", WITHIN(0.5, 2), AT(density)},
     [LAYERS] = {.path = "layers", .type = IS_SCHEMA_CUSTOM, AT(layers), .custom = &layers_field},
 };
 
@@ -424,6 +427,7 @@ static int make_medium(const water_reader *reader, const char *path, ice_medium 
         return is_yaml_no_memory(reader->error, reader->root);
     }
     medium->mean_cosine = file->mean_cosine;
+    medium->density = file->density;
     medium->rayleigh_fraction = file->rayleigh_fraction;
     set_layers(file, medium);
     for (int i = 0; i < ROWS; ++i)

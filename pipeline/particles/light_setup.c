@@ -103,7 +103,8 @@ int is_light_setup_create(const is_config *config, const ice_medium *medium,
     }
     *setup = (is_light_setup){
         .seed = config->run.seed,
-        .convention = ice_light_convention_of((ice_convention_name)config->particles.conventions),
+        .convention = ice_light_convention_in((ice_convention_name)config->particles.conventions,
+                                              medium->density > 0 ? medium->density : ICE_DENSITY),
         .detector = detector,
         .kept = kept,
         .spectrum_count = light->count,

@@ -10,6 +10,7 @@
 #include "stages/light_flasher.h"
 #include "tests/physics/moments.h"
 #include "tests/support/config_text.h"
+#include "tests/support/scratch_files.h"
 #include "tests/support/test_scale.h"
 
 #include <unistd.h>
@@ -133,6 +134,37 @@ START_TEST(plain_yield)
                                "particles: {list: [{type: e+, energy: 1000, " HERE "}]}\n");
     expect_photons("plain light", (double)count_all(&w).photons, 1000 * 236554.0);
     close_world(&w);
+}
+END_TEST
+
+/* Photons of an electron in water whose file has this line. */
+static double photons_in_water(const char *density)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH], text[2048];
+    snprintf(text, sizeof text,
+             "optics: {table: [[wavelength_nm, absorption_per_m, scattering_per_m], [250, 0.02, "
+             "0.02], [700, 0.02, 0.02]]}\nscattering: {mean_cosine: 0.9}\n"
+             "index: {salinity: 35, temperature: 10, pressure: 0}\n%s",
+             density);
+    scratch_write(scratch_path(&place, "water.yaml", path), text, strlen(text));
+    snprintf(text, sizeof text,
+             PLAIN "ice: {file: %s}\nparticles: {photons_per_step: 100000, list: [{type: e-, "
+                   "energy: 1e5, " HERE "}]}\n",
+             path);
+    world w = open_world(text);
+    const double photons = (double)count_all(&w).photons;
+    close_world(&w);
+    scratch_remove(&place);
+    return photons;
+}
+
+/* Light of a cascade goes with the inverse of the density that the medium's file has. */
+START_TEST(light_in_water)
+{
+    const double ice = photons_in_water("");
+    expect_photons("water of ice's density", photons_in_water("density: 0.9216\n"), ice);
+    expect_photons("water of its own", photons_in_water("density: 1.038\n"), ice * 0.9216 / 1.038);
 }
 END_TEST
 
@@ -662,6 +694,7 @@ int main(void)
     TCase *light = tcase_create("yields");
     tcase_add_test(light, yields);
     tcase_add_test(light, plain_yield);
+    tcase_add_test(light, light_in_water);
     tcase_add_test(light, hadrons);
     tcase_add_test(light, public_inputs);
     suite_add_tcase(suite, light);

@@ -503,6 +503,29 @@ START_TEST(test_validate_tells_the_subtraction)
 }
 END_TEST
 
+START_TEST(test_validate_tells_the_density)
+{
+    static const char *const sets[] = {
+        "ice.file=" IS_SOURCE_DIRECTORY "/configs/media/lake-water.yaml", "device.threads=1"};
+    is_error error;
+    char *text = validated(sets, 2, IS_OK, &error);
+    expect_said(text, "  density  1 g/cm3\n");
+    free(text);
+    static const char bare[] =
+        "optics: {table: [[wavelength_nm, absorption_per_m, scattering_per_m], [250, 0.02, 0.02], "
+        "[700, 0.02, 0.02]]}\nscattering: {mean_cosine: 0.9}\n"
+        "index: {salinity: 35, temperature: 10, pressure: 0}\n";
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH], set[SCRATCH_PATH + 32];
+    scratch_write(scratch_path(&place, "water.yaml", path), bare, strlen(bare));
+    snprintf(set, sizeof set, "ice.file=%s", path);
+    text = validated((const char *const[]){set, "device.threads=1"}, 2, IS_OK, &error);
+    expect_said(text, "  density  not given: particles make light as in ice of 0.9216 g/cm3");
+    free(text);
+    scratch_remove(&place);
+}
+END_TEST
+
 START_TEST(test_validate_reads_particles)
 {
 #define COLUMNS "type,event,x,y,z,zenith,azimuth,photons,spectrum\n"
@@ -561,6 +584,7 @@ int main(void)
     tcase_add_test(tests, test_second_signal_abandons);
     tcase_add_test(tests, test_validate_describes);
     tcase_add_test(tests, test_validate_tells_the_subtraction);
+    tcase_add_test(tests, test_validate_tells_the_density);
     tcase_add_test(tests, test_validate_reads_particles);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -156,6 +156,15 @@ START_TEST(cascade_numbers)
     near(standard.radiation_length, 0.391529, 5e-7);
     near(clsim.radiation_length, 0.388455, 5e-7);
     near(clsim.cherenkov_factor - 1, 0.000263, 5e-7);
+    /* Lengths go with the inverse of the density; clsim's light along muons knows of none. */
+    const ice_light_convention water = ice_light_convention_in(ICE_CONVENTION_STANDARD, 1.038);
+    const ice_light_convention other = ice_light_convention_in(ICE_CONVENTION_CLSIM, 1.038);
+    near(water.track_per_energy, 5.321 * 0.910 / 1.038, 1e-12);
+    near(water.radiation_length, 0.39652 * 0.910 / 1.038, 1e-12);
+    near(water.secondary_factor, 0.910 / 1.038, 1e-12);
+    near(other.track_per_energy, 5.21 * 0.924 / 1.038, 1e-12);
+    near(other.radiation_length, 0.358 / 1.038, 1e-12);
+    near(other.secondary_factor, 1, 0);
 
     static const struct {
         double energy, mean;
