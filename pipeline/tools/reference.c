@@ -12,7 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What clsim has compiled in, beside its tables. */
+/* What clsim has compiled in, beside its tables. scripts/reference_clsim.py has it once more: it
+ * goes to the same ice without this file, and a test holds the two together. */
 #define MEAN_COSINE 0.9
 #define ICE_PROPERTIES                                                                             \
     "mean_cosine: 0.9\nliu_fraction: 0.35\nalpha: 0.89860850573\nkappa: 1.0841068029\n"            \

@@ -92,6 +92,63 @@ START_TEST(reference_ice)
 }
 END_TEST
 
+/* The ice file that scripts/reference_clsim.py writes, with one layer and without its tilt. The
+ * caller frees it. */
+static char *ice_of_the_script(void)
+{
+    static const char begin[] = "ICE = \"\"\"\\\n", end[] = "layers:\n";
+    char *script = calloc(1, 100000), *tilt;
+    FILE *file = fopen(IS_SOURCE_DIRECTORY "/scripts/reference_clsim.py", "r");
+    ck_assert(script && file);
+    ck_assert_uint_gt(fread(script, 1, 99999, file), 1000);
+    fclose(file);
+    const char *first = strstr(script, begin);
+    ck_assert_ptr_nonnull(first);
+    first += strlen(begin);
+    const char *last = strstr(first, end);
+    ck_assert_ptr_nonnull(last);
+    char *text = calloc(1, 4096);
+    ck_assert_ptr_nonnull(text);
+    snprintf(text, 4096, "%.*slayers: [[2000, 0.03, 0.01, 0]]\n", (int)(last - first), first);
+    ck_assert_ptr_nonnull(tilt = strstr(text, "tilt: {"));
+    *tilt = '#';
+    free(script);
+    return text;
+}
+
+/* The script goes its own way to clsim's ice, through files as a user writes them, and has the
+ * numbers once more for that: the same. */
+START_TEST(the_script_has_the_same_ice)
+{
+    is_models *models;
+    if (!load_reference(&models))
+        return;
+    char *text = ice_of_the_script(), path[MODEL_PATH], set[MODEL_PATH + 32];
+    model_folder folder = model_folder_create();
+    snprintf(set, sizeof set, "ice.file=%s", model_folder_write(&folder, "i.yaml", text, path));
+    is_config *config = model_config(set, NULL);
+    is_models *theirs;
+    is_error error = {0};
+    ck_assert_msg(is_models_create(config, &theirs, &error) == IS_OK, "%s", error.text);
+    const ice_medium *a = models->medium, *b = theirs->medium;
+    ck_assert_double_eq(a->mean_cosine, b->mean_cosine);
+    ck_assert_double_eq(a->liu_fraction, b->liu_fraction);
+    ck_assert_double_eq(a->alpha, b->alpha);
+    ck_assert_double_eq(a->kappa, b->kappa);
+    ck_assert_double_eq(a->absorption_a, b->absorption_a);
+    ck_assert_double_eq(a->absorption_b, b->absorption_b);
+    ck_assert_double_eq(a->flow_azimuth, b->flow_azimuth);
+    ck_assert_double_eq(a->absorption_exponent, b->absorption_exponent);
+    ck_assert_double_eq(a->layers[0].anisotropy_along, b->layers[0].anisotropy_along);
+    ck_assert_double_eq(a->layers[0].anisotropy_across, b->layers[0].anisotropy_across);
+    is_models_destroy(theirs);
+    is_models_destroy(models);
+    is_config_destroy(config);
+    model_folder_remove(&folder);
+    free(text);
+}
+END_TEST
+
 /* The share of a spectrum below a wavelength that is one of its points. */
 static double share_below(const ice_spectrum *spectrum, double wavelength)
 {
@@ -484,6 +541,7 @@ int main(void)
     TCase *reference = tcase_create("reference");
     tcase_set_timeout(reference, 120);
     tcase_add_test(reference, reference_ice);
+    tcase_add_test(reference, the_script_has_the_same_ice);
     tcase_add_test(reference, reference_light);
     tcase_add_test(reference, reference_detector);
     tcase_add_test(reference, damaged_references);
