@@ -67,7 +67,8 @@ static bool same_group(const is_schema_field *a, const is_schema_field *b)
 }
 
 /* Finds the key that was probably meant: first in the section, then by the last part of the path
- * anywhere, for keys that landed in the wrong section. */
+ * anywhere, for keys that landed in the wrong section. Of other sections only one that differs by a
+ * letter: among so many keys there is one that is somewhat like any word. */
 static const char *nearest_key(const reader *read, const char *section, const char *typed,
                                char *buffer, size_t size)
 {
@@ -91,11 +92,17 @@ static const char *nearest_key(const reader *read, const char *section, const ch
         return buffer;
     const is_schema_field *found = NULL;
     for (size_t i = 0; i < read->count; ++i) {
-        const char *last = strrchr(read->fields[i].path, '.');
-        const is_nearest before = best;
-        is_nearest_try(&best, dot ? dot + 1 : typed, last ? last + 1 : read->fields[i].path);
-        if (best.word != before.word)
-            found = &read->fields[i];
+        const char *path = read->fields[i].path, *last = strrchr(path, '.');
+        const bool is_here =
+            dot && last && last - path == dot - typed && strncmp(path, typed, dot - typed) == 0;
+        is_nearest tried = {0};
+        is_nearest_try(&tried, dot ? dot + 1 : typed, last ? last + 1 : path);
+        if (!tried.word || (!is_here && tried.distance > 1))
+            continue;
+        if (best.word && tried.distance >= best.distance)
+            continue;
+        best = tried;
+        found = &read->fields[i];
     }
     if (!found)
         return NULL;

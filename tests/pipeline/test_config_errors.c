@@ -36,6 +36,8 @@ static const struct {
      "r.yaml:2:3: error: unknown key 'run.schedule', did you mean 'graph.schedule'?"},
     {"run: {zzzzzz: 1}",
      "r.yaml:1:7: error: unknown key 'run.zzzzzz', expected one of seed, bounce_limit"},
+    {"stages: {version: 1}", "r.yaml:1:10: error: unknown key 'stages.version', expected one of "
+                             "create, propagate, collide, scatter, compact, detect"},
     {"run.seed: 1", "r.yaml:1:1: error: unknown key 'run.seed', write its parts inside each "
                     "other, as in run: {seed: ...}"},
     {"\"\": 1",
