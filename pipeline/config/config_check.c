@@ -220,9 +220,6 @@ static int check_particles(const is_config *config, is_error *error)
         {"particles.stopping", config->particles.stopping},
     };
     int status = IS_OK;
-    if (config->particles.file && config->particles.count > 0)
-        return contradiction(config, "particles.file", "particles.list", error,
-                             "stands instead of particles.list, which is given");
     if (config->particles.file || config->particles.count > 0)
         return IS_OK;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)

@@ -262,9 +262,9 @@ const is_schema_field is_config_keys[] = {
     WHOLE(workload.event, 0, UINT64_MAX, "0", "event_id of all steps"),
 
     {.path = "particles.list", .type = IS_SCHEMA_CUSTOM, .custom = &is_config_particles,
-     .fallback = "[]",
+     .fallback = "[]", .group = "particles",
      .help = "particles and other sources of light that `generate` makes steps of instead"},
-    A_PATH(particles.file, NULL, NULL, NULL,
+    A_PATH(particles.file, NULL, NULL, "particles",
            "or a file with them: f2k, CSV or YAML; \"-\" is standard input"),
     CHOICE(particles.format, particles.format, particle_formats, "auto",
            "of that file; auto: by the ending of its name"),

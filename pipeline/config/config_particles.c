@@ -34,7 +34,14 @@ static void print_particles(const void *target, FILE *out)
     is_particle_print_list(config->particles.list, config->particles.count, out);
 }
 
+static bool has_list(const void *target)
+{
+    const is_config *config = target;
+    return !config->particles.file;
+}
+
 const is_schema_custom is_config_particles = {.expected = "a list of particles",
                                               .read = read_particles,
                                               .print = print_particles,
+                                              .is_there = has_list,
                                               .clear = clear_particles};

@@ -38,6 +38,9 @@ typedef struct is_schema_custom {
     int (*read)(const is_yaml_node *node, void *target, is_error *error);
     /* Writes the value in flow style, without a newline. */
     void (*print)(const void *target, FILE *out);
+    /* Whether it is to be printed: not where another field of its group was chosen. May be NULL
+     * where there is no group. */
+    bool (*is_there)(const void *target);
     /* Frees the value and sets it to zeros; may be NULL where nothing is allocated. */
     void (*clear)(void *target);
 } is_schema_custom;

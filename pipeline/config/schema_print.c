@@ -201,6 +201,8 @@ static bool is_there(const is_schema_field *field, const void *target)
                       field->type == IS_SCHEMA_TEXT || field->type == IS_SCHEMA_PATH ||
                       field->type == IS_SCHEMA_PATTERNS;
     const void *pointer = NULL;
+    if (field->type == IS_SCHEMA_CUSTOM && field->custom->is_there)
+        return field->custom->is_there(target);
     if (is_pointer)
         memcpy(&pointer, (const char *)target + field->offset, sizeof pointer);
     return !is_pointer || pointer;

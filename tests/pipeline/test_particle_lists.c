@@ -385,8 +385,43 @@ static const struct {
      "r:1:21: error: particles.losses: is for particles.file or particles.list, of which none is "
      "given"},
     {"particles: {file: a.csv, list: [{type: sc1, photons: 5}]}",
-     "r:1:19: error: particles.file: stands instead of particles.list, which is given"},
+     "r:1:32: error: only one of 'particles.list' and 'particles.file' can be given, the other is "
+     "at r:1:19"},
 };
+
+/* --set takes a file instead of the list of the run file and the other way round, and what is
+ * printed then can be read. */
+START_TEST(the_last_of_list_and_file)
+{
+    const char *texts[] = {"particles: {list: [{type: sc1, photons: 5}]}",
+                           "particles: {file: /a.csv}"};
+    const char *sets[] = {"particles.file=/b.f2k", "particles.list=[{type: sc2, photons: 5}]"};
+    for (size_t i = 0; i < 2; ++i) {
+        is_error error = {0};
+        is_config *config = NULL, *again = NULL;
+        char *printed = NULL;
+        size_t size = 0;
+        ck_assert_msg(is_config_load_text("r", texts[i], strlen(texts[i]), &sets[i], 1, &config,
+                                          &error) == IS_OK,
+                      "%s", error.text);
+        ck_assert_uint_eq(config->particles.count, i);
+        if (i == 0)
+            ck_assert_str_eq(config->particles.file, "/b.f2k");
+        else
+            ck_assert_ptr_null(config->particles.file);
+        FILE *out = open_memstream(&printed, &size);
+        ck_assert_int_eq(is_config_print(config, out, &error), IS_OK);
+        fclose(out);
+        ck_assert_msg(is_config_load_text("p", printed, size, NULL, 0, &again, &error) == IS_OK,
+                      "%s", error.text);
+        ck_assert_uint_eq(again->particles.count, i);
+        ck_assert_int_eq(again->particles.file != NULL, i == 0);
+        is_config_destroy(again);
+        is_config_destroy(config);
+        free(printed);
+    }
+}
+END_TEST
 
 START_TEST(bad_yaml)
 {
@@ -438,6 +473,7 @@ int main(void)
     tcase_add_loop_test(faults, bad_csv, 0, COUNT(csv_faults));
     tcase_add_test(faults, endless_line);
     tcase_add_loop_test(faults, bad_yaml, 0, COUNT(yaml_faults));
+    tcase_add_test(faults, the_last_of_list_and_file);
     tcase_add_test(faults, bad_files);
     suite_add_tcase(suite, faults);
     SRunner *runner = srunner_create(suite);
