@@ -252,7 +252,8 @@ static void print_text(const char *path, const description *about, FILE *out)
         if (strcmp(key, "rows") == 0)
             continue;
         if (json_is_array(value) && strcmp(key, "inputs") == 0) { /* maybe thousands of digests */
-            fprintf(out, "  %-14s %zu step files\n", key, json_array_size(value));
+            fprintf(out, "  %-14s %zu step file%s\n", key, json_array_size(value),
+                    json_array_size(value) == 1 ? "" : "s");
             continue;
         }
         char *text = is_json_dump(value, JSON_ENCODE_ANY);

@@ -144,8 +144,10 @@ static int read_rows(sensor_reader *reader, is_sensor_file kind, ice_detector *d
            detector->module_count * sizeof *detector->modules);
     return reader->unknown == 0
                ? IS_OK
-               : is_warnings_add(warnings, "%s: %zu rows are of modules that %s does not have",
-                                 reader->text.name, reader->unknown, detector->name);
+               : is_warnings_add(warnings, "%s: %zu row%s that %s does not have", reader->text.name,
+                                 reader->unknown,
+                                 reader->unknown == 1 ? " is of a module" : "s are of modules",
+                                 detector->name);
 }
 
 int is_sensor_file_read(is_sensor_file kind, const is_text *text, ice_detector *detector,
