@@ -8,7 +8,6 @@
 #include "pipeline/host/progress.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,12 +30,7 @@ struct is_device {
 
 uint32_t is_device_host_threads(const is_device_options *options)
 {
-    if (options->threads != 0) {
-        return options->threads;
-    }
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? (uint32_t)count : 1;
+    return is_thread_count(options->threads);
 }
 
 /* ---- hits ------------------------------------------------------------------------------------ */

@@ -3,9 +3,20 @@
 #include "pipeline/error.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+
+uint32_t is_thread_count(uint32_t configured)
+{
+    if (configured != 0) {
+        return configured;
+    }
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? (uint32_t)count : 1;
+}
 
 /* Jobs in the order of their arrival. */
 typedef struct job_list {

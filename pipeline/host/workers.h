@@ -22,6 +22,9 @@ typedef struct is_post {
     void *user;
 } is_post;
 
+/* Threads that device.threads asks for; 0 (auto): one for each CPU that this process may use. */
+uint32_t is_thread_count(uint32_t configured);
+
 typedef struct is_workers is_workers;
 
 /* Starts `threads` threads (named `name`, at most 15 characters) with room for `capacity` waiting

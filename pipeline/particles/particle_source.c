@@ -147,14 +147,24 @@ void is_particle_source_destroy(is_particle_source *source)
 
 /* ---- numbering ------------------------------------------------------------------------------- */
 
-const char *is_particle_source_place(const is_particle_source *source, char *buffer, size_t size)
+size_t is_particle_source_position(const is_particle_source *source)
+{
+    return source->lines ? is_line_stream_line(source->lines) : source->done;
+}
+
+const char *is_particle_source_place_of(const is_particle_source *source, size_t position,
+                                        char *buffer, size_t size)
 {
     if (source->lines)
-        snprintf(buffer, size, "%s:%zu", is_line_stream_name(source->lines),
-                 is_line_stream_line(source->lines));
+        snprintf(buffer, size, "%s:%zu", is_line_stream_name(source->lines), position);
     else
-        snprintf(buffer, size, "%s: particle %zu", source->where, source->done);
+        snprintf(buffer, size, "%s: particle %zu", source->where, position);
     return buffer;
+}
+
+const char *is_particle_source_place(const is_particle_source *source, char *buffer, size_t size)
+{
+    return is_particle_source_place_of(source, is_particle_source_position(source), buffer, size);
 }
 
 static int fault(const is_particle_source *source, size_t column, is_error *error, const char *text)

@@ -30,7 +30,13 @@ void is_particle_source_destroy(is_particle_source *source);
 int is_particle_source_next(is_particle_source *source, is_listed_particle *out, bool *found,
                             is_error *error);
 
-/* Where the last particle stands, "FILE:LINE". Returns buffer. */
+/* Which line or entry the last particle is, from 1. */
+size_t is_particle_source_position(const is_particle_source *source);
+/* Where a particle of that position stands, "FILE:LINE"; any thread, also while others read on.
+ * Returns buffer. */
+const char *is_particle_source_place_of(const is_particle_source *source, size_t position,
+                                        char *buffer, size_t size);
+/* Where the last particle stands. Returns buffer. */
 const char *is_particle_source_place(const is_particle_source *source, char *buffer, size_t size);
 
 #endif

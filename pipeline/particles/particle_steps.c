@@ -16,6 +16,7 @@ struct is_particle_steps {
     is_light_setup *own; /* owned, or NULL */
     const is_light_setup *setup;
     is_particle_source *source;
+    /* Where planning is; making steps does not look at any of it. */
     is_listed_particle particle;
     is_light_parts parts; /* of that particle, where has_particle */
     bool has_particle, has_event;
@@ -172,15 +173,14 @@ static uint8_t kind_of(is_part_form form)
     }
 }
 
-static void make_step(const is_particle_steps *steps, uint32_t step_id, uint32_t photons,
-                      is_step *out)
+static is_step make_step(uint64_t seed, const is_step_span *span, uint32_t step_id,
+                         uint32_t photons)
 {
-    const is_light_part *part = &steps->part;
-    ice_stream stream = ice_stream_of(steps->setup->seed, steps->event, steps->particle.number,
-                                      ICE_PURPOSE_STEP, step_id);
+    const is_light_part *part = &span->part;
+    ice_stream stream = ice_stream_of(seed, span->event, span->particle, ICE_PURPOSE_STEP, step_id);
     const start at = draw_start(part, &stream);
     const bool is_cascade = part->form == IS_PART_CASCADE || part->form == IS_PART_CLOUD;
-    *out = (is_step){.x = (float)at.x,
+    return (is_step){.x = (float)at.x,
                      .y = (float)at.y,
                      .z = (float)at.z,
                      .t = (float)at.t,
@@ -193,21 +193,49 @@ static void make_step(const is_particle_steps *steps, uint32_t step_id, uint32_t
                      .beta = (float)part->beta,
                      .weight = 1,
                      .photons = photons,
-                     .source_id = steps->particle.number,
-                     .event_id = steps->event,
+                     .source_id = span->particle,
+                     .event_id = span->event,
                      .step_id = step_id,
                      .kind = kind_of(part->form),
                      .spectrum = (uint8_t)part->spectrum,
                      .flags = part->form == IS_PART_POINT ? IS_STEP_ISOTROPIC : 0};
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+static bool is_inside(const is_step *step)
+{
+    return fabsf(step->x) <= POSITION_MOST && fabsf(step->y) <= POSITION_MOST &&
+           fabsf(step->z) <= POSITION_MOST;
+}
 
-static int fault(const is_particle_steps *steps, const char *text, is_error *error)
+static int fault_at(const is_particle_steps *steps, size_t position, const char *text,
+                    is_error *error)
 {
     char place[600];
     return is_error_add(error, IS_E_CONFIG, "%s: error: %s",
-                        is_particle_source_place(steps->source, place, sizeof place), text);
+                        is_particle_source_place_of(steps->source, position, place, sizeof place),
+                        text);
+}
+
+int is_particle_steps_make(const is_particle_steps *steps, const is_step_span *span, is_step *out,
+                           is_error *error)
+{
+    const uint64_t seed = steps->setup->seed;
+    uint64_t left = span->photons;
+    for (uint32_t i = 0; i < span->count; ++i) {
+        const uint32_t photons = left < span->part.per_step ? (uint32_t)left : span->part.per_step;
+        out[i] = make_step(seed, span, span->first_step + i, photons);
+        if (!is_inside(&out[i]))
+            return fault_at(steps, span->position, "found light further away than 10000 m", error);
+        left -= photons;
+    }
+    return IS_OK;
+}
+
+/* ---- planning -------------------------------------------------------------------------------- */
+
+static int fault(const is_particle_steps *steps, const char *text, is_error *error)
+{
+    return fault_at(steps, is_particle_source_position(steps->source), text, error);
 }
 
 static int next_particle(is_particle_steps *steps, bool *found, is_error *error)
@@ -235,6 +263,9 @@ static int take_part(is_particle_steps *steps, is_error *error)
     const uint32_t most = steps->part.per_step;
     const uint64_t wanted = steps->part.photons / most + (steps->part.photons % most > 0);
     steps->left = steps->part.photons;
+    const uint32_t largest = steps->left < most ? (uint32_t)steps->left : most;
+    if (largest > steps->totals.largest_step)
+        steps->totals.largest_step = largest;
     if (wanted <= (UINT64_C(1) << 32) - steps->next_step)
         return IS_OK;
     return fault(steps,
@@ -262,10 +293,28 @@ static int next_part(is_particle_steps *steps, bool *found, is_error *error)
     return IS_OK;
 }
 
-static bool is_inside(const is_step *step)
+int is_particle_steps_plan(is_particle_steps *steps, uint32_t most, is_step_span *out, bool *found,
+                           is_error *error)
 {
-    return fabsf(step->x) <= POSITION_MOST && fabsf(step->y) <= POSITION_MOST &&
-           fabsf(step->z) <= POSITION_MOST;
+    int status = next_part(steps, found, error);
+    if (status != IS_OK || !*found) {
+        *found = false;
+        return status;
+    }
+    const uint32_t per_step = steps->part.per_step;
+    const uint64_t wanted = steps->left / per_step + (steps->left % per_step > 0);
+    out->part = steps->part;
+    out->event = steps->event;
+    out->particle = steps->particle.number;
+    out->first_step = (uint32_t)steps->next_step;
+    out->count = wanted < most ? (uint32_t)wanted : most;
+    out->photons = wanted <= most ? steps->left : (uint64_t)most * per_step;
+    out->position = is_particle_source_position(steps->source);
+    steps->left -= out->photons;
+    steps->next_step += out->count;
+    steps->totals.steps += out->count;
+    steps->totals.photons += out->photons;
+    return IS_OK;
 }
 
 int is_particle_steps_fill(is_particle_steps *steps, is_step *out, size_t capacity, size_t *count,
@@ -273,21 +322,16 @@ int is_particle_steps_fill(is_particle_steps *steps, is_step *out, size_t capaci
 {
     *count = 0;
     while (*count < capacity) {
+        is_step_span span;
         bool found;
-        int status = next_part(steps, &found, error);
+        const size_t room = capacity - *count;
+        const uint32_t most = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+        int status = is_particle_steps_plan(steps, most, &span, &found, error);
+        if (status == IS_OK && found)
+            status = is_particle_steps_make(steps, &span, out + *count, error);
         if (status != IS_OK || !found)
             return status;
-        const uint32_t most = steps->part.per_step;
-        const uint32_t photons = steps->left < most ? (uint32_t)steps->left : most;
-        make_step(steps, (uint32_t)steps->next_step++, photons, &out[*count]);
-        if (!is_inside(&out[*count]))
-            return fault(steps, "found light further away than 10000 m", error);
-        steps->left -= photons;
-        ++steps->totals.steps;
-        steps->totals.photons += photons;
-        if (photons > steps->totals.largest_step)
-            steps->totals.largest_step = photons;
-        ++*count;
+        *count += span.count;
     }
     return IS_OK;
 }

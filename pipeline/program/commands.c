@@ -23,7 +23,10 @@ const program_command commands[] = {
      "go on.",
      1, 1, ALLOW(JSON), command_status},
     {"generate", "[CONFIG] -o FILE", "makes a step file of particles or of the configured workload",
-     NULL, 0, 1, ALLOW(SET) | ALLOW(OUTPUT) | ALLOW(FORCE), command_generate},
+     "Particles are those of particles.list or particles.file. Bytes are the same for every "
+     "number\n"
+     "of threads.",
+     0, 1, ALLOW(SET) | ALLOW(OUTPUT) | ALLOW(FORCE) | ALLOW(THREADS), command_generate},
     {"compare", "[CONFIG]", "holds schedules or configurations against each other",
      "Runs the same steps through each. Exit status 1: the hits are not as identical, or as\n"
      "compatible, as they have to be.",

@@ -1,60 +1,13 @@
-/* The command that measures, with its short forms of keys of the configuration. */
-#include <stdlib.h>
-#include <string.h>
-
+/* The command that measures. */
 #include "pipeline/program/commands.h"
 
-/* Options that stand for keys of the configuration. */
-static const struct {
-    option_name option;
-    const char *key;
-} shorthands[] = {
-    {OPTION_WORKLOAD, "workload.kind"},     {OPTION_COUNTS, "workload.counts"},
-    {OPTION_STEPS, "workload.steps"},       {OPTION_PHOTONS, "workload.photons_per_step"},
-    {OPTION_OVERSIZE, "detector.oversize"},
-};
-enum { SHORTHANDS = sizeof shorthands / sizeof *shorthands, SHORTHAND_TEXT = 256 };
-
-/* The configuration with what the shorthands say; --set comes after them and wins. */
+/* The published workload is one of many steps. */
 static int load_bench_config(const arguments *given, is_config **out, is_error *error)
 {
-    const char **sets = calloc(given->set_count + SHORTHANDS + 2, sizeof *sets);
-    char texts[SHORTHANDS][SHORTHAND_TEXT];
-    size_t count = 0;
-    int status = IS_OK;
-    if (sets == NULL) {
-        return error->status = IS_E_MEMORY;
-    }
-    if (given->given[OPTION_WORKLOAD]) {
-        sets[count++] = "workload.steps=1048576";
-        sets[count++] = "workload.photons_per_step=200";
-    }
-    for (size_t i = 0; i < SHORTHANDS && status == IS_OK; ++i) {
-        option_name option = shorthands[i].option;
-        const char *value = given->values[option];
-        if (!given->given[option]) {
-            continue;
-        }
-        /* The published name of the plain case is no good one for a key of the configuration. */
-        if (option == OPTION_COUNTS && strcmp(value, "default") == 0) {
-            value = "balanced";
-        }
-        if (strlen(shorthands[i].key) + strlen(value) + 2 > SHORTHAND_TEXT) {
-            status = usage_fault(error, "--%s: found a text of %zu characters",
-                                 option_table[option].text, strlen(value));
-        }
-        snprintf(texts[i], sizeof texts[i], "%s=%s", shorthands[i].key, value);
-        sets[count++] = texts[i];
-    }
-    for (size_t i = 0; i < given->set_count; ++i) {
-        sets[count++] = given->sets[i];
-    }
-    if (status == IS_OK) {
-        status = is_config_load(given->positional_count > 0 ? given->positional[0] : NULL, sets,
-                                count, out, error);
-    }
-    free(sets);
-    return status;
+    static const char *const published[] = {"workload.steps=1048576",
+                                            "workload.photons_per_step=200"};
+    size_t count = given->given[OPTION_WORKLOAD] ? sizeof published / sizeof *published : 0;
+    return load_short_config(given, published, count, out, error);
 }
 
 int command_bench(const arguments *given, is_error *error)

@@ -8,7 +8,7 @@ int command_generate(const arguments *given, is_error *error)
                            "icestream generate: expected --output FILE (- is standard output)");
     }
     is_config *config = NULL;
-    int status = load_first_config(given, &config, error);
+    int status = load_short_config(given, NULL, 0, &config, error);
     if (status == IS_OK) {
         status =
             is_generate(config, given->values[OPTION_OUTPUT], given->given[OPTION_FORCE], error);

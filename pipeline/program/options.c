@@ -74,3 +74,55 @@ int load_first_config(const arguments *given, is_config **out, is_error *error)
     return load_config(given, given->positional_count > 0 ? given->positional[0] : NULL, out,
                        error);
 }
+
+/* Options that stand for keys of the configuration. */
+static const struct {
+    option_name option;
+    const char *key;
+} shorthands[] = {
+    {OPTION_WORKLOAD, "workload.kind"},     {OPTION_COUNTS, "workload.counts"},
+    {OPTION_STEPS, "workload.steps"},       {OPTION_PHOTONS, "workload.photons_per_step"},
+    {OPTION_OVERSIZE, "detector.oversize"}, {OPTION_THREADS, "device.threads"},
+};
+enum { SHORTHANDS = sizeof shorthands / sizeof *shorthands, SHORTHAND_TEXT = 256 };
+
+int load_short_config(const arguments *given, const char *const *first, size_t first_count,
+                      is_config **out, is_error *error)
+{
+    const char **sets = calloc(first_count + SHORTHANDS + given->set_count + 1, sizeof *sets);
+    char texts[SHORTHANDS][SHORTHAND_TEXT];
+    size_t count = 0;
+    int status = IS_OK;
+    if (sets == NULL) {
+        return error->status = IS_E_MEMORY;
+    }
+    for (size_t i = 0; i < first_count; ++i) {
+        sets[count++] = first[i];
+    }
+    for (size_t i = 0; i < SHORTHANDS && status == IS_OK; ++i) {
+        option_name option = shorthands[i].option;
+        const char *value = given->values[option];
+        if (!given->given[option]) {
+            continue;
+        }
+        /* The published name of the plain case is no good one for a key of the configuration. */
+        if (option == OPTION_COUNTS && strcmp(value, "default") == 0) {
+            value = "balanced";
+        }
+        if (strlen(shorthands[i].key) + strlen(value) + 2 > SHORTHAND_TEXT) {
+            status = usage_fault(error, "--%s: found a text of %zu characters",
+                                 option_table[option].text, strlen(value));
+        }
+        snprintf(texts[i], sizeof texts[i], "%s=%s", shorthands[i].key, value);
+        sets[count++] = texts[i];
+    }
+    for (size_t i = 0; i < given->set_count; ++i) {
+        sets[count++] = given->sets[i];
+    }
+    if (status == IS_OK) {
+        status = is_config_load(given->positional_count > 0 ? given->positional[0] : NULL, sets,
+                                count, out, error);
+    }
+    free(sets);
+    return status;
+}

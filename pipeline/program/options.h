@@ -27,6 +27,7 @@
     X(COUNTS, "counts", 0, "HOW", "default: all steps alike; shuffled: 20 to 379 photons of 200")  \
     X(OVERSIZE, "oversize", 0, "F", "short for --set detector.oversize=F")                         \
     X(STEPS, "steps", 0, "N", "short for --set workload.steps=N")                                  \
+    X(THREADS, "threads", 0, "N", "short for --set device.threads=N; auto: one per core")          \
     X(PHOTONS, "photons", 0, "N", "short for --set workload.photons_per_step=N")                   \
     X(REFERENCE, "reference", 0, "DIR", "ice, light and modules from clsim's tables in DIR")       \
     X(REPEATS, "repeats", 0, "N", "runs of which the best counts (3)")                             \
@@ -93,5 +94,10 @@ int load_config(const arguments *given, const char *path, is_config **out, is_er
 
 /* The configuration of a command: its one positional argument, or all defaults. */
 int load_first_config(const arguments *given, is_config **out, is_error *error);
+
+/* The same where options stand for keys: what `first` sets, then those options, then --set, which
+ * wins. */
+int load_short_config(const arguments *given, const char *const *first, size_t first_count,
+                      is_config **out, is_error *error);
 
 #endif

@@ -3,17 +3,15 @@
 #include "pipeline/config/config.h"
 #include "pipeline/error.h"
 #include "pipeline/files/table_writer.h"
+#include "pipeline/host/workers.h"
 #include "pipeline/particles/particle_steps.h"
+#include "pipeline/tools/assembly.h"
 #include "pipeline/tools/workload.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Steps made and written at a time: 4 MiB, whatever the workload's size; on a pipe also the length
- * of a message. */
-enum { BLOCK = 1 << 16 };
 
 /* What the workload was, in words of the configuration, for whoever finds the file. */
 static int describe(const is_config *config, const is_workload *workload, json_t **out,
@@ -72,12 +70,13 @@ static int describe_particles(const is_config *config, const is_particle_totals 
     return *out ? IS_OK : is_error_set(error, IS_E_MEMORY, "generate: no memory for the metadata");
 }
 
-/* What makes steps: one of the two. */
+/* What makes steps, one of the two, and where they go. */
 typedef struct maker {
     const is_config *config;
     is_particle_steps *particles;
     is_workload *workload;
-    uint64_t first; /* of the workload's next block */
+    uint64_t next;           /* of the workload's steps, to be planned */
+    is_table_writer *writer; /* of a file, or NULL: messages on standard output */
 } maker;
 
 static int maker_create(const is_config *config, maker *out, is_error *error)
@@ -90,20 +89,9 @@ static int maker_create(const is_config *config, maker *out, is_error *error)
 
 static void maker_free(maker *make)
 {
+    is_table_writer_destroy(make->writer);
     is_particle_steps_destroy(make->particles);
     is_workload_destroy(make->workload);
-}
-
-/* The next BLOCK steps, or fewer at the end. */
-static int make_block(maker *make, is_step *steps, size_t *count, is_error *error)
-{
-    if (make->particles)
-        return is_particle_steps_fill(make->particles, steps, BLOCK, count, error);
-    uint64_t left = is_workload_steps(make->workload) - make->first;
-    *count = left < BLOCK ? (size_t)left : BLOCK;
-    is_workload_fill(make->workload, make->first, *count, steps);
-    make->first += *count;
-    return IS_OK;
 }
 
 static int make_description(const maker *make, json_t **out, is_error *error)
@@ -114,46 +102,107 @@ static int make_description(const maker *make, json_t **out, is_error *error)
     return describe_particles(make->config, &totals, out, error);
 }
 
-/* Where blocks of steps go: a file's writer, or messages on standard output where it is NULL. */
-static int write_block(is_table_writer *writer, const is_step *steps, size_t count, is_error *error)
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* Spans of a piece at most: particles with little light make short pieces, so that memory stays
+ * small, and still long ones beside what it takes to hand them on. */
+enum { SPANS = 128 };
+
+typedef struct particle_piece {
+    uint32_t count;
+    is_step_span spans[SPANS];
+} particle_piece;
+
+static int plan_particles(void *user, uint32_t most, void *out, uint32_t *count, is_error *error)
 {
-    if (writer)
-        return is_table_writer_append(writer, steps, count, error);
+    particle_piece *piece = out;
+    maker *make = user;
+    bool found = true;
+    int status = IS_OK;
+    *count = piece->count = 0;
+    while (found && status == IS_OK && *count < most && piece->count < SPANS) {
+        is_step_span *span = &piece->spans[piece->count];
+        status = is_particle_steps_plan(make->particles, most - *count, span, &found, error);
+        if (status == IS_OK && found) {
+            *count += span->count;
+            ++piece->count;
+        }
+    }
+    return status;
+}
+
+static int make_particles(const void *user, const void *of, is_step *out, is_error *error)
+{
+    const particle_piece *piece = of;
+    const maker *make = user;
+    int status = IS_OK;
+    for (uint32_t i = 0; i < piece->count && status == IS_OK; ++i) {
+        status = is_particle_steps_make(make->particles, &piece->spans[i], out, error);
+        out += piece->spans[i].count;
+    }
+    return status;
+}
+
+typedef struct workload_piece {
+    uint64_t first;
+    uint32_t count;
+} workload_piece;
+
+static int plan_workload(void *user, uint32_t most, void *out, uint32_t *count, is_error *error)
+{
+    maker *make = user;
+    const uint64_t left = is_workload_steps(make->workload) - make->next;
+    (void)error;
+    *count = left < most ? (uint32_t)left : most;
+    *(workload_piece *)out = (workload_piece){.first = make->next, .count = *count};
+    make->next += *count;
+    return IS_OK;
+}
+
+static int make_workload(const void *user, const void *of, is_step *out, is_error *error)
+{
+    const workload_piece *piece = of;
+    (void)error;
+    is_workload_fill(((const maker *)user)->workload, piece->first, piece->count, out);
+    return IS_OK;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static int write_block(void *user, const is_step *steps, size_t count, is_error *error)
+{
+    const maker *make = user;
+    if (make->writer)
+        return is_table_writer_append(make->writer, steps, count, error);
     return is_table_message_write(STDOUT_FILENO, "standard output", is_schema_steps(), steps, count,
                                   error);
 }
 
-static int write_steps(maker *make, is_table_writer *writer, is_error *error)
+static int write_steps(maker *make, is_error *error)
 {
-    is_step *steps = calloc(BLOCK, sizeof *steps);
-    if (!steps)
-        return is_error_set(error, IS_E_MEMORY, "generate: no memory for %d steps", BLOCK);
-    size_t count = 0;
-    bool any = false;
-    int status;
-    do {
-        status = make_block(make, steps, &count, error);
-        /* At least once, so that no steps at all are a legal, empty message. */
-        if (status == IS_OK && (count > 0 || !any))
-            status = write_block(writer, steps, count, error);
-        any = true;
-    } while (status == IS_OK && count == BLOCK);
-    free(steps);
-    return status;
+    is_assembly work = {.user = make,
+                        .piece_bytes = sizeof(workload_piece),
+                        .plan = plan_workload,
+                        .make = make_workload,
+                        .write = write_block};
+    if (make->particles) {
+        work.piece_bytes = sizeof(particle_piece);
+        work.plan = plan_particles;
+        work.make = make_particles;
+    }
+    return is_assemble(&work, is_thread_count(make->config->device.threads), error);
 }
 
 static int write_file(maker *make, const char *path, bool force, is_error *error)
 {
     json_t *metadata = NULL;
-    is_table_writer *writer = NULL;
-    int status = is_table_writer_create(path, is_schema_steps(), force, &writer, error);
+    int status = is_table_writer_create(path, is_schema_steps(), force, &make->writer, error);
     if (status == IS_OK)
-        status = write_steps(make, writer, error);
+        status = write_steps(make, error);
     if (status == IS_OK)
         status = make_description(make, &metadata, error);
     if (status == IS_OK)
-        status = is_table_writer_commit(writer, metadata, error);
-    is_table_writer_destroy(writer);
+        status = is_table_writer_commit(make->writer, metadata, error);
     json_decref(metadata);
     return status;
 }
@@ -165,7 +214,7 @@ int is_generate(const is_config *config, const char *path, bool force, is_error 
     if (status != IS_OK)
         return status;
     if (strcmp(path, "-") == 0)
-        status = write_steps(&make, NULL, error);
+        status = write_steps(&make, error);
     else
         status = write_file(&make, path, force, error);
     maker_free(&make);

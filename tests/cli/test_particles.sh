@@ -48,10 +48,56 @@ head -c $((1024 + 64 * $(row_count filed/f2k.hits.npy))) piped/stdin-000000.hits
 same filed.rows piped.rows
 [ "$(row_count filed/f2k.hits.npy)" -gt 100 ] || fail "too few hits to compare"
 
+# Who may not write ends at once, also where all threads wait for a reader that does not read; nothing
+# stands under the name of a file that is not complete, and the next one takes its place.
+endless='particles.list=[{type: e-, x: 0, y: 0, z: 0, zenith: 0, azimuth: 0, energy: 1e9}]'
+mkfifo stalled
+"$ICESTREAM" generate --threads 3 -s "$endless" -o - >stalled 2>err &
+process=$!
+exec 3<stalled
+head -c 1024 <&3 >first
+kill -TERM $process
+status=0
+wait $process || status=$?
+exec 3<&-
+[ $status -eq 143 ] || fail "a terminated writer: exit status $status"
+rows first 65536
+
+expect 0 "$ICESTREAM" generate -s workload.steps=10 -o endless.steps.npy
+cp endless.steps.npy short.steps.npy
+"$ICESTREAM" generate --threads 3 -s "$endless" -o endless.steps.npy --force 2>err &
+process=$!
+await [ -s endless.steps.npy.part ]
+kill -TERM $process
+status=0
+wait $process || status=$?
+[ $status -eq 143 ] || fail "a terminated generate: exit status $status"
+same endless.steps.npy short.steps.npy
+expect 0 "$ICESTREAM" generate -s workload.steps=10 -o endless.steps.npy --force
+same endless.steps.npy short.steps.npy
+is_missing endless.steps.npy.part
+
+# A reader that goes away.
+"$ICESTREAM" generate --threads 3 -s "$endless" -o - 2>err | head -c 1024 >first
+[ "${PIPESTATUS[0]}" -eq 74 ] || fail "the reader has gone: exit status ${PIPESTATUS[0]}"
+says err "standard output: cannot write: the reader has gone"
+rows first 65536
+
+# Threads do not show in what is written.
+for threads in 1 2 3 7; do
+    expect 0 "$ICESTREAM" generate --threads $threads -s particles.file="$examples/example.csv" \
+        -s particles.losses=simple -o $threads.steps.npy
+    same 1.steps.npy $threads.steps.npy
+done
+
 # 1 PeV, 3.5e8 photons: what is made of it does not fit into the memory that there is.
 grep -qaE '__(asan|tsan)_init' "$ICESTREAM" && finish
 pev='particles.list=[{type: e-, x: 0, y: 0, z: 0, zenith: 0, azimuth: 0, energy: 1e6}]'
-bytes=$( (ulimit -v 100000 && "$ICESTREAM" generate -s "$pev" -o -) | wc -c)
-echo "1 PeV: $bytes bytes of steps in less than 100000 KiB"
-[ "$bytes" -gt 105000000 ] || fail "$bytes bytes are too few"
+for threads in 1 4; do
+    (ulimit -v 100000 && "$ICESTREAM" generate --threads $threads -s "$pev" -o -) | cksum >$threads.sum
+    read -r _ bytes <$threads.sum
+    echo "1 PeV, $threads threads: $bytes bytes of steps in less than 100000 KiB"
+    [ "$bytes" -gt 105000000 ] || fail "$bytes bytes are too few"
+done
+same 1.sum 4.sum
 finish

@@ -38,6 +38,16 @@ says err "expected FROM TO"
 expect 2 "$ICESTREAM" generate
 says err "expected --output FILE"
 
+expect 2 "$ICESTREAM" generate --threads 0 -o a.steps.npy
+says err "device.threads: found '0', expected a whole number from 1 to 1024, or auto"
+expect 2 "$ICESTREAM" run --threads 2
+says err "this command has no option --threads"
+expect 0 "$ICESTREAM" generate --help
+says out "--threads N" "short for --set device.threads=N; auto: one per core" \
+    "Bytes are the same for every number"
+expect 0 "$ICESTREAM" generate --threads auto --set device.threads=2 --set workload.steps=9 -o - --force
+is_empty err
+
 expect 2 "$ICESTREAM" bench --repeats 0
 says err "--repeats: found '0', expected a whole number 1 .. 1000000"
 expect 2 "$ICESTREAM" bench --repeats 3x

@@ -1,0 +1,269 @@
+/* `generate` on several threads: equal bytes, also up to an error, and an end without threads. */
+#include "pipeline/config/config.h"
+#include "tests/support/config_text.h"
+#include "tests/support/scratch_files.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PLAIN "detector: {oversize: 1, angular_acceptance: none}\n"
+#define HERE  "x: 0, y: 0, z: 0, zenith: 60, azimuth: 30"
+
+static scratch place;
+
+static void setup(void)
+{
+    place = scratch_create();
+}
+
+static void teardown(void)
+{
+    scratch_remove(&place);
+}
+
+/* That text, with so many threads. */
+static is_config *with_threads(const char *text, uint32_t threads)
+{
+    char *all = NULL;
+    ck_assert_int_gt(asprintf(&all, "device: {threads: %u}\n%s", threads, text), 0);
+    is_config *config = load(all);
+    free(all);
+    return config;
+}
+
+static unsigned char *make_file(const char *text, uint32_t threads, size_t *size)
+{
+    char path[SCRATCH_PATH];
+    is_error error = {0};
+    is_config *config = with_threads(text, threads);
+    scratch_path(&place, "a.steps.npy", path);
+    ck_assert_msg(is_generate(config, path, true, &error) == IS_OK, "%s", error.text);
+    is_config_destroy(config);
+    return scratch_read(path, size);
+}
+
+static void expect_same_files(const char *text, size_t least_steps)
+{
+    static const uint32_t teams[] = {2, 3, 7};
+    size_t size, expected_size;
+    unsigned char *expected = make_file(text, 1, &expected_size);
+    ck_assert_uint_gt(expected_size, 1024 + least_steps * sizeof(is_step));
+    for (size_t i = 0; i < COUNT(teams); ++i) {
+        unsigned char *bytes = make_file(text, teams[i], &size);
+        ck_assert_uint_eq(size, expected_size);
+        ck_assert(memcmp(bytes, expected, size) == 0);
+        free(bytes);
+    }
+    free(expected);
+}
+
+START_TEST(one_cascade)
+{
+    expect_same_files(PLAIN "particles: {list: [{type: e-, energy: 3200, " HERE "}]}\n", 200000);
+}
+END_TEST
+
+/* Hundreds in a block, hadrons with their fluctuations; some are in an event together. */
+START_TEST(small_particles)
+{
+    static const char *const types[] = {"e-", "pi+", "p", "gamma", "hadr"};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(out);
+    fputs("particles: {list: [", out);
+    for (int i = 0; i < 5000; ++i)
+        fprintf(out, "{type: %s, energy: %g, event: %d, " HERE "}, ", types[i % 5],
+                1.5 + i % 100 * 0.8, i / 3);
+    fputs("]}\n", out);
+    fclose(out);
+    expect_same_files(text, 80000);
+    free(text);
+}
+END_TEST
+
+START_TEST(tracks_and_flashers)
+{
+    expect_same_files(
+        "particles: {losses: simple, stopping: true, photons_per_direction: 20, list: ["
+        "{type: mu, energy: 2e5, event: 1, length: 1000, " HERE "}, "
+        "{type: mu, energy: 40, event: 1, " HERE "}, "
+        "{type: flasher, event: 2, string: 63, module: 20, led: 7, "
+        "photons: 2e8}, {type: sc1, event: 2, photons: 1e7}, "
+        "{type: ph, event: 3, photons: 1234567, " HERE "}]}\n",
+        100000);
+}
+END_TEST
+
+START_TEST(workloads)
+{
+    expect_same_files("workload: {kind: cascade, steps: 150001, counts: shuffled}\n", 150000);
+    expect_same_files("workload: {kind: uniform, steps: 0}\n", 0);
+}
+END_TEST
+
+/* ---- streams that end early ------------------------------------------------------------------ */
+
+/* How many threads of `generate` this process has, beside its own and those of sanitizers. */
+static size_t count_threads(void)
+{
+    size_t count = 0;
+    glob_t found;
+    if (glob("/proc/self/task/*/comm", 0, NULL, &found) != 0)
+        return SIZE_MAX;
+    for (size_t i = 0; i < found.gl_pathc; ++i) {
+        char name[32] = "";
+        FILE *file = fopen(found.gl_pathv[i], "r");
+        if (!file)
+            continue; /* has ended */
+        count += fgets(name, sizeof name, file) && strcmp(name, "generate\n") == 0;
+        fclose(file);
+    }
+    globfree(&found);
+    return count;
+}
+
+/* The system may list a thread a moment longer than it lives. */
+static bool await_threads(void)
+{
+    enum { TRIES = 30000 };
+    for (int tries = 0; tries < TRIES && count_threads() != 0; ++tries)
+        usleep(2000);
+    return count_threads() == 0;
+}
+
+/* Generates into a descriptor, in a process of its own whose exit status is that of `generate`, and
+ * 99 where a thread is left. What the error says goes into the file "error". */
+static int generate_into(const char *text, uint32_t threads, int output)
+{
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        char path[SCRATCH_PATH];
+        is_error error = {0};
+        is_config *config = with_threads(text, threads);
+        if (dup2(output, STDOUT_FILENO) < 0)
+            _exit(98);
+        int status = is_generate(config, "-", false, &error);
+        is_config_destroy(config);
+        scratch_write(scratch_path(&place, "error", path), error.text, strlen(error.text));
+        _exit(await_threads() ? -status : 99);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    return -WEXITSTATUS(status);
+}
+
+static char *read_error(void)
+{
+    char path[SCRATCH_PATH];
+    size_t size;
+    char *text = (char *)scratch_read(scratch_path(&place, "error", path), &size);
+    text = realloc(text, size + 1);
+    ck_assert_ptr_nonnull(text);
+    text[size] = 0;
+    return text;
+}
+
+static void expect_error(const char *text, int output, int status, const char *says)
+{
+    for (uint32_t threads = 1; threads <= 3; ++threads) {
+        ck_assert_int_eq(generate_into(text, threads, output), status);
+        char *error = read_error();
+        ck_assert_msg(strstr(error, says) != NULL, "%u threads: %s", threads, error);
+        free(error);
+    }
+}
+
+/* A particle that cannot be, after enough light for two messages: these are written, whole. */
+static void expect_messages_before(const char *bad, const char *says)
+{
+    char path[SCRATCH_PATH], text[2048];
+    size_t size[2];
+    unsigned char *bytes[2];
+    snprintf(text, sizeof text,
+             PLAIN "particles: {list: [{type: e-, energy: 2800, event: 1, " HERE "}, %s, "
+                   "{type: e-, energy: 1e6, event: 3, " HERE "}]}\n",
+             bad);
+    for (uint32_t i = 0; i < 2; ++i) {
+        scratch_path(&place, "stream", path);
+        int output = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        ck_assert_int_ge(output, 0);
+        ck_assert_int_eq(generate_into(text, 1 + 2 * i, output), IS_E_CONFIG);
+        close(output);
+        char *error = read_error();
+        ck_assert_msg(strstr(error, says) != NULL, "%s", error);
+        free(error);
+        bytes[i] = scratch_read(path, &size[i]);
+        ck_assert_uint_eq(size[i], 2 * (1024 + 65536 * sizeof(is_step)));
+    }
+    ck_assert(memcmp(bytes[0], bytes[1], size[0]) == 0);
+    free(bytes[0]);
+    free(bytes[1]);
+}
+
+START_TEST(bad_particle)
+{
+    expect_messages_before("{type: ph, photons: 5, spectrum: 7, event: 2, " HERE "}",
+                           "particle 2: error: spectrum: found 7, expected at most 6");
+    /* Found by who makes the steps, while others are far beyond. */
+    expect_messages_before(
+        "{type: e-, energy: 5, event: 2, x: 0, y: 0, z: -1e4, zenith: 0, azimuth: 0}",
+        "particle 2: error: found light further away than 10000 m");
+}
+END_TEST
+
+/* Light without an end in sight. */
+static const char endless[] = "particles: {list: [{type: e-, energy: 1e9, " HERE "}]}\n";
+
+START_TEST(reader_goes)
+{
+    int ends[2];
+    ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+    close(ends[0]);
+    expect_error(endless, ends[1], IS_E_OUTPUT,
+                 "standard output: cannot write: the reader has gone");
+    close(ends[1]);
+}
+END_TEST
+
+START_TEST(full_disk)
+{
+    int output = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    ck_assert_int_ge(output, 0);
+    expect_error(endless, output, IS_E_OUTPUT, "No space left on device");
+    close(output);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("generate on threads");
+    TCase *bytes = tcase_create("bytes");
+    tcase_set_timeout(bytes, 120);
+    tcase_add_checked_fixture(bytes, setup, teardown);
+    tcase_add_test(bytes, one_cascade);
+    tcase_add_test(bytes, small_particles);
+    tcase_add_test(bytes, tracks_and_flashers);
+    tcase_add_test(bytes, workloads);
+    suite_add_tcase(suite, bytes);
+    TCase *ends = tcase_create("ends");
+    tcase_set_timeout(ends, 120);
+    tcase_add_checked_fixture(ends, setup, teardown);
+    tcase_add_test(ends, bad_particle);
+    tcase_add_test(ends, reader_goes);
+    tcase_add_test(ends, full_disk);
+    suite_add_tcase(suite, ends);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
