@@ -28,9 +28,9 @@ const program_command commands[] = {
      "of threads.",
      0, 1, ALLOW(SET) | ALLOW(OUTPUT) | ALLOW(FORCE) | ALLOW(THREADS), command_generate},
     {"compare", "[CONFIG]", "holds schedules or configurations against each other",
-     "Runs the same steps through each: those of source.files, or where there are none those of the\n"
-     "configured workload. Exit status 1: the hits are not as identical, or as compatible, as they\n"
-     "have to be.",
+     "Runs the same steps through each: those of source.files, or where there are none those of\n"
+     "the configured workload. Exit status 1: the hits are not as identical, or as compatible, as\n"
+     "they have to be.",
      0, 1, ALLOW(SET) | ALLOW(SCHEDULES) | ALLOW(AGAINST) | ALLOW(JSON) | ALLOW(TABLE),
      command_compare},
     {"trace", "[CONFIG] -o FILE", "follows single photons and writes every point of their paths",
