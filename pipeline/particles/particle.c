@@ -136,17 +136,18 @@ static bool set_word(is_particle *particle, is_particle_field field, const is_fi
                      char message[IS_PARTICLE_MESSAGE])
 {
     const char kind = fields[field].kind;
-    char shown[48], words[256], typed[48];
-    is_nearest nearest = {0};
-    snprintf(typed, sizeof typed, "%.*s", (int)(text->length < 40 ? text->length : 40),
-             text->start);
     for (size_t i = 0; word_of(kind, i); ++i) {
         if (is_field_equals(text, word_of(kind, i))) {
             particle->values[field] = (double)i;
             return true;
         }
-        is_nearest_try(&nearest, typed, word_of(kind, i));
     }
+    char shown[48], words[256], typed[48];
+    is_nearest nearest = {0};
+    snprintf(typed, sizeof typed, "%.*s", (int)(text->length < 40 ? text->length : 40),
+             text->start);
+    for (size_t i = 0; word_of(kind, i); ++i)
+        is_nearest_try(&nearest, typed, word_of(kind, i));
     list_words(kind, words, sizeof words);
     snprintf(message, IS_PARTICLE_MESSAGE, "%s: found %s, expected %s%s%s%s", fields[field].name,
              is_field_show(text, shown), words, nearest.word ? "; did you mean '" : "",
