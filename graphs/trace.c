@@ -110,7 +110,7 @@ static int tell_hits(walk *w, const ice_leg *leg)
 static int tell_end(walk *w, const ice_leg *leg)
 {
     const ice_direction n = {w->photon.dx, w->photon.dy, w->photon.dz};
-    ice_turn(w->variants->scatter, w->tables, leg, w->identity, &w->photon, &w->fate);
+    ice_turn(w->variants->scatter, w->tables, leg, &w->photon, &w->fate);
     const is_trace_kind kind = w->fate == ICE_ALIVE      ? IS_TRACE_SCATTER
                                : w->fate == ICE_ABSORBED ? IS_TRACE_ABSORBED
                                : w->fate == ICE_LEFT     ? IS_TRACE_LEFT

@@ -66,10 +66,9 @@ int is_tables_create(const ice_medium *medium, const ice_detector *detector, con
         tables->key_low[round] = tables->seed_low + round * ICE_WEYL_LOW;
     tables->bounce_limit = options->bounce_limit;
     tables->reach_cull = options->reach_cull;
-    int failed = is_build_ice_tables(&builder, medium) ||
-                 is_build_feature_tables(&builder, medium, detector) ||
-                 is_build_light_tables(&builder, light) ||
-                 is_build_detector_tables(&builder, detector) || pack(&builder, result);
+    int failed = is_build_ice_tables(&builder, medium) || is_build_light_tables(&builder, light) ||
+                 is_build_detector_tables(&builder, detector) ||
+                 is_build_feature_tables(&builder, medium, detector) || pack(&builder, result);
     for (size_t i = 0; i < builder.array_count; ++i)
         free(builder.arrays[i].data);
     if (failed) {

@@ -43,7 +43,9 @@ static void integrate(const ice_medium *medium, ice_depth_row *cumulative)
     }
 }
 
-static void find_clearest(const ice_tables *tables, double clear_range, ice_layer_row *layers)
+/* `least`: the factor of absorption in the direction that has the least of it. */
+static void find_clearest(const ice_tables *tables, double clear_range, float least,
+                          ice_layer_row *layers)
 {
     /* One layer more than the range holds: a photon may be at either end of its layer. */
     const double reach = ceil(clear_range / (double)tables->thickness) + 1.0;
@@ -55,6 +57,8 @@ static void find_clearest(const ice_tables *tables, double clear_range, ice_laye
             layers[i].clear_dust = fminf(layers[i].clear_dust, layers[j].dust);
             layers[i].clear_ice = fminf(layers[i].clear_ice, layers[j].ice);
         }
+        layers[i].clear_dust *= least;
+        layers[i].clear_ice *= least;
     }
 }
 
@@ -113,7 +117,10 @@ int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium)
         tables->clearest_ice = fminf(tables->clearest_ice, layers[i].ice);
     }
     integrate(medium, cumulative);
-    find_clearest(tables, is_clear_range(medium), layers);
+    const float least = (float)is_least_absorption(medium);
+    tables->clearest_dust *= least;
+    tables->clearest_ice *= least;
+    find_clearest(tables, is_clear_range(medium), least, layers);
 
     tables->scatter =
         is_scatter_constants(medium->mean_cosine, medium->liu_fraction, medium->rayleigh_fraction);

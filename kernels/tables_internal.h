@@ -29,6 +29,8 @@ ice_sum is_split_sum(double value);
 /* Height among the layers that a photon may gain or lose within ICE_CLEAR_RANGE, m, from where
  * ice_is_clear_range_known() says so. */
 double is_clear_range(const ice_medium *medium);
+/* Absorption in any direction is at least so many times that of the layers' tables. */
+double is_least_absorption(const ice_medium *medium);
 
 /* The parts. Return 0, or -1 with `why` filled. */
 int is_build_ice_tables(is_table_builder *builder, const ice_medium *medium);

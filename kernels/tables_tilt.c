@@ -216,11 +216,40 @@ static void set_known_region(ice_tilt_table *table, const ice_tilt *tilt)
                           : (float)(tilt->stations[tilt->station_count - 1] + range);
 }
 
-int is_build_tilt_table(is_table_builder *builder, const ice_tilt *tilt)
+/* Cells and stretches of a line. */
+static int build_line(is_table_builder *builder, const ice_tilt *tilt)
 {
     ice_tilt_table *table = &builder->tables->tilt;
-    if (tilt->kind == ICE_TILT_NONE)
-        return 0;
+    const size_t rows = tilt->depth_count - 1, stretches = tilt->station_count - 1;
+    ice_tilt_cell *cells = is_table_array(builder, &table->cells, rows * stretches, sizeof *cells);
+    ice_tilt_stretch *all = is_table_array(builder, &table->stretches, stretches, sizeof *all);
+    if (!cells || !all)
+        return -1;
+    for (size_t row = 0; row < rows; ++row)
+        for (size_t k = 0; k < stretches; ++k) {
+            const double here = shift_at(tilt, row, k), right = shift_at(tilt, row, k + 1);
+            const double below = shift_at(tilt, row + 1, k), far = shift_at(tilt, row + 1, k + 1);
+            ice_tilt_cell *cell = &cells[row * stretches + k];
+            cell->shift = (float)here;
+            cell->across = (float)(right - here);
+            cell->down = (float)(below - here);
+            cell->both = (float)(far - below - (right - here));
+        }
+    for (size_t k = 0; k < stretches; ++k) {
+        const double inverse = 1.0 / (tilt->stations[k + 1] - tilt->stations[k]);
+        all[k].inverse_width = (float)inverse;
+        all[k].offset = (float)(-tilt->stations[k] * inverse);
+        if (stretches <= ICE_TILT_STRETCHES)
+            table->few[k] = all[k];
+    }
+    builder->tables->features |= ICE_HAS_TILT_LINE;
+    set_line_axis(table, tilt);
+    return 0;
+}
+
+static int build_map(is_table_builder *builder, const ice_tilt *tilt)
+{
+    ice_tilt_table *table = &builder->tables->tilt;
     const size_t nodes = tilt_nodes(tilt);
     ice_tilt_node *shifts =
         is_table_array(builder, &table->nodes, tilt->depth_count * nodes, sizeof *shifts);
@@ -233,26 +262,20 @@ int is_build_tilt_table(is_table_builder *builder, const ice_tilt *tilt)
             shifts[row * nodes + k].to_next =
                 row + 1 < tilt->depth_count ? (float)(here[nodes] - here[0]) : 0.0f;
         }
+    builder->tables->features |= ICE_HAS_TILT_MAP;
+    set_map_axes(table, tilt);
+    return 0;
+}
+
+int is_build_tilt_table(is_table_builder *builder, const ice_tilt *tilt)
+{
+    ice_tilt_table *table = &builder->tables->tilt;
+    if (tilt->kind == ICE_TILT_NONE)
+        return 0;
     table->depth_rows = (int32_t)tilt->depth_count;
     table->clamp = tilt->clamp;
     table->inverse_depth_step = (float)(1.0 / tilt->depth_step);
     table->depth_of_zero = (float)((ICE_DETECTOR_DEPTH - tilt->first_depth) / tilt->depth_step);
     set_known_region(table, tilt);
-    if (tilt->kind == ICE_TILT_MAP) {
-        builder->tables->features |= ICE_HAS_TILT_MAP;
-        set_map_axes(table, tilt);
-        return 0;
-    }
-    builder->tables->features |= ICE_HAS_TILT_LINE;
-    set_line_axis(table, tilt);
-    ice_tilt_station *stations =
-        is_table_array(builder, &table->stations, tilt->station_count, sizeof *stations);
-    if (!stations)
-        return -1;
-    for (size_t k = 0; k < tilt->station_count; ++k) {
-        stations[k].place = (float)tilt->stations[k];
-        if (k + 1 < tilt->station_count)
-            stations[k].inverse_width = (float)(1.0 / (tilt->stations[k + 1] - tilt->stations[k]));
-    }
-    return 0;
+    return tilt->kind == ICE_TILT_MAP ? build_map(builder, tilt) : build_line(builder, tilt);
 }

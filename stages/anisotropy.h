@@ -23,7 +23,7 @@ ICE_FN float ice_square(ice_direction n)
 
 ICE_FN ice_direction ice_unit(ice_direction n)
 {
-    const float scale = ice_div(1.0f, ice_sqrt(ice_square(n)));
+    const float scale = ice_inverse_sqrt(ice_square(n));
     n.x *= scale;
     n.y *= scale;
     n.z *= scale;
@@ -31,37 +31,52 @@ ICE_FN ice_direction ice_unit(ice_direction n)
 }
 
 /* The row of the layer at a height among the layers. */
-ICE_FN const ice_anisotropy_row *ice_anisotropy_at(const ice_tables *tables, float height)
+ICE_FN ice_anisotropy_row ice_anisotropy_at(const ice_tables *tables, float height)
 {
-    return &tables->anisotropy[ice_layer_at(tables, height)];
+    if (tables->features & ICE_HAS_EVEN_ANISOTROPY)
+        return tables->even_anisotropy;
+    return tables->anisotropy[ice_layer_at(tables, height)];
 }
 
-/* Factors of absorption along n: of the newer anisotropy, and of that which belongs to a layer's
- * scattering anisotropy. */
-ICE_FN float ice_new_absorption_factor(const ice_stretching *by, ice_direction n)
+ICE_FN ice_slant_row ice_slant_at(const ice_tables *tables, float height)
 {
-    return ice_div(1.0f, ice_sqrt(ice_square(ice_stretch(by, n))));
+    if (tables->features & ICE_HAS_EVEN_ANISOTROPY)
+        return tables->even_slant;
+    return tables->slants[ice_layer_at(tables, height)];
 }
 
-ICE_FN float ice_old_absorption_factor(const ice_anisotropy_row *row, float exponent,
-                                       ice_direction n)
+/* The value of a form. `along` and `up`: squares of the components along the flow and upwards. */
+ICE_FN float ice_form_at(const ice_form *form, float along, float up)
 {
-    const float narrow = ice_square(ice_stretch(&row->back, n));
-    const float wide = ice_square(ice_stretch(&row->to, n));
-    const float base = 0.5f * (row->trace - narrow) * wide;
-    return exponent == 1.0f ? base : ice_pow(base, exponent);
+    return fmaf(along, form->along, fmaf(up, form->up, form->across));
 }
 
-/* Absorption along n is so many times that of the tables. `height` among the layers. */
-ICE_FN float ice_absorption_factor(const ice_tables *tables, float height, ice_direction n)
+/* By what the absorption along a direction exceeds that of the tables, and the inverse of it. */
+typedef struct ice_slant {
+    float factor, inverse;
+} ice_slant;
+
+/* The newer anisotropy (6.3), and the one that belongs to a layer's scattering anisotropy (6.2); n:
+ * a unit vector, `height` among the layers. */
+ICE_FN ice_slant ice_slant_along(const ice_tables *tables, float height, ice_direction n)
 {
-    float factor = 1.0f;
-    if (tables->features & ICE_HAS_ABSORPTION_ANISOTROPY)
-        factor = ice_new_absorption_factor(&tables->absorption_stretching, n);
-    if (tables->features & ICE_HAS_OLD_ABSORPTION_ANISOTROPY)
-        factor *= ice_old_absorption_factor(ice_anisotropy_at(tables, height),
-                                            tables->absorption_exponent, n);
-    return factor;
+    const float flow = fmaf(tables->flow_x, n.x, tables->flow_y * n.y);
+    const float along = flow * flow, up = n.z * n.z;
+    ice_slant slant = {1.0f, 1.0f};
+    if (tables->features & ICE_HAS_ABSORPTION_ANISOTROPY) {
+        const float square = ice_form_at(&tables->absorption_form, along, up);
+        slant.factor = ice_inverse_sqrt(square);
+        slant.inverse = square * slant.factor;
+    }
+    if (tables->features & ICE_HAS_OLD_ABSORPTION_ANISOTROPY) {
+        const ice_slant_row row = ice_slant_at(tables, height);
+        const float base = ice_form_at(&row.narrow, along, up) * ice_form_at(&row.wide, along, up);
+        const float factor =
+            tables->absorption_exponent == 1.0f ? base : ice_pow(base, tables->absorption_exponent);
+        slant.factor *= factor;
+        slant.inverse *= ice_div(1.0f, factor);
+    }
+    return slant;
 }
 
 #endif

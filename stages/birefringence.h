@@ -26,20 +26,17 @@ typedef struct ice_bending {
     float diffusion, mean;
 } ice_bending;
 
-/* Strengths integrated over height, from the lower face of the layer `from` up to a height in the
- * layer `to`. */
-ICE_FN ice_bending ice_bending_to(const ice_tables *tables, int32_t from, int32_t to, float height)
+/* One of them, over a segment from `height` in layer `first` to `end` in layer `last`, so many
+ * metres long and `slope` metres per metre upwards. */
+ICE_FN float ice_bending_between(const ice_bending_row *rows, int32_t first, int32_t last,
+                                 float height, float end, float length, float slope)
 {
-    const ice_bending_row *base = &tables->bending[from], *row = &tables->bending[to];
-    const float above = height - ice_face(tables, to);
-    ice_bending sum;
-    sum.diffusion = fmaf(row->diffusion, above,
-                         (row->diffusion_sum.high - base->diffusion_sum.high) +
-                             (row->diffusion_sum.low - base->diffusion_sum.low));
-    sum.mean =
-        fmaf(row->mean, above,
-             (row->mean_sum.high - base->mean_sum.high) + (row->mean_sum.low - base->mean_sum.low));
-    return sum;
+    const ice_bending_row *from = &rows[first], *to = &rows[last];
+    const float low = fmaf(to->strength, end - to->low,
+                           fmaf(-from->strength, height - from->low, to->sum.low - from->sum.low));
+    const float risen = low + (to->sum.high - from->sum.high);
+    /* Both ways are computed, for loops over photons; within one layer the second may be 0/0. */
+    return fabsf(ice_select(first == last ? 1 : 0, from->strength * length, risen * slope));
 }
 
 /* Over a segment that starts at `height` among the layers. */
@@ -47,115 +44,154 @@ ICE_FN ice_bending ice_bending_over(const ice_tables *tables, float height, floa
 {
     const float end = fmaf(length, nz, height);
     const int32_t first = ice_layer_at(tables, height), last = ice_layer_at(tables, end);
-    const ice_bending_row *row = &tables->bending[first];
-    const ice_bending a = ice_bending_to(tables, first, first, height);
-    const ice_bending b = ice_bending_to(tables, first, last, end);
-    /* Both ways are computed, for loops over photons; within one layer the second may be 0/0. */
-    const float stretch = ice_div(1.0f, fabsf(nz));
-    const int32_t stays = first == last ? 1 : 0;
+    const float slope = ice_div(1.0f, nz);
     ice_bending over;
-    over.diffusion =
-        ice_select(stays, row->diffusion * length, fabsf(b.diffusion - a.diffusion) * stretch);
-    over.mean = ice_select(stays, row->mean * length, fabsf(b.mean - a.mean) * stretch);
+    over.diffusion = ice_bending_between(tables->bending, first, last, height, end, length, slope);
+    over.mean = over.diffusion;
+    if (tables->features & ICE_HAS_MEAN_BENDING)
+        over.mean =
+            ice_bending_between(tables->mean_bending, first, last, height, end, length, slope);
     return over;
 }
 
-/* sx, sy and mx at a direction, by its components along the flow axis and across it, both >= 0:
- * from a table over along / (along + across), in which all three are smooth. */
-ICE_FN ice_deflection_row ice_deflection_at(const ice_tables *tables, float along, float across)
+/* Half of sx, sy and mx (physics.md 6.4) at one direction: what the turns need is half of a
+ * deflection. */
+typedef struct ice_deflection {
+    float along, across, mean;
+} ice_deflection;
+
+/* From a table over the cosine to the flow axis, 0 <= along <= 1, in which sx, sy and mx over the
+ * sine are smooth. `across`: the sine. */
+ICE_FN ice_deflection ice_deflection_at(const ice_tables *tables, float along, float across)
 {
-    /* Never a knot too far, so that there is nothing to clamp. */
-    const float position = ice_div(along, along + across) * ICE_DEFLECTION_SCALE;
+    /* Never a knot too far, whatever rounding does: there is nothing to clamp. */
+    const float position = along * ICE_DEFLECTION_SCALE;
     const int32_t knot = (int32_t)position;
     const float t = position - (float)knot;
-    const ice_deflection_row *low = &tables->deflection[knot];
-    const ice_deflection_row *high = low + 1;
-    ice_deflection_row row;
-    row.along = fmaf(t, high->along - low->along, low->along);
-    row.across = fmaf(t, high->across - low->across, low->across);
-    row.mean = fmaf(t, high->mean - low->mean, low->mean);
-    row.unused = 0.0f;
-    return row;
+    const ice_deflection_row *row = &tables->deflection[knot];
+    ice_deflection at;
+    at.along = fmaf(t, row->along_more, row->along);
+    at.across = fmaf(t, row->across_more, row->across);
+    at.mean = fmaf(t, row->mean_more, row->mean) * across;
+    return at;
 }
 
-/* n turned by the angle 2 atan(|d| / 2) in the plane of d = dx q + dy p. */
-ICE_FN ice_direction ice_bend(ice_direction n, ice_direction q, ice_direction p, float dx, float dy)
+/* The 48 bits of a bounce's block that the scatter at its end leaves: a block of their own would
+ * take as long as a third of the deflection. */
+typedef struct ice_spare {
+    uint32_t word;
+    uint32_t rest; /* 16 bits */
+} ice_spare;
+
+ICE_FN ice_spare ice_spare_of(ice_block draw)
 {
-    const float vx = 0.5f * dx, vy = 0.5f * dy;
-    const float square = fmaf(vx, vx, vy * vy);
-    const float w = ice_div(2.0f, 1.0f + square);
-    ice_direction m;
-    m.x = fmaf(w, fmaf(vx, q.x, fmaf(vy, p.x, -square * n.x)), n.x);
-    m.y = fmaf(w, fmaf(vx, q.y, fmaf(vy, p.y, -square * n.y)), n.y);
-    m.z = fmaf(w, fmaf(vx, q.z, fmaf(vy, p.z, -square * n.z)), n.z);
-    return ice_unit(m);
+    const ice_spare spare = {draw.d, (draw.b & 255u) << 8 | (draw.c & 255u)};
+    return spare;
 }
 
-/* Two independent normal numbers (Box and Muller) from two words. */
-ICE_FN void ice_normal_pair(uint32_t a, uint32_t b, float *first, float *second)
+/* Two independent normal numbers (Box and Muller) of a variance from 12 bits each, at the middles
+ * of 4096 steps: up to 4.24 standard deviations, and a variance that is 8e-5 smaller. The
+ * deflection of a segment is a few degrees; light has tens of them. */
+ICE_FN void ice_normal_pair(uint32_t a, uint32_t b, float variance, float *first, float *second)
 {
-    const float square = -2.0f * ice_log(ice_uniform_positive(a));
-    /* A fast logarithm may be just above 0. */
-    const float radius = ice_sqrt(ice_select(square > 0.0f ? 1 : 0, square, 0.0f));
+    /* 2^23 + a, without a conversion. */
+    const float place = ice_from_bits((int32_t)(a | 0x4b000000u));
+    const float u = fmaf(place, 2.44140625e-4f, 1.220703125e-4f - 2048.0f);
+    const float radius = ice_root_of_log(u, 2.0f * variance);
     float sine, cosine;
-    ice_sincos2pi(ice_uniform(b), &sine, &cosine);
+    ice_sincos4096(b, &sine, &cosine);
     *first = radius * cosine;
     *second = radius * sine;
 }
 
-/* Four of them. */
+/* Four of them: a and b of variance 1, c and d of 1/3. */
 typedef struct ice_normal {
     float a, b, c, d;
 } ice_normal;
 
-/* From the block of a segment, see stages/random.h. */
-ICE_FN ice_normal ice_normals(ice_block draw)
+ICE_FN ice_normal ice_normals(ice_spare spare)
 {
     ice_normal g;
-    ice_normal_pair(draw.a, draw.b, &g.a, &g.b);
-    ice_normal_pair(draw.c, draw.d, &g.c, &g.d);
+    ice_normal_pair(spare.word >> 20, spare.word >> 8 & 4095u, 1.0f, &g.a, &g.b);
+    ice_normal_pair((spare.word & 255u) << 4 | spare.rest >> 12, spare.rest & 4095u, 0.33333333f,
+                    &g.c, &g.d);
     return g;
 }
 
-/* Where a bent segment ends, relative to the end of the straight one, and its direction there. */
+/* A direction or a way in the frame of the flow axis: along it, along the other horizontal axis and
+ * upwards. */
+typedef struct ice_turning {
+    float flow, sideways, up;
+} ice_turning;
+
+/* A direction n as the turns of 6.4 need it, and what it has of two unit vectors across it: q lies
+ * in the plane of n and the flow axis, towards that; p = n x q. */
+typedef struct ice_course {
+    ice_turning n;
+    float q_flow; /* of q, along the flow */
+    float q_rest; /* the rest of q is -q_rest (sideways, up) */
+    float p_rest; /* p is p_rest (up, -sideways) */
+} ice_course;
+
+/* What n becomes more when it is turned by the angle 2 atan(|v|) in the plane of vx q + vy p, times
+ * a scale. */
+ICE_FN ice_turning ice_turn_by(const ice_course *course, float vx, float vy, float scale)
+{
+    const float square = fmaf(vx, vx, vy * vy);
+    const float w = ice_div(scale, fmaf(0.5f, square, 0.5f));
+    const float a = w * fmaf(-vx, course->q_rest, -square), b = w * (vy * course->p_rest);
+    ice_turning more;
+    more.flow = w * fmaf(vx, course->q_flow, -square * course->n.flow);
+    more.sideways = fmaf(a, course->n.sideways, b * course->n.up);
+    more.up = fmaf(a, course->n.up, -b * course->n.sideways);
+    return more;
+}
+
+/* A vector and what comes to it in the frame of the flow. */
+ICE_FN ice_direction ice_add_turning(const ice_tables *tables, ice_direction to, ice_turning more)
+{
+    const float fx = tables->flow_x, fy = tables->flow_y;
+    ice_direction sum;
+    sum.x = fmaf(more.flow, fx, fmaf(-more.sideways, fy, to.x));
+    sum.y = fmaf(more.flow, fy, fmaf(more.sideways, fx, to.y));
+    sum.z = to.z + more.up;
+    return sum;
+}
+
+/* What a bent segment's end has more than that of the straight one. */
 typedef struct ice_bent {
-    ice_direction direction;
-    float x, y, z; /* m */
+    ice_turning direction; /* the sum is a unit vector to rounding, as n is */
+    ice_turning place;     /* m */
 } ice_bent;
 
-/* Four standard normal numbers: g.a and g.b for the direction, g.c and g.d for what the place
- * at the end does not share with it. */
+/* n: a unit vector. g.a and g.b make the direction, g.c and g.d what the place at the end does not
+ * share with it. */
 ICE_FN ice_bent ice_bend_segment(const ice_tables *tables, ice_direction n, ice_bending over,
                                  float length, ice_normal g)
 {
-    /* Components along the flow, with sign, and across it. */
-    const float signed_along = fmaf(tables->flow_x, n.x, tables->flow_y * n.y);
-    const float sideways = fmaf(tables->flow_x, n.y, -tables->flow_y * n.x);
-    const float along = fabsf(signed_along);
-    const float across = ice_sqrt(fmaf(sideways, sideways, n.z * n.z));
-    const ice_deflection_row row = ice_deflection_at(tables, along, across);
-    /* q: perpendicular to n, towards the nearer end of the flow axis. */
-    const float aslant = ice_select(across > 0.0f ? 1 : 0, 1.0f, 0.0f);
-    const float scale = ice_with_sign_of(ice_div(aslant, ice_max(across, 1e-30f)), signed_along);
-    ice_direction q;
-    q.x = scale * fmaf(-signed_along, n.x, tables->flow_x);
-    q.y = scale * fmaf(-signed_along, n.y, tables->flow_y);
-    q.z = fmaf(scale, -signed_along * n.z, 1.0f - aslant);
-    const ice_direction p = {fmaf(n.y, q.z, -n.z * q.y), fmaf(n.z, q.x, -n.x * q.z),
-                             fmaf(n.x, q.y, -n.y * q.x)};
+    const float fx = tables->flow_x, fy = tables->flow_y;
+    ice_course course = {
+        {fmaf(fx, n.x, fy * n.y), fmaf(fx, n.y, -fy * n.x), n.z}, 0.0f, 0.0f, 0.0f};
+    /* Exactly along the flow q is vertical: as if the direction were a little below it. */
+    course.n.up -= 1e-15f;
+    const float square =
+        fmaf(course.n.sideways, course.n.sideways, fmaf(course.n.up, course.n.up, 1e-30f));
+    const float inverse = ice_inverse_sqrt(square);
+    course.q_flow = square * inverse;
+    course.q_rest = course.n.flow * inverse;
+    course.p_rest = inverse;
 
+    /* The reference has q towards the nearer end of the axis: the same for normal numbers, and for
+     * the mean a sign. */
+    const ice_deflection half = ice_deflection_at(tables, fabsf(course.n.flow), course.q_flow);
     const float spread = ice_sqrt(over.diffusion);
-    const float sx = row.along * spread, sy = row.across * spread;
-    const float dx = fmaf(sx, g.a, row.mean * over.mean), dy = sy * g.b;
-    const float third = 0.57735027f; /* 1 / sqrt(3) */
-    const ice_direction middle =
-        ice_bend(n, q, p, fmaf(sx * third, g.c, dx), fmaf(sy * third, g.d, dy));
+    const float sx = half.along * spread, sy = half.across * spread;
+    const float mean = ice_with_sign_of(half.mean * over.mean, course.n.flow);
+    const float vx = fmaf(sx, g.a, mean), vy = sy * g.b;
 
     ice_bent bent;
-    bent.direction = ice_bend(n, q, p, dx, dy);
-    bent.x = 0.5f * length * (middle.x - n.x);
-    bent.y = 0.5f * length * (middle.y - n.y);
-    bent.z = 0.5f * length * (middle.z - n.z);
+    bent.direction = ice_turn_by(&course, vx, vy, 1.0f);
+    bent.place = ice_turn_by(&course, fmaf(sx, g.c, vx), fmaf(sy, g.d, vy), 0.5f * length);
     return bent;
 }
 

@@ -83,12 +83,25 @@ ICE_FN int32_t ice_meet(ice_variant collide, const ice_tables *tables, ice_probe
     return hits;
 }
 
-/* A segment that propagate has found, with the draws that scatter takes at its end. */
+/* What is left to chance at a segment's end. */
+typedef struct ice_chance {
+    float angle;     /* of scattering, uniform in (0, 1] */
+    float azimuth;   /* uniform in [0, 1) */
+    ice_spare spare; /* for birefringence */
+} ice_chance;
+
+ICE_FN ice_chance ice_chance_of(ice_block draw)
+{
+    const ice_chance chance = {ice_uniform_positive(draw.b), ice_uniform(draw.c),
+                               ice_spare_of(draw)};
+    return chance;
+}
+
+/* A segment that propagate has found, with what its bounce has drawn. */
 typedef struct ice_leg {
     float length;     /* m */
     float absorption; /* optical depth left at the end */
-    float angle;      /* uniform in (0, 1] */
-    float azimuth;    /* uniform in [0, 1) */
+    ice_chance chance;
     float height; /* of the start among the layers, m; of use to bent and anisotropic ice only */
     int32_t leaves_world;
     int32_t may_collide; /* 0: it is too short, too high or too low for any module */
@@ -100,19 +113,19 @@ ICE_FN ice_segment ice_find_segment(ice_variant propagate, const ice_tables *tab
                                     ice_flight flight, float x, float y, ice_direction n,
                                     float clearance)
 {
-    float factor = 1.0f;
+    ice_slant slant = {1.0f, 1.0f};
     if (tables->features & ICE_HAS_DIRECTIONS) {
-        factor = ice_absorption_factor(tables, flight.z, n);
-        flight.absorption = ice_div(flight.absorption, factor);
+        slant = ice_slant_along(tables, flight.z, n);
+        flight.absorption *= slant.inverse;
     }
     int32_t leaves;
     ice_segment segment = ice_segment_in_layer(tables, flight, &leaves);
     if (leaves)
         segment = ice_propagate_on(propagate, tables, flight);
     if (tables->features & ICE_HAS_HOLES && ice_may_meet_hole(tables, clearance, n, segment.length))
-        segment = ice_through_holes(propagate, tables, flight, x, y, n, factor);
+        segment = ice_through_holes(propagate, tables, flight, x, y, n, slant.factor);
     if (tables->features & ICE_HAS_DIRECTIONS)
-        segment.absorption *= factor;
+        segment.absorption *= slant.factor;
     return segment;
 }
 
@@ -135,8 +148,7 @@ ICE_FN int32_t ice_fly(ice_variant propagate, const ice_tables *tables, ice_iden
     leg->leaves_world = ice_cut_at_boundary(tables, photon->z, photon->dz, &segment.length);
     leg->length = segment.length;
     leg->absorption = segment.absorption;
-    leg->angle = ice_uniform_positive(draw.b);
-    leg->azimuth = ice_uniform(draw.c);
+    leg->chance = ice_chance_of(draw);
     leg->may_collide = ice_may_collide(tables, clearance, photon->z, photon->dx, photon->dy,
                                        photon->dz, segment.length);
     return 1;
@@ -144,42 +156,41 @@ ICE_FN int32_t ice_fly(ice_variant propagate, const ice_tables *tables, ice_iden
 
 /* What birefringence makes of a segment. In and beside hole ice there is none of it. */
 ICE_FN ice_bent ice_bend_leg(const ice_tables *tables, const ice_leg *leg, const ice_photon *photon,
-                             ice_identity identity)
+                             ice_spare spare)
 {
     const ice_direction n = {photon->dx, photon->dy, photon->dz};
     ice_bending over = ice_bending_over(tables, leg->height, n.z, leg->length);
     if (tables->features & ICE_HAS_HOLES && ice_in_hole(tables, photon->x, photon->y))
         over.diffusion = over.mean = 0.0f;
-    const ice_block draw = ice_draw_of(tables, identity, ICE_BLOCK_BEND + photon->scatters);
-    return ice_bend_segment(tables, n, over, leg->length, ice_normals(draw));
+    return ice_bend_segment(tables, n, over, leg->length, ice_normals(spare));
 }
 
 /* The direction after the scatter at a segment's end, (x, y) and `height` among the layers. */
 ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables,
-                                   const ice_leg *leg, ice_direction n, float x, float y,
+                                   const ice_chance *chance, ice_direction n, float x, float y,
                                    float height)
 {
     const int32_t in_hole = tables->features & ICE_HAS_HOLES ? ice_in_hole(tables, x, y) : 0;
     const ice_scatter_constants *constants = in_hole ? &tables->hole.scatter : &tables->scatter;
-    const float one_minus_cosine = ice_scatter(scatter, constants, leg->angle);
+    const float one_minus_cosine = ice_scatter(scatter, constants, chance->angle);
     if (!(tables->features & ICE_HAS_SCATTERING_ANISOTROPY) || in_hole)
-        return ice_deflect(n, one_minus_cosine, leg->azimuth);
-    const ice_anisotropy_row *row = ice_anisotropy_at(tables, height);
-    const ice_direction stretched = ice_unit(ice_stretch(&row->to, n));
+        return ice_deflect(n, one_minus_cosine, chance->azimuth);
+    const ice_anisotropy_row row = ice_anisotropy_at(tables, height);
+    const ice_direction stretched = ice_unit(ice_stretch(&row.to, n));
     return ice_unit(
-        ice_stretch(&row->back, ice_deflect(stretched, one_minus_cosine, leg->azimuth)));
+        ice_stretch(&row.back, ice_deflect(stretched, one_minus_cosine, chance->azimuth)));
 }
 
 /* Moves a photon along its segment and turns it at the end, unless that is the end of the photon.
- * `fate` is what collide left of it. `identity` matters in birefringent ice only. */
+ * `fate` is what collide left of it. */
 ICE_FN void ice_turn(ice_variant scatter, const ice_tables *tables, const ice_leg *leg,
-                     ice_identity identity, ice_photon *photon, uint32_t *fate)
+                     ice_photon *photon, uint32_t *fate)
 {
     ice_direction n = {photon->dx, photon->dy, photon->dz};
     const float end_height = fmaf(leg->length, n.z, leg->height);
-    ice_bent bent = {n, 0.0f, 0.0f, 0.0f};
+    ice_bent bent = {{0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f}};
     if (tables->features & ICE_HAS_BIREFRINGENCE)
-        bent = ice_bend_leg(tables, leg, photon, identity);
+        bent = ice_bend_leg(tables, leg, photon, leg->chance.spare);
     photon->x = fmaf(leg->length, n.x, photon->x);
     photon->y = fmaf(leg->length, n.y, photon->y);
     photon->z = fmaf(leg->length, n.z, photon->z);
@@ -189,13 +200,15 @@ ICE_FN void ice_turn(ice_variant scatter, const ice_tables *tables, const ice_le
                             tables->bounce_limit);
     photon->scatters += 1;
     if (tables->features & ICE_HAS_BIREFRINGENCE) {
-        photon->x += bent.x;
-        photon->y += bent.y;
-        photon->z += bent.z;
-        n = bent.direction;
+        const ice_direction straight = {photon->x, photon->y, photon->z};
+        const ice_direction end = ice_add_turning(tables, straight, bent.place);
+        photon->x = end.x;
+        photon->y = end.y;
+        photon->z = end.z;
+        n = ice_add_turning(tables, n, bent.direction);
     }
     const ice_direction turned =
-        ice_scattered(scatter, tables, leg, n, photon->x, photon->y, end_height);
+        ice_scattered(scatter, tables, &leg->chance, n, photon->x, photon->y, end_height);
     photon->dx = turned.x;
     photon->dy = turned.y;
     photon->dz = turned.z;
@@ -229,7 +242,7 @@ ICE_FN int32_t ice_bounce(const ice_variants *variants, const ice_tables *tables
             return -1;
         *hits += (uint32_t)added;
     }
-    ice_turn(variants->scatter, tables, &leg, identity, photon, fate);
+    ice_turn(variants->scatter, tables, &leg, photon, fate);
     return 0;
 }
 

@@ -36,12 +36,21 @@ ICE_FN ice_crossing ice_cross_column(const ice_tables *tables, const ice_column 
     return crossing;
 }
 
+/* The column nearest to a place, and how far all others are at least. */
+ICE_FN ice_near_row ice_near_column(const ice_tables *tables, float x, float y)
+{
+    return tables->near_columns[ice_clearance_cell(tables, x, y)];
+}
+
 /* The first column that the line is in somewhere between two distances. */
-ICE_FN ice_crossing ice_next_column(const ice_tables *tables, float x, float y, float dx, float dy,
-                                    float from, float to)
+ICE_FN ice_crossing ice_next_column(const ice_tables *tables, ice_near_row near, float x, float y,
+                                    float dx, float dy, float from, float to)
 {
     ice_crossing next = {ICE_INFINITY, 0.0f};
-    for (uint32_t i = 0; i < tables->column_count; ++i) {
+    const int32_t only = to * to * fmaf(dx, dx, dy * dy) < near.others * near.others ? 1 : 0;
+    const uint32_t first = only ? near.string : 0;
+    const uint32_t end = only ? near.string + 1 : tables->column_count;
+    for (uint32_t i = first; i < end; ++i) {
         const ice_crossing here = ice_cross_column(tables, &tables->columns[i], x, y, dx, dy);
         if (here.entry < here.exit && here.exit > from && here.entry < to &&
             here.entry < next.entry)
@@ -61,9 +70,10 @@ ICE_FN int32_t ice_may_meet_hole(const ice_tables *tables, float clearance, ice_
 /* Whether a place is in hole ice. */
 ICE_FN int32_t ice_in_hole(const ice_tables *tables, float x, float y)
 {
-    if (ice_clearance(tables, x, y) > tables->hole.margin)
-        return 0;
-    for (uint32_t i = 0; i < tables->column_count; ++i) {
+    const ice_near_row near = ice_near_column(tables, x, y);
+    const uint32_t first = near.others > 0.0f ? near.string : 0;
+    const uint32_t end = near.others > 0.0f ? near.string + 1 : tables->column_count;
+    for (uint32_t i = first; i < end; ++i) {
         const float ox = tables->columns[i].x - x, oy = tables->columns[i].y - y;
         if (fmaf(ox, ox, oy * oy) < tables->hole.radius * tables->hole.radius)
             return 1;
@@ -118,13 +128,15 @@ ICE_FN ice_segment ice_through_holes(ice_variant propagate, const ice_tables *ta
                                      float factor)
 {
     const ice_flight start = flight;
+    const ice_near_row near = ice_near_column(tables, x, y);
     ice_segment segment = {0.0f, flight.absorption};
     float at = 0.0f;
     /* A round returns or leaves a column for good: the next one's exit lies further on. So there is
      * one round more than columns, at most, and the last returns. */
     for (uint32_t passed = 0; passed <= tables->column_count; ++passed) {
         const ice_segment rest = ice_segment_of(propagate, tables, flight);
-        const ice_crossing column = ice_next_column(tables, x, y, n.x, n.y, at, at + rest.length);
+        const ice_crossing column =
+            ice_next_column(tables, near, x, y, n.x, n.y, at, at + rest.length);
         if (!(column.entry < at + rest.length)) {
             segment.length = at + rest.length;
             segment.absorption = rest.absorption;

@@ -68,6 +68,16 @@ ICE_FN int32_t ice_cell(float position, int32_t last)
 #endif
 }
 
+/* x cut to [0, 1]; with the multiplication and addition before it one instruction of a GPU. */
+ICE_FN float ice_saturate(float x)
+{
+#if defined(__CUDACC__)
+    return __saturatef(x);
+#else
+    return ice_min(ice_max(x, 0.0f), 1.0f);
+#endif
+}
+
 /* a if the condition, 0 or 1, holds, else b. Both are there before the choice is made: compilers
  * that move a computation behind a branch would keep a loop from being vectorised. */
 ICE_FN float ice_select(int32_t condition, float a, float b)
@@ -101,6 +111,13 @@ ICE_FN float ice_sqrt(float x)
     return root;
 }
 
+ICE_FN float ice_inverse_sqrt(float x)
+{
+    float inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+    return inverse;
+}
+
 ICE_FN float ice_log(float x)
 {
     return __logf(x);
@@ -109,6 +126,23 @@ ICE_FN float ice_log(float x)
 ICE_FN float ice_exp(float x)
 {
     return __expf(x);
+}
+
+/* sqrt(-scale ln u) for u in (0, 1) and a constant scale > 0. */
+ICE_FN float ice_root_of_log(float u, float scale)
+{
+    return ice_sqrt(-0.69314718f * scale * __log2f(u));
+}
+
+/* Sine and cosine of (b + 1/2) / 4096 turns for b in [0, 4096): those of another angle, which is as
+ * uniform as b is. */
+ICE_FN void ice_sincos4096(uint32_t b, float *sine, float *cosine)
+{
+    /* 2^23 + b, without a conversion. */
+    const float angle =
+        fmaf(ice_from_bits((int32_t)(b | 0x4b000000u)), 1.5339808e-3f, -12867.964f - 3.1408256f);
+    *sine = __sinf(angle);
+    *cosine = __cosf(angle);
 }
 
 /* exp(x) - 1, x in [-87, 88]. Cancels below |x| = 1/4; there x + x^2 / 2 + x^3 p(x) with a weighted
@@ -143,6 +177,11 @@ ICE_FN float ice_sqrt(float x)
     return sqrtf(x);
 }
 
+ICE_FN float ice_inverse_sqrt(float x)
+{
+    return 1.0f / sqrtf(x);
+}
+
 /* ln(x) for positive normal x; error below 1.2 ulp, exact at 1. */
 ICE_FN float ice_log(float x)
 {
@@ -163,6 +202,12 @@ ICE_FN float ice_log(float x)
     const float e = (float)exponent;
     /* ln 2 in two parts, the first with trailing zeros so that its product with e is exact. */
     return fmaf(e, 0.693145751953125f, fmaf(e, 1.42860682e-6f, tail) + f);
+}
+
+/* sqrt(-scale ln u) for u in (0, 1) and a constant scale > 0. */
+ICE_FN float ice_root_of_log(float u, float scale)
+{
+    return sqrtf(-scale * ice_log(u));
 }
 
 /* The integer nearest to x (ties to even) as a float, |x| < 2^22. */
@@ -231,6 +276,12 @@ ICE_FN void ice_sincos2pi(float u, float *sine, float *cosine)
     /* Signs: sine is negative in quarters 2 and 3, cosine in 1 and 2. */
     *sine = ice_from_bits(ice_bits(swapped_s) ^ (int32_t)((uint32_t)(q & 2) << 30));
     *cosine = ice_from_bits(ice_bits(swapped_c) ^ (int32_t)((uint32_t)((q + 1) & 2) << 30));
+}
+
+/* Sine and cosine of (b + 1/2) / 4096 turns for b in [0, 4096). */
+ICE_FN void ice_sincos4096(uint32_t b, float *sine, float *cosine)
+{
+    ice_sincos2pi(fmaf((float)(int32_t)b, 2.44140625e-4f, 1.220703125e-4f), sine, cosine);
 }
 
 #endif

@@ -16,15 +16,14 @@
  *   block 0            creation:  a position along the step (isotropic light: cosine),
  *                                 b wavelength, c azimuth, d absorption depth
  *   block 1 + k        bounce k:  a scattering depth of segment k, b scattering angle,
- *                                 c scattering azimuth, d unused
- *   0x40000000 + k     deflection along segment k (stages/birefringence.h)
+ *                                 c scattering azimuth: their upper 24 bits; d and the lower 8 bits
+ *                                 of b and c: deflection along segment k (ice_spare_of())
  *   from 0x80000000    detection: a decides about a hit, ice_detection_block() (stages/detection.h)
  *                                 says in which block
  *   from 0xC0000000    light of particles, before there is a photon (stages/light_draw.h)
  */
 #define ICE_BLOCK_CREATE 0u
 #define ICE_BLOCK_BOUNCE 1u
-#define ICE_BLOCK_BEND   0x40000000u
 #define ICE_BLOCK_DETECT 0x80000000u
 
 typedef struct ice_block {

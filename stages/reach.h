@@ -65,10 +65,6 @@ ICE_FN int32_t ice_out_of_reach(const ice_tables *tables, float clearance, float
     const ice_layer_row *near = &tables->layers[ice_layer_at(tables, height)];
     float near_cost = ice_absorption(optics, near->clear_dust, near->clear_ice);
     float far_cost = ice_absorption(optics, tables->clearest_dust, tables->clearest_ice);
-    if (tables->features & ICE_HAS_DIRECTIONS) {
-        near_cost *= tables->least_absorption;
-        far_cost *= tables->least_absorption;
-    }
     if (tables->features & ICE_HAS_HOLES) {
         near_cost = ice_min(near_cost, tables->hole.absorption);
         far_cost = ice_min(far_cost, tables->hole.absorption);

@@ -18,8 +18,8 @@ typedef struct ice_layer_row {
     float bubbles;    /* the part of it that does not depend on wavelength, 1/m */
     float dust;       /* adust400, 1/m; times wk(wl) */
     float ice;        /* 1 + 0.01 dtau; times A exp(-B/wl), 1/m */
-    /* least `dust` and `ice` of all layers within ICE_CLEAR_RANGE, for the reach bound
-     * (stages/reach.h) */
+    /* least `dust` and `ice` of all layers within ICE_CLEAR_RANGE, in the direction of the least
+     * absorption, for the reach bound (stages/reach.h) */
     float clear_dust, clear_ice;
     /* z of its faces, m, as ice_face() gives them; the outermost layers end at +-infinity */
     float low, high;
@@ -91,6 +91,8 @@ enum {
     ICE_HAS_BIREFRINGENCE = 32,
     ICE_HAS_HOLES = 64,
     ICE_HAS_SPECTRAL_OPTICS = 128, /* tables by wavelength instead of the formulas of ice */
+    ICE_HAS_MEAN_BENDING = 256,    /* its strength has another profile than that of the diffusion */
+    ICE_HAS_EVEN_ANISOTROPY = 512, /* all layers have the same: there is nothing to look up */
     ICE_HAS_TILT = ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP,
     ICE_HAS_DIRECTIONS = ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_ABSORPTION_ANISOTROPY
 };
@@ -106,25 +108,40 @@ typedef struct ice_spectral_row {
     float phase_index, group_index;
 } ice_spectral_row;
 
-/* A support of a tilt table (stages/tilt.h). */
+/* A cell of a tilt table along a line: the shift is shift + across t + (down + both t) f where the
+ * place is a fraction t of the way to the next station and f of that to the next depth (16 bytes).
+ */
+typedef struct ice_tilt_cell {
+    ICE_ALIGNED(16)
+    float shift; /* m, as the others */
+    float across, down, both;
+} ice_tilt_cell;
+
+/* Between two stations: fraction of the way = place * inverse_width + offset. */
+typedef struct ice_tilt_stretch {
+    ICE_ALIGNED(8)
+    float inverse_width; /* 1/m */
+    float offset;
+} ice_tilt_stretch;
+
+/* So many stretches are among the constants of a GPU; of tables with more all are in memory. */
+enum { ICE_TILT_STRETCHES = 16 };
+
+/* A support of a map (stages/tilt.h). */
 typedef struct ice_tilt_node {
     ICE_ALIGNED(8)
     float shift;   /* m */
     float to_next; /* what the next row of depth has more */
 } ice_tilt_node;
 
-typedef struct ice_tilt_station {
-    ICE_ALIGNED(8)
-    float place;         /* m */
-    float inverse_width; /* of the stretch to the next one, 1/m */
-} ice_tilt_station;
-
 typedef struct ice_tilt_table {
-    const ice_tilt_node *nodes;              /* [depth_rows][nodes_v][nodes_u] */
-    const ice_tilt_station *stations;        /* [nodes_u], of a line */
-    int32_t depth_rows, nodes_u, nodes_v;    /* nodes_v of a line: 1 */
-    int32_t clamp;                           /* 1: outside as at the edge */
-    float inverse_depth_step, depth_of_zero; /* 1/m; place of z = 0 among the rows */
+    const ice_tilt_node *nodes;               /* of a map, [depth_rows][nodes_v][nodes_u] */
+    const ice_tilt_cell *cells;               /* of a line, [depth_rows - 1][nodes_u - 1] */
+    const ice_tilt_stretch *stretches;        /* [nodes_u - 1], of a line */
+    ice_tilt_stretch few[ICE_TILT_STRETCHES]; /* the same, if there are no more */
+    int32_t depth_rows, nodes_u, nodes_v;     /* nodes_v of a line: 1 */
+    int32_t clamp;                            /* 1: outside as at the edge */
+    float inverse_depth_step, depth_of_zero;  /* 1/m; place of z = 0 among the rows */
     /* place along a line (m) or on a map (nodes): u = ux x + uy y + u_of_zero, v likewise */
     float ux, uy, u_of_zero, vx, vy, v_of_zero;
     float cut_u, cut_v; /* last node that exists in line 0 of each axis of a map */
@@ -138,32 +155,48 @@ typedef struct ice_stretching {
     float xx, xy, yy, zz;
 } ice_stretching;
 
-/* Scattering anisotropy of a layer (48 bytes). */
+/* A sum over the three axes, the flow, the other horizontal one and the vertical, with the squares
+ * of a unit direction's components: across + along n_flow^2 + up n_z^2. */
+typedef struct ice_form {
+    float across, along, up;
+} ice_form;
+
+/* Scattering anisotropy of a layer (32 bytes). */
 typedef struct ice_anisotropy_row {
-    ice_stretching to, back; /* before and after a scatter */
     ICE_ALIGNED(16)
-    float trace; /* sum of 1/k^2 over the three axes */
-    float unused[3];
+    ice_stretching to; /* before a scatter */
+    ice_stretching back;
 } ice_anisotropy_row;
 
-/* Strengths of birefringence in a layer, and their sums over the layers below (32 bytes). */
+/* The absorption that belongs to it (physics.md 6.2) is the product of two forms: half the trace of
+ * 1/k^2 less the sum of n^2/k^2, and the sum of n^2 k^2 (32 bytes). */
+typedef struct ice_slant_row {
+    ICE_ALIGNED(16)
+    ice_form narrow;
+    ice_form wide;
+    float unused[2];
+} ice_slant_row;
+
+/* A strength of birefringence in a layer (16 bytes). */
 typedef struct ice_bending_row {
     ICE_ALIGNED(16)
-    float diffusion;
-    float mean;
-    ice_sum diffusion_sum, mean_sum;
-    float unused[2];
+    float strength;
+    float low;   /* the layer's lower face, m */
+    ice_sum sum; /* over the layers below, m */
 } ice_bending_row;
 
-/* sx, sy (rad/sqrt(m)) and mx (rad/m) of physics.md 6.4 at one angle to the flow axis. */
+/* Half of sx, sy (rad/sqrt(m)) of physics.md 6.4, and of mx over the sine (rad/m), at one cosine to
+ * the flow axis, and what the next row has more (32 bytes). Between rows sx is within 5e-6 and mx
+ * within 2e-6 of the formulas (tests/unit/test_ice_features.c). */
 typedef struct ice_deflection_row {
     ICE_ALIGNED(16)
     float along;
-    float across, mean, unused;
+    float across, mean, along_more;
+    float across_more, mean_more, unused[2];
 } ice_deflection_row;
 
 enum { ICE_DEFLECTION_KNOTS = 1024 };
-#define ICE_DEFLECTION_SCALE 1023.999f /* the place of angle 0 among the knots */
+#define ICE_DEFLECTION_SCALE 1023.99f /* the place of cosine 1 among the knots */
 
 /* The axis of a column of hole ice. */
 typedef struct ice_column {
@@ -218,7 +251,7 @@ typedef struct ice_tables {
     /* ice */
     const ice_layer_row *layers;       /* [layer_count], 0 is the deepest */
     const ice_depth_row *cumulative;   /* [layer_count + 1], at the lower faces and the top */
-    float clearest_dust, clearest_ice; /* least `dust` and `ice` of all layers */
+    float clearest_dust, clearest_ice; /* likewise of all layers */
     int32_t layer_count;
     float bottom, thickness, inverse_thickness; /* m, m, 1/m */
     float layer_of_zero;              /* place of z = 0 among the layers, -bottom / thickness */
@@ -235,13 +268,18 @@ typedef struct ice_tables {
     ice_tilt_table tilt;
     float flow_x, flow_y;                 /* the horizontal flow axis */
     const ice_anisotropy_row *anisotropy; /* [layer_count] */
-    ice_stretching absorption_stretching;
-    float absorption_exponent;            /* of the old absorption anisotropy */
-    float least_absorption;               /* factor of absorption in any direction, at least */
-    const ice_bending_row *bending;       /* [layer_count] */
-    const ice_deflection_row *deflection; /* [ICE_DEFLECTION_KNOTS + 1] */
+    const ice_slant_row *slants;          /* [layer_count] */
+    ice_anisotropy_row even_anisotropy;   /* of all layers */
+    ice_slant_row even_slant;
+    ice_form absorption_form;       /* its inverse root is the factor of the newer anisotropy */
+    float absorption_exponent;      /* of the old absorption anisotropy */
+    float least_absorption;         /* factor of absorption in any direction, at least */
+    const ice_bending_row *bending; /* [layer_count], of the diffusion */
+    const ice_bending_row *mean_bending;  /* [layer_count] */
+    const ice_deflection_row *deflection; /* [ICE_DEFLECTION_KNOTS] */
     ice_hole_constants hole;
-    const ice_column *columns; /* [column_count] */
+    const ice_column *columns;        /* [column_count] */
+    const ice_near_row *near_columns; /* [clearance_ny][clearance_nx], `string`: of columns */
     uint32_t column_count;
 
     /* light */

@@ -27,7 +27,7 @@ ICE_FN ice_tilt_depth ice_tilt_depth_at(const ice_tilt_table *tilt, float z)
     return depth;
 }
 
-/* The shift at a support. */
+/* The shift at a support of a map. */
 ICE_FN float ice_tilt_at(const ice_tilt_node *row, int32_t node, float fraction)
 {
     return fmaf(fraction, row[node].to_next, row[node].shift);
@@ -39,22 +39,52 @@ ICE_FN float ice_tilt_place(const ice_tilt_table *tilt, float x, float y)
     return fmaf(x, tilt->ux, fmaf(y, tilt->uy, tilt->u_of_zero));
 }
 
+/* Stretch k of the way to a place, in stretches: 0 before it, 1 behind. The outermost go on without
+ * limit. The sum of all is the place among the stations, without a search for the right one. */
+ICE_FN float ice_tilt_share(const ice_tilt_table *tilt, ice_tilt_stretch stretch, int32_t k,
+                            float place)
+{
+    const int32_t last = tilt->nodes_u - 2;
+    const float share = fmaf(place, stretch.inverse_width, stretch.offset);
+    const int32_t from = tilt->clamp ? 1 : k > 0, to = tilt->clamp ? 1 : k < last;
+    if (from && to)
+        return ice_saturate(share);
+    return from ? ice_max(share, 0.0f) : (to ? ice_min(share, 1.0f) : share);
+}
+
+/* The place among the stations. */
+ICE_FN float ice_tilt_position(const ice_tilt_table *tilt, float place)
+{
+    const int32_t stretches = tilt->nodes_u - 1;
+    float position = 0.0f;
+    if (stretches <= ICE_TILT_STRETCHES) {
+        /* So that a GPU knows every index: it has constants then, and no table to look into. */
+        for (int32_t k = 0; k < ICE_TILT_STRETCHES; ++k)
+            if (k < stretches)
+                position += ice_tilt_share(tilt, tilt->few[k], k, place);
+    } else {
+        for (int32_t k = 0; k < stretches; ++k)
+            position += ice_tilt_share(tilt, tilt->stretches[k], k, place);
+    }
+    return position;
+}
+
+/* The shift at a position among the stations. */
+ICE_FN float ice_shift_in_cell(const ice_tilt_table *tilt, float position, float z)
+{
+    const int32_t stretches = tilt->nodes_u - 1;
+    const int32_t station = ice_cell(position, stretches - 1);
+    const float t = position - (float)station;
+    const ice_tilt_depth depth = ice_tilt_depth_at(tilt, z);
+    const ice_tilt_cell *cell = &tilt->cells[depth.row * stretches + station];
+    return fmaf(depth.fraction, fmaf(t, cell->both, cell->down),
+                fmaf(t, cell->across, cell->shift));
+}
+
 /* Supports along one horizontal axis. */
 ICE_FN float ice_shift_on_line(const ice_tilt_table *tilt, float x, float y, float z)
 {
-    const float place = ice_tilt_place(tilt, x, y);
-    int32_t station = 0;
-    for (int32_t i = 1; i < tilt->nodes_u - 1; ++i)
-        station += place >= tilt->stations[i].place ? 1 : 0;
-    const ice_tilt_depth depth = ice_tilt_depth_at(tilt, z);
-    const int32_t first = depth.row * tilt->nodes_u;
-    const ice_tilt_node *row = tilt->nodes + first;
-    float t = (place - tilt->stations[station].place) * tilt->stations[station].inverse_width;
-    if (tilt->clamp)
-        t = ice_min(ice_max(t, 0.0f), 1.0f);
-    const float left = ice_tilt_at(row, station, depth.fraction);
-    const float right = ice_tilt_at(row, station + 1, depth.fraction);
-    return fmaf(t, right - left, left);
+    return ice_shift_in_cell(tilt, ice_tilt_position(tilt, ice_tilt_place(tilt, x, y)), z);
 }
 
 /* Oblique coordinates on a map, in nodes. */

@@ -37,10 +37,10 @@ static is_gpu_options with(const is_gpu_options *options, const candidate *one)
 
 /* The same with every number that a run of it will have. */
 static is_gpu_options resolved(const is_gpu_options *options, const candidate *one,
-                               const is_gpu_device *device)
+                               const is_tables *tables, const is_gpu_device *device)
 {
     is_gpu_options result = with(options, one);
-    is_gpu_limits limits = is_gpu_limits_assumed(device->architecture);
+    is_gpu_limits limits = is_gpu_limits_assumed(device->architecture, tables);
     limits.processors = device->processors;
     is_gpu_resolve(&result, &limits);
     return result;
@@ -109,7 +109,7 @@ static int measure(const is_gpu_options *options, const is_tables *tables,
 static int program_key(const is_gpu_options *options, const is_tables *tables,
                        const is_gpu_device *device, char key[65])
 {
-    const is_gpu_options last = resolved(options, &candidates[CANDIDATES - 1], device);
+    const is_gpu_options last = resolved(options, &candidates[CANDIDATES - 1], tables, device);
     char definitions[IS_DEFINITIONS_SIZE], why[512];
     is_program_options wanted;
     is_gpu_error ignored; /* measuring will complain */
@@ -213,7 +213,7 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
     const bool cached = choice_path(options, tables, &device, path, sizeof path) == 0;
     const int before = cached ? remembered(path) : -1;
     if (before >= 0) {
-        *options = resolved(options, &candidates[before], &device);
+        *options = resolved(options, &candidates[before], tables, &device);
         report_line(report, report_size, options, "chosen by an earlier run");
         return IS_GRAPH_OK;
     }
@@ -223,7 +223,7 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
     int best = -1;
     double best_seconds = 0;
     for (int i = 0; i < CANDIDATES; ++i) {
-        const is_gpu_options tried = resolved(options, &candidates[i], &device);
+        const is_gpu_options tried = resolved(options, &candidates[i], tables, &device);
         if (!is_gpu_takes_block(is_gpu_schedule_of(tried.schedule), tried.block)) {
             report_line(report, report_size, &tried, "not with blocks of this size");
             continue;
@@ -246,7 +246,7 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
     }
     if (best < 0)
         return error->status; /* of the last one: none fits */
-    *options = resolved(options, &candidates[best], &device);
+    *options = resolved(options, &candidates[best], tables, &device);
     report_line(report, report_size, options, "chosen");
     if (cached)
         remember(path, best);

@@ -204,6 +204,7 @@ static int set_up(is_gpu *gpu, const is_tables *tables, is_gpu_error *error)
     IS_CUDA(ordinal, error, cudaSetDevice(ordinal));
     is_gpu_limits limits = {0};
     status = limits_of(ordinal, &limits, error);
+    limits.features = tables->device.features;
     if (status != IS_GRAPH_OK)
         return status;
     if (!is_gpu_schedule_of(gpu->options.schedule))

@@ -91,7 +91,7 @@ static int plan_kernels(is_gpu_plan *plan, const is_program *program, int archit
 static int fill_plan(is_gpu_plan *plan, const is_tables *tables, int architecture,
                      is_gpu_error *error)
 {
-    is_gpu_limits limits = is_gpu_limits_assumed(architecture);
+    is_gpu_limits limits = is_gpu_limits_assumed(architecture, tables);
     if (architecture == 0) {
         is_gpu_device device;
         const int status = is_gpu_describe(plan->options.ordinal, &device, error);

@@ -52,10 +52,11 @@ bool is_gpu_takes_block(const is_gpu_schedule *schedule, uint32_t block)
     return !schedule->warp_queues || block <= IS_QUEUE_BLOCK_MAX;
 }
 
-is_gpu_limits is_gpu_limits_assumed(int architecture)
+is_gpu_limits is_gpu_limits_assumed(int architecture, const is_tables *tables)
 {
     const is_gpu_limits limits = {.architecture = architecture ? architecture : 90,
-                                  .processors = 132};
+                                  .processors = 132,
+                                  .features = tables->device.features};
     return limits;
 }
 
@@ -74,9 +75,11 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
     choose(&options->chains, wavefront ? 4 : 1);
     choose(&options->block, wavefront ? 256 : 128);
     /* 1152 threads of a multiprocessor leave 56 registers each, which for fast maths no kernel
-     * needs to spill as compiled for sm_90 and later; 1024 leave 64. */
-    const uint32_t threads =
-        options->math == IS_MATH_FAST && limits->architecture >= 90 ? 1152 : 1024;
+     * needs to spill as compiled for sm_90 and later; 1024 leave 64, which light that crystals
+     * bend needs. */
+    const bool few_registers = options->math == IS_MATH_FAST && limits->architecture >= 90 &&
+                               !(limits->features & ICE_HAS_BIREFRINGENCE);
+    const uint32_t threads = few_registers ? 1152 : 1024;
     const uint32_t blocks = options->block >= 1024 ? 1 : threads / options->block;
     choose(&options->blocks_per_processor, blocks < 32 ? blocks : 32); /* no GPU holds more */
     choose(&options->bounces_per_wave, 128);

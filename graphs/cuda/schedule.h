@@ -29,14 +29,15 @@ const is_gpu_schedule *is_gpu_schedule_of(is_schedule schedule);
  * into shared memory. */
 bool is_gpu_takes_block(const is_gpu_schedule *schedule, uint32_t block);
 
-/* What of a device the choices depend on. */
+/* What of a device and of the ice the choices depend on. */
 typedef struct is_gpu_limits {
     int architecture;
     int processors;
+    uint32_t features; /* of the tables, ICE_HAS_... */
 } is_gpu_limits;
 
 /* A device like the one that defaults were measured on, for plans without a GPU. */
-is_gpu_limits is_gpu_limits_assumed(int architecture);
+is_gpu_limits is_gpu_limits_assumed(int architecture, const is_tables *tables);
 
 /* Puts numbers where the options say 0 or AUTO (schedule stays), and makes pool and block fit each
  * other: the pool of every lane is a multiple of the create kernel's stretch. */

@@ -7,7 +7,7 @@ static int store_one(const is_gpu_options *options, const is_tables *tables, int
 {
     is_gpu_options resolved = *options;
     /* Numbers that depend on a device's size are no part of its programs. */
-    const is_gpu_limits limits = is_gpu_limits_assumed(architecture);
+    const is_gpu_limits limits = is_gpu_limits_assumed(architecture, tables);
     is_gpu_resolve(&resolved, &limits);
     char definitions[IS_DEFINITIONS_SIZE];
     is_program_options program;

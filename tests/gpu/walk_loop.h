@@ -21,7 +21,7 @@ __device__ void walk(const walk_job &job, uint32_t photon_id, typename View::out
         if (!ice_fly(job.variants.propagate, &job.tables, identity, optics, &photon, &leg))
             break;
         View::segment(job, photon, leg, out);
-        ice_turn(job.variants.scatter, &job.tables, &leg, identity, &photon, &fate);
+        ice_turn(job.variants.scatter, &job.tables, &leg, &photon, &fate);
     }
 }
 

@@ -190,21 +190,29 @@ static ice_direction in_frame(double azimuth, double n1, double n2, double n3)
     return n;
 }
 
+/* Of absorption; its inverse is what it says. */
+static double factor_along(const ice_tables *tables, ice_direction n)
+{
+    const ice_slant slant = ice_slant_along(tables, 0.0f, n);
+    ck_assert_double_eq_tol((double)slant.factor * (double)slant.inverse, 1.0, 3e-7);
+    return slant.factor;
+}
+
 START_TEST(scattering_anisotropy)
 {
     stage_world world = anisotropic_world(216.0 * M_PI / 180.0, 0.04, -0.08, 0.0);
     const ice_tables *tables = stage_world_tables(&world);
-    const ice_anisotropy_row *row = ice_anisotropy_at(tables, 12.0f);
+    const ice_anisotropy_row row = ice_anisotropy_at(tables, 12.0f);
     const ice_direction n = {0.48f, 0.6f, 0.64f};
-    const ice_direction m = ice_unit(ice_stretch(&row->to, n));
+    const ice_direction m = ice_unit(ice_stretch(&row.to, n));
     ck_assert_double_eq_tol(m.x, 0.4957009, 2e-7);
     ck_assert_double_eq_tol(m.y, 0.5839840, 2e-7);
     ck_assert_double_eq_tol(m.z, 0.6428401, 2e-7);
-    const ice_direction back = ice_unit(ice_stretch(&row->back, m));
+    const ice_direction back = ice_unit(ice_stretch(&row.back, m));
     ck_assert_double_eq_tol(back.x, n.x, 2e-7);
     ck_assert_double_eq_tol(back.y, n.y, 2e-7);
     ck_assert_double_eq_tol(back.z, n.z, 2e-7);
-    ck_assert_uint_eq(tables->features, ICE_HAS_SCATTERING_ANISOTROPY);
+    ck_assert_uint_eq(tables->features, ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_EVEN_ANISOTROPY);
     stage_world_destroy(&world);
 }
 END_TEST
@@ -218,16 +226,16 @@ START_TEST(old_absorption_anisotropy)
     for (int i = 0; i < 2; ++i) {
         stage_world world = anisotropic_world(1.0, sets[i].m1, sets[i].m2, 1.0);
         const ice_tables *tables = stage_world_tables(&world);
-        const double found[3] = {ice_absorption_factor(tables, 0, in_frame(1.0, 1, 0, 0)),
-                                 ice_absorption_factor(tables, 0, in_frame(1.0, 0, 1, 0)),
-                                 ice_absorption_factor(tables, 0, in_frame(1.0, 0, 0, 1))};
+        const double found[3] = {factor_along(tables, in_frame(1.0, 1, 0, 0)),
+                                 factor_along(tables, in_frame(1.0, 0, 1, 0)),
+                                 factor_along(tables, in_frame(1.0, 0, 0, 1))};
         ck_assert_double_eq_tol(found[0], sets[i].along, 2e-6);
         ck_assert_double_eq_tol(found[1], sets[i].across, 2e-6);
         ck_assert_double_eq_tol(found[2], sets[i].vertical, 2e-6);
         ck_assert_double_le(tables->least_absorption, fmin(found[0], found[1]));
         if (i == 0) {
             const ice_direction n = in_frame(1.0, 0.6, 0.48, 0.64);
-            ck_assert_double_eq_tol(ice_absorption_factor(tables, 0, n), 1.050084, 2e-6);
+            ck_assert_double_eq_tol(factor_along(tables, n), 1.050084, 2e-6);
         }
         stage_world_destroy(&world);
     }
@@ -246,7 +254,7 @@ START_TEST(old_absorption_anisotropy_on_average)
             const double r = sqrt(1 - z * z);
             const ice_direction n = {(float)(r * cos(azimuth)), (float)(r * sin(azimuth)),
                                      (float)z};
-            const double factor = ice_absorption_factor(tables, 0, n);
+            const double factor = factor_along(tables, n);
             ck_assert_double_ge(factor, tables->least_absorption);
             sum += factor / (POLAR * TURN);
         }
@@ -260,12 +268,9 @@ START_TEST(absorption_anisotropy)
 {
     stage_world world = layered_world(ICE_HAS_ABSORPTION_ANISOTROPY);
     const ice_tables *tables = stage_world_tables(&world);
-    ck_assert_double_eq_tol(ice_absorption_factor(tables, 0, in_frame(flow, 1, 0, 0)), 0.589814,
-                            1e-6);
-    ck_assert_double_eq_tol(ice_absorption_factor(tables, 0, in_frame(flow, 0, 1, 0)), 1.450708,
-                            2e-6);
-    ck_assert_double_eq_tol(ice_absorption_factor(tables, 0, in_frame(flow, 0, 0, -1)), 1.450708,
-                            2e-6);
+    ck_assert_double_eq_tol(factor_along(tables, in_frame(flow, 1, 0, 0)), 0.589814, 1e-6);
+    ck_assert_double_eq_tol(factor_along(tables, in_frame(flow, 0, 1, 0)), 1.450708, 2e-6);
+    ck_assert_double_eq_tol(factor_along(tables, in_frame(flow, 0, 0, -1)), 1.450708, 2e-6);
     ck_assert_double_eq_tol(tables->least_absorption, 0.589814, 1e-4);
     ck_assert_double_lt(tables->least_absorption, 0.589814);
     stage_world_destroy(&world);
@@ -311,24 +316,39 @@ START_TEST(strengths_by_angle)
     const ice_tables *tables = stage_world_tables(&world);
     for (int i = 0; i < 4; ++i) {
         const double angle = rows[i].angle * M_PI / 180.0;
-        const ice_deflection_row row =
-            ice_deflection_at(tables, (float)cos(angle), (float)sin(angle));
-        ck_assert_double_eq_tol(row.along, rows[i].sx, 2e-6);
-        ck_assert_double_eq_tol(row.across, rows[i].sy, 2e-6);
-        ck_assert_double_eq_tol(row.mean, rows[i].mx, 2e-6);
+        const ice_deflection row = ice_deflection_at(tables, (float)cos(angle), (float)sin(angle));
+        ck_assert_double_eq_tol(2.0 * row.along, rows[i].sx, 2e-6);
+        ck_assert_double_eq_tol(2.0 * row.across, rows[i].sy, 2e-6);
+        ck_assert_double_eq_tol(2.0 * row.mean, rows[i].mx, 2e-6);
     }
     /* Between the knots of the table. */
     const double *c = world.medium->birefringence.along, *m = world.medium->birefringence.mean;
     for (int i = 0; i <= 5000; ++i) {
         const double angle = 0.5 * M_PI * i / 5000, sine = sin(angle), cosine = cos(angle);
-        const ice_deflection_row row = ice_deflection_at(tables, (float)cosine, (float)sine);
-        ck_assert_double_eq_tol(row.along, c[0] * exp(-c[1] * pow(atan(c[3] * sine), c[2])), 5e-7);
+        const ice_deflection row = ice_deflection_at(tables, (float)cosine, (float)sine);
+        ck_assert_double_eq_tol(2.0 * row.along, c[0] * exp(-c[1] * pow(atan(c[3] * sine), c[2])),
+                                5e-6);
         ck_assert_double_eq_tol(
-            row.mean, m[0] * atan(m[3] * sine * cosine) * exp(-m[1] * sine + m[2] * cosine), 5e-7);
+            2.0 * row.mean, m[0] * atan(m[3] * sine * cosine) * exp(-m[1] * sine + m[2] * cosine),
+            2e-6);
     }
     stage_world_destroy(&world);
 }
 END_TEST
+
+/* A bent segment's direction at the end, and how far that is from the end of the straight one. */
+typedef struct bent_segment {
+    ice_direction direction, shift;
+} bent_segment;
+
+static bent_segment bend(const ice_tables *tables, ice_direction n, ice_bending over, float length,
+                         ice_normal g)
+{
+    const ice_direction nowhere = {0.0f, 0.0f, 0.0f};
+    const ice_bent bent = ice_bend_segment(tables, n, over, length, g);
+    return (bent_segment){ice_add_turning(tables, n, bent.direction),
+                          ice_add_turning(tables, nowhere, bent.place)};
+}
 
 START_TEST(worked_deflection)
 {
@@ -337,15 +357,15 @@ START_TEST(worked_deflection)
     const ice_direction n = {0.48f, 0.6f, 0.64f};
     const ice_bending over = {10.0f, 10.0f};
     static const ice_normal none = {0, 0, 0, 0}, one = {1, 0, 0, 0};
-    const ice_bent bent = ice_bend_segment(tables, n, over, 10.0f, none);
+    const bent_segment bent = bend(tables, n, over, 10.0f, none);
     ck_assert_double_eq_tol(bent.direction.x, 0.4780209, 3e-7);
     ck_assert_double_eq_tol(bent.direction.y, 0.6018647, 3e-7);
     ck_assert_double_eq_tol(bent.direction.z, 0.6397303, 3e-7);
     /* Half of the segment in the old direction, half in that of the middle. */
-    ck_assert_double_eq_tol(bent.x, 5.0 * (0.4780209 - 0.48), 3e-6);
-    ck_assert_double_eq_tol(bent.y, 5.0 * (0.6018647 - 0.6), 3e-6);
+    ck_assert_double_eq_tol(bent.shift.x, 5.0 * (0.4780209 - 0.48), 3e-6);
+    ck_assert_double_eq_tol(bent.shift.y, 5.0 * (0.6018647 - 0.6), 3e-6);
     /* sx sqrt(RA) = 0.0954558 more along q turns by 2 atan(d / 2). */
-    const ice_direction turned = ice_bend_segment(tables, n, over, 10.0f, one).direction;
+    const ice_direction turned = bend(tables, n, over, 10.0f, one).direction;
     const double cosine = (double)turned.x * n.x + (double)turned.y * n.y + (double)turned.z * n.z;
     ck_assert_double_eq_tol(acos(cosine), 2 * atan(0.5 * (0.0954558 + 0.00273251)), 2e-6);
     stage_world_destroy(&world);
@@ -361,7 +381,7 @@ START_TEST(deflection_along_the_axis)
     static const ice_normal g = {1.0f, -1.0f, 0.5f, 2.0f};
     for (int sign = -1; sign <= 1; sign += 2) {
         const ice_direction n = {(float)sign * tables->flow_x, (float)sign * tables->flow_y, 0.0f};
-        const ice_direction m = ice_bend_segment(tables, n, over, 10.0f, g).direction;
+        const ice_direction m = bend(tables, n, over, 10.0f, g).direction;
         ck_assert_double_eq_tol(ice_square(m), 1.0, 1e-6);
         ck_assert(isfinite(m.x) && isfinite(m.y) && isfinite(m.z));
     }
@@ -394,6 +414,27 @@ START_TEST(integrals_over_layers)
 }
 END_TEST
 
+/* Where the mean deflection is as strong as the diffusion but for a factor, that is in the table of
+ * angles; where it is not, it has a profile of its own. */
+START_TEST(strengths_in_proportion)
+{
+    stage_world world = layered_world(ICE_HAS_BIREFRINGENCE);
+    const ice_tables *tables = stage_world_tables(&world);
+    const float sine = 0.6f, cosine = 0.8f;
+    const float mean = ice_deflection_at(tables, cosine, sine).mean;
+    ck_assert_uint_eq(tables->features, ICE_HAS_BIREFRINGENCE | ICE_HAS_MEAN_BENDING);
+    for (size_t i = 0; i < world.medium->layer_count; ++i)
+        world.medium->layers[i].birefringence_mean = 3.0 * world.medium->layers[i].birefringence;
+    tables = stage_world_tables(&world);
+    ck_assert_uint_eq(tables->features, ICE_HAS_BIREFRINGENCE);
+    ck_assert_double_eq_tol(ice_deflection_at(tables, cosine, sine).mean, 3.0 * mean, 1e-9);
+    const ice_bending over = ice_bending_over(tables, 12.0f, 0.5f, 40.0f);
+    ck_assert_float_gt(over.diffusion, 0.0f);
+    ck_assert(over.mean == over.diffusion);
+    stage_world_destroy(&world);
+}
+END_TEST
+
 /* Moments over many segments of 1 m: mean and spread of the deflection as 6.4 says per metre, the
  * displacement's correlation with the angle sqrt(3)/2, its rms L theta / sqrt(3) in each plane. A
  * right code fails each of the six comparisons (5 sigma) with a chance of 6e-7. */
@@ -405,25 +446,25 @@ START_TEST(moments_per_metre)
     const ice_direction n = in_frame(flow, cos(angle), 0, sin(angle));
     const ice_direction q = in_frame(flow, sin(angle), 0, -cos(angle));
     const ice_bending over = {1.0f, 1.0f};
-    const ice_deflection_row row = ice_deflection_at(tables, (float)cos(angle), (float)sin(angle));
+    const ice_deflection row = ice_deflection_at(tables, (float)cos(angle), (float)sin(angle));
     const int count = (int)test_scaled(1000000);
     double mean = 0, along = 0, across = 0, shift = 0, both = 0;
     for (int i = 0; i < count; ++i) {
         const ice_identity identity = {7, 0, 3, (uint32_t)i};
-        const ice_block draw = ice_draw_of(tables, identity, ICE_BLOCK_BEND);
-        const ice_bent bent = ice_bend_segment(tables, n, over, 1.0f, ice_normals(draw));
+        const ice_spare spare = ice_spare_of(ice_draw_of(tables, identity, ICE_BLOCK_BOUNCE));
+        const bent_segment bent = bend(tables, n, over, 1.0f, ice_normals(spare));
         const double tq = (double)bent.direction.x * q.x + (double)bent.direction.y * q.y +
                           (double)bent.direction.z * q.z;
         const double tp =
             -(double)bent.direction.x * sin(flow) + (double)bent.direction.y * cos(flow);
-        const double sp = -(double)bent.x * sin(flow) + (double)bent.y * cos(flow);
+        const double sp = -(double)bent.shift.x * sin(flow) + (double)bent.shift.y * cos(flow);
         mean += tq / count;
         along += tq * tq / count;
         across += tp * tp / count;
         shift += sp * sp / count;
         both += sp * tp / count;
     }
-    const double sx = row.along, sy = row.across, mx = row.mean;
+    const double sx = 2.0 * row.along, sy = 2.0 * row.across, mx = 2.0 * row.mean;
     /* The turn 2 atan(d/2) is shorter than d by d^3/12, its sine by d^3/4: 0.2 % of squares. */
     const double relative = 5.0 * sqrt(2.0 / count) + 0.01;
     ck_assert_double_eq_tol(mean, mx, 5.0 * sx / sqrt(count) + 0.01 * mx);
@@ -600,6 +641,7 @@ int main(void)
     tcase_add_test(all, absorption_anisotropy);
     tcase_add_test(all, absorbed_at_the_right_distance);
     tcase_add_test(all, strengths_by_angle);
+    tcase_add_test(all, strengths_in_proportion);
     tcase_add_test(all, worked_deflection);
     tcase_add_test(all, deflection_along_the_axis);
     tcase_add_test(all, integrals_over_layers);

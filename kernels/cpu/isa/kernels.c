@@ -61,7 +61,7 @@ ICE_FN void create_with(ice_variant variant, uint32_t features, const ice_tables
 
 /* ---- propagate ------------------------------------------------------------------------------ */
 
-static void draw(const ice_tables *tables, const is_wave *wave)
+ICE_FN void draw_with(const ice_tables *tables, const is_wave *wave, bool bends)
 {
     const is_wave w = *wave;
     const uint32_t key_low = tables->seed_low;
@@ -69,18 +69,50 @@ static void draw(const ice_tables *tables, const is_wave *wave)
     for (uint32_t i = 0; i < w.count; ++i) {
         const ice_block block = ice_draw(key_low, w.key_high[i], w.event_low[i], w.step_id[i],
                                          w.photon_id[i], ICE_BLOCK_BOUNCE + w.scatters[i]);
+        const ice_chance chance = ice_chance_of(block);
         w.scattering[i] = ice_exponential(block.a);
-        w.angle[i] = ice_uniform_positive(block.b);
-        w.azimuth[i] = ice_uniform(block.c);
+        w.angle[i] = chance.angle;
+        w.azimuth[i] = chance.azimuth;
+        if (bends) {
+            w.spare_word[i] = chance.spare.word;
+            w.spare_rest[i] = chance.spare.rest;
+        }
     }
+}
+
+static void draw(const ice_tables *tables, const is_wave *wave)
+{
+    if (tables->features & ICE_HAS_BIREFRINGENCE)
+        draw_with(tables, wave, true);
+    else
+        draw_with(tables, wave, false);
 }
 
 /* Places among the layers, where those are tilted. */
 static void level(const ice_tables *tables, const is_wave *wave)
 {
     const is_wave w = *wave;
+    const ice_tables t = *tables;
+    if (t.features & ICE_HAS_TILT_MAP) {
+        for (uint32_t i = 0; i < w.count; ++i)
+            w.height[i] = ice_height(&t, w.x[i], w.y[i], w.z[i]);
+        return;
+    }
+    /* The position among the stations first, added up stretch by stretch as ice_tilt_position()
+     * does.
+     */
     for (uint32_t i = 0; i < w.count; ++i)
-        w.height[i] = ice_height(tables, w.x[i], w.y[i], w.z[i]);
+        w.height[i] = 0.0f;
+    for (int32_t k = 0; k < t.tilt.nodes_u - 1; ++k) {
+        const ice_tilt_stretch stretch = t.tilt.stretches[k];
+        IS_VECTOR_LOOP
+        for (uint32_t i = 0; i < w.count; ++i)
+            w.height[i] +=
+                ice_tilt_share(&t.tilt, stretch, k, ice_tilt_place(&t.tilt, w.x[i], w.y[i]));
+    }
+    IS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i)
+        w.height[i] = w.z[i] - ice_shift_in_cell(&t.tilt, w.height[i], w.z[i]);
 }
 
 static void cull(const ice_tables *tables, const is_wave *wave)
@@ -119,9 +151,9 @@ ICE_FN void direct_with(const ice_tables *tables, const is_wave *wave, const flo
     IS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         const ice_direction n = {w.dx[i], w.dy[i], w.dz[i]};
-        const float factor = ice_absorption_factor(&t, height[i], n);
-        w.factor[i] = factor;
-        w.absorption[i] = ice_div(w.absorption[i], factor);
+        const ice_slant slant = ice_slant_along(&t, height[i], n);
+        w.factor[i] = slant.factor;
+        w.absorption[i] *= slant.inverse;
     }
 }
 
@@ -285,10 +317,12 @@ static void arrive_straight(const is_wave *wave, const float *height)
 }
 
 /* Into the columns `scattering` and `factor`, of which nobody has further use in this bounce. */
-static void integrate_bending(const ice_tables *tables, const is_wave *wave, const float *height)
+ICE_FN void integrate_bending_with(const ice_tables *tables, const is_wave *wave,
+                                   const float *height, uint32_t features)
 {
     const is_wave w = *wave;
-    const ice_tables t = *tables;
+    ice_tables t = *tables;
+    t.features = features;
     IS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         const ice_bending over = ice_bending_over(&t, height[i], w.dz[i], w.length[i]);
@@ -297,15 +331,21 @@ static void integrate_bending(const ice_tables *tables, const is_wave *wave, con
     }
 }
 
-static void draw_bending(const ice_tables *tables, const is_wave *wave)
+static void integrate_bending(const ice_tables *tables, const is_wave *wave, const float *height)
+{
+    if (tables->features & ICE_HAS_MEAN_BENDING)
+        integrate_bending_with(tables, wave, height, ICE_HAS_MEAN_BENDING);
+    else
+        integrate_bending_with(tables, wave, height, 0);
+}
+
+static void draw_bending(const is_wave *wave)
 {
     const is_wave w = *wave;
-    const uint32_t key_low = tables->seed_low;
     IS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
-        const ice_block block = ice_draw(key_low, w.key_high[i], w.event_low[i], w.step_id[i],
-                                         w.photon_id[i], ICE_BLOCK_BEND + w.scatters[i]);
-        const ice_normal g = ice_normals(block);
+        const ice_spare spare = {w.spare_word[i], w.spare_rest[i]};
+        const ice_normal g = ice_normals(spare);
         w.normal_a[i] = g.a;
         w.normal_b[i] = g.b;
         w.normal_c[i] = g.c;
@@ -324,12 +364,16 @@ static void arrive_bent(const ice_tables *tables, const is_wave *wave, const flo
         const ice_normal g = {w.normal_a[i], w.normal_b[i], w.normal_c[i], w.normal_d[i]};
         const ice_bent bent = ice_bend_segment(&t, n, over, length, g);
         w.height[i] = fmaf(length, n.z, height[i]);
-        w.x[i] = fmaf(length, n.x, w.x[i]) + bent.x;
-        w.y[i] = fmaf(length, n.y, w.y[i]) + bent.y;
-        w.z[i] = fmaf(length, n.z, w.z[i]) + bent.z;
-        w.dx[i] = bent.direction.x;
-        w.dy[i] = bent.direction.y;
-        w.dz[i] = bent.direction.z;
+        const ice_direction straight = {fmaf(length, n.x, w.x[i]), fmaf(length, n.y, w.y[i]),
+                                        fmaf(length, n.z, w.z[i])};
+        const ice_direction end = ice_add_turning(&t, straight, bent.place);
+        const ice_direction turned = ice_add_turning(&t, n, bent.direction);
+        w.x[i] = end.x;
+        w.y[i] = end.y;
+        w.z[i] = end.z;
+        w.dx[i] = turned.x;
+        w.dy[i] = turned.y;
+        w.dz[i] = turned.z;
         w.path[i] += length;
         w.length[i] = 0.0f;
     }
@@ -339,12 +383,13 @@ static void arrive_bent(const ice_tables *tables, const is_wave *wave, const flo
 ICE_FN void stretch_with(const ice_tables *tables, const is_wave *wave, bool back)
 {
     const is_wave w = *wave;
-    const ice_tables t = *tables;
+    ice_tables t = *tables;
+    t.features &= ~(uint32_t)ICE_HAS_EVEN_ANISOTROPY; /* rows are there in any case */
     IS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
-        const ice_anisotropy_row *row = ice_anisotropy_at(&t, w.height[i]);
+        const ice_anisotropy_row row = ice_anisotropy_at(&t, w.height[i]);
         const ice_direction n = {w.dx[i], w.dy[i], w.dz[i]};
-        const ice_direction m = ice_unit(ice_stretch(back ? &row->back : &row->to, n));
+        const ice_direction m = ice_unit(ice_stretch(back ? &row.back : &row.to, n));
         w.dx[i] = m.x;
         w.dy[i] = m.y;
         w.dz[i] = m.z;
@@ -356,7 +401,7 @@ static void arrive(const ice_tables *tables, const is_wave *wave)
     const float *height = tables->features & ICE_HAS_TILT ? wave->height : wave->z;
     if (tables->features & ICE_HAS_BIREFRINGENCE) {
         integrate_bending(tables, wave, height);
-        draw_bending(tables, wave);
+        draw_bending(wave);
         arrive_bent(tables, wave, height);
     } else {
         arrive_straight(wave, height);
@@ -377,14 +422,12 @@ static void turn_each(ice_variant variant, const ice_tables *tables, const is_wa
     const is_wave w = *wave;
     const float *height = tables->features & ICE_HAS_TILT ? w.height : w.z;
     for (uint32_t i = 0; i < w.count; ++i) {
-        const ice_leg leg = {.length = w.length[i],
-                             .absorption = w.absorption[i],
-                             .angle = w.angle[i],
-                             .azimuth = w.azimuth[i],
-                             .height = height[i],
-                             .leaves_world = (w.flag[i] & FLAG_LEAVES_WORLD) != 0};
-        const ice_identity identity = {w.event_low[i], w.key_high[i] ^ tables->seed_high,
-                                       w.step_id[i], w.photon_id[i]};
+        const ice_leg leg = {
+            .length = w.length[i],
+            .absorption = w.absorption[i],
+            .chance = {w.angle[i], w.azimuth[i], {w.spare_word[i], w.spare_rest[i]}},
+            .height = height[i],
+            .leaves_world = (w.flag[i] & FLAG_LEAVES_WORLD) != 0};
         ice_photon photon = {.x = w.x[i],
                              .y = w.y[i],
                              .z = w.z[i],
@@ -393,7 +436,7 @@ static void turn_each(ice_variant variant, const ice_tables *tables, const is_wa
                              .dy = w.dy[i],
                              .dz = w.dz[i],
                              .scatters = w.scatters[i]};
-        ice_turn(variant, tables, &leg, identity, &photon, &w.fate[i]);
+        ice_turn(variant, tables, &leg, &photon, &w.fate[i]);
         w.x[i] = photon.x;
         w.y[i] = photon.y;
         w.z[i] = photon.z;

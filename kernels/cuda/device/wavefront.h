@@ -73,9 +73,9 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
         float4 segment = make_float4(IS_DROPPED, 0.0f, 1.0f, 0.0f);
         if (ice_fly(IS_RUN_PROPAGATE, &tables, identity, optics, &photon, &leg)) {
             const bool last = photon.scatters + 1 >= tables.bounce_limit;
-            segment =
-                make_float4(leg.length, leg.absorption, is_signed_if(leg.angle, leg.leaves_world),
-                            is_signed_if(leg.azimuth, last));
+            segment = make_float4(leg.length, leg.absorption,
+                                  is_signed_if(leg.chance.angle, leg.leaves_world),
+                                  is_signed_if(leg.chance.azimuth, last));
             collides = leg.may_collide;
         }
         lane.segment[slot] = segment;
@@ -157,9 +157,8 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
             if (segment.x != IS_DROPPED) {
                 const bool last = __float_as_int(segment.w) < 0;
                 ice_leg leg = {
-                    segment.x,        segment.y, fabsf(segment.z), fabsf(segment.w), place.z,
-                    segment.z < 0.0f, 0};
-                ice_identity identity = {0, 0, 0, 0};
+                    segment.x, segment.y,        {fabsf(segment.z), fabsf(segment.w), {0, 0}},
+                    place.z,   segment.z < 0.0f, 0};
                 fate = segment.w >= 2.0f ? (uint32_t)(segment.w - 2.0f) : (uint32_t)ICE_ALIVE;
                 photon.scatters = last ? tables.bounce_limit - 1 : 0;
                 if (IS_RUN_FEATURES & (ICE_HAS_BIREFRINGENCE | ICE_HAS_SCATTERING_ANISOTROPY))
@@ -167,10 +166,11 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
                 if (IS_RUN_FEATURES & ICE_HAS_BIREFRINGENCE) {
                     const is_slot_words words = {place, course, lane.label[slot]};
                     const ice_photon whole = is_photon_of(&lane, words, chain.wave);
-                    photon.scatters = whole.scatters;
-                    identity = is_identity(&lane, whole.emission, whole.photon_id);
+                    leg.chance.spare = ice_spare_of(
+                        ice_draw_of(&tables, is_identity(&lane, whole.emission, whole.photon_id),
+                                    ICE_BLOCK_BOUNCE + whole.scatters));
                 }
-                ice_turn(IS_RUN_SCATTER, &tables, &leg, identity, &photon, &fate);
+                ice_turn(IS_RUN_SCATTER, &tables, &leg, &photon, &fate);
             }
             ended = fate != ICE_ALIVE;
             if (ended) {
