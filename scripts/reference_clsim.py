@@ -9,9 +9,15 @@ if none is. Photons end on their first hit. Per run, p-values: of the total; chi
 together), over arrival times in 10 ns, over cosines of the zenith and over wavelengths, each with the totals' ratio free.
 Exit status 0: all p-values are above 1e-3 divided by their number; 1: not; 2: usage.
 
+Of cascade_f1 and uniform_f1 there are hits of the code's first port, too: first_port_cascade_f1, first_port_uniform_f1.
+That interpolates tilt and wavelengths, as this script has it. The corrected code looks both up in tables instead: the tilt
+in cells of 17.68 by 6.25 m, each with the shift at its lower corner, the wavelength in 1024 lower edges of equal shares.
+TILT=cells gives the run those cells.
+
 ICESTREAM         the program (icestream)
 ICESTREAM_SHARED  the folder with the reference (shared, beside the repository)
 THREADS           CPU threads (auto)
+TILT              cells: as above
 OPTIONS           further arguments of `icestream run`
 """
 
@@ -83,6 +89,10 @@ def write_world(folder):
     )
     head, *rows = table("tilt.csv")
     places = [float(name.rsplit("_", 1)[1]) for name in head[1:]]
+    if os.environ.get("TILT") == "cells":
+        write_cells(folder, places, rows)
+        write_light(folder)
+        return
     write(
         os.path.join(folder, "tilt.csv"),
         ["depth_m,position_m,shift_m\n"]
@@ -92,6 +102,34 @@ def write_world(folder):
             for place, shift in zip(places, row[1:])
         ],
     )
+    write_light(folder)
+
+
+def write_cells(folder, places, rows):
+    """The corrected code's 128 by 256 cells: stairs, with a tenth of a cell from one to the next."""
+    width, height, columns, lines, parts = 12.5 * math.sqrt(2), 6.25, 128, 256, 10
+    left, low = -0.5 * columns * width, -0.5 * lines * height
+    tops = numpy.array([float(row[0]) for row in rows])
+    shifts = numpy.array([[float(shift) for shift in row[1:]] for row in rows])
+
+    def along(axis, at, values):
+        """Linear along the first index, also beyond the ends."""
+        i = numpy.clip(numpy.searchsorted(axis, at, side="right") - 1, 0, len(axis) - 2)
+        t = ((at - axis[i]) / (axis[i + 1] - axis[i])).reshape(-1, 1)
+        return values[i] * (1 - t) + values[i + 1] * t
+
+    corners = along(tops, low + height * numpy.arange(lines), shifts)
+    corners = along(numpy.array(places), left + width * numpy.arange(columns), corners.T).T
+    stairs = [(left + width * i + part, i) for i in range(columns) for part in (0, 0.999 * width)]
+    with open(os.path.join(folder, "tilt.csv"), "w", encoding="ascii") as file:
+        file.write("depth_m,position_m,shift_m\n")
+        for row in reversed(range(lines * parts)):
+            line = corners[row // parts]
+            for place, column in stairs:
+                file.write("%.10g,%.10g,%.8g\n" % (DEPTH - low - height * row / parts, place, line[column]))
+
+
+def write_light(folder):
     # Densities are linear between their points; as a cumulative table with a bin around every whole
     # nanometre they come out the same.
     light = [(float(row[0]), float(row[2])) for row in table("wavelength.csv")[1:]]
@@ -157,7 +195,7 @@ def reference(run):
 
 
 def judge(run, hits, photons):
-    kinds, reference_photons = reference("corrected_" + run)
+    kinds, reference_photons = reference(run if run.startswith("first_port") else "corrected_" + run)
     theirs = sum(kinds["dom"].values())
     ratio = len(hits) / photons / (theirs / reference_photons)
     error = ratio * math.sqrt(1 / len(hits) + 1 / theirs)
@@ -171,7 +209,7 @@ def judge(run, hits, photons):
     }
     # The mended code looks wavelengths up in 1024 entries, which moves those below 330 nm to others;
     # the first port of the code interpolates.
-    kinds["wlen_10nm_from_260"] = reference("first_port_%s_f1" % run.split("_")[0])[0]["wlen_10nm_from_260"]
+    kinds["wlen_10nm_from_260"] = reference("first_port_%s_f1" % run.split("_")[-2])[0]["wlen_10nm_from_260"]
     kinds["dom"] = {a * 1000 + b: count for (a, b), count in kinds["dom"].items()}
     p = [math.erfc(abs(ratio - 1) / error / math.sqrt(2))]
     p += [two_sample(ours[kind], kinds[kind]) for kind in ours]
@@ -199,7 +237,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         write_world(folder)
         for run in runs:
-            workload, oversize = run.split("_f")
+            workload, oversize = run.replace("first_port_", "").split("_f")
             good &= judge(run, compute(folder, workload, oversize, per_step), STEPS * per_step)
     return 0 if good else 1
 
