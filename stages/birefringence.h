@@ -134,11 +134,11 @@ typedef struct ice_course {
 } ice_course;
 
 /* What n becomes more when it is turned by the angle 2 atan(|v|) in the plane of vx q + vy p, times
- * a scale. */
-ICE_FN ice_turning ice_turn_by(const ice_course *course, float vx, float vy, float scale)
+ * scale / (2 one). */
+ICE_FN ice_turning ice_turn_by(const ice_course *course, float vx, float vy, float scale, float one)
 {
     const float square = fmaf(vx, vx, vy * vy);
-    const float w = ice_div(scale, fmaf(0.5f, square, 0.5f));
+    const float w = ice_div(scale, fmaf(one, square, one));
     const float a = w * fmaf(-vx, course->q_rest, -square), b = w * (vy * course->p_rest);
     ice_turning more;
     more.flow = w * fmaf(vx, course->q_flow, -square * course->n.flow);
@@ -170,10 +170,9 @@ ICE_FN ice_bent ice_bend_segment(const ice_tables *tables, ice_direction n, ice_
                                  float length, ice_normal g)
 {
     const float fx = tables->flow_x, fy = tables->flow_y;
+    /* Exactly along the flow q is horizontal: as if the direction were a little beside it. */
     ice_course course = {
-        {fmaf(fx, n.x, fy * n.y), fmaf(fx, n.y, -fy * n.x), n.z}, 0.0f, 0.0f, 0.0f};
-    /* Exactly along the flow q is vertical: as if the direction were a little below it. */
-    course.n.up -= 1e-15f;
+        {fmaf(fx, n.x, fy * n.y), fmaf(fx, n.y, fmaf(-fy, n.x, 1e-10f)), n.z}, 0.0f, 0.0f, 0.0f};
     const float square =
         fmaf(course.n.sideways, course.n.sideways, fmaf(course.n.up, course.n.up, 1e-30f));
     const float inverse = ice_inverse_sqrt(square);
@@ -190,8 +189,8 @@ ICE_FN ice_bent ice_bend_segment(const ice_tables *tables, ice_direction n, ice_
     const float vx = fmaf(sx, g.a, mean), vy = sy * g.b;
 
     ice_bent bent;
-    bent.direction = ice_turn_by(&course, vx, vy, 1.0f);
-    bent.place = ice_turn_by(&course, fmaf(sx, g.c, vx), fmaf(sy, g.d, vy), 0.5f * length);
+    bent.direction = ice_turn_by(&course, vx, vy, 1.0f, 0.5f);
+    bent.place = ice_turn_by(&course, fmaf(sx, g.c, vx), fmaf(sy, g.d, vy), length, 1.0f);
     return bent;
 }
 

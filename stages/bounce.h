@@ -171,8 +171,11 @@ ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables
                                    float height)
 {
     const int32_t in_hole = tables->features & ICE_HAS_HOLES ? ice_in_hole(tables, x, y) : 0;
-    const ice_scatter_constants *constants = in_hole ? &tables->hole.scatter : &tables->scatter;
-    const float one_minus_cosine = ice_scatter(scatter, constants, chance->angle);
+    /* Chosen by value: a choice of addresses would bring all tables of a GPU's thread to memory. */
+    ice_scatter_constants constants = tables->scatter;
+    if (in_hole)
+        constants = tables->hole.scatter;
+    const float one_minus_cosine = ice_scatter(scatter, &constants, chance->angle);
     if (!(tables->features & ICE_HAS_SCATTERING_ANISOTROPY) || in_hole)
         return ice_deflect(n, one_minus_cosine, chance->azimuth);
     const ice_anisotropy_row row = ice_anisotropy_at(tables, height);

@@ -243,6 +243,10 @@ typedef struct ice_hole_constants {
 } ice_hole_constants;
 
 typedef struct ice_tables {
+    /* anisotropy, where all layers have the same; here for its alignment */
+    ice_anisotropy_row even_anisotropy;
+    ice_slant_row even_slant;
+
     /* run */
     uint32_t seed_low, seed_high;
     uint32_t key_low[ICE_PHILOX_ROUNDS]; /* of every round, from seed_low (stages/random.h) */
@@ -269,8 +273,6 @@ typedef struct ice_tables {
     float flow_x, flow_y;                 /* the horizontal flow axis */
     const ice_anisotropy_row *anisotropy; /* [layer_count] */
     const ice_slant_row *slants;          /* [layer_count] */
-    ice_anisotropy_row even_anisotropy;   /* of all layers */
-    ice_slant_row even_slant;
     ice_form absorption_form;       /* its inverse root is the factor of the newer anisotropy */
     float absorption_exponent;      /* of the old absorption anisotropy */
     float least_absorption;         /* factor of absorption in any direction, at least */

@@ -76,9 +76,9 @@ void is_gpu_resolve(is_gpu_options *options, const is_gpu_limits *limits)
     choose(&options->block, wavefront ? 256 : 128);
     /* 1152 threads of a multiprocessor leave 56 registers each, which for fast maths no kernel
      * needs to spill as compiled for sm_90 and later; 1024 leave 64, which light that crystals
-     * bend needs. */
+     * bend, and hole ice, need. */
     const bool few_registers = options->math == IS_MATH_FAST && limits->architecture >= 90 &&
-                               !(limits->features & ICE_HAS_BIREFRINGENCE);
+                               !(limits->features & (ICE_HAS_BIREFRINGENCE | ICE_HAS_HOLES));
     const uint32_t threads = few_registers ? 1152 : 1024;
     const uint32_t blocks = options->block >= 1024 ? 1 : threads / options->block;
     choose(&options->blocks_per_processor, blocks < 32 ? blocks : 32); /* no GPU holds more */

@@ -44,8 +44,6 @@
     X(float, normal_b)                                                                             \
     X(float, normal_c)                                                                             \
     X(float, normal_d)                                                                             \
-    X(uint32_t, spare_word)                                                                        \
-    X(uint32_t, spare_rest)                                                                        \
     X(float, length)                                                                               \
     X(uint32_t, flag)                                                                              \
     X(uint32_t, queue)

@@ -74,8 +74,11 @@ ICE_FN void draw_with(const ice_tables *tables, const is_wave *wave, bool bends)
         w.angle[i] = chance.angle;
         w.azimuth[i] = chance.azimuth;
         if (bends) {
-            w.spare_word[i] = chance.spare.word;
-            w.spare_rest[i] = chance.spare.rest;
+            const ice_normal g = ice_normals(chance.spare);
+            w.normal_a[i] = g.a;
+            w.normal_b[i] = g.b;
+            w.normal_c[i] = g.c;
+            w.normal_d[i] = g.d;
         }
     }
 }
@@ -339,20 +342,6 @@ static void integrate_bending(const ice_tables *tables, const is_wave *wave, con
         integrate_bending_with(tables, wave, height, 0);
 }
 
-static void draw_bending(const is_wave *wave)
-{
-    const is_wave w = *wave;
-    IS_VECTOR_LOOP
-    for (uint32_t i = 0; i < w.count; ++i) {
-        const ice_spare spare = {w.spare_word[i], w.spare_rest[i]};
-        const ice_normal g = ice_normals(spare);
-        w.normal_a[i] = g.a;
-        w.normal_b[i] = g.b;
-        w.normal_c[i] = g.c;
-        w.normal_d[i] = g.d;
-    }
-}
-
 static void arrive_bent(const ice_tables *tables, const is_wave *wave, const float *height)
 {
     const is_wave w = *wave;
@@ -401,7 +390,6 @@ static void arrive(const ice_tables *tables, const is_wave *wave)
     const float *height = tables->features & ICE_HAS_TILT ? wave->height : wave->z;
     if (tables->features & ICE_HAS_BIREFRINGENCE) {
         integrate_bending(tables, wave, height);
-        draw_bending(wave);
         arrive_bent(tables, wave, height);
     } else {
         arrive_straight(wave, height);
@@ -422,12 +410,14 @@ static void turn_each(ice_variant variant, const ice_tables *tables, const is_wa
     const is_wave w = *wave;
     const float *height = tables->features & ICE_HAS_TILT ? w.height : w.z;
     for (uint32_t i = 0; i < w.count; ++i) {
-        const ice_leg leg = {
-            .length = w.length[i],
-            .absorption = w.absorption[i],
-            .chance = {w.angle[i], w.azimuth[i], {w.spare_word[i], w.spare_rest[i]}},
-            .height = height[i],
-            .leaves_world = (w.flag[i] & FLAG_LEAVES_WORLD) != 0};
+        const ice_block draw =
+            ice_draw(tables->seed_low, w.key_high[i], w.event_low[i], w.step_id[i], w.photon_id[i],
+                     ICE_BLOCK_BOUNCE + w.scatters[i]);
+        const ice_leg leg = {.length = w.length[i],
+                             .absorption = w.absorption[i],
+                             .chance = ice_chance_of(draw),
+                             .height = height[i],
+                             .leaves_world = (w.flag[i] & FLAG_LEAVES_WORLD) != 0};
         ice_photon photon = {.x = w.x[i],
                              .y = w.y[i],
                              .z = w.z[i],
