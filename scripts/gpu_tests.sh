@@ -55,15 +55,17 @@ run() {
         "${command[@]}" "$2"
         return
     fi
-    local part status=0
+    local part status=0 ended
     local -a parts=()
     for ((part = 0; part < PARTS; ++part)); do
         ICESTREAM_GPU_PART=$part/$PARTS "${command[@]}" "$2" &
         parts+=($!)
     done
     for part in "${parts[@]}"; do
+        ended=0
+        wait "$part" || ended=$?
         # The worst of them; 77, skipped, is the best of the bad.
-        wait "$part" || if ((status == 0 || status == 77)); then status=$?; fi
+        if ((ended != 0 && (status == 0 || status == 77))); then status=$ended; fi
     done
     return "$status"
 }
