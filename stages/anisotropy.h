@@ -51,7 +51,7 @@ ICE_FN float ice_form_at(const ice_form *form, float along, float up)
     return fmaf(along, form->along, fmaf(up, form->up, form->across));
 }
 
-/* By what the absorption along a direction exceeds that of the tables, and the inverse of it. */
+/* The absorption along a direction over that of the tables, and the inverse of it. */
 typedef struct ice_slant {
     float factor, inverse;
 } ice_slant;
