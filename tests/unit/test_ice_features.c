@@ -45,9 +45,26 @@ static void fill_test_tilt(ice_tilt *tilt)
         }
 }
 
+/* The same line with other stations, so many in 1060 m. */
+static void set_stations(ice_tilt *tilt, size_t count)
+{
+    free(tilt->stations);
+    free(tilt->shifts);
+    tilt->station_count = count;
+    tilt->stations = calloc(count, sizeof *tilt->stations);
+    tilt->shifts = calloc(tilt->depth_count * count, sizeof *tilt->shifts);
+    ck_assert(tilt->stations && tilt->shifts);
+    for (size_t k = 0; k < count; ++k)
+        tilt->stations[k] = -530.0 + 1060.0 * (double)k / (double)(count - 1);
+}
+
+/* With two stations, with some, with as many stretches as are constants of a kernel, and more. */
+static const size_t station_counts[] = {2, 5, ICE_TILT_STRETCHES + 1, ICE_TILT_STRETCHES + 2, 300};
+
 START_TEST(tilt_of_a_line)
 {
     stage_world world = layered_world(ICE_HAS_TILT_LINE);
+    set_stations(&world.medium->tilt, station_counts[_i]);
     fill_test_tilt(&world.medium->tilt);
     const ice_tables *tables = stage_world_tables(&world);
     ck_assert_double_eq_tol(ice_shift(tables, 0, 0, 0), 0.0, 1e-6);
@@ -632,7 +649,7 @@ int main(void)
     Suite *suite = suite_create("ice features");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 300);
-    tcase_add_test(all, tilt_of_a_line);
+    tcase_add_loop_test(all, tilt_of_a_line, 0, sizeof station_counts / sizeof *station_counts);
     tcase_add_test(all, tilt_that_stays_at_its_edge);
     tcase_add_test(all, tilt_of_a_map);
     tcase_add_test(all, scattering_anisotropy);
