@@ -31,7 +31,7 @@ options=("$@")
 arguments+=("${options[@]}")
 
 commit=$(git -C "$here" rev-parse --short=12 HEAD)
-git -C "$here" diff --quiet HEAD -- stages kernels graphs pipeline || commit="$commit, with changes"
+git -C "$here" diff --quiet HEAD -- base stages physics tables kernels graphs pipeline || commit="$commit, with changes"
 mkdir -p "$here/results"
 results=$here/results/$(date +%F)-$name.md
 part=$results.part

@@ -6,7 +6,7 @@
 # Compiles that file as the build does and prints every loop that was vectorised: the line that the
 # compiler names (of a loop or of its first statement, which may be in a function that was inlined),
 # the function there, and how many bytes at a time it runs. Exit 1 if these are fewer than the
-# loops marked IS_VECTOR_LOOP. `baseline` has no fused multiply-add in hardware, and so none of
+# loops marked ICS_VECTOR_LOOP. `baseline` has no fused multiply-add in hardware, and so none of
 # the marked loops can be vectorised. Needs gcc (CC names another one).
 set -euo pipefail
 
@@ -24,10 +24,10 @@ cd "$root"
 mkdir -p "$folder/stages"
 sed -n 's/^ICE_VARIANT(\([a-z_]*\), *\([a-z_0-9]*\),.*/#include "stages\/\1_\2.h"/p' \
     stages/registry.def >"$folder/stages/variant_headers.h"
-mapfile -t options < <(sed -n 's/^set(IS_KERNEL_OPTIONS \(.*\))$/\1/p' cmake/CpuKernels.cmake |
+mapfile -t options < <(sed -n 's/^set(ICS_KERNEL_OPTIONS \(.*\))$/\1/p' cmake/CpuKernels.cmake |
     tr ' ' '\n')
 
-marked=$(grep -cE '^ *IS_VECTOR_LOOP' "$source")
+marked=$(grep -cE '^ *ICS_VECTOR_LOOP' "$source")
 missed=0
 for set in "$@"; do
     case $set in
@@ -37,7 +37,7 @@ for set in "$@"; do
     *) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2; exit 2 ;;
     esac
     "$compiler" -std=gnu11 -D_GNU_SOURCE -I. -I"$folder" "${options[@]}" "${target[@]}" \
-        -DIS_KERNELS_SYMBOL=kernels "-DIS_KERNELS_NAME=\"$set\"" -fopt-info-vec-optimized \
+        -DICS_KERNELS_SYMBOL=kernels "-DICS_KERNELS_NAME=\"$set\"" -fopt-info-vec-optimized \
         -c "$source" -o "$folder/kernels.o" 2>"$folder/report"
     echo "$set:"
     found=0

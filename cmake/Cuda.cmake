@@ -1,13 +1,13 @@
 # The CUDA toolkit, if there is one: nvcc for the .cu files, the headers and the static runtime for
-# the host code of GPU schedules. IS_HAVE_CUDA says so; is_add_cuda() compiles.
+# the host code of GPU schedules. ICS_HAVE_CUDA says so; ics_add_cuda() compiles.
 #
 # CUDA is not a language of this CMake project: everything that links a CUDA file would then be
 # linked by nvcc's host compiler, which is another one than that of the C files as soon as those are
 # compiled by clang or instrumented. The .cu files have a C interface, and the C compiler links.
-option(IS_CUDA "Build the GPU part where a CUDA toolkit is found" ON)
-set(IS_HAVE_CUDA OFF)
-set(IS_CUDA_MISSING "switched off by IS_CUDA")
-if(IS_CUDA)
+option(ICESTREAM_CUDA "Build the GPU part where a CUDA toolkit is found" ON)
+set(ICS_HAVE_CUDA OFF)
+set(ICS_CUDA_MISSING "switched off by ICESTREAM_CUDA")
+if(ICESTREAM_CUDA)
     # Cubins serve later GPUs of the same generation (80: 86 and 89); PTX of the last all later ones.
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90 CACHE STRING "GPUs that the .cu files are compiled for")
     find_program(CMAKE_CUDA_COMPILER nvcc HINTS ENV CUDACXX /usr/local/cuda/bin)
@@ -20,22 +20,22 @@ if(IS_CUDA)
         find_package(CUDAToolkit QUIET)
     endif()
     if(NOT CUDAToolkit_FOUND OR NOT TARGET CUDA::cudart_static)
-        set(IS_CUDA_MISSING "no CUDA toolkit found")
+        set(ICS_CUDA_MISSING "no CUDA toolkit found")
     elseif(CUDAToolkit_VERSION VERSION_LESS 13.0)
         # WHILE nodes are older, but the calls that build graphs changed with it.
-        set(IS_CUDA_MISSING "CUDA ${CUDAToolkit_VERSION} is too old, 13.0 is needed")
+        set(ICS_CUDA_MISSING "CUDA ${CUDAToolkit_VERSION} is too old, 13.0 is needed")
     else()
-        set(IS_HAVE_CUDA ON)
+        set(ICS_HAVE_CUDA ON)
     endif()
 endif()
 
-if(IS_HAVE_CUDA)
-    set(IS_NVCC_OPTIONS -std=c++17 -O3 --fmad=false -Xcompiler=-Wall,-fPIC,-fno-exceptions)
-    if(IS_WERROR)
-        list(APPEND IS_NVCC_OPTIONS -Werror all-warnings)
+if(ICS_HAVE_CUDA)
+    set(ICS_NVCC_OPTIONS -std=c++17 -O3 --fmad=false -Xcompiler=-Wall,-fPIC,-fno-exceptions)
+    if(ICESTREAM_WERROR)
+        list(APPEND ICS_NVCC_OPTIONS -Werror all-warnings)
     endif()
     if(CMAKE_CUDA_HOST_COMPILER)
-        list(APPEND IS_NVCC_OPTIONS -ccbin ${CMAKE_CUDA_HOST_COMPILER})
+        list(APPEND ICS_NVCC_OPTIONS -ccbin ${CMAKE_CUDA_HOST_COMPILER})
     endif()
     foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
         if(NOT architecture MATCHES "^([0-9]+[af]?)(-real|-virtual)?$")
@@ -44,46 +44,46 @@ if(IS_HAVE_CUDA)
         endif()
         set(number ${CMAKE_MATCH_1})
         if(NOT CMAKE_MATCH_2 STREQUAL "-virtual")
-            list(APPEND IS_NVCC_OPTIONS -gencode arch=compute_${number},code=sm_${number})
+            list(APPEND ICS_NVCC_OPTIONS -gencode arch=compute_${number},code=sm_${number})
         endif()
         if(NOT CMAKE_MATCH_2 STREQUAL "-real")
-            list(APPEND IS_NVCC_OPTIONS -gencode arch=compute_${number},code=compute_${number})
+            list(APPEND ICS_NVCC_OPTIONS -gencode arch=compute_${number},code=compute_${number})
         endif()
     endforeach()
-    separate_arguments(IS_CUDA_FLAGS NATIVE_COMMAND "${CMAKE_CUDA_FLAGS}")
-    list(APPEND IS_NVCC_OPTIONS ${IS_CUDA_FLAGS})
+    separate_arguments(ICS_CUDA_FLAGS NATIVE_COMMAND "${CMAKE_CUDA_FLAGS}")
+    list(APPEND ICS_NVCC_OPTIONS ${ICS_CUDA_FLAGS})
 
     # nvcc without a host compiler that it takes, or without these architectures, is of no use.
-    if(NOT IS_NVCC_TRIED STREQUAL "${CMAKE_CUDA_COMPILER};${IS_NVCC_OPTIONS}")
-        set(trial ${CMAKE_BINARY_DIR}/CMakeFiles/is_nvcc_trial.cu)
+    if(NOT ICS_NVCC_TRIED STREQUAL "${CMAKE_CUDA_COMPILER};${ICS_NVCC_OPTIONS}")
+        set(trial ${CMAKE_BINARY_DIR}/CMakeFiles/ics_nvcc_trial.cu)
         file(WRITE ${trial} "__global__ void trial(int *out) { *out = 1; }\n")
-        execute_process(COMMAND ${CMAKE_CUDA_COMPILER} ${IS_NVCC_OPTIONS} -c ${trial} -o ${trial}.o
+        execute_process(COMMAND ${CMAKE_CUDA_COMPILER} ${ICS_NVCC_OPTIONS} -c ${trial} -o ${trial}.o
                         RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
         if(result EQUAL 0)
-            set(IS_NVCC_TRIED "${CMAKE_CUDA_COMPILER};${IS_NVCC_OPTIONS}" CACHE INTERNAL "")
+            set(ICS_NVCC_TRIED "${CMAKE_CUDA_COMPILER};${ICS_NVCC_OPTIONS}" CACHE INTERNAL "")
         else()
             message(WARNING "${CMAKE_CUDA_COMPILER} does not compile: ${output}")
-            set(IS_HAVE_CUDA OFF)
-            set(IS_CUDA_MISSING "nvcc does not compile")
+            set(ICS_HAVE_CUDA OFF)
+            set(ICS_CUDA_MISSING "nvcc does not compile")
         endif()
     endif()
 endif()
-if(IS_HAVE_CUDA)
+if(ICS_HAVE_CUDA)
     message(STATUS "CUDA ${CUDAToolkit_VERSION}: ${CMAKE_CUDA_COMPILER}, for ${CMAKE_CUDA_ARCHITECTURES}")
 else()
-    message(STATUS "${IS_CUDA_MISSING}: building for the CPU only")
+    message(STATUS "${ICS_CUDA_MISSING}: building for the CPU only")
 endif()
 
-# is_add_cuda(TARGET FILE.cu ...): compiles the files, whose names count from the root of the
+# ics_add_cuda(TARGET FILE.cu ...): compiles the files, whose names count from the root of the
 # repository, into TARGET of the same CMakeLists.txt.
-function(is_add_cuda target)
+function(ics_add_cuda target)
     foreach(file IN LISTS ARGN)
         set(object ${CMAKE_BINARY_DIR}/cuda/${file}.o)
         get_filename_component(folder ${object} DIRECTORY)
         file(MAKE_DIRECTORY ${folder})
         add_custom_command(
             OUTPUT ${object}
-            COMMAND ${CMAKE_CUDA_COMPILER} ${IS_NVCC_OPTIONS} -I${CMAKE_SOURCE_DIR}
+            COMMAND ${CMAKE_CUDA_COMPILER} ${ICS_NVCC_OPTIONS} -I${CMAKE_SOURCE_DIR}
                     -I${CMAKE_BINARY_DIR}/generated -MD -MF ${object}.d -MT ${object}
                     -c ${CMAKE_SOURCE_DIR}/${file} -o ${object}
             DEPENDS ${CMAKE_SOURCE_DIR}/${file}

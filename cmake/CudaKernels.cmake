@@ -4,18 +4,18 @@
 # A device's code lives where NVRTC or a cache of compiled kernels is; neither needs the toolkit at
 # build time, so every build has the sources.
 include(Embed)
-file(GLOB IS_EMBEDDED CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
+file(GLOB ICS_EMBEDDED CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
      ${CMAKE_SOURCE_DIR}/stages/*.h ${CMAKE_SOURCE_DIR}/stages/*.def
      ${CMAKE_SOURCE_DIR}/kernels/cuda/state.h ${CMAKE_SOURCE_DIR}/kernels/cuda/device/*.h)
-is_embed(icestream_library kernels/cuda/sources.h is_embedded_source
-         ${IS_EMBEDDED} stages/variant_headers.h)
+ics_embed(icestream_library kernels/cuda/sources.h ics_embedded_source
+         ${ICS_EMBEDDED} stages/variant_headers.h)
 target_link_libraries(icestream_library PUBLIC ${CMAKE_DL_LIBS})
 
-if(IS_HAVE_CUDA)
-    file(GLOB IS_CUDA_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
+if(ICS_HAVE_CUDA)
+    file(GLOB ICS_CUDA_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
          ${CMAKE_SOURCE_DIR}/kernels/cuda/*.cu)
-    is_add_cuda(icestream_library ${IS_CUDA_SOURCES})
+    ics_add_cuda(icestream_library ${ICS_CUDA_SOURCES})
     target_link_libraries(icestream_library PUBLIC CUDA::cudart_static stdc++)
-    target_compile_definitions(icestream_library PUBLIC IS_HAVE_CUDA=1
-                               PRIVATE IS_NVRTC_FOLDER="${CUDAToolkit_LIBRARY_DIR}")
+    target_compile_definitions(icestream_library PUBLIC ICS_HAVE_CUDA=1
+                               PRIVATE ICS_NVRTC_FOLDER="${CUDAToolkit_LIBRARY_DIR}")
 endif()

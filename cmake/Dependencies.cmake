@@ -9,19 +9,19 @@ pkg_check_modules(LIBMICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(LIBSYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 find_library(ISAL_LIBRARY isal REQUIRED)
 
-add_library(is_dependencies INTERFACE)
-target_link_libraries(is_dependencies INTERFACE PkgConfig::LIBYAML PkgConfig::LIBUV
+add_library(ics_dependencies INTERFACE)
+target_link_libraries(ics_dependencies INTERFACE PkgConfig::LIBYAML PkgConfig::LIBUV
                       PkgConfig::JANSSON PkgConfig::LIBCRYPTO PkgConfig::LIBMICROHTTPD
                       PkgConfig::LIBSYSTEMD ${ISAL_LIBRARY} Threads::Threads m)
 
-option(IS_HDF5 "Build `icestream convert` to and from HDF5" ON)
-if(IS_HDF5)
+option(ICESTREAM_HDF5 "Build `icestream convert` to and from HDF5" ON)
+if(ICESTREAM_HDF5)
     find_package(HDF5 COMPONENTS C)
 endif()
 if(HDF5_FOUND)
-    target_include_directories(is_dependencies SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
-    target_link_libraries(is_dependencies INTERFACE ${HDF5_C_LIBRARIES})
-    target_compile_definitions(is_dependencies INTERFACE IS_HAVE_HDF5=1)
+    target_include_directories(ics_dependencies SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+    target_link_libraries(ics_dependencies INTERFACE ${HDF5_C_LIBRARIES})
+    target_compile_definitions(ics_dependencies INTERFACE ICS_HAVE_HDF5=1)
 else()
     message(STATUS "HDF5 not found: icestream convert will say so")
 endif()

@@ -1,15 +1,15 @@
 # Source files as text in the program.
 #
-# is_embed(TARGET HEADER SYMBOL NAME ...): adds to TARGET the list of sources that HEADER, such as
-# kernels/cuda/sources.h, declares: `const is_embedded_source SYMBOLs[]` (kernels/embedded.h) and
+# ics_embed(TARGET HEADER SYMBOL NAME ...): adds to TARGET the list of sources that HEADER, such as
+# kernels/cuda/sources.h, declares: `const ics_embedded_source SYMBOLs[]` (kernels/embedded.h) and
 # `const size_t SYMBOL_count`. A NAME is what a file is included by; files are looked for in the
 # repository and among what configuring generates.
 #
 # The same file is the script that writes the list when the program is built.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
-    set(IS_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+    set(ICS_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
 
-    function(is_embed target header symbol)
+    function(ics_embed target header symbol)
         string(REGEX REPLACE "\\.h$" ".c" output ${CMAKE_BINARY_DIR}/generated/${header})
         set(paths)
         foreach(name IN LISTS ARGN)
@@ -22,8 +22,8 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
         add_custom_command(
             OUTPUT ${output}
             COMMAND ${CMAKE_COMMAND} "-DNAMES=${ARGN}" "-DPATHS=${paths}" -DHEADER=${header}
-                    -DSYMBOL=${symbol} -DOUTPUT=${output} -P ${IS_EMBED_SCRIPT}
-            DEPENDS ${paths} ${IS_EMBED_SCRIPT}
+                    -DSYMBOL=${symbol} -DOUTPUT=${output} -P ${ICS_EMBED_SCRIPT}
+            DEPENDS ${paths} ${ICS_EMBED_SCRIPT}
             COMMENT "Embedding the sources of ${header}"
             VERBATIM)
         target_sources(${target} PRIVATE ${output})
@@ -44,6 +44,6 @@ foreach(name path IN ZIP_LISTS NAMES PATHS)
     string(APPEND table "    {\"${name}\", text_${count}},\n")
     math(EXPR count "${count} + 1")
 endforeach()
-string(APPEND text "const is_embedded_source ${SYMBOL}s[] = {\n${table}};\n"
+string(APPEND text "const ics_embedded_source ${SYMBOL}s[] = {\n${table}};\n"
        "const size_t ${SYMBOL}_count = ${count};\n")
 file(WRITE ${OUTPUT} "${text}")

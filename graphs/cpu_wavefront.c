@@ -11,7 +11,7 @@ typedef struct source {
 } source;
 
 /* Names the next photons in free slots behind the living ones; returns how many. */
-static uint32_t refill(source *from, const is_wave *wave)
+static uint32_t refill(source *from, const ics_wave *wave)
 {
     uint32_t slot = wave->count;
     while (slot < wave->capacity && from->emission < from->count) {
@@ -28,13 +28,13 @@ static uint32_t refill(source *from, const is_wave *wave)
     return slot - wave->count;
 }
 
-int is_run_wavefront(is_graph *graph, const ice_emission *emissions, uint32_t count,
-                     is_arrival_sink *sink, ice_account *account)
+int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint32_t count,
+                          ics_arrival_sink *sink, ice_account *account)
 {
-    const is_cpu_kernels *kernels = graph->kernels;
+    const ics_cpu_kernels *kernels = graph->kernels;
     const ice_tables *tables = graph->tables;
     const ice_variants *variants = &graph->options.variants;
-    is_wave *wave = &graph->wave;
+    ics_wave *wave = &graph->wave;
     source from = {emissions, count, 0, 0};
     wave->count = 0;
     for (;;) {
@@ -43,14 +43,14 @@ int is_run_wavefront(is_graph *graph, const ice_emission *emissions, uint32_t co
             kernels->create(variants->create, tables, emissions, wave, refill(&from, wave));
         if (wave->count == 0) {
             if (from.emission == from.count)
-                return IS_GRAPH_OK;
+                return ICS_GRAPH_OK;
             continue; /* only emissions without photons so far */
         }
-        if (is_graph_cancelled(graph))
-            return IS_GRAPH_CANCELLED;
+        if (ics_graph_is_cancelled(graph))
+            return ICS_GRAPH_CANCELLED;
         kernels->propagate(variants->propagate, tables, wave);
         if (kernels->collide(variants->collide, tables, wave, sink, account))
-            return IS_GRAPH_NO_MEMORY;
+            return ICS_GRAPH_NO_MEMORY;
         kernels->scatter(variants->scatter, tables, wave);
         kernels->compact(variants->compact, wave, account);
     }

@@ -3,31 +3,31 @@
 
 #include <stdio.h>
 
-static int no_gpu(is_gpu_error *error)
+static int no_gpu(ics_gpu_error *error)
 {
     if (error) {
-        error->status = IS_GRAPH_NO_DEVICE;
+        error->status = ICS_GRAPH_NO_DEVICE;
         snprintf(error->text, sizeof error->text,
                  "this build has no GPU part: it was made without the CUDA toolkit");
     }
-    return IS_GRAPH_NO_DEVICE;
+    return ICS_GRAPH_NO_DEVICE;
 }
 
-int is_gpu_count(is_gpu_error *error)
+int ics_gpu_count(ics_gpu_error *error)
 {
     no_gpu(error);
     return 0;
 }
 
-int is_gpu_describe(int ordinal, is_gpu_device *out, is_gpu_error *error)
+int ics_gpu_describe(int ordinal, ics_gpu_device *out, ics_gpu_error *error)
 {
     (void)ordinal;
     (void)out;
     return no_gpu(error);
 }
 
-int is_gpu_create(const is_gpu_options *options, const is_tables *tables, is_gpu **out,
-                  is_gpu_error *error)
+int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics_gpu **out,
+                   ics_gpu_error *error)
 {
     (void)options;
     (void)tables;
@@ -35,38 +35,38 @@ int is_gpu_create(const is_gpu_options *options, const is_tables *tables, is_gpu
     return no_gpu(error);
 }
 
-void is_gpu_destroy(is_gpu *gpu)
+void ics_gpu_destroy(ics_gpu *gpu)
 {
     (void)gpu;
 }
 
-const char *is_gpu_warnings(const is_gpu *gpu)
+const char *ics_gpu_warnings(const ics_gpu *gpu)
 {
     (void)gpu;
     return "";
 }
 
-const is_gpu_options *is_gpu_options_of(const is_gpu *gpu)
+const ics_gpu_options *ics_gpu_options_of(const ics_gpu *gpu)
 {
     (void)gpu;
     return NULL;
 }
 
-void is_gpu_on_event(is_gpu *gpu, void (*event)(void *user), void *user)
+void ics_gpu_on_event(ics_gpu *gpu, void (*event)(void *user), void *user)
 {
     (void)gpu;
     (void)event;
     (void)user;
 }
 
-uint32_t is_gpu_credits(const is_gpu *gpu)
+uint32_t ics_gpu_credits(const ics_gpu *gpu)
 {
     (void)gpu;
     return 0;
 }
 
-int is_gpu_submit(is_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
-                  is_gpu_error *error)
+int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
+                   ics_gpu_error *error)
 {
     (void)gpu;
     (void)emissions;
@@ -75,33 +75,33 @@ int is_gpu_submit(is_gpu *gpu, const ice_emission *emissions, uint32_t count, vo
     return no_gpu(error);
 }
 
-int is_gpu_advance(is_gpu *gpu, is_gpu_error *error)
+int ics_gpu_advance(ics_gpu *gpu, ics_gpu_error *error)
 {
     (void)gpu;
     return no_gpu(error);
 }
 
-bool is_gpu_take(is_gpu *gpu, is_gpu_result *out)
+bool ics_gpu_take(ics_gpu *gpu, ics_gpu_result *out)
 {
     (void)gpu;
     (void)out;
     return false;
 }
 
-void is_gpu_wait(is_gpu *gpu, double seconds)
+void ics_gpu_wait(ics_gpu *gpu, double seconds)
 {
     (void)gpu;
     (void)seconds;
 }
 
-void is_gpu_usage_of(is_gpu *gpu, is_gpu_usage *out)
+void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
 {
     (void)gpu;
-    *out = (is_gpu_usage){0};
+    *out = (ics_gpu_usage){0};
 }
 
-int is_gpu_plan_create(const is_gpu_options *options, const is_tables *tables, int architecture,
-                       is_gpu_plan **out, is_gpu_error *error)
+int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables, int architecture,
+                        ics_gpu_plan **out, ics_gpu_error *error)
 {
     (void)options;
     (void)tables;
@@ -110,13 +110,14 @@ int is_gpu_plan_create(const is_gpu_options *options, const is_tables *tables, i
     return no_gpu(error);
 }
 
-void is_gpu_plan_destroy(is_gpu_plan *plan)
+void ics_gpu_plan_destroy(ics_gpu_plan *plan)
 {
     (void)plan;
 }
 
-int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_emission *emissions,
-                  uint32_t count, char *report, size_t report_size, is_gpu_error *error)
+int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
+                   const ice_emission *emissions, uint32_t count, char *report, size_t report_size,
+                   ics_gpu_error *error)
 {
     (void)options;
     (void)tables;
@@ -127,8 +128,8 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
     return no_gpu(error);
 }
 
-int is_gpu_store(const is_gpu_options *options, const is_tables *tables, int architecture,
-                 bool as_ptx, const char *directory, is_gpu_error *error)
+int ics_gpu_store(const ics_gpu_options *options, const ics_tables *tables, int architecture,
+                  bool as_ptx, const char *directory, ics_gpu_error *error)
 {
     (void)options;
     (void)tables;

@@ -1,18 +1,18 @@
 #include "kernels/stage.h"
 
-#include "kernels/cache_directory.h"
+#include "kernels/cache/cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *is_stage_name(is_stage stage)
+const char *ics_stage_name(ics_stage stage)
 {
-    static const char *const names[IS_STAGES] = {
-        [IS_STAGE_CREATE] = "create",
-        [IS_STAGE_PROPAGATE] = "propagate",
-        [IS_STAGE_COLLIDE] = "collide",
-        [IS_STAGE_SCATTER] = "scatter",
+    static const char *const names[ICS_STAGES] = {
+        [ICS_STAGE_CREATE] = "create",
+        [ICS_STAGE_PROPAGATE] = "propagate",
+        [ICS_STAGE_COLLIDE] = "collide",
+        [ICS_STAGE_SCATTER] = "scatter",
     };
     return names[stage];
 }
@@ -39,11 +39,11 @@ static int absolute_include(const char *text)
     return 0;
 }
 
-int is_stage_header_read(const char *path, char **text, char *why, size_t why_size)
+int ics_stage_header_read(const char *path, char **text, char *why, size_t why_size)
 {
     size_t size = 0;
     char *bytes = NULL;
-    if (is_cache_read(path, &bytes, &size, why, why_size) != 0)
+    if (ics_cache_read(path, &bytes, &size, why, why_size) != 0)
         return -1;
     const int line = absolute_include(bytes);
     if (strlen(bytes) != size)

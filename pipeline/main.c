@@ -11,31 +11,32 @@
 #include "pipeline/program/help.h"
 
 /* The exit status; errors go to stderr as they are, and what was printed has to arrive. */
-static int end(int status, is_error *error)
+static int end(int status, icestream_error *error)
 {
-    if (status == IS_OK && (fflush(stdout) != 0 || ferror(stdout))) {
-        status = IS_E_OUTPUT;
+    if (status == ICESTREAM_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+        status = ICESTREAM_E_OUTPUT;
         snprintf(error->text, sizeof error->text, "standard output: %s", strerror(errno));
     }
-    if (status != IS_OK) {
-        fprintf(stderr, "%s\n", error->text[0] != '\0' ? error->text : is_status_text(status));
+    if (status != ICESTREAM_OK) {
+        fprintf(stderr, "%s\n",
+                error->text[0] != '\0' ? error->text : icestream_status_text(status));
     }
-    return is_status_exit(status);
+    return icestream_status_exit(status);
 }
 
 static int end_help(void)
 {
-    is_error error = {.status = IS_OK};
-    return end(IS_OK, &error);
+    icestream_error error = {.status = ICESTREAM_OK};
+    return end(ICESTREAM_OK, &error);
 }
 
 static int execute(const program_command *command, const arguments *given)
 {
-    is_error error = {.status = IS_OK};
+    icestream_error error = {.status = ICESTREAM_OK};
     int status = command->execute(given, &error);
     int code = end(status, &error);
     /* A batch system's own number for "run it again". It was checked when the command began. */
-    bool chosen = status == IS_E_UNFINISHED && given->given[OPTION_UNFINISHED_EXIT];
+    bool chosen = status == ICESTREAM_E_UNFINISHED && given->given[OPTION_UNFINISHED_EXIT];
     return chosen ? (int)strtol(given->values[OPTION_UNFINISHED_EXIT], NULL, 10) : code;
 }
 
@@ -44,9 +45,9 @@ static int run_command(const program_command *command, int count, char **texts)
     arguments given = {.set_count = 0};
     given.sets = calloc((size_t)count + 1, sizeof *given.sets);
     given.photons = calloc((size_t)count + 1, sizeof *given.photons);
-    int exit_status = is_status_exit(IS_E_MEMORY);
+    int exit_status = icestream_status_exit(ICESTREAM_E_MEMORY);
     if (given.sets == NULL || given.photons == NULL) {
-        fprintf(stderr, "%s\n", is_status_text(IS_E_MEMORY));
+        fprintf(stderr, "%s\n", icestream_status_text(ICESTREAM_E_MEMORY));
     } else {
         exit_status = parse_arguments(command, count, texts, &given);
     }
@@ -79,7 +80,7 @@ static bool occupy_standard_streams(void)
 int main(int argc, char **argv)
 {
     if (!occupy_standard_streams()) {
-        return is_status_exit(IS_E_FAILED);
+        return icestream_status_exit(ICESTREAM_E_FAILED);
     }
     /* A reader that went away and a file that may not grow are output errors like any other. */
     signal(SIGPIPE, SIG_IGN);
@@ -91,7 +92,7 @@ int main(int argc, char **argv)
     }
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
-        puts("icestream " IS_VERSION);
+        puts("icestream " ICESTREAM_VERSION);
         return end_help();
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {

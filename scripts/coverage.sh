@@ -9,7 +9,7 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-required='stages pipeline/config pipeline/models pipeline/files'
+required='stages physics tables pipeline/config pipeline/models pipeline/files'
 least=90
 
 scripts/setup.sh build test check
@@ -22,7 +22,8 @@ ICESTREAM_TEST_SCALE=${ICESTREAM_TEST_SCALE:-0.05} scripts/test.sh --preset cove
     --exclude-regex "$long_runs" "$@"
 
 gcovr --root . --object-directory build/coverage \
-    --filter 'stages/' --filter 'pipeline/' --filter 'graphs/' --filter 'kernels/' \
+    --filter 'base/' --filter 'stages/' --filter 'physics/' --filter 'tables/' --filter 'pipeline/' \
+    --filter 'graphs/' --filter 'kernels/' \
     --exclude-directories '.*/CompilerId.*' --csv --output build/coverage/lines.csv build/coverage
 awk -F, -v required="$required" -v least="$least" '
     NR == 1 {

@@ -11,7 +11,7 @@ source "$(dirname "$0")/common.sh"
 
 (($# == 0)) || wrong_usage
 scripts/setup.sh build
-configure release -DIS_TESTS=OFF
+configure release -DICESTREAM_TESTS=OFF
 build release --target icestream
 
 mkdir -p demo/steps

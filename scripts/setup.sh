@@ -34,7 +34,7 @@ test  python:h5py          python3-h5py
 check command:clang        clang
 check fuzzer:clang         libclang-rt-14-dev
 check command:clang-tidy   clang-tidy
-check format:14            clang-format-14
+check format:16            clang-format-16
 check command:llvm-symbolizer llvm
 check command:shellcheck   shellcheck
 check command:gcovr        gcovr

@@ -1,7 +1,7 @@
 /* Ice that is not the same in all directions: scattering that favours axes (physics.md 6.2), and
  * absorption that depends on the direction of flight (6.2, 6.3). */
-#ifndef ICE_ANISOTROPY_H
-#define ICE_ANISOTROPY_H
+#ifndef ICS_STAGES_ANISOTROPY_H
+#define ICS_STAGES_ANISOTROPY_H
 
 #include "stages/direction.h"
 #include "stages/optics.h"

@@ -1,7 +1,7 @@
 /* Light that crystals bend a little all along its way: deflection towards the flow axis and
  * diffusion between two scatters (physics.md 6.4). */
-#ifndef ICE_BIREFRINGENCE_H
-#define ICE_BIREFRINGENCE_H
+#ifndef ICS_STAGES_BIREFRINGENCE_H
+#define ICS_STAGES_BIREFRINGENCE_H
 
 #include "stages/anisotropy.h"
 #include "stages/random.h"

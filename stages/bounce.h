@@ -5,8 +5,8 @@
  *   #define ICE_PUT_ARRIVAL(sink, arrival)   records *arrival, is not 0 if it cannot
  * with `sink` whatever pointer the kernel passes in.
  */
-#ifndef ICE_BOUNCE_H
-#define ICE_BOUNCE_H
+#ifndef ICS_STAGES_BOUNCE_H
+#define ICS_STAGES_BOUNCE_H
 
 #include "stages/anisotropy.h"
 #include "stages/birefringence.h"

@@ -1,6 +1,6 @@
 /* collide: brute-force. Every module against the segment; the reference for the others. */
-#ifndef ICE_COLLIDE_BRUTE_FORCE_H
-#define ICE_COLLIDE_BRUTE_FORCE_H
+#ifndef ICS_STAGES_COLLIDE_BRUTE_FORCE_H
+#define ICS_STAGES_COLLIDE_BRUTE_FORCE_H
 
 #include "stages/contact.h"
 

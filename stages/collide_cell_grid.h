@@ -4,8 +4,8 @@
  * looks into the cells of its bounding box, at most eight. Modules are listed with a margin that
  * covers the rounding of the cuts.
  */
-#ifndef ICE_COLLIDE_CELL_GRID_H
-#define ICE_COLLIDE_CELL_GRID_H
+#ifndef ICS_STAGES_COLLIDE_CELL_GRID_H
+#define ICS_STAGES_COLLIDE_CELL_GRID_H
 
 #include "stages/contact.h"
 #include "stages/grid.h"

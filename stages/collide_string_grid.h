@@ -4,8 +4,8 @@
  * cells under the segment's bounding box name the strings whose cylinder touches them. A string is
  * looked into if the segment passes its cylinder, and then only at the heights it spans.
  */
-#ifndef ICE_COLLIDE_STRING_GRID_H
-#define ICE_COLLIDE_STRING_GRID_H
+#ifndef ICS_STAGES_COLLIDE_STRING_GRID_H
+#define ICS_STAGES_COLLIDE_STRING_GRID_H
 
 #include "stages/contact.h"
 #include "stages/grid.h"

@@ -3,8 +3,8 @@
  * Holes at the front are filled from the back: as few photons move as there are holes. On the CPU
  * the moves are listed one by one; a GPU gets the same pairs from a device-wide partition.
  */
-#ifndef ICE_COMPACT_PARTITION_H
-#define ICE_COMPACT_PARTITION_H
+#ifndef ICS_STAGES_COMPACT_PARTITION_H
+#define ICS_STAGES_COMPACT_PARTITION_H
 
 #include "stages/photon.h"
 

@@ -1,6 +1,6 @@
 /* Where a segment enters a module (physics.md 8.2, 8.3): shared by all collide variants. */
-#ifndef ICE_CONTACT_H
-#define ICE_CONTACT_H
+#ifndef ICS_STAGES_CONTACT_H
+#define ICS_STAGES_CONTACT_H
 
 #include "stages/direction.h"
 #include "stages/photon.h"

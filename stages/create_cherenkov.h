@@ -3,8 +3,8 @@
  * Spectrum 0: on the Cherenkov cone about the step. Other spectra: along the step's direction.
  * Isotropic: in any direction, starting on a sphere of radius `length` around the step.
  */
-#ifndef ICE_CREATE_CHERENKOV_H
-#define ICE_CREATE_CHERENKOV_H
+#ifndef ICS_STAGES_CREATE_CHERENKOV_H
+#define ICS_STAGES_CREATE_CHERENKOV_H
 
 #include "stages/direction.h"
 #include "stages/optics.h"

@@ -1,6 +1,6 @@
 /* Turning a direction by a polar angle and an azimuth (physics.md 7.4). */
-#ifndef ICE_DIRECTION_H
-#define ICE_DIRECTION_H
+#ifndef ICS_STAGES_DIRECTION_H
+#define ICS_STAGES_DIRECTION_H
 
 #include "stages/maths.h"
 

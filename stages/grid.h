@@ -1,6 +1,6 @@
 /* Cells of ice_grid. */
-#ifndef ICE_GRID_H
-#define ICE_GRID_H
+#ifndef ICS_STAGES_GRID_H
+#define ICS_STAGES_GRID_H
 
 #include "stages/maths.h"
 #include "stages/tables.h"

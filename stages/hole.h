@@ -1,7 +1,7 @@
 /* Hole ice: the refrozen column around every string, a vertical cylinder without end that has
  * optics of its own (physics.md 8.7). A segment that meets one is flown piece by piece. */
-#ifndef ICE_HOLE_H
-#define ICE_HOLE_H
+#ifndef ICS_STAGES_HOLE_H
+#define ICS_STAGES_HOLE_H
 
 #include "stages/segment.h"
 #include "stages/variants.h"

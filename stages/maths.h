@@ -7,8 +7,8 @@
  *
  * With ICE_MATH_FAST under CUDA they become the GPU's intrinsics (other bits, same physics).
  */
-#ifndef ICE_MATHS_H
-#define ICE_MATHS_H
+#ifndef ICS_STAGES_MATHS_H
+#define ICS_STAGES_MATHS_H
 
 #include "stages/platform.h"
 

@@ -1,6 +1,6 @@
 /* Optics of ice at one wavelength: indices of refraction, scattering, absorption (physics.md 4). */
-#ifndef ICE_OPTICS_H
-#define ICE_OPTICS_H
+#ifndef ICS_STAGES_OPTICS_H
+#define ICS_STAGES_OPTICS_H
 
 #include "stages/maths.h"
 #include "stages/tables.h"

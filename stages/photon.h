@@ -2,8 +2,8 @@
  *
  * The common subset of C11 and CUDA C. Lengths in m, angles as unit vectors, wavelengths in nm.
  */
-#ifndef ICE_PHOTON_H
-#define ICE_PHOTON_H
+#ifndef ICS_STAGES_PHOTON_H
+#define ICS_STAGES_PHOTON_H
 
 #include "stages/platform.h"
 

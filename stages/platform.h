@@ -1,6 +1,6 @@
 /* What differs between the C compiler of the CPU backend, nvcc and NVRTC. */
-#ifndef ICE_PLATFORM_H
-#define ICE_PLATFORM_H
+#ifndef ICS_STAGES_PLATFORM_H
+#define ICS_STAGES_PLATFORM_H
 
 #if defined(__CUDACC_RTC__)
 typedef unsigned char uint8_t;

@@ -12,8 +12,8 @@
  * A propagate variant gives the segment of a flight that leaves its first layer; the others were
  * dealt with before (ice_segment_in_layer).
  */
-#ifndef ICE_PROPAGATE_CUMULATIVE_H
-#define ICE_PROPAGATE_CUMULATIVE_H
+#ifndef ICS_STAGES_PROPAGATE_CUMULATIVE_H
+#define ICS_STAGES_PROPAGATE_CUMULATIVE_H
 
 #include "stages/segment.h"
 

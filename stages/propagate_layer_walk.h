@@ -3,8 +3,8 @@
  * After a crossing the photon is on the face itself and in the next layer: neither is recomputed
  * from its height, rounding could bounce it back.
  */
-#ifndef ICE_PROPAGATE_LAYER_WALK_H
-#define ICE_PROPAGATE_LAYER_WALK_H
+#ifndef ICS_STAGES_PROPAGATE_LAYER_WALK_H
+#define ICS_STAGES_PROPAGATE_LAYER_WALK_H
 
 #include "stages/segment.h"
 

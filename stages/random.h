@@ -3,8 +3,8 @@
  * Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011, doi 10.1145/2063384.2063405). Key and counter
  * are those of formats.md, "Identity". One block gives four words of 32 bits.
  */
-#ifndef ICE_RANDOM_H
-#define ICE_RANDOM_H
+#ifndef ICS_STAGES_RANDOM_H
+#define ICS_STAGES_RANDOM_H
 
 #include "stages/maths.h"
 #include "stages/photon.h"
@@ -18,9 +18,9 @@
  *   block 1 + k        bounce k:  a scattering depth of segment k, b scattering angle,
  *                                 c scattering azimuth: their upper 24 bits; d and the lower 8 bits
  *                                 of b and c: deflection along segment k (ice_spare_of())
- *   from 0x80000000    detection: a decides about a hit, ice_detection_block() (stages/detection.h)
- *                                 says in which block
- *   from 0xC0000000    light of particles, before there is a photon (stages/light_draw.h)
+ *   from 0x80000000    detection: a decides about a hit, ice_detection_block()
+ * (physics/detect/detection.h) says in which block from 0xC0000000    light of particles, before
+ * there is a photon (physics/light/light_draw.h)
  */
 #define ICE_BLOCK_CREATE 0u
 #define ICE_BLOCK_BOUNCE 1u

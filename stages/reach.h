@@ -3,8 +3,8 @@
  * Every bound here is conservative: it may only skip what cannot matter, so hits do not depend on
  * it (physics.md 8.2, design.md 5).
  */
-#ifndef ICE_REACH_H
-#define ICE_REACH_H
+#ifndef ICS_STAGES_REACH_H
+#define ICS_STAGES_REACH_H
 
 #include "stages/optics.h"
 #include "stages/tilt.h"

@@ -2,8 +2,8 @@
  *
  * A scatter variant gives 1 - cos of the scattering angle from one uniform number in (0, 1].
  */
-#ifndef ICE_SCATTER_HG_H
-#define ICE_SCATTER_HG_H
+#ifndef ICS_STAGES_SCATTER_HG_H
+#define ICS_STAGES_SCATTER_HG_H
 
 #include "stages/maths.h"
 #include "stages/tables.h"

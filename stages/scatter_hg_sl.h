@@ -3,8 +3,8 @@
  * One number decides and is stretched for the chosen function: u <= f goes to u / f, the rest to
  * v = (u - f) / (1 - f), which is what Henyey-Greenstein wants as 1 - u.
  */
-#ifndef ICE_SCATTER_HG_SL_H
-#define ICE_SCATTER_HG_SL_H
+#ifndef ICS_STAGES_SCATTER_HG_SL_H
+#define ICS_STAGES_SCATTER_HG_SL_H
 
 #include "stages/scatter_hg.h"
 #include "stages/scatter_sl.h"

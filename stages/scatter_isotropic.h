@@ -1,6 +1,6 @@
 /* scatter: isotropic. Every direction alike; ignores g. For tests and for other media. */
-#ifndef ICE_SCATTER_ISOTROPIC_H
-#define ICE_SCATTER_ISOTROPIC_H
+#ifndef ICS_STAGES_SCATTER_ISOTROPIC_H
+#define ICS_STAGES_SCATTER_ISOTROPIC_H
 
 #include "stages/tables.h"
 

@@ -4,8 +4,8 @@
  * for water (Morel, in Optical Aspects of Oceanography, Academic Press 1974); particles follow
  * Henyey-Greenstein.
  */
-#ifndef ICE_SCATTER_RAYLEIGH_HG_H
-#define ICE_SCATTER_RAYLEIGH_HG_H
+#ifndef ICS_STAGES_SCATTER_RAYLEIGH_HG_H
+#define ICS_STAGES_SCATTER_RAYLEIGH_HG_H
 
 #include "stages/scatter_hg.h"
 

@@ -1,6 +1,6 @@
 /* scatter: sl. Simplified Liu (physics.md 7.2), cos = 2 u^beta - 1, beta = (1 - g) / (1 + g). */
-#ifndef ICE_SCATTER_SL_H
-#define ICE_SCATTER_SL_H
+#ifndef ICS_STAGES_SCATTER_SL_H
+#define ICS_STAGES_SCATTER_SL_H
 
 #include "stages/maths.h"
 #include "stages/tables.h"

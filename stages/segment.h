@@ -1,7 +1,7 @@
 /* The straight flight from one scatter to the next: what every propagate variant takes and gives.
  */
-#ifndef ICE_SEGMENT_H
-#define ICE_SEGMENT_H
+#ifndef ICS_STAGES_SEGMENT_H
+#define ICS_STAGES_SEGMENT_H
 
 #include "stages/optics.h"
 

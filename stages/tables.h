@@ -1,10 +1,10 @@
-/* The tables that stage functions read: plain arrays and constants, made by is_tables_create().
+/* The tables that stage functions read: plain arrays and constants, made by ics_tables_create().
  *
  * Everything is in single precision (physics.md 1: the tables are computed in double). On a GPU the
  * pointers are device pointers; the layout is the same.
  */
-#ifndef ICE_TABLES_H
-#define ICE_TABLES_H
+#ifndef ICS_STAGES_TABLES_H
+#define ICS_STAGES_TABLES_H
 
 #include "stages/platform.h"
 

@@ -3,8 +3,8 @@
  * Linear interpolation between supports, horizontally and in depth, exactly as the tables define
  * it. Evaluated where a segment starts and kept for the whole of it, as in ppc and clsim.
  */
-#ifndef ICE_TILT_H
-#define ICE_TILT_H
+#ifndef ICS_STAGES_TILT_H
+#define ICS_STAGES_TILT_H
 
 #include "stages/maths.h"
 #include "stages/tables.h"

@@ -7,8 +7,8 @@
  * On the CPU the choice is an argument that the branch predictor learns at once; on a GPU it is a
  * constant of the run's kernels, and only the chosen variants remain in the code.
  */
-#ifndef ICE_VARIANTS_H
-#define ICE_VARIANTS_H
+#ifndef ICS_STAGES_VARIANTS_H
+#define ICS_STAGES_VARIANTS_H
 
 #include "stages/compact_partition.h"
 #include "stages/reach.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int is_gpu_error_set(is_gpu_error *error, int status, const char *format, ...)
+int ics_check_error_set(ics_gpu_error *error, int status, const char *format, ...)
 {
     if (error) {
         va_list arguments;
@@ -41,17 +41,18 @@ static const char *remedy(cudaError_t result)
     }
 }
 
-int is_cuda_failed(cudaError_t result, const char *call, int ordinal, is_gpu_error *error)
+int ics_check_failed(cudaError_t result, const char *call, int ordinal, ics_gpu_error *error)
 {
     (void)cudaGetLastError(); /* a failed launch must not be reported a second time */
-    int status = IS_GRAPH_FAULT;
+    int status = ICS_GRAPH_FAULT;
     if (result == cudaErrorMemoryAllocation)
-        status = IS_GRAPH_NO_MEMORY;
+        status = ICS_GRAPH_NO_MEMORY;
     else if (result == cudaErrorNoDevice || result == cudaErrorInvalidDevice ||
              result == cudaErrorInsufficientDriver || result == cudaErrorSystemDriverMismatch ||
              result == cudaErrorDevicesUnavailable)
-        status = IS_GRAPH_NO_DEVICE;
+        status = ICS_GRAPH_NO_DEVICE;
     const size_t name = strcspn(call, "(");
-    return is_gpu_error_set(error, status, "GPU %d: %.*s: %s (%s); %s", ordinal, (int)name, call,
-                            cudaGetErrorString(result), cudaGetErrorName(result), remedy(result));
+    return ics_check_error_set(error, status, "GPU %d: %.*s: %s (%s); %s", ordinal, (int)name, call,
+                               cudaGetErrorString(result), cudaGetErrorName(result),
+                               remedy(result));
 }

@@ -1,7 +1,7 @@
 /* schedule: auto. The candidates carry the first batch of the real input, and the fastest stays. */
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/schedule.h"
-#include "kernels/cache_directory.h"
+#include "kernels/cache/cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,21 +11,21 @@
 /* What is tried. thread-per-step is not: it waits for the slowest photon of every warp. 0: the
  * schedule's own default. */
 typedef struct candidate {
-    is_schedule schedule;
+    ics_schedule schedule;
     uint32_t pool, bounces_per_wave, block, refill;
 } candidate;
 
 static const candidate candidates[] = {
-    {IS_SCHEDULE_MONOLITHIC, 0, 0, 128, 4}, {IS_SCHEDULE_MONOLITHIC, 0, 0, 128, 6},
-    {IS_SCHEDULE_JOB_QUEUE, 0, 0, 128, 0},  {IS_SCHEDULE_FUSED, 0, 128, 128, 4},
-    {IS_SCHEDULE_FUSED, 0, 256, 128, 4},    {IS_SCHEDULE_WAVEFRONT, 1u << 19, 0, 256, 0},
+    {ICS_SCHEDULE_MONOLITHIC, 0, 0, 128, 4}, {ICS_SCHEDULE_MONOLITHIC, 0, 0, 128, 6},
+    {ICS_SCHEDULE_JOB_QUEUE, 0, 0, 128, 0},  {ICS_SCHEDULE_FUSED, 0, 128, 128, 4},
+    {ICS_SCHEDULE_FUSED, 0, 256, 128, 4},    {ICS_SCHEDULE_WAVEFRONT, 1u << 19, 0, 256, 0},
 };
 enum { CANDIDATES = sizeof candidates / sizeof *candidates, WARM_UP = 2, MEASURED = 6 };
 
 /* The user's own numbers stand. */
-static is_gpu_options with(const is_gpu_options *options, const candidate *one)
+static ics_gpu_options with(const ics_gpu_options *options, const candidate *one)
 {
-    is_gpu_options result = *options;
+    ics_gpu_options result = *options;
     result.schedule = one->schedule;
     result.pool = options->pool ? options->pool : one->pool;
     result.bounces_per_wave =
@@ -36,17 +36,17 @@ static is_gpu_options with(const is_gpu_options *options, const candidate *one)
 }
 
 /* The same with every number that a run of it will have. */
-static is_gpu_options resolved(const is_gpu_options *options, const candidate *one,
-                               const is_tables *tables, const is_gpu_device *device)
+static ics_gpu_options resolved(const ics_gpu_options *options, const candidate *one,
+                                const ics_tables *tables, const ics_gpu_device *device)
 {
-    is_gpu_options result = with(options, one);
-    is_gpu_limits limits = is_gpu_limits_assumed(device->architecture, tables);
+    ics_gpu_options result = with(options, one);
+    ics_gpu_limits limits = ics_schedule_assumed_limits(device->architecture, tables);
     limits.processors = device->processors;
-    is_gpu_resolve(&result, &limits);
+    ics_schedule_resolve(&result, &limits);
     return result;
 }
 
-bool is_gpu_candidate(const is_gpu_options *options, size_t index, is_gpu_options *out)
+bool ics_schedule_candidate(const ics_gpu_options *options, size_t index, ics_gpu_options *out)
 {
     if (index >= CANDIDATES)
         return false;
@@ -54,50 +54,50 @@ bool is_gpu_candidate(const is_gpu_options *options, size_t index, is_gpu_option
     return true;
 }
 
-static int carry(is_gpu *gpu, const ice_emission *emissions, uint32_t count, uint32_t times,
-                 is_gpu_error *error)
+static int carry(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, uint32_t times,
+                 ics_gpu_error *error)
 {
     uint32_t sent = 0, done = 0;
     while (done < times) {
-        int status = IS_GRAPH_OK;
-        while (status == IS_GRAPH_OK && sent < times && sent - done < is_gpu_credits(gpu)) {
-            status = is_gpu_submit(gpu, emissions, count, NULL, error);
+        int status = ICS_GRAPH_OK;
+        while (status == ICS_GRAPH_OK && sent < times && sent - done < ics_gpu_credits(gpu)) {
+            status = ics_gpu_submit(gpu, emissions, count, NULL, error);
             ++sent;
         }
-        if (status == IS_GRAPH_OK)
-            status = is_gpu_advance(gpu, error);
-        if (status != IS_GRAPH_OK)
+        if (status == ICS_GRAPH_OK)
+            status = ics_gpu_advance(gpu, error);
+        if (status != ICS_GRAPH_OK)
             return status;
-        is_gpu_result result;
+        ics_gpu_result result;
         bool any = false;
-        while (is_gpu_take(gpu, &result)) {
-            is_arrivals_free(&result.arrivals);
+        while (ics_gpu_take(gpu, &result)) {
+            ics_graph_arrivals_free(&result.arrivals);
             ++done;
             any = true;
         }
         if (!any && done < times)
-            is_gpu_wait(gpu, 1);
+            ics_gpu_wait(gpu, 1);
     }
-    return IS_GRAPH_OK;
+    return ICS_GRAPH_OK;
 }
 
 /* Seconds per batch. */
-static int measure(const is_gpu_options *options, const is_tables *tables,
+static int measure(const ics_gpu_options *options, const ics_tables *tables,
                    const ice_emission *emissions, uint32_t count, double *seconds,
-                   is_gpu_error *error)
+                   ics_gpu_error *error)
 {
-    is_gpu *gpu = NULL;
-    int status = is_gpu_create(options, tables, &gpu, error);
-    if (status == IS_GRAPH_OK)
+    ics_gpu *gpu = NULL;
+    int status = ics_gpu_create(options, tables, &gpu, error);
+    if (status == ICS_GRAPH_OK)
         status = carry(gpu, emissions, count, WARM_UP, error);
-    if (status == IS_GRAPH_OK) {
-        is_gpu_usage before, after;
-        is_gpu_usage_of(gpu, &before);
+    if (status == ICS_GRAPH_OK) {
+        ics_gpu_usage before, after;
+        ics_gpu_usage_of(gpu, &before);
         status = carry(gpu, emissions, count, MEASURED, error);
-        is_gpu_usage_of(gpu, &after);
+        ics_gpu_usage_of(gpu, &after);
         *seconds = (after.seconds - before.seconds) / MEASURED;
     }
-    is_gpu_destroy(gpu);
+    ics_gpu_destroy(gpu);
     return status;
 }
 
@@ -106,29 +106,29 @@ static int measure(const is_gpu_options *options, const is_tables *tables,
 /* The name of the last candidate's program, which stands for this version's kernels, the features
  * of the world and the user's own stage headers, and takes blocks of any size. Returns 0, or -1: it
  * does not compile. */
-static int program_key(const is_gpu_options *options, const is_tables *tables,
-                       const is_gpu_device *device, char key[65])
+static int program_key(const ics_gpu_options *options, const ics_tables *tables,
+                       const ics_gpu_device *device, char key[65])
 {
-    const is_gpu_options last = resolved(options, &candidates[CANDIDATES - 1], tables, device);
-    char definitions[IS_DEFINITIONS_SIZE], why[512];
-    is_program_options wanted;
-    is_gpu_error ignored; /* measuring will complain */
-    is_program *program = NULL;
-    if (is_gpu_program_options(&last, tables, device->architecture, &wanted, definitions,
-                               &ignored) != IS_GRAPH_OK ||
-        is_program_create(&wanted, &program, why, sizeof why) != 0)
+    const ics_gpu_options last = resolved(options, &candidates[CANDIDATES - 1], tables, device);
+    char definitions[ICS_DEFINITIONS_SIZE], why[512];
+    ics_program_options wanted;
+    ics_gpu_error ignored; /* measuring will complain */
+    ics_program *program = NULL;
+    if (ics_schedule_program_options(&last, tables, device->architecture, &wanted, definitions,
+                                     &ignored) != ICS_GRAPH_OK ||
+        ics_program_create(&wanted, &program, why, sizeof why) != 0)
         return -1;
     memcpy(key, program->key, sizeof program->key);
-    is_program_destroy(program);
+    ics_program_destroy(program);
     return 0;
 }
 
 /* A choice belongs to a device, a world and what the user has fixed. Returns 0, or -1: no cache. */
-static int choice_path(const is_gpu_options *options, const is_tables *tables,
-                       const is_gpu_device *device, char *path, size_t size)
+static int choice_path(const ics_gpu_options *options, const ics_tables *tables,
+                       const ics_gpu_device *device, char *path, size_t size)
 {
     char folder[4096], key[65], program[65];
-    if (!options->use_cache || is_cache_directory(folder, sizeof folder) ||
+    if (!options->use_cache || ics_cache_directory(folder, sizeof folder) ||
         program_key(options, tables, device, program) != 0)
         return -1;
     const uint32_t fixed[] = {options->pool,
@@ -144,12 +144,12 @@ static int choice_path(const is_gpu_options *options, const is_tables *tables,
                               options->when,
                               options->every,
                               options->math};
-    const is_cache_part parts[] = {{device, sizeof *device},
-                                   {candidates, sizeof candidates},
-                                   {fixed, sizeof fixed},
-                                   is_cache_text(program),
-                                   {tables->memory, tables->bytes}};
-    if (is_cache_key(parts, sizeof parts / sizeof *parts, key) != 0)
+    const ics_cache_part parts[] = {{device, sizeof *device},
+                                    {candidates, sizeof candidates},
+                                    {fixed, sizeof fixed},
+                                    ics_cache_text(program),
+                                    {tables->memory, tables->bytes}};
+    if (ics_cache_key(parts, sizeof parts / sizeof *parts, key) != 0)
         return -1;
     const int length = snprintf(path, size, "%s/%s.choice", folder, key);
     return length > 0 && (size_t)length < size ? 0 : -1;
@@ -166,7 +166,7 @@ static int remembered(const char *path)
         number = -1;
     fclose(file);
     if (number >= 0)
-        is_cache_used(path);
+        ics_cache_used(path);
     return number;
 }
 
@@ -185,28 +185,29 @@ static void remember(const char *path, int number)
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
-static void report_line(char *report, size_t size, const is_gpu_options *options,
+static void report_line(char *report, size_t size, const ics_gpu_options *options,
                         const char *result)
 {
     const size_t used = strlen(report);
     if (used >= size)
         return;
     snprintf(report + used, size - used, "%s, pool %u, block %u%s%.0u%s%.0u: %s\n",
-             is_schedule_name(options->schedule), options->pool, options->block,
-             options->schedule == IS_SCHEDULE_FUSED ? ", bounces per wave " : "",
-             options->schedule == IS_SCHEDULE_FUSED ? options->bounces_per_wave : 0,
-             options->schedule == IS_SCHEDULE_MONOLITHIC ? ", refill " : "",
-             options->schedule == IS_SCHEDULE_MONOLITHIC ? options->refill : 0, result);
+             ics_graph_schedule_name(options->schedule), options->pool, options->block,
+             options->schedule == ICS_SCHEDULE_FUSED ? ", bounces per wave " : "",
+             options->schedule == ICS_SCHEDULE_FUSED ? options->bounces_per_wave : 0,
+             options->schedule == ICS_SCHEDULE_MONOLITHIC ? ", refill " : "",
+             options->schedule == ICS_SCHEDULE_MONOLITHIC ? options->refill : 0, result);
 }
 
-int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_emission *emissions,
-                  uint32_t count, char *report, size_t report_size, is_gpu_error *error)
+int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
+                   const ice_emission *emissions, uint32_t count, char *report, size_t report_size,
+                   ics_gpu_error *error)
 {
     report[0] = '\0';
-    is_gpu_device device;
+    ics_gpu_device device;
     memset(&device, 0, sizeof device);
-    const int described = is_gpu_describe(options->ordinal, &device, error);
-    if (described != IS_GRAPH_OK)
+    const int described = ics_gpu_describe(options->ordinal, &device, error);
+    if (described != ICS_GRAPH_OK)
         return described;
     device.memory_free = 0; /* of the moment: no part of what a choice belongs to */
     char path[4200] = "";
@@ -215,7 +216,7 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
     if (before >= 0) {
         *options = resolved(options, &candidates[before], tables, &device);
         report_line(report, report_size, options, "chosen by an earlier run");
-        return IS_GRAPH_OK;
+        return ICS_GRAPH_OK;
     }
     uint64_t photons = 0;
     for (uint32_t i = 0; i < count; ++i)
@@ -223,23 +224,23 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
     int best = -1;
     double best_seconds = 0;
     for (int i = 0; i < CANDIDATES; ++i) {
-        const is_gpu_options tried = resolved(options, &candidates[i], tables, &device);
-        if (!is_gpu_takes_block(is_gpu_schedule_of(tried.schedule), tried.block)) {
+        const ics_gpu_options tried = resolved(options, &candidates[i], tables, &device);
+        if (!ics_schedule_accepts_block(ics_schedule_row(tried.schedule), tried.block)) {
             report_line(report, report_size, &tried, "not with blocks of this size");
             continue;
         }
         double seconds = 0;
         const int status = measure(&tried, tables, emissions, count, &seconds, error);
         /* A candidate that does not fit is none; a device that fails is a failure. */
-        if (status != IS_GRAPH_OK && status != IS_GRAPH_NO_MEMORY)
+        if (status != ICS_GRAPH_OK && status != ICS_GRAPH_NO_MEMORY)
             return status;
         char result[64];
-        if (status == IS_GRAPH_OK)
+        if (status == ICS_GRAPH_OK)
             snprintf(result, sizeof result, "%.3f ns per photon", 1e9 * seconds / (double)photons);
         else
             snprintf(result, sizeof result, "too little memory");
         report_line(report, report_size, &tried, result);
-        if (status == IS_GRAPH_OK && (best < 0 || seconds < best_seconds)) {
+        if (status == ICS_GRAPH_OK && (best < 0 || seconds < best_seconds)) {
             best = i;
             best_seconds = seconds;
         }
@@ -250,5 +251,5 @@ int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_em
     report_line(report, report_size, options, "chosen");
     if (cached)
         remember(path, best);
-    return IS_GRAPH_OK;
+    return ICS_GRAPH_OK;
 }

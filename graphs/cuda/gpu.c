@@ -1,5 +1,5 @@
 /* graphs/gpu.h: a device with its lanes. */
-#include "graphs/busy.h"
+#include "graphs/cuda/busy.h"
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/lane.h"
 
@@ -11,21 +11,21 @@
 
 enum { LANES_MAX = 8, POOL_FLOOR = 1 << 14 };
 
-struct is_gpu {
-    is_gpu_options options;
-    char *custom[IS_STAGES]; /* copies of the paths */
-    is_program *program;
+struct ics_gpu {
+    ics_gpu_options options;
+    char *custom[ICS_STAGES]; /* copies of the paths */
+    ics_program *program;
     cudaLibrary_t library;
     void *tables; /* device */
     void *memory; /* device, of all lanes */
     uint64_t lane_bytes, device_bytes;
-    is_lane lanes[LANES_MAX];
+    ics_lane lanes[LANES_MAX];
     bool lost; /* a fault: the device is not waited for any more */
     char warnings[512];
 
     /* Time in which at least one lane computed. */
     cudaEvent_t origin;
-    is_busy busy;
+    ics_busy busy;
     uint64_t launches, waves;
 
     pthread_mutex_t lock;
@@ -37,67 +37,68 @@ struct is_gpu {
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-int is_gpu_count(is_gpu_error *error)
+int ics_gpu_count(ics_gpu_error *error)
 {
     int count = 0, driver = 0;
     const cudaError_t result = cudaGetDeviceCount(&count);
     /* Of a driver that is not there, CUDA says that it is too old. */
     if (result == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
         driver == 0) {
-        is_gpu_error_set(error, IS_GRAPH_NO_DEVICE,
-                         "this machine has no NVIDIA driver (cudaGetDeviceCount); install one that "
-                         "supports CUDA 13, or use device.backend: cpu");
+        ics_check_error_set(
+            error, ICS_GRAPH_NO_DEVICE,
+            "this machine has no NVIDIA driver (cudaGetDeviceCount); install one that "
+            "supports CUDA 13, or use device.backend: cpu");
         return 0;
     }
     if (result != cudaSuccess) {
-        is_cuda_failed(result, "cudaGetDeviceCount", 0, error);
+        ics_check_failed(result, "cudaGetDeviceCount", 0, error);
         return 0;
     }
     if (count == 0)
-        is_cuda_failed(cudaErrorNoDevice, "cudaGetDeviceCount", 0, error);
+        ics_check_failed(cudaErrorNoDevice, "cudaGetDeviceCount", 0, error);
     return count;
 }
 
-static int has_device(int ordinal, is_gpu_error *error)
+static int has_device(int ordinal, ics_gpu_error *error)
 {
-    const int count = is_gpu_count(error);
+    const int count = ics_gpu_count(error);
     if (count == 0)
-        return IS_GRAPH_NO_DEVICE;
+        return ICS_GRAPH_NO_DEVICE;
     if (ordinal < 0 || ordinal >= count)
-        return is_gpu_error_set(
-            error, IS_GRAPH_NO_DEVICE,
+        return ics_check_error_set(
+            error, ICS_GRAPH_NO_DEVICE,
             "device.index: found %d, expected 0 to %d: this machine has %d GPU%s", ordinal,
             count - 1, count, count == 1 ? "" : "s");
-    return IS_GRAPH_OK;
+    return ICS_GRAPH_OK;
 }
 
-int is_gpu_describe(int ordinal, is_gpu_device *out, is_gpu_error *error)
+int ics_gpu_describe(int ordinal, ics_gpu_device *out, ics_gpu_error *error)
 {
     const int status = has_device(ordinal, error);
-    if (status != IS_GRAPH_OK)
+    if (status != ICS_GRAPH_OK)
         return status;
     struct cudaDeviceProp properties;
-    IS_CUDA(ordinal, error, cudaGetDeviceProperties(&properties, ordinal));
-    *out = (is_gpu_device){.architecture = properties.major * 10 + properties.minor,
-                           .processors = properties.multiProcessorCount,
-                           .memory_bytes = properties.totalGlobalMem,
-                           .cache_bytes = (uint64_t)properties.l2CacheSize};
+    CUDA_TRY(ordinal, error, cudaGetDeviceProperties(&properties, ordinal));
+    *out = (ics_gpu_device){.architecture = properties.major * 10 + properties.minor,
+                            .processors = properties.multiProcessorCount,
+                            .memory_bytes = properties.totalGlobalMem,
+                            .cache_bytes = (uint64_t)properties.l2CacheSize};
     snprintf(out->name, sizeof out->name, "%s", properties.name);
-    IS_CUDA(ordinal, error, cudaDriverGetVersion(&out->driver));
-    IS_CUDA(ordinal, error, cudaSetDevice(ordinal));
+    CUDA_TRY(ordinal, error, cudaDriverGetVersion(&out->driver));
+    CUDA_TRY(ordinal, error, cudaSetDevice(ordinal));
     size_t free_bytes, total;
-    IS_CUDA(ordinal, error, cudaMemGetInfo(&free_bytes, &total));
+    CUDA_TRY(ordinal, error, cudaMemGetInfo(&free_bytes, &total));
     out->memory_free = free_bytes;
-    return IS_GRAPH_OK;
+    return ICS_GRAPH_OK;
 }
 
-static int limits_of(int ordinal, is_gpu_limits *out, is_gpu_error *error)
+static int limits_of(int ordinal, ics_gpu_limits *out, ics_gpu_error *error)
 {
     struct cudaDeviceProp properties;
-    IS_CUDA(ordinal, error, cudaGetDeviceProperties(&properties, ordinal));
-    *out = (is_gpu_limits){.architecture = properties.major * 10 + properties.minor,
-                           .processors = properties.multiProcessorCount};
-    return IS_GRAPH_OK;
+    CUDA_TRY(ordinal, error, cudaGetDeviceProperties(&properties, ordinal));
+    *out = (ics_gpu_limits){.architecture = properties.major * 10 + properties.minor,
+                            .processors = properties.multiProcessorCount};
+    return ICS_GRAPH_OK;
 }
 
 /* ---- creation -------------------------------------------------------------------------------- */
@@ -105,7 +106,7 @@ static int limits_of(int ordinal, is_gpu_limits *out, is_gpu_error *error)
 /* On a thread of CUDA's: no call of CUDA is allowed here. */
 static void CUDART_CB wake(void *user)
 {
-    is_gpu *gpu = user;
+    ics_gpu *gpu = user;
     pthread_mutex_lock(&gpu->lock);
     gpu->event = true;
     pthread_cond_signal(&gpu->condition);
@@ -116,43 +117,44 @@ static void CUDART_CB wake(void *user)
         event(event_user);
 }
 
-static int upload_tables(is_gpu *gpu, const is_tables *tables, ice_tables *out, is_gpu_error *error)
+static int upload_tables(ics_gpu *gpu, const ics_tables *tables, ice_tables *out,
+                         ics_gpu_error *error)
 {
     const int ordinal = gpu->options.ordinal;
-    IS_CUDA(ordinal, error, cudaMalloc(&gpu->tables, tables->bytes));
-    IS_CUDA(ordinal, error,
-            cudaMemcpy(gpu->tables, tables->memory, tables->bytes, cudaMemcpyHostToDevice));
-    *out = is_tables_at(tables, gpu->tables);
-    return IS_GRAPH_OK;
+    CUDA_TRY(ordinal, error, cudaMalloc(&gpu->tables, tables->bytes));
+    CUDA_TRY(ordinal, error,
+             cudaMemcpy(gpu->tables, tables->memory, tables->bytes, cudaMemcpyHostToDevice));
+    *out = ics_tables_at(tables, gpu->tables);
+    return ICS_GRAPH_OK;
 }
 
-static int load_program(is_gpu *gpu, const is_tables *tables, const is_gpu_limits *limits,
-                        is_gpu_error *error)
+static int load_program(ics_gpu *gpu, const ics_tables *tables, const ics_gpu_limits *limits,
+                        ics_gpu_error *error)
 {
-    char definitions[IS_DEFINITIONS_SIZE];
-    is_program_options options;
-    const int status = is_gpu_program_options(&gpu->options, tables, limits->architecture, &options,
-                                              definitions, error);
-    if (status != IS_GRAPH_OK)
+    char definitions[ICS_DEFINITIONS_SIZE];
+    ics_program_options options;
+    const int status = ics_schedule_program_options(&gpu->options, tables, limits->architecture,
+                                                    &options, definitions, error);
+    if (status != ICS_GRAPH_OK)
         return status;
     char why[sizeof error->text];
-    if (is_program_create(&options, &gpu->program, why, sizeof why) != 0)
-        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED, "%s", why);
-    IS_CUDA(gpu->options.ordinal, error,
-            cudaLibraryLoadData(&gpu->library, gpu->program->image, NULL, NULL, 0, NULL, NULL, 0));
-    return IS_GRAPH_OK;
+    if (ics_program_create(&options, &gpu->program, why, sizeof why) != 0)
+        return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED, "%s", why);
+    CUDA_TRY(gpu->options.ordinal, error,
+             cudaLibraryLoadData(&gpu->library, gpu->program->image, NULL, NULL, 0, NULL, NULL, 0));
+    return ICS_GRAPH_OK;
 }
 
 /* Takes the device memory of all lanes. A pool for which there is too little is halved, down to a
  * floor. */
-static int take_memory(is_gpu *gpu, const ice_tables *tables, const is_gpu_limits *limits,
-                       is_gpu_error *error)
+static int take_memory(ics_gpu *gpu, const ice_tables *tables, const ics_gpu_limits *limits,
+                       ics_gpu_error *error)
 {
     const int ordinal = gpu->options.ordinal;
     const uint32_t asked = gpu->options.pool;
     const uint64_t limit = gpu->options.memory_limit;
     for (;;) {
-        gpu->lane_bytes = is_lane_bytes(&gpu->options, tables, NULL);
+        gpu->lane_bytes = ics_lane_bytes(&gpu->options, tables, NULL);
         const uint64_t bytes = gpu->lane_bytes * gpu->options.lanes;
         const uint64_t total = bytes + gpu->device_bytes;
         cudaError_t result = cudaErrorMemoryAllocation;
@@ -163,15 +165,15 @@ static int take_memory(is_gpu *gpu, const ice_tables *tables, const is_gpu_limit
             break;
         }
         if (result != cudaErrorMemoryAllocation)
-            return is_cuda_failed(result, "cudaMalloc", ordinal, error);
+            return ics_check_failed(result, "cudaMalloc", ordinal, error);
         (void)cudaGetLastError();
         const uint32_t before = gpu->options.pool;
         gpu->options.pool /= 2;
-        is_gpu_resolve(&gpu->options, limits);
+        ics_schedule_resolve(&gpu->options, limits);
         /* Large blocks and many chains make a smallest pool of their own. */
         if (gpu->options.pool < POOL_FLOOR || gpu->options.pool >= before)
-            return is_gpu_error_set(
-                error, IS_GRAPH_NO_MEMORY,
+            return ics_check_error_set(
+                error, ICS_GRAPH_NO_MEMORY,
                 "GPU %d: %llu bytes of device memory are wanted for a pool of %u photons, %u hits "
                 "and batches of %u steps, but %s allows less; raise device.memory_limit, or lower "
                 "graph.hits or graph.lanes",
@@ -182,7 +184,7 @@ static int take_memory(is_gpu *gpu, const ice_tables *tables, const is_gpu_limit
         snprintf(gpu->warnings, sizeof gpu->warnings,
                  "GPU %d: too little device memory for a pool of %u photons: it has %u", ordinal,
                  asked, gpu->options.pool);
-    return IS_GRAPH_OK;
+    return ICS_GRAPH_OK;
 }
 
 /* Lets loops keep their pools in the second level cache. Not every device can, and none has to. */
@@ -195,57 +197,57 @@ static void set_cache_aside(int ordinal)
         (void)cudaGetLastError();
 }
 
-static int set_up(is_gpu *gpu, const is_tables *tables, is_gpu_error *error)
+static int set_up(ics_gpu *gpu, const ics_tables *tables, ics_gpu_error *error)
 {
     const int ordinal = gpu->options.ordinal;
     int status = has_device(ordinal, error);
-    if (status != IS_GRAPH_OK)
+    if (status != ICS_GRAPH_OK)
         return status;
-    IS_CUDA(ordinal, error, cudaSetDevice(ordinal));
-    is_gpu_limits limits = {0};
+    CUDA_TRY(ordinal, error, cudaSetDevice(ordinal));
+    ics_gpu_limits limits = {0};
     status = limits_of(ordinal, &limits, error);
     limits.features = tables->device.features;
-    if (status != IS_GRAPH_OK)
+    if (status != ICS_GRAPH_OK)
         return status;
-    if (!is_gpu_schedule_of(gpu->options.schedule))
-        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
-                                "internal error: schedule %s was not chosen before it is made",
-                                is_schedule_name(gpu->options.schedule));
-    is_gpu_resolve(&gpu->options, &limits);
+    if (!ics_schedule_row(gpu->options.schedule))
+        return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
+                                   "internal error: schedule %s was not chosen before it is made",
+                                   ics_graph_schedule_name(gpu->options.schedule));
+    ics_schedule_resolve(&gpu->options, &limits);
     if (gpu->options.lanes > LANES_MAX)
-        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
-                                "graph.lanes: found %u, expected at most %d", gpu->options.lanes,
-                                LANES_MAX);
-    if (gpu->options.chains > IS_CHAINS_MAX)
-        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
-                                "chains: found %u, expected at most %d", gpu->options.chains,
-                                IS_CHAINS_MAX);
+        return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
+                                   "graph.lanes: found %u, expected at most %d", gpu->options.lanes,
+                                   LANES_MAX);
+    if (gpu->options.chains > ICS_CHAINS_MAX)
+        return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
+                                   "chains: found %u, expected at most %d", gpu->options.chains,
+                                   ICS_CHAINS_MAX);
     ice_tables moved;
     status = upload_tables(gpu, tables, &moved, error);
     gpu->device_bytes = tables->bytes;
-    if (status == IS_GRAPH_OK)
+    if (status == ICS_GRAPH_OK)
         status = load_program(gpu, tables, &limits, error);
-    if (status == IS_GRAPH_OK)
+    if (status == ICS_GRAPH_OK)
         status = take_memory(gpu, &moved, &limits, error);
-    if (status != IS_GRAPH_OK)
+    if (status != ICS_GRAPH_OK)
         return status;
-    if (is_gpu_schedule_of(gpu->options.schedule)->loops)
+    if (ics_schedule_row(gpu->options.schedule)->loops)
         set_cache_aside(ordinal);
-    IS_CUDA(ordinal, error, cudaEventCreate(&gpu->origin));
-    IS_CUDA(ordinal, error, cudaEventRecord(gpu->origin, cudaStreamPerThread));
-    for (uint32_t i = 0; status == IS_GRAPH_OK && i < gpu->options.lanes; ++i)
-        status = is_lane_create(&gpu->lanes[i], &gpu->options, &moved, gpu->library,
-                                (char *)gpu->memory + i * gpu->lane_bytes, error);
+    CUDA_TRY(ordinal, error, cudaEventCreate(&gpu->origin));
+    CUDA_TRY(ordinal, error, cudaEventRecord(gpu->origin, cudaStreamPerThread));
+    for (uint32_t i = 0; status == ICS_GRAPH_OK && i < gpu->options.lanes; ++i)
+        status = ics_lane_create(&gpu->lanes[i], &gpu->options, &moved, gpu->library,
+                                 (char *)gpu->memory + i * gpu->lane_bytes, error);
     return status;
 }
 
-int is_gpu_create(const is_gpu_options *options, const is_tables *tables, is_gpu **out,
-                  is_gpu_error *error)
+int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics_gpu **out,
+                   ics_gpu_error *error)
 {
     *out = NULL;
-    is_gpu *gpu = calloc(1, sizeof *gpu);
+    ics_gpu *gpu = calloc(1, sizeof *gpu);
     if (!gpu)
-        return is_gpu_error_set(error, IS_GRAPH_NO_MEMORY, "out of memory for a GPU's graph");
+        return ics_check_error_set(error, ICS_GRAPH_NO_MEMORY, "out of memory for a GPU's graph");
     gpu->options = *options;
     pthread_mutex_init(&gpu->lock, NULL);
     pthread_condattr_t attributes;
@@ -253,26 +255,26 @@ int is_gpu_create(const is_gpu_options *options, const is_tables *tables, is_gpu
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&gpu->condition, &attributes);
     pthread_condattr_destroy(&attributes);
-    int status = IS_GRAPH_OK;
-    for (int i = 0; i < IS_STAGES; ++i)
+    int status = ICS_GRAPH_OK;
+    for (int i = 0; i < ICS_STAGES; ++i)
         if (options->custom[i]) {
             gpu->custom[i] = strdup(options->custom[i]);
             gpu->options.custom[i] = gpu->custom[i];
             if (!gpu->custom[i])
-                status =
-                    is_gpu_error_set(error, IS_GRAPH_NO_MEMORY, "out of memory for a GPU's graph");
+                status = ics_check_error_set(error, ICS_GRAPH_NO_MEMORY,
+                                             "out of memory for a GPU's graph");
         }
-    if (status == IS_GRAPH_OK)
+    if (status == ICS_GRAPH_OK)
         status = set_up(gpu, tables, error);
-    if (status != IS_GRAPH_OK) {
-        is_gpu_destroy(gpu);
+    if (status != ICS_GRAPH_OK) {
+        ics_gpu_destroy(gpu);
         return status;
     }
     *out = gpu;
-    return IS_GRAPH_OK;
+    return ICS_GRAPH_OK;
 }
 
-void is_gpu_destroy(is_gpu *gpu)
+void ics_gpu_destroy(ics_gpu *gpu)
 {
     if (!gpu)
         return;
@@ -280,7 +282,7 @@ void is_gpu_destroy(is_gpu *gpu)
      * callbacks reach: a kernel that was taken for stuck may come to its end after all, while the
      * run goes on on other devices. */
     if (gpu->lost) {
-        is_gpu_on_event(gpu, NULL, NULL);
+        ics_gpu_on_event(gpu, NULL, NULL);
         return;
     }
     /* The thread may have come from another device. */
@@ -292,7 +294,7 @@ void is_gpu_destroy(is_gpu *gpu)
                         gpu->lanes[i].upload, gpu->lanes[i].compute, gpu->lanes[i].download}[k]);
         for (uint32_t i = 0; i < LANES_MAX; ++i)
             if (gpu->lanes[i].schedule)
-                is_lane_destroy(&gpu->lanes[i]);
+                ics_lane_destroy(&gpu->lanes[i]);
         (void)cudaFree(gpu->memory);
         (void)cudaFree(gpu->tables);
         if (gpu->library)
@@ -301,25 +303,25 @@ void is_gpu_destroy(is_gpu *gpu)
             (void)cudaEventDestroy(gpu->origin);
     }
     (void)cudaGetLastError();
-    is_program_destroy(gpu->program);
-    for (int i = 0; i < IS_STAGES; ++i)
+    ics_program_destroy(gpu->program);
+    for (int i = 0; i < ICS_STAGES; ++i)
         free(gpu->custom[i]);
     pthread_cond_destroy(&gpu->condition);
     pthread_mutex_destroy(&gpu->lock);
     free(gpu);
 }
 
-const char *is_gpu_warnings(const is_gpu *gpu)
+const char *ics_gpu_warnings(const ics_gpu *gpu)
 {
     return gpu->warnings;
 }
 
-const is_gpu_options *is_gpu_options_of(const is_gpu *gpu)
+const ics_gpu_options *ics_gpu_options_of(const ics_gpu *gpu)
 {
     return &gpu->options;
 }
 
-void is_gpu_on_event(is_gpu *gpu, void (*event)(void *user), void *user)
+void ics_gpu_on_event(ics_gpu *gpu, void (*event)(void *user), void *user)
 {
     pthread_mutex_lock(&gpu->lock);
     gpu->on_event = event;
@@ -329,41 +331,41 @@ void is_gpu_on_event(is_gpu *gpu, void (*event)(void *user), void *user)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-uint32_t is_gpu_credits(const is_gpu *gpu)
+uint32_t ics_gpu_credits(const ics_gpu *gpu)
 {
-    return gpu->options.lanes * (IS_LANE_BATCHES - 1);
+    return gpu->options.lanes * (ICS_LANE_BATCHES - 1);
 }
 
 /* After a fault nothing on the device is touched any more. */
-static int note(is_gpu *gpu, int status)
+static int note(ics_gpu *gpu, int status)
 {
-    gpu->lost |= status == IS_GRAPH_FAULT;
+    gpu->lost |= status == ICS_GRAPH_FAULT;
     return status;
 }
 
-int is_gpu_submit(is_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
-                  is_gpu_error *error)
+int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
+                   ics_gpu_error *error)
 {
-    IS_CUDA(gpu->options.ordinal, error, cudaSetDevice(gpu->options.ordinal));
-    is_lane *least = NULL;
+    CUDA_TRY(gpu->options.ordinal, error, cudaSetDevice(gpu->options.ordinal));
+    ics_lane *least = NULL;
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
-        is_lane *lane = &gpu->lanes[i];
-        if (is_lane_has_room(lane) && (!least || is_lane_load(lane) < is_lane_load(least)))
+        ics_lane *lane = &gpu->lanes[i];
+        if (ics_lane_has_room(lane) && (!least || ics_lane_load(lane) < ics_lane_load(least)))
             least = lane;
     }
     if (!least)
-        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
-                                "internal error: more batches than credits");
-    return note(gpu, is_lane_submit(least, emissions, count, tag, error));
+        return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
+                                   "internal error: more batches than credits");
+    return note(gpu, ics_lane_submit(least, emissions, count, tag, error));
 }
 
-static void launch_computed(void *user, const is_lane_launch *launch)
+static void launch_computed(void *user, const ics_lane_launch *launch)
 {
-    is_gpu *gpu = user;
+    ics_gpu *gpu = user;
     float begun = 0, computed = 0;
     if (cudaEventElapsedTime(&begun, gpu->origin, launch->begun) == cudaSuccess &&
         cudaEventElapsedTime(&computed, gpu->origin, launch->computed) == cudaSuccess)
-        is_busy_add(&gpu->busy, 1e-3 * (double)begun, 1e-3 * (double)computed);
+        ics_busy_add(&gpu->busy, 1e-3 * (double)begun, 1e-3 * (double)computed);
     ++gpu->launches;
     gpu->waves += launch->report->progress.waves;
 }
@@ -375,28 +377,28 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-int is_gpu_advance(is_gpu *gpu, is_gpu_error *error)
+int ics_gpu_advance(ics_gpu *gpu, ics_gpu_error *error)
 {
-    IS_CUDA(gpu->options.ordinal, error, cudaSetDevice(gpu->options.ordinal));
-    const is_launch_observer observer = {launch_computed, gpu};
-    int status = IS_GRAPH_OK;
-    for (uint32_t i = 0; status == IS_GRAPH_OK && i < gpu->options.lanes; ++i) {
-        status = is_lane_advance(&gpu->lanes[i], wake, gpu, observer, error);
-        if (status == IS_GRAPH_OK)
-            status = is_lane_watch(&gpu->lanes[i], seconds_now(), error);
+    CUDA_TRY(gpu->options.ordinal, error, cudaSetDevice(gpu->options.ordinal));
+    const ics_launch_observer observer = {launch_computed, gpu};
+    int status = ICS_GRAPH_OK;
+    for (uint32_t i = 0; status == ICS_GRAPH_OK && i < gpu->options.lanes; ++i) {
+        status = ics_lane_advance(&gpu->lanes[i], wake, gpu, observer, error);
+        if (status == ICS_GRAPH_OK)
+            status = ics_lane_watch(&gpu->lanes[i], seconds_now(), error);
     }
     return note(gpu, status);
 }
 
-bool is_gpu_take(is_gpu *gpu, is_gpu_result *out)
+bool ics_gpu_take(ics_gpu *gpu, ics_gpu_result *out)
 {
     for (uint32_t i = 0; i < gpu->options.lanes; ++i)
-        if (is_lane_take(&gpu->lanes[i], out))
+        if (ics_lane_take(&gpu->lanes[i], out))
             return true;
     return false;
 }
 
-void is_gpu_wait(is_gpu *gpu, double seconds)
+void ics_gpu_wait(ics_gpu *gpu, double seconds)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -411,19 +413,19 @@ void is_gpu_wait(is_gpu *gpu, double seconds)
     pthread_mutex_unlock(&gpu->lock);
 }
 
-void is_gpu_usage_of(is_gpu *gpu, is_gpu_usage *out)
+void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
 {
-    *out = (is_gpu_usage){.seconds = is_busy_seconds(&gpu->busy),
-                          .launches = gpu->launches,
-                          .waves = gpu->waves,
-                          .device_bytes = gpu->device_bytes};
+    *out = (ics_gpu_usage){.seconds = ics_busy_seconds(&gpu->busy),
+                           .launches = gpu->launches,
+                           .waves = gpu->waves,
+                           .device_bytes = gpu->device_bytes};
     if (!gpu->options.profile || gpu->lost || cudaSetDevice(gpu->options.ordinal) != cudaSuccess)
         return;
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
-        unsigned long long clock[IS_WAVE_STAGES + 1] = {0};
+        unsigned long long clock[ICS_WAVE_STAGES + 1] = {0};
         if (gpu->lanes[i].clock && cudaMemcpy(clock, gpu->lanes[i].clock, sizeof clock,
                                               cudaMemcpyDeviceToHost) == cudaSuccess)
-            for (int stage = 0; stage < IS_WAVE_STAGES; ++stage)
+            for (int stage = 0; stage < ICS_WAVE_STAGES; ++stage)
                 out->stage_seconds[stage] += 1e-9 * (double)clock[1 + stage];
     }
 }

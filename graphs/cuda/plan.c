@@ -42,7 +42,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 
 /* Blocks of a kernel that a multiprocessor holds at a time. Registers go to warps in units of 256,
  * a block's shared memory has 1 KiB of the system's on top. */
-static uint32_t resident_blocks(const is_kernel_resources *resources, uint32_t block,
+static uint32_t resident_blocks(const ics_kernel_resources *resources, uint32_t block,
                                 const processor_limits *processor)
 {
     const uint32_t per_warp = (resources->registers * 32 + 255) / 256 * 256;
@@ -53,25 +53,25 @@ static uint32_t resident_blocks(const is_kernel_resources *resources, uint32_t b
     return least(least(by_registers, by_threads), least(by_memory, processor->blocks));
 }
 
-static int plan_kernels(is_gpu_plan *plan, const is_program *program, int architecture,
-                        is_gpu_error *error)
+static int plan_kernels(ics_gpu_plan *plan, const ics_program *program, int architecture,
+                        ics_gpu_error *error)
 {
-    const is_gpu_schedule *schedule = is_gpu_schedule_of(plan->options.schedule);
+    const ics_gpu_schedule *schedule = ics_schedule_row(plan->options.schedule);
     const processor_limits processor = processor_of(architecture);
-    plan->kernels = calloc(IS_SCHEDULE_KERNELS, sizeof *plan->kernels);
+    plan->kernels = calloc(ICS_SCHEDULE_KERNELS, sizeof *plan->kernels);
     if (!plan->kernels)
-        return is_gpu_error_set(error, IS_GRAPH_NO_MEMORY, "out of memory for a plan");
+        return ics_check_error_set(error, ICS_GRAPH_NO_MEMORY, "out of memory for a plan");
     for (size_t i = 0; schedule->kernels[i].name; ++i) {
         /* Of PTX only the driver that compiles it knows what it takes. */
-        is_kernel_resources unknown = {.registers = 0};
+        ics_kernel_resources unknown = {.registers = 0};
         snprintf(unknown.name, sizeof unknown.name, "%s", schedule->kernels[i].name);
-        const is_kernel_resources *resources =
-            program->is_ptx ? &unknown : is_program_kernel(program, unknown.name);
+        const ics_kernel_resources *resources =
+            program->is_ptx ? &unknown : ics_program_kernel(program, unknown.name);
         if (!resources)
-            return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED,
-                                    "internal error: the program has no kernel %s",
-                                    schedule->kernels[i].name);
-        is_gpu_plan_kernel *kernel = &plan->kernels[plan->kernel_count++];
+            return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
+                                       "internal error: the program has no kernel %s",
+                                       schedule->kernels[i].name);
+        ics_gpu_plan_kernel *kernel = &plan->kernels[plan->kernel_count++];
         kernel->resources = *resources;
         kernel->block = plan->options.block;
         if (resources->registers > 0)
@@ -83,73 +83,74 @@ static int plan_kernels(is_gpu_plan *plan, const is_program *program, int archit
         if (i != 2)
             plan->bytes_per_bounce += kernel->bytes_per_slot;
     }
-    if (plan->options.schedule == IS_SCHEDULE_FUSED)
+    if (plan->options.schedule == ICS_SCHEDULE_FUSED)
         plan->bytes_per_bounce /= plan->options.bounces_per_wave;
-    return IS_GRAPH_OK;
+    return ICS_GRAPH_OK;
 }
 
-static int fill_plan(is_gpu_plan *plan, const is_tables *tables, int architecture,
-                     is_gpu_error *error)
+static int fill_plan(ics_gpu_plan *plan, const ics_tables *tables, int architecture,
+                     ics_gpu_error *error)
 {
-    is_gpu_limits limits = is_gpu_limits_assumed(architecture, tables);
+    ics_gpu_limits limits = ics_schedule_assumed_limits(architecture, tables);
     if (architecture == 0) {
-        is_gpu_device device;
-        const int status = is_gpu_describe(plan->options.ordinal, &device, error);
-        if (status != IS_GRAPH_OK)
+        ics_gpu_device device;
+        const int status = ics_gpu_describe(plan->options.ordinal, &device, error);
+        if (status != ICS_GRAPH_OK)
             return status;
         limits.architecture = device.architecture;
         limits.processors = device.processors;
     }
-    if (!is_gpu_schedule_of(plan->options.schedule))
-        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED, "schedule %s has no plan of its own",
-                                is_schedule_name(plan->options.schedule));
-    is_gpu_resolve(&plan->options, &limits);
+    if (!ics_schedule_row(plan->options.schedule))
+        return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
+                                   "schedule %s has no plan of its own",
+                                   ics_graph_schedule_name(plan->options.schedule));
+    ics_schedule_resolve(&plan->options, &limits);
 
-    char definitions[IS_DEFINITIONS_SIZE];
-    is_program_options options;
-    int status = is_gpu_program_options(&plan->options, tables, limits.architecture, &options,
-                                        definitions, error);
-    if (status != IS_GRAPH_OK)
+    char definitions[ICS_DEFINITIONS_SIZE];
+    ics_program_options options;
+    int status = ics_schedule_program_options(&plan->options, tables, limits.architecture, &options,
+                                              definitions, error);
+    if (status != ICS_GRAPH_OK)
         return status;
-    is_program *program = NULL;
+    ics_program *program = NULL;
     char why[sizeof error->text];
-    if (is_program_create(&options, &program, why, sizeof why) != 0)
-        return is_gpu_error_set(error, IS_GRAPH_UNSUPPORTED, "%s", why);
+    if (ics_program_create(&options, &program, why, sizeof why) != 0)
+        return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED, "%s", why);
     plan->origin = program->origin;
     status = plan_kernels(plan, program, limits.architecture, error);
-    is_program_destroy(program);
-    if (status != IS_GRAPH_OK)
+    ics_program_destroy(program);
+    if (status != ICS_GRAPH_OK)
         return status;
 
     const uint32_t lanes = plan->options.lanes;
-    is_lane_bytes(&plan->options, &tables->device, plan);
+    ics_lane_bytes(&plan->options, &tables->device, plan);
     plan->pool_bytes *= lanes;
     plan->queue_bytes *= lanes;
     plan->hit_bytes *= lanes;
     plan->staging_bytes *= lanes;
     plan->table_bytes = tables->bytes;
     plan->device_bytes = plan->pool_bytes + plan->queue_bytes + plan->hit_bytes + plan->table_bytes;
-    return IS_GRAPH_OK;
+    return ICS_GRAPH_OK;
 }
 
-int is_gpu_plan_create(const is_gpu_options *options, const is_tables *tables, int architecture,
-                       is_gpu_plan **out, is_gpu_error *error)
+int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables, int architecture,
+                        ics_gpu_plan **out, ics_gpu_error *error)
 {
     *out = NULL;
-    is_gpu_plan *plan = calloc(1, sizeof *plan);
+    ics_gpu_plan *plan = calloc(1, sizeof *plan);
     if (!plan)
-        return is_gpu_error_set(error, IS_GRAPH_NO_MEMORY, "out of memory for a plan");
+        return ics_check_error_set(error, ICS_GRAPH_NO_MEMORY, "out of memory for a plan");
     plan->options = *options;
     const int status = fill_plan(plan, tables, architecture, error);
-    if (status != IS_GRAPH_OK) {
-        is_gpu_plan_destroy(plan);
+    if (status != ICS_GRAPH_OK) {
+        ics_gpu_plan_destroy(plan);
         return status;
     }
     *out = plan;
-    return IS_GRAPH_OK;
+    return ICS_GRAPH_OK;
 }
 
-void is_gpu_plan_destroy(is_gpu_plan *plan)
+void ics_gpu_plan_destroy(ics_gpu_plan *plan)
 {
     if (plan)
         free(plan->kernels);

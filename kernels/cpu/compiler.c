@@ -62,7 +62,7 @@ static int wait_for(pid_t process)
     return status;
 }
 
-/* As is_c_compiler_run, for a whole command that ends with NULL. */
+/* As ics_compiler_run, for a whole command that ends with NULL. */
 static int run(char *const *command, char **output, char *why, size_t why_size)
 {
     int ends[2];
@@ -94,7 +94,7 @@ static int run(char *const *command, char **output, char *why, size_t why_size)
 }
 
 /* $CC may come with options: "ccache gcc", "gcc -m64". */
-static int split(const char *text, is_c_compiler *out)
+static int split(const char *text, ics_compiler *out)
 {
     char *copy = strdup(text);
     out->command = calloc(strlen(text) / 2 + 2, sizeof *out->command);
@@ -115,19 +115,19 @@ static int split(const char *text, is_c_compiler *out)
     return 0;
 }
 
-int is_c_compiler_create(is_c_compiler *out, char *why, size_t why_size)
+int ics_compiler_create(ics_compiler *out, char *why, size_t why_size)
 {
-    *out = (is_c_compiler){0};
+    *out = (ics_compiler){0};
     const char *name = getenv("CC");
     if (!name || name[strspn(name, " \t")] == 0)
         name = "cc";
     if (split(name, out) != 0) {
-        is_c_compiler_destroy(out);
+        ics_compiler_destroy(out);
         return out_of_memory(why, why_size);
     }
     char reason[256];
     const char *const version[] = {"--version"};
-    if (is_c_compiler_run(out, version, 1, &out->version, reason, sizeof reason) == 0)
+    if (ics_compiler_run(out, version, 1, &out->version, reason, sizeof reason) == 0)
         return 0;
     if (!*reason)
         snprintf(reason, sizeof reason, "'%s --version' failed", out->command[0]);
@@ -135,21 +135,21 @@ int is_c_compiler_create(is_c_compiler *out, char *why, size_t why_size)
              "a stage header of one's own needs a C compiler: %s; install one, or let the "
              "environment variable CC name it",
              reason);
-    is_c_compiler_destroy(out);
+    ics_compiler_destroy(out);
     return -1;
 }
 
-void is_c_compiler_destroy(is_c_compiler *compiler)
+void ics_compiler_destroy(ics_compiler *compiler)
 {
     for (size_t i = 0; i < compiler->word_count; ++i)
         free(compiler->command[i]);
     free(compiler->command);
     free(compiler->version);
-    *compiler = (is_c_compiler){0};
+    *compiler = (ics_compiler){0};
 }
 
-int is_c_compiler_run(const is_c_compiler *compiler, const char *const *arguments, size_t count,
-                      char **output, char *why, size_t why_size)
+int ics_compiler_run(const ics_compiler *compiler, const char *const *arguments, size_t count,
+                     char **output, char *why, size_t why_size)
 {
     const char **command = calloc(compiler->word_count + count + 1, sizeof *command);
     if (!command)

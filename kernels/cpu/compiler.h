@@ -1,24 +1,24 @@
 /* The system's C compiler as a child process. */
-#ifndef IS_CPU_COMPILER_H
-#define IS_CPU_COMPILER_H
+#ifndef ICS_KERNELS_CPU_COMPILER_H
+#define ICS_KERNELS_CPU_COMPILER_H
 
 #include <stddef.h>
 
-typedef struct is_c_compiler {
+typedef struct ics_compiler {
     char **command; /* [word_count], the words of $CC, or cc */
     size_t word_count;
     char *version; /* what it says about itself */
-} is_c_compiler;
+} ics_compiler;
 
 /* Finds the compiler and asks it for its version. Returns 0, or -1 with a sentence in `why`: there
  * is none, out of memory. */
-int is_c_compiler_create(is_c_compiler *out, char *why, size_t why_size);
+int ics_compiler_create(ics_compiler *out, char *why, size_t why_size);
 /* Accepts one of zeros. */
-void is_c_compiler_destroy(is_c_compiler *compiler);
+void ics_compiler_destroy(ics_compiler *compiler);
 
 /* Runs it with these arguments. Returns 0, or -1: `why` is empty if the compiler itself refused,
  * and *output is what it said; else `why` says why it could not run. The caller frees *output. */
-int is_c_compiler_run(const is_c_compiler *compiler, const char *const *arguments, size_t count,
-                      char **output, char *why, size_t why_size);
+int ics_compiler_run(const ics_compiler *compiler, const char *const *arguments, size_t count,
+                     char **output, char *why, size_t why_size);
 
 #endif

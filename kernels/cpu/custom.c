@@ -1,6 +1,6 @@
 #include "kernels/cpu/custom.h"
 
-#include "kernels/cache_directory.h"
+#include "kernels/cache/cache.h"
 #include "kernels/cpu/compiler.h"
 #include "kernels/cpu/options.h"
 #include "kernels/cpu/sources.h"
@@ -14,26 +14,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct is_custom_kernels {
+struct ics_custom_kernels {
     void *object; /* of dlopen */
-    const is_cpu_kernels *kernels;
+    const ics_cpu_kernels *kernels;
 };
 
 /* What the kernels are called in the object. */
-#define SYMBOL        "is_cpu_kernels_custom"
-#define SYMBOL_OPTION "-DIS_KERNELS_SYMBOL=is_cpu_kernels_custom"
+#define SYMBOL        "ics_cpu_kernels_custom"
+#define SYMBOL_OPTION "-DICS_KERNELS_SYMBOL=ics_cpu_kernels_custom"
 
 enum { OPTIONS_MOST = 48, OPTION_SIZE = 64, KEY_DIGITS = 64, ATTEMPTS = 5 };
 
 /* Everything that an object is made from. */
 typedef struct recipe {
-    const char *const *paths; /* [IS_STAGES] of the user's headers */
-    char *texts[IS_STAGES];   /* what is in them */
-    is_c_compiler compiler;
+    const char *const *paths; /* [ICS_STAGES] of the user's headers */
+    char *texts[ICS_STAGES];  /* what is in them */
+    ics_compiler compiler;
     const char *options[OPTIONS_MOST]; /* without names of folders */
     size_t option_count;
-    char headers[IS_STAGES][OPTION_SIZE]; /* -DICE_CUSTOM_scatter="custom/scatter.h" */
-    char name[OPTION_SIZE];               /* -DIS_KERNELS_NAME="avx2" */
+    char headers[ICS_STAGES][OPTION_SIZE]; /* -DICE_CUSTOM_scatter="custom/scatter.h" */
+    char name[OPTION_SIZE];                /* -DICS_KERNELS_NAME="avx2" */
     char key[KEY_DIGITS + 1];
 } recipe;
 
@@ -53,10 +53,10 @@ static void add_option(recipe *made, const char *option)
 /* The options of cmake/CpuKernels.cmake, and what makes a shared object of them. */
 static void add_options(recipe *made, const char *instruction_set)
 {
-    static const char *const common[] = {IS_KERNEL_OPTIONS};
+    static const char *const common[] = {ICS_KERNEL_OPTIONS};
     static const struct {
         const char *name, *options[4];
-    } targets[] = {IS_KERNEL_TARGETS};
+    } targets[] = {ICS_KERNEL_TARGETS};
     for (size_t i = 0; i < sizeof common / sizeof *common; ++i)
         add_option(made, common[i]);
     for (size_t i = 0; i < sizeof targets / sizeof *targets; ++i)
@@ -70,10 +70,10 @@ static void add_options(recipe *made, const char *instruction_set)
                                        "-Wl,-z,defs"};
     for (size_t i = 0; i < sizeof more / sizeof *more; ++i)
         add_option(made, more[i]);
-    snprintf(made->name, sizeof made->name, "-DIS_KERNELS_NAME=\"%s\"", instruction_set);
+    snprintf(made->name, sizeof made->name, "-DICS_KERNELS_NAME=\"%s\"", instruction_set);
     add_option(made, made->name);
-    for (int stage = 0; stage < IS_STAGES; ++stage) {
-        const char *name = is_stage_name((is_stage)stage);
+    for (int stage = 0; stage < ICS_STAGES; ++stage) {
+        const char *name = ics_stage_name((ics_stage)stage);
         if (!made->texts[stage])
             continue;
         snprintf(made->headers[stage], OPTION_SIZE, "-DICE_CUSTOM_%s=\"custom/%s.h\"", name, name);
@@ -84,44 +84,44 @@ static void add_options(recipe *made, const char *instruction_set)
 static int make_key(recipe *made)
 {
     const size_t most =
-        2 * is_cpu_source_count + OPTIONS_MOST + IS_STAGES + made->compiler.word_count + 1;
-    is_cache_part *parts = calloc(most, sizeof *parts);
+        2 * ics_cpu_source_count + OPTIONS_MOST + ICS_STAGES + made->compiler.word_count + 1;
+    ics_cache_part *parts = calloc(most, sizeof *parts);
     if (!parts)
         return -1;
     size_t count = 0;
-    for (size_t i = 0; i < is_cpu_source_count; ++i) {
-        parts[count++] = is_cache_text(is_cpu_sources[i].name);
-        parts[count++] = is_cache_text(is_cpu_sources[i].text);
+    for (size_t i = 0; i < ics_cpu_source_count; ++i) {
+        parts[count++] = ics_cache_text(ics_cpu_sources[i].name);
+        parts[count++] = ics_cache_text(ics_cpu_sources[i].text);
     }
     for (size_t i = 0; i < made->option_count; ++i)
-        parts[count++] = is_cache_text(made->options[i]);
-    for (int stage = 0; stage < IS_STAGES; ++stage)
+        parts[count++] = ics_cache_text(made->options[i]);
+    for (int stage = 0; stage < ICS_STAGES; ++stage)
         if (made->texts[stage])
-            parts[count++] = is_cache_text(made->texts[stage]);
+            parts[count++] = ics_cache_text(made->texts[stage]);
     for (size_t i = 0; i < made->compiler.word_count; ++i)
-        parts[count++] = is_cache_text(made->compiler.command[i]);
-    parts[count++] = is_cache_text(made->compiler.version);
-    const int result = is_cache_key(parts, count, made->key);
+        parts[count++] = ics_cache_text(made->compiler.command[i]);
+    parts[count++] = ics_cache_text(made->compiler.version);
+    const int result = ics_cache_key(parts, count, made->key);
     free(parts);
     return result;
 }
 
 static void recipe_free(recipe *made)
 {
-    for (int stage = 0; stage < IS_STAGES; ++stage)
+    for (int stage = 0; stage < ICS_STAGES; ++stage)
         free(made->texts[stage]);
-    is_c_compiler_destroy(&made->compiler);
+    ics_compiler_destroy(&made->compiler);
 }
 
-static int recipe_make(const char *const paths[IS_STAGES], const char *instruction_set,
+static int recipe_make(const char *const paths[ICS_STAGES], const char *instruction_set,
                        recipe *made, char *why, size_t why_size)
 {
     *made = (recipe){.paths = paths};
-    for (int stage = 0; stage < IS_STAGES; ++stage)
+    for (int stage = 0; stage < ICS_STAGES; ++stage)
         if (paths[stage] &&
-            is_stage_header_read(paths[stage], &made->texts[stage], why, why_size) != 0)
+            ics_stage_header_read(paths[stage], &made->texts[stage], why, why_size) != 0)
             return -1;
-    if (is_c_compiler_create(&made->compiler, why, why_size) != 0)
+    if (ics_compiler_create(&made->compiler, why, why_size) != 0)
         return -1;
     add_options(made, instruction_set);
     return make_key(made) == 0 ? 0 : out_of_memory(why, why_size);
@@ -174,10 +174,10 @@ static bool is_sound(const char *path)
     char why[256], key[KEY_DIGITS + 1];
     char *bytes = NULL;
     size_t size = 0;
-    if (is_cache_read(path, &bytes, &size, why, sizeof why) != 0)
+    if (ics_cache_read(path, &bytes, &size, why, sizeof why) != 0)
         return false;
-    const is_cache_part part = {bytes, size >= KEY_DIGITS ? size - KEY_DIGITS : 0};
-    const bool sound = size > KEY_DIGITS && is_cache_key(&part, 1, key) == 0 &&
+    const ics_cache_part part = {bytes, size >= KEY_DIGITS ? size - KEY_DIGITS : 0};
+    const bool sound = size > KEY_DIGITS && ics_cache_key(&part, 1, key) == 0 &&
                        memcmp(bytes + part.size, key, KEY_DIGITS) == 0;
     free(bytes);
     return sound;
@@ -189,10 +189,10 @@ static int store(const char *object, const char *path, char *why, size_t why_siz
     char key[KEY_DIGITS + 1];
     char *bytes = NULL;
     size_t size = 0;
-    if (is_cache_read(object, &bytes, &size, why, why_size) != 0)
+    if (ics_cache_read(object, &bytes, &size, why, why_size) != 0)
         return -1;
-    const is_cache_part part = {bytes, size};
-    const int result = is_cache_key(&part, 1, key);
+    const ics_cache_part part = {bytes, size};
+    const int result = ics_cache_key(&part, 1, key);
     free(bytes);
     if (result != 0)
         return out_of_memory(why, why_size);
@@ -205,7 +205,7 @@ static int store(const char *object, const char *path, char *why, size_t why_siz
     return 0;
 }
 
-static int load(const char *path, is_custom_kernels *out, char *why, size_t why_size)
+static int load(const char *path, ics_custom_kernels *out, char *why, size_t why_size)
 {
     out->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     out->kernels = out->object ? dlsym(out->object, SYMBOL) : NULL;
@@ -235,7 +235,7 @@ static void report(const recipe *made, const char *output, const char *folder, c
 {
     size_t used = 0;
     const char *gap = "the compiler does not accept ";
-    for (int stage = 0; stage < IS_STAGES; ++stage)
+    for (int stage = 0; stage < ICS_STAGES; ++stage)
         if (made->paths[stage]) {
             add(why, why_size, &used, gap);
             add(why, why_size, &used, made->paths[stage]);
@@ -247,11 +247,11 @@ static void report(const recipe *made, const char *output, const char *folder, c
     for (const char *line = output; *line;) {
         const char *end = line + strcspn(line, "\n");
         const char *text = line + strspn(line, " ");
-        const bool is_way = strncmp(text, "In file included from ", 22) == 0 ||
-                            (text > line && strncmp(text, "from ", 5) == 0);
-        if (!is_way && end > line && used + 1 < why_size)
+        const bool ics_way = strncmp(text, "In file included from ", 22) == 0 ||
+                             (text > line && strncmp(text, "from ", 5) == 0);
+        if (!ics_way && end > line && used + 1 < why_size)
             why[used++] = '\n';
-        for (const char *c = line; c < end && !is_way && used + 1 < why_size;) {
+        for (const char *c = line; c < end && !ics_way && used + 1 < why_size;) {
             if (strncmp(c, inside, strlen(inside)) == 0)
                 c += strlen(inside);
             else
@@ -264,13 +264,13 @@ static void report(const recipe *made, const char *output, const char *folder, c
 
 static int write_sources(const recipe *made, const char *folder, char *why, size_t why_size)
 {
-    for (size_t i = 0; i < is_cpu_source_count; ++i)
-        if (write_source(folder, is_cpu_sources[i].name, is_cpu_sources[i].text, NULL, why,
+    for (size_t i = 0; i < ics_cpu_source_count; ++i)
+        if (write_source(folder, ics_cpu_sources[i].name, ics_cpu_sources[i].text, NULL, why,
                          why_size) != 0)
             return -1;
-    for (int stage = 0; stage < IS_STAGES; ++stage) {
+    for (int stage = 0; stage < ICS_STAGES; ++stage) {
         char name[64];
-        snprintf(name, sizeof name, "custom/%s.h", is_stage_name((is_stage)stage));
+        snprintf(name, sizeof name, "custom/%s.h", ics_stage_name((ics_stage)stage));
         if (made->texts[stage] &&
             write_source(folder, name, made->texts[stage], made->paths[stage], why, why_size) != 0)
             return -1;
@@ -292,7 +292,7 @@ static int compile(const recipe *made, const char *folder, const char *object, c
     for (size_t i = 0; i < sizeof files / sizeof *files; ++i)
         arguments[count++] = files[i];
     char *output = NULL;
-    const int result = is_c_compiler_run(&made->compiler, arguments, count, &output, why, why_size);
+    const int result = ics_compiler_run(&made->compiler, arguments, count, &output, why, why_size);
     if (result != 0 && output)
         report(made, output, folder, why, why_size);
     free(output);
@@ -315,16 +315,16 @@ static int build(const recipe *made, const char *directory, const char *path, ch
             result = compile(made, folder, object, why, why_size);
         if (result == 0)
             result = store(object, path, why, why_size);
-        is_cache_remove_folder(folder);
+        ics_cache_remove_folder(folder);
         return result;
     }
     return cannot_write(directory, why, why_size);
 }
 
-static int find_or_build(const recipe *made, is_custom_kernels *out, char *why, size_t why_size)
+static int find_or_build(const recipe *made, ics_custom_kernels *out, char *why, size_t why_size)
 {
     char directory[PATH_MAX - 256], path[PATH_MAX];
-    if (is_cache_directory_somewhere(directory, sizeof directory) != 0) {
+    if (ics_cache_directory_somewhere(directory, sizeof directory) != 0) {
         snprintf(why, why_size,
                  "a stage header of one's own needs a folder to compile it in: cannot write to "
                  "$XDG_CACHE_HOME, ~/.cache or $TMPDIR");
@@ -335,11 +335,11 @@ static int find_or_build(const recipe *made, is_custom_kernels *out, char *why, 
     int result = -1;
     for (int attempt = 0; result != 0 && attempt < ATTEMPTS; ++attempt) {
         if (is_sound(path)) {
-            is_cache_used(path);
+            ics_cache_used(path);
         } else {
             if (build(made, directory, path, why, why_size) != 0)
                 return -1;
-            is_cache_prune(directory);
+            ics_cache_prune(directory);
         }
         result = load(path, out, why, why_size);
         if (result != 0 && access(path, F_OK) == 0)
@@ -350,11 +350,11 @@ static int find_or_build(const recipe *made, is_custom_kernels *out, char *why, 
 
 /* ---- together ------------------------------------------------------------------------------- */
 
-int is_custom_kernels_create(const char *const custom[IS_STAGES], const char *instruction_set,
-                             is_custom_kernels **out, char *why, size_t why_size)
+int ics_custom_kernels_create(const char *const custom[ICS_STAGES], const char *instruction_set,
+                              ics_custom_kernels **out, char *why, size_t why_size)
 {
     recipe made;
-    is_custom_kernels *kernels = calloc(1, sizeof *kernels);
+    ics_custom_kernels *kernels = calloc(1, sizeof *kernels);
     *out = NULL;
     if (!kernels)
         return out_of_memory(why, why_size);
@@ -363,14 +363,14 @@ int is_custom_kernels_create(const char *const custom[IS_STAGES], const char *in
         result = find_or_build(&made, kernels, why, why_size);
     recipe_free(&made);
     if (result != 0) {
-        is_custom_kernels_destroy(kernels);
+        ics_custom_kernels_destroy(kernels);
         return -1;
     }
     *out = kernels;
     return 0;
 }
 
-void is_custom_kernels_destroy(is_custom_kernels *custom)
+void ics_custom_kernels_destroy(ics_custom_kernels *custom)
 {
     if (!custom)
         return;
@@ -379,7 +379,7 @@ void is_custom_kernels_destroy(is_custom_kernels *custom)
     free(custom);
 }
 
-const is_cpu_kernels *is_custom_kernels_get(const is_custom_kernels *custom)
+const ics_cpu_kernels *ics_custom_kernels_get(const ics_custom_kernels *custom)
 {
     return custom->kernels;
 }

@@ -2,44 +2,44 @@
  *
  * All instruction sets give the same bits; they differ in how many photons go into one instruction.
  */
-#ifndef IS_CPU_KERNELS_H
-#define IS_CPU_KERNELS_H
+#ifndef ICS_KERNELS_CPU_KERNELS_H
+#define ICS_KERNELS_CPU_KERNELS_H
 
 #include "kernels/cpu/wave.h"
 
 /* Where arrivals go: called by kernels for every recorded hit. Returns 0, or -1 to stop (no
  * memory); the kernel then returns -1 itself. */
-typedef struct is_arrival_sink {
+typedef struct ics_arrival_sink {
     int (*put)(void *self, const ice_arrival *arrival);
     void *self;
-} is_arrival_sink;
+} ics_arrival_sink;
 
-typedef struct is_cpu_kernels {
+typedef struct ics_cpu_kernels {
     const char *name; /* "baseline", "avx2", "avx512" */
 
     /* Starts photons in slots wave->count .. wave->count + count - 1, whose columns `emission` and
      * `photon_id` are filled already, and counts them in. count + wave->count <= capacity. */
     void (*create)(ice_variant variant, const ice_tables *tables, const ice_emission *emissions,
-                   is_wave *wave, uint32_t count);
+                   ics_wave *wave, uint32_t count);
     /* Draws the bounce's random numbers, drops photons that are out of reach, finds every
      * segment's end. */
-    void (*propagate)(ice_variant variant, const ice_tables *tables, is_wave *wave);
+    void (*propagate)(ice_variant variant, const ice_tables *tables, ics_wave *wave);
     /* Tests the segments that could reach a module; records hits and ends photons. */
-    int (*collide)(ice_variant variant, const ice_tables *tables, is_wave *wave,
-                   is_arrival_sink *sink, ice_account *account);
+    int (*collide)(ice_variant variant, const ice_tables *tables, ics_wave *wave,
+                   ics_arrival_sink *sink, ice_account *account);
     /* Moves the photons to their segments' ends and gives them new directions. */
-    void (*scatter)(ice_variant variant, const ice_tables *tables, is_wave *wave);
+    void (*scatter)(ice_variant variant, const ice_tables *tables, ics_wave *wave);
     /* Closes the ranks of the living; counts the fates of the others. */
-    void (*compact)(ice_variant variant, is_wave *wave, ice_account *account);
+    void (*compact)(ice_variant variant, ics_wave *wave, ice_account *account);
 
     /* One photon from its start to its end, all stages in turn. */
     int (*carry)(const ice_variants *variants, const ice_tables *tables,
                  const ice_emission *emissions, uint32_t emission, uint32_t photon_id,
-                 is_arrival_sink *sink, ice_account *account);
-} is_cpu_kernels;
+                 ics_arrival_sink *sink, ice_account *account);
+} ics_cpu_kernels;
 
 /* The kernels of an instruction set by name; "auto": the widest that this machine runs. NULL:
  * unknown here, or not in this machine. */
-const is_cpu_kernels *is_cpu_kernels_find(const char *name);
+const ics_cpu_kernels *ics_kernels_find(const char *name);
 
 #endif

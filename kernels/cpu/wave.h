@@ -3,15 +3,15 @@
  * Living photons are slots 0 .. count-1. Small enough to stay in the core's cache; all columns are
  * one aligned allocation.
  */
-#ifndef IS_WAVE_H
-#define IS_WAVE_H
+#ifndef ICS_KERNELS_CPU_WAVE_H
+#define ICS_KERNELS_CPU_WAVE_H
 
 #include "stages/variants.h"
 
 /* The columns, declared once: type, name. The first group is the photon; the second its identity,
  * which is found again from the emission but wanted in every bounce; the third is derived from the
  * wavelength (ice_optics); the fourth lives from one stage to the next. */
-#define IS_WAVE_COLUMNS(X)                                                                         \
+#define ICS_WAVE_COLUMNS(X)                                                                        \
     X(float, x)                                                                                    \
     X(float, y)                                                                                    \
     X(float, z)                                                                                    \
@@ -33,7 +33,7 @@
     X(uint32_t, fate)
 
 /* Written and read within one bounce; they do not move with a photon. */
-#define IS_WAVE_SCRATCH(X)                                                                         \
+#define ICS_WAVE_SCRATCH(X)                                                                        \
     X(float, scattering)                                                                           \
     X(float, angle)                                                                                \
     X(float, azimuth)                                                                              \
@@ -48,22 +48,22 @@
     X(uint32_t, flag)                                                                              \
     X(uint32_t, queue)
 
-typedef struct is_wave {
-    uint32_t capacity;            /* slots, a multiple of IS_WAVE_ALIGNMENT */
+typedef struct ics_wave {
+    uint32_t capacity;            /* slots, a multiple of ICS_WAVE_ALIGNMENT */
     uint32_t count;               /* living photons */
 #define X(type, name) type *name; /* [capacity] */
-    IS_WAVE_COLUMNS(X)
-    IS_WAVE_SCRATCH(X)
+    ICS_WAVE_COLUMNS(X)
+    ICS_WAVE_SCRATCH(X)
 #undef X
-} is_wave;
+} ics_wave;
 
-#define IS_WAVE_ALIGNMENT 16u
+#define ICS_WAVE_ALIGNMENT 16u
 
 /* Bytes of one slot, all columns. */
 enum {
-    IS_WAVE_SLOT_BYTES = 0
+    ICS_WAVE_SLOT_BYTES = 0
 #define X(type, name) +sizeof(type)
-    IS_WAVE_COLUMNS(X) IS_WAVE_SCRATCH(X)
+    ICS_WAVE_COLUMNS(X) ICS_WAVE_SCRATCH(X)
 #undef X
 };
 

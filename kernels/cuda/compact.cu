@@ -24,7 +24,7 @@ struct columns {
     uint32_t capacity;
 };
 
-static columns columns_of(const is_compact_pool *pool)
+static columns columns_of(const ics_compact_pool *pool)
 {
     return {static_cast<uint4 *>(pool->place), static_cast<uint4 *>(pool->course),
             static_cast<uint4 *>(pool->label), pool->met, pool->capacity};
@@ -39,7 +39,7 @@ static __device__ void copy_photon(const columns &from, uint32_t source, const c
     to.label[target] = label;
     /* It has a meaning for few: those that wait, as state.h says it or, in the pool of wavefront,
      * with a negative wavelength. Whoever comes to the old slot has met nothing. */
-    if ((label.w & IS_WAITING) || (label.x & 0x80000000u)) {
+    if ((label.w & ICS_WAITING) || (label.x & 0x80000000u)) {
         to.met[target] = from.met[source];
         from.met[source] = 0;
     }
@@ -55,11 +55,11 @@ static __device__ uint32_t slots_for(uint32_t photons, uint32_t used)
 /* Whether a slot holds a photon. */
 struct occupied {
     const uint4 *label;
-    const is_progress *progress;
+    const ics_launch_progress *progress;
 
     __device__ bool operator()(uint32_t slot) const
     {
-        return slot < progress->slots && label[slot].y != IS_NOBODY;
+        return slot < progress->slots && label[slot].y != ICS_NOBODY;
     }
 };
 
@@ -84,12 +84,12 @@ static size_t partition_own_bytes(uint32_t capacity)
 }
 
 static cudaError_t partition_slots(const partition_memory &memory, size_t *cub_bytes,
-                                   const occupied &is_occupied, uint32_t capacity,
+                                   const occupied &ics_occupied, uint32_t capacity,
                                    cudaStream_t stream)
 {
     const thrust::counting_iterator<uint32_t> slots(0);
     /* The flags are computed where they are read, which saves a column and a kernel. */
-    const auto flags = thrust::make_transform_iterator(slots, is_occupied);
+    const auto flags = thrust::make_transform_iterator(slots, ics_occupied);
     return cub::DevicePartition::Flagged(memory.cub, *cub_bytes, slots, flags, memory.slots,
                                          memory.living, capacity, stream);
 }
@@ -97,7 +97,7 @@ static cudaError_t partition_slots(const partition_memory &memory, size_t *cub_b
 /* There are as many living photons at or behind the new end as there are holes in front of it, so
  * the k-th from the back has the k-th hole to go to. */
 static __global__ void fill_holes(columns pool, const uint32_t *living, const uint32_t *slots,
-                                  is_progress *progress)
+                                  ics_launch_progress *progress)
 {
     const uint32_t end = *living;
     const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
@@ -106,14 +106,14 @@ static __global__ void fill_holes(columns pool, const uint32_t *living, const ui
         if (source < end)
             break; /* and so are all further to the front */
         copy_photon(pool, source, pool, slots[pool.capacity - 1 - k]);
-        pool.label[source].y = IS_NOBODY;
+        pool.label[source].y = ICS_NOBODY;
     }
     if (first == 0)
         progress->slots = slots_for(end, progress->slots);
 }
 
-extern "C" int is_compact_partition(struct CUstream_st *stream, const is_compact_pool *pool,
-                                    is_progress *progress, void *temporary, size_t bytes)
+extern "C" int ics_compact_partition(struct CUstream_st *stream, const ics_compact_pool *pool,
+                                     ics_launch_progress *progress, void *temporary, size_t bytes)
 {
     const size_t own = partition_own_bytes(pool->capacity);
     if (bytes < own)
@@ -123,10 +123,10 @@ extern "C" int is_compact_partition(struct CUstream_st *stream, const is_compact
     const partition_memory memory = {reinterpret_cast<uint32_t *>(base),
                                      reinterpret_cast<uint32_t *>(base + alignment), base + own,
                                      bytes - own};
-    const occupied is_occupied = {all.label, progress};
+    const occupied ics_occupied = {all.label, progress};
     size_t cub_bytes = memory.cub_bytes;
     const cudaError_t error =
-        partition_slots(memory, &cub_bytes, is_occupied, pool->capacity, stream);
+        partition_slots(memory, &cub_bytes, ics_occupied, pool->capacity, stream);
     if (error != cudaSuccess)
         return error;
     fill_holes<<<blocks_for(pool->capacity), block_size, 0, stream>>>(all, memory.living,
@@ -150,12 +150,12 @@ static size_t sort_own_bytes(uint32_t capacity)
 }
 
 /* Free slots have the key behind all others. */
-static __host__ __device__ uint32_t key_of_nobody(const is_compact_key &key)
+static __host__ __device__ uint32_t key_of_nobody(const ics_compact_key &key)
 {
     return key.nx * key.ny * key.layers;
 }
 
-static cudaError_t sort_slots(sort_memory *memory, size_t *cub_bytes, const is_compact_key *key,
+static cudaError_t sort_slots(sort_memory *memory, size_t *cub_bytes, const ics_compact_key *key,
                               uint32_t capacity, cudaStream_t stream)
 {
     int bits = 1;
@@ -172,14 +172,15 @@ static __device__ uint32_t index_in(float position, float start, float inverse_w
     return index > 0.0f ? min(static_cast<uint32_t>(index), count - 1) : 0u;
 }
 
-static __global__ void make_keys(columns pool, is_compact_key key, const is_progress *progress,
-                                 uint32_t *used, uint32_t *keys, uint32_t *slots)
+static __global__ void make_keys(columns pool, ics_compact_key key,
+                                 const ics_launch_progress *progress, uint32_t *used,
+                                 uint32_t *keys, uint32_t *slots)
 {
-    const occupied is_occupied = {pool.label, progress};
+    const occupied ics_occupied = {pool.label, progress};
     const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
     for (uint32_t i = first; i < pool.capacity; i += gridDim.x * blockDim.x) {
         uint32_t value = key_of_nobody(key);
-        if (is_occupied(i)) {
+        if (ics_occupied(i)) {
             const uint4 place = pool.place[i];
             const uint32_t column =
                 index_in(__uint_as_float(place.y), key.y, key.inverse_cell, key.ny) * key.nx +
@@ -207,13 +208,13 @@ static __global__ void gather(columns pool, columns spare, uint32_t nobody, cons
 }
 
 static __global__ void put_back(columns pool, columns spare, uint32_t nobody, const uint32_t *used,
-                                const uint32_t *keys, is_progress *progress)
+                                const uint32_t *keys, ics_launch_progress *progress)
 {
     const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
     const uint32_t end = *used;
     for (uint32_t i = first; i < end; i += gridDim.x * blockDim.x) {
         if (keys[i] == nobody) {
-            pool.label[i].y = IS_NOBODY;
+            pool.label[i].y = ICS_NOBODY;
             continue;
         }
         copy_photon(spare, i, pool, i);
@@ -224,9 +225,9 @@ static __global__ void put_back(columns pool, columns spare, uint32_t nobody, co
         progress->slots = 0;
 }
 
-extern "C" int is_compact_sorted(struct CUstream_st *stream, const is_compact_pool *pool,
-                                 const is_compact_pool *spare, const is_compact_key *key,
-                                 is_progress *progress, void *temporary, size_t bytes)
+extern "C" int ics_compact_sorted(struct CUstream_st *stream, const ics_compact_pool *pool,
+                                  const ics_compact_pool *spare, const ics_compact_key *key,
+                                  ics_launch_progress *progress, void *temporary, size_t bytes)
 {
     const uint32_t capacity = pool->capacity;
     const size_t own = sort_own_bytes(capacity);
@@ -261,7 +262,7 @@ extern "C" int is_compact_sorted(struct CUstream_st *stream, const is_compact_po
     return cudaGetLastError();
 }
 
-extern "C" int is_compact_bytes(uint32_t capacity, const is_compact_key *key, size_t *bytes)
+extern "C" int ics_compact_bytes(uint32_t capacity, const ics_compact_key *key, size_t *bytes)
 {
     size_t cub_bytes = 0;
     cudaError_t error;
@@ -271,8 +272,8 @@ extern "C" int is_compact_bytes(uint32_t capacity, const is_compact_key *key, si
         *bytes = sort_own_bytes(capacity) + aligned(cub_bytes);
     } else {
         const partition_memory memory = {};
-        const occupied is_occupied = {};
-        error = partition_slots(memory, &cub_bytes, is_occupied, capacity, nullptr);
+        const occupied ics_occupied = {};
+        error = partition_slots(memory, &cub_bytes, ics_occupied, capacity, nullptr);
         *bytes = partition_own_bytes(capacity) + aligned(cub_bytes);
     }
     return error;
@@ -281,7 +282,7 @@ extern "C" int is_compact_bytes(uint32_t capacity, const is_compact_key *key, si
 /* ---- the loop ------------------------------------------------------------------------------- */
 
 /* The rule of the loop, after `progress->waves` waves. */
-static __device__ bool goes_on(const is_launch *launch, const is_progress *progress)
+static __device__ bool goes_on(const ics_launch *launch, const ics_launch_progress *progress)
 {
     if (progress->stalled > 0)
         return false; /* only the host can make room for their hits */
@@ -291,8 +292,8 @@ static __device__ bool goes_on(const is_launch *launch, const is_progress *progr
 }
 
 /* While photons are being created they fill the holes themselves. */
-static __device__ bool wants_compaction(uint32_t every, const is_launch *launch,
-                                        const is_progress *progress)
+static __device__ bool wants_compaction(uint32_t every, const ics_launch *launch,
+                                        const ics_launch_progress *progress)
 {
     if (every > 0)
         return progress->waves % every == 0;
@@ -301,11 +302,11 @@ static __device__ bool wants_compaction(uint32_t every, const is_launch *launch,
 
 /* One warp. */
 static __global__ void decide(bool in_graph, cudaGraphConditionalHandle loop, bool compacts,
-                              is_loop_compaction compaction, const is_launch *launch,
-                              const is_share *shares, is_progress *progress)
+                              ics_loop_compaction compaction, const ics_launch *launch,
+                              const ics_share *shares, ics_launch_progress *progress)
 {
     uint32_t alive = 0, stalled = 0;
-    for (uint32_t i = threadIdx.x; shares && i < IS_SHARES; i += 32) {
+    for (uint32_t i = threadIdx.x; shares && i < ICS_SHARES; i += 32) {
         alive += shares[i].alive;
         stalled += shares[i].stalled;
     }
@@ -321,18 +322,18 @@ static __global__ void decide(bool in_graph, cudaGraphConditionalHandle loop, bo
     progress->trips += 1;
     const bool on = goes_on(launch, progress);
     const bool dense = on && compacts && wants_compaction(compaction.every, launch, progress);
-    progress->decision = (on ? IS_GOES_ON : 0u) | (dense ? IS_COMPACTS : 0u);
+    progress->decision = (on ? ICS_GOES_ON : 0u) | (dense ? ICS_COMPACTS : 0u);
     if (in_graph)
         cudaGraphSetConditional(loop, on);
     if (in_graph && compacts)
         cudaGraphSetConditional(compaction.handle, dense);
 }
 
-extern "C" int is_loop_decide(struct CUstream_st *stream, const unsigned long long *loop,
-                              const is_loop_compaction *compaction, const is_launch *launch,
-                              const is_share *shares, is_progress *progress)
+extern "C" int ics_compact_decide(struct CUstream_st *stream, const unsigned long long *loop,
+                                  const ics_loop_compaction *compaction, const ics_launch *launch,
+                                  const ics_share *shares, ics_launch_progress *progress)
 {
-    const is_loop_compaction none = {};
+    const ics_loop_compaction none = {};
     decide<<<1, 32, 0, stream>>>(loop != nullptr, loop ? *loop : 0, compaction != nullptr,
                                  compaction ? *compaction : none, launch, shares, progress);
     return cudaGetLastError();

@@ -10,7 +10,7 @@ typedef int nvrtc_result;
 typedef struct nvrtc_program nvrtc_program; /* *nvrtcProgram */
 enum { NVRTC_INVALID_OPTION = 5 };
 
-struct is_nvrtc {
+struct ics_nvrtc {
     void *library;
     char version[32];
     int newest;
@@ -32,8 +32,8 @@ struct is_nvrtc {
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-#ifndef IS_NVRTC_FOLDER
-#define IS_NVRTC_FOLDER "/usr/local/cuda/lib64"
+#ifndef ICS_NVRTC_FOLDER
+#define ICS_NVRTC_FOLDER "/usr/local/cuda/lib64"
 #endif
 
 static void *open_library(const char *name)
@@ -45,7 +45,7 @@ static void *open_library(const char *name)
 static void *find_library(char *why, size_t why_size)
 {
     static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
-    static const char *const folders[] = {"", IS_NVRTC_FOLDER "/", "/usr/local/cuda/lib64/"};
+    static const char *const folders[] = {"", ICS_NVRTC_FOLDER "/", "/usr/local/cuda/lib64/"};
     const size_t name_count = sizeof names / sizeof *names;
     const size_t folder_count = sizeof folders / sizeof *folders;
 
@@ -70,7 +70,7 @@ static void *find_library(char *why, size_t why_size)
 }
 
 /* Sets a pointer to a function; their sizes are equal wherever there is dlsym(). */
-static bool find_function(const is_nvrtc *nvrtc, const char *name, void *function, char *why,
+static bool find_function(const ics_nvrtc *nvrtc, const char *name, void *function, char *why,
                           size_t why_size)
 {
     void *address = dlsym(nvrtc->library, name);
@@ -80,7 +80,7 @@ static bool find_function(const is_nvrtc *nvrtc, const char *name, void *functio
     return address != NULL;
 }
 
-static bool find_functions(is_nvrtc *nvrtc, char *why, size_t why_size)
+static bool find_functions(ics_nvrtc *nvrtc, char *why, size_t why_size)
 {
     const struct {
         const char *name;
@@ -106,7 +106,7 @@ static bool find_functions(is_nvrtc *nvrtc, char *why, size_t why_size)
     return true;
 }
 
-static bool ask_what_it_knows(is_nvrtc *nvrtc, char *why, size_t why_size)
+static bool ask_what_it_knows(ics_nvrtc *nvrtc, char *why, size_t why_size)
 {
     int major = 0, minor = 0, count = 0;
     bool good = nvrtc->number(&major, &minor) == 0 && nvrtc->count_architectures(&count) == 0;
@@ -123,10 +123,10 @@ static bool ask_what_it_knows(is_nvrtc *nvrtc, char *why, size_t why_size)
     return good;
 }
 
-int is_nvrtc_create(is_nvrtc **out, char *why, size_t why_size)
+int ics_nvrtc_create(ics_nvrtc **out, char *why, size_t why_size)
 {
     *out = NULL;
-    is_nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
+    ics_nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
     if (!nvrtc) {
         snprintf(why, why_size, "out of memory");
         return -1;
@@ -134,14 +134,14 @@ int is_nvrtc_create(is_nvrtc **out, char *why, size_t why_size)
     nvrtc->library = find_library(why, why_size);
     if (!nvrtc->library || !find_functions(nvrtc, why, why_size) ||
         !ask_what_it_knows(nvrtc, why, why_size)) {
-        is_nvrtc_destroy(nvrtc);
+        ics_nvrtc_destroy(nvrtc);
         return -1;
     }
     *out = nvrtc;
     return 0;
 }
 
-void is_nvrtc_destroy(is_nvrtc *nvrtc)
+void ics_nvrtc_destroy(ics_nvrtc *nvrtc)
 {
     if (!nvrtc)
         return;
@@ -150,19 +150,19 @@ void is_nvrtc_destroy(is_nvrtc *nvrtc)
     free(nvrtc);
 }
 
-const char *is_nvrtc_version(const is_nvrtc *nvrtc)
+const char *ics_nvrtc_version(const ics_nvrtc *nvrtc)
 {
     return nvrtc->version;
 }
 
-int is_nvrtc_newest(const is_nvrtc *nvrtc)
+int ics_nvrtc_newest(const ics_nvrtc *nvrtc)
 {
     return nvrtc->newest;
 }
 
 /* ---- compiling ------------------------------------------------------------------------------ */
 
-static nvrtc_result create_program(const is_nvrtc *nvrtc, const is_nvrtc_job *job,
+static nvrtc_result create_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job,
                                    nvrtc_program **program)
 {
     const char **texts = calloc(job->header_count + 1, sizeof *texts);
@@ -183,7 +183,7 @@ static nvrtc_result create_program(const is_nvrtc *nvrtc, const is_nvrtc_job *jo
 
 /* Files of the working folder must not come in between: only what is given counts. Where NVRTC is
  * too old for the option, their names must not be those of headers. */
-static nvrtc_result compile_program(const is_nvrtc *nvrtc, const is_nvrtc_job *job,
+static nvrtc_result compile_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job,
                                     nvrtc_program *program)
 {
     const char **options = calloc(job->option_count + 1, sizeof *options);
@@ -213,10 +213,10 @@ static nvrtc_result take(nvrtc_program *program, size_function *size_of, copy_fu
     return result;
 }
 
-int is_nvrtc_compile(const is_nvrtc *nvrtc, const is_nvrtc_job *job, is_nvrtc_output *output,
-                     char *why, size_t why_size)
+int ics_nvrtc_compile(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job, ics_nvrtc_output *output,
+                      char *why, size_t why_size)
 {
-    *output = (is_nvrtc_output){0};
+    *output = (ics_nvrtc_output){0};
     nvrtc_program *program = NULL;
     nvrtc_result result = create_program(nvrtc, job, &program);
     if (result == 0) {

@@ -5,45 +5,45 @@
  * the system keeps libraries, then in the folder of the toolkit that the program was built with and
  * in /usr/local/cuda/lib64. The variable ICESTREAM_NVRTC names another library instead.
  */
-#ifndef IS_NVRTC_H
-#define IS_NVRTC_H
+#ifndef ICS_KERNELS_CUDA_NVRTC_H
+#define ICS_KERNELS_CUDA_NVRTC_H
 
 #include "kernels/embedded.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef struct is_nvrtc is_nvrtc;
+typedef struct ics_nvrtc ics_nvrtc;
 
 /* Returns 0, or -1 with what is missing in `why`. */
-int is_nvrtc_create(is_nvrtc **out, char *why, size_t why_size);
+int ics_nvrtc_create(ics_nvrtc **out, char *why, size_t why_size);
 /* Accepts NULL. */
-void is_nvrtc_destroy(is_nvrtc *nvrtc);
+void ics_nvrtc_destroy(ics_nvrtc *nvrtc);
 
 /* "nvrtc 13.0": what was compiled by another one is not the same. */
-const char *is_nvrtc_version(const is_nvrtc *nvrtc);
+const char *ics_nvrtc_version(const ics_nvrtc *nvrtc);
 /* The newest architecture that it compiles for, 90 for sm_90. */
-int is_nvrtc_newest(const is_nvrtc *nvrtc);
+int ics_nvrtc_newest(const ics_nvrtc *nvrtc);
 
 /* What to compile. */
-typedef struct is_nvrtc_job {
-    const char *source;                /* the main file */
-    const is_embedded_source *headers; /* [header_count] all that can be included */
+typedef struct ics_nvrtc_job {
+    const char *source;                 /* the main file */
+    const ics_embedded_source *headers; /* [header_count] all that can be included */
     size_t header_count;
     const char *const *options; /* [option_count] */
     size_t option_count;
     bool as_ptx; /* PTX, else a cubin */
-} is_nvrtc_job;
+} ics_nvrtc_job;
 
 /* The result: the caller frees both. */
-typedef struct is_nvrtc_output {
+typedef struct ics_nvrtc_output {
     void *image; /* [bytes]; PTX has its final 0 */
     size_t bytes;
     char *log; /* what the compiler said, also if it failed; NULL: nothing */
-} is_nvrtc_output;
+} ics_nvrtc_output;
 
 /* Returns 0, or -1 with NVRTC's name of the error in `why` and its reasons in output->log. */
-int is_nvrtc_compile(const is_nvrtc *nvrtc, const is_nvrtc_job *job, is_nvrtc_output *output,
-                     char *why, size_t why_size);
+int ics_nvrtc_compile(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job, ics_nvrtc_output *output,
+                      char *why, size_t why_size);
 
 #endif

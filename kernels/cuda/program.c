@@ -1,6 +1,6 @@
 #include "kernels/cuda/program.h"
 
-#include "kernels/cuda/cache.h"
+#include "kernels/cuda/program_cache.h"
 #include "kernels/cuda/nvrtc.h"
 #include "kernels/cuda/recipe.h"
 
@@ -33,12 +33,12 @@ static uint32_t number_before(const char *line, const char *unit)
 }
 
 /* Lines of ptxas -v, for every kernel:
- *   ptxas info    : Compiling entry function 'is_visit' for 'sm_90'
- *   ptxas info    : Function properties for is_visit
+ *   ptxas info    : Compiling entry function 'gpu_visit' for 'sm_90'
+ *   ptxas info    : Function properties for gpu_visit
  *   ptxas         .     400 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
  *   ptxas info    : Used 40 registers, used 1 barriers, 400 bytes cumulative stack size, 96 bytes
  * smem Properties of other functions may follow, which are in the cumulative size. */
-static void read_line(const char *line, is_kernel_resources *kernel, bool *is_own)
+static void read_line(const char *line, ics_kernel_resources *kernel, bool *is_own)
 {
     static const char function[] = "Function properties for ";
     const char *name = strstr(line, function);
@@ -58,13 +58,13 @@ static void read_line(const char *line, is_kernel_resources *kernel, bool *is_ow
 }
 
 /* Cuts the log into lines. */
-static int read_resources(char *log, is_program *program)
+static int read_resources(char *log, ics_program *program)
 {
     const size_t room = log ? count_kernels(log) : 0;
     program->kernels = calloc(room + 1, sizeof *program->kernels);
     if (!program->kernels)
         return -1;
-    is_kernel_resources *kernel = NULL;
+    ics_kernel_resources *kernel = NULL;
     bool is_own = false;
     char *rest = NULL;
     for (char *line = log ? strtok_r(log, "\n", &rest) : NULL; line;
@@ -90,9 +90,9 @@ typedef struct target {
     bool as_ptx;
 } target;
 
-static target best_target(const is_nvrtc *nvrtc, int architecture, bool as_ptx)
+static target best_target(const ics_nvrtc *nvrtc, int architecture, bool as_ptx)
 {
-    const int newest = is_nvrtc_newest(nvrtc);
+    const int newest = ics_nvrtc_newest(nvrtc);
     if (architecture > newest)
         return (target){newest, true};
     return (target){architecture, as_ptx};
@@ -114,24 +114,24 @@ static void explain(const char *reason, const char *log, char *why, size_t why_s
         why[length - 1] = 0;
 }
 
-static int compile(const is_nvrtc *nvrtc, const is_recipe *recipe, target wanted,
-                   is_program *program, char *why, size_t why_size)
+static int compile(const ics_nvrtc *nvrtc, const ics_recipe *recipe, target wanted,
+                   ics_program *program, char *why, size_t why_size)
 {
     char architecture[64], reason[256];
     snprintf(architecture, sizeof architecture, "--gpu-architecture=%s_%d",
              wanted.as_ptx ? "compute" : "sm", wanted.architecture);
-    const char *options[IS_RECIPE_OPTIONS + 1] = {architecture};
+    const char *options[ICS_RECIPE_OPTIONS + 1] = {architecture};
     size_t count = 1;
     for (size_t i = 0; i < recipe->option_count; ++i)
         options[count++] = recipe->options[i];
-    const is_nvrtc_job job = {.source = recipe->source,
-                              .headers = recipe->headers,
-                              .header_count = recipe->header_count,
-                              .options = options,
-                              .option_count = count,
-                              .as_ptx = wanted.as_ptx};
-    is_nvrtc_output output;
-    int result = is_nvrtc_compile(nvrtc, &job, &output, reason, sizeof reason);
+    const ics_nvrtc_job job = {.source = recipe->source,
+                               .headers = recipe->headers,
+                               .header_count = recipe->header_count,
+                               .options = options,
+                               .option_count = count,
+                               .as_ptx = wanted.as_ptx};
+    ics_nvrtc_output output;
+    int result = ics_nvrtc_compile(nvrtc, &job, &output, reason, sizeof reason);
     if (result != 0) {
         explain(reason, output.log, why, why_size);
         free(output.image);
@@ -139,10 +139,10 @@ static int compile(const is_nvrtc *nvrtc, const is_recipe *recipe, target wanted
         program->image = output.image;
         program->bytes = output.bytes;
         program->is_ptx = wanted.as_ptx;
-        program->origin = IS_PROGRAM_COMPILED;
+        program->origin = ICS_PROGRAM_COMPILED;
         if (read_resources(output.log, program) != 0 ||
-            is_recipe_key(recipe, is_nvrtc_version(nvrtc), wanted.architecture, wanted.as_ptx,
-                          program->key) != 0) {
+            ics_recipe_key(recipe, ics_nvrtc_version(nvrtc), wanted.architecture, wanted.as_ptx,
+                           program->key) != 0) {
             snprintf(why, why_size, "out of memory");
             result = -1;
         }
@@ -153,25 +153,25 @@ static int compile(const is_nvrtc *nvrtc, const is_recipe *recipe, target wanted
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-static int look_up(const is_recipe *recipe, const char *directory, const char *compiler,
-                   target wanted, is_program *program)
+static int look_up(const ics_recipe *recipe, const char *directory, const char *compiler,
+                   target wanted, ics_program *program)
 {
     char key[65];
-    if (is_recipe_key(recipe, compiler, wanted.architecture, wanted.as_ptx, key) != 0)
+    if (ics_recipe_key(recipe, compiler, wanted.architecture, wanted.as_ptx, key) != 0)
         return -1;
-    return is_program_read(directory, key, program);
+    return ics_program_cache_read(directory, key, program);
 }
 
 /* The best that a folder has: the very target, else what a compiler would give for it, else PTX for
  * any older architecture, which is better than nothing where nothing can be compiled. */
-static int look_in(const is_recipe *recipe, const char *directory, const is_nvrtc *nvrtc,
-                   bool is_own, int architecture, is_program *program)
+static int look_in(const ics_recipe *recipe, const char *directory, const ics_nvrtc *nvrtc,
+                   bool is_own, int architecture, ics_program *program)
 {
     enum { OLDEST = 50 };
     char compiler[64];
     if (is_own && nvrtc)
-        snprintf(compiler, sizeof compiler, "%s", is_nvrtc_version(nvrtc));
-    else if (is_compiler_read(directory, compiler, sizeof compiler) != 0)
+        snprintf(compiler, sizeof compiler, "%s", ics_nvrtc_version(nvrtc));
+    else if (ics_program_cache_read_compiler(directory, compiler, sizeof compiler) != 0)
         return -1;
     int found = look_up(recipe, directory, compiler, (target){architecture, false}, program);
     if (found != 0 && nvrtc) {
@@ -185,18 +185,19 @@ static int look_in(const is_recipe *recipe, const char *directory, const is_nvrt
 }
 
 /* The user's cache, then installed ones. */
-static int find(const is_recipe *recipe, const is_nvrtc *nvrtc, int architecture,
-                is_program *program)
+static int find(const ics_recipe *recipe, const ics_nvrtc *nvrtc, int architecture,
+                ics_program *program)
 {
     char directory[4096];
-    if (is_cache_directory(directory, sizeof directory) == 0 &&
+    if (ics_cache_directory(directory, sizeof directory) == 0 &&
         look_in(recipe, directory, nvrtc, true, architecture, program) == 0) {
-        program->origin = IS_PROGRAM_CACHED;
+        program->origin = ICS_PROGRAM_CACHED;
         return 0;
     }
-    for (unsigned i = 0; is_installed_directory(i, directory, sizeof directory); ++i) {
+    for (unsigned i = 0; ics_program_cache_installed_directory(i, directory, sizeof directory);
+         ++i) {
         if (look_in(recipe, directory, nvrtc, false, architecture, program) == 0) {
-            program->origin = IS_PROGRAM_INSTALLED;
+            program->origin = ICS_PROGRAM_INSTALLED;
             return 0;
         }
     }
@@ -213,28 +214,28 @@ static double now(void)
 }
 
 /* In the cache for the next run; one that cannot be written costs that run its compilation only. */
-static void remember(const is_nvrtc *nvrtc, const is_program *program)
+static void remember(const ics_nvrtc *nvrtc, const ics_program *program)
 {
     char directory[4096];
-    if (is_cache_directory(directory, sizeof directory) == 0 &&
-        is_program_write(directory, program) == 0)
-        is_compiler_write(directory, is_nvrtc_version(nvrtc));
+    if (ics_cache_directory(directory, sizeof directory) == 0 &&
+        ics_program_cache_write(directory, program) == 0)
+        ics_program_cache_write_compiler(directory, ics_nvrtc_version(nvrtc));
 }
 
 /* Also where nothing was compiled: choices of `auto` are added for old programs, too. */
 static void prune(void)
 {
     char directory[4096];
-    if (is_cache_directory(directory, sizeof directory) == 0)
-        is_cache_prune(directory);
+    if (ics_cache_directory(directory, sizeof directory) == 0)
+        ics_cache_prune(directory);
 }
 
-static int find_or_compile(const is_program_options *options, const is_recipe *recipe,
-                           is_program *program, char *why, size_t why_size)
+static int find_or_compile(const ics_program_options *options, const ics_recipe *recipe,
+                           ics_program *program, char *why, size_t why_size)
 {
-    is_nvrtc *nvrtc = NULL;
+    ics_nvrtc *nvrtc = NULL;
     char missing[512];
-    const int loaded = is_nvrtc_create(&nvrtc, missing, sizeof missing);
+    const int loaded = ics_nvrtc_create(&nvrtc, missing, sizeof missing);
     int result = -1;
     if (options->use_cache)
         result = find(recipe, nvrtc, options->architecture, program);
@@ -252,29 +253,29 @@ static int find_or_compile(const is_program_options *options, const is_recipe *r
                  options->architecture, missing,
                  options->use_cache ? "no cache has them" : "caches are switched off");
     }
-    is_nvrtc_destroy(nvrtc);
+    ics_nvrtc_destroy(nvrtc);
     if (result == 0 && options->use_cache)
         prune();
     return result;
 }
 
-int is_program_create(const is_program_options *options, is_program **out, char *why,
-                      size_t why_size)
+int ics_program_create(const ics_program_options *options, ics_program **out, char *why,
+                       size_t why_size)
 {
     const double start = now();
     *out = NULL;
-    is_program *program = calloc(1, sizeof *program);
+    ics_program *program = calloc(1, sizeof *program);
     if (!program) {
         snprintf(why, why_size, "out of memory");
         return -1;
     }
-    is_recipe recipe;
-    int result = is_recipe_make(options, &recipe, why, why_size);
+    ics_recipe recipe;
+    int result = ics_recipe_make(options, &recipe, why, why_size);
     if (result == 0)
         result = find_or_compile(options, &recipe, program, why, why_size);
-    is_recipe_free(&recipe);
+    ics_recipe_free(&recipe);
     if (result != 0) {
-        is_program_destroy(program);
+        ics_program_destroy(program);
         return -1;
     }
     program->seconds = now() - start;
@@ -282,7 +283,7 @@ int is_program_create(const is_program_options *options, is_program **out, char 
     return 0;
 }
 
-void is_program_destroy(is_program *program)
+void ics_program_destroy(ics_program *program)
 {
     if (!program)
         return;
@@ -291,7 +292,7 @@ void is_program_destroy(is_program *program)
     free(program);
 }
 
-const is_kernel_resources *is_program_kernel(const is_program *program, const char *name)
+const ics_kernel_resources *ics_program_kernel(const ics_program *program, const char *name)
 {
     for (size_t i = 0; i < program->kernel_count; ++i)
         if (strcmp(program->kernels[i].name, name) == 0)
@@ -301,33 +302,33 @@ const is_kernel_resources *is_program_kernel(const is_program *program, const ch
 
 /* ---- filling a cache ------------------------------------------------------------------------- */
 
-static int store(const is_nvrtc *nvrtc, const is_recipe *recipe, target wanted,
-                 const char *directory, is_program *program, char *why, size_t why_size)
+static int store(const ics_nvrtc *nvrtc, const ics_recipe *recipe, target wanted,
+                 const char *directory, ics_program *program, char *why, size_t why_size)
 {
-    if (look_up(recipe, directory, is_nvrtc_version(nvrtc), wanted, program) == 0)
+    if (look_up(recipe, directory, ics_nvrtc_version(nvrtc), wanted, program) == 0)
         return 0;
     if (compile(nvrtc, recipe, wanted, program, why, why_size) != 0)
         return -1;
-    if (is_program_write(directory, program) != 0 ||
-        is_compiler_write(directory, is_nvrtc_version(nvrtc)) != 0) {
+    if (ics_program_cache_write(directory, program) != 0 ||
+        ics_program_cache_write_compiler(directory, ics_nvrtc_version(nvrtc)) != 0) {
         snprintf(why, why_size, "%s: cannot write: %s", directory, strerror(errno));
         return -1;
     }
     return 0;
 }
 
-int is_program_store(const is_program_options *options, bool as_ptx, const char *directory,
-                     char *why, size_t why_size)
+int ics_program_store(const ics_program_options *options, bool as_ptx, const char *directory,
+                      char *why, size_t why_size)
 {
     char missing[512];
-    is_nvrtc *nvrtc;
-    if (is_nvrtc_create(&nvrtc, missing, sizeof missing) != 0) {
+    ics_nvrtc *nvrtc;
+    if (ics_nvrtc_create(&nvrtc, missing, sizeof missing) != 0) {
         snprintf(why, why_size, "NVRTC cannot be loaded: %s", missing);
         return -1;
     }
-    is_program *program = calloc(1, sizeof *program);
-    is_recipe recipe;
-    int result = is_recipe_make(options, &recipe, why, why_size);
+    ics_program *program = calloc(1, sizeof *program);
+    ics_recipe recipe;
+    int result = ics_recipe_make(options, &recipe, why, why_size);
     if (result == 0 && !program) {
         snprintf(why, why_size, "out of memory");
         result = -1;
@@ -335,8 +336,8 @@ int is_program_store(const is_program_options *options, bool as_ptx, const char 
     if (result == 0)
         result = store(nvrtc, &recipe, best_target(nvrtc, options->architecture, as_ptx), directory,
                        program, why, why_size);
-    is_recipe_free(&recipe);
-    is_program_destroy(program);
-    is_nvrtc_destroy(nvrtc);
+    ics_recipe_free(&recipe);
+    ics_program_destroy(program);
+    ics_nvrtc_destroy(nvrtc);
     return result;
 }

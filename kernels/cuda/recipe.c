@@ -14,7 +14,7 @@ static int out_of_memory(char *why, size_t why_size)
 
 /* ---- the user's headers --------------------------------------------------------------------- */
 
-static int add_custom(is_recipe *recipe, is_stage stage, const char *path, char *why,
+static int add_custom(ics_recipe *recipe, ics_stage stage, const char *path, char *why,
                       size_t why_size)
 {
     if (strpbrk(path, "\"\n")) {
@@ -24,7 +24,7 @@ static int add_custom(is_recipe *recipe, is_stage stage, const char *path, char 
     for (size_t i = 0; i < recipe->header_count; ++i) {
         if (strcmp(recipe->headers[i].name, path) != 0)
             continue;
-        if (i >= is_embedded_source_count)
+        if (i >= ics_embedded_source_count)
             return 0; /* one file for two stages */
         snprintf(why, why_size,
                  "%s: is the name of a header that icestream has itself; expected another one, or "
@@ -32,36 +32,36 @@ static int add_custom(is_recipe *recipe, is_stage stage, const char *path, char 
                  path);
         return -1;
     }
-    if (is_stage_header_read(path, &recipe->custom[stage], why, why_size) != 0)
+    if (ics_stage_header_read(path, &recipe->custom[stage], why, why_size) != 0)
         return -1;
     recipe->headers[recipe->header_count++] =
-        (is_embedded_source){.name = path, .text = recipe->custom[stage]};
+        (ics_embedded_source){.name = path, .text = recipe->custom[stage]};
     return 0;
 }
 
 /* ---- the main file -------------------------------------------------------------------------- */
 
-static int write_source(const is_program_options *options, is_recipe *recipe)
+static int write_source(const ics_program_options *options, ics_recipe *recipe)
 {
     size_t bytes;
     FILE *file = open_memstream(&recipe->source, &bytes);
     if (!file)
         return -1;
-    for (int stage = 0; stage < IS_STAGES && options->custom; ++stage)
+    for (int stage = 0; stage < ICS_STAGES && options->custom; ++stage)
         if (options->custom[stage])
-            fprintf(file, "#define ICE_CUSTOM_%s \"%s\"\n", is_stage_name((is_stage)stage),
+            fprintf(file, "#define ICE_CUSTOM_%s \"%s\"\n", ics_stage_name((ics_stage)stage),
                     options->custom[stage]);
     fprintf(file, "%s#include \"%s\"\n", options->definitions, options->entry);
     const bool good = !ferror(file);
     return fclose(file) == 0 && good ? 0 : -1;
 }
 
-static void add_option(is_recipe *recipe, const char *option)
+static void add_option(ics_recipe *recipe, const char *option)
 {
     recipe->options[recipe->option_count++] = option;
 }
 
-static void add_options(is_recipe *recipe, bool fast_math)
+static void add_options(ics_recipe *recipe, bool fast_math)
 {
     add_option(recipe, "-std=c++17");
     add_option(recipe, "--fmad=false"); /* the same bits in every schedule, see design.md 3 */
@@ -74,7 +74,7 @@ static void add_options(is_recipe *recipe, bool fast_math)
         add_option(recipe, "-DICE_MATH_FAST");
 }
 
-static const char *text_of(const is_recipe *recipe, const char *name)
+static const char *text_of(const ics_recipe *recipe, const char *name)
 {
     for (size_t i = 0; i < recipe->header_count; ++i)
         if (strcmp(recipe->headers[i].name, name) == 0)
@@ -84,28 +84,28 @@ static const char *text_of(const is_recipe *recipe, const char *name)
 
 /* Of contents only: where a user's header lies makes no other code, and what an installation
  * compiled from another folder is to be found. */
-static int make_digest(const is_program_options *options, is_recipe *recipe)
+static int make_digest(const ics_program_options *options, ics_recipe *recipe)
 {
-    const size_t count = 2 + 2 * (is_embedded_source_count + IS_STAGES) + recipe->option_count;
-    is_cache_part *parts = calloc(count, sizeof *parts);
+    const size_t count = 2 + 2 * (ics_embedded_source_count + ICS_STAGES) + recipe->option_count;
+    ics_cache_part *parts = calloc(count, sizeof *parts);
     if (!parts)
         return -1;
     size_t part = 0;
-    parts[part++] = is_cache_text(options->definitions);
-    parts[part++] = is_cache_text(options->entry);
-    for (size_t i = 0; i < is_embedded_source_count; ++i) {
-        parts[part++] = is_cache_text(is_embedded_sources[i].name);
-        parts[part++] = is_cache_text(is_embedded_sources[i].text);
+    parts[part++] = ics_cache_text(options->definitions);
+    parts[part++] = ics_cache_text(options->entry);
+    for (size_t i = 0; i < ics_embedded_source_count; ++i) {
+        parts[part++] = ics_cache_text(ics_embedded_sources[i].name);
+        parts[part++] = ics_cache_text(ics_embedded_sources[i].text);
     }
-    for (int stage = 0; stage < IS_STAGES && options->custom; ++stage) {
+    for (int stage = 0; stage < ICS_STAGES && options->custom; ++stage) {
         if (options->custom[stage]) {
-            parts[part++] = is_cache_text(is_stage_name((is_stage)stage));
-            parts[part++] = is_cache_text(text_of(recipe, options->custom[stage]));
+            parts[part++] = ics_cache_text(ics_stage_name((ics_stage)stage));
+            parts[part++] = ics_cache_text(text_of(recipe, options->custom[stage]));
         }
     }
     for (size_t i = 0; i < recipe->option_count; ++i)
-        parts[part++] = is_cache_text(recipe->options[i]);
-    const int result = is_cache_key(parts, part, recipe->digest);
+        parts[part++] = ics_cache_text(recipe->options[i]);
+    const int result = ics_cache_key(parts, part, recipe->digest);
     free(parts);
     return result;
 }
@@ -114,28 +114,29 @@ static int make_digest(const is_program_options *options, is_recipe *recipe)
 
 static bool is_embedded(const char *name)
 {
-    for (size_t i = 0; i < is_embedded_source_count; ++i)
-        if (strcmp(is_embedded_sources[i].name, name) == 0)
+    for (size_t i = 0; i < ics_embedded_source_count; ++i)
+        if (strcmp(ics_embedded_sources[i].name, name) == 0)
             return true;
     return false;
 }
 
-int is_recipe_make(const is_program_options *options, is_recipe *recipe, char *why, size_t why_size)
+int ics_recipe_make(const ics_program_options *options, ics_recipe *recipe, char *why,
+                    size_t why_size)
 {
-    *recipe = (is_recipe){0};
+    *recipe = (ics_recipe){0};
     if (!is_embedded(options->entry)) {
         snprintf(why, why_size, "this program has no kernels %s", options->entry);
         return -1;
     }
-    recipe->headers = calloc(is_embedded_source_count + IS_STAGES, sizeof *recipe->headers);
+    recipe->headers = calloc(ics_embedded_source_count + ICS_STAGES, sizeof *recipe->headers);
     if (!recipe->headers)
         return out_of_memory(why, why_size);
-    recipe->header_count = is_embedded_source_count;
-    memcpy(recipe->headers, is_embedded_sources,
-           is_embedded_source_count * sizeof *recipe->headers);
-    for (int stage = 0; stage < IS_STAGES && options->custom; ++stage)
+    recipe->header_count = ics_embedded_source_count;
+    memcpy(recipe->headers, ics_embedded_sources,
+           ics_embedded_source_count * sizeof *recipe->headers);
+    for (int stage = 0; stage < ICS_STAGES && options->custom; ++stage)
         if (options->custom[stage] &&
-            add_custom(recipe, (is_stage)stage, options->custom[stage], why, why_size) != 0)
+            add_custom(recipe, (ics_stage)stage, options->custom[stage], why, why_size) != 0)
             return -1;
     add_options(recipe, options->fast_math);
     if (write_source(options, recipe) != 0 || make_digest(options, recipe) != 0)
@@ -143,21 +144,21 @@ int is_recipe_make(const is_program_options *options, is_recipe *recipe, char *w
     return 0;
 }
 
-void is_recipe_free(is_recipe *recipe)
+void ics_recipe_free(ics_recipe *recipe)
 {
     free(recipe->source);
     free(recipe->headers);
-    for (int stage = 0; stage < IS_STAGES; ++stage)
+    for (int stage = 0; stage < ICS_STAGES; ++stage)
         free(recipe->custom[stage]);
-    *recipe = (is_recipe){0};
+    *recipe = (ics_recipe){0};
 }
 
-int is_recipe_key(const is_recipe *recipe, const char *compiler, int architecture, bool as_ptx,
-                  char key[65])
+int ics_recipe_key(const ics_recipe *recipe, const char *compiler, int architecture, bool as_ptx,
+                   char key[65])
 {
     char target[32];
     snprintf(target, sizeof target, "%s_%d", as_ptx ? "compute" : "sm", architecture);
-    const is_cache_part parts[] = {is_cache_text(recipe->digest), is_cache_text(compiler),
-                                   is_cache_text(target)};
-    return is_cache_key(parts, sizeof parts / sizeof *parts, key);
+    const ics_cache_part parts[] = {ics_cache_text(recipe->digest), ics_cache_text(compiler),
+                                    ics_cache_text(target)};
+    return ics_cache_key(parts, sizeof parts / sizeof *parts, key);
 }

@@ -2,33 +2,33 @@
 
 #include <stdio.h>
 
-int is_specialise(const ice_tables *tables, const is_special_options *options, char *text,
-                  size_t size)
+int ics_specialise(const ice_tables *tables, const ics_special_options *options, char *text,
+                   size_t size)
 {
     const ice_variants *variants = &options->variants;
     const int length = snprintf(
         text, size,
-        "#define IS_RUN_CREATE ((ice_variant)%d)\n"
-        "#define IS_RUN_PROPAGATE ((ice_variant)%d)\n"
-        "#define IS_RUN_COLLIDE ((ice_variant)%d)\n"
-        "#define IS_RUN_SCATTER ((ice_variant)%d)\n"
-        "#define IS_RUN_LAYERS %d\n"
-        "#define IS_RUN_SPECTRA %u\n"
-        "#define IS_RUN_CLEARANCE_NX %d\n"
-        "#define IS_RUN_CLEARANCE_NY %d\n"
-        "#define IS_RUN_KEEP_HIT_PHOTONS %d\n"
-        "#define IS_RUN_REACH_CULL %d\n"
-        "#define IS_RUN_BOUNDED %d\n"
-        "#define IS_RUN_FEATURES %uu\n"
-        "#define IS_RUN_TILT_ROWS %d\n"
-        "#define IS_RUN_TILT_U %d\n"
-        "#define IS_RUN_TILT_V %d\n"
-        "#define IS_RUN_TILT_CLAMP %d\n"
-        "#define IS_RUN_BLOCK %u\n"
-        "#define IS_RUN_BLOCKS %u\n"
-        "#define IS_RUN_BOUNCES %u\n"
-        "#define IS_RUN_REFILL %u\n"
-        "#define IS_RUN_START_SHIFT %u\n",
+        "#define ICS_RUN_CREATE ((ice_variant)%d)\n"
+        "#define ICS_RUN_PROPAGATE ((ice_variant)%d)\n"
+        "#define ICS_RUN_COLLIDE ((ice_variant)%d)\n"
+        "#define ICS_RUN_SCATTER ((ice_variant)%d)\n"
+        "#define ICS_RUN_LAYERS %d\n"
+        "#define ICS_RUN_SPECTRA %u\n"
+        "#define ICS_RUN_CLEARANCE_NX %d\n"
+        "#define ICS_RUN_CLEARANCE_NY %d\n"
+        "#define ICS_RUN_KEEP_HIT_PHOTONS %d\n"
+        "#define ICS_RUN_REACH_CULL %d\n"
+        "#define ICS_RUN_BOUNDED %d\n"
+        "#define ICS_RUN_FEATURES %uu\n"
+        "#define ICS_RUN_TILT_ROWS %d\n"
+        "#define ICS_RUN_TILT_U %d\n"
+        "#define ICS_RUN_TILT_V %d\n"
+        "#define ICS_RUN_TILT_CLAMP %d\n"
+        "#define ICS_RUN_BLOCK %u\n"
+        "#define ICS_RUN_BLOCKS %u\n"
+        "#define ICS_RUN_BOUNCES %u\n"
+        "#define ICS_RUN_REFILL %u\n"
+        "#define ICS_RUN_START_SHIFT %u\n",
         (int)variants->create, (int)variants->propagate, (int)variants->collide,
         (int)variants->scatter, (int)tables->layer_count, tables->spectrum_count,
         (int)tables->clearance_nx, (int)tables->clearance_ny, tables->keep_hit_photons ? 1 : 0,

@@ -1,62 +1,62 @@
 /* What the host and the kernels of a GPU schedule share: the common subset of C11 and CUDA C. */
-#ifndef IS_CUDA_STATE_H
-#define IS_CUDA_STATE_H
+#ifndef ICS_KERNELS_CUDA_STATE_H
+#define ICS_KERNELS_CUDA_STATE_H
 
 #include "stages/photon.h"
 
 /* Batches whose photons may be in one lane's pool at a time. */
-#define IS_LANE_BATCHES 4u
+#define ICS_LANE_BATCHES 4u
 
 /* Waves in one trip of wavefront's loop. */
-#define IS_WAVES_PER_TRIP 4u
+#define ICS_WAVES_PER_TRIP 4u
 
-/* Photons per entry of is_lane_memory.starts. */
-#define IS_START_STRIDE 256u
+/* Photons per entry of ics_lane_memory.starts. */
+#define ICS_START_STRIDE 256u
 
 /* One batch in a lane's step queue. Photons of the queue are numbered from 0 on, through all
  * batches that a lane ever gets; this one holds numbers first .. first + size - 1. */
-typedef struct is_queue_batch {
+typedef struct ics_queue_batch {
     uint64_t first;
     uint32_t size;
     uint32_t emissions; /* 0: the place is free */
-} is_queue_batch;
+} ics_queue_batch;
 
 /* What became of the photons of one batch, summed over the launches since it was put there. */
-typedef struct is_batch_count {
+typedef struct ics_batch_count {
     unsigned long long absorbed, detected, left, stopped, hits, bounces;
-} is_batch_count;
+} ics_batch_count;
 
 /* What the host tells the kernels before every launch. The queue is counted in photons, or in steps
  * for schedules that take whole steps; `first` and `size` of a batch likewise. */
-typedef struct is_launch {
+typedef struct ics_launch {
     uint64_t end;          /* what is below this number of the queue may be created */
     ice_arrival *hits;     /* [hit_capacity] device memory of this launch */
     uint32_t hit_capacity; /* >= 1 */
     uint32_t drain;        /* 1: go on until the pool is empty, 0: until the steps are used up */
     uint64_t wave_limit;   /* leave the loop after so many waves, 0: no limit */
-    is_queue_batch batches[IS_LANE_BATCHES];
-} is_launch;
+    ics_queue_batch batches[ICS_LANE_BATCHES];
+} ics_launch;
 
-/* Sums that every block adds to. There are IS_SHARES of them, and a block adds to the one that its
+/* Sums that every block adds to. There are ICS_SHARES of them, and a block adds to the one that its
  * number gives: thousands of blocks that add to one address wait for each other longer than they
  * compute. Zeroed when a lane is made; the host zeroes the counts of a batch before it goes to its
  * place, and `stalled` before every launch. */
-#define IS_SHARES 64u
+#define ICS_SHARES 64u
 
-typedef struct is_share {
-    is_batch_count batches[IS_LANE_BATCHES];
+typedef struct ics_share {
+    ics_batch_count batches[ICS_LANE_BATCHES];
     uint32_t alive;   /* photons that came into the pool minus those that left it, modulo 2^32 */
     uint32_t stalled; /* photons that wait for a place in the hit buffer */
     uint32_t unused[14];
-} is_share;
+} ics_share;
 
-/* Bits of is_progress.decision. */
-#define IS_GOES_ON  1u /* there will be another trip */
-#define IS_COMPACTS 2u /* after a compaction */
+/* Bits of ics_launch_progress.decision. */
+#define ICS_GOES_ON  1u /* there will be another trip */
+#define ICS_COMPACTS 2u /* after a compaction */
 
 /* What the kernels tell each other and, after a launch, the host. Zeroed when a lane is made; the
  * host zeroes `waves`, `hits` and `stalled` before every launch. */
-typedef struct is_progress {
+typedef struct ics_launch_progress {
     uint64_t next;    /* of the queue, taken so far */
     uint64_t waves;   /* trips through the loop in this launch */
     uint32_t hits;    /* places of the hit buffer that were asked for; may exceed its capacity */
@@ -65,62 +65,62 @@ typedef struct is_progress {
     uint32_t slots; /* slots in use: 0 .. slots - 1 hold all living photons; all of them while there
                        are steps left */
     uint32_t trips; /* of the loop, in all launches, modulo 2^32 */
-    uint32_t decision; /* after a trip: IS_GOES_ON, IS_COMPACTS */
-} is_progress;
+    uint32_t decision; /* after a trip: ICS_GOES_ON, ICS_COMPACTS */
+} ics_launch_progress;
 
 /* A slot's photon is ice_photon in three words of 16 bytes:
  *   place   x, y, z, path
  *   course  dx, dy, dz, absorption
  *   label   wavelength, emission, photon_id, scatters
- * `emission` is an index into the lane's ring of emissions; IS_NOBODY: the slot is free. The top
+ * `emission` is an index into the lane's ring of emissions; ICS_NOBODY: the slot is free. The top
  * bit of `scatters` says that the photon waits for a place in the hit buffer; `met` of its slot
  * then holds how many hits of its segment are recorded already, and is 0 for all others. Pools of
  * wavefront have the wave of the photon's birth in place of `scatters`, and a negative wavelength
  * says that it waits; there, `met` has no meaning for the others. */
-#define IS_NOBODY     0xffffffffu
-#define IS_WAITING    0x80000000u
-#define IS_SLOT_BYTES 48u
+#define ICS_NOBODY     0xffffffffu
+#define ICS_WAITING    0x80000000u
+#define ICS_SLOT_BYTES 48u
 
 /* Photons of a warp of fused that were taken from the step queue and are not made yet. */
-typedef struct is_leftover {
+typedef struct ics_leftover {
     uint64_t first; /* number of the first of them */
     uint32_t count; /* 0 .. 32 */
     uint32_t unused;
-} is_leftover;
+} ics_leftover;
 
 /* 16 bytes that travel in one instruction. */
 #if defined(__CUDACC__)
-typedef float4 is_word;
+typedef float4 ics_word;
 #else
-typedef struct is_word {
+typedef struct ics_word {
     float x, y, z, w;
-} is_word;
+} ics_word;
 #endif
 
 /* The part of a pool that a kernel of a loop works on: chains of kernels run side by side. */
-typedef struct is_chain {
+typedef struct ics_chain {
     uint32_t first, slots; /* multiples of 32 */
     uint32_t wave;         /* place in the trip */
-} is_chain;
+} ics_chain;
 
 /* Everything that the kernels of a lane work on; passed by value. Pointers are device pointers. */
-typedef struct is_lane_memory {
-    is_word *place, *course, *label; /* [capacity] each */
-    uint32_t *met;                   /* [capacity], zeroed when the lane is made */
-    is_word *segment;        /* [capacity] wavefront: length, absorption left, angle, azimuth */
+typedef struct ics_lane_memory {
+    ics_word *place, *course, *label; /* [capacity] each */
+    uint32_t *met;                    /* [capacity], zeroed when the lane is made */
+    ics_word *segment;       /* [capacity] wavefront: length, absorption left, angle, azimuth */
     uint32_t *candidates;    /* [capacity / 32] wavefront, a bit per slot: may meet a module */
     uint32_t *vacant;        /* [capacity / 32] loops, a bit per slot: it is free */
-    is_leftover *leftovers;  /* [capacity / 32] fused, zeroed when the lane is made */
-    ice_emission *emissions; /* [IS_LANE_BATCHES << is_gpu_start_shift()] the ring */
+    ics_leftover *leftovers; /* [capacity / 32] fused, zeroed when the lane is made */
+    ice_emission *emissions; /* [ICS_LANE_BATCHES << ics_schedule_start_shift()] the ring */
     uint32_t *offsets;       /* as many: photons of the batch before this emission */
-    uint32_t *starts;        /* [IS_LANE_BATCHES][start_count] emission (within the batch) of every
-                                IS_START_STRIDE-th photon, and of the last */
+    uint32_t *starts;        /* [ICS_LANE_BATCHES][start_count] emission (within the batch) of every
+                                ICS_START_STRIDE-th photon, and of the last */
     uint32_t *cursors;       /* [capacity][2] schedules that take steps: emission, photons made */
-    is_launch *launch;
-    is_progress *progress;
-    is_share *shares; /* [IS_SHARES] */
+    ics_launch *launch;
+    ics_launch_progress *progress;
+    ics_share *shares; /* [ICS_SHARES] */
     uint32_t capacity;
     uint32_t start_count;
-} is_lane_memory;
+} ics_lane_memory;
 
 #endif

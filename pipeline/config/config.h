@@ -4,89 +4,89 @@
  * rest of the program sees. Strings are owned by the configuration; paths are already resolved
  * against the folder of the file that names them ("-" stays "-"). NULL: not given.
  *
- * Reading does not look whether files exist: is_config_check_files() does, and those who open them;
- * is_config_place() tells them where the user wrote the name.
+ * Reading does not look whether files exist: ics_config_check_files() does, and those who open
+ * them; ics_config_place() tells them where the user wrote the name.
  */
-#ifndef IS_CONFIG_H
-#define IS_CONFIG_H
+#ifndef ICS_CONFIG_CONFIG_H
+#define ICS_CONFIG_CONFIG_H
 
 #include "graphs/gpu.h"
 #include "pipeline/icestream.h"
 
-typedef enum is_backend {
-    IS_BACKEND_AUTO,
-    IS_BACKEND_CPU,
-    IS_BACKEND_CUDA,
-    IS_BACKEND_CUDA_CPU /* GPUs and the CPU side by side */
-} is_backend;
+typedef enum ics_backend {
+    ICS_BACKEND_AUTO,
+    ICS_BACKEND_CPU,
+    ICS_BACKEND_CUDA,
+    ICS_BACKEND_CUDA_CPU /* GPUs and the CPU side by side */
+} ics_backend;
 
-enum { IS_CONFIG_GPUS = 64, IS_CONFIG_ANGULAR = 17 };
+enum { ICS_CONFIG_GPUS = 64, ICS_CONFIG_ANGULAR = 17 };
 
 /* Where a run goes on when its GPU fails. */
-typedef enum is_fallback { IS_FALLBACK_NONE, IS_FALLBACK_CPU } is_fallback;
+typedef enum ics_fallback { ICS_FALLBACK_NONE, ICS_FALLBACK_CPU } ics_fallback;
 
 /* What becomes of a step file from source.directory once its hits are written. */
-typedef enum is_after { IS_AFTER_KEEP, IS_AFTER_MOVE, IS_AFTER_DELETE } is_after;
+typedef enum ics_after { ICS_AFTER_KEEP, ICS_AFTER_MOVE, ICS_AFTER_DELETE } ics_after;
 
 /* What is taken out of the scattering table because birefringence does it (physics.md 4.2, 6.4). */
-typedef enum is_subtraction {
-    IS_SUBTRACTION_AUTO,     /* as the ice says: a ppc folder by its version, an ice file itself */
-    IS_SUBTRACTION_CONSTANT, /* r_A s_eff at every wavelength */
-    IS_SUBTRACTION_SCALED,   /* r_A s_eff at 400 nm, elsewhere as dust */
-    IS_SUBTRACTION_NONE
-} is_subtraction;
+typedef enum ics_subtraction {
+    ICS_SUBTRACTION_AUTO,     /* as the ice says: a ppc folder by its version, an ice file itself */
+    ICS_SUBTRACTION_CONSTANT, /* r_A s_eff at every wavelength */
+    ICS_SUBTRACTION_SCALED,   /* r_A s_eff at 400 nm, elsewhere as dust */
+    ICS_SUBTRACTION_NONE
+} ics_subtraction;
 
 /* What hit files carry. */
-typedef enum is_hit_content {
-    IS_CONTENT_AUTO, /* of sink.hits only: what stages.detect makes */
-    IS_CONTENT_PHOTONS,
-    IS_CONTENT_PE,
-    IS_CONTENT_BOTH
-} is_hit_content;
+typedef enum ics_hit_content {
+    ICS_CONTENT_AUTO, /* of sink.hits only: what stages.detect makes */
+    ICS_CONTENT_PHOTONS,
+    ICS_CONTENT_PE,
+    ICS_CONTENT_BOTH
+} ics_hit_content;
 
-typedef enum is_workload_kind {
-    IS_WORKLOAD_POINT,
-    IS_WORKLOAD_UNIFORM,
-    IS_WORKLOAD_CASCADE
-} is_workload_kind;
+typedef enum ics_workload_kind {
+    ICS_WORKLOAD_POINT,
+    ICS_WORKLOAD_UNIFORM,
+    ICS_WORKLOAD_CASCADE
+} ics_workload_kind;
 
 /* Of particles.file; auto: by the ending of its name. */
-typedef enum is_particle_format {
-    IS_PARTICLES_AUTO,
-    IS_PARTICLES_F2K,
-    IS_PARTICLES_CSV,
-    IS_PARTICLES_YAML
-} is_particle_format;
+typedef enum ics_particle_format {
+    ICS_PARTICLES_AUTO,
+    ICS_PARTICLES_F2K,
+    ICS_PARTICLES_CSV,
+    ICS_PARTICLES_YAML
+} ics_particle_format;
 
 /* Where event_ids come from: the list of particles, or a count of its events. */
-typedef enum is_particle_events { IS_EVENTS_FILE, IS_EVENTS_COUNT } is_particle_events;
+typedef enum ics_particle_events { ICS_EVENTS_FILE, ICS_EVENTS_COUNT } ics_particle_events;
 
 /* Whose numbers for light of particles where the public codes differ (physics.md 14.1); the order
  * of ice_convention_name. */
-typedef enum is_conventions {
-    IS_CONVENTIONS_STANDARD,
-    IS_CONVENTIONS_CLSIM,
-    IS_CONVENTIONS_PPC
-} is_conventions;
+typedef enum ics_conventions {
+    ICS_CONVENTIONS_STANDARD,
+    ICS_CONVENTIONS_CLSIM,
+    ICS_CONVENTIONS_PPC
+} ics_conventions;
 
-struct is_particle; /* pipeline/particles/particle.h */
+struct ics_particle; /* pipeline/particles/particle.h */
 
-typedef struct is_module_label {
+typedef struct ics_module_label {
     uint16_t string, module;
-} is_module_label;
+} ics_module_label;
 
 /* An entry of light.spectra: exactly one of the two is given. */
-typedef struct is_spectrum_config {
+typedef struct ics_spectrum_config {
     double line; /* nm, 0: not given */
     char *file;  /* text: wavelength (nm) and density in columns */
-} is_spectrum_config;
+} ics_spectrum_config;
 
 /* Where the values came from; config_keys.h, private to configurations. */
-typedef struct is_config_origin is_config_origin;
+typedef struct ics_config_origin ics_config_origin;
 
-struct is_config {
+struct icestream_config {
     char *path; /* the file, or NULL for pure defaults */
-    is_config_origin *origin;
+    ics_config_origin *origin;
 
     struct {
         uint64_t seed;         /* run.seed: 1 */
@@ -101,7 +101,7 @@ struct is_config {
         char *pattern;          /* source.pattern: *.steps.npy, of names in it */
         bool watch;             /* source.watch: false; go on waiting for more files */
         double scan;            /* source.scan: 5 s, 0.1 .. 3600, between looks while it waits */
-        is_after after;         /* source.after: keep | move | delete */
+        ics_after after;        /* source.after: keep | move | delete */
         char *spool;            /* source.spool: NULL, .icestream in source.directory */
         double lease;           /* source.lease: 60 s, 0.2 .. 86400 */
         char *worker;           /* source.worker: NULL, a name made of host and process */
@@ -113,7 +113,7 @@ struct is_config {
 
     struct {
         char *directory;      /* sink.directory: hits/; "-": standard output */
-        is_hit_content hits;  /* sink.hits: auto | photons | pe | both */
+        ics_hit_content hits; /* sink.hits: auto | photons | pe | both */
         uint64_t rotate;      /* sink.rotate: 0, off; or hits, 1 .. 1e12 */
         char *quarantine;     /* sink.quarantine: NULL, quarantine in sink.directory */
         char *journal;        /* sink.journal: NULL, run.journal in sink.directory */
@@ -127,15 +127,15 @@ struct is_config {
     } metrics;
 
     struct {
-        is_backend backend;    /* device.backend: auto | cpu | cuda | cuda+cpu */
+        ics_backend backend;   /* device.backend: auto | cpu | cuda | cuda+cpu */
         uint32_t threads;      /* device.threads: auto (0), 1 .. 1024; CPU */
         char *instruction_set; /* device.instruction_set: auto | baseline | avx2 | avx512; CPU */
-        uint32_t index[IS_CONFIG_GPUS]; /* device.index: 0; [0, 1]; all: which GPUs, in the order
+        uint32_t index[ICS_CONFIG_GPUS]; /* device.index: 0; [0, 1]; all: which GPUs, in the order
                                            given, each 0 .. 63 and once; of all: [0] is 0 */
-        uint32_t index_count;           /* 0: all */
-        is_math math;                   /* device.math: auto | fast (GPU) | portable */
+        uint32_t index_count;            /* 0: all */
+        ics_math math;                   /* device.math: auto | fast (GPU) | portable */
         uint64_t memory_limit; /* device.memory_limit: auto (0: what is free), 64 MB .. 1 TB; GPU */
-        is_fallback fallback;  /* device.fallback: none | cpu; GPU */
+        ics_fallback fallback; /* device.fallback: none | cpu; GPU */
         double watchdog;       /* device.watchdog: 30 s, 1 .. 3600; GPU */
     } device;
 
@@ -150,25 +150,25 @@ struct is_config {
         bool anisotropy;    /* ice.anisotropy: true, of scattering and absorption */
         bool birefringence; /* ice.birefringence: true */
         bool hole_ice;      /* ice.hole_ice: true */
-        is_subtraction subtraction; /* ice.birefringence_subtraction: auto */
-        double absorb_above;        /* ice.absorb_above: off (+INFINITY) or z in m */
-        double absorb_below;        /* ice.absorb_below: off (-INFINITY) or z in m */
+        ics_subtraction subtraction; /* ice.birefringence_subtraction: auto */
+        double absorb_above;         /* ice.absorb_above: off (+INFINITY) or z in m */
+        double absorb_below;         /* ice.absorb_below: off (-INFINITY) or z in m */
     } ice;
 
-    struct {                       /* exactly one of layout, file */
-        char *layout;              /* detector.layout: hex86 */
-        char *file;                /* detector.file: geo-f2k (its name ends so) or CSV */
-        double radius;             /* detector.radius: 0.1651 m, 1e-3 .. 10 */
-        double oversize;           /* detector.oversize: 5, 1 .. 100 */
-        bool keep_hit_photons;     /* detector.keep_hit_photons: false */
-        bool jitter;               /* detector.jitter: false, hex86 only (physics.md 13.3) */
-        bool dense;                /* detector.dense: false, hex86 only */
-        is_module_label *excluded; /* detector.excluded: [], list of [string, module] */
+    struct {                        /* exactly one of layout, file */
+        char *layout;               /* detector.layout: hex86 */
+        char *file;                 /* detector.file: geo-f2k (its name ends so) or CSV */
+        double radius;              /* detector.radius: 0.1651 m, 1e-3 .. 10 */
+        double oversize;            /* detector.oversize: 5, 1 .. 100 */
+        bool keep_hit_photons;      /* detector.keep_hit_photons: false */
+        bool jitter;                /* detector.jitter: false, hex86 only (physics.md 13.3) */
+        bool dense;                 /* detector.dense: false, hex86 only */
+        ics_module_label *excluded; /* detector.excluded: [], list of [string, module] */
         size_t excluded_count;
         /* auto: the file of ice.directory; but for the first only with stages.detect: pe */
         char *angular_acceptance; /* detector.angular_acceptance: auto | standard | none | a file
                                      like as.dat; auto without such a file: standard */
-        double angular_polynomial[IS_CONFIG_ANGULAR]; /* detector.angular_polynomial: [], or the
+        double angular_polynomial[ICS_CONFIG_ANGULAR]; /* detector.angular_polynomial: [], or the
                                                          maximum and coefficients */
         size_t angular_count;
         char *efficiencies;  /* detector.efficiencies: auto | none | a file like eff-f2k */
@@ -184,12 +184,12 @@ struct is_config {
                                   auto: wv.dat of ice.directory if it is there, else standard */
         char *high_efficiency; /* light.high_efficiency: auto | none | a file like wv.rde; auto as
                                   for detector.efficiencies */
-        is_spectrum_config *spectra; /* light.spectra: [], further spectra numbered from 7:
+        ics_spectrum_config *spectra; /* light.spectra: [], further spectra numbered from 7:
                                         {line: 400} or {file: laser.txt} */
         size_t spectrum_count;
     } light;
 
-    struct {             /* names of variants, checked against the registry; IS_CONFIG_CUSTOM where
+    struct {             /* names of variants, checked against the registry; ICS_CONFIG_CUSTOM where
                             `custom` has a header instead: {source: my.h} */
         char *create;    /* cherenkov */
         char *propagate; /* cumulative | layer-walk */
@@ -197,11 +197,11 @@ struct is_config {
         char *scatter;   /* hg-sl | hg | sl | isotropic */
         char *compact;   /* partition */
         char *detect;    /* none | pe */
-        char *custom[IS_STAGES]; /* paths of the user's stage headers; NULL: a variant by name */
+        char *custom[ICS_STAGES]; /* paths of the user's stage headers; NULL: a variant by name */
     } stages;
 
     struct {
-        is_schedule schedule;      /* graph.schedule: auto | wavefront | fused | monolithic | ... */
+        ics_schedule schedule;     /* graph.schedule: auto | wavefront | fused | monolithic | ... */
         uint32_t pool;             /* graph.pool: auto (0), photon slots per graph, 16 .. 1<<28 */
         uint32_t bounces_per_wave; /* graph.bounces_per_wave: auto (0), 1 .. 1024 */
         uint32_t batch;            /* graph.batch: auto (0), photons per batch, 1 .. 1<<31 */
@@ -212,15 +212,15 @@ struct is_config {
         uint32_t refill; /* graph.refill: auto (0), 1 .. 32 idle lanes of a warp */
         uint32_t hits;   /* graph.hits: auto (0), 64 .. 1<<28 places of a hit buffer */
         struct {
-            char *method;         /* graph.compact.method: partition */
-            is_compact_sort sort; /* graph.compact.sort: none | depth | cell */
-            is_compact_when when; /* graph.compact.when: tail | always | every-N */
-            uint32_t every;       /* that N, 1 .. 1e6; else 0 */
+            char *method;          /* graph.compact.method: partition */
+            ics_compact_sort sort; /* graph.compact.sort: none | depth | cell */
+            ics_compact_when when; /* graph.compact.when: tail | always | every-N */
+            uint32_t every;        /* that N, 1 .. 1e6; else 0 */
         } compact;
     } graph;
 
     struct {                       /* what `icestream generate` writes */
-        is_workload_kind kind;     /* workload.kind: cascade | point | uniform */
+        ics_workload_kind kind;    /* workload.kind: cascade | point | uniform */
         uint32_t steps;            /* workload.steps: 10000 (0 .. 2^32-1) */
         uint32_t photons_per_step; /* workload.photons_per_step: 200, 0 .. 1e9 */
         bool shuffled;             /* workload.counts: balanced | shuffled */
@@ -234,16 +234,16 @@ struct is_config {
         uint64_t event;        /* workload.event: 0 */
     } workload;
 
-    struct {                      /* what `icestream generate` makes steps of instead, if any; at
-                                     most one of list and file */
-        struct is_particle *list; /* particles.list: [], [count] */
+    struct {                       /* what `icestream generate` makes steps of instead, if any; at
+                                      most one of list and file */
+        struct ics_particle *list; /* particles.list: [], [count] */
         size_t count;
         char *file;                     /* particles.file: NULL; "-": standard input */
-        is_particle_format format;      /* particles.format: auto | f2k | csv | yaml */
-        is_particle_events events;      /* particles.events: file | count */
+        ics_particle_format format;     /* particles.format: auto | f2k | csv | yaml */
+        ics_particle_events events;     /* particles.events: file | count */
         uint32_t photons_per_step;      /* particles.photons_per_step: 200, 1 .. 1e9, at most */
         uint32_t photons_per_direction; /* particles.photons_per_direction: 1, 1 .. 1e9, at most */
-        is_conventions conventions;     /* particles.conventions: standard | clsim | ppc */
+        ics_conventions conventions;    /* particles.conventions: standard | clsim | ppc */
         bool losses;                    /* particles.losses: none | simple */
         bool stopping;                  /* particles.stopping: false */
         double track_length;            /* particles.track_length: 2000 m, or range (0) */
@@ -252,37 +252,38 @@ struct is_config {
 };
 
 /* What stages.create, .propagate, .collide and .scatter are where a header was given. */
-#define IS_CONFIG_CUSTOM "custom"
+#define ICS_CONFIG_CUSTOM "custom"
 
 /* Its word in configurations and files. */
-const char *is_content_name(is_hit_content content);
-/* What hit files carry: never IS_CONTENT_AUTO. */
-is_hit_content is_config_content(const is_config *config);
+const char *ics_config_content_name(ics_hit_content content);
+/* What hit files carry: never ICS_CONTENT_AUTO. */
+ics_hit_content ics_config_content(const icestream_config *config);
 
 /* The k-th of the keys whose values are only for a GPU ("graph.lanes") and are not the default:
  * they are errors where photons go through a CPU. NULL: no more. */
-const char *is_config_gpu_key(const is_config *config, size_t k);
+const char *ics_config_gpu_key(const icestream_config *config, size_t k);
 
-/* is_config_load from text, as if it were the content of the file `name`; does not touch the file
- * system. For tests and fuzzing. */
-int is_config_load_text(const char *name, const char *text, size_t length, const char *const *sets,
-                        size_t set_count, is_config **out, is_error *error);
+/* icestream_config_load from text, as if it were the content of the file `name`; does not touch the
+ * file system. For tests and fuzzing. */
+int ics_config_load_text(const char *name, const char *text, size_t length, const char *const *sets,
+                         size_t set_count, icestream_config **out, icestream_error *error);
 
 /* Where the value of a key ("ice.directory") was given, for messages: "run.yaml:7:14",
  * "--set ice.directory", or "default" (also for keys that do not exist). Returns buffer. */
-const char *is_config_place(const is_config *config, const char *key_path, char *buffer,
-                            size_t size);
+const char *ics_config_place(const icestream_config *config, const char *key_path, char *buffer,
+                             size_t size);
 
-/* Puts the place of a key in front of an error about its value, if that is IS_E_CONFIG. Returns the
- * error's status. */
-int is_config_blame(const is_config *config, const char *key_path, is_error *error);
+/* Puts the place of a key in front of an error about its value, if that is ICESTREAM_E_CONFIG.
+ * Returns the error's status. */
+int ics_config_blame(const icestream_config *config, const char *key_path, icestream_error *error);
 
 /* Whether the files and folders are there that the keys of a section ("ice.") name; adds an error
  * for each that is not, with the place where it is named. What is in them, and whether they can be
- * read, is for those who open them. 0, IS_E_CONFIG. */
-int is_config_check_files(const is_config *config, const char *section, is_error *error);
+ * read, is for those who open them. 0, ICESTREAM_E_CONFIG. */
+int ics_config_check_files(const icestream_config *config, const char *section,
+                           icestream_error *error);
 
 /* Writes all keys as a Markdown table: the one in configs/README.md. */
-void is_config_document(FILE *out);
+void ics_config_document(FILE *out);
 
 #endif

@@ -8,34 +8,34 @@
 
 #include "pipeline/config/config_fields.h"
 #include "pipeline/config/config_keys.h"
-#include "pipeline/config/schema_value.h"
+#include "pipeline/config/schema/schema_value.h"
 
-/* Like is_yaml_error, at the place where `key` was given, about how it fits with `other`. Silent
+/* Like ics_yaml_error, at the place where `key` was given, about how it fits with `other`. Silent
  * where one of the two has no valid value: that would be a contradiction that nobody wrote. */
-static int contradiction(const is_config *config, const char *key, const char *other,
-                         is_error *error, const char *format, ...)
+static int contradiction(const icestream_config *config, const char *key, const char *other,
+                         icestream_error *error, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-static int contradiction(const is_config *config, const char *key, const char *other,
-                         is_error *error, const char *format, ...)
+static int contradiction(const icestream_config *config, const char *key, const char *other,
+                         icestream_error *error, const char *format, ...)
 {
-    size_t i = is_schema_find(key, is_config_keys, is_config_key_count);
+    size_t i = ics_schema_find(key, ics_config_keys, ics_config_key_count);
     const bool *refused = config->origin->refused;
-    if (refused[i] || refused[is_schema_find(other, is_config_keys, is_config_key_count)])
-        return IS_OK;
+    if (refused[i] || refused[ics_schema_find(other, ics_config_keys, ics_config_key_count)])
+        return ICESTREAM_OK;
     char message[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    const is_yaml_node *node = config->origin->given[i];
+    const ics_yaml_node *node = config->origin->given[i];
     if (node)
-        return is_yaml_error(error, node, "%s: %s", key, message);
-    is_error_add(error, IS_E_CONFIG, "default: error: %s: %s", key, message);
-    return IS_E_CONFIG;
+        return ics_yaml_error(error, node, "%s: %s", key, message);
+    ics_error_add(error, ICESTREAM_E_CONFIG, "default: error: %s: %s", key, message);
+    return ICESTREAM_E_CONFIG;
 }
 
-static int check_source(const is_config *config, is_error *error)
+static int check_source(const icestream_config *config, icestream_error *error)
 {
     size_t inputs = 0;
     for (size_t i = 0; i < config->source.count; ++i)
@@ -43,11 +43,11 @@ static int check_source(const is_config *config, is_error *error)
     if (inputs > 1)
         return contradiction(config, "source.files", "source.files", error,
                              "found \"-\" %zu times, standard input can be read only once", inputs);
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* Keys of a source that is not there. */
-static int check_source_keys(const is_config *config, is_error *error)
+static int check_source_keys(const icestream_config *config, icestream_error *error)
 {
     const struct {
         const char *key;
@@ -55,7 +55,7 @@ static int check_source_keys(const is_config *config, is_error *error)
     } claimed_only[] = {
         {"source.pattern", strcmp(config->source.pattern, "*.steps.npy") != 0},
         {"source.watch", config->source.watch},
-        {"source.after", config->source.after != IS_AFTER_KEEP},
+        {"source.after", config->source.after != ICS_AFTER_KEEP},
         {"source.spool", config->source.spool != NULL},
         {"source.worker", config->source.worker != NULL},
     };
@@ -67,7 +67,7 @@ static int check_source_keys(const is_config *config, is_error *error)
         {"source.clients", config->source.clients != 16},
         {"source.message_limit", config->source.message_limit != 1000000000},
     };
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof claimed_only / sizeof *claimed_only; ++i)
         if (claimed_only[i].used && !config->source.directory)
             status = contradiction(config, claimed_only[i].key, "source.files", error,
@@ -79,26 +79,26 @@ static int check_source_keys(const is_config *config, is_error *error)
     return status;
 }
 
-static int check_sink(const is_config *config, is_error *error)
+static int check_sink(const icestream_config *config, icestream_error *error)
 {
-    if (config->sink.hits > IS_CONTENT_PHOTONS && strcmp(config->stages.detect, "none") == 0)
+    if (config->sink.hits > ICS_CONTENT_PHOTONS && strcmp(config->stages.detect, "none") == 0)
         return contradiction(config, "sink.hits", "stages.detect", error,
                              "'%s' needs stages.detect: pe, and it is none",
-                             is_config_choice("sink.hits", config->sink.hits));
+                             ics_config_choice("sink.hits", config->sink.hits));
     if (config->sink.rotate != 0 && strcmp(config->sink.directory, "-") == 0)
         return contradiction(config, "sink.rotate", "sink.directory", error,
                              "is for files, and sink.directory is \"-\"");
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static int check_models(const is_config *config, is_error *error)
+static int check_models(const icestream_config *config, icestream_error *error)
 {
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     if (config->ice.absorb_above <= config->ice.absorb_below)
         status = contradiction(config, "ice.absorb_above", "ice.absorb_below", error,
                                "found %g m, expected it above ice.absorb_below, %g m",
                                config->ice.absorb_above, config->ice.absorb_below);
-    const is_subtraction subtraction = config->ice.subtraction;
+    const ics_subtraction subtraction = config->ice.subtraction;
     if (!config->ice.tilt && config->ice.tilt_origin != 0)
         status = contradiction(config, "ice.tilt_origin", "ice.tilt", error,
                                "is for a tilt, and ice.tilt is false");
@@ -106,10 +106,10 @@ static int check_models(const is_config *config, is_error *error)
         status = contradiction(config, "ice.tilt_outside", "ice.tilt", error,
                                "is for a tilt, and ice.tilt is false");
     if (!config->ice.birefringence &&
-        (subtraction == IS_SUBTRACTION_CONSTANT || subtraction == IS_SUBTRACTION_SCALED))
+        (subtraction == ICS_SUBTRACTION_CONSTANT || subtraction == ICS_SUBTRACTION_SCALED))
         status = contradiction(config, "ice.birefringence_subtraction", "ice.birefringence", error,
                                "found %s, and ice.birefringence is false: nothing is subtracted",
-                               is_config_choice("ice.birefringence_subtraction", subtraction));
+                               ics_config_choice("ice.birefringence_subtraction", subtraction));
     if (config->detector.angular_count > 0 &&
         strcmp(config->detector.angular_acceptance, "auto") != 0)
         status =
@@ -124,22 +124,22 @@ static int check_models(const is_config *config, is_error *error)
     return status;
 }
 
-const char *is_config_gpu_key(const is_config *config, size_t k)
+const char *ics_config_gpu_key(const icestream_config *config, size_t k)
 {
     const struct {
         const char *path;
         bool used;
     } keys[] = {
         {"device.index", config->device.index_count != 1 || config->device.index[0] != 0},
-        {"device.math", config->device.math == IS_MATH_FAST},
+        {"device.math", config->device.math == ICS_MATH_FAST},
         {"device.memory_limit", config->device.memory_limit != 0},
         {"device.watchdog", config->device.watchdog != 30},
         {"graph.lanes", config->graph.lanes != 0},
         {"graph.block", config->graph.block != 0},
         {"graph.refill", config->graph.refill != 0},
         {"graph.hits", config->graph.hits != 0},
-        {"graph.compact.sort", config->graph.compact.sort != IS_SORT_NONE},
-        {"graph.compact.when", config->graph.compact.when != IS_COMPACT_TAIL},
+        {"graph.compact.sort", config->graph.compact.sort != ICS_SORT_NONE},
+        {"graph.compact.when", config->graph.compact.when != ICS_COMPACT_TAIL},
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
         if (keys[i].used && k-- == 0)
@@ -149,35 +149,35 @@ const char *is_config_gpu_key(const is_config *config, size_t k)
 
 /* What only a GPU has, where the CPU is asked for. Where the backend is auto, who finds out that
  * there is no GPU says the same. */
-static int check_graph(const is_config *config, is_error *error)
+static int check_graph(const icestream_config *config, icestream_error *error)
 {
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     /* The CPU has no fast maths, and nobody shall get hits of both without having asked for it. */
-    if (config->device.backend == IS_BACKEND_CUDA_CPU && config->device.math != IS_MATH_PORTABLE)
+    if (config->device.backend == ICS_BACKEND_CUDA_CPU && config->device.math != ICS_MATH_PORTABLE)
         status = contradiction(config, "device.backend", "device.math", error,
                                "cuda+cpu needs device.math: portable, with which both compute the "
                                "same hits; found %s",
-                               is_config_choice("device.math", config->device.math));
-    if (config->device.backend != IS_BACKEND_CPU)
+                               ics_config_choice("device.math", config->device.math));
+    if (config->device.backend != ICS_BACKEND_CPU)
         return status;
-    if (!is_schedule_on_cpu(config->graph.schedule))
+    if (!ics_graph_schedule_on_cpu(config->graph.schedule))
         status = contradiction(config, "graph.schedule", "device.backend", error,
                                "'%s' needs a GPU, and device.backend is cpu",
-                               is_schedule_name(config->graph.schedule));
-    if (config->device.fallback != IS_FALLBACK_NONE)
+                               ics_graph_schedule_name(config->graph.schedule));
+    if (config->device.fallback != ICS_FALLBACK_NONE)
         status = contradiction(config, "device.fallback", "device.backend", error,
                                "is for a GPU, and device.backend is cpu");
     const char *key;
-    for (size_t k = 0; (key = is_config_gpu_key(config, k)) != NULL; ++k)
+    for (size_t k = 0; (key = ics_config_gpu_key(config, k)) != NULL; ++k)
         status = contradiction(config, key, "device.backend", error,
                                "this value is for a GPU, and device.backend is cpu");
     return status;
 }
 
 /* A key that would be ignored without a word is one that its writer has misunderstood. */
-static int check_workload(const is_config *config, is_error *error)
+static int check_workload(const icestream_config *config, icestream_error *error)
 {
-    bool is_point = config->workload.kind == IS_WORKLOAD_POINT;
+    bool is_point = config->workload.kind == ICS_WORKLOAD_POINT;
     const double *position = config->workload.position;
     const struct {
         const char *key;
@@ -189,39 +189,39 @@ static int check_workload(const is_config *config, is_error *error)
         {"workload.surface_radius", config->workload.surface_radius != 0},
         {"workload.spectrum", config->workload.spectrum != 0},
     };
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof point_only / sizeof *point_only && !is_point; ++i)
         if (point_only[i].used)
             status = contradiction(config, point_only[i].key, "workload.kind", error,
                                    "is for workload.kind: point, and the kind is %s",
-                                   is_config_choice("workload.kind", config->workload.kind));
+                                   ics_config_choice("workload.kind", config->workload.kind));
     if (is_point && config->workload.surface_radius != 0 && !config->workload.isotropic)
         status = contradiction(config, "workload.surface_radius", "workload.direction", error,
                                "is for isotropic light, and workload.direction is a vector");
-    size_t end = IS_CONFIG_FIRST_SPECTRUM + config->light.spectrum_count;
+    size_t end = ICS_CONFIG_FIRST_SPECTRUM + config->light.spectrum_count;
     if (config->workload.spectrum >= end)
         status = contradiction(config, "workload.spectrum", "light.spectra", error,
                                "found %u, expected at most %zu: light.spectra has %zu entries, "
                                "numbered from %d",
                                config->workload.spectrum, end - 1, config->light.spectrum_count,
-                               IS_CONFIG_FIRST_SPECTRUM);
+                               ICS_CONFIG_FIRST_SPECTRUM);
     return status;
 }
 
-static int check_particles(const is_config *config, is_error *error)
+static int check_particles(const icestream_config *config, icestream_error *error)
 {
     const struct {
         const char *key;
         bool used;
     } keys[] = {
-        {"particles.format", config->particles.format != IS_PARTICLES_AUTO},
-        {"particles.events", config->particles.events != IS_EVENTS_FILE},
+        {"particles.format", config->particles.format != ICS_PARTICLES_AUTO},
+        {"particles.events", config->particles.events != ICS_EVENTS_FILE},
         {"particles.losses", config->particles.losses},
         {"particles.stopping", config->particles.stopping},
     };
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     if (config->particles.file || config->particles.count > 0)
-        return IS_OK;
+        return ICESTREAM_OK;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
         if (keys[i].used)
             status = contradiction(config, keys[i].key, "particles.file", error,
@@ -230,12 +230,12 @@ static int check_particles(const is_config *config, is_error *error)
     return status;
 }
 
-int is_config_check(const is_config *config, is_error *error)
+int ics_config_check(const icestream_config *config, icestream_error *error)
 {
-    int (*const checks[])(const is_config *, is_error *) = {
+    int (*const checks[])(const icestream_config *, icestream_error *) = {
         check_source, check_source_keys, check_sink,     check_models,
         check_graph,  check_workload,    check_particles};
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         int result = checks[i](config, error);
         status = status ? status : result;
@@ -246,15 +246,15 @@ int is_config_check(const is_config *config, is_error *error)
 /* ---- files ---------------------------------------------------------------------------------- */
 
 /* The file or folder that a key names; NULL: none, or a word that stands for one. */
-static const char *named_file(const is_config *config, const is_schema_field *field)
+static const char *named_file(const icestream_config *config, const ics_schema_field *field)
 {
-    const bool is_source = field->type == IS_SCHEMA_VARIANT;
+    const bool ics_source = field->type == ICS_SCHEMA_VARIANT;
     const char *path;
-    if (!is_source && field->type != IS_SCHEMA_PATH)
+    if (!ics_source && field->type != ICS_SCHEMA_PATH)
         return NULL;
-    memcpy(&path, (const char *)config + (is_source ? field->source_offset : field->offset),
+    memcpy(&path, (const char *)config + (ics_source ? field->source_offset : field->offset),
            sizeof path);
-    if (is_source || path == NULL || field->choice == NULL)
+    if (ics_source || path == NULL || field->choice == NULL)
         return path;
     for (size_t i = 0; field->choice(field->path, i) != NULL; ++i)
         if (strcmp(path, field->choice(field->path, i)) == 0)
@@ -262,26 +262,27 @@ static const char *named_file(const is_config *config, const is_schema_field *fi
     return path;
 }
 
-int is_config_check_files(const is_config *config, const char *section, is_error *error)
+int ics_config_check_files(const icestream_config *config, const char *section,
+                           icestream_error *error)
 {
     const size_t length = strlen(section);
     char place[1024], expected[512];
     struct stat found;
-    int status = IS_OK;
-    for (size_t i = 0; i < is_config_key_count; ++i) {
-        const is_schema_field *field = &is_config_keys[i];
-        const bool is_asked = strncmp(field->path, section, length) == 0;
-        const char *path = is_asked ? named_file(config, field) : NULL;
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; i < ics_config_key_count; ++i) {
+        const ics_schema_field *field = &ics_config_keys[i];
+        const bool ics_asked = strncmp(field->path, section, length) == 0;
+        const char *path = ics_asked ? named_file(config, field) : NULL;
         if (path == NULL || stat(path, &found) == 0)
             continue;
         const int cause = errno;
         /* Who mistypes a word names a file that is not there. */
-        const bool has_words = field->type == IS_SCHEMA_PATH && field->choice != NULL;
-        status = is_error_add(error, IS_E_CONFIG, "%s: error: %s: %s: %s%s%s",
-                              is_config_place(config, field->path, place, sizeof place),
-                              field->path, path, strerror(cause), has_words ? "; expected " : "",
-                              has_words ? is_schema_value_expected(field, expected, sizeof expected)
-                                        : "");
+        const bool has_words = field->type == ICS_SCHEMA_PATH && field->choice != NULL;
+        status = ics_error_add(
+            error, ICESTREAM_E_CONFIG, "%s: error: %s: %s: %s%s%s",
+            ics_config_place(config, field->path, place, sizeof place), field->path, path,
+            strerror(cause), has_words ? "; expected " : "",
+            has_words ? ics_schema_value_expected(field, expected, sizeof expected) : "");
     }
     return status;
 }

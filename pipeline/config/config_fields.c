@@ -4,50 +4,52 @@
 #include <string.h>
 
 #include "pipeline/config/config.h"
-#include "pipeline/config/number.h"
-#include "stages/model.h"
+#include "pipeline/config/schema/number.h"
+#include "physics/model.h"
 
-static int unexpected(const is_yaml_node *node, const char *key, const is_schema_custom *custom,
-                      is_error *error)
+static int unexpected(const ics_yaml_node *node, const char *key, const ics_schema_custom *custom,
+                      icestream_error *error)
 {
     char found[128];
-    return is_yaml_error(error, node, "%s: found %s, expected %s", key,
-                         is_yaml_describe(node, found, sizeof found), custom->expected);
+    return ics_yaml_error(error, node, "%s: found %s, expected %s", key,
+                          ics_yaml_describe(node, found, sizeof found), custom->expected);
 }
 
 /* ---- device.index --------------------------------------------------------------------------- */
 
 /* Adds a GPU to those that the list has so far. */
-static int read_gpu(const is_yaml_node *node, uint32_t *list, uint32_t *count, is_error *error)
+static int read_gpu(const ics_yaml_node *node, uint32_t *list, uint32_t *count,
+                    icestream_error *error)
 {
     uint64_t value = 0;
-    int status = is_schema_unsigned(node, "device.index", 0, IS_CONFIG_GPUS - 1, &value, error);
-    for (uint32_t i = 0; status == IS_OK && i < *count; ++i)
+    int status = ics_schema_unsigned(node, "device.index", 0, ICS_CONFIG_GPUS - 1, &value, error);
+    for (uint32_t i = 0; status == ICESTREAM_OK && i < *count; ++i)
         if (list[i] == value)
-            status = is_yaml_error(error, node, "device.index: found %u twice", list[i]);
-    if (status == IS_OK)
+            status = ics_yaml_error(error, node, "device.index: found %u twice", list[i]);
+    if (status == ICESTREAM_OK)
         list[(*count)++] = (uint32_t)value;
     return status;
 }
 
-static int read_index(const is_yaml_node *node, void *target, is_error *error)
+static int read_index(const ics_yaml_node *node, void *target, icestream_error *error)
 {
-    is_config *config = target;
-    uint32_t list[IS_CONFIG_GPUS] = {0}, count = 0;
+    icestream_config *config = target;
+    uint32_t list[ICS_CONFIG_GPUS] = {0}, count = 0;
     uint64_t value = 0;
-    int status = IS_OK;
-    if (node->kind == IS_YAML_LIST && node->count > 0 && node->count <= IS_CONFIG_GPUS) {
+    int status = ICESTREAM_OK;
+    if (node->kind == ICS_YAML_LIST && node->count > 0 && node->count <= ICS_CONFIG_GPUS) {
         for (size_t i = 0; i < node->count; ++i) {
             int result = read_gpu(node->items[i], list, &count, error);
             status = status ? status : result;
         }
-    } else if (node->kind == IS_YAML_SCALAR && !node->quoted &&
-               is_number_unsigned(node->text, &value) == IS_NUMBER_OK && value < IS_CONFIG_GPUS) {
+    } else if (node->kind == ICS_YAML_SCALAR && !node->quoted &&
+               ics_number_unsigned(node->text, &value) == ICS_NUMBER_OK &&
+               value < ICS_CONFIG_GPUS) {
         list[count++] = (uint32_t)value;
-    } else if (node->kind != IS_YAML_SCALAR || strcmp(node->text, "all") != 0) {
-        return unexpected(node, "device.index", &is_config_index, error);
+    } else if (node->kind != ICS_YAML_SCALAR || strcmp(node->text, "all") != 0) {
+        return unexpected(node, "device.index", &ics_config_index, error);
     }
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         memcpy(config->device.index, list, sizeof list);
         config->device.index_count = count;
     }
@@ -56,7 +58,7 @@ static int read_index(const is_yaml_node *node, void *target, is_error *error)
 
 static void print_index(const void *target, FILE *out)
 {
-    const is_config *config = target;
+    const icestream_config *config = target;
     const uint32_t count = config->device.index_count;
     if (count == 0)
         fputs("all", out);
@@ -68,64 +70,64 @@ static void print_index(const void *target, FILE *out)
                 config->device.index[i], i + 1 == count && count > 1 ? "]" : "");
 }
 
-const is_schema_custom is_config_index = {.expected =
-                                              "a whole number from 0 to 63, a list of them, or all",
-                                          .read = read_index,
-                                          .print = print_index,
-                                          .clear = NULL};
+const ics_schema_custom ics_config_index = {
+    .expected = "a whole number from 0 to 63, a list of them, or all",
+    .read = read_index,
+    .print = print_index,
+    .clear = NULL};
 
 /* ---- detector.excluded ---------------------------------------------------------------------- */
 
 static void clear_excluded(void *target)
 {
-    is_config *config = target;
+    icestream_config *config = target;
     free(config->detector.excluded);
     config->detector.excluded = NULL;
     config->detector.excluded_count = 0;
 }
 
-static int read_label(const is_yaml_node *node, is_module_label *out, is_error *error)
+static int read_label(const ics_yaml_node *node, ics_module_label *out, icestream_error *error)
 {
     uint64_t string = 0, module = 0;
-    if (node->kind != IS_YAML_LIST || node->count != 2) {
+    if (node->kind != ICS_YAML_LIST || node->count != 2) {
         char found[128];
-        return is_yaml_error(error, node, "detector.excluded: found %s, expected [string, module]",
-                             is_yaml_describe(node, found, sizeof found));
+        return ics_yaml_error(error, node, "detector.excluded: found %s, expected [string, module]",
+                              ics_yaml_describe(node, found, sizeof found));
     }
-    int status = is_schema_unsigned(node->items[0], "detector.excluded: string", 0, UINT16_MAX,
-                                    &string, error);
-    int second = is_schema_unsigned(node->items[1], "detector.excluded: module", 0, UINT16_MAX,
-                                    &module, error);
-    *out = (is_module_label){.string = (uint16_t)string, .module = (uint16_t)module};
+    int status = ics_schema_unsigned(node->items[0], "detector.excluded: string", 0, UINT16_MAX,
+                                     &string, error);
+    int second = ics_schema_unsigned(node->items[1], "detector.excluded: module", 0, UINT16_MAX,
+                                     &module, error);
+    *out = (ics_module_label){.string = (uint16_t)string, .module = (uint16_t)module};
     return status ? status : second;
 }
 
-static int read_excluded(const is_yaml_node *node, void *target, is_error *error)
+static int read_excluded(const ics_yaml_node *node, void *target, icestream_error *error)
 {
-    is_config *config = target;
-    if (node->kind != IS_YAML_LIST)
-        return unexpected(node, "detector.excluded", &is_config_excluded, error);
-    is_module_label *labels = calloc(node->count + 1, sizeof *labels);
+    icestream_config *config = target;
+    if (node->kind != ICS_YAML_LIST)
+        return unexpected(node, "detector.excluded", &ics_config_excluded, error);
+    ics_module_label *labels = calloc(node->count + 1, sizeof *labels);
     if (!labels)
-        return is_yaml_no_memory(error, node);
-    int status = IS_OK;
+        return ics_yaml_no_memory(error, node);
+    int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
         int result = read_label(node->items[i], &labels[i], error);
         status = status ? status : result;
     }
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         free(labels);
         return status;
     }
     clear_excluded(config);
     config->detector.excluded = labels;
     config->detector.excluded_count = node->count;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 static void print_excluded(const void *target, FILE *out)
 {
-    const is_config *config = target;
+    const icestream_config *config = target;
     fputc('[', out);
     for (size_t i = 0; i < config->detector.excluded_count; ++i)
         fprintf(out, "%s[%u, %u]", i ? ", " : "", config->detector.excluded[i].string,
@@ -133,32 +135,32 @@ static void print_excluded(const void *target, FILE *out)
     fputc(']', out);
 }
 
-const is_schema_custom is_config_excluded = {.expected = "a list of [string, module]",
-                                             .read = read_excluded,
-                                             .print = print_excluded,
-                                             .clear = clear_excluded};
+const ics_schema_custom ics_config_excluded = {.expected = "a list of [string, module]",
+                                               .read = read_excluded,
+                                               .print = print_excluded,
+                                               .clear = clear_excluded};
 
 /* ---- detector.angular_polynomial ------------------------------------------------------------- */
 
 static void clear_angular(void *target)
 {
-    is_config *config = target;
+    icestream_config *config = target;
     config->detector.angular_count = 0;
 }
 
-static int read_angular(const is_yaml_node *node, void *target, is_error *error)
+static int read_angular(const ics_yaml_node *node, void *target, icestream_error *error)
 {
-    is_config *config = target;
-    double numbers[IS_CONFIG_ANGULAR] = {0};
-    if (node->kind != IS_YAML_LIST || node->count == 1 || node->count > IS_CONFIG_ANGULAR)
-        return unexpected(node, "detector.angular_polynomial", &is_config_angular, error);
-    int status = IS_OK;
+    icestream_config *config = target;
+    double numbers[ICS_CONFIG_ANGULAR] = {0};
+    if (node->kind != ICS_YAML_LIST || node->count == 1 || node->count > ICS_CONFIG_ANGULAR)
+        return unexpected(node, "detector.angular_polynomial", &ics_config_angular, error);
+    int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
-        int result = is_schema_number(node->items[i], "detector.angular_polynomial", -1e6, 1e6,
-                                      &numbers[i], error);
+        int result = ics_schema_number(node->items[i], "detector.angular_polynomial", -1e6, 1e6,
+                                       &numbers[i], error);
         status = status ? status : result;
     }
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         memcpy(config->detector.angular_polynomial, numbers, sizeof numbers);
         config->detector.angular_count = node->count;
     }
@@ -167,16 +169,16 @@ static int read_angular(const is_yaml_node *node, void *target, is_error *error)
 
 static void print_angular(const void *target, FILE *out)
 {
-    const is_config *config = target;
+    const icestream_config *config = target;
     fputc('[', out);
     for (size_t i = 0; i < config->detector.angular_count; ++i) {
         fputs(i ? ", " : "", out);
-        is_schema_print_number(config->detector.angular_polynomial[i], out);
+        ics_schema_print_number(config->detector.angular_polynomial[i], out);
     }
     fputc(']', out);
 }
 
-const is_schema_custom is_config_angular = {
+const ics_schema_custom ics_config_angular = {
     .expected = "a list of the maximum and 1 to 16 coefficients, or []",
     .read = read_angular,
     .print = print_angular,
@@ -184,80 +186,80 @@ const is_schema_custom is_config_angular = {
 
 /* ---- light.spectra -------------------------------------------------------------------------- */
 
-static const is_schema_field spectrum_fields[] = {
+static const ics_schema_field spectrum_fields[] = {
     {.path = "line",
-     .type = IS_SCHEMA_NUMBER,
-     IS_SCHEMA_AT(is_spectrum_config, line),
+     .type = ICS_SCHEMA_NUMBER,
+     ICS_SCHEMA_AT(ics_spectrum_config, line),
      .low = ICE_WAVELENGTH_MIN,
      .high = ICE_WAVELENGTH_MAX,
      .group = "light",
      .required = true},
     {.path = "file",
-     .type = IS_SCHEMA_PATH,
-     IS_SCHEMA_AT(is_spectrum_config, file),
+     .type = ICS_SCHEMA_PATH,
+     ICS_SCHEMA_AT(ics_spectrum_config, file),
      .group = "light"},
 };
 enum { SPECTRUM_FIELDS = sizeof spectrum_fields / sizeof *spectrum_fields };
 
-static void free_spectra(is_spectrum_config *spectra, size_t count)
+static void free_spectra(ics_spectrum_config *spectra, size_t count)
 {
     for (size_t i = 0; i < count; ++i)
-        is_schema_clear(spectrum_fields, SPECTRUM_FIELDS, &spectra[i]);
+        ics_schema_clear(spectrum_fields, SPECTRUM_FIELDS, &spectra[i]);
     free(spectra);
 }
 
 static void clear_spectra(void *target)
 {
-    is_config *config = target;
+    icestream_config *config = target;
     free_spectra(config->light.spectra, config->light.spectrum_count);
     config->light.spectra = NULL;
     config->light.spectrum_count = 0;
 }
 
-static int read_spectra(const is_yaml_node *node, void *target, is_error *error)
+static int read_spectra(const ics_yaml_node *node, void *target, icestream_error *error)
 {
-    is_config *config = target;
-    if (node->kind != IS_YAML_LIST || node->count > IS_CONFIG_SPECTRA_MAX)
-        return unexpected(node, "light.spectra", &is_config_spectra, error);
-    is_spectrum_config *spectra = calloc(node->count + 1, sizeof *spectra);
+    icestream_config *config = target;
+    if (node->kind != ICS_YAML_LIST || node->count > ICS_CONFIG_SPECTRA_MAX)
+        return unexpected(node, "light.spectra", &ics_config_spectra, error);
+    ics_spectrum_config *spectra = calloc(node->count + 1, sizeof *spectra);
     if (!spectra)
-        return is_yaml_no_memory(error, node);
-    int status = IS_OK;
+        return ics_yaml_no_memory(error, node);
+    int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
-        int result = is_schema_read(node->items[i], spectrum_fields, SPECTRUM_FIELDS, &spectra[i],
-                                    NULL, error);
+        int result = ics_schema_read(node->items[i], spectrum_fields, SPECTRUM_FIELDS, &spectra[i],
+                                     NULL, error);
         status = status ? status : result;
     }
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         free_spectra(spectra, node->count);
         return status;
     }
     clear_spectra(config);
     config->light.spectra = spectra;
     config->light.spectrum_count = node->count;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 static void print_spectra(const void *target, FILE *out)
 {
-    const is_config *config = target;
+    const icestream_config *config = target;
     fputc('[', out);
     for (size_t i = 0; i < config->light.spectrum_count; ++i) {
-        const is_spectrum_config *spectrum = &config->light.spectra[i];
+        const ics_spectrum_config *spectrum = &config->light.spectra[i];
         fputs(i ? ", {" : "{", out);
         if (spectrum->file) {
             fputs("file: ", out);
-            is_schema_print_path(spectrum->file, out);
+            ics_schema_print_path(spectrum->file, out);
         } else {
             fputs("line: ", out);
-            is_schema_print_number(spectrum->line, out);
+            ics_schema_print_number(spectrum->line, out);
         }
         fputc('}', out);
     }
     fputc(']', out);
 }
 
-const is_schema_custom is_config_spectra = {
+const ics_schema_custom ics_config_spectra = {
     .expected = "a list of at most 249 of {line: 250 to 700 nm} or {file: path}",
     .read = read_spectra,
     .print = print_spectra,
@@ -265,55 +267,55 @@ const is_schema_custom is_config_spectra = {
 
 /* ---- workload.direction --------------------------------------------------------------------- */
 
-static int read_direction(const is_yaml_node *node, void *target, is_error *error)
+static int read_direction(const ics_yaml_node *node, void *target, icestream_error *error)
 {
-    is_config *config = target;
-    if (node->kind == IS_YAML_SCALAR && strcmp(node->text, "isotropic") == 0) {
+    icestream_config *config = target;
+    if (node->kind == ICS_YAML_SCALAR && strcmp(node->text, "isotropic") == 0) {
         config->workload.isotropic = true;
         memset(config->workload.direction, 0, sizeof config->workload.direction);
-        return IS_OK;
+        return ICESTREAM_OK;
     }
-    if (node->kind != IS_YAML_LIST || node->count != 3)
-        return unexpected(node, "workload.direction", &is_config_direction, error);
+    if (node->kind != ICS_YAML_LIST || node->count != 3)
+        return unexpected(node, "workload.direction", &ics_config_direction, error);
     /* Bounded on both sides so that the length can be computed without overflow or underflow. */
     const double most = 1e100;
     double direction[3] = {0}, largest = 0;
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     for (size_t i = 0; i < 3; ++i) {
-        int result = is_schema_number(node->items[i], "workload.direction", -most, most,
-                                      &direction[i], error);
+        int result = ics_schema_number(node->items[i], "workload.direction", -most, most,
+                                       &direction[i], error);
         status = status ? status : result;
         double size = direction[i] < 0 ? -direction[i] : direction[i];
         largest = size > largest ? size : largest;
     }
-    if (status != IS_OK)
+    if (status != ICESTREAM_OK)
         return status;
     if (largest < 1 / most)
-        return is_yaml_error(
+        return ics_yaml_error(
             error, node, "workload.direction: found a vector of length 0, expected a direction");
     config->workload.isotropic = false;
     memcpy(config->workload.direction, direction, sizeof direction);
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 static void print_direction(const void *target, FILE *out)
 {
-    const is_config *config = target;
+    const icestream_config *config = target;
     if (config->workload.isotropic) {
         fputs("isotropic", out);
         return;
     }
     for (size_t i = 0; i < 3; ++i) {
         fputs(i ? ", " : "[", out);
-        is_schema_print_number(config->workload.direction[i], out);
+        ics_schema_print_number(config->workload.direction[i], out);
     }
     fputc(']', out);
 }
 
-const is_schema_custom is_config_direction = {.expected = "isotropic, or [dx, dy, dz]",
-                                              .read = read_direction,
-                                              .print = print_direction,
-                                              .clear = NULL};
+const ics_schema_custom ics_config_direction = {.expected = "isotropic, or [dx, dy, dz]",
+                                                .read = read_direction,
+                                                .print = print_direction,
+                                                .clear = NULL};
 
 /* ---- sink.command --------------------------------------------------------------------------- */
 
@@ -326,85 +328,85 @@ static void free_words(char **words, size_t count)
 
 static void clear_command(void *target)
 {
-    is_config *config = target;
+    icestream_config *config = target;
     free_words(config->sink.command, config->sink.command_count);
     config->sink.command = NULL;
     config->sink.command_count = 0;
 }
 
-static int read_command(const is_yaml_node *node, void *target, is_error *error)
+static int read_command(const ics_yaml_node *node, void *target, icestream_error *error)
 {
-    is_config *config = target;
-    bool words_only = node->kind == IS_YAML_LIST;
+    icestream_config *config = target;
+    bool words_only = node->kind == ICS_YAML_LIST;
     for (size_t i = 0; words_only && i < node->count; ++i)
-        words_only = node->items[i]->kind == IS_YAML_SCALAR;
+        words_only = node->items[i]->kind == ICS_YAML_SCALAR;
     if (!words_only || (node->count > 0 && !*node->items[0]->text))
-        return unexpected(node, "sink.command", &is_config_command, error);
+        return unexpected(node, "sink.command", &ics_config_command, error);
     char **words = calloc(node->count + 1, sizeof *words);
     size_t copied = 0;
     while (words && copied < node->count && (words[copied] = strdup(node->items[copied]->text)))
         ++copied;
     if (copied < node->count || !words) {
         free_words(words, copied);
-        return is_yaml_no_memory(error, node);
+        return ics_yaml_no_memory(error, node);
     }
     clear_command(config);
     config->sink.command = words;
     config->sink.command_count = node->count;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 static void print_command(const void *target, FILE *out)
 {
-    const is_config *config = target;
+    const icestream_config *config = target;
     fputc('[', out);
     for (size_t i = 0; i < config->sink.command_count; ++i) {
         fputs(i ? ", " : "", out);
-        is_schema_print_text(config->sink.command[i], out);
+        ics_schema_print_text(config->sink.command[i], out);
     }
     fputc(']', out);
 }
 
-const is_schema_custom is_config_command = {.expected = "a list of a program and its arguments",
-                                            .read = read_command,
-                                            .print = print_command,
-                                            .clear = clear_command};
+const ics_schema_custom ics_config_command = {.expected = "a list of a program and its arguments",
+                                              .read = read_command,
+                                              .print = print_command,
+                                              .clear = clear_command};
 
 /* ---- graph.compact.when --------------------------------------------------------------------- */
 
-static int read_when(const is_yaml_node *node, void *target, is_error *error)
+static int read_when(const ics_yaml_node *node, void *target, icestream_error *error)
 {
-    is_config *config = target;
+    icestream_config *config = target;
     static const char every[] = "every-";
-    const char *text = node->kind == IS_YAML_SCALAR ? node->text : "";
+    const char *text = node->kind == ICS_YAML_SCALAR ? node->text : "";
     uint64_t waves = 0;
     if (strncmp(text, every, strlen(every)) == 0) {
-        if (is_number_unsigned(text + strlen(every), &waves) != IS_NUMBER_OK || waves < 1 ||
+        if (ics_number_unsigned(text + strlen(every), &waves) != ICS_NUMBER_OK || waves < 1 ||
             waves > 1000000)
-            return unexpected(node, "graph.compact.when", &is_config_when, error);
-        config->graph.compact.when = IS_COMPACT_EVERY;
+            return unexpected(node, "graph.compact.when", &ics_config_when, error);
+        config->graph.compact.when = ICS_COMPACT_EVERY;
     } else if (strcmp(text, "always") == 0) {
-        config->graph.compact.when = IS_COMPACT_ALWAYS;
+        config->graph.compact.when = ICS_COMPACT_ALWAYS;
     } else if (strcmp(text, "tail") == 0) {
-        config->graph.compact.when = IS_COMPACT_TAIL;
+        config->graph.compact.when = ICS_COMPACT_TAIL;
     } else {
-        return unexpected(node, "graph.compact.when", &is_config_when, error);
+        return unexpected(node, "graph.compact.when", &ics_config_when, error);
     }
     config->graph.compact.every = (uint32_t)waves;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 static void print_when(const void *target, FILE *out)
 {
-    const is_config *config = target;
-    if (config->graph.compact.when == IS_COMPACT_EVERY)
+    const icestream_config *config = target;
+    if (config->graph.compact.when == ICS_COMPACT_EVERY)
         fprintf(out, "every-%u", config->graph.compact.every);
     else
-        fputs(config->graph.compact.when == IS_COMPACT_ALWAYS ? "always" : "tail", out);
+        fputs(config->graph.compact.when == ICS_COMPACT_ALWAYS ? "always" : "tail", out);
 }
 
-const is_schema_custom is_config_when = {.expected =
-                                             "tail, always, or every-N with N from 1 to 1000000",
-                                         .read = read_when,
-                                         .print = print_when,
-                                         .clear = NULL};
+const ics_schema_custom ics_config_when = {.expected =
+                                               "tail, always, or every-N with N from 1 to 1000000",
+                                           .read = read_when,
+                                           .print = print_when,
+                                           .clear = NULL};

@@ -16,19 +16,19 @@
         return index < sizeof names / sizeof *names ? names[index] : NULL;                         \
     }
 
-CHOICES(backends, "auto", "cpu", "cuda", "cuda+cpu") /* is_backend */
-CHOICES(maths, "auto", "fast", "portable")           /* is_math */
-CHOICES(fallbacks, "none", "cpu")                    /* is_fallback */
-CHOICES(compact_sorts, "none", "depth", "cell")      /* is_compact_sort */
-CHOICES(workloads, "point", "uniform", "cascade")    /* is_workload_kind */
+CHOICES(backends, "auto", "cpu", "cuda", "cuda+cpu") /* ics_backend */
+CHOICES(maths, "auto", "fast", "portable")           /* ics_math */
+CHOICES(fallbacks, "none", "cpu")                    /* ics_fallback */
+CHOICES(compact_sorts, "none", "depth", "cell")      /* ics_compact_sort */
+CHOICES(workloads, "point", "uniform", "cascade")    /* ics_workload_kind */
 CHOICES(counts, "balanced", "shuffled")              /* workload.shuffled */
-CHOICES(afters, "keep", "move", "delete")            /* is_after */
+CHOICES(afters, "keep", "move", "delete")            /* ics_after */
 CHOICES(instruction_sets, "auto", "baseline", "avx2", "avx512")
 CHOICES(ice_models, "south-pole-like", "uniform")
 CHOICES(tilt_outsides, "linear", "clamp")                   /* ice.tilt_clamp */
-CHOICES(subtractions, "auto", "constant", "scaled", "none") /* is_subtraction */
+CHOICES(subtractions, "auto", "constant", "scaled", "none") /* ics_subtraction */
 CHOICES(layouts, "hex86")
-CHOICES(contents, "auto", "photons", "pe", "both") /* is_hit_content */
+CHOICES(contents, "auto", "photons", "pe", "both") /* ics_hit_content */
 CHOICES(angulars, "auto", "standard", "none")
 CHOICES(autos, "auto", "none")
 CHOICES(acceptances, "auto", "standard", "none")
@@ -40,7 +40,7 @@ CHOICES(losses, "none", "simple")
 static const char *schedules(const char *path, size_t index)
 {
     (void)path;
-    return index < IS_SCHEDULE_COUNT ? is_schedule_name((is_schedule)index) : NULL;
+    return index < ICS_SCHEDULE_COUNT ? ics_graph_schedule_name((ics_schedule)index) : NULL;
 }
 
 /* The variants of a stage. */
@@ -51,6 +51,7 @@ static const char *variants_of(const char *stage, size_t index)
     } registry[] = {
 #define ICE_VARIANT(stage, name, yaml, text) {#stage, yaml},
 #include "stages/registry.def"
+#include "physics/detect/registry.def"
 #undef ICE_VARIANT
     };
     for (size_t i = 0; i < sizeof registry / sizeof *registry; ++i)
@@ -74,46 +75,46 @@ static const char *compact_methods(const char *path, size_t index)
 /* ---- the table ------------------------------------------------------------------------------ */
 
 /* clang-format off */
-#define AT(member) IS_SCHEMA_AT(struct is_config, member)
+#define AT(member) ICS_SCHEMA_AT(struct icestream_config, member)
 #define BOOL(key, standard, text)                                                                  \
-    {.path = #key, .type = IS_SCHEMA_BOOL, AT(key), .fallback = (standard), .help = (text)}
+    {.path = #key, .type = ICS_SCHEMA_BOOL, AT(key), .fallback = (standard), .help = (text)}
 #define WHOLE(key, from, to, standard, text)                                                       \
-    {.path = #key, .type = IS_SCHEMA_UNSIGNED, AT(key), .least = (from), .most = (to),             \
+    {.path = #key, .type = ICS_SCHEMA_UNSIGNED, AT(key), .least = (from), .most = (to),             \
      .fallback = (standard), .help = (text)}
 #define WHOLE_OR_AUTO(key, from, to, text)                                                         \
-    {.path = #key, .type = IS_SCHEMA_UNSIGNED, AT(key), .least = (from), .most = (to),             \
+    {.path = #key, .type = ICS_SCHEMA_UNSIGNED, AT(key), .least = (from), .most = (to),             \
      .word = "auto", .fallback = "auto", .help = (text)}
 #define NUMBER(key, from, to, standard, u, text)                                                   \
-    {.path = #key, .type = IS_SCHEMA_NUMBER, AT(key), .low = (from), .high = (to),                 \
+    {.path = #key, .type = ICS_SCHEMA_NUMBER, AT(key), .low = (from), .high = (to),                 \
      .fallback = (standard), .unit = (u), .help = (text)}
 #define NUMBER_OR_OFF(key, from, to, off, u, text)                                                 \
-    {.path = #key, .type = IS_SCHEMA_NUMBER, AT(key), .low = (from), .high = (to), .word = "off",  \
+    {.path = #key, .type = ICS_SCHEMA_NUMBER, AT(key), .low = (from), .high = (to), .word = "off",  \
      .word_value = (off), .fallback = "off", .unit = (u), .help = (text)}
 #define CHOICE(key, member, names, standard, text)                                                 \
-    {.path = #key, .type = IS_SCHEMA_CHOICE, AT(member), .choice = (names), .fallback = (standard),\
+    {.path = #key, .type = ICS_SCHEMA_CHOICE, AT(member), .choice = (names), .fallback = (standard),\
      .help = (text)}
 #define NAME(key, names, standard, alternatives, text)                                             \
-    {.path = #key, .type = IS_SCHEMA_NAME, AT(key), .choice = (names), .fallback = (standard),     \
+    {.path = #key, .type = ICS_SCHEMA_NAME, AT(key), .choice = (names), .fallback = (standard),     \
      .group = (alternatives), .help = (text)}
 #define VARIANT(key, stage, standard, text)                                                        \
-    {.path = #key, .type = IS_SCHEMA_VARIANT, AT(key), .choice = variants, .growing = true,        \
-     .source_offset = offsetof(struct is_config, stages.custom[stage]), .fallback = (standard),    \
+    {.path = #key, .type = ICS_SCHEMA_VARIANT, AT(key), .choice = variants, .growing = true,        \
+     .source_offset = offsetof(struct icestream_config, stages.custom[stage]), .fallback = (standard),    \
      .help = (text)}
 #define TEXT(key, standard, text)                                                                  \
-    {.path = #key, .type = IS_SCHEMA_TEXT, AT(key), .fallback = (standard), .help = (text)}
+    {.path = #key, .type = ICS_SCHEMA_TEXT, AT(key), .fallback = (standard), .help = (text)}
 #define A_PATH(key, names, standard, alternatives, text)                                           \
-    {.path = #key, .type = IS_SCHEMA_PATH, AT(key), .choice = (names), .fallback = (standard),     \
+    {.path = #key, .type = ICS_SCHEMA_PATH, AT(key), .choice = (names), .fallback = (standard),     \
      .group = (alternatives), .help = (text)}
 #define CUSTOM(key, code, standard, text)                                                          \
-    {.path = #key, .type = IS_SCHEMA_CUSTOM, .custom = &(code), .fallback = (standard),            \
+    {.path = #key, .type = ICS_SCHEMA_CUSTOM, .custom = &(code), .fallback = (standard),            \
      .help = (text)}
 
-const is_schema_field is_config_keys[] = {
+const ics_schema_field ics_config_keys[] = {
     WHOLE(run.seed, 0, UINT64_MAX, "1", "seed of all random numbers"),
     WHOLE(run.bounce_limit, 1, 1000000000, "10000", "segments after which a photon is stopped"),
 
-    {.path = "source.files", .type = IS_SCHEMA_PATTERNS, AT(source.files),
-     .count_offset = offsetof(struct is_config, source.count), .fallback = "[steps/*.steps.npy]",
+    {.path = "source.files", .type = ICS_SCHEMA_PATTERNS, AT(source.files),
+     .count_offset = offsetof(struct icestream_config, source.count), .fallback = "[steps/*.steps.npy]",
      .group = "source", .help = "step files, names or patterns; \"-\" is standard input"},
     A_PATH(source.directory, NULL, NULL, "source",
            "or a folder to claim step files from, also shared with other workers"),
@@ -127,25 +128,25 @@ const is_schema_field is_config_keys[] = {
     NUMBER(source.lease, 0.2, 86400, "60", "s",
            "without a sign of life after which a worker's claims go to others"),
     TEXT(source.worker, NULL, "name of this worker; made of host and process"),
-    {.path = "source.listen", .type = IS_SCHEMA_TEXT, AT(source.listen), .group = "source",
+    {.path = "source.listen", .type = ICS_SCHEMA_TEXT, AT(source.listen), .group = "source",
      .help = "or take steps from clients: \"unix:PATH\" or \"HOST:PORT\""},
     A_PATH(source.token, NULL, NULL, NULL, "file with what clients must know"),
     WHOLE(source.clients, 1, 1024, "16", "clients at a time"),
-    {.path = "source.message_limit", .type = IS_SCHEMA_BYTES, AT(source.message_limit),
+    {.path = "source.message_limit", .type = ICS_SCHEMA_BYTES, AT(source.message_limit),
      .least = 4000, .most = 1000000000000, .fallback = "1 GB",
      .help = "size of a message of a client"},
 
     A_PATH(sink.directory, NULL, "hits/", NULL, "folder for hit files; \"-\" is standard output"),
     CHOICE(sink.hits, sink.hits, contents, "auto",
            "what hit files carry; auto: pe with stages.detect: pe, else photons"),
-    {.path = "sink.rotate", .type = IS_SCHEMA_UNSIGNED, AT(sink.rotate), .least = 1,
+    {.path = "sink.rotate", .type = ICS_SCHEMA_UNSIGNED, AT(sink.rotate), .least = 1,
      .most = 1000000000000, .word = "off", .fallback = "off",
      .help = "hits after which a hit file for many step files ends; off: one for each"},
     A_PATH(sink.quarantine, NULL, NULL, NULL,
            "folder for bad claimed step files; quarantine in sink.directory"),
     A_PATH(sink.journal, NULL, NULL, NULL,
            "what happened, a line of JSON each; run.journal in sink.directory"),
-    CUSTOM(sink.command, is_config_command, "[]", "run on every finished hit file"),
+    CUSTOM(sink.command, ics_config_command, "[]", "run on every finished hit file"),
 
     A_PATH(metrics.file, NULL, NULL, NULL, "numbers in the text format of Prometheus"),
     TEXT(metrics.listen, NULL, "the same by HTTP, \"127.0.0.1:9464\""),
@@ -153,10 +154,10 @@ const is_schema_field is_config_keys[] = {
     CHOICE(device.backend, device.backend, backends, "auto", "where photons are propagated"),
     WHOLE_OR_AUTO(device.threads, 1, 1024, "CPU threads; auto: one per core"),
     NAME(device.instruction_set, instruction_sets, "auto", NULL, "of the CPU; auto: the widest"),
-    CUSTOM(device.index, is_config_index, "0", "which GPUs; all: every one that is there"),
+    CUSTOM(device.index, ics_config_index, "0", "which GPUs; all: every one that is there"),
     CHOICE(device.math, device.math, maths, "auto",
            "portable: the same bits everywhere; auto: fast on a GPU, portable on the CPU"),
-    {.path = "device.memory_limit", .type = IS_SCHEMA_BYTES, AT(device.memory_limit),
+    {.path = "device.memory_limit", .type = ICS_SCHEMA_BYTES, AT(device.memory_limit),
      .least = 64000000, .most = 1000000000000, .word = "auto", .fallback = "auto",
      .help = "memory to take of a GPU; auto: what is free"},
     CHOICE(device.fallback, device.fallback, fallbacks, "none", "where to go on if a GPU fails"),
@@ -188,12 +189,12 @@ const is_schema_field is_config_keys[] = {
     BOOL(detector.keep_hit_photons, "false", "photons go on after a hit"),
     BOOL(detector.jitter, "false", "hex86 with strings shifted along z"),
     BOOL(detector.dense, "false", "hex86 with modules of high efficiency on strings 79 to 86"),
-    CUSTOM(detector.excluded, is_config_excluded, "[]",
+    CUSTOM(detector.excluded, ics_config_excluded, "[]",
            "modules that absorb without a hit"),
     A_PATH(detector.angular_acceptance, angulars, "auto", NULL,
            "of modules by direction, a file like as.dat; auto: as.dat of ice.directory if it is "
            "there, else standard"),
-    CUSTOM(detector.angular_polynomial, is_config_angular, "[]",
+    CUSTOM(detector.angular_polynomial, ics_config_angular, "[]",
            "the same in numbers, instead of a file"),
     A_PATH(detector.efficiencies, autos, "auto", NULL,
            "of single modules, a file like eff-f2k; auto, here and below: that of ice.directory if "
@@ -203,7 +204,7 @@ const is_schema_field is_config_keys[] = {
     A_PATH(detector.voltages, autos, "auto", NULL,
            "which modules are on, a file like hvs-f2k"),
     NUMBER(detector.cable_radius, 0, 1, "0.023", "m", "of a cable"),
-    {.path = "detector.cable_length", .type = IS_SCHEMA_NUMBER, AT(detector.cable_length),
+    {.path = "detector.cable_length", .type = ICS_SCHEMA_NUMBER, AT(detector.cable_length),
      .low = 0.01, .high = 10000, .word = "endless", .word_value = INFINITY, .fallback = "endless",
      .unit = "m", .help = "of a cable, half of it below the module's centre"},
 
@@ -213,16 +214,16 @@ const is_schema_field is_config_keys[] = {
     A_PATH(light.high_efficiency, autos, "auto", NULL,
            "acceptance of high-efficiency modules over that of others by wavelength, a file like "
            "wv.rde"),
-    CUSTOM(light.spectra, is_config_spectra, "[]",
+    CUSTOM(light.spectra, ics_config_spectra, "[]",
            "spectra of the run, numbered from 7"),
 
-    VARIANT(stages.create, IS_STAGE_CREATE, "cherenkov", "makes photons from steps"),
-    VARIANT(stages.propagate, IS_STAGE_PROPAGATE, "cumulative", "flies to the next scatter"),
-    VARIANT(stages.collide, IS_STAGE_COLLIDE, "string-grid", "finds the module in the way"),
-    VARIANT(stages.scatter, IS_STAGE_SCATTER, "hg-sl", "turns the photon"),
-    {.path = "stages.compact", .type = IS_SCHEMA_NAME, AT(stages.compact), .choice = variants,
+    VARIANT(stages.create, ICS_STAGE_CREATE, "cherenkov", "makes photons from steps"),
+    VARIANT(stages.propagate, ICS_STAGE_PROPAGATE, "cumulative", "flies to the next scatter"),
+    VARIANT(stages.collide, ICS_STAGE_COLLIDE, "string-grid", "finds the module in the way"),
+    VARIANT(stages.scatter, ICS_STAGE_SCATTER, "hg-sl", "turns the photon"),
+    {.path = "stages.compact", .type = ICS_SCHEMA_NAME, AT(stages.compact), .choice = variants,
      .growing = true, .fallback = "partition", .help = "closes the gaps of ended photons"},
-    {.path = "stages.detect", .type = IS_SCHEMA_NAME, AT(stages.detect), .choice = variants,
+    {.path = "stages.detect", .type = ICS_SCHEMA_NAME, AT(stages.detect), .choice = variants,
      .growing = true, .fallback = "none", .help = "pe: decides which hits are photo-electrons"},
 
     CHOICE(graph.schedule, graph.schedule, schedules, "auto",
@@ -232,17 +233,17 @@ const is_schema_field is_config_keys[] = {
     WHOLE_OR_AUTO(graph.batch, 1, 1U << 31, "photons in a batch"),
     BOOL(graph.reach_cull, "true", "drop photons that cannot reach a module any more"),
     WHOLE_OR_AUTO(graph.lanes, 1, 4, "batches that a GPU computes side by side"),
-    {.path = "graph.block", .type = IS_SCHEMA_UNSIGNED, AT(graph.block), .least = 32, .most = 1024,
+    {.path = "graph.block", .type = ICS_SCHEMA_UNSIGNED, AT(graph.block), .least = 32, .most = 1024,
      .multiple = 32, .word = "auto", .fallback = "auto", .help = "threads in a block of a GPU"},
     WHOLE_OR_AUTO(graph.refill, 1, 32,
                   "monolithic, fused: idle lanes of a warp that make it take new photons"),
     WHOLE_OR_AUTO(graph.hits, 64, 1U << 28, "places in a hit buffer of a GPU"),
-    {.path = "graph.compact.method", .type = IS_SCHEMA_NAME, AT(graph.compact.method),
+    {.path = "graph.compact.method", .type = ICS_SCHEMA_NAME, AT(graph.compact.method),
      .choice = compact_methods, .growing = true, .fallback = "partition",
      .help = "how a GPU closes the gaps in its pool"},
     CHOICE(graph.compact.sort, graph.compact.sort, compact_sorts, "none",
            "what a GPU orders its pool by"),
-    CUSTOM(graph.compact.when, is_config_when, "tail",
+    CUSTOM(graph.compact.when, ics_config_when, "tail",
            "tail: when no steps are left; every-N: every N waves"),
 
     CHOICE(workload.kind, workload.kind, workloads, "cascade", "what `generate` writes"),
@@ -250,10 +251,10 @@ const is_schema_field is_config_keys[] = {
     WHOLE(workload.photons_per_step, 0, 1000000000, "200", "photons in a step, on average"),
     CHOICE(workload.counts, workload.shuffled, counts, "balanced",
            "all steps alike, or 0.1 to 1.9 times the average"),
-    {.path = "workload.position", .type = IS_SCHEMA_NUMBERS, AT(workload.position), .low = -10000,
+    {.path = "workload.position", .type = ICS_SCHEMA_NUMBERS, AT(workload.position), .low = -10000,
      .high = 10000, .fallback = "[0, 0, 0]", .unit = "m", .help = "of a point"},
     NUMBER(workload.time, -1e12, 1e12, "0", "ns", "of a point"),
-    CUSTOM(workload.direction, is_config_direction, "isotropic",
+    CUSTOM(workload.direction, ics_config_direction, "isotropic",
            "of a point's light"),
     NUMBER(workload.surface_radius, 0, 1000, "0", "m",
            "isotropic light of a point starts on a sphere of this radius"),
@@ -261,7 +262,7 @@ const is_schema_field is_config_keys[] = {
           "of a point: 0 Cherenkov, 1 to 6 built in, from 7 light.spectra"),
     WHOLE(workload.event, 0, UINT64_MAX, "0", "event_id of all steps"),
 
-    {.path = "particles.list", .type = IS_SCHEMA_CUSTOM, .custom = &is_config_particles,
+    {.path = "particles.list", .type = ICS_SCHEMA_CUSTOM, .custom = &ics_config_particles,
      .fallback = "[]", .group = "particles",
      .help = "particles and other sources of light that `generate` makes steps of instead"},
     A_PATH(particles.file, NULL, NULL, "particles",
@@ -278,22 +279,22 @@ const is_schema_field is_config_keys[] = {
     CHOICE(particles.losses, particles.losses, losses, "none",
            "simple: cascades along tracks by a simple generator, for realistic loads"),
     BOOL(particles.stopping, "false", "muons end where they stop, and slow down before"),
-    {.path = "particles.track_length", .type = IS_SCHEMA_NUMBER, AT(particles.track_length),
+    {.path = "particles.track_length", .type = ICS_SCHEMA_NUMBER, AT(particles.track_length),
      .low = 0.001, .high = 100000, .word = "range", .fallback = "2000", .unit = "m",
      .help = "length of tracks that have none; range: the mean one of a muon of their energy"},
     WHOLE(particles.spectrum, 1, 255, "3", "of flashers and other sources that have none"),
 };
 /* clang-format on */
 
-const size_t is_config_key_count = sizeof is_config_keys / sizeof *is_config_keys;
+const size_t ics_config_key_count = sizeof ics_config_keys / sizeof *ics_config_keys;
 
-const char *is_config_choice(const char *key_path, size_t index)
+const char *ics_config_choice(const char *key_path, size_t index)
 {
-    size_t i = is_schema_find(key_path, is_config_keys, is_config_key_count);
-    return is_config_keys[i].choice(key_path, index);
+    size_t i = ics_schema_find(key_path, ics_config_keys, ics_config_key_count);
+    return ics_config_keys[i].choice(key_path, index);
 }
 
-void is_config_document(FILE *out)
+void ics_config_document(FILE *out)
 {
-    is_schema_document(is_config_keys, is_config_key_count, out);
+    ics_schema_document(ics_config_keys, ics_config_key_count, out);
 }

@@ -8,40 +8,40 @@
 
 static void clear_particles(void *target)
 {
-    is_config *config = target;
+    icestream_config *config = target;
     free(config->particles.list);
     config->particles.list = NULL;
     config->particles.count = 0;
 }
 
-static int read_particles(const is_yaml_node *node, void *target, is_error *error)
+static int read_particles(const ics_yaml_node *node, void *target, icestream_error *error)
 {
-    is_config *config = target;
-    is_particle *list = NULL;
+    icestream_config *config = target;
+    ics_particle *list = NULL;
     size_t count = 0;
-    int status = is_particle_read_list(node, &list, &count, error);
-    if (status != IS_OK)
+    int status = ics_particle_read_list(node, &list, &count, error);
+    if (status != ICESTREAM_OK)
         return status;
     clear_particles(config);
     config->particles.list = list;
     config->particles.count = count;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 static void print_particles(const void *target, FILE *out)
 {
-    const is_config *config = target;
-    is_particle_print_list(config->particles.list, config->particles.count, out);
+    const icestream_config *config = target;
+    ics_particle_print_list(config->particles.list, config->particles.count, out);
 }
 
 static bool has_list(const void *target)
 {
-    const is_config *config = target;
+    const icestream_config *config = target;
     return !config->particles.file;
 }
 
-const is_schema_custom is_config_particles = {.expected = "a list of particles",
-                                              .read = read_particles,
-                                              .print = print_particles,
-                                              .is_there = has_list,
-                                              .clear = clear_particles};
+const ics_schema_custom ics_config_particles = {.expected = "a list of particles",
+                                                .read = read_particles,
+                                                .print = print_particles,
+                                                .is_there = has_list,
+                                                .clear = clear_particles};

@@ -54,7 +54,7 @@ static bool are_folders_blocked(const char *pattern, char *place, size_t size, i
     return blocked;
 }
 
-bool is_pattern_blocked(const char *pattern, char *place, size_t size, int *cause)
+bool ics_blocked_pattern(const char *pattern, char *place, size_t size, int *cause)
 {
     struct stat about;
     if (!has_wildcard(pattern, strlen(pattern)))

@@ -1,6 +1,6 @@
 #include "pipeline/files/contained.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,27 +10,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifdef IS_COVERAGE
+#ifdef ICS_COVERAGE
 void __gcov_dump(void); /* of libgcov */
 #endif
 
 /* What the child sends when it has come to its end. */
 typedef struct answer {
     int status;
-    is_error error;
+    icestream_error error;
 } answer;
 
 /* Without what exit does for the parent; where lines are counted, the child's count as well. */
 static _Noreturn void leave(int status)
 {
-#ifdef IS_COVERAGE
+#ifdef ICS_COVERAGE
     __gcov_dump();
 #endif
     _exit(status);
 }
 
 /* Never returns: what the parent has opened and buffered is not the child's to close. */
-static void be_child(int (*work)(void *user, is_error *error), void *user, pid_t parent, int to)
+static void be_child(int (*work)(void *user, icestream_error *error), void *user, pid_t parent,
+                     int to)
 {
     /* A fault that is expected leaves no core; and nobody is left to wait for without the parent.
      */
@@ -65,26 +66,26 @@ static size_t read_all(int from, void *bytes, size_t size)
     return got;
 }
 
-static int tell_end(const char *file, int ended, is_error *error)
+static int tell_end(const char *file, int ended, icestream_error *error)
 {
     if (WIFSIGNALED(ended))
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: the library that reads such files broke down (%s), expected a "
-                            "whole file",
-                            file, strsignal(WTERMSIG(ended)));
-    return is_error_set(error, IS_E_INPUT,
-                        "%s: the library that reads such files ended the process (status %d), "
-                        "expected a whole file",
-                        file, WEXITSTATUS(ended));
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: the library that reads such files broke down (%s), expected a "
+                             "whole file",
+                             file, strsignal(WTERMSIG(ended)));
+    return ics_error_set(error, ICESTREAM_E_INPUT,
+                         "%s: the library that reads such files ended the process (status %d), "
+                         "expected a whole file",
+                         file, WEXITSTATUS(ended));
 }
 
-int is_contained(int (*work)(void *user, is_error *error), void *user, const char *file,
-                 is_error *error)
+int ics_contained_check(int (*work)(void *user, icestream_error *error), void *user,
+                        const char *file, icestream_error *error)
 {
     int ends[2];
     if (pipe(ends) != 0)
-        return is_error_set_cause(error, IS_E_FAILED, errno, "%s: no pipe for a process: %s", file,
-                                  strerror(errno));
+        return ics_error_set_cause(error, ICESTREAM_E_FAILED, errno,
+                                   "%s: no pipe for a process: %s", file, strerror(errno));
     const pid_t parent = getpid(), child = fork();
     if (child == 0) {
         close(ends[0]);
@@ -97,12 +98,12 @@ int is_contained(int (*work)(void *user, is_error *error), void *user, const cha
     const size_t got = child > 0 ? read_all(ends[0], &result, sizeof result) : 0;
     close(ends[0]);
     if (child < 0 || TEMP_FAILURE_RETRY(waitpid(child, &ended, 0)) < 0)
-        return is_error_set_cause(error, IS_E_FAILED, child < 0 ? cause : errno,
-                                  "%s: no process to read it in: %s", file,
-                                  strerror(child < 0 ? cause : errno));
+        return ics_error_set_cause(error, ICESTREAM_E_FAILED, child < 0 ? cause : errno,
+                                   "%s: no process to read it in: %s", file,
+                                   strerror(child < 0 ? cause : errno));
     if (got < sizeof result || !WIFEXITED(ended) || WEXITSTATUS(ended) != 0)
         return tell_end(file, ended, error);
-    if (result.status != IS_OK)
-        (void)is_error_copy(error, &result.error);
+    if (result.status != ICESTREAM_OK)
+        (void)ics_error_copy(error, &result.error);
     return result.status;
 }

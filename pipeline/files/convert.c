@@ -1,5 +1,5 @@
-/* is_convert: between .npy and HDF5, and from .npy to text, by the files' endings. */
-#include "pipeline/error.h"
+/* icestream_convert: between .npy and HDF5, and from .npy to text, by the files' endings. */
+#include "base/error.h"
 #include "pipeline/files/hdf5.h"
 #include "pipeline/files/hit_text.h"
 
@@ -20,40 +20,42 @@ static layout layout_of(const char *path)
     return LAYOUT_UNKNOWN;
 }
 
-#if IS_HAVE_HDF5
-static int convert(layout source, const char *from, const char *to, bool force, is_error *error)
+#if ICS_HAVE_HDF5
+static int convert(layout source, const char *from, const char *to, bool force,
+                   icestream_error *error)
 {
-    return source == LAYOUT_NPY ? is_hdf5_export(from, to, force, error)
-                                : is_hdf5_import(from, to, force, error);
+    return source == LAYOUT_NPY ? ics_hdf5_export(from, to, force, error)
+                                : ics_hdf5_import(from, to, force, error);
 }
 #else
-static int convert(layout source, const char *from, const char *to, bool force, is_error *error)
+static int convert(layout source, const char *from, const char *to, bool force,
+                   icestream_error *error)
 {
     (void)force;
-    return is_error_set(error, IS_E_FAILED,
-                        "%s: found an icestream built without HDF5, expected one with it to "
-                        "convert %s HDF5 (install libhdf5-dev and build again)",
-                        source == LAYOUT_NPY ? to : from, source == LAYOUT_NPY ? "to" : "from");
+    return ics_error_set(error, ICESTREAM_E_FAILED,
+                         "%s: found an icestream built without HDF5, expected one with it to "
+                         "convert %s HDF5 (install libhdf5-dev and build again)",
+                         source == LAYOUT_NPY ? to : from, source == LAYOUT_NPY ? "to" : "from");
 }
 #endif
 
-int is_convert(const char *from, const char *to, bool force, is_error *error)
+int icestream_convert(const char *from, const char *to, bool force, icestream_error *error)
 {
     layout source = layout_of(from), target = layout_of(to);
     if (source == LAYOUT_NPY && target == LAYOUT_TEXT)
-        return is_hit_text_export(from, to, force, error);
+        return ics_hit_text_export(from, to, force, error);
     const char *unknown = source == LAYOUT_UNKNOWN || source == LAYOUT_TEXT   ? from
                           : target == LAYOUT_UNKNOWN || target == LAYOUT_TEXT ? to
                                                                               : NULL;
     if (unknown)
-        return is_error_set(error, IS_E_USAGE,
-                            "%s: found an unknown ending, expected .npy, .h5 or "
-                            ".hdf5 (or, of the hits in a .npy file, .txt, and with --waveforms "
-                            ".csv)",
-                            unknown);
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "%s: found an unknown ending, expected .npy, .h5 or "
+                             ".hdf5 (or, of the hits in a .npy file, .txt, and with --waveforms "
+                             ".csv)",
+                             unknown);
     if (source == target)
-        return is_error_set(
-            error, IS_E_USAGE,
+        return ics_error_set(
+            error, ICESTREAM_E_USAGE,
             "%s and %s: found the same kind of file twice, expected .npy and .h5 or "
             ".hdf5",
             from, to);

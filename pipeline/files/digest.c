@@ -1,20 +1,20 @@
 #include "pipeline/files/digest.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct is_digest {
+struct ics_digest {
     EVP_MD_CTX *state;
     EVP_MD_CTX *copy; /* finishing destroys a state, so a copy is finished */
     bool broken;      /* since the start: OpenSSL 3 allocates at any step, and may fail to */
 };
 
-int is_digest_create(is_digest **out, is_error *error)
+int ics_digest_create(ics_digest **out, icestream_error *error)
 {
-    is_digest *digest = calloc(1, sizeof *digest);
+    ics_digest *digest = calloc(1, sizeof *digest);
     if (digest) {
         digest->state = EVP_MD_CTX_new();
         digest->copy = EVP_MD_CTX_new();
@@ -22,15 +22,15 @@ int is_digest_create(is_digest **out, is_error *error)
     if (!digest || !digest->state || !digest->copy ||
         EVP_DigestInit_ex(digest->state, EVP_sha256(), NULL) != 1 ||
         EVP_MD_CTX_copy_ex(digest->copy, digest->state) != 1) {
-        is_digest_destroy(digest);
-        is_error_set(error, IS_E_MEMORY, "out of memory for a digest");
-        return IS_E_MEMORY;
+        ics_digest_destroy(digest);
+        ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a digest");
+        return ICESTREAM_E_MEMORY;
     }
     *out = digest;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-void is_digest_destroy(is_digest *digest)
+void ics_digest_destroy(ics_digest *digest)
 {
     if (!digest)
         return;
@@ -39,18 +39,18 @@ void is_digest_destroy(is_digest *digest)
     free(digest);
 }
 
-void is_digest_reset(is_digest *digest)
+void ics_digest_reset(ics_digest *digest)
 {
     digest->broken = EVP_DigestInit_ex(digest->state, NULL, NULL) != 1;
 }
 
-void is_digest_add(is_digest *digest, const void *bytes, size_t size)
+void ics_digest_add(ics_digest *digest, const void *bytes, size_t size)
 {
     if (!digest->broken)
         digest->broken = EVP_DigestUpdate(digest->state, bytes, size) != 1;
 }
 
-void is_digest_add_number(is_digest *digest, double value)
+void ics_digest_add_number(ics_digest *digest, double value)
 {
     value += 0.0;
     uint64_t bits;
@@ -58,17 +58,17 @@ void is_digest_add_number(is_digest *digest, double value)
     memcpy(&bits, &value, sizeof bits);
     for (int i = 0; i < 8; ++i)
         bytes[i] = (unsigned char)(bits >> (8 * i));
-    is_digest_add(digest, bytes, sizeof bytes);
+    ics_digest_add(digest, bytes, sizeof bytes);
 }
 
-void is_digest_add_numbers(is_digest *digest, const double *values, size_t count)
+void ics_digest_add_numbers(ics_digest *digest, const double *values, size_t count)
 {
-    is_digest_add_number(digest, (double)count);
+    ics_digest_add_number(digest, (double)count);
     for (size_t i = 0; i < count; ++i)
-        is_digest_add_number(digest, values[i]);
+        ics_digest_add_number(digest, values[i]);
 }
 
-void is_digest_text(const is_digest *digest, char text[IS_DIGEST_TEXT])
+void ics_digest_text(const ics_digest *digest, char text[ICS_DIGEST_TEXT])
 {
     static const char digits[] = "0123456789abcdef";
     unsigned char value[EVP_MAX_MD_SIZE] = {0};
@@ -83,14 +83,16 @@ void is_digest_text(const is_digest *digest, char text[IS_DIGEST_TEXT])
     text[64] = 0;
 }
 
-int is_digest_of(const void *bytes, size_t size, char text[IS_DIGEST_TEXT], is_error *error)
+int ics_digest_of(const void *bytes, size_t size, char text[ICS_DIGEST_TEXT],
+                  icestream_error *error)
 {
-    is_digest *digest = NULL;
-    int status = is_digest_create(&digest, error);
+    ics_digest *digest = NULL;
+    int status = ics_digest_create(&digest, error);
     if (status)
         return status;
-    is_digest_add(digest, bytes, size);
-    is_digest_text(digest, text);
-    is_digest_destroy(digest);
-    return text[0] ? IS_OK : is_error_set(error, IS_E_MEMORY, "out of memory for a digest");
+    ics_digest_add(digest, bytes, size);
+    ics_digest_text(digest, text);
+    ics_digest_destroy(digest);
+    return text[0] ? ICESTREAM_OK
+                   : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a digest");
 }

@@ -1,6 +1,6 @@
 #include "pipeline/files/hdf5.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/files/contained.h"
 #include "pipeline/files/format/conversion.h"
 #include "pipeline/files/format/json_dump.h"
@@ -46,16 +46,16 @@ static herr_t take_message(unsigned depth, const H5E_error2_t *entry, void *text
     return 0;
 }
 
-static int failed(const char *path, int status, const char *what, is_error *error)
+static int failed(const char *path, int status, const char *what, icestream_error *error)
 {
     char reason[200] = "unknown reason";
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_message, reason);
-    return is_error_set(error, status, "%s: %s: HDF5 says: %s", path, what, reason);
+    return ics_error_set(error, status, "%s: %s: HDF5 says: %s", path, what, reason);
 }
 
 /* ---- types and attributes ------------------------------------------------------------------- */
 
-static hid_t number_type(is_number_type type)
+static hid_t number_type(ics_layout_number_type type)
 {
     static const char kinds[] = "fui";
     const hid_t types[3][4] = {
@@ -67,11 +67,11 @@ static hid_t number_type(is_number_type type)
 }
 
 /* The compound type of a schema, laid out as its rows; the caller closes it. */
-static hid_t schema_type(const is_schema *schema)
+static hid_t schema_type(const ics_layout *schema)
 {
     hid_t type = H5Tcreate(H5T_COMPOUND, schema->row_bytes);
     for (size_t i = 0; i < schema->field_count && type >= 0; ++i) {
-        const is_field *field = &schema->fields[i];
+        const ics_layout_field *field = &schema->fields[i];
         if (H5Tinsert(type, field->name, field->offset, number_type(field->type)) < 0) {
             H5Tclose(type);
             return H5I_INVALID_HID;
@@ -98,7 +98,7 @@ static bool write_text(hid_t object, const char *name, const char *text)
 /* A dataset of bytes, because attributes hold 64 KiB at most. */
 static bool write_metadata(hid_t file, const json_t *metadata)
 {
-    char *text = is_json_dump(metadata, JSON_COMPACT);
+    char *text = ics_json_dump(metadata, JSON_COMPACT);
     hsize_t length = text ? strlen(text) : 0;
     hid_t space = H5Screate_simple(1, &length, NULL);
     hid_t set = text ? H5Dcreate2(file, "metadata", H5T_STD_U8LE, space, H5P_DEFAULT, H5P_DEFAULT,
@@ -112,7 +112,7 @@ static bool write_metadata(hid_t file, const json_t *metadata)
     return written;
 }
 
-static bool write_attributes(hid_t set, const is_schema *schema)
+static bool write_attributes(hid_t set, const ics_layout *schema)
 {
     bool written = write_text(set, "schema", schema->name) &&
                    write_text(set, "coordinates", schema->coordinates);
@@ -124,7 +124,7 @@ static bool write_attributes(hid_t set, const is_schema *schema)
     return written;
 }
 
-static hid_t create_set(hid_t file, const is_schema *schema, hid_t type, uint64_t rows)
+static hid_t create_set(hid_t file, const ics_layout *schema, hid_t type, uint64_t rows)
 {
     hsize_t size = rows, unlimited = H5S_UNLIMITED, chunk = CHUNK;
     hid_t space = H5Screate_simple(1, &size, &unlimited);
@@ -150,33 +150,34 @@ static bool transfer(hid_t set, hid_t type, hsize_t first, hsize_t count, void *
     return good;
 }
 
-static int export_rows(is_table_reader *reader, const char *to, hid_t set, hid_t type,
-                       is_error *error)
+static int export_rows(ics_table_reader *reader, const char *to, hid_t set, hid_t type,
+                       icestream_error *error)
 {
-    unsigned char *rows = malloc((size_t)CHUNK * IS_ROW_BYTES_MAX);
+    unsigned char *rows = malloc((size_t)CHUNK * ICS_ROW_BYTES_MAX);
     if (!rows)
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", to);
-    int status = IS_OK;
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", to);
+    int status = ICESTREAM_OK;
     for (size_t got = 1; got > 0 && !status;) {
-        uint64_t first = is_table_reader_position(reader);
-        status = is_table_reader_read(reader, rows, CHUNK, &got, error);
+        uint64_t first = ics_table_reader_position(reader);
+        status = ics_table_reader_read(reader, rows, CHUNK, &got, error);
         if (!status && got > 0 && !transfer(set, type, first, got, rows, true))
-            status = failed(to, IS_E_OUTPUT, "cannot write rows", error);
+            status = failed(to, ICESTREAM_E_OUTPUT, "cannot write rows", error);
     }
     free(rows);
     return status;
 }
 
-static int export_table(is_table_reader *reader, const char *to, hid_t file, is_error *error)
+static int export_table(ics_table_reader *reader, const char *to, hid_t file,
+                        icestream_error *error)
 {
-    const is_schema *schema = is_table_reader_schema(reader);
-    const json_t *metadata = is_table_reader_metadata(reader);
+    const ics_layout *schema = ics_table_reader_layout(reader);
+    const json_t *metadata = ics_table_reader_metadata(reader);
     hid_t type = schema_type(schema);
-    hid_t set = create_set(file, schema, type, is_table_reader_rows(reader));
-    int status = IS_OK;
+    hid_t set = create_set(file, schema, type, ics_table_reader_rows(reader));
+    int status = ICESTREAM_OK;
     if (type < 0 || set < 0 || !write_attributes(set, schema) ||
         (metadata && !write_metadata(file, metadata)))
-        status = failed(to, IS_E_OUTPUT, "cannot create the table", error);
+        status = failed(to, ICESTREAM_E_OUTPUT, "cannot create the table", error);
     else
         status = export_rows(reader, to, set, type, error);
     H5Dclose(set);
@@ -184,7 +185,8 @@ static int export_table(is_table_reader *reader, const char *to, hid_t file, is_
     return status;
 }
 
-static int export_file(is_table_reader *reader, const char *to, const char *part, is_error *error)
+static int export_file(ics_table_reader *reader, const char *to, const char *part,
+                       icestream_error *error)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     /* The output holds the lock on its .part already. */
@@ -192,40 +194,40 @@ static int export_file(is_table_reader *reader, const char *to, const char *part
     hid_t file = H5Fcreate(part, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
     if (file < 0)
-        return failed(to, IS_E_OUTPUT, "cannot create", error);
+        return failed(to, ICESTREAM_E_OUTPUT, "cannot create", error);
     int status = export_table(reader, to, file, error);
     if (H5Fclose(file) < 0 && !status)
-        status = failed(to, IS_E_OUTPUT, "cannot finish", error);
+        status = failed(to, ICESTREAM_E_OUTPUT, "cannot finish", error);
     return status;
 }
 
-int is_hdf5_export(const char *from, const char *to, bool force, is_error *error)
+int ics_hdf5_export(const char *from, const char *to, bool force, icestream_error *error)
 {
-    is_table_reader *reader = NULL;
-    is_output *output = NULL;
-    int status = is_table_reader_open(from, NULL, &reader, error);
+    ics_table_reader *reader = NULL;
+    ics_output *output = NULL;
+    int status = ics_table_reader_open(from, NULL, &reader, error);
     if (!status)
-        status = is_output_create(to, force, &output, error);
+        status = ics_output_create(to, force, &output, error);
     if (!status) {
         silence before = be_silent();
-        status = export_file(reader, to, is_output_part(output), error);
+        status = export_file(reader, to, ics_output_part(output), error);
         speak_again(&before);
     }
     if (!status)
-        status = is_output_commit(output, error);
-    is_output_destroy(output);
-    is_table_reader_destroy(reader);
+        status = ics_output_commit(output, error);
+    ics_output_destroy(output);
+    ics_table_reader_destroy(reader);
     return status;
 }
 
 /* ---- import --------------------------------------------------------------------------------- */
 
-static is_number_type number_of(hid_t type)
+static ics_layout_number_type number_of(hid_t type)
 {
-    is_number_type number = {.bytes = (uint8_t)H5Tget_size(type)};
+    ics_layout_number_type number = {.bytes = (uint8_t)H5Tget_size(type)};
     H5T_class_t class = H5Tget_class(type);
     if (H5Tget_size(type) > 8)
-        return (is_number_type){0, 0};
+        return (ics_layout_number_type){0, 0};
     if (class == H5T_FLOAT && number.bytes >= 2)
         number.kind = 'f';
     if (class == H5T_INTEGER)
@@ -235,19 +237,19 @@ static is_number_type number_of(hid_t type)
 
 /* Describes the members of a compound type as fields, so that what holds for .npy files holds here:
  * any order, further members, other widths. */
-static int describe_members(const char *path, hid_t type, is_npy_field **out, size_t *count,
-                            is_error *error)
+static int describe_members(const char *path, hid_t type, ics_npy_field **out, size_t *count,
+                            icestream_error *error)
 {
     int members = H5Tget_class(type) == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
     size_t bytes = H5Tget_size(type);
-    if (members <= 0 || bytes == 0 || bytes > IS_NPY_ROW_MAX)
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: found a dataset that is no table, expected compound rows of at "
-                            "most 1 MiB",
-                            path);
-    is_npy_field *fields = calloc((size_t)members, sizeof *fields);
+    if (members <= 0 || bytes == 0 || bytes > ICS_NPY_ROW_MAX)
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found a dataset that is no table, expected compound rows of at "
+                             "most 1 MiB",
+                             path);
+    ics_npy_field *fields = calloc((size_t)members, sizeof *fields);
     if (!fields)
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     for (int i = 0; i < members; ++i) {
         char *name = H5Tget_member_name(type, (unsigned)i);
         hid_t member = H5Tget_member_type(type, (unsigned)i);
@@ -260,7 +262,7 @@ static int describe_members(const char *path, hid_t type, is_npy_field **out, si
     }
     *out = fields;
     *count = (size_t)members;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* A table that is being read. */
@@ -268,54 +270,55 @@ typedef struct import_table {
     const char *path;
     hid_t set, type; /* the rows' type in memory: the file's, in this machine's byte order */
     hsize_t rows;
-    is_conversion conversion;
+    ics_conversion conversion;
     json_t *metadata;
 } import_table;
 
-static int import_rows(const import_table *table, is_table_writer *writer, is_error *error)
+static int import_rows(const import_table *table, ics_table_writer *writer, icestream_error *error)
 {
     size_t row_bytes = H5Tget_size(table->type);
-    size_t piece = IS_NPY_ROW_MAX / row_bytes;
-    unsigned char *source = malloc(IS_NPY_ROW_MAX);
-    unsigned char *target = reallocarray(NULL, piece, IS_ROW_BYTES_MAX);
+    size_t piece = ICS_NPY_ROW_MAX / row_bytes;
+    unsigned char *source = malloc(ICS_NPY_ROW_MAX);
+    unsigned char *target = reallocarray(NULL, piece, ICS_ROW_BYTES_MAX);
     int status = source && target
-                     ? IS_OK
-                     : is_error_set(error, IS_E_MEMORY, "%s: out of memory", table->path);
+                     ? ICESTREAM_OK
+                     : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", table->path);
     for (hsize_t first = 0; first < table->rows && !status; first += piece) {
         size_t count = table->rows - first < piece ? (size_t)(table->rows - first) : piece;
         if (!transfer(table->set, table->type, first, count, source, false)) {
-            status = failed(table->path, IS_E_INPUT, "cannot read rows", error);
+            status = failed(table->path, ICESTREAM_E_INPUT, "cannot read rows", error);
             break;
         }
-        status = is_conversion_rows(&table->conversion, table->path, first, source, count, target,
-                                    error);
+        status = ics_conversion_rows(&table->conversion, table->path, first, source, count, target,
+                                     error);
         if (!status)
-            status = is_table_writer_append(writer, target, count, error);
+            status = ics_table_writer_append(writer, target, count, error);
     }
     free(target);
     free(source);
     return status;
 }
 
-static int read_metadata(import_table *table, hid_t file, is_error *error)
+static int read_metadata(import_table *table, hid_t file, icestream_error *error)
 {
     if (H5Lexists(file, "metadata", H5P_DEFAULT) <= 0)
-        return IS_OK;
+        return ICESTREAM_OK;
     hid_t set = H5Dopen2(file, "metadata", H5P_DEFAULT);
     hid_t space = set >= 0 ? H5Dget_space(set) : H5I_INVALID_HID;
     hssize_t length = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
-    char *text = length > 0 && length <= IS_METADATA_MAX ? malloc((size_t)length) : NULL;
+    char *text = length > 0 && length <= ICS_METADATA_MAX ? malloc((size_t)length) : NULL;
     if (text && H5Dread(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0)
         table->metadata = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, NULL);
     free(text);
     H5Sclose(space);
     H5Dclose(set);
     return json_is_object(table->metadata)
-               ? IS_OK
-               : is_error_set(error, IS_E_INPUT,
-                              "%s: dataset metadata: found something else, expected the bytes of a "
-                              "JSON object",
-                              table->path);
+               ? ICESTREAM_OK
+               : ics_error_set(
+                     error, ICESTREAM_E_INPUT,
+                     "%s: dataset metadata: found something else, expected the bytes of a "
+                     "JSON object",
+                     table->path);
 }
 
 /* Whether the rows may be in the file. A damaged number of rows could stand for more than any disk
@@ -330,16 +333,16 @@ static bool is_stored(hid_t set, hsize_t rows)
     return rows == 0 || (row > 0 && (compressed ? rows >> 16 : rows) <= bytes / row);
 }
 
-static int open_table(import_table *table, hid_t file, is_error *error)
+static int open_table(import_table *table, hid_t file, icestream_error *error)
 {
-    const is_schema *schema = NULL;
-    for (size_t k = 0; (schema = is_schema_at(k)) != NULL; ++k)
+    const ics_layout *schema = NULL;
+    for (size_t k = 0; (schema = ics_layout_at(k)) != NULL; ++k)
         if (H5Lexists(file, schema->short_name, H5P_DEFAULT) > 0)
             break;
     if (!schema)
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: found neither dataset /steps nor /hits, expected one of them",
-                            table->path);
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found neither dataset /steps nor /hits, expected one of them",
+                             table->path);
     table->set = H5Dopen2(file, schema->short_name, H5P_DEFAULT);
     hid_t stored = H5Dget_type(table->set), space = H5Dget_space(table->set);
     table->type = H5Tget_native_type(stored, H5T_DIR_ASCEND);
@@ -348,42 +351,43 @@ static int open_table(import_table *table, hid_t file, is_error *error)
     H5Sclose(space);
     H5Tclose(stored);
     if (table->type < 0 || rows < 0)
-        return failed(table->path, IS_E_INPUT, "cannot open the table", error);
+        return failed(table->path, ICESTREAM_E_INPUT, "cannot open the table", error);
     if (dimensions != 1)
-        return is_error_set(error, IS_E_INPUT, "%s: dataset %s: found %d dimensions, expected 1",
-                            table->path, schema->short_name, dimensions);
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: dataset %s: found %d dimensions, expected 1", table->path,
+                             schema->short_name, dimensions);
     table->rows = (hsize_t)rows;
-    is_npy_field *fields = NULL;
+    ics_npy_field *fields = NULL;
     size_t count = 0;
     int status = describe_members(table->path, table->type, &fields, &count, error);
     if (!status)
-        status = is_conversion_create(table->path, fields, count, H5Tget_size(table->type), schema,
-                                      &table->conversion, error);
+        status = ics_conversion_create(table->path, fields, count, H5Tget_size(table->type), schema,
+                                       &table->conversion, error);
     free(fields);
     if (!status && !is_stored(table->set, table->rows))
         status =
-            is_error_set(error, IS_E_INPUT,
-                         "%s: dataset %s: found %llu rows in %llu bytes, expected rows that are "
-                         "in the file",
-                         table->path, schema->short_name, (unsigned long long)rows,
-                         (unsigned long long)H5Dget_storage_size(table->set));
+            ics_error_set(error, ICESTREAM_E_INPUT,
+                          "%s: dataset %s: found %llu rows in %llu bytes, expected rows that are "
+                          "in the file",
+                          table->path, schema->short_name, (unsigned long long)rows,
+                          (unsigned long long)H5Dget_storage_size(table->set));
     return status ? status : read_metadata(table, file, error);
 }
 
-static int import_file(import_table *table, const char *to, bool force, is_error *error)
+static int import_file(import_table *table, const char *to, bool force, icestream_error *error)
 {
     hid_t file = H5Fopen(table->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0)
-        return failed(table->path, IS_E_INPUT, "cannot open", error);
-    is_table_writer *writer = NULL;
+        return failed(table->path, ICESTREAM_E_INPUT, "cannot open", error);
+    ics_table_writer *writer = NULL;
     int status = open_table(table, file, error);
     if (!status)
-        status = is_table_writer_create(to, table->conversion.schema, force, &writer, error);
+        status = ics_table_writer_create(to, table->conversion.schema, force, &writer, error);
     if (!status)
         status = import_rows(table, writer, error);
     if (!status)
-        status = is_table_writer_commit(writer, table->metadata, error);
-    is_table_writer_destroy(writer);
+        status = ics_table_writer_commit(writer, table->metadata, error);
+    ics_table_writer_destroy(writer);
     H5Tclose(table->type);
     H5Dclose(table->set);
     json_decref(table->metadata);
@@ -397,7 +401,7 @@ typedef struct import_order {
     bool force;
 } import_order;
 
-static int import_in_child(void *user, is_error *error)
+static int import_in_child(void *user, icestream_error *error)
 {
     const import_order *order = user;
     import_table table = {.path = order->from, .set = H5I_INVALID_HID, .type = H5I_INVALID_HID};
@@ -410,24 +414,24 @@ static int import_in_child(void *user, is_error *error)
 /* Takes away the .part that a child left when it broke down. */
 static void clean_part(const char *to)
 {
-    is_output *output = NULL;
-    is_error ignored; /* of the two errors the first one tells more */
-    if (is_output_create(to, true, &output, &ignored) == IS_OK)
-        is_output_destroy(output);
+    ics_output *output = NULL;
+    icestream_error ignored; /* of the two errors the first one tells more */
+    if (ics_output_create(to, true, &output, &ignored) == ICESTREAM_OK)
+        ics_output_destroy(output);
 }
 
-int is_hdf5_import(const char *from, const char *to, bool force, is_error *error)
+int ics_hdf5_import(const char *from, const char *to, bool force, icestream_error *error)
 {
     struct stat about;
     /* HDF5 would open a named pipe, and wait. */
     if (stat(from, &about) == 0 && !S_ISREG(about.st_mode))
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: found something that is not a file, expected an HDF5 file", from);
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found something that is not a file, expected an HDF5 file", from);
     /* Of files with one wrong byte in their structures, 5 of 1000 make the library read where it
      * may not. */
     import_order order = {from, to, force};
-    int status = is_contained(import_in_child, &order, from, error);
-    if (status == IS_E_INPUT)
+    int status = ics_contained_check(import_in_child, &order, from, error);
+    if (status == ICESTREAM_E_INPUT)
         clean_part(to);
     return status;
 }

@@ -1,6 +1,6 @@
 #include "pipeline/files/hit_reader.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/files/format/table_reader.h"
 
 #include <inttypes.h>
@@ -8,40 +8,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct is_hit_reader {
-    is_table_reader *table;
+struct ics_hit_reader {
+    ics_table_reader *table;
     bool check;
     bool begun;
-    is_hit previous; /* the last row delivered, once begun */
+    icestream_hit previous; /* the last row delivered, once begun */
 };
 
-int is_hit_reader_open(const char *path, bool check, is_hit_reader **out, is_error *error)
+int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, icestream_error *error)
 {
     *out = NULL;
-    is_hit_reader *reader = calloc(1, sizeof *reader);
+    ics_hit_reader *reader = calloc(1, sizeof *reader);
     if (!reader)
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     reader->check = check;
-    int status = is_table_reader_open(path, is_schema_hits(), &reader->table, error);
+    int status = ics_table_reader_open(path, ics_layout_hits(), &reader->table, error);
     if (status) {
-        is_hit_reader_destroy(reader);
+        ics_hit_reader_destroy(reader);
         return status;
     }
     *out = reader;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-void is_hit_reader_destroy(is_hit_reader *reader)
+void ics_hit_reader_destroy(ics_hit_reader *reader)
 {
     if (!reader)
         return;
-    is_table_reader_destroy(reader->table);
+    ics_table_reader_destroy(reader->table);
     free(reader);
 }
 
-int is_hit_compare(const void *a, const void *b)
+int ics_hit_compare(const void *a, const void *b)
 {
-    const is_hit *left = a, *right = b;
+    const icestream_hit *left = a, *right = b;
     if (left->event_id != right->event_id)
         return left->event_id < right->event_id ? -1 : 1;
     if (left->step_id != right->step_id)
@@ -54,7 +54,8 @@ int is_hit_compare(const void *a, const void *b)
 }
 
 /* One line per field of a hit that has a range. NaN fails every comparison. */
-static int check_hit(const is_hit *hit, const char *name, uint64_t row, is_error *error)
+static int check_hit(const icestream_hit *hit, const char *name, uint64_t row,
+                     icestream_error *error)
 {
     const struct {
         const char *field;
@@ -76,92 +77,94 @@ static int check_hit(const is_hit *hit, const char *name, uint64_t row, is_error
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i)
         if (!checks[i].good)
-            return is_error_set(error, IS_E_INPUT,
-                                "%s: row %" PRIu64 ", field %s: found %.9g, expected %s", name, row,
-                                checks[i].field, checks[i].value, checks[i].expected);
+            return ics_error_set(error, ICESTREAM_E_INPUT,
+                                 "%s: row %" PRIu64 ", field %s: found %.9g, expected %s", name,
+                                 row, checks[i].field, checks[i].value, checks[i].expected);
     double norm =
         sqrt((double)hit->dx * hit->dx + (double)hit->dy * hit->dy + (double)hit->dz * hit->dz);
     if (!(fabs(norm - 1) <= 1e-3))
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: row %" PRIu64 ", fields dx, dy, dz: found a vector of length "
-                            "%.6g, expected 1 within 0.001",
-                            name, row, norm);
-    return IS_OK;
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: row %" PRIu64 ", fields dx, dy, dz: found a vector of length "
+                             "%.6g, expected 1 within 0.001",
+                             name, row, norm);
+    return ICESTREAM_OK;
 }
 
-static int check_hits(is_hit_reader *reader, const is_hit *hits, size_t count, uint64_t first,
-                      is_error *error)
+static int check_hits(ics_hit_reader *reader, const icestream_hit *hits, size_t count,
+                      uint64_t first, icestream_error *error)
 {
-    const char *name = is_table_reader_name(reader->table);
+    const char *name = ics_table_reader_name(reader->table);
     for (size_t i = 0; i < count; ++i) {
         int status = check_hit(&hits[i], name, first + i, error);
         if (status)
             return status;
-        if (reader->begun && is_hit_compare(&reader->previous, &hits[i]) > 0)
-            return is_error_set(error, IS_E_INPUT,
-                                "%s: row %" PRIu64 ": found a hit that belongs before the previous "
-                                "one, expected order by event_id, step_id, photon_id, string, "
-                                "module",
-                                name, first + i);
+        if (reader->begun && ics_hit_compare(&reader->previous, &hits[i]) > 0)
+            return ics_error_set(error, ICESTREAM_E_INPUT,
+                                 "%s: row %" PRIu64
+                                 ": found a hit that belongs before the previous "
+                                 "one, expected order by event_id, step_id, photon_id, string, "
+                                 "module",
+                                 name, first + i);
         reader->begun = true;
         reader->previous = hits[i];
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_hit_reader_read(is_hit_reader *reader, is_hit *hits, size_t capacity, size_t *got,
-                       is_error *error)
+int ics_hit_reader_read(ics_hit_reader *reader, icestream_hit *hits, size_t capacity, size_t *got,
+                        icestream_error *error)
 {
-    uint64_t first = is_table_reader_position(reader->table);
-    int status = is_table_reader_read(reader->table, hits, capacity, got, error);
+    uint64_t first = ics_table_reader_position(reader->table);
+    int status = ics_table_reader_read(reader->table, hits, capacity, got, error);
     if (status || !reader->check)
         return status;
     return check_hits(reader, hits, *got, first, error);
 }
 
-uint64_t is_hit_reader_rows(const is_hit_reader *reader)
+uint64_t ics_hit_reader_rows(const ics_hit_reader *reader)
 {
-    return is_table_reader_rows(reader->table);
+    return ics_table_reader_rows(reader->table);
 }
 
-const json_t *is_hit_reader_metadata(const is_hit_reader *reader)
+const json_t *ics_hit_reader_metadata(const ics_hit_reader *reader)
 {
-    return is_table_reader_metadata(reader->table);
+    return ics_table_reader_metadata(reader->table);
 }
 
 /* Reads all rows, for the sake of their checksums. */
-static int read_through(is_hit_reader *reader, is_error *error)
+static int read_through(ics_hit_reader *reader, icestream_error *error)
 {
     enum { PIECE = 16384 };
-    is_hit *piece = malloc(PIECE * sizeof *piece);
+    icestream_hit *piece = malloc(PIECE * sizeof *piece);
     if (!piece)
-        return is_error_set(error, IS_E_MEMORY, "out of memory for reading hits");
-    int status = IS_OK;
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading hits");
+    int status = ICESTREAM_OK;
     for (size_t got = 1; got > 0 && !status;)
-        status = is_hit_reader_read(reader, piece, PIECE, &got, error);
+        status = ics_hit_reader_read(reader, piece, PIECE, &got, error);
     free(piece);
     return status;
 }
 
-int is_hit_file_matches(const char *path, const json_t *expected, bool thorough, bool *matches,
-                        is_error *error)
+int ics_hit_file_matches(const char *path, const json_t *expected, bool thorough, bool *matches,
+                         icestream_error *error)
 {
-    is_hit_reader *reader = NULL;
-    is_account account;
-    is_error reason = {.status = IS_OK};
+    ics_hit_reader *reader = NULL;
+    icestream_account account;
+    icestream_error reason = {.status = ICESTREAM_OK};
     *matches = false;
-    int status = is_hit_reader_open(path, false, &reader, &reason);
+    int status = ics_hit_reader_open(path, false, &reader, &reason);
     if (reader) {
-        const json_t *metadata = is_hit_reader_metadata(reader);
-        *matches = is_metadata_same_origin(metadata, expected) &&
-                   is_metadata_account(metadata, &account) && is_account_closes(&account);
+        const json_t *metadata = ics_hit_reader_metadata(reader);
+        *matches = ics_metadata_same_origin(metadata, expected) &&
+                   ics_metadata_account(metadata, &account) &&
+                   ics_metadata_account_closes(&account);
         if (*matches && thorough) {
             status = read_through(reader, &reason);
-            *matches = status == IS_OK;
+            *matches = status == ICESTREAM_OK;
         }
     }
-    is_hit_reader_destroy(reader);
+    ics_hit_reader_destroy(reader);
     /* A file that cannot be read simply does not match, unless that may pass. */
-    bool ours = status == IS_E_MEMORY || status == IS_E_FAILED;
-    return ours || is_error_may_pass(&reason) ? is_error_copy(error, &reason) : IS_OK;
+    bool ours = status == ICESTREAM_E_MEMORY || status == ICESTREAM_E_FAILED;
+    return ours || ics_error_may_pass(&reason) ? ics_error_copy(error, &reason) : ICESTREAM_OK;
 }

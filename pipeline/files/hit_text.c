@@ -1,6 +1,6 @@
 #include "pipeline/files/hit_text.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/text_output.h"
 
@@ -22,55 +22,56 @@ static double azimuth(double x, double y)
     return angle < 0 ? angle + 2 * M_PI : angle;
 }
 
-static int put_hit(is_text_output *file, const is_hit *hit, is_error *error)
+static int put_hit(ics_text_output *file, const icestream_hit *hit, icestream_error *error)
 {
     /* ppc's manual says "from the centre to the impact point"; its program prints the opposite, and
      * so do we. Subtracting makes no "-0.000000" of a zero. */
     const double x = 0.0 - (double)hit->x, y = 0.0 - (double)hit->y, z = 0.0 - (double)hit->z;
-    return is_text_output_put(file, error, "HIT %u %u %.6f %.6f %.6f %.6f %.6f %.6f\n", hit->string,
-                              hit->module, hit->t, (double)hit->wavelength,
-                              polar_angle(hit->dx, hit->dy, hit->dz), azimuth(hit->dx, hit->dy),
-                              polar_angle(x, y, z), azimuth(x, y));
+    return ics_text_output_put(file, error, "HIT %u %u %.6f %.6f %.6f %.6f %.6f %.6f\n",
+                               hit->string, hit->module, hit->t, (double)hit->wavelength,
+                               polar_angle(hit->dx, hit->dy, hit->dz), azimuth(hit->dx, hit->dy),
+                               polar_angle(x, y, z), azimuth(x, y));
 }
 
-static int put_hits(is_text_output *file, is_hit_reader *reader, is_hit *hits, is_error *error)
+static int put_hits(ics_text_output *file, ics_hit_reader *reader, icestream_hit *hits,
+                    icestream_error *error)
 {
     uint64_t event = 0;
     bool begun = false;
-    int status = is_text_output_put(file, error, "V 2000.1.2\nTBEGIN ? ? ?\n");
-    for (size_t got = 1; status == IS_OK && got > 0;) {
-        status = is_hit_reader_read(reader, hits, BLOCK, &got, error);
-        for (size_t i = 0; status == IS_OK && i < got; ++i) {
+    int status = ics_text_output_put(file, error, "V 2000.1.2\nTBEGIN ? ? ?\n");
+    for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
+        status = ics_hit_reader_read(reader, hits, BLOCK, &got, error);
+        for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
             if (!begun || hits[i].event_id != event)
-                status = is_text_output_put(file, error, "%sEM %" PRIu64 " 1 1970 1 0 0\n",
-                                            begun ? "EE\n" : "", hits[i].event_id);
+                status = ics_text_output_put(file, error, "%sEM %" PRIu64 " 1 1970 1 0 0\n",
+                                             begun ? "EE\n" : "", hits[i].event_id);
             begun = true;
             event = hits[i].event_id;
-            if (status == IS_OK)
+            if (status == ICESTREAM_OK)
                 status = put_hit(file, &hits[i], error);
         }
     }
-    return status == IS_OK
-               ? is_text_output_put(file, error, "%sTEND ? ? ?\nEND\n", begun ? "EE\n" : "")
+    return status == ICESTREAM_OK
+               ? ics_text_output_put(file, error, "%sTEND ? ? ?\nEND\n", begun ? "EE\n" : "")
                : status;
 }
 
-int is_hit_text_export(const char *from, const char *to, bool force, is_error *error)
+int ics_hit_text_export(const char *from, const char *to, bool force, icestream_error *error)
 {
-    is_hit_reader *reader = NULL;
-    is_text_output *file = NULL;
-    is_hit *hits = malloc(BLOCK * sizeof *hits);
+    ics_hit_reader *reader = NULL;
+    ics_text_output *file = NULL;
+    icestream_hit *hits = malloc(BLOCK * sizeof *hits);
     if (!hits)
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", to);
-    int status = is_hit_reader_open(from, true, &reader, error);
-    if (status == IS_OK)
-        status = is_text_output_create(to, force, &file, error);
-    if (status == IS_OK)
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", to);
+    int status = ics_hit_reader_open(from, true, &reader, error);
+    if (status == ICESTREAM_OK)
+        status = ics_text_output_create(to, force, &file, error);
+    if (status == ICESTREAM_OK)
         status = put_hits(file, reader, hits, error);
-    if (status == IS_OK)
-        status = is_text_output_commit(file, error);
-    is_text_output_destroy(file);
-    is_hit_reader_destroy(reader);
+    if (status == ICESTREAM_OK)
+        status = ics_text_output_commit(file, error);
+    ics_text_output_destroy(file);
+    ics_hit_reader_destroy(reader);
     free(hits);
     return status;
 }

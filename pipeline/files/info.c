@@ -1,5 +1,6 @@
-/* is_info: what is in a file of steps, hits, paths or waveforms, and whether all of it is right. */
-#include "pipeline/error.h"
+/* icestream_info: what is in a file of steps, hits, paths or waveforms, and whether all of it is
+ * right. */
+#include "base/error.h"
 #include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/format/table_reader.h"
 #include "pipeline/files/hit_reader.h"
@@ -16,15 +17,15 @@ enum { RANGES = 4, PIECE = 16384, SPECTRA_ANY = 256 };
 static const char *const range_names[RANGES] = {"t", "x", "y", "z"};
 
 typedef struct description {
-    const is_schema *schema;
+    const ics_layout *schema;
     uint64_t rows, photons, events;
     struct {
-        const is_field *field; /* NULL: the schema has none of this name */
-        double low, high;      /* NaN without rows */
+        const ics_layout_field *field; /* NULL: the schema has none of this name */
+        double low, high;              /* NaN without rows */
     } ranges[RANGES];
     bool packed, verified;
     json_t *metadata; /* without the list of checksums; NULL: no trailer */
-    char digest[IS_DIGEST_TEXT];
+    char digest[ICS_DIGEST_TEXT];
 } description;
 
 /* ---- looking -------------------------------------------------------------------------------- */
@@ -35,20 +36,21 @@ typedef struct event_list {
     size_t count, capacity;
 } event_list;
 
-static int add_event(event_list *events, uint64_t event, is_error *error)
+static int add_event(event_list *events, uint64_t event, icestream_error *error)
 {
     if (events->count > 0 && events->items[events->count - 1] == event)
-        return IS_OK;
+        return ICESTREAM_OK;
     if (events->count == events->capacity) {
         size_t capacity = events->capacity ? 2 * events->capacity : 1024;
         uint64_t *grown = reallocarray(events->items, capacity, sizeof *grown);
         if (!grown)
-            return is_error_set(error, IS_E_MEMORY, "out of memory for %zu events", capacity);
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu events",
+                                 capacity);
         events->items = grown;
         events->capacity = capacity;
     }
     events->items[events->count++] = event;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 static int compare_events(const void *a, const void *b)
@@ -69,7 +71,7 @@ static uint64_t count_events(event_list *events)
     return different;
 }
 
-static double field_value(const is_field *field, const unsigned char *row)
+static double field_value(const ics_layout_field *field, const unsigned char *row)
 {
     float single;
     double value;
@@ -92,20 +94,22 @@ static void start_ranges(description *about)
 }
 
 static int add_rows(description *about, event_list *events, const unsigned char *rows, size_t count,
-                    is_error *error)
+                    icestream_error *error)
 {
-    bool steps = about->schema == is_schema_steps();
+    bool steps = about->schema == ics_layout_steps();
     for (size_t i = 0; i < count; ++i) {
         const unsigned char *row = rows + i * about->schema->row_bytes;
         uint64_t event;
         uint32_t photons;
-        memcpy(&event, row + (steps ? offsetof(is_step, event_id) : offsetof(is_hit, event_id)),
+        memcpy(&event,
+               row +
+                   (steps ? offsetof(icestream_step, event_id) : offsetof(icestream_hit, event_id)),
                sizeof event); /* of the others it is the first field, too */
         int status = add_event(events, event, error);
         if (status)
             return status;
         if (steps) {
-            memcpy(&photons, row + offsetof(is_step, photons), sizeof photons);
+            memcpy(&photons, row + offsetof(icestream_step, photons), sizeof photons);
             about->photons += photons;
         }
         for (int k = 0; k < RANGES; ++k) {
@@ -116,18 +120,18 @@ static int add_rows(description *about, event_list *events, const unsigned char 
             about->ranges[k].high = fmax(about->ranges[k].high, value);
         }
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static int describe_rows(is_table_reader *reader, description *about, is_error *error)
+static int describe_rows(ics_table_reader *reader, description *about, icestream_error *error)
 {
     event_list events = {0};
-    unsigned char *rows = malloc((size_t)PIECE * IS_ROW_BYTES_MAX);
+    unsigned char *rows = malloc((size_t)PIECE * ICS_ROW_BYTES_MAX);
     if (!rows)
-        return is_error_set(error, IS_E_MEMORY, "out of memory for reading rows");
-    int status = is_table_reader_rewind(reader, true, error);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading rows");
+    int status = ics_table_reader_rewind(reader, true, error);
     for (size_t got = 1; got > 0 && !status;) {
-        status = is_table_reader_read(reader, rows, PIECE, &got, error);
+        status = ics_table_reader_read(reader, rows, PIECE, &got, error);
         if (!status)
             status = add_rows(about, &events, rows, got, error);
     }
@@ -137,101 +141,103 @@ static int describe_rows(is_table_reader *reader, description *about, is_error *
     return status;
 }
 
-static int describe(const char *path, description *about, is_error *error)
+static int describe(const char *path, description *about, icestream_error *error)
 {
-    is_table_reader *reader = NULL;
-    int status = is_table_reader_open(path, NULL, &reader, error);
+    ics_table_reader *reader = NULL;
+    int status = ics_table_reader_open(path, NULL, &reader, error);
     if (status)
         return status;
-    about->schema = is_table_reader_schema(reader);
-    about->rows = is_table_reader_rows(reader);
-    about->packed = is_table_reader_packed(reader);
+    about->schema = ics_table_reader_layout(reader);
+    about->rows = ics_table_reader_rows(reader);
+    about->packed = ics_table_reader_packed(reader);
     start_ranges(about);
     status = describe_rows(reader, about, error);
-    if (!is_table_reader_digest(reader, about->digest) && !status)
-        status = is_error_set(error, IS_E_MEMORY, "%s: out of memory for its digest", path);
-    const json_t *metadata = is_table_reader_metadata(reader);
+    if (!ics_table_reader_digest(reader, about->digest) && !status)
+        status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest", path);
+    const json_t *metadata = ics_table_reader_metadata(reader);
     if (!status && metadata) {
         about->metadata = json_copy((json_t *)(uintptr_t)metadata);
         if (!about->metadata)
-            status = is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+            status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
         else
             json_object_del(about->metadata, "crc32c");
     }
-    is_table_reader_destroy(reader);
+    ics_table_reader_destroy(reader);
     return status;
 }
 
 /* ---- verifying ------------------------------------------------------------------------------ */
 
-static int verify_steps(const char *path, is_error *error)
+static int verify_steps(const char *path, icestream_error *error)
 {
-    is_step_reader *reader = NULL;
-    is_step_summary summary;
-    int status = is_step_reader_open(path, SPECTRA_ANY, &reader, error);
+    ics_step_reader *reader = NULL;
+    ics_step_summary summary;
+    int status = ics_step_reader_open(path, SPECTRA_ANY, &reader, error);
     if (!status)
-        status = is_step_reader_check(reader, &summary, NULL, error);
-    is_step_reader_destroy(reader);
+        status = ics_step_reader_check(reader, &summary, NULL, error);
+    ics_step_reader_destroy(reader);
     return status;
 }
 
-static int verify_account(const char *path, const json_t *metadata, uint64_t rows, is_error *error)
+static int verify_account(const char *path, const json_t *metadata, uint64_t rows,
+                          icestream_error *error)
 {
-    is_account account;
+    icestream_account account;
     if (!metadata)
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: found no trailer, expected one with the photon "
-                            "account",
-                            path);
-    if (!is_metadata_account(metadata, &account))
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: trailer: account: found none that is complete, expected the seven "
-                            "counts of the photon account",
-                            path);
-    if (!is_account_closes(&account))
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: trailer: account: found %" PRIu64
-                            " photons created, expected the sum of absorbed, detected, left and "
-                            "stopped",
-                            path, account.created);
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found no trailer, expected one with the photon "
+                             "account",
+                             path);
+    if (!ics_metadata_account(metadata, &account))
+        return ics_error_set(
+            error, ICESTREAM_E_INPUT,
+            "%s: trailer: account: found none that is complete, expected the seven "
+            "counts of the photon account",
+            path);
+    if (!ics_metadata_account_closes(&account))
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: trailer: account: found %" PRIu64
+                             " photons created, expected the sum of absorbed, detected, left and "
+                             "stopped",
+                             path, account.created);
     if (account.hits - account.undetected != rows)
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: trailer: account.%s: found %" PRIu64 ", expected %" PRIu64
-                            " as there are rows",
-                            path, account.undetected > 0 ? "photo_electrons" : "hits",
-                            account.hits - account.undetected, rows);
-    return IS_OK;
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: trailer: account.%s: found %" PRIu64 ", expected %" PRIu64
+                             " as there are rows",
+                             path, account.undetected > 0 ? "photo_electrons" : "hits",
+                             account.hits - account.undetected, rows);
+    return ICESTREAM_OK;
 }
 
-static int verify_hits(const char *path, is_error *error)
+static int verify_hits(const char *path, icestream_error *error)
 {
-    is_hit_reader *reader = NULL;
-    is_hit *hits = malloc(PIECE * sizeof *hits);
-    int status = hits ? is_hit_reader_open(path, true, &reader, error)
-                      : is_error_set(error, IS_E_MEMORY, "out of memory for reading hits");
+    ics_hit_reader *reader = NULL;
+    icestream_hit *hits = malloc(PIECE * sizeof *hits);
+    int status = hits ? ics_hit_reader_open(path, true, &reader, error)
+                      : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading hits");
     for (size_t got = 1; got > 0 && !status;)
-        status = is_hit_reader_read(reader, hits, PIECE, &got, error);
+        status = ics_hit_reader_read(reader, hits, PIECE, &got, error);
     if (!status)
-        status =
-            verify_account(path, is_hit_reader_metadata(reader), is_hit_reader_rows(reader), error);
-    is_hit_reader_destroy(reader);
+        status = verify_account(path, ics_hit_reader_metadata(reader), ics_hit_reader_rows(reader),
+                                error);
+    ics_hit_reader_destroy(reader);
     free(hits);
     return status;
 }
 
 /* ---- telling -------------------------------------------------------------------------------- */
 
-static const char *what_was_verified(const is_schema *schema)
+static const char *what_was_verified(const ics_layout *schema)
 {
-    return schema == is_schema_steps() ? "checksums, every field of every row, unique step ids"
-           : schema == is_schema_hits()
+    return schema == ics_layout_steps() ? "checksums, every field of every row, unique step ids"
+           : schema == ics_layout_hits()
                ? "checksums, every field of every row, order, photon account"
                : "checksums";
 }
 
 static void print_text(const char *path, const description *about, FILE *out)
 {
-    bool steps = about->schema == is_schema_steps();
+    bool steps = about->schema == ics_layout_steps();
     fprintf(out, "%s: %s\n", path, about->schema->short_name);
     fprintf(out, "  %-14s %" PRIu64 "%s\n", "rows", about->rows,
             about->packed ? "" : " (in another layout, converted)");
@@ -256,7 +262,7 @@ static void print_text(const char *path, const description *about, FILE *out)
                     json_array_size(value) == 1 ? "" : "s");
             continue;
         }
-        char *text = is_json_dump(value, JSON_ENCODE_ANY);
+        char *text = ics_json_dump(value, JSON_ENCODE_ANY);
         fprintf(out, "  %-14s %s\n", key,
                 json_is_string(value) ? json_string_value(value)
                 : text                ? text
@@ -286,33 +292,34 @@ static json_t *make_json(const char *path, const description *about)
                   about->schema->short_name, "rows", (json_int_t)about->rows, "events",
                   (json_int_t)about->events, "ranges", ranges, "packed", about->packed, "sha256",
                   about->digest, "verified", about->verified, "metadata", about->metadata);
-    if (json && about->schema == is_schema_steps())
+    if (json && about->schema == ics_layout_steps())
         json_object_set_new(json, "photons", json_integer((json_int_t)about->photons));
     return json;
 }
 
-static int print_json(const char *path, const description *about, FILE *out, is_error *error)
+static int print_json(const char *path, const description *about, FILE *out, icestream_error *error)
 {
     json_t *json = make_json(path, about);
     int failed = json ? json_dumpf(json, out, JSON_INDENT(2)) : -1;
     json_decref(json);
     if (failed)
-        return is_error_set(error, IS_E_OUTPUT,
-                            "%s: its description cannot be written as JSON (is the file's name "
-                            "UTF-8?)",
-                            path);
+        return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                             "%s: its description cannot be written as JSON (is the file's name "
+                             "UTF-8?)",
+                             path);
     fputc('\n', out);
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_info(const char *path, bool verify, bool json, FILE *out, is_error *error)
+int icestream_info(const char *path, bool verify, bool json, FILE *out, icestream_error *error)
 {
     description about = {0};
     int status = describe(path, &about, error);
     if (!status && verify)
-        status = about.schema == is_schema_steps()  ? verify_steps(path, error)
-                 : about.schema == is_schema_hits() ? verify_hits(path, error)
-                                                    : IS_OK; /* reading has checked its sums */
+        status = about.schema == ics_layout_steps() ? verify_steps(path, error)
+                 : about.schema == ics_layout_hits()
+                     ? verify_hits(path, error)
+                     : ICESTREAM_OK; /* reading has checked its sums */
     about.verified = verify;
     if (!status && json)
         status = print_json(path, &about, out, error);
@@ -320,6 +327,7 @@ int is_info(const char *path, bool verify, bool json, FILE *out, is_error *error
         print_text(path, &about, out);
     json_decref(about.metadata);
     if (!status && (fflush(out) != 0 || ferror(out)))
-        status = is_error_set(error, IS_E_OUTPUT, "the description of %s cannot be written", path);
+        status = ics_error_set(error, ICESTREAM_E_OUTPUT, "the description of %s cannot be written",
+                               path);
     return status;
 }

@@ -1,6 +1,6 @@
 #include "pipeline/files/metadata.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,14 +9,17 @@ static const struct {
     const char *name;
     size_t offset;
 } counts[] = {
-    {"created", offsetof(is_account, created)},   {"absorbed", offsetof(is_account, absorbed)},
-    {"detected", offsetof(is_account, detected)}, {"left", offsetof(is_account, left)},
-    {"stopped", offsetof(is_account, stopped)},   {"hits", offsetof(is_account, hits)},
-    {"bounces", offsetof(is_account, bounces)},
+    {"created", offsetof(icestream_account, created)},
+    {"absorbed", offsetof(icestream_account, absorbed)},
+    {"detected", offsetof(icestream_account, detected)},
+    {"left", offsetof(icestream_account, left)},
+    {"stopped", offsetof(icestream_account, stopped)},
+    {"hits", offsetof(icestream_account, hits)},
+    {"bounces", offsetof(icestream_account, bounces)},
 };
 enum { COUNTS = sizeof counts / sizeof *counts };
 
-int is_metadata_create(const is_origin *origin, json_t **out, is_error *error)
+int ics_metadata_create(const ics_metadata_origin *origin, json_t **out, icestream_error *error)
 {
     const struct {
         const char *name, *text;
@@ -35,21 +38,22 @@ int is_metadata_create(const is_origin *origin, json_t **out, is_error *error)
     json_t *metadata = json_pack("{s:s, s:o}", "seed", seed, "digests", object);
     if (!metadata || failed) {
         json_decref(metadata);
-        return is_error_set(error, IS_E_MEMORY, "out of memory for metadata");
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
     }
     *out = metadata;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_metadata_set_account(json_t *metadata, const is_account *account, is_error *error)
+int ics_metadata_set_account(json_t *metadata, const icestream_account *account,
+                             icestream_error *error)
 {
-    if (!is_account_closes(account))
-        return is_error_set(error, IS_E_FAILED,
-                            "photon account: found %" PRIu64 " created and %" PRIu64
-                            " absorbed, %" PRIu64 " detected, %" PRIu64 " left, %" PRIu64
-                            " stopped, expected the four to add up to the first",
-                            account->created, account->absorbed, account->detected, account->left,
-                            account->stopped);
+    if (!ics_metadata_account_closes(account))
+        return ics_error_set(error, ICESTREAM_E_FAILED,
+                             "photon account: found %" PRIu64 " created and %" PRIu64
+                             " absorbed, %" PRIu64 " detected, %" PRIu64 " left, %" PRIu64
+                             " stopped, expected the four to add up to the first",
+                             account->created, account->absorbed, account->detected, account->left,
+                             account->stopped);
     json_t *object = json_object();
     int failed = 0;
     for (size_t i = 0; i < COUNTS; ++i) {
@@ -57,35 +61,36 @@ int is_metadata_set_account(json_t *metadata, const is_account *account, is_erro
         memcpy(&count, (const char *)account + counts[i].offset, sizeof count);
         if (count > INT64_MAX) {
             json_decref(object);
-            return is_error_set(error, IS_E_FAILED,
-                                "photon account: %s: found %" PRIu64 ", expected less than 2^63",
-                                counts[i].name, count);
+            return ics_error_set(error, ICESTREAM_E_FAILED,
+                                 "photon account: %s: found %" PRIu64 ", expected less than 2^63",
+                                 counts[i].name, count);
         }
         failed |= json_object_set_new(object, counts[i].name, json_integer((json_int_t)count));
     }
     failed |= json_object_set_new(metadata, "account", object);
-    return failed ? is_error_set(error, IS_E_MEMORY, "out of memory for metadata") : IS_OK;
+    return failed ? ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata")
+                  : ICESTREAM_OK;
 }
 
-int is_metadata_set_detection(json_t *metadata, const char *content, const is_account *account,
-                              is_error *error)
+int ics_metadata_set_detection(json_t *metadata, const char *content,
+                               const icestream_account *account, icestream_error *error)
 {
     if (account->photo_electrons > account->hits)
-        return is_error_set(error, IS_E_FAILED,
-                            "photon account: found %" PRIu64 " photo-electrons of %" PRIu64
-                            " hits, expected at most as many",
-                            account->photo_electrons, account->hits);
+        return ics_error_set(error, ICESTREAM_E_FAILED,
+                             "photon account: found %" PRIu64 " photo-electrons of %" PRIu64
+                             " hits, expected at most as many",
+                             account->photo_electrons, account->hits);
     if (json_object_set_new(json_object_get(metadata, "account"), "photo_electrons",
                             json_integer((json_int_t)account->photo_electrons)) ||
         json_object_set_new(metadata, "content", json_string(content)))
-        return is_error_set(error, IS_E_MEMORY, "out of memory for metadata");
-    return IS_OK;
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
+    return ICESTREAM_OK;
 }
 
-bool is_metadata_account(const json_t *metadata, is_account *out)
+bool ics_metadata_account(const json_t *metadata, icestream_account *out)
 {
     const json_t *object = json_object_get(metadata, "account");
-    *out = (is_account){0};
+    *out = (icestream_account){0};
     for (size_t i = 0; i < COUNTS; ++i) {
         const json_t *item = json_object_get(object, counts[i].name);
         if (!json_is_integer(item) || json_integer_value(item) < 0)
@@ -104,31 +109,31 @@ bool is_metadata_account(const json_t *metadata, is_account *out)
     return true;
 }
 
-const char *is_maths_name(is_maths_used maths)
+const char *ics_metadata_maths_name(ics_maths_used maths)
 {
     static const char *const names[] = {
-        [IS_MATHS_PORTABLE] = "portable", [IS_MATHS_FAST] = "fast", [IS_MATHS_MIXED] = "mixed"};
-    return names[maths & IS_MATHS_MIXED];
+        [ICS_MATHS_PORTABLE] = "portable", [ICS_MATHS_FAST] = "fast", [ICS_MATHS_MIXED] = "mixed"};
+    return names[maths & ICS_MATHS_MIXED];
 }
 
-int is_metadata_set_maths(json_t *metadata, is_maths_used maths, is_error *error)
+int ics_metadata_set_maths(json_t *metadata, ics_maths_used maths, icestream_error *error)
 {
-    if (maths != IS_MATHS_NONE &&
-        json_object_set_new(metadata, "math", json_string(is_maths_name(maths))))
-        return is_error_set(error, IS_E_MEMORY, "out of memory for metadata");
-    return IS_OK;
+    if (maths != ICS_MATHS_NONE &&
+        json_object_set_new(metadata, "math", json_string(ics_metadata_maths_name(maths))))
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
+    return ICESTREAM_OK;
 }
 
-is_maths_used is_metadata_maths(const json_t *metadata)
+ics_maths_used ics_metadata_maths(const json_t *metadata)
 {
     const char *word = json_string_value(json_object_get(metadata, "math"));
-    is_maths_used maths = word ? IS_MATHS_MIXED : IS_MATHS_NONE;
-    while (maths != IS_MATHS_NONE && strcmp(word, is_maths_name(maths)) != 0)
+    ics_maths_used maths = word ? ICS_MATHS_MIXED : ICS_MATHS_NONE;
+    while (maths != ICS_MATHS_NONE && strcmp(word, ics_metadata_maths_name(maths)) != 0)
         maths -= 1;
     return maths;
 }
 
-bool is_account_closes(const is_account *account)
+bool ics_metadata_account_closes(const icestream_account *account)
 {
     uint64_t sum;
     return !__builtin_add_overflow(account->absorbed, account->detected, &sum) &&
@@ -136,7 +141,7 @@ bool is_account_closes(const is_account *account)
            !__builtin_add_overflow(sum, account->stopped, &sum) && sum == account->created;
 }
 
-bool is_metadata_same_origin(const json_t *a, const json_t *b)
+bool ics_metadata_same_origin(const json_t *a, const json_t *b)
 {
     const json_t *digests = json_object_get(a, "digests");
     return json_is_string(json_object_get(a, "seed")) && json_is_object(digests) &&
@@ -144,7 +149,7 @@ bool is_metadata_same_origin(const json_t *a, const json_t *b)
            json_equal(digests, json_object_get(b, "digests"));
 }
 
-bool is_metadata_same_settings(const json_t *a, const json_t *b)
+bool ics_metadata_same_settings(const json_t *a, const json_t *b)
 {
     static const char *const names[] = {"configuration", "ice", "detector"};
     bool same = json_is_string(json_object_get(a, "seed")) &&

@@ -1,6 +1,6 @@
 #include "pipeline/files/output.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct is_output {
+struct ics_output {
     char *path, *part;
     bool shared; /* the .part is one of several for the same path, of one writer each */
     int descriptor;
@@ -24,22 +24,23 @@ struct is_output {
     uint64_t pushed; /* bytes that the system was asked to start writing */
 };
 
-static int failed(const is_output *output, const char *what, is_error *error)
+static int failed(const ics_output *output, const char *what, icestream_error *error)
 {
-    return is_error_set_cause(error, IS_E_OUTPUT, errno, "%s: %s: %s (after %" PRIu64 " bytes)",
-                              output->path, what, strerror(errno), output->size);
+    return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
+                               "%s: %s: %s (after %" PRIu64 " bytes)", output->path, what,
+                               strerror(errno), output->size);
 }
 
-static int exists_error(const is_output *output, is_error *error)
+static int exists_error(const ics_output *output, icestream_error *error)
 {
-    return is_error_set_cause(error, IS_E_OUTPUT, EEXIST,
-                              "%s: found an existing file, expected none (--force overwrites)",
-                              output->path);
+    return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, EEXIST,
+                               "%s: found an existing file, expected none (--force overwrites)",
+                               output->path);
 }
 
 /* The .part of one writer is locked by others only for the moment in which they see whether it was
- * left behind (is_output_clean_folder). 0, or -1 with errno. */
-static int take_lock(const is_output *output)
+ * left behind (ics_output_clean_folder). 0, or -1 with errno. */
+static int take_lock(const ics_output *output)
 {
     enum { TRIES = 100, PAUSE_NS = 10000000 };
     int result = -1;
@@ -55,41 +56,42 @@ static int take_lock(const is_output *output)
 
 /* Locks the open .part. *there: the name, as *named describes it, still leads to the file that is
  * locked now; it may have changed hands between opening and locking. */
-static int lock_part(is_output *output, struct stat *named, bool *there, is_error *error)
+static int lock_part(ics_output *output, struct stat *named, bool *there, icestream_error *error)
 {
     struct stat opened;
     *there = false;
     if (fstat(output->descriptor, &opened) < 0)
         return failed(output, "cannot create its .part file", error);
     if (!S_ISREG(opened.st_mode))
-        return is_error_set(error, IS_E_OUTPUT,
-                            "%s: found something that is not a file, expected "
-                            "to create a file",
-                            output->part);
+        return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                             "%s: found something that is not a file, expected "
+                             "to create a file",
+                             output->part);
     if (take_lock(output) < 0) {
         if (errno == EWOULDBLOCK)
-            return is_error_set(error, IS_E_OUTPUT,
-                                "%s: found another process writing it, expected to be the only one",
-                                output->path);
+            return ics_error_set(
+                error, ICESTREAM_E_OUTPUT,
+                "%s: found another process writing it, expected to be the only one", output->path);
         return failed(output, "cannot lock its .part file", error);
     }
     *there = stat(output->part, named) == 0 && named->st_ino == opened.st_ino &&
              named->st_dev == opened.st_dev;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* Opens NAME.part and locks it. *again: that was another one's, or is no .part any more. */
-static int open_part(is_output *output, bool *again, is_error *error)
+static int open_part(ics_output *output, bool *again, icestream_error *error)
 {
     struct stat named;
     *again = false;
     output->descriptor = TEMP_FAILURE_RETRY(open(
         output->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666));
     if (output->descriptor < 0 && errno == ENOENT)
-        return is_error_set_cause(error, IS_E_OUTPUT, ENOENT,
-                                  "%s: cannot create its .part file: %s; expected its folder to be "
-                                  "there",
-                                  output->path, strerror(ENOENT));
+        return ics_error_set_cause(
+            error, ICESTREAM_E_OUTPUT, ENOENT,
+            "%s: cannot create its .part file: %s; expected its folder to be "
+            "there",
+            output->path, strerror(ENOENT));
     if (output->descriptor < 0)
         return failed(output, "cannot create its .part file", error);
     bool there = false;
@@ -107,25 +109,26 @@ static int open_part(is_output *output, bool *again, is_error *error)
     output->locked = there;
     if (there && TEMP_FAILURE_RETRY(ftruncate(output->descriptor, 0)) < 0)
         return failed(output, "cannot empty its .part file", error);
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static int start(is_output *output, is_error *error)
+static int start(ics_output *output, icestream_error *error)
 {
     struct stat existing;
     if (!*output->path)
-        return is_error_set(error, IS_E_OUTPUT, "found an empty name, expected that of a file");
+        return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                             "found an empty name, expected that of a file");
     if (lstat(output->path, &existing) == 0) {
         if (S_ISDIR(existing.st_mode))
-            return is_error_set(error, IS_E_OUTPUT, "%s: found a folder, expected to write a file",
-                                output->path);
+            return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                                 "%s: found a folder, expected to write a file", output->path);
         if (!output->force)
             return exists_error(output, error);
         /* A rename would turn /dev/null into a file. */
         if (stat(output->path, &existing) == 0 && !S_ISREG(existing.st_mode))
-            return is_error_set(error, IS_E_OUTPUT,
-                                "%s: found something that is not a file, expected to write a file",
-                                output->path);
+            return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                                 "%s: found something that is not a file, expected to write a file",
+                                 output->path);
     }
     bool again = true;
     while (again) {
@@ -137,15 +140,15 @@ static int start(is_output *output, is_error *error)
         if (status)
             return status;
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* One without an open file. */
-static int prepare(const char *path, const char *writer, bool force, is_output **out,
-                   is_error *error)
+static int prepare(const char *path, const char *writer, bool force, ics_output **out,
+                   icestream_error *error)
 {
     *out = NULL;
-    is_output *output = calloc(1, sizeof *output);
+    ics_output *output = calloc(1, sizeof *output);
     if (output) {
         char *part = NULL;
         output->descriptor = -1;
@@ -158,33 +161,33 @@ static int prepare(const char *path, const char *writer, bool force, is_output *
                 : part;
     }
     if (!output || !output->path || !output->part) {
-        is_output_destroy(output);
-        is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
-        return IS_E_MEMORY;
+        ics_output_destroy(output);
+        ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
+        return ICESTREAM_E_MEMORY;
     }
     *out = output;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_output_create(const char *path, bool force, is_output **out, is_error *error)
+int ics_output_create(const char *path, bool force, ics_output **out, icestream_error *error)
 {
-    return is_output_create_as(path, NULL, force, out, error);
+    return ics_output_create_as(path, NULL, force, out, error);
 }
 
-int is_output_create_as(const char *path, const char *writer, bool force, is_output **out,
-                        is_error *error)
+int ics_output_create_as(const char *path, const char *writer, bool force, ics_output **out,
+                         icestream_error *error)
 {
     *out = NULL;
-    is_output *output = NULL;
+    ics_output *output = NULL;
     int status = prepare(path, writer, force, &output, error);
     if (!status)
         status = start(output, error);
     if (status) {
-        is_output_destroy(output);
+        ics_output_destroy(output);
         return status;
     }
     *out = output;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* Removes a file of that name unless its writer lives, who has it locked. */
@@ -202,15 +205,15 @@ static void remove_abandoned(const char *part)
     close(descriptor);
 }
 
-int is_output_clean_folder(const char *folder, const char *pattern, is_error *error)
+int ics_output_clean_folder(const char *folder, const char *pattern, icestream_error *error)
 {
     DIR *entries;
     do {
         entries = opendir(folder);
     } while (!entries && errno == EINTR);
     if (!entries)
-        return is_error_set_cause(error, IS_E_OUTPUT, errno, "%s: cannot look for .part files: %s",
-                                  folder, strerror(errno));
+        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
+                                   "%s: cannot look for .part files: %s", folder, strerror(errno));
     const struct dirent *entry;
     while ((entry = readdir(entries)) != NULL) {
         char *part = NULL;
@@ -222,16 +225,16 @@ int is_output_clean_folder(const char *folder, const char *pattern, is_error *er
         }
     }
     closedir(entries);
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_output_clean_writers(const char *path, is_error *error)
+int ics_output_clean_writers(const char *path, icestream_error *error)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     char *folder = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
     char *pattern = malloc(2 * strlen(name) + sizeof ".*part");
-    int status = IS_E_MEMORY;
+    int status = ICESTREAM_E_MEMORY;
     if (folder && pattern) {
         char *end = pattern;
         for (; *name; ++name) { /* nothing in a name is a wildcard */
@@ -239,18 +242,18 @@ int is_output_clean_writers(const char *path, is_error *error)
             *end++ = *name;
         }
         memcpy(end, ".*part", sizeof ".*part");
-        status = is_output_clean_folder(folder, pattern, error);
+        status = ics_output_clean_folder(folder, pattern, error);
     } else {
-        is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+        ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
     free(folder);
     free(pattern);
     return status;
 }
 
-int is_output_clean(const char *path, is_error *error)
+int ics_output_clean(const char *path, icestream_error *error)
 {
-    is_output *output = NULL;
+    ics_output *output = NULL;
     struct stat named;
     int status = prepare(path, NULL, false, &output, error);
     if (status)
@@ -259,16 +262,16 @@ int is_output_clean(const char *path, is_error *error)
         open(output->part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (output->descriptor >= 0) {
         status = flock(output->descriptor, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK
-                     ? IS_OK /* somebody is at it */
+                     ? ICESTREAM_OK /* somebody is at it */
                      : lock_part(output, &named, &output->locked, error);
     } else if (errno != ENOENT) {
         status = failed(output, "cannot open its old .part file", error);
     }
-    is_output_destroy(output);
+    ics_output_destroy(output);
     return status;
 }
 
-void is_output_destroy(is_output *output)
+void ics_output_destroy(ics_output *output)
 {
     if (!output)
         return;
@@ -284,8 +287,8 @@ void is_output_destroy(is_output *output)
     errno = cause;
 }
 
-int is_output_rewrite(is_output *output, uint64_t offset, const void *bytes, size_t size,
-                      is_error *error)
+int ics_output_rewrite(ics_output *output, uint64_t offset, const void *bytes, size_t size,
+                       icestream_error *error)
 {
     const char *next = bytes;
     while (size > 0) {
@@ -302,31 +305,31 @@ int is_output_rewrite(is_output *output, uint64_t offset, const void *bytes, siz
         if (offset > output->size)
             output->size = offset;
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_output_write(is_output *output, const void *bytes, size_t size, is_error *error)
+int ics_output_write(ics_output *output, const void *bytes, size_t size, icestream_error *error)
 {
     enum { PUSH = 8 << 20 };
-    int status = is_output_rewrite(output, output->size, bytes, size, error);
+    int status = ics_output_rewrite(output, output->size, bytes, size, error);
     if (status || output->size - output->pushed < PUSH)
         return status;
     /* Lets the medium work while rows are still being made; only a hint, so failure is nothing. */
     (void)sync_file_range(output->descriptor, (off_t)output->pushed,
                           (off_t)(output->size - output->pushed), SYNC_FILE_RANGE_WRITE);
     output->pushed = output->size;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_output_sync(is_output *output, is_error *error)
+int ics_output_sync(ics_output *output, icestream_error *error)
 {
     return TEMP_FAILURE_RETRY(fdatasync(output->descriptor)) < 0
                ? failed(output, "cannot write to the medium", error)
-               : IS_OK;
+               : ICESTREAM_OK;
 }
 
 /* Gives the file its name; without `force` never over another file. */
-static int take_name(is_output *output, is_error *error)
+static int take_name(ics_output *output, icestream_error *error)
 {
     int result = renameat2(AT_FDCWD, output->part, AT_FDCWD, output->path,
                            output->force ? 0 : RENAME_NOREPLACE);
@@ -340,16 +343,16 @@ static int take_name(is_output *output, is_error *error)
         return errno == EEXIST ? exists_error(output, error)
                                : failed(output, "cannot take its final name", error);
     output->committed = true;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_output_sync_folder(const char *path, is_error *error)
+int ics_output_sync_folder(const char *path, icestream_error *error)
 {
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) + 1 : 1;
     char *folder = slash ? strndup(path, length) : strdup(".");
     if (!folder)
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     int descriptor = TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     free(folder);
     /* Some file systems cannot synchronise a folder and say EINVAL; there is nothing to do then. */
@@ -359,31 +362,31 @@ int is_output_sync_folder(const char *path, is_error *error)
     if (descriptor >= 0)
         close(descriptor);
     errno = cause;
-    return synced ? IS_OK
-                  : is_error_set_cause(error, IS_E_OUTPUT, cause,
-                                       "%s: cannot write its folder to the medium: %s", path,
-                                       strerror(cause));
+    return synced ? ICESTREAM_OK
+                  : ics_error_set_cause(error, ICESTREAM_E_OUTPUT, cause,
+                                        "%s: cannot write its folder to the medium: %s", path,
+                                        strerror(cause));
 }
 
-int is_output_commit(is_output *output, is_error *error)
+int ics_output_commit(ics_output *output, icestream_error *error)
 {
     if (TEMP_FAILURE_RETRY(fsync(output->descriptor)) < 0)
         return failed(output, "cannot write to the medium", error);
     int status = take_name(output, error);
-    return status ? status : is_output_sync_folder(output->path, error);
+    return status ? status : ics_output_sync_folder(output->path, error);
 }
 
-const char *is_output_path(const is_output *output)
+const char *ics_output_path(const ics_output *output)
 {
     return output->path;
 }
 
-const char *is_output_part(const is_output *output)
+const char *ics_output_part(const ics_output *output)
 {
     return output->part;
 }
 
-uint64_t is_output_size(const is_output *output)
+uint64_t ics_output_size(const ics_output *output)
 {
     return output->size;
 }

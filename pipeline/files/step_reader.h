@@ -1,77 +1,78 @@
 /* Reading step files and streams of step messages, with every field checked (formats.md, Step).
  *
- * A file is used in two phases: is_step_reader_check() goes through all of it once and says what is
- * in it, is_step_reader_read() then delivers the rows from the start:
+ * A file is used in two phases: ics_step_reader_check() goes through all of it once and says what
+ * is in it, ics_step_reader_read() then delivers the rows from the start:
  *
- *     is_step_reader_open(path, spectra, &reader, error)
- *     is_step_reader_check(reader, &summary, NULL, error)
- *     do is_step_reader_read(reader, steps, capacity, &count, error) while (count > 0)
- *     is_step_reader_destroy(reader)
+ *     ics_step_reader_open(path, spectra, &reader, error)
+ *     ics_step_reader_check(reader, &summary, NULL, error)
+ *     do ics_step_reader_read(reader, steps, capacity, &count, error) while (count > 0)
+ *     ics_step_reader_destroy(reader)
  *
  * A stream is a sequence of complete .npy messages, each one a unit of its own:
  *
- *     is_step_reader_open_stream(fd, "standard input", spectra, wake, &reader, error)
- *     while (is_step_reader_next(reader, &found, error) == 0 && found)
- *         do is_step_reader_read(...) while (count > 0)
+ *     ics_step_reader_open_stream(fd, "standard input", spectra, wake, &reader, error)
+ *     while (ics_step_reader_next(reader, &found, error) == 0 && found)
+ *         do ics_step_reader_read(...) while (count > 0)
  *
  * Memory stays constant (about 2 MiB), but for keys that do not ascend: then uniqueness of step_id
  * costs up to 16 bytes per step while checking. Rows in messages count from 0, as in numpy. A
- * reader belongs to one thread at a time. All functions: IS_E_INPUT (bad data, unreadable file),
- * IS_E_MEMORY; the text names file, row and field, what was found and what was expected.
+ * reader belongs to one thread at a time. All functions: ICESTREAM_E_INPUT (bad data, unreadable
+ * file), ICESTREAM_E_MEMORY; the text names file, row and field, what was found and what was
+ * expected.
  */
-#ifndef IS_STEP_READER_H
-#define IS_STEP_READER_H
+#ifndef ICS_FILES_STEP_READER_H
+#define ICS_FILES_STEP_READER_H
 
 #include "pipeline/files/digest.h"
 #include "pipeline/icestream.h"
 
 #include <stdatomic.h>
 
-typedef struct is_step_reader is_step_reader;
+typedef struct ics_step_reader ics_step_reader;
 
-typedef struct is_step_summary {
+typedef struct ics_step_summary {
     uint64_t rows;
-    uint64_t photons;            /* sum over all rows, < 2^62 */
-    bool ascending;              /* (event_id, step_id) ascends strictly from row to row */
-    char digest[IS_DIGEST_TEXT]; /* SHA-256 of all bytes of the file, as sha256sum prints it */
-} is_step_summary;
+    uint64_t photons;             /* sum over all rows, < 2^62 */
+    bool ascending;               /* (event_id, step_id) ascends strictly from row to row */
+    char digest[ICS_DIGEST_TEXT]; /* SHA-256 of all bytes of the file, as sha256sum prints it */
+} ics_step_summary;
 
 /* Opens a regular file and reads its header and trailer; anything else under that name (folder,
  * device, pipe) is an error. `spectrum_count`: spectra of the run, 1 .. 256; a step's spectrum must
  * be below it. */
-int is_step_reader_open(const char *path, uint32_t spectrum_count, is_step_reader **out,
-                        is_error *error);
+int ics_step_reader_open(const char *path, uint32_t spectrum_count, ics_step_reader **out,
+                         icestream_error *error);
 
 /* Reads messages from a descriptor, which stays the caller's. `name` is used in messages.
  * `wake_descriptor` (-1: none): as soon as it is readable, functions that wait for input return
- * IS_E_INTERRUPTED. */
-int is_step_reader_open_stream(int descriptor, const char *name, uint32_t spectrum_count,
-                               int wake_descriptor, is_step_reader **out, is_error *error);
+ * ICESTREAM_E_INTERRUPTED. */
+int ics_step_reader_open_stream(int descriptor, const char *name, uint32_t spectrum_count,
+                                int wake_descriptor, ics_step_reader **out, icestream_error *error);
 
 /* Accepts NULL. */
-void is_step_reader_destroy(is_step_reader *reader);
+void ics_step_reader_destroy(ics_step_reader *reader);
 
 /* Files only: goes through the whole file, checks every field of every row, the uniqueness of step
  * ids, the trailer's checksums, and returns to the first row. `cancel` (may be NULL): when it
- * becomes true, the function returns IS_E_INTERRUPTED. */
-int is_step_reader_check(is_step_reader *reader, is_step_summary *out, const atomic_bool *cancel,
-                         is_error *error);
+ * becomes true, the function returns ICESTREAM_E_INTERRUPTED. */
+int ics_step_reader_check(ics_step_reader *reader, ics_step_summary *out, const atomic_bool *cancel,
+                          icestream_error *error);
 
 /* Streams only: goes on to the next message. *found: false at the clean end, between messages. What
  * the previous message still holds is read and checked first. */
-int is_step_reader_next(is_step_reader *reader, bool *found, is_error *error);
+int ics_step_reader_next(ics_step_reader *reader, bool *found, icestream_error *error);
 
 /* Delivers the next rows, at most `capacity` (> 0); *got = 0 at the end of the file or message.
  * Rows are checked again, directions are normalised in double precision (and set to 0, 0, 1 where
  * they are ignored). After an error the reader is only good for being destroyed. */
-int is_step_reader_read(is_step_reader *reader, is_step *steps, size_t capacity, size_t *got,
-                        is_error *error);
+int ics_step_reader_read(ics_step_reader *reader, icestream_step *steps, size_t capacity,
+                         size_t *got, icestream_error *error);
 
 /* Rows that the header announces, for the file or the current message. */
-uint64_t is_step_reader_rows(const is_step_reader *reader);
+uint64_t ics_step_reader_rows(const ics_step_reader *reader);
 
-/* Streams: what the message held, once is_step_reader_read gave *got = 0. The digest is that of the
- * message's bytes. */
-void is_step_reader_summary(const is_step_reader *reader, is_step_summary *out);
+/* Streams: what the message held, once ics_step_reader_read gave *got = 0. The digest is that of
+ * the message's bytes. */
+void ics_step_reader_summary(const ics_step_reader *reader, ics_step_summary *out);
 
 #endif

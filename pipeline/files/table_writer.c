@@ -1,6 +1,6 @@
 #include "pipeline/files/table_writer.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/files/format/npy.h"
 #include "pipeline/files/format/trailer.h"
 #include "pipeline/files/output.h"
@@ -17,10 +17,10 @@
 
 enum { BUFFER_BYTES = 1 << 20 };
 
-struct is_table_writer {
-    is_output *output;
-    const is_schema *schema;
-    is_block_checksums sums;
+struct ics_table_writer {
+    ics_output *output;
+    const ics_layout *schema;
+    ics_trailer_checksums sums;
     uint64_t rows;
     size_t filled;
     unsigned char buffer[BUFFER_BYTES]; /* rows on their way to the file */
@@ -28,55 +28,57 @@ struct is_table_writer {
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-int is_table_writer_create(const char *path, const is_schema *schema, bool force,
-                           is_table_writer **out, is_error *error)
+int ics_table_writer_create(const char *path, const ics_layout *schema, bool force,
+                            ics_table_writer **out, icestream_error *error)
 {
-    return is_table_writer_create_as(path, NULL, schema, force, out, error);
+    return ics_table_writer_create_as(path, NULL, schema, force, out, error);
 }
 
-int is_table_writer_create_as(const char *path, const char *name, const is_schema *schema,
-                              bool force, is_table_writer **out, is_error *error)
+int ics_table_writer_create_as(const char *path, const char *name, const ics_layout *schema,
+                               bool force, ics_table_writer **out, icestream_error *error)
 {
     *out = NULL;
-    is_table_writer *writer = calloc(1, sizeof *writer);
+    ics_table_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     writer->schema = schema;
-    int status = is_output_create_as(path, name, force, &writer->output, error);
+    int status = ics_output_create_as(path, name, force, &writer->output, error);
     if (!status) {
         /* No rows are announced before they are safe: what a killed writer leaves is readable. */
-        unsigned char header[IS_NPY_OWN_HEADER];
-        is_npy_write_header(schema, 0, header);
-        status = is_output_write(writer->output, header, sizeof header, error);
+        unsigned char header[ICS_NPY_OWN_HEADER];
+        ics_npy_write_header(schema, 0, header);
+        status = ics_output_write(writer->output, header, sizeof header, error);
     }
     if (status) {
-        is_table_writer_destroy(writer);
+        ics_table_writer_destroy(writer);
         return status;
     }
     *out = writer;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static int put_bytes(is_table_writer *writer, const void *bytes, size_t size, is_error *error)
+static int put_bytes(ics_table_writer *writer, const void *bytes, size_t size,
+                     icestream_error *error)
 {
-    int status = is_block_checksums_add(&writer->sums, bytes, size, error);
-    return status ? status : is_output_write(writer->output, bytes, size, error);
+    int status = ics_trailer_checksums_add(&writer->sums, bytes, size, error);
+    return status ? status : ics_output_write(writer->output, bytes, size, error);
 }
 
-static int flush(is_table_writer *writer, is_error *error)
+static int flush(ics_table_writer *writer, icestream_error *error)
 {
     size_t filled = writer->filled;
     writer->filled = 0;
     return put_bytes(writer, writer->buffer, filled, error);
 }
 
-int is_table_writer_append(is_table_writer *writer, const void *rows, size_t count, is_error *error)
+int ics_table_writer_append(ics_table_writer *writer, const void *rows, size_t count,
+                            icestream_error *error)
 {
     const unsigned char *next = rows;
     size_t left = count * writer->schema->row_bytes;
     while (left > 0) {
         size_t piece = left < BUFFER_BYTES - writer->filled ? left : BUFFER_BYTES - writer->filled;
-        int status = IS_OK;
+        int status = ICESTREAM_OK;
         if (piece == BUFFER_BYTES) {
             status = put_bytes(writer, next, piece, error);
         } else {
@@ -91,51 +93,53 @@ int is_table_writer_append(is_table_writer *writer, const void *rows, size_t cou
         left -= piece;
     }
     writer->rows += count;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_table_writer_commit(is_table_writer *writer, const json_t *metadata, is_error *error)
+int ics_table_writer_commit(ics_table_writer *writer, const json_t *metadata,
+                            icestream_error *error)
 {
-    char count[IS_NPY_COUNT_BYTES];
+    char count[ICS_NPY_COUNT_BYTES];
     char *trailer = NULL;
     size_t size = 0;
-    is_npy_write_count(writer->rows, count);
+    ics_npy_write_count(writer->rows, count);
     int status = flush(writer, error);
     if (!status)
-        status = is_block_checksums_finish(&writer->sums, error);
+        status = ics_trailer_checksums_finish(&writer->sums, error);
     if (!status)
-        status = is_trailer_format(metadata, writer->schema, writer->rows, &writer->sums,
-                                   is_output_size(writer->output), &trailer, &size, error);
+        status = ics_trailer_format(metadata, writer->schema, writer->rows, &writer->sums,
+                                    ics_output_size(writer->output), &trailer, &size, error);
     if (!status)
-        status = is_output_sync(writer->output, error);
+        status = ics_output_sync(writer->output, error);
     if (!status)
-        status = is_output_rewrite(writer->output, IS_NPY_COUNT_OFFSET, count, sizeof count, error);
+        status =
+            ics_output_rewrite(writer->output, ICS_NPY_COUNT_OFFSET, count, sizeof count, error);
     if (!status)
-        status = is_output_write(writer->output, trailer, size, error);
+        status = ics_output_write(writer->output, trailer, size, error);
     if (!status)
-        status = is_output_commit(writer->output, error);
+        status = ics_output_commit(writer->output, error);
     free(trailer);
     return status;
 }
 
-uint64_t is_table_writer_rows(const is_table_writer *writer)
+uint64_t ics_table_writer_rows(const ics_table_writer *writer)
 {
     return writer->rows;
 }
 
-void is_table_writer_destroy(is_table_writer *writer)
+void ics_table_writer_destroy(ics_table_writer *writer)
 {
     if (!writer)
         return;
-    is_output_destroy(writer->output);
-    is_block_checksums_free(&writer->sums);
+    ics_output_destroy(writer->output);
+    ics_trailer_checksums_free(&writer->sums);
     free(writer);
 }
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
 static int write_all(int descriptor, const char *name, const void *bytes, size_t size,
-                     uint64_t *written, is_error *error)
+                     uint64_t *written, icestream_error *error)
 {
     const char *next = bytes;
     while (size > 0) {
@@ -148,18 +152,19 @@ static int write_all(int descriptor, const char *name, const void *bytes, size_t
             continue;
         }
         if (count < 0)
-            return is_error_set(
-                error, IS_E_OUTPUT, "%s: cannot write: %s (after %" PRIu64 " bytes of the message)",
-                name, errno == EPIPE ? "the reader has gone" : strerror(errno), *written);
+            return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                                 "%s: cannot write: %s (after %" PRIu64 " bytes of the message)",
+                                 name, errno == EPIPE ? "the reader has gone" : strerror(errno),
+                                 *written);
         next += count;
         size -= (size_t)count;
         *written += (uint64_t)count;
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_table_message_write(int descriptor, const char *name, const is_schema *schema,
-                           const void *rows, size_t count, is_error *error)
+int ics_table_message_write(int descriptor, const char *name, const ics_layout *schema,
+                            const void *rows, size_t count, icestream_error *error)
 {
     /* A library must not change how the process treats SIGPIPE: it is blocked for this thread, and
      * one that these writes raised is taken away before it is unblocked. */
@@ -172,8 +177,8 @@ int is_table_message_write(int descriptor, const char *name, const is_schema *sc
     pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
 
     uint64_t written = 0;
-    unsigned char header[IS_NPY_OWN_HEADER];
-    is_npy_write_header(schema, count, header);
+    unsigned char header[ICS_NPY_OWN_HEADER];
+    ics_npy_write_header(schema, count, header);
     int status = write_all(descriptor, name, header, sizeof header, &written, error);
     if (!status)
         status = write_all(descriptor, name, rows, count * schema->row_bytes, &written, error);

@@ -1,10 +1,10 @@
 /* What `icestream validate` says about the models. */
-#include "pipeline/models/angular.h"
-#include "pipeline/models/ice_features.h"
-#include "pipeline/models/ice_tilt.h"
+#include "pipeline/models/detector/angular.h"
+#include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_tilt.h"
 #include "pipeline/models/models.h"
-#include "pipeline/models/module_grid.h"
-#include "stages/light_cascade.h"
+#include "pipeline/models/detector/module_grid.h"
+#include "physics/light/light_cascade.h"
 
 #include <math.h>
 
@@ -25,11 +25,11 @@ static const double degrees = 180 / M_PI;
 static void describe_tilt(const ice_tilt *tilt, FILE *out)
 {
     double low, high;
-    is_tilt_range(tilt, &low, &high);
+    ics_ice_tilt_range(tilt, &low, &high);
     fprintf(out, "  tilt     layers %.4g .. %.4g m higher, ", low, high);
     if (tilt->kind == ICE_TILT_MAP)
         fprintf(out, "map of %zu nodes, outside as at its edge, in depth %s\n",
-                is_tilt_node_count(tilt), tilt->clamp ? "as well" : "linear");
+                ics_ice_tilt_node_count(tilt), tilt->clamp ? "as well" : "linear");
     else
         fprintf(out, "%zu stations along azimuth %.6g, origin %.6g m, outside %s\n",
                 tilt->station_count, tilt->azimuth * degrees, tilt->origin,
@@ -44,7 +44,7 @@ static void describe_anisotropy(const ice_medium *medium, unsigned features, FIL
         widen(&across, exp(medium->layers[i].anisotropy_across));
     }
     const double *k = medium->absorption_anisotropy;
-    if (features & IS_ICE_SCATTERING_ANISOTROPY)
+    if (features & ICS_ICE_SCATTERING_ANISOTROPY)
         fprintf(out, "  scatters k1 %.4g .. %.4g along, k2 %.4g .. %.4g across the flow\n",
                 along.low, along.high, across.low, across.high);
     if (k[0] != 0 || k[1] != 0 || k[2] != 0)
@@ -66,23 +66,23 @@ static void describe_birefringence(const ice_medium *medium, FILE *out)
         widen(&strength, medium->layers[i].birefringence);
     fprintf(out,
             "  crystals birefringence of strength %.4g .. %.4g, scatters %.6g 1/m at strength 1\n",
-            strength.low, strength.high, is_birefringence_scattering(&medium->birefringence));
+            strength.low, strength.high, ics_ice_birefringence_scattering(&medium->birefringence));
     fprintf(out, "           taken for it out of the scattering: %s\n", taken[medium->taken]);
 }
 
 /* What there is beyond flat layers that look alike in all directions. */
 static void describe_features(const ice_medium *medium, FILE *out)
 {
-    const unsigned features = is_medium_features(medium);
-    if (features & IS_ICE_TILT)
+    const unsigned features = ics_ice_features(medium);
+    if (features & ICS_ICE_TILT)
         describe_tilt(&medium->tilt, out);
     if (features &
-        (IS_ICE_SCATTERING_ANISOTROPY | IS_ICE_ABSORPTION_ANISOTROPY | IS_ICE_BIREFRINGENCE))
+        (ICS_ICE_SCATTERING_ANISOTROPY | ICS_ICE_ABSORPTION_ANISOTROPY | ICS_ICE_BIREFRINGENCE))
         fprintf(out, "  flow     azimuth %.6g\n", medium->flow_azimuth * degrees);
     describe_anisotropy(medium, features, out);
-    if (features & IS_ICE_BIREFRINGENCE)
+    if (features & ICS_ICE_BIREFRINGENCE)
         describe_birefringence(medium, out);
-    if (features & IS_ICE_HOLE)
+    if (features & ICS_ICE_HOLE)
         fprintf(out,
                 "  holes    radius %.4g m, effective scattering %.4g m, absorption %.4g m, mean "
                 "cosine %.6g\n",
@@ -95,13 +95,13 @@ static void describe_water(const ice_medium *medium, FILE *out)
 {
     double best = ICE_WAVELENGTH_MIN;
     for (double x = best; x <= ICE_WAVELENGTH_MAX; x += 1)
-        if (is_medium_absorption(medium, 0, x) < is_medium_absorption(medium, 0, best))
+        if (ics_ice_absorption(medium, 0, x) < ics_ice_absorption(medium, 0, best))
             best = x;
     fprintf(out,
             "  clearest absorption %.4g m, effective scattering %.4g m at %g nm, phase index %.6g, "
             "group index %.6g\n",
-            1 / is_medium_absorption(medium, 0, best), 1 / is_medium_scattering(medium, 0, best),
-            best, is_medium_phase_index(medium, best), is_medium_group_index(medium, best));
+            1 / ics_ice_absorption(medium, 0, best), 1 / ics_ice_scattering(medium, 0, best), best,
+            ics_ice_phase_index(medium, best), ics_ice_group_index(medium, best));
     fprintf(out, "  angles   particles of mean cosine %.6g, molecules scatter %.4g of the light\n",
             medium->mean_cosine, medium->rayleigh_fraction);
     if (medium->density > 0)
@@ -118,8 +118,8 @@ static void describe_medium(const ice_medium *medium, FILE *out)
     const double wavelength = 400;
     range scattering = nothing, absorption = nothing;
     for (size_t i = 0; i < medium->layer_count; ++i) {
-        widen(&scattering, 1 / is_medium_scattering(medium, i, wavelength));
-        widen(&absorption, 1 / is_medium_absorption(medium, i, wavelength));
+        widen(&scattering, 1 / ics_ice_scattering(medium, i, wavelength));
+        widen(&absorption, 1 / ics_ice_absorption(medium, i, wavelength));
     }
     fprintf(out, "ice        %s\n", medium->name);
     if (medium->layer_count == 1) {
@@ -168,13 +168,13 @@ static void describe_detector(const ice_detector *detector, FILE *out)
     fprintf(out, "  box      x %.2f .. %.2f, y %.2f .. %.2f, z %.2f .. %.2f m\n", x.low, x.high,
             y.low, y.high, z.low, z.high);
     double closest;
-    if (is_modules_closest(detector->modules, detector->module_count, 2 * detector->radius,
-                           &closest) == IS_OK &&
+    if (ics_module_grid_closest(detector->modules, detector->module_count, 2 * detector->radius,
+                                &closest) == ICESTREAM_OK &&
         isfinite(closest))
         fprintf(out, "  nearest  %.6g m between the two closest centres\n", closest);
 }
 
-static void describe_detection(const ice_detector *detector, const is_detection *detection,
+static void describe_detection(const ice_detector *detector, const ics_detection *detection,
                                FILE *out)
 {
     const ice_angular *angular = &detector->angular;
@@ -189,15 +189,15 @@ static void describe_detection(const ice_detector *detector, const is_detection 
         off += module->is_off;
     }
     fprintf(out, "  detect   photo-electrons; hit files carry %s\n",
-            detection->content == IS_CONTENT_PE        ? "those alone"
-            : detection->content == IS_CONTENT_PHOTONS ? "all photons alike"
-                                                       : "all photons, those marked by pmt 0");
+            detection->content == ICS_CONTENT_PE        ? "those alone"
+            : detection->content == ICS_CONTENT_PHOTONS ? "all photons alike"
+                                                        : "all photons, those marked by pmt 0");
     if (angular->has_edge)
         fprintf(out, "  angles   light that arrives beyond a cosine of %.6g, mean %.6g\n",
-                angular->edge, is_angular_mean(angular));
+                angular->edge, ics_angular_mean(angular));
     else
         fprintf(out, "  angles   acceptance of maximum %.6g, mean %.6g\n", angular->maximum,
-                is_angular_mean(angular));
+                ics_angular_mean(angular));
     fprintf(out,
             "  differ   %zu modules in efficiency, %zu have a cable, %zu an axis of their own, "
             "%zu are off\n",
@@ -221,7 +221,7 @@ static void describe_light(const ice_light *light, FILE *out)
     }
 }
 
-void is_models_describe(const is_models *models, FILE *out)
+void ics_models_describe(const ics_models *models, FILE *out)
 {
     describe_medium(models->medium, out);
     describe_detector(models->detector, out);

@@ -3,19 +3,19 @@
 #include <math.h>
 #include <string.h>
 
-static double value(const is_particle *particle, is_particle_field field)
+static double value(const ics_particle *particle, ics_particle_field field)
 {
     return particle->values[field];
 }
 
 /* Numbers of the next part. */
-static ice_stream numbers(const is_light_parts *parts, ice_purpose purpose, uint32_t item)
+static ice_stream numbers(const ics_light_parts *parts, ice_purpose purpose, uint32_t item)
 {
     return ice_stream_of(parts->setup->seed, parts->event, parts->number, purpose, item);
 }
 
 /* A part with a Poisson number of photons. */
-static void take(is_light_parts *parts, is_light_part *part, double mean)
+static void take(ics_light_parts *parts, ics_light_part *part, double mean)
 {
     ice_stream stream = numbers(parts, ICE_PURPOSE_NUMBER, parts->part);
     part->photons = ice_stream_poisson(&stream, mean);
@@ -23,39 +23,39 @@ static void take(is_light_parts *parts, is_light_part *part, double mean)
 
 /* ---- cascades -------------------------------------------------------------------------------- */
 
-static void take_cascade(is_light_parts *parts, is_light_part *part, ice_cascade kind,
+static void take_cascade(ics_light_parts *parts, ics_light_part *part, ice_cascade kind,
                          double energy)
 {
-    const is_light_setup *setup = parts->setup;
+    const ics_light_setup *setup = parts->setup;
     ice_stream stream = numbers(parts, ICE_PURPOSE_NUMBER, parts->part);
     const double track = ice_cascade_track(&setup->convention, kind, energy, &stream);
-    part->form = IS_PART_CASCADE;
+    part->form = ICS_PART_CASCADE;
     part->depth = ice_cascade_profile_of(&setup->convention, kind, energy);
     part->photons = ice_stream_poisson(&stream, track * setup->per_metre);
 }
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
-static bool begin_track(is_light_parts *parts, char message[IS_PARTICLE_MESSAGE])
+static bool begin_track(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
 {
-    const is_light_setup *setup = parts->setup;
-    const is_particle *particle = parts->particle;
-    const bool is_muon =
-        strcmp(is_particle_type_name((size_t)value(particle, IS_PARTICLE_TYPE)), "tau") != 0;
-    parts->energy = value(particle, IS_PARTICLE_ENERGY);
+    const ics_light_setup *setup = parts->setup;
+    const ics_particle *particle = parts->particle;
+    const bool ics_muon =
+        strcmp(ics_particle_type_name((size_t)value(particle, ICS_PARTICLE_TYPE)), "tau") != 0;
+    parts->energy = value(particle, ICS_PARTICLE_ENERGY);
     if (setup->losses && parts->energy > ICE_LOSS_MOST) {
-        snprintf(message, IS_PARTICLE_MESSAGE,
+        snprintf(message, ICS_PARTICLE_MESSAGE,
                  "energy: found a track of %.10g GeV, expected at most %.10g GeV with "
                  "particles.losses: simple, which makes every loss above %.10g GeV",
                  parts->energy, ICE_LOSS_MOST, ICE_LOSS_LEAST);
         return false;
     }
     const double range = ice_muon_range(parts->energy);
-    parts->length = value(particle, IS_PARTICLE_LENGTH);
+    parts->length = value(particle, ICS_PARTICLE_LENGTH);
     if (parts->length <= 0)
         parts->length = setup->track_length > 0 ? setup->track_length : range;
     parts->residual = INFINITY;
-    if (setup->stopping && is_muon) {
+    if (setup->stopping && ics_muon) {
         parts->residual = range;
         /* With losses it ends where its energy does. */
         if (!setup->losses)
@@ -67,7 +67,7 @@ static bool begin_track(is_light_parts *parts, char message[IS_PARTICLE_MESSAGE]
                             parts->model.z + parts->length * axis.z};
     for (int i = 0; i < 3; ++i)
         if (fabs(ends[i]) > 1e4) {
-            snprintf(message, IS_PARTICLE_MESSAGE,
+            snprintf(message, ICS_PARTICLE_MESSAGE,
                      "length: found a track of %.10g m to (%.10g, %.10g, %.10g), expected its end "
                      "within 10000 m",
                      parts->length, ends[0], ends[1], ends[2]);
@@ -78,7 +78,7 @@ static bool begin_track(is_light_parts *parts, char message[IS_PARTICLE_MESSAGE]
 }
 
 /* Whether a muon is so slow here that it is followed in short pieces. */
-static bool is_slow(const is_light_parts *parts)
+static bool is_slow(const ics_light_parts *parts)
 {
     return parts->residual <= ICE_MUON_SLOW * (1 + 1e-12);
 }
@@ -89,7 +89,7 @@ static double clamp_piece(double wanted, double most)
 }
 
 /* Length of the piece that starts here: to the end, or to where something changes. */
-static double find_piece(const is_light_parts *parts)
+static double find_piece(const ics_light_parts *parts)
 {
     double piece = parts->length - parts->at;
     if (is_slow(parts))
@@ -101,7 +101,7 @@ static double find_piece(const is_light_parts *parts)
     return piece;
 }
 
-static void draw_losses(is_light_parts *parts)
+static void draw_losses(ics_light_parts *parts)
 {
     parts->losses = parts->loss = parts->pair_like = 0;
     if (!parts->setup->losses || is_slow(parts) || parts->energy <= ICE_LOSS_LEAST)
@@ -115,7 +115,7 @@ static void draw_losses(is_light_parts *parts)
 
 /* One loss of the piece: its place along it as a share, energy, kind. A function of its number, so
  * that no list of them is kept. */
-static double draw_loss(const is_light_parts *parts, uint32_t loss, double *place,
+static double draw_loss(const ics_light_parts *parts, uint32_t loss, double *place,
                         ice_cascade *kind)
 {
     ice_stream stream = numbers(parts, ICE_PURPOSE_LOSS, parts->piece_number);
@@ -129,9 +129,9 @@ static double draw_loss(const is_light_parts *parts, uint32_t loss, double *plac
 }
 
 /* Takes what the piece cost, and goes to the next one. */
-static void end_piece(is_light_parts *parts)
+static void end_piece(ics_light_parts *parts)
 {
-    const is_light_setup *setup = parts->setup;
+    const ics_light_setup *setup = parts->setup;
     double spent = ICE_MUON_IONISATION * parts->piece, place;
     ice_cascade kind;
     for (uint32_t i = 0; i < parts->losses; ++i)
@@ -145,12 +145,12 @@ static void end_piece(is_light_parts *parts)
                               : parts->residual - parts->piece;
     ++parts->piece_number;
     parts->stage = 0;
-    const bool is_spent = setup->losses && parts->energy <= ICE_MUON_STOPPED;
-    parts->done = parts->at >= parts->length * (1 - 1e-12) || parts->residual <= 1e-9 || is_spent;
+    const bool ics_spent = setup->losses && parts->energy <= ICE_MUON_STOPPED;
+    parts->done = parts->at >= parts->length * (1 - 1e-12) || parts->residual <= 1e-9 || ics_spent;
 }
 
 /* Where the part begins that is so far behind the piece's start. */
-static void move(const is_light_parts *parts, double along, is_light_part *part)
+static void move(const ics_light_parts *parts, double along, ics_light_part *part)
 {
     const double distance = parts->at + along;
     part->x += distance * part->axis.x;
@@ -160,16 +160,16 @@ static void move(const is_light_parts *parts, double along, is_light_part *part)
 }
 
 /* The bare track of a slow piece, ICE_MUON_PIECE metres of it each, counted from the end. */
-static bool take_slow(is_light_parts *parts, uint32_t index, is_light_part *part)
+static bool take_slow(ics_light_parts *parts, uint32_t index, ics_light_part *part)
 {
     const double along = index * ICE_MUON_PIECE;
     if (along >= parts->piece)
         return false;
     const double middle = parts->residual - along - 0.5 * ICE_MUON_PIECE;
     const double length = clamp_piece(ICE_MUON_PIECE, parts->piece - along);
-    const int share = (int)fmin(fmax(middle / ICE_MUON_PIECE, 0), IS_SLOW_PIECES - 1);
+    const int share = (int)fmin(fmax(middle / ICE_MUON_PIECE, 0), ICS_SLOW_PIECES - 1);
     move(parts, along, part);
-    part->form = IS_PART_TRACK;
+    part->form = ICS_PART_TRACK;
     part->length = length;
     part->beta = ice_muon_beta(fmax(middle, 0.5 * length));
     take(parts, part, length * parts->setup->per_metre * parts->setup->slow[share]);
@@ -177,14 +177,14 @@ static bool take_slow(is_light_parts *parts, uint32_t index, is_light_part *part
 }
 
 /* Parts of a piece in their order: light of secondaries, losses, the bare track. */
-static bool next_of_piece(is_light_parts *parts, is_light_part *part)
+static bool next_of_piece(ics_light_parts *parts, ics_light_part *part)
 {
-    const is_light_setup *setup = parts->setup;
+    const ics_light_setup *setup = parts->setup;
     if (parts->stage == 0) {
         parts->piece = find_piece(parts);
         draw_losses(parts);
         move(parts, 0, part);
-        part->form = IS_PART_CLOUD;
+        part->form = ICS_PART_CLOUD;
         part->length = parts->piece;
         take(parts, part,
              parts->piece * setup->per_metre * ice_muon_extra(&setup->convention, parts->energy));
@@ -205,13 +205,13 @@ static bool next_of_piece(is_light_parts *parts, is_light_part *part)
         return false;
     parts->stage = 2;
     move(parts, 0, part);
-    part->form = IS_PART_TRACK;
+    part->form = ICS_PART_TRACK;
     part->length = parts->piece;
     take(parts, part, parts->piece * setup->per_metre);
     return true;
 }
 
-static bool next_of_track(is_light_parts *parts, is_light_part *part)
+static bool next_of_track(ics_light_parts *parts, ics_light_part *part)
 {
     while (!parts->done) {
         if (next_of_piece(parts, part))
@@ -231,36 +231,36 @@ static const ice_module *find_module(const ice_detector *detector, double string
     return NULL;
 }
 
-static void set_pulse(is_light_parts *parts)
+static void set_pulse(ics_light_parts *parts)
 {
-    const is_particle *particle = parts->particle;
-    is_pulse pulse = (is_pulse)value(particle, IS_PARTICLE_PULSE);
-    if (!is_particle_has(particle, IS_PARTICLE_PULSE))
-        pulse = is_particle_has(particle, IS_PARTICLE_WIDTH) ? IS_PULSE_LED : IS_PULSE_INSTANT;
-    if (pulse == IS_PULSE_LED)
-        parts->model.pulse = ice_led_pulse(value(particle, IS_PARTICLE_WIDTH));
-    else if (pulse == IS_PULSE_RECTANGLE)
-        parts->model.pulse.plateau = is_particle_has(particle, IS_PARTICLE_DURATION)
-                                         ? value(particle, IS_PARTICLE_DURATION)
+    const ics_particle *particle = parts->particle;
+    ics_pulse pulse = (ics_pulse)value(particle, ICS_PARTICLE_PULSE);
+    if (!ics_particle_has(particle, ICS_PARTICLE_PULSE))
+        pulse = ics_particle_has(particle, ICS_PARTICLE_WIDTH) ? ICS_PULSE_LED : ICS_PULSE_INSTANT;
+    if (pulse == ICS_PULSE_LED)
+        parts->model.pulse = ice_led_pulse(value(particle, ICS_PARTICLE_WIDTH));
+    else if (pulse == ICS_PULSE_RECTANGLE)
+        parts->model.pulse.plateau = ics_particle_has(particle, ICS_PARTICLE_DURATION)
+                                         ? value(particle, ICS_PARTICLE_DURATION)
                                          : 70;
     else
-        parts->model.per_step = parts->model.form == IS_PART_POINT
+        parts->model.per_step = parts->model.form == ICS_PART_POINT
                                     ? parts->setup->photons_per_step
                                     : parts->setup->photons_per_direction;
 }
 
 /* Place and direction of a flasher on its module, or of a beam anywhere. */
-static bool place_beam(is_light_parts *parts, char message[IS_PARTICLE_MESSAGE])
+static bool place_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
 {
-    const is_particle *particle = parts->particle;
-    is_light_part *model = &parts->model;
-    const bool has_led = is_particle_has(particle, IS_PARTICLE_LED);
-    if (is_particle_has(particle, IS_PARTICLE_STRING)) {
-        const double string = value(particle, IS_PARTICLE_STRING);
-        const double label = value(particle, IS_PARTICLE_MODULE);
+    const ics_particle *particle = parts->particle;
+    ics_light_part *model = &parts->model;
+    const bool has_led = ics_particle_has(particle, ICS_PARTICLE_LED);
+    if (ics_particle_has(particle, ICS_PARTICLE_STRING)) {
+        const double string = value(particle, ICS_PARTICLE_STRING);
+        const double label = value(particle, ICS_PARTICLE_MODULE);
         const ice_module *module = find_module(parts->setup->detector, string, label);
         if (!module) {
-            snprintf(message, IS_PARTICLE_MESSAGE,
+            snprintf(message, ICS_PARTICLE_MESSAGE,
                      "string, module: found [%g, %g], expected a module of %.200s", string, label,
                      parts->setup->detector->name);
             return false;
@@ -272,8 +272,8 @@ static bool place_beam(is_light_parts *parts, char message[IS_PARTICLE_MESSAGE])
     }
     if (has_led) {
         ice_axis place;
-        const uint32_t led = (uint32_t)value(particle, IS_PARTICLE_LED);
-        ice_led_place(led, value(particle, IS_PARTICLE_LED_AZIMUTH) * ICE_DEGREE, &place,
+        const uint32_t led = (uint32_t)value(particle, ICS_PARTICLE_LED);
+        ice_led_place(led, value(particle, ICS_PARTICLE_LED_AZIMUTH) * ICE_DEGREE, &place,
                       &model->axis);
         model->x += place.x;
         model->y += place.y;
@@ -283,18 +283,18 @@ static bool place_beam(is_light_parts *parts, char message[IS_PARTICLE_MESSAGE])
     return true;
 }
 
-static bool set_beam(is_light_parts *parts, char message[IS_PARTICLE_MESSAGE])
+static bool set_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
 {
-    const is_particle *particle = parts->particle;
-    is_light_part *model = &parts->model;
+    const ics_particle *particle = parts->particle;
+    ics_light_part *model = &parts->model;
     double polar, azimuth;
-    model->form = IS_PART_BEAM;
-    model->beam = (is_beam)value(particle, IS_PARTICLE_BEAM);
-    model->beam_width = is_particle_has(particle, IS_PARTICLE_BEAM_WIDTH)
-                            ? value(particle, IS_PARTICLE_BEAM_WIDTH) * ICE_DEGREE
+    model->form = ICS_PART_BEAM;
+    model->beam = (ics_beam)value(particle, ICS_PARTICLE_BEAM);
+    model->beam_width = ics_particle_has(particle, ICS_PARTICLE_BEAM_WIDTH)
+                            ? value(particle, ICS_PARTICLE_BEAM_WIDTH) * ICE_DEGREE
                             : 9.7 * ICE_DEGREE;
-    if (model->beam == IS_BEAM_CLSIM && !ice_led_smear(model->spectrum, false, &polar, &azimuth)) {
-        snprintf(message, IS_PARTICLE_MESSAGE,
+    if (model->beam == ICS_BEAM_CLSIM && !ice_led_smear(model->spectrum, false, &polar, &azimuth)) {
+        snprintf(message, ICS_PARTICLE_MESSAGE,
                  "beam: found clsim with spectrum %u, expected one of the LEDs, 1 to 5",
                  model->spectrum);
         return false;
@@ -303,92 +303,93 @@ static bool set_beam(is_light_parts *parts, char message[IS_PARTICLE_MESSAGE])
 }
 
 /* Sources that have photons instead of an energy. */
-static bool begin_source(is_light_parts *parts, is_particle_class kind,
-                         char message[IS_PARTICLE_MESSAGE])
+static bool begin_source(ics_light_parts *parts, ics_particle_class kind,
+                         char message[ICS_PARTICLE_MESSAGE])
 {
-    const is_light_setup *setup = parts->setup;
-    const is_particle *particle = parts->particle;
-    is_light_part *model = &parts->model;
-    model->spectrum = kind == IS_PARTICLE_CANDLE ? 6
-                      : is_particle_has(particle, IS_PARTICLE_SPECTRUM)
-                          ? (uint32_t)value(particle, IS_PARTICLE_SPECTRUM)
+    const ics_light_setup *setup = parts->setup;
+    const ics_particle *particle = parts->particle;
+    ics_light_part *model = &parts->model;
+    model->spectrum = kind == ICS_PARTICLE_CANDLE ? 6
+                      : ics_particle_has(particle, ICS_PARTICLE_SPECTRUM)
+                          ? (uint32_t)value(particle, ICS_PARTICLE_SPECTRUM)
                           : setup->spectrum;
     if (model->spectrum >= setup->spectrum_count) {
-        snprintf(message, IS_PARTICLE_MESSAGE,
+        snprintf(message, ICS_PARTICLE_MESSAGE,
                  "spectrum: found %u, expected at most %zu: those beyond 6 are in light.spectra",
                  model->spectrum, setup->spectrum_count - 1);
         return false;
     }
-    model->form = kind == IS_PARTICLE_RAY     ? IS_PART_RAY
-                  : kind == IS_PARTICLE_POINT ? IS_PART_POINT
-                                              : IS_PART_CANDLE;
-    if (kind == IS_PARTICLE_RAY)
+    model->form = kind == ICS_PARTICLE_RAY     ? ICS_PART_RAY
+                  : kind == ICS_PARTICLE_POINT ? ICS_PART_POINT
+                                               : ICS_PART_CANDLE;
+    if (kind == ICS_PARTICLE_RAY)
         return true;
     model->per_step = setup->photons_per_direction;
-    if (kind == IS_PARTICLE_CANDLE) {
-        const ice_candle candle = ice_candle_of(is_particle_candle_of(particle));
+    if (kind == ICS_PARTICLE_CANDLE) {
+        const ice_candle candle = ice_candle_of(ics_particle_candle_of(particle));
         model->x = candle.x;
         model->y = candle.y;
         model->z = candle.z;
         model->elevation = candle.elevation;
     }
     set_pulse(parts);
-    return kind != IS_PARTICLE_FLASHER || set_beam(parts, message);
+    return kind != ICS_PARTICLE_FLASHER || set_beam(parts, message);
 }
 
-static double source_mean(const is_light_parts *parts)
+static double source_mean(const ics_light_parts *parts)
 {
-    const is_particle *particle = parts->particle;
-    const double photons = is_particle_has(particle, IS_PARTICLE_PHOTONS)
-                               ? value(particle, IS_PARTICLE_PHOTONS)
-                               : ice_led_output(value(particle, IS_PARTICLE_BRIGHTNESS),
-                                                value(particle, IS_PARTICLE_WIDTH));
+    const ics_particle *particle = parts->particle;
+    const double photons = ics_particle_has(particle, ICS_PARTICLE_PHOTONS)
+                               ? value(particle, ICS_PARTICLE_PHOTONS)
+                               : ice_led_output(value(particle, ICS_PARTICLE_BRIGHTNESS),
+                                                value(particle, ICS_PARTICLE_WIDTH));
     return photons * parts->setup->kept[parts->model.spectrum];
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-bool is_light_parts_begin(is_light_parts *parts, const is_light_setup *setup,
-                          const is_listed_particle *listed, char message[IS_PARTICLE_MESSAGE])
+bool ics_light_parts_begin(ics_light_parts *parts, const ics_light_setup *setup,
+                           const ics_listed_particle *listed, char message[ICS_PARTICLE_MESSAGE])
 {
-    const is_particle *particle = &listed->particle;
-    const is_particle_class kind = is_particle_class_of(particle);
-    *parts = (is_light_parts){
+    const ics_particle *particle = &listed->particle;
+    const ics_particle_class kind = ics_particle_class_of(particle);
+    *parts = (ics_light_parts){
         .setup = setup, .particle = particle, .event = listed->event, .number = listed->number};
-    parts->model = (is_light_part){.per_step = setup->photons_per_step,
-                                   .x = value(particle, IS_PARTICLE_X),
-                                   .y = value(particle, IS_PARTICLE_Y),
-                                   .z = value(particle, IS_PARTICLE_Z),
-                                   .t = value(particle, IS_PARTICLE_TIME),
-                                   .axis = {0, 0, 1},
-                                   .beta = 1};
-    if (is_particle_has(particle, IS_PARTICLE_ZENITH) || is_particle_has(particle, IS_PARTICLE_DX))
-        parts->model.axis = is_particle_axis(particle);
-    if (kind == IS_PARTICLE_CASCADE)
+    parts->model = (ics_light_part){.per_step = setup->photons_per_step,
+                                    .x = value(particle, ICS_PARTICLE_X),
+                                    .y = value(particle, ICS_PARTICLE_Y),
+                                    .z = value(particle, ICS_PARTICLE_Z),
+                                    .t = value(particle, ICS_PARTICLE_TIME),
+                                    .axis = {0, 0, 1},
+                                    .beta = 1};
+    if (ics_particle_has(particle, ICS_PARTICLE_ZENITH) ||
+        ics_particle_has(particle, ICS_PARTICLE_DX))
+        parts->model.axis = ics_particle_axis(particle);
+    if (kind == ICS_PARTICLE_CASCADE)
         return true;
-    if (kind == IS_PARTICLE_TRACK)
+    if (kind == ICS_PARTICLE_TRACK)
         return begin_track(parts, message);
     return begin_source(parts, kind, message);
 }
 
-bool is_light_parts_next(is_light_parts *parts, is_light_part *out)
+bool ics_light_parts_next(ics_light_parts *parts, ics_light_part *out)
 {
-    const is_particle *particle = parts->particle;
+    const ics_particle *particle = parts->particle;
     if (parts->done)
         return false;
     *out = parts->model;
-    switch (is_particle_class_of(particle)) {
-    case IS_PARTICLE_TRACK:
+    switch (ics_particle_class_of(particle)) {
+    case ICS_PARTICLE_TRACK:
         if (!next_of_track(parts, out))
             return false;
         break;
-    case IS_PARTICLE_CASCADE:
-        take_cascade(parts, out, is_particle_cascade_of(particle),
-                     value(particle, IS_PARTICLE_ENERGY));
+    case ICS_PARTICLE_CASCADE:
+        take_cascade(parts, out, ics_particle_cascade_of(particle),
+                     value(particle, ICS_PARTICLE_ENERGY));
         parts->done = true;
         break;
-    case IS_PARTICLE_RAY:
-        out->photons = (uint64_t)value(particle, IS_PARTICLE_PHOTONS);
+    case ICS_PARTICLE_RAY:
+        out->photons = (uint64_t)value(particle, ICS_PARTICLE_PHOTONS);
         parts->done = true;
         break;
     default:

@@ -1,7 +1,7 @@
 #include "pipeline/particles/particle.h"
 
-#include "pipeline/config/nearest.h"
-#include "pipeline/models/text.h"
+#include "pipeline/config/schema/nearest.h"
+#include "pipeline/models/text/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,36 +10,36 @@
  * a candle. */
 static const struct {
     const char *name;
-    is_particle_class kind;
+    ics_particle_class kind;
     int detail;
 } types[] = {
-    {"e", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-    {"e-", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-    {"e+", IS_PARTICLE_CASCADE, ICE_CASCADE_POSITRON},
-    {"gamma", IS_PARTICLE_CASCADE, ICE_CASCADE_GAMMA},
-    {"pi0", IS_PARTICLE_CASCADE, ICE_CASCADE_GAMMA},
-    {"brems", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-    {"epair", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-    {"delta", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-    {"hadr", IS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
-    {"munu", IS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
-    {"pi+", IS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
-    {"pi-", IS_PARTICLE_CASCADE, ICE_CASCADE_PI_MINUS},
-    {"K0L", IS_PARTICLE_CASCADE, ICE_CASCADE_KAON},
-    {"p", IS_PARTICLE_CASCADE, ICE_CASCADE_PROTON},
-    {"n", IS_PARTICLE_CASCADE, ICE_CASCADE_NEUTRON},
-    {"pbar", IS_PARTICLE_CASCADE, ICE_CASCADE_ANTIPROTON},
-    {"mu", IS_PARTICLE_TRACK, 0},
-    {"amu", IS_PARTICLE_TRACK, 0},
-    {"amu-", IS_PARTICLE_TRACK, 0},
-    {"amu+", IS_PARTICLE_TRACK, 0},
-    {"tau", IS_PARTICLE_TRACK, 0},
-    {"ph", IS_PARTICLE_RAY, 0},
-    {"flasher", IS_PARTICLE_FLASHER, 0},
-    {"beam", IS_PARTICLE_FLASHER, 0},
-    {"point", IS_PARTICLE_POINT, 0},
-    {"sc1", IS_PARTICLE_CANDLE, 1},
-    {"sc2", IS_PARTICLE_CANDLE, 2},
+    {"e", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+    {"e-", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+    {"e+", ICS_PARTICLE_CASCADE, ICE_CASCADE_POSITRON},
+    {"gamma", ICS_PARTICLE_CASCADE, ICE_CASCADE_GAMMA},
+    {"pi0", ICS_PARTICLE_CASCADE, ICE_CASCADE_GAMMA},
+    {"brems", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+    {"epair", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+    {"delta", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+    {"hadr", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
+    {"munu", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
+    {"pi+", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
+    {"pi-", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_MINUS},
+    {"K0L", ICS_PARTICLE_CASCADE, ICE_CASCADE_KAON},
+    {"p", ICS_PARTICLE_CASCADE, ICE_CASCADE_PROTON},
+    {"n", ICS_PARTICLE_CASCADE, ICE_CASCADE_NEUTRON},
+    {"pbar", ICS_PARTICLE_CASCADE, ICE_CASCADE_ANTIPROTON},
+    {"mu", ICS_PARTICLE_TRACK, 0},
+    {"amu", ICS_PARTICLE_TRACK, 0},
+    {"amu-", ICS_PARTICLE_TRACK, 0},
+    {"amu+", ICS_PARTICLE_TRACK, 0},
+    {"tau", ICS_PARTICLE_TRACK, 0},
+    {"ph", ICS_PARTICLE_RAY, 0},
+    {"flasher", ICS_PARTICLE_FLASHER, 0},
+    {"beam", ICS_PARTICLE_FLASHER, 0},
+    {"point", ICS_PARTICLE_POINT, 0},
+    {"sc1", ICS_PARTICLE_CANDLE, 1},
+    {"sc2", ICS_PARTICLE_CANDLE, 2},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -55,11 +55,11 @@ static const struct {
 } fields[] = {
 #define X(id, text, sort, from, to, of)                                                            \
     {.name = #text, .kind = #sort[0], .low = (from), .high = (to), .unit = (of)},
-    IS_PARTICLE_FIELDS(X)
+    ICS_PARTICLE_FIELDS(X)
 #undef X
 };
 
-#define BIT(field)    (UINT32_C(1) << IS_PARTICLE_##field)
+#define BIT(field)    (UINT32_C(1) << ICS_PARTICLE_##field)
 #define PLACE         (BIT(X) | BIT(Y) | BIT(Z))
 #define VECTOR        (BIT(DX) | BIT(DY) | BIT(DZ))
 #define ORIGIN        (BIT(ZENITH) | BIT(AZIMUTH))
@@ -67,47 +67,47 @@ static const struct {
 #define OF_THE_PULSE  (BIT(PULSE) | BIT(DURATION) | BIT(WIDTH))
 #define OF_THE_MODULE (BIT(STRING) | BIT(MODULE))
 
-uint32_t is_particle_knows(const is_particle *particle)
+uint32_t ics_particle_knows(const ics_particle *particle)
 {
-    switch (is_particle_class_of(particle)) {
-    case IS_PARTICLE_CASCADE:
-    case IS_PARTICLE_TRACK:
+    switch (ics_particle_class_of(particle)) {
+    case ICS_PARTICLE_CASCADE:
+    case ICS_PARTICLE_TRACK:
         return ALWAYS | PLACE | VECTOR | ORIGIN | BIT(LENGTH) | BIT(ENERGY);
-    case IS_PARTICLE_RAY:
+    case ICS_PARTICLE_RAY:
         return ALWAYS | PLACE | VECTOR | ORIGIN | BIT(PHOTONS) | BIT(SPECTRUM);
-    case IS_PARTICLE_FLASHER:
+    case ICS_PARTICLE_FLASHER:
         return ALWAYS | PLACE | VECTOR | ORIGIN | OF_THE_MODULE | BIT(LED) | BIT(LED_AZIMUTH) |
                BIT(PHOTONS) | BIT(BRIGHTNESS) | BIT(SPECTRUM) | BIT(BEAM) | BIT(BEAM_WIDTH) |
                OF_THE_PULSE;
-    case IS_PARTICLE_POINT:
+    case ICS_PARTICLE_POINT:
         return ALWAYS | PLACE | BIT(PHOTONS) | BIT(SPECTRUM) | OF_THE_PULSE;
-    case IS_PARTICLE_CANDLE:
+    case ICS_PARTICLE_CANDLE:
         break;
     }
     return ALWAYS | BIT(PHOTONS) | OF_THE_PULSE;
 }
 
-is_particle_class is_particle_class_of(const is_particle *particle)
+ics_particle_class ics_particle_class_of(const ics_particle *particle)
 {
-    return types[(size_t)particle->values[IS_PARTICLE_TYPE]].kind;
+    return types[(size_t)particle->values[ICS_PARTICLE_TYPE]].kind;
 }
 
-ice_cascade is_particle_cascade_of(const is_particle *particle)
+ice_cascade ics_particle_cascade_of(const ics_particle *particle)
 {
-    return (ice_cascade)types[(size_t)particle->values[IS_PARTICLE_TYPE]].detail;
+    return (ice_cascade)types[(size_t)particle->values[ICS_PARTICLE_TYPE]].detail;
 }
 
-int is_particle_candle_of(const is_particle *particle)
+int ics_particle_candle_of(const ics_particle *particle)
 {
-    return types[(size_t)particle->values[IS_PARTICLE_TYPE]].detail;
+    return types[(size_t)particle->values[ICS_PARTICLE_TYPE]].detail;
 }
 
-const char *is_particle_field_name(is_particle_field field)
+const char *ics_particle_field_name(ics_particle_field field)
 {
     return fields[field].name;
 }
 
-const char *is_particle_type_name(size_t index)
+const char *ics_particle_type_name(size_t index)
 {
     return index < TYPES ? types[index].name : NULL;
 }
@@ -117,7 +117,7 @@ const char *is_particle_type_name(size_t index)
 static const char *word_of(char kind, size_t index)
 {
     if (kind == 'T')
-        return is_particle_type_name(index);
+        return ics_particle_type_name(index);
     if (kind == 'B')
         return index < BEAMS ? beams[index] : NULL;
     return index < PULSES ? pulses[index] : NULL;
@@ -132,33 +132,33 @@ static void list_words(char kind, char *buffer, size_t size)
                                  word_of(kind, i));
 }
 
-static bool set_word(is_particle *particle, is_particle_field field, const is_field *text,
-                     char message[IS_PARTICLE_MESSAGE])
+static bool set_word(ics_particle *particle, ics_particle_field field, const ics_text_field *text,
+                     char message[ICS_PARTICLE_MESSAGE])
 {
     const char kind = fields[field].kind;
     for (size_t i = 0; word_of(kind, i); ++i) {
-        if (is_field_equals(text, word_of(kind, i))) {
+        if (ics_text_field_equals(text, word_of(kind, i))) {
             particle->values[field] = (double)i;
             return true;
         }
     }
     char shown[48], words[256], typed[48];
-    is_nearest nearest = {0};
+    ics_nearest nearest = {0};
     snprintf(typed, sizeof typed, "%.*s", (int)(text->length < 40 ? text->length : 40),
              text->start);
     for (size_t i = 0; word_of(kind, i); ++i)
-        is_nearest_try(&nearest, typed, word_of(kind, i));
+        ics_nearest_try(&nearest, typed, word_of(kind, i));
     list_words(kind, words, sizeof words);
-    snprintf(message, IS_PARTICLE_MESSAGE, "%s: found %s, expected %s%s%s%s", fields[field].name,
-             is_field_show(text, shown), words, nearest.word ? "; did you mean '" : "",
+    snprintf(message, ICS_PARTICLE_MESSAGE, "%s: found %s, expected %s%s%s%s", fields[field].name,
+             ics_text_field_show(text, shown), words, nearest.word ? "; did you mean '" : "",
              nearest.word ? nearest.word : "", nearest.word ? "'?" : "");
     return false;
 }
 
-bool is_particle_set(is_particle *particle, is_particle_field field, const char *text,
-                     size_t length, char message[IS_PARTICLE_MESSAGE])
+bool ics_particle_set(ics_particle *particle, ics_particle_field field, const char *text,
+                      size_t length, char message[ICS_PARTICLE_MESSAGE])
 {
-    const is_field found = {.start = text, .length = length};
+    const ics_text_field found = {.start = text, .length = length};
     const char kind = fields[field].kind;
     char shown[48];
     double value = 0;
@@ -166,12 +166,12 @@ bool is_particle_set(is_particle *particle, is_particle_field field, const char 
     if (kind != 'N' && kind != 'W') {
         good = set_word(particle, field, &found, message);
     } else {
-        good = is_field_number(&found, &value) && value >= fields[field].low &&
+        good = ics_text_field_number(&found, &value) && value >= fields[field].low &&
                value <= fields[field].high && (kind == 'N' || value == floor(value));
         if (!good)
-            snprintf(message, IS_PARTICLE_MESSAGE,
+            snprintf(message, ICS_PARTICLE_MESSAGE,
                      "%s: found %s, expected a %s from %.16g to %.16g%s%s", fields[field].name,
-                     is_field_show(&found, shown), kind == 'W' ? "whole number" : "number",
+                     ics_text_field_show(&found, shown), kind == 'W' ? "whole number" : "number",
                      fields[field].low, fields[field].high, *fields[field].unit ? " " : "",
                      fields[field].unit);
         else
@@ -182,22 +182,22 @@ bool is_particle_set(is_particle *particle, is_particle_field field, const char 
     return good;
 }
 
-is_particle_field is_particle_field_find(const char *text, size_t length, const char **nearest)
+ics_particle_field ics_particle_field_find(const char *text, size_t length, const char **nearest)
 {
-    const is_field found = {.start = text, .length = length};
+    const ics_text_field found = {.start = text, .length = length};
     char typed[48];
-    is_nearest best = {0};
+    ics_nearest best = {0};
     snprintf(typed, sizeof typed, "%.*s", (int)(length < 40 ? length : 40), text);
-    for (size_t i = 0; i < IS_PARTICLE_FIELD_COUNT; ++i) {
-        if (is_field_equals(&found, fields[i].name))
-            return (is_particle_field)i;
-        is_nearest_try(&best, typed, fields[i].name);
+    for (size_t i = 0; i < ICS_PARTICLE_FIELD_COUNT; ++i) {
+        if (ics_text_field_equals(&found, fields[i].name))
+            return (ics_particle_field)i;
+        ics_nearest_try(&best, typed, fields[i].name);
     }
     *nearest = best.word;
-    return IS_PARTICLE_FIELD_COUNT;
+    return ICS_PARTICLE_FIELD_COUNT;
 }
 
-void is_particle_print_field(const is_particle *particle, is_particle_field field, FILE *out)
+void ics_particle_print_field(const ics_particle *particle, ics_particle_field field, FILE *out)
 {
     const double value = particle->values[field];
     if (fields[field].kind == 'N' || fields[field].kind == 'W')
@@ -208,45 +208,46 @@ void is_particle_print_field(const is_particle *particle, is_particle_field fiel
 
 /* ---- consistency ----------------------------------------------------------------------------- */
 
-static bool refuse(char message[IS_PARTICLE_MESSAGE], const is_particle *particle, const char *text)
+static bool refuse(char message[ICS_PARTICLE_MESSAGE], const ics_particle *particle,
+                   const char *text)
 {
-    snprintf(message, IS_PARTICLE_MESSAGE, "%s: %s",
-             types[(size_t)particle->values[IS_PARTICLE_TYPE]].name, text);
+    snprintf(message, ICS_PARTICLE_MESSAGE, "%s: %s",
+             types[(size_t)particle->values[ICS_PARTICLE_TYPE]].name, text);
     return false;
 }
 
-static bool all(const is_particle *particle, uint32_t wanted)
+static bool all(const ics_particle *particle, uint32_t wanted)
 {
     return (particle->given & wanted) == wanted;
 }
 
-static bool any(const is_particle *particle, uint32_t wanted)
+static bool any(const ics_particle *particle, uint32_t wanted)
 {
     return (particle->given & wanted) != 0;
 }
 
-static bool check_direction(const is_particle *particle, char message[IS_PARTICLE_MESSAGE])
+static bool check_direction(const ics_particle *particle, char message[ICS_PARTICLE_MESSAGE])
 {
     const bool has_led = any(particle, BIT(LED));
     const int ways = any(particle, VECTOR) + any(particle, ORIGIN) +
                      (has_led || any(particle, BIT(LED_AZIMUTH)));
     if (ways != 1 || !(all(particle, VECTOR) || all(particle, ORIGIN) || has_led))
         return refuse(message, particle,
-                      is_particle_class_of(particle) == IS_PARTICLE_FLASHER
+                      ics_particle_class_of(particle) == ICS_PARTICLE_FLASHER
                           ? "expected a direction: zenith and azimuth; or dx, dy, dz; or led"
                           : "expected a direction: zenith and azimuth; or dx, dy, dz");
     const double *v = particle->values;
     const double longest =
-        fmax(fmax(fabs(v[IS_PARTICLE_DX]), fabs(v[IS_PARTICLE_DY])), fabs(v[IS_PARTICLE_DZ]));
+        fmax(fmax(fabs(v[ICS_PARTICLE_DX]), fabs(v[ICS_PARTICLE_DY])), fabs(v[ICS_PARTICLE_DZ]));
     if (any(particle, VECTOR) && longest < 1e-100)
         return refuse(message, particle,
                       "dx, dy, dz: found a vector of length 0, expected a direction");
     return true;
 }
 
-static bool check_flasher(const is_particle *particle, char message[IS_PARTICLE_MESSAGE])
+static bool check_flasher(const ics_particle *particle, char message[ICS_PARTICLE_MESSAGE])
 {
-    const double beam = particle->values[IS_PARTICLE_BEAM];
+    const double beam = particle->values[ICS_PARTICLE_BEAM];
     if (any(particle, PLACE) == any(particle, OF_THE_MODULE) ||
         !(all(particle, PLACE) || all(particle, OF_THE_MODULE)))
         return refuse(message, particle, "expected a place: x, y, z; or string and module");
@@ -254,63 +255,64 @@ static bool check_flasher(const is_particle *particle, char message[IS_PARTICLE_
         (any(particle, BIT(BRIGHTNESS)) && !any(particle, BIT(WIDTH))))
         return refuse(message, particle,
                       "expected an amount of light: photons; or brightness and width");
-    if (any(particle, BIT(BEAM_WIDTH)) && beam != IS_BEAM_GAUSS)
+    if (any(particle, BIT(BEAM_WIDTH)) && beam != ICS_BEAM_GAUSS)
         return refuse(message, particle, "beam_width: is for beam gauss");
-    if (any(particle, BIT(BEAM)) && beam == IS_BEAM_ISOTROPIC && any(particle, BIT(LED)))
+    if (any(particle, BIT(BEAM)) && beam == ICS_BEAM_ISOTROPIC && any(particle, BIT(LED)))
         return refuse(message, particle, "led: is for beams with a direction");
     return true;
 }
 
-static bool check_pulse(const is_particle *particle, char message[IS_PARTICLE_MESSAGE])
+static bool check_pulse(const ics_particle *particle, char message[ICS_PARTICLE_MESSAGE])
 {
-    const double pulse = particle->values[IS_PARTICLE_PULSE];
-    if (any(particle, BIT(DURATION)) && pulse != IS_PULSE_RECTANGLE)
+    const double pulse = particle->values[ICS_PARTICLE_PULSE];
+    if (any(particle, BIT(DURATION)) && pulse != ICS_PULSE_RECTANGLE)
         return refuse(message, particle, "duration: is for pulse rectangle");
-    if (any(particle, BIT(PULSE)) && pulse == IS_PULSE_LED && !any(particle, BIT(WIDTH)))
+    if (any(particle, BIT(PULSE)) && pulse == ICS_PULSE_LED && !any(particle, BIT(WIDTH)))
         return refuse(message, particle, "expected the width of pulse led");
     return true;
 }
 
-bool is_particle_check(const is_particle *particle, char message[IS_PARTICLE_MESSAGE])
+bool ics_particle_check(const ics_particle *particle, char message[ICS_PARTICLE_MESSAGE])
 {
-    if (!is_particle_has(particle, IS_PARTICLE_TYPE)) {
-        snprintf(message, IS_PARTICLE_MESSAGE, "type: found nothing, expected a type");
+    if (!ics_particle_has(particle, ICS_PARTICLE_TYPE)) {
+        snprintf(message, ICS_PARTICLE_MESSAGE, "type: found nothing, expected a type");
         return false;
     }
-    const uint32_t unknown = particle->given & ~is_particle_knows(particle);
-    const is_particle_class kind = is_particle_class_of(particle);
+    const uint32_t unknown = particle->given & ~ics_particle_knows(particle);
+    const ics_particle_class kind = ics_particle_class_of(particle);
     if (unknown) {
         char text[64];
         snprintf(text, sizeof text, "%s: is not for this type",
                  fields[__builtin_ctz(unknown)].name);
         return refuse(message, particle, text);
     }
-    if (kind != IS_PARTICLE_FLASHER && kind != IS_PARTICLE_CANDLE && !all(particle, PLACE))
+    if (kind != ICS_PARTICLE_FLASHER && kind != ICS_PARTICLE_CANDLE && !all(particle, PLACE))
         return refuse(message, particle, "expected a place: x, y, z");
-    const bool has_energy = kind == IS_PARTICLE_CASCADE || kind == IS_PARTICLE_TRACK;
+    const bool has_energy = kind == ICS_PARTICLE_CASCADE || kind == ICS_PARTICLE_TRACK;
     if (has_energy && !any(particle, BIT(ENERGY)))
         return refuse(message, particle, "expected an energy");
-    if (!has_energy && kind != IS_PARTICLE_FLASHER && !any(particle, BIT(PHOTONS)))
+    if (!has_energy && kind != ICS_PARTICLE_FLASHER && !any(particle, BIT(PHOTONS)))
         return refuse(message, particle, "expected a number of photons");
-    const double photons = particle->values[IS_PARTICLE_PHOTONS];
-    if (kind == IS_PARTICLE_RAY && photons != floor(photons))
+    const double photons = particle->values[ICS_PARTICLE_PHOTONS];
+    if (kind == ICS_PARTICLE_RAY && photons != floor(photons))
         return refuse(message, particle, "photons: found a fraction, expected a whole number");
-    if (kind != IS_PARTICLE_POINT && kind != IS_PARTICLE_CANDLE &&
+    if (kind != ICS_PARTICLE_POINT && kind != ICS_PARTICLE_CANDLE &&
         !check_direction(particle, message))
         return false;
-    if (kind == IS_PARTICLE_FLASHER && !check_flasher(particle, message))
+    if (kind == ICS_PARTICLE_FLASHER && !check_flasher(particle, message))
         return false;
     return check_pulse(particle, message);
 }
 
-ice_axis is_particle_axis(const is_particle *particle)
+ice_axis ics_particle_axis(const ics_particle *particle)
 {
     const double *v = particle->values;
-    if (is_particle_has(particle, IS_PARTICLE_ZENITH)) {
+    if (ics_particle_has(particle, ICS_PARTICLE_ZENITH)) {
         const double degree = ICE_PI / 180;
-        return ice_axis_from_origin(degree * v[IS_PARTICLE_ZENITH],
-                                    degree * v[IS_PARTICLE_AZIMUTH]);
+        return ice_axis_from_origin(degree * v[ICS_PARTICLE_ZENITH],
+                                    degree * v[ICS_PARTICLE_AZIMUTH]);
     }
-    const double norm = hypot(hypot(v[IS_PARTICLE_DX], v[IS_PARTICLE_DY]), v[IS_PARTICLE_DZ]);
-    return (ice_axis){v[IS_PARTICLE_DX] / norm, v[IS_PARTICLE_DY] / norm, v[IS_PARTICLE_DZ] / norm};
+    const double norm = hypot(hypot(v[ICS_PARTICLE_DX], v[ICS_PARTICLE_DY]), v[ICS_PARTICLE_DZ]);
+    return (ice_axis){v[ICS_PARTICLE_DX] / norm, v[ICS_PARTICLE_DY] / norm,
+                      v[ICS_PARTICLE_DZ] / norm};
 }

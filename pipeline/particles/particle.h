@@ -3,15 +3,15 @@
  * A particle is a row of fields, of which those are given that its list had. The same table of
  * fields serves all three formats; docs/light.md describes them.
  */
-#ifndef IS_PARTICLE_H
-#define IS_PARTICLE_H
+#ifndef ICS_PARTICLES_PARTICLE_H
+#define ICS_PARTICLES_PARTICLE_H
 
 #include "pipeline/icestream.h"
-#include "stages/light_cascade.h"
+#include "physics/light/light_cascade.h"
 
 /* Name in lists, lowest and highest value, unit. W: a whole number; T: a type, B: a beam, P: a
  * pulse, by their names; N: any number. */
-#define IS_PARTICLE_FIELDS(X)                                                                      \
+#define ICS_PARTICLE_FIELDS(X)                                                                     \
     X(EVENT, event, W, 0, 9007199254740992.0, "")                                                  \
     X(TYPE, type, T, 0, 0, "")                                                                     \
     X(X, x, N, -1e4, 1e4, "m")                                                                     \
@@ -38,69 +38,69 @@
     X(PULSE, pulse, P, 0, 0, "")                                                                   \
     X(DURATION, duration, N, 0, 1e9, "ns")
 
-typedef enum is_particle_field {
-#define X(name, text, kind, low, high, unit) IS_PARTICLE_##name,
-    IS_PARTICLE_FIELDS(X)
+typedef enum ics_particle_field {
+#define X(name, text, kind, low, high, unit) ICS_PARTICLE_##name,
+    ICS_PARTICLE_FIELDS(X)
 #undef X
-        IS_PARTICLE_FIELD_COUNT
-} is_particle_field;
+        ICS_PARTICLE_FIELD_COUNT
+} ics_particle_field;
 
 /* What makes light in the same way. */
-typedef enum is_particle_class {
-    IS_PARTICLE_CASCADE,
-    IS_PARTICLE_TRACK,
-    IS_PARTICLE_RAY,     /* exactly so many photons along one direction */
-    IS_PARTICLE_FLASHER, /* a beam from a module or from anywhere */
-    IS_PARTICLE_POINT,   /* isotropic */
-    IS_PARTICLE_CANDLE   /* a laser at its own place */
-} is_particle_class;
+typedef enum ics_particle_class {
+    ICS_PARTICLE_CASCADE,
+    ICS_PARTICLE_TRACK,
+    ICS_PARTICLE_RAY,     /* exactly so many photons along one direction */
+    ICS_PARTICLE_FLASHER, /* a beam from a module or from anywhere */
+    ICS_PARTICLE_POINT,   /* isotropic */
+    ICS_PARTICLE_CANDLE   /* a laser at its own place */
+} ics_particle_class;
 
-typedef enum is_beam {
-    IS_BEAM_GAUSS,
-    IS_BEAM_LAB,
-    IS_BEAM_CLSIM,
-    IS_BEAM_LINEAR,
-    IS_BEAM_ISOTROPIC,
-    IS_BEAM_EXACT
-} is_beam;
+typedef enum ics_beam {
+    ICS_BEAM_GAUSS,
+    ICS_BEAM_LAB,
+    ICS_BEAM_CLSIM,
+    ICS_BEAM_LINEAR,
+    ICS_BEAM_ISOTROPIC,
+    ICS_BEAM_EXACT
+} ics_beam;
 
-typedef enum is_pulse { IS_PULSE_INSTANT, IS_PULSE_LED, IS_PULSE_RECTANGLE } is_pulse;
+typedef enum ics_pulse { ICS_PULSE_INSTANT, ICS_PULSE_LED, ICS_PULSE_RECTANGLE } ics_pulse;
 
-typedef struct is_particle {
-    double values[IS_PARTICLE_FIELD_COUNT]; /* in the units above; words by their number */
-    uint32_t given;                         /* bit of every field that was given */
-} is_particle;
+typedef struct ics_particle {
+    double values[ICS_PARTICLE_FIELD_COUNT]; /* in the units above; words by their number */
+    uint32_t given;                          /* bit of every field that was given */
+} ics_particle;
 
-enum { IS_PARTICLE_MESSAGE = 512 };
+enum { ICS_PARTICLE_MESSAGE = 512 };
 
 /* Sets a field from its text. False: `message` says "FIELD: found ..., expected ...". */
-bool is_particle_set(is_particle *particle, is_particle_field field, const char *text,
-                     size_t length, char message[IS_PARTICLE_MESSAGE]);
+bool ics_particle_set(ics_particle *particle, ics_particle_field field, const char *text,
+                      size_t length, char message[ICS_PARTICLE_MESSAGE]);
 /* Whether everything is there that the type needs, and nothing that it does not know. False:
  * `message` says what is wrong. */
-bool is_particle_check(const is_particle *particle, char message[IS_PARTICLE_MESSAGE]);
+bool ics_particle_check(const ics_particle *particle, char message[ICS_PARTICLE_MESSAGE]);
 
-/* IS_PARTICLE_FIELD_COUNT where there is no field of that name; then *nearest may be one. */
-is_particle_field is_particle_field_find(const char *text, size_t length, const char **nearest);
-const char *is_particle_field_name(is_particle_field field);
+/* ICS_PARTICLE_FIELD_COUNT where there is no field of that name; then *nearest may be one. */
+ics_particle_field ics_particle_field_find(const char *text, size_t length, const char **nearest);
+const char *ics_particle_field_name(ics_particle_field field);
 /* Names of types and of words, NULL behind the last. */
-const char *is_particle_type_name(size_t index);
-/* Writes the value of a field as is_particle_set reads it. */
-void is_particle_print_field(const is_particle *particle, is_particle_field field, FILE *out);
+const char *ics_particle_type_name(size_t index);
+/* Writes the value of a field as ics_particle_set reads it. */
+void ics_particle_print_field(const ics_particle *particle, ics_particle_field field, FILE *out);
 
-static inline bool is_particle_has(const is_particle *particle, is_particle_field field)
+static inline bool ics_particle_has(const ics_particle *particle, ics_particle_field field)
 {
     return (particle->given >> field & 1) != 0;
 }
 
 /* What a type of particle knows: bits of fields. */
-uint32_t is_particle_knows(const is_particle *particle);
-is_particle_class is_particle_class_of(const is_particle *particle);
+uint32_t ics_particle_knows(const ics_particle *particle);
+ics_particle_class ics_particle_class_of(const ics_particle *particle);
 /* The profile of a cascade. */
-ice_cascade is_particle_cascade_of(const is_particle *particle);
+ice_cascade ics_particle_cascade_of(const ics_particle *particle);
 /* The number of a candle, 1 or 2. */
-int is_particle_candle_of(const is_particle *particle);
+int ics_particle_candle_of(const ics_particle *particle);
 /* Unit vector of travel, from dx, dy, dz or from zenith and azimuth; one of both must be given. */
-ice_axis is_particle_axis(const is_particle *particle);
+ice_axis ics_particle_axis(const ics_particle *particle);
 
 #endif

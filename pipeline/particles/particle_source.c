@@ -1,8 +1,8 @@
 #include "pipeline/particles/particle_source.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/particles/particle_yaml.h"
-#include "pipeline/particles/source_state.h"
+#include "pipeline/particles/particle_source_state.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,40 +10,42 @@
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-static int list_next(is_particle_source *source, is_raw_particle *out, bool *found, is_error *error)
+static int list_next(ics_particle_source *source, ics_raw_particle *out, bool *found,
+                     icestream_error *error)
 {
     (void)error;
     *found = source->done < source->count;
     if (!*found)
-        return IS_OK;
-    *out = (is_raw_particle){.particle = source->list[source->done++]};
-    out->event = (uint64_t)out->particle.values[IS_PARTICLE_EVENT];
-    return IS_OK;
+        return ICESTREAM_OK;
+    *out = (ics_raw_particle){.particle = source->list[source->done++]};
+    out->event = (uint64_t)out->particle.values[ICS_PARTICLE_EVENT];
+    return ICESTREAM_OK;
 }
 
-static int open_yaml(is_particle_source *source, const char *path, is_error *error)
+static int open_yaml(ics_particle_source *source, const char *path, icestream_error *error)
 {
-    int status = is_yaml_read_file(path, &source->document, error);
-    if (status == IS_OK)
-        status = is_particle_read_list(is_yaml_root(source->document), &source->list,
-                                       &source->count, error);
+    int status = ics_yaml_read_file(path, &source->document, error);
+    if (status == ICESTREAM_OK)
+        status = ics_particle_read_list(ics_yaml_root(source->document), &source->list,
+                                        &source->count, error);
     source->next = list_next;
     snprintf(source->where, sizeof source->where, "%s", path);
     return status;
 }
 
-static int open_list(is_particle_source *source, const is_config *config, is_error *error)
+static int open_list(ics_particle_source *source, const icestream_config *config,
+                     icestream_error *error)
 {
     source->list = calloc(config->particles.count + 1, sizeof *source->list);
     if (!source->list)
-        return is_error_add(error, IS_E_MEMORY, "particles: error: out of memory");
+        return ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
     if (config->particles.count > 0)
         memcpy(source->list, config->particles.list,
                config->particles.count * sizeof *source->list);
     source->count = config->particles.count;
     source->next = list_next;
-    is_config_place(config, "particles.list", source->where, sizeof source->where);
-    return IS_OK;
+    ics_config_place(config, "particles.list", source->where, sizeof source->where);
+    return ICESTREAM_OK;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -55,132 +57,137 @@ static bool ends_in(const char *path, const char *ending)
 }
 
 /* particles.format: auto goes by the name's ending. */
-static int choose_format(const is_config *config, is_particle_format *out, is_error *error)
+static int choose_format(const icestream_config *config, ics_particle_format *out,
+                         icestream_error *error)
 {
     char place[512];
     const char *path = config->particles.file;
     *out = config->particles.format;
-    if (*out != IS_PARTICLES_AUTO)
-        return IS_OK;
+    if (*out != ICS_PARTICLES_AUTO)
+        return ICESTREAM_OK;
     if (ends_in(path, ".f2k") || ends_in(path, ".f2k.txt"))
-        *out = IS_PARTICLES_F2K;
+        *out = ICS_PARTICLES_F2K;
     else if (ends_in(path, ".csv"))
-        *out = IS_PARTICLES_CSV;
+        *out = ICS_PARTICLES_CSV;
     else if (ends_in(path, ".yaml") || ends_in(path, ".yml"))
-        *out = IS_PARTICLES_YAML;
+        *out = ICS_PARTICLES_YAML;
     else
-        return is_error_add(error, IS_E_CONFIG,
-                            "%s: error: particles.file: found '%.200s', expected a name that ends "
-                            "in .f2k, .csv or .yaml, or particles.format",
-                            is_config_place(config, "particles.file", place, sizeof place), path);
-    return IS_OK;
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: particles.file: found '%.200s', expected a name that ends "
+                             "in .f2k, .csv or .yaml, or particles.format",
+                             ics_config_place(config, "particles.file", place, sizeof place), path);
+    return ICESTREAM_OK;
 }
 
-static int use_lines(is_particle_source *source, is_particle_format format, is_error *error)
+static int use_lines(ics_particle_source *source, ics_particle_format format,
+                     icestream_error *error)
 {
-    source->next = format == IS_PARTICLES_F2K ? is_f2k_next : is_csv_next;
-    return format == IS_PARTICLES_CSV ? is_csv_begin(source, error) : IS_OK;
+    source->next = format == ICS_PARTICLES_F2K ? ics_particle_f2k_next : ics_particle_csv_next;
+    return format == ICS_PARTICLES_CSV ? ics_particle_csv_begin(source, error) : ICESTREAM_OK;
 }
 
-static int open_any(is_particle_source *source, const is_config *config, is_error *error)
+static int open_any(ics_particle_source *source, const icestream_config *config,
+                    icestream_error *error)
 {
-    is_particle_format format;
+    ics_particle_format format;
     if (!config->particles.file)
         return open_list(source, config, error);
     int status = choose_format(config, &format, error);
-    if (status != IS_OK)
+    if (status != ICESTREAM_OK)
         return status;
-    if (format == IS_PARTICLES_YAML)
+    if (format == ICS_PARTICLES_YAML)
         return open_yaml(source, config->particles.file, error);
-    status = is_line_stream_open(config->particles.file, &source->lines, error);
+    status = ics_line_stream_open(config->particles.file, &source->lines, error);
     return status ? status : use_lines(source, format, error);
 }
 
-static is_particle_source *create(is_particle_events events, is_error *error)
+static ics_particle_source *create(ics_particle_events events, icestream_error *error)
 {
-    is_particle_source *source = calloc(1, sizeof *source);
+    ics_particle_source *source = calloc(1, sizeof *source);
     if (!source)
-        is_error_add(error, IS_E_MEMORY, "particles: error: out of memory");
+        ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
     else
         source->events = events;
     return source;
 }
 
-static int finish(is_particle_source *source, int status, is_particle_source **out)
+static int finish(ics_particle_source *source, int status, ics_particle_source **out)
 {
-    if (status != IS_OK) {
-        is_particle_source_destroy(source);
+    if (status != ICESTREAM_OK) {
+        ics_particle_source_destroy(source);
         source = NULL;
     }
     *out = source;
     return status;
 }
 
-int is_particle_source_open(const is_config *config, is_particle_source **out, is_error *error)
+int ics_particle_source_open(const icestream_config *config, ics_particle_source **out,
+                             icestream_error *error)
 {
     *out = NULL;
-    is_particle_source *source = create(config->particles.events, error);
-    return source ? finish(source, open_any(source, config, error), out) : IS_E_MEMORY;
+    ics_particle_source *source = create(config->particles.events, error);
+    return source ? finish(source, open_any(source, config, error), out) : ICESTREAM_E_MEMORY;
 }
 
-int is_particle_source_borrow(const char *name, is_particle_format format,
-                              is_particle_events events, const char *data, size_t size,
-                              is_particle_source **out, is_error *error)
+int ics_particle_source_borrow(const char *name, ics_particle_format format,
+                               ics_particle_events events, const char *data, size_t size,
+                               ics_particle_source **out, icestream_error *error)
 {
     *out = NULL;
-    is_particle_source *source = create(events, error);
+    ics_particle_source *source = create(events, error);
     if (!source)
-        return IS_E_MEMORY;
-    int status = is_line_stream_borrow(name, data, size, &source->lines, error);
+        return ICESTREAM_E_MEMORY;
+    int status = ics_line_stream_borrow(name, data, size, &source->lines, error);
     return finish(source, status ? status : use_lines(source, format, error), out);
 }
 
-void is_particle_source_destroy(is_particle_source *source)
+void ics_particle_source_destroy(ics_particle_source *source)
 {
     if (!source)
         return;
-    is_line_stream_destroy(source->lines);
-    is_yaml_destroy(source->document);
+    ics_line_stream_destroy(source->lines);
+    ics_yaml_destroy(source->document);
     free(source->list);
     free(source);
 }
 
 /* ---- numbering ------------------------------------------------------------------------------- */
 
-size_t is_particle_source_position(const is_particle_source *source)
+size_t ics_particle_source_position(const ics_particle_source *source)
 {
-    return source->lines ? is_line_stream_line(source->lines) : source->done;
+    return source->lines ? ics_line_stream_line(source->lines) : source->done;
 }
 
-const char *is_particle_source_place_of(const is_particle_source *source, size_t position,
-                                        char *buffer, size_t size)
+const char *ics_particle_source_place_of(const ics_particle_source *source, size_t position,
+                                         char *buffer, size_t size)
 {
     if (source->lines)
-        snprintf(buffer, size, "%s:%zu", is_line_stream_name(source->lines), position);
+        snprintf(buffer, size, "%s:%zu", ics_line_stream_name(source->lines), position);
     else
         snprintf(buffer, size, "%s: particle %zu", source->where, position);
     return buffer;
 }
 
-const char *is_particle_source_place(const is_particle_source *source, char *buffer, size_t size)
+const char *ics_particle_source_place(const ics_particle_source *source, char *buffer, size_t size)
 {
-    return is_particle_source_place_of(source, is_particle_source_position(source), buffer, size);
+    return ics_particle_source_place_of(source, ics_particle_source_position(source), buffer, size);
 }
 
-static int fault(const is_particle_source *source, size_t column, is_error *error, const char *text)
+static int fault(const ics_particle_source *source, size_t column, icestream_error *error,
+                 const char *text)
 {
     char place[600];
     if (source->lines)
-        return is_line_stream_fault(source->lines, column, error, "%s", text);
-    return is_error_add(error, IS_E_CONFIG, "%s: error: %s",
-                        is_particle_source_place(source, place, sizeof place), text);
+        return ics_line_stream_fault(source->lines, column, error, "%s", text);
+    return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",
+                         ics_particle_source_place(source, place, sizeof place), text);
 }
 
 /* Steps of an event are numbered while they are made, so an event must not come back later. */
-int is_source_begin_event(is_particle_source *source, uint64_t event, size_t column,
-                          is_error *error)
+int ics_particle_source_begin_event(ics_particle_source *source, uint64_t event, size_t column,
+                                    icestream_error *error)
 {
-    if (source->events == IS_EVENTS_FILE && source->any && event <= source->file_event) {
+    if (source->events == ICS_EVENTS_FILE && source->any && event <= source->file_event) {
         char text[256];
         snprintf(text, sizeof text,
                  "event: found %" PRIu64 " after %" PRIu64 ", expected ascending numbers "
@@ -190,32 +197,33 @@ int is_source_begin_event(is_particle_source *source, uint64_t event, size_t col
     }
     source->any = true;
     source->file_event = event;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* In lists where every particle has the number of its event. */
-static int find_event(is_particle_source *source, is_raw_particle *raw, is_error *error)
+static int find_event(ics_particle_source *source, ics_raw_particle *raw, icestream_error *error)
 {
     raw->begins = !source->any || raw->event != source->file_event;
-    return raw->begins ? is_source_begin_event(source, raw->event, raw->column, error) : IS_OK;
+    return raw->begins ? ics_particle_source_begin_event(source, raw->event, raw->column, error)
+                       : ICESTREAM_OK;
 }
 
-static void number_particle(is_particle_source *source, const is_raw_particle *raw)
+static void number_particle(ics_particle_source *source, const ics_raw_particle *raw)
 {
     if (raw->begins) {
-        source->event = source->events == IS_EVENTS_FILE ? raw->event : source->counted++;
+        source->event = source->events == ICS_EVENTS_FILE ? raw->event : source->counted++;
         source->number = 0;
     }
 }
 
-int is_particle_source_next(is_particle_source *source, is_listed_particle *out, bool *found,
-                            is_error *error)
+int ics_particle_source_next(ics_particle_source *source, ics_listed_particle *out, bool *found,
+                             icestream_error *error)
 {
-    is_raw_particle raw;
+    ics_raw_particle raw;
     int status = source->next(source, &raw, found, error);
-    if (status == IS_OK && *found && source->next != is_f2k_next)
+    if (status == ICESTREAM_OK && *found && source->next != ics_particle_f2k_next)
         status = find_event(source, &raw, error);
-    if (status != IS_OK || !*found)
+    if (status != ICESTREAM_OK || !*found)
         return status;
     number_particle(source, &raw);
     if (source->number > UINT32_MAX)
@@ -223,5 +231,5 @@ int is_particle_source_next(is_particle_source *source, is_listed_particle *out,
     out->particle = raw.particle;
     out->event = source->event;
     out->number = (uint32_t)source->number++;
-    return IS_OK;
+    return ICESTREAM_OK;
 }

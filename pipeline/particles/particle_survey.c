@@ -1,6 +1,6 @@
 #include "pipeline/particles/particle_survey.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/particles/light_parts.h"
 #include "pipeline/particles/particle_source.h"
 
@@ -9,9 +9,9 @@
 
 /* A survey under way. */
 typedef struct surveyor {
-    const is_light_setup *setup;
-    is_particle_source *source;
-    is_particle_survey *out;
+    const ics_light_setup *setup;
+    ics_particle_source *source;
+    ics_particle_survey *out;
     uint64_t parts_left;
     uint64_t event;     /* of the last particle */
     double event_steps; /* counted of it */
@@ -26,18 +26,18 @@ static bool is_stream(const char *path)
            (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
 }
 
-static int fault(const surveyor *self, const char *text, is_error *error)
+static int fault(const surveyor *self, const char *text, icestream_error *error)
 {
     char place[600];
-    return is_error_add(error, IS_E_CONFIG, "%s: error: %s",
-                        is_particle_source_place(self->source, place, sizeof place), text);
+    return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",
+                         ics_particle_source_place(self->source, place, sizeof place), text);
 }
 
 /* The light of a particle that has begun. */
-static int count_light(surveyor *self, is_light_parts *parts, is_error *error)
+static int count_light(surveyor *self, ics_light_parts *parts, icestream_error *error)
 {
-    is_light_part part;
-    while (is_light_parts_next(parts, &part)) {
+    ics_light_part part;
+    while (ics_light_parts_next(parts, &part)) {
         const uint64_t steps = part.photons / part.per_step + (part.photons % part.per_step > 0);
         self->out->photons += (double)part.photons;
         self->out->steps += (double)steps;
@@ -51,39 +51,39 @@ static int count_light(surveyor *self, is_light_parts *parts, is_error *error)
         self->parts_left -= self->parts_left > 0;
     }
     ++self->out->counted;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static int add(surveyor *self, const is_listed_particle *particle, is_error *error)
+static int add(surveyor *self, const ics_listed_particle *particle, icestream_error *error)
 {
-    is_light_parts parts;
-    char message[IS_PARTICLE_MESSAGE];
+    ics_light_parts parts;
+    char message[ICS_PARTICLE_MESSAGE];
     if (self->out->particles == 0 || particle->event != self->event) {
         ++self->out->events;
         self->event_steps = 0;
     }
     self->event = particle->event;
     ++self->out->particles;
-    if (!is_light_parts_begin(&parts, self->setup, particle, message))
+    if (!ics_light_parts_begin(&parts, self->setup, particle, message))
         return fault(self, message, error);
-    return self->parts_left > 0 ? count_light(self, &parts, error) : IS_OK;
+    return self->parts_left > 0 ? count_light(self, &parts, error) : ICESTREAM_OK;
 }
 
-int is_particle_survey_take(const is_config *config, const is_light_setup *setup, uint64_t parts,
-                            is_particle_survey *out, is_error *error)
+int ics_particle_survey_take(const icestream_config *config, const ics_light_setup *setup,
+                             uint64_t parts, ics_particle_survey *out, icestream_error *error)
 {
-    *out = (is_particle_survey){.is_stream = is_stream(config->particles.file)};
+    *out = (ics_particle_survey){.is_stream = is_stream(config->particles.file)};
     if (out->is_stream)
-        return IS_OK;
+        return ICESTREAM_OK;
     surveyor self = {.setup = setup, .out = out, .parts_left = parts};
-    int status = is_particle_source_open(config, &self.source, error);
-    for (bool found = true; status == IS_OK && found;) {
-        is_listed_particle particle;
-        status = is_particle_source_next(self.source, &particle, &found, error);
-        if (status == IS_OK && found)
+    int status = ics_particle_source_open(config, &self.source, error);
+    for (bool found = true; status == ICESTREAM_OK && found;) {
+        ics_listed_particle particle;
+        status = ics_particle_source_next(self.source, &particle, &found, error);
+        if (status == ICESTREAM_OK && found)
             status = add(&self, &particle, error);
     }
-    is_particle_source_destroy(self.source);
+    ics_particle_source_destroy(self.source);
     if (out->counted > 0) {
         const double share = (double)out->particles / (double)out->counted;
         out->photons *= share;

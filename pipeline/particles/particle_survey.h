@@ -1,13 +1,13 @@
 /* What a list of particles comes to, without making any steps. */
-#ifndef IS_PARTICLE_SURVEY_H
-#define IS_PARTICLE_SURVEY_H
+#ifndef ICS_PARTICLES_PARTICLE_SURVEY_H
+#define ICS_PARTICLES_PARTICLE_SURVEY_H
 
 #include "pipeline/particles/light_setup.h"
 
 /* Parts of light that are counted one by one: some seconds of one thread. */
-#define IS_SURVEY_PARTS 10000000
+#define ICS_SURVEY_PARTS 10000000
 
-typedef struct is_particle_survey {
+typedef struct ics_particle_survey {
     uint64_t events, particles;
     double photons, steps;
     /* The numbers are those of the first `counted` particles, as many again for all others; it is
@@ -15,13 +15,13 @@ typedef struct is_particle_survey {
     uint64_t counted;
     /* Not looked at: what comes through a pipe can be read but once. */
     bool is_stream;
-} is_particle_survey;
+} ics_particle_survey;
 
 /* Reads all particles of a configuration that has some and checks them as generating their steps
  * would, but for where single photons start. `parts`: how many parts of light are counted, about.
- * IS_E_CONFIG: a particle that cannot be read or makes no legal light, with its place; an event of
- * more than 2^32 steps. IS_E_MEMORY. */
-int is_particle_survey_take(const is_config *config, const is_light_setup *setup, uint64_t parts,
-                            is_particle_survey *out, is_error *error);
+ * ICESTREAM_E_CONFIG: a particle that cannot be read or makes no legal light, with its place; an
+ * event of more than 2^32 steps. ICESTREAM_E_MEMORY. */
+int ics_particle_survey_take(const icestream_config *config, const ics_light_setup *setup,
+                             uint64_t parts, ics_particle_survey *out, icestream_error *error);
 
 #endif

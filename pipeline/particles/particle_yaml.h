@@ -1,14 +1,15 @@
 /* Particles in YAML: a list of mappings whose keys are the fields of particle.h. */
-#ifndef IS_PARTICLE_YAML_H
-#define IS_PARTICLE_YAML_H
+#ifndef ICS_PARTICLES_PARTICLE_YAML_H
+#define ICS_PARTICLES_PARTICLE_YAML_H
 
-#include "pipeline/config/yaml.h"
+#include "pipeline/config/yaml/yaml.h"
 #include "pipeline/particles/particle.h"
 
-/* Reads a list; all errors in it are added. The caller frees *out. IS_E_CONFIG, IS_E_MEMORY. */
-int is_particle_read_list(const is_yaml_node *node, is_particle **out, size_t *count,
-                          is_error *error);
+/* Reads a list; all errors in it are added. The caller frees *out. ICESTREAM_E_CONFIG,
+ * ICESTREAM_E_MEMORY. */
+int ics_particle_read_list(const ics_yaml_node *node, ics_particle **out, size_t *count,
+                           icestream_error *error);
 /* Writes a list in flow style, without a newline. */
-void is_particle_print_list(const is_particle *list, size_t count, FILE *out);
+void ics_particle_print_list(const ics_particle *list, size_t count, FILE *out);
 
 #endif

@@ -14,7 +14,7 @@ int usage_error(const program_command *command, const char *text, const char *su
     }
     fprintf(stderr, "\ntry: icestream%s%s --help\n", command != NULL ? " " : "",
             command != NULL ? command->name : "");
-    return is_status_exit(IS_E_USAGE);
+    return icestream_status_exit(ICESTREAM_E_USAGE);
 }
 
 /* The long and short options that getopt_long is to know for a command. */
@@ -69,9 +69,9 @@ static int unknown_option(const program_command *command, const option_set *set,
             return usage_error(command, "this command has no option ", argument, NULL, "");
         }
     }
-    return usage_error(command, "unknown option ", argument,
-                       typed[0] != '\0' ? is_suggestion(typed, set->names, set->count) : NULL,
-                       "--");
+    return usage_error(
+        command, "unknown option ", argument,
+        typed[0] != '\0' ? icestream_suggestion(typed, set->names, set->count) : NULL, "--");
 }
 
 int parse_arguments(const program_command *command, int count, char **texts, arguments *out)

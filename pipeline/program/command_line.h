@@ -1,6 +1,6 @@
 /* Reads a command line, and says what is wrong with it. Private to the program. */
-#ifndef IS_PROGRAM_COMMAND_LINE_H
-#define IS_PROGRAM_COMMAND_LINE_H
+#ifndef ICS_PROGRAM_COMMAND_LINE_H
+#define ICS_PROGRAM_COMMAND_LINE_H
 
 #include "pipeline/program/commands.h"
 

@@ -75,5 +75,5 @@ const char *nearest_command(const char *name)
     for (size_t i = 0; i < COMMANDS; ++i) {
         names[i] = commands[i].name;
     }
-    return is_suggestion(name, names, COMMANDS);
+    return icestream_suggestion(name, names, COMMANDS);
 }

@@ -1,6 +1,6 @@
 /* The commands: what each is called, takes and does. Private to the program. */
-#ifndef IS_PROGRAM_COMMANDS_H
-#define IS_PROGRAM_COMMANDS_H
+#ifndef ICS_PROGRAM_COMMANDS_H
+#define ICS_PROGRAM_COMMANDS_H
 
 #include "pipeline/program/options.h"
 
@@ -10,7 +10,7 @@ typedef struct program_command {
     const char *details; /* further lines, or NULL */
     int least, most;     /* operands */
     uint64_t allowed;
-    int (*execute)(const arguments *given, is_error *error);
+    int (*execute)(const arguments *given, icestream_error *error);
 } program_command;
 
 extern const program_command commands[]; /* [command_count], in the order of the help */
@@ -24,16 +24,16 @@ const char *nearest_command(const char *name);
 
 /* What a command does with what it was given. Output goes to standard output; a status and its
  * error, which is not printed. */
-int command_run(const arguments *given, is_error *error);
-int command_validate(const arguments *given, is_error *error);
-int command_plan(const arguments *given, is_error *error);
-int command_status(const arguments *given, is_error *error);
-int command_info(const arguments *given, is_error *error);
-int command_generate(const arguments *given, is_error *error);
-int command_convert(const arguments *given, is_error *error);
-int command_compare(const arguments *given, is_error *error);
-int command_trace(const arguments *given, is_error *error);
-int command_stages(const arguments *given, is_error *error);
-int command_bench(const arguments *given, is_error *error);
+int command_run(const arguments *given, icestream_error *error);
+int command_validate(const arguments *given, icestream_error *error);
+int command_plan(const arguments *given, icestream_error *error);
+int command_status(const arguments *given, icestream_error *error);
+int command_info(const arguments *given, icestream_error *error);
+int command_generate(const arguments *given, icestream_error *error);
+int command_convert(const arguments *given, icestream_error *error);
+int command_compare(const arguments *given, icestream_error *error);
+int command_trace(const arguments *given, icestream_error *error);
+int command_stages(const arguments *given, icestream_error *error);
+int command_bench(const arguments *given, icestream_error *error);
 
 #endif

@@ -2,7 +2,7 @@
 #include "pipeline/program/commands.h"
 
 /* The published workload is one of many steps. */
-static int load_bench_config(const arguments *given, is_config **out, is_error *error)
+static int load_bench_config(const arguments *given, icestream_config **out, icestream_error *error)
 {
     static const char *const published[] = {"workload.steps=1048576",
                                             "workload.photons_per_step=200"};
@@ -10,24 +10,24 @@ static int load_bench_config(const arguments *given, is_config **out, is_error *
     return load_short_config(given, published, count, out, error);
 }
 
-int command_bench(const arguments *given, is_error *error)
+int command_bench(const arguments *given, icestream_error *error)
 {
-    is_config *config = NULL;
-    is_bench_options options = {.schedules = given->values[OPTION_SCHEDULES],
-                                .reference = given->values[OPTION_REFERENCE],
-                                .json = given->given[OPTION_JSON]};
+    icestream_config *config = NULL;
+    icestream_bench_options options = {.schedules = given->values[OPTION_SCHEDULES],
+                                       .reference = given->values[OPTION_REFERENCE],
+                                       .json = given->given[OPTION_JSON]};
     long repeats = 0;
     int status = take_whole(given, OPTION_REPEATS, 1, 1000000, &repeats, error);
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         status = take_table(given, &options.markdown, error);
     }
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         status = load_bench_config(given, &config, error);
     }
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         options.repeats = (uint32_t)repeats;
-        status = is_bench(config, &options, stdout, error);
+        status = icestream_bench(config, &options, stdout, error);
     }
-    is_config_destroy(config);
+    icestream_config_destroy(config);
     return status;
 }

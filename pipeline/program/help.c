@@ -24,7 +24,7 @@ static void print_exit_statuses(void)
 
 void print_help(void)
 {
-    puts("icestream " IS_VERSION
+    puts("icestream " ICESTREAM_VERSION
          ": carries photons through ice or water to optical modules, as a stream\n\n"
          "usage: icestream COMMAND [OPTIONS] ...\n\ncommands:");
     for (size_t i = 0; i < command_count; ++i) {

@@ -1,6 +1,6 @@
 /* What --help prints. Private to the program. */
-#ifndef IS_PROGRAM_HELP_H
-#define IS_PROGRAM_HELP_H
+#ifndef ICS_PROGRAM_HELP_H
+#define ICS_PROGRAM_HELP_H
 
 #include "pipeline/program/commands.h"
 

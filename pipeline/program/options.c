@@ -13,21 +13,21 @@ const option_description option_table[OPTION_COUNT] = {
 #undef X
 };
 
-int usage_fault(is_error *error, const char *format, ...)
+int usage_fault(icestream_error *error, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
     vsnprintf(error->text, sizeof error->text, format, values);
     va_end(values);
-    return error->status = IS_E_USAGE;
+    return error->status = ICESTREAM_E_USAGE;
 }
 
 int take_whole(const arguments *given, option_name option, long low, long high, long *out,
-               is_error *error)
+               icestream_error *error)
 {
     const char *text = given->values[option];
     if (!given->given[option]) {
-        return IS_OK;
+        return ICESTREAM_OK;
     }
     char *end = NULL;
     errno = 0;
@@ -37,11 +37,11 @@ int take_whole(const arguments *given, option_name option, long low, long high, 
                            option_table[option].text, text, low, high);
     }
     *out = value;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 int take_real(option_name option, const char *text, char terminator, const char *expected,
-              const char **end, double *out, is_error *error)
+              const char **end, double *out, icestream_error *error)
 {
     char *after = NULL;
     errno = 0;
@@ -51,25 +51,26 @@ int take_real(option_name option, const char *text, char terminator, const char 
         return usage_fault(error, "--%s: found '%.64s', expected %s", option_table[option].text,
                            text, expected);
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int take_table(const arguments *given, bool *markdown, is_error *error)
+int take_table(const arguments *given, bool *markdown, icestream_error *error)
 {
     *markdown = given->given[OPTION_TABLE];
     if (*markdown && strcmp(given->values[OPTION_TABLE], "md") != 0) {
         return usage_fault(error, "--table: found '%.64s', expected md",
                            given->values[OPTION_TABLE]);
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int load_config(const arguments *given, const char *path, is_config **out, is_error *error)
+int load_config(const arguments *given, const char *path, icestream_config **out,
+                icestream_error *error)
 {
-    return is_config_load(path, given->sets, given->set_count, out, error);
+    return icestream_config_load(path, given->sets, given->set_count, out, error);
 }
 
-int load_first_config(const arguments *given, is_config **out, is_error *error)
+int load_first_config(const arguments *given, icestream_config **out, icestream_error *error)
 {
     return load_config(given, given->positional_count > 0 ? given->positional[0] : NULL, out,
                        error);
@@ -87,19 +88,19 @@ static const struct {
 enum { SHORTHANDS = sizeof shorthands / sizeof *shorthands, SHORTHAND_TEXT = 256 };
 
 int load_short_config(const arguments *given, const char *const *first, size_t first_count,
-                      is_config **out, is_error *error)
+                      icestream_config **out, icestream_error *error)
 {
     const char **sets = calloc(first_count + SHORTHANDS + given->set_count + 1, sizeof *sets);
     char texts[SHORTHANDS][SHORTHAND_TEXT];
     size_t count = 0;
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     if (sets == NULL) {
-        return error->status = IS_E_MEMORY;
+        return error->status = ICESTREAM_E_MEMORY;
     }
     for (size_t i = 0; i < first_count; ++i) {
         sets[count++] = first[i];
     }
-    for (size_t i = 0; i < SHORTHANDS && status == IS_OK; ++i) {
+    for (size_t i = 0; i < SHORTHANDS && status == ICESTREAM_OK; ++i) {
         option_name option = shorthands[i].option;
         const char *value = given->values[option];
         if (!given->given[option]) {
@@ -119,9 +120,9 @@ int load_short_config(const arguments *given, const char *const *first, size_t f
     for (size_t i = 0; i < given->set_count; ++i) {
         sets[count++] = given->sets[i];
     }
-    if (status == IS_OK) {
-        status = is_config_load(given->positional_count > 0 ? given->positional[0] : NULL, sets,
-                                count, out, error);
+    if (status == ICESTREAM_OK) {
+        status = icestream_config_load(given->positional_count > 0 ? given->positional[0] : NULL,
+                                       sets, count, out, error);
     }
     free(sets);
     return status;

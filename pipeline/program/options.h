@@ -1,6 +1,6 @@
 /* Options of all commands, and what a command line gave. Private to the program. */
-#ifndef IS_PROGRAM_OPTIONS_H
-#define IS_PROGRAM_OPTIONS_H
+#ifndef ICS_PROGRAM_OPTIONS_H
+#define ICS_PROGRAM_OPTIONS_H
 
 #include "pipeline/icestream.h"
 
@@ -75,29 +75,31 @@ typedef struct arguments {
     int positional_count;
 } arguments;
 
-/* Writes the error and returns its status, IS_E_USAGE. */
-int usage_fault(is_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Writes the error and returns its status, ICESTREAM_E_USAGE. */
+int usage_fault(icestream_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* A whole number low .. high that an option gives; *out stays where it is not given. */
 int take_whole(const arguments *given, option_name option, long low, long high, long *out,
-               is_error *error);
+               icestream_error *error);
 
 /* A number that an option gives, or a part of what it gives. *end: what follows it. */
 int take_real(option_name option, const char *text, char terminator, const char *expected,
-              const char **end, double *out, is_error *error);
+              const char **end, double *out, icestream_error *error);
 
 /* Whether tables are to be Markdown. */
-int take_table(const arguments *given, bool *markdown, is_error *error);
+int take_table(const arguments *given, bool *markdown, icestream_error *error);
 
 /* A configuration with what --set says. */
-int load_config(const arguments *given, const char *path, is_config **out, is_error *error);
+int load_config(const arguments *given, const char *path, icestream_config **out,
+                icestream_error *error);
 
 /* The configuration of a command: its one positional argument, or all defaults. */
-int load_first_config(const arguments *given, is_config **out, is_error *error);
+int load_first_config(const arguments *given, icestream_config **out, icestream_error *error);
 
 /* The same where options stand for keys: what `first` sets, then those options, then --set, which
  * wins. */
 int load_short_config(const arguments *given, const char *const *first, size_t first_count,
-                      is_config **out, is_error *error);
+                      icestream_config **out, icestream_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 #include "pipeline/source/fifo.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,31 +9,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool is_fifo(const char *path)
+bool ics_fifo_is_fifo(const char *path)
 {
     struct stat about;
     return stat(path, &about) == 0 && S_ISFIFO(about.st_mode);
 }
 
-int is_fifo_open(const char *path, int *descriptor, is_error *error)
+int ics_fifo_open(const char *path, int *descriptor, icestream_error *error)
 {
     *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (*descriptor < 0) {
         /* What this process or the system has run out of is no fault of the pipe. */
         bool ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
-        return is_error_set(error, ours ? IS_E_FAILED : IS_E_INPUT, "%s: cannot open: %s", path,
-                            strerror(errno));
+        return ics_error_set(error, ours ? ICESTREAM_E_FAILED : ICESTREAM_E_INPUT,
+                             "%s: cannot open: %s", path, strerror(errno));
     }
     struct stat about;
     if (fstat(*descriptor, &about) != 0 || !S_ISFIFO(about.st_mode)) {
         close(*descriptor);
         *descriptor = -1;
-        return is_error_set(error, IS_E_INPUT, "%s: found no pipe, expected a named pipe", path);
+        return ics_error_set(error, ICESTREAM_E_INPUT, "%s: found no pipe, expected a named pipe",
+                             path);
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_fifo_discard(const char *path, int descriptor, int wake_descriptor, is_error *error)
+int ics_fifo_discard(const char *path, int descriptor, int wake_descriptor, icestream_error *error)
 {
     char forgotten[16384];
     struct pollfd waits[2] = {{.fd = descriptor, .events = POLLIN},
@@ -41,17 +42,19 @@ int is_fifo_discard(const char *path, int descriptor, int wake_descriptor, is_er
     for (;;) {
         ssize_t count = read(descriptor, forgotten, sizeof forgotten);
         if (count == 0) {
-            return IS_OK;
+            return ICESTREAM_OK;
         }
         if (count < 0 && errno != EAGAIN && errno != EINTR) {
-            return is_error_set(error, IS_E_INPUT, "%s: cannot read: %s", path, strerror(errno));
+            return ics_error_set(error, ICESTREAM_E_INPUT, "%s: cannot read: %s", path,
+                                 strerror(errno));
         }
         if (poll(waits, 2, -1) < 0 && errno != EINTR) {
-            return is_error_set(error, IS_E_INPUT, "%s: cannot wait for input: %s", path,
-                                strerror(errno));
+            return ics_error_set(error, ICESTREAM_E_INPUT, "%s: cannot wait for input: %s", path,
+                                 strerror(errno));
         }
         if (waits[1].revents != 0) {
-            return is_error_set(error, IS_E_INTERRUPTED, "%s: interrupted while reading", path);
+            return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "%s: interrupted while reading",
+                                 path);
         }
     }
 }

@@ -1,6 +1,6 @@
 #include "pipeline/source/incoming_file.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,17 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct is_incoming_file {
+struct ics_incoming_file {
     char *folder, *part;
     int descriptor;
 };
 
-static int output_error(const char *path, const char *what, is_error *error)
+static int output_error(const char *path, const char *what, icestream_error *error)
 {
-    return is_error_set(error, IS_E_OUTPUT, "%s: cannot %s: %s", path, what, strerror(errno));
+    return ics_error_set(error, ICESTREAM_E_OUTPUT, "%s: cannot %s: %s", path, what,
+                         strerror(errno));
 }
 
-static void destroy(is_incoming_file *file)
+static void destroy(ics_incoming_file *file)
 {
     if (file->descriptor >= 0) {
         close(file->descriptor);
@@ -33,7 +34,7 @@ static void destroy(is_incoming_file *file)
 
 /* Opens and locks the part. Somebody who cleans up could find it in between and take it for left
  * behind; it is then made again. */
-static int open_part(is_incoming_file *file, is_error *error)
+static int open_part(ics_incoming_file *file, icestream_error *error)
 {
     struct stat about = {.st_nlink = 0};
     while (about.st_nlink == 0) {
@@ -50,16 +51,16 @@ static int open_part(is_incoming_file *file, is_error *error)
             return status;
         }
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_incoming_file_create(const char *folder, const char *name, is_incoming_file **out,
-                            is_error *error)
+int ics_incoming_file_create(const char *folder, const char *name, ics_incoming_file **out,
+                             icestream_error *error)
 {
     *out = NULL;
-    is_incoming_file *file = calloc(1, sizeof *file);
+    ics_incoming_file *file = calloc(1, sizeof *file);
     if (file == NULL) {
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", name);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", name);
     }
     file->descriptor = -1;
     file->folder = strdup(folder);
@@ -68,16 +69,17 @@ int is_incoming_file_create(const char *folder, const char *name, is_incoming_fi
     }
     int status = file->folder != NULL && file->part != NULL
                      ? open_part(file, error)
-                     : is_error_set(error, IS_E_MEMORY, "%s: out of memory", name);
-    if (status != IS_OK) {
+                     : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", name);
+    if (status != ICESTREAM_OK) {
         destroy(file);
         return status;
     }
     *out = file;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_incoming_file_write(is_incoming_file *file, const void *bytes, size_t size, is_error *error)
+int ics_incoming_file_write(ics_incoming_file *file, const void *bytes, size_t size,
+                            icestream_error *error)
 {
     const unsigned char *next = bytes;
     while (size > 0) {
@@ -90,13 +92,13 @@ int is_incoming_file_write(is_incoming_file *file, const void *bytes, size_t siz
             size -= (size_t)count;
         }
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* The new name is safe once its folder is on the disk. */
-static int synchronise_folder(const char *folder, is_error *error)
+static int synchronise_folder(const char *folder, icestream_error *error)
 {
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     /* Some network file systems cannot synchronise folders, and say so. */
     if (descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP)) {
@@ -108,28 +110,28 @@ static int synchronise_folder(const char *folder, is_error *error)
     return status;
 }
 
-int is_incoming_file_commit(is_incoming_file *file, const char *path, is_error *error)
+int ics_incoming_file_commit(ics_incoming_file *file, const char *path, icestream_error *error)
 {
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     if (fdatasync(file->descriptor) != 0) {
         status = output_error(file->part, "write it to the disk", error);
     }
-    if (status == IS_OK && rename(file->part, path) != 0) {
+    if (status == ICESTREAM_OK && rename(file->part, path) != 0) {
         status = output_error(path, "rename to it", error);
     }
-    if (status != IS_OK) {
-        is_incoming_file_abandon(file);
+    if (status != ICESTREAM_OK) {
+        ics_incoming_file_abandon(file);
         return status;
     }
     status = synchronise_folder(file->folder, error);
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         unlink(path); /* its sender is told that it was refused */
     }
     destroy(file);
     return status;
 }
 
-void is_incoming_file_abandon(is_incoming_file *file)
+void ics_incoming_file_abandon(ics_incoming_file *file)
 {
     if (file != NULL) {
         unlink(file->part);
@@ -145,15 +147,16 @@ static bool is_part(const char *name, const char *prefix)
            strcmp(name + length - tail, ending) == 0;
 }
 
-int is_incoming_file_clean(const char *folder, const char *prefix, is_error *error)
+int ics_incoming_file_clean(const char *folder, const char *prefix, icestream_error *error)
 {
     DIR *entries = opendir(folder);
     if (entries == NULL) {
         return output_error(folder, "read the folder", error);
     }
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     errno = 0;
-    for (struct dirent *entry; status == IS_OK && (entry = readdir(entries)) != NULL; errno = 0) {
+    for (struct dirent *entry; status == ICESTREAM_OK && (entry = readdir(entries)) != NULL;
+         errno = 0) {
         if (!is_part(entry->d_name, prefix)) {
             continue;
         }
@@ -168,7 +171,7 @@ int is_incoming_file_clean(const char *folder, const char *prefix, is_error *err
         }
         close(descriptor);
     }
-    if (status == IS_OK && errno != 0) {
+    if (status == ICESTREAM_OK && errno != 0) {
         status = output_error(folder, "read the folder", error);
     }
     closedir(entries);

@@ -3,26 +3,27 @@
  *
  * All functions may wait for the disk and belong on a worker's thread. While a process writes a
  * part it holds a lock on it (flock), so that what killed processes left can be told from what
- * others are writing. Errors: IS_E_OUTPUT, IS_E_MEMORY.
+ * others are writing. Errors: ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY.
  */
-#ifndef IS_INCOMING_FILE_H
-#define IS_INCOMING_FILE_H
+#ifndef ICS_SOURCE_INCOMING_FILE_H
+#define ICS_SOURCE_INCOMING_FILE_H
 
 #include "pipeline/icestream.h"
 
-typedef struct is_incoming_file is_incoming_file;
+typedef struct ics_incoming_file ics_incoming_file;
 
 /* Makes FOLDER/NAME.part, readable for its owner only. */
-int is_incoming_file_create(const char *folder, const char *name, is_incoming_file **out,
-                            is_error *error);
-int is_incoming_file_write(is_incoming_file *file, const void *bytes, size_t size, is_error *error);
+int ics_incoming_file_create(const char *folder, const char *name, ics_incoming_file **out,
+                             icestream_error *error);
+int ics_incoming_file_write(ics_incoming_file *file, const void *bytes, size_t size,
+                            icestream_error *error);
 /* Makes it the file `path`, in the same folder, and frees it; also after an error, when nothing is
  * left. `path` must not exist. */
-int is_incoming_file_commit(is_incoming_file *file, const char *path, is_error *error);
+int ics_incoming_file_commit(ics_incoming_file *file, const char *path, icestream_error *error);
 /* Removes and frees it. Accepts NULL. */
-void is_incoming_file_abandon(is_incoming_file *file);
+void ics_incoming_file_abandon(ics_incoming_file *file);
 
 /* Removes the parts in a folder that no process is writing. Names begin with `prefix`. */
-int is_incoming_file_clean(const char *folder, const char *prefix, is_error *error);
+int ics_incoming_file_clean(const char *folder, const char *prefix, icestream_error *error);
 
 #endif

@@ -1,6 +1,6 @@
 #include "pipeline/source/listen_address.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,21 +16,21 @@
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static int parse_local(const char *path, is_listen_address *out, is_error *error)
+static int parse_local(const char *path, ics_listen_address *out, icestream_error *error)
 {
     struct sockaddr_un *local = &out->socket.local;
     size_t length = strlen(path);
     if (length == 0 || length >= sizeof local->sun_path) {
-        return is_error_set(error, IS_E_CONFIG,
-                            "source.listen: found unix: with a path of %zu bytes, expected 1 to "
-                            "%zu",
-                            length, sizeof local->sun_path - 1);
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "source.listen: found unix: with a path of %zu bytes, expected 1 to "
+                             "%zu",
+                             length, sizeof local->sun_path - 1);
     }
     local->sun_family = AF_UNIX;
     memcpy(local->sun_path, path, length + 1);
     out->size = sizeof *local;
     out->loopback = true;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 static int parse_port(const char *text, in_port_t *port)
@@ -38,13 +38,13 @@ static int parse_port(const char *text, in_port_t *port)
     char *end = NULL;
     unsigned long value = strtoul(text, &end, 10);
     if (*text < '0' || *text > '9' || *end != 0 || value > UINT16_MAX) {
-        return IS_E_CONFIG;
+        return ICESTREAM_E_CONFIG;
     }
     *port = htons((uint16_t)value);
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static void set_v4(is_listen_address *out, struct in_addr host, in_port_t port)
+static void set_v4(ics_listen_address *out, struct in_addr host, in_port_t port)
 {
     out->socket.v4 =
         (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = host, .sin_port = port};
@@ -52,7 +52,7 @@ static void set_v4(is_listen_address *out, struct in_addr host, in_port_t port)
     out->loopback = ntohl(host.s_addr) >> 24 == 127;
 }
 
-static void set_v6(is_listen_address *out, const struct in6_addr *host, in_port_t port)
+static void set_v6(ics_listen_address *out, const struct in6_addr *host, in_port_t port)
 {
     out->socket.v6 =
         (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_addr = *host, .sin6_port = port};
@@ -60,14 +60,15 @@ static void set_v6(is_listen_address *out, const struct in6_addr *host, in_port_
     out->loopback = IN6_IS_ADDR_LOOPBACK(host);
 }
 
-static int resolve(const char *host, in_port_t port, is_listen_address *out, is_error *error)
+static int resolve(const char *host, in_port_t port, ics_listen_address *out,
+                   icestream_error *error)
 {
     struct addrinfo *found = NULL;
     const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     int failure = getaddrinfo(host, NULL, &wanted, &found);
     if (failure != 0) {
-        return is_error_set(error, IS_E_CONFIG, "source.listen: cannot find host %s: %s", host,
-                            gai_strerror(failure));
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "source.listen: cannot find host %s: %s",
+                             host, gai_strerror(failure));
     }
     if (found->ai_family == AF_INET6) {
         set_v6(out, &((struct sockaddr_in6 *)(void *)found->ai_addr)->sin6_addr, port);
@@ -75,12 +76,13 @@ static int resolve(const char *host, in_port_t port, is_listen_address *out, is_
         set_v4(out, ((struct sockaddr_in *)(void *)found->ai_addr)->sin_addr, port);
     }
     freeaddrinfo(found);
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_listen_address_parse(const char *text, bool names, is_listen_address *out, is_error *error)
+int ics_listen_address_parse(const char *text, bool names, ics_listen_address *out,
+                             icestream_error *error)
 {
-    *out = (is_listen_address){.size = 0};
+    *out = (ics_listen_address){.size = 0};
     if (strncmp(text, "unix:", 5) == 0) {
         return parse_local(text + 5, out, error);
     }
@@ -89,44 +91,45 @@ int is_listen_address_parse(const char *text, bool names, is_listen_address *out
     size_t length = colon != NULL ? (size_t)(colon - text) : 0;
     bool brackets = length > 2 && text[0] == '[' && text[length - 1] == ']';
     in_port_t port = 0;
-    if (length == 0 || length >= sizeof host || parse_port(colon + 1, &port) != IS_OK ||
+    if (length == 0 || length >= sizeof host || parse_port(colon + 1, &port) != ICESTREAM_OK ||
         (!brackets && memchr(text, ':', length) != NULL)) {
-        return is_error_set(error, IS_E_CONFIG,
-                            "source.listen: found %.300s, expected unix:PATH or HOST:PORT "
-                            "([ADDRESS]:PORT for IPv6)",
-                            text);
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "source.listen: found %.300s, expected unix:PATH or HOST:PORT "
+                             "([ADDRESS]:PORT for IPv6)",
+                             text);
     }
     snprintf(host, sizeof host, "%.*s", (int)(brackets ? length - 2 : length), text + brackets);
     struct in_addr v4 = {.s_addr = htonl(INADDR_LOOPBACK)};
     struct in6_addr v6;
     if (brackets && inet_pton(AF_INET6, host, &v6) == 1) {
         set_v6(out, &v6, port);
-        return IS_OK;
+        return ICESTREAM_OK;
     }
     if (!brackets && (strcmp(host, "localhost") == 0 || inet_pton(AF_INET, host, &v4) == 1)) {
         set_v4(out, v4, port);
-        return IS_OK;
+        return ICESTREAM_OK;
     }
     if (!brackets && names) {
         return resolve(host, port, out, error);
     }
-    return is_error_set(error, IS_E_CONFIG,
-                        "source.listen: found host %s, expected an address, or localhost; names "
-                        "and addresses beyond this machine need source.token",
-                        host);
+    return ics_error_set(error, ICESTREAM_E_CONFIG,
+                         "source.listen: found host %s, expected an address, or localhost; names "
+                         "and addresses beyond this machine need source.token",
+                         host);
 }
 
 /* ---- sockets -------------------------------------------------------------------------------- */
 
-static int socket_error(const is_listen_socket *listening, const char *what, is_error *error)
+static int socket_error(const ics_listen_socket *listening, const char *what,
+                        icestream_error *error)
 {
-    return is_error_set(error, IS_E_FAILED, "source.listen: %s: cannot %s: %s", listening->text,
-                        what, strerror(errno));
+    return ics_error_set(error, ICESTREAM_E_FAILED, "source.listen: %s: cannot %s: %s",
+                         listening->text, what, strerror(errno));
 }
 
 /* Holds the folder of a socket while its file is looked at and replaced: of two processes that find
  * the same dead socket, the second must not take away what the first has just put there. */
-static int lock_folder(const is_listen_socket *listening, int *lock, is_error *error)
+static int lock_folder(const ics_listen_socket *listening, int *lock, icestream_error *error)
 {
     enum { ATTEMPTS = 50 }; /* others hold it for microseconds */
     const struct timespec pause = {.tv_nsec = 20000000};
@@ -135,7 +138,7 @@ static int lock_folder(const is_listen_socket *listening, int *lock, is_error *e
     *lock = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int attempt = 0; *lock >= 0 && attempt < ATTEMPTS; ++attempt) {
         if (flock(*lock, LOCK_EX | LOCK_NB) == 0) {
-            return IS_OK;
+            return ICESTREAM_OK;
         }
         if (errno != EWOULDBLOCK) {
             break;
@@ -150,18 +153,18 @@ static int lock_folder(const is_listen_socket *listening, int *lock, is_error *e
 }
 
 /* Removes a socket that nobody listens on. */
-static int remove_dead(const is_listen_socket *listening, const is_listen_address *address,
-                       is_error *error)
+static int remove_dead(const ics_listen_socket *listening, const ics_listen_address *address,
+                       icestream_error *error)
 {
     struct stat about;
     if (lstat(listening->path, &about) != 0) {
-        return errno == ENOENT ? IS_OK : socket_error(listening, "look at it", error);
+        return errno == ENOENT ? ICESTREAM_OK : socket_error(listening, "look at it", error);
     }
     if (!S_ISSOCK(about.st_mode)) {
-        return is_error_set(error, IS_E_FAILED,
-                            "source.listen: %s: found something that is no socket, expected a "
-                            "name that is free",
-                            listening->text);
+        return ics_error_set(error, ICESTREAM_E_FAILED,
+                             "source.listen: %s: found something that is no socket, expected a "
+                             "name that is free",
+                             listening->text);
     }
     int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (probe < 0) {
@@ -171,17 +174,17 @@ static int remove_dead(const is_listen_socket *listening, const is_listen_addres
     bool dead = connect(probe, &address->socket.any, address->size) != 0 && errno == ECONNREFUSED;
     close(probe);
     if (!dead) {
-        return is_error_set(error, IS_E_FAILED,
-                            "source.listen: %s: another process listens there, or the socket is "
-                            "not ours",
-                            listening->text);
+        return ics_error_set(error, ICESTREAM_E_FAILED,
+                             "source.listen: %s: another process listens there, or the socket is "
+                             "not ours",
+                             listening->text);
     }
-    return unlink(listening->path) == 0 ? IS_OK
+    return unlink(listening->path) == 0 ? ICESTREAM_OK
                                         : socket_error(listening, "remove the old socket", error);
 }
 
-static int bind_and_listen(is_listen_socket *listening, const is_listen_address *address,
-                           is_error *error)
+static int bind_and_listen(ics_listen_socket *listening, const ics_listen_address *address,
+                           icestream_error *error)
 {
     const int yes = 1;
     int family = address->socket.any.sa_family, descriptor;
@@ -207,19 +210,19 @@ static int bind_and_listen(is_listen_socket *listening, const is_listen_address 
         listening->device = about.st_dev;
         listening->number = about.st_ino;
     }
-    return listen(descriptor, 64) == 0 ? IS_OK : socket_error(listening, "listen", error);
+    return listen(descriptor, 64) == 0 ? ICESTREAM_OK : socket_error(listening, "listen", error);
 }
 
-static int open_local(is_listen_socket *listening, const is_listen_address *address,
-                      is_error *error)
+static int open_local(ics_listen_socket *listening, const ics_listen_address *address,
+                      icestream_error *error)
 {
     int lock;
     int status = lock_folder(listening, &lock, error);
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         return status;
     }
     status = remove_dead(listening, address, error);
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         status = bind_and_listen(listening, address, error);
     }
     close(lock);
@@ -227,9 +230,9 @@ static int open_local(is_listen_socket *listening, const is_listen_address *addr
 }
 
 /* What a TCP socket is called, with the port that it got. */
-static void name_tcp(is_listen_socket *listening, const is_listen_address *address)
+static void name_tcp(ics_listen_socket *listening, const ics_listen_address *address)
 {
-    is_listen_address bound = *address;
+    ics_listen_address bound = *address;
     if (listening->descriptor >= 0) {
         getsockname(listening->descriptor, &bound.socket.any, &bound.size);
     }
@@ -245,9 +248,10 @@ static void name_tcp(is_listen_socket *listening, const is_listen_address *addre
     }
 }
 
-int is_listen_socket_open(const is_listen_address *address, is_listen_socket *out, is_error *error)
+int ics_listen_socket_open(const ics_listen_address *address, ics_listen_socket *out,
+                           icestream_error *error)
 {
-    *out = (is_listen_socket){.descriptor = -1};
+    *out = (ics_listen_socket){.descriptor = -1};
     bool local = address->socket.any.sa_family == AF_UNIX;
     if (local) {
         memcpy(out->path, address->socket.local.sun_path, sizeof address->socket.local.sun_path);
@@ -256,15 +260,15 @@ int is_listen_socket_open(const is_listen_address *address, is_listen_socket *ou
         name_tcp(out, address);
     }
     int status = local ? open_local(out, address, error) : bind_and_listen(out, address, error);
-    if (status != IS_OK) {
-        is_listen_socket_close(out);
+    if (status != ICESTREAM_OK) {
+        ics_listen_socket_close(out);
     } else if (!local) {
         name_tcp(out, address);
     }
     return status;
 }
 
-void is_listen_socket_close(is_listen_socket *listening)
+void ics_listen_socket_close(ics_listen_socket *listening)
 {
     struct stat about;
     if (listening->descriptor < 0) {

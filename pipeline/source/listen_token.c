@@ -1,6 +1,6 @@
 #include "pipeline/source/listen_token.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int token_error(const char *path, const char *text, is_error *error)
+static int token_error(const char *path, const char *text, icestream_error *error)
 {
-    return is_error_set(error, IS_E_CONFIG, "source.token: %s: %s", path, text);
+    return ics_error_set(error, ICESTREAM_E_CONFIG, "source.token: %s: %s", path, text);
 }
 
-static int check_owner(const char *path, int descriptor, is_error *error)
+static int check_owner(const char *path, int descriptor, icestream_error *error)
 {
     struct stat about;
     if (fstat(descriptor, &about) != 0) {
@@ -29,12 +29,12 @@ static int check_owner(const char *path, int descriptor, is_error *error)
                            error);
     }
     if ((about.st_mode & 07177) != 0) {
-        return is_error_set(error, IS_E_CONFIG,
-                            "source.token: %s: found mode %04o, expected 0600 or stricter (chmod "
-                            "600 %s)",
-                            path, (unsigned)about.st_mode & 07777, path);
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "source.token: %s: found mode %04o, expected 0600 or stricter (chmod "
+                             "600 %s)",
+                             path, (unsigned)about.st_mode & 07777, path);
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* The length of the first line, without its end; 0: not a token. */
@@ -47,37 +47,38 @@ static size_t first_line(const char *text, size_t size)
     const char *end = text + length;
     bool ended =
         length == size || *end == '\n' || (length + 1 < size && end[0] == '\r' && end[1] == '\n');
-    return ended && length >= IS_LISTEN_TOKEN_MIN && length <= IS_LISTEN_TOKEN_MAX ? length : 0;
+    return ended && length >= ICS_LISTEN_TOKEN_MIN && length <= ICS_LISTEN_TOKEN_MAX ? length : 0;
 }
 
-static int read_token(const char *path, int descriptor, is_listen_token *out, is_error *error)
+static int read_token(const char *path, int descriptor, ics_listen_token *out,
+                      icestream_error *error)
 {
-    char text[IS_LISTEN_TOKEN_MAX + 2];
+    char text[ICS_LISTEN_TOKEN_MAX + 2];
     size_t size = 0;
     ssize_t count = 1;
     int status = check_owner(path, descriptor, error);
-    while (status == IS_OK && count != 0 && size < sizeof text) {
+    while (status == ICESTREAM_OK && count != 0 && size < sizeof text) {
         count = read(descriptor, text + size, sizeof text - size);
         if (count < 0 && errno != EINTR) {
             status = token_error(path, strerror(errno), error);
         }
         size += count > 0 ? (size_t)count : 0;
     }
-    size_t length = status == IS_OK ? first_line(text, size) : 0;
-    if (status == IS_OK && length == 0) {
-        status = is_error_set(error, IS_E_CONFIG,
-                              "source.token: %s: found no token in the first line, expected %d to "
-                              "%d printable characters without blanks",
-                              path, IS_LISTEN_TOKEN_MIN, IS_LISTEN_TOKEN_MAX);
+    size_t length = status == ICESTREAM_OK ? first_line(text, size) : 0;
+    if (status == ICESTREAM_OK && length == 0) {
+        status = ics_error_set(error, ICESTREAM_E_CONFIG,
+                               "source.token: %s: found no token in the first line, expected %d to "
+                               "%d printable characters without blanks",
+                               path, ICS_LISTEN_TOKEN_MIN, ICS_LISTEN_TOKEN_MAX);
     }
-    if (status == IS_OK) {
-        status = is_digest_of(text, length, out->digest, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_digest_of(text, length, out->digest, error);
     }
     OPENSSL_cleanse(text, sizeof text);
     return status;
 }
 
-int is_listen_token_read(const char *path, is_listen_token *out, is_error *error)
+int ics_listen_token_read(const char *path, ics_listen_token *out, icestream_error *error)
 {
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0) {
@@ -88,10 +89,10 @@ int is_listen_token_read(const char *path, is_listen_token *out, is_error *error
     return status;
 }
 
-bool is_listen_token_matches(const is_listen_token *token, const void *bytes, size_t size)
+bool ics_listen_token_matches(const ics_listen_token *token, const void *bytes, size_t size)
 {
     /* Digests have one length, so that not even the token's length shows in the time taken. */
-    char digest[IS_DIGEST_TEXT];
-    return is_digest_of(bytes, size, digest, NULL) == IS_OK &&
+    char digest[ICS_DIGEST_TEXT];
+    return ics_digest_of(bytes, size, digest, NULL) == ICESTREAM_OK &&
            CRYPTO_memcmp(token->digest, digest, sizeof digest) == 0;
 }

@@ -1,7 +1,7 @@
 /* The listening socket, and what the caller says to its clients. */
 #include "pipeline/source/listener.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/source/listener_state.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-void is_listener_report(is_listener *listener, is_listener_event event, uint64_t client,
-                        uint64_t message, const char *text)
+void ics_listener_report(ics_listener *listener, ics_listener_event event, uint64_t client,
+                         uint64_t message, const char *text)
 {
     if (!listener->closing) {
         listener->events.report(listener->events.user, event, client, message, text);
@@ -24,11 +24,11 @@ void is_listener_report(is_listener *listener, is_listener_event event, uint64_t
 
 static void on_connection(uv_poll_t *poll, int status, int events);
 
-static void start_accepting(is_listener *listener)
+static void start_accepting(ics_listener *listener)
 {
     int failure = uv_poll_start(&listener->poll, UV_READABLE, on_connection);
     if (failure != 0) {
-        is_listener_report(listener, IS_LISTENER_TROUBLE, 0, 0, uv_strerror(failure));
+        ics_listener_report(listener, ICS_LISTENER_TROUBLE, 0, 0, uv_strerror(failure));
     }
 }
 
@@ -38,7 +38,7 @@ static void on_retry(uv_timer_t *timer)
 }
 
 /* No descriptors or no memory for another connection: it stays in the system's queue. Said once. */
-static void wait_a_second(is_listener *listener, const char *cause)
+static void wait_a_second(ics_listener *listener, const char *cause)
 {
     char text[512];
     uv_poll_stop(&listener->poll);
@@ -46,33 +46,33 @@ static void wait_a_second(is_listener *listener, const char *cause)
     if (!listener->in_trouble) {
         snprintf(text, sizeof text, "source.listen: %s: cannot take another client for now: %s",
                  listener->listening.text, cause);
-        is_listener_report(listener, IS_LISTENER_TROUBLE, 0, 0, text);
+        ics_listener_report(listener, ICS_LISTENER_TROUBLE, 0, 0, text);
     }
     listener->in_trouble = true;
 }
 
 /* Whoever only connects must not keep others out: the oldest one that was not let in goes. */
-static bool make_room(is_listener *listener)
+static bool make_room(ics_listener *listener)
 {
-    if (listener->clients_open < listener->clients_limit + IS_CLIENT_STRANGERS) {
+    if (listener->clients_open < listener->clients_limit + ICS_CLIENT_STRANGERS) {
         return true;
     }
-    is_client *oldest = NULL;
-    for (is_client *client = listener->first; client != NULL; client = client->next) {
-        if (client->phase != IS_CLIENT_MESSAGES && !client->closing) {
+    ics_client *oldest = NULL;
+    for (ics_client *client = listener->first; client != NULL; client = client->next) {
+        if (client->phase != ICS_CLIENT_MESSAGES && !client->closing) {
             oldest = client;
         }
     }
     if (oldest != NULL) {
-        is_client_drop(oldest, "had to make room");
+        ics_listener_client_drop(oldest, "had to make room");
     }
     return oldest != NULL;
 }
 
-static void accept_client(is_listener *listener, int descriptor)
+static void accept_client(ics_listener *listener, int descriptor)
 {
     const int yes = 1;
-    is_error error = {.status = IS_OK};
+    icestream_error error = {.status = ICESTREAM_OK};
     if (!make_room(listener)) {
         close(descriptor);
         return;
@@ -82,15 +82,15 @@ static void accept_client(is_listener *listener, int descriptor)
         (void)setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
         (void)setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
     }
-    if (is_client_create(listener, descriptor, &error) != IS_OK) {
-        is_listener_report(listener, IS_LISTENER_TROUBLE, 0, 0, error.text);
+    if (ics_listener_client_create(listener, descriptor, &error) != ICESTREAM_OK) {
+        ics_listener_report(listener, ICS_LISTENER_TROUBLE, 0, 0, error.text);
     }
 }
 
 static void on_connection(uv_poll_t *poll, int status, int events)
 {
     enum { AT_A_TIME = 16 };
-    is_listener *listener = poll->data;
+    ics_listener *listener = poll->data;
     (void)events;
     if (status < 0) {
         wait_a_second(listener, uv_strerror(status));
@@ -113,32 +113,32 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-static int prepare(const char *address, const char *token_file, is_listen_address *where,
-                   is_listen_token *token, is_error *error)
+static int prepare(const char *address, const char *token_file, ics_listen_address *where,
+                   ics_listen_token *token, icestream_error *error)
 {
-    int status = is_listen_address_parse(address, token_file != NULL, where, error);
-    if (status == IS_OK && token_file != NULL) {
-        status = is_listen_token_read(token_file, token, error);
+    int status = ics_listen_address_parse(address, token_file != NULL, where, error);
+    if (status == ICESTREAM_OK && token_file != NULL) {
+        status = ics_listen_token_read(token_file, token, error);
     }
-    if (status == IS_OK && token_file == NULL && !where->loopback) {
-        status = is_error_set(error, IS_E_CONFIG,
-                              "source.listen: found %s, which other machines can reach, expected "
-                              "127.0.0.1, [::1] or localhost, or a file with a token in "
-                              "source.token",
-                              address);
+    if (status == ICESTREAM_OK && token_file == NULL && !where->loopback) {
+        status = ics_error_set(error, ICESTREAM_E_CONFIG,
+                               "source.listen: found %s, which other machines can reach, expected "
+                               "127.0.0.1, [::1] or localhost, or a file with a token in "
+                               "source.token",
+                               address);
     }
     return status;
 }
 
-int is_listener_check(const char *address, const char *token_file, is_error *error)
+int ics_listener_check(const char *address, const char *token_file, icestream_error *error)
 {
-    is_listen_address where;
-    is_listen_token token;
+    ics_listen_address where;
+    ics_listen_token token;
     return prepare(address, token_file, &where, &token, error);
 }
 
 /* message-<time>-<random>: names sort by time, and no other listener has them. */
-static int choose_prefix(is_listener *listener, is_error *error)
+static int choose_prefix(ics_listener *listener, icestream_error *error)
 {
     struct timespec now;
     struct tm date;
@@ -146,26 +146,27 @@ static int choose_prefix(is_listener *listener, is_error *error)
     char day[32];
     int failure = uv_random(NULL, NULL, &word, sizeof word, 0, NULL);
     if (failure != 0) {
-        return is_error_set(error, IS_E_FAILED, "cannot get a random number: %s",
-                            uv_strerror(failure));
+        return ics_error_set(error, ICESTREAM_E_FAILED, "cannot get a random number: %s",
+                             uv_strerror(failure));
     }
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &date);
     strftime(day, sizeof day, "%Y%m%dT%H%M%S", &date);
     snprintf(listener->prefix, sizeof listener->prefix, "message-%s.%03dZ-%08x", day,
              (int)(now.tv_nsec / 1000000), (unsigned)word);
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static void free_listener(is_listener *listener)
+static void free_listener(ics_listener *listener)
 {
     free(listener->folder);
     free(listener);
 }
 
-static int set_up(is_listener *listener, const is_listener_options *options, is_error *error)
+static int set_up(ics_listener *listener, const ics_listener_options *options,
+                  icestream_error *error)
 {
-    is_listen_address where;
+    ics_listen_address where;
     listener->listening.descriptor = -1;
     listener->clients_limit = options->clients;
     listener->credits = options->credits;
@@ -174,39 +175,41 @@ static int set_up(is_listener *listener, const is_listener_options *options, is_
     listener->has_token = options->token_file != NULL;
     listener->folder = strdup(options->folder);
     if (listener->folder == NULL) {
-        return is_error_set(error, IS_E_MEMORY, "out of memory for a listener");
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a listener");
     }
     int status = prepare(options->address, options->token_file, &where, &listener->token, error);
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         status = choose_prefix(listener, error);
     }
-    if (status == IS_OK) {
-        status = is_incoming_file_clean(listener->folder, "message-", error);
+    if (status == ICESTREAM_OK) {
+        status = ics_incoming_file_clean(listener->folder, "message-", error);
     }
-    return status == IS_OK ? is_listen_socket_open(&where, &listener->listening, error) : status;
+    return status == ICESTREAM_OK ? ics_listen_socket_open(&where, &listener->listening, error)
+                                  : status;
 }
 
-int is_listener_create(uv_loop_t *loop, const is_listener_options *options,
-                       const is_listener_events *events, is_listener **out, is_error *error)
+int ics_listener_create(uv_loop_t *loop, const ics_listener_options *options,
+                        const ics_listener_events *events, ics_listener **out,
+                        icestream_error *error)
 {
     *out = NULL;
-    is_listener *listener = calloc(1, sizeof *listener);
+    ics_listener *listener = calloc(1, sizeof *listener);
     if (listener == NULL) {
-        return is_error_set(error, IS_E_MEMORY, "out of memory for a listener");
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a listener");
     }
     listener->loop = loop;
     listener->events = *events;
     int status = set_up(listener, options, error);
     int failure = 0;
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         failure = uv_poll_init(loop, &listener->poll, listener->listening.descriptor);
     }
     if (failure != 0) {
-        status = is_error_set(error, IS_E_FAILED, "cannot set up the event loop: %s",
-                              uv_strerror(failure));
-        is_listen_socket_close(&listener->listening);
+        status = ics_error_set(error, ICESTREAM_E_FAILED, "cannot set up the event loop: %s",
+                               uv_strerror(failure));
+        ics_listen_socket_close(&listener->listening);
     }
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         free_listener(listener);
         return status;
     }
@@ -215,10 +218,10 @@ int is_listener_create(uv_loop_t *loop, const is_listener_options *options,
     listener->open_handles = 2;
     start_accepting(listener);
     *out = listener;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static void free_if_unused(is_listener *listener)
+static void free_if_unused(ics_listener *listener)
 {
     if (listener->closing && listener->open_handles == 0 && listener->first == NULL) {
         free_listener(listener);
@@ -227,15 +230,15 @@ static void free_if_unused(is_listener *listener)
 
 static void on_closed(uv_handle_t *handle)
 {
-    is_listener *listener = handle->data;
+    ics_listener *listener = handle->data;
     listener->open_handles--;
     free_if_unused(listener);
 }
 
-void is_listener_forget(is_client *client)
+void ics_listener_forget(ics_client *client)
 {
-    is_listener *listener = client->listener;
-    is_client **link = &listener->first;
+    ics_listener *listener = client->listener;
+    ics_client **link = &listener->first;
     while (*link != client) {
         link = &(*link)->next;
     }
@@ -244,7 +247,7 @@ void is_listener_forget(is_client *client)
     free_if_unused(listener);
 }
 
-void is_listener_stop(is_listener *listener)
+void ics_listener_stop(ics_listener *listener)
 {
     if (listener->stopping) {
         return;
@@ -252,61 +255,62 @@ void is_listener_stop(is_listener *listener)
     listener->stopping = true;
     uv_close((uv_handle_t *)&listener->poll, on_closed);
     uv_close((uv_handle_t *)&listener->retry, on_closed);
-    is_listen_socket_close(&listener->listening);
-    for (is_client *client = listener->first; client != NULL; client = client->next) {
-        is_client_advance(client);
+    ics_listen_socket_close(&listener->listening);
+    for (ics_client *client = listener->first; client != NULL; client = client->next) {
+        ics_listener_client_advance(client);
     }
 }
 
-void is_listener_close(is_listener *listener)
+void ics_listener_close(ics_listener *listener)
 {
     if (listener == NULL) {
         return;
     }
-    is_listener_stop(listener);
+    ics_listener_stop(listener);
     listener->closing = true;
-    for (is_client *client = listener->first; client != NULL; client = client->next) {
-        is_client_drop(client, "icestream is stopping");
+    for (ics_client *client = listener->first; client != NULL; client = client->next) {
+        ics_listener_client_drop(client, "icestream is stopping");
     }
     free_if_unused(listener); /* stopped before, and all is closed */
 }
 
 /* ---- what the caller says ------------------------------------------------------------------- */
 
-static is_client *find(const is_listener *listener, uint64_t number)
+static ics_client *find(const ics_listener *listener, uint64_t number)
 {
-    is_client *client = listener->first;
+    ics_client *client = listener->first;
     while (client != NULL && client->number != number) {
         client = client->next;
     }
     return client;
 }
 
-bool is_listener_tell(is_listener *listener, uint64_t number, const json_t *answer)
+bool ics_listener_answer(ics_listener *listener, uint64_t number, const json_t *answer)
 {
-    is_client *client = find(listener, number);
-    bool told = client != NULL && is_client_tell(client, answer);
+    ics_client *client = find(listener, number);
+    bool told = client != NULL && ics_listener_client_report(client, answer);
     if (told && !client->busy) {
-        is_client_advance(client); /* to wait until it reads, or to notice that it has gone */
+        ics_listener_client_advance(
+            client); /* to wait until it reads, or to notice that it has gone */
     }
     return told;
 }
 
-void is_listener_release(is_listener *listener, uint64_t number)
+void ics_listener_release(ics_listener *listener, uint64_t number)
 {
-    is_client *client = find(listener, number);
+    ics_client *client = find(listener, number);
     if (client != NULL && client->unreleased > 0) {
         client->unreleased--;
-        is_client_advance(client);
+        ics_listener_client_advance(client);
     }
 }
 
-const char *is_listener_address(const is_listener *listener)
+const char *ics_listener_address(const ics_listener *listener)
 {
     return listener->listening.text;
 }
 
-is_listener_counts is_listener_counted(const is_listener *listener)
+ics_listener_counts ics_listener_counted(const ics_listener *listener)
 {
     return listener->counts;
 }

@@ -1,5 +1,5 @@
 /* What clients are told. */
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/source/listener_state.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-void is_client_flush(is_client *client)
+void ics_listener_client_flush(ics_client *client)
 {
     size_t sent = 0;
     while (sent < client->answers_size && !client->mute) {
@@ -30,15 +30,15 @@ void is_client_flush(is_client *client)
 }
 
 /* Room for a line more. False: the client has to go. */
-static bool append(is_client *client, const char *line, size_t length)
+static bool append(ics_client *client, const char *line, size_t length)
 {
-    if (client->answers_size + length > IS_CLIENT_ANSWERS) {
-        is_client_drop(client, "does not read its answers");
+    if (client->answers_size + length > ICS_CLIENT_ANSWERS) {
+        ics_listener_client_drop(client, "does not read its answers");
         return false;
     }
     char *grown = realloc(client->answers, client->answers_size + length);
     if (grown == NULL) {
-        is_client_drop(client, "out of memory for an answer");
+        ics_listener_client_drop(client, "out of memory for an answer");
         return false;
     }
     client->answers = grown;
@@ -47,14 +47,14 @@ static bool append(is_client *client, const char *line, size_t length)
     return true;
 }
 
-bool is_client_tell(is_client *client, const json_t *answer)
+bool ics_listener_client_report(ics_client *client, const json_t *answer)
 {
     if (client->closing || client->mute || client->shut) {
         return false;
     }
     char *line = answer != NULL ? json_dumps(answer, JSON_COMPACT) : NULL;
     if (line == NULL) {
-        is_client_drop(client, "out of memory for an answer");
+        ics_listener_client_drop(client, "out of memory for an answer");
         return false;
     }
     size_t length = strlen(line);
@@ -62,15 +62,15 @@ bool is_client_tell(is_client *client, const json_t *answer)
     bool queued = append(client, line, length + 1);
     free(line);
     if (queued) {
-        is_client_flush(client);
+        ics_listener_client_flush(client);
     }
     return queued && !client->mute;
 }
 
 /* Whoever can connect could fill the journal: one line a second is enough. */
-static void report_stranger(const is_client *client, const char *reason)
+static void report_stranger(const ics_client *client, const char *reason)
 {
-    is_listener *listener = client->listener;
+    ics_listener *listener = client->listener;
     uint64_t now = uv_now(listener->loop);
     if (listener->strangers_reported != 0 && now < listener->strangers_reported + 1000) {
         listener->strangers++;
@@ -81,10 +81,10 @@ static void report_stranger(const is_client *client, const char *reason)
              reason, listener->strangers);
     listener->strangers = 0;
     listener->strangers_reported = now;
-    is_listener_report(listener, IS_LISTENER_REFUSED, client->number, 0, text);
+    ics_listener_report(listener, ICS_LISTENER_REFUSED, client->number, 0, text);
 }
 
-void is_client_refuse(is_client *client, bool numbered, const char *reason)
+void ics_listener_client_refuse(ics_client *client, bool numbered, const char *reason)
 {
     /* JSON is UTF-8, a name from the client's header may be anything. */
     char text[1024];
@@ -100,11 +100,11 @@ void is_client_refuse(is_client *client, bool numbered, const char *reason)
                                           "state", "refused", "reason", text)
                               : json_pack("{s:s, s:s}", "state", "refused", "reason", text);
     client->listener->counts.refused++;
-    is_client_tell(client, answer);
+    ics_listener_client_report(client, answer);
     json_decref(answer);
     if (client->joined) {
-        is_listener_report(client->listener, IS_LISTENER_REFUSED, client->number,
-                           numbered ? client->message : 0, text);
+        ics_listener_report(client->listener, ICS_LISTENER_REFUSED, client->number,
+                            numbered ? client->message : 0, text);
     } else {
         report_stranger(client, text);
     }

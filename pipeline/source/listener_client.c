@@ -1,5 +1,5 @@
 /* One client: from its first byte to its last. */
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/source/listener_state.h"
 
 #include <errno.h>
@@ -12,17 +12,17 @@
 /* ---- the end -------------------------------------------------------------------------------- */
 
 /* Frees a client that is closed, once nobody holds anything of it. */
-static void release(is_client *client)
+static void release(ics_client *client)
 {
     if (client->open_handles > 0 || client->busy) {
         return;
     }
     if (client->incoming != NULL) {
-        is_client_abandon(client);
+        ics_listener_client_abandon(client);
         return;
     }
-    is_listener_forget(client);
-    is_message_frame_destroy(client->frame);
+    ics_listener_forget(client);
+    ics_message_frame_destroy(client->frame);
     free(client->chunk);
     free(client->answers);
     free(client->left);
@@ -31,21 +31,21 @@ static void release(is_client *client)
 
 static void on_closed(uv_handle_t *handle)
 {
-    is_client *client = handle->data;
+    ics_client *client = handle->data;
     client->open_handles--;
     release(client);
 }
 
 /* It does not count among source.clients any more. */
-static void count_out(is_client *client)
+static void count_out(ics_client *client)
 {
-    if (client->phase == IS_CLIENT_MESSAGES) {
+    if (client->phase == ICS_CLIENT_MESSAGES) {
         client->listener->counts.clients--;
     }
-    client->phase = IS_CLIENT_LEAVING;
+    client->phase = ICS_CLIENT_LEAVING;
 }
 
-void is_client_drop(is_client *client, const char *reason)
+void ics_listener_client_drop(ics_client *client, const char *reason)
 {
     if (client->closing) {
         return;
@@ -55,10 +55,10 @@ void is_client_drop(is_client *client, const char *reason)
     uv_close((uv_handle_t *)&client->poll, on_closed);
     uv_close((uv_handle_t *)&client->timer, on_closed);
     close(client->descriptor);
-    is_client_abandon(client);
+    ics_listener_client_abandon(client);
     if (client->joined) {
-        is_listener_report(client->listener, IS_LISTENER_LEFT, client->number, 0,
-                           client->left != NULL ? client->left : reason);
+        ics_listener_report(client->listener, ICS_LISTENER_LEFT, client->number, 0,
+                            client->left != NULL ? client->left : reason);
     }
 }
 
@@ -66,50 +66,50 @@ static void on_timer(uv_timer_t *timer);
 
 /* Sends a client away that has been told why. Its connection stays a little while: closing it on
  * bytes that nobody has read could take the answer away from under it. */
-static void leave(is_client *client, const char *reason)
+static void leave(ics_client *client, const char *reason)
 {
-    if (client->closing || client->phase == IS_CLIENT_LEAVING) {
+    if (client->closing || client->phase == ICS_CLIENT_LEAVING) {
         return;
     }
     count_out(client);
     client->left = strdup(reason);
     client->chunk_at = client->chunk_size;
-    uv_timer_start(&client->timer, on_timer, IS_CLIENT_LINGER, 0);
-    is_client_abandon(client);
+    uv_timer_start(&client->timer, on_timer, ICS_CLIENT_LINGER, 0);
+    ics_listener_client_abandon(client);
 }
 
 static void on_timer(uv_timer_t *timer)
 {
-    is_client *client = timer->data;
+    ics_client *client = timer->data;
     char text[128];
-    if (client->phase == IS_CLIENT_LEAVING) {
-        is_client_drop(client, "has left");
+    if (client->phase == ICS_CLIENT_LEAVING) {
+        ics_listener_client_drop(client, "has left");
         return;
     }
-    bool message = client->phase == IS_CLIENT_MESSAGES;
+    bool message = client->phase == ICS_CLIENT_MESSAGES;
     snprintf(text, sizeof text, "client %" PRIu64 ": nothing came for %" PRIu64 " ms, expected %s",
              client->number, uv_timer_get_repeat(timer),
              message ? "the rest of the message" : "a line with the token");
     uv_timer_stop(timer);
     if (!client->discarding) {
-        is_client_refuse(client, message, text);
+        ics_listener_client_refuse(client, message, text);
     }
     leave(client, text);
-    is_client_advance(client);
+    ics_listener_client_advance(client);
 }
 
 /* ---- what comes in -------------------------------------------------------------------------- */
 
-static bool is_held(const is_client *client)
+static bool is_held(const ics_client *client)
 {
-    return is_message_frame_between(client->frame) &&
+    return ics_message_frame_between(client->frame) &&
            client->unreleased >= client->listener->credits;
 }
 
 /* Who it is, as far as the system knows. */
-static void describe(const is_client *client, char *text, size_t size)
+static void describe(const ics_client *client, char *text, size_t size)
 {
-    is_listen_address peer = {.size = sizeof peer.socket};
+    ics_listen_address peer = {.size = sizeof peer.socket};
     struct ucred owner;
     socklen_t owner_size = sizeof owner;
     char host[64] = "";
@@ -127,28 +127,28 @@ static void describe(const is_client *client, char *text, size_t size)
     }
 }
 
-static void join(is_client *client)
+static void join(ics_client *client)
 {
-    is_listener *listener = client->listener;
+    ics_listener *listener = client->listener;
     char text[256];
     uv_timer_stop(&client->timer);
     if (listener->counts.clients >= listener->clients_limit) {
         snprintf(text, sizeof text,
                  "%" PRIu32 " clients are here, as many as source.clients allows",
                  listener->counts.clients);
-        is_client_refuse(client, false, text);
+        ics_listener_client_refuse(client, false, text);
         leave(client, text);
         return;
     }
-    client->phase = IS_CLIENT_MESSAGES;
+    client->phase = ICS_CLIENT_MESSAGES;
     client->joined = true;
     listener->counts.clients++;
     listener->counts.joined++;
     describe(client, text, sizeof text);
-    is_listener_report(listener, IS_LISTENER_JOINED, client->number, 0, text);
+    ics_listener_report(listener, ICS_LISTENER_JOINED, client->number, 0, text);
 }
 
-static void take_token(is_client *client)
+static void take_token(ics_client *client)
 {
     static const char word[] = "TOKEN ";
     const size_t start = sizeof word - 1;
@@ -165,27 +165,28 @@ static void take_token(is_client *client)
     size_t size = client->line_size - complete;
     size -= size > 0 && client->line[size - 1] == '\r';
     if (complete && size > start && memcmp(client->line, word, start) == 0 &&
-        is_listen_token_matches(&client->listener->token, client->line + start, size - start)) {
+        ics_listen_token_matches(&client->listener->token, client->line + start, size - start)) {
         join(client);
         return;
     }
-    is_client_refuse(client, false, "wrong token, expected TOKEN and the token as the first line");
+    ics_listener_client_refuse(client, false,
+                               "wrong token, expected TOKEN and the token as the first line");
     leave(client, "wrong token");
 }
 
 /* Takes what one job can store: at most the rest of the chunk, or of the message. */
-static void take_messages(is_client *client)
+static void take_messages(ics_client *client)
 {
-    is_spool_job *job = &client->job;
-    *job = (is_spool_job){.begins = false};
+    ics_spool_job *job = &client->job;
+    *job = (ics_spool_job){.begins = false};
     while (client->chunk_at < client->chunk_size && !job->ends && !is_held(client)) {
-        is_message_span span;
-        is_error error = {.status = IS_OK};
-        int status = is_message_frame_take(client->frame, client->chunk + client->chunk_at,
-                                           client->chunk_size - client->chunk_at, &span, &error);
-        client->message = is_message_frame_number(client->frame);
-        if (status != IS_OK) {
-            is_client_refuse(client, true, error.text);
+        ics_message_span span;
+        icestream_error error = {.status = ICESTREAM_OK};
+        int status = ics_message_frame_take(client->frame, client->chunk + client->chunk_at,
+                                            client->chunk_size - client->chunk_at, &span, &error);
+        client->message = ics_message_frame_number(client->frame);
+        if (status != ICESTREAM_OK) {
+            ics_listener_client_refuse(client, true, error.text);
             leave(client, error.text);
             return;
         }
@@ -205,19 +206,19 @@ static void take_messages(is_client *client)
         job->ends = span.ends;
     }
     if (job->header_size > 0 || job->rows_size > 0) {
-        is_client_spool(client);
+        ics_listener_client_spool(client);
     }
 }
 
-static void receive(is_client *client)
+static void receive(ics_client *client)
 {
-    ssize_t count = recv(client->descriptor, client->chunk, IS_CLIENT_CHUNK, MSG_DONTWAIT);
+    ssize_t count = recv(client->descriptor, client->chunk, ICS_CLIENT_CHUNK, MSG_DONTWAIT);
     if (count > 0) {
         client->chunk_at = 0;
         client->chunk_size = (size_t)count;
-        if (client->phase == IS_CLIENT_LEAVING) {
+        if (client->phase == ICS_CLIENT_LEAVING) {
             client->chunk_at = client->chunk_size;
-        } else if (client->phase == IS_CLIENT_MESSAGES) {
+        } else if (client->phase == ICS_CLIENT_MESSAGES) {
             uv_timer_stop(&client->timer);
         }
     } else if (count == 0) {
@@ -231,45 +232,45 @@ static void receive(is_client *client)
 /* ---- what follows from it ------------------------------------------------------------------- */
 
 /* The last answers of one that leaves. */
-static void say_goodbye(is_client *client)
+static void say_goodbye(ics_client *client)
 {
-    is_client_flush(client);
+    ics_listener_client_flush(client);
     if (client->answers_size == 0 && !client->shut) {
         client->shut = true;
         client->mute |= shutdown(client->descriptor, SHUT_WR) != 0;
     }
     if (client->mute || (client->ended && client->shut)) {
-        is_client_drop(client, "has left");
+        ics_listener_client_drop(client, "has left");
     }
 }
 
 /* No more will come of the message that is half here, if there is one. */
-static void end_input(is_client *client, const char *reason)
+static void end_input(ics_client *client, const char *reason)
 {
-    is_error error = {.status = IS_OK};
-    bool stranger = client->phase == IS_CLIENT_TOKEN;
-    if (!stranger && is_message_frame_finish(client->frame, &error) != IS_OK) {
+    icestream_error error = {.status = ICESTREAM_OK};
+    bool stranger = client->phase == ICS_CLIENT_TOKEN;
+    if (!stranger && ics_message_frame_finish(client->frame, &error) != ICESTREAM_OK) {
         if (!client->ended) {
-            is_error_set(&error, IS_E_INPUT, "%s", reason);
+            ics_error_set(&error, ICESTREAM_E_INPUT, "%s", reason);
         }
         if (!client->discarding) {
-            is_client_refuse(client, true, error.text);
+            ics_listener_client_refuse(client, true, error.text);
         }
         leave(client, error.text);
     } else if (stranger || client->mute || (client->unreleased == 0 && client->answers_size == 0)) {
-        is_client_drop(client, reason);
+        ics_listener_client_drop(client, reason);
     }
 }
 
 /* Nothing of the client is with a worker: is there anything left to wait for? */
-static void settle(is_client *client)
+static void settle(ics_client *client)
 {
     bool stopping = client->listener->stopping;
     bool all_taken = client->chunk_at == client->chunk_size;
-    if (client->phase != IS_CLIENT_LEAVING && (stopping || (client->ended && all_taken))) {
+    if (client->phase != ICS_CLIENT_LEAVING && (stopping || (client->ended && all_taken))) {
         end_input(client, stopping ? "icestream is stopping" : "closed by the client");
     }
-    if (client->phase == IS_CLIENT_LEAVING && !client->closing && !client->busy) {
+    if (client->phase == ICS_CLIENT_LEAVING && !client->closing && !client->busy) {
         say_goodbye(client);
     }
 }
@@ -277,11 +278,11 @@ static void settle(is_client *client)
 static void on_poll(uv_poll_t *poll, int status, int events);
 
 /* Waits for what the client can go on with. */
-static void watch(is_client *client)
+static void watch(ics_client *client)
 {
-    bool sending = client->phase == IS_CLIENT_MESSAGES;
+    bool sending = client->phase == ICS_CLIENT_MESSAGES;
     bool reading = !client->ended && !client->busy && client->chunk_at == client->chunk_size &&
-                   (client->phase == IS_CLIENT_LEAVING ||
+                   (client->phase == ICS_CLIENT_LEAVING ||
                     (!client->listener->stopping && !(sending && is_held(client))));
     int events = (reading ? UV_READABLE : 0) | (client->answers_size > 0 ? UV_WRITABLE : 0);
     if (events != client->polled) {
@@ -289,12 +290,12 @@ static void watch(is_client *client)
         if (events == 0) {
             uv_poll_stop(&client->poll);
         } else if (uv_poll_start(&client->poll, events, on_poll) != 0) {
-            is_client_drop(client, "cannot wait for its socket");
+            ics_listener_client_drop(client, "cannot wait for its socket");
             return;
         }
     }
     /* The time that passes while the disk or the run is slow is not the client's. */
-    bool half = sending && reading && !is_message_frame_between(client->frame);
+    bool half = sending && reading && !ics_message_frame_between(client->frame);
     if (half && !uv_is_active((uv_handle_t *)&client->timer)) {
         uv_timer_start(&client->timer, on_timer, client->listener->idle, client->listener->idle);
     } else if (sending && !half) {
@@ -302,13 +303,13 @@ static void watch(is_client *client)
     }
 }
 
-void is_client_advance(is_client *client)
+void ics_listener_client_advance(ics_client *client)
 {
     if (!client->closing && !client->busy) {
-        if (client->phase == IS_CLIENT_TOKEN) {
+        if (client->phase == ICS_CLIENT_TOKEN) {
             take_token(client);
         }
-        if (client->phase == IS_CLIENT_MESSAGES && !client->listener->stopping) {
+        if (client->phase == ICS_CLIENT_MESSAGES && !client->listener->stopping) {
             take_messages(client);
         }
         if (!client->closing && !client->busy) {
@@ -322,7 +323,7 @@ void is_client_advance(is_client *client)
 
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
-    is_client *client = poll->data;
+    ics_client *client = poll->data;
     if (status < 0) {
         /* The socket has an error, and is not polled any more: what it says is found by using it,
          * after what has come before. */
@@ -330,43 +331,43 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         client->polled = 0;
     }
     if (events & UV_WRITABLE) {
-        is_client_flush(client);
+        ics_listener_client_flush(client);
     }
     if (events & UV_READABLE) {
         receive(client);
     }
-    is_client_advance(client);
+    ics_listener_client_advance(client);
 }
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-static void deliver(is_client *client, const char *path)
+static void deliver(ics_client *client, const char *path)
 {
-    is_listener *listener = client->listener;
-    const is_listener_message message = {.path = path,
-                                         .client = client->number,
-                                         .number = client->message,
-                                         .bytes = is_message_frame_bytes(client->frame)};
+    ics_listener *listener = client->listener;
+    const ics_listener_message message = {.path = path,
+                                          .client = client->number,
+                                          .number = client->message,
+                                          .bytes = ics_message_frame_bytes(client->frame)};
     client->unreleased++;
     listener->counts.received++;
     listener->counts.bytes += message.bytes;
     json_t *answer = json_pack("{s:I, s:s, s:s}", "message", (json_int_t)message.number, "state",
                                "received", "file", strrchr(path, '/') + 1);
-    is_client_tell(client, answer);
+    ics_listener_client_report(client, answer);
     json_decref(answer);
     if (!listener->closing) {
         listener->events.message(listener->events.user, &message);
     }
 }
 
-void is_client_spooled(is_client *client)
+void ics_listener_client_spooled(ics_client *client)
 {
-    is_spool_job *job = &client->job;
+    ics_spool_job *job = &client->job;
     char *path = job->path;
     job->path = NULL;
-    if (job->error.status != IS_OK) {
+    if (job->error.status != ICESTREAM_OK) {
         client->discarding = !job->ends;
-        is_client_refuse(client, true, job->error.text);
+        ics_listener_client_refuse(client, true, job->error.text);
     } else if (path != NULL) {
         deliver(client, path);
     }
@@ -374,37 +375,38 @@ void is_client_spooled(is_client *client)
     if (client->closing) {
         release(client);
     } else {
-        is_client_advance(client);
+        ics_listener_client_advance(client);
     }
 }
 
 /* Its memory and its handles. On failure both are as if nothing had happened. */
-static is_client *make_client(is_listener *listener, int descriptor, is_error *error)
+static ics_client *make_client(ics_listener *listener, int descriptor, icestream_error *error)
 {
     char name[32];
-    is_client *client = calloc(1, sizeof *client);
+    ics_client *client = calloc(1, sizeof *client);
     if (client == NULL) {
-        is_error_set(error, IS_E_MEMORY, "out of memory for a client");
+        ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a client");
         return NULL;
     }
     client->listener = listener;
     client->descriptor = descriptor;
     client->number = ++listener->last_client;
-    client->chunk = malloc(IS_CLIENT_CHUNK);
+    client->chunk = malloc(ICS_CLIENT_CHUNK);
     snprintf(name, sizeof name, "client %" PRIu64, client->number);
-    int status = client->chunk != NULL
-                     ? is_message_frame_create(name, listener->message_limit, &client->frame, error)
-                     : is_error_set(error, IS_E_MEMORY, "out of memory for a client");
+    int status =
+        client->chunk != NULL
+            ? ics_message_frame_create(name, listener->message_limit, &client->frame, error)
+            : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a client");
     int failure = 0;
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         failure = uv_poll_init(listener->loop, &client->poll, descriptor);
     }
     if (failure != 0) {
-        status =
-            is_error_set(error, IS_E_FAILED, "cannot set up a client: %s", uv_strerror(failure));
+        status = ics_error_set(error, ICESTREAM_E_FAILED, "cannot set up a client: %s",
+                               uv_strerror(failure));
     }
-    if (status != IS_OK) {
-        is_message_frame_destroy(client->frame);
+    if (status != ICESTREAM_OK) {
+        ics_message_frame_destroy(client->frame);
         free(client->chunk);
         free(client);
         return NULL;
@@ -415,24 +417,24 @@ static is_client *make_client(is_listener *listener, int descriptor, is_error *e
     return client;
 }
 
-int is_client_create(is_listener *listener, int descriptor, is_error *error)
+int ics_listener_client_create(ics_listener *listener, int descriptor, icestream_error *error)
 {
-    is_error found = {.status = IS_OK};
-    is_client *client = make_client(listener, descriptor, &found);
+    icestream_error found = {.status = ICESTREAM_OK};
+    ics_client *client = make_client(listener, descriptor, &found);
     if (client == NULL) {
         close(descriptor);
-        return is_error_copy(error, &found);
+        return ics_error_copy(error, &found);
     }
     client->next = listener->first;
     listener->first = client;
     listener->clients_open++;
     if (listener->has_token) {
         uint64_t time =
-            listener->idle < IS_CLIENT_TOKEN_TIME ? listener->idle : IS_CLIENT_TOKEN_TIME;
+            listener->idle < ICS_CLIENT_TOKEN_TIME ? listener->idle : ICS_CLIENT_TOKEN_TIME;
         uv_timer_start(&client->timer, on_timer, time, time);
     } else {
         join(client);
     }
-    is_client_advance(client);
-    return IS_OK;
+    ics_listener_client_advance(client);
+    return ICESTREAM_OK;
 }

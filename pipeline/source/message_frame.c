@@ -1,8 +1,8 @@
 #include "pipeline/source/message_frame.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/files/format/npy.h"
-#include "pipeline/files/format/schema.h"
+#include "pipeline/files/format/layout.h"
 #include "pipeline/files/format/trailer.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ typedef enum frame_state {
     BAD
 } frame_state;
 
-struct is_message_frame {
+struct ics_message_frame {
     char *name;  /* of the sender */
     char *label; /* name and message */
     uint64_t limit;
@@ -34,50 +34,50 @@ struct is_message_frame {
     uint64_t rows, left; /* of the message; bytes of them to come */
     size_t row_bytes;
     uint64_t rows_end; /* bytes from the start of the message */
-    is_block_checksums sums;
+    ics_trailer_checksums sums;
 
     /* Metadata: its end is where its brackets close. */
     size_t metadata_size;
     int depth;
     bool quoted, escaped;
 
-    is_error bad; /* what every call says after an error */
+    icestream_error bad; /* what every call says after an error */
 };
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-static int number_label(is_message_frame *frame, is_error *error)
+static int number_label(ics_message_frame *frame, icestream_error *error)
 {
     free(frame->label);
     if (asprintf(&frame->label, "%s, message %" PRIu64, frame->name,
-                 is_message_frame_number(frame)) < 0) {
+                 ics_message_frame_number(frame)) < 0) {
         frame->label = NULL;
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", frame->name);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", frame->name);
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_message_frame_create(const char *name, uint64_t limit, is_message_frame **out,
-                            is_error *error)
+int ics_message_frame_create(const char *name, uint64_t limit, ics_message_frame **out,
+                             icestream_error *error)
 {
     *out = NULL;
-    is_message_frame *frame = calloc(1, sizeof *frame);
+    ics_message_frame *frame = calloc(1, sizeof *frame);
     if (frame != NULL) {
         frame->limit = limit;
         frame->name = strdup(name);
     }
-    if (frame == NULL || frame->name == NULL || number_label(frame, NULL) != IS_OK) {
-        is_message_frame_destroy(frame);
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", name);
+    if (frame == NULL || frame->name == NULL || number_label(frame, NULL) != ICESTREAM_OK) {
+        ics_message_frame_destroy(frame);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", name);
     }
     *out = frame;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-void is_message_frame_destroy(is_message_frame *frame)
+void ics_message_frame_destroy(ics_message_frame *frame)
 {
     if (frame != NULL) {
-        is_block_checksums_free(&frame->sums);
+        ics_trailer_checksums_free(&frame->sums);
         free(frame->gathered);
         free(frame->label);
         free(frame->name);
@@ -88,10 +88,10 @@ void is_message_frame_destroy(is_message_frame *frame)
 /* ---- gathering ------------------------------------------------------------------------------ */
 
 /* Room for `size` bytes in all. It grows with what has come, not with what was announced. */
-static int reserve(is_message_frame *frame, size_t size, is_error *error)
+static int reserve(ics_message_frame *frame, size_t size, icestream_error *error)
 {
     if (size <= frame->capacity) {
-        return IS_OK;
+        return ICESTREAM_OK;
     }
     size_t capacity = frame->capacity > 0 ? frame->capacity : 1024;
     while (capacity < size) {
@@ -99,21 +99,21 @@ static int reserve(is_message_frame *frame, size_t size, is_error *error)
     }
     unsigned char *grown = realloc(frame->gathered, capacity);
     if (grown == NULL) {
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", frame->label);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", frame->label);
     }
     frame->gathered = grown;
     frame->capacity = capacity;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* Gathers until there are `wanted` bytes, or the chunk ends. */
-static int gather(is_message_frame *frame, const unsigned char *chunk, size_t size, size_t wanted,
-                  size_t *taken, is_error *error)
+static int gather(ics_message_frame *frame, const unsigned char *chunk, size_t size, size_t wanted,
+                  size_t *taken, icestream_error *error)
 {
     size_t missing = wanted - frame->gathered_size;
     size_t count = size < missing ? size : missing;
     int status = reserve(frame, frame->gathered_size + count, error);
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         memcpy(frame->gathered + frame->gathered_size, chunk, count);
         frame->gathered_size += count;
         *taken += count;
@@ -123,7 +123,7 @@ static int gather(is_message_frame *frame, const unsigned char *chunk, size_t si
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-static void begin_message(is_message_frame *frame)
+static void begin_message(ics_message_frame *frame)
 {
     frame->state = HEADER;
     frame->after_rows = false;
@@ -131,7 +131,7 @@ static void begin_message(is_message_frame *frame)
     frame->header_size = 0;
 }
 
-static void end_message(is_message_frame *frame, is_message_span *out)
+static void end_message(ics_message_frame *frame, ics_message_span *out)
 {
     out->ends = true;
     frame->state = BETWEEN;
@@ -143,25 +143,25 @@ static void end_message(is_message_frame *frame, is_message_span *out)
 }
 
 /* The header is all there. */
-static int begin_rows(is_message_frame *frame, is_message_span *out, is_error *error)
+static int begin_rows(ics_message_frame *frame, ics_message_span *out, icestream_error *error)
 {
-    is_npy_header header;
-    int status = is_npy_parse(frame->label, frame->gathered, frame->header_size, &header, error);
-    if (status != IS_OK) {
+    ics_npy_header header;
+    int status = ics_npy_parse(frame->label, frame->gathered, frame->header_size, &header, error);
+    if (status != ICESTREAM_OK) {
         return status;
     }
     frame->rows = header.rows;
     frame->row_bytes = header.row_bytes;
     frame->left = header.rows * header.row_bytes; /* below 2^63, says npy.h */
     frame->rows_end = header.header_bytes + frame->left;
-    is_npy_header_free(&header);
+    ics_npy_header_free(&header);
     if (frame->rows_end > frame->limit) {
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: header: found a message of %" PRIu64
-                            " bytes, expected at most %" PRIu64 " (source.message_limit)",
-                            frame->label, frame->rows_end, frame->limit);
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: header: found a message of %" PRIu64
+                             " bytes, expected at most %" PRIu64 " (source.message_limit)",
+                             frame->label, frame->rows_end, frame->limit);
     }
-    is_block_checksums_reset(&frame->sums);
+    ics_trailer_checksums_reset(&frame->sums);
     out->begins = true;
     out->bytes = frame->gathered;
     out->size = frame->header_size;
@@ -169,47 +169,47 @@ static int begin_rows(is_message_frame *frame, is_message_span *out, is_error *e
     if (frame->left == 0) {
         end_message(frame, out);
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static int take_header(is_message_frame *frame, const unsigned char *chunk, size_t size,
-                       is_message_span *out, is_error *error)
+static int take_header(ics_message_frame *frame, const unsigned char *chunk, size_t size,
+                       ics_message_span *out, icestream_error *error)
 {
     /* What does not begin like a message is told with its first wrong byte: its sender might wait
      * for an answer instead of sending enough for a preamble. */
     static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     if (frame->header_size == 0) {
-        status = gather(frame, chunk, size, IS_NPY_PREAMBLE, &out->taken, error);
+        status = gather(frame, chunk, size, ICS_NPY_PREAMBLE, &out->taken, error);
         size_t known = frame->gathered_size < sizeof magic ? frame->gathered_size : sizeof magic;
-        bool wrong = status == IS_OK && memcmp(frame->gathered, magic, known) != 0;
-        if (status != IS_OK || (frame->gathered_size < IS_NPY_PREAMBLE && !wrong)) {
+        bool wrong = status == ICESTREAM_OK && memcmp(frame->gathered, magic, known) != 0;
+        if (status != ICESTREAM_OK || (frame->gathered_size < ICS_NPY_PREAMBLE && !wrong)) {
             return status;
         }
-        status = is_npy_header_size(frame->label, frame->gathered, frame->gathered_size,
-                                    &frame->header_size, error);
-        if (status == IS_OK && frame->header_size > IS_MESSAGE_HEADER_MAX) {
-            status = is_error_set(error, IS_E_INPUT,
-                                  "%s: byte 8: found a header of %zu bytes, expected at most %d",
-                                  frame->label, frame->header_size, IS_MESSAGE_HEADER_MAX);
+        status = ics_npy_header_size(frame->label, frame->gathered, frame->gathered_size,
+                                     &frame->header_size, error);
+        if (status == ICESTREAM_OK && frame->header_size > ICS_MESSAGE_HEADER_MAX) {
+            status = ics_error_set(error, ICESTREAM_E_INPUT,
+                                   "%s: byte 8: found a header of %zu bytes, expected at most %d",
+                                   frame->label, frame->header_size, ICS_MESSAGE_HEADER_MAX);
         }
     }
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         status = gather(frame, chunk + out->taken, size - out->taken, frame->header_size,
                         &out->taken, error);
     }
-    if (status == IS_OK && frame->gathered_size == frame->header_size) {
+    if (status == ICESTREAM_OK && frame->gathered_size == frame->header_size) {
         status = begin_rows(frame, out, error);
     }
     return status;
 }
 
-static int take_rows(is_message_frame *frame, const unsigned char *chunk, size_t size,
-                     is_message_span *out, is_error *error)
+static int take_rows(ics_message_frame *frame, const unsigned char *chunk, size_t size,
+                     ics_message_span *out, icestream_error *error)
 {
     size_t count = frame->left < size ? (size_t)frame->left : size;
-    int status = is_block_checksums_add(&frame->sums, chunk, count, error);
-    if (status != IS_OK) {
+    int status = ics_trailer_checksums_add(&frame->sums, chunk, count, error);
+    if (status != ICESTREAM_OK) {
         return status;
     }
     frame->left -= count;
@@ -219,20 +219,20 @@ static int take_rows(is_message_frame *frame, const unsigned char *chunk, size_t
     if (frame->left == 0) {
         end_message(frame, out);
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* ---- trailers ------------------------------------------------------------------------------- */
 
 /* Longest metadata accepted: its fixed part, and a checksum per MiB of rows. */
-static size_t metadata_limit(const is_message_frame *frame)
+static size_t metadata_limit(const ics_message_frame *frame)
 {
-    return (1 << 16) + 16 * (size_t)(frame->rows_end / IS_BLOCK_BYTES + 1);
+    return (1 << 16) + 16 * (size_t)(frame->rows_end / ICS_BLOCK_BYTES + 1);
 }
 
 /* Takes a JSON object up to the bracket that closes it. */
-static int take_metadata(is_message_frame *frame, const unsigned char *chunk, size_t size,
-                         is_message_span *out, is_error *error)
+static int take_metadata(ics_message_frame *frame, const unsigned char *chunk, size_t size,
+                         ics_message_span *out, icestream_error *error)
 {
     size_t count = 0;
     bool closed = false;
@@ -248,47 +248,47 @@ static int take_metadata(is_message_frame *frame, const unsigned char *chunk, si
         closed = frame->depth == 0;
     }
     if (frame->gathered_size + count > metadata_limit(frame)) {
-        return is_error_set(
-            error, IS_E_INPUT,
+        return ics_error_set(
+            error, ICESTREAM_E_INPUT,
             "%s: trailer: found metadata without an end, expected at most %zu bytes", frame->label,
             metadata_limit(frame));
     }
     int status = gather(frame, chunk, count, frame->gathered_size + count, &out->taken, error);
-    if (status == IS_OK && closed) {
+    if (status == ICESTREAM_OK && closed) {
         frame->metadata_size = frame->gathered_size;
         frame->state = TAIL;
     }
     return status;
 }
 
-static int check_trailer(is_message_frame *frame, is_error *error)
+static int check_trailer(ics_message_frame *frame, icestream_error *error)
 {
-    is_tail tail;
-    is_trailer trailer = {0};
+    ics_tail tail;
+    ics_trailer trailer = {0};
     const unsigned char *bytes = frame->gathered + frame->metadata_size;
-    int status = is_block_checksums_finish(&frame->sums, error);
-    if (status == IS_OK) {
-        status = is_tail_parse(frame->label, bytes, frame->rows_end,
-                               frame->rows_end + frame->gathered_size, &tail, error);
+    int status = ics_trailer_checksums_finish(&frame->sums, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_trailer_tail_parse(frame->label, bytes, frame->rows_end,
+                                        frame->rows_end + frame->gathered_size, &tail, error);
     }
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         status =
-            is_trailer_parse(frame->label, (const char *)frame->gathered, &tail, is_schema_steps(),
-                             frame->rows, frame->row_bytes, &trailer, error);
+            ics_trailer_parse(frame->label, (const char *)frame->gathered, &tail,
+                              ics_layout_steps(), frame->rows, frame->row_bytes, &trailer, error);
     }
-    if (status == IS_OK) {
-        status = is_trailer_verify(&trailer, frame->label, &frame->sums, frame->row_bytes, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_trailer_verify(&trailer, frame->label, &frame->sums, frame->row_bytes, error);
     }
-    is_trailer_free(&trailer);
+    ics_trailer_free(&trailer);
     return status;
 }
 
-static int take_tail(is_message_frame *frame, const unsigned char *chunk, size_t size,
-                     is_message_span *out, is_error *error)
+static int take_tail(ics_message_frame *frame, const unsigned char *chunk, size_t size,
+                     ics_message_span *out, icestream_error *error)
 {
-    size_t wanted = frame->metadata_size + IS_TAIL_BYTES;
+    size_t wanted = frame->metadata_size + ICS_TAIL_BYTES;
     int status = gather(frame, chunk, size, wanted, &out->taken, error);
-    if (status == IS_OK && frame->gathered_size == wanted) {
+    if (status == ICESTREAM_OK && frame->gathered_size == wanted) {
         status = check_trailer(frame, error);
         frame->state = BETWEEN;
         frame->after_rows = false;
@@ -299,75 +299,75 @@ static int take_tail(is_message_frame *frame, const unsigned char *chunk, size_t
 /* ---- the stream ----------------------------------------------------------------------------- */
 
 /* What kind of thing begins with this byte. */
-static int begin_part(is_message_frame *frame, unsigned char first, is_error *error)
+static int begin_part(ics_message_frame *frame, unsigned char first, icestream_error *error)
 {
     if (frame->after_rows && first == '{') {
         frame->state = METADATA;
-        return IS_OK;
+        return ICESTREAM_OK;
     }
     begin_message(frame);
     frame->begun++;
     return number_label(frame, error);
 }
 
-int is_message_frame_take(is_message_frame *frame, const void *chunk, size_t size,
-                          is_message_span *out, is_error *error)
+int ics_message_frame_take(ics_message_frame *frame, const void *chunk, size_t size,
+                           ics_message_span *out, icestream_error *error)
 {
-    typedef int take_part(is_message_frame *, const unsigned char *, size_t, is_message_span *,
-                          is_error *);
+    typedef int take_part(ics_message_frame *, const unsigned char *, size_t, ics_message_span *,
+                          icestream_error *);
     static take_part *const parts[] = {
         [HEADER] = take_header, [ROWS] = take_rows, [METADATA] = take_metadata, [TAIL] = take_tail};
-    *out = (is_message_span){0};
+    *out = (ics_message_span){0};
     if (size == 0) {
-        return IS_OK;
+        return ICESTREAM_OK;
     }
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     if (frame->state == BETWEEN) {
         status = begin_part(frame, *(const unsigned char *)chunk, &frame->bad);
     }
-    if (status == IS_OK && frame->state != BAD) {
+    if (status == ICESTREAM_OK && frame->state != BAD) {
         status = parts[frame->state](frame, chunk, size, out, &frame->bad);
     }
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         frame->state = BAD;
     }
     if (frame->state == BAD) {
-        *out = (is_message_span){0};
-        return is_error_copy(error, &frame->bad);
+        *out = (ics_message_span){0};
+        return ics_error_copy(error, &frame->bad);
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_message_frame_finish(is_message_frame *frame, is_error *error)
+int ics_message_frame_finish(ics_message_frame *frame, icestream_error *error)
 {
     static const char *const parts[] = {
         [HEADER] = "header", [ROWS] = "rows", [METADATA] = "metadata", [TAIL] = "trailer"};
     if (frame->state == BETWEEN) {
-        return IS_OK;
+        return ICESTREAM_OK;
     }
     if (frame->state == BAD) {
-        return is_error_copy(error, &frame->bad);
+        return ics_error_copy(error, &frame->bad);
     }
     uint64_t offset = frame->state == ROWS     ? frame->rows_end - frame->left
                       : frame->state == HEADER ? frame->gathered_size
                                                : frame->rows_end + frame->gathered_size;
-    return is_error_set(error, IS_E_INPUT,
-                        "%s: byte %" PRIu64 ": found the end of the stream, expected more of the "
-                        "%s",
-                        frame->label, offset, parts[frame->state]);
+    return ics_error_set(error, ICESTREAM_E_INPUT,
+                         "%s: byte %" PRIu64 ": found the end of the stream, expected more of the "
+                         "%s",
+                         frame->label, offset, parts[frame->state]);
 }
 
-bool is_message_frame_between(const is_message_frame *frame)
+bool ics_message_frame_between(const ics_message_frame *frame)
 {
     return frame->state == BETWEEN;
 }
 
-uint64_t is_message_frame_number(const is_message_frame *frame)
+uint64_t ics_message_frame_number(const ics_message_frame *frame)
 {
     return frame->begun > 0 ? frame->begun - 1 : 0;
 }
 
-uint64_t is_message_frame_bytes(const is_message_frame *frame)
+uint64_t ics_message_frame_bytes(const ics_message_frame *frame)
 {
     return frame->rows_end;
 }

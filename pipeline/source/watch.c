@@ -1,6 +1,6 @@
 #include "pipeline/source/watch.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@ enum {
 /* What the caller was last told. */
 typedef enum watch_health { HEALTHY, FOLDER_MISSING, BLIND } watch_health;
 
-struct is_watch {
+struct ics_watch {
     uv_loop_t *loop;
-    is_watch_events events;
+    ics_watch_events events;
     char *folder, *name; /* the folder's own name, in `folder` */
     char *pattern;
     uint64_t scan; /* ms */
@@ -38,14 +38,14 @@ struct is_watch {
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-static void free_watch(is_watch *watch)
+static void free_watch(ics_watch *watch)
 {
     free(watch->folder);
     free(watch->pattern);
     free(watch);
 }
 
-static void free_if_unused(is_watch *watch)
+static void free_if_unused(ics_watch *watch)
 {
     if (watch->closing && watch->open_handles == 0 && !watch->asking) {
         free_watch(watch);
@@ -54,12 +54,12 @@ static void free_if_unused(is_watch *watch)
 
 static void on_closed(uv_handle_t *handle)
 {
-    is_watch *watch = handle->data;
+    ics_watch *watch = handle->data;
     watch->open_handles--;
     free_if_unused(watch);
 }
 
-void is_watch_close(is_watch *watch)
+void ics_watch_close(ics_watch *watch)
 {
     if (watch == NULL || watch->closing) {
         return;
@@ -72,7 +72,7 @@ void is_watch_close(is_watch *watch)
 
 /* ---- telling -------------------------------------------------------------------------------- */
 
-static void look(is_watch *watch)
+static void look(ics_watch *watch)
 {
     uv_timer_stop(&watch->pause);
     watch->looked = true;
@@ -87,7 +87,7 @@ static void on_pause_over(uv_timer_t *timer)
 }
 
 /* Soon, and together with whatever else happens until then. */
-static void look_soon(is_watch *watch)
+static void look_soon(ics_watch *watch)
 {
     uint64_t now = uv_now(watch->loop), next = watch->last_look + LOOK_PAUSE;
     if (watch->closing || uv_is_active((uv_handle_t *)&watch->pause)) {
@@ -96,24 +96,24 @@ static void look_soon(is_watch *watch)
     uv_timer_start(&watch->pause, on_pause_over, watch->looked && next > now ? next - now : 0, 0);
 }
 
-static void tell(is_watch *watch, watch_health health, int status, const char *text)
+static void tell(ics_watch *watch, watch_health health, int status, const char *text)
 {
     if (watch->closing || watch->health == health) {
         return;
     }
-    is_error what = {.status = IS_OK};
-    is_error_set(&what, status, "%s: %s", watch->folder, text);
+    icestream_error what = {.status = ICESTREAM_OK};
+    ics_error_set(&what, status, "%s: %s", watch->folder, text);
     watch->health = health;
     watch->events.report(watch->events.user, &what);
 }
 
 /* ---- the kernel's events -------------------------------------------------------------------- */
 
-static void check_folder(is_watch *watch);
+static void check_folder(ics_watch *watch);
 
 static void on_change(uv_fs_event_t *handle, const char *name, int events, int status)
 {
-    is_watch *watch = handle->data;
+    ics_watch *watch = handle->data;
     if (status < 0) {
         watch->watching = false;
         uv_fs_event_stop(handle);
@@ -135,7 +135,7 @@ static void on_change(uv_fs_event_t *handle, const char *name, int events, int s
 }
 
 /* Asks the kernel to tell of changes in the folder, which is there. */
-static void listen_to_kernel(is_watch *watch, const uv_stat_t *folder)
+static void listen_to_kernel(ics_watch *watch, const uv_stat_t *folder)
 {
     const uv_stat_t *watched = &watch->watched;
     bool same = watch->watching && watched->st_dev == folder->st_dev &&
@@ -151,7 +151,7 @@ static void listen_to_kernel(is_watch *watch, const uv_stat_t *folder)
     }
     if (failure == 0) {
         if (watch->health != HEALTHY) {
-            tell(watch, HEALTHY, IS_OK, "is watched again");
+            tell(watch, HEALTHY, ICESTREAM_OK, "is watched again");
         }
         return;
     }
@@ -161,14 +161,14 @@ static void listen_to_kernel(is_watch *watch, const uv_stat_t *folder)
              failure == UV_ENOSPC   ? " (fs.inotify.max_user_watches)"
              : failure == UV_EMFILE ? " (fs.inotify.max_user_instances, or open files)"
                                     : "");
-    tell(watch, BLIND, IS_E_FAILED, text);
+    tell(watch, BLIND, ICESTREAM_E_FAILED, text);
 }
 
 /* ---- scans ---------------------------------------------------------------------------------- */
 
 static void on_folder(uv_fs_t *request)
 {
-    is_watch *watch = request->data;
+    ics_watch *watch = request->data;
     int failure = (int)request->result;
     uv_stat_t folder = request->statbuf;
     uv_fs_req_cleanup(request);
@@ -177,15 +177,15 @@ static void on_folder(uv_fs_t *request)
         free_if_unused(watch);
         return;
     }
-    bool is_folder = failure == 0 && (folder.st_mode & 0170000) == 0040000;
-    if (!is_folder) {
+    bool ics_folder = failure == 0 && (folder.st_mode & 0170000) == 0040000;
+    if (!ics_folder) {
         char text[128];
         watch->watching = false;
         uv_fs_event_stop(&watch->changes);
         snprintf(text, sizeof text, "cannot watch the folder: %s; trying every %g s",
                  failure != 0 ? uv_strerror(failure) : "it is no folder",
                  (double)watch->scan / 1000);
-        tell(watch, FOLDER_MISSING, IS_E_INPUT, text);
+        tell(watch, FOLDER_MISSING, ICESTREAM_E_INPUT, text);
         return;
     }
     listen_to_kernel(watch, &folder);
@@ -193,7 +193,7 @@ static void on_folder(uv_fs_t *request)
 }
 
 /* On a worker's thread, as a network file system may take its time. */
-static void check_folder(is_watch *watch)
+static void check_folder(ics_watch *watch)
 {
     if (watch->asking || watch->closing) {
         return;
@@ -202,7 +202,7 @@ static void check_folder(is_watch *watch)
     int failure = uv_fs_stat(watch->loop, &watch->request, watch->folder, on_folder);
     watch->asking = failure == 0;
     if (failure != 0) {
-        tell(watch, FOLDER_MISSING, IS_E_FAILED, uv_strerror(failure));
+        tell(watch, FOLDER_MISSING, ICESTREAM_E_FAILED, uv_strerror(failure));
     }
 }
 
@@ -213,7 +213,7 @@ static void on_scan(uv_timer_t *timer)
 
 /* ---- the beginning -------------------------------------------------------------------------- */
 
-static bool copy_texts(is_watch *watch, const is_watch_options *options)
+static bool copy_texts(ics_watch *watch, const ics_watch_options *options)
 {
     watch->folder = strdup(options->folder);
     watch->pattern = options->pattern != NULL ? strdup(options->pattern) : NULL;
@@ -229,16 +229,17 @@ static bool copy_texts(is_watch *watch, const is_watch_options *options)
     return true;
 }
 
-int is_watch_create(uv_loop_t *loop, const is_watch_options *options, const is_watch_events *events,
-                    is_watch **out, is_error *error)
+int ics_watch_create(uv_loop_t *loop, const ics_watch_options *options,
+                     const ics_watch_events *events, ics_watch **out, icestream_error *error)
 {
     *out = NULL;
-    is_watch *watch = calloc(1, sizeof *watch);
+    ics_watch *watch = calloc(1, sizeof *watch);
     if (watch == NULL || !copy_texts(watch, options)) {
         if (watch != NULL) {
             free_watch(watch);
         }
-        return is_error_set(error, IS_E_MEMORY, "out of memory for watching %s", options->folder);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for watching %s",
+                             options->folder);
     }
     watch->loop = loop;
     watch->events = *events;
@@ -246,18 +247,18 @@ int is_watch_create(uv_loop_t *loop, const is_watch_options *options, const is_w
     int failure = uv_fs_event_init(loop, &watch->changes);
     if (failure != 0) {
         free_watch(watch);
-        return is_error_set(error, IS_E_FAILED, "cannot set up the event loop: %s",
-                            uv_strerror(failure));
+        return ics_error_set(error, ICESTREAM_E_FAILED, "cannot set up the event loop: %s",
+                             uv_strerror(failure));
     }
     uv_timer_init(loop, &watch->scans);
     uv_timer_init(loop, &watch->pause);
     watch->changes.data = watch->scans.data = watch->pause.data = watch;
     watch->open_handles = 3;
     *out = watch;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-void is_watch_start(is_watch *watch)
+void ics_watch_start(ics_watch *watch)
 {
     uv_timer_start(&watch->scans, on_scan, watch->scan, watch->scan);
     check_folder(watch);

@@ -1,5 +1,5 @@
 /* Taking possession of a worker's name in a spool, and what all files of the room need. */
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/spool/folder_state.h"
 
 #include <errno.h>
@@ -12,20 +12,20 @@
 
 /* ---- in common ------------------------------------------------------------------------------- */
 
-void is_folder_note(is_folder *folder, const char *key, const char *format, ...)
+void ics_folder_note(ics_folder *folder, const char *key, const char *format, ...)
 {
-    if (folder->note == NULL || folder->noted.count > IS_NOTES_MAX ||
-        is_names_have(&folder->noted, key)) {
+    if (folder->note == NULL || folder->noted.count > ICS_NOTES_MAX ||
+        ics_spool_names_have(&folder->noted, key)) {
         return;
     }
-    if (folder->noted.count == IS_NOTES_MAX) {
+    if (folder->noted.count == ICS_NOTES_MAX) {
         key = "";
         format = "more files are passed over in the input folder; no more of them are reported";
     }
-    if (is_names_add(&folder->noted, key) != 0) {
+    if (ics_spool_names_add(&folder->noted, key) != 0) {
         return; /* told another time */
     }
-    is_names_sort(&folder->noted);
+    ics_spool_names_sort(&folder->noted);
     char line[2 * PATH_MAX];
     va_list arguments;
     va_start(arguments, format);
@@ -34,21 +34,21 @@ void is_folder_note(is_folder *folder, const char *key, const char *format, ...)
     folder->note(folder->user, line);
 }
 
-int is_folder_beat(is_folder *folder, is_error *error)
+int ics_folder_beat(ics_folder *folder, icestream_error *error)
 {
-    int result = is_lease_beat(folder->home.text, &folder->now_ns);
+    int result = ics_lease_beat(folder->home.text, &folder->now_ns);
     if (result != 0 && (errno == ENOENT || errno == ESTALE)) {
-        result = is_lease_write(folder->home.text, folder->lease);
+        result = ics_lease_write(folder->home.text, folder->lease);
         if (result == 0) {
-            result = is_lease_beat(folder->home.text, &folder->now_ns);
+            result = ics_lease_beat(folder->home.text, &folder->now_ns);
         }
     }
-    return result == 0
-               ? IS_OK
-               : is_spool_error(error, folder->home.text, "cannot renew this worker's lease", NULL);
+    return result == 0 ? ICESTREAM_OK
+                       : ics_spool_error(error, folder->home.text,
+                                         "cannot renew this worker's lease", NULL);
 }
 
-is_held *is_folder_held(const is_folder *folder, const char *name)
+ics_held_claim *ics_folder_held(const ics_folder *folder, const char *name)
 {
     for (size_t i = 0; i < folder->held_count; ++i) {
         if (strcmp(folder->held[i].name, name) == 0) {
@@ -58,24 +58,24 @@ is_held *is_folder_held(const is_folder *folder, const char *name)
     return NULL;
 }
 
-int is_folder_put_back(is_folder *folder, const char *file, const char *name, bool finished,
-                       bool *there, is_error *error)
+int ics_folder_put_back(ics_folder *folder, const char *file, const char *name, bool finished,
+                        bool *there, icestream_error *error)
 {
-    is_path to = is_path_join(folder->directory, name);
-    int result = is_move(file, to.text);
+    ics_path to = ics_spool_path_join(folder->directory, name);
+    int result = ics_spool_move(file, to.text);
     if (result != 0 && errno == EEXIST && finished) {
-        result = is_move_numbered(file, folder->done.text, name, &to);
+        result = ics_spool_move_numbered(file, folder->done.text, name, &to);
     } else if (result != 0 && errno == EEXIST) {
         folder->left_at_home = true;
         *there = true;
-        return IS_OK;
+        return ICESTREAM_OK;
     }
     int cause = errno;
-    *there = result == 0 || is_path_exists(file);
+    *there = result == 0 || ics_spool_path_exists(file);
     errno = cause;
     return result == 0 || !*there
-               ? IS_OK
-               : is_spool_error(error, file, "cannot be put back into the input folder", NULL);
+               ? ICESTREAM_OK
+               : ics_spool_error(error, file, "cannot be put back into the input folder", NULL);
 }
 
 /* ---- starting -------------------------------------------------------------------------------- */
@@ -86,96 +86,98 @@ static bool is_file_name(const char *name, size_t most)
     return length > 0 && length <= most && name[0] != '.' && strchr(name, '/') == NULL;
 }
 
-static int check_options(const is_folder_claims_options *options, is_error *error)
+static int check_options(const ics_folder_claims_options *options, icestream_error *error)
 {
     struct stat about;
-    if (!is_file_name(options->worker, IS_CLAIM_WORKER_MAX)) {
-        return is_error_set(error, IS_E_CONFIG,
-                            "source.worker: found '%s', expected a file name of 1 to %d bytes that "
-                            "does not start with '.'",
-                            options->worker, IS_CLAIM_WORKER_MAX);
+    if (!is_file_name(options->worker, ICS_CLAIM_WORKER_MAX)) {
+        return ics_error_set(
+            error, ICESTREAM_E_CONFIG,
+            "source.worker: found '%s', expected a file name of 1 to %d bytes that "
+            "does not start with '.'",
+            options->worker, ICS_CLAIM_WORKER_MAX);
     }
     if (!(isfinite(options->lease) && options->lease > 0.0)) {
-        return is_error_set(error, IS_E_CONFIG, "source.lease: found %g, expected seconds above 0",
-                            options->lease);
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "source.lease: found %g, expected seconds above 0", options->lease);
     }
     if (stat(options->directory, &about) != 0) {
-        return is_error_set_cause(error, IS_E_CONFIG, errno,
-                                  "%s: %s; source.directory must be a folder that is there",
-                                  options->directory, strerror(errno));
+        return ics_error_set_cause(error, ICESTREAM_E_CONFIG, errno,
+                                   "%s: %s; source.directory must be a folder that is there",
+                                   options->directory, strerror(errno));
     }
     if (!S_ISDIR(about.st_mode)) {
-        return is_error_set(error, IS_E_CONFIG, "%s: found a file, expected a folder of work",
-                            options->directory);
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: found a file, expected a folder of work", options->directory);
     }
     if (access(options->directory, R_OK | W_OK | X_OK) != 0) {
-        return is_error_set_cause(error, IS_E_CONFIG, errno,
-                                  "%s: %s; claiming files means moving them, so this user must be "
-                                  "able to read and write the folder",
-                                  options->directory, strerror(errno));
+        return ics_error_set_cause(error, ICESTREAM_E_CONFIG, errno,
+                                   "%s: %s; claiming files means moving them, so this user must be "
+                                   "able to read and write the folder",
+                                   options->directory, strerror(errno));
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* All paths, so that from here on every file with a name that is not too long has one. */
-static int set_paths(is_folder *folder, const is_folder_claims_options *options, is_error *error)
+static int set_paths(ics_folder *folder, const ics_folder_claims_options *options,
+                     icestream_error *error)
 {
     folder->directory = strdup(options->directory);
     folder->pattern = strdup(options->pattern != NULL ? options->pattern : "*");
     folder->worker = strdup(options->worker);
-    is_path quarantine = options->quarantine != NULL
-                             ? is_path_format("%s", options->quarantine)
-                             : is_path_join(options->directory, "quarantine");
+    ics_path quarantine = options->quarantine != NULL
+                              ? ics_spool_path_format("%s", options->quarantine)
+                              : ics_spool_path_join(options->directory, "quarantine");
     folder->quarantine_folder = strdup(quarantine.text);
     if (folder->directory == NULL || folder->pattern == NULL || folder->worker == NULL ||
         folder->quarantine_folder == NULL) {
-        return is_error_set(error, IS_E_MEMORY, "out of memory for claims");
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claims");
     }
-    folder->spool = options->spool != NULL ? is_path_format("%s", options->spool)
-                                           : is_path_join(options->directory, ".icestream");
-    const size_t below = IS_CLAIM_WORKER_MAX + 2 * NAME_MAX; /* /claimed/WORKER/ATTEMPT~NAME */
+    folder->spool = options->spool != NULL ? ics_spool_path_format("%s", options->spool)
+                                           : ics_spool_path_join(options->directory, ".icestream");
+    const size_t below = ICS_CLAIM_WORKER_MAX + 2 * NAME_MAX; /* /claimed/WORKER/ATTEMPT~NAME */
     if (strlen(folder->directory) + below > PATH_MAX || strlen(folder->spool.text) == 0 ||
         strlen(folder->spool.text) + below > PATH_MAX ||
         strlen(folder->quarantine_folder) + below > PATH_MAX || *folder->quarantine_folder == 0) {
-        return is_error_set(error, IS_E_CONFIG,
-                            "%s: the paths of input folder, spool and quarantine must have fewer "
-                            "than %zu bytes each",
-                            options->directory, PATH_MAX - below);
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: the paths of input folder, spool and quarantine must have fewer "
+                             "than %zu bytes each",
+                             options->directory, PATH_MAX - below);
     }
-    folder->claimed = is_path_join(folder->spool.text, "claimed");
-    folder->home = is_path_join(folder->claimed.text, folder->worker);
-    folder->done = is_path_join(folder->spool.text, "done");
-    folder->marks_folder = is_path_join(folder->spool.text, "marks");
-    folder->near = is_path_join(folder->spool.text, "quarantine");
-    folder->lock_path = is_path_format("%s/locks/%s", folder->spool.text, folder->worker);
-    return IS_OK;
+    folder->claimed = ics_spool_path_join(folder->spool.text, "claimed");
+    folder->home = ics_spool_path_join(folder->claimed.text, folder->worker);
+    folder->done = ics_spool_path_join(folder->spool.text, "done");
+    folder->marks_folder = ics_spool_path_join(folder->spool.text, "marks");
+    folder->near = ics_spool_path_join(folder->spool.text, "quarantine");
+    folder->lock_path = ics_spool_path_format("%s/locks/%s", folder->spool.text, folder->worker);
+    return ICESTREAM_OK;
 }
 
-static int make_folders(const is_folder *folder, is_error *error)
+static int make_folders(const ics_folder *folder, icestream_error *error)
 {
-    is_path locks = is_path_join(folder->spool.text, "locks");
+    ics_path locks = ics_spool_path_join(folder->spool.text, "locks");
     const char *const paths[] = {folder->spool.text, folder->claimed.text, folder->done.text,
                                  folder->marks_folder.text, locks.text};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
-        if (is_folder_make(paths[i]) != 0) {
-            return is_spool_error(error, paths[i], "cannot create this folder of the spool", NULL);
+        if (ics_spool_folder_make(paths[i]) != 0) {
+            return ics_spool_error(error, paths[i], "cannot create this folder of the spool", NULL);
         }
     }
     struct stat directory, claimed;
     if (stat(folder->directory, &directory) != 0 || stat(folder->claimed.text, &claimed) != 0) {
-        return is_spool_error(error, folder->spool.text, "cannot be examined", NULL);
+        return ics_spool_error(error, folder->spool.text, "cannot be examined", NULL);
     }
     if (directory.st_dev != claimed.st_dev) {
-        return is_error_set(error, IS_E_CONFIG,
-                            "%s: found the spool on another file system than the input folder %s, "
-                            "expected the same: files are claimed by renaming; set source.spool",
-                            folder->spool.text, folder->directory);
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: found the spool on another file system than the input folder %s, "
+                             "expected the same: files are claimed by renaming; set source.spool",
+                             folder->spool.text, folder->directory);
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static int refuse_name(const is_folder *folder, const is_lease_state *lease, double wait,
-                       is_error *error)
+static int refuse_name(const ics_folder *folder, const ics_lease_state *lease, double wait,
+                       icestream_error *error)
 {
     char remedy[128] = "give each process a name of its own";
     if (wait > 0.0) {
@@ -183,92 +185,93 @@ static int refuse_name(const is_folder *folder, const is_lease_state *lease, dou
                  "give each process a name of its own, or wait %.0f s if that one is dead",
                  ceil(wait));
     }
-    return is_error_set(error, IS_E_FAILED,
-                        "%s: the worker name '%s' belongs to process %lld on %s; %s "
-                        "(source.worker)",
-                        folder->home.text, folder->worker, lease->pid, lease->host, remedy);
+    return ics_error_set(error, ICESTREAM_E_FAILED,
+                         "%s: the worker name '%s' belongs to process %lld on %s; %s "
+                         "(source.worker)",
+                         folder->home.text, folder->worker, lease->pid, lease->host, remedy);
 }
 
 /* The lock tells about processes that share it: those of this host, and with most network file
  * systems all. About the others the lease tells, by its age. */
-static int own_name(is_folder *folder, is_error *error)
+static int own_name(ics_folder *folder, icestream_error *error)
 {
     enum { TRIES = 50, PAUSE_NS = 20000000 };
-    is_lock_result lock = IS_LOCK_HELD;
+    ics_lock_result lock = ICS_LOCK_HELD;
     /* Who clears away after a dead worker of that name has its lock for a moment. */
-    for (unsigned tries = 0; lock == IS_LOCK_HELD && tries < TRIES; ++tries) {
+    for (unsigned tries = 0; lock == ICS_LOCK_HELD && tries < TRIES; ++tries) {
         if (tries > 0) {
             nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
         }
-        lock = is_lock_take(folder->lock_path.text, &folder->lock);
+        lock = ics_lease_lock_take(folder->lock_path.text, &folder->lock);
     }
-    is_lease_state lease;
-    if (lock == IS_LOCK_FAULT) {
-        return is_spool_error(error, folder->lock_path.text, "cannot lock this worker's name",
-                              NULL);
+    ics_lease_state lease;
+    if (lock == ICS_LOCK_FAULT) {
+        return ics_spool_error(error, folder->lock_path.text, "cannot lock this worker's name",
+                               NULL);
     }
-    if (is_lease_read(folder->home.text, folder->lease, &lease) != 0) {
-        return is_spool_error(error, folder->home.text, "cannot read the lease in it", NULL);
+    if (ics_lease_read(folder->home.text, folder->lease, &lease) != 0) {
+        return ics_spool_error(error, folder->home.text, "cannot read the lease in it", NULL);
     }
-    if (lock == IS_LOCK_HELD) {
+    if (lock == ICS_LOCK_HELD) {
         return refuse_name(folder, &lease, 0.0, error);
     }
     char host[256];
-    is_lease_host(host);
-    bool dead_for_sure = lock == IS_LOCK_TAKEN && strcmp(lease.host, host) == 0;
+    ics_lease_host(host);
+    bool dead_for_sure = lock == ICS_LOCK_TAKEN && strcmp(lease.host, host) == 0;
     if (lease.there && !dead_for_sure) {
         int64_t now_ns = 0;
-        if (is_file_touch(folder->lock_path.text, &now_ns) != 0) {
-            return is_spool_error(error, folder->lock_path.text,
-                                  "cannot ask the file system's time", NULL);
+        if (ics_lease_file_touch(folder->lock_path.text, &now_ns) != 0) {
+            return ics_spool_error(error, folder->lock_path.text,
+                                   "cannot ask the file system's time", NULL);
         }
-        if (!is_lease_expired(&lease, now_ns)) {
+        if (!ics_lease_expired(&lease, now_ns)) {
             return refuse_name(folder, &lease,
                                lease.seconds - (double)(now_ns - lease.beat_ns) * 1e-9, error);
         }
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static int start(is_folder *folder, const is_folder_claims_options *options, is_error *error)
+static int start(ics_folder *folder, const ics_folder_claims_options *options,
+                 icestream_error *error)
 {
     int status = set_paths(folder, options, error);
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         status = make_folders(folder, error);
     }
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         status = own_name(folder, error);
     }
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         return status;
     }
     folder->owner = true;
-    folder->marks = is_marks_create(folder->marks_folder.text,
-                                    is_path_join(folder->home.text, IS_MARK_PART).text);
+    folder->marks = ics_marks_create(folder->marks_folder.text,
+                                     ics_spool_path_join(folder->home.text, ICS_MARK_PART).text);
     if (folder->marks == NULL) {
-        return is_error_set(error, IS_E_MEMORY, "out of memory for claims");
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claims");
     }
-    if (options->forget && is_marks_clear(folder->marks) != 0) {
-        return is_spool_error(error, folder->marks_folder.text, "cannot remove the marks in it",
-                              NULL);
+    if (options->forget && ics_marks_clear(folder->marks) != 0) {
+        return ics_spool_error(error, folder->marks_folder.text, "cannot remove the marks in it",
+                               NULL);
     }
-    if (is_lease_write(folder->home.text, folder->lease) != 0) {
-        return is_spool_error(error, folder->home.text, "cannot write this worker's lease", NULL);
+    if (ics_lease_write(folder->home.text, folder->lease) != 0) {
+        return ics_spool_error(error, folder->home.text, "cannot write this worker's lease", NULL);
     }
-    return is_folder_beat(folder, error);
+    return ics_folder_beat(folder, error);
 }
 
-int is_folder_claims_create(const is_folder_claims_options *options, is_claims *out,
-                            is_error *error)
+int ics_folder_claims_create(const ics_folder_claims_options *options, ics_claims *out,
+                             icestream_error *error)
 {
-    *out = (is_claims){.functions = &is_folder_functions};
+    *out = (ics_claims){.functions = &ics_folder_functions};
     int status = check_options(options, error);
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         return status;
     }
-    is_folder *folder = calloc(1, sizeof *folder);
+    ics_folder *folder = calloc(1, sizeof *folder);
     if (folder == NULL) {
-        return is_error_set(error, IS_E_MEMORY, "out of memory for claims");
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claims");
     }
     folder->lock = -1;
     folder->lease = options->lease;
@@ -279,12 +282,12 @@ int is_folder_claims_create(const is_folder_claims_options *options, is_claims *
     folder->left_at_home = true;
     folder->looked_ns = INT64_MIN;
     status = start(folder, options, error);
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         int cause = errno;
-        is_folder_destroy(folder);
+        ics_folder_destroy(folder);
         errno = cause;
         return status;
     }
     out->self = folder;
-    return IS_OK;
+    return ICESTREAM_OK;
 }

@@ -1,20 +1,20 @@
 /* Claims on files in a folder, local or on a network: nothing but atomic renames, links, mkdir and
  * stat decide who has what. docs/spool.md describes the layout and what happens in each crash.
  */
-#ifndef IS_FOLDER_CLAIMS_H
-#define IS_FOLDER_CLAIMS_H
+#ifndef ICS_SPOOL_FOLDER_CLAIMS_H
+#define ICS_SPOOL_FOLDER_CLAIMS_H
 
 #include "pipeline/spool/claims.h"
 
-enum { IS_CLAIM_NAME_MAX = 239, IS_CLAIM_WORKER_MAX = 200 }; /* bytes */
+enum { ICS_CLAIM_NAME_MAX = 239, ICS_CLAIM_WORKER_MAX = 200 }; /* bytes */
 
-typedef struct is_folder_claims_options {
+typedef struct ics_folder_claims_options {
     const char *directory; /* where work lies; must exist */
     const char *pattern;   /* fnmatch(3), of names; NULL: all. Names that start with '.' or end in
                               .part or .tmp are never work */
     const char *spool;  /* on the same file system; NULL: .icestream in `directory`. Created where
                            it is missing, the folder above it must be there */
-    const char *worker; /* this worker's name, a file name of at most IS_CLAIM_WORKER_MAX bytes
+    const char *worker; /* this worker's name, a file name of at most ICS_CLAIM_WORKER_MAX bytes
                            that does not start with '.' */
     const char *quarantine; /* where bad files go; NULL: quarantine in `directory` */
     double lease;           /* s, > 0: who gives no sign of life for so long has lost his claims */
@@ -28,12 +28,13 @@ typedef struct is_folder_claims_options {
      * Same thread. NULL: nobody listens. */
     void (*note)(void *user, const char *line);
     void *user;
-} is_folder_claims_options;
+} ics_folder_claims_options;
 
-/* Takes the worker's name into possession. Besides the errors of claims.h, IS_E_CONFIG: names that
- * cannot be, a folder that is not there, a spool on another file system; IS_E_FAILED: the name
- * belongs to another living process. Options need not outlive the call, but for `user`. */
-int is_folder_claims_create(const is_folder_claims_options *options, is_claims *out,
-                            is_error *error);
+/* Takes the worker's name into possession. Besides the errors of claims.h, ICESTREAM_E_CONFIG:
+ * names that cannot be, a folder that is not there, a spool on another file system;
+ * ICESTREAM_E_FAILED: the name belongs to another living process. Options need not outlive the
+ * call, but for `user`. */
+int ics_folder_claims_create(const ics_folder_claims_options *options, ics_claims *out,
+                             icestream_error *error);
 
 #endif

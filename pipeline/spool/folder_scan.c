@@ -1,5 +1,5 @@
 /* Looking through the input folder for work. */
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/spool/folder_state.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #define LOOK_ALL_THE_SAME INT64_C(60000000000) /* ns */
 #define COARSEST_CLOCK    INT64_C(2500000000)  /* ns: some file systems count in steps of 2 s */
 
-const char *is_folder_parse(const char *file, uint32_t *attempt)
+const char *ics_folder_parse(const char *file, uint32_t *attempt)
 {
     uint64_t number = 0;
     const char *end = file;
@@ -32,19 +32,20 @@ static bool ends_with(const char *name, const char *ending)
     return length >= tail && strcmp(name + length - tail, ending) == 0;
 }
 
-bool is_folder_is_work(const is_folder *folder, const char *name)
+bool ics_folder_is_step_file(const ics_folder *folder, const char *name)
 {
     return name[0] != '.' && !ends_with(name, ".part") && !ends_with(name, ".tmp") &&
            fnmatch(folder->pattern, name, 0) == 0;
 }
 
-int is_folder_look(const is_folder *folder, const char *file, is_path *target, struct stat *about)
+int ics_folder_look(const ics_folder *folder, const char *file, ics_path *target,
+                    struct stat *about)
 {
     struct stat entry;
     if (lstat(file, &entry) != 0) {
         return -1;
     }
-    is_path path = is_path_format("%s", file);
+    ics_path path = ics_spool_path_format("%s", file);
     *about = entry;
     if (S_ISLNK(entry.st_mode)) {
         char text[PATH_MAX];
@@ -53,7 +54,8 @@ int is_folder_look(const is_folder *folder, const char *file, is_path *target, s
             return -1;
         }
         text[length] = 0;
-        path = text[0] == '/' ? is_path_format("%s", text) : is_path_join(folder->directory, text);
+        path = text[0] == '/' ? ics_spool_path_format("%s", text)
+                              : ics_spool_path_join(folder->directory, text);
         if (stat(path.text, about) != 0) {
             return -1;
         }
@@ -65,9 +67,9 @@ int is_folder_look(const is_folder *folder, const char *file, is_path *target, s
     return 0;
 }
 
-int is_folder_is_done(is_folder *folder, const char *name, is_identity identity)
+int ics_folder_look_done(ics_folder *folder, const char *name, ics_identity identity)
 {
-    int marked = is_marks_has(folder->marks, name, identity);
+    int marked = ics_marks_has(folder->marks, name, identity);
     if (marked != 1 || folder->has_results == NULL) {
         return marked;
     }
@@ -76,34 +78,34 @@ int is_folder_is_done(is_folder *folder, const char *name, is_identity identity)
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-void is_candidates_free(is_candidates *candidates)
+void ics_folder_candidates_free(ics_candidates *candidates)
 {
     for (size_t i = 0; i < candidates->count; ++i) {
         free(candidates->items[i].name);
     }
     free(candidates->items);
-    *candidates = (is_candidates){0};
+    *candidates = (ics_candidates){0};
 }
 
 static int compare_candidates(const void *left, const void *right)
 {
-    const is_candidate *a = left, *b = right;
+    const ics_candidate *a = left, *b = right;
     return a->arrived_ns != b->arrived_ns ? (a->arrived_ns < b->arrived_ns ? -1 : 1)
                                           : strcmp(a->name, b->name);
 }
 
-static int add_candidate(is_candidates *list, const char *name, const struct stat *about)
+static int add_candidate(ics_candidates *list, const char *name, const struct stat *about)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        is_candidate *items = realloc(list->items, capacity * sizeof *items);
+        ics_candidate *items = realloc(list->items, capacity * sizeof *items);
         if (items == NULL) {
             return -1;
         }
         list->items = items;
         list->capacity = capacity;
     }
-    is_candidate *item = &list->items[list->count];
+    ics_candidate *item = &list->items[list->count];
     item->name = strdup(name);
     item->arrived_ns =
         (int64_t)about->st_ctim.tv_sec * INT64_C(1000000000) + about->st_ctim.tv_nsec;
@@ -111,11 +113,11 @@ static int add_candidate(is_candidates *list, const char *name, const struct sta
 }
 
 /* Says why a name that should be work is none, unless it has simply gone. */
-static void note_unusable(is_folder *folder, const char *path, const char *name, int cause)
+static void note_unusable(ics_folder *folder, const char *path, const char *name, int cause)
 {
-    if (is_path_exists(path)) {
-        is_folder_note(folder, name, "%s: %s, expected a file; it is left where it is", path,
-                       cause == ENOENT ? "found a link that leads nowhere" : strerror(cause));
+    if (ics_spool_path_exists(path)) {
+        ics_folder_note(folder, name, "%s: %s, expected a file; it is left where it is", path,
+                        cause == ENOENT ? "found a link that leads nowhere" : strerror(cause));
     }
 }
 
@@ -128,8 +130,8 @@ static const char *kind_of(mode_t mode)
 }
 
 typedef struct scan {
-    is_folder *folder;
-    is_candidates *out;
+    ics_folder *folder;
+    ics_candidates *out;
 } scan;
 
 /* 0 or -1 with errno. Names are looked at one by one: of a folder with 1e5 files that are done
@@ -137,13 +139,13 @@ typedef struct scan {
 static int consider(void *user, const char *name)
 {
     const scan *self = user;
-    is_folder *folder = self->folder;
+    ics_folder *folder = self->folder;
     struct stat about;
-    is_path path = is_path_join(folder->directory, name);
-    if (!is_folder_is_work(folder, name)) {
+    ics_path path = ics_spool_path_join(folder->directory, name);
+    if (!ics_folder_is_step_file(folder, name)) {
         return 0;
     }
-    if (is_folder_look(folder, path.text, NULL, &about) != 0) {
+    if (ics_folder_look(folder, path.text, NULL, &about) != 0) {
         if (errno == ENOMEM) {
             return -1;
         }
@@ -151,53 +153,55 @@ static int consider(void *user, const char *name)
         return 0;
     }
     if (!S_ISREG(about.st_mode)) {
-        is_folder_note(folder, name, "%s: found %s, expected a file; it is left where it is",
-                       path.text, kind_of(about.st_mode));
+        ics_folder_note(folder, name, "%s: found %s, expected a file; it is left where it is",
+                        path.text, kind_of(about.st_mode));
         return 0;
     }
-    if (strlen(name) > IS_CLAIM_NAME_MAX) {
-        is_folder_note(folder, name,
-                       "%s: found a name of %zu bytes, expected at most %d; it is left where it is",
-                       path.text, strlen(name), IS_CLAIM_NAME_MAX);
+    if (strlen(name) > ICS_CLAIM_NAME_MAX) {
+        ics_folder_note(
+            folder, name,
+            "%s: found a name of %zu bytes, expected at most %d; it is left where it is", path.text,
+            strlen(name), ICS_CLAIM_NAME_MAX);
         return 0;
     }
-    int done = is_folder_is_done(folder, name, is_identity_of(&about));
+    int done = ics_folder_look_done(folder, name, ics_marks_identity_of(&about));
     return done == 0 ? add_candidate(self->out, name, &about) : done < 0 ? -1 : 0;
 }
 
 /* Names that somebody is at work on: a newer file of that name waits until he has finished, since
  * both would have the same output. */
-static int list_busy(const is_folder *folder, is_names *busy)
+static int list_busy(const ics_folder *folder, ics_names *busy)
 {
-    is_names workers;
-    int result = is_folder_list(folder->claimed.text, &workers);
+    ics_names workers;
+    int result = ics_spool_folder_list(folder->claimed.text, &workers);
     for (size_t i = 0; i < workers.count && result == 0; ++i) {
-        is_names files;
-        result = is_folder_list(is_path_join(folder->claimed.text, workers.items[i]).text, &files);
+        ics_names files;
+        result = ics_spool_folder_list(
+            ics_spool_path_join(folder->claimed.text, workers.items[i]).text, &files);
         if (result != 0 && (errno == ENOENT || errno == ENOTDIR || errno == ESTALE)) {
             result = 0; /* gone since */
         }
         for (size_t j = 0; j < files.count && result == 0; ++j) {
             uint32_t attempt;
-            const char *name = is_folder_parse(files.items[j], &attempt);
-            result = name != NULL ? is_names_add(busy, name) : 0;
+            const char *name = ics_folder_parse(files.items[j], &attempt);
+            result = name != NULL ? ics_spool_names_add(busy, name) : 0;
         }
         int cause = errno;
-        is_names_free(&files);
+        ics_spool_names_free(&files);
         errno = cause;
     }
     int cause = errno;
-    is_names_free(&workers);
-    is_names_sort(busy);
+    ics_spool_names_free(&workers);
+    ics_spool_names_sort(busy);
     errno = cause;
     return result;
 }
 
-static void leave_out(is_candidates *list, const is_names *busy)
+static void leave_out(ics_candidates *list, const ics_names *busy)
 {
     size_t kept = 0;
     for (size_t i = 0; i < list->count; ++i) {
-        if (is_names_have(busy, list->items[i].name)) {
+        if (ics_spool_names_have(busy, list->items[i].name)) {
             free(list->items[i].name);
         } else {
             list->items[kept++] = list->items[i];
@@ -206,47 +210,47 @@ static void leave_out(is_candidates *list, const is_names *busy)
     list->count = kept;
 }
 
-bool is_folder_is_still(const is_folder *folder)
+bool ics_folder_is_still(const ics_folder *folder)
 {
-    const is_stillness *still = &folder->still;
+    const ics_stillness *still = &folder->still;
     struct stat about;
     return still->known && folder->now_ns - still->since_ns < LOOK_ALL_THE_SAME &&
            folder->now_ns >= still->since_ns && stat(folder->directory, &about) == 0 &&
-           is_modified_ns(&about) == still->modified_ns;
+           ics_spool_modified_ns(&about) == still->modified_ns;
 }
 
 /* A change that came right after the look may have left the folder the time that it had. */
-static void note_stillness(is_folder *folder, const struct stat *before, bool nothing)
+static void note_stillness(ics_folder *folder, const struct stat *before, bool nothing)
 {
-    folder->still =
-        (is_stillness){.known = nothing && folder->now_ns - is_modified_ns(before) > COARSEST_CLOCK,
-                       .modified_ns = is_modified_ns(before),
-                       .since_ns = folder->now_ns};
+    folder->still = (ics_stillness){
+        .known = nothing && folder->now_ns - ics_spool_modified_ns(before) > COARSEST_CLOCK,
+        .modified_ns = ics_spool_modified_ns(before),
+        .since_ns = folder->now_ns};
 }
 
-int is_folder_scan(is_folder *folder, is_candidates *out, is_error *error)
+int ics_folder_scan(ics_folder *folder, ics_candidates *out, icestream_error *error)
 {
     struct stat before = {0};
     bool seen = stat(folder->directory, &before) == 0;
-    is_names busy = {0};
-    *out = (is_candidates){0};
+    ics_names busy = {0};
+    *out = (ics_candidates){0};
     scan self = {.folder = folder, .out = out};
     /* In this order: who claims a file between the two is seen in the second. */
-    int result = is_folder_visit(folder->directory, consider, &self);
+    int result = ics_spool_folder_visit(folder->directory, consider, &self);
     if (result == 0) {
         result = list_busy(folder, &busy);
     }
     int cause = errno;
     leave_out(out, &busy);
     note_stillness(folder, &before, seen && result == 0 && busy.count == 0 && out->count == 0);
-    is_names_free(&busy);
+    ics_spool_names_free(&busy);
     if (result != 0) {
-        is_candidates_free(out);
+        ics_folder_candidates_free(out);
         errno = cause;
-        return is_spool_error(error, folder->directory, "cannot be looked through for work", NULL);
+        return ics_spool_error(error, folder->directory, "cannot be looked through for work", NULL);
     }
     if (out->count > 1) {
         qsort(out->items, out->count, sizeof *out->items, compare_candidates);
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }

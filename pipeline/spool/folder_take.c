@@ -1,5 +1,5 @@
 /* Claiming files: what was left behind first (folder_adopt.c), then what waits. */
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/spool/folder_state.h"
 
 #include <errno.h>
@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int out_of_memory(const is_taking *take)
+static int out_of_memory(const ics_taking *take)
 {
     errno = ENOMEM;
-    return is_spool_error(take->error, take->folder->directory, "cannot claim work", NULL);
+    return ics_spool_error(take->error, take->folder->directory, "cannot claim work", NULL);
 }
 
-static int reserve_held(is_folder *folder)
+static int reserve_held(ics_folder *folder)
 {
     if (folder->held_count == folder->held_capacity) {
         size_t capacity = folder->held_capacity == 0 ? 16 : 2 * folder->held_capacity;
-        is_held *held = realloc(folder->held, capacity * sizeof *held);
+        ics_held_claim *held = realloc(folder->held, capacity * sizeof *held);
         if (held == NULL) {
             return -1;
         }
@@ -32,7 +32,7 @@ static int reserve_held(is_folder *folder)
  * nothing comes there between the look and the rename. */
 static int claim_file(const char *from, const char *to)
 {
-    if (is_path_exists(to)) {
+    if (ics_spool_path_exists(to)) {
         return 0; /* an older file of that name, left at home: its turn comes */
     }
     if (rename(from, to) == 0) {
@@ -42,19 +42,19 @@ static int claim_file(const char *from, const char *to)
         return -1;
     }
     /* A file server may lose its answer, and find nothing when it is asked again. */
-    if (is_path_exists(to)) {
+    if (ics_spool_path_exists(to)) {
         return 1;
     }
     errno = ENOENT;
-    return is_path_exists(from) ? -1 : 0;
+    return ics_spool_path_exists(from) ? -1 : 0;
 }
 
 /* Others remove this worker's folder when they find it expired. */
-static int claim_file_home(is_taking *take, const is_prey *what, const char *to)
+static int claim_file_home(ics_taking *take, const ics_dead_claim *what, const char *to)
 {
     int result = claim_file(what->from.text, to);
     if (result < 0 && errno == ENOENT) {
-        if (is_folder_beat(take->folder, take->error) != IS_OK) {
+        if (ics_folder_beat(take->folder, take->error) != ICESTREAM_OK) {
             return -1;
         }
         result = claim_file(what->from.text, to);
@@ -62,7 +62,7 @@ static int claim_file_home(is_taking *take, const is_prey *what, const char *to)
     return result;
 }
 
-bool is_folder_denied(int cause)
+bool ics_folder_denied(int cause)
 {
     return cause == EACCES || cause == EPERM;
 }
@@ -74,7 +74,7 @@ static bool is_final(int cause)
            cause == EPERM || cause == ENAMETOOLONG;
 }
 
-static char *refusal_of(const is_folder *folder, const is_prey *what, int look,
+static char *refusal_of(const ics_folder *folder, const ics_dead_claim *what, int look,
                         const struct stat *about)
 {
     char *text = NULL;
@@ -95,107 +95,111 @@ static char *refusal_of(const is_folder *folder, const is_prey *what, int look,
 }
 
 /* Nobody has begun it: the next take tries again, and counts no attempt more. */
-static void strand(is_folder *folder, const is_path *file)
+static void strand(ics_folder *folder, const ics_path *file)
 {
     int cause = errno;
     const char *name = strrchr(file->text, '/') + 1;
     folder->left_at_home = true;
     /* Without memory for the name an attempt too many is counted. */
-    if (!is_names_have(&folder->stranded, name) && is_names_add(&folder->stranded, name) == 0) {
-        is_names_sort(&folder->stranded);
+    if (!ics_spool_names_have(&folder->stranded, name) &&
+        ics_spool_names_add(&folder->stranded, name) == 0) {
+        ics_spool_names_sort(&folder->stranded);
     }
     errno = cause;
 }
 
 /* Hands a claim out. */
-static int hand_out(is_taking *take, const is_prey *what, const is_path *file,
-                    const is_path *target, const struct stat *about, int look)
+static int hand_out(ics_taking *take, const ics_dead_claim *what, const ics_path *file,
+                    const ics_path *target, const struct stat *about, int look)
 {
-    is_folder *folder = take->folder;
+    ics_folder *folder = take->folder;
     bool refused = look != 0 || !S_ISREG(about->st_mode) ||
                    (folder->attempts != 0 && what->attempt > folder->attempts);
-    is_claim claim = {.name = strdup(what->name),
-                      .path = strdup(target->text),
-                      .bytes = (uint64_t)about->st_size,
-                      .arrived =
-                          (double)about->st_ctim.tv_sec + 1e-9 * (double)about->st_ctim.tv_nsec,
-                      .attempt = what->attempt,
-                      .refusal = refusal_of(folder, what, look, about),
-                      .ticket = ++folder->tickets};
-    is_held held = {.name = strdup(what->name),
-                    .file = *file,
-                    .ticket = claim.ticket,
-                    .identity = is_identity_of(about)};
+    ics_claim claim = {.name = strdup(what->name),
+                       .path = strdup(target->text),
+                       .bytes = (uint64_t)about->st_size,
+                       .arrived =
+                           (double)about->st_ctim.tv_sec + 1e-9 * (double)about->st_ctim.tv_nsec,
+                       .attempt = what->attempt,
+                       .refusal = refusal_of(folder, what, look, about),
+                       .ticket = ++folder->tickets};
+    ics_held_claim held = {.name = strdup(what->name),
+                           .file = *file,
+                           .ticket = claim.ticket,
+                           .identity = ics_marks_identity_of(about)};
     if (claim.name == NULL || claim.path == NULL || held.name == NULL ||
         (refused && claim.refusal == NULL)) {
         free(held.name);
-        is_claim_free(&claim);
+        ics_claims_claim_free(&claim);
         return out_of_memory(take);
     }
     folder->held[folder->held_count++] = held;
     take->out[take->count++] = claim;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* Makes a claim of a file that is in this worker's folder, unless it was done already or is gone
  * again. */
-static int describe(is_taking *take, const is_prey *what, const is_path *file)
+static int describe(ics_taking *take, const ics_dead_claim *what, const ics_path *file)
 {
-    is_folder *folder = take->folder;
+    ics_folder *folder = take->folder;
     struct stat about = {0};
-    is_path target = *file;
-    int look = is_folder_look(folder, file->text, &target, &about) == 0 ? 0 : errno;
-    if (look != 0 && !is_path_exists(file->text)) {
-        return IS_OK;
+    ics_path target = *file;
+    int look = ics_folder_look(folder, file->text, &target, &about) == 0 ? 0 : errno;
+    if (look != 0 && !ics_spool_path_exists(file->text)) {
+        return ICESTREAM_OK;
     }
     errno = look;
     if (look != 0 && !is_final(look)) {
-        return is_spool_error(take->error, file->text, "cannot be examined", NULL);
+        return ics_spool_error(take->error, file->text, "cannot be examined", NULL);
     }
-    int done = look == 0 ? is_folder_is_done(folder, what->name, is_identity_of(&about)) : 0;
+    int done =
+        look == 0 ? ics_folder_look_done(folder, what->name, ics_marks_identity_of(&about)) : 0;
     if (done < 0) {
-        return is_spool_error(take->error, folder->marks_folder.text,
-                              "cannot look for a mark in it", NULL);
+        return ics_spool_error(take->error, folder->marks_folder.text,
+                               "cannot look for a mark in it", NULL);
     }
     if (done > 0) {
         /* The end of a worker that was killed between the mark and the way back, or somebody was
          * done with it between our look and our claim. */
         bool there = true;
-        return is_folder_put_back(folder, file->text, what->name, true, &there, take->error);
+        return ics_folder_put_back(folder, file->text, what->name, true, &there, take->error);
     }
     return hand_out(take, what, file, &target, &about, look);
 }
 
-int is_folder_claim(is_taking *take, const is_prey *what)
+int ics_folder_claim(ics_taking *take, const ics_dead_claim *what)
 {
-    is_folder *folder = take->folder;
+    ics_folder *folder = take->folder;
     struct stat before;
     size_t count = take->count;
     if (reserve_held(folder) != 0) {
         return out_of_memory(take);
     }
     /* Renaming changes the time at which it came. */
-    bool known = is_folder_look(folder, what->from.text, NULL, &before) == 0;
+    bool known = ics_folder_look(folder, what->from.text, NULL, &before) == 0;
     if (known && what->before == NULL &&
-        is_folder_is_done(folder, what->name, is_identity_of(&before)) == 1) {
-        return IS_OK; /* by somebody else, since our look through the folder */
+        ics_folder_look_done(folder, what->name, ics_marks_identity_of(&before)) == 1) {
+        return ICESTREAM_OK; /* by somebody else, since our look through the folder */
     }
-    is_path to = is_path_format("%s/%" PRIu32 "~%s", folder->home.text, what->attempt, what->name);
+    ics_path to =
+        ics_spool_path_format("%s/%" PRIu32 "~%s", folder->home.text, what->attempt, what->name);
     bool here = strcmp(what->from.text, to.text) == 0; /* stranded before */
     int result = here ? 1 : claim_file_home(take, what, to.text);
-    if (result < 0 && is_folder_denied(errno)) {
-        is_folder_note(folder, what->from.text, "%s: cannot be claimed: %s; it is left where it is",
-                       what->from.text, strerror(errno));
-        return IS_OK;
+    if (result < 0 && ics_folder_denied(errno)) {
+        ics_folder_note(folder, what->from.text,
+                        "%s: cannot be claimed: %s; it is left where it is", what->from.text,
+                        strerror(errno));
+        return ICESTREAM_OK;
     }
     if (result < 0) {
-        return is_spool_error(take->error, what->from.text, "cannot be claimed", NULL);
+        return ics_spool_error(take->error, what->from.text, "cannot be claimed", NULL);
     }
-    if (result == 0 && is_path_exists(to.text)) {
+    if (result == 0 && ics_spool_path_exists(to.text)) {
         folder->left_at_home = true;
     }
-    int status = result == 1 ? describe(take, what, &to) : IS_OK;
-    if (status != IS_OK) {
+    int status = result == 1 ? describe(take, what, &to) : ICESTREAM_OK;
+    if (status != ICESTREAM_OK) {
         strand(folder, &to);
     }
     if (take->count > count && known) {
@@ -208,46 +212,46 @@ int is_folder_claim(is_taking *take, const is_prey *what)
 /* ---- what waits ------------------------------------------------------------------------------ */
 
 /* The list of one look is used up before the next: a folder of 1e5 files is not read for each. */
-static int take_waiting(is_taking *take)
+static int take_waiting(ics_taking *take)
 {
-    is_folder *folder = take->folder;
-    is_candidates *waiting = &folder->waiting;
-    int status = IS_OK;
-    for (bool fresh = false; status == IS_OK && take->count < take->most;) {
+    ics_folder *folder = take->folder;
+    ics_candidates *waiting = &folder->waiting;
+    int status = ICESTREAM_OK;
+    for (bool fresh = false; status == ICESTREAM_OK && take->count < take->most;) {
         if (waiting->next == waiting->count) {
-            if (fresh || is_folder_is_still(folder)) {
+            if (fresh || ics_folder_is_still(folder)) {
                 break;
             }
-            is_candidates_free(waiting);
-            status = is_folder_scan(folder, waiting, take->error);
+            ics_folder_candidates_free(waiting);
+            status = ics_folder_scan(folder, waiting, take->error);
             fresh = true;
             continue;
         }
         const char *name = waiting->items[waiting->next++].name;
-        if (is_folder_held(folder, name) == NULL) {
-            is_prey what = {
-                .from = is_path_join(folder->directory, name), .name = name, .attempt = 1};
-            status = is_folder_claim(take, &what);
+        if (ics_folder_held(folder, name) == NULL) {
+            ics_dead_claim what = {
+                .from = ics_spool_path_join(folder->directory, name), .name = name, .attempt = 1};
+            status = ics_folder_claim(take, &what);
         }
     }
     return status;
 }
 
-int is_folder_take(void *self, size_t most, is_claim *out, size_t *count, is_error *error)
+int ics_folder_take(void *self, size_t most, ics_claim *out, size_t *count, icestream_error *error)
 {
-    is_folder *folder = self;
-    is_error found = {.status = IS_OK};
-    is_taking take = {.folder = folder, .most = most, .out = out, .error = &found};
-    int status = is_folder_beat(folder, &found);
-    if (status == IS_OK && folder->left_at_home) {
-        status = is_folder_adopt_own(&take);
+    ics_folder *folder = self;
+    icestream_error found = {.status = ICESTREAM_OK};
+    ics_taking take = {.folder = folder, .most = most, .out = out, .error = &found};
+    int status = ics_folder_beat(folder, &found);
+    if (status == ICESTREAM_OK && folder->left_at_home) {
+        status = ics_folder_adopt_own(&take);
     }
-    if (status == IS_OK && take.count < most) {
-        status = is_folder_adopt_dead(&take);
+    if (status == ICESTREAM_OK && take.count < most) {
+        status = ics_folder_adopt_dead(&take);
     }
-    if (status == IS_OK && take.count < most) {
+    if (status == ICESTREAM_OK && take.count < most) {
         status = take_waiting(&take);
     }
     *count = take.count;
-    return *count > 0 || status == IS_OK ? IS_OK : is_error_copy(error, &found);
+    return *count > 0 || status == ICESTREAM_OK ? ICESTREAM_OK : ics_error_copy(error, &found);
 }

@@ -4,7 +4,7 @@
  * either a claim as it was, which somebody takes over, or the end of the work with something left
  * to clear away, which take() does (docs/spool.md has the table).
  */
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/spool/folder_state.h"
 
 #include <errno.h>
@@ -12,21 +12,21 @@
 #include <string.h>
 #include <unistd.h>
 
-void is_folder_destroy(void *self)
+void ics_folder_destroy(void *self)
 {
-    is_folder *folder = self;
+    ics_folder *folder = self;
     if (folder->owner) {
-        is_lease_remove(folder->home.text);
+        ics_lease_remove(folder->home.text);
     }
-    is_lock_remove(folder->lock_path.text, folder->lock);
+    ics_lease_lock_remove(folder->lock_path.text, folder->lock);
     for (size_t i = 0; i < folder->held_count; ++i) {
         free(folder->held[i].name);
     }
     free(folder->held);
-    is_candidates_free(&folder->waiting);
-    is_names_free(&folder->stranded);
-    is_names_free(&folder->noted);
-    is_marks_destroy(folder->marks);
+    ics_folder_candidates_free(&folder->waiting);
+    ics_spool_names_free(&folder->stranded);
+    ics_spool_names_free(&folder->noted);
+    ics_marks_destroy(folder->marks);
     free(folder->directory);
     free(folder->pattern);
     free(folder->worker);
@@ -37,13 +37,13 @@ void is_folder_destroy(void *self)
 /* ---- claims that are held -------------------------------------------------------------------- */
 
 /* A held claim whose file is gone is lost for good: a new file of that name is another claim. */
-static bool still_there(is_held *held)
+static bool still_there(ics_held_claim *held)
 {
-    held->lost = held->lost || (!held->ended && !is_path_exists(held->file.text));
+    held->lost = held->lost || (!held->ended && !ics_spool_path_exists(held->file.text));
     return !held->lost;
 }
 
-static is_held *find_ticket(const is_folder *folder, uint64_t ticket)
+static ics_held_claim *find_ticket(const ics_folder *folder, uint64_t ticket)
 {
     for (size_t i = 0; i < folder->held_count; ++i) {
         if (folder->held[i].ticket == ticket) {
@@ -53,16 +53,16 @@ static is_held *find_ticket(const is_folder *folder, uint64_t ticket)
     return NULL;
 }
 
-static void drop(is_folder *folder, is_held *held)
+static void drop(ics_folder *folder, ics_held_claim *held)
 {
     free(held->name);
     *held = folder->held[--folder->held_count];
 }
 
 /* The held claim that is to be ended; NULL: it was ended before or is lost, and is dropped. */
-static is_held *find_to_end(is_folder *folder, const is_claim *claim)
+static ics_held_claim *find_to_end(ics_folder *folder, const ics_claim *claim)
 {
-    is_held *held = find_ticket(folder, claim->ticket);
+    ics_held_claim *held = find_ticket(folder, claim->ticket);
     if (held != NULL && !held->ended && !still_there(held)) {
         drop(folder, held);
         return NULL;
@@ -70,123 +70,125 @@ static is_held *find_to_end(is_folder *folder, const is_claim *claim)
     return held;
 }
 
-static int folder_extend(void *self, size_t *lost, is_error *error)
+static int folder_extend(void *self, size_t *lost, icestream_error *error)
 {
-    is_folder *folder = self;
-    int status = is_folder_beat(folder, error);
+    ics_folder *folder = self;
+    int status = ics_folder_beat(folder, error);
     *lost = 0;
-    for (size_t i = 0; i < folder->held_count && status == IS_OK; ++i) {
+    for (size_t i = 0; i < folder->held_count && status == ICESTREAM_OK; ++i) {
         *lost += still_there(&folder->held[i]) ? 0 : 1;
     }
     return status;
 }
 
-static int folder_holds(void *self, const is_claim *claim, bool *held, is_error *error)
+static int folder_holds(void *self, const ics_claim *claim, bool *held, icestream_error *error)
 {
     (void)error;
-    is_held *found = find_ticket(self, claim->ticket);
+    ics_held_claim *found = find_ticket(self, claim->ticket);
     *held = found != NULL && still_there(found);
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* Whether the file is the one that was claimed, which somebody may have written over meanwhile:
  * 1, 0, -1 with errno. */
-static int unchanged(const is_folder *folder, const is_held *held)
+static int unchanged(const ics_folder *folder, const ics_held_claim *held)
 {
     struct stat about;
-    if (is_folder_look(folder, held->file.text, NULL, &about) != 0) {
+    if (ics_folder_look(folder, held->file.text, NULL, &about) != 0) {
         return errno == ENOENT ? 0 : -1;
     }
-    return is_identity_same(is_identity_of(&about), held->identity) ? 1 : 0;
+    return ics_marks_identity_same(ics_marks_identity_of(&about), held->identity) ? 1 : 0;
 }
 
 /* The mark is on the medium before the file goes back: between the two, the file is still claimed,
  * and who takes it over finds the mark and only puts it back. */
-static int keep(is_folder *folder, const is_held *held, bool *there, is_error *error)
+static int keep(ics_folder *folder, const ics_held_claim *held, bool *there, icestream_error *error)
 {
-    if (is_marks_set(folder->marks, held->name, held->identity) != 0) {
+    if (ics_marks_set(folder->marks, held->name, held->identity) != 0) {
         int cause = errno;
-        *there = is_path_exists(held->file.text);
+        *there = ics_spool_path_exists(held->file.text);
         errno = cause;
-        return *there ? is_spool_error(error, folder->marks_folder.text,
-                                       "cannot mark a file as done in it", NULL)
-                      : IS_OK;
+        return *there ? ics_spool_error(error, folder->marks_folder.text,
+                                        "cannot mark a file as done in it", NULL)
+                      : ICESTREAM_OK;
     }
-    return is_folder_put_back(folder, held->file.text, held->name, true, there, error);
+    return ics_folder_put_back(folder, held->file.text, held->name, true, there, error);
 }
 
-static int sync_folder(const char *path, is_error *error)
+static int sync_folder(const char *path, icestream_error *error)
 {
-    return is_folder_sync(path) == 0
-               ? IS_OK
-               : is_spool_error(error, path, "cannot be written to the medium", NULL);
+    return ics_spool_folder_sync(path) == 0
+               ? ICESTREAM_OK
+               : ics_spool_error(error, path, "cannot be written to the medium", NULL);
 }
 
 /* The end of what ends a claim: both folders, the one it went to first, before anybody relies on
  * it. After a fault the same again is all that is left to do. */
-static int settle(is_folder *folder, is_held *held, is_error *error)
+static int settle(ics_folder *folder, ics_held_claim *held, icestream_error *error)
 {
-    int status = *held->to.text != 0 ? sync_folder(held->to.text, error) : IS_OK;
+    int status = *held->to.text != 0 ? sync_folder(held->to.text, error) : ICESTREAM_OK;
     /* A folder that others have removed as expired has forgotten everything. */
-    if (status == IS_OK && is_path_exists(folder->home.text)) {
+    if (status == ICESTREAM_OK && ics_spool_path_exists(folder->home.text)) {
         status = sync_folder(folder->home.text, error);
     }
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         drop(folder, held);
     }
     return status;
 }
 
 /* After an operation on the claimed file that failed: gone means lost. */
-static int failed_end(const is_held *held, const char *what, bool *there, is_error *error)
+static int failed_end(const ics_held_claim *held, const char *what, bool *there,
+                      icestream_error *error)
 {
     int cause = errno;
-    *there = is_path_exists(held->file.text);
+    *there = ics_spool_path_exists(held->file.text);
     errno = cause;
-    return *there ? is_spool_error(error, held->file.text, what, NULL) : IS_OK;
+    return *there ? ics_spool_error(error, held->file.text, what, NULL) : ICESTREAM_OK;
 }
 
-static int move_away(const is_folder *folder, is_held *held, bool *there, is_error *error)
+static int move_away(const ics_folder *folder, ics_held_claim *held, bool *there,
+                     icestream_error *error)
 {
-    is_path where;
-    if (is_move_numbered(held->file.text, folder->done.text, held->name, &where) != 0) {
+    ics_path where;
+    if (ics_spool_move_numbered(held->file.text, folder->done.text, held->name, &where) != 0) {
         return failed_end(held, "cannot be moved to done/", there, error);
     }
     held->ended = *there = true;
     held->to = folder->done;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static int remove_input(is_held *held, bool *there, is_error *error)
+static int remove_input(ics_held_claim *held, bool *there, icestream_error *error)
 {
     if (unlink(held->file.text) != 0) {
         return failed_end(held, "cannot be deleted", there, error);
     }
     held->ended = *there = true;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* Of one of the operations: drops the claim if it is over. */
-static int close_claim(is_folder *folder, is_held *held, int status, is_error *error)
+static int close_claim(ics_folder *folder, ics_held_claim *held, int status, icestream_error *error)
 {
-    if (status == IS_OK && held->ended) {
+    if (status == ICESTREAM_OK && held->ended) {
         return settle(folder, held, error);
     }
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         drop(folder, held);
     }
     return status;
 }
 
-static int folder_done(void *self, const is_claim *claim, is_after after, bool *held,
-                       is_error *error)
+static int folder_done(void *self, const ics_claim *claim, ics_after after, bool *held,
+                       icestream_error *error)
 {
-    is_folder *folder = self;
-    is_held *found = find_to_end(folder, claim);
+    ics_folder *folder = self;
+    ics_held_claim *found = find_to_end(folder, claim);
     if (found == NULL) {
-        return IS_OK;
+        return ICESTREAM_OK;
     }
     if (found->ended) {
         *held = true;
@@ -194,15 +196,15 @@ static int folder_done(void *self, const is_claim *claim, is_after after, bool *
     }
     int status, same = unchanged(folder, found);
     if (same < 0) {
-        status = is_spool_error(error, found->file.text, "cannot be examined", NULL);
+        status = ics_spool_error(error, found->file.text, "cannot be examined", NULL);
     } else if (same == 0) {
-        is_folder_note(folder, found->file.text,
-                       "%s: was written over while it was worked on; it is new work again",
-                       found->name);
-        status = is_folder_put_back(folder, found->file.text, found->name, false, held, error);
-    } else if (after == IS_AFTER_KEEP) {
+        ics_folder_note(folder, found->file.text,
+                        "%s: was written over while it was worked on; it is new work again",
+                        found->name);
+        status = ics_folder_put_back(folder, found->file.text, found->name, false, held, error);
+    } else if (after == ICS_AFTER_KEEP) {
         status = keep(folder, found, held, error);
-    } else if (after == IS_AFTER_MOVE) {
+    } else if (after == ICS_AFTER_MOVE) {
         status = move_away(folder, found, held, error);
     } else {
         status = remove_input(found, held, error);
@@ -210,23 +212,23 @@ static int folder_done(void *self, const is_claim *claim, is_after after, bool *
     return close_claim(folder, found, status, error);
 }
 
-static int folder_fail(void *self, const is_claim *claim, const char *reason, bool *held,
-                       is_error *error)
+static int folder_fail(void *self, const ics_claim *claim, const char *reason, bool *held,
+                       icestream_error *error)
 {
-    is_folder *folder = self;
-    is_held *found = find_to_end(folder, claim);
+    ics_folder *folder = self;
+    ics_held_claim *found = find_to_end(folder, claim);
     if (found == NULL) {
-        return IS_OK;
+        return ICESTREAM_OK;
     }
     if (found->ended) {
         *held = true;
         return settle(folder, found, error);
     }
-    const is_quarantine quarantine = {.folder = folder->quarantine_folder,
-                                      .near = folder->near.text};
-    is_path where;
-    int status =
-        is_quarantine_move(&quarantine, found->file.text, found->name, reason, held, &where, error);
+    const ics_quarantine quarantine = {.folder = folder->quarantine_folder,
+                                       .near = folder->near.text};
+    ics_path where;
+    int status = ics_quarantine_move(&quarantine, found->file.text, found->name, reason, held,
+                                     &where, error);
     if (*held) {
         *strrchr(where.text, '/') = 0;
         found->ended = true;
@@ -235,63 +237,63 @@ static int folder_fail(void *self, const is_claim *claim, const char *reason, bo
     return close_claim(folder, found, status, error);
 }
 
-static int folder_give_back(void *self, const is_claim *claim, bool *held, is_error *error)
+static int folder_give_back(void *self, const ics_claim *claim, bool *held, icestream_error *error)
 {
-    is_folder *folder = self;
-    is_held *found = find_to_end(folder, claim);
+    ics_folder *folder = self;
+    ics_held_claim *found = find_to_end(folder, claim);
     if (found == NULL) {
-        return IS_OK;
+        return ICESTREAM_OK;
     }
-    int status = is_folder_put_back(folder, found->file.text, found->name, false, held, error);
+    int status = ics_folder_put_back(folder, found->file.text, found->name, false, held, error);
     return close_claim(folder, found, status, error);
 }
 
 /* ---- new work -------------------------------------------------------------------------------- */
 
-static int check_new_name(const is_folder *folder, const char *path, const char *name,
-                          is_error *error)
+static int check_new_name(const ics_folder *folder, const char *path, const char *name,
+                          icestream_error *error)
 {
-    if (strchr(name, '/') == NULL && *name != 0 && strlen(name) <= IS_CLAIM_NAME_MAX &&
-        is_folder_is_work(folder, name)) {
-        return IS_OK;
+    if (strchr(name, '/') == NULL && *name != 0 && strlen(name) <= ICS_CLAIM_NAME_MAX &&
+        ics_folder_is_step_file(folder, name)) {
+        return ICESTREAM_OK;
     }
-    return is_error_set_cause(
-        error, IS_E_OUTPUT, EINVAL,
+    return ics_error_set_cause(
+        error, ICESTREAM_E_OUTPUT, EINVAL,
         "%s: cannot become work in %s as '%s'; expected a name of at most %d bytes "
         "that fits %s and does not start with '.' or end in .part or .tmp",
-        path, folder->directory, name, IS_CLAIM_NAME_MAX, folder->pattern);
+        path, folder->directory, name, ICS_CLAIM_NAME_MAX, folder->pattern);
 }
 
-static int folder_put(void *self, const char *path, const char *name, is_error *error)
+static int folder_put(void *self, const char *path, const char *name, icestream_error *error)
 {
-    is_folder *folder = self;
+    ics_folder *folder = self;
     struct stat about;
     const char *slash = strrchr(path, '/');
     name = name != NULL ? name : slash != NULL ? slash + 1 : path;
     int status = check_new_name(folder, path, name, error);
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         return status;
     }
     /* Who puts a file there means it to be done, again if need be. */
-    if (lstat(path, &about) != 0 || (S_ISREG(about.st_mode) && is_file_sync(path) != 0)) {
-        return is_spool_error(error, path, "cannot become work", NULL);
+    if (lstat(path, &about) != 0 || (S_ISREG(about.st_mode) && ics_spool_file_sync(path) != 0)) {
+        return ics_spool_error(error, path, "cannot become work", NULL);
     }
     if (!S_ISREG(about.st_mode)) {
-        return is_error_set_cause(error, IS_E_OUTPUT, EINVAL,
-                                  "%s: cannot become work: expected a file", path);
+        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, EINVAL,
+                                   "%s: cannot become work: expected a file", path);
     }
-    int marked = is_marks_has(folder->marks, name, is_identity_of(&about));
-    if (marked < 0 || (marked == 1 && is_marks_remove(folder->marks, name) != 0)) {
-        return is_spool_error(error, folder->marks_folder.text, "cannot remove a mark from it",
-                              NULL);
+    int marked = ics_marks_has(folder->marks, name, ics_marks_identity_of(&about));
+    if (marked < 0 || (marked == 1 && ics_marks_remove(folder->marks, name) != 0)) {
+        return ics_spool_error(error, folder->marks_folder.text, "cannot remove a mark from it",
+                               NULL);
     }
-    is_path to = is_path_join(folder->directory, name);
-    if (is_move(path, to.text) != 0) {
-        return is_spool_error(error, path, "cannot be moved into the input folder",
-                              errno == EEXIST ? "a file of that name waits there: choose another"
-                                              : NULL);
+    ics_path to = ics_spool_path_join(folder->directory, name);
+    if (ics_spool_move(path, to.text) != 0) {
+        return ics_spool_error(error, path, "cannot be moved into the input folder",
+                               errno == EEXIST ? "a file of that name waits there: choose another"
+                                               : NULL);
     }
-    return IS_OK; /* a power cut leaves it at one of its two places, whole */
+    return ICESTREAM_OK; /* a power cut leaves it at one of its two places, whole */
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -301,7 +303,7 @@ typedef bool (*counts_name)(const char *name);
 static bool is_claimed(const char *name)
 {
     uint32_t attempt;
-    return is_folder_parse(name, &attempt) != NULL;
+    return ics_folder_parse(name, &attempt) != NULL;
 }
 
 static bool is_any(const char *name)
@@ -317,67 +319,68 @@ static bool is_reason(const char *name)
 }
 
 /* Adds the names in a folder; none where it is missing. */
-static int count_names(const char *path, counts_name counts, uint64_t *sum, is_error *error)
+static int count_names(const char *path, counts_name counts, uint64_t *sum, icestream_error *error)
 {
-    is_names names;
-    int result = is_folder_list(path, &names);
+    ics_names names;
+    int result = ics_spool_folder_list(path, &names);
     for (size_t i = 0; i < names.count; ++i) {
         *sum += counts(names.items[i]) ? 1 : 0;
     }
     int cause = errno;
-    is_names_free(&names);
+    ics_spool_names_free(&names);
     errno = cause;
     return result == 0 || cause == ENOENT || cause == ENOTDIR || cause == ESTALE
-               ? IS_OK
-               : is_spool_error(error, path, "cannot be looked through", NULL);
+               ? ICESTREAM_OK
+               : ics_spool_error(error, path, "cannot be looked through", NULL);
 }
 
-static int count_claimed(const is_folder *folder, is_claims_counts *out, is_error *error)
+static int count_claimed(const ics_folder *folder, ics_claims_counts *out, icestream_error *error)
 {
-    is_names workers;
-    int status = IS_OK;
-    if (is_folder_list(folder->claimed.text, &workers) != 0) {
-        status = is_spool_error(error, folder->claimed.text, "cannot be looked through", NULL);
+    ics_names workers;
+    int status = ICESTREAM_OK;
+    if (ics_spool_folder_list(folder->claimed.text, &workers) != 0) {
+        status = ics_spool_error(error, folder->claimed.text, "cannot be looked through", NULL);
     }
-    for (size_t i = 0; i < workers.count && status == IS_OK; ++i) {
+    for (size_t i = 0; i < workers.count && status == ICESTREAM_OK; ++i) {
         bool mine = strcmp(workers.items[i], folder->worker) == 0;
-        status = count_names(is_path_join(folder->claimed.text, workers.items[i]).text, is_claimed,
-                             mine ? &out->mine : &out->others, error);
+        status = count_names(ics_spool_path_join(folder->claimed.text, workers.items[i]).text,
+                             is_claimed, mine ? &out->mine : &out->others, error);
     }
     int cause = errno;
-    is_names_free(&workers);
+    ics_spool_names_free(&workers);
     errno = cause;
     return status;
 }
 
-static int folder_stat(void *self, is_claims_counts *out, is_error *error)
+static int folder_stat(void *self, ics_claims_counts *out, icestream_error *error)
 {
-    is_folder *folder = self;
-    is_candidates waiting = {0};
-    int status = is_folder_is_still(folder) ? IS_OK : is_folder_scan(folder, &waiting, error);
-    if (status != IS_OK) {
+    ics_folder *folder = self;
+    ics_candidates waiting = {0};
+    int status =
+        ics_folder_is_still(folder) ? ICESTREAM_OK : ics_folder_scan(folder, &waiting, error);
+    if (status != ICESTREAM_OK) {
         return status;
     }
     out->waiting = waiting.count;
-    is_candidates_free(&waiting);
+    ics_folder_candidates_free(&waiting);
     status = count_claimed(folder, out, error);
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         status = count_names(folder->marks_folder.text, is_any, &out->done, error);
     }
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         status = count_names(folder->done.text, is_any, &out->done, error);
     }
-    return status == IS_OK
+    return status == ICESTREAM_OK
                ? count_names(folder->quarantine_folder, is_reason, &out->quarantined, error)
                : status;
 }
 
-const is_claims_functions is_folder_functions = {.destroy = is_folder_destroy,
-                                                 .put = folder_put,
-                                                 .take = is_folder_take,
-                                                 .extend = folder_extend,
-                                                 .holds = folder_holds,
-                                                 .done = folder_done,
-                                                 .fail = folder_fail,
-                                                 .give_back = folder_give_back,
-                                                 .stat = folder_stat};
+const ics_claims_functions ics_folder_functions = {.destroy = ics_folder_destroy,
+                                                   .put = folder_put,
+                                                   .take = ics_folder_take,
+                                                   .extend = folder_extend,
+                                                   .holds = folder_holds,
+                                                   .done = folder_done,
+                                                   .fail = folder_fail,
+                                                   .give_back = folder_give_back,
+                                                   .stat = folder_stat};

@@ -11,7 +11,7 @@
 
 static const char lease_name[] = ".lease", part_name[] = ".lease.part";
 
-void is_lease_host(char host[256])
+void ics_lease_host(char host[256])
 {
     if (gethostname(host, 256) != 0) {
         snprintf(host, 256, "unknown"); /* a longer name than POSIX allows */
@@ -21,10 +21,10 @@ void is_lease_host(char host[256])
 
 /* ---- the lease ------------------------------------------------------------------------------- */
 
-int is_lease_write(const char *folder, double seconds)
+int ics_lease_write(const char *folder, double seconds)
 {
     char host[256];
-    is_lease_host(host);
+    ics_lease_host(host);
     json_t *about = json_pack("{s:s%, s:I, s:f}", "host", host, strnlen(host, sizeof host), "pid",
                               (json_int_t)getpid(), "lease_s", seconds);
     char *text = about != NULL ? json_dumps(about, JSON_COMPACT) : NULL;
@@ -33,10 +33,10 @@ int is_lease_write(const char *folder, double seconds)
     errno = ENOMEM;
     /* Between making the folder and owning it, it looks like one that a dead worker left. */
     for (unsigned tries = 0; text != NULL && result != 0 && tries < 100; ++tries) {
-        result = is_folder_make(folder);
+        result = ics_spool_folder_make(folder);
         if (result == 0) {
-            result =
-                is_file_replace(folder, lease_name, is_path_join(folder, part_name).text, text);
+            result = ics_spool_file_replace(folder, lease_name,
+                                            ics_spool_path_join(folder, part_name).text, text);
         }
         if (result != 0 && errno != ENOENT) {
             break;
@@ -48,7 +48,7 @@ int is_lease_write(const char *folder, double seconds)
     return result;
 }
 
-int is_file_touch(const char *path, int64_t *now_ns)
+int ics_lease_file_touch(const char *path, int64_t *now_ns)
 {
     struct stat about;
     int descriptor = TEMP_FAILURE_RETRY(open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
@@ -61,17 +61,17 @@ int is_file_touch(const char *path, int64_t *now_ns)
     close(descriptor);
     errno = cause;
     if (result == 0) {
-        *now_ns = is_modified_ns(&about);
+        *now_ns = ics_spool_modified_ns(&about);
     }
     return result;
 }
 
-int is_lease_beat(const char *folder, int64_t *now_ns)
+int ics_lease_beat(const char *folder, int64_t *now_ns)
 {
-    return is_file_touch(is_path_join(folder, lease_name).text, now_ns);
+    return ics_lease_file_touch(ics_spool_path_join(folder, lease_name).text, now_ns);
 }
 
-static void read_text(const char *text, is_lease_state *out)
+static void read_text(const char *text, ics_lease_state *out)
 {
     const char *host = NULL;
     double seconds = 0.0;
@@ -87,65 +87,66 @@ static void read_text(const char *text, is_lease_state *out)
     json_decref(about);
 }
 
-int is_lease_read(const char *folder, double otherwise, is_lease_state *out)
+int ics_lease_read(const char *folder, double otherwise, ics_lease_state *out)
 {
     char text[1024];
     struct stat about;
-    *out = (is_lease_state){.seconds = otherwise, .host = "unknown"};
-    if (is_file_read(is_path_join(folder, lease_name).text, text, sizeof text, &about) != 0) {
+    *out = (ics_lease_state){.seconds = otherwise, .host = "unknown"};
+    if (ics_spool_file_read(ics_spool_path_join(folder, lease_name).text, text, sizeof text,
+                            &about) != 0) {
         return errno == ENOENT || errno == ENOTDIR || errno == ESTALE ? 0 : -1;
     }
     out->there = true;
-    out->beat_ns = is_modified_ns(&about);
+    out->beat_ns = ics_spool_modified_ns(&about);
     read_text(text, out);
     return 0;
 }
 
-bool is_lease_expired(const is_lease_state *state, int64_t now_ns)
+bool ics_lease_expired(const ics_lease_state *state, int64_t now_ns)
 {
     return !state->there || (double)(now_ns - state->beat_ns) > state->seconds * 1e9;
 }
 
-void is_lease_remove(const char *folder)
+void ics_lease_remove(const char *folder)
 {
     /* Whatever stays is found expired, and removed, by the next who looks. */
-    (void)unlink(is_path_join(folder, lease_name).text);
-    (void)unlink(is_path_join(folder, part_name).text);
-    (void)unlink(is_path_join(folder, IS_MARK_PART).text);
+    (void)unlink(ics_spool_path_join(folder, lease_name).text);
+    (void)unlink(ics_spool_path_join(folder, part_name).text);
+    (void)unlink(ics_spool_path_join(folder, ICS_MARK_PART).text);
     (void)rmdir(folder);
 }
 
 /* ---- the lock on a worker's name ------------------------------------------------------------- */
 
 /* Locks what the path names at present; *again: the name has changed hands meanwhile. */
-static is_lock_result try_lock(const char *path, int *descriptor, bool *again)
+static ics_lock_result try_lock(const char *path, int *descriptor, bool *again)
 {
     struct stat locked, named;
     *again = false;
     *descriptor = TEMP_FAILURE_RETRY(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
     if (*descriptor < 0) {
-        return IS_LOCK_FAULT;
+        return ICS_LOCK_FAULT;
     }
     if (flock(*descriptor, LOCK_EX | LOCK_NB) != 0) {
-        return errno == EWOULDBLOCK                                        ? IS_LOCK_HELD
-               : errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS ? IS_LOCK_NONE
-                                                                           : IS_LOCK_FAULT;
+        return errno == EWOULDBLOCK                                        ? ICS_LOCK_HELD
+               : errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS ? ICS_LOCK_NONE
+                                                                           : ICS_LOCK_FAULT;
     }
     if (fstat(*descriptor, &locked) != 0) {
-        return IS_LOCK_FAULT;
+        return ICS_LOCK_FAULT;
     }
     *again =
         stat(path, &named) != 0 || named.st_ino != locked.st_ino || named.st_dev != locked.st_dev;
-    return IS_LOCK_TAKEN;
+    return ICS_LOCK_TAKEN;
 }
 
-is_lock_result is_lock_take(const char *path, int *descriptor)
+ics_lock_result ics_lease_lock_take(const char *path, int *descriptor)
 {
     bool again = true;
-    is_lock_result result = IS_LOCK_FAULT;
+    ics_lock_result result = ICS_LOCK_FAULT;
     while (again) {
         result = try_lock(path, descriptor, &again);
-        if ((again || result != IS_LOCK_TAKEN) && *descriptor >= 0) {
+        if ((again || result != ICS_LOCK_TAKEN) && *descriptor >= 0) {
             int cause = errno;
             close(*descriptor);
             *descriptor = -1;
@@ -155,7 +156,7 @@ is_lock_result is_lock_take(const char *path, int *descriptor)
     return result;
 }
 
-void is_lock_remove(const char *path, int descriptor)
+void ics_lease_lock_remove(const char *path, int descriptor)
 {
     if (descriptor >= 0) {
         (void)unlink(path); /* before it is unlocked: afterwards it may be another's */

@@ -15,39 +15,39 @@ typedef struct fingerprints {
     size_t capacity, count;
 } fingerprints;
 
-struct is_marks {
+struct ics_marks {
     char *folder, *part;
     fingerprints known;
 };
 
-is_identity is_identity_of(const struct stat *about)
+ics_identity ics_marks_identity_of(const struct stat *about)
 {
-    return (is_identity){.bytes = (uint64_t)about->st_size,
-                         .inode = (uint64_t)about->st_ino,
-                         .modified_ns = is_modified_ns(about)};
+    return (ics_identity){.bytes = (uint64_t)about->st_size,
+                          .inode = (uint64_t)about->st_ino,
+                          .modified_ns = ics_spool_modified_ns(about)};
 }
 
-bool is_identity_same(is_identity left, is_identity right)
+bool ics_marks_identity_same(ics_identity left, ics_identity right)
 {
     return left.bytes == right.bytes && left.inode == right.inode &&
            left.modified_ns == right.modified_ns;
 }
 
-is_marks *is_marks_create(const char *folder, const char *part)
+ics_marks *ics_marks_create(const char *folder, const char *part)
 {
-    is_marks *marks = calloc(1, sizeof *marks);
+    ics_marks *marks = calloc(1, sizeof *marks);
     if (marks != NULL) {
         marks->folder = strdup(folder);
         marks->part = strdup(part);
         if (marks->folder == NULL || marks->part == NULL) {
-            is_marks_destroy(marks);
+            ics_marks_destroy(marks);
             return NULL;
         }
     }
     return marks;
 }
 
-void is_marks_destroy(is_marks *marks)
+void ics_marks_destroy(ics_marks *marks)
 {
     if (marks == NULL) {
         return;
@@ -68,7 +68,7 @@ static uint64_t mix(uint64_t word)
     return word ^ word >> 33;
 }
 
-static uint64_t fingerprint(const char *name, is_identity identity)
+static uint64_t fingerprint(const char *name, ics_identity identity)
 {
     uint64_t result = mix(identity.bytes + 1);
     result = mix(result ^ identity.inode);
@@ -116,7 +116,7 @@ static int make_room(fingerprints *known)
     return 0;
 }
 
-static int remember(is_marks *marks, const char *name, is_identity identity)
+static int remember(ics_marks *marks, const char *name, ics_identity identity)
 {
     fingerprints *known = &marks->known;
     if (make_room(known) != 0) {
@@ -129,14 +129,14 @@ static int remember(is_marks *marks, const char *name, is_identity identity)
     return 0;
 }
 
-static bool remembers(const is_marks *marks, const char *name, is_identity identity)
+static bool remembers(const ics_marks *marks, const char *name, ics_identity identity)
 {
     const fingerprints *known = &marks->known;
     return known->count > 0 && *slot_of(known, fingerprint(name, identity)) != 0;
 }
 
 /* All of them: they are read again when they are asked for. Marks are seldom removed. */
-static void forget_all(is_marks *marks)
+static void forget_all(ics_marks *marks)
 {
     free(marks->known.slots);
     marks->known = (fingerprints){NULL, 0, 0};
@@ -144,7 +144,7 @@ static void forget_all(is_marks *marks)
 
 /* ---- what is on the medium ------------------------------------------------------------------- */
 
-static bool read_mark(const char *text, is_identity *out)
+static bool read_mark(const char *text, ics_identity *out)
 {
     json_int_t bytes = 0, inode = 0, modified = 0;
     json_t *about = json_loads(text, 0, NULL);
@@ -152,55 +152,56 @@ static bool read_mark(const char *text, is_identity *out)
                             "modified_ns", &modified) == 0;
     json_decref(about);
     *out =
-        (is_identity){.bytes = (uint64_t)bytes, .inode = (uint64_t)inode, .modified_ns = modified};
+        (ics_identity){.bytes = (uint64_t)bytes, .inode = (uint64_t)inode, .modified_ns = modified};
     return good;
 }
 
-int is_marks_has(is_marks *marks, const char *name, is_identity identity)
+int ics_marks_has(ics_marks *marks, const char *name, ics_identity identity)
 {
     if (remembers(marks, name, identity)) {
         return 1;
     }
     char text[512];
-    is_identity marked;
-    if (is_file_read(is_path_join(marks->folder, name).text, text, sizeof text, NULL) != 0) {
+    ics_identity marked;
+    if (ics_spool_file_read(ics_spool_path_join(marks->folder, name).text, text, sizeof text,
+                            NULL) != 0) {
         return errno == ENOENT ? 0 : -1;
     }
-    if (!read_mark(text, &marked) || !is_identity_same(marked, identity)) {
+    if (!read_mark(text, &marked) || !ics_marks_identity_same(marked, identity)) {
         return 0;
     }
     return remember(marks, name, identity) == 0 ? 1 : -1;
 }
 
-int is_marks_set(is_marks *marks, const char *name, is_identity identity)
+int ics_marks_set(ics_marks *marks, const char *name, ics_identity identity)
 {
     char text[256];
     snprintf(text, sizeof text, "{\"bytes\":%lld,\"inode\":%lld,\"modified_ns\":%lld}\n",
              (long long)identity.bytes, (long long)identity.inode, (long long)identity.modified_ns);
-    if (is_file_replace(marks->folder, name, marks->part, text) != 0) {
+    if (ics_spool_file_replace(marks->folder, name, marks->part, text) != 0) {
         return -1;
     }
     return remember(marks, name, identity);
 }
 
-int is_marks_remove(is_marks *marks, const char *name)
+int ics_marks_remove(ics_marks *marks, const char *name)
 {
-    if (unlink(is_path_join(marks->folder, name).text) != 0 && errno != ENOENT) {
+    if (unlink(ics_spool_path_join(marks->folder, name).text) != 0 && errno != ENOENT) {
         return -1;
     }
     forget_all(marks);
     return 0;
 }
 
-int is_marks_clear(is_marks *marks)
+int ics_marks_clear(ics_marks *marks)
 {
-    is_names names;
-    int result = is_folder_list(marks->folder, &names);
+    ics_names names;
+    int result = ics_spool_folder_list(marks->folder, &names);
     for (size_t i = 0; i < names.count && result == 0; ++i) {
-        result = is_marks_remove(marks, names.items[i]);
+        result = ics_marks_remove(marks, names.items[i]);
     }
     int cause = errno;
-    is_names_free(&names);
+    ics_spool_names_free(&names);
     errno = cause;
     return result;
 }

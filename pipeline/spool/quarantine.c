@@ -1,6 +1,6 @@
 #include "pipeline/spool/quarantine.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/files/output.h"
 
 #include <errno.h>
@@ -12,17 +12,17 @@ enum { MOST_BUSY = 100 };
 
 /* A file that is set aside, or only told of. */
 typedef struct setting_aside {
-    const is_quarantine *quarantine;
+    const ics_quarantine *quarantine;
     const char *path;   /* NULL: the file stays where it is */
     const char *folder; /* where it goes: that of the reason, or `near` */
     const char *name;
     const char *why;
     unsigned number;
     char *text;       /* of the reason */
-    is_path reason;   /* its path */
-    is_path to;       /* the file's */
+    ics_path reason;  /* its path */
+    ics_path to;      /* the file's */
     bool reason_ours; /* this call wrote it */
-    is_error *error;
+    icestream_error *error;
 } setting_aside;
 
 /* 1: the reason is there and says the same; 0: another one; -1: none, or errno. */
@@ -35,7 +35,7 @@ static int compare_reason(const setting_aside *aside)
         return -1;
     }
     int result = -1;
-    if (is_file_read(aside->reason.text, found, size, NULL) == 0) {
+    if (ics_spool_file_read(aside->reason.text, found, size, NULL) == 0) {
         result = strcmp(found, aside->text) == 0;
     }
     int cause = errno;
@@ -53,21 +53,21 @@ static bool is_not_ours(int cause)
 /* *other: another process writes that very file, or has since we looked. */
 static int write_reason(setting_aside *aside, bool *other)
 {
-    is_output *output = NULL;
-    is_error found = {.status = IS_OK};
-    int status = is_output_create(aside->reason.text, false, &output, &found);
-    if (status == IS_OK) {
-        status = is_output_write(output, aside->text, strlen(aside->text), &found);
+    ics_output *output = NULL;
+    icestream_error found = {.status = ICESTREAM_OK};
+    int status = ics_output_create(aside->reason.text, false, &output, &found);
+    if (status == ICESTREAM_OK) {
+        status = ics_output_write(output, aside->text, strlen(aside->text), &found);
     }
-    if (status == IS_OK) {
-        status = is_output_commit(output, &found);
+    if (status == ICESTREAM_OK) {
+        status = ics_output_commit(output, &found);
     }
     int cause = errno;
-    is_output_destroy(output);
+    ics_output_destroy(output);
     errno = cause;
-    aside->reason_ours = status == IS_OK;
-    *other = status == IS_E_OUTPUT && found.cause == 0; /* no system call has failed */
-    return status == IS_OK ? IS_OK : is_error_copy(aside->error, &found);
+    aside->reason_ours = status == ICESTREAM_OK;
+    *other = status == ICESTREAM_E_OUTPUT && found.cause == 0; /* no system call has failed */
+    return status == ICESTREAM_OK ? ICESTREAM_OK : ics_error_copy(aside->error, &found);
 }
 
 /* The paths and the text under the present number. */
@@ -78,8 +78,8 @@ static int set_names(setting_aside *aside)
     if (aside->number > 1) {
         snprintf(number, sizeof number, ".%u", aside->number);
     }
-    aside->reason = is_path_format("%s/%s%s.reason", folder, aside->name, number);
-    aside->to = is_path_format("%s/%s%s", aside->folder, aside->name, number);
+    aside->reason = ics_spool_path_format("%s/%s%s.reason", folder, aside->name, number);
+    aside->to = ics_spool_path_format("%s/%s%s", aside->folder, aside->name, number);
     free(aside->text);
     const char *end = *aside->why != 0 && aside->why[strlen(aside->why) - 1] == '\n' ? "" : "\n";
     bool elsewhere = aside->path != NULL && aside->folder != folder;
@@ -89,10 +89,10 @@ static int set_names(setting_aside *aside)
     if (length < 0) {
         aside->text = NULL;
         errno = ENOMEM;
-        (void)is_spool_error(aside->error, aside->reason.text, "cannot write it", NULL);
-        return IS_E_MEMORY;
+        (void)ics_spool_error(aside->error, aside->reason.text, "cannot write it", NULL);
+        return ICESTREAM_E_MEMORY;
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* Finds the first number under which there is nothing, or this very reason without another file,
@@ -102,25 +102,25 @@ static int place_reason(setting_aside *aside)
     unsigned busy = 0;
     for (aside->number++;; aside->number++) {
         int status = set_names(aside);
-        if (status != IS_OK) {
+        if (status != ICESTREAM_OK) {
             return status;
         }
         struct stat about;
         bool free_place = aside->path == NULL || lstat(aside->to.text, &about) != 0;
         if (aside->path != NULL && free_place && errno != ENOENT) {
-            return is_spool_error(aside->error, aside->to.text, "cannot be examined", NULL);
+            return ics_spool_error(aside->error, aside->to.text, "cannot be examined", NULL);
         }
-        /* Or the file is there already, and has only to lose its old name (is_move). */
-        free_place = free_place || is_path_same(aside->path, aside->to.text);
+        /* Or the file is there already, and has only to lose its old name (ics_spool_move). */
+        free_place = free_place || ics_spool_path_same(aside->path, aside->to.text);
         int compared = compare_reason(aside);
         if (compared == 1 && free_place) {
-            return IS_OK;
+            return ICESTREAM_OK;
         }
         if (compared >= 0 || !free_place || is_not_ours(errno)) {
             continue;
         }
         if (errno != ENOENT) {
-            return is_spool_error(aside->error, aside->reason.text, "cannot be read", NULL);
+            return ics_spool_error(aside->error, aside->reason.text, "cannot be read", NULL);
         }
         /* A worker that is stopped while it writes this reason keeps the name for itself. */
         bool other = false;
@@ -139,16 +139,16 @@ static void withdraw_reason(setting_aside *aside)
     }
 }
 
-static int make_folder(const char *path, is_error *error)
+static int make_folder(const char *path, icestream_error *error)
 {
-    return is_folder_make(path) == 0
-               ? IS_OK
-               : is_spool_error(error, path, "cannot create this folder for what is set aside",
-                                NULL);
+    return ics_spool_folder_make(path) == 0
+               ? ICESTREAM_OK
+               : ics_spool_error(error, path, "cannot create this folder for what is set aside",
+                                 NULL);
 }
 
-int is_quarantine_note(const is_quarantine *quarantine, const char *name, const char *reason,
-                       is_path *where, is_error *error)
+int ics_quarantine_note(const ics_quarantine *quarantine, const char *name, const char *reason,
+                        ics_path *where, icestream_error *error)
 {
     setting_aside aside = {.quarantine = quarantine,
                            .folder = quarantine->folder,
@@ -156,10 +156,10 @@ int is_quarantine_note(const is_quarantine *quarantine, const char *name, const 
                            .why = reason,
                            .error = error};
     int status = make_folder(quarantine->folder, error);
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         status = place_reason(&aside);
     }
-    if (status == IS_OK && where != NULL) {
+    if (status == ICESTREAM_OK && where != NULL) {
         *where = aside.reason;
     }
     int cause = errno;
@@ -171,7 +171,7 @@ int is_quarantine_note(const is_quarantine *quarantine, const char *name, const 
 /* ---- moving ---------------------------------------------------------------------------------- */
 
 /* Where files of this folder can go by renaming. */
-static const char *reachable(const is_quarantine *quarantine, const char *path)
+static const char *reachable(const ics_quarantine *quarantine, const char *path)
 {
     struct stat file, folder;
     bool other = lstat(path, &file) == 0 && stat(quarantine->folder, &folder) == 0 &&
@@ -183,15 +183,15 @@ static const char *reachable(const is_quarantine *quarantine, const char *path)
 static int move_file(setting_aside *aside, bool *moved, bool *again)
 {
     *again = false;
-    if (is_move(aside->path, aside->to.text) == 0) {
+    if (ics_spool_move(aside->path, aside->to.text) == 0) {
         *moved = true;
-        return is_folder_sync(aside->folder) == 0
-                   ? IS_OK
-                   : is_spool_error(aside->error, aside->folder, "cannot be written to the medium",
-                                    NULL);
+        return ics_spool_folder_sync(aside->folder) == 0
+                   ? ICESTREAM_OK
+                   : ics_spool_error(aside->error, aside->folder, "cannot be written to the medium",
+                                     NULL);
     }
     int cause = errno;
-    if (!is_path_same(aside->path, aside->to.text)) {
+    if (!ics_spool_path_same(aside->path, aside->to.text)) {
         withdraw_reason(aside);
     }
     errno = cause;
@@ -204,19 +204,19 @@ static int move_file(setting_aside *aside, bool *moved, bool *again)
     }
     if (errno == EEXIST) {
         *again = true;
-        return IS_OK;
+        return ICESTREAM_OK;
     }
-    return errno == ENOENT && !is_path_exists(aside->path)
-               ? IS_OK
-               : is_spool_error(aside->error, aside->path, "cannot be set aside", NULL);
+    return errno == ENOENT && !ics_spool_path_exists(aside->path)
+               ? ICESTREAM_OK
+               : ics_spool_error(aside->error, aside->path, "cannot be set aside", NULL);
 }
 
-int is_quarantine_move(const is_quarantine *quarantine, const char *path, const char *name,
-                       const char *reason, bool *moved, is_path *where, is_error *error)
+int ics_quarantine_move(const ics_quarantine *quarantine, const char *path, const char *name,
+                        const char *reason, bool *moved, ics_path *where, icestream_error *error)
 {
     *moved = false;
     int status = make_folder(quarantine->folder, error);
-    if (status != IS_OK || !is_path_exists(path)) {
+    if (status != ICESTREAM_OK || !ics_spool_path_exists(path)) {
         return status;
     }
     setting_aside aside = {.quarantine = quarantine,
@@ -228,9 +228,9 @@ int is_quarantine_move(const is_quarantine *quarantine, const char *path, const 
     if (aside.folder != quarantine->folder) {
         status = make_folder(aside.folder, error);
     }
-    for (bool again = true; again && status == IS_OK;) {
+    for (bool again = true; again && status == ICESTREAM_OK;) {
         status = place_reason(&aside);
-        if (status == IS_OK) {
+        if (status == ICESTREAM_OK) {
             status = move_file(&aside, moved, &again);
         }
     }

@@ -1,6 +1,6 @@
 #include "pipeline/spool/spool_files.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-is_path is_path_format(const char *format, ...)
+ics_path ics_spool_path_format(const char *format, ...)
 {
-    is_path path;
+    ics_path path;
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(path.text, sizeof path.text, format, arguments);
@@ -23,14 +23,14 @@ is_path is_path_format(const char *format, ...)
     return path;
 }
 
-is_path is_path_join(const char *folder, const char *name)
+ics_path ics_spool_path_join(const char *folder, const char *name)
 {
     size_t length = strlen(folder);
     bool slash = length > 0 && folder[length - 1] == '/';
-    return is_path_format("%s%s%s", folder, slash ? "" : "/", name);
+    return ics_spool_path_format("%s%s%s", folder, slash ? "" : "/", name);
 }
 
-bool is_path_exists(const char *path)
+bool ics_spool_path_exists(const char *path)
 {
     struct stat about;
     return lstat(path, &about) == 0 || (errno != ENOENT && errno != ENOTDIR);
@@ -38,7 +38,7 @@ bool is_path_exists(const char *path)
 
 /* ---- moving ---------------------------------------------------------------------------------- */
 
-bool is_path_same(const char *a, const char *b)
+bool ics_spool_path_same(const char *a, const char *b)
 {
     struct stat first, second;
     return lstat(a, &first) == 0 && lstat(b, &second) == 0 && first.st_dev == second.st_dev &&
@@ -51,7 +51,7 @@ static int move_by_link(const char *from, const char *to)
 {
     if (link(from, to) != 0) {
         int cause = errno;
-        if (cause != EEXIST || !is_path_same(from, to)) {
+        if (cause != EEXIST || !ics_spool_path_same(from, to)) {
             errno = cause;
             return -1;
         }
@@ -59,7 +59,7 @@ static int move_by_link(const char *from, const char *to)
     return unlink(from);
 }
 
-int is_move(const char *from, const char *to)
+int ics_spool_move(const char *from, const char *to)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
         return 0;
@@ -67,27 +67,27 @@ int is_move(const char *from, const char *to)
     if (errno == EINVAL || errno == ENOSYS) {
         return move_by_link(from, to);
     }
-    if (errno == EEXIST && is_path_same(from, to)) {
+    if (errno == EEXIST && ics_spool_path_same(from, to)) {
         return unlink(from); /* the second half of a move by link */
     }
     return -1;
 }
 
-int is_move_numbered(const char *from, const char *folder, const char *name, is_path *where)
+int ics_spool_move_numbered(const char *from, const char *folder, const char *name, ics_path *where)
 {
-    *where = is_path_join(folder, name);
-    for (unsigned number = 2; is_move(from, where->text) != 0; ++number) {
+    *where = ics_spool_path_join(folder, name);
+    for (unsigned number = 2; ics_spool_move(from, where->text) != 0; ++number) {
         if (errno != EEXIST || number == UINT_MAX) {
             return -1;
         }
-        *where = is_path_format("%s/%s.%u", folder, name, number);
+        *where = ics_spool_path_format("%s/%s.%u", folder, name, number);
     }
     return 0;
 }
 
 /* ---- folders and small files ----------------------------------------------------------------- */
 
-int is_folder_make(const char *path)
+int ics_spool_folder_make(const char *path)
 {
     struct stat about;
     if (mkdir(path, 0777) == 0) {
@@ -117,13 +117,13 @@ static int sync_and_close(int descriptor)
     return result;
 }
 
-int is_folder_sync(const char *path)
+int ics_spool_folder_sync(const char *path)
 {
     int result = sync_and_close(open_file(path, O_RDONLY | O_DIRECTORY));
     return result == 0 || errno == EINVAL ? 0 : -1;
 }
 
-int is_file_sync(const char *path)
+int ics_spool_file_sync(const char *path)
 {
     return sync_and_close(open_file(path, O_RDONLY | O_NONBLOCK));
 }
@@ -141,9 +141,9 @@ static int write_all(int descriptor, const char *text)
     return 0;
 }
 
-int is_file_replace(const char *folder, const char *name, const char *part, const char *text)
+int ics_spool_file_replace(const char *folder, const char *name, const char *part, const char *text)
 {
-    is_path path = is_path_join(folder, name);
+    ics_path path = ics_spool_path_join(folder, name);
     int descriptor = open_file(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
     if (descriptor < 0) {
         return -1;
@@ -155,11 +155,12 @@ int is_file_replace(const char *folder, const char *name, const char *part, cons
         errno = cause;
         return -1;
     }
-    return sync_and_close(descriptor) == 0 && rename(part, path.text) == 0 ? is_folder_sync(folder)
-                                                                           : -1;
+    return sync_and_close(descriptor) == 0 && rename(part, path.text) == 0
+               ? ics_spool_folder_sync(folder)
+               : -1;
 }
 
-int is_file_read(const char *path, char *text, size_t size, struct stat *about)
+int ics_spool_file_read(const char *path, char *text, size_t size, struct stat *about)
 {
     struct stat ignored;
     int descriptor = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -183,7 +184,7 @@ int is_file_read(const char *path, char *text, size_t size, struct stat *about)
     return count < 0 ? -1 : 0;
 }
 
-int64_t is_modified_ns(const struct stat *about)
+int64_t ics_spool_modified_ns(const struct stat *about)
 {
     return (int64_t)about->st_mtim.tv_sec * INT64_C(1000000000) + about->st_mtim.tv_nsec;
 }
@@ -195,7 +196,7 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-int is_names_add(is_names *names, const char *name)
+int ics_spool_names_add(ics_names *names, const char *name)
 {
     if (names->count == names->capacity) {
         size_t capacity = names->capacity == 0 ? 64 : 2 * names->capacity;
@@ -210,29 +211,29 @@ int is_names_add(is_names *names, const char *name)
     return names->items[names->count] != NULL ? (names->count++, 0) : -1;
 }
 
-void is_names_sort(is_names *names)
+void ics_spool_names_sort(ics_names *names)
 {
     if (names->count > 1) {
         qsort(names->items, names->count, sizeof *names->items, compare_names);
     }
 }
 
-bool is_names_have(const is_names *names, const char *name)
+bool ics_spool_names_have(const ics_names *names, const char *name)
 {
     return names->count > 0 &&
            bsearch(&name, names->items, names->count, sizeof *names->items, compare_names) != NULL;
 }
 
-void is_names_free(is_names *names)
+void ics_spool_names_free(ics_names *names)
 {
     for (size_t i = 0; i < names->count; ++i) {
         free(names->items[i]);
     }
     free(names->items);
-    *names = (is_names){0};
+    *names = (ics_names){0};
 }
 
-int is_folder_visit(const char *path, int (*visit)(void *user, const char *name), void *user)
+int ics_spool_folder_visit(const char *path, int (*visit)(void *user, const char *name), void *user)
 {
     DIR *folder = opendir(path);
     if (folder == NULL) {
@@ -253,14 +254,14 @@ int is_folder_visit(const char *path, int (*visit)(void *user, const char *name)
 
 static int add_name(void *user, const char *name)
 {
-    return is_names_add(user, name);
+    return ics_spool_names_add(user, name);
 }
 
-int is_folder_list(const char *path, is_names *out)
+int ics_spool_folder_list(const char *path, ics_names *out)
 {
-    *out = (is_names){0};
-    int result = is_folder_visit(path, add_name, out);
-    is_names_sort(out);
+    *out = (ics_names){0};
+    int result = ics_spool_folder_visit(path, add_name, out);
+    ics_spool_names_sort(out);
     return result;
 }
 
@@ -295,12 +296,12 @@ static const char *remedy_of(int cause)
     }
 }
 
-int is_spool_error(is_error *error, const char *path, const char *what, const char *remedy)
+int ics_spool_error(icestream_error *error, const char *path, const char *what, const char *remedy)
 {
     int cause = errno;
-    int status = cause == ENOMEM ? IS_E_MEMORY : IS_E_OUTPUT;
-    is_error_set_cause(error, status, cause, "%s: %s: %s; %s", path, what, strerror(cause),
-                       remedy != NULL ? remedy : remedy_of(cause));
+    int status = cause == ENOMEM ? ICESTREAM_E_MEMORY : ICESTREAM_E_OUTPUT;
+    ics_error_set_cause(error, status, cause, "%s: %s: %s; %s", path, what, strerror(cause),
+                        remedy != NULL ? remedy : remedy_of(cause));
     errno = cause;
     return status;
 }

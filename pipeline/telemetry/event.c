@@ -1,6 +1,6 @@
 #include "pipeline/telemetry/event.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/telemetry/json_text.h"
 
 #include <math.h>
@@ -13,41 +13,41 @@ static const struct {
     const char *name;
     unsigned numbers;
     bool journal;
-} kinds[IS_EVENT_KINDS] = {
+} kinds[ICS_EVENT_KINDS] = {
 #define X(name, text, numbers, journal) {text, numbers, journal},
-    IS_EVENT_LIST(X)
+    ICS_EVENT_LIST(X)
 #undef X
 };
 
-const char *is_event_name(is_event_kind kind)
+const char *ics_event_name(ics_event_kind kind)
 {
-    return (unsigned)kind < IS_EVENT_KINDS ? kinds[kind].name : "unknown";
+    return (unsigned)kind < ICS_EVENT_KINDS ? kinds[kind].name : "unknown";
 }
 
-is_event_kind is_event_of_name(const char *name)
+ics_event_kind ics_event_of_name(const char *name)
 {
     int kind = 0;
-    while (kind < IS_EVENT_KINDS && strcmp(kinds[kind].name, name) != 0) {
+    while (kind < ICS_EVENT_KINDS && strcmp(kinds[kind].name, name) != 0) {
         ++kind;
     }
-    return (is_event_kind)kind;
+    return (ics_event_kind)kind;
 }
 
-bool is_event_in_journal(is_event_kind kind)
+bool ics_event_in_journal(ics_event_kind kind)
 {
-    return (unsigned)kind < IS_EVENT_KINDS && kinds[kind].journal;
+    return (unsigned)kind < ICS_EVENT_KINDS && kinds[kind].journal;
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-double is_event_now(void)
+double ics_event_now(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-const char *is_event_time_text(double time, char text[IS_EVENT_TIME])
+const char *ics_event_time_text(double time, char text[ICS_EVENT_TIME])
 {
     /* Rounded down, so that no time is later than the one that it was made from; but not for the
      * last bit of a number of seconds that was read from such a text. */
@@ -58,12 +58,12 @@ const char *is_event_time_text(double time, char text[IS_EVENT_TIME])
     if (gmtime_r(&seconds, &parts) == NULL) {
         memset(&parts, 0, sizeof parts);
     }
-    size_t length = strftime(text, IS_EVENT_TIME, "%Y-%m-%dT%H:%M:%S", &parts);
-    snprintf(text + length, IS_EVENT_TIME - length, ".%03dZ", (int)(thousandths - 1000.0 * whole));
+    size_t length = strftime(text, ICS_EVENT_TIME, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text + length, ICS_EVENT_TIME - length, ".%03dZ", (int)(thousandths - 1000.0 * whole));
     return text;
 }
 
-bool is_event_time_of_text(const char *text, double *time)
+bool ics_event_time_of_text(const char *text, double *time)
 {
     struct tm parts = {.tm_isdst = 0};
     const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &parts);
@@ -102,9 +102,9 @@ static const char *signal_text(int number, char text[32])
     return text;
 }
 
-static size_t collect_texts(const is_event *event, process_texts *process, event_text texts[TEXTS])
+static size_t collect_texts(const ics_event *event, process_texts *process, event_text texts[TEXTS])
 {
-    bool start = event->kind == IS_EVENT_START, signal = event->kind == IS_EVENT_SIGNAL;
+    bool start = event->kind == ICS_EVENT_START, signal = event->kind == ICS_EVENT_SIGNAL;
     if (start) {
         /* A name that is cut has no end of its own. */
         process->host[HOST - 1] = '\0';
@@ -116,7 +116,7 @@ static size_t collect_texts(const is_event *event, process_texts *process, event
         }
     }
     const event_text all[] = {
-        {"version", start ? IS_VERSION : NULL, 0},
+        {"version", start ? ICESTREAM_VERSION : NULL, 0},
         {"host", start ? process->host : NULL, 0},
         {"folder", start && process->folder[0] != '\0' ? process->folder : NULL, 0},
         {"configuration", event->configuration, 0},
@@ -147,49 +147,49 @@ static json_t *whole(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
-static int set_numbers(json_t *line, const is_event *event)
+static int set_numbers(json_t *line, const ics_event *event)
 {
     unsigned numbers = kinds[event->kind].numbers;
     int failed = 0;
-    if (event->kind == IS_EVENT_START) {
+    if (event->kind == ICS_EVENT_START) {
         failed |= json_object_set_new(line, "pid", json_integer(getpid()));
     }
     const struct {
         unsigned number;
         const char *key;
         uint64_t value;
-    } wholes[] = {{IS_EVENT_INPUT_BYTES, "input_bytes", event->input_bytes},
-                  {IS_EVENT_OUTPUT_BYTES, "output_bytes", event->output_bytes},
-                  {IS_EVENT_PHOTONS, "photons", event->photons},
-                  {IS_EVENT_HITS, "hits", event->hits},
-                  {IS_EVENT_FILES, "files", event->files},
-                  {IS_EVENT_ATTEMPT, "attempt", event->attempt}};
+    } wholes[] = {{ICS_EVENT_INPUT_BYTES, "input_bytes", event->input_bytes},
+                  {ICS_EVENT_OUTPUT_BYTES, "output_bytes", event->output_bytes},
+                  {ICS_EVENT_PHOTONS, "photons", event->photons},
+                  {ICS_EVENT_HITS, "hits", event->hits},
+                  {ICS_EVENT_FILES, "files", event->files},
+                  {ICS_EVENT_ATTEMPT, "attempt", event->attempt}};
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes; ++i) {
         if ((numbers & wholes[i].number) != 0) {
             failed |= json_object_set_new(line, wholes[i].key, whole(wholes[i].value));
         }
     }
-    if ((numbers & IS_EVENT_SECONDS) != 0) {
+    if ((numbers & ICS_EVENT_SECONDS) != 0) {
         failed |= json_object_set_new(
             line, "seconds", isfinite(event->seconds) ? json_real(event->seconds) : json_null());
     }
-    if ((numbers & IS_EVENT_EXIT_STATUS) != 0) {
+    if ((numbers & ICS_EVENT_EXIT_STATUS) != 0) {
         failed |= json_object_set_new(line, "exit_status", json_integer(event->exit_status));
     }
     return failed;
 }
 
-static json_t *event_json(const is_event *event, const char *worker, json_t *more,
+static json_t *event_json(const ics_event *event, const char *worker, json_t *more,
                           const event_text *texts, size_t count, const char *time)
 {
     json_t *line = json_object();
     int failed = json_object_set_new(line, "time", json_string(time));
     failed |= json_object_set_new(line, "event", json_string(kinds[event->kind].name));
     failed |= json_object_set_new(line, "worker",
-                                  is_json_text_cut(worker != NULL ? worker : "", NAME_MAX));
+                                  ics_json_text_cut(worker != NULL ? worker : "", NAME_MAX));
     for (size_t i = 0; i < count; ++i) {
         failed |= json_object_set_new(line, texts[i].key,
-                                      is_json_text_cut(texts[i].text, texts[i].length));
+                                      ics_json_text_cut(texts[i].text, texts[i].length));
     }
     failed |= set_numbers(line, event);
     failed |= more != NULL ? json_object_update(line, more) : 0;
@@ -220,37 +220,38 @@ static bool shorten(event_text *texts, size_t count, size_t excess)
     }
     /* Characters may take several bytes of JSON: never more than half at a time. */
     size_t half = (longest->length + 1) / 2;
-    size_t taken = excess + sizeof IS_JSON_TEXT_CUT;
+    size_t taken = excess + sizeof ICS_JSON_TEXT_CUT;
     longest->length -= taken < half ? taken : half;
     return true;
 }
 
-int is_event_line(const is_event *event, const char *worker, json_t *more,
-                  char line[IS_EVENT_LINE + 1], size_t *length, is_error *error)
+int ics_event_line(const ics_event *event, const char *worker, json_t *more,
+                   char line[ICS_EVENT_LINE + 1], size_t *length, icestream_error *error)
 {
     process_texts process;
     event_text texts[TEXTS];
-    char time[IS_EVENT_TIME];
+    char time[ICS_EVENT_TIME];
     size_t count = collect_texts(event, &process, texts);
-    is_event_time_text(is_event_now(), time);
+    ics_event_time_text(ics_event_now(), time);
     for (;;) {
         json_t *json = event_json(event, worker, more, texts, count, time);
-        size_t size = json != NULL ? json_dumpb(json, line, IS_EVENT_LINE - 1,
+        size_t size = json != NULL ? json_dumpb(json, line, ICS_EVENT_LINE - 1,
                                                 JSON_COMPACT | JSON_REAL_PRECISION(9))
                                    : 0;
         json_decref(json);
         if (size == 0) {
-            return is_error_set(error, IS_E_MEMORY, "out of memory for a line of events");
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a line of events");
         }
-        if (size <= IS_EVENT_LINE - 1) {
+        if (size <= ICS_EVENT_LINE - 1) {
             line[size] = '\n';
             line[size + 1] = '\0';
             *length = size + 1;
-            return IS_OK;
+            return ICESTREAM_OK;
         }
-        if (!shorten(texts, count, size - (IS_EVENT_LINE - 1))) {
-            return is_error_set(error, IS_E_FAILED, "a line of events does not fit into %d bytes",
-                                (int)IS_EVENT_LINE);
+        if (!shorten(texts, count, size - (ICS_EVENT_LINE - 1))) {
+            return ics_error_set(error, ICESTREAM_E_FAILED,
+                                 "a line of events does not fit into %d bytes",
+                                 (int)ICS_EVENT_LINE);
         }
     }
 }

@@ -5,22 +5,22 @@
 #include <stdarg.h>
 #include <string.h>
 
-is_events is_events_begin(FILE *out, is_log_format format, const char *worker)
+ics_events ics_events_begin(FILE *out, ics_log_format format, const char *worker)
 {
-    is_events events = {.format = format, .worker = worker, .progress = is_progress_begin(out)};
+    ics_events events = {.format = format, .worker = worker, .progress = ics_progress_begin(out)};
     /* Nothing is rewritten where programs read. */
-    events.progress.terminal = events.progress.terminal && format == IS_LOG_TEXT;
+    events.progress.terminal = events.progress.terminal && format == ICS_LOG_TEXT;
     return events;
 }
 
-void is_events_end(is_events *events)
+void ics_events_end(ics_events *events)
 {
-    is_progress_end(&events->progress);
+    ics_progress_end(&events->progress);
 }
 
-uint32_t is_events_period(const is_events *events)
+uint32_t ics_events_period(const ics_events *events)
 {
-    return is_progress_period(&events->progress);
+    return ics_progress_period(&events->progress);
 }
 
 /* ---- for people ------------------------------------------------------------------------------ */
@@ -29,45 +29,45 @@ uint32_t is_events_period(const is_events *events)
 static void put_subject(const char *subject, const char *reason, const char *rest, char *text)
 {
     bool named = subject == NULL || (reason != NULL && strstr(reason, subject) == reason);
-    snprintf(text, IS_EVENT_TEXT, "%s%s%s%s", named ? "" : subject,
+    snprintf(text, ICS_EVENT_TEXT, "%s%s%s%s", named ? "" : subject,
              named || reason == NULL ? "" : ": ", reason != NULL ? reason : "", rest);
 }
 
-bool is_event_text(const is_event *event, char text[IS_EVENT_TEXT])
+bool ics_events_text(const ics_event *event, char text[ICS_EVENT_TEXT])
 {
     char rest[64] = "";
     switch (event->kind) {
-    case IS_EVENT_QUARANTINED:
+    case ICS_EVENT_QUARANTINED:
         put_subject(event->file, event->reason, " (set aside)", text);
         return true;
-    case IS_EVENT_FAILED:
+    case ICS_EVENT_FAILED:
         put_subject(event->file, event->reason, "", text);
         return true;
-    case IS_EVENT_RETRIED:
+    case ICS_EVENT_RETRIED:
         snprintf(rest, sizeof rest, " (attempt %u; the next one in %.3g s)", event->attempt,
                  event->seconds);
         put_subject(event->file, event->reason, rest, text);
         return true;
-    case IS_EVENT_DEVICE_LOST:
+    case ICS_EVENT_DEVICE_LOST:
         put_subject(event->device, event->reason, " (lost; its work is done elsewhere)", text);
         return true;
-    case IS_EVENT_PAUSED:
-        snprintf(text, IS_EVENT_TEXT, "paused: %s",
+    case ICS_EVENT_PAUSED:
+        snprintf(text, ICS_EVENT_TEXT, "paused: %s",
                  event->reason != NULL ? event->reason : "cannot write");
         return true;
-    case IS_EVENT_RESUMED:
-        snprintf(text, IS_EVENT_TEXT, "resumed after %.3g s", event->seconds);
+    case ICS_EVENT_RESUMED:
+        snprintf(text, ICS_EVENT_TEXT, "resumed after %.3g s", event->seconds);
         return true;
-    case IS_EVENT_SIGNAL:
-        snprintf(text, IS_EVENT_TEXT, "%s",
+    case ICS_EVENT_SIGNAL:
+        snprintf(text, ICS_EVENT_TEXT, "%s",
                  event->reason != NULL ? event->reason : strsignal(event->signal));
         return true;
-    case IS_EVENT_WARNING:
-        snprintf(text, IS_EVENT_TEXT, "warning: %s", event->reason != NULL ? event->reason : "");
+    case ICS_EVENT_WARNING:
+        snprintf(text, ICS_EVENT_TEXT, "warning: %s", event->reason != NULL ? event->reason : "");
         return true;
     default:
         if (event->reason != NULL) {
-            snprintf(text, IS_EVENT_TEXT, "%s", event->reason);
+            snprintf(text, ICS_EVENT_TEXT, "%s", event->reason);
         }
         return event->reason != NULL;
     }
@@ -75,11 +75,11 @@ bool is_event_text(const is_event *event, char text[IS_EVENT_TEXT])
 
 /* ---- for programs ---------------------------------------------------------------------------- */
 
-static void put_json(is_events *events, const is_event *event, json_t *more)
+static void put_json(ics_events *events, const ics_event *event, json_t *more)
 {
-    char line[IS_EVENT_LINE + 1];
+    char line[ICS_EVENT_LINE + 1];
     size_t length = 0;
-    if (is_event_line(event, events->worker, more, line, &length, NULL) != IS_OK) {
+    if (ics_event_line(event, events->worker, more, line, &length, NULL) != ICESTREAM_OK) {
         snprintf(line, sizeof line, "{\"event\":\"warning\",\"reason\":\"an event is lost\"}\n");
     }
     fputs(line, events->progress.out);
@@ -91,13 +91,13 @@ static json_t *real_or_null(double value)
     return value >= 0.0 ? json_real(value) : json_null();
 }
 
-static json_t *devices_json(const is_progress_state *state, const is_progress_figures *figures)
+static json_t *devices_json(const ics_progress_state *state, const ics_progress_figures *figures)
 {
     enum { NAME = 32 };
     json_t *list = json_array();
-    for (size_t i = 0; i < state->device_count && i < IS_PROGRESS_DEVICES; ++i) {
+    for (size_t i = 0; i < state->device_count && i < ICS_PROGRESS_DEVICES; ++i) {
         json_array_append_new(list, json_pack("{s:o, s:I, s:f, s:b}", "device",
-                                              is_json_text_cut(state->devices[i].name, NAME),
+                                              ics_json_text_cut(state->devices[i].name, NAME),
                                               "photons", (json_int_t)state->devices[i].photons,
                                               "photons_per_second", figures->devices[i], "alive",
                                               (int)state->devices[i].alive));
@@ -105,7 +105,7 @@ static json_t *devices_json(const is_progress_state *state, const is_progress_fi
     return list;
 }
 
-static json_t *progress_json(const is_progress_state *state, const is_progress_figures *figures)
+static json_t *progress_json(const ics_progress_state *state, const ics_progress_figures *figures)
 {
     enum { REASON = 400 };
     return json_pack(
@@ -118,48 +118,49 @@ static json_t *progress_json(const is_progress_state *state, const is_progress_f
         (json_int_t)state->files_taken, "files_quarantined", (json_int_t)state->files_quarantined,
         "queue", (json_int_t)state->queue, "queue_room", (json_int_t)state->queue_room,
         "seconds_left", real_or_null(figures->seconds_left), "stopping", (int)state->stopping,
-        "paused", is_json_text_cut(state->paused, REASON), "devices", devices_json(state, figures));
+        "paused", ics_json_text_cut(state->paused, REASON), "devices",
+        devices_json(state, figures));
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-void is_events_tell(is_events *events, const is_event *event)
+void ics_events_report(ics_events *events, const ics_event *event)
 {
-    char text[IS_EVENT_TEXT];
+    char text[ICS_EVENT_TEXT];
     if (events->progress.out == NULL) {
         return;
     }
-    if (events->format == IS_LOG_JSON) {
+    if (events->format == ICS_LOG_JSON) {
         put_json(events, event, NULL);
-    } else if (is_event_text(event, text)) {
-        is_progress_line(&events->progress, "%s", text);
+    } else if (ics_events_text(event, text)) {
+        ics_progress_line(&events->progress, "%s", text);
     }
 }
 
-void is_events_say(is_events *events, is_event_kind kind, const char *format, ...)
+void ics_events_note(ics_events *events, ics_event_kind kind, const char *format, ...)
 {
-    char text[IS_EVENT_TEXT];
+    char text[ICS_EVENT_TEXT];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    is_events_tell(events, &(is_event){.kind = kind, .reason = text});
+    ics_events_report(events, &(ics_event){.kind = kind, .reason = text});
 }
 
-void is_events_progress(is_events *events, const is_progress_state *state)
+void ics_events_progress(ics_events *events, const ics_progress_state *state)
 {
     if (events->progress.out == NULL) {
         return;
     }
-    if (events->format == IS_LOG_TEXT) {
-        is_progress_update(&events->progress, state);
+    if (events->format == ICS_LOG_TEXT) {
+        ics_progress_update(&events->progress, state);
         return;
     }
-    is_progress_figures figures;
-    is_progress_measure(&events->progress, state, is_seconds(), &figures);
+    ics_progress_figures figures;
+    ics_progress_measure(&events->progress, state, ics_progress_seconds(), &figures);
     json_t *more = progress_json(state, &figures);
-    const is_event event = {.kind = more != NULL ? IS_EVENT_PROGRESS : IS_EVENT_WARNING,
-                            .reason = more != NULL ? NULL : "out of memory for the progress"};
+    const ics_event event = {.kind = more != NULL ? ICS_EVENT_PROGRESS : ICS_EVENT_WARNING,
+                             .reason = more != NULL ? NULL : "out of memory for the progress"};
     put_json(events, &event, more);
     json_decref(more);
 }

@@ -4,38 +4,38 @@
  * Events are those of the journal and some more (event.h). In lines for people the daily work
  * (start, claimed, skipped, done, stop) is told only where the event has a reason. One thread.
  */
-#ifndef IS_EVENTS_H
-#define IS_EVENTS_H
+#ifndef ICS_TELEMETRY_EVENTS_H
+#define ICS_TELEMETRY_EVENTS_H
 
-#include "pipeline/host/progress.h"
+#include "pipeline/telemetry/progress.h"
 #include "pipeline/telemetry/event.h"
 
-typedef enum is_log_format { IS_LOG_TEXT, IS_LOG_JSON } is_log_format;
+typedef enum ics_log_format { ICS_LOG_TEXT, ICS_LOG_JSON } ics_log_format;
 
-typedef struct is_events {
-    is_log_format format;
+typedef struct ics_events {
+    ics_log_format format;
     const char *worker; /* the caller keeps it */
-    is_progress progress;
-} is_events;
+    ics_progress progress;
+} ics_events;
 
 /* `out` may be NULL: silent. It is not closed. */
-is_events is_events_begin(FILE *out, is_log_format format, const char *worker);
+ics_events ics_events_begin(FILE *out, ics_log_format format, const char *worker);
 /* Removes the status line from a terminal. */
-void is_events_end(is_events *events);
+void ics_events_end(ics_events *events);
 
 /* Tells an event. That it cannot be told is no error of the run. */
-void is_events_tell(is_events *events, const is_event *event);
-/* Tells a message or a warning (IS_EVENT_MESSAGE, IS_EVENT_WARNING; "warning: " is put before it in
- * lines for people). */
-void is_events_say(is_events *events, is_event_kind kind, const char *format, ...)
+void ics_events_report(ics_events *events, const ics_event *event);
+/* Tells a message or a warning (ICS_EVENT_MESSAGE, ICS_EVENT_WARNING; "warning: " is put before it
+ * in lines for people). */
+void ics_events_note(ics_events *events, ics_event_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Shows how far the run is. */
-void is_events_progress(is_events *events, const is_progress_state *state);
+void ics_events_progress(ics_events *events, const ics_progress_state *state);
 /* Milliseconds between updates of that. */
-uint32_t is_events_period(const is_events *events);
+uint32_t ics_events_period(const ics_events *events);
 
 /* The line for people of an event, without its end. False: it is not told. */
-enum { IS_EVENT_TEXT = 8192 };
-bool is_event_text(const is_event *event, char text[IS_EVENT_TEXT]);
+enum { ICS_EVENT_TEXT = 8192 };
+bool ics_events_text(const ics_event *event, char text[ICS_EVENT_TEXT]);
 
 #endif

@@ -1,6 +1,6 @@
 #include "pipeline/telemetry/journal.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct is_journal {
+struct ics_journal {
     char *path, *worker;
     bool sync;
     pthread_mutex_t mutex; /* of what follows */
@@ -18,14 +18,14 @@ struct is_journal {
     bool torn; /* the last line has no end yet */
 };
 
-static int failed(const char *path, const char *what, is_error *error)
+static int failed(const char *path, const char *what, icestream_error *error)
 {
-    return is_error_set(error, IS_E_OUTPUT, "%s: %s: %s", path, what, strerror(errno));
+    return ics_error_set(error, ICESTREAM_E_OUTPUT, "%s: %s: %s", path, what, strerror(errno));
 }
 
 /* Whether a file's last line lacks its newline. */
 static int look_at_end(const char *path, int descriptor, const struct stat *about, bool *torn,
-                       is_error *error)
+                       icestream_error *error)
 {
     char last = '\n';
     ssize_t got = 1;
@@ -35,10 +35,10 @@ static int look_at_end(const char *path, int descriptor, const struct stat *abou
         } while (got < 0 && errno == EINTR);
     }
     *torn = got == 1 && last != '\n';
-    return got < 0 ? failed(path, "cannot read the end of the journal", error) : IS_OK;
+    return got < 0 ? failed(path, "cannot read the end of the journal", error) : ICESTREAM_OK;
 }
 
-static int open_file(const char *path, int *out, bool *torn, is_error *error)
+static int open_file(const char *path, int *out, bool *torn, icestream_error *error)
 {
     /* Without O_NONBLOCK a FIFO of that name would be waited for. */
     int descriptor = TEMP_FAILURE_RETRY(
@@ -47,30 +47,30 @@ static int open_file(const char *path, int *out, bool *torn, is_error *error)
         return failed(path, "cannot open the journal", error);
     }
     struct stat about;
-    int status =
-        fstat(descriptor, &about) == 0 ? IS_OK : failed(path, "cannot look at the journal", error);
-    if (status == IS_OK && !S_ISREG(about.st_mode) && !S_ISCHR(about.st_mode)) {
-        status = is_error_set(error, IS_E_OUTPUT,
-                              "%s: found something that is not a file, expected a journal", path);
+    int status = fstat(descriptor, &about) == 0 ? ICESTREAM_OK
+                                                : failed(path, "cannot look at the journal", error);
+    if (status == ICESTREAM_OK && !S_ISREG(about.st_mode) && !S_ISCHR(about.st_mode)) {
+        status = ics_error_set(error, ICESTREAM_E_OUTPUT,
+                               "%s: found something that is not a file, expected a journal", path);
     }
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         status = look_at_end(path, descriptor, &about, torn, error);
     }
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         close(descriptor);
         return status;
     }
     *out = descriptor;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_journal_create(const char *path, const char *worker, bool sync, is_journal **out,
-                      is_error *error)
+int ics_journal_create(const char *path, const char *worker, bool sync, ics_journal **out,
+                       icestream_error *error)
 {
     *out = NULL;
-    is_journal *journal = calloc(1, sizeof *journal);
+    ics_journal *journal = calloc(1, sizeof *journal);
     if (journal == NULL) {
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
     pthread_mutex_init(&journal->mutex, NULL); /* cannot fail on Linux */
     journal->descriptor = -1;
@@ -79,16 +79,16 @@ int is_journal_create(const char *path, const char *worker, bool sync, is_journa
     journal->worker = strdup(worker);
     int status = journal->path != NULL && journal->worker != NULL
                      ? open_file(path, &journal->descriptor, &journal->torn, error)
-                     : is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
-    if (status != IS_OK) {
-        is_journal_destroy(journal);
+                     : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
+    if (status != ICESTREAM_OK) {
+        ics_journal_destroy(journal);
         return status;
     }
     *out = journal;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-void is_journal_destroy(is_journal *journal)
+void ics_journal_destroy(ics_journal *journal)
 {
     if (journal == NULL) {
         return;
@@ -104,7 +104,7 @@ void is_journal_destroy(is_journal *journal)
 
 /* Writes text[1 .. length] in one piece; text[0] is room for the newline that a torn line before it
  * needs. What was written in part is written again, as a line of its own. */
-static int write_line(is_journal *journal, char *text, size_t length, is_error *error)
+static int write_line(ics_journal *journal, char *text, size_t length, icestream_error *error)
 {
     enum { TRIES = 16 };
     text[0] = '\n';
@@ -114,7 +114,7 @@ static int write_line(is_journal *journal, char *text, size_t length, is_error *
         ssize_t count = write(journal->descriptor, start, size);
         if (count == (ssize_t)size) {
             journal->torn = false;
-            return IS_OK;
+            return ICESTREAM_OK;
         }
         if (count < 0 && errno != EINTR) {
             return failed(journal->path, "cannot write to the journal", error);
@@ -122,21 +122,21 @@ static int write_line(is_journal *journal, char *text, size_t length, is_error *
         /* The newline that ends a torn line may be all that was written. */
         journal->torn = count > 0 ? start[count - 1] != '\n' : journal->torn;
     }
-    return is_error_set(error, IS_E_OUTPUT,
-                        "%s: cannot write to the journal: lines are written in parts only",
-                        journal->path);
+    return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                         "%s: cannot write to the journal: lines are written in parts only",
+                         journal->path);
 }
 
-static bool is_completion(is_event_kind kind)
+static bool is_completion(ics_event_kind kind)
 {
-    return kind == IS_EVENT_DONE || kind == IS_EVENT_QUARANTINED || kind == IS_EVENT_FAILED ||
-           kind == IS_EVENT_STOP;
+    return kind == ICS_EVENT_DONE || kind == ICS_EVENT_QUARANTINED || kind == ICS_EVENT_FAILED ||
+           kind == ICS_EVENT_STOP;
 }
 
 /* On a descriptor of its own, so that nobody waits meanwhile who has a line to write. */
-static int synchronise(is_journal *journal, int descriptor, is_error *error)
+static int synchronise(ics_journal *journal, int descriptor, icestream_error *error)
 {
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     /* What is no file, such as /dev/null, says EINVAL. */
     if (fdatasync(descriptor) != 0 && errno != EINVAL) {
         status = failed(journal->path, "cannot write the journal to the medium", error);
@@ -145,35 +145,36 @@ static int synchronise(is_journal *journal, int descriptor, is_error *error)
     return status;
 }
 
-int is_journal_append(is_journal *journal, const is_event *event, is_error *error)
+int ics_journal_append(ics_journal *journal, const ics_event *event, icestream_error *error)
 {
-    char text[IS_EVENT_LINE + 2];
+    char text[ICS_EVENT_LINE + 2];
     size_t length = 0;
-    if (!is_event_in_journal(event->kind)) {
-        return IS_OK;
+    if (!ics_event_in_journal(event->kind)) {
+        return ICESTREAM_OK;
     }
-    int status = is_event_line(event, journal->worker, NULL, text + 1, &length, error);
-    if (status != IS_OK) {
+    int status = ics_event_line(event, journal->worker, NULL, text + 1, &length, error);
+    if (status != ICESTREAM_OK) {
         return status;
     }
     bool sync = journal->sync && is_completion(event->kind);
     int copy = -1;
     pthread_mutex_lock(&journal->mutex);
     status = write_line(journal, text, length, error);
-    if (status == IS_OK && sync) {
+    if (status == ICESTREAM_OK && sync) {
         copy = fcntl(journal->descriptor, F_DUPFD_CLOEXEC, 0);
-        status = copy >= 0 ? IS_OK : failed(journal->path, "cannot share the journal", error);
+        status =
+            copy >= 0 ? ICESTREAM_OK : failed(journal->path, "cannot share the journal", error);
     }
     pthread_mutex_unlock(&journal->mutex);
-    return status == IS_OK && sync ? synchronise(journal, copy, error) : status;
+    return status == ICESTREAM_OK && sync ? synchronise(journal, copy, error) : status;
 }
 
-int is_journal_reopen(is_journal *journal, is_error *error)
+int ics_journal_reopen(ics_journal *journal, icestream_error *error)
 {
     int descriptor = -1;
     bool torn = false;
     int status = open_file(journal->path, &descriptor, &torn, error);
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         return status;
     }
     pthread_mutex_lock(&journal->mutex);
@@ -182,10 +183,10 @@ int is_journal_reopen(is_journal *journal, is_error *error)
     journal->torn = torn;
     pthread_mutex_unlock(&journal->mutex);
     close(old);
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-const char *is_journal_path(const is_journal *journal)
+const char *ics_journal_path(const ics_journal *journal)
 {
     return journal->path;
 }

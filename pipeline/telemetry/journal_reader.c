@@ -1,6 +1,6 @@
 #include "pipeline/telemetry/journal_reader.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,49 +11,49 @@
 
 enum { BUFFER = 16 * PIPE_BUF }; /* lines that other versions wrote may be longer than ours */
 
-struct is_journal_reader {
+struct ics_journal_reader {
     char *path;
     int descriptor;
     uint64_t left;         /* bytes of the file, as long as it was when it was opened */
     bool at_end, skipping; /* skipping: inside of a line that is longer than the buffer */
     size_t start, end;     /* of what is in the buffer and was not looked at */
     json_t *line;
-    is_journal_lines lines;
+    ics_journal_lines lines;
     char buffer[BUFFER];
 };
 
-int is_journal_reader_create(const char *path, is_journal_reader **out, is_error *error)
+int ics_journal_reader_create(const char *path, ics_journal_reader **out, icestream_error *error)
 {
     *out = NULL;
-    is_journal_reader *reader = malloc(sizeof *reader);
+    ics_journal_reader *reader = malloc(sizeof *reader);
     if (reader == NULL) {
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
-    memset(reader, 0, offsetof(is_journal_reader, buffer));
+    memset(reader, 0, offsetof(ics_journal_reader, buffer));
     reader->path = strdup(path);
     /* Without O_NONBLOCK a FIFO of that name would be waited for. */
     reader->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat about = {.st_size = 0};
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     if (reader->path == NULL) {
-        status = is_error_set(error, IS_E_MEMORY, "%s: out of memory", path);
+        status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     } else if (reader->descriptor < 0 || fstat(reader->descriptor, &about) != 0) {
-        status = is_error_set(error, IS_E_INPUT, "%s: cannot open the journal: %s", path,
-                              strerror(errno));
+        status = ics_error_set(error, ICESTREAM_E_INPUT, "%s: cannot open the journal: %s", path,
+                               strerror(errno));
     } else if (!S_ISREG(about.st_mode)) {
-        status = is_error_set(error, IS_E_INPUT,
-                              "%s: found something that is not a file, expected a journal", path);
+        status = ics_error_set(error, ICESTREAM_E_INPUT,
+                               "%s: found something that is not a file, expected a journal", path);
     }
-    if (status != IS_OK) {
-        is_journal_reader_destroy(reader);
+    if (status != ICESTREAM_OK) {
+        ics_journal_reader_destroy(reader);
         return status;
     }
     reader->left = (uint64_t)about.st_size;
     *out = reader;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-void is_journal_reader_destroy(is_journal_reader *reader)
+void ics_journal_reader_destroy(ics_journal_reader *reader)
 {
     if (reader == NULL) {
         return;
@@ -66,7 +66,7 @@ void is_journal_reader_destroy(is_journal_reader *reader)
     free(reader);
 }
 
-static int fill(is_journal_reader *reader, is_error *error)
+static int fill(ics_journal_reader *reader, icestream_error *error)
 {
     memmove(reader->buffer, reader->buffer + reader->start, reader->end - reader->start);
     reader->end -= reader->start;
@@ -79,17 +79,18 @@ static int fill(is_journal_reader *reader, is_error *error)
                    reader->left < room ? (size_t)reader->left : room);
     } while (got < 0 && errno == EINTR);
     if (got < 0) {
-        return is_error_set(error, IS_E_INPUT, "%s: cannot read the journal: %s", reader->path,
-                            strerror(errno));
+        return ics_error_set(error, ICESTREAM_E_INPUT, "%s: cannot read the journal: %s",
+                             reader->path, strerror(errno));
     }
     reader->at_end = got == 0;
     reader->left -= (uint64_t)got;
     reader->end += (size_t)got;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* The next line without its newline; NULL at the end. */
-static int next_line(is_journal_reader *reader, const char **line, size_t *length, is_error *error)
+static int next_line(ics_journal_reader *reader, const char **line, size_t *length,
+                     icestream_error *error)
 {
     *line = NULL;
     for (;;) {
@@ -100,14 +101,14 @@ static int next_line(is_journal_reader *reader, const char **line, size_t *lengt
             if (!reader->skipping) {
                 *line = start;
                 *length = (size_t)(newline - start);
-                return IS_OK;
+                return ICESTREAM_OK;
             }
             reader->skipping = false;
         } else if (reader->at_end) {
             /* What has no newline was torn, or is just being written. */
             reader->lines.torn += reader->end > reader->start && !reader->skipping;
             reader->start = reader->end;
-            return IS_OK;
+            return ICESTREAM_OK;
         } else {
             if (reader->end - reader->start == BUFFER) {
                 reader->lines.torn += !reader->skipping;
@@ -115,7 +116,7 @@ static int next_line(is_journal_reader *reader, const char **line, size_t *lengt
                 reader->start = reader->end;
             }
             int status = fill(reader, error);
-            if (status != IS_OK) {
+            if (status != ICESTREAM_OK) {
                 return status;
             }
         }
@@ -134,42 +135,42 @@ static const char *last_beginning(const char *line, size_t length)
     return last;
 }
 
-static bool take_fields(is_journal_reader *reader, is_journal_record *record)
+static bool take_fields(ics_journal_reader *reader, ics_journal_record *record)
 {
     const char *time = json_string_value(json_object_get(reader->line, "time"));
     const char *event = json_string_value(json_object_get(reader->line, "event"));
     record->worker = json_string_value(json_object_get(reader->line, "worker"));
     record->fields = reader->line;
     if (time == NULL || event == NULL || record->worker == NULL ||
-        !is_event_time_of_text(time, &record->time)) {
+        !ics_event_time_of_text(time, &record->time)) {
         return false;
     }
-    record->kind = is_event_of_name(event);
-    return record->kind != IS_EVENT_KINDS;
+    record->kind = ics_event_of_name(event);
+    return record->kind != ICS_EVENT_KINDS;
 }
 
 /* NULL where it is not JSON. */
-static int load(is_journal_reader *reader, const char *text, size_t length, is_error *error)
+static int load(ics_journal_reader *reader, const char *text, size_t length, icestream_error *error)
 {
     json_error_t about;
     json_decref(reader->line);
     reader->line = json_loadb(text, length, 0, &about);
     return reader->line == NULL && json_error_code(&about) == json_error_out_of_memory
-               ? is_error_set(error, IS_E_MEMORY, "%s: out of memory", reader->path)
-               : IS_OK;
+               ? ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->path)
+               : ICESTREAM_OK;
 }
 
 /* *found: the line is an event. */
-static int take_line(is_journal_reader *reader, const char *line, size_t length,
-                     is_journal_record *record, bool *found, is_error *error)
+static int take_line(ics_journal_reader *reader, const char *line, size_t length,
+                     ics_journal_record *record, bool *found, icestream_error *error)
 {
     int status = load(reader, line, length, error);
     const char *beginning = last_beginning(line, length);
-    if (status == IS_OK && reader->line == NULL && beginning != NULL && beginning != line) {
+    if (status == ICESTREAM_OK && reader->line == NULL && beginning != NULL && beginning != line) {
         reader->lines.torn++;
         status = load(reader, beginning, length - (size_t)(beginning - line), error);
     }
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         return status;
     }
     if (reader->line == NULL) {
@@ -180,43 +181,43 @@ static int take_line(is_journal_reader *reader, const char *line, size_t length,
         reader->lines.events++;
         *found = true;
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_journal_reader_next(is_journal_reader *reader, is_journal_record *record, bool *found,
-                           is_error *error)
+int ics_journal_reader_next(ics_journal_reader *reader, ics_journal_record *record, bool *found,
+                            icestream_error *error)
 {
     *found = false;
     for (;;) {
         const char *line = NULL;
         size_t length = 0;
         int status = next_line(reader, &line, &length, error);
-        if (status != IS_OK || line == NULL) {
+        if (status != ICESTREAM_OK || line == NULL) {
             return status;
         }
         status = take_line(reader, line, length, record, found, error);
-        if (status != IS_OK || *found) {
+        if (status != ICESTREAM_OK || *found) {
             return status;
         }
     }
 }
 
-is_journal_lines is_journal_reader_lines(const is_journal_reader *reader)
+ics_journal_lines ics_journal_reader_lines(const ics_journal_reader *reader)
 {
     return reader->lines;
 }
 
-const char *is_journal_text(const is_journal_record *record, const char *key)
+const char *ics_journal_text(const ics_journal_record *record, const char *key)
 {
     return json_string_value(json_object_get(record->fields, key));
 }
 
-double is_journal_number(const is_journal_record *record, const char *key)
+double ics_journal_number(const ics_journal_record *record, const char *key)
 {
     return json_number_value(json_object_get(record->fields, key));
 }
 
-uint64_t is_journal_whole(const is_journal_record *record, const char *key)
+uint64_t ics_journal_whole(const ics_journal_record *record, const char *key)
 {
     json_int_t value = json_integer_value(json_object_get(record->fields, key));
     return value > 0 ? (uint64_t)value : 0;

@@ -1,21 +1,21 @@
 #include "pipeline/telemetry/journal_summary.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BIN_SECONDS = IS_JOURNAL_RECENT / IS_JOURNAL_BINS };
+enum { BIN_SECONDS = ICS_JOURNAL_RECENT / ICS_JOURNAL_BINS };
 
-static int no_memory(is_error *error)
+static int no_memory(icestream_error *error)
 {
-    return is_error_set(error, IS_E_MEMORY, "out of memory for the summary of a journal");
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the summary of a journal");
 }
 
-int is_journal_summary_create(is_journal_summary **out, is_error *error)
+int ics_journal_summary_create(ics_journal_summary **out, icestream_error *error)
 {
-    is_journal_summary *summary = calloc(1, sizeof *summary);
+    ics_journal_summary *summary = calloc(1, sizeof *summary);
     *out = summary;
     if (summary == NULL) {
         return no_memory(error);
@@ -26,21 +26,21 @@ int is_journal_summary_create(is_journal_summary **out, is_error *error)
     summary->quarantines = json_array();
     if (summary->open == NULL || summary->worker_index == NULL || summary->spools == NULL ||
         summary->quarantines == NULL) {
-        is_journal_summary_destroy(summary);
+        ics_journal_summary_destroy(summary);
         *out = NULL;
         return no_memory(error);
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static void free_trouble(is_journal_trouble *trouble)
+static void free_trouble(ics_journal_trouble *trouble)
 {
     free(trouble->worker);
     free(trouble->file);
     free(trouble->reason);
 }
 
-void is_journal_summary_destroy(is_journal_summary *summary)
+void ics_journal_summary_destroy(ics_journal_summary *summary)
 {
     if (summary == NULL) {
         return;
@@ -50,7 +50,7 @@ void is_journal_summary_destroy(is_journal_summary *summary)
         free(summary->workers[i].host);
         free(summary->workers[i].last_file);
     }
-    for (size_t i = 0; i < IS_JOURNAL_TROUBLES; ++i) {
+    for (size_t i = 0; i < ICS_JOURNAL_TROUBLES; ++i) {
         free_trouble(&summary->troubles[i]);
     }
     free(summary->workers);
@@ -73,7 +73,7 @@ static bool replace(char **text, const char *by)
 }
 
 /* NULL: out of memory. */
-static is_journal_worker *find_worker(is_journal_summary *summary, const char *name)
+static ics_journal_worker *find_worker(ics_journal_summary *summary, const char *name)
 {
     const json_t *known = json_object_get(summary->worker_index, name);
     if (known != NULL) {
@@ -81,15 +81,15 @@ static is_journal_worker *find_worker(is_journal_summary *summary, const char *n
     }
     if (summary->worker_count == summary->worker_capacity) {
         size_t capacity = summary->worker_capacity > 0 ? 2 * summary->worker_capacity : 8;
-        is_journal_worker *grown = reallocarray(summary->workers, capacity, sizeof *grown);
+        ics_journal_worker *grown = reallocarray(summary->workers, capacity, sizeof *grown);
         if (grown == NULL) {
             return NULL;
         }
         summary->workers = grown;
         summary->worker_capacity = capacity;
     }
-    is_journal_worker *worker = &summary->workers[summary->worker_count];
-    *worker = (is_journal_worker){.name = strdup(name)};
+    ics_journal_worker *worker = &summary->workers[summary->worker_count];
+    *worker = (ics_journal_worker){.name = strdup(name)};
     if (worker->name == NULL ||
         json_object_set_new(summary->worker_index, name,
                             json_integer((json_int_t)summary->worker_count)) != 0) {
@@ -100,86 +100,86 @@ static is_journal_worker *find_worker(is_journal_summary *summary, const char *n
     return worker;
 }
 
-static void count_event(is_journal_counts *counts, const is_journal_record *record)
+static void count_event(ics_journal_counts *counts, const ics_journal_record *record)
 {
     switch (record->kind) {
-    case IS_EVENT_CLAIMED:
+    case ICS_EVENT_CLAIMED:
         counts->claimed++;
         break;
-    case IS_EVENT_SKIPPED:
+    case ICS_EVENT_SKIPPED:
         counts->skipped++;
         break;
-    case IS_EVENT_QUARANTINED:
+    case ICS_EVENT_QUARANTINED:
         counts->quarantined++;
         break;
-    case IS_EVENT_FAILED:
+    case ICS_EVENT_FAILED:
         counts->failed++;
         break;
-    case IS_EVENT_RETRIED:
+    case ICS_EVENT_RETRIED:
         counts->retried++;
         break;
-    case IS_EVENT_DONE:
+    case ICS_EVENT_DONE:
         counts->done++;
-        counts->photons += is_journal_whole(record, "photons");
-        counts->hits += is_journal_whole(record, "hits");
+        counts->photons += ics_journal_whole(record, "photons");
+        counts->hits += ics_journal_whole(record, "hits");
         break;
     default:
         break;
     }
 }
 
-static void count_recent(is_journal_summary *summary, const is_journal_record *record)
+static void count_recent(ics_journal_summary *summary, const ics_journal_record *record)
 {
     long long index = (long long)(record->time / BIN_SECONDS);
-    size_t place = (size_t)((index % IS_JOURNAL_BINS + IS_JOURNAL_BINS) % IS_JOURNAL_BINS);
+    size_t place = (size_t)((index % ICS_JOURNAL_BINS + ICS_JOURNAL_BINS) % ICS_JOURNAL_BINS);
     if (summary->bins[place].index < index) {
         summary->bins[place].index = index;
         summary->bins[place].photons = 0;
     }
     if (summary->bins[place].index == index) {
-        summary->bins[place].photons += is_journal_whole(record, "photons");
+        summary->bins[place].photons += ics_journal_whole(record, "photons");
     }
 }
 
 /* Which files somebody works on. */
-static bool follow_file(is_journal_summary *summary, const is_journal_record *record)
+static bool follow_file(ics_journal_summary *summary, const ics_journal_record *record)
 {
-    const char *file = is_journal_text(record, "file");
+    const char *file = ics_journal_text(record, "file");
     if (file == NULL) {
         return true;
     }
-    if (record->kind == IS_EVENT_CLAIMED) {
+    if (record->kind == ICS_EVENT_CLAIMED) {
         return json_object_set_new(
                    summary->open, file,
                    json_pack("{s:s, s:f}", "worker", record->worker, "time", record->time)) == 0;
     }
-    if (record->kind == IS_EVENT_DONE || record->kind == IS_EVENT_SKIPPED ||
-        record->kind == IS_EVENT_QUARANTINED || record->kind == IS_EVENT_FAILED) {
+    if (record->kind == ICS_EVENT_DONE || record->kind == ICS_EVENT_SKIPPED ||
+        record->kind == ICS_EVENT_QUARANTINED || record->kind == ICS_EVENT_FAILED) {
         json_object_del(summary->open, file); /* fails where its claim is not in the journal */
     }
     return true;
 }
 
-static bool keep_trouble(is_journal_summary *summary, const is_journal_record *record)
+static bool keep_trouble(ics_journal_summary *summary, const ics_journal_record *record)
 {
-    if (record->kind != IS_EVENT_QUARANTINED && record->kind != IS_EVENT_FAILED &&
-        record->kind != IS_EVENT_RETRIED && record->kind != IS_EVENT_PAUSED &&
-        record->kind != IS_EVENT_DEVICE_LOST) {
+    if (record->kind != ICS_EVENT_QUARANTINED && record->kind != ICS_EVENT_FAILED &&
+        record->kind != ICS_EVENT_RETRIED && record->kind != ICS_EVENT_PAUSED &&
+        record->kind != ICS_EVENT_DEVICE_LOST) {
         return true;
     }
-    is_journal_trouble *trouble =
-        &summary->troubles[summary->trouble_count++ % IS_JOURNAL_TROUBLES];
+    ics_journal_trouble *trouble =
+        &summary->troubles[summary->trouble_count++ % ICS_JOURNAL_TROUBLES];
     trouble->time = record->time;
     trouble->kind = record->kind;
     return replace(&trouble->worker, record->worker) &&
-           replace(&trouble->file, is_journal_text(record, "file")) &&
-           replace(&trouble->reason, is_journal_text(record, "reason"));
+           replace(&trouble->file, ics_journal_text(record, "file")) &&
+           replace(&trouble->reason, ics_journal_text(record, "reason"));
 }
 
 /* Adds a path that a start named to a list, once. Relative ones begin where the run was started. */
-static bool keep_folder(json_t *list, const is_journal_record *record, const char *key)
+static bool keep_folder(json_t *list, const ics_journal_record *record, const char *key)
 {
-    const char *path = is_journal_text(record, key), *base = is_journal_text(record, "folder");
+    const char *path = ics_journal_text(record, key), *base = ics_journal_text(record, "folder");
     size_t i;
     json_t *known;
     if (path == NULL) {
@@ -197,38 +197,38 @@ static bool keep_folder(json_t *list, const is_journal_record *record, const cha
     return json_array_append_new(list, whole) == 0;
 }
 
-static bool follow_worker(is_journal_summary *summary, const is_journal_record *record)
+static bool follow_worker(ics_journal_summary *summary, const ics_journal_record *record)
 {
-    is_journal_worker *worker = find_worker(summary, record->worker);
+    ics_journal_worker *worker = find_worker(summary, record->worker);
     if (worker == NULL) {
         return false;
     }
     worker->last = record->time;
     worker->last_event = record->kind;
-    bool good = replace(&worker->last_file, is_journal_text(record, "file"));
+    bool good = replace(&worker->last_file, ics_journal_text(record, "file"));
     count_event(&worker->counts, record);
     switch (record->kind) {
-    case IS_EVENT_START:
+    case ICS_EVENT_START:
         worker->starts++;
-        worker->state = IS_WORKER_RUNNING;
+        worker->state = ICS_WORKER_RUNNING;
         worker->start = record->time;
-        worker->pid = (long)is_journal_whole(record, "pid");
-        good &= replace(&worker->host, is_journal_text(record, "host"));
+        worker->pid = (long)ics_journal_whole(record, "pid");
+        good &= replace(&worker->host, ics_journal_text(record, "host"));
         break;
-    case IS_EVENT_STOP:
-        worker->state = IS_WORKER_STOPPED;
-        worker->exit_status = (int)is_journal_whole(record, "exit_status");
+    case ICS_EVENT_STOP:
+        worker->state = ICS_WORKER_STOPPED;
+        worker->exit_status = (int)ics_journal_whole(record, "exit_status");
         break;
-    case IS_EVENT_PAUSED:
-        worker->state = IS_WORKER_PAUSED;
+    case ICS_EVENT_PAUSED:
+        worker->state = ICS_WORKER_PAUSED;
         break;
-    case IS_EVENT_DEVICE_LOST:
+    case ICS_EVENT_DEVICE_LOST:
         worker->devices_lost++;
         break;
-    case IS_EVENT_RESUMED:
-    case IS_EVENT_CLAIMED:
-    case IS_EVENT_DONE:
-        worker->state = IS_WORKER_RUNNING;
+    case ICS_EVENT_RESUMED:
+    case ICS_EVENT_CLAIMED:
+    case ICS_EVENT_DONE:
+        worker->state = ICS_WORKER_RUNNING;
         break;
     default: /* a pause goes on while writes are tried again */
         break;
@@ -236,7 +236,7 @@ static bool follow_worker(is_journal_summary *summary, const is_journal_record *
     return good;
 }
 
-static bool add(is_journal_summary *summary, const is_journal_record *record)
+static bool add(ics_journal_summary *summary, const ics_journal_record *record)
 {
     if (summary->first == 0.0 || record->time < summary->first) {
         summary->first = record->time;
@@ -245,10 +245,10 @@ static bool add(is_journal_summary *summary, const is_journal_record *record)
     count_event(&summary->counts, record);
     bool good = follow_worker(summary, record) && follow_file(summary, record) &&
                 keep_trouble(summary, record);
-    if (record->kind == IS_EVENT_DONE) {
+    if (record->kind == ICS_EVENT_DONE) {
         count_recent(summary, record);
-        is_latency_add(&summary->latency, is_journal_number(record, "seconds"));
-    } else if (record->kind == IS_EVENT_START) {
+        ics_latency_add(&summary->latency, ics_journal_number(record, "seconds"));
+    } else if (record->kind == ICS_EVENT_START) {
         good = good && keep_folder(summary->spools, record, "spool") &&
                keep_folder(summary->quarantines, record, "quarantine");
     }
@@ -257,50 +257,50 @@ static bool add(is_journal_summary *summary, const is_journal_record *record)
 
 /* ---- whole journals -------------------------------------------------------------------------- */
 
-int is_journal_summary_read(is_journal_summary *summary, const char *path, is_error *error)
+int ics_journal_summary_read(ics_journal_summary *summary, const char *path, icestream_error *error)
 {
-    is_journal_reader *reader = NULL;
-    is_journal_record record;
+    ics_journal_reader *reader = NULL;
+    ics_journal_record record;
     bool found = true;
-    int status = is_journal_reader_create(path, &reader, error);
-    while (status == IS_OK && found) {
-        status = is_journal_reader_next(reader, &record, &found, error);
-        if (status == IS_OK && found && !add(summary, &record)) {
+    int status = ics_journal_reader_create(path, &reader, error);
+    while (status == ICESTREAM_OK && found) {
+        status = ics_journal_reader_next(reader, &record, &found, error);
+        if (status == ICESTREAM_OK && found && !add(summary, &record)) {
             status = no_memory(error);
         }
     }
     if (reader != NULL) {
-        is_journal_lines lines = is_journal_reader_lines(reader);
+        ics_journal_lines lines = ics_journal_reader_lines(reader);
         summary->lines.events += lines.events;
         summary->lines.torn += lines.torn;
         summary->lines.unknown += lines.unknown;
     }
-    is_journal_reader_destroy(reader);
+    ics_journal_reader_destroy(reader);
     return status;
 }
 
-const is_journal_trouble *is_journal_trouble_at(const is_journal_summary *summary, size_t index)
+const ics_journal_trouble *ics_journal_trouble_at(const ics_journal_summary *summary, size_t index)
 {
-    if (index >= IS_JOURNAL_TROUBLES || index >= summary->trouble_count) {
+    if (index >= ICS_JOURNAL_TROUBLES || index >= summary->trouble_count) {
         return NULL;
     }
-    return &summary->troubles[(summary->trouble_count - 1 - index) % IS_JOURNAL_TROUBLES];
+    return &summary->troubles[(summary->trouble_count - 1 - index) % ICS_JOURNAL_TROUBLES];
 }
 
-double is_journal_recent_rate(const is_journal_summary *summary, double now)
+double ics_journal_recent_rate(const ics_journal_summary *summary, double now)
 {
     uint64_t photons = 0;
     long long newest = (long long)(now / BIN_SECONDS);
-    for (size_t i = 0; i < IS_JOURNAL_BINS; ++i) {
+    for (size_t i = 0; i < ICS_JOURNAL_BINS; ++i) {
         long long age = newest - summary->bins[i].index;
-        photons += age >= 0 && age < IS_JOURNAL_BINS ? summary->bins[i].photons : 0;
+        photons += age >= 0 && age < ICS_JOURNAL_BINS ? summary->bins[i].photons : 0;
     }
     /* The newest bin is not over yet. */
-    double since = fmax(summary->first, (double)(newest - IS_JOURNAL_BINS + 1) * BIN_SECONDS);
+    double since = fmax(summary->first, (double)(newest - ICS_JOURNAL_BINS + 1) * BIN_SECONDS);
     return now > since ? (double)photons / (now - since) : 0.0;
 }
 
-double is_journal_rate(const is_journal_summary *summary)
+double ics_journal_rate(const ics_journal_summary *summary)
 {
     double seconds = summary->last - summary->first;
     return seconds > 0.0 ? (double)summary->counts.photons / seconds : 0.0;

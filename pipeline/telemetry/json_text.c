@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-json_t *is_json_text(const char *text)
+json_t *ics_json_text(const char *text)
 {
-    return text != NULL ? is_json_text_cut(text, strlen(text)) : NULL;
+    return text != NULL ? ics_json_text_cut(text, strlen(text)) : NULL;
 }
 
-json_t *is_json_text_cut(const char *text, size_t limit)
+json_t *ics_json_text_cut(const char *text, size_t limit)
 {
     if (text == NULL) {
         return NULL;
@@ -19,12 +19,12 @@ json_t *is_json_text_cut(const char *text, size_t limit)
     while (cut && length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
         --length; /* the next byte goes on with a character of UTF-8 */
     }
-    char *copy = malloc(length + sizeof IS_JSON_TEXT_CUT);
+    char *copy = malloc(length + sizeof ICS_JSON_TEXT_CUT);
     if (copy == NULL) {
         return NULL;
     }
     memcpy(copy, text, length);
-    memcpy(copy + length, cut ? IS_JSON_TEXT_CUT : "", cut ? sizeof IS_JSON_TEXT_CUT : 1);
+    memcpy(copy + length, cut ? ICS_JSON_TEXT_CUT : "", cut ? sizeof ICS_JSON_TEXT_CUT : 1);
     json_t *json = json_string(copy);
     for (char *at = copy; json == NULL && *at != '\0'; ++at) {
         if ((unsigned char)*at >= 0x80) {

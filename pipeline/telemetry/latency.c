@@ -8,23 +8,23 @@ static int bucket_of(double seconds)
     int exponent = 0;
     /* In [1, 2) times 2^(exponent - 1). */
     double mantissa = 2.0 * frexp(seconds, &exponent);
-    int octave = exponent - 1 - IS_LATENCY_LOWEST;
+    int octave = exponent - 1 - ICS_LATENCY_LOWEST;
     if (seconds <= 0.0 || octave < 0) {
         return 0;
     }
-    if (octave >= IS_LATENCY_HIGHEST - IS_LATENCY_LOWEST) {
-        return IS_LATENCY_BUCKETS - 1;
+    if (octave >= ICS_LATENCY_HIGHEST - ICS_LATENCY_LOWEST) {
+        return ICS_LATENCY_BUCKETS - 1;
     }
-    return octave * IS_LATENCY_PARTS + (int)((mantissa - 1.0) * IS_LATENCY_PARTS);
+    return octave * ICS_LATENCY_PARTS + (int)((mantissa - 1.0) * ICS_LATENCY_PARTS);
 }
 
 static double bucket_middle(int bucket)
 {
-    int octave = bucket / IS_LATENCY_PARTS, part = bucket % IS_LATENCY_PARTS;
-    return ldexp(1.0 + (part + 0.5) / IS_LATENCY_PARTS, octave + IS_LATENCY_LOWEST);
+    int octave = bucket / ICS_LATENCY_PARTS, part = bucket % ICS_LATENCY_PARTS;
+    return ldexp(1.0 + (part + 0.5) / ICS_LATENCY_PARTS, octave + ICS_LATENCY_LOWEST);
 }
 
-void is_latency_add(is_latency *latency, double seconds)
+void ics_latency_add(ics_latency *latency, double seconds)
 {
     /* Longer than anything that can be: so that sums stay finite. */
     const double longest = 1e15;
@@ -36,7 +36,7 @@ void is_latency_add(is_latency *latency, double seconds)
     latency->buckets[bucket_of(seconds)]++;
 }
 
-void is_latency_merge(is_latency *into, const is_latency *from)
+void ics_latency_merge(ics_latency *into, const ics_latency *from)
 {
     if (from->count == 0) {
         return;
@@ -45,12 +45,12 @@ void is_latency_merge(is_latency *into, const is_latency *from)
     into->max = fmax(into->max, from->max);
     into->sum += from->sum;
     into->count += from->count;
-    for (int i = 0; i < IS_LATENCY_BUCKETS; ++i) {
+    for (int i = 0; i < ICS_LATENCY_BUCKETS; ++i) {
         into->buckets[i] += from->buckets[i];
     }
 }
 
-double is_latency_quantile(const is_latency *latency, double share)
+double ics_latency_quantile(const ics_latency *latency, double share)
 {
     if (latency->count == 0) {
         return 0.0;
@@ -64,13 +64,13 @@ double is_latency_quantile(const is_latency *latency, double share)
     }
     uint64_t seen = 0;
     int bucket = 0;
-    while (bucket < IS_LATENCY_BUCKETS - 1 && (double)(seen + latency->buckets[bucket]) < rank) {
+    while (bucket < ICS_LATENCY_BUCKETS - 1 && (double)(seen + latency->buckets[bucket]) < rank) {
         seen += latency->buckets[bucket++];
     }
     return fmin(fmax(bucket_middle(bucket), latency->min), latency->max);
 }
 
-json_t *is_latency_json(const is_latency *latency)
+json_t *ics_latency_json(const ics_latency *latency)
 {
     json_int_t count = (json_int_t)latency->count;
     if (count == 0) {
@@ -79,6 +79,6 @@ json_t *is_latency_json(const is_latency *latency)
     }
     return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f}", "count", count, "mean",
                      latency->sum / (double)latency->count, "p50",
-                     is_latency_quantile(latency, 0.5), "p90", is_latency_quantile(latency, 0.9),
-                     "p99", is_latency_quantile(latency, 0.99), "max", latency->max);
+                     ics_latency_quantile(latency, 0.5), "p90", ics_latency_quantile(latency, 0.9),
+                     "p99", ics_latency_quantile(latency, 0.99), "max", latency->max);
 }

@@ -1,6 +1,6 @@
 #include "pipeline/telemetry/metrics.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/files/output.h"
 #include "pipeline/telemetry/latency.h"
 
@@ -8,13 +8,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-void is_metrics_set_latency(is_metrics *metrics, const is_latency *latency)
+void ics_metrics_set_latency(ics_metrics *metrics, const ics_latency *latency)
 {
     metrics->latency.count = latency->count;
     metrics->latency.sum = latency->sum;
-    metrics->latency.p50 = is_latency_quantile(latency, 0.5);
-    metrics->latency.p90 = is_latency_quantile(latency, 0.9);
-    metrics->latency.p99 = is_latency_quantile(latency, 0.99);
+    metrics->latency.p50 = ics_latency_quantile(latency, 0.5);
+    metrics->latency.p90 = ics_latency_quantile(latency, 0.9);
+    metrics->latency.p99 = ics_latency_quantile(latency, 0.99);
     metrics->latency.max = latency->max;
 }
 
@@ -61,11 +61,11 @@ static void put_whole(FILE *out, const char *name, const char *type, const char 
     fprintf(out, "icestream_%s %" PRIu64 "\n", name, value);
 }
 
-static void put_process(FILE *out, const is_metrics *metrics)
+static void put_process(FILE *out, const ics_metrics *metrics)
 {
     put_family(out, "build_info", "gauge", "Version of icestream; always 1.");
     fputs("icestream_build_info{", out);
-    put_label(out, "version", IS_VERSION);
+    put_label(out, "version", ICESTREAM_VERSION);
     fputs("} 1\n", out);
     put_family(out, "start_time_seconds", "gauge", "When the run was started, since 1970.");
     fputs("icestream_start_time_seconds ", out);
@@ -82,7 +82,7 @@ static void put_process(FILE *out, const is_metrics *metrics)
               metrics->retries);
 }
 
-static void put_files(FILE *out, const is_metrics *metrics)
+static void put_files(FILE *out, const ics_metrics *metrics)
 {
     const struct {
         const char *result;
@@ -103,7 +103,7 @@ static void put_files(FILE *out, const is_metrics *metrics)
               metrics->files_claimed);
 }
 
-static void put_latency(FILE *out, const is_metrics *metrics)
+static void put_latency(FILE *out, const ics_metrics *metrics)
 {
     static const char name[] = "file_latency_seconds";
     bool any = metrics->latency.count > 0;
@@ -126,7 +126,7 @@ static void put_latency(FILE *out, const is_metrics *metrics)
     put_real(out, metrics->latency.max);
 }
 
-static void put_device_labels(FILE *out, const char *name, const is_metrics_device *device)
+static void put_device_labels(FILE *out, const char *name, const ics_metrics_device *device)
 {
     fprintf(out, "icestream_%s{", name);
     put_label(out, "device", device->id);
@@ -135,7 +135,7 @@ static void put_device_labels(FILE *out, const char *name, const is_metrics_devi
     fputs("} ", out);
 }
 
-static void put_devices(FILE *out, const is_metrics *metrics)
+static void put_devices(FILE *out, const ics_metrics *metrics)
 {
     size_t count = metrics->device_count;
     if (count == 0) {
@@ -158,7 +158,7 @@ static void put_devices(FILE *out, const is_metrics *metrics)
     }
 }
 
-static void put_queues(FILE *out, const is_metrics *metrics)
+static void put_queues(FILE *out, const ics_metrics *metrics)
 {
     const struct {
         const char *name, *help;
@@ -167,7 +167,7 @@ static void put_queues(FILE *out, const is_metrics *metrics)
     for (size_t i = 0; metrics->queue_count > 0 && i < 2; ++i) {
         put_family(out, families[i].name, "gauge", families[i].help);
         for (size_t j = 0; j < metrics->queue_count; ++j) {
-            const is_metrics_queue *queue = &metrics->queues[j];
+            const ics_metrics_queue *queue = &metrics->queues[j];
             fprintf(out, "icestream_%s{", families[i].name);
             put_label(out, "queue", queue->name);
             fprintf(out, "} %" PRIu64 "\n", i == 0 ? queue->used : queue->limit);
@@ -175,7 +175,7 @@ static void put_queues(FILE *out, const is_metrics *metrics)
     }
 }
 
-int is_metrics_text(const is_metrics *metrics, char **text, size_t *size, is_error *error)
+int ics_metrics_text(const ics_metrics *metrics, char **text, size_t *size, icestream_error *error)
 {
     *text = NULL;
     FILE *out = open_memstream(text, size);
@@ -192,27 +192,27 @@ int is_metrics_text(const is_metrics *metrics, char **text, size_t *size, is_err
     if (failed) {
         free(*text);
         *text = NULL;
-        return is_error_set(error, IS_E_MEMORY, "out of memory for the metrics");
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the metrics");
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_metrics_write(const is_metrics *metrics, const char *path, is_error *error)
+int ics_metrics_write(const ics_metrics *metrics, const char *path, icestream_error *error)
 {
     char *text = NULL;
     size_t size = 0;
-    is_output *output = NULL;
-    int status = is_metrics_text(metrics, &text, &size, error);
-    if (status == IS_OK) {
-        status = is_output_create(path, true, &output, error);
+    ics_output *output = NULL;
+    int status = ics_metrics_text(metrics, &text, &size, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_output_create(path, true, &output, error);
     }
-    if (status == IS_OK) {
-        status = is_output_write(output, text, size, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_output_write(output, text, size, error);
     }
-    if (status == IS_OK) {
-        status = is_output_commit(output, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_output_commit(output, error);
     }
-    is_output_destroy(output);
+    ics_output_destroy(output);
     free(text);
     return status;
 }

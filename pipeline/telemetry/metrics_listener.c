@@ -1,6 +1,6 @@
 #include "pipeline/telemetry/metrics_listener.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
@@ -12,12 +12,12 @@
 
 enum { CLIENTS = 8, CLIENT_SECONDS = 10, CLIENT_MEMORY = 16 << 10 };
 
-struct is_metrics_listener {
+struct ics_metrics_listener {
     struct MHD_Daemon *daemon;
     uint16_t port;
     pthread_mutex_t mutex; /* of what follows */
     bool published;
-    is_metrics metrics;
+    ics_metrics metrics;
     bool starting;     /* messages of the library are errors of _create */
     char message[256]; /* the first of them */
 };
@@ -30,13 +30,13 @@ typedef union listen_address {
     struct sockaddr_in6 v6;
 } listen_address;
 
-static int wrong_address(const char *address, const char *expected, is_error *error)
+static int wrong_address(const char *address, const char *expected, icestream_error *error)
 {
-    return is_error_set(error, IS_E_CONFIG, "metrics.listen: found '%.200s', expected %s", address,
-                        expected);
+    return ics_error_set(error, ICESTREAM_E_CONFIG, "metrics.listen: found '%.200s', expected %s",
+                         address, expected);
 }
 
-static int parse_address(const char *text, listen_address *out, is_error *error)
+static int parse_address(const char *text, listen_address *out, icestream_error *error)
 {
     static const char hosts[] =
         "HOST:PORT with HOST 127.0.0.1, localhost or [::1] (metrics are not served to other "
@@ -64,10 +64,10 @@ static int parse_address(const char *text, listen_address *out, is_error *error)
     } else {
         return wrong_address(text, hosts, error);
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_metrics_address_check(const char *address, is_error *error)
+int ics_metrics_address_check(const char *address, icestream_error *error)
 {
     listen_address parsed;
     return parse_address(address, &parsed, error);
@@ -111,7 +111,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
                               const char *method, const char *version, const char *upload,
                               size_t *upload_size, void **request)
 {
-    is_metrics_listener *listener = user;
+    ics_metrics_listener *listener = user;
     (void)version;
     (void)upload;
     if (strcmp(url, "/metrics") != 0) {
@@ -127,7 +127,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         *upload_size = 0;
         return MHD_YES;
     }
-    is_metrics *metrics = malloc(sizeof *metrics);
+    ics_metrics *metrics = malloc(sizeof *metrics);
     if (metrics == NULL) {
         return answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
     }
@@ -137,12 +137,12 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     pthread_mutex_unlock(&listener->mutex);
     char *text = NULL;
     size_t size = 0;
-    int status = published ? is_metrics_text(metrics, &text, &size, NULL) : IS_OK;
+    int status = published ? ics_metrics_text(metrics, &text, &size, NULL) : ICESTREAM_OK;
     free(metrics);
     if (!published) {
         return answer_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the run is just starting\n");
     }
-    return status == IS_OK
+    return status == ICESTREAM_OK
                ? answer_metrics(connection, text, size)
                : answer_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
 }
@@ -155,7 +155,7 @@ static void take_message(void *user, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 static void take_message(void *user, const char *format, va_list arguments)
 {
-    is_metrics_listener *listener = user;
+    ics_metrics_listener *listener = user;
     pthread_mutex_lock(&listener->mutex);
     if (listener->starting && listener->message[0] == '\0') {
         vsnprintf(listener->message, sizeof listener->message, format, arguments);
@@ -164,8 +164,8 @@ static void take_message(void *user, const char *format, va_list arguments)
     pthread_mutex_unlock(&listener->mutex);
 }
 
-static int start(is_metrics_listener *listener, const char *text, const listen_address *address,
-                 is_error *error)
+static int start(ics_metrics_listener *listener, const char *text, const listen_address *address,
+                 icestream_error *error)
 {
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ERROR_LOG |
                      (address->any.sa_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG);
@@ -183,38 +183,40 @@ static int start(is_metrics_listener *listener, const char *text, const listen_a
     pthread_mutex_unlock(&listener->mutex);
     if (listener->daemon == NULL) {
         const char *message = listener->message;
-        return is_error_set(error, IS_E_FAILED, "metrics.listen: cannot listen on %s: %s", text,
-                            message[0] != '\0' ? message : "the HTTP library does not say why");
+        return ics_error_set(error, ICESTREAM_E_FAILED, "metrics.listen: cannot listen on %s: %s",
+                             text,
+                             message[0] != '\0' ? message : "the HTTP library does not say why");
     }
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(listener->daemon, MHD_DAEMON_INFO_BIND_PORT);
     listener->port = info != NULL ? info->port : 0;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_metrics_listener_create(const char *address, is_metrics_listener **out, is_error *error)
+int ics_metrics_listener_create(const char *address, ics_metrics_listener **out,
+                                icestream_error *error)
 {
     *out = NULL;
     listen_address parsed;
     int status = parse_address(address, &parsed, error);
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         return status;
     }
-    is_metrics_listener *listener = calloc(1, sizeof *listener);
+    ics_metrics_listener *listener = calloc(1, sizeof *listener);
     if (listener == NULL) {
-        return is_error_set(error, IS_E_MEMORY, "out of memory for metrics.listen");
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metrics.listen");
     }
     pthread_mutex_init(&listener->mutex, NULL); /* cannot fail on Linux */
     status = start(listener, address, &parsed, error);
-    if (status != IS_OK) {
-        is_metrics_listener_destroy(listener);
+    if (status != ICESTREAM_OK) {
+        ics_metrics_listener_destroy(listener);
         return status;
     }
     *out = listener;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-void is_metrics_listener_destroy(is_metrics_listener *listener)
+void ics_metrics_listener_destroy(ics_metrics_listener *listener)
 {
     if (listener == NULL) {
         return;
@@ -226,7 +228,7 @@ void is_metrics_listener_destroy(is_metrics_listener *listener)
     free(listener);
 }
 
-void is_metrics_listener_publish(is_metrics_listener *listener, const is_metrics *metrics)
+void ics_metrics_listener_publish(ics_metrics_listener *listener, const ics_metrics *metrics)
 {
     pthread_mutex_lock(&listener->mutex);
     listener->metrics = *metrics;
@@ -234,7 +236,7 @@ void is_metrics_listener_publish(is_metrics_listener *listener, const is_metrics
     pthread_mutex_unlock(&listener->mutex);
 }
 
-uint16_t is_metrics_listener_port(const is_metrics_listener *listener)
+uint16_t ics_metrics_listener_port(const ics_metrics_listener *listener)
 {
     return listener->port;
 }

@@ -5,7 +5,7 @@
 #include <systemd/sd-daemon.h>
 
 /* What systemd does not hear it takes for a service that hangs: people should know why. */
-static void tell_failure(is_service_notify *service, const char *what, int code)
+static void tell_failure(ics_service_notify *service, const char *what, int code)
 {
     char reason[256];
     if (service->failed) {
@@ -17,7 +17,7 @@ static void tell_failure(is_service_notify *service, const char *what, int code)
     service->on_failure(service->user, reason);
 }
 
-static void send_text(is_service_notify *service, const char *what, const char *text)
+static void send_text(ics_service_notify *service, const char *what, const char *text)
 {
     int sent = sd_notify(0, text); /* 0: there is no NOTIFY_SOCKET */
     if (sent < 0) {
@@ -30,15 +30,15 @@ static void on_watchdog(uv_timer_t *timer)
     send_text(timer->data, "WATCHDOG", "WATCHDOG=1");
 }
 
-void is_service_notify_open(is_service_notify *service, uv_loop_t *loop)
+void ics_service_notify_open(ics_service_notify *service, uv_loop_t *loop)
 {
-    *service = (is_service_notify){.progress = is_progress_begin(NULL)};
+    *service = (ics_service_notify){.progress = ics_progress_begin(NULL)};
     uv_timer_init(loop, &service->watchdog);
     service->watchdog.data = service;
 }
 
-void is_service_notify_ready(is_service_notify *service,
-                             void (*on_failure)(void *user, const char *reason), void *user)
+void ics_service_notify_ready(ics_service_notify *service,
+                              void (*on_failure)(void *user, const char *reason), void *user)
 {
     uint64_t period = 0; /* us */
     service->on_failure = on_failure;
@@ -54,17 +54,17 @@ void is_service_notify_ready(is_service_notify *service,
     }
 }
 
-void is_service_notify_progress(is_service_notify *service, const is_progress_state *state)
+void ics_service_notify_progress(ics_service_notify *service, const ics_progress_state *state)
 {
     static const char begin[] = "STATUS=";
-    char text[sizeof begin + IS_PROGRESS_TEXT];
-    is_progress_figures figures;
+    char text[sizeof begin + ICS_PROGRESS_TEXT];
+    ics_progress_figures figures;
     if (!service->ready || getenv("NOTIFY_SOCKET") == NULL) {
         return; /* most runs: no need to count */
     }
-    is_progress_measure(&service->progress, state, is_seconds(), &figures);
+    ics_progress_measure(&service->progress, state, ics_progress_seconds(), &figures);
     memcpy(text, begin, sizeof begin);
-    is_progress_text(state, &figures, text + strlen(begin));
+    ics_progress_text(state, &figures, text + strlen(begin));
     /* A line's end would begin another message. */
     for (char *at = strchr(text, '\n'); at != NULL; at = strchr(at, '\n')) {
         *at = ' ';
@@ -72,7 +72,7 @@ void is_service_notify_progress(is_service_notify *service, const is_progress_st
     send_text(service, "STATUS", text);
 }
 
-void is_service_notify_stopping(is_service_notify *service)
+void ics_service_notify_stopping(ics_service_notify *service)
 {
     if (service->ready && !service->stopping) {
         service->stopping = true;
@@ -80,8 +80,8 @@ void is_service_notify_stopping(is_service_notify *service)
     }
 }
 
-void is_service_notify_close(is_service_notify *service)
+void ics_service_notify_close(ics_service_notify *service)
 {
-    is_service_notify_stopping(service);
+    ics_service_notify_stopping(service);
     uv_close((uv_handle_t *)&service->watchdog, NULL);
 }

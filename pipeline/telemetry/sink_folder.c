@@ -1,6 +1,6 @@
 #include "pipeline/telemetry/sink_folder.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/telemetry/event.h"
 #include "pipeline/telemetry/json_text.h"
 
@@ -25,8 +25,8 @@ static double modified(const struct stat *about)
 
 static json_t *time_json(double time)
 {
-    char text[IS_EVENT_TIME];
-    return json_string(is_event_time_text(time, text));
+    char text[ICS_EVENT_TIME];
+    return json_string(ics_event_time_text(time, text));
 }
 
 /* Calls `look` for every entry that a folder has now and that does not begin with a point; its
@@ -80,7 +80,7 @@ typedef struct found_journal {
 } found_journal;
 
 typedef struct sink_look {
-    is_sink_folder *out;
+    ics_sink_folder *out;
     found_journal *journals;
     size_t count;
 } sink_look;
@@ -142,7 +142,7 @@ static int compare_journals(const void *a, const void *b)
 }
 
 /* False: out of memory. */
-static bool take_journals(const sink_look *look, const char *folder, is_sink_folder *out)
+static bool take_journals(const sink_look *look, const char *folder, ics_sink_folder *out)
 {
     out->journals = calloc(look->count + 1, sizeof *out->journals);
     if (out->journals == NULL) {
@@ -160,9 +160,9 @@ static bool take_journals(const sink_look *look, const char *folder, is_sink_fol
     return true;
 }
 
-int is_sink_folder_look(const char *folder, is_sink_folder *out, is_error *error)
+int ics_sink_folder_look(const char *folder, ics_sink_folder *out, icestream_error *error)
 {
-    *out = (is_sink_folder){.hit_files = 0};
+    *out = (ics_sink_folder){.hit_files = 0};
     sink_look look = {.out = out};
     int failure = for_each(folder, look_at_sink, &look);
     if (failure == 0 && !take_journals(&look, folder, out)) {
@@ -170,20 +170,21 @@ int is_sink_folder_look(const char *folder, is_sink_folder *out, is_error *error
     }
     free(look.journals);
     if (failure == 0) {
-        return IS_OK;
+        return ICESTREAM_OK;
     }
-    is_sink_folder_free(out);
-    return failure == ENOMEM ? is_error_set(error, IS_E_MEMORY, "%s: out of memory", folder)
-                             : is_error_set(error, IS_E_INPUT, "%s: %s", folder, strerror(failure));
+    ics_sink_folder_free(out);
+    return failure == ENOMEM
+               ? ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", folder)
+               : ics_error_set(error, ICESTREAM_E_INPUT, "%s: %s", folder, strerror(failure));
 }
 
-void is_sink_folder_free(is_sink_folder *folder)
+void ics_sink_folder_free(ics_sink_folder *folder)
 {
     for (size_t i = 0; i < folder->journal_count; ++i) {
         free(folder->journals[i]);
     }
     free(folder->journals);
-    *folder = (is_sink_folder){.hit_files = 0};
+    *folder = (ics_sink_folder){.hit_files = 0};
 }
 
 /* ---- quarantine ------------------------------------------------------------------------------ */
@@ -196,7 +197,7 @@ typedef struct found_reason {
 typedef struct quarantine_look {
     const char *folder;
     uint64_t count;
-    found_reason newest[IS_REASONS_SHOWN]; /* the newest first */
+    found_reason newest[ICS_REASONS_SHOWN]; /* the newest first */
     size_t kept;
 } quarantine_look;
 
@@ -212,14 +213,14 @@ static bool look_at_reason(void *user, int descriptor, const char *name)
     while (place > 0 && look->newest[place - 1].time < modified(&about)) {
         --place;
     }
-    if (place == IS_REASONS_SHOWN) {
+    if (place == ICS_REASONS_SHOWN) {
         return true;
     }
     char *path = NULL;
     if (asprintf(&path, "%s/%s", look->folder, name) < 0) {
         return false;
     }
-    if (look->kept == IS_REASONS_SHOWN) {
+    if (look->kept == ICS_REASONS_SHOWN) {
         free(look->newest[--look->kept].path);
     }
     memmove(&look->newest[place + 1], &look->newest[place],
@@ -243,7 +244,7 @@ static json_t *reason_json(const char *path)
     }
     text[got] = '\0';
     text[strcspn(text, "\n")] = '\0';
-    return is_json_text(text);
+    return ics_json_text(text);
 }
 
 static bool same_folder(const char *left, const char *right)
@@ -253,7 +254,7 @@ static bool same_folder(const char *left, const char *right)
            a.st_ino == b.st_ino;
 }
 
-json_t *is_quarantine_look(const json_t *folders, json_t *notes)
+json_t *ics_sink_folder_look_quarantine(const json_t *folders, json_t *notes)
 {
     quarantine_look look = {.count = 0};
     bool good = true;
@@ -270,7 +271,7 @@ json_t *is_quarantine_look(const json_t *folders, json_t *notes)
         if (good) {
             good =
                 json_array_append_new(newest, json_pack("{s:o, s:o, s:o}", "reason_file",
-                                                        is_json_text(look.newest[i].path), "time",
+                                                        ics_json_text(look.newest[i].path), "time",
                                                         time_json(look.newest[i].time), "reason",
                                                         reason_json(look.newest[i].path))) == 0;
         }
@@ -307,10 +308,10 @@ static json_t *lease_json(const char *folder, const char *worker, uint64_t files
     bool expired =
         !there || (json_is_number(seconds) && now - heartbeat > json_number_value(seconds));
     json_t *result =
-        json_pack("{s:o, s:O?, s:O?, s:I, s:o?, s:O?, s:b}", "worker", is_json_text(worker), "host",
-                  json_object_get(lease, "host"), "pid", json_object_get(lease, "pid"), "files",
-                  (json_int_t)files, "heartbeat", there ? time_json(heartbeat) : NULL, "lease",
-                  seconds, "expired", (int)expired);
+        json_pack("{s:o, s:O?, s:O?, s:I, s:o?, s:O?, s:b}", "worker", ics_json_text(worker),
+                  "host", json_object_get(lease, "host"), "pid", json_object_get(lease, "pid"),
+                  "files", (json_int_t)files, "heartbeat", there ? time_json(heartbeat) : NULL,
+                  "lease", seconds, "expired", (int)expired);
     json_decref(lease);
     free(path);
     return result;
@@ -348,7 +349,7 @@ static bool count_folder(const char *spool, const char *name, uint64_t *count, j
     return good;
 }
 
-json_t *is_spool_look(const char *folder, double now, json_t *notes)
+json_t *ics_sink_folder_look_spool(const char *folder, double now, json_t *notes)
 {
     char *claimed = NULL;
     uint64_t done = 0, kept = 0;
@@ -366,6 +367,6 @@ json_t *is_spool_look(const char *folder, double now, json_t *notes)
         json_decref(look.workers);
         return NULL;
     }
-    return json_pack("{s:o, s:I, s:I, s:o}", "folder", is_json_text(folder), "done",
+    return json_pack("{s:o, s:I, s:I, s:o}", "folder", ics_json_text(folder), "done",
                      (json_int_t)done, "kept", (json_int_t)kept, "workers", look.workers);
 }

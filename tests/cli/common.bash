@@ -58,7 +58,7 @@ says() {
     done
 }
 
-is_empty() {
+ics_empty() {
     [ ! -s "$1" ] || {
         fail "$1 is not empty:"
         head -c 500 "$1"
@@ -69,7 +69,7 @@ is_there() {
     [ -e "$1" ] || fail "$1 is not there"
 }
 
-is_missing() {
+ics_missing() {
     [ ! -e "$1" ] || fail "$1 is there"
 }
 

@@ -13,9 +13,9 @@ for command in run validate compare bench; do
     expect 1 "$ICESTREAM" $command -s device.backend=cuda
     says err "device.backend: found cuda, but " "$remedy"
     [ "$(wc -l <err)" -eq 1 ] || fail "$command says more than one line: $(cat err)"
-    is_empty out
+    ics_empty out
 done
-is_missing hits/a.hits.npy
+ics_missing hits/a.hits.npy
 printf 'device:\n  backend: cuda\n' >gpu.yaml
 expect 1 "$ICESTREAM" run gpu.yaml
 says err "gpu.yaml:2:12: error: device.backend: found cuda" "$remedy"
@@ -25,7 +25,7 @@ expect 0 "$ICESTREAM" run
 says err "device: cpu, " "(device.backend auto: no GPU, because " "1 file done"
 [ "$(wc -l <err)" -eq 3 ] || fail "auto is noisy: $(cat err)"
 expect 0 "$ICESTREAM" run --quiet --force
-is_empty err
+ics_empty err
 
 # Where the CPU was named as the place to go on, with whatever else is meant for the GPU.
 expect 0 "$ICESTREAM" run -s device.backend=cuda -s device.fallback=cpu -s graph.schedule=fused \
@@ -39,7 +39,7 @@ says err "graph.lanes: this value is for a GPU, and there is none" "found fused"
 # A plan: of the CPU, and of the GPU that might be.
 expect 0 "$ICESTREAM" plan
 says out "CPU " "GPU         none here; sm_90 is assumed" "  reason    "
-is_empty err
+ics_empty err
 if grep -q "no GPU part" out; then
     expect 1 "$ICESTREAM" plan --architecture 90
     says err "this build has no GPU part"
@@ -51,7 +51,7 @@ odd=(-s detector.keep_hit_photons=true)
 expect 1 env ICESTREAM_NVRTC=none "$ICESTREAM" plan --architecture 90 "${odd[@]}"
 says err "NVRTC cannot be loaded (ICESTREAM_NVRTC: none: " "expected NVRTC of CUDA 12 or 13" \
     "target \`kernels\`"
-is_empty out
+ics_empty out
 expect 0 env ICESTREAM_NVRTC=none "$ICESTREAM" plan "${odd[@]}"
 says out "CPU " "no plan   cannot compile the kernels"
 
@@ -62,21 +62,21 @@ if grep -q "NVRTC cannot be loaded" err; then
 fi
 for origin in compiled cached; do
     expect 0 "$ICESTREAM" plan --architecture 90 "${odd[@]}"
-    is_empty err
+    ics_empty err
     says out "GPU         any of architecture sm_90" "Registers of the largest kernel: wavefront "
-    for kernel in is_create is_propagate is_collide is_scatter is_visit is_monolithic is_job_queue \
-        is_thread_per_step; do
+    for kernel in gpu_create gpu_propagate gpu_collide gpu_scatter gpu_visit gpu_monolithic gpu_job_queue \
+        gpu_thread_per_step; do
         says out "  $kernel "
     done
     [ "$(grep -c ", fast maths, kernels $origin" out)" -eq 5 ] || fail "not $origin: $(cat out)"
 done
 # A GPU that the compiler does not know yet: its driver compiles, and knows what kernels take.
 expect 0 "$ICESTREAM" plan --architecture 999 "${odd[@]}"
-says out "  is_propagate " "  is_monolithic " "Registers are unknown"
+says out "  gpu_propagate " "  gpu_monolithic " "Registers are unknown"
 # What was compiled once serves where there is no compiler any more.
 expect 0 env ICESTREAM_NVRTC=none "$ICESTREAM" plan --architecture 90 "${odd[@]}"
 says out ", fast maths, kernels cached"
 expect 0 "$ICESTREAM" plan --architecture 90 "${odd[@]}" -s graph.schedule=wavefront \
     -s device.math=portable --json
-says out '"architecture": 90' '"math": "portable"' '"program": "compiled"' '"name": "is_scatter"'
+says out '"architecture": 90' '"math": "portable"' '"program": "compiled"' '"name": "gpu_scatter"'
 finish

@@ -56,14 +56,14 @@ def broken_texts(where, kills):
     for root, _, names in os.walk(os.path.join(where, "hits")):
         for name in names:
             path = os.path.join(root, name)
-            if name.endswith(".json") and not is_json(read(path)):
+            if name.endswith(".json") and not ics_json(read(path)):
                 found.append("%s is not JSON" % name)
             if name.endswith(".journal"):
-                cut += sum(not is_json(line) for line in read(path).split(b"\n") if line)
+                cut += sum(not ics_json(line) for line in read(path).split(b"\n") if line)
     return found + (["%d lines of journals are cut" % cut] if cut > kills else [])
 
 
-def is_json(data):
+def ics_json(data):
     try:
         json.loads(data)
         return True

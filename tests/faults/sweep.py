@@ -148,7 +148,7 @@ def must_say(family, how, path, status):
     return [(file_of(path),), (TEXTS[how],)]
 
 
-def is_old_output(scene, family, call, path):
+def ics_old_output(scene, family, call, path):
     """Reading an output of an earlier run: what cannot be read is made anew, without a word."""
     reads = family == "read" or (family == "open" and ".part" not in path)
     return scene.name == "resume" and reads and path.endswith(".hits.npy")
@@ -175,7 +175,7 @@ def judge_case(job, scene, where, before, how, outcome):
     fits = expected(family, how, path)
     if outcome.status not in fits and outcome.status is not None:
         found.append("exit status %d, expected %s" % (outcome.status, sorted(fits)))
-    if not is_old_output(scene, family, call, path):
+    if not ics_old_output(scene, family, call, path):
         for texts in must_say(family, how, path, outcome.status):
             if not any(text in outcome.text for text in texts):
                 found.append("'%s' is not said" % "' or '".join(texts))

@@ -1,7 +1,7 @@
 /* Geometries from memory: '0' and then a geo-f2k file, '1' and then CSV. Accepted modules must be
  * finite and in range, whatever the text was. */
-#include "pipeline/models/module_grid.h"
-#include "pipeline/models/module_list.h"
+#include "pipeline/models/detector/module_grid.h"
+#include "pipeline/models/detector/module_list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,32 +15,32 @@ static void require(bool kept)
 }
 
 /* Puts modules that keep their distance into a grid and asks it for the closest two. */
-static void check_distances(const is_module_list *list)
+static void check_distances(const ics_module_list *list)
 {
     const double least = 0.3302;
     ice_module *modules = malloc(list->count * sizeof *modules);
     require(modules != NULL);
     for (size_t i = 0; i < list->count; ++i)
         modules[i] = list->items[i].module;
-    is_module_grid *grid = is_module_grid_create(modules, list->count, least);
+    ics_module_grid *grid = ics_module_grid_create(modules, list->count, least);
     require(grid != NULL);
     size_t kept = 0;
     ice_module *apart = malloc(list->count * sizeof *apart);
     require(apart != NULL);
     for (size_t i = 0; i < list->count; ++i) {
         double distance;
-        if (is_module_grid_nearest(grid, i, &distance) != SIZE_MAX) {
+        if (ics_module_grid_nearest(grid, i, &distance) != SIZE_MAX) {
             require(distance < least);
             continue;
         }
-        is_module_grid_insert(grid, i);
+        ics_module_grid_insert(grid, i);
         apart[kept++] = modules[i];
     }
     double closest;
-    require(is_modules_closest(apart, kept, least, &closest) == IS_OK);
+    require(ics_module_grid_closest(apart, kept, least, &closest) == ICESTREAM_OK);
     require(kept < 2 ? isinf(closest) : isfinite(closest));
     require(closest >= least);
-    is_module_grid_destroy(grid);
+    ics_module_grid_destroy(grid);
     free(apart);
     free(modules);
 }
@@ -49,13 +49,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0 || (data[0] != '0' && data[0] != '1'))
         return 0;
-    is_text text = is_text_borrow("fuzz", (const char *)data + 1, size - 1);
-    is_module_list list;
-    is_error error = {0};
-    int status = data[0] == '0' ? is_module_list_geo(&text, &list, &error)
-                                : is_module_list_csv(&text, &list, &error);
-    require((status == IS_OK) == (error.status == IS_OK));
-    require(status == IS_OK || list.count == 0);
+    ics_text text = ics_text_borrow("fuzz", (const char *)data + 1, size - 1);
+    ics_module_list list;
+    icestream_error error = {0};
+    int status = data[0] == '0' ? ics_module_list_geo(&text, &list, &error)
+                                : ics_module_list_csv(&text, &list, &error);
+    require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
+    require(status == ICESTREAM_OK || list.count == 0);
     for (size_t i = 0; i < list.count; ++i) {
         const ice_module *m = &list.items[i].module;
         require(fabs(m->x) <= 1e4 && fabs(m->y) <= 1e4 && fabs(m->z) <= 1e4);
@@ -63,6 +63,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (list.count > 0)
         check_distances(&list);
-    is_module_list_free(&list);
+    ics_module_list_free(&list);
     return 0;
 }

@@ -1,8 +1,8 @@
 /* Tilt tables and cfg.txt from memory. The first byte chooses the reader: '0' tilt.par and
  * tilt.dat, '1' tilt.set and tilt.map (both with a line "=" between the two), '2' a tilt in CSV,
  * '3' cfg.txt. What is accepted must keep the promises of the readers; anything else aborts. */
-#include "pipeline/models/ice_features.h"
-#include "pipeline/models/ice_tilt.h"
+#include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_tilt.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static size_t supports_of(const ice_tilt *tilt)
 static void check_tilt(int status, ice_tilt *tilt)
 {
     double low, high;
-    if (status != IS_OK) {
+    if (status != ICESTREAM_OK) {
         require(tilt->kind == ICE_TILT_NONE && !tilt->shifts && !tilt->stations);
         return;
     }
@@ -33,15 +33,15 @@ static void check_tilt(int status, ice_tilt *tilt)
     require(isfinite(tilt->first_depth) && isfinite(tilt->azimuth) && tilt->origin == 0);
     for (size_t i = 0; i < tilt->depth_count * supports_of(tilt); ++i)
         require(fabs(tilt->shifts[i]) <= 1000);
-    is_tilt_range(tilt, &low, &high);
+    ics_ice_tilt_range(tilt, &low, &high);
     require(low <= high);
     if (tilt->kind == ICE_TILT_LINE) {
         require(tilt->station_count >= 2);
         for (size_t i = 1; i < tilt->station_count; ++i)
             require(tilt->stations[i] > tilt->stations[i - 1]);
     } else {
-        size_t nodes = is_tilt_node_count(tilt);
-        require(nodes >= 7 && nodes < IS_FIELDS_MAX);
+        size_t nodes = ics_ice_tilt_node_count(tilt);
+        require(nodes >= 7 && nodes < ICS_TEXT_FIELDS_MAX);
         for (int i = 0; i < 2; ++i) {
             const ice_tilt_axis *axis = &tilt->axes[i];
             require(axis->step > 0 && axis->cut >= 2 && axis->cut < axis->count);
@@ -50,22 +50,22 @@ static void check_tilt(int status, ice_tilt *tilt)
         require(ice_tilt_has_node(tilt, 0, 0));
         require(ice_tilt_has_node(tilt, tilt->axes[0].count - 1, tilt->axes[1].count - 1));
     }
-    is_tilt_free(tilt);
+    ics_ice_tilt_free(tilt);
 }
 
 /* Two texts with a line "=" between them; the second is empty without one. */
-static void split(const char *data, size_t size, is_text texts[2])
+static void split(const char *data, size_t size, ics_text texts[2])
 {
     const char *between = memmem(data, size, "\n=\n", 3);
     size_t first = between ? (size_t)(between - data) + 1 : size;
     size_t rest = between ? first + 2 : size;
-    texts[0] = is_text_borrow("supports", data, first);
-    texts[1] = is_text_borrow("shifts", data + rest, size - rest);
+    texts[0] = ics_text_borrow("supports", data, first);
+    texts[1] = ics_text_borrow("shifts", data + rest, size - rest);
 }
 
-static void check_settings(const ice_medium *properties, const is_ppc_settings *settings)
+static void check_settings(const ice_medium *properties, const ics_ppc_settings *settings)
 {
-    double scattering = is_birefringence_scattering(&properties->birefringence);
+    double scattering = ics_ice_birefringence_scattering(&properties->birefringence);
     require(scattering >= 0 && isfinite(scattering));
     require(settings->oversize > 0 && settings->efficiency > 0);
     require(properties->mean_cosine > -1 && properties->mean_cosine < 1);
@@ -81,36 +81,36 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
-    is_text text = is_text_borrow("fuzz", (const char *)data + 1, size - 1), texts[2];
-    is_warnings warnings = {0};
-    is_error error = {0};
-    is_ppc_settings settings;
+    ics_text text = ics_text_borrow("fuzz", (const char *)data + 1, size - 1), texts[2];
+    ics_warnings warnings = {0};
+    icestream_error error = {0};
+    ics_ppc_settings settings;
     ice_medium properties = {0};
     ice_tilt tilt = {0};
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     split((const char *)data + 1, size - 1, texts);
     switch (data[0]) {
     case '0':
-        status = is_ppc_tilt_line_read(&texts[0], &texts[1], &tilt, &error);
+        status = ics_ice_ppc_tilt_line_read(&texts[0], &texts[1], &tilt, &error);
         check_tilt(status, &tilt);
         break;
     case '1':
-        status = is_ppc_tilt_map_read(&texts[0], &texts[1], &tilt, &error);
+        status = ics_ice_ppc_tilt_map_read(&texts[0], &texts[1], &tilt, &error);
         check_tilt(status, &tilt);
         break;
     case '2':
-        status = is_csv_tilt_read(&text, 0, &tilt, &error);
+        status = ics_ice_csv_tilt_read(&text, 0, &tilt, &error);
         check_tilt(status, &tilt);
         break;
     case '3':
-        status = is_ppc_settings_read(&text, &properties, &settings, &warnings, &error);
-        if (status == IS_OK)
+        status = ics_ice_ppc_settings_read(&text, &properties, &settings, &warnings, &error);
+        if (status == ICESTREAM_OK)
             check_settings(&properties, &settings);
         break;
     default:
         break;
     }
-    require((status == IS_OK) == (error.status == IS_OK));
-    is_warnings_free(&warnings);
+    require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
+    ics_warnings_free(&warnings);
     return 0;
 }

@@ -31,7 +31,7 @@ static size_t next_cut(uint32_t *state, size_t left)
     return cut < left ? cut : left;
 }
 
-static void add_span(outcome *result, const is_message_span *span)
+static void add_span(outcome *result, const ics_message_span *span)
 {
     if (span->size > 0)
         memcpy(result->messages + result->size, span->bytes, span->size);
@@ -44,30 +44,30 @@ static void add_span(outcome *result, const is_message_span *span)
 static outcome send(const uint8_t *bytes, size_t size, uint32_t seed)
 {
     outcome result = {.messages = malloc(size + 1)};
-    is_message_frame *frame = NULL;
-    is_error error = {.status = IS_OK, .text = ""};
+    ics_message_frame *frame = NULL;
+    icestream_error error = {.status = ICESTREAM_OK, .text = ""};
     require(result.messages != NULL);
-    require(is_message_frame_create("fuzz", LIMIT, &frame, NULL) == IS_OK);
-    for (size_t at = 0; at < size && result.status == IS_OK;) {
+    require(ics_message_frame_create("fuzz", LIMIT, &frame, NULL) == ICESTREAM_OK);
+    for (size_t at = 0; at < size && result.status == ICESTREAM_OK;) {
         size_t cut = seed ? next_cut(&seed, size - at) : size - at;
-        for (size_t end = at + cut; at < end && result.status == IS_OK;) {
-            is_message_span span;
-            result.status = is_message_frame_take(frame, bytes + at, end - at, &span, &error);
-            if (result.status != IS_OK)
+        for (size_t end = at + cut; at < end && result.status == ICESTREAM_OK;) {
+            ics_message_span span;
+            result.status = ics_message_frame_take(frame, bytes + at, end - at, &span, &error);
+            if (result.status != ICESTREAM_OK)
                 break;
             require(span.taken > 0 && span.taken <= end - at);
-            require(!span.begins || is_message_frame_bytes(frame) <= LIMIT);
+            require(!span.begins || ics_message_frame_bytes(frame) <= LIMIT);
             require(result.size + span.size <= at + span.taken);
             add_span(&result, &span);
             at += span.taken;
         }
     }
-    if (result.status == IS_OK)
-        result.status = is_message_frame_finish(frame, &error);
-    require(result.status == IS_OK || result.status == IS_E_INPUT);
-    require(result.status == IS_OK || strncmp(error.text, "fuzz, message ", 14) == 0);
+    if (result.status == ICESTREAM_OK)
+        result.status = ics_message_frame_finish(frame, &error);
+    require(result.status == ICESTREAM_OK || result.status == ICESTREAM_E_INPUT);
+    require(result.status == ICESTREAM_OK || strncmp(error.text, "fuzz, message ", 14) == 0);
     snprintf(result.text, sizeof result.text, "%.500s", error.text);
-    is_message_frame_destroy(frame);
+    ics_message_frame_destroy(frame);
     return result;
 }
 

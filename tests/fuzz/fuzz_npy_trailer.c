@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-enum { ROWS = 3, ROWS_END = 1024 + ROWS * IS_ROW_BYTES };
+enum { ROWS = 3, ROWS_END = 1024 + ROWS * ICS_ROW_BYTES };
 
 static void require(bool condition)
 {
@@ -17,37 +17,38 @@ static void require(bool condition)
         abort();
 }
 
-static void read_trailer(const char *text, const is_tail *tail)
+static void read_trailer(const char *text, const ics_tail *tail)
 {
-    is_trailer trailer;
-    is_account account;
-    is_error error = {.status = IS_OK, .text = ""};
+    ics_trailer trailer;
+    icestream_account account;
+    icestream_error error = {.status = ICESTREAM_OK, .text = ""};
     uint32_t sum = 0;
-    const is_block_checksums sums = {.values = &sum, .count = 1};
-    if (is_trailer_parse("fuzz", text, tail, is_schema_hits(), ROWS, IS_ROW_BYTES, &trailer,
-                         &error)) {
-        require(error.status == IS_E_INPUT && strncmp(error.text, "fuzz: ", 6) == 0);
+    const ics_trailer_checksums sums = {.values = &sum, .count = 1};
+    if (ics_trailer_parse("fuzz", text, tail, ics_layout_hits(), ROWS, ICS_ROW_BYTES, &trailer,
+                          &error)) {
+        require(error.status == ICESTREAM_E_INPUT && strncmp(error.text, "fuzz: ", 6) == 0);
         require(trailer.metadata == NULL && trailer.checksums == NULL);
         return;
     }
     require(trailer.count == 1);
-    (void)is_trailer_verify(&trailer, "fuzz", &sums, IS_ROW_BYTES, &error);
-    if (is_metadata_account(trailer.metadata, &account))
-        (void)is_account_closes(&account);
-    (void)is_metadata_same_origin(trailer.metadata, trailer.metadata);
-    is_trailer_free(&trailer);
+    (void)ics_trailer_verify(&trailer, "fuzz", &sums, ICS_ROW_BYTES, &error);
+    if (ics_metadata_account(trailer.metadata, &account))
+        (void)ics_metadata_account_closes(&account);
+    (void)ics_metadata_same_origin(trailer.metadata, trailer.metadata);
+    ics_trailer_free(&trailer);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    is_error error = {.status = IS_OK, .text = ""};
-    is_tail tail;
-    if (size >= IS_TAIL_BYTES && is_tail_parse("fuzz", bytes + size - IS_TAIL_BYTES, ROWS_END,
-                                               ROWS_END + size, &tail, &error) == IS_OK) {
-        require(tail.length == size - IS_TAIL_BYTES);
+    icestream_error error = {.status = ICESTREAM_OK, .text = ""};
+    ics_tail tail;
+    if (size >= ICS_TAIL_BYTES &&
+        ics_trailer_tail_parse("fuzz", bytes + size - ICS_TAIL_BYTES, ROWS_END, ROWS_END + size,
+                               &tail, &error) == ICESTREAM_OK) {
+        require(tail.length == size - ICS_TAIL_BYTES);
         read_trailer((const char *)bytes, &tail);
     }
-    const is_tail right = {ROWS_END, size, is_crc32c(0, bytes, size)};
+    const ics_tail right = {ROWS_END, size, ics_crc32c(0, bytes, size)};
     read_trailer((const char *)bytes, &right);
     return 0;
 }

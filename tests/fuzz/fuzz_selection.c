@@ -1,5 +1,5 @@
 /* Any text as --select: refused with a column, or an expression that holds or not for any hit. */
-#include "pipeline/tools/selection.h"
+#include "pipeline/tools/trace/selection.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,18 +15,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     text[size] = 0;
     const size_t length = strlen(text);
-    is_selection *selection = NULL;
-    is_error error = {.status = IS_OK};
-    const int status = is_selection_create(text, &selection, &error);
-    if ((status == IS_OK) != (selection != NULL) || error.status != status ||
-        (status != IS_OK && strncmp(error.text, "--select: ", 10) != 0))
+    ics_selection *selection = NULL;
+    icestream_error error = {.status = ICESTREAM_OK};
+    const int status = ics_selection_create(text, &selection, &error);
+    if ((status == ICESTREAM_OK) != (selection != NULL) || error.status != status ||
+        (status != ICESTREAM_OK && strncmp(error.text, "--select: ", 10) != 0))
         abort();
-    is_hit hit = {.event_id = 0};
+    icestream_hit hit = {.event_id = 0};
     const size_t rest = size > length ? size - length - 1 : 0;
     memcpy(&hit, data + size - rest, rest < sizeof hit ? rest : sizeof hit);
-    if (selection && is_selection_holds(selection, &hit) != is_selection_holds(selection, &hit))
+    if (selection && ics_selection_holds(selection, &hit) != ics_selection_holds(selection, &hit))
         abort();
-    is_selection_destroy(selection);
+    ics_selection_destroy(selection);
     free(text);
     return 0;
 }

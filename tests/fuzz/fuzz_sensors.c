@@ -1,9 +1,9 @@
 /* What modules detect, from memory. The first byte chooses the reader: '0' to '3' lists of modules
- * in the order of is_sensor_file, '4' an angular acceptance like as.dat, '5' ratios like wv.rde.
- * What is accepted must keep the promises of stages/model.h; anything else aborts. */
-#include "pipeline/models/angular.h"
-#include "pipeline/models/curve.h"
-#include "pipeline/models/sensors.h"
+ * in the order of ics_sensor_file, '4' an angular acceptance like as.dat, '5' ratios like wv.rde.
+ * What is accepted must keep the promises of physics/model.h; anything else aborts. */
+#include "pipeline/models/detector/angular.h"
+#include "pipeline/models/light/curve.h"
+#include "pipeline/models/detector/sensors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,15 +18,15 @@ static void require(bool kept)
         abort();
 }
 
-static int check_list(is_sensor_file kind, const is_text *text, is_error *error)
+static int check_list(ics_sensor_file kind, const ics_text *text, icestream_error *error)
 {
     ice_module modules[MODULES];
     char name[] = "fuzz";
     ice_detector detector = {.name = name, .modules = modules, .module_count = MODULES};
-    is_warnings warnings = {0};
+    ics_warnings warnings = {0};
     for (uint16_t i = 0; i < MODULES; ++i)
         modules[i] = (ice_module){.string = 1 + i / 3, .module = 1 + i % 3, .efficiency = 1};
-    int status = is_sensor_file_read(kind, text, &detector, &warnings, error);
+    int status = ics_sensors_file_read(kind, text, &detector, &warnings, error);
     for (int i = 0; i < MODULES; ++i) {
         const ice_module *m = &modules[i];
         const double *back = m->back;
@@ -35,37 +35,37 @@ static int check_list(is_sensor_file kind, const is_text *text, is_error *error)
         require(m->efficiency > 0 && m->efficiency <= 100 && m->acceptance < ICE_ACCEPTANCES);
         require(fabs(m->cable_azimuth) < 6.2832);
         require(length == 0 || fabs(length - 1) < 1e-12);
-        if (status != IS_OK)
+        if (status != ICESTREAM_OK)
             require(m->efficiency == 1 && !m->has_cable && !m->is_off && length == 0);
     }
-    is_warnings_free(&warnings);
+    ics_warnings_free(&warnings);
     return status;
 }
 
-static int check_angular(const is_text *text, is_error *error)
+static int check_angular(const ics_text *text, icestream_error *error)
 {
     ice_angular angular;
-    int status = is_angular_read(text, &angular, error);
-    if (status != IS_OK)
+    int status = ics_angular_read(text, &angular, error);
+    if (status != ICESTREAM_OK)
         return status;
     require(angular.maximum > 0 && angular.maximum <= 10);
     require(angular.has_edge == (angular.count == 0));
-    double mean = is_angular_mean(&angular);
+    double mean = ics_angular_mean(&angular);
     require(mean >= 0 && mean <= angular.maximum * 1.01);
     return status;
 }
 
-static int check_ratio(const is_text *text, is_error *error)
+static int check_ratio(const ics_text *text, icestream_error *error)
 {
-    is_curve curve;
-    int status = is_curve_read_ratio(text, &curve, error);
-    if (status != IS_OK)
+    ics_curve curve;
+    int status = ics_curve_read_ratio(text, &curve, error);
+    if (status != ICESTREAM_OK)
         return status;
     for (double wavelength = 200; wavelength <= 750; wavelength += 7.3) {
-        double ratio = is_curve_at_or_end(&curve, wavelength);
+        double ratio = ics_curve_at_or_end(&curve, wavelength);
         require(ratio > 0 && ratio <= 100);
     }
-    is_curve_free(&curve);
+    ics_curve_free(&curve);
     return status;
 }
 
@@ -73,11 +73,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0 || data[0] < '0' || data[0] > '5')
         return 0;
-    is_text text = is_text_borrow("fuzz", (const char *)data + 1, size - 1);
-    is_error error = {0};
+    ics_text text = ics_text_borrow("fuzz", (const char *)data + 1, size - 1);
+    icestream_error error = {0};
     int status = data[0] == '4'   ? check_angular(&text, &error)
                  : data[0] == '5' ? check_ratio(&text, &error)
-                                  : check_list((is_sensor_file)(data[0] - '0'), &text, &error);
-    require((status == IS_OK) == (error.status == IS_OK));
+                                  : check_list((ics_sensor_file)(data[0] - '0'), &text, &error);
+    require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
     return 0;
 }

@@ -1,8 +1,8 @@
 /* Water from memory. The first byte chooses the reader: '0' the YAML file, '1' a table by
  * wavelength in CSV. What is accepted must keep the promises of the readers; anything else aborts.
  */
-#include "pipeline/models/ice_layers.h"
-#include "pipeline/models/wavelength_table.h"
+#include "pipeline/models/ice/ice_layers.h"
+#include "pipeline/models/light/wavelength_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,53 +29,53 @@ static void check_medium(const ice_medium *medium)
     for (int k = 0; k <= 450; ++k) {
         const double wavelength = ICE_WAVELENGTH_MIN + k;
         require(good(medium->spectral[k].scattering, 1e-6, 1e9));
-        require(good(is_medium_phase_index(medium, wavelength), 1.0005, 3.01));
-        require(good(is_medium_group_index(medium, wavelength), 1.0005, 3.01));
+        require(good(ics_ice_phase_index(medium, wavelength), 1.0005, 3.01));
+        require(good(ics_ice_group_index(medium, wavelength), 1.0005, 3.01));
         for (size_t i = 0; i < medium->layer_count && i < 4; ++i) {
-            require(is_medium_scattering(medium, i, wavelength) > 0);
-            require(is_medium_absorption(medium, i, wavelength) > 0);
+            require(ics_ice_scattering(medium, i, wavelength) > 0);
+            require(ics_ice_absorption(medium, i, wavelength) > 0);
         }
     }
 }
 
 static void read_yaml(const char *text, size_t size)
 {
-    is_error error = {0};
-    is_warnings warnings = {0};
-    is_yaml *document = NULL;
+    icestream_error error = {0};
+    ics_warnings warnings = {0};
+    ics_yaml *document = NULL;
     ice_medium *medium = NULL;
     /* No files: what is there is not this input's business. */
     if (memmem(text, size, "file", 4))
         return;
-    if (is_yaml_read_text("water.yaml", text, size, &document, &error) != IS_OK)
+    if (ics_yaml_read_text("water.yaml", text, size, &document, &error) != ICESTREAM_OK)
         return;
     int status =
-        is_medium_from_spectral("water.yaml", is_yaml_root(document), &medium, &warnings, &error);
-    require((status == IS_OK) == (medium != NULL));
-    require((status == IS_OK) == (error.status == IS_OK));
+        ics_ice_from_spectral("water.yaml", ics_yaml_root(document), &medium, &warnings, &error);
+    require((status == ICESTREAM_OK) == (medium != NULL));
+    require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
     if (medium)
         check_medium(medium);
-    is_medium_destroy(medium);
-    is_warnings_free(&warnings);
-    is_yaml_destroy(document);
+    ics_ice_destroy(medium);
+    ics_warnings_free(&warnings);
+    ics_yaml_destroy(document);
 }
 
 static void read_csv(const char *bytes, size_t size)
 {
-    static const is_wavelength_column columns[] = {{"a", 0.5, 2}, {"b", 1, 3}};
-    is_error error = {0};
-    is_wavelength_table table;
-    is_text text = is_text_borrow("water.csv", bytes, size);
-    int status = is_wavelength_table_read_text(&text, columns, 2, &table, &error);
-    require((status == IS_OK) == (error.status == IS_OK));
+    static const ics_wavelength_column columns[] = {{"a", 0.5, 2}, {"b", 1, 3}};
+    icestream_error error = {0};
+    ics_wavelength_table table;
+    ics_text text = ics_text_borrow("water.csv", bytes, size);
+    int status = ics_wavelength_table_read_text(&text, columns, 2, &table, &error);
+    require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
     for (int k = 0; k < 2; ++k)
         for (size_t i = 0; i < table.curves[k].count; ++i) {
-            const is_curve *curve = &table.curves[k];
-            require(status == IS_OK && good(curve->y[i], columns[k].low, columns[k].high));
+            const ics_curve *curve = &table.curves[k];
+            require(status == ICESTREAM_OK && good(curve->y[i], columns[k].low, columns[k].high));
             require(good(curve->x[i], 100, 2000) && (i == 0 || curve->x[i] > curve->x[i - 1]));
-            require(curve->count < 3 || isfinite(is_curve_slope(curve, i)));
+            require(curve->count < 3 || isfinite(ics_wavelength_table_slope(curve, i)));
         }
-    is_wavelength_table_free(&table);
+    ics_wavelength_table_free(&table);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

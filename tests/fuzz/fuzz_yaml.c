@@ -9,28 +9,29 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char *print(const is_config *config)
+static char *print(const icestream_config *config)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    if (!stream || is_config_print(config, stream, NULL) != IS_OK)
+    if (!stream || icestream_config_print(config, stream, NULL) != ICESTREAM_OK)
         abort();
     fclose(stream);
     return text;
 }
 
-static void check_printed(const is_config *config)
+static void check_printed(const icestream_config *config)
 {
-    is_config *again = NULL;
-    is_error error;
+    icestream_config *again = NULL;
+    icestream_error error;
     char *first = print(config);
-    if (is_config_load_text("printed.yaml", first, strlen(first), NULL, 0, &again, &error) != IS_OK)
+    if (ics_config_load_text("printed.yaml", first, strlen(first), NULL, 0, &again, &error) !=
+        ICESTREAM_OK)
         abort();
     char *second = print(again);
     if (strcmp(first, second) != 0)
         abort();
-    is_config_destroy(again);
+    icestream_config_destroy(again);
     free(first);
     free(second);
 }
@@ -44,16 +45,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size] = 0;
     size_t length = strlen(text);
     const char *set = text + length + 1;
-    is_config *config = NULL;
-    is_error error;
+    icestream_config *config = NULL;
+    icestream_error error;
     int status =
-        is_config_load_text("run.yaml", text, length, &set, length < size, &config, &error);
-    if ((status == IS_OK) != (config != NULL) || error.status != status ||
-        (status != IS_OK && strlen(error.text) == 0))
+        ics_config_load_text("run.yaml", text, length, &set, length < size, &config, &error);
+    if ((status == ICESTREAM_OK) != (config != NULL) || error.status != status ||
+        (status != ICESTREAM_OK && strlen(error.text) == 0))
         abort();
     if (config)
         check_printed(config);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
     free(text);
     return 0;
 }

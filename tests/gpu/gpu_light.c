@@ -5,14 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-const is_schedule gpu_schedules[GPU_SCHEDULES] = {IS_SCHEDULE_WAVEFRONT, IS_SCHEDULE_FUSED,
-                                                  IS_SCHEDULE_MONOLITHIC, IS_SCHEDULE_JOB_QUEUE,
-                                                  IS_SCHEDULE_THREAD_PER_STEP};
-const is_math gpu_maths[2] = {IS_MATH_PORTABLE, IS_MATH_FAST};
+const ics_schedule gpu_schedules[GPU_SCHEDULES] = {ICS_SCHEDULE_WAVEFRONT, ICS_SCHEDULE_FUSED,
+                                                   ICS_SCHEDULE_MONOLITHIC, ICS_SCHEDULE_JOB_QUEUE,
+                                                   ICS_SCHEDULE_THREAD_PER_STEP};
+const ics_math gpu_maths[2] = {ICS_MATH_PORTABLE, ICS_MATH_FAST};
 
-const char *gpu_math_name(is_math math)
+const char *gpu_math_name(ics_math math)
 {
-    return math == IS_MATH_PORTABLE ? "portable" : "fast";
+    return math == ICS_MATH_PORTABLE ? "portable" : "fast";
 }
 
 const char *gpu_place_name(gpu_place place)

@@ -36,8 +36,8 @@ ice_emission *gpu_light_create(gpu_light light, uint64_t photons, size_t *count)
 
 /* The schedules of a GPU. */
 enum { GPU_SCHEDULES = 5 };
-extern const is_schedule gpu_schedules[GPU_SCHEDULES];
-extern const is_math gpu_maths[2];
-const char *gpu_math_name(is_math math);
+extern const ics_schedule gpu_schedules[GPU_SCHEDULES];
+extern const ics_math gpu_maths[2];
+const char *gpu_math_name(ics_math math);
 
 #endif

@@ -12,8 +12,8 @@
 int gpu_suite_run(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);
-    is_gpu_error error = {0};
-    if (is_gpu_count(&error) == 0) {
+    ics_gpu_error error = {0};
+    if (ics_gpu_count(&error) == 0) {
         printf("skipped: no device: %s\n", error.text);
         srunner_free(runner);
         return GPU_SKIPPED;
@@ -58,28 +58,29 @@ uint64_t gpu_scaled(uint64_t count, uint64_t least)
     return (uint64_t)fmax(scaled, (double)least);
 }
 
-is_gpu_options gpu_options(is_schedule schedule, is_math math)
+ics_gpu_options gpu_options(ics_schedule schedule, ics_math math)
 {
-    const is_gpu_options options = {.schedule = schedule,
-                                    .variants = world_variants(),
-                                    .math = math,
-                                    .watchdog = 60.0,
-                                    .host_loop = gpu_host_loop(),
-                                    /* Pinned memory of the usual size takes longer to get than the
-                                     * light of these tests. */
-                                    .hits = 1u << 15,
-                                    .batch_emissions = 1u << 13,
-                                    .batch_photons = 1u << 20,
-                                    .use_cache = true};
+    const ics_gpu_options options = {.schedule = schedule,
+                                     .variants = world_variants(),
+                                     .math = math,
+                                     .watchdog = 60.0,
+                                     .host_loop = gpu_host_loop(),
+                                     /* Pinned memory of the usual size takes longer to get than the
+                                      * light of these tests. */
+                                     .hits = 1u << 15,
+                                     .batch_emissions = 1u << 13,
+                                     .batch_photons = 1u << 20,
+                                     .use_cache = true};
     return options;
 }
 
-is_gpu *gpu_create(const stage_world *world, const is_gpu_options *options)
+ics_gpu *gpu_create(const stage_world *world, const ics_gpu_options *options)
 {
-    is_gpu_error error = {0};
-    is_gpu *gpu = NULL;
-    const int status = is_gpu_create(options, world->tables, &gpu, &error);
-    ck_assert_msg(status == 0 && gpu, "%s: %s", is_schedule_name(options->schedule), error.text);
+    ics_gpu_error error = {0};
+    ics_gpu *gpu = NULL;
+    const int status = ics_gpu_create(options, world->tables, &gpu, &error);
+    ck_assert_msg(status == 0 && gpu, "%s: %s", ics_graph_schedule_name(options->schedule),
+                  error.text);
     return gpu;
 }
 
@@ -149,8 +150,8 @@ static void add_account(ice_account *to, const ice_account *from)
     to->bounces += from->bounces;
 }
 
-static void finish(is_gpu_result *result, ice_account *account,
-                   void (*take)(void *user, is_arrivals *arrivals), void *user)
+static void finish(ics_gpu_result *result, ice_account *account,
+                   void (*take)(void *user, ics_arrivals *arrivals), void *user)
 {
     batch *done = result->tag;
     ck_assert_uint_eq(result->account.hits, result->arrivals.count);
@@ -161,15 +162,15 @@ static void finish(is_gpu_result *result, ice_account *account,
     }
     add_account(account, &result->account);
     take(user, &result->arrivals);
-    is_arrivals_free(&result->arrivals);
+    ics_graph_arrivals_free(&result->arrivals);
     free(done);
 }
 
-ice_account gpu_stream(is_gpu *gpu, const gpu_load *load,
-                       void (*take)(void *user, is_arrivals *arrivals), void *user)
+ice_account gpu_stream(ics_gpu *gpu, const gpu_load *load,
+                       void (*take)(void *user, ics_arrivals *arrivals), void *user)
 {
-    const is_gpu_options *options = is_gpu_options_of(gpu);
-    const uint32_t credits = at_most(load->in_flight, is_gpu_credits(gpu));
+    const ics_gpu_options *options = ics_gpu_options_of(gpu);
+    const uint32_t credits = at_most(load->in_flight, ics_gpu_credits(gpu));
     cursor at = {.load = load,
                  .most_photons = at_most(load->batch_photons, options->batch_photons),
                  .most_emissions = at_most(load->batch_emissions, options->batch_emissions)};
@@ -177,7 +178,7 @@ ice_account gpu_stream(is_gpu *gpu, const gpu_load *load,
     ice_emission *pieces = malloc(at.most_emissions * sizeof *pieces);
     ck_assert_ptr_nonnull(pieces);
     ice_account account = {0};
-    is_gpu_error error = {0};
+    ics_gpu_error error = {0};
     uint32_t out = 0;
     for (bool more = true; more || out > 0;) {
         while (more && out < credits) {
@@ -185,29 +186,29 @@ ice_account gpu_stream(is_gpu *gpu, const gpu_load *load,
             more = made != NULL;
             if (!more)
                 break;
-            ck_assert_msg(is_gpu_submit(gpu, pieces, made->count, made, &error) == 0, "%s",
+            ck_assert_msg(ics_gpu_submit(gpu, pieces, made->count, made, &error) == 0, "%s",
                           error.text);
             ++out;
         }
-        ck_assert_msg(is_gpu_advance(gpu, &error) == 0, "%s", error.text);
-        is_gpu_result result;
+        ck_assert_msg(ics_gpu_advance(gpu, &error) == 0, "%s", error.text);
+        ics_gpu_result result;
         bool taken = false;
-        while (is_gpu_take(gpu, &result)) {
+        while (ics_gpu_take(gpu, &result)) {
             ck_assert_uint_gt(out, 0);
             finish(&result, &account, take, user);
             taken = true;
             --out;
         }
         if (!taken && out > 0)
-            is_gpu_wait(gpu, 1.0);
+            ics_gpu_wait(gpu, 1.0);
     }
     free(pieces);
     return account;
 }
 
-static void append(void *user, is_arrivals *from)
+static void append(void *user, ics_arrivals *from)
 {
-    is_arrivals *to = user;
+    ics_arrivals *to = user;
     if (from->count == 0)
         return;
     if (to->count + from->count > to->capacity) {
@@ -219,7 +220,7 @@ static void append(void *user, is_arrivals *from)
     to->count += from->count;
 }
 
-world_result gpu_carry(is_gpu *gpu, const gpu_load *load)
+world_result gpu_carry(ics_gpu *gpu, const gpu_load *load)
 {
     world_result result = {{0}, {0}};
     result.account = gpu_stream(gpu, load, append, &result.arrivals);
@@ -227,11 +228,11 @@ world_result gpu_carry(is_gpu *gpu, const gpu_load *load)
     return result;
 }
 
-world_result gpu_run(const stage_world *world, const is_gpu_options *options, const gpu_load *load)
+world_result gpu_run(const stage_world *world, const ics_gpu_options *options, const gpu_load *load)
 {
-    is_gpu *gpu = gpu_create(world, options);
+    ics_gpu *gpu = gpu_create(world, options);
     const world_result result = gpu_carry(gpu, load);
-    is_gpu_destroy(gpu);
+    ics_gpu_destroy(gpu);
     return result;
 }
 
@@ -241,7 +242,7 @@ enum { THREADS_MAX = 64 };
 
 /* Every thread takes an equal part of the photons of every emission. */
 typedef struct part {
-    is_graph *graph;
+    ics_graph *graph;
     ice_emission *emissions;
     size_t count;
     int status;
@@ -251,19 +252,19 @@ typedef struct part {
 static void *run_part(void *argument)
 {
     part *self = argument;
-    self->status = is_graph_run(self->graph, self->emissions, (uint32_t)self->count,
-                                &self->result.arrivals, &self->result.account);
+    self->status = ics_graph_run(self->graph, self->emissions, (uint32_t)self->count,
+                                 &self->result.arrivals, &self->result.account);
     return NULL;
 }
 
-static is_graph *cpu_graph(const stage_world *world, const is_gpu_options *like)
+static ics_graph *cpu_graph(const stage_world *world, const ics_gpu_options *like)
 {
-    is_graph_options options = {
-        .schedule = IS_SCHEDULE_WAVEFRONT, .variants = like->variants, .instruction_set = "auto"};
+    ics_graph_options options = {
+        .schedule = ICS_SCHEDULE_WAVEFRONT, .variants = like->variants, .instruction_set = "auto"};
     memcpy(options.custom, like->custom, sizeof options.custom);
     char why[4096] = "";
-    is_graph *graph = NULL;
-    is_graph_create(&options, world->tables, &graph, why, sizeof why);
+    ics_graph *graph = NULL;
+    ics_graph_create(&options, world->tables, &graph, why, sizeof why);
     ck_assert_msg(graph != NULL, "%s", why);
     return graph;
 }
@@ -283,7 +284,7 @@ static ice_emission *cut_part(const ice_emission *emissions, size_t count, uint6
     return cut;
 }
 
-world_result gpu_cpu_run(const stage_world *world, const is_gpu_options *options,
+world_result gpu_cpu_run(const stage_world *world, const ics_gpu_options *options,
                          const ice_emission *emissions, size_t count)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -304,7 +305,7 @@ world_result gpu_cpu_run(const stage_world *world, const is_gpu_options *options
         append(&all.arrivals, &parts[i].result.arrivals);
         add_account(&all.account, &parts[i].result.account);
         world_result_free(&parts[i].result);
-        is_graph_destroy(parts[i].graph);
+        ics_graph_destroy(parts[i].graph);
         free(parts[i].emissions);
     }
     world_sort(&all.arrivals);
@@ -337,7 +338,7 @@ static void print_difference(const world_result *result, const world_result *exp
 {
     print_account("found", &result->account);
     print_account("expected", &expected->account);
-    const is_arrivals *a = &result->arrivals, *b = &expected->arrivals;
+    const ics_arrivals *a = &result->arrivals, *b = &expected->arrivals;
     size_t i = 0;
     while (i < a->count && i < b->count && !memcmp(&a->items[i], &b->items[i], sizeof *a->items))
         ++i;

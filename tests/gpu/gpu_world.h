@@ -22,7 +22,7 @@ int gpu_suite_run(Suite *suite);
  * side. */
 bool gpu_is_of_another_part(int index);
 
-/* Whether the host is to go round the loops (is_gpu_options.host_loop): where the environment
+/* Whether the host is to go round the loops (ics_gpu_options.host_loop): where the environment
  * variable ICESTREAM_GPU_HOST_LOOP is set. */
 bool gpu_host_loop(void);
 
@@ -31,8 +31,8 @@ bool gpu_host_loop(void);
 uint64_t gpu_scaled(uint64_t count, uint64_t least);
 
 /* All that a schedule chooses left to it; the first device. */
-is_gpu_options gpu_options(is_schedule schedule, is_math math);
-is_gpu *gpu_create(const stage_world *world, const is_gpu_options *options);
+ics_gpu_options gpu_options(ics_schedule schedule, ics_math math);
+ics_gpu *gpu_create(const stage_world *world, const ics_gpu_options *options);
 
 /* Light, and how it is handed over. */
 typedef struct gpu_load {
@@ -46,15 +46,16 @@ typedef struct gpu_load {
 /* Carries the light to its end. Every batch's arrivals go to `take`, with emissions counted as in
  * `load`; in no order, all of a photon's
  * in one batch. Returns the account of all. */
-ice_account gpu_stream(is_gpu *gpu, const gpu_load *load,
-                       void (*take)(void *user, is_arrivals *arrivals), void *user);
+ice_account gpu_stream(ics_gpu *gpu, const gpu_load *load,
+                       void (*take)(void *user, ics_arrivals *arrivals), void *user);
 /* The same, with all arrivals in the order of world_run(). */
-world_result gpu_carry(is_gpu *gpu, const gpu_load *load);
+world_result gpu_carry(ics_gpu *gpu, const gpu_load *load);
 /* Makes a GPU for this one run. */
-world_result gpu_run(const stage_world *world, const is_gpu_options *options, const gpu_load *load);
+world_result gpu_run(const stage_world *world, const ics_gpu_options *options,
+                     const gpu_load *load);
 
 /* What the CPU's wavefront makes of it, on all threads; of the options it takes the stages. */
-world_result gpu_cpu_run(const stage_world *world, const is_gpu_options *options,
+world_result gpu_cpu_run(const stage_world *world, const ics_gpu_options *options,
                          const ice_emission *emissions, size_t count);
 
 /* Fails unless arrivals and account are the same to the bit. */

@@ -77,7 +77,7 @@ static void slots_destroy(slots *pool)
 static bool waits(const slots *pool, uint32_t slot)
 {
     const uint32_t *label = &pool->columns[2][slot * WORD];
-    return (label[3] & IS_WAITING) != 0 || (label[0] & 0x80000000u) != 0;
+    return (label[3] & ICS_WAITING) != 0 || (label[0] & 0x80000000u) != 0;
 }
 
 /* A share of the slots in use is occupied, by photons whose every word is their own. Free slots
@@ -97,7 +97,7 @@ static slots random_pool(uint32_t capacity, uint32_t used, double share, uint64_
         pool.columns[2][i * WORD + 2] = i; /* photon_id: where it came from */
         const uint32_t met = (uint32_t)test_word(&state);
         const bool lives = i < used && test_uniform(&state) < share;
-        *emission_of(&pool, i) = i >= used || lives ? 7 : IS_NOBODY;
+        *emission_of(&pool, i) = i >= used || lives ? 7 : ICS_NOBODY;
         pool.met[i] = lives && waits(&pool, i) ? met : 0;
         pool.alive += lives;
     }
@@ -105,31 +105,31 @@ static slots random_pool(uint32_t capacity, uint32_t used, double share, uint64_
 }
 
 typedef struct device_pool {
-    is_compact_pool pool, spare;
-    is_progress *progress;
+    ics_compact_pool pool, spare;
+    ics_launch_progress *progress;
     void *temporary;
     size_t bytes;
 } device_pool;
 
-static is_compact_pool device_columns(uint32_t capacity)
+static ics_compact_pool device_columns(uint32_t capacity)
 {
-    return (is_compact_pool){.place = device_memory(capacity * 16),
-                             .course = device_memory(capacity * 16),
-                             .label = device_memory(capacity * 16),
-                             .met = device_memory(capacity * 4),
-                             .capacity = capacity};
+    return (ics_compact_pool){.place = device_memory(capacity * 16),
+                              .course = device_memory(capacity * 16),
+                              .label = device_memory(capacity * 16),
+                              .met = device_memory(capacity * 4),
+                              .capacity = capacity};
 }
 
-static device_pool device_pool_create(uint32_t capacity, const is_compact_key *key)
+static device_pool device_pool_create(uint32_t capacity, const ics_compact_key *key)
 {
     device_pool there = {.pool = device_columns(capacity), .spare = device_columns(capacity)};
-    CHECK(is_compact_bytes(capacity, key, &there.bytes));
+    CHECK(ics_compact_bytes(capacity, key, &there.bytes));
     there.temporary = device_memory(there.bytes);
     there.progress = device_memory(sizeof *there.progress);
     return there;
 }
 
-static void free_columns(const is_compact_pool *pool)
+static void free_columns(const ics_compact_pool *pool)
 {
     CHECK(cudaFree(pool->place));
     CHECK(cudaFree(pool->course));
@@ -158,14 +158,14 @@ static void copy_pool(const device_pool *there, const slots *pool, bool back)
 
 static void put(const device_pool *there, const slots *pool)
 {
-    const is_progress progress = {.slots = pool->used, .alive = pool->alive};
+    const ics_launch_progress progress = {.slots = pool->used, .alive = pool->alive};
     copy_pool(there, pool, false);
     CHECK(cudaMemcpy(there->progress, &progress, sizeof progress, cudaMemcpyHostToDevice));
 }
 
-static is_progress progress_of(const device_pool *there)
+static ics_launch_progress progress_of(const device_pool *there)
 {
-    is_progress progress;
+    ics_launch_progress progress;
     CHECK(cudaMemcpy(&progress, there->progress, sizeof progress, cudaMemcpyDeviceToHost));
     return progress;
 }
@@ -175,7 +175,7 @@ static slots get(const device_pool *there, uint32_t capacity)
     slots pool = slots_create(capacity);
     CHECK(cudaDeviceSynchronize());
     copy_pool(there, &pool, true);
-    const is_progress progress = progress_of(there);
+    const ics_launch_progress progress = progress_of(there);
     pool.used = progress.slots;
     pool.alive = progress.alive;
     return pool;
@@ -197,13 +197,13 @@ static void expect_compact(const slots *before, const slots *after)
     unsigned char *seen = host_memory(before->capacity);
     for (uint32_t i = 0; i < before->used; ++i) {
         if (i >= before->alive) {
-            ck_assert_uint_eq(*emission_of(after, i), IS_NOBODY);
+            ck_assert_uint_eq(*emission_of(after, i), ICS_NOBODY);
             ck_assert_uint_eq(after->met[i], 0);
             continue;
         }
         const uint32_t from = after->columns[2][i * WORD + 2];
         ck_assert_uint_lt(from, before->used);
-        ck_assert_uint_ne(*emission_of(before, from), IS_NOBODY);
+        ck_assert_uint_ne(*emission_of(before, from), ICS_NOBODY);
         ck_assert_uint_eq(seen[from], 0);
         seen[from] = 1;
         for (int k = 0; k < COLUMNS; ++k)
@@ -237,14 +237,14 @@ START_TEST(partition)
     slots before = random_pool(capacity, pools[_i].used, pools[_i].share, 3 + (uint64_t)_i);
     device_pool there = device_pool_create(capacity, NULL);
     put(&there, &before);
-    CHECK(is_compact_partition(NULL, &there.pool, there.progress, there.temporary, there.bytes));
+    CHECK(ics_compact_partition(NULL, &there.pool, there.progress, there.temporary, there.bytes));
     slots after = get(&there, capacity);
     expect_compact(&before, &after);
     /* Photons in front of the new end stay where they are; the others come from the back. */
     uint32_t last = before.used;
     for (uint32_t i = 0; i < before.alive; ++i) {
         const uint32_t from = after.columns[2][i * WORD + 2];
-        if (*emission_of(&before, i) != IS_NOBODY) {
+        if (*emission_of(&before, i) != ICS_NOBODY) {
             ck_assert_uint_eq(from, i);
         } else {
             ck_assert_uint_ge(from, before.alive);
@@ -258,7 +258,7 @@ START_TEST(partition)
 }
 END_TEST
 
-static const is_compact_key keys[] = {
+static const ics_compact_key keys[] = {
     {.nx = 1, .ny = 1, .bottom = -500.0f, .inverse_thickness = 0.1f, .layers = 100},
     {.nx = 1, .ny = 1, .bottom = -855.0f, .inverse_thickness = 0.1f, .layers = 255},
     {.x = -500.0f,
@@ -280,7 +280,7 @@ static uint32_t index_in(float position, float start, float inverse_width, uint3
     return (uint32_t)index < count - 1 ? (uint32_t)index : count - 1;
 }
 
-static uint32_t key_of(const slots *pool, uint32_t slot, const is_compact_key *key)
+static uint32_t key_of(const slots *pool, uint32_t slot, const ics_compact_key *key)
 {
     const uint32_t x = index_in(place_of(pool, slot, 0), key->x, key->inverse_cell, key->nx);
     const uint32_t y = index_in(place_of(pool, slot, 1), key->y, key->inverse_cell, key->ny);
@@ -292,13 +292,13 @@ static uint32_t key_of(const slots *pool, uint32_t slot, const is_compact_key *k
 START_TEST(sorted)
 {
     const int which = _i / KEYS;
-    const is_compact_key *key = &keys[_i % KEYS];
+    const ics_compact_key *key = &keys[_i % KEYS];
     const uint32_t capacity = pools[which].capacity;
     slots before = random_pool(capacity, pools[which].used, pools[which].share, 31 + (uint64_t)_i);
     device_pool there = device_pool_create(capacity, key);
     put(&there, &before);
-    CHECK(is_compact_sorted(NULL, &there.pool, &there.spare, key, there.progress, there.temporary,
-                            there.bytes));
+    CHECK(ics_compact_sorted(NULL, &there.pool, &there.spare, key, there.progress, there.temporary,
+                             there.bytes));
     slots after = get(&there, capacity);
     expect_compact(&before, &after);
     for (uint32_t i = 1; i < before.alive; ++i) {
@@ -316,10 +316,10 @@ END_TEST
 START_TEST(too_little_memory)
 {
     device_pool there = device_pool_create(1000, &keys[0]);
-    ck_assert_int_ne(is_compact_partition(NULL, &there.pool, there.progress, there.temporary, 100),
+    ck_assert_int_ne(ics_compact_partition(NULL, &there.pool, there.progress, there.temporary, 100),
                      0);
-    ck_assert_int_ne(is_compact_sorted(NULL, &there.pool, &there.spare, &keys[0], there.progress,
-                                       there.temporary, 100),
+    ck_assert_int_ne(ics_compact_sorted(NULL, &there.pool, &there.spare, &keys[0], there.progress,
+                                        there.temporary, 100),
                      0);
     device_pool_destroy(&there);
 }
@@ -333,7 +333,7 @@ typedef struct loop_graph {
     cudaGraph_t graph, compaction_graph;
     cudaGraphExec_t program, compaction;
     cudaStream_t stream;
-    is_launch *launch;
+    ics_launch *launch;
 } loop_graph;
 
 static cudaGraph_t add_body(cudaGraph_t graph, const cudaGraphNode_t *after,
@@ -363,24 +363,24 @@ static void end_capture(cudaStream_t stream)
 
 /* key: NULL for partition. */
 static void capture_compaction(const loop_graph *self, cudaGraph_t graph, const device_pool *there,
-                               const is_compact_key *key)
+                               const ics_compact_key *key)
 {
     begin_capture(self->stream, graph);
     if (key)
-        CHECK(is_compact_sorted(self->stream, &there->pool, &there->spare, key, there->progress,
-                                there->temporary, there->bytes));
+        CHECK(ics_compact_sorted(self->stream, &there->pool, &there->spare, key, there->progress,
+                                 there->temporary, there->bytes));
     else
-        CHECK(is_compact_partition(self->stream, &there->pool, there->progress, there->temporary,
-                                   there->bytes));
+        CHECK(ics_compact_partition(self->stream, &there->pool, there->progress, there->temporary,
+                                    there->bytes));
     end_capture(self->stream);
 }
 
 static void make_for_host(loop_graph *self, const device_pool *there, uint32_t every,
-                          const is_compact_key *key)
+                          const ics_compact_key *key)
 {
-    const is_loop_compaction compaction = {.every = every};
+    const ics_loop_compaction compaction = {.every = every};
     begin_capture(self->stream, self->graph);
-    CHECK(is_loop_decide(self->stream, NULL, &compaction, self->launch, NULL, there->progress));
+    CHECK(ics_compact_decide(self->stream, NULL, &compaction, self->launch, NULL, there->progress));
     end_capture(self->stream);
     CHECK(cudaGraphInstantiate(&self->program, self->graph, 0));
     CHECK(cudaGraphCreate(&self->compaction_graph, 0));
@@ -388,9 +388,9 @@ static void make_for_host(loop_graph *self, const device_pool *there, uint32_t e
     CHECK(cudaGraphInstantiate(&self->compaction, self->compaction_graph, 0));
 }
 
-static loop_graph loop_create(const device_pool *there, uint32_t every, const is_compact_key *key)
+static loop_graph loop_create(const device_pool *there, uint32_t every, const ics_compact_key *key)
 {
-    loop_graph self = {.launch = device_memory(sizeof(is_launch))};
+    loop_graph self = {.launch = device_memory(sizeof(ics_launch))};
     CHECK(cudaStreamCreateWithFlags(&self.stream, cudaStreamNonBlocking));
     CHECK(cudaGraphCreate(&self.graph, 0));
     if (gpu_host_loop()) {
@@ -400,11 +400,12 @@ static loop_graph loop_create(const device_pool *there, uint32_t every, const is
     cudaGraphConditionalHandle loop;
     CHECK(cudaGraphConditionalHandleCreate(&loop, self.graph, 1, cudaGraphCondAssignDefault));
     const cudaGraph_t body = add_body(self.graph, NULL, loop, cudaGraphCondTypeWhile);
-    is_loop_compaction compaction = {.every = every};
+    ics_loop_compaction compaction = {.every = every};
     CHECK(cudaGraphConditionalHandleCreate(&compaction.handle, body, 0, 0));
     begin_capture(self.stream, body);
     const unsigned long long handle = loop;
-    CHECK(is_loop_decide(self.stream, &handle, &compaction, self.launch, NULL, there->progress));
+    CHECK(
+        ics_compact_decide(self.stream, &handle, &compaction, self.launch, NULL, there->progress));
     end_capture(self.stream);
     cudaGraphNode_t decision;
     size_t one = 1;
@@ -427,28 +428,28 @@ static void loop_destroy(loop_graph *self)
     CHECK(cudaFree(self->launch));
 }
 
-static is_progress run_loop(const loop_graph *self, const device_pool *there,
-                            const is_launch *launch, const is_progress *progress)
+static ics_launch_progress run_loop(const loop_graph *self, const device_pool *there,
+                                    const ics_launch *launch, const ics_launch_progress *progress)
 {
     CHECK(cudaMemcpy(self->launch, launch, sizeof *launch, cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(there->progress, progress, sizeof *progress, cudaMemcpyHostToDevice));
-    is_progress after;
+    ics_launch_progress after;
     do {
         CHECK(cudaGraphLaunch(self->program, self->stream));
         CHECK(cudaStreamSynchronize(self->stream));
         after = progress_of(there);
-        if (self->compaction && after.decision & IS_COMPACTS)
+        if (self->compaction && after.decision & ICS_COMPACTS)
             CHECK(cudaGraphLaunch(self->compaction, self->stream));
         CHECK(cudaStreamSynchronize(self->stream));
-    } while (self->compaction && after.decision & IS_GOES_ON);
+    } while (self->compaction && after.decision & ICS_GOES_ON);
     return progress_of(there);
 }
 
 /* Whether the loop stops at once, or goes on to the limit of 9 waves. */
 static const struct {
     const char *name;
-    is_launch launch;
-    is_progress progress;
+    ics_launch launch;
+    ics_launch_progress progress;
     bool stops;
 } situations[] = {
     {"photons to create", {.end = 10}, {.next = 9, .alive = 0}, false},
@@ -465,11 +466,11 @@ START_TEST(loop_ends)
 {
     device_pool there = device_pool_create(1000, NULL);
     loop_graph loop = loop_create(&there, 1000, NULL);
-    is_launch launch = situations[_i].launch;
-    is_progress progress = situations[_i].progress;
+    ics_launch launch = situations[_i].launch;
+    ics_launch_progress progress = situations[_i].progress;
     launch.wave_limit = 9;
     progress.trips = 17;
-    const is_progress after = run_loop(&loop, &there, &launch, &progress);
+    const ics_launch_progress after = run_loop(&loop, &there, &launch, &progress);
     ck_assert_msg(after.waves == (situations[_i].stops ? 1 : 9), "%s: %llu waves",
                   situations[_i].name, (unsigned long long)after.waves);
     ck_assert_uint_eq(after.trips, 17 + after.waves);
@@ -496,16 +497,16 @@ enum { COMPACTIONS = sizeof compactions / sizeof *compactions };
 START_TEST(loop_compacts)
 {
     const int which = _i / 2;
-    const is_compact_key *key = _i % 2 ? &keys[2] : NULL;
+    const ics_compact_key *key = _i % 2 ? &keys[2] : NULL;
     enum { CAPACITY = 20000, USED = 19968 };
     slots before = random_pool(CAPACITY, USED, compactions[which].share, 77 + (uint64_t)_i);
     device_pool there = device_pool_create(CAPACITY, key);
     loop_graph loop = loop_create(&there, compactions[which].every, key);
     put(&there, &before);
-    const is_launch launch = {.end = 100, .drain = 1, .wave_limit = 10};
-    const is_progress progress = {
+    const ics_launch launch = {.end = 100, .drain = 1, .wave_limit = 10};
+    const ics_launch_progress progress = {
         .next = compactions[which].next, .alive = before.alive, .slots = USED};
-    const is_progress last = run_loop(&loop, &there, &launch, &progress);
+    const ics_launch_progress last = run_loop(&loop, &there, &launch, &progress);
     ck_assert_uint_eq(last.waves, 10);
     slots after = get(&there, CAPACITY);
     if (compactions[which].compacts)

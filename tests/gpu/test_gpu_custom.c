@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RAYLEIGH IS_SOURCE_DIRECTORY "/configs/stages/rayleigh.h"
+#define RAYLEIGH ICS_SOURCE_DIRECTORY "/configs/stages/rayleigh.h"
 
 enum { PHOTONS = 60000, LEAST = 2000 };
 
@@ -23,15 +23,15 @@ static ice_emission *make_light(gpu_load *load)
 
 START_TEST(rayleigh_in_every_schedule)
 {
-    const is_math math = gpu_maths[_i];
+    const ics_math math = gpu_maths[_i];
     stage_world world = gpu_place_create(GPU_PLACE_DENSE);
     gpu_load load = {0};
     ice_emission *emissions = make_light(&load);
-    is_gpu_options options = gpu_options(IS_SCHEDULE_MONOLITHIC, math);
+    ics_gpu_options options = gpu_options(ICS_SCHEDULE_MONOLITHIC, math);
     world_result ordinary = gpu_run(&world, &options, &load);
-    options.custom[IS_STAGE_SCATTER] = RAYLEIGH;
+    options.custom[ICS_STAGE_SCATTER] = RAYLEIGH;
     world_result cpu = gpu_cpu_run(&world, &options, emissions, load.count);
-    world_result expected = math == IS_MATH_PORTABLE ? cpu : gpu_run(&world, &options, &load);
+    world_result expected = math == ICS_MATH_PORTABLE ? cpu : gpu_run(&world, &options, &load);
     printf("Rayleigh, %s: %zu arrivals, %llu bounces; without it %zu\n", gpu_math_name(math),
            expected.arrivals.count, (unsigned long long)expected.account.bounces,
            ordinary.arrivals.count);
@@ -42,10 +42,10 @@ START_TEST(rayleigh_in_every_schedule)
     for (size_t i = 0; i < GPU_SCHEDULES; ++i) {
         options.schedule = gpu_schedules[i];
         world_result result = gpu_run(&world, &options, &load);
-        gpu_expect_same(&result, &expected, is_schedule_name(gpu_schedules[i]));
+        gpu_expect_same(&result, &expected, ics_graph_schedule_name(gpu_schedules[i]));
         world_result_free(&result);
     }
-    if (math != IS_MATH_PORTABLE)
+    if (math != ICS_MATH_PORTABLE)
         world_result_free(&expected);
     world_result_free(&cpu);
     world_result_free(&ordinary);
@@ -69,7 +69,7 @@ static const char copied_propagate[] =
 
 START_TEST(copies_of_built_in_stages)
 {
-    const is_math math = gpu_maths[_i];
+    const ics_math math = gpu_maths[_i];
     const scratch place = scratch_create();
     char scatter[SCRATCH_PATH], propagate[SCRATCH_PATH];
     scratch_write(scratch_path(&place, "scatter.h", scatter), copied_scatter,
@@ -79,14 +79,14 @@ START_TEST(copies_of_built_in_stages)
     stage_world world = gpu_place_create(GPU_PLACE_DENSE);
     gpu_load load = {0};
     ice_emission *emissions = make_light(&load);
-    is_gpu_options options = gpu_options(IS_SCHEDULE_MONOLITHIC, math);
+    ics_gpu_options options = gpu_options(ICS_SCHEDULE_MONOLITHIC, math);
     world_result expected = gpu_run(&world, &options, &load);
-    options.custom[IS_STAGE_SCATTER] = scatter;
-    options.custom[IS_STAGE_PROPAGATE] = propagate;
+    options.custom[ICS_STAGE_SCATTER] = scatter;
+    options.custom[ICS_STAGE_PROPAGATE] = propagate;
     for (size_t i = 0; i < GPU_SCHEDULES; ++i) {
         options.schedule = gpu_schedules[i];
         world_result result = gpu_run(&world, &options, &load);
-        gpu_expect_same(&result, &expected, is_schedule_name(gpu_schedules[i]));
+        gpu_expect_same(&result, &expected, ics_graph_schedule_name(gpu_schedules[i]));
         world_result_free(&result);
     }
     world_result_free(&expected);
@@ -109,19 +109,19 @@ START_TEST(mistakes)
     char path[SCRATCH_PATH];
     scratch_write(scratch_path(&place, "broken_scatter.h", path), mistake, strlen(mistake));
     stage_world world = gpu_place_create(GPU_PLACE_UNIFORM);
-    is_gpu_options options = gpu_options(IS_SCHEDULE_FUSED, IS_MATH_FAST);
-    options.custom[IS_STAGE_SCATTER] = path;
-    is_gpu_error error = {0};
-    is_gpu *gpu = NULL;
-    ck_assert_int_lt(is_gpu_create(&options, world.tables, &gpu, &error), 0);
+    ics_gpu_options options = gpu_options(ICS_SCHEDULE_FUSED, ICS_MATH_FAST);
+    options.custom[ICS_STAGE_SCATTER] = path;
+    ics_gpu_error error = {0};
+    ics_gpu *gpu = NULL;
+    ck_assert_int_lt(ics_gpu_create(&options, world.tables, &gpu, &error), 0);
     ck_assert_ptr_null(gpu);
     printf("%s\n", error.text);
     ck_assert(strstr(error.text, "broken_scatter.h(4)") ||
               strstr(error.text, "broken_scatter.h:4"));
     ck_assert_ptr_nonnull(strstr(error.text, "not_there"));
 
-    options.custom[IS_STAGE_SCATTER] = "/nowhere/scatter.h";
-    ck_assert_int_lt(is_gpu_create(&options, world.tables, &gpu, &error), 0);
+    options.custom[ICS_STAGE_SCATTER] = "/nowhere/scatter.h";
+    ck_assert_int_lt(ics_gpu_create(&options, world.tables, &gpu, &error), 0);
     ck_assert_ptr_null(gpu);
     ck_assert_ptr_nonnull(strstr(error.text, "/nowhere/scatter.h"));
     stage_world_destroy(&world);

@@ -1,6 +1,6 @@
 /* Several devices in one process: all GPUs of the machine, with and without the CPU, and one that
  * is lost in mid-run. With one GPU the CPU is the other device. */
-#include "pipeline/host/device.h"
+#include "pipeline/devices/device.h"
 #include "pipeline/models/models.h"
 #include "tests/gpu/gpu_world.h"
 #include "tests/support/run_folder.h"
@@ -12,80 +12,80 @@
 enum { STEPS = 1000, PHOTONS = 2000, LEAST = 100, BATCHES = 40 };
 
 typedef struct world {
-    is_config *config;
-    is_models *models;
-    is_tables *tables;
-    is_device *device;
+    icestream_config *config;
+    ics_models *models;
+    ics_tables *tables;
+    ics_device *device;
 } world;
 
 /* A device with these settings, up to a NULL. */
-static world open_world(const char *const *sets, const is_device_loss *loss)
+static world open_world(const char *const *sets, const ics_device_loss *loss)
 {
     world made = {0};
-    is_error error = {0};
+    icestream_error error = {0};
     size_t count = 0;
     while (sets[count] != NULL)
         ++count;
-    ck_assert_msg(is_config_load(NULL, sets, count, &made.config, &error) == IS_OK, "%s",
-                  error.text);
-    ck_assert_int_eq(is_models_create(made.config, &made.models, &error), IS_OK);
-    const is_table_options table_options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
+    ck_assert_msg(icestream_config_load(NULL, sets, count, &made.config, &error) == ICESTREAM_OK,
+                  "%s", error.text);
+    ck_assert_int_eq(ics_models_create(made.config, &made.models, &error), ICESTREAM_OK);
+    const ics_table_options table_options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
     char why[512];
-    ck_assert_int_eq(is_tables_create(made.models->medium, made.models->detector,
-                                      made.models->light, &table_options, &made.tables, why,
-                                      sizeof why),
+    ck_assert_int_eq(ics_tables_create(made.models->medium, made.models->detector,
+                                       made.models->light, &table_options, &made.tables, why,
+                                       sizeof why),
                      0);
-    is_device_options options;
-    ck_assert_msg(is_device_options_from_config(made.config, &options, &error) == IS_OK, "%s",
-                  error.text);
+    ics_device_options options;
+    ck_assert_msg(ics_device_options_from_config(made.config, &options, &error) == ICESTREAM_OK,
+                  "%s", error.text);
     options.gpu.host_loop = gpu_host_loop();
     if (loss != NULL)
         options.simulated = *loss;
-    const is_hit_models models = {.tables = &made.tables->device,
-                                  .detector = made.models->detector,
-                                  .light = made.models->light};
-    ck_assert_msg(is_device_create(&options, made.tables, models, (is_post){0}, &made.device,
-                                   &error) == IS_OK,
+    const ics_hit_models models = {.tables = &made.tables->device,
+                                   .detector = made.models->detector,
+                                   .light = made.models->light};
+    ck_assert_msg(ics_device_create(&options, made.tables, models, (ics_post){0}, &made.device,
+                                    &error) == ICESTREAM_OK,
                   "%s", error.text);
     return made;
 }
 
 static void close_world(world *made)
 {
-    is_device_destroy(made->device);
-    is_tables_destroy(made->tables);
-    is_models_destroy(made->models);
-    is_config_destroy(made->config);
+    ics_device_destroy(made->device);
+    ics_tables_destroy(made->tables);
+    ics_models_destroy(made->models);
+    icestream_config_destroy(made->config);
 }
 
 typedef struct outcome {
-    is_hit *hits;
+    icestream_hit *hits;
     size_t count;
-    is_account account;
-    is_device_notes notes;
+    icestream_account account;
+    ics_device_notes notes;
     uint32_t members, alive, at_work;
 } outcome;
 
-static outcome carry(const char *const *sets, const is_device_loss *loss)
+static outcome carry(const char *const *sets, const ics_device_loss *loss)
 {
-    static is_step steps[STEPS];
+    static icestream_step steps[STEPS];
     const uint32_t photons = (uint32_t)gpu_scaled(PHOTONS, LEAST);
     for (uint32_t i = 0; i < STEPS; ++i)
         steps[i] = run_folder_bright(i, photons);
     const uint64_t batch = (uint64_t)STEPS * photons / BATCHES;
     world here = open_world(sets, loss);
-    is_error error = {0};
+    icestream_error error = {0};
     outcome made = {0};
-    ck_assert_msg(is_device_run_steps(here.device, steps, STEPS, batch, &made.hits, &made.count,
-                                      &made.account, &error) == IS_OK,
+    ck_assert_msg(ics_device_run_steps(here.device, steps, STEPS, batch, &made.hits, &made.count,
+                                       &made.account, &error) == ICESTREAM_OK,
                   "%s", error.text);
     ck_assert_uint_eq(made.account.created, (uint64_t)STEPS * photons);
     ck_assert_uint_gt(made.count, 0);
-    is_device_notes_of(here.device, &made.notes);
-    is_device_member_facts facts;
+    ics_device_notes_of(here.device, &made.notes);
+    ics_device_member_facts facts;
     char text[512];
-    printf("%s\n", is_device_text(here.device, text, sizeof text));
-    for (; is_device_member_facts_of(here.device, made.members, &facts); ++made.members) {
+    printf("%s\n", ics_device_text(here.device, text, sizeof text));
+    for (; ics_device_member_facts_of(here.device, made.members, &facts); ++made.members) {
         printf("  %s %d: %llu batches in %.3g s, %s\n", facts.name, facts.ordinal,
                (unsigned long long)facts.batches, facts.seconds, facts.alive ? "alive" : "lost");
         made.alive += facts.alive;
@@ -98,7 +98,7 @@ static outcome carry(const char *const *sets, const is_device_loss *loss)
 static void expect_same(outcome *found, const outcome *expected)
 {
     ck_assert_uint_eq(found->count, expected->count);
-    ck_assert_int_eq(memcmp(found->hits, expected->hits, found->count * sizeof(is_hit)), 0);
+    ck_assert_int_eq(memcmp(found->hits, expected->hits, found->count * sizeof(icestream_hit)), 0);
     ck_assert_uint_eq(found->account.bounces, expected->account.bounces);
     ck_assert_uint_eq(found->account.absorbed, expected->account.absorbed);
     free(found->hits);
@@ -118,13 +118,13 @@ START_TEST(hits_are_those_of_the_cpu)
         carry((const char *[]){"device.backend=cuda", "device.index=all", "device.math=portable",
                                "graph.hits=32768", schedules[_i], NULL},
               NULL);
-    ck_assert_int_eq((int)found.members, is_gpu_count(NULL));
+    ck_assert_int_eq((int)found.members, ics_gpu_count(NULL));
     ck_assert_uint_eq(found.alive, found.members);
     expect_same(&found, &expected);
     found = carry((const char *[]){"device.backend=cuda+cpu", "device.index=all",
                                    "device.math=portable", "graph.hits=32768", schedules[_i], NULL},
                   NULL);
-    ck_assert_int_eq((int)found.members, is_gpu_count(NULL) + 1);
+    ck_assert_int_eq((int)found.members, ics_gpu_count(NULL) + 1);
     expect_same(&found, &expected);
     free(expected.hits);
 }
@@ -132,7 +132,7 @@ END_TEST
 
 START_TEST(fast_is_the_same_on_any_number)
 {
-    if (is_gpu_count(NULL) < 2) {
+    if (ics_gpu_count(NULL) < 2) {
         printf("skipped: one GPU only\n");
         return;
     }
@@ -150,7 +150,7 @@ END_TEST
 /* GPU 0 is given the first batches whatever the speeds. */
 START_TEST(one_is_lost)
 {
-    const is_device_loss loss = {.ordinal = 0, .batches = 1 + (uint32_t)_i};
+    const ics_device_loss loss = {.ordinal = 0, .batches = 1 + (uint32_t)_i};
     outcome expected = carry_on_cpu();
     outcome found = carry((const char *[]){"device.backend=cuda+cpu", "device.index=all",
                                            "device.math=portable", "graph.schedule=fused",

@@ -14,14 +14,14 @@ enum { PHOTONS = 60000, LEAST = 2000 };
 /* What all schedules must give. Fast maths has no counterpart on the CPU; there it is what the
  * persistent kernel gives, which must be close to portable maths: nearly all photons fare alike. */
 static world_result expected_of(const stage_world *world, const ice_variants *variants,
-                                is_math math, const gpu_load *load)
+                                ics_math math, const gpu_load *load)
 {
-    is_gpu_options options = gpu_options(IS_SCHEDULE_MONOLITHIC, math);
+    ics_gpu_options options = gpu_options(ICS_SCHEDULE_MONOLITHIC, math);
     options.variants = *variants;
     world_result cpu = gpu_cpu_run(world, &options, load->emissions, load->count);
     ck_assert_uint_eq(cpu.account.created, cpu.account.absorbed + cpu.account.detected +
                                                cpu.account.left + cpu.account.stopped);
-    if (math == IS_MATH_PORTABLE)
+    if (math == ICS_MATH_PORTABLE)
         return cpu;
     const world_result fast = gpu_run(world, &options, load);
     const double few = 10.0 + 6.0 * sqrt((double)cpu.account.hits);
@@ -33,7 +33,7 @@ static world_result expected_of(const stage_world *world, const ice_variants *va
 }
 
 /* Runs the light through all schedules. */
-static void compare_schedules(const stage_world *world, const ice_variants *variants, is_math math,
+static void compare_schedules(const stage_world *world, const ice_variants *variants, ics_math math,
                               const gpu_load *load, const char *name)
 {
     world_result expected = expected_of(world, variants, math, load);
@@ -42,12 +42,12 @@ static void compare_schedules(const stage_world *world, const ice_variants *vari
            (unsigned long long)expected.account.bounces);
     ck_assert_uint_ge(expected.arrivals.count, expected.account.created / 1000);
     for (size_t i = 0; i < GPU_SCHEDULES; ++i) {
-        is_gpu_options options = gpu_options(gpu_schedules[i], math);
+        ics_gpu_options options = gpu_options(gpu_schedules[i], math);
         options.variants = *variants;
         world_result result = gpu_run(world, &options, load);
         char what[128];
         snprintf(what, sizeof what, "%s, %s, %s", name, gpu_math_name(math),
-                 is_schedule_name(gpu_schedules[i]));
+                 ics_graph_schedule_name(gpu_schedules[i]));
         gpu_expect_same(&result, &expected, what);
         world_result_free(&result);
     }
@@ -147,20 +147,20 @@ START_TEST(chosen_schedule)
     ice_emission *emissions =
         gpu_light_create(GPU_LIGHT_MIXED, gpu_scaled(PHOTONS, LEAST), &load.count);
     load.emissions = emissions;
-    is_gpu_options options = gpu_options(IS_SCHEDULE_AUTO, IS_MATH_PORTABLE);
+    ics_gpu_options options = gpu_options(ICS_SCHEDULE_AUTO, ICS_MATH_PORTABLE);
     char report[4096] = "";
-    is_gpu_error error = {0};
+    ics_gpu_error error = {0};
     /* The second time it comes from the cache. */
-    is_schedule chosen[2];
+    ics_schedule chosen[2];
     for (int i = 0; i < 2; ++i) {
-        options = gpu_options(IS_SCHEDULE_AUTO, IS_MATH_PORTABLE);
-        ck_assert_msg(is_gpu_choose(&options, world.tables, emissions, (uint32_t)load.count, report,
-                                    sizeof report, &error) == 0,
+        options = gpu_options(ICS_SCHEDULE_AUTO, ICS_MATH_PORTABLE);
+        ck_assert_msg(ics_gpu_choose(&options, world.tables, emissions, (uint32_t)load.count,
+                                     report, sizeof report, &error) == 0,
                       "%s", error.text);
         printf("%s\n", report);
         chosen[i] = options.schedule;
     }
-    ck_assert_int_ne(chosen[0], IS_SCHEDULE_AUTO);
+    ck_assert_int_ne(chosen[0], ICS_SCHEDULE_AUTO);
     ck_assert_int_eq(chosen[0], chosen[1]);
     ck_assert_uint_gt(options.pool, 0);
     world_result expected = gpu_cpu_run(&world, &options, emissions, load.count);

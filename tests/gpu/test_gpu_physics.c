@@ -19,14 +19,14 @@ static uint32_t photons(uint32_t full)
 
 /* ---- the account ----------------------------------------------------------------------------- */
 
-static void ignore(void *user, is_arrivals *arrivals)
+static void ignore(void *user, ics_arrivals *arrivals)
 {
     (void)user;
     ck_assert_uint_eq(arrivals->count, 0);
 }
 
 /* Many steps with 1000 photons each: some schedules have a thread or a warp for each. */
-static ice_account carry_steps(const stage_world *world, is_schedule schedule, is_math math,
+static ice_account carry_steps(const stage_world *world, ics_schedule schedule, ics_math math,
                                bool isotropic, uint32_t all)
 {
     enum { EACH = 1000 };
@@ -40,11 +40,11 @@ static ice_account carry_steps(const stage_world *world, is_schedule schedule, i
                                   .photons = EACH,
                                   .spectrum = 1,
                                   .flags = isotropic ? ICE_EMISSION_ISOTROPIC : 0};
-    const is_gpu_options options = gpu_options(schedule, math);
-    is_gpu *gpu = gpu_create(world, &options);
+    const ics_gpu_options options = gpu_options(schedule, math);
+    ics_gpu *gpu = gpu_create(world, &options);
     const gpu_load load = {.emissions = steps, .count = count};
     const ice_account account = gpu_stream(gpu, &load, ignore, NULL);
-    is_gpu_destroy(gpu);
+    ics_gpu_destroy(gpu);
     free(steps);
     ck_assert_uint_eq(account.created, count * EACH);
     ck_assert_uint_eq(account.created,
@@ -61,17 +61,17 @@ static stage_world empty_world(ice_medium *medium, uint64_t seed)
     return world;
 }
 
-static const char *titled(char text[96], const char *what, is_schedule schedule, is_math math)
+static const char *titled(char text[96], const char *what, ics_schedule schedule, ics_math math)
 {
-    snprintf(text, 96, "%s, %s, %s", what, is_schedule_name(schedule), gpu_math_name(math));
+    snprintf(text, 96, "%s, %s, %s", what, ics_graph_schedule_name(schedule), gpu_math_name(math));
     return text;
 }
 
 /* Case U of 12.1: every photon is absorbed, after 40 scatters on average with variance 1640. */
 START_TEST(bounces)
 {
-    const is_schedule schedule = gpu_schedules[_i / 2];
-    const is_math math = gpu_maths[_i % 2];
+    const ics_schedule schedule = gpu_schedules[_i / 2];
+    const ics_math math = gpu_maths[_i % 2];
     stage_world world = empty_world(world_medium_uniform(2.5, 0.9, 0.35, 100), 2201 + (uint64_t)_i);
     stage_world_tables(&world);
     const ice_account account = carry_steps(&world, schedule, math, true, photons(PHOTONS / 10));
@@ -87,16 +87,16 @@ END_TEST
 /* After three segments that all end by a scatter. */
 START_TEST(stopped)
 {
-    const is_schedule schedule = gpu_schedules[_i];
+    const ics_schedule schedule = gpu_schedules[_i];
     const double on = 100.0 / 102.5;
     stage_world world = empty_world(world_medium_uniform(2.5, 0.9, 0.35, 100), 2221 + (uint64_t)_i);
     world.options.bounce_limit = 3;
     stage_world_tables(&world);
     const ice_account account =
-        carry_steps(&world, schedule, IS_MATH_FAST, true, photons(PHOTONS / 10));
+        carry_steps(&world, schedule, ICS_MATH_FAST, true, photons(PHOTONS / 10));
     ck_assert_uint_eq(account.absorbed + account.stopped, account.created);
     char text[96];
-    expect_share(titled(text, "stopped", schedule, IS_MATH_FAST), (double)account.stopped,
+    expect_share(titled(text, "stopped", schedule, ICS_MATH_FAST), (double)account.stopped,
                  (double)account.created, on * on * on, 1e-6);
     stage_world_destroy(&world);
 }
@@ -105,16 +105,16 @@ END_TEST
 /* Straight up to a ceiling 70 m above: exp(-0.7) get there. */
 START_TEST(left)
 {
-    const is_schedule schedule = gpu_schedules[_i];
+    const ics_schedule schedule = gpu_schedules[_i];
     ice_medium *medium = world_medium_uniform(1e7, 0.9, 0.35, 100);
     medium->absorb_above = 70.0;
     stage_world world = empty_world(medium, 2231 + (uint64_t)_i);
     stage_world_tables(&world);
     const ice_account account =
-        carry_steps(&world, schedule, IS_MATH_FAST, false, photons(PHOTONS / 10));
+        carry_steps(&world, schedule, ICS_MATH_FAST, false, photons(PHOTONS / 10));
     ck_assert_uint_eq(account.absorbed + account.left, account.created);
     char text[96];
-    expect_share(titled(text, "left through the ceiling", schedule, IS_MATH_FAST),
+    expect_share(titled(text, "left through the ceiling", schedule, ICS_MATH_FAST),
                  (double)account.left, (double)account.created, 0.4965853038, 1e-6);
     stage_world_destroy(&world);
 }
@@ -164,7 +164,7 @@ static size_t ring_of(const ring *rings, uint32_t module)
     return k;
 }
 
-static void count_hits(void *user, is_arrivals *arrivals)
+static void count_hits(void *user, ics_arrivals *arrivals)
 {
     tally *self = user;
     world_sort(arrivals); /* arrivals of one photon follow each other */
@@ -188,7 +188,7 @@ static void count_hits(void *user, is_arrivals *arrivals)
 }
 
 static tally run_rings(ice_medium *medium, const ring *rings, size_t count, double oversize,
-                       bool direct, uint64_t seed, uint32_t all, is_math math)
+                       bool direct, uint64_t seed, uint32_t all, ics_math math)
 {
     stage_world world =
         stage_world_create(medium, ring_detector(rings, count, oversize), world_light_line(400));
@@ -201,12 +201,12 @@ static tally run_rings(ice_medium *medium, const ring *rings, size_t count, doub
                                .spectrum = 1,
                                .flags = ICE_EMISSION_ISOTROPIC};
     tally seen = {.rings = rings, .direct = direct, .true_size = oversize == 1.0};
-    const is_gpu_options options = gpu_options(IS_SCHEDULE_MONOLITHIC, math);
-    is_gpu *gpu = gpu_create(&world, &options);
+    const ics_gpu_options options = gpu_options(ICS_SCHEDULE_MONOLITHIC, math);
+    ics_gpu *gpu = gpu_create(&world, &options);
     const gpu_load load = {.emissions = &lamp, .count = 1};
     const ice_account account = gpu_stream(gpu, &load, count_hits, &seen);
     ck_assert_uint_eq(account.created, all);
-    is_gpu_destroy(gpu);
+    ics_gpu_destroy(gpu);
     stage_world_destroy(&world);
     return seen;
 }
@@ -259,7 +259,7 @@ START_TEST(hits_scale_with_size)
         uint32_t photons;
     } sizes[] = {{1, 2 * PHOTONS}, {2, PHOTONS / 2}, {5, PHOTONS / 5}};
     enum { RINGS = 3, SIZES = 3 };
-    const is_math math = gpu_maths[_i];
+    const ics_math math = gpu_maths[_i];
     double rates[SIZES][RINGS], errors[SIZES][RINGS];
     char what[64];
     for (int n = 0; n < SIZES; ++n) {
@@ -307,7 +307,7 @@ static size_t bin_of(double value)
     return value > 0.0 ? (size_t)fmin(value, VIEW_BINS - 1) : 0;
 }
 
-static void look(void *user, is_arrivals *arrivals)
+static void look(void *user, ics_arrivals *arrivals)
 {
     picture *self = user;
     for (size_t i = 0; i < arrivals->count; ++i) {
@@ -324,7 +324,7 @@ static void look(void *user, is_arrivals *arrivals)
 }
 
 /* The default ice and detector with light everywhere in it. */
-static picture *take_picture(is_math math, uint64_t seed, double *exposure)
+static picture *take_picture(ics_math math, uint64_t seed, double *exposure)
 {
     enum { EACH = 5000 };
     stage_world world = stage_world_from_config(NULL, "detector.oversize=5", NULL);
@@ -349,12 +349,12 @@ static picture *take_picture(is_math math, uint64_t seed, double *exposure)
                                   .step_id = (uint32_t)i,
                                   .photons = EACH};
     }
-    const is_gpu_options options = gpu_options(IS_SCHEDULE_MONOLITHIC, math);
-    is_gpu *gpu = gpu_create(&world, &options);
+    const ics_gpu_options options = gpu_options(ICS_SCHEDULE_MONOLITHIC, math);
+    ics_gpu *gpu = gpu_create(&world, &options);
     const gpu_load load = {.emissions = steps, .count = count};
     const ice_account account = gpu_stream(gpu, &load, look, seen);
     *exposure = (double)account.created;
-    is_gpu_destroy(gpu);
+    ics_gpu_destroy(gpu);
     free(steps);
     stage_world_destroy(&world);
     return seen;
@@ -363,19 +363,19 @@ static picture *take_picture(is_math math, uint64_t seed, double *exposure)
 static void compare_bins(const char *what, const uint64_t *fast, const uint64_t *portable,
                          size_t count, const double exposures[2])
 {
-    expect_probability(
-        what, is_chi_square_two_sample(fast, exposures[1], portable, exposures[0], count, 1.0));
+    expect_probability(what, ics_statistics_chi_square_two_sample(fast, exposures[1], portable,
+                                                                  exposures[0], count, 1.0));
 }
 
 /* Different seeds: portable maths stands for the CPU, whose bits it has. */
 START_TEST(fast_maths_has_the_same_physics)
 {
     double exposures[2];
-    picture *portable = take_picture(IS_MATH_PORTABLE, 2500, &exposures[0]);
-    picture *fast = take_picture(IS_MATH_FAST, 2501, &exposures[1]);
+    picture *portable = take_picture(ICS_MATH_PORTABLE, 2500, &exposures[0]);
+    picture *fast = take_picture(ICS_MATH_FAST, 2501, &exposures[1]);
     expect_probability("fast and portable: hits",
-                       is_totals_test((double)fast->hits, exposures[1], (double)portable->hits,
-                                      exposures[0], 1.0));
+                       ics_statistics_totals_test((double)fast->hits, exposures[1],
+                                                  (double)portable->hits, exposures[0], 1.0));
     compare_bins("fast and portable: modules", fast->modules, portable->modules, MODULES_MAX,
                  exposures);
     compare_bins("fast and portable: path", fast->paths, portable->paths, VIEW_BINS, exposures);

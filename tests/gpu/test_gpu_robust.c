@@ -8,12 +8,12 @@
 
 enum { PHOTONS = 20000, LEAST = 2000 };
 
-static void expect_error(const is_gpu_options *options, const stage_world *world, int status,
+static void expect_error(const ics_gpu_options *options, const stage_world *world, int status,
                          const char *word)
 {
-    is_gpu_error error = {0};
-    is_gpu *gpu = (void *)&error; /* to be set to NULL */
-    const int found = is_gpu_create(options, world->tables, &gpu, &error);
+    ics_gpu_error error = {0};
+    ics_gpu *gpu = (void *)&error; /* to be set to NULL */
+    const int found = ics_gpu_create(options, world->tables, &gpu, &error);
     printf("%s\n", error.text);
     ck_assert_int_eq(found, status);
     ck_assert_int_eq(error.status, status);
@@ -21,10 +21,10 @@ static void expect_error(const is_gpu_options *options, const stage_world *world
     ck_assert_msg(strstr(error.text, word) != NULL, "no \"%s\" in: %s", word, error.text);
 }
 
-static uint64_t bytes_of(is_gpu *gpu)
+static uint64_t bytes_of(ics_gpu *gpu)
 {
-    is_gpu_usage usage;
-    is_gpu_usage_of(gpu, &usage);
+    ics_gpu_usage usage;
+    ics_gpu_usage_of(gpu, &usage);
     return usage.device_bytes;
 }
 
@@ -35,32 +35,32 @@ START_TEST(pool_shrinks)
     ice_emission *emissions =
         gpu_light_create(GPU_LIGHT_MIXED, gpu_scaled(PHOTONS, LEAST), &load.count);
     load.emissions = emissions;
-    is_gpu_options options = gpu_options(IS_SCHEDULE_FUSED, IS_MATH_PORTABLE);
+    ics_gpu_options options = gpu_options(ICS_SCHEDULE_FUSED, ICS_MATH_PORTABLE);
     options.lanes = 1;
     options.hits = 1 << 12;
     options.batch_photons = 1 << 16;
     options.batch_emissions = 1 << 10;
     options.pool = 1 << 22;
-    is_gpu *gpu = gpu_create(&world, &options);
+    ics_gpu *gpu = gpu_create(&world, &options);
     const uint64_t full = bytes_of(gpu);
     ck_assert_uint_gt(full, (uint64_t)(1 << 22) * 48);
-    ck_assert_str_eq(is_gpu_warnings(gpu), "");
-    is_gpu_destroy(gpu);
+    ck_assert_str_eq(ics_gpu_warnings(gpu), "");
+    ics_gpu_destroy(gpu);
 
     options.memory_limit = full / 4;
     gpu = gpu_create(&world, &options);
-    printf("%s\n", is_gpu_warnings(gpu));
-    ck_assert_ptr_nonnull(strstr(is_gpu_warnings(gpu), "pool"));
-    ck_assert_uint_lt(is_gpu_options_of(gpu)->pool, 1 << 22);
-    ck_assert_uint_gt(is_gpu_options_of(gpu)->pool, 0);
+    printf("%s\n", ics_gpu_warnings(gpu));
+    ck_assert_ptr_nonnull(strstr(ics_gpu_warnings(gpu), "pool"));
+    ck_assert_uint_lt(ics_gpu_options_of(gpu)->pool, 1 << 22);
+    ck_assert_uint_gt(ics_gpu_options_of(gpu)->pool, 0);
     ck_assert_uint_le(bytes_of(gpu), options.memory_limit);
     world_result result = gpu_carry(gpu, &load);
     world_result expected = gpu_cpu_run(&world, &options, emissions, load.count);
     gpu_expect_same(&result, &expected, "shrunk pool");
-    is_gpu_destroy(gpu);
+    ics_gpu_destroy(gpu);
 
     options.memory_limit = 1 << 20;
-    expect_error(&options, &world, IS_GRAPH_NO_MEMORY, "memory");
+    expect_error(&options, &world, ICS_GRAPH_NO_MEMORY, "memory");
     world_result_free(&result);
     world_result_free(&expected);
     free(emissions);
@@ -71,16 +71,16 @@ END_TEST
 START_TEST(no_such_device)
 {
     stage_world world = gpu_place_create(GPU_PLACE_UNIFORM);
-    is_gpu_error error = {0};
-    const int count = is_gpu_count(&error);
-    is_gpu_options options = gpu_options(IS_SCHEDULE_MONOLITHIC, IS_MATH_FAST);
-    is_gpu_device device;
+    ics_gpu_error error = {0};
+    const int count = ics_gpu_count(&error);
+    ics_gpu_options options = gpu_options(ICS_SCHEDULE_MONOLITHIC, ICS_MATH_FAST);
+    ics_gpu_device device;
     char number[16];
     for (int i = 0; i < 2; ++i) {
         options.ordinal = i ? -1 : count;
         snprintf(number, sizeof number, "%d", options.ordinal);
-        expect_error(&options, &world, IS_GRAPH_NO_DEVICE, number);
-        ck_assert_int_eq(is_gpu_describe(options.ordinal, &device, &error), IS_GRAPH_NO_DEVICE);
+        expect_error(&options, &world, ICS_GRAPH_NO_DEVICE, number);
+        ck_assert_int_eq(ics_gpu_describe(options.ordinal, &device, &error), ICS_GRAPH_NO_DEVICE);
     }
     stage_world_destroy(&world);
 }
@@ -88,9 +88,9 @@ END_TEST
 
 START_TEST(device_describes_itself)
 {
-    is_gpu_error error = {0};
-    is_gpu_device device;
-    ck_assert_msg(is_gpu_describe(0, &device, &error) == 0, "%s", error.text);
+    ics_gpu_error error = {0};
+    ics_gpu_device device;
+    ck_assert_msg(ics_gpu_describe(0, &device, &error) == 0, "%s", error.text);
     printf("%s, sm_%d, %d processors, driver %d, %.1f of %.1f GB free\n", device.name,
            device.architecture, device.processors, device.driver, 1e-9 * (double)device.memory_free,
            1e-9 * (double)device.memory_bytes);
@@ -106,10 +106,10 @@ END_TEST
 START_TEST(schedule_has_to_be_chosen)
 {
     stage_world world = gpu_place_create(GPU_PLACE_UNIFORM);
-    const is_gpu_options options = gpu_options(IS_SCHEDULE_AUTO, IS_MATH_FAST);
-    is_gpu_error error = {0};
-    is_gpu *gpu = NULL;
-    ck_assert_int_lt(is_gpu_create(&options, world.tables, &gpu, &error), 0);
+    const ics_gpu_options options = gpu_options(ICS_SCHEDULE_AUTO, ICS_MATH_FAST);
+    ics_gpu_error error = {0};
+    ics_gpu *gpu = NULL;
+    ck_assert_int_lt(ics_gpu_create(&options, world.tables, &gpu, &error), 0);
     ck_assert_ptr_null(gpu);
     ck_assert_uint_gt(strlen(error.text), 0);
     stage_world_destroy(&world);
@@ -124,22 +124,22 @@ START_TEST(destroyed_at_work)
     ice_emission *emissions =
         gpu_light_create(GPU_LIGHT_SINGLE, gpu_scaled(PHOTONS, LEAST), &load.count);
     load.emissions = emissions;
-    is_gpu_options options = gpu_options(gpu_schedules[_i], IS_MATH_PORTABLE);
+    ics_gpu_options options = gpu_options(gpu_schedules[_i], ICS_MATH_PORTABLE);
     options.hits = 64;
-    is_gpu_destroy(NULL);
-    is_gpu_destroy(gpu_create(&world, &options));
-    is_gpu *gpu = gpu_create(&world, &options);
-    is_gpu_error error = {0};
-    const uint32_t most = is_gpu_options_of(gpu)->batch_emissions;
+    ics_gpu_destroy(NULL);
+    ics_gpu_destroy(gpu_create(&world, &options));
+    ics_gpu *gpu = gpu_create(&world, &options);
+    ics_gpu_error error = {0};
+    const uint32_t most = ics_gpu_options_of(gpu)->batch_emissions;
     const uint32_t count = load.count < most ? (uint32_t)load.count : most;
-    for (uint32_t i = 0; i < is_gpu_credits(gpu); ++i) {
-        ck_assert_msg(is_gpu_submit(gpu, emissions, count, &load, &error) == 0, "%s", error.text);
-        ck_assert_msg(is_gpu_advance(gpu, &error) == 0, "%s", error.text);
+    for (uint32_t i = 0; i < ics_gpu_credits(gpu); ++i) {
+        ck_assert_msg(ics_gpu_submit(gpu, emissions, count, &load, &error) == 0, "%s", error.text);
+        ck_assert_msg(ics_gpu_advance(gpu, &error) == 0, "%s", error.text);
     }
-    is_gpu_destroy(gpu);
+    ics_gpu_destroy(gpu);
     world_result result = gpu_run(&world, &options, &load);
     world_result expected = gpu_cpu_run(&world, &options, emissions, load.count);
-    gpu_expect_same(&result, &expected, is_schedule_name(gpu_schedules[_i]));
+    gpu_expect_same(&result, &expected, ics_graph_schedule_name(gpu_schedules[_i]));
     world_result_free(&result);
     world_result_free(&expected);
     free(emissions);
@@ -147,7 +147,7 @@ START_TEST(destroyed_at_work)
 }
 END_TEST
 
-/* What is_gpu_on_event() calls, from any thread. */
+/* What ics_gpu_on_event() calls, from any thread. */
 static void count_event(void *user)
 {
     atomic_fetch_add((atomic_int *)user, 1);
@@ -160,21 +160,21 @@ START_TEST(tells_of_progress)
     ice_emission *emissions =
         gpu_light_create(GPU_LIGHT_MIXED, gpu_scaled(PHOTONS, LEAST), &load.count);
     load.emissions = emissions;
-    const is_gpu_options options = gpu_options(gpu_schedules[_i], IS_MATH_FAST);
-    is_gpu *gpu = gpu_create(&world, &options);
+    const ics_gpu_options options = gpu_options(gpu_schedules[_i], ICS_MATH_FAST);
+    ics_gpu *gpu = gpu_create(&world, &options);
     atomic_int events = 0;
-    is_gpu_on_event(gpu, count_event, &events);
+    ics_gpu_on_event(gpu, count_event, &events);
     world_result result = gpu_carry(gpu, &load);
-    is_gpu_usage usage;
-    is_gpu_usage_of(gpu, &usage);
+    ics_gpu_usage usage;
+    ics_gpu_usage_of(gpu, &usage);
     printf("%s: %d events, %llu launches, %llu waves, %.3g s\n",
-           is_schedule_name(gpu_schedules[_i]), atomic_load(&events),
+           ics_graph_schedule_name(gpu_schedules[_i]), atomic_load(&events),
            (unsigned long long)usage.launches, (unsigned long long)usage.waves, usage.seconds);
     ck_assert_int_gt(atomic_load(&events), 0);
     ck_assert_uint_gt(usage.launches, 0);
     ck_assert_double_gt(usage.seconds, 0.0);
     ck_assert_double_lt(usage.seconds, 1000.0);
-    is_gpu_destroy(gpu);
+    ics_gpu_destroy(gpu);
     world_result_free(&result);
     free(emissions);
     stage_world_destroy(&world);

@@ -10,18 +10,18 @@ enum { PHOTONS = 40000, LEAST = 2000 };
 
 /* A bit for every schedule that a setting means something to. */
 enum {
-    WAVEFRONT = 1 << IS_SCHEDULE_WAVEFRONT,
-    FUSED = 1 << IS_SCHEDULE_FUSED,
-    MONOLITHIC = 1 << IS_SCHEDULE_MONOLITHIC,
+    WAVEFRONT = 1 << ICS_SCHEDULE_WAVEFRONT,
+    FUSED = 1 << ICS_SCHEDULE_FUSED,
+    MONOLITHIC = 1 << ICS_SCHEDULE_MONOLITHIC,
     LOOPS = WAVEFRONT | FUSED,
     POOLS = LOOPS | MONOLITHIC,
-    ALL = POOLS | 1 << IS_SCHEDULE_JOB_QUEUE | 1 << IS_SCHEDULE_THREAD_PER_STEP
+    ALL = POOLS | 1 << ICS_SCHEDULE_JOB_QUEUE | 1 << ICS_SCHEDULE_THREAD_PER_STEP
 };
 
 typedef struct schedule_setting {
     const char *name;
     unsigned schedules;
-    is_gpu_options options; /* zeros: as usual */
+    ics_gpu_options options; /* zeros: as usual */
     uint32_t batch_photons, batch_emissions, in_flight;
 } schedule_setting;
 
@@ -68,44 +68,44 @@ static const schedule_setting settings[] = {
      .batch_photons = 3000},
     {.name = "compact always, unsorted",
      .schedules = LOOPS,
-     .options = {.sort = IS_SORT_NONE, .when = IS_COMPACT_ALWAYS}},
+     .options = {.sort = ICS_SORT_NONE, .when = ICS_COMPACT_ALWAYS}},
     {.name = "compact always, by depth",
      .schedules = LOOPS,
-     .options = {.sort = IS_SORT_DEPTH, .when = IS_COMPACT_ALWAYS}},
+     .options = {.sort = ICS_SORT_DEPTH, .when = ICS_COMPACT_ALWAYS}},
     {.name = "compact always, by cell",
      .schedules = LOOPS,
-     .options = {.sort = IS_SORT_CELL, .when = IS_COMPACT_ALWAYS}},
+     .options = {.sort = ICS_SORT_CELL, .when = ICS_COMPACT_ALWAYS}},
     {.name = "compact every 5 waves, unsorted",
      .schedules = LOOPS,
-     .options = {.sort = IS_SORT_NONE, .when = IS_COMPACT_EVERY, .every = 5}},
+     .options = {.sort = ICS_SORT_NONE, .when = ICS_COMPACT_EVERY, .every = 5}},
     {.name = "compact every 5 waves, by depth",
      .schedules = LOOPS,
-     .options = {.sort = IS_SORT_DEPTH, .when = IS_COMPACT_EVERY, .every = 5}},
+     .options = {.sort = ICS_SORT_DEPTH, .when = ICS_COMPACT_EVERY, .every = 5}},
     {.name = "compact every 5 waves, by cell",
      .schedules = LOOPS,
-     .options = {.sort = IS_SORT_CELL, .when = IS_COMPACT_EVERY, .every = 5}},
+     .options = {.sort = ICS_SORT_CELL, .when = ICS_COMPACT_EVERY, .every = 5}},
     {.name = "compact the tail, unsorted",
      .schedules = LOOPS,
-     .options = {.sort = IS_SORT_NONE, .when = IS_COMPACT_TAIL}},
+     .options = {.sort = ICS_SORT_NONE, .when = ICS_COMPACT_TAIL}},
     {.name = "compact the tail, by depth",
      .schedules = LOOPS,
-     .options = {.sort = IS_SORT_DEPTH, .when = IS_COMPACT_TAIL}},
+     .options = {.sort = ICS_SORT_DEPTH, .when = ICS_COMPACT_TAIL}},
     {.name = "compact the tail, by cell",
      .schedules = LOOPS,
-     .options = {.sort = IS_SORT_CELL, .when = IS_COMPACT_TAIL}},
+     .options = {.sort = ICS_SORT_CELL, .when = ICS_COMPACT_TAIL}},
     /* Moving photons that wait for a place in the hit buffer, in a pool that is always in use. */
     {.name = "compact always, by depth, 64 hits, a stream",
      .schedules = LOOPS,
-     .options = {.sort = IS_SORT_DEPTH,
-                 .when = IS_COMPACT_ALWAYS,
+     .options = {.sort = ICS_SORT_DEPTH,
+                 .when = ICS_COMPACT_ALWAYS,
                  .hits = 64,
                  .lanes = 2,
                  .pool = 1u << 14},
      .batch_photons = 500},
     {.name = "compact always, unsorted, 64 hits, a stream",
      .schedules = LOOPS,
-     .options = {.sort = IS_SORT_NONE,
-                 .when = IS_COMPACT_ALWAYS,
+     .options = {.sort = ICS_SORT_NONE,
+                 .when = ICS_COMPACT_ALWAYS,
                  .hits = 64,
                  .lanes = 2,
                  .pool = 1u << 14},
@@ -123,7 +123,7 @@ static void prepare(void)
 {
     world = gpu_place_create(GPU_PLACE_DENSE);
     emissions = gpu_light_create(GPU_LIGHT_MIXED, gpu_scaled(PHOTONS, LEAST), &emission_count);
-    const is_gpu_options options = gpu_options(IS_SCHEDULE_MONOLITHIC, IS_MATH_FAST);
+    const ics_gpu_options options = gpu_options(ICS_SCHEDULE_MONOLITHIC, ICS_MATH_FAST);
     const gpu_load load = {.emissions = emissions, .count = emission_count};
     expected[0] = gpu_cpu_run(&world, &options, emissions, emission_count);
     expected[1] = gpu_run(&world, &options, &load);
@@ -141,11 +141,11 @@ static void clean_up(void)
     stage_world_destroy(&world);
 }
 
-static is_gpu_options options_of(const schedule_setting *setting, is_schedule schedule,
-                                 is_math math)
+static ics_gpu_options options_of(const schedule_setting *setting, ics_schedule schedule,
+                                  ics_math math)
 {
-    const is_gpu_options usual = gpu_options(schedule, math);
-    is_gpu_options options = setting->options;
+    const ics_gpu_options usual = gpu_options(schedule, math);
+    ics_gpu_options options = setting->options;
     options.schedule = usual.schedule;
     options.variants = usual.variants;
     options.math = usual.math;
@@ -174,8 +174,8 @@ START_TEST(settings_do_not_matter)
         for (int k = 0; k < 2; ++k) {
             char name[160];
             snprintf(name, sizeof name, "%s, %s, %s", setting->name,
-                     is_schedule_name(gpu_schedules[i]), gpu_math_name(gpu_maths[k]));
-            const is_gpu_options options = options_of(setting, gpu_schedules[i], gpu_maths[k]);
+                     ics_graph_schedule_name(gpu_schedules[i]), gpu_math_name(gpu_maths[k]));
+            const ics_gpu_options options = options_of(setting, gpu_schedules[i], gpu_maths[k]);
             world_result result = gpu_run(&world, &options, &load);
             gpu_expect_same(&result, &expected[k], name);
             world_result_free(&result);
@@ -192,23 +192,23 @@ START_TEST(one_gpu_for_many_loads)
     static const uint32_t batches[] = {0, 100, 5000, 1};
     if (gpu_is_of_another_part(_i))
         return;
-    const is_schedule schedule = gpu_schedules[_i];
-    is_gpu_options options = gpu_options(schedule, IS_MATH_PORTABLE);
+    const ics_schedule schedule = gpu_schedules[_i];
+    ics_gpu_options options = gpu_options(schedule, ICS_MATH_PORTABLE);
     options.hits = 256;
-    is_gpu *gpu = gpu_create(&world, &options);
+    ics_gpu *gpu = gpu_create(&world, &options);
     for (size_t i = 0; i < sizeof batches / sizeof *batches; ++i) {
         const gpu_load load = {.emissions = emissions,
                                .count = i < 3 ? emission_count : 3,
                                .batch_photons = batches[i]};
         world_result wanted = gpu_cpu_run(&world, &options, load.emissions, load.count);
         world_result result = gpu_carry(gpu, &load);
-        gpu_expect_same(&result, &wanted, is_schedule_name(schedule));
+        gpu_expect_same(&result, &wanted, ics_graph_schedule_name(schedule));
         world_result_free(&result);
         world_result_free(&wanted);
     }
-    is_gpu_result none;
-    ck_assert(!is_gpu_take(gpu, &none));
-    is_gpu_destroy(gpu);
+    ics_gpu_result none;
+    ck_assert(!ics_gpu_take(gpu, &none));
+    ics_gpu_destroy(gpu);
 }
 END_TEST
 

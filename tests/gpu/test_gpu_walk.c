@@ -21,13 +21,13 @@ static uint32_t photons(void)
 
 /* ---- comparisons ----------------------------------------------------------------------------- */
 
-static const char *titled(char text[96], const char *what, is_math math)
+static const char *titled(char text[96], const char *what, ics_math math)
 {
     snprintf(text, 96, "%s, %s", what, gpu_math_name(math));
     return text;
 }
 
-static void expect_sum(const char *what, is_math math, const walk_sum *sum, double expected,
+static void expect_sum(const char *what, ics_math math, const walk_sum *sum, double expected,
                        double slack)
 {
     const moment m = {sum->count, sum->sum, sum->squares};
@@ -36,7 +36,7 @@ static void expect_sum(const char *what, is_math math, const walk_sum *sum, doub
 }
 
 /* Quantiles are equally frequent; `merge` of them make one bin. */
-static void expect_quantiles(const char *what, is_math math, const double *bins, int merge)
+static void expect_quantiles(const char *what, ics_math math, const double *bins, int merge)
 {
     const int count = WALK_QUANTILES / merge;
     double total = 0.0, chi_square = 0.0;
@@ -53,7 +53,8 @@ static void expect_quantiles(const char *what, is_math math, const double *bins,
     char text[96];
     expect_probability(
         titled(text, what, math),
-        (is_test){chi_square, count - 1, is_chi_square_probability(chi_square, count - 1)});
+        (ics_statistics_test){chi_square, count - 1,
+                              ics_statistics_chi_square_probability(chi_square, count - 1)});
 }
 
 /* Case U of physics.md 12.1, or with another absorption length. */
@@ -82,7 +83,7 @@ static walk_job usual_job(float dx, float dy, float dz)
 
 /* P(n) = p (1 - p)^n, p = 2.5 / 102.5: a bin for every n with 10 or more photons expected, and one
  * for the rest. */
-static is_test geometric_chi_square(const double *bins, double count)
+static ics_statistics_test geometric_chi_square(const double *bins, double count)
 {
     const double p = 2.5 / 102.5;
     double chi_square = 0.0, left = count;
@@ -94,12 +95,13 @@ static is_test geometric_chi_square(const double *bins, double count)
     }
     const double rest = count * pow(1.0 - p, n);
     chi_square += (left - rest) * (left - rest) / rest;
-    return (is_test){chi_square, n + 1, is_chi_square_probability(chi_square, n)};
+    return (ics_statistics_test){chi_square, n + 1,
+                                 ics_statistics_chi_square_probability(chi_square, n)};
 }
 
 START_TEST(absorption_points)
 {
-    const is_math math = gpu_maths[_i];
+    const ics_math math = gpu_maths[_i];
     stage_world world = uniform_world(100.0, 2101 + (uint64_t)_i);
     walk_job job = usual_job(0, 0, 1);
     job.lengths[0] = 100.0;
@@ -136,7 +138,7 @@ START_TEST(moments_against_path)
     static const double paths[WALK_PATHS_MOST] = {10, 25, 50, 100, 200, 400, 800};
     static const uint32_t scatters[WALK_SCATTERS_MOST] = {1, 2, 5, 10, 20, 40};
     const double e = 25.0, two = 2.5 / (1.0 - 0.7815); /* lambda_e, lambda_2 */
-    const is_math math = gpu_maths[_i];
+    const ics_math math = gpu_maths[_i];
     stage_world world = uniform_world(1e9, 2111 + (uint64_t)_i);
     walk_job job = usual_job(0, 0, 1);
     job.path_limit = 800.0f;
@@ -206,7 +208,7 @@ enum { FUNCTIONS = sizeof functions / sizeof *functions };
 START_TEST(scattering_functions)
 {
     const int which = _i / 2;
-    const is_math math = gpu_maths[_i % 2];
+    const ics_math math = gpu_maths[_i % 2];
     stage_world world = uniform_world(1e9, 2121 + (uint64_t)_i);
     walk_job job = usual_job(0.48f, 0.6f, 0.64f);
     job.variants.scatter = functions[which].variant;
@@ -248,7 +250,7 @@ static const struct {
 enum { HALF_SPACES = sizeof half_spaces / sizeof *half_spaces };
 
 /* A tenth of the photons: at the face a bin of the distribution feels errors of 1e-5 m. */
-static void walk_half_spaces(int k, ice_variant propagate, const char *name, is_math math)
+static void walk_half_spaces(int k, ice_variant propagate, const char *name, ics_math math)
 {
     const double nothing[2] = {1e-9, 1e-9};
     const double coefficients[2] = {half_spaces[k].below, half_spaces[k].above};
@@ -331,7 +333,7 @@ static double error_of(const moment *batches)
     return moment_error(batches) * sqrt(WALK_SHELLS_BATCHES / (WALK_SHELLS_BATCHES - 1.0));
 }
 
-static void check_shell(int k, const double *bins, double count, is_math math)
+static void check_shell(int k, const double *bins, double count, ics_math math)
 {
     const double outer = shells[k].radius + 0.5, inner = shells[k].radius - 0.5;
     const double volume = 4.0 / 3.0 * M_PI * (outer * outer * outer - inner * inner * inner);
@@ -363,7 +365,7 @@ static void check_shell(int k, const double *bins, double count, is_math math)
 
 START_TEST(fluence_in_shells)
 {
-    const is_math math = gpu_maths[_i];
+    const ics_math math = gpu_maths[_i];
     stage_world world = uniform_world(100.0, 2151 + (uint64_t)_i);
     walk_job job = usual_job(0, 0, 1);
     job.emission.flags = ICE_EMISSION_ISOTROPIC;
@@ -389,7 +391,7 @@ static const double below[WALK_START_CUTS] = {0.01, 0.05, 0.25, 0.50, 0.75, 0.95
 
 START_TEST(cherenkov_photons)
 {
-    const is_math math = gpu_maths[_i];
+    const ics_math math = gpu_maths[_i];
     stage_world world = stage_world_from_config(NULL, "light.acceptance=standard", NULL);
     world.options.seed = 2161 + (uint64_t)_i;
     world.options.reach_cull = false;
@@ -427,7 +429,7 @@ START_TEST(isotropic_photons)
     static const char *const names[] = {"isotropic: <nx>",   "isotropic: <ny>",
                                         "isotropic: <nz>",   "isotropic: <nx^2>",
                                         "isotropic: <ny^2>", "isotropic: <nz^2>"};
-    const is_math math = gpu_maths[_i];
+    const ics_math math = gpu_maths[_i];
     stage_world world = uniform_world(100.0, 2171 + (uint64_t)_i);
     walk_job job = usual_job(0, 0, 1);
     job.emission.flags = ICE_EMISSION_ISOTROPIC;

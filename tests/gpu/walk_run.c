@@ -37,19 +37,19 @@ static void *fetched(const void *memory, size_t bytes)
     return copy;
 }
 
-walk_seen walk_run_on_gpu(const stage_world *world, is_math math, walk_view view, walk_job job)
+walk_seen walk_run_on_gpu(const stage_world *world, ics_math math, walk_view view, walk_job job)
 {
     ck_assert_int_eq(world->tables->device.reach_cull, 0);
     void *tables = NULL;
     CHECK(cudaMalloc(&tables, world->tables->bytes));
     CHECK(cudaMemcpy(tables, world->tables->memory, world->tables->bytes, cudaMemcpyHostToDevice));
-    job.tables = is_tables_at(world->tables, tables);
+    job.tables = ics_tables_at(world->tables, tables);
     const size_t sums_bytes = sizes[view].sums * sizeof(walk_sum);
     const size_t bins_bytes = sizes[view].bins * sizeof(double);
     walk_sum *sums = zeros(sums_bytes);
     double *bins = zeros(bins_bytes);
-    CHECK(math == IS_MATH_FAST ? walk_gpu_fast(&job, view, sums, bins)
-                               : walk_gpu_portable(&job, view, sums, bins));
+    CHECK(math == ICS_MATH_FAST ? walk_gpu_fast(&job, view, sums, bins)
+                                : walk_gpu_portable(&job, view, sums, bins));
     const walk_seen seen = {fetched(sums, sums_bytes), fetched(bins, bins_bytes)};
     CHECK(cudaFree(sums));
     CHECK(cudaFree(bins));

@@ -14,7 +14,7 @@ typedef struct walk_seen {
 
 /* The world's tables must be built, without the reach cull; job.tables is filled in here. Fails the
  * test on errors. */
-walk_seen walk_run_on_gpu(const stage_world *world, is_math math, walk_view view, walk_job job);
+walk_seen walk_run_on_gpu(const stage_world *world, ics_math math, walk_view view, walk_job job);
 void walk_seen_free(walk_seen *seen);
 
 #endif

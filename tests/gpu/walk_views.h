@@ -40,7 +40,7 @@ static __device__ walk_point point_at(const ice_photon &p, double length)
     return {p.x + length * p.dx, p.y + length * p.dy, p.z + length * p.dz};
 }
 
-static __device__ bool is_absorbed(const ice_leg &leg)
+static __device__ bool ics_absorbed(const ice_leg &leg)
 {
     return leg.absorption < ICE_ABSORPTION_END;
 }
@@ -67,7 +67,7 @@ struct ends_view {
     static __device__ void segment(const walk_job &job, const ice_photon &p, const ice_leg &leg,
                                    out &o)
     {
-        if (!is_absorbed(leg))
+        if (!ics_absorbed(leg))
             return;
         const double path = static_cast<double>(p.path) + leg.length;
         const walk_point at = point_at(p, leg.length);
@@ -175,7 +175,7 @@ struct shells_view {
         const double closest = -(x * p.dx + y * p.dy + z * p.dz);
         const double closest_squared = fmax(radius_squared - closest * closest, 0.0);
         const int batch = static_cast<int>(p.photon_id % WALK_SHELLS_BATCHES);
-        if (is_absorbed(leg))
+        if (ics_absorbed(leg))
             o.add(WALK_SHELLS_PATH, p.path + length);
         for (int k = 0; k < WALK_SHELLS_MOST; ++k) {
             const double inner = job.lengths[k] - 0.5, outer = job.lengths[k] + 0.5;

@@ -3,7 +3,7 @@
 #ifndef MOMENTS_H
 #define MOMENTS_H
 
-#include "pipeline/tools/statistics.h"
+#include "pipeline/tools/compare/statistics.h"
 
 #include <check.h>
 #include <math.h>
@@ -66,7 +66,7 @@ static inline void expect_mean(const char *what, const moment *m, double expecte
     expect_value(what, moment_mean(m), moment_error(m), expected, slack);
 }
 
-static inline void expect_probability(const char *what, is_test test)
+static inline void expect_probability(const char *what, ics_statistics_test test)
 {
     printf("%-44s %14.7g of %-10.6g p = %.4g\n", what, test.statistic, test.size, test.probability);
     ck_assert_msg(test.size > 0.0, "%s: nothing was tested", what);
@@ -92,7 +92,8 @@ static inline void expect_distribution(const char *what, double *sample, size_t 
                                        double (*distribution)(double value, void *user), void *user)
 {
     qsort(sample, count, sizeof *sample, moment_order);
-    expect_probability(what, is_kolmogorov_one_sample(sample, count, distribution, user, 1.0));
+    expect_probability(
+        what, ics_statistics_kolmogorov_one_sample(sample, count, distribution, user, 1.0));
 }
 
 /* 1 - exp(-value / *mean). */

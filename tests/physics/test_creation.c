@@ -5,7 +5,7 @@
  * seeds in about 1 % of all cases. */
 #include "tests/physics/moments.h"
 
-#include "pipeline/tools/workload.h"
+#include "pipeline/tools/generate/workload.h"
 #include "stages/create_cherenkov.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
@@ -181,7 +181,7 @@ START_TEST(cherenkov_photons)
         if (i >= sample)
             continue;
         const ice_arrival here = {.photon_id = (uint32_t)i, .wavelength = p.wavelength};
-        const double delay = is_arrival_delay(tables, &track, &here);
+        const double delay = ics_tables_arrival_delay(tables, &track, &here);
         worst_time = fmax(worst_time, fabs(delay - along / (LIGHT_SPEED * track.beta)));
         const double azimuth = atan2(dot(flight, w), dot(flight, u));
         samples[SHIFT][i] = fmax(along, 0.0);
@@ -266,7 +266,8 @@ START_TEST(isotropic_photons)
             continue;
         const ice_arrival here = {.photon_id = (uint32_t)i, .wavelength = 400.0f};
         /* The light needs 0.5507 ns to the surface, as in ppc. */
-        worst_time = fmax(worst_time, fabs(is_arrival_delay(tables, &lamp, &here) - 0.5507));
+        worst_time =
+            fmax(worst_time, fabs(ics_tables_arrival_delay(tables, &lamp, &here) - 0.5507));
         const double azimuth = atan2((double)p.dy, (double)p.dx);
         cosines[i] = p.dz + 1.0;
         azimuths[i] = azimuth < 0 ? azimuth + 2.0 * M_PI : azimuth;
@@ -321,7 +322,7 @@ END_TEST
 /* Gamma distribution of shape 8. */
 static double erlang_8(double value, void *scale)
 {
-    return 1.0 - is_gamma_upper(8.0, value / *(const double *)scale);
+    return 1.0 - ics_statistics_gamma_upper(8.0, value / *(const double *)scale);
 }
 
 /* physics.md 10.3: quantiles of the emitters' cosine to the axis. */
@@ -336,18 +337,19 @@ START_TEST(cascade_steps)
     world.options.seed = 128;
     const ice_tables *tables = stage_world_tables(&world);
     const uint32_t count = (uint32_t)test_scaled(SAMPLE);
-    is_config config = {
-        .workload = {.kind = IS_WORKLOAD_CASCADE, .steps = count, .photons_per_step = 200}};
-    is_error error = {0};
-    is_workload *workload = NULL;
-    ck_assert_msg(is_workload_create(&config, &workload, &error) == IS_OK, "%s", error.text);
+    icestream_config config = {
+        .workload = {.kind = ICS_WORKLOAD_CASCADE, .steps = count, .photons_per_step = 200}};
+    icestream_error error = {0};
+    ics_workload *workload = NULL;
+    ck_assert_msg(ics_workload_create(&config, &workload, &error) == ICESTREAM_OK, "%s",
+                  error.text);
 
     double *depths = sample_allocate(count), *azimuths = sample_allocate(count);
     moment emitters = {0}, photons = {0};
     double further[EMITTERS] = {0};
     for (uint32_t i = 0; i < count; ++i) {
-        is_step step;
-        is_workload_fill(workload, i, 1, &step);
+        icestream_step step;
+        ics_workload_fill(workload, i, 1, &step);
         const double cosine = -step.dz; /* the cascade goes down */
         const double azimuth = atan2((double)step.dy, (double)step.dx);
         depths[i] = -400.0 - step.z;
@@ -373,7 +375,7 @@ START_TEST(cascade_steps)
     expect_distribution("cascade: azimuth", azimuths, count, uniform_distribution, &turn);
     free(depths);
     free(azimuths);
-    is_workload_destroy(workload);
+    ics_workload_destroy(workload);
     stage_world_destroy(&world);
 }
 END_TEST

@@ -232,7 +232,7 @@ static void *run_half(void *argument)
     half *self = argument;
     const ice_variants variants = world_variants();
     self->result =
-        world_run(self->world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, &self->emission, 1);
+        world_run(self->world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, &self->emission, 1);
     return NULL;
 }
 
@@ -264,7 +264,7 @@ static void check_causality(const stage_world *world, const half *run)
         const double y = module->y + f * a->y + (1.0 - f) * along * a->dy;
         const double z = module->z + f * a->z + (1.0 - f) * along * a->dz;
         const double distance = sqrt(x * x + y * y + z * z);
-        const double delay = is_arrival_delay(&world->tables->device, &run->emission, a);
+        const double delay = ics_tables_arrival_delay(&world->tables->device, &run->emission, a);
         ck_assert_double_ge(a->path, distance - 1e-3);
         ck_assert_double_ge(delay, (distance - 1e-3) / speed - 1e-3);
         /* Along the way the speed is the group velocity. */
@@ -289,7 +289,7 @@ typedef struct tally {
 /* Arrivals of one photon follow each other. */
 static void count_hits(const ring *rings, const half *run, bool direct, tally tallies[RINGS_MAX])
 {
-    const is_arrivals *arrivals = &run->result.arrivals;
+    const ics_arrivals *arrivals = &run->result.arrivals;
     for (size_t i = 0; i < arrivals->count;) {
         double hits[RINGS_MAX] = {0};
         const uint32_t photon = arrivals->items[i].photon_id;

@@ -3,8 +3,8 @@
 #include "tests/physics/moments.h"
 #include "tests/physics/walk.h"
 
-#include "pipeline/tools/experiment.h"
-#include "pipeline/tools/verdict.h"
+#include "pipeline/tools/measure/experiment.h"
+#include "pipeline/tools/compare/verdict.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
@@ -190,7 +190,7 @@ END_TEST
 
 enum { SETTINGS = 11 };
 
-static is_measurement run_with(const char *ice, const char *propagate, const char *seed)
+static ics_measurement run_with(const char *ice, const char *propagate, const char *seed)
 {
     char steps[64];
     snprintf(steps, sizeof steps, "workload.steps=%zu", test_scaled(15000));
@@ -203,31 +203,36 @@ static is_measurement run_with(const char *ice, const char *propagate, const cha
                                         "device.threads=2",
                                         "graph.schedule=wavefront",
                                         MODEL_LAYERS_ONLY};
-    is_error error = {0};
-    is_config *config = NULL;
-    ck_assert_msg(is_config_load(NULL, sets, SETTINGS, &config, &error) == IS_OK, "%s", error.text);
-    is_experiment *experiment = NULL;
-    ck_assert_msg(is_experiment_create(config, &experiment, &error) == IS_OK, "%s", error.text);
-    is_step_list list = {0};
-    ck_assert_msg(is_step_list_from_workload(config, &list, &error) == IS_OK, "%s", error.text);
-    is_measurement run = {0};
-    const int status = is_experiment_run(experiment, IS_SCHEDULE_WAVEFRONT, 0, &list, &run, &error);
-    ck_assert_msg(status == IS_OK, "%s", error.text);
-    is_step_list_free(&list);
-    is_experiment_destroy(experiment);
-    is_config_destroy(config);
+    icestream_error error = {0};
+    icestream_config *config = NULL;
+    ck_assert_msg(icestream_config_load(NULL, sets, SETTINGS, &config, &error) == ICESTREAM_OK,
+                  "%s", error.text);
+    ics_experiment *experiment = NULL;
+    ck_assert_msg(ics_experiment_create(config, &experiment, &error) == ICESTREAM_OK, "%s",
+                  error.text);
+    ics_step_list list = {0};
+    ck_assert_msg(ics_step_list_from_workload(config, &list, &error) == ICESTREAM_OK, "%s",
+                  error.text);
+    ics_measurement run = {0};
+    const int status =
+        ics_experiment_run(experiment, ICS_SCHEDULE_WAVEFRONT, 0, &list, &run, &error);
+    ck_assert_msg(status == ICESTREAM_OK, "%s", error.text);
+    ics_step_list_free(&list);
+    ics_experiment_destroy(experiment);
+    icestream_config_destroy(config);
     return run;
 }
 
-static is_verdict judge(const char *what, const is_measurement *a, const is_measurement *b)
+static ics_verdict judge(const char *what, const ics_measurement *a, const ics_measurement *b)
 {
-    const is_hit_sample left = {a->hits, a->hit_count, a->account.created};
-    const is_hit_sample right = {b->hits, b->hit_count, b->account.created};
-    is_error error = {0};
-    is_verdict verdict;
-    ck_assert_msg(is_verdict_reach(&left, &right, &verdict, &error) == IS_OK, "%s", error.text);
+    const ics_hit_sample left = {a->hits, a->hit_count, a->account.created};
+    const ics_hit_sample right = {b->hits, b->hit_count, b->account.created};
+    icestream_error error = {0};
+    ics_verdict verdict;
+    ck_assert_msg(ics_verdict_reach(&left, &right, &verdict, &error) == ICESTREAM_OK, "%s",
+                  error.text);
     printf("%s: %zu and %zu hits, %s\n", what, a->hit_count, b->hit_count,
-           is_verdict_name(verdict.kind));
+           ics_verdict_name(verdict.kind));
     return verdict;
 }
 
@@ -235,23 +240,23 @@ static is_verdict judge(const char *what, const is_measurement *a, const is_meas
  * random numbers they must agree as two runs of one variant do. */
 static void compare_variants(const char *ice)
 {
-    is_measurement cumulative = run_with(ice, "stages.propagate=cumulative", "run.seed=1243");
-    is_measurement walked = run_with(ice, "stages.propagate=layer-walk", "run.seed=1243");
-    is_measurement independent = run_with(ice, "stages.propagate=layer-walk", "run.seed=1244");
+    ics_measurement cumulative = run_with(ice, "stages.propagate=cumulative", "run.seed=1243");
+    ics_measurement walked = run_with(ice, "stages.propagate=layer-walk", "run.seed=1243");
+    ics_measurement independent = run_with(ice, "stages.propagate=layer-walk", "run.seed=1244");
     ck_assert_uint_gt(cumulative.hit_count, 500);
-    const is_verdict same = judge("same random numbers", &cumulative, &walked);
+    const ics_verdict same = judge("same random numbers", &cumulative, &walked);
     printf("shared: %.4f %%\n", 100.0 * (double)same.shared / (double)cumulative.hit_count);
     ck_assert_double_ge((double)same.shared, 0.998 * (double)cumulative.hit_count);
     ck_assert_double_ge((double)same.shared, 0.998 * (double)walked.hit_count);
 
-    const is_verdict other = judge("other random numbers", &cumulative, &independent);
+    const ics_verdict other = judge("other random numbers", &cumulative, &independent);
     /* Steps that begin beside a module hit it with whatever random numbers. */
     ck_assert_uint_lt(other.shared, cumulative.hit_count / 4);
-    for (int i = 0; i < IS_VERDICT_TESTS; ++i)
+    for (int i = 0; i < ICS_VERDICT_TESTS; ++i)
         expect_probability(other.tests[i].name, other.tests[i].test);
-    is_measurement_free(&cumulative);
-    is_measurement_free(&walked);
-    is_measurement_free(&independent);
+    ics_experiment_measurement_free(&cumulative);
+    ics_experiment_measurement_free(&walked);
+    ics_experiment_measurement_free(&independent);
 }
 
 START_TEST(variants_in_default_ice)

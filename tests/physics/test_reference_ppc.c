@@ -139,11 +139,11 @@ static void read_times(const char *id, reference *out)
 /* ---- our run --------------------------------------------------------------------------------- */
 
 typedef struct hit_list {
-    is_hit *hits;
+    icestream_hit *hits;
     size_t count;
 } hit_list;
 
-static is_config *load_run(int run, const scratch *place)
+static icestream_config *load_run(int run, const scratch *place)
 {
     char path[SCRATCH_PATH], ice[MODEL_PATH], geometry[MODEL_PATH];
     char sets[5][MODEL_PATH + 64];
@@ -165,49 +165,50 @@ static is_config *load_run(int run, const scratch *place)
     for (size_t i = 0; i < count; ++i)
         list[i] = sets[i];
     char file[SCRATCH_PATH];
-    snprintf(file, sizeof file, "%s/configs/runs/reference-%s.yaml", IS_SOURCE_DIRECTORY,
+    snprintf(file, sizeof file, "%s/configs/runs/reference-%s.yaml", ICS_SOURCE_DIRECTORY,
              runs[run].id);
-    is_config *config = NULL;
-    is_error error = {0};
-    ck_assert_msg(is_config_load(file, list, count, &config, &error) == IS_OK, "%s", error.text);
+    icestream_config *config = NULL;
+    icestream_error error = {0};
+    ck_assert_msg(icestream_config_load(file, list, count, &config, &error) == ICESTREAM_OK, "%s",
+                  error.text);
     return config;
 }
 
-static hit_list run_photons(const is_config *config, const scratch *place)
+static hit_list run_photons(const icestream_config *config, const scratch *place)
 {
     char steps[SCRATCH_PATH], path[SCRATCH_PATH];
-    is_error error = {0};
-    ck_assert_msg(is_generate(config, scratch_path(place, "a.steps.npy", steps), false, &error) ==
-                      IS_OK,
+    icestream_error error = {0};
+    ck_assert_msg(icestream_generate(config, scratch_path(place, "a.steps.npy", steps), false,
+                                     &error) == ICESTREAM_OK,
                   "%s", error.text);
-    const is_run_options options = {.quiet = true};
-    ck_assert_msg(is_run(config, &options, &error) == IS_OK, "%s", error.text);
+    const icestream_run_options options = {.quiet = true};
+    ck_assert_msg(icestream_run(config, &options, &error) == ICESTREAM_OK, "%s", error.text);
 
-    is_hit_reader *reader = NULL;
-    ck_assert_msg(
-        is_hit_reader_open(scratch_path(place, "a.hits.npy", path), true, &reader, &error) == IS_OK,
-        "%s", error.text);
-    const size_t rows = is_hit_reader_rows(reader);
+    ics_hit_reader *reader = NULL;
+    ck_assert_msg(ics_hit_reader_open(scratch_path(place, "a.hits.npy", path), true, &reader,
+                                      &error) == ICESTREAM_OK,
+                  "%s", error.text);
+    const size_t rows = ics_hit_reader_rows(reader);
     hit_list list = {calloc(rows + 1, sizeof *list.hits), 0};
     ck_assert_ptr_nonnull(list.hits);
     for (size_t got = 1; got > 0; list.count += got) {
-        const int status =
-            is_hit_reader_read(reader, list.hits + list.count, rows + 1 - list.count, &got, &error);
-        ck_assert_msg(status == IS_OK, "%s", error.text);
+        const int status = ics_hit_reader_read(reader, list.hits + list.count,
+                                               rows + 1 - list.count, &got, &error);
+        ck_assert_msg(status == ICESTREAM_OK, "%s", error.text);
     }
     ck_assert_uint_eq(list.count, rows);
-    is_hit_reader_destroy(reader);
+    ics_hit_reader_destroy(reader);
     return list;
 }
 
 /* ---- comparisons ----------------------------------------------------------------------------- */
 
-static uint32_t label_of(const is_hit *hit)
+static uint32_t label_of(const icestream_hit *hit)
 {
     return 1000u * hit->string + hit->module;
 }
 
-static void expect_agreement(const char *what, is_test test, double level)
+static void expect_agreement(const char *what, ics_statistics_test test, double level)
 {
     printf("  %-28s %12.5g of %-10.5g p = %.4g\n", what, test.statistic, test.size,
            test.probability);
@@ -231,8 +232,9 @@ static int by_height(const void *left, const void *right)
 /* Chi-square over modules in this order, neighbours together until 10 hits are expected of our run:
  * with fewer than a few, chi-square is not what it is for large numbers, however many ppc has. What
  * is not in ppc's table (modules with up to 100 hits) is the last bin. */
-static is_test compare_modules(reference *ppc, double photons, double total, double inflation,
-                               int (*order)(const void *, const void *))
+static ics_statistics_test compare_modules(reference *ppc, double photons, double total,
+                                           double inflation,
+                                           int (*order)(const void *, const void *))
 {
     uint64_t ours[MODULES_MAX + 1], theirs[MODULES_MAX + 1];
     size_t bins = 0;
@@ -251,12 +253,13 @@ static is_test compare_modules(reference *ppc, double photons, double total, dou
     }
     ours[bins] = (uint64_t)our_rest;
     theirs[bins++] = (uint64_t)their_rest;
-    return is_chi_square_two_sample(ours, photons, theirs, ppc->photons, bins, inflation);
+    return ics_statistics_chi_square_two_sample(ours, photons, theirs, ppc->photons, bins,
+                                                inflation);
 }
 
 /* Arrival times, in ppc's bins, of the hits on modules first .. last - 1 of ppc's columns. */
-static is_test compare_times(const reference *ppc, const hit_list *list, size_t first, size_t last,
-                             double inflation)
+static ics_statistics_test compare_times(const reference *ppc, const hit_list *list, size_t first,
+                                         size_t last, double inflation)
 {
     size_t their_count = 0;
     for (size_t k = first; k < last; ++k)
@@ -274,10 +277,11 @@ static is_test compare_times(const reference *ppc, const hit_list *list, size_t 
             if (label_of(&list->hits[i]) == ppc->columns[k])
                 ours[our_count++] = fmin(floor(list->hits[i].t / 10.0), TIME_BINS - 1);
     qsort(ours, our_count, sizeof *ours, moment_order);
-    is_test test = {.probability = 1.0};
+    ics_statistics_test test = {.probability = 1.0};
     /* The form of the distribution for less is not that of many. */
     if (our_count >= 50)
-        test = is_kolmogorov_two_sample(ours, our_count, theirs, their_count, inflation);
+        test =
+            ics_statistics_kolmogorov_two_sample(ours, our_count, theirs, their_count, inflation);
     free(ours);
     free(theirs);
     return test;
@@ -364,10 +368,10 @@ START_TEST(run_against_ppc)
     read_times(runs[_i].id, ppc);
 
     const scratch place = scratch_create();
-    is_config *config = load_run(_i, &place);
+    icestream_config *config = load_run(_i, &place);
     const double photons = (double)config->workload.steps * config->workload.photons_per_step;
     const hit_list list = run_photons(config, &place);
-    const double inflation = is_variance_inflation(list.hits, list.count, false);
+    const double inflation = ics_statistics_variance_inflation(list.hits, list.count, false);
     for (size_t i = 0; i < list.count; ++i)
         for (size_t k = 0; k < ppc->module_count; ++k)
             ppc->modules[k].found += ppc->modules[k].label == label_of(&list.hits[i]);
@@ -375,19 +379,20 @@ START_TEST(run_against_ppc)
     printf("%s: %.0f photons, %zu hits, ppc %.0f of %.0f\n", runs[_i].id, photons, list.count,
            ppc->total, ppc->photons);
     const double total = (double)list.count;
-    expect_agreement("totals", is_totals_test(total, photons, ppc->total, ppc->photons, inflation),
-                     LEVEL);
+    expect_agreement(
+        "totals", ics_statistics_totals_test(total, photons, ppc->total, ppc->photons, inflation),
+        LEVEL);
     expect_agreement("modules by height",
                      compare_modules(ppc, photons, total, inflation, by_height), LEVEL);
     expect_agreement("modules by distance",
                      compare_modules(ppc, photons, total, inflation, by_distance), LEVEL);
-    const is_test pooled = compare_times(ppc, &list, 0, ppc->column_count, inflation);
+    const ics_statistics_test pooled = compare_times(ppc, &list, 0, ppc->column_count, inflation);
     if (pooled.size > 0.0)
         expect_agreement("times of all listed modules", pooled, LEVEL);
-    is_test least = {.probability = 1.0};
+    ics_statistics_test least = {.probability = 1.0};
     double compared = 0.0;
     for (size_t k = 0; k < ppc->column_count; ++k) {
-        const is_test test = compare_times(ppc, &list, k, k + 1, inflation);
+        const ics_statistics_test test = compare_times(ppc, &list, k, k + 1, inflation);
         compared += test.size > 0.0;
         if (test.size > 0.0 && test.probability <= least.probability)
             least = test;
@@ -402,7 +407,7 @@ START_TEST(run_against_ppc)
 
     free(list.hits);
     free(ppc);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
     scratch_remove(&place);
 }
 END_TEST

@@ -67,7 +67,7 @@ static void see_absorbed(void *user, const walk_block *b)
 
 /* P(n) = p (1 - p)^n, p = 2.5 / 102.5: a bin for every n with 10 or more photons expected, and one
  * for the rest. */
-static is_test geometric_chi_square(const uint64_t *histogram, double count)
+static ics_statistics_test geometric_chi_square(const uint64_t *histogram, double count)
 {
     const double p = 2.5 / 102.5;
     double chi_square = 0.0, left = count;
@@ -80,7 +80,8 @@ static is_test geometric_chi_square(const uint64_t *histogram, double count)
     }
     const double rest = count * pow(1.0 - p, n);
     chi_square += (left - rest) * (left - rest) / rest;
-    return (is_test){chi_square, n + 1, is_chi_square_probability(chi_square, n)};
+    return (ics_statistics_test){chi_square, n + 1,
+                                 ics_statistics_chi_square_probability(chi_square, n)};
 }
 
 START_TEST(absorption_points)

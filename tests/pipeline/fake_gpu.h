@@ -20,7 +20,7 @@ static struct {
     int count;
     int create_result, choose_result;
     int submit_fault, advance_fault; /* before the n-th of these calls; of a device, from 0 */
-    int fault;                       /* IS_GRAPH_... of them */
+    int fault;                       /* ICS_GRAPH_... of them */
     int faulty;                      /* the GPU whose calls fail; -1: every one */
     bool stuck;                      /* batches never end */
     uint32_t batch_emissions, batch_photons;
@@ -36,7 +36,7 @@ static void reset_fake(void)
     memset(&fake, 0, sizeof fake);
     fake.count = 1;
     fake.submit_fault = fake.advance_fault = NEVER;
-    fake.fault = IS_GRAPH_FAULT;
+    fake.fault = ICS_GRAPH_FAULT;
     fake.faulty = -1;
     fake.batch_emissions = 1000;
     fake.batch_photons = 2000;
@@ -46,12 +46,12 @@ typedef struct fake_batch {
     struct fake_batch *next;
     ice_emission *emissions;
     uint32_t count;
-    is_gpu_result result;
+    ics_gpu_result result;
 } fake_batch;
 
-struct is_gpu {
-    is_gpu_options options;
-    const is_tables *tables;
+struct ics_gpu {
+    ics_gpu_options options;
+    const ics_tables *tables;
     int submitted, advanced, out;
     bool broken;
     pthread_t owner;
@@ -65,7 +65,7 @@ struct is_gpu {
     pthread_t threads[FAKE_THREADS];
 };
 
-static int fail_with(is_gpu_error *error, int status, const char *text)
+static int fail_with(ics_gpu_error *error, int status, const char *text)
 {
     atomic_fetch_add(&fake.failed, 1);
     if (error != NULL) {
@@ -80,29 +80,29 @@ static bool is_faulty(int ordinal)
     return fake.faulty < 0 || fake.faulty == ordinal;
 }
 
-static void check_owner(const is_gpu *gpu)
+static void check_owner(const ics_gpu *gpu)
 {
     atomic_fetch_add(&fake.wrong, !pthread_equal(gpu->owner, pthread_self()));
 }
 
-static void compute(is_gpu *gpu, fake_batch *batch)
+static void compute(ics_gpu *gpu, fake_batch *batch)
 {
-    const is_graph_options options = {
+    const ics_graph_options options = {
         .variants = gpu->options.variants, .pool = 1024, .instruction_set = "auto"};
-    is_graph *graph = NULL;
+    ics_graph *graph = NULL;
     char why[512];
-    int result = is_graph_create(&options, gpu->tables, &graph, why, sizeof why);
-    if (result == IS_GRAPH_OK) {
-        result = is_graph_run(graph, batch->emissions, batch->count, &batch->result.arrivals,
-                              &batch->result.account);
+    int result = ics_graph_create(&options, gpu->tables, &graph, why, sizeof why);
+    if (result == ICS_GRAPH_OK) {
+        result = ics_graph_run(graph, batch->emissions, batch->count, &batch->result.arrivals,
+                               &batch->result.account);
     }
-    atomic_fetch_add(&fake.wrong, result != IS_GRAPH_OK);
-    is_graph_destroy(graph);
+    atomic_fetch_add(&fake.wrong, result != ICS_GRAPH_OK);
+    ics_graph_destroy(graph);
 }
 
 static void *run_fake(void *argument)
 {
-    is_gpu *gpu = argument;
+    ics_gpu *gpu = argument;
     pthread_mutex_lock(&gpu->lock);
     for (;;) {
         while (!gpu->closing && (gpu->waiting == NULL || fake.stuck)) {
@@ -127,27 +127,27 @@ static void *run_fake(void *argument)
     return NULL;
 }
 
-int is_gpu_count(is_gpu_error *error)
+int ics_gpu_count(ics_gpu_error *error)
 {
     if (fake.count == 0) {
-        fail_with(error, IS_GRAPH_NO_DEVICE, "cudaGetDeviceCount: the driver is too old");
+        fail_with(error, ICS_GRAPH_NO_DEVICE, "cudaGetDeviceCount: the driver is too old");
     }
     return fake.count;
 }
 
-int is_gpu_describe(int ordinal, is_gpu_device *out, is_gpu_error *error)
+int ics_gpu_describe(int ordinal, ics_gpu_device *out, ics_gpu_error *error)
 {
     if (ordinal >= fake.count) {
-        return fail_with(error, IS_GRAPH_NO_DEVICE, "device.index: there is no such GPU");
+        return fail_with(error, ICS_GRAPH_NO_DEVICE, "device.index: there is no such GPU");
     }
-    *out = (is_gpu_device){.name = "fake GPU", .architecture = 90};
-    return IS_GRAPH_OK;
+    *out = (ics_gpu_device){.name = "fake GPU", .architecture = 90};
+    return ICS_GRAPH_OK;
 }
 
-static is_gpu_options in_force(const is_gpu_options *options)
+static ics_gpu_options in_force(const ics_gpu_options *options)
 {
-    is_gpu_options settings = *options;
-    settings.math = settings.math == IS_MATH_AUTO ? IS_MATH_FAST : settings.math;
+    ics_gpu_options settings = *options;
+    settings.math = settings.math == ICS_MATH_AUTO ? ICS_MATH_FAST : settings.math;
     settings.pool = settings.pool != 0 ? settings.pool : 4096;
     settings.lanes = 2;
     if (settings.batch_emissions == 0) {
@@ -159,41 +159,41 @@ static is_gpu_options in_force(const is_gpu_options *options)
     return settings;
 }
 
-int is_gpu_create(const is_gpu_options *options, const is_tables *tables, is_gpu **out,
-                  is_gpu_error *error)
+int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics_gpu **out,
+                   ics_gpu_error *error)
 {
     *out = NULL;
     atomic_fetch_add(&fake.created, 1);
-    if (fake.create_result != IS_GRAPH_OK && is_faulty(options->ordinal)) {
+    if (fake.create_result != ICS_GRAPH_OK && is_faulty(options->ordinal)) {
         return fail_with(error, fake.create_result, "cudaMalloc: there is too little memory");
     }
-    is_gpu *gpu = calloc(1, sizeof *gpu);
+    ics_gpu *gpu = calloc(1, sizeof *gpu);
     ck_assert_ptr_nonnull(gpu);
     gpu->options = in_force(options);
     gpu->tables = tables;
     gpu->owner = pthread_self();
-    atomic_fetch_add(&fake.wrong, gpu->options.schedule == IS_SCHEDULE_AUTO);
+    atomic_fetch_add(&fake.wrong, gpu->options.schedule == ICS_SCHEDULE_AUTO);
     pthread_mutex_init(&gpu->lock, NULL);
     pthread_cond_init(&gpu->changed, NULL);
     for (int i = 0; i < FAKE_THREADS; ++i) {
         ck_assert_int_eq(pthread_create(&gpu->threads[i], NULL, run_fake, gpu), 0);
     }
     *out = gpu;
-    return IS_GRAPH_OK;
+    return ICS_GRAPH_OK;
 }
 
 static void free_batches(fake_batch *batch)
 {
     while (batch != NULL) {
         fake_batch *next = batch->next;
-        is_arrivals_free(&batch->result.arrivals);
+        ics_graph_arrivals_free(&batch->result.arrivals);
         free(batch->emissions);
         free(batch);
         batch = next;
     }
 }
 
-void is_gpu_destroy(is_gpu *gpu)
+void ics_gpu_destroy(ics_gpu *gpu)
 {
     if (gpu == NULL) {
         return;
@@ -214,30 +214,30 @@ void is_gpu_destroy(is_gpu *gpu)
     atomic_fetch_add(&fake.destroyed, 1);
 }
 
-const char *is_gpu_warnings(const is_gpu *gpu)
+const char *ics_gpu_warnings(const ics_gpu *gpu)
 {
     return gpu->options.pool == 16 ? "GPU 0: a pool of 16 is small" : "";
 }
 
-const is_gpu_options *is_gpu_options_of(const is_gpu *gpu)
+const ics_gpu_options *ics_gpu_options_of(const ics_gpu *gpu)
 {
     return &gpu->options;
 }
 
-void is_gpu_on_event(is_gpu *gpu, void (*event)(void *user), void *user)
+void ics_gpu_on_event(ics_gpu *gpu, void (*event)(void *user), void *user)
 {
     gpu->event = event;
     gpu->event_user = user;
 }
 
-uint32_t is_gpu_credits(const is_gpu *gpu)
+uint32_t ics_gpu_credits(const ics_gpu *gpu)
 {
     (void)gpu;
     return FAKE_CREDITS;
 }
 
-int is_gpu_submit(is_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
-                  is_gpu_error *error)
+int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
+                   ics_gpu_error *error)
 {
     check_owner(gpu);
     if ((gpu->submitted++ >= fake.submit_fault && is_faulty(gpu->options.ordinal)) || gpu->broken) {
@@ -266,20 +266,20 @@ int is_gpu_submit(is_gpu *gpu, const ice_emission *emissions, uint32_t count, vo
     gpu->waiting = batch;
     pthread_cond_signal(&gpu->changed);
     pthread_mutex_unlock(&gpu->lock);
-    return IS_GRAPH_OK;
+    return ICS_GRAPH_OK;
 }
 
-int is_gpu_advance(is_gpu *gpu, is_gpu_error *error)
+int ics_gpu_advance(ics_gpu *gpu, ics_gpu_error *error)
 {
     check_owner(gpu);
     if ((gpu->advanced++ >= fake.advance_fault && is_faulty(gpu->options.ordinal)) || gpu->broken) {
         gpu->broken = true;
         return fail_with(error, fake.fault, "cudaGraphLaunch: the device is lost");
     }
-    return IS_GRAPH_OK;
+    return ICS_GRAPH_OK;
 }
 
-bool is_gpu_take(is_gpu *gpu, is_gpu_result *out)
+bool ics_gpu_take(ics_gpu *gpu, ics_gpu_result *out)
 {
     check_owner(gpu);
     pthread_mutex_lock(&gpu->lock);
@@ -300,20 +300,20 @@ bool is_gpu_take(is_gpu *gpu, is_gpu_result *out)
     return true;
 }
 
-void is_gpu_wait(is_gpu *gpu, double seconds)
+void ics_gpu_wait(ics_gpu *gpu, double seconds)
 {
     (void)gpu;
     usleep((useconds_t)(1e6 * seconds));
 }
 
-void is_gpu_usage_of(is_gpu *gpu, is_gpu_usage *out)
+void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
 {
     check_owner(gpu);
-    *out = (is_gpu_usage){.seconds = 0.5, .launches = 3, .waves = 77, .device_bytes = 1 << 20};
+    *out = (ics_gpu_usage){.seconds = 0.5, .launches = 3, .waves = 77, .device_bytes = 1 << 20};
 }
 
-int is_gpu_plan_create(const is_gpu_options *options, const is_tables *tables, int architecture,
-                       is_gpu_plan **out, is_gpu_error *error)
+int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables, int architecture,
+                        ics_gpu_plan **out, ics_gpu_error *error)
 {
     (void)tables;
     (void)architecture;
@@ -321,26 +321,27 @@ int is_gpu_plan_create(const is_gpu_options *options, const is_tables *tables, i
     *out = calloc(1, sizeof **out);
     ck_assert_ptr_nonnull(*out);
     (*out)->options = in_force(options);
-    return IS_GRAPH_OK;
+    return ICS_GRAPH_OK;
 }
 
-void is_gpu_plan_destroy(is_gpu_plan *plan)
+void ics_gpu_plan_destroy(ics_gpu_plan *plan)
 {
     free(plan);
 }
 
-int is_gpu_choose(is_gpu_options *options, const is_tables *tables, const ice_emission *emissions,
-                  uint32_t count, char *report, size_t report_size, is_gpu_error *error)
+int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
+                   const ice_emission *emissions, uint32_t count, char *report, size_t report_size,
+                   ics_gpu_error *error)
 {
     (void)tables;
     atomic_fetch_add(&fake.chosen, 1);
     atomic_fetch_add(&fake.wrong, count == 0 || emissions[0].photons == 0);
-    if (fake.choose_result != IS_GRAPH_OK && is_faulty(options->ordinal)) {
+    if (fake.choose_result != ICS_GRAPH_OK && is_faulty(options->ordinal)) {
         return fail_with(error, fake.choose_result, "cudaGraphInstantiate: a launch failure");
     }
     snprintf(report, report_size, "auto: fused 0.5 ns per photon\nauto: monolithic 0.4\n");
-    options->schedule = IS_SCHEDULE_MONOLITHIC;
-    return IS_GRAPH_OK;
+    options->schedule = ICS_SCHEDULE_MONOLITHIC;
+    return ICS_GRAPH_OK;
 }
 
 #endif

@@ -25,19 +25,19 @@ static inline void close_place(void)
     scratch_remove(&place);
 }
 
-static inline is_journal *open_journal(const char *worker)
+static inline ics_journal *open_journal(const char *worker)
 {
-    is_journal *journal = NULL;
-    is_error error = {0};
-    ck_assert_msg(is_journal_create(path, worker, true, &journal, &error) == IS_OK, "%s",
+    ics_journal *journal = NULL;
+    icestream_error error = {0};
+    ck_assert_msg(ics_journal_create(path, worker, true, &journal, &error) == ICESTREAM_OK, "%s",
                   error.text);
     return journal;
 }
 
-static inline void append(is_journal *journal, const is_event *event)
+static inline void append(ics_journal *journal, const ics_event *event)
 {
-    is_error error = {0};
-    ck_assert_msg(is_journal_append(journal, event, &error) == IS_OK, "%s", error.text);
+    icestream_error error = {0};
+    ck_assert_msg(ics_journal_append(journal, event, &error) == ICESTREAM_OK, "%s", error.text);
 }
 
 static inline void append_text(const char *text)
@@ -48,12 +48,13 @@ static inline void append_text(const char *text)
     close(descriptor);
 }
 
-static inline is_journal_summary *summarise(void)
+static inline ics_journal_summary *summarise(void)
 {
-    is_journal_summary *summary = NULL;
-    is_error error = {0};
-    ck_assert_int_eq(is_journal_summary_create(&summary, &error), IS_OK);
-    ck_assert_msg(is_journal_summary_read(summary, path, &error) == IS_OK, "%s", error.text);
+    ics_journal_summary *summary = NULL;
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_journal_summary_create(&summary, &error), ICESTREAM_OK);
+    ck_assert_msg(ics_journal_summary_read(summary, path, &error) == ICESTREAM_OK, "%s",
+                  error.text);
     return summary;
 }
 

@@ -3,9 +3,9 @@
 #ifndef SCRIPTED_GROUP_H
 #define SCRIPTED_GROUP_H
 
-#include "pipeline/error.h"
-#include "pipeline/host/device_backend.h"
-#include "pipeline/host/device_meter.h"
+#include "base/error.h"
+#include "pipeline/devices/device_backend.h"
+#include "pipeline/devices/device_meter.h"
 #include "pipeline/models/models.h"
 #include "tests/support/run_folder.h"
 
@@ -21,63 +21,64 @@ enum { BATCHES = 24, STEPS = 60, STEP_PHOTONS = 1000, BATCH_PHOTONS = 2500, WAIT
 enum { MEMBERS = 3, CREDITS = 4 };
 
 typedef struct world {
-    is_config *config;
-    is_models *models;
-    is_tables *tables;
-    is_hit_models hit_models;
-    is_device_options options;
-    is_step steps[STEPS];
+    icestream_config *config;
+    ics_models *models;
+    ics_tables *tables;
+    ics_hit_models hit_models;
+    ics_device_options options;
+    icestream_step steps[STEPS];
     /* What the CPU makes of them. */
-    is_hit *hits;
+    icestream_hit *hits;
     size_t hit_count;
-    is_account account;
+    icestream_account account;
 } world;
 
 static world open_world(void)
 {
     world made = {0};
-    is_error error = {0};
+    icestream_error error = {0};
     const char *sets[] = {"device.backend=cpu", "device.threads=2"};
-    ck_assert_int_eq(is_config_load(NULL, sets, 2, &made.config, &error), IS_OK);
-    ck_assert_int_eq(is_models_create(made.config, &made.models, &error), IS_OK);
-    ck_assert_int_eq(is_device_options_from_config(made.config, &made.options, &error), IS_OK);
-    made.options.gpu.math = IS_MATH_PORTABLE;
-    const is_table_options options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
+    ck_assert_int_eq(icestream_config_load(NULL, sets, 2, &made.config, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_models_create(made.config, &made.models, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_device_options_from_config(made.config, &made.options, &error),
+                     ICESTREAM_OK);
+    made.options.gpu.math = ICS_MATH_PORTABLE;
+    const ics_table_options options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
     char why[512];
-    ck_assert_int_eq(is_tables_create(made.models->medium, made.models->detector,
-                                      made.models->light, &options, &made.tables, why, sizeof why),
+    ck_assert_int_eq(ics_tables_create(made.models->medium, made.models->detector,
+                                       made.models->light, &options, &made.tables, why, sizeof why),
                      0);
-    made.hit_models = (is_hit_models){.tables = &made.tables->device,
-                                      .detector = made.models->detector,
-                                      .light = made.models->light};
+    made.hit_models = (ics_hit_models){.tables = &made.tables->device,
+                                       .detector = made.models->detector,
+                                       .light = made.models->light};
     for (uint32_t i = 0; i < STEPS; ++i) {
         made.steps[i] = run_folder_bright(i, STEP_PHOTONS);
     }
-    is_device *device = NULL;
-    ck_assert_int_eq(is_device_create(&made.options, made.tables, made.hit_models, (is_post){0},
-                                      &device, &error),
-                     IS_OK);
-    ck_assert_int_eq(is_device_run_steps(device, made.steps, STEPS, 7000, &made.hits,
-                                         &made.hit_count, &made.account, &error),
-                     IS_OK);
+    ics_device *device = NULL;
+    ck_assert_int_eq(ics_device_create(&made.options, made.tables, made.hit_models, (ics_post){0},
+                                       &device, &error),
+                     ICESTREAM_OK);
+    ck_assert_int_eq(ics_device_run_steps(device, made.steps, STEPS, 7000, &made.hits,
+                                          &made.hit_count, &made.account, &error),
+                     ICESTREAM_OK);
     ck_assert_uint_gt(made.hit_count, 100);
-    is_device_member_facts facts;
-    ck_assert_uint_eq(is_device_member_count(device), 1);
-    ck_assert(is_device_member_facts_of(device, 0, &facts));
+    ics_device_member_facts facts;
+    ck_assert_uint_eq(ics_device_member_count(device), 1);
+    ck_assert(ics_device_member_facts_of(device, 0, &facts));
     ck_assert_str_eq(facts.name, "cpu");
     ck_assert(facts.alive && !facts.is_gpu);
     ck_assert_uint_eq(facts.photons, STEPS * STEP_PHOTONS);
     ck_assert(facts.seconds > 0.0 && facts.held == 0);
-    is_device_destroy(device);
+    ics_device_destroy(device);
     return made;
 }
 
 static void close_world(world *here)
 {
     free(here->hits);
-    is_tables_destroy(here->tables);
-    is_models_destroy(here->models);
-    is_config_destroy(here->config);
+    ics_tables_destroy(here->tables);
+    ics_models_destroy(here->models);
+    icestream_config_destroy(here->config);
 }
 
 /* ---- members that do as they are told -------------------------------------------------------- */
@@ -96,16 +97,16 @@ typedef struct script {
     /* The test's, before it begins. */
     act act;
     uint32_t at; /* it computes so many before it does that, for good */
-    int create;  /* IS_OK, or an is_status: it cannot be made */
+    int create;  /* ICESTREAM_OK, or an icestream_status: it cannot be made */
     uint32_t credits;
 
-    is_device_parts parts;
-    is_device_options options;
-    is_device_backend cpu;
-    is_batch *computed; /* what the CPU gave back */
+    ics_device_parts parts;
+    ics_device_options options;
+    ics_device_backend cpu;
+    ics_batch *computed; /* what the CPU gave back */
     uint32_t done;
     bool made, lost, closing;
-    is_job *first, **last;
+    ics_job *first, **last;
     pthread_t thread;
     atomic_uint given; /* batches that came to it */
 
@@ -114,28 +115,28 @@ typedef struct script {
     bool blocked; /* it takes no batch up until this is false */
 } script;
 
-static void keep_computed(void *user, is_job *job)
+static void keep_computed(void *user, ics_job *job)
 {
     script *self = user;
     pthread_mutex_lock(&self->lock);
-    self->computed = (is_batch *)job;
+    self->computed = (ics_batch *)job;
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
 }
 
-static void post(const script *self, is_batch *batch)
+static void post(const script *self, ics_batch *batch)
 {
     self->parts.finished.post(self->parts.finished.user, &batch->job);
 }
 
 /* The next batch; NULL: the end. */
-static is_batch *next_batch(script *self)
+static ics_batch *next_batch(script *self)
 {
     pthread_mutex_lock(&self->lock);
     while (!self->closing && (self->blocked || self->first == NULL)) {
         pthread_cond_wait(&self->changed, &self->lock);
     }
-    is_job *job = self->first;
+    ics_job *job = self->first;
     if (job != NULL) {
         self->first = job->next;
         if (self->first == NULL) {
@@ -143,10 +144,10 @@ static is_batch *next_batch(script *self)
         }
     }
     pthread_mutex_unlock(&self->lock);
-    return (is_batch *)job;
+    return (ics_batch *)job;
 }
 
-static void compute_here(script *self, is_batch *batch)
+static void compute_here(script *self, ics_batch *batch)
 {
     self->cpu.functions->submit(self->cpu.self, batch);
     pthread_mutex_lock(&self->lock);
@@ -158,16 +159,16 @@ static void compute_here(script *self, is_batch *batch)
 }
 
 /* As a GPU does it: tells, then gives back what it has. */
-static void lose_all(script *self, is_batch *batch)
+static void lose_all(script *self, ics_batch *batch)
 {
-    is_error why = {.status = IS_OK};
-    is_error_set(&why, IS_E_FAILED, "%s", "a scripted fault");
+    icestream_error why = {.status = ICESTREAM_OK};
+    ics_error_set(&why, ICESTREAM_E_FAILED, "%s", "a scripted fault");
     self->parts.lost(self->parts.lost_user, &why);
     pthread_mutex_lock(&self->lock);
     self->lost = true;
     pthread_mutex_unlock(&self->lock);
     for (; batch != NULL; batch = next_batch(self)) {
-        is_error_copy(&batch->error, &why);
+        ics_error_copy(&batch->error, &why);
         post(self, batch);
         pthread_mutex_lock(&self->lock);
         const bool more = self->first != NULL;
@@ -178,15 +179,16 @@ static void lose_all(script *self, is_batch *batch)
     }
 }
 
-static void act_on(script *self, is_batch *batch)
+static void act_on(script *self, ics_batch *batch)
 {
     if (self->act == ACT_BAD_INPUT) {
-        is_error_set(&batch->error, IS_E_INPUT, "a weight");
+        ics_error_set(&batch->error, ICESTREAM_E_INPUT, "a weight");
     } else if (self->act == ACT_INTERRUPTED) {
-        is_error_set(&batch->error, IS_E_INTERRUPTED, "interrupted");
+        ics_error_set(&batch->error, ICESTREAM_E_INTERRUPTED, "interrupted");
     } else if (self->done == self->at + 1) {
         compute_here(self, batch);
-        is_error_set(&batch->error, IS_E_FAILED, "internal error: the account does not close");
+        ics_error_set(&batch->error, ICESTREAM_E_FAILED,
+                      "internal error: the account does not close");
     } else {
         compute_here(self, batch);
         batch->hit_count = 0; /* as if all were well */
@@ -197,7 +199,7 @@ static void act_on(script *self, is_batch *batch)
 static void *run_script(void *argument)
 {
     script *self = argument;
-    for (is_batch *batch; (batch = next_batch(self)) != NULL;) {
+    for (ics_batch *batch; (batch = next_batch(self)) != NULL;) {
         if (self->done++ < self->at || self->act == ACT_COMPUTE) {
             compute_here(self, batch);
             post(self, batch);
@@ -210,7 +212,7 @@ static void *run_script(void *argument)
     return NULL;
 }
 
-static void submit_to_script(void *user, is_batch *batch)
+static void submit_to_script(void *user, ics_batch *batch)
 {
     script *self = user;
     atomic_fetch_add(&self->given, 1);
@@ -224,12 +226,12 @@ static void submit_to_script(void *user, is_batch *batch)
     }
     pthread_mutex_unlock(&self->lock);
     if (lost) {
-        is_error_set(&batch->error, IS_E_FAILED, "a scripted fault");
+        ics_error_set(&batch->error, ICESTREAM_E_FAILED, "a scripted fault");
         post(self, batch);
     }
 }
 
-static void facts_of_script(void *user, is_device_facts *out)
+static void facts_of_script(void *user, ics_device_facts *out)
 {
     const script *self = user;
     self->cpu.functions->facts_of(self->cpu.self, out);
@@ -249,14 +251,14 @@ static void destroy_script(void *user)
     self->made = false;
 }
 
-static int make_script(void *user, const is_device_parts *parts, is_device_backend *out,
-                       is_error *error)
+static int make_script(void *user, const ics_device_parts *parts, ics_device_backend *out,
+                       icestream_error *error)
 {
-    static const is_device_functions functions = {
+    static const ics_device_functions functions = {
         .destroy = destroy_script, .submit = submit_to_script, .facts_of = facts_of_script};
     script *self = user;
-    if (self->create != IS_OK) {
-        return is_error_set(error, self->create, "a scripted start");
+    if (self->create != ICESTREAM_OK) {
+        return ics_error_set(error, self->create, "a scripted start");
     }
     self->parts = *parts;
     self->options = *parts->options;
@@ -265,15 +267,15 @@ static int make_script(void *user, const is_device_parts *parts, is_device_backe
     self->made = true;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
-    is_device_parts inner = self->parts;
-    inner.finished = (is_post){.post = keep_computed, .user = self};
-    int status = is_device_cpu_create(&inner, IS_CPU_PIECES, 0, &self->cpu, error);
-    ck_assert_int_eq(status, IS_OK);
+    ics_device_parts inner = self->parts;
+    inner.finished = (ics_post){.post = keep_computed, .user = self};
+    int status = ics_device_cpu_create(&inner, ICS_CPU_PIECES, 0, &self->cpu, error);
+    ck_assert_int_eq(status, ICESTREAM_OK);
     ck_assert_int_eq(pthread_create(&self->thread, NULL, run_script, self), 0);
-    *out = (is_device_backend){.functions = &functions,
-                               .self = self,
-                               .credits = self->credits != 0 ? self->credits : CREDITS};
-    return IS_OK;
+    *out = (ics_device_backend){.functions = &functions,
+                                .self = self,
+                                .credits = self->credits != 0 ? self->credits : CREDITS};
+    return ICESTREAM_OK;
 }
 
 static void unblock(script *self)
@@ -290,25 +292,25 @@ typedef struct group {
     script scripts[MEMBERS];
     double assumed[MEMBERS]; /* photons/s; 0: all alike, and so slow that what the test takes
                                 does not count */
-    is_device_backend backend;
-    is_device_parts parts;
-    is_device_options options;
+    ics_device_backend backend;
+    ics_device_parts parts;
+    ics_device_options options;
     char notes[4096];
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    is_job *first; /* finished batches, the last one first */
-    uint32_t out;  /* batches with the group */
+    ics_job *first; /* finished batches, the last one first */
+    uint32_t out;   /* batches with the group */
     uint32_t returned[BATCHES];
 } group;
 
-static void take_finished(void *user, is_job *job)
+static void take_finished(void *user, ics_job *job)
 {
     group *self = user;
     pthread_mutex_lock(&self->lock);
     job->next = self->first;
     self->first = job;
-    self->returned[((is_batch *)job)->index]++;
+    self->returned[((ics_batch *)job)->index]++;
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
 }
@@ -330,29 +332,29 @@ static void block_all(group *self)
     }
 }
 
-static int open_group(group *self, const world *here, is_error *error)
+static int open_group(group *self, const world *here, icestream_error *error)
 {
     self->options = here->options;
-    self->options.backend = IS_BACKEND_CUDA;
+    self->options.backend = ICS_BACKEND_CUDA;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
-    self->parts = (is_device_parts){.options = &self->options,
-                                    .tables = here->tables,
-                                    .models = here->hit_models,
-                                    .finished = {.post = take_finished, .user = self},
-                                    .note = take_note,
-                                    .note_user = self};
-    is_device_maker makers[MEMBERS];
+    self->parts = (ics_device_parts){.options = &self->options,
+                                     .tables = here->tables,
+                                     .models = here->hit_models,
+                                     .finished = {.post = take_finished, .user = self},
+                                     .note = take_note,
+                                     .note_user = self};
+    ics_device_maker makers[MEMBERS];
     for (int i = 0; i < MEMBERS; ++i) {
-        makers[i] = (is_device_maker){.create = make_script,
-                                      .user = &self->scripts[i],
-                                      .is_gpu = true,
-                                      .ordinal = i,
-                                      .threads = 1 + (uint32_t)i,
-                                      .assumed = self->assumed[i] > 0.0 ? self->assumed[i] : 10};
+        makers[i] = (ics_device_maker){.create = make_script,
+                                       .user = &self->scripts[i],
+                                       .is_gpu = true,
+                                       .ordinal = i,
+                                       .threads = 1 + (uint32_t)i,
+                                       .assumed = self->assumed[i] > 0.0 ? self->assumed[i] : 10};
         snprintf(makers[i].name, sizeof makers[i].name, "script %d", i);
     }
-    return is_device_group_create(&self->parts, makers, MEMBERS, &self->backend, error);
+    return ics_device_group_create(&self->parts, makers, MEMBERS, &self->backend, error);
 }
 
 static void close_group(group *self)
@@ -366,26 +368,26 @@ static void close_group(group *self)
 }
 
 /* The n-th batch of the world's steps; the one before the last has all that the others leave. */
-static is_batch *make_batch(is_step_cursor *cursor, uint32_t index, uint64_t photons)
+static ics_batch *make_batch(ics_step_cursor *cursor, uint32_t index, uint64_t photons)
 {
-    is_error error = {0};
-    const is_batch_limits limits = is_batch_limits_default();
-    is_batch *batch = NULL;
+    icestream_error error = {0};
+    const ics_batch_limits limits = ics_batch_limits_default();
+    ics_batch *batch = NULL;
     bool full = false;
-    ck_assert_int_eq(is_batch_create(&limits, photons, &batch, &error), IS_OK);
-    ck_assert_int_eq(is_batch_fill(batch, cursor, &full, &error), IS_OK);
+    ck_assert_int_eq(ics_batch_create(&limits, photons, &batch, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_batch_fill(batch, cursor, &full, &error), ICESTREAM_OK);
     batch->index = index;
     return batch;
 }
 
-static void submit_batch(group *self, is_batch *batch)
+static void submit_batch(group *self, ics_batch *batch)
 {
     self->out++;
     self->backend.functions->submit(self->backend.self, batch);
 }
 
 /* Waits for a batch that the group has finished. */
-static is_batch *take_batch(group *self)
+static ics_batch *take_batch(group *self)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -394,40 +396,42 @@ static is_batch *take_batch(group *self)
     while (self->first == NULL) {
         ck_assert_int_eq(pthread_cond_timedwait(&self->changed, &self->lock, &until), 0);
     }
-    is_job *job = self->first;
+    ics_job *job = self->first;
     self->first = job->next;
     pthread_mutex_unlock(&self->lock);
     self->out--;
-    return (is_batch *)job;
+    return (ics_batch *)job;
 }
 
 /* What came of all batches. */
 typedef struct outcome {
-    is_hit *hits;
+    icestream_hit *hits;
     size_t hit_count;
-    is_account account;
+    icestream_account account;
     uint32_t done, failed;
-    is_error error; /* of one that failed */
+    icestream_error error; /* of one that failed */
 } outcome;
 
-static void add_outcome(outcome *sum, is_batch *batch)
+static void add_outcome(outcome *sum, ics_batch *batch)
 {
-    if (batch->error.status != IS_OK) {
+    if (batch->error.status != ICESTREAM_OK) {
         sum->failed++;
-        is_error_copy(&sum->error, &batch->error);
+        ics_error_copy(&sum->error, &batch->error);
     } else {
         sum->done++;
-        ck_assert_int_eq(batch->maths, IS_MATHS_PORTABLE);
+        ck_assert_int_eq(batch->maths, ICS_MATHS_PORTABLE);
         ck_assert_uint_eq(batch->account.created, batch->photons);
-        is_account_add(&sum->account, &batch->account);
-        sum->hits = realloc(sum->hits, (sum->hit_count + batch->hit_count + 1) * sizeof(is_hit));
+        ics_batch_account_add(&sum->account, &batch->account);
+        sum->hits =
+            realloc(sum->hits, (sum->hit_count + batch->hit_count + 1) * sizeof(icestream_hit));
         ck_assert_ptr_nonnull(sum->hits);
         if (batch->hit_count > 0) {
-            memcpy(sum->hits + sum->hit_count, batch->hits, batch->hit_count * sizeof(is_hit));
+            memcpy(sum->hits + sum->hit_count, batch->hits,
+                   batch->hit_count * sizeof(icestream_hit));
         }
         sum->hit_count += batch->hit_count;
     }
-    is_batch_destroy(batch);
+    ics_batch_destroy(batch);
 }
 
 static void unblock_all(group *self)
@@ -444,16 +448,16 @@ static void unblock_all(group *self)
 static outcome carry_all(group *self, const world *here)
 {
     outcome sum = {0};
-    is_step_cursor cursor = {.steps = here->steps, .count = STEPS};
+    ics_step_cursor cursor = {.steps = here->steps, .count = STEPS};
     uint32_t count = 0;
     while (count < BATCHES) {
         const uint64_t photons = count == 10 ? 20000 : count + 1 == BATCHES ? 0 : BATCH_PHOTONS;
         while (self->out >= self->backend.credits) {
             add_outcome(&sum, take_batch(self));
         }
-        is_batch *batch = make_batch(&cursor, count, photons);
+        ics_batch *batch = make_batch(&cursor, count, photons);
         if (batch->count == 0) {
-            is_batch_destroy(batch);
+            ics_batch_destroy(batch);
             break;
         }
         submit_batch(self, batch);
@@ -481,8 +485,8 @@ static void check_outcome(outcome *sum, const world *here)
     ck_assert_uint_eq(sum->account.created, here->account.created);
     ck_assert_uint_eq(sum->account.bounces, here->account.bounces);
     ck_assert_uint_eq(sum->hit_count, here->hit_count);
-    is_hits_sort(sum->hits, sum->hit_count);
-    ck_assert_int_eq(memcmp(sum->hits, here->hits, sum->hit_count * sizeof(is_hit)), 0);
+    ics_hit_sort(sum->hits, sum->hit_count);
+    ck_assert_int_eq(memcmp(sum->hits, here->hits, sum->hit_count * sizeof(icestream_hit)), 0);
     free(sum->hits);
 }
 

@@ -1,6 +1,6 @@
 /* Blocks on several threads: their order, how far planning goes ahead, and which error counts. */
-#include "pipeline/error.h"
-#include "pipeline/tools/assembly.h"
+#include "base/error.h"
+#include "pipeline/tools/generate/assembly.h"
 
 #include <check.h>
 #include <glob.h>
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = IS_ASSEMBLY_BLOCK, NEVER = 0x7fffffff };
+enum { BLOCK = ICS_ASSEMBLY_BLOCK, NEVER = 0x7fffffff };
 
 /* Steps that are numbered, in pieces of uneven lengths. */
 typedef struct factory {
@@ -34,21 +34,21 @@ typedef struct numbered {
     uint32_t first, count;
 } numbered;
 
-static int plan(void *user, uint32_t most, void *out, uint32_t *count, is_error *error)
+static int plan(void *user, uint32_t most, void *out, uint32_t *count, icestream_error *error)
 {
     factory *f = user;
     ck_assert_uint_eq(atomic_fetch_add(&f->planning, 1), 0);
     ck_assert_uint_gt(most, 0);
-    ck_assert_uint_le(most, IS_ASSEMBLY_PIECE);
+    ck_assert_uint_le(most, ICS_ASSEMBLY_PIECE);
     uint32_t length = f->piece - f->planned % 7 % f->piece;
     uint32_t end = f->planned + (length < most ? length : most);
-    int status = IS_OK;
+    int status = ICESTREAM_OK;
     if (end > f->steps)
         end = f->steps;
     pthread_mutex_lock(&f->lock);
     if (end > f->plan_fault) {
         end = f->plan_fault;
-        status = is_error_set(error, IS_E_CONFIG, "plan %u", f->plan_fault);
+        status = ics_error_set(error, ICESTREAM_E_CONFIG, "plan %u", f->plan_fault);
     }
     *count = end - f->planned;
     *(numbered *)out = (numbered){f->planned, *count};
@@ -60,17 +60,17 @@ static int plan(void *user, uint32_t most, void *out, uint32_t *count, is_error 
     return status;
 }
 
-static int make(const void *user, const void *piece, is_step *out, is_error *error)
+static int make(const void *user, const void *piece, icestream_step *out, icestream_error *error)
 {
     const factory *f = user;
     const numbered *what = piece;
     for (uint32_t i = 0; i < what->count; ++i) {
         const uint32_t number = what->first + i;
         if (number == f->bad[0] || number == f->bad[1])
-            return is_error_set(error, IS_E_CONFIG, "make %u", number);
-        out[i] = (is_step){.step_id = number};
+            return ics_error_set(error, ICESTREAM_E_CONFIG, "make %u", number);
+        out[i] = (icestream_step){.step_id = number};
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* How many threads of `generate` this process has, beside its own and those of sanitizers. */
@@ -108,7 +108,8 @@ static void wait_for_rest(factory *f)
         ck_assert_uint_eq(count_threads(), f->others);
 }
 
-static int write_steps(void *user, const is_step *steps, size_t count, is_error *error)
+static int write_steps(void *user, const icestream_step *steps, size_t count,
+                       icestream_error *error)
 {
     factory *f = user;
     ck_assert_uint_eq(atomic_fetch_add(&f->writing, 1), 0);
@@ -127,8 +128,8 @@ static int write_steps(void *user, const is_step *steps, size_t count, is_error 
     atomic_store(&f->written, written + (uint32_t)count);
     atomic_fetch_sub(&f->writing, 1);
     if (written + count > f->write_fault)
-        return is_error_set(error, IS_E_OUTPUT, "write");
-    return IS_OK;
+        return ics_error_set(error, ICESTREAM_E_OUTPUT, "write");
+    return ICESTREAM_OK;
 }
 
 static factory factory_of(uint32_t steps, uint32_t piece)
@@ -150,15 +151,15 @@ static void await_threads(void)
     ck_assert_uint_eq(count_threads(), 0);
 }
 
-static int assemble(factory *f, uint32_t threads, is_error *error)
+static int assemble(factory *f, uint32_t threads, icestream_error *error)
 {
-    const is_assembly work = {.user = f,
-                              .piece_bytes = sizeof(numbered),
-                              .plan = plan,
-                              .make = make,
-                              .write = write_steps};
-    *error = (is_error){.status = IS_OK};
-    int status = is_assemble(&work, threads, error);
+    const ics_assembly work = {.user = f,
+                               .piece_bytes = sizeof(numbered),
+                               .plan = plan,
+                               .make = make,
+                               .write = write_steps};
+    *error = (icestream_error){.status = ICESTREAM_OK};
+    int status = ics_assembly_run(&work, threads, error);
     ck_assert_int_eq(error->status, status);
     await_threads();
     return status;
@@ -170,12 +171,12 @@ enum { TEAMS = sizeof teams / sizeof *teams };
 START_TEST(in_order)
 {
     static const uint32_t lengths[] = {0, 1, BLOCK, BLOCK + 1, 3 * BLOCK + 12345};
-    is_error error;
+    icestream_error error;
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) {
         for (size_t k = 0; k < TEAMS; ++k) {
             const uint32_t steps = lengths[i];
             factory f = factory_of(steps, k % 2 == 0 ? 100000 : 97);
-            ck_assert_msg(assemble(&f, teams[k], &error) == IS_OK, "%s", error.text);
+            ck_assert_msg(assemble(&f, teams[k], &error) == ICESTREAM_OK, "%s", error.text);
             ck_assert_uint_eq(atomic_load(&f.written), steps);
             ck_assert_uint_eq(f.sum, (uint64_t)steps * (steps > 0 ? steps - 1 : 0) / 2);
             /* An empty block only where there is nothing else. */
@@ -188,14 +189,14 @@ END_TEST
 /* The first one in the order of steps, whichever comes to pass first. */
 START_TEST(first_error)
 {
-    is_error error;
+    icestream_error error;
     for (size_t k = 0; k < TEAMS; ++k) {
         for (int round = 0; round < 2; ++round) {
             factory f = factory_of(NEVER, 300);
             f.bad[0] = BLOCK + 500 + (uint32_t)round;
             f.bad[1] = f.bad[0] + 400;
             f.plan_fault = f.bad[0] + 401;
-            ck_assert_int_eq(assemble(&f, teams[k], &error), IS_E_CONFIG);
+            ck_assert_int_eq(assemble(&f, teams[k], &error), ICESTREAM_E_CONFIG);
             char expected[32];
             snprintf(expected, sizeof expected, "make %u", f.bad[0]);
             ck_assert_str_eq(error.text, expected);
@@ -204,7 +205,7 @@ START_TEST(first_error)
             f = factory_of(NEVER, 300);
             f.plan_fault = BLOCK + (uint32_t)round;
             f.bad[0] = f.plan_fault + 1;
-            ck_assert_int_eq(assemble(&f, teams[k], &error), IS_E_CONFIG);
+            ck_assert_int_eq(assemble(&f, teams[k], &error), ICESTREAM_E_CONFIG);
             snprintf(expected, sizeof expected, "plan %u", f.plan_fault);
             ck_assert_str_eq(error.text, expected);
             ck_assert_uint_eq(atomic_load(&f.written), BLOCK);
@@ -213,7 +214,7 @@ START_TEST(first_error)
             f = factory_of(NEVER, 4096);
             f.write_fault = BLOCK + 1;
             f.bad[0] = 3 * BLOCK;
-            ck_assert_int_eq(assemble(&f, teams[k], &error), IS_E_OUTPUT);
+            ck_assert_int_eq(assemble(&f, teams[k], &error), ICESTREAM_E_OUTPUT);
             ck_assert_uint_eq(f.blocks, 2);
         }
     }
@@ -224,12 +225,12 @@ END_TEST
 START_TEST(back_pressure)
 {
     for (size_t k = 0; k < TEAMS; ++k) {
-        is_error error;
+        icestream_error error;
         const uint32_t blocks = teams[k] == 1 ? 1 : 3 + teams[k] / 8;
         factory f = factory_of(7 * BLOCK, 100000);
         f.others = teams[k] - 1;
         f.stall = blocks * BLOCK; /* they get that far meanwhile, */
-        ck_assert_msg(assemble(&f, teams[k], &error) == IS_OK, "%s", error.text);
+        ck_assert_msg(assemble(&f, teams[k], &error) == ICESTREAM_OK, "%s", error.text);
         ck_assert_uint_eq(f.ahead, blocks * BLOCK); /* and not farther */
         ck_assert_uint_eq(atomic_load(&f.written), 7 * BLOCK);
     }

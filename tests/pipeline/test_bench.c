@@ -2,10 +2,10 @@
  * reference/clsim made into ice, light and detector. Expected values are worked out from the
  * formulas of that folder's README, not by this program. */
 #include "pipeline/config/config.h"
-#include "pipeline/models/ice.h"
+#include "pipeline/models/ice/ice.h"
 #include "pipeline/models/models.h"
-#include "pipeline/tools/reference.h"
-#include "pipeline/tools/rows.h"
+#include "pipeline/tools/trace/reference.h"
+#include "pipeline/tools/measure/rows.h"
 #include "tests/support/model_files.h"
 
 #include <check.h>
@@ -17,20 +17,20 @@
 /* ---- the reference's tables ------------------------------------------------------------------ */
 
 /* The models of a reference folder at an oversize; false where the folder is not there. */
-static bool load_reference(is_models **models)
+static bool load_reference(ics_models **models)
 {
     char path[MODEL_PATH];
     if (!model_shared("reference/clsim", path))
         return false;
-    is_reference reference;
-    is_error error = {0};
-    ck_assert_msg(is_reference_open(path, &reference, &error) == IS_OK, "%s", error.text);
-    is_config *config = model_config("detector.oversize=1", NULL);
-    is_config changed = *config;
-    is_reference_apply(&reference, &changed);
-    ck_assert_msg(is_models_create(&changed, models, &error) == IS_OK, "%s", error.text);
-    is_reference_close(&reference);
-    is_config_destroy(config);
+    ics_reference reference;
+    icestream_error error = {0};
+    ck_assert_msg(ics_reference_open(path, &reference, &error) == ICESTREAM_OK, "%s", error.text);
+    icestream_config *config = model_config("detector.oversize=1", NULL);
+    icestream_config changed = *config;
+    ics_reference_apply(&reference, &changed);
+    ck_assert_msg(ics_models_create(&changed, models, &error) == ICESTREAM_OK, "%s", error.text);
+    ics_reference_close(&reference);
+    icestream_config_destroy(config);
     return true;
 }
 
@@ -55,7 +55,7 @@ START_TEST(reference_ice)
         {110, {2.00994449, 2.60288556, 3.18082104}, {125.057744, 158.62032, 58.9811244}},
         {170, {0.496539624, 0.643020654, 0.785794681}, {17.3242878, 23.4388561, 22.5477861}},
     };
-    is_models *models;
+    ics_models *models;
     if (!load_reference(&models))
         return;
     const ice_medium *medium = models->medium;
@@ -68,10 +68,10 @@ START_TEST(reference_ice)
         for (int k = 0; k < 3; ++k) {
             size_t layer = expected[i].layer;
             double wavelength = 300 + 100 * k;
-            /* is_medium_scattering is the effective one, 1 - g times the geometric one. */
-            check_relative(0.1 / is_medium_scattering(medium, layer, wavelength),
+            /* ics_ice_scattering is the effective one, 1 - g times the geometric one. */
+            check_relative(0.1 / ics_ice_scattering(medium, layer, wavelength),
                            expected[i].scattering[k], 1e-8);
-            check_relative(1 / is_medium_absorption(medium, layer, wavelength),
+            check_relative(1 / ics_ice_absorption(medium, layer, wavelength),
                            expected[i].absorption[k], 1e-8);
         }
     /* Tilt and anisotropy as its README has them. */
@@ -88,7 +88,7 @@ START_TEST(reference_ice)
     ck_assert_double_eq_tol(medium->layers[17].anisotropy_across, 0.0382, 1e-12);
     ck_assert_double_eq(medium->absorption_exponent, 1.0);
     ck_assert_double_eq_tol(cos(medium->flow_azimuth), cos(130 * M_PI / 180), 1e-12);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
@@ -98,7 +98,7 @@ static char *ice_of_the_script(void)
 {
     static const char begin[] = "ICE = \"\"\"\\\n", end[] = "layers:\n";
     char *script = calloc(1, 100000), *tilt;
-    FILE *file = fopen(IS_SOURCE_DIRECTORY "/scripts/reference_clsim.py", "r");
+    FILE *file = fopen(ICS_SOURCE_DIRECTORY "/scripts/reference_clsim.py", "r");
     ck_assert(script && file);
     ck_assert_uint_gt(fread(script, 1, 99999, file), 1000);
     fclose(file);
@@ -120,16 +120,16 @@ static char *ice_of_the_script(void)
  * numbers once more for that: the same. */
 START_TEST(the_script_has_the_same_ice)
 {
-    is_models *models;
+    ics_models *models;
     if (!load_reference(&models))
         return;
     char *text = ice_of_the_script(), path[MODEL_PATH], set[MODEL_PATH + 32];
     model_folder folder = model_folder_create();
     snprintf(set, sizeof set, "ice.file=%s", model_folder_write(&folder, "i.yaml", text, path));
-    is_config *config = model_config(set, NULL);
-    is_models *theirs;
-    is_error error = {0};
-    ck_assert_msg(is_models_create(config, &theirs, &error) == IS_OK, "%s", error.text);
+    icestream_config *config = model_config(set, NULL);
+    ics_models *theirs;
+    icestream_error error = {0};
+    ck_assert_msg(ics_models_create(config, &theirs, &error) == ICESTREAM_OK, "%s", error.text);
     const ice_medium *a = models->medium, *b = theirs->medium;
     ck_assert_double_eq(a->mean_cosine, b->mean_cosine);
     ck_assert_double_eq(a->liu_fraction, b->liu_fraction);
@@ -141,9 +141,9 @@ START_TEST(the_script_has_the_same_ice)
     ck_assert_double_eq(a->absorption_exponent, b->absorption_exponent);
     ck_assert_double_eq(a->layers[0].anisotropy_along, b->layers[0].anisotropy_along);
     ck_assert_double_eq(a->layers[0].anisotropy_across, b->layers[0].anisotropy_across);
-    is_models_destroy(theirs);
-    is_models_destroy(models);
-    is_config_destroy(config);
+    ics_models_destroy(theirs);
+    ics_models_destroy(models);
+    icestream_config_destroy(config);
     model_folder_remove(&folder);
     free(text);
 }
@@ -174,7 +174,7 @@ START_TEST(reference_light)
                                        {600, 9.9104617281e-01},
                                        {670, 9.9987645480e-01},
                                        {680, 1}};
-    is_models *models;
+    ics_models *models;
     if (!load_reference(&models))
         return;
     const ice_spectrum *cherenkov = &models->light->spectra[0];
@@ -192,13 +192,13 @@ START_TEST(reference_light)
             if (light->bias_wavelength[i] == 400 + 100 * k)
                 bias[k] = light->bias[i];
     check_relative(bias[0] / bias[1], 0.15062904556 / 0.096387681623, 1e-3);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
 START_TEST(reference_detector)
 {
-    is_models *models;
+    ics_models *models;
     if (!load_reference(&models))
         return;
     const ice_detector *detector = models->detector;
@@ -208,11 +208,11 @@ START_TEST(reference_detector)
     ck_assert_uint_eq(detector->modules[0].string, 1); /* index 0 in the file */
     ck_assert_double_eq_tol(detector->modules[0].x, -256.14001, 1e-9);
     ck_assert_double_eq_tol(detector->modules[0].z, 496.03, 1e-9);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
-/* A folder with these files, NULL: without; what is_reference_open says of it, NULL: nothing. */
+/* A folder with these files, NULL: without; what ics_reference_open says of it, NULL: nothing. */
 static void check_folder(const char *ice, const char *light, const char *tilt, const char *message)
 {
     model_folder folder = model_folder_create();
@@ -223,13 +223,13 @@ static void check_folder(const char *ice, const char *light, const char *tilt, c
         model_folder_write(&folder, "wavelength.csv", light, path);
     if (tilt)
         model_folder_write(&folder, "tilt.csv", tilt, path);
-    is_reference reference;
-    is_error error = {0};
-    int status = is_reference_open(folder.path, &reference, &error);
-    ck_assert_int_eq(status, message ? IS_E_CONFIG : IS_OK);
+    ics_reference reference;
+    icestream_error error = {0};
+    int status = ics_reference_open(folder.path, &reference, &error);
+    ck_assert_int_eq(status, message ? ICESTREAM_E_CONFIG : ICESTREAM_OK);
     if (message)
         ck_assert_msg(strstr(error.text, message) != NULL, "%s", error.text);
-    is_reference_close(&reference);
+    ics_reference_close(&reference);
     model_folder_remove(&folder);
 }
 
@@ -281,19 +281,19 @@ END_TEST
 /* ---- bench ----------------------------------------------------------------------------------- */
 
 /* The report of a run that has to work; the caller frees it. */
-static char *bench(const is_config *config, const is_bench_options *options)
+static char *bench(const icestream_config *config, const icestream_bench_options *options)
 {
     char *text = NULL;
     size_t size = 0;
-    is_error error = {0};
+    icestream_error error = {0};
     FILE *out = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(out);
-    ck_assert_msg(is_bench(config, options, out, &error) == IS_OK, "%s", error.text);
+    ck_assert_msg(icestream_bench(config, options, out, &error) == ICESTREAM_OK, "%s", error.text);
     fclose(out);
     return text;
 }
 
-static json_t *bench_json(const is_config *config, is_bench_options options)
+static json_t *bench_json(const icestream_config *config, icestream_bench_options options)
 {
     options.json = true;
     char *text = bench(config, &options);
@@ -326,9 +326,9 @@ static const char *text_of(const json_t *object, const char *key)
 
 START_TEST(schedules_and_threads)
 {
-    is_config *config = model_config("device.backend=cpu", "device.threads=2", "ice.model=uniform",
-                                     "workload.steps=5", NULL);
-    json_t *root = bench_json(config, (is_bench_options){.repeats = 2});
+    icestream_config *config = model_config("device.backend=cpu", "device.threads=2",
+                                            "ice.model=uniform", "workload.steps=5", NULL);
+    json_t *root = bench_json(config, (icestream_bench_options){.repeats = 2});
     ck_assert_int_eq(whole_of(root, "photons"), 1000);
     ck_assert_int_eq(whole_of(root, "best_of"), 2);
     ck_assert(json_is_null(json_object_get(root, "reference")));
@@ -354,23 +354,23 @@ START_TEST(schedules_and_threads)
     }
     json_decref(root);
 
-    char *text = bench(config, &(is_bench_options){.repeats = 1});
+    char *text = bench(config, &(icestream_bench_options){.repeats = 1});
     ck_assert_ptr_nonnull(strstr(text, "\nwavefront "));
     ck_assert_ptr_nonnull(strstr(text, "\nmonolithic "));
     ck_assert_ptr_null(strstr(text, "median"));
     free(text);
-    text = bench(config, &(is_bench_options){.repeats = 1, .markdown = true});
+    text = bench(config, &(icestream_bench_options){.repeats = 1, .markdown = true});
     ck_assert_ptr_nonnull(strstr(text, "\n| monolithic | "));
     free(text);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
 START_TEST(gpu_figures)
 {
     /* 1e9 photons of 20 bounces in half a second of kernels: what a GPU would report. */
-    is_row rows[2] = {
-        {.best = {.schedule = IS_SCHEDULE_FUSED,
+    ics_row rows[2] = {
+        {.best = {.schedule = ICS_SCHEDULE_FUSED,
                   .automatic = true,
                   .on_gpu = true,
                   .fast_math = true,
@@ -381,7 +381,7 @@ START_TEST(gpu_figures)
                   .gpu = {.options = {.lanes = 2, .block = 256, .bounces_per_wave = 8},
                           .kernel_seconds = 0.5,
                           .device_bytes = 186000000,
-                          .largest = "is_visit",
+                          .largest = "gpu_visit",
                           .registers = 56,
                           .bytes_per_bounce = 14},
                   .notes = {.choice = "fused 0.5 ns\nmonolithic 0.6 ns\n", .warnings = "hot"},
@@ -389,17 +389,17 @@ START_TEST(gpu_figures)
          .median_seconds = 0.75,
          .median_kernel_seconds = 0.5625,
          .stage_seconds = {1, 2, 3, 4}},
-        {.best = {.schedule = IS_SCHEDULE_MONOLITHIC,
+        {.best = {.schedule = ICS_SCHEDULE_MONOLITHIC,
                   .threads = 2,
                   .instruction_set = "avx2",
                   .device = "cpu",
                   .seconds = 1,
                   .account = {.created = 1000000, .bounces = 20000000, .hits = 5}}}};
-    is_row_set_name(&rows[0]);
-    is_row_set_name(&rows[1]);
+    ics_rows_set_name(&rows[0]);
+    ics_rows_set_name(&rows[1]);
     ck_assert_str_eq(rows[0].name, "auto (fused)");
 
-    json_t *row = is_row_json(&rows[0]);
+    json_t *row = ics_rows_json(&rows[0]);
     ck_assert_ptr_nonnull(row);
     ck_assert_str_eq(text_of(row, "backend"), "cuda");
     ck_assert_str_eq(text_of(row, "choice"), "fused 0.5 ns\nmonolithic 0.6 ns\n");
@@ -407,7 +407,7 @@ START_TEST(gpu_figures)
     const json_t *gpu = json_object_get(row, "gpu");
     ck_assert_str_eq(text_of(gpu, "device"), "GPU X");
     ck_assert_str_eq(text_of(gpu, "math"), "fast");
-    ck_assert_str_eq(text_of(gpu, "largest_kernel"), "is_visit");
+    ck_assert_str_eq(text_of(gpu, "largest_kernel"), "gpu_visit");
     ck_assert_int_eq(whole_of(gpu, "registers"), 56);
     ck_assert_int_eq(whole_of(gpu, "device_bytes"), 186000000);
     ck_assert_double_eq_tol(number_of(gpu, "nanoseconds_per_photon"), 0.5, 1e-12);
@@ -420,21 +420,21 @@ START_TEST(gpu_figures)
     json_decref(row);
 
     /* A schedule whose photons are not in the pool while they fly has no traffic, not one of 0. */
-    is_row persistent = rows[0];
+    ics_row persistent = rows[0];
     persistent.best.gpu.bytes_per_bounce = 0;
-    row = is_row_json(&persistent);
+    row = ics_rows_json(&persistent);
     gpu = json_object_get(row, "gpu");
     ck_assert(json_is_null(json_object_get(gpu, "bytes_per_bounce")));
     ck_assert(json_is_null(json_object_get(gpu, "gigabytes_per_second")));
     json_decref(row);
 
-    const is_row *list[] = {&rows[0], &rows[1]};
+    const ics_row *list[] = {&rows[0], &rows[1]};
     char *text = NULL;
     size_t size = 0;
-    is_error error = {0};
+    icestream_error error = {0};
     FILE *out = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(out);
-    ck_assert_int_eq(is_rows_print(list, 2, true, out, &error), IS_OK);
+    ck_assert_int_eq(ics_rows_print(list, 2, true, out, &error), ICESTREAM_OK);
     fclose(out);
     ck_assert_ptr_nonnull(strstr(text, "| auto (fused) | fast | 4 | 0.625 | 0.750 | 0.5000 | "
                                        "0.5625 | 0.5 | 2e+09 | 20.00 | 0.025 | 4e+10 | 77 |\n"));
@@ -453,22 +453,23 @@ END_TEST
 START_TEST(one_schedule)
 {
     /* One thread and one schedule: a single row, which bench/instructions.sh relies on. */
-    is_config *config = model_config("device.backend=cpu", "device.threads=1", "ice.model=uniform",
-                                     "graph.schedule=monolithic", "workload.steps=5", NULL);
-    json_t *root = bench_json(config, (is_bench_options){.repeats = 0});
+    icestream_config *config =
+        model_config("device.backend=cpu", "device.threads=1", "ice.model=uniform",
+                     "graph.schedule=monolithic", "workload.steps=5", NULL);
+    json_t *root = bench_json(config, (icestream_bench_options){.repeats = 0});
     ck_assert_uint_eq(json_array_size(json_object_get(root, "rows")), 1);
     ck_assert_str_eq(text_of(json_array_get(json_object_get(root, "rows"), 0), "schedule"),
                      "monolithic");
     ck_assert_int_eq(whole_of(root, "best_of"), 3);
     json_decref(root);
     /* --schedules wins; auto says what it chose. */
-    root = bench_json(config, (is_bench_options){.repeats = 1, .schedules = "auto"});
+    root = bench_json(config, (icestream_bench_options){.repeats = 1, .schedules = "auto"});
     const json_t *row = json_array_get(json_object_get(root, "rows"), 0);
     ck_assert_str_eq(text_of(row, "name"), "auto (wavefront)");
     ck_assert_str_eq(text_of(row, "schedule"), "wavefront");
     ck_assert(json_is_true(json_object_get(row, "automatic")));
     json_decref(root);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
@@ -480,15 +481,15 @@ START_TEST(reference_run)
     /* The published run had 7.08 hits per thousand photons, with tilt and anisotropy in it, at
      * oversize 5; here are 400 000 photons, so that chance is 2 %, and both effects are left out.
      */
-    is_config *config =
+    icestream_config *config =
         model_config("device.backend=cpu", "workload.kind=cascade", "workload.steps=2000",
                      "detector.oversize=5", "graph.schedule=wavefront", NULL);
-    json_t *root = bench_json(config, (is_bench_options){.repeats = 1, .reference = path});
+    json_t *root = bench_json(config, (icestream_bench_options){.repeats = 1, .reference = path});
     ck_assert_str_eq(text_of(root, "reference"), path);
     const json_t *row = json_array_get(json_object_get(root, "rows"), 0);
     ck_assert_double_eq_tol((double)whole_of(row, "hits") / 400000, 7.08e-3, 1e-3);
     json_decref(root);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
@@ -496,42 +497,46 @@ START_TEST(bench_errors)
 {
     static const struct {
         const char *set;
-        is_bench_options options;
+        icestream_bench_options options;
         int status;
         const char *message;
     } cases[] = {
-        {"workload.photons_per_step=0", {.repeats = 1}, IS_E_CONFIG, "no photons"},
-        {"workload.steps=1", {.schedules = "fused"}, IS_E_USAGE, "schedules of the CPU"},
-        {"workload.steps=1", {.schedules = "wavefront,wavefront"}, IS_E_USAGE, "is there twice"},
+        {"workload.photons_per_step=0", {.repeats = 1}, ICESTREAM_E_CONFIG, "no photons"},
+        {"workload.steps=1", {.schedules = "fused"}, ICESTREAM_E_USAGE, "schedules of the CPU"},
+        {"workload.steps=1",
+         {.schedules = "wavefront,wavefront"},
+         ICESTREAM_E_USAGE,
+         "is there twice"},
         {"workload.steps=1",
          {.reference = "/nonexistent"},
-         IS_E_CONFIG,
+         ICESTREAM_E_CONFIG,
          "/nonexistent/tilt.csv: error: No such file"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        is_config *config = model_config("device.backend=cpu", cases[i].set, NULL);
-        is_error error = {0};
-        ck_assert_int_eq(is_bench(config, &cases[i].options, stdout, &error), cases[i].status);
+        icestream_config *config = model_config("device.backend=cpu", cases[i].set, NULL);
+        icestream_error error = {0};
+        ck_assert_int_eq(icestream_bench(config, &cases[i].options, stdout, &error),
+                         cases[i].status);
         ck_assert_msg(strstr(error.text, cases[i].message) != NULL, "%s", error.text);
-        is_config_destroy(config);
+        icestream_config_destroy(config);
     }
 }
 END_TEST
 
 START_TEST(full_disk)
 {
-    is_config *config =
+    icestream_config *config =
         model_config("device.backend=cpu", "workload.steps=1", "graph.schedule=monolithic", NULL);
     for (int json = 0; json < 2; ++json) {
-        is_error error = {0};
+        icestream_error error = {0};
         FILE *out = fopen("/dev/full", "w");
         ck_assert_ptr_nonnull(out);
         setvbuf(out, NULL, _IONBF, 0);
-        is_bench_options options = {.repeats = 1, .json = json};
-        ck_assert_int_eq(is_bench(config, &options, out, &error), IS_E_OUTPUT);
+        icestream_bench_options options = {.repeats = 1, .json = json};
+        ck_assert_int_eq(icestream_bench(config, &options, out, &error), ICESTREAM_E_OUTPUT);
         fclose(out);
     }
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 

@@ -7,7 +7,7 @@
 
 /* Whether light that arrives at (x, y, z) along a direction is shadowed by a cable at azimuth 0 (of
  * module 1) or 90 degrees (of module 2). */
-static bool is_shadowed(const is_models *models, uint16_t number, const double place[3],
+static bool is_shadowed(const ics_models *models, uint16_t number, const double place[3],
                         const double n[3])
 {
     const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
@@ -24,8 +24,8 @@ static bool is_shadowed(const is_models *models, uint16_t number, const double p
 
 START_TEST(cable_geometry)
 {
-    is_models *models = detection_with_file("detector.cables", "1 1 0 1\n1 2 90 1\n",
-                                            "detector.angular_acceptance=none");
+    ics_models *models = detection_with_file("detector.cables", "1 1 0 1\n1 2 90 1\n",
+                                             "detector.angular_acceptance=none");
     const double near = 0.0229, far = 0.0231; /* from the cable's axis, of radius 0.023 */
     const struct {
         uint16_t module;
@@ -51,7 +51,7 @@ START_TEST(cable_geometry)
         ck_assert_msg(is_shadowed(models, rows[i].module, rows[i].place, rows[i].n) ==
                           rows[i].shadowed,
                       "row %zu", i);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
@@ -64,18 +64,18 @@ START_TEST(cables_that_end)
     const double from_low[3] = {-sin(low), 0, -cos(low)};
     const double from_high[3] = {-sin(high), 0, -cos(high)};
     static const char cable[] = "1 1 0 1\n";
-    is_models *endless =
+    ics_models *endless =
         detection_with_file("detector.cables", cable, "detector.angular_acceptance=none");
     ck_assert(is_shadowed(endless, 1, place, from_low));
     ck_assert(is_shadowed(endless, 1, place, from_high));
-    is_models_destroy(endless);
-    is_models *models = detection_with_file("detector.cables", cable, "detector.cable_length=1");
+    ics_models_destroy(endless);
+    ics_models *models = detection_with_file("detector.cables", cable, "detector.cable_length=1");
     /* The standard module sees nothing of steep light: looked at from below instead. */
     const double foot[3] = {0, 0, -RADIUS};
     const double up_low[3] = {-sin(low), 0, cos(low)}, up_high[3] = {-sin(high), 0, cos(high)};
     ck_assert(is_shadowed(models, 1, foot, up_low));
     ck_assert(!is_shadowed(models, 1, foot, up_high));
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
@@ -119,7 +119,7 @@ static double shadowed_part(void)
 START_TEST(isotropic_light_in_the_shadow)
 {
     enum { HITS = 400000 };
-    is_models *models =
+    ics_models *models =
         detection_with_file("detector.cables", "1 1 0 1\n", "detector.angular_acceptance=none");
     detection_numbers random = {0};
     size_t all = 0, facing = 0, behind = 0;
@@ -138,7 +138,7 @@ START_TEST(isotropic_light_in_the_shadow)
     /* Of light from the cable's half about a tenth is lost, of the other none. */
     ck_assert_double_eq_tol((double)all / (double)facing, 0.1, 0.02);
     ck_assert_uint_eq(behind, 0);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 

@@ -32,9 +32,9 @@ static void tear_down(void)
 START_TEST(test_still_folder)
 {
     claims_add(&place, "done.npy", "done");
-    is_claims claims = claims_worker(&place, "w", 60);
-    is_claim claim = claims_take(&claims, "done.npy");
-    ck_assert(claims_done(&claims, &claim, IS_AFTER_KEEP));
+    ics_claims claims = claims_worker(&place, "w", 60);
+    ics_claim claim = claims_take(&claims, "done.npy");
+    ck_assert(claims_done(&claims, &claim, ICS_AFTER_KEEP));
     const struct timespec long_ago[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
     ck_assert_int_eq(utimensat(AT_FDCWD, place.input, long_ago, 0), 0);
     for (int look = 0; look < 3; ++look) {
@@ -42,12 +42,12 @@ START_TEST(test_still_folder)
     }
     claims_add(&place, "new.npy", "new");
     claim = claims_take(&claims, "new.npy");
-    ck_assert(claims_done(&claims, &claim, IS_AFTER_KEEP));
+    ck_assert(claims_done(&claims, &claim, ICS_AFTER_KEEP));
     claims_take_none(&claims);
     claims_add(&place, "newer.npy", "newer"); /* in the same second */
     claim = claims_take(&claims, "newer.npy");
-    ck_assert(claims_done(&claims, &claim, IS_AFTER_KEEP));
-    is_claims_destroy(&claims);
+    ck_assert(claims_done(&claims, &claim, ICS_AFTER_KEEP));
+    ics_claims_destroy(&claims);
 }
 END_TEST
 
@@ -59,11 +59,11 @@ START_TEST(test_oldest_first)
     struct stat about;
     char path[CLAIMS_PATH];
     ck_assert_int_eq(stat(claims_path(&place, "a.npy", path), &about), 0);
-    is_claims claims = claims_worker(&place, "w", 60);
-    claims_assert_counts(&claims, (is_claims_counts){.waiting = 3});
-    is_claim first = claims_take(&claims, "c.npy"), rest[5];
+    ics_claims claims = claims_worker(&place, "w", 60);
+    claims_assert_counts(&claims, (ics_claims_counts){.waiting = 3});
+    ics_claim first = claims_take(&claims, "c.npy"), rest[5];
     size_t count;
-    ck_assert_int_eq(is_claims_take(&claims, 5, rest, &count, NULL), IS_OK);
+    ck_assert_int_eq(ics_claims_take(&claims, 5, rest, &count, NULL), ICESTREAM_OK);
     ck_assert_uint_eq(count, 2);
     ck_assert_str_eq(rest[0].name, "a.npy");
     ck_assert_str_eq(rest[1].name, "b.npy");
@@ -75,12 +75,12 @@ START_TEST(test_oldest_first)
     ck_assert_str_eq(rest[0].path, claims_path(&place, ".icestream/claimed/w/1~a.npy", path));
     ck_assert(!claims_exists(&place, "a.npy"));
     claims_take_none(&claims);
-    claims_assert_counts(&claims, (is_claims_counts){.mine = 3});
-    ck_assert(claims_done(&claims, &first, IS_AFTER_DELETE));
-    ck_assert(claims_done(&claims, &rest[0], IS_AFTER_DELETE));
-    ck_assert(claims_done(&claims, &rest[1], IS_AFTER_DELETE));
-    claims_assert_counts(&claims, (is_claims_counts){0});
-    is_claims_destroy(&claims);
+    claims_assert_counts(&claims, (ics_claims_counts){.mine = 3});
+    ck_assert(claims_done(&claims, &first, ICS_AFTER_DELETE));
+    ck_assert(claims_done(&claims, &rest[0], ICS_AFTER_DELETE));
+    ck_assert(claims_done(&claims, &rest[1], ICS_AFTER_DELETE));
+    claims_assert_counts(&claims, (ics_claims_counts){0});
+    ics_claims_destroy(&claims);
 }
 END_TEST
 
@@ -92,13 +92,13 @@ START_TEST(test_same_time_by_name)
         snprintf(name, sizeof name, "%02u.npy", i);
         scratch_write(claims_path(&place, name, path), "x", 1);
     }
-    is_claims claims = claims_worker(&place, "w", 60);
-    is_claim taken[30];
+    ics_claims claims = claims_worker(&place, "w", 60);
+    ics_claim taken[30];
     size_t count;
-    ck_assert_int_eq(is_claims_take(&claims, 30, taken, &count, NULL), IS_OK);
+    ck_assert_int_eq(ics_claims_take(&claims, 30, taken, &count, NULL), ICESTREAM_OK);
     ck_assert_uint_eq(count, 30);
     for (size_t i = 0; i < count; ++i) {
-        const is_claim *left = &taken[i > 0 ? i - 1 : 0], *right = &taken[i];
+        const ics_claim *left = &taken[i > 0 ? i - 1 : 0], *right = &taken[i];
         ck_assert(left->arrived < right->arrived ||
                   (left->arrived == right->arrived && strcmp(left->name, right->name) <= 0));
     }
@@ -106,7 +106,7 @@ START_TEST(test_same_time_by_name)
         ck_assert(claims_give_back(&claims, &taken[i]));
     }
     ck_assert_uint_eq(claims_count(&place, "."), 30);
-    is_claims_destroy(&claims);
+    ics_claims_destroy(&claims);
 }
 END_TEST
 
@@ -116,16 +116,16 @@ START_TEST(test_names_that_are_no_work)
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         claims_add(&place, names[i], "x");
     }
-    is_claims claims = claims_worker(&place, "w", 60);
+    ics_claims claims = claims_worker(&place, "w", 60);
     claims_take_none(&claims);
-    is_claims_destroy(&claims);
+    ics_claims_destroy(&claims);
     place.options.pattern = NULL;
     claims = claims_worker(&place, "w", 60);
-    is_claim claim = claims_take(&claims, "readme.txt");
+    ics_claim claim = claims_take(&claims, "readme.txt");
     claims_take_none(&claims);
     ck_assert_uint_eq(place.notes, 0);
     ck_assert(claims_give_back(&claims, &claim));
-    is_claims_destroy(&claims);
+    ics_claims_destroy(&claims);
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         ck_assert(claims_exists(&place, names[i]));
     }
@@ -135,7 +135,7 @@ END_TEST
 START_TEST(test_things_that_are_no_files)
 {
     char path[CLAIMS_PATH], name[256];
-    is_claims claims = claims_worker(&place, "w", 60);
+    ics_claims claims = claims_worker(&place, "w", 60);
     ck_assert_int_eq(mkdir(claims_path(&place, "folder.npy", path), 0777), 0);
     claims_take_none(&claims);
     ck_assert_ptr_nonnull(strstr(place.note, "folder.npy: found a folder"));
@@ -156,17 +156,17 @@ START_TEST(test_things_that_are_no_files)
     claims_take_none(&claims);
     ck_assert_ptr_nonnull(strstr(place.note, "loop.npy: "));
     memset(name, 'x', sizeof name);
-    strcpy(name + IS_CLAIM_NAME_MAX - 3, ".npy");
+    strcpy(name + ICS_CLAIM_NAME_MAX - 3, ".npy");
     claims_add(&place, name, "x");
     claims_take_none(&claims);
     ck_assert_ptr_nonnull(strstr(place.note, "found a name of 240 bytes"));
     /* Each is told once, all stay, and work goes on. */
     claims_add(&place, name + 1, "x");
-    is_claim claim = claims_take(&claims, name + 1);
+    ics_claim claim = claims_take(&claims, name + 1);
     ck_assert_uint_eq(place.notes, 6);
     ck_assert_uint_eq(claims_count(&place, "."), 6);
     ck_assert(claims_fail(&claims, &claim, "too good"));
-    is_claims_destroy(&claims);
+    ics_claims_destroy(&claims);
     close(descriptor);
 }
 END_TEST
@@ -176,19 +176,19 @@ START_TEST(test_workers_share)
     claims_add(&place, "a.npy", "a");
     claims_add(&place, "b.npy", "b");
     claims_add(&place, "c.npy", "c");
-    is_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
-    is_claim a = claims_take(&one, "a.npy"), b = claims_take(&two, "b.npy");
-    is_claim c = claims_take(&one, "c.npy"); /* `one` has b.npy on its list */
+    ics_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
+    ics_claim a = claims_take(&one, "a.npy"), b = claims_take(&two, "b.npy");
+    ics_claim c = claims_take(&one, "c.npy"); /* `one` has b.npy on its list */
     claims_take_none(&one);
     claims_take_none(&two);
-    claims_assert_counts(&one, (is_claims_counts){.mine = 2, .others = 1});
+    claims_assert_counts(&one, (ics_claims_counts){.mine = 2, .others = 1});
     ck_assert(claims_hold(&one, &a));
-    ck_assert(claims_done(&one, &a, IS_AFTER_MOVE));
-    ck_assert(claims_done(&two, &b, IS_AFTER_MOVE));
-    ck_assert(claims_done(&one, &c, IS_AFTER_MOVE));
-    claims_assert_counts(&two, (is_claims_counts){.done = 3});
-    is_claims_destroy(&one);
-    is_claims_destroy(&two);
+    ck_assert(claims_done(&one, &a, ICS_AFTER_MOVE));
+    ck_assert(claims_done(&two, &b, ICS_AFTER_MOVE));
+    ck_assert(claims_done(&one, &c, ICS_AFTER_MOVE));
+    claims_assert_counts(&two, (ics_claims_counts){.done = 3});
+    ics_claims_destroy(&one);
+    ics_claims_destroy(&two);
     ck_assert_uint_eq(claims_count(&place, ".icestream/claimed"), 0);
     ck_assert_uint_eq(claims_count(&place, ".icestream/locks"), 0);
 }
@@ -201,23 +201,23 @@ START_TEST(test_files_that_change_before_they_are_taken)
     claims_add(&place, "b.npy", "b");
     claims_add(&place, "c.npy", "c");
     claims_add(&place, "d.npy", "d");
-    is_claims claims = claims_worker(&place, "w", 60);
-    is_claim a = claims_take(&claims, "a.npy"); /* the others are on its list now */
+    ics_claims claims = claims_worker(&place, "w", 60);
+    ics_claim a = claims_take(&claims, "a.npy"); /* the others are on its list now */
     ck_assert_int_eq(unlink(claims_path(&place, "b.npy", path)), 0);
     ck_assert_int_eq(unlink(claims_path(&place, "c.npy", path)), 0);
     ck_assert_int_eq(mkdir(path, 0777), 0);
     claims_add(&place, "d.npy", "another d");
-    is_claim c = claims_take(&claims, "c.npy");
+    ics_claim c = claims_take(&claims, "c.npy");
     ck_assert_str_eq(c.refusal, "c.npy: found something that is not a file, expected a step file");
     ck_assert(claims_fail(&claims, &c, c.refusal));
     claims_assert_text(&place, "quarantine/c.npy.reason",
                        "c.npy: found something that is not a file, expected a step file\n");
     ck_assert(claims_exists(&place, "quarantine/c.npy"));
-    is_claim d = claims_take(&claims, "d.npy");
+    ics_claim d = claims_take(&claims, "d.npy");
     ck_assert_uint_eq(d.bytes, strlen("another d"));
-    ck_assert(claims_done(&claims, &d, IS_AFTER_DELETE));
-    ck_assert(claims_done(&claims, &a, IS_AFTER_DELETE));
-    is_claims_destroy(&claims);
+    ck_assert(claims_done(&claims, &d, ICS_AFTER_DELETE));
+    ck_assert(claims_done(&claims, &a, ICS_AFTER_DELETE));
+    ics_claims_destroy(&claims);
 }
 END_TEST
 
@@ -227,23 +227,23 @@ START_TEST(test_links)
     char path[CLAIMS_PATH], file[SCRATCH_PATH];
     scratch_write(scratch_path(&place.folder, "far.npy", file), "far away", 8);
     ck_assert_int_eq(symlink("../far.npy", claims_path(&place, "a.npy", path)), 0);
-    is_claims claims = claims_worker(&place, "w", 60);
-    is_claim claim = claims_take(&claims, "a.npy");
+    ics_claims claims = claims_worker(&place, "w", 60);
+    ics_claim claim = claims_take(&claims, "a.npy");
     ck_assert_uint_eq(claim.bytes, 8);
     size_t size;
     free(scratch_read(claim.path, &size));
     ck_assert_uint_eq(size, 8);
     ck_assert(!claims_exists(&place, "a.npy"));
-    ck_assert(claims_done(&claims, &claim, IS_AFTER_KEEP));
+    ck_assert(claims_done(&claims, &claim, ICS_AFTER_KEEP));
     ck_assert(claims_exists(&place, "a.npy"));
     claims_take_none(&claims);
     scratch_write(file, "farther away", 12);
     claim = claims_take(&claims, "a.npy");
     ck_assert_uint_eq(claim.bytes, 12);
-    ck_assert(claims_done(&claims, &claim, IS_AFTER_DELETE));
+    ck_assert(claims_done(&claims, &claim, ICS_AFTER_DELETE));
     ck_assert(!claims_exists(&place, "a.npy"));
     ck_assert(scratch_exists(&place.folder, "far.npy"));
-    is_claims_destroy(&claims);
+    ics_claims_destroy(&claims);
 }
 END_TEST
 
@@ -253,31 +253,31 @@ START_TEST(test_kept_files_are_done_once)
 {
     char path[CLAIMS_PATH];
     claims_add(&place, "a.npy", "a");
-    is_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
-    is_claim claim = claims_take(&one, "a.npy");
-    ck_assert(claims_done(&one, &claim, IS_AFTER_KEEP));
+    ics_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
+    ics_claim claim = claims_take(&one, "a.npy");
+    ck_assert(claims_done(&one, &claim, ICS_AFTER_KEEP));
     claims_assert_text(&place, "a.npy", "a");
     claims_take_none(&one);
     claims_take_none(&two);
-    claims_assert_counts(&two, (is_claims_counts){.done = 1});
-    is_claims_destroy(&one);
+    claims_assert_counts(&two, (ics_claims_counts){.done = 1});
+    ics_claims_destroy(&one);
     one = claims_worker(&place, "one", 60);
     claims_take_none(&one);
 
     claims_add(&place, "a.npy", "a"); /* another file that looks the same */
     claim = claims_take(&two, "a.npy");
-    ck_assert(claims_done(&two, &claim, IS_AFTER_KEEP));
+    ck_assert(claims_done(&two, &claim, ICS_AFTER_KEEP));
     claims_take_none(&one);
     FILE *file = fopen(claims_path(&place, "a.npy", path), "a"); /* the same file, longer */
     ck_assert_int_eq(fputs("bc", file), 1);
     ck_assert_int_eq(fclose(file), 0);
     claim = claims_take(&one, "a.npy");
     ck_assert_uint_eq(claim.bytes, 3);
-    ck_assert(claims_done(&one, &claim, IS_AFTER_KEEP));
+    ck_assert(claims_done(&one, &claim, ICS_AFTER_KEEP));
     claims_take_none(&one);
     claims_take_none(&two);
-    is_claims_destroy(&one);
-    is_claims_destroy(&two);
+    ics_claims_destroy(&one);
+    ics_claims_destroy(&two);
 }
 END_TEST
 
@@ -287,16 +287,16 @@ START_TEST(test_done_by_another_since_the_look)
     struct stat before, after;
     claims_add(&place, "a.npy", "a");
     claims_add(&place, "b.npy", "b");
-    is_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
-    is_claim a = claims_take(&one, "a.npy"), b = claims_take(&two, "b.npy");
-    ck_assert(claims_done(&two, &b, IS_AFTER_KEEP));
+    ics_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
+    ics_claim a = claims_take(&one, "a.npy"), b = claims_take(&two, "b.npy");
+    ck_assert(claims_done(&two, &b, ICS_AFTER_KEEP));
     ck_assert_int_eq(stat(claims_path(&place, "b.npy", path), &before), 0);
     claims_take_none(&one); /* which has it on its list, and leaves it alone */
     ck_assert_int_eq(stat(path, &after), 0);
     ck_assert_mem_eq(&before.st_ctim, &after.st_ctim, sizeof before.st_ctim);
-    ck_assert(claims_done(&one, &a, IS_AFTER_KEEP));
-    is_claims_destroy(&one);
-    is_claims_destroy(&two);
+    ck_assert(claims_done(&one, &a, ICS_AFTER_KEEP));
+    ics_claims_destroy(&one);
+    ics_claims_destroy(&two);
 }
 END_TEST
 
@@ -310,19 +310,19 @@ START_TEST(test_marks_that_do_not_count)
 {
     claims_add(&place, "a.npy", "a");
     claims_add(&place, "b.npy", "b");
-    is_claims claims = claims_worker(&place, "w", 60);
-    is_claim a = claims_take(&claims, "a.npy"), b = claims_take(&claims, "b.npy");
-    ck_assert(claims_done(&claims, &a, IS_AFTER_KEEP));
-    ck_assert(claims_done(&claims, &b, IS_AFTER_KEEP));
+    ics_claims claims = claims_worker(&place, "w", 60);
+    ics_claim a = claims_take(&claims, "a.npy"), b = claims_take(&claims, "b.npy");
+    ck_assert(claims_done(&claims, &a, ICS_AFTER_KEEP));
+    ck_assert(claims_done(&claims, &b, ICS_AFTER_KEEP));
     claims_take_none(&claims);
-    is_claims_destroy(&claims);
+    ics_claims_destroy(&claims);
 
     place.options.has_results = no_results;
     claims = claims_worker(&place, "w", 60);
     a = claims_take(&claims, "a.npy");
     claims_take_none(&claims);
-    ck_assert(claims_done(&claims, &a, IS_AFTER_KEEP));
-    is_claims_destroy(&claims);
+    ck_assert(claims_done(&claims, &a, ICS_AFTER_KEEP));
+    ics_claims_destroy(&claims);
 
     place.options.has_results = NULL;
     char path[CLAIMS_PATH];
@@ -330,38 +330,38 @@ START_TEST(test_marks_that_do_not_count)
     claims = claims_worker(&place, "w", 60);
     a = claims_take(&claims, "a.npy"); /* half a mark is none */
     claims_take_none(&claims);
-    ck_assert(claims_done(&claims, &a, IS_AFTER_KEEP));
-    is_claims_destroy(&claims);
+    ck_assert(claims_done(&claims, &a, ICS_AFTER_KEEP));
+    ics_claims_destroy(&claims);
 
     place.options.forget = true;
     claims = claims_worker(&place, "w", 60);
-    claims_assert_counts(&claims, (is_claims_counts){.waiting = 2});
-    is_claims_destroy(&claims);
+    claims_assert_counts(&claims, (ics_claims_counts){.waiting = 2});
+    ics_claims_destroy(&claims);
 }
 END_TEST
 
 START_TEST(test_moved_files_are_never_overwritten)
 {
-    is_claims claims = claims_worker(&place, "w", 60);
+    ics_claims claims = claims_worker(&place, "w", 60);
     for (int i = 0; i < 3; ++i) {
         claims_add(&place, "a.npy", i == 0 ? "one" : i == 1 ? "two" : "three");
-        is_claim claim = claims_take(&claims, "a.npy");
-        ck_assert(claims_done(&claims, &claim, IS_AFTER_MOVE));
+        ics_claim claim = claims_take(&claims, "a.npy");
+        ck_assert(claims_done(&claims, &claim, ICS_AFTER_MOVE));
     }
     claims_assert_text(&place, ".icestream/done/a.npy", "one");
     claims_assert_text(&place, ".icestream/done/a.npy.2", "two");
     claims_assert_text(&place, ".icestream/done/a.npy.3", "three");
-    claims_assert_counts(&claims, (is_claims_counts){.done = 3});
-    is_claims_destroy(&claims);
+    claims_assert_counts(&claims, (ics_claims_counts){.done = 3});
+    ics_claims_destroy(&claims);
 }
 END_TEST
 
 START_TEST(test_bad_files_are_set_aside)
 {
-    is_claims claims = claims_worker(&place, "w", 60);
+    ics_claims claims = claims_worker(&place, "w", 60);
     for (int i = 0; i < 2; ++i) {
         claims_add(&place, "a.npy", i == 0 ? "bad" : "worse");
-        is_claim claim = claims_take(&claims, "a.npy");
+        ics_claim claim = claims_take(&claims, "a.npy");
         ck_assert(claims_fail(&claims, &claim, i == 0 ? "row 1: bad" : "row 2: worse\n"));
     }
     claims_assert_text(&place, "quarantine/a.npy", "bad");
@@ -369,39 +369,39 @@ START_TEST(test_bad_files_are_set_aside)
     claims_assert_text(&place, "quarantine/a.npy.2", "worse");
     claims_assert_text(&place, "quarantine/a.npy.2.reason", "row 2: worse\n");
     claims_take_none(&claims);
-    claims_assert_counts(&claims, (is_claims_counts){.quarantined = 2});
-    is_claims_destroy(&claims);
+    claims_assert_counts(&claims, (ics_claims_counts){.quarantined = 2});
+    ics_claims_destroy(&claims);
 }
 END_TEST
 
 START_TEST(test_given_back_is_as_new)
 {
     claims_add(&place, "a.npy", "a");
-    is_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
-    is_claim claim = claims_take(&one, "a.npy");
-    is_claim copy = claim;
+    ics_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
+    ics_claim claim = claims_take(&one, "a.npy");
+    ics_claim copy = claim;
     copy.name = copy.path = copy.refusal = NULL;
     ck_assert(claims_give_back(&one, &claim));
     bool held = true;
-    ck_assert_int_eq(is_claims_done(&one, &copy, IS_AFTER_DELETE, &held, NULL), IS_OK);
+    ck_assert_int_eq(ics_claims_done(&one, &copy, ICS_AFTER_DELETE, &held, NULL), ICESTREAM_OK);
     ck_assert(!held); /* ended already */
     claim = claims_take(&two, "a.npy");
     ck_assert_uint_eq(claim.attempt, 1);
-    ck_assert(claims_done(&two, &claim, IS_AFTER_MOVE));
-    is_claims_destroy(&one);
-    is_claims_destroy(&two);
+    ck_assert(claims_done(&two, &claim, ICS_AFTER_MOVE));
+    ics_claims_destroy(&one);
+    ics_claims_destroy(&two);
 }
 END_TEST
 
 START_TEST(test_newer_file_of_a_name_at_work)
 {
     claims_add(&place, "a.npy", "old");
-    is_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
-    is_claim claim = claims_take(&one, "a.npy");
+    ics_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
+    ics_claim claim = claims_take(&one, "a.npy");
     claims_add(&place, "a.npy", "new");
     claims_take_none(&one); /* its output has the same name */
     claims_take_none(&two);
-    ck_assert(claims_done(&one, &claim, IS_AFTER_KEEP));
+    ck_assert(claims_done(&one, &claim, ICS_AFTER_KEEP));
     claims_assert_text(&place, "a.npy", "new");
     claims_assert_text(&place, ".icestream/done/a.npy", "old");
     claim = claims_take(&two, "a.npy");
@@ -410,22 +410,22 @@ START_TEST(test_newer_file_of_a_name_at_work)
     claim = claims_take(&two, "a.npy");
     ck_assert_uint_eq(claim.attempt, 2);
     ck_assert_uint_eq(claim.bytes, 3);
-    ck_assert(claims_done(&two, &claim, IS_AFTER_DELETE));
+    ck_assert(claims_done(&two, &claim, ICS_AFTER_DELETE));
     claim = claims_take(&two, "a.npy");
     ck_assert_uint_eq(claim.bytes, 6);
-    ck_assert(claims_done(&two, &claim, IS_AFTER_DELETE));
-    is_claims_destroy(&one);
-    is_claims_destroy(&two);
+    ck_assert(claims_done(&two, &claim, ICS_AFTER_DELETE));
+    ics_claims_destroy(&one);
+    ics_claims_destroy(&two);
 }
 END_TEST
 
 START_TEST(test_written_over_while_at_work)
 {
-    static const is_after ways[] = {IS_AFTER_KEEP, IS_AFTER_MOVE, IS_AFTER_DELETE};
-    is_claims claims = claims_worker(&place, "w", 60);
+    static const ics_after ways[] = {ICS_AFTER_KEEP, ICS_AFTER_MOVE, ICS_AFTER_DELETE};
+    ics_claims claims = claims_worker(&place, "w", 60);
     for (size_t i = 0; i < 3; ++i) {
         claims_add(&place, "a.npy", "a");
-        is_claim claim = claims_take(&claims, "a.npy");
+        ics_claim claim = claims_take(&claims, "a.npy");
         FILE *file = fopen(claim.path, "a");
         ck_assert_int_eq(fputs("bc", file), 1);
         ck_assert_int_eq(fclose(file), 0);
@@ -434,21 +434,21 @@ START_TEST(test_written_over_while_at_work)
         claims_assert_text(&place, "a.npy", "abc");
         claim = claims_take(&claims, "a.npy");
         ck_assert_uint_eq(claim.bytes, 3);
-        ck_assert(claims_done(&claims, &claim, IS_AFTER_DELETE));
+        ck_assert(claims_done(&claims, &claim, ICS_AFTER_DELETE));
     }
-    is_claims_destroy(&claims);
+    ics_claims_destroy(&claims);
 }
 END_TEST
 
 START_TEST(test_claimed_file_is_removed)
 {
     claims_add(&place, "a.npy", "a");
-    is_claims claims = claims_worker(&place, "w", 60);
-    is_claim claim = claims_take(&claims, "a.npy");
+    ics_claims claims = claims_worker(&place, "w", 60);
+    ics_claim claim = claims_take(&claims, "a.npy");
     ck_assert(claims_hold(&claims, &claim));
     ck_assert_int_eq(unlink(claim.path), 0);
     size_t lost = 0;
-    ck_assert_int_eq(is_claims_extend(&claims, &lost, NULL), IS_OK);
+    ck_assert_int_eq(ics_claims_extend(&claims, &lost, NULL), ICESTREAM_OK);
     ck_assert_uint_eq(lost, 1);
     ck_assert(!claims_hold(&claims, &claim));
     claims_add(&place, "a.npy", "b");
@@ -456,62 +456,62 @@ START_TEST(test_claimed_file_is_removed)
     ck_assert(!claims_fail(&claims, &claim, "gone"));
     ck_assert(!claims_exists(&place, "quarantine/a.npy.reason"));
     claim = claims_take(&claims, "a.npy");
-    ck_assert(claims_done(&claims, &claim, IS_AFTER_MOVE));
-    is_claims_destroy(&claims);
+    ck_assert(claims_done(&claims, &claim, ICS_AFTER_MOVE));
+    ics_claims_destroy(&claims);
 }
 END_TEST
 
 /* ---- new work -------------------------------------------------------------------------------- */
 
-static int put(const is_claims *claims, const char *file, const char *name, is_error *error)
+static int put(const ics_claims *claims, const char *file, const char *name, icestream_error *error)
 {
     char path[SCRATCH_PATH];
-    return is_claims_put(claims, scratch_path(&place.folder, file, path), name, error);
+    return ics_claims_put(claims, scratch_path(&place.folder, file, path), name, error);
 }
 
 START_TEST(test_put)
 {
     char path[SCRATCH_PATH];
-    is_error error;
-    is_claims claims = claims_worker(&place, "w", 60);
+    icestream_error error;
+    ics_claims claims = claims_worker(&place, "w", 60);
     scratch_write(scratch_path(&place.folder, "a.npy", path), "a", 1);
-    ck_assert_int_eq(put(&claims, "a.npy", NULL, &error), IS_OK);
+    ck_assert_int_eq(put(&claims, "a.npy", NULL, &error), ICESTREAM_OK);
     ck_assert(!scratch_exists(&place.folder, "a.npy"));
     scratch_write(path, "b", 1);
-    ck_assert_int_eq(put(&claims, "a.npy", NULL, &error), IS_E_OUTPUT);
+    ck_assert_int_eq(put(&claims, "a.npy", NULL, &error), ICESTREAM_E_OUTPUT);
     ck_assert_int_eq(error.cause, EEXIST);
     ck_assert_ptr_nonnull(strstr(error.text, "a file of that name waits there"));
     claims_assert_text(&place, "a.npy", "a");
-    ck_assert_int_eq(put(&claims, "a.npy", "b.npy", &error), IS_OK);
+    ck_assert_int_eq(put(&claims, "a.npy", "b.npy", &error), ICESTREAM_OK);
     claims_assert_text(&place, "b.npy", "b");
 
     scratch_write(path, "c", 1);
     const char *const bad[] = {"c.txt", ".c.npy", "c.npy.part", "", "d/c.npy"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
-        ck_assert_int_eq(put(&claims, "a.npy", bad[i], &error), IS_E_OUTPUT);
+        ck_assert_int_eq(put(&claims, "a.npy", bad[i], &error), ICESTREAM_E_OUTPUT);
         ck_assert_ptr_nonnull(strstr(error.text, "cannot become work"));
     }
     ck_assert(scratch_exists(&place.folder, "a.npy"));
-    ck_assert_int_eq(put(&claims, "none.npy", NULL, &error), IS_E_OUTPUT);
-    ck_assert_int_eq(put(&claims, "in", "in.npy", &error), IS_E_OUTPUT);
-    is_claims_destroy(&claims);
+    ck_assert_int_eq(put(&claims, "none.npy", NULL, &error), ICESTREAM_E_OUTPUT);
+    ck_assert_int_eq(put(&claims, "in", "in.npy", &error), ICESTREAM_E_OUTPUT);
+    ics_claims_destroy(&claims);
 }
 END_TEST
 
 START_TEST(test_put_again_is_work_again)
 {
     char from[CLAIMS_PATH], to[SCRATCH_PATH];
-    is_claims claims = claims_worker(&place, "w", 60);
+    ics_claims claims = claims_worker(&place, "w", 60);
     claims_add(&place, "a.npy", "a");
-    is_claim claim = claims_take(&claims, "a.npy");
-    ck_assert(claims_done(&claims, &claim, IS_AFTER_KEEP));
+    ics_claim claim = claims_take(&claims, "a.npy");
+    ck_assert(claims_done(&claims, &claim, ICS_AFTER_KEEP));
     ck_assert_int_eq(
         rename(claims_path(&place, "a.npy", from), scratch_path(&place.folder, "a.npy", to)), 0);
-    ck_assert_int_eq(put(&claims, "a.npy", NULL, NULL), IS_OK);
+    ck_assert_int_eq(put(&claims, "a.npy", NULL, NULL), ICESTREAM_OK);
     claim = claims_take(&claims, "a.npy");
-    ck_assert(claims_done(&claims, &claim, IS_AFTER_KEEP));
+    ck_assert(claims_done(&claims, &claim, ICS_AFTER_KEEP));
     claims_take_none(&claims);
-    is_claims_destroy(&claims);
+    ics_claims_destroy(&claims);
 }
 END_TEST
 

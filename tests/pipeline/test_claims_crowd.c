@@ -51,11 +51,11 @@ static void pause_ms(double ms)
     nanosleep(&(struct timespec){.tv_nsec = (long)(1e6 * ms)}, NULL);
 }
 
-static void work_on(const is_claims *claims, is_claim *claim, is_after after, uint64_t *random)
+static void work_on(const ics_claims *claims, ics_claim *claim, ics_after after, uint64_t *random)
 {
     file_record *record = &shared->files[atoi(claim->name)];
     ck_assert_ptr_null(claim->refusal);
-    ck_assert_int_eq(is_claims_extend(claims, NULL, NULL), IS_OK);
+    ck_assert_int_eq(ics_claims_extend(claims, NULL, NULL), ICESTREAM_OK);
     atomic_fetch_add(&record->begun, 1);
     pause_ms(test_between(random, 0.0, 30.0));
     /* What holds says is what the end finds, unless the worker is stopped between the two, or was
@@ -70,33 +70,34 @@ static void work_on(const is_claims *claims, is_claim *claim, is_after after, ui
 }
 
 /* Works until there is nothing left anywhere, in a process of its own. */
-static void be_worker(unsigned number, unsigned life, is_after after)
+static void be_worker(unsigned number, unsigned life, ics_after after)
 {
     char name[64];
     uint64_t random = 1 + 1000 * number + life;
     /* Half of them come back under their name, half as somebody else. */
     snprintf(name, sizeof name, number % 2 == 0 ? "worker-%u" : "worker-%u-%u", number, life);
-    is_claims claims = claims_worker(&place, name, short_lease);
+    ics_claims claims = claims_worker(&place, name, short_lease);
     for (;;) {
         bool all_there = atomic_load(&shared->all_there);
-        is_claim taken[3];
-        is_error error;
+        ics_claim taken[3];
+        icestream_error error;
         size_t count;
-        ck_assert_msg(is_claims_take(&claims, 3, taken, &count, &error) == IS_OK, "%s", error.text);
+        ck_assert_msg(ics_claims_take(&claims, 3, taken, &count, &error) == ICESTREAM_OK, "%s",
+                      error.text);
         for (size_t i = 0; i < count; ++i) {
             work_on(&claims, &taken[i], after, &random);
         }
-        is_claims_counts counts;
-        ck_assert_int_eq(is_claims_stat(&claims, &counts, &error), IS_OK);
+        ics_claims_counts counts;
+        ck_assert_int_eq(ics_claims_stat(&claims, &counts, &error), ICESTREAM_OK);
         if (all_there && counts.waiting + counts.mine + counts.others == 0) {
             break;
         }
         pause_ms(count == 0 ? 5.0 : 0.0);
     }
-    is_claims_destroy(&claims);
+    ics_claims_destroy(&claims);
 }
 
-static pid_t start_worker(unsigned number, unsigned life, is_after after)
+static pid_t start_worker(unsigned number, unsigned life, ics_after after)
 {
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
@@ -137,7 +138,7 @@ static void wait_for_good_end(pid_t child)
 /* A worker is killed and comes back, or is stopped for longer than its lease. The pauses are those
  * of a storm, nothing depends on how long they really are. */
 static void disturb(pid_t workers[WORKERS], unsigned lives[WORKERS], uint64_t *random,
-                    is_after after)
+                    ics_after after)
 {
     unsigned which = (unsigned)(test_word(random) % WORKERS);
     int status = 0;
@@ -157,7 +158,7 @@ static void disturb(pid_t workers[WORKERS], unsigned lives[WORKERS], uint64_t *r
     workers[which] = start_worker(which, ++lives[which], after);
 }
 
-static void run_crowd(is_after after, uint64_t seed)
+static void run_crowd(ics_after after, uint64_t seed)
 {
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert(shared != MAP_FAILED);
@@ -178,7 +179,7 @@ static void run_crowd(is_after after, uint64_t seed)
     }
 }
 
-static void check_crowd(is_after after)
+static void check_crowd(ics_after after)
 {
     static const char *const folders[] = {"", ".icestream/done/", NULL};
     unsigned begun = 0;
@@ -196,17 +197,18 @@ static void check_crowd(is_after after)
         }
     }
     printf("%u files were begun %u times, %u claims were lost\n", FILES, begun, shared->lost);
-    ck_assert_uint_eq(claims_count(&place, ".icestream/done"), after == IS_AFTER_MOVE ? FILES : 0);
+    ck_assert_uint_eq(claims_count(&place, ".icestream/done"), after == ICS_AFTER_MOVE ? FILES : 0);
     ck_assert_uint_eq(claims_count(&place, "quarantine"), 0);
     /* Folders of those who were killed at the end, when there was nothing more to take over. */
-    is_claims claims = claims_worker(&place, "last", short_lease);
+    ics_claims claims = claims_worker(&place, "last", short_lease);
     while (claims_count(&place, ".icestream/claimed") > 1 ||
            claims_count(&place, ".icestream/locks") > 1) {
         claims_take_none(&claims);
         pause_ms(10.0);
     }
-    claims_assert_counts(&claims, (is_claims_counts){.done = after == IS_AFTER_DELETE ? 0 : FILES});
-    is_claims_destroy(&claims);
+    claims_assert_counts(&claims,
+                         (ics_claims_counts){.done = after == ICS_AFTER_DELETE ? 0 : FILES});
+    ics_claims_destroy(&claims);
     ck_assert_uint_eq(claims_count(&place, ".icestream/claimed"), 0);
     ck_assert_uint_eq(claims_count(&place, ".icestream/locks"), 0);
     ck_assert_int_eq(munmap(shared, sizeof *shared), 0);
@@ -214,7 +216,7 @@ static void check_crowd(is_after after)
 
 START_TEST(test_crowd)
 {
-    const is_after after = (is_after)_i;
+    const ics_after after = (ics_after)_i;
     run_crowd(after, 77 + (uint64_t)_i);
     check_crowd(after);
 }
@@ -226,7 +228,7 @@ static Suite *crowd_suite(void)
     TCase *tests = tcase_create("crowd");
     tcase_set_timeout(tests, 600);
     tcase_add_checked_fixture(tests, set_up, tear_down);
-    tcase_add_loop_test(tests, test_crowd, IS_AFTER_KEEP, IS_AFTER_DELETE + 1);
+    tcase_add_loop_test(tests, test_crowd, ICS_AFTER_KEEP, ICS_AFTER_DELETE + 1);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -32,18 +32,18 @@ START_TEST(test_expired_claims_are_taken_over)
 {
     claims_add(&place, "a.npy", "a");
     claims_add(&place, "b.npy", "b");
-    is_claims one = claims_worker(&place, "one", 60);
-    is_claim a = claims_take(&one, "a.npy"), b = claims_take(&one, "b.npy");
-    is_claims two = claims_worker(&place, "two", 3600);
+    ics_claims one = claims_worker(&place, "one", 60);
+    ics_claim a = claims_take(&one, "a.npy"), b = claims_take(&one, "b.npy");
+    ics_claims two = claims_worker(&place, "two", 3600);
     claims_take_none(&two);
-    is_claims_destroy(&two);
+    ics_claims_destroy(&two);
     claims_age_lease(&place, "one", 20);
     two = claims_worker(&place, "two", 3600);
     claims_take_none(&two); /* it is the lease of `one` that counts */
-    is_claims_destroy(&two);
+    ics_claims_destroy(&two);
     claims_age_lease(&place, "one", 61);
     two = claims_worker(&place, "two", 3600);
-    is_claim mine = claims_take(&two, "a.npy");
+    ics_claim mine = claims_take(&two, "a.npy");
     ck_assert_uint_eq(mine.attempt, 2);
     claims_assert_text(&place, ".icestream/claimed/two/2~a.npy", "a");
 
@@ -51,15 +51,15 @@ START_TEST(test_expired_claims_are_taken_over)
     ck_assert(!claims_hold(&one, &a));
     ck_assert(claims_hold(&one, &b));
     size_t lost = 0;
-    ck_assert_int_eq(is_claims_extend(&one, &lost, NULL), IS_OK);
+    ck_assert_int_eq(ics_claims_extend(&one, &lost, NULL), ICESTREAM_OK);
     ck_assert_uint_eq(lost, 1);
     claims_take_none(&two); /* b.npy has been saved */
-    ck_assert(!claims_done(&one, &a, IS_AFTER_DELETE));
-    ck_assert(claims_done(&one, &b, IS_AFTER_MOVE));
-    ck_assert(claims_done(&two, &mine, IS_AFTER_MOVE));
-    claims_assert_counts(&one, (is_claims_counts){.done = 2});
-    is_claims_destroy(&one);
-    is_claims_destroy(&two);
+    ck_assert(!claims_done(&one, &a, ICS_AFTER_DELETE));
+    ck_assert(claims_done(&one, &b, ICS_AFTER_MOVE));
+    ck_assert(claims_done(&two, &mine, ICS_AFTER_MOVE));
+    claims_assert_counts(&one, (ics_claims_counts){.done = 2});
+    ics_claims_destroy(&one);
+    ics_claims_destroy(&two);
 }
 END_TEST
 
@@ -68,16 +68,16 @@ START_TEST(test_short_leases_among_long_ones)
     /* By real time, with a worker that goes on and a dead one. */
     claims_add(&place, "a.npy", "a");
     claims_add(&place, "b.npy", "b");
-    is_claims one = claims_worker(&place, "one", 0.2), two = claims_worker(&place, "two", 3600);
-    is_claim a = claims_take(&one, "a.npy"), mine[2];
+    ics_claims one = claims_worker(&place, "one", 0.2), two = claims_worker(&place, "two", 3600);
+    ics_claim a = claims_take(&one, "a.npy"), mine[2];
     size_t count = 0, more;
     while (count < 2) {
-        ck_assert_int_eq(is_claims_take(&two, 2 - count, mine + count, &more, NULL), IS_OK);
+        ck_assert_int_eq(ics_claims_take(&two, 2 - count, mine + count, &more, NULL), ICESTREAM_OK);
         count += more;
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
     ck_assert_str_ne(mine[0].name, mine[1].name);
-    const is_claim *over = &mine[strcmp(mine[0].name, "a.npy") == 0 ? 0 : 1];
+    const ics_claim *over = &mine[strcmp(mine[0].name, "a.npy") == 0 ? 0 : 1];
     ck_assert_str_eq(over->name, "a.npy");
     ck_assert_uint_eq(over->attempt, 2);
     ck_assert(!claims_exists(&place, ".icestream/claimed/one"));
@@ -85,11 +85,11 @@ START_TEST(test_short_leases_among_long_ones)
     /* What it had is gone, but it is a worker still. */
     claims_add(&place, "c.npy", "c");
     a = claims_take(&one, "c.npy");
-    ck_assert(claims_done(&one, &a, IS_AFTER_DELETE));
-    ck_assert(claims_done(&two, &mine[0], IS_AFTER_DELETE));
-    ck_assert(claims_done(&two, &mine[1], IS_AFTER_DELETE));
-    is_claims_destroy(&one);
-    is_claims_destroy(&two);
+    ck_assert(claims_done(&one, &a, ICS_AFTER_DELETE));
+    ck_assert(claims_done(&two, &mine[0], ICS_AFTER_DELETE));
+    ck_assert(claims_done(&two, &mine[1], ICS_AFTER_DELETE));
+    ics_claims_destroy(&one);
+    ics_claims_destroy(&two);
     ck_assert_uint_eq(claims_count(&place, ".icestream/claimed"), 0);
 }
 END_TEST
@@ -98,20 +98,20 @@ START_TEST(test_lost_and_claimed_again)
 {
     /* The name comes back to a worker that lost it: that is another claim than the old one. */
     claims_add(&place, "a.npy", "a");
-    is_claims one = claims_worker(&place, "one", 60);
-    is_claim old = claims_take(&one, "a.npy");
+    ics_claims one = claims_worker(&place, "one", 60);
+    ics_claim old = claims_take(&one, "a.npy");
     claims_age_lease(&place, "one", 100);
-    is_claims two = claims_worker(&place, "two", 60);
-    is_claim other = claims_take(&two, "a.npy");
+    ics_claims two = claims_worker(&place, "two", 60);
+    ics_claim other = claims_take(&two, "a.npy");
     ck_assert(claims_give_back(&two, &other));
     claims_take_none(&one);
     ck_assert(!claims_hold(&one, &old));
-    ck_assert(!claims_done(&one, &old, IS_AFTER_DELETE));
-    is_claim again = claims_take(&one, "a.npy");
+    ck_assert(!claims_done(&one, &old, ICS_AFTER_DELETE));
+    ics_claim again = claims_take(&one, "a.npy");
     ck_assert(claims_hold(&one, &again));
-    ck_assert(claims_done(&one, &again, IS_AFTER_DELETE));
-    is_claims_destroy(&one);
-    is_claims_destroy(&two);
+    ck_assert(claims_done(&one, &again, ICS_AFTER_DELETE));
+    ics_claims_destroy(&one);
+    ics_claims_destroy(&two);
 }
 END_TEST
 
@@ -119,19 +119,19 @@ START_TEST(test_restart_under_the_same_name)
 {
     claims_add(&place, "a.npy", "a");
     claims_add(&place, "b.npy", "b");
-    is_claims claims = claims_worker(&place, "w", 3600);
-    is_claim a = claims_take(&claims, "a.npy");
-    is_claims_destroy(&claims);
-    is_claim_free(&a);
+    ics_claims claims = claims_worker(&place, "w", 3600);
+    ics_claim a = claims_take(&claims, "a.npy");
+    ics_claims_destroy(&claims);
+    ics_claims_claim_free(&a);
     claims = claims_worker(&place, "w", 3600);
     a = claims_take(&claims, "a.npy");
-    is_claim b = claims_take(&claims, "b.npy");
+    ics_claim b = claims_take(&claims, "b.npy");
     ck_assert_uint_eq(a.attempt, 2);
     ck_assert_uint_eq(b.attempt, 1);
     claims_take_none(&claims);
-    ck_assert(claims_done(&claims, &a, IS_AFTER_DELETE));
-    ck_assert(claims_done(&claims, &b, IS_AFTER_DELETE));
-    is_claims_destroy(&claims);
+    ck_assert(claims_done(&claims, &a, ICS_AFTER_DELETE));
+    ck_assert(claims_done(&claims, &b, ICS_AFTER_DELETE));
+    ics_claims_destroy(&claims);
 }
 END_TEST
 
@@ -139,22 +139,22 @@ START_TEST(test_attempts_end)
 {
     claims_add(&place, "a.npy", "a");
     place.options.attempts = 2;
-    is_claim claim;
+    ics_claim claim;
     for (unsigned attempt = 1; attempt <= 3; ++attempt) {
         const char *const names[] = {"one", "two", "three"};
-        is_claims claims = claims_worker(&place, names[attempt - 1], 60);
+        ics_claims claims = claims_worker(&place, names[attempt - 1], 60);
         claim = claims_take(&claims, "a.npy");
         ck_assert_uint_eq(claim.attempt, attempt);
         ck_assert_int_eq(claim.refusal != NULL, attempt == 3);
         if (attempt < 3) {
-            is_claims_destroy(&claims);
-            is_claim_free(&claim);
+            ics_claims_destroy(&claims);
+            ics_claims_claim_free(&claim);
             continue;
         }
         ck_assert_ptr_nonnull(strstr(claim.refusal, "begun 2 times by workers that ended"));
         ck_assert_ptr_nonnull(strstr(claim.refusal, "worker two"));
         ck_assert(claims_fail(&claims, &claim, claim.refusal));
-        is_claims_destroy(&claims);
+        ics_claims_destroy(&claims);
     }
     ck_assert(claims_exists(&place, "quarantine/a.npy.reason"));
     claims_assert_text(&place, "quarantine/a.npy", "a");
@@ -163,28 +163,28 @@ END_TEST
 
 START_TEST(test_two_processes_of_one_name)
 {
-    is_claims one = claims_worker(&place, "w", 60), two;
-    is_error error;
-    ck_assert_int_eq(is_folder_claims_create(&place.options, &two, &error), IS_E_FAILED);
+    ics_claims one = claims_worker(&place, "w", 60), two;
+    icestream_error error;
+    ck_assert_int_eq(ics_folder_claims_create(&place.options, &two, &error), ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(error.text, "the worker name 'w' belongs to process"));
     ck_assert_ptr_nonnull(strstr(error.text, "source.worker"));
-    is_claims_destroy(&two);
+    ics_claims_destroy(&two);
     claims_add(&place, "a.npy", "a");
-    is_claim claim = claims_take(&one, "a.npy"); /* the refused one has done no harm */
-    ck_assert(claims_done(&one, &claim, IS_AFTER_DELETE));
-    is_claims_destroy(&one);
+    ics_claim claim = claims_take(&one, "a.npy"); /* the refused one has done no harm */
+    ck_assert(claims_done(&one, &claim, ICS_AFTER_DELETE));
+    ics_claims_destroy(&one);
 
     /* A worker of another host, which no lock tells about. */
     char path[CLAIMS_PATH];
     static const char lease[] = "{\"host\":\"elsewhere\",\"pid\":7,\"lease_s\":60.0}";
     ck_assert_int_eq(mkdir(claims_path(&place, ".icestream/claimed/w", path), 0777), 0);
     scratch_write(claims_path(&place, ".icestream/claimed/w/.lease", path), lease, strlen(lease));
-    ck_assert_int_eq(is_folder_claims_create(&place.options, &two, &error), IS_E_FAILED);
+    ck_assert_int_eq(ics_folder_claims_create(&place.options, &two, &error), ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(error.text, "process 7 on elsewhere"));
     ck_assert_ptr_nonnull(strstr(error.text, "wait"));
     claims_age_lease(&place, "w", 61);
     one = claims_worker(&place, "w", 60);
-    is_claims_destroy(&one);
+    ics_claims_destroy(&one);
 }
 END_TEST
 
@@ -195,10 +195,10 @@ START_TEST(test_ends_of_killed_workers)
     char claimed[CLAIMS_PATH], path[CLAIMS_PATH];
     for (int both = 0; both < 2; ++both) {
         claims_add(&place, "a.npy", "a");
-        is_claims claims = claims_worker(&place, "one", 60);
-        is_claim claim = claims_take(&claims, "a.npy");
-        ck_assert(claims_done(&claims, &claim, IS_AFTER_KEEP));
-        is_claims_destroy(&claims);
+        ics_claims claims = claims_worker(&place, "one", 60);
+        ics_claim claim = claims_take(&claims, "a.npy");
+        ck_assert(claims_done(&claims, &claim, ICS_AFTER_KEEP));
+        ics_claims_destroy(&claims);
         claims_path(&place, ".icestream/claimed/one", claimed);
         ck_assert_int_eq(mkdir(claimed, 0777), 0);
         claims_path(&place, ".icestream/claimed/one/1~a.npy", claimed);
@@ -207,8 +207,8 @@ START_TEST(test_ends_of_killed_workers)
         claims = claims_worker(&place, both ? "one" : "two", 60);
         claims_take_none(&claims);
         claims_assert_text(&place, "a.npy", "a");
-        claims_assert_counts(&claims, (is_claims_counts){.done = 1});
-        is_claims_destroy(&claims);
+        claims_assert_counts(&claims, (ics_claims_counts){.done = 1});
+        ics_claims_destroy(&claims);
         ck_assert_uint_eq(claims_count(&place, ".icestream/claimed"), 0);
     }
 }
@@ -218,12 +218,12 @@ END_TEST
 
 static void refuse(int status, const char *text)
 {
-    is_claims claims;
-    is_error error = {.text = ""};
-    ck_assert_int_eq(is_folder_claims_create(&place.options, &claims, &error), status);
+    ics_claims claims;
+    icestream_error error = {.text = ""};
+    ck_assert_int_eq(ics_folder_claims_create(&place.options, &claims, &error), status);
     ck_assert_msg(strstr(error.text, text) != NULL, "%s", error.text);
     ck_assert_ptr_null(claims.self);
-    is_claims_destroy(&claims);
+    ics_claims_destroy(&claims);
 }
 
 START_TEST(test_refused_options)
@@ -232,25 +232,25 @@ START_TEST(test_refused_options)
     static const char *const names[] = {"", ".w", "a/b", ".."};
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         place.options.worker = names[i];
-        refuse(IS_E_CONFIG, "source.worker: found");
+        refuse(ICESTREAM_E_CONFIG, "source.worker: found");
     }
     place.options.worker = "w";
     place.options.lease = 0.0;
-    refuse(IS_E_CONFIG, "source.lease: found 0");
+    refuse(ICESTREAM_E_CONFIG, "source.lease: found 0");
     place.options.lease = 1.0;
     place.options.directory = claims_path(&place, "none", path);
-    refuse(IS_E_CONFIG, "No such file or directory; source.directory");
+    refuse(ICESTREAM_E_CONFIG, "No such file or directory; source.directory");
     claims_add(&place, "none", "a file");
-    refuse(IS_E_CONFIG, "found a file, expected a folder of work");
+    refuse(ICESTREAM_E_CONFIG, "found a file, expected a folder of work");
     place.options.directory = place.input;
     place.options.spool = path; /* the file */
-    refuse(IS_E_OUTPUT, "cannot create this folder of the spool");
+    refuse(ICESTREAM_E_OUTPUT, "cannot create this folder of the spool");
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = 0;
     place.options.spool = text;
-    refuse(IS_E_CONFIG, "must have fewer than");
+    refuse(ICESTREAM_E_CONFIG, "must have fewer than");
     place.options.spool = "/sys/kernel";
-    refuse(IS_E_OUTPUT, "/sys/kernel/");
+    refuse(ICESTREAM_E_OUTPUT, "/sys/kernel/");
 }
 END_TEST
 
@@ -261,12 +261,12 @@ START_TEST(test_spool_elsewhere)
     struct stat here, there;
     place.options.spool = scratch_path(&place.folder, "spool", path);
     claims_add(&place, "a.npy", "a");
-    is_claims claims = claims_worker(&place, "w", 60);
-    is_claim claim = claims_take(&claims, "a.npy");
-    ck_assert(claims_done(&claims, &claim, IS_AFTER_MOVE));
+    ics_claims claims = claims_worker(&place, "w", 60);
+    ics_claim claim = claims_take(&claims, "a.npy");
+    ck_assert(claims_done(&claims, &claim, ICS_AFTER_MOVE));
     ck_assert(scratch_exists(&place.folder, "spool/done/a.npy"));
     ck_assert(!claims_exists(&place, ".icestream"));
-    is_claims_destroy(&claims);
+    ics_claims_destroy(&claims);
     char other[] = "/dev/shm/icestream-XXXXXX";
     if (stat(place.input, &here) != 0 || stat("/dev/shm", &there) != 0 ||
         here.st_dev == there.st_dev || mkdtemp(other) == NULL) {
@@ -276,7 +276,7 @@ START_TEST(test_spool_elsewhere)
     scratch far = {.folder = ""};
     strcpy(far.folder, other);
     place.options.spool = other;
-    refuse(IS_E_CONFIG, "on another file system than the input folder");
+    refuse(ICESTREAM_E_CONFIG, "on another file system than the input folder");
     /* A quarantine there gets the reasons only. */
     place.options.spool = NULL;
     place.options.quarantine = other;
@@ -287,8 +287,8 @@ START_TEST(test_spool_elsewhere)
     claims_assert_text(&place, ".icestream/quarantine/b.npy", "b");
     ck_assert(scratch_exists(&far, "b.npy.reason"));
     ck_assert(!scratch_exists(&far, "b.npy"));
-    claims_assert_counts(&claims, (is_claims_counts){.quarantined = 1});
-    is_claims_destroy(&claims);
+    claims_assert_counts(&claims, (ics_claims_counts){.quarantined = 1});
+    ics_claims_destroy(&claims);
     scratch_remove(&far);
 }
 END_TEST
@@ -296,20 +296,20 @@ END_TEST
 START_TEST(test_folders_that_vanish)
 {
     char path[CLAIMS_PATH];
-    is_claims claims = claims_worker(&place, "w", 60);
+    ics_claims claims = claims_worker(&place, "w", 60);
     claims_add(&place, "a.npy", "a");
-    is_claim claim = claims_take(&claims, "a.npy");
+    ics_claim claim = claims_take(&claims, "a.npy");
     scratch spool = {.folder = ""};
     snprintf(spool.folder, sizeof spool.folder, "%.200s/.icestream", place.input);
     scratch_remove(&spool);
     size_t lost, count;
-    is_error error;
-    ck_assert_int_eq(is_claims_extend(&claims, &lost, &error), IS_E_OUTPUT);
+    icestream_error error;
+    ck_assert_int_eq(ics_claims_extend(&claims, &lost, &error), ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "cannot renew this worker's lease"));
-    is_claim none;
-    ck_assert_int_eq(is_claims_take(&claims, 1, &none, &count, &error), IS_E_OUTPUT);
+    ics_claim none;
+    ck_assert_int_eq(ics_claims_take(&claims, 1, &none, &count, &error), ICESTREAM_E_OUTPUT);
     ck_assert_uint_eq(count, 0);
-    ck_assert(!claims_done(&claims, &claim, IS_AFTER_KEEP));
+    ck_assert(!claims_done(&claims, &claim, ICS_AFTER_KEEP));
     ck_assert(!claims_exists(&place, "a.npy"));
     /* It goes on as soon as the folders are there. */
     static const char *const folders[] = {"", "/claimed", "/done", "/marks"};
@@ -320,15 +320,15 @@ START_TEST(test_folders_that_vanish)
     }
     claims_add(&place, "b.npy", "b");
     claim = claims_take(&claims, "b.npy");
-    ck_assert(claims_done(&claims, &claim, IS_AFTER_KEEP));
-    is_claims_destroy(&claims);
+    ck_assert(claims_done(&claims, &claim, ICS_AFTER_KEEP));
+    ics_claims_destroy(&claims);
 }
 END_TEST
 
-static int put(const is_claims *claims, const char *file, const char *name, is_error *error)
+static int put(const ics_claims *claims, const char *file, const char *name, icestream_error *error)
 {
     char path[SCRATCH_PATH];
-    return is_claims_put(claims, scratch_path(&place.folder, file, path), name, error);
+    return ics_claims_put(claims, scratch_path(&place.folder, file, path), name, error);
 }
 
 START_TEST(test_without_rename_that_keeps)
@@ -344,33 +344,33 @@ START_TEST(test_without_rename_that_keeps)
     }
     ck_assert(claims_forbid_noreplace());
     char path[SCRATCH_PATH];
-    is_claims claims = claims_worker(&place, "w", 60);
-    is_error error;
+    ics_claims claims = claims_worker(&place, "w", 60);
+    icestream_error error;
     ck_assert_int_eq(renameat2(AT_FDCWD, "a", AT_FDCWD, "b", RENAME_NOREPLACE), -1);
     ck_assert_int_eq(errno, EINVAL);
     for (int i = 0; i < 2; ++i) {
         scratch_write(scratch_path(&place.folder, "a.npy", path), "a", 1);
-        ck_assert_int_eq(put(&claims, "a.npy", NULL, &error), IS_OK);
-        is_claim claim = claims_take(&claims, "a.npy");
+        ck_assert_int_eq(put(&claims, "a.npy", NULL, &error), ICESTREAM_OK);
+        ics_claim claim = claims_take(&claims, "a.npy");
         ck_assert(claims_give_back(&claims, &claim));
         claim = claims_take(&claims, "a.npy");
-        ck_assert(claims_done(&claims, &claim, IS_AFTER_MOVE));
+        ck_assert(claims_done(&claims, &claim, ICS_AFTER_MOVE));
         claims_add(&place, "b.npy", "b");
         claim = claims_take(&claims, "b.npy");
-        ck_assert(claims_done(&claims, &claim, IS_AFTER_KEEP));
+        ck_assert(claims_done(&claims, &claim, ICS_AFTER_KEEP));
         claims_add(&place, "c.npy", "c");
         claim = claims_take(&claims, "c.npy");
         ck_assert(claims_fail(&claims, &claim, i == 0 ? "bad" : "worse"));
     }
     claims_add(&place, "a.npy", "waits");
     scratch_write(path, "a", 1);
-    ck_assert_int_eq(put(&claims, "a.npy", NULL, &error), IS_E_OUTPUT);
+    ck_assert_int_eq(put(&claims, "a.npy", NULL, &error), ICESTREAM_E_OUTPUT);
     ck_assert_int_eq(error.cause, EEXIST);
     claims_assert_text(&place, "a.npy", "waits");
     ck_assert(claims_exists(&place, ".icestream/done/a.npy.2"));
     ck_assert(claims_exists(&place, "quarantine/c.npy.2.reason"));
-    claims_assert_counts(&claims, (is_claims_counts){.waiting = 1, .done = 3, .quarantined = 2});
-    is_claims_destroy(&claims);
+    claims_assert_counts(&claims, (ics_claims_counts){.waiting = 1, .done = 3, .quarantined = 2});
+    ics_claims_destroy(&claims);
     exit(0);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* Hits on their way to a file: order, memory, the temporary file. */
-#include "pipeline/host/batch.h"
-#include "pipeline/host/collector.h"
+#include "pipeline/devices/batch.h"
+#include "pipeline/units/collector.h"
 
 #include <check.h>
 #include <errno.h>
@@ -9,22 +9,22 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static is_hit hit(uint64_t event, uint32_t step, uint32_t photon, uint16_t string, uint16_t module,
-                  double t)
+static icestream_hit hit(uint64_t event, uint32_t step, uint32_t photon, uint16_t string,
+                         uint16_t module, double t)
 {
-    return (is_hit){.event_id = event,
-                    .t = t,
-                    .step_id = step,
-                    .photon_id = photon,
-                    .string = string,
-                    .module = module,
-                    .pmt = -1};
+    return (icestream_hit){.event_id = event,
+                           .t = t,
+                           .step_id = step,
+                           .photon_id = photon,
+                           .string = string,
+                           .module = module,
+                           .pmt = -1};
 }
 
 START_TEST(test_order_is_by_identity_then_time_then_bytes)
 {
     /* Each is before the next, by one field more significant than all that contradict it. */
-    is_hit ascending[] = {
+    icestream_hit ascending[] = {
         hit(1, 9, 9, 9, 9, 9.0),  hit(2, 1, 9, 9, 9, 9.0),          hit(2, 2, 1, 9, 9, 9.0),
         hit(2, 2, 2, 1, 9, 9.0),  hit(2, 2, 2, 2, 1, 9.0),          hit(2, 2, 2, 2, 2, -1.0),
         hit(2, 2, 2, 2, 2, 50.0), hit(1ull << 40, 0, 0, 0, 0, 0.0),
@@ -32,14 +32,14 @@ START_TEST(test_order_is_by_identity_then_time_then_bytes)
     size_t count = sizeof ascending / sizeof *ascending;
     for (size_t i = 0; i < count; ++i) {
         for (size_t j = 0; j < count; ++j) {
-            int order = is_hit_order(&ascending[i], &ascending[j]);
+            int order = ics_hit_sort_order(&ascending[i], &ascending[j]);
             ck_assert_int_eq((order > 0) - (order < 0), (i > j) - (i < j));
         }
     }
-    is_hit dim = hit(1, 1, 1, 1, 1, 1.0), bright = dim;
+    icestream_hit dim = hit(1, 1, 1, 1, 1, 1.0), bright = dim;
     bright.weight = 2.0f;
-    ck_assert_int_ne(is_hit_order(&dim, &bright), 0);
-    ck_assert_int_eq(is_hit_order(&dim, &bright) > 0, is_hit_order(&bright, &dim) < 0);
+    ck_assert_int_ne(ics_hit_sort_order(&dim, &bright), 0);
+    ck_assert_int_eq(ics_hit_sort_order(&dim, &bright) > 0, ics_hit_sort_order(&bright, &dim) < 0);
 }
 END_TEST
 
@@ -49,7 +49,8 @@ typedef struct receiver {
     int answer; /* what to return */
 } receiver;
 
-static int receive_counting(void *user, const is_hit *hits, size_t count, is_error *error)
+static int receive_counting(void *user, const icestream_hit *hits, size_t count,
+                            icestream_error *error)
 {
     (void)error;
     receiver *self = user;
@@ -62,35 +63,37 @@ static int receive_counting(void *user, const is_hit *hits, size_t count, is_err
 }
 
 /* Adds `runs` runs; run r holds the photons r, r + runs, r + 2 runs, ... below `hits`. */
-static void add_interleaved(is_collector *collector, uint32_t hits, uint32_t runs)
+static void add_interleaved(ics_collector *collector, uint32_t hits, uint32_t runs)
 {
     for (uint32_t run = 0; run < runs; ++run) {
         uint32_t count = run < hits ? (hits - run + runs - 1) / runs : 0;
-        is_hit *items = count > 0 ? calloc(count, sizeof *items) : NULL;
+        icestream_hit *items = count > 0 ? calloc(count, sizeof *items) : NULL;
         for (uint32_t i = 0; i < count; ++i) {
             uint32_t photon = run + i * runs;
             items[i] = hit(7, 3, photon, 1, 1, 0.5 * photon);
         }
-        ck_assert_int_eq(is_collector_add(collector, items, count, NULL), IS_OK);
+        ck_assert_int_eq(ics_collector_add(collector, items, count, NULL), ICESTREAM_OK);
     }
 }
 
 static void check_merge(size_t budget_bytes, uint32_t hits, uint32_t runs)
 {
-    is_hit_budget budget = {.limit = budget_bytes};
-    is_collector *collector = NULL;
-    ck_assert_int_eq(is_collector_create(&budget, NULL, &collector, NULL), IS_OK);
+    ics_hit_budget budget = {.limit = budget_bytes};
+    ics_collector *collector = NULL;
+    ck_assert_int_eq(ics_collector_create(&budget, NULL, &collector, NULL), ICESTREAM_OK);
     add_interleaved(collector, hits, runs);
-    ck_assert_uint_eq(is_collector_count(collector), hits);
+    ck_assert_uint_eq(ics_collector_count(collector), hits);
     /* One run may be on top of a full budget. */
     ck_assert_uint_le(budget.used, budget_bytes + ((size_t)hits / runs + 1) * 64);
     receiver all = {.count = 0};
-    ck_assert_int_eq(is_collector_merge(collector, receive_counting, &all, NULL, NULL), IS_OK);
+    ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &all, NULL, NULL),
+                     ICESTREAM_OK);
     ck_assert_uint_eq(all.count, hits);
     all.count = 0; /* once more, as after a disk that was full */
-    ck_assert_int_eq(is_collector_merge(collector, receive_counting, &all, NULL, NULL), IS_OK);
+    ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &all, NULL, NULL),
+                     ICESTREAM_OK);
     ck_assert_uint_eq(all.count, hits);
-    is_collector_destroy(collector);
+    ics_collector_destroy(collector);
     ck_assert_uint_eq(budget.used, 0);
 }
 
@@ -113,120 +116,125 @@ END_TEST
 
 START_TEST(test_two_files_share_a_budget)
 {
-    is_hit_budget budget = {.limit = 1600 * 64};
-    is_collector *large = NULL, *small = NULL;
-    ck_assert_int_eq(is_collector_create(&budget, NULL, &large, NULL), IS_OK);
-    ck_assert_int_eq(is_collector_create(&budget, NULL, &small, NULL), IS_OK);
+    ics_hit_budget budget = {.limit = 1600 * 64};
+    ics_collector *large = NULL, *small = NULL;
+    ck_assert_int_eq(ics_collector_create(&budget, NULL, &large, NULL), ICESTREAM_OK);
+    ck_assert_int_eq(ics_collector_create(&budget, NULL, &small, NULL), ICESTREAM_OK);
     add_interleaved(large, 1500, 3);
     add_interleaved(small, 5000, 200);
     ck_assert_uint_le(budget.used, (1600 + 100 + 25) * 64);
     receiver first = {.count = 0}, second = {.count = 0};
-    ck_assert_int_eq(is_collector_merge(large, receive_counting, &first, NULL, NULL), IS_OK);
-    ck_assert_int_eq(is_collector_merge(small, receive_counting, &second, NULL, NULL), IS_OK);
+    ck_assert_int_eq(ics_collector_merge(large, receive_counting, &first, NULL, NULL),
+                     ICESTREAM_OK);
+    ck_assert_int_eq(ics_collector_merge(small, receive_counting, &second, NULL, NULL),
+                     ICESTREAM_OK);
     ck_assert_uint_eq(first.count, 1500);
     ck_assert_uint_eq(second.count, 5000);
-    is_collector_destroy(large);
-    is_collector_destroy(small);
+    ics_collector_destroy(large);
+    ics_collector_destroy(small);
     ck_assert_uint_eq(budget.used, 0);
 }
 END_TEST
 
 START_TEST(test_errors_end_a_merge)
 {
-    is_hit_budget budget = {.limit = 1 << 20};
-    is_collector *collector = NULL;
-    ck_assert_int_eq(is_collector_create(&budget, NULL, &collector, NULL), IS_OK);
+    ics_hit_budget budget = {.limit = 1 << 20};
+    ics_collector *collector = NULL;
+    ck_assert_int_eq(ics_collector_create(&budget, NULL, &collector, NULL), ICESTREAM_OK);
     add_interleaved(collector, 10000, 10);
-    receiver refusing = {.answer = IS_E_OUTPUT};
-    ck_assert_int_eq(is_collector_merge(collector, receive_counting, &refusing, NULL, NULL),
-                     IS_E_OUTPUT);
+    receiver refusing = {.answer = ICESTREAM_E_OUTPUT};
+    ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &refusing, NULL, NULL),
+                     ICESTREAM_E_OUTPUT);
     ck_assert_uint_gt(refusing.count, 0);
     ck_assert_uint_lt(refusing.count, 10000);
-    refusing = (receiver){.answer = IS_OK};
-    ck_assert_int_eq(is_collector_merge(collector, receive_counting, &refusing, NULL, NULL), IS_OK);
+    refusing = (receiver){.answer = ICESTREAM_OK};
+    ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &refusing, NULL, NULL),
+                     ICESTREAM_OK);
     ck_assert_uint_eq(refusing.count, 10000);
-    is_collector_destroy(collector);
+    ics_collector_destroy(collector);
 
-    ck_assert_int_eq(is_collector_create(&budget, NULL, &collector, NULL), IS_OK);
+    ck_assert_int_eq(ics_collector_create(&budget, NULL, &collector, NULL), ICESTREAM_OK);
     add_interleaved(collector, 10000, 10);
     atomic_bool cancel = true;
-    receiver idle = {.answer = IS_OK};
-    is_error error = {0};
-    ck_assert_int_eq(is_collector_merge(collector, receive_counting, &idle, &cancel, &error),
-                     IS_E_INTERRUPTED);
-    ck_assert_int_eq(error.status, IS_E_INTERRUPTED);
+    receiver idle = {.answer = ICESTREAM_OK};
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &idle, &cancel, &error),
+                     ICESTREAM_E_INTERRUPTED);
+    ck_assert_int_eq(error.status, ICESTREAM_E_INTERRUPTED);
     ck_assert_uint_eq(idle.count, 0);
-    is_collector_destroy(collector);
+    ics_collector_destroy(collector);
 }
 END_TEST
 
 START_TEST(test_no_place_for_the_temporary_file)
 {
-    is_hit_budget budget = {.limit = 64};
-    is_collector *collector = NULL;
-    ck_assert_int_eq(is_collector_create(&budget, "/nonexistent/folder", &collector, NULL), IS_OK);
-    is_hit *items = calloc(2, sizeof *items);
+    ics_hit_budget budget = {.limit = 64};
+    ics_collector *collector = NULL;
+    ck_assert_int_eq(ics_collector_create(&budget, "/nonexistent/folder", &collector, NULL),
+                     ICESTREAM_OK);
+    icestream_hit *items = calloc(2, sizeof *items);
     ck_assert_ptr_nonnull(items);
-    is_error error = {0};
-    ck_assert_int_eq(is_collector_add(collector, items, 2, &error), IS_E_OUTPUT);
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_collector_add(collector, items, 2, &error), ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "/nonexistent/folder: cannot make a temporary file"));
-    is_collector_destroy(collector);
+    ics_collector_destroy(collector);
 }
 END_TEST
 
 /* A file may not grow beyond a limit of the process, as on a full disk: nothing is lost. */
 START_TEST(test_spill_that_failed_is_tried_again)
 {
-    is_hit_budget budget = {.limit = 1000 * 64};
-    is_collector *collector = NULL;
+    ics_hit_budget budget = {.limit = 1000 * 64};
+    ics_collector *collector = NULL;
     struct rlimit before, small;
-    ck_assert_int_eq(is_collector_create(&budget, NULL, &collector, NULL), IS_OK);
+    ck_assert_int_eq(ics_collector_create(&budget, NULL, &collector, NULL), ICESTREAM_OK);
     ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
     signal(SIGXFSZ, SIG_IGN);
     small = (struct rlimit){.rlim_cur = 64 * 1024, .rlim_max = before.rlim_max};
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-    is_error error = {0};
+    icestream_error error = {0};
     for (uint32_t run = 0; run < 4; ++run) {
-        is_hit *items = calloc(1000, sizeof *items);
+        icestream_hit *items = calloc(1000, sizeof *items);
         ck_assert_ptr_nonnull(items);
         for (uint32_t i = 0; i < 1000; ++i) {
             items[i] = hit(7, 3, 4 * i + run, 1, 1, 0.5 * (4 * i + run));
         }
         /* The first is within the budget; two thousand hits do not fit into the file. */
-        ck_assert_int_eq(is_collector_add(collector, items, 1000, &error),
-                         run == 0 ? IS_OK : IS_E_OUTPUT);
+        ck_assert_int_eq(ics_collector_add(collector, items, 1000, &error),
+                         run == 0 ? ICESTREAM_OK : ICESTREAM_E_OUTPUT);
         ck_assert(run == 0 || errno == EFBIG);
     }
-    ck_assert_int_eq(is_collector_add(collector, NULL, 0, &error), IS_E_OUTPUT);
+    ck_assert_int_eq(ics_collector_add(collector, NULL, 0, &error), ICESTREAM_E_OUTPUT);
     ck_assert_uint_eq(budget.used, 4000 * 64);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
-    ck_assert_int_eq(is_collector_add(collector, NULL, 0, &error), IS_OK);
+    ck_assert_int_eq(ics_collector_add(collector, NULL, 0, &error), ICESTREAM_OK);
     ck_assert_uint_eq(budget.used, 0);
-    receiver all = {.answer = IS_OK};
-    ck_assert_int_eq(is_collector_merge(collector, receive_counting, &all, NULL, NULL), IS_OK);
+    receiver all = {.answer = ICESTREAM_OK};
+    ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &all, NULL, NULL),
+                     ICESTREAM_OK);
     ck_assert_uint_eq(all.count, 4000);
-    is_collector_destroy(collector);
+    ics_collector_destroy(collector);
 }
 END_TEST
 
 /* A thousand hits, those of `first` and every fourth photon after it. */
-static void add_thousand(is_collector *collector, uint32_t first)
+static void add_thousand(ics_collector *collector, uint32_t first)
 {
-    is_hit *items = calloc(1000, sizeof *items);
+    icestream_hit *items = calloc(1000, sizeof *items);
     ck_assert_ptr_nonnull(items);
     for (uint32_t i = 0; i < 1000; ++i) {
         items[i] = hit(7, 3, 4 * i + first, 1, 1, 0.5 * (4 * i + first));
     }
-    ck_assert_int_eq(is_collector_add(collector, items, 1000, NULL), IS_OK);
+    ck_assert_int_eq(ics_collector_add(collector, items, 1000, NULL), ICESTREAM_OK);
 }
 
 START_TEST(test_one_takes_what_another_has)
 {
-    is_hit_budget budget = {.limit = 1500 * 64};
-    is_collector *to = NULL, *from = NULL;
+    ics_hit_budget budget = {.limit = 1500 * 64};
+    ics_collector *to = NULL, *from = NULL;
     struct rlimit before, small;
-    ck_assert_int_eq(is_collector_create(&budget, NULL, &to, NULL), IS_OK);
-    ck_assert_int_eq(is_collector_create(&budget, NULL, &from, NULL), IS_OK);
+    ck_assert_int_eq(ics_collector_create(&budget, NULL, &to, NULL), ICESTREAM_OK);
+    ck_assert_int_eq(ics_collector_create(&budget, NULL, &from, NULL), ICESTREAM_OK);
     add_thousand(to, 0);
     add_thousand(from, 1); /* goes to its file, */
     add_thousand(from, 2); /* this one as well, */
@@ -238,24 +246,24 @@ START_TEST(test_one_takes_what_another_has)
     signal(SIGXFSZ, SIG_IGN);
     small = (struct rlimit){.rlim_cur = 64 * 1024, .rlim_max = before.rlim_max};
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
-    is_error error = {.status = IS_OK};
-    ck_assert_int_eq(is_collector_take(to, from, &error), IS_E_OUTPUT);
+    icestream_error error = {.status = ICESTREAM_OK};
+    ck_assert_int_eq(ics_collector_take(to, from, &error), ICESTREAM_E_OUTPUT);
     ck_assert_int_eq(error.cause, EFBIG);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
-    ck_assert_uint_eq(is_collector_count(to), 1000);
-    ck_assert_uint_eq(is_collector_count(from), 3000);
+    ck_assert_uint_eq(ics_collector_count(to), 1000);
+    ck_assert_uint_eq(ics_collector_count(from), 3000);
 
-    ck_assert_int_eq(is_collector_take(to, from, &error), IS_OK);
-    ck_assert_uint_eq(is_collector_count(to), 4000);
-    ck_assert_uint_eq(is_collector_count(from), 0);
+    ck_assert_int_eq(ics_collector_take(to, from, &error), ICESTREAM_OK);
+    ck_assert_uint_eq(ics_collector_count(to), 4000);
+    ck_assert_uint_eq(ics_collector_count(from), 0);
     ck_assert_uint_eq(budget.used, 2000 * 64);
-    receiver all = {.answer = IS_OK}, none = {.answer = IS_OK};
-    ck_assert_int_eq(is_collector_merge(from, receive_counting, &none, NULL, NULL), IS_OK);
+    receiver all = {.answer = ICESTREAM_OK}, none = {.answer = ICESTREAM_OK};
+    ck_assert_int_eq(ics_collector_merge(from, receive_counting, &none, NULL, NULL), ICESTREAM_OK);
     ck_assert_uint_eq(none.count, 0);
-    is_collector_destroy(from);
-    ck_assert_int_eq(is_collector_merge(to, receive_counting, &all, NULL, NULL), IS_OK);
+    ics_collector_destroy(from);
+    ck_assert_int_eq(ics_collector_merge(to, receive_counting, &all, NULL, NULL), ICESTREAM_OK);
     ck_assert_uint_eq(all.count, 4000);
-    is_collector_destroy(to);
+    ics_collector_destroy(to);
     ck_assert_uint_eq(budget.used, 0);
 }
 END_TEST

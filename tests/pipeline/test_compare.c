@@ -24,7 +24,7 @@ static const char *const common[] = {
 enum { COMMON = sizeof common / sizeof *common };
 
 /* The common settings and up to two more. */
-static is_config *load(const char *more, const char *still_more)
+static icestream_config *load(const char *more, const char *still_more)
 {
     const char *sets[COMMON + 2];
     memcpy(sets, common, sizeof common);
@@ -33,27 +33,28 @@ static is_config *load(const char *more, const char *still_more)
         sets[count++] = more;
     if (still_more)
         sets[count++] = still_more;
-    is_config *config = NULL;
-    is_error error = {0};
-    ck_assert_msg(is_config_load(NULL, sets, count, &config, &error) == IS_OK, "%s", error.text);
+    icestream_config *config = NULL;
+    icestream_error error = {0};
+    ck_assert_msg(icestream_config_load(NULL, sets, count, &config, &error) == ICESTREAM_OK, "%s",
+                  error.text);
     return config;
 }
 
 /* What a command printed and returned. */
 typedef struct answer {
     int status;
-    is_error error;
+    icestream_error error;
     char *text;
     json_t *json;
 } answer;
 
-static answer compare_as(const is_config *config, const is_compare_options *options)
+static answer compare_as(const icestream_config *config, const icestream_compare_options *options)
 {
     answer result = {0};
     size_t size = 0;
     FILE *out = open_memstream(&result.text, &size);
     ck_assert_ptr_nonnull(out);
-    result.status = is_compare(config, options, out, &result.error);
+    result.status = icestream_compare(config, options, out, &result.error);
     fclose(out);
     if (options->json && size > 0) {
         result.json = json_loads(result.text, 0, NULL);
@@ -62,10 +63,10 @@ static answer compare_as(const is_config *config, const is_compare_options *opti
     return result;
 }
 
-static answer compare(const is_config *config, const char *schedules, const is_config *against,
-                      bool json)
+static answer compare(const icestream_config *config, const char *schedules,
+                      const icestream_config *against, bool json)
 {
-    is_compare_options options = {.schedules = schedules, .against = against, .json = json};
+    icestream_compare_options options = {.schedules = schedules, .against = against, .json = json};
     return compare_as(config, &options);
 }
 
@@ -91,9 +92,9 @@ static const char *text_of(const json_t *object, const char *key)
 
 START_TEST(schedules_are_identical)
 {
-    is_config *config = load(NULL, NULL);
+    icestream_config *config = load(NULL, NULL);
     answer result = compare(config, NULL, NULL, true);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     ck_assert(json_is_true(json_object_get(result.json, "holds")));
     ck_assert_int_eq(json_integer_value(json_object_get(result.json, "photons")), 10000);
     ck_assert_str_eq(text_of(result.json, "steps_from"), "workload point");
@@ -117,10 +118,10 @@ START_TEST(schedules_are_identical)
     }
     forget(&result);
     result = compare(config, "monolithic,wavefront", NULL, false);
-    ck_assert_int_eq(result.status, IS_OK);
+    ck_assert_int_eq(result.status, ICESTREAM_OK);
     ck_assert_ptr_nonnull(strstr(result.text, "monolithic and wavefront: identical"));
     forget(&result);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
@@ -128,29 +129,29 @@ START_TEST(equal_physics_other_machinery)
 {
     /* Threads, batches, pool and the reach cull change nothing: identical is expected, and found.
      */
-    is_config *config = load(NULL, NULL);
+    icestream_config *config = load(NULL, NULL);
     static const char *const machinery[] = {"device.threads=1", "graph.batch=317", "graph.pool=64",
                                             "device.instruction_set=baseline",
                                             "graph.reach_cull=false"};
     for (size_t i = 0; i < sizeof machinery / sizeof *machinery; ++i) {
-        is_config *against = load(machinery[i], NULL);
+        icestream_config *against = load(machinery[i], NULL);
         answer result = compare(config, NULL, against, true);
-        ck_assert_msg(result.status == IS_OK, "%s: %s", machinery[i], result.error.text);
+        ck_assert_msg(result.status == ICESTREAM_OK, "%s: %s", machinery[i], result.error.text);
         ck_assert_str_eq(text_of(at(result.json, "pairs", 0), "expected"), "identical");
         ck_assert_uint_eq(json_array_size(json_object_get(result.json, "participants")), 2);
         forget(&result);
-        is_config_destroy(against);
+        icestream_config_destroy(against);
     }
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
 START_TEST(other_seed_is_compatible)
 {
-    is_config *config = load(NULL, NULL);
-    is_config *against = load("run.seed=2", NULL);
+    icestream_config *config = load(NULL, NULL);
+    icestream_config *against = load("run.seed=2", NULL);
     answer result = compare(config, "wavefront", against, true);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     const json_t *pair = at(result.json, "pairs", 0);
     ck_assert_str_eq(text_of(pair, "expected"), "compatible");
     ck_assert_str_eq(text_of(pair, "verdict"), "compatible");
@@ -164,8 +165,8 @@ START_TEST(other_seed_is_compatible)
         strstr(result.text, "wavefront and wavefront (against): compatible (expected:"));
     ck_assert_ptr_nonnull(strstr(result.text, "at most 1e-03 of pairs"));
     forget(&result);
-    is_config_destroy(against);
-    is_config_destroy(config);
+    icestream_config_destroy(against);
+    icestream_config_destroy(config);
 }
 END_TEST
 
@@ -178,48 +179,48 @@ START_TEST(differences_are_named)
                  {"detector.oversize=4", "detector"},
                  {"light.acceptance=none", "light or the content of a stage's file"},
                  {"stages.propagate=layer-walk", "propagate (cumulative, layer-walk)"}};
-    is_config *config = load(NULL, NULL);
+    icestream_config *config = load(NULL, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        is_config *against = load(cases[i].set, NULL);
+        icestream_config *against = load(cases[i].set, NULL);
         answer result = compare(config, "wavefront", against, true);
         ck_assert_msg(
             strcmp(text_of(at(result.json, "pairs", 0), "differences"), cases[i].differences) == 0,
             "%s: %s", cases[i].set, text_of(at(result.json, "pairs", 0), "differences"));
         forget(&result);
-        is_config_destroy(against);
+        icestream_config_destroy(against);
     }
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
 START_TEST(markdown_table)
 {
-    is_config *config = load("workload.steps=5", NULL);
-    answer result = compare_as(config, &(is_compare_options){.markdown = true});
-    ck_assert_int_eq(result.status, IS_OK);
+    icestream_config *config = load("workload.steps=5", NULL);
+    answer result = compare_as(config, &(icestream_compare_options){.markdown = true});
+    ck_assert_int_eq(result.status, ICESTREAM_OK);
     ck_assert_ptr_nonnull(strstr(result.text, "\n| schedule | code | threads | seconds |"));
     ck_assert_ptr_nonnull(strstr(result.text, "|\n|---|---:|---:|---:|"));
     ck_assert_ptr_nonnull(strstr(result.text, "\n| wavefront | "));
     ck_assert_ptr_nonnull(strstr(result.text, "\n| monolithic | "));
     forget(&result);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
 START_TEST(other_physics_differs)
 {
-    is_config *config = load(NULL, NULL);
-    is_config *against = load("stages.scatter=isotropic", "run.seed=2");
+    icestream_config *config = load(NULL, NULL);
+    icestream_config *against = load("stages.scatter=isotropic", "run.seed=2");
     answer result = compare(config, NULL, against, false);
-    ck_assert_int_eq(result.status, IS_E_DIFFERENT);
+    ck_assert_int_eq(result.status, ICESTREAM_E_DIFFERENT);
     ck_assert_ptr_nonnull(strstr(result.error.text, "expected compatible hits"));
     ck_assert_ptr_nonnull(
         strstr(result.error.text, "they differ in: scatter (hg-sl, isotropic), seed (1, 2)"));
     ck_assert_ptr_nonnull(strstr(result.text, "They differ in: scatter (hg-sl, isotropic)"));
     ck_assert_ptr_nonnull(strstr(result.text, "below the level"));
     forget(&result);
-    is_config_destroy(against);
-    is_config_destroy(config);
+    icestream_config_destroy(against);
+    icestream_config_destroy(config);
 }
 END_TEST
 
@@ -228,13 +229,13 @@ START_TEST(no_hits_is_no_pass)
     /* Light far below the detector, and no light at all. */
     static const char *const nothing[] = {"workload.position=[0, 0, -9000]", "workload.steps=0"};
     for (size_t i = 0; i < 2; ++i) {
-        is_config *config = load(nothing[i], NULL);
+        icestream_config *config = load(nothing[i], NULL);
         answer result = compare(config, NULL, NULL, false);
-        ck_assert_int_eq(result.status, IS_E_DIFFERENT);
+        ck_assert_int_eq(result.status, ICESTREAM_E_DIFFERENT);
         ck_assert_ptr_nonnull(strstr(result.text, "nothing was compared"));
         ck_assert_ptr_nonnull(strstr(result.error.text, "no hits in either"));
         forget(&result);
-        is_config_destroy(config);
+        icestream_config_destroy(config);
     }
 }
 END_TEST
@@ -249,15 +250,15 @@ START_TEST(wrong_schedules)
                  {"wavefront,wavefront", "is there twice"},
                  {"wavefront", "nothing to be compared with"},
                  {"wavefront,thread-per-step", "found 'thread-per-step'"}};
-    is_config *config = load(NULL, NULL);
+    icestream_config *config = load(NULL, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         answer result = compare(config, cases[i].schedules, NULL, false);
-        ck_assert_int_eq(result.status, IS_E_USAGE);
+        ck_assert_int_eq(result.status, ICESTREAM_E_USAGE);
         ck_assert_msg(strstr(result.error.text, cases[i].message) != NULL, "'%s': %s",
                       cases[i].schedules, result.error.text);
         forget(&result);
     }
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
@@ -268,22 +269,24 @@ START_TEST(steps_from_files)
     char path[2][64];
     char pattern[80];
     snprintf(pattern, sizeof pattern, "source.files=[%s/*.steps.npy]", folder);
-    is_error error = {0};
+    icestream_error error = {0};
     /* Two files with steps of different events. */
     for (int i = 0; i < 2; ++i) {
-        is_config *config = load(i ? "workload.event=7" : "workload.event=3", "workload.steps=20");
+        icestream_config *config =
+            load(i ? "workload.event=7" : "workload.event=3", "workload.steps=20");
         snprintf(path[i], sizeof path[i], "%s/%c.steps.npy", folder, 'a' + i);
-        ck_assert_msg(is_generate(config, path[i], false, &error) == IS_OK, "%s", error.text);
-        is_config_destroy(config);
+        ck_assert_msg(icestream_generate(config, path[i], false, &error) == ICESTREAM_OK, "%s",
+                      error.text);
+        icestream_config_destroy(config);
     }
-    is_config *config = load(pattern, NULL);
+    icestream_config *config = load(pattern, NULL);
     answer result = compare(config, NULL, NULL, true);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     ck_assert_str_eq(text_of(result.json, "steps_from"), "2 step files");
     ck_assert_int_eq(json_integer_value(json_object_get(result.json, "steps")), 40);
     ck_assert_int_eq(json_integer_value(json_object_get(result.json, "photons")), 8000);
     forget(&result);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 
     /* A file that is no step file is an error, not a reason to take the workload. */
     FILE *damaged = fopen(path[1], "w");
@@ -292,10 +295,10 @@ START_TEST(steps_from_files)
     fclose(damaged);
     config = load(pattern, NULL);
     result = compare(config, NULL, NULL, true);
-    ck_assert_int_eq(result.status, IS_E_INPUT);
+    ck_assert_int_eq(result.status, ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(result.error.text, "b.steps.npy"));
     forget(&result);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
     for (int i = 0; i < 2; ++i)
         unlink(path[i]);
     ck_assert_int_eq(rmdir(folder), 0);
@@ -304,12 +307,12 @@ END_TEST
 
 START_TEST(standard_input)
 {
-    is_config *config = load("source.files=['-']", NULL);
+    icestream_config *config = load("source.files=['-']", NULL);
     answer result = compare(config, NULL, NULL, true);
-    ck_assert_int_eq(result.status, IS_E_USAGE);
+    ck_assert_int_eq(result.status, ICESTREAM_E_USAGE);
     ck_assert_ptr_nonnull(strstr(result.error.text, "standard input"));
     forget(&result);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 

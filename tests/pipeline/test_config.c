@@ -5,22 +5,22 @@
 
 START_TEST(defaults)
 {
-    is_config *c = NULL;
-    ck_assert_int_eq(is_config_load(NULL, NULL, 0, &c, NULL), IS_OK);
+    icestream_config *c = NULL;
+    ck_assert_int_eq(icestream_config_load(NULL, NULL, 0, &c, NULL), ICESTREAM_OK);
     ck_assert_ptr_null(c->path);
     ck_assert_uint_eq(c->run.seed, 1);
     ck_assert_uint_eq(c->run.bounce_limit, 10000);
     ck_assert_uint_eq(c->source.count, 1);
     ck_assert_str_eq(c->source.files[0], "steps/*.steps.npy");
     ck_assert_str_eq(c->sink.directory, "hits/");
-    ck_assert_int_eq(c->device.backend, IS_BACKEND_AUTO);
+    ck_assert_int_eq(c->device.backend, ICS_BACKEND_AUTO);
     ck_assert_uint_eq(c->device.threads, 0);
     ck_assert_str_eq(c->device.instruction_set, "auto");
     ck_assert_uint_eq(c->device.index_count, 1);
     ck_assert_uint_eq(c->device.index[0], 0);
-    ck_assert_int_eq(c->device.math, IS_MATH_AUTO);
+    ck_assert_int_eq(c->device.math, ICS_MATH_AUTO);
     ck_assert_uint_eq(c->device.memory_limit, 0);
-    ck_assert_int_eq(c->device.fallback, IS_FALLBACK_NONE);
+    ck_assert_int_eq(c->device.fallback, ICS_FALLBACK_NONE);
     ck_assert_double_eq(c->device.watchdog, 30);
     ck_assert_str_eq(c->ice.model, "south-pole-like");
     ck_assert_ptr_null(c->ice.directory);
@@ -40,9 +40,9 @@ START_TEST(defaults)
     ck_assert_str_eq(c->stages.collide, "string-grid");
     ck_assert_str_eq(c->stages.scatter, "hg-sl");
     ck_assert_str_eq(c->stages.compact, "partition");
-    for (size_t i = 0; i < IS_STAGES; ++i)
+    for (size_t i = 0; i < ICS_STAGES; ++i)
         ck_assert_ptr_null(c->stages.custom[i]);
-    ck_assert_int_eq(c->graph.schedule, IS_SCHEDULE_AUTO);
+    ck_assert_int_eq(c->graph.schedule, ICS_SCHEDULE_AUTO);
     ck_assert_uint_eq(c->graph.pool, 0);
     ck_assert_uint_eq(c->graph.bounces_per_wave, 0);
     ck_assert_uint_eq(c->graph.batch, 0);
@@ -52,11 +52,11 @@ START_TEST(defaults)
     ck_assert_uint_eq(c->graph.refill, 0);
     ck_assert_uint_eq(c->graph.hits, 0);
     ck_assert_str_eq(c->graph.compact.method, "partition");
-    ck_assert_int_eq(c->graph.compact.sort, IS_SORT_NONE);
-    ck_assert_int_eq(c->graph.compact.when, IS_COMPACT_TAIL);
+    ck_assert_int_eq(c->graph.compact.sort, ICS_SORT_NONE);
+    ck_assert_int_eq(c->graph.compact.when, ICS_COMPACT_TAIL);
     ck_assert_uint_eq(c->graph.compact.every, 0);
-    ck_assert_ptr_null(is_config_gpu_key(c, 0));
-    ck_assert_int_eq(c->workload.kind, IS_WORKLOAD_CASCADE);
+    ck_assert_ptr_null(ics_config_gpu_key(c, 0));
+    ck_assert_int_eq(c->workload.kind, ICS_WORKLOAD_CASCADE);
     ck_assert_uint_eq(c->workload.steps, 10000);
     ck_assert_uint_eq(c->workload.photons_per_step, 200);
     ck_assert(!c->workload.shuffled && c->workload.isotropic);
@@ -66,22 +66,22 @@ START_TEST(defaults)
     ck_assert_double_eq(c->workload.surface_radius, 0);
     ck_assert_uint_eq(c->workload.spectrum, 0);
     ck_assert_uint_eq(c->workload.event, 0);
-    is_config_destroy(c);
-    is_config_destroy(NULL);
+    icestream_config_destroy(c);
+    icestream_config_destroy(NULL);
 
     /* No key, no section, nothing below a section: all the same. */
     static const char *const texts[] = {"", "---\n", "run:\ngraph: ~\n", "{}"};
     for (size_t i = 0; i < COUNT(texts); ++i) {
-        is_config *same = load(texts[i]);
+        icestream_config *same = load(texts[i]);
         ck_assert_uint_eq(same->run.seed, 1);
-        is_config_destroy(same);
+        icestream_config_destroy(same);
     }
 }
 END_TEST
 
 START_TEST(every_key_is_read)
 {
-    is_config *c =
+    icestream_config *c =
         load("run: {seed: 0xdeadbeefcafef00d, bounce_limit: 1e9}\n"
              "source: {files: [a.npy, /abs/*.npy, \"-\"]}\n"
              "sink: {directory: \"-\"}\n"
@@ -105,7 +105,7 @@ START_TEST(every_key_is_read)
     ck_assert_str_eq(c->source.files[1], "/abs/*.npy");
     ck_assert_str_eq(c->source.files[2], "-");
     ck_assert_str_eq(c->sink.directory, "-");
-    ck_assert_int_eq(c->device.backend, IS_BACKEND_CUDA);
+    ck_assert_int_eq(c->device.backend, ICS_BACKEND_CUDA);
     ck_assert_uint_eq(c->device.threads, 1024);
     ck_assert_str_eq(c->device.instruction_set, "avx2");
     ck_assert_ptr_null(c->ice.model);
@@ -129,12 +129,12 @@ START_TEST(every_key_is_read)
     ck_assert_str_eq(c->stages.propagate, "layer-walk");
     ck_assert_str_eq(c->stages.collide, "brute-force");
     ck_assert_str_eq(c->stages.scatter, "isotropic");
-    ck_assert_int_eq(c->graph.schedule, IS_SCHEDULE_MONOLITHIC);
+    ck_assert_int_eq(c->graph.schedule, ICS_SCHEDULE_MONOLITHIC);
     ck_assert_uint_eq(c->graph.pool, 268435456);
     ck_assert_uint_eq(c->graph.bounces_per_wave, 4);
     ck_assert_uint_eq(c->graph.batch, 2147483648);
     ck_assert(!c->graph.reach_cull);
-    ck_assert_int_eq(c->workload.kind, IS_WORKLOAD_POINT);
+    ck_assert_int_eq(c->workload.kind, ICS_WORKLOAD_POINT);
     ck_assert_uint_eq(c->workload.steps, 4294967295);
     ck_assert_uint_eq(c->workload.photons_per_step, 0);
     ck_assert(c->workload.shuffled && !c->workload.isotropic);
@@ -144,28 +144,29 @@ START_TEST(every_key_is_read)
     ck_assert_double_eq(c->workload.direction[2], -2);
     ck_assert_uint_eq(c->workload.spectrum, 8);
     ck_assert_uint_eq(c->workload.event, UINT64_MAX);
-    is_config_destroy(c);
+    icestream_config_destroy(c);
 }
 END_TEST
 
 START_TEST(keys_of_a_gpu)
 {
-    is_config *c = load("device: {backend: cuda, index: 63, math: portable, memory_limit: 4 GB,\n"
-                        "  fallback: cpu, watchdog: 3600}\n"
-                        "graph: {lanes: 4, block: 1024, refill: 32, hits: 268435456,\n"
-                        "  compact: {method: partition, sort: cell, when: every-8}}\n");
+    icestream_config *c =
+        load("device: {backend: cuda, index: 63, math: portable, memory_limit: 4 GB,\n"
+             "  fallback: cpu, watchdog: 3600}\n"
+             "graph: {lanes: 4, block: 1024, refill: 32, hits: 268435456,\n"
+             "  compact: {method: partition, sort: cell, when: every-8}}\n");
     ck_assert_uint_eq(c->device.index_count, 1);
     ck_assert_uint_eq(c->device.index[0], 63);
-    ck_assert_int_eq(c->device.math, IS_MATH_PORTABLE);
+    ck_assert_int_eq(c->device.math, ICS_MATH_PORTABLE);
     ck_assert_uint_eq(c->device.memory_limit, 4000000000);
-    ck_assert_int_eq(c->device.fallback, IS_FALLBACK_CPU);
+    ck_assert_int_eq(c->device.fallback, ICS_FALLBACK_CPU);
     ck_assert_double_eq(c->device.watchdog, 3600);
     ck_assert_uint_eq(c->graph.lanes, 4);
     ck_assert_uint_eq(c->graph.block, 1024);
     ck_assert_uint_eq(c->graph.refill, 32);
     ck_assert_uint_eq(c->graph.hits, 268435456);
-    ck_assert_int_eq(c->graph.compact.sort, IS_SORT_CELL);
-    ck_assert_int_eq(c->graph.compact.when, IS_COMPACT_EVERY);
+    ck_assert_int_eq(c->graph.compact.sort, ICS_SORT_CELL);
+    ck_assert_int_eq(c->graph.compact.when, ICS_COMPACT_EVERY);
     ck_assert_uint_eq(c->graph.compact.every, 8);
     /* Portable maths and a fallback are not only for a GPU. */
     static const char *const keys[] = {"device.index",       "device.memory_limit",
@@ -175,50 +176,50 @@ START_TEST(keys_of_a_gpu)
                                        "graph.compact.when", NULL};
     for (size_t k = 0; k < COUNT(keys); ++k)
         if (keys[k])
-            ck_assert_str_eq(is_config_gpu_key(c, k), keys[k]);
+            ck_assert_str_eq(ics_config_gpu_key(c, k), keys[k]);
         else
-            ck_assert_ptr_null(is_config_gpu_key(c, k));
-    is_config_destroy(c);
+            ck_assert_ptr_null(ics_config_gpu_key(c, k));
+    icestream_config_destroy(c);
 
     static const char *const sets[] = {"device.memory_limit=\"3GiB\"", "device.math=fast",
                                        "graph.compact.sort=depth", "graph.compact.when=always"};
     c = load_with("graph: {compact: {when: every-8}}\ndevice: {memory_limit: 64 MB}\n", sets,
                   COUNT(sets));
     ck_assert_uint_eq(c->device.memory_limit, UINT64_C(3221225472));
-    ck_assert_int_eq(c->device.math, IS_MATH_FAST);
-    ck_assert_str_eq(is_config_gpu_key(c, 0), "device.math");
-    ck_assert_int_eq(c->graph.compact.sort, IS_SORT_DEPTH);
-    ck_assert_int_eq(c->graph.compact.when, IS_COMPACT_ALWAYS);
+    ck_assert_int_eq(c->device.math, ICS_MATH_FAST);
+    ck_assert_str_eq(ics_config_gpu_key(c, 0), "device.math");
+    ck_assert_int_eq(c->graph.compact.sort, ICS_SORT_DEPTH);
+    ck_assert_int_eq(c->graph.compact.when, ICS_COMPACT_ALWAYS);
     ck_assert_uint_eq(c->graph.compact.every, 0);
-    is_config_destroy(c);
+    icestream_config_destroy(c);
 
     /* The CPU's own values of these keys are no contradiction to it. */
-    is_config_destroy(load("device: {backend: cpu, math: portable}\n"
-                           "graph: {compact: {sort: none, when: tail}, lanes: auto}\n"));
+    icestream_config_destroy(load("device: {backend: cpu, math: portable}\n"
+                                  "graph: {compact: {sort: none, when: tail}, lanes: auto}\n"));
 }
 END_TEST
 
 START_TEST(several_gpus)
 {
-    is_config *c = load("device: {backend: cuda+cpu, math: portable, index: [2, 0, 63]}\n");
-    ck_assert_int_eq(c->device.backend, IS_BACKEND_CUDA_CPU);
+    icestream_config *c = load("device: {backend: cuda+cpu, math: portable, index: [2, 0, 63]}\n");
+    ck_assert_int_eq(c->device.backend, ICS_BACKEND_CUDA_CPU);
     ck_assert_uint_eq(c->device.index_count, 3);
     ck_assert_uint_eq(c->device.index[0], 2);
     ck_assert_uint_eq(c->device.index[1], 0);
     ck_assert_uint_eq(c->device.index[2], 63);
-    ck_assert_str_eq(is_config_gpu_key(c, 0), "device.index");
-    is_config_destroy(c);
+    ck_assert_str_eq(ics_config_gpu_key(c, 0), "device.index");
+    icestream_config_destroy(c);
 
     static const char *const sets[] = {"device.index=all", "device.index=[0]"};
     c = load_with("device: {index: [2, 0]}\n", sets, 1);
     ck_assert_uint_eq(c->device.index_count, 0);
     ck_assert_uint_eq(c->device.index[0], 0);
-    ck_assert_str_eq(is_config_gpu_key(c, 0), "device.index");
-    is_config_destroy(c);
+    ck_assert_str_eq(ics_config_gpu_key(c, 0), "device.index");
+    icestream_config_destroy(c);
     c = load_with("device: {index: all}\n", sets, 2); /* GPU 0 is the default, however written */
     ck_assert_uint_eq(c->device.index_count, 1);
-    ck_assert_ptr_null(is_config_gpu_key(c, 0));
-    is_config_destroy(c);
+    ck_assert_ptr_null(ics_config_gpu_key(c, 0));
+    icestream_config_destroy(c);
 }
 END_TEST
 
@@ -226,61 +227,61 @@ START_TEST(stages_from_headers)
 {
     static const char *const sets[] = {"stages.collide={source: mine/collide.h}",
                                        "stages.create=cherenkov"};
-    is_config *c = load_with("stages: {scatter: {source: ray leigh.h}, create: {source: /c.h}}\n",
-                             sets, COUNT(sets));
-    ck_assert_str_eq(c->stages.custom[IS_STAGE_SCATTER], "work/ray leigh.h");
-    ck_assert_str_eq(c->stages.custom[IS_STAGE_COLLIDE], "mine/collide.h");
-    ck_assert_ptr_null(c->stages.custom[IS_STAGE_CREATE]);
-    ck_assert_ptr_null(c->stages.custom[IS_STAGE_PROPAGATE]);
-    ck_assert_str_eq(c->stages.scatter, IS_CONFIG_CUSTOM);
-    ck_assert_str_eq(c->stages.collide, IS_CONFIG_CUSTOM);
+    icestream_config *c = load_with(
+        "stages: {scatter: {source: ray leigh.h}, create: {source: /c.h}}\n", sets, COUNT(sets));
+    ck_assert_str_eq(c->stages.custom[ICS_STAGE_SCATTER], "work/ray leigh.h");
+    ck_assert_str_eq(c->stages.custom[ICS_STAGE_COLLIDE], "mine/collide.h");
+    ck_assert_ptr_null(c->stages.custom[ICS_STAGE_CREATE]);
+    ck_assert_ptr_null(c->stages.custom[ICS_STAGE_PROPAGATE]);
+    ck_assert_str_eq(c->stages.scatter, ICS_CONFIG_CUSTOM);
+    ck_assert_str_eq(c->stages.collide, ICS_CONFIG_CUSTOM);
     ck_assert_str_eq(c->stages.create, "cherenkov");
     ck_assert_str_eq(c->stages.propagate, "cumulative");
     char place[64];
-    ck_assert_str_eq(is_config_place(c, "stages.scatter", place, sizeof place),
+    ck_assert_str_eq(ics_config_place(c, "stages.scatter", place, sizeof place),
                      "work/run.yaml:1:19");
-    is_config_destroy(c);
+    icestream_config_destroy(c);
 }
 END_TEST
 
 START_TEST(anchors_and_aliases_carry_values)
 {
-    is_config *c = load("run: &r {seed: &n 17}\nworkload: {event: *n, steps: *n}\n");
+    icestream_config *c = load("run: &r {seed: &n 17}\nworkload: {event: *n, steps: *n}\n");
     ck_assert_uint_eq(c->run.seed, 17);
     ck_assert_uint_eq(c->workload.event, 17);
     ck_assert_uint_eq(c->workload.steps, 17);
-    is_config_destroy(c);
+    icestream_config_destroy(c);
 }
 END_TEST
 
 START_TEST(paths_refer_to_the_file_that_names_them)
 {
     static const char *const sets[] = {"sink.directory=out", "light.acceptance=./auto"};
-    is_config *c = load_with("ice: {file: ../ice/a.yaml}\nlight: {acceptance: wv.dat}\n"
-                             "detector: {file: /d/geo-f2k}\nsink: {directory: hits}\n",
-                             sets, COUNT(sets));
+    icestream_config *c = load_with("ice: {file: ../ice/a.yaml}\nlight: {acceptance: wv.dat}\n"
+                                    "detector: {file: /d/geo-f2k}\nsink: {directory: hits}\n",
+                                    sets, COUNT(sets));
     ck_assert_str_eq(c->ice.file, "work/../ice/a.yaml");
     ck_assert_str_eq(c->detector.file, "/d/geo-f2k");
     ck_assert_str_eq(c->sink.directory, "out");
     ck_assert_str_eq(c->light.acceptance, "./auto");
-    is_config_destroy(c);
+    icestream_config_destroy(c);
 
     /* In a folder of its own a file has no prefix, and in the root one slash. */
     static const char *const names[][2] = {{"run.yaml", "i"}, {"/run.yaml", "/i"}};
     for (size_t i = 0; i < COUNT(names); ++i) {
         const char *text = "ice: {directory: i}\n";
-        ck_assert_int_eq(is_config_load_text(names[i][0], text, strlen(text), NULL, 0, &c, NULL),
-                         IS_OK);
+        ck_assert_int_eq(ics_config_load_text(names[i][0], text, strlen(text), NULL, 0, &c, NULL),
+                         ICESTREAM_OK);
         ck_assert_str_eq(c->ice.directory, names[i][1]);
-        is_config_destroy(c);
+        icestream_config_destroy(c);
     }
     /* What is a pattern in the file stays one, what is a letter in the folder's name as well. */
     const char *text = "source: {files: [\"*.npy\"]}\nsink: {directory: h}\n";
-    ck_assert_int_eq(is_config_load_text("[a]*/b/run.yaml", text, strlen(text), NULL, 0, &c, NULL),
-                     IS_OK);
+    ck_assert_int_eq(ics_config_load_text("[a]*/b/run.yaml", text, strlen(text), NULL, 0, &c, NULL),
+                     ICESTREAM_OK);
     ck_assert_str_eq(c->source.files[0], "\\[a\\]\\*/b/*.npy");
     ck_assert_str_eq(c->sink.directory, "[a]*/b/h");
-    is_config_destroy(c);
+    icestream_config_destroy(c);
 }
 END_TEST
 
@@ -296,10 +297,10 @@ START_TEST(sets_override_in_order)
                                        "workload.position=[1, 2, 3]",
                                        "detector.excluded=[[7,8]]",
                                        "ice.directory=a=b"};
-    is_config *c =
+    icestream_config *c =
         load_with("run: {seed: 4}\ngraph: {pool: 32}\nice: {file: x.yaml}\n", sets, COUNT(sets));
     ck_assert_uint_eq(c->run.seed, 6);
-    ck_assert_int_eq(c->graph.schedule, IS_SCHEDULE_WAVEFRONT);
+    ck_assert_int_eq(c->graph.schedule, ICS_SCHEDULE_WAVEFRONT);
     ck_assert_uint_eq(c->graph.pool, 0);
     ck_assert_uint_eq(c->source.count, 1);
     ck_assert_str_eq(c->source.files[0], "*.npy");
@@ -309,23 +310,23 @@ START_TEST(sets_override_in_order)
     ck_assert_str_eq(c->ice.directory, "a=b");
     ck_assert_ptr_null(c->ice.file);
     ck_assert_ptr_null(c->ice.model);
-    is_config_destroy(c);
+    icestream_config_destroy(c);
 
     static const char *const back[] = {"ice.directory=x", "ice.model=uniform"};
     c = load_with("detector: {file: a.csv}\n", back, COUNT(back));
     ck_assert_str_eq(c->ice.model, "uniform");
     ck_assert_ptr_null(c->ice.directory);
     ck_assert_ptr_null(c->detector.layout);
-    is_config_destroy(c);
+    icestream_config_destroy(c);
 }
 END_TEST
 
 START_TEST(places_of_keys)
 {
     static const char *const sets[] = {"detector.oversize=2", "workload.kind=point"};
-    is_config *c = load_with("run:\n  seed: 3\nice: { directory: ppc }\n"
-                             "detector: {oversize: 3}\n",
-                             sets, COUNT(sets));
+    icestream_config *c = load_with("run:\n  seed: 3\nice: { directory: ppc }\n"
+                                    "detector: {oversize: 3}\n",
+                                    sets, COUNT(sets));
     static const char *const rows[][2] = {{"run.seed", "work/run.yaml:2:9"},
                                           {"ice.directory", "work/run.yaml:3:19"},
                                           {"ice.model", "default"},
@@ -335,11 +336,11 @@ START_TEST(places_of_keys)
                                           {"no.such.key", "default"}};
     for (size_t i = 0; i < COUNT(rows); ++i) {
         char place[64];
-        ck_assert_str_eq(is_config_place(c, rows[i][0], place, sizeof place), rows[i][1]);
+        ck_assert_str_eq(ics_config_place(c, rows[i][0], place, sizeof place), rows[i][1]);
     }
     char small[8];
-    ck_assert_str_eq(is_config_place(c, "run.seed", small, sizeof small), "work/ru");
-    is_config_destroy(c);
+    ck_assert_str_eq(ics_config_place(c, "run.seed", small, sizeof small), "work/ru");
+    icestream_config_destroy(c);
 }
 END_TEST
 

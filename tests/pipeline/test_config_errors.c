@@ -6,13 +6,13 @@
 static void expect_error(const char *text, const char *const *sets, size_t set_count,
                          const char *expected)
 {
-    is_config *config = NULL;
-    is_error error = {0};
+    icestream_config *config = NULL;
+    icestream_error error = {0};
     int status =
-        is_config_load_text("r.yaml", text, strlen(text), sets, set_count, &config, &error);
-    ck_assert_msg(status == IS_E_CONFIG, "accepted: %s", text);
+        ics_config_load_text("r.yaml", text, strlen(text), sets, set_count, &config, &error);
+    ck_assert_msg(status == ICESTREAM_E_CONFIG, "accepted: %s", text);
     ck_assert_ptr_null(config);
-    ck_assert_int_eq(error.status, IS_E_CONFIG);
+    ck_assert_int_eq(error.status, ICESTREAM_E_CONFIG);
     ck_assert_str_eq(error.text, expected);
 }
 
@@ -297,11 +297,11 @@ START_TEST(wrong_variants)
                 {"stages: {propagate: hg-sl}",
                  "r.yaml:1:21: error: stages.propagate: found 'hg-sl', expected ", "layer-walk"}};
     for (size_t i = 0; i < COUNT(rows); ++i) {
-        is_config *config = NULL;
-        is_error error = {0};
-        ck_assert_int_eq(is_config_load_text("r.yaml", rows[i].text, strlen(rows[i].text), NULL, 0,
-                                             &config, &error),
-                         IS_E_CONFIG);
+        icestream_config *config = NULL;
+        icestream_error error = {0};
+        ck_assert_int_eq(ics_config_load_text("r.yaml", rows[i].text, strlen(rows[i].text), NULL, 0,
+                                              &config, &error),
+                         ICESTREAM_E_CONFIG);
         ck_assert_msg(strncmp(error.text, rows[i].begins, strlen(rows[i].begins)) == 0 &&
                           strstr(error.text, rows[i].ends) != NULL,
                       "%s", error.text);
@@ -367,10 +367,10 @@ START_TEST(errors_beyond_the_buffer_are_counted)
     for (int i = 0; i < 1000; ++i)
         fprintf(stream, "%d: x\n", i + 1000);
     fclose(stream);
-    is_config *config = NULL;
-    is_error error = {0};
-    ck_assert_int_eq(is_config_load_text("r.yaml", text, size, NULL, 0, &config, &error),
-                     IS_E_CONFIG);
+    icestream_config *config = NULL;
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_config_load_text("r.yaml", text, size, NULL, 0, &config, &error),
+                     ICESTREAM_E_CONFIG);
     unsigned lines = 1, hidden = 0;
     for (const char *c = error.text; *c; ++c)
         lines += *c == '\n';
@@ -382,17 +382,18 @@ END_TEST
 
 START_TEST(old_errors_are_forgotten)
 {
-    is_error error = {.status = IS_E_INPUT, .text = "old"};
-    is_config *config = NULL;
-    ck_assert_int_eq(is_config_load_text("r.yaml", "x: 1", 4, NULL, 0, &config, &error),
-                     IS_E_CONFIG);
+    icestream_error error = {.status = ICESTREAM_E_INPUT, .text = "old"};
+    icestream_config *config = NULL;
+    ck_assert_int_eq(ics_config_load_text("r.yaml", "x: 1", 4, NULL, 0, &config, &error),
+                     ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(strstr(error.text, "old"));
-    ck_assert_int_eq(is_config_load("/no/such/run.yaml", NULL, 0, &config, &error), IS_E_CONFIG);
+    ck_assert_int_eq(icestream_config_load("/no/such/run.yaml", NULL, 0, &config, &error),
+                     ICESTREAM_E_CONFIG);
     ck_assert_str_eq(error.text,
                      "/no/such/run.yaml: error: cannot open the file: No such file or directory");
-    ck_assert_int_eq(is_config_load(NULL, NULL, 0, &config, &error), IS_OK);
-    ck_assert_int_eq(error.status, IS_OK);
-    is_config_destroy(config);
+    ck_assert_int_eq(icestream_config_load(NULL, NULL, 0, &config, &error), ICESTREAM_OK);
+    ck_assert_int_eq(error.status, ICESTREAM_OK);
+    icestream_config_destroy(config);
 }
 END_TEST
 
@@ -404,13 +405,13 @@ START_TEST(files_that_are_not_there)
                        "light: {acceptance: /none/standart}\n"
                        "stages: {scatter: {source: /none/s.h}}\n"
                        "sink: {directory: /none/hits}\n";
-    is_error error = {.status = IS_OK};
-    is_config *config = NULL;
-    ck_assert_int_eq(is_config_load_text("r.yaml", text, strlen(text), NULL, 0, &config, &error),
-                     IS_OK);
+    icestream_error error = {.status = ICESTREAM_OK};
+    icestream_config *config = NULL;
+    ck_assert_int_eq(ics_config_load_text("r.yaml", text, strlen(text), NULL, 0, &config, &error),
+                     ICESTREAM_OK);
     const char *const sections[] = {"ice.", "detector.", "light.", "stages."};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
-        ck_assert_int_eq(is_config_check_files(config, sections[i], &error), IS_E_CONFIG);
+        ck_assert_int_eq(ics_config_check_files(config, sections[i], &error), ICESTREAM_E_CONFIG);
     ck_assert_str_eq(
         error.text,
         "r.yaml:1:18: error: ice.directory: /none/ice: No such file or directory\n"
@@ -419,11 +420,11 @@ START_TEST(files_that_are_not_there)
         "r.yaml:3:21: error: light.acceptance: /none/standart: No such file or directory; expected "
         "one of auto, standard, none, or a path\n"
         "r.yaml:4:19: error: stages.scatter: /none/s.h: No such file or directory");
-    is_config_destroy(config);
-    ck_assert_int_eq(is_config_load(NULL, NULL, 0, &config, &error), IS_OK);
+    icestream_config_destroy(config);
+    ck_assert_int_eq(icestream_config_load(NULL, NULL, 0, &config, &error), ICESTREAM_OK);
     for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
-        ck_assert_int_eq(is_config_check_files(config, sections[i], &error), IS_OK);
-    is_config_destroy(config);
+        ck_assert_int_eq(ics_config_check_files(config, sections[i], &error), ICESTREAM_OK);
+    icestream_config_destroy(config);
 }
 END_TEST
 

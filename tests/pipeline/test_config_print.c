@@ -5,13 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-static char *print(const is_config *config)
+static char *print(const icestream_config *config)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(stream);
-    ck_assert_int_eq(is_config_print(config, stream, NULL), IS_OK);
+    ck_assert_int_eq(icestream_config_print(config, stream, NULL), ICESTREAM_OK);
     fclose(stream);
     return text;
 }
@@ -39,14 +39,14 @@ START_TEST(printed_configuration_reads_back)
         "device: {index: all}",
     };
     for (size_t i = 0; i < COUNT(texts); ++i) {
-        is_config *first = load(texts[i]);
+        icestream_config *first = load(texts[i]);
         char *printed = print(first);
-        is_config *second = NULL;
-        is_error error = {0};
+        icestream_config *second = NULL;
+        icestream_error error = {0};
         /* From another folder: the printed paths do not depend on it. */
-        int status = is_config_load_text("/elsewhere/e.yaml", printed, strlen(printed), NULL, 0,
-                                         &second, &error);
-        ck_assert_msg(status == IS_OK, "%s\n%s", printed, error.text);
+        int status = ics_config_load_text("/elsewhere/e.yaml", printed, strlen(printed), NULL, 0,
+                                          &second, &error);
+        ck_assert_msg(status == ICESTREAM_OK, "%s\n%s", printed, error.text);
         char *again = print(second);
         ck_assert_str_eq(printed, again);
         ck_assert_uint_eq(first->run.seed, second->run.seed);
@@ -66,8 +66,8 @@ START_TEST(printed_configuration_reads_back)
         ck_assert_int_eq(first->ice.tilt_clamp, second->ice.tilt_clamp);
         ck_assert_int_eq(first->ice.subtraction, second->ice.subtraction);
         ck_assert((first->ice.model == NULL) == (second->ice.model == NULL));
-        is_config_destroy(first);
-        is_config_destroy(second);
+        icestream_config_destroy(first);
+        icestream_config_destroy(second);
         free(printed);
         free(again);
     }
@@ -76,7 +76,7 @@ END_TEST
 
 START_TEST(printed_text_is_as_expected)
 {
-    is_config *config =
+    icestream_config *config =
         load("ice: {directory: /ice/bfr, tilt: false, "
              "birefringence_subtraction: scaled}\nsource: {files: [\"/s/*.npy\", \"-\"]}\n"
              "sink: {directory: /h}\nlight: {spectra: [{line: 400}]}\n"
@@ -110,7 +110,7 @@ START_TEST(printed_text_is_as_expected)
         ck_assert_msg(strstr(printed, parts[i]) != NULL, "missing:\n%s\nin:\n%s", parts[i],
                       printed);
     free(printed);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
@@ -121,26 +121,27 @@ START_TEST(printing_to_a_full_disk_is_an_error)
         printf("skipped: no /dev/full\n");
         return;
     }
-    is_config *config = load("");
-    is_error error = {0};
-    ck_assert_int_eq(is_config_print(config, full, &error), IS_E_OUTPUT);
+    icestream_config *config = load("");
+    icestream_error error = {0};
+    ck_assert_int_eq(icestream_config_print(config, full, &error), ICESTREAM_E_OUTPUT);
     ck_assert_str_eq(error.text, "cannot write the configuration");
     fclose(full);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
 START_TEST(shipped_run_files_load)
 {
     glob_t found;
-    ck_assert_int_eq(glob(IS_SOURCE_DIRECTORY "/configs/runs/*.yaml", 0, NULL, &found), 0);
+    ck_assert_int_eq(glob(ICS_SOURCE_DIRECTORY "/configs/runs/*.yaml", 0, NULL, &found), 0);
     ck_assert_uint_ge(found.gl_pathc, 4);
     for (size_t i = 0; i < found.gl_pathc; ++i) {
-        is_config *config = NULL;
-        is_error error = {0};
-        ck_assert_msg(is_config_load(found.gl_pathv[i], NULL, 0, &config, &error) == IS_OK, "%s",
-                      error.text);
-        is_config_destroy(config);
+        icestream_config *config = NULL;
+        icestream_error error = {0};
+        ck_assert_msg(icestream_config_load(found.gl_pathv[i], NULL, 0, &config, &error) ==
+                          ICESTREAM_OK,
+                      "%s", error.text);
+        icestream_config_destroy(config);
     }
     globfree(&found);
 }
@@ -148,15 +149,16 @@ END_TEST
 
 START_TEST(detection_reads_back)
 {
-    is_config *first = load("stages: {detect: pe}\nsink: {hits: both}\n"
-                            "detector: {angular_polynomial: [1, 0.5, -0.25], cables: c.dat,\n"
-                            "  cable_length: 1, axes: none}\n");
+    icestream_config *first =
+        load("stages: {detect: pe}\nsink: {hits: both}\n"
+             "detector: {angular_polynomial: [1, 0.5, -0.25], cables: c.dat,\n"
+             "  cable_length: 1, axes: none}\n");
     ck_assert_uint_eq(first->detector.angular_count, 3);
     ck_assert_double_eq(first->detector.angular_polynomial[2], -0.25);
     ck_assert_str_eq(first->detector.cables, "work/c.dat");
-    ck_assert_int_eq(is_config_content(first), IS_CONTENT_BOTH);
+    ck_assert_int_eq(ics_config_content(first), ICS_CONTENT_BOTH);
     char *text = print(first);
-    is_config *second = load(text);
+    icestream_config *second = load(text);
     ck_assert_mem_eq(first->detector.angular_polynomial, second->detector.angular_polynomial,
                      sizeof first->detector.angular_polynomial);
     ck_assert_uint_eq(second->detector.angular_count, 3);
@@ -164,20 +166,20 @@ START_TEST(detection_reads_back)
     ck_assert_str_eq(second->detector.axes, "none");
     ck_assert_double_eq(second->detector.cable_length, 1);
     ck_assert_str_eq(second->stages.detect, "pe");
-    ck_assert_int_eq(is_config_content(second), IS_CONTENT_BOTH);
+    ck_assert_int_eq(ics_config_content(second), ICS_CONTENT_BOTH);
     free(text);
-    is_config_destroy(first);
-    is_config_destroy(second);
-    is_config *plain = load("");
-    ck_assert_int_eq(is_config_content(plain), IS_CONTENT_PHOTONS);
+    icestream_config_destroy(first);
+    icestream_config_destroy(second);
+    icestream_config *plain = load("");
+    ck_assert_int_eq(ics_config_content(plain), ICS_CONTENT_PHOTONS);
     ck_assert(isinf(plain->detector.cable_length));
-    is_config_destroy(plain);
+    icestream_config_destroy(plain);
 }
 END_TEST
 
 START_TEST(documentation_has_the_table_of_keys)
 {
-    FILE *file = fopen(IS_SOURCE_DIRECTORY "/configs/README.md", "r");
+    FILE *file = fopen(ICS_SOURCE_DIRECTORY "/configs/README.md", "r");
     ck_assert_ptr_nonnull(file);
     static char text[65536];
     text[fread(text, 1, sizeof text - 1, file)] = 0;
@@ -186,7 +188,7 @@ START_TEST(documentation_has_the_table_of_keys)
     size_t size = 0;
     FILE *stream = open_memstream(&table, &size);
     ck_assert_ptr_nonnull(stream);
-    is_config_document(stream);
+    ics_config_document(stream);
     fclose(stream);
     /* Check cuts long messages off and fails on them: the table goes to the output. */
     if (strstr(text, table) == NULL)

@@ -1,5 +1,5 @@
 /* Work in a child process, whatever becomes of it. */
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/files/contained.h"
 
 #include <check.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SUCCEEDS, FAILS, FAILS_LONG, IS_KILLED, EXITS, EXITS_AS_IF_DONE };
+enum { SUCCEEDS, FAILS, FAILS_LONG, ICS_KILLED, EXITS, EXITS_AS_IF_DONE };
 
-static int work(void *user, is_error *error)
+static int work(void *user, icestream_error *error)
 {
     static char text[6000];
     int *what = user;
@@ -19,10 +19,10 @@ static int work(void *user, is_error *error)
     memset(text, 'x', sizeof text - 1);
     switch (kind) {
     case FAILS:
-        return is_error_set_cause(error, IS_E_OUTPUT, 28, "a.npy: no room");
+        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, 28, "a.npy: no room");
     case FAILS_LONG:
-        return is_error_set(error, IS_E_INPUT, "%s", text);
-    case IS_KILLED:
+        return ics_error_set(error, ICESTREAM_E_INPUT, "%s", text);
+    case ICS_KILLED:
         raise(SIGKILL);
         break;
     case EXITS:
@@ -30,7 +30,7 @@ static int work(void *user, is_error *error)
     case EXITS_AS_IF_DONE:
         _exit(0);
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 START_TEST(ends)
@@ -39,17 +39,19 @@ START_TEST(ends)
         int status;
         const char *says;
     } expected[] = {
-        [SUCCEEDS] = {IS_OK, ""},
-        [FAILS] = {IS_E_OUTPUT, "a.npy: no room"},
-        [FAILS_LONG] = {IS_E_INPUT, "xxxx"},
-        [IS_KILLED] = {IS_E_INPUT, "a.h5: the library that reads such files broke down (Killed)"},
-        [EXITS] = {IS_E_INPUT, "a.h5: the library that reads such files ended the process (status "
-                               "3)"},
-        [EXITS_AS_IF_DONE] = {IS_E_INPUT, "ended the process (status 0)"},
+        [SUCCEEDS] = {ICESTREAM_OK, ""},
+        [FAILS] = {ICESTREAM_E_OUTPUT, "a.npy: no room"},
+        [FAILS_LONG] = {ICESTREAM_E_INPUT, "xxxx"},
+        [ICS_KILLED] = {ICESTREAM_E_INPUT,
+                        "a.h5: the library that reads such files broke down (Killed)"},
+        [EXITS] = {ICESTREAM_E_INPUT,
+                   "a.h5: the library that reads such files ended the process (status "
+                   "3)"},
+        [EXITS_AS_IF_DONE] = {ICESTREAM_E_INPUT, "ended the process (status 0)"},
     };
     int what = _i;
-    is_error error = {.text = ""};
-    ck_assert_int_eq(is_contained(work, &what, "a.h5", &error), expected[_i].status);
+    icestream_error error = {.text = ""};
+    ck_assert_int_eq(ics_contained_check(work, &what, "a.h5", &error), expected[_i].status);
     ck_assert_int_eq(what, _i);
     ck_assert_int_eq(error.status, expected[_i].status);
     ck_assert_msg(strstr(error.text, expected[_i].says), "%s", error.text);

@@ -11,86 +11,86 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if IS_HAVE_HDF5
+#if ICS_HAVE_HDF5
 #include <hdf5.h>
 #endif
 
 enum { ROWS = 20000 }; /* more than one chunk and one block of checksums */
 
-static is_step step_number(uint32_t i)
+static icestream_step step_number(uint32_t i)
 {
-    return (is_step){.x = (float)i / 100,
-                     .y = -1,
-                     .z = 0.1f,
-                     .t = -5,
-                     .dx = 0.6f,
-                     .dy = -0.8f,
-                     .length = 2,
-                     .beta = 0.99f,
-                     .weight = 0.5f,
-                     .photons = i,
-                     .source_id = 4000000000u,
-                     .event_id = UINT64_MAX - i / 1000,
-                     .step_id = i % 1000,
-                     .kind = 2,
-                     .spectrum = 200,
-                     .flags = 0};
+    return (icestream_step){.x = (float)i / 100,
+                            .y = -1,
+                            .z = 0.1f,
+                            .t = -5,
+                            .dx = 0.6f,
+                            .dy = -0.8f,
+                            .length = 2,
+                            .beta = 0.99f,
+                            .weight = 0.5f,
+                            .photons = i,
+                            .source_id = 4000000000u,
+                            .event_id = UINT64_MAX - i / 1000,
+                            .step_id = i % 1000,
+                            .kind = 2,
+                            .spectrum = 200,
+                            .flags = 0};
 }
 
-static is_hit hit_number(uint32_t i)
+static icestream_hit hit_number(uint32_t i)
 {
-    return (is_hit){.event_id = i / 500,
-                    .t = 1e6 + i * 0.125,
-                    .x = 0.1f,
-                    .dz = 1,
-                    .wavelength = 300 + (float)(i % 300),
-                    .weight = 2,
-                    .step_id = 1,
-                    .photon_id = i,
-                    .string = 86,
-                    .module = 60,
-                    .pmt = -1,
-                    .scatters = 65535};
+    return (icestream_hit){.event_id = i / 500,
+                           .t = 1e6 + i * 0.125,
+                           .x = 0.1f,
+                           .dz = 1,
+                           .wavelength = 300 + (float)(i % 300),
+                           .weight = 2,
+                           .step_id = 1,
+                           .photon_id = i,
+                           .string = 86,
+                           .module = 60,
+                           .pmt = -1,
+                           .scatters = 65535};
 }
 
-static void write_table(const char *path, const is_schema *schema, size_t rows,
+static void write_table(const char *path, const ics_layout *schema, size_t rows,
                         const json_t *metadata)
 {
-    is_table_writer *writer = NULL;
-    is_error error = {.text = ""};
-    ck_assert_msg(is_table_writer_create(path, schema, true, &writer, &error) == 0, "%s",
+    ics_table_writer *writer = NULL;
+    icestream_error error = {.text = ""};
+    ck_assert_msg(ics_table_writer_create(path, schema, true, &writer, &error) == 0, "%s",
                   error.text);
     for (uint32_t i = 0; i < rows; ++i) {
-        const is_step step = step_number(i);
-        const is_hit hit = hit_number(i);
-        const void *row = schema == is_schema_steps() ? (const void *)&step : (const void *)&hit;
-        ck_assert_int_eq(is_table_writer_append(writer, row, 1, &error), 0);
+        const icestream_step step = step_number(i);
+        const icestream_hit hit = hit_number(i);
+        const void *row = schema == ics_layout_steps() ? (const void *)&step : (const void *)&hit;
+        ck_assert_int_eq(ics_table_writer_append(writer, row, 1, &error), 0);
     }
-    ck_assert_int_eq(is_table_writer_commit(writer, metadata, &error), 0);
-    is_table_writer_destroy(writer);
+    ck_assert_int_eq(ics_table_writer_commit(writer, metadata, &error), 0);
+    ics_table_writer_destroy(writer);
 }
 
 static json_t *hit_metadata(uint64_t hits)
 {
-    const is_origin origin = {.seed = 17, .configuration = "c0ffee", .input = "f00d"};
-    const is_account account = {
+    const ics_metadata_origin origin = {.seed = 17, .configuration = "c0ffee", .input = "f00d"};
+    const icestream_account account = {
         .created = 1000000, .absorbed = 900000, .detected = 100000, .hits = hits, .bounces = 5};
     json_t *metadata = NULL;
-    is_error error;
-    ck_assert_int_eq(is_metadata_create(&origin, &metadata, &error), 0);
-    ck_assert_int_eq(is_metadata_set_account(metadata, &account, &error), 0);
+    icestream_error error;
+    ck_assert_int_eq(ics_metadata_create(&origin, &metadata, &error), 0);
+    ck_assert_int_eq(ics_metadata_set_account(metadata, &account, &error), 0);
     return metadata;
 }
 
-/* What is_info writes; the caller frees it. */
-static char *info(const char *path, bool verify, bool json, int *status, is_error *error)
+/* What icestream_info writes; the caller frees it. */
+static char *info(const char *path, bool verify, bool json, int *status, icestream_error *error)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(out);
-    *error = (is_error){.text = ""};
-    *status = is_info(path, verify, json, out, error);
+    *error = (icestream_error){.text = ""};
+    *status = icestream_info(path, verify, json, out, error);
     fclose(out);
     return text;
 }
@@ -107,8 +107,8 @@ START_TEST(info_describes_steps)
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
     int status;
-    is_error error;
-    write_table(scratch_path(&place, "a.steps.npy", path), is_schema_steps(), ROWS, NULL);
+    icestream_error error;
+    write_table(scratch_path(&place, "a.steps.npy", path), ics_layout_steps(), ROWS, NULL);
     char *text = info(path, true, false, &status, &error);
     ck_assert_msg(status == 0, "%s", error.text);
     expect_in(text, "a.steps.npy: steps\n");
@@ -117,7 +117,7 @@ START_TEST(info_describes_steps)
     expect_in(text, "  events         20\n");
     expect_in(text, "  t              -5 .. -5 ns\n");
     expect_in(text, "  x              0 .. 199.990005 m\n");
-    expect_in(text, "  producer       icestream " IS_VERSION "\n");
+    expect_in(text, "  producer       icestream " ICESTREAM_VERSION "\n");
     expect_in(text, "  verified: checksums, every field of every row, unique step ids\n");
     free(text);
     scratch_remove(&place);
@@ -129,9 +129,9 @@ START_TEST(info_describes_hits_as_json)
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
     int status;
-    is_error error;
+    icestream_error error;
     json_t *metadata = hit_metadata(ROWS);
-    write_table(scratch_path(&place, "a.hits.npy", path), is_schema_hits(), ROWS, metadata);
+    write_table(scratch_path(&place, "a.hits.npy", path), ics_layout_hits(), ROWS, metadata);
     json_decref(metadata);
     char *text = info(path, true, true, &status, &error);
     ck_assert_msg(status == 0, "%s", error.text);
@@ -162,8 +162,8 @@ START_TEST(info_describes_empty_files)
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
     int status;
-    is_error error;
-    write_table(scratch_path(&place, "a.steps.npy", path), is_schema_steps(), 0, NULL);
+    icestream_error error;
+    write_table(scratch_path(&place, "a.steps.npy", path), ics_layout_steps(), 0, NULL);
     char *text = info(path, true, false, &status, &error);
     ck_assert_int_eq(status, 0);
     expect_in(text, "  rows           0\n");
@@ -185,22 +185,22 @@ START_TEST(info_verifies_the_account)
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
     int status;
-    is_error error;
+    icestream_error error;
     scratch_path(&place, "a.hits.npy", path);
     json_t *metadata = hit_metadata(7);
-    write_table(path, is_schema_hits(), 6, metadata);
+    write_table(path, ics_layout_hits(), 6, metadata);
     free(info(path, true, false, &status, &error));
-    ck_assert_int_eq(status, IS_E_INPUT);
+    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
     expect_in(error.text, "account.hits: found 7, expected 6 as there are rows");
     json_object_set_new(json_object_get(metadata, "account"), "left", json_integer(1));
-    write_table(path, is_schema_hits(), 7, metadata);
+    write_table(path, ics_layout_hits(), 7, metadata);
     free(info(path, true, false, &status, &error));
-    ck_assert_int_eq(status, IS_E_INPUT);
+    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
     expect_in(error.text, "account: found 1000000 photons created, expected the sum of");
     free(info(path, false, false, &status, &error)); /* looking is allowed */
     ck_assert_int_eq(status, 0);
     json_object_del(metadata, "account");
-    write_table(path, is_schema_hits(), 7, metadata);
+    write_table(path, ics_layout_hits(), 7, metadata);
     free(info(path, true, false, &status, &error));
     expect_in(error.text, "account: found none that is complete");
     json_decref(metadata);
@@ -219,9 +219,9 @@ START_TEST(info_shows_bad_values_and_verify_refuses_them)
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
     int status;
-    is_error error;
+    icestream_error error;
     size_t size;
-    write_table(scratch_path(&place, "a.steps.npy", path), is_schema_steps(), 3, NULL);
+    write_table(scratch_path(&place, "a.steps.npy", path), ics_layout_steps(), 3, NULL);
     unsigned char *bytes = scratch_read(path, &size);
     memcpy(bytes + 1024 + 12, "\0\0\x80\x7f", 4); /* t infinite */
     scratch_write(path, bytes, 1024 + 3 * 64);    /* without trailer */
@@ -231,20 +231,20 @@ START_TEST(info_shows_bad_values_and_verify_refuses_them)
     expect_in(text, "no trailer");
     free(text);
     free(info(path, true, false, &status, &error));
-    ck_assert_int_eq(status, IS_E_INPUT);
+    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
     expect_in(error.text, "row 0, field t: found inf");
     scratch_write(path, bytes, size); /* with trailer: the rows do not fit it */
     free(info(path, false, false, &status, &error));
-    ck_assert_int_eq(status, IS_E_INPUT);
+    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
     expect_in(error.text, "rows 0 to 16383: found CRC-32C");
     scratch_write(path, "not a table", 11);
     free(info(path, false, false, &status, &error));
-    ck_assert_int_eq(status, IS_E_INPUT);
+    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
     static const char other[] = "\x93NUMPY\x01\x00\x46\x00{'descr': [('a', '<f4')], "
                                 "'fortran_order': False, 'shape': (0,)}         ";
     scratch_write(path, other, 80);
     free(info(path, false, false, &status, &error));
-    ck_assert_int_eq(status, IS_E_INPUT);
+    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
     expect_in(error.text, "expected the fields of steps or hits");
     free(bytes);
     scratch_remove(&place);
@@ -258,9 +258,9 @@ START_TEST(info_reports_output_errors)
         return;
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_error error;
-    write_table(scratch_path(&place, "a.steps.npy", path), is_schema_steps(), 3, NULL);
-    ck_assert_int_eq(is_info(path, false, false, full, &error), IS_E_OUTPUT);
+    icestream_error error;
+    write_table(scratch_path(&place, "a.steps.npy", path), ics_layout_steps(), 3, NULL);
+    ck_assert_int_eq(icestream_info(path, false, false, full, &error), ICESTREAM_E_OUTPUT);
     fclose(full);
     scratch_remove(&place);
 }
@@ -270,30 +270,30 @@ END_TEST
 
 START_TEST(endings_decide)
 {
-    is_error error;
-    ck_assert_int_eq(is_convert("a.npy", "b.root", false, &error), IS_E_USAGE);
+    icestream_error error;
+    ck_assert_int_eq(icestream_convert("a.npy", "b.root", false, &error), ICESTREAM_E_USAGE);
     expect_in(error.text, "b.root: found an unknown ending, expected .npy, .h5 or .hdf5");
-    ck_assert_int_eq(is_convert("folder.npy/a", "b.h5", false, &error), IS_E_USAGE);
+    ck_assert_int_eq(icestream_convert("folder.npy/a", "b.h5", false, &error), ICESTREAM_E_USAGE);
     expect_in(error.text, "folder.npy/a: found an unknown ending");
-    ck_assert_int_eq(is_convert("a.h5", "b.hdf5", false, &error), IS_E_USAGE);
+    ck_assert_int_eq(icestream_convert("a.h5", "b.hdf5", false, &error), ICESTREAM_E_USAGE);
     expect_in(error.text, "found the same kind of file twice");
-    ck_assert_int_eq(is_convert("a.npy", "b.npy", false, &error), IS_E_USAGE);
+    ck_assert_int_eq(icestream_convert("a.npy", "b.npy", false, &error), ICESTREAM_E_USAGE);
 }
 END_TEST
 
-#if IS_HAVE_HDF5
-static void round_trip(const is_schema *schema, size_t rows, const json_t *metadata)
+#if ICS_HAVE_HDF5
+static void round_trip(const ics_layout *schema, size_t rows, const json_t *metadata)
 {
     scratch place = scratch_create();
     char from[SCRATCH_PATH], hdf5[SCRATCH_PATH], back[SCRATCH_PATH];
-    is_error error = {.text = ""};
+    icestream_error error = {.text = ""};
     size_t from_size, back_size;
     write_table(scratch_path(&place, "a.npy", from), schema, rows, metadata);
-    ck_assert_msg(is_convert(from, scratch_path(&place, "a.h5", hdf5), false, &error) == 0, "%s",
-                  error.text);
+    ck_assert_msg(icestream_convert(from, scratch_path(&place, "a.h5", hdf5), false, &error) == 0,
+                  "%s", error.text);
     ck_assert(!scratch_exists(&place, "a.h5.part"));
-    ck_assert_msg(is_convert(hdf5, scratch_path(&place, "b.npy", back), false, &error) == 0, "%s",
-                  error.text);
+    ck_assert_msg(icestream_convert(hdf5, scratch_path(&place, "b.npy", back), false, &error) == 0,
+                  "%s", error.text);
     unsigned char *from_bytes = scratch_read(from, &from_size);
     unsigned char *back_bytes = scratch_read(back, &back_size);
     ck_assert_uint_eq(from_size, back_size);
@@ -307,9 +307,9 @@ START_TEST(there_and_back_gives_the_same_bytes)
 {
     json_t *metadata = hit_metadata(ROWS);
     json_object_set_new(metadata, "producer", json_string("icestream of another version"));
-    round_trip(is_schema_hits(), ROWS, metadata);
-    round_trip(is_schema_hits(), 0, metadata);
-    round_trip(is_schema_steps(), ROWS, NULL);
+    round_trip(ics_layout_hits(), ROWS, metadata);
+    round_trip(ics_layout_hits(), 0, metadata);
+    round_trip(ics_layout_steps(), ROWS, NULL);
     json_decref(metadata);
 }
 END_TEST
@@ -318,14 +318,14 @@ START_TEST(existing_targets_are_kept_without_force)
 {
     scratch place = scratch_create();
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
-    is_error error = {.text = ""};
-    write_table(scratch_path(&place, "a.npy", from), is_schema_steps(), 5, NULL);
+    icestream_error error = {.text = ""};
+    write_table(scratch_path(&place, "a.npy", from), ics_layout_steps(), 5, NULL);
     scratch_write(scratch_path(&place, "a.hdf5", to), "precious", 8);
-    ck_assert_int_eq(is_convert(from, to, false, &error), IS_E_OUTPUT);
+    ck_assert_int_eq(icestream_convert(from, to, false, &error), ICESTREAM_E_OUTPUT);
     expect_in(error.text, "found an existing file");
-    ck_assert_msg(is_convert(from, to, true, &error) == 0, "%s", error.text);
-    ck_assert_int_eq(is_convert(to, from, false, &error), IS_E_OUTPUT);
-    ck_assert_msg(is_convert(to, from, true, &error) == 0, "%s", error.text);
+    ck_assert_msg(icestream_convert(from, to, true, &error) == 0, "%s", error.text);
+    ck_assert_int_eq(icestream_convert(to, from, false, &error), ICESTREAM_E_OUTPUT);
+    ck_assert_msg(icestream_convert(to, from, true, &error) == 0, "%s", error.text);
     scratch_remove(&place);
 }
 END_TEST
@@ -334,9 +334,9 @@ START_TEST(units_and_metadata_are_in_the_hdf5_file)
 {
     scratch place = scratch_create();
     char from[SCRATCH_PATH], to[SCRATCH_PATH], unit[8] = "";
-    is_error error = {.text = ""};
-    write_table(scratch_path(&place, "a.npy", from), is_schema_hits(), 5, NULL);
-    ck_assert_int_eq(is_convert(from, scratch_path(&place, "a.h5", to), false, &error), 0);
+    icestream_error error = {.text = ""};
+    write_table(scratch_path(&place, "a.npy", from), ics_layout_hits(), 5, NULL);
+    ck_assert_int_eq(icestream_convert(from, scratch_path(&place, "a.h5", to), false, &error), 0);
     hid_t file = H5Fopen(to, H5F_ACC_RDONLY, H5P_DEFAULT);
     ck_assert(file >= 0);
     hid_t set = H5Dopen2(file, "hits", H5P_DEFAULT);
@@ -376,7 +376,7 @@ START_TEST(foreign_tables_are_converted)
                        {.beta = 0.5, .weight = 1, .dz = 1, .photons = 8, .step_id = 2, .kind = 3}};
     scratch place = scratch_create();
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
-    is_error error = {.text = ""};
+    icestream_error error = {.text = ""};
     for (int bad = 0; bad < 2; ++bad) {
         hsize_t count = 2;
         hid_t memory = H5Tcreate(H5T_COMPOUND, sizeof(foreign));
@@ -402,18 +402,18 @@ START_TEST(foreign_tables_are_converted)
         H5Fclose(file);
         H5Tclose(stored);
         H5Tclose(memory);
-        int status = is_convert(from, scratch_path(&place, "a.steps.npy", to), true, &error);
-        ck_assert_msg(status == (bad ? IS_E_INPUT : 0), "%s", error.text);
+        int status = icestream_convert(from, scratch_path(&place, "a.steps.npy", to), true, &error);
+        ck_assert_msg(status == (bad ? ICESTREAM_E_INPUT : 0), "%s", error.text);
         if (!bad) {
-            is_step_reader *reader = NULL;
-            is_step steps[2];
+            ics_step_reader *reader = NULL;
+            icestream_step steps[2];
             size_t got;
-            ck_assert_int_eq(is_step_reader_open(to, 7, &reader, &error), 0);
-            ck_assert_msg(is_step_reader_read(reader, steps, 2, &got, &error) == 0, "%s",
+            ck_assert_int_eq(ics_step_reader_open(to, 7, &reader, &error), 0);
+            ck_assert_msg(ics_step_reader_read(reader, steps, 2, &got, &error) == 0, "%s",
                           error.text);
             ck_assert_uint_eq(got, 2);
             ck_assert(steps[1].beta == 0.5f && steps[1].kind == 3 && steps[1].photons == 8);
-            is_step_reader_destroy(reader);
+            ics_step_reader_destroy(reader);
         }
         rows[1].photons = -1;
     }
@@ -432,7 +432,7 @@ START_TEST(unfit_hdf5_files_are_refused)
         "found 2 dimensions, expected 1", "field x: found none of this name"};
     scratch place = scratch_create();
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
-    is_error error = {.text = ""};
+    icestream_error error = {.text = ""};
     hsize_t sizes[2] = {2, 2};
     hid_t file =
         H5Fcreate(scratch_path(&place, "a.h5", from), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
@@ -446,8 +446,8 @@ START_TEST(unfit_hdf5_files_are_refused)
     H5Sclose(space);
     H5Tclose(compound);
     H5Fclose(file);
-    ck_assert_int_eq(is_convert(from, scratch_path(&place, "b.npy", to), false, &error),
-                     IS_E_INPUT);
+    ck_assert_int_eq(icestream_convert(from, scratch_path(&place, "b.npy", to), false, &error),
+                     ICESTREAM_E_INPUT);
     expect_in(error.text, expected[_i]);
     ck_assert(!scratch_exists(&place, "b.npy"));
     ck_assert(!scratch_exists(&place, "b.npy.part"));
@@ -460,16 +460,17 @@ START_TEST(rows_that_are_not_there)
 {
     scratch place = scratch_create();
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
-    is_error error = {.text = ""};
-    write_table(scratch_path(&place, "a.npy", from), is_schema_steps(), 5, NULL);
-    ck_assert_int_eq(is_convert(from, scratch_path(&place, "a.h5", to), false, &error), IS_OK);
+    icestream_error error = {.text = ""};
+    write_table(scratch_path(&place, "a.npy", from), ics_layout_steps(), 5, NULL);
+    ck_assert_int_eq(icestream_convert(from, scratch_path(&place, "a.h5", to), false, &error),
+                     ICESTREAM_OK);
     const hsize_t many = UINT64_C(1) << 50;
     hid_t file = H5Fopen(to, H5F_ACC_RDWR, H5P_DEFAULT);
     hid_t set = H5Dopen2(file, "steps", H5P_DEFAULT);
     ck_assert_int_ge(H5Dset_extent(set, &many), 0);
     H5Dclose(set);
     H5Fclose(file);
-    ck_assert_int_eq(is_convert(to, from, true, &error), IS_E_INPUT);
+    ck_assert_int_eq(icestream_convert(to, from, true, &error), ICESTREAM_E_INPUT);
     expect_in(error.text, "a.h5: dataset steps: found 1125899906842624 rows in 1048576 bytes");
     ck_assert(!scratch_exists(&place, "a.npy.part"));
     scratch_remove(&place);
@@ -481,18 +482,18 @@ START_TEST(hdf5_is_silent)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH], to[SCRATCH_PATH], printed[SCRATCH_PATH];
-    is_error error = {.text = ""};
+    icestream_error error = {.text = ""};
     size_t size;
     scratch_path(&place, "b.npy", to);
     fflush(stderr);
     ck_assert_ptr_nonnull(freopen(scratch_path(&place, "stderr", printed), "w", stderr));
-    ck_assert_int_eq(is_convert(scratch_path(&place, "none.h5", path), to, false, &error),
-                     IS_E_INPUT);
+    ck_assert_int_eq(icestream_convert(scratch_path(&place, "none.h5", path), to, false, &error),
+                     ICESTREAM_E_INPUT);
     expect_in(error.text, "none.h5: cannot open: HDF5 says: ");
     scratch_write(scratch_path(&place, "junk.h5", path), "no HDF5 at all, but long enough", 31);
-    ck_assert_int_eq(is_convert(path, to, false, &error), IS_E_INPUT);
+    ck_assert_int_eq(icestream_convert(path, to, false, &error), ICESTREAM_E_INPUT);
     ck_assert_int_eq(mkfifo(scratch_path(&place, "pipe.h5", path), 0666), 0);
-    ck_assert_int_eq(is_convert(path, to, false, &error), IS_E_INPUT);
+    ck_assert_int_eq(icestream_convert(path, to, false, &error), ICESTREAM_E_INPUT);
     expect_in(error.text, "found something that is not a file");
     fflush(stderr);
     free(scratch_read(printed, &size));
@@ -506,14 +507,15 @@ START_TEST(damaged_sources_leave_no_target)
 {
     scratch place = scratch_create();
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
-    is_error error;
+    icestream_error error;
     size_t size;
-    write_table(scratch_path(&place, "a.npy", from), is_schema_steps(), ROWS, NULL);
+    write_table(scratch_path(&place, "a.npy", from), ics_layout_steps(), ROWS, NULL);
     unsigned char *bytes = scratch_read(from, &size);
     bytes[1024 + 64 * 19000] ^= 1;
     scratch_write(from, bytes, size);
     free(bytes);
-    ck_assert_int_eq(is_convert(from, scratch_path(&place, "a.h5", to), false, &error), IS_E_INPUT);
+    ck_assert_int_eq(icestream_convert(from, scratch_path(&place, "a.h5", to), false, &error),
+                     ICESTREAM_E_INPUT);
     expect_in(error.text, "rows 16384 to 32767: found CRC-32C");
     ck_assert(!scratch_exists(&place, "a.h5"));
     ck_assert(!scratch_exists(&place, "a.h5.part"));
@@ -523,10 +525,10 @@ END_TEST
 #else
 START_TEST(without_hdf5_convert_says_so)
 {
-    is_error error;
-    ck_assert_int_eq(is_convert("a.npy", "b.h5", false, &error), IS_E_FAILED);
+    icestream_error error;
+    ck_assert_int_eq(icestream_convert("a.npy", "b.h5", false, &error), ICESTREAM_E_FAILED);
     expect_in(error.text, "b.h5: found an icestream built without HDF5");
-    ck_assert_int_eq(is_convert("a.h5", "b.npy", false, &error), IS_E_FAILED);
+    ck_assert_int_eq(icestream_convert("a.h5", "b.npy", false, &error), ICESTREAM_E_FAILED);
     expect_in(error.text, "a.h5: found an icestream built without HDF5");
 }
 END_TEST
@@ -547,7 +549,7 @@ int main(void)
     TCase *convert = tcase_create("convert");
     tcase_set_timeout(convert, 60);
     tcase_add_test(convert, endings_decide);
-#if IS_HAVE_HDF5
+#if ICS_HAVE_HDF5
     tcase_add_test(convert, there_and_back_gives_the_same_bytes);
     tcase_add_test(convert, existing_targets_are_kept_without_force);
     tcase_add_test(convert, units_and_metadata_are_in_the_hdf5_file);

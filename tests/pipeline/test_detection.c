@@ -1,15 +1,15 @@
 /* The detect stage: probabilities and random numbers against worked numbers, means against what
  * they must not depend on. */
-#include "stages/detect_none.h"
+#include "physics/detect/detect_none.h"
 
-#include "pipeline/host/batch.h"
+#include "pipeline/devices/batch.h"
 #include "tests/support/detection_world.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Light of a wavelength that travels upwards with a cosine nz, at the module's foot. */
-static float probability(const is_models *models, uint32_t module, double wavelength, double nz)
+static float probability(const ics_models *models, uint32_t module, double wavelength, double nz)
 {
     const ice_arrival arrival = {.module = module,
                                  .wavelength = (float)wavelength,
@@ -24,13 +24,13 @@ static float probability(const is_models *models, uint32_t module, double wavele
 START_TEST(worked_chain)
 {
     /* physics.md 8.5: F = 5, 450 nm, n_z 0.5: bias 0.00328794, weight 304.142, P 0.84375. */
-    is_models *models =
+    ics_models *models =
         detection_load(model_config("stages.detect=pe", "detector.oversize=5", NULL));
     ck_assert_float_eq_tol(probability(models, 0, 450, 0.5), 0.84375f, 1e-6f);
-    const double weight = 1 / is_light_bias(models->light, 450);
+    const double weight = 1 / ics_batch_light_bias(models->light, 450);
     ck_assert_double_eq_tol(weight, 304.142, 0.03);
     ck_assert_double_eq_tol(weight * 0.12088 / 25 * 0.57375, 0.84375, 3e-5);
-    is_models_destroy(models);
+    ics_models_destroy(models);
     /* With modules of 1.35 in the detector the others see 1/1.35 of their light. */
     models = detection_load(
         model_config("stages.detect=pe", "detector.oversize=5", "detector.dense=true", NULL));
@@ -38,36 +38,36 @@ START_TEST(worked_chain)
                            (float)(0.84375 / 1.35), 1e-6f);
     ck_assert_float_eq_tol(probability(models, detection_module(models, 80, 1), 450, 0.5), 0.84375f,
                            1e-6f);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
 START_TEST(light_that_was_not_thinned)
 {
     /* Every wavelength is seen alike; modules are four times as large as those that see. */
-    is_models *models = detection_load(
+    ics_models *models = detection_load(
         model_config("stages.detect=pe", "light.acceptance=none", "detector.oversize=2", NULL));
     ck_assert_float_eq_tol(probability(models, 0, 300, 1), 0.17f, 1e-7f);
     ck_assert_float_eq_tol(probability(models, 0, 650, 0.5), 0.57375f / 4, 1e-7f);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
 START_TEST(upgoing_light_is_favoured)
 {
     /* physics.md 14.2: the wrong sign of cos(eta) would turn this round. */
-    is_models *models = detection_load(model_config("stages.detect=pe", NULL));
+    ics_models *models = detection_load(model_config("stages.detect=pe", NULL));
     ck_assert_float_eq_tol(probability(models, 7, 400, 1), 1.0f, 1e-6f);
     ck_assert_float_eq_tol(probability(models, 7, 400, 0), 0.5f, 1e-6f);
     ck_assert_float_eq_tol(probability(models, 7, 400, -1), 0.0f, 1e-6f);
     ck_assert_float_eq(ice_detect_none(NULL, NULL), 1.0f);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 START_TEST(tilted_modules)
 {
     /* The PMT of module 1 looks to -x, its back to +x; that of module 2 upwards. */
-    is_models *models =
+    ics_models *models =
         detection_with_file("detector.axes", "1 1 1 0 0 1\n1 2 0 0 -1 1\n", "detector.oversize=1");
     const ice_arrival east = {.module = detection_module(models, 1, 1), .wavelength = 400, .dx = 1};
     ice_arrival west = east, up = east;
@@ -82,19 +82,19 @@ START_TEST(tilted_modules)
                            1e-6f);
     ck_assert_float_eq_tol(probability(models, detection_module(models, 1, 3), 400, 1), 1.0f,
                            1e-6f);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
 START_TEST(sharp_edge)
 {
-    is_models *models = detection_with_file("detector.angular_acceptance", "0\n0.3\n", NULL);
+    ics_models *models = detection_with_file("detector.angular_acceptance", "0\n0.3\n", NULL);
     const float heights[] = {-0.31f, -0.29f, 0.0f, 1.0f}, expected[] = {1, 0, 0, 0};
     for (int i = 0; i < 4; ++i) {
         const ice_arrival arrival = {.wavelength = 400, .z = 0.1651f * heights[i], .dz = -1};
         ck_assert_float_eq(ice_detect_pe(&models->detection->tables, &arrival), expected[i]);
     }
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
@@ -107,7 +107,7 @@ START_TEST(high_efficiency_by_wavelength)
              model_folder_write(&folder, "wv.rde", "300 0.5\n500 2\n", path));
     snprintf(list, sizeof list, "detector.efficiencies=%s",
              model_folder_write(&folder, "eff-f2k", "1 2 0.8 1\n", path));
-    is_models *models = detection_load(model_config("stages.detect=pe", ratio, list, NULL));
+    ics_models *models = detection_load(model_config("stages.detect=pe", ratio, list, NULL));
     const uint32_t plain = detection_module(models, 1, 1), high = detection_module(models, 1, 2);
     /* 0.8 of 0.5 + 1.5 (wl - 300) / 200, of which the larger of it and 1 is the envelope. */
     static const double rows[][3] = {{290, 1, 0.4},    {300, 1, 0.4},      {340, 1, 0.64},
@@ -122,7 +122,7 @@ START_TEST(high_efficiency_by_wavelength)
         ck_assert_float_le(probability(models, plain, wl, 1), 1 + 1e-6f);
         ck_assert_float_le(probability(models, high, wl, 1), 1 + 1e-6f);
     }
-    is_models_destroy(models);
+    ics_models_destroy(models);
     model_folder_remove(&folder);
 }
 END_TEST
@@ -134,34 +134,34 @@ START_TEST(real_folder_of_high_efficiency)
         return;
     snprintf(ice, sizeof ice, "ice.directory=%s", path);
     snprintf(geometry, sizeof geometry, "detector.file=%s/geo-f2k", path);
-    is_models *plain = detection_load(model_config(ice, geometry, NULL));
-    is_models *models = detection_load(model_config(ice, geometry, "stages.detect=pe", NULL));
+    ics_models *plain = detection_load(model_config(ice, geometry, NULL));
+    ics_models *models = detection_load(model_config(ice, geometry, "stages.detect=pe", NULL));
     /* ppc made 1191730012 photons of 100 TeV, where a flat envelope would have made
      * 1e5 * 5.25403 * 2450.08 * 1.015 * 0.68: as many as the larger of 1 and wv.rde is, on average
      * over wv.dat. */
     const double ratio = models->light->photons_per_metre / plain->light->photons_per_metre;
     ck_assert_double_eq_tol(ratio, 1191730012.0 / (1e5 * 5.25403 * 2450.08 * 1.015 * 0.68), 1e-4);
     ck_assert_ptr_null(plain->detection);
-    is_models_destroy(plain);
-    is_models_destroy(models);
+    ics_models_destroy(plain);
+    ics_models_destroy(models);
     snprintf(ice, sizeof ice, "ice.directory=%.*s/spice_bfr-v2", (int)(strrchr(path, '/') - path),
              path);
     plain = detection_load(model_config(ice, geometry, NULL));
     models = detection_load(model_config(ice, geometry, "stages.detect=pe", NULL));
     ck_assert_double_eq_tol(models->light->photons_per_metre / plain->light->photons_per_metre,
                             1.35, 1e-12);
-    is_models_destroy(plain);
-    is_models_destroy(models);
+    ics_models_destroy(plain);
+    ics_models_destroy(models);
 }
 END_TEST
 
 START_TEST(modules_without_voltage)
 {
-    is_models *models = detection_with_file("detector.voltages", "1 1 1300\n", NULL);
+    ics_models *models = detection_with_file("detector.voltages", "1 1 1300\n", NULL);
     ck_assert_float_eq_tol(probability(models, detection_module(models, 1, 1), 400, 1), 1.0f,
                            1e-6f);
     ck_assert_float_eq(probability(models, detection_module(models, 1, 2), 400, 1), 0.0f);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
@@ -256,7 +256,7 @@ START_TEST(means_do_not_depend_on_what_is_generated)
      * whatever F, pk and the envelope are. 4 sigma each: all seven by chance in 1 of 2000 such
      * tests. */
     enum { PHOTONS = 150000 };
-    is_models *models = detection_load(
+    ics_models *models = detection_load(
         model_config("stages.detect=pe", variants[_i].sets[0] ? variants[_i].sets[0] : NULL,
                      variants[_i].sets[1], variants[_i].sets[2], NULL));
     const ice_tables tables = {.seed_low = 5};
@@ -281,7 +281,7 @@ START_TEST(means_do_not_depend_on_what_is_generated)
     const double share = detected / PHOTONS, scale = models->light->photons_per_metre * area;
     const double error = scale * sqrt(share * (1 - share) / PHOTONS);
     ck_assert_double_eq_tol(share * scale, 2456.51 * 0.34 * variants[_i].efficiency, 4 * error);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 

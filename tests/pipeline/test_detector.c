@@ -1,7 +1,7 @@
 /* Detectors from every source: normative positions, the real geometry, and what is refused. */
-#include "pipeline/models/detector.h"
+#include "pipeline/models/detector/detector.h"
 
-#include "pipeline/models/module_grid.h"
+#include "pipeline/models/detector/module_grid.h"
 #include "tests/support/model_files.h"
 
 #include <check.h>
@@ -11,23 +11,23 @@
 
 typedef struct loaded {
     ice_detector *detector;
-    is_warnings warnings;
-    is_error error;
+    ics_warnings warnings;
+    icestream_error error;
     int status;
 } loaded;
 
-static loaded load_config(is_config *config)
+static loaded load_config(icestream_config *config)
 {
     loaded result = {0};
-    result.status = is_detector_create(config, &result.detector, &result.warnings, &result.error);
-    is_config_destroy(config);
+    result.status = ics_detector_create(config, &result.detector, &result.warnings, &result.error);
+    icestream_config_destroy(config);
     return result;
 }
 
 static void unload(loaded *result)
 {
-    is_detector_destroy(result->detector);
-    is_warnings_free(&result->warnings);
+    ics_detector_destroy(result->detector);
+    ics_warnings_free(&result->warnings);
 }
 
 static loaded load_file(const model_folder *folder, const char *name, const char *content)
@@ -62,7 +62,7 @@ START_TEST(hex86_positions)
                    {86, 187.5, 541.2659}};
     static const int rows[] = {4, 7, 8, 9, 10, 10, 10, 9, 8, 7, 4};
     loaded hex = load_config(model_config("detector.layout=hex86", NULL));
-    ck_assert_msg(hex.status == IS_OK, "%s", hex.error.text);
+    ck_assert_msg(hex.status == ICESTREAM_OK, "%s", hex.error.text);
     const ice_detector *d = hex.detector;
     ck_assert_uint_eq(d->module_count, 5160);
     ck_assert_double_eq(d->radius, 0.1651);
@@ -86,14 +86,15 @@ START_TEST(hex86_positions)
         ck_assert(!d->modules[i].absorbs);
     }
     double closest;
-    ck_assert_int_eq(is_modules_closest(d->modules, d->module_count, 0.3302, &closest), IS_OK);
+    ck_assert_int_eq(ics_module_grid_closest(d->modules, d->module_count, 0.3302, &closest),
+                     ICESTREAM_OK);
     ck_assert_double_eq_tol(closest, 17, 1e-9);
     /* Neighbouring strings are exactly 125 m apart: the same with one module on each. */
     ice_module tops[86];
     for (size_t i = 0, n = 0; i < d->module_count; ++i)
         if (d->modules[i].module == 1)
             tops[n++] = d->modules[i];
-    ck_assert_int_eq(is_modules_closest(tops, 86, 0.3302, &closest), IS_OK);
+    ck_assert_int_eq(ics_module_grid_closest(tops, 86, 0.3302, &closest), ICESTREAM_OK);
     ck_assert_double_eq_tol(closest, 125, 1e-9);
     unload(&hex);
 }
@@ -103,7 +104,7 @@ START_TEST(hex86_options)
 {
     loaded hex = load_config(model_config("detector.jitter=true", "detector.dense=true",
                                           "detector.keep_hit_photons=true", NULL));
-    ck_assert_msg(hex.status == IS_OK, "%s", hex.error.text);
+    ck_assert_msg(hex.status == ICESTREAM_OK, "%s", hex.error.text);
     const ice_detector *d = hex.detector;
     /* String 1: 4 * 0.6180339887 - 2; string 50: 0.6180339887 * 50 = 30.901699435. */
     ck_assert_double_eq_tol(find(d, 1, 1)->z, 501.5 + 0.4721359548, 1e-9);
@@ -111,7 +112,7 @@ START_TEST(hex86_options)
     ck_assert_double_eq(find(d, 78, 5)->efficiency, 1);
     ck_assert_double_eq(find(d, 79, 5)->efficiency, 1.35);
     ck_assert_double_eq(find(d, 86, 60)->efficiency, 1.35);
-    ck_assert_double_eq(is_detector_efficiency(d), 1.35);
+    ck_assert_double_eq(ics_detector_efficiency(d), 1.35);
     ck_assert(d->keep_hit_photons);
     unload(&hex);
 }
@@ -121,7 +122,7 @@ START_TEST(excluded_modules_absorb)
 {
     loaded hex = load_config(
         model_config("detector.dense=true", "detector.excluded=[[1, 1], [86, 60]]", NULL));
-    ck_assert_msg(hex.status == IS_OK, "%s", hex.error.text);
+    ck_assert_msg(hex.status == ICESTREAM_OK, "%s", hex.error.text);
     size_t excluded = 0;
     for (size_t i = 0; i < hex.detector->module_count; ++i)
         excluded += hex.detector->modules[i].absorbs;
@@ -130,7 +131,7 @@ START_TEST(excluded_modules_absorb)
     ck_assert(find(hex.detector, 86, 60)->absorbs);
     unload(&hex);
     hex = load_config(model_config("detector.excluded=[[87, 1], [1, 61], [1, 2]]", NULL));
-    ck_assert_int_eq(hex.status, IS_E_CONFIG);
+    ck_assert_int_eq(hex.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(hex.error.text, "found [87, 1], expected a module of hex86"));
     ck_assert_ptr_nonnull(strstr(hex.error.text, "found [1, 61], expected a module of hex86"));
     ck_assert_ptr_null(strstr(hex.error.text, "[1, 2]"));
@@ -141,7 +142,7 @@ END_TEST
 START_TEST(hex86_with_huge_modules)
 {
     loaded hex = load_config(model_config("detector.radius=9", NULL));
-    ck_assert_int_eq(hex.status, IS_E_CONFIG);
+    ck_assert_int_eq(hex.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(hex.error.text, "--set detector.radius: error: string 1, module "
                                                  "2: found 17 m from string 1, module 1, expected "
                                                  "at least 18 m"));
@@ -159,7 +160,7 @@ START_TEST(real_geometry)
         return;
     snprintf(set, sizeof set, "detector.file=%s", path);
     loaded geo = load_config(model_config(set, "detector.excluded=[[63, 20]]", NULL));
-    ck_assert_msg(geo.status == IS_OK, "%s", geo.error.text);
+    ck_assert_msg(geo.status == ICESTREAM_OK, "%s", geo.error.text);
     ck_assert_uint_eq(geo.detector->module_count, 5160);
     /* The flasher of the reference runs stands at (-66.70, 276.92, 174.43). */
     const ice_module *flasher = find(geo.detector, 63, 20);
@@ -182,7 +183,7 @@ START_TEST(reference_csv)
         return;
     snprintf(set, sizeof set, "detector.file=%s", path);
     loaded csv = load_config(model_config(set, NULL));
-    ck_assert_msg(csv.status == IS_OK, "%s", csv.error.text);
+    ck_assert_msg(csv.status == ICESTREAM_OK, "%s", csv.error.text);
     ck_assert_uint_eq(csv.detector->module_count, 5160);
     ck_assert_double_eq(find(csv.detector, 1, 1)->x, -256.14001);
     ck_assert_double_eq(find(csv.detector, 1, 2)->z, 479.01);
@@ -194,12 +195,12 @@ START_TEST(small_files)
 {
     model_folder folder = model_folder_create();
     loaded csv = load_file(&folder, "one.csv", "string,module,x,y,z\n7,9,1.5,-2,3e1\n");
-    ck_assert_msg(csv.status == IS_OK, "%s", csv.error.text);
+    ck_assert_msg(csv.status == ICESTREAM_OK, "%s", csv.error.text);
     ck_assert_uint_eq(csv.detector->module_count, 1);
     const ice_module *m = &csv.detector->modules[0];
     ck_assert(m->string == 7 && m->module == 9 && m->x == 1.5 && m->y == -2 && m->z == 30);
     double closest;
-    ck_assert_int_eq(is_modules_closest(m, 1, 1, &closest), IS_OK);
+    ck_assert_int_eq(ics_module_grid_closest(m, 1, 1, &closest), ICESTREAM_OK);
     ck_assert(isinf(closest));
     unload(&csv);
 
@@ -208,7 +209,7 @@ START_TEST(small_files)
     csv = load_file(&folder, "any.csv",
                     "\xEF\xBB\xBF# mine\r\nz, y, x, efficiency, module, string\r\n\r\n"
                     "0, 0, 1, 1.35, 2, 65535\r\n0, 0, 0, 1, 0, 0 # first\r\n");
-    ck_assert_msg(csv.status == IS_OK, "%s", csv.error.text);
+    ck_assert_msg(csv.status == ICESTREAM_OK, "%s", csv.error.text);
     ck_assert_uint_eq(csv.detector->module_count, 2);
     ck_assert_uint_eq(csv.detector->modules[0].string, 0);
     ck_assert_uint_eq(csv.detector->modules[1].string, 65535);
@@ -218,7 +219,7 @@ START_TEST(small_files)
     loaded geo = load_file(&folder, "my.geo-f2k",
                            "A\t0x1\t10\t20\t-1948.07\t3\t60\nB\t0x2\t10\t20\t-1900\t3\t61\n"
                            "C\t0x3\t10\t20\t-1900\t0\t5\nD\t0x4\t10\t20\t-1900\t-1\t5\n");
-    ck_assert_msg(geo.status == IS_OK, "%s", geo.error.text);
+    ck_assert_msg(geo.status == ICESTREAM_OK, "%s", geo.error.text);
     ck_assert_uint_eq(geo.detector->module_count, 1);
     ck_assert_double_eq(geo.detector->modules[0].z, 0);
     unload(&geo);
@@ -230,10 +231,10 @@ START_TEST(touching_modules)
 {
     model_folder folder = model_folder_create();
     loaded csv = load_file(&folder, "a.csv", "string,module,x,y,z\n1,1,0,0,0\n1,2,0.3303,0,0\n");
-    ck_assert_msg(csv.status == IS_OK, "%s", csv.error.text);
+    ck_assert_msg(csv.status == ICESTREAM_OK, "%s", csv.error.text);
     unload(&csv);
     csv = load_file(&folder, "a.csv", "string,module,x,y,z\n1,1,0,0,0\n1,2,0.33,0,0\n");
-    ck_assert_int_eq(csv.status, IS_E_CONFIG);
+    ck_assert_int_eq(csv.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(csv.error.text,
                                  "a.csv:3: error: string 1, module 2: found 0.33 m from string 1, "
                                  "module 1 (line 2), expected at least 0.3302 m"));
@@ -262,19 +263,19 @@ START_TEST(hundred_thousand_modules)
     char *text = lattice(47, 0.5);
     loaded csv = load_file(&folder, "many.csv", text);
     free(text);
-    ck_assert_msg(csv.status == IS_OK, "%s", csv.error.text);
+    ck_assert_msg(csv.status == ICESTREAM_OK, "%s", csv.error.text);
     ck_assert_uint_eq(csv.detector->module_count, 103823);
     double closest;
-    ck_assert_int_eq(
-        is_modules_closest(csv.detector->modules, csv.detector->module_count, 0.3302, &closest),
-        IS_OK);
+    ck_assert_int_eq(ics_module_grid_closest(csv.detector->modules, csv.detector->module_count,
+                                             0.3302, &closest),
+                     ICESTREAM_OK);
     ck_assert_double_eq_tol(closest, 0.5, 1e-9);
     unload(&csv);
     /* Every module but those few that stand free is too close to another one. */
     text = lattice(47, 1e-4);
     csv = load_file(&folder, "many.csv", text);
     free(text);
-    ck_assert_int_eq(csv.status, IS_E_CONFIG);
+    ck_assert_int_eq(csv.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(csv.error.text, "... and 1037"));
     unload(&csv);
     model_folder_remove(&folder);
@@ -304,12 +305,13 @@ START_TEST(closest_pair_against_all_pairs)
                 expected = fmin(
                     expected, hypot(hypot(modules[i].x - modules[k].x, modules[i].y - modules[k].y),
                                     modules[i].z - modules[k].z));
-        ck_assert_int_eq(is_modules_closest(modules, COUNT, fmin(0.01, expected), &found), IS_OK);
+        ck_assert_int_eq(ics_module_grid_closest(modules, COUNT, fmin(0.01, expected), &found),
+                         ICESTREAM_OK);
         ck_assert_double_eq_tol(found, expected, 1e-9);
     }
     ice_module corners[2] = {{.x = -1e4, .y = -1e4, .z = -1e4}, {.x = 1e4, .y = 1e4, .z = 1e4}};
     double found;
-    ck_assert_int_eq(is_modules_closest(corners, 2, 0.3302, &found), IS_OK);
+    ck_assert_int_eq(ics_module_grid_closest(corners, 2, 0.3302, &found), ICESTREAM_OK);
     ck_assert_double_eq_tol(found, 34641.016, 1e-3);
 }
 END_TEST
@@ -366,7 +368,7 @@ START_TEST(bad_file)
 {
     model_folder folder = model_folder_create();
     loaded result = load_file(&folder, bad_files[_i].name, bad_files[_i].content);
-    ck_assert_int_eq(result.status, IS_E_CONFIG);
+    ck_assert_int_eq(result.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(result.detector);
     ck_assert_msg(strstr(result.error.text, bad_files[_i].message), "expected '%s' in: %s",
                   bad_files[_i].message, result.error.text);
@@ -379,7 +381,7 @@ START_TEST(errors_come_together)
 {
     model_folder folder = model_folder_create();
     loaded csv = load_file(&folder, "a.csv", HEADER "x,y,0,0,0\n1,1,0,0\n1,2,a,0,0\n");
-    ck_assert_int_eq(csv.status, IS_E_CONFIG);
+    ck_assert_int_eq(csv.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:2:1: error: string: found 'x'"));
     ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:2:3: error: module: found 'y'"));
     ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:3: error: found 4 columns"));
@@ -395,7 +397,7 @@ START_TEST(no_file)
     char set[MODEL_PATH];
     snprintf(set, sizeof set, "detector.file=%s/none.csv", folder.path);
     loaded result = load_config(model_config(set, NULL));
-    ck_assert_int_eq(result.status, IS_E_CONFIG);
+    ck_assert_int_eq(result.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(result.error.text, "none.csv: error: No such file"));
     unload(&result);
     snprintf(set, sizeof set, "detector.file=%s", folder.path);
@@ -413,10 +415,10 @@ START_TEST(all_excluded_is_a_warning)
     snprintf(set, sizeof set, "detector.file=%s",
              model_folder_write(&folder, "one.csv", HEADER "1,1,0,0,0\n", path));
     loaded result = load_config(model_config(set, "detector.excluded=[[1, 1]]", NULL));
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     ck_assert_uint_eq(result.warnings.count, 1);
     ck_assert_ptr_nonnull(strstr(result.warnings.items[0], "all 1 modules are excluded"));
-    ck_assert_double_eq(is_detector_efficiency(result.detector), 1);
+    ck_assert_double_eq(ics_detector_efficiency(result.detector), 1);
     unload(&result);
     model_folder_remove(&folder);
 }

@@ -1,6 +1,6 @@
 /* The host's side of a GPU, without one: results from any order of batches, and every failure. */
 #include "pipeline/files/hit_reader.h"
-#include "pipeline/host/device.h"
+#include "pipeline/devices/device.h"
 #include "pipeline/models/models.h"
 #include "tests/pipeline/fake_gpu.h"
 #include "tests/support/run_folder.h"
@@ -26,7 +26,7 @@ static run_folder open_place(void)
     return place;
 }
 
-static void read_all(const run_folder *place, is_hit *hits[FILES], size_t counts[FILES])
+static void read_all(const run_folder *place, icestream_hit *hits[FILES], size_t counts[FILES])
 {
     for (int i = 0; i < FILES; ++i) {
         char name[64];
@@ -40,17 +40,20 @@ static void read_all(const run_folder *place, is_hit *hits[FILES], size_t counts
 static json_t *check_against_cpu(const char *first, const char *second, const char *third)
 {
     run_folder place = open_place();
-    is_hit *expected[FILES], *found[FILES];
+    icestream_hit *expected[FILES], *found[FILES];
     size_t expected_counts[FILES], counts[FILES];
-    ck_assert_msg(run_folder_run(&place, (const char *[]){"device.backend=cpu", NULL}) == IS_OK,
+    ck_assert_msg(run_folder_run(&place, (const char *[]){"device.backend=cpu", NULL}) ==
+                      ICESTREAM_OK,
                   "%s", place.error.text);
     read_all(&place, expected, expected_counts);
-    ck_assert_msg(run_folder_run(&place, (const char *[]){first, second, third, NULL}) == IS_OK,
+    ck_assert_msg(run_folder_run(&place, (const char *[]){first, second, third, NULL}) ==
+                      ICESTREAM_OK,
                   "%s", place.error.text);
     read_all(&place, found, counts);
     for (int i = 0; i < FILES; ++i) {
         ck_assert_uint_eq(counts[i], expected_counts[i]);
-        ck_assert(counts[i] == 0 || memcmp(found[i], expected[i], counts[i] * sizeof(is_hit)) == 0);
+        ck_assert(counts[i] == 0 ||
+                  memcmp(found[i], expected[i], counts[i] * sizeof(icestream_hit)) == 0);
         free(expected[i]);
         free(found[i]);
     }
@@ -139,7 +142,7 @@ START_TEST(test_progress_tells_of_the_device)
     char *text = NULL;
     size_t size = 0;
     place.options.progress = open_memstream(&text, &size);
-    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.pool=16", NULL}), IS_OK);
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.pool=16", NULL}), ICESTREAM_OK);
     fclose(place.options.progress);
     ck_assert_ptr_nonnull(strstr(text, "device: fake GPU (GPU 0), fast maths, schedule measured "
                                        "on the first batch (device.backend auto: 1 GPU found)\n"));
@@ -158,15 +161,22 @@ static const struct {
     const char *schedule, *says;
     int status;
 } failures[] = {
-    {IS_GRAPH_NO_MEMORY, 0, NEVER, NEVER, 0, "graph.schedule=fused", "cudaMalloc", IS_E_MEMORY},
-    {IS_GRAPH_NO_DEVICE, 0, NEVER, NEVER, 0, "graph.schedule=auto", "cudaMalloc", IS_E_DEVICE},
-    {0, IS_GRAPH_FAULT, NEVER, NEVER, 0, "graph.schedule=auto", "cudaGraphInstantiate",
-     IS_E_FAILED},
-    {0, 0, 0, NEVER, IS_GRAPH_FAULT, "graph.schedule=fused", "cudaMemcpyAsync", IS_E_FAILED},
-    {0, 0, 11, NEVER, IS_GRAPH_FAULT, "graph.schedule=auto", "cudaMemcpyAsync", IS_E_FAILED},
-    {0, 0, NEVER, 0, IS_GRAPH_FAULT, "graph.schedule=fused", "cudaGraphLaunch", IS_E_FAILED},
-    {0, 0, NEVER, 15, IS_GRAPH_FAULT, "graph.schedule=fused", "cudaGraphLaunch", IS_E_FAILED},
-    {0, 0, NEVER, 9, IS_GRAPH_NO_MEMORY, "graph.schedule=auto", "cudaGraphLaunch", IS_E_MEMORY},
+    {ICS_GRAPH_NO_MEMORY, 0, NEVER, NEVER, 0, "graph.schedule=fused", "cudaMalloc",
+     ICESTREAM_E_MEMORY},
+    {ICS_GRAPH_NO_DEVICE, 0, NEVER, NEVER, 0, "graph.schedule=auto", "cudaMalloc",
+     ICESTREAM_E_DEVICE},
+    {0, ICS_GRAPH_FAULT, NEVER, NEVER, 0, "graph.schedule=auto", "cudaGraphInstantiate",
+     ICESTREAM_E_FAILED},
+    {0, 0, 0, NEVER, ICS_GRAPH_FAULT, "graph.schedule=fused", "cudaMemcpyAsync",
+     ICESTREAM_E_FAILED},
+    {0, 0, 11, NEVER, ICS_GRAPH_FAULT, "graph.schedule=auto", "cudaMemcpyAsync",
+     ICESTREAM_E_FAILED},
+    {0, 0, NEVER, 0, ICS_GRAPH_FAULT, "graph.schedule=fused", "cudaGraphLaunch",
+     ICESTREAM_E_FAILED},
+    {0, 0, NEVER, 15, ICS_GRAPH_FAULT, "graph.schedule=fused", "cudaGraphLaunch",
+     ICESTREAM_E_FAILED},
+    {0, 0, NEVER, 9, ICS_GRAPH_NO_MEMORY, "graph.schedule=auto", "cudaGraphLaunch",
+     ICESTREAM_E_MEMORY},
 };
 enum { FAILURES = sizeof failures / sizeof failures[0] };
 
@@ -199,7 +209,7 @@ START_TEST(test_without_fallback_the_run_ends)
     int status = run_folder_run(
         &place, (const char *[]){"device.backend=cuda", failures[_i].schedule, NULL});
     ck_assert_int_eq(status, failures[_i].status);
-    ck_assert_int_eq(is_status_exit(status), 1);
+    ck_assert_int_eq(icestream_status_exit(status), 1);
     ck_assert_ptr_nonnull(strstr(place.error.text, failures[_i].says));
     ck_assert_int_eq(atomic_load(&fake.wrong), 0);
     for (int i = 0; i < FILES; ++i) { /* what is there is whole */
@@ -213,7 +223,8 @@ START_TEST(test_without_fallback_the_run_ends)
     reset_fake();
     place.options.force = false;
     place.options.resume = true;
-    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.backend=cuda", NULL}), IS_OK);
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.backend=cuda", NULL}),
+                     ICESTREAM_OK);
     json_t *summary = run_folder_summary(&place);
     ck_assert_int_eq(run_folder_count(summary, "file_counts", "done") +
                          run_folder_count(summary, "file_counts", "skipped"),
@@ -230,7 +241,7 @@ START_TEST(test_completed_files_stay)
     run_folder place = open_place();
     place.options.force = false;
     ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.schedule=fused", NULL}),
-                     IS_E_FAILED);
+                     ICESTREAM_E_FAILED);
     int complete = 0;
     for (int i = 0; i < FILES; ++i) {
         char name[64];
@@ -252,11 +263,11 @@ END_TEST
 START_TEST(test_what_no_gpu_can_do_is_no_fault)
 {
     reset_fake();
-    fake.create_result = IS_GRAPH_UNSUPPORTED;
+    fake.create_result = ICS_GRAPH_UNSUPPORTED;
     run_folder place = open_place();
     ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.fallback=cpu",
                                                              "graph.schedule=fused", NULL}),
-                     IS_E_CONFIG);
+                     ICESTREAM_E_CONFIG);
     run_folder_close(&place);
 }
 END_TEST
@@ -278,12 +289,14 @@ START_TEST(test_no_gpu)
 
     run_folder place = open_place();
     ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.backend=cuda", NULL}),
-                     IS_E_DEVICE);
+                     ICESTREAM_E_DEVICE);
     ck_assert_ptr_nonnull(strstr(place.error.text, "found cuda, but fake GPU 0: "
                                                    "cudaGetDeviceCount: the driver is too old"));
-    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.lanes=2", NULL}), IS_E_CONFIG);
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.lanes=2", NULL}),
+                     ICESTREAM_E_CONFIG);
     fake.count = 1;
-    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.index=1", NULL}), IS_E_DEVICE);
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.index=1", NULL}),
+                     ICESTREAM_E_DEVICE);
     ck_assert_int_eq(atomic_load(&fake.created), 0);
     run_folder_close(&place);
 }
@@ -295,14 +308,14 @@ END_TEST
 static const char *math_in_file(const run_folder *place, const char *name, char word[16])
 {
     char path[2 * SCRATCH_PATH];
-    is_hit_reader *reader = NULL;
-    is_error error = {.status = IS_OK};
+    ics_hit_reader *reader = NULL;
+    icestream_error error = {.status = ICESTREAM_OK};
     ck_assert_int_eq(
-        is_hit_reader_open(run_folder_path(place->hits, name, path), false, &reader, &error),
-        IS_OK);
-    const json_t *math = json_object_get(is_hit_reader_metadata(reader), "math");
+        ics_hit_reader_open(run_folder_path(place->hits, name, path), false, &reader, &error),
+        ICESTREAM_OK);
+    const json_t *math = json_object_get(ics_hit_reader_metadata(reader), "math");
     snprintf(word, 16, "%s", math != NULL ? json_string_value(math) : "");
-    is_hit_reader_destroy(reader);
+    ics_hit_reader_destroy(reader);
     return word;
 }
 
@@ -327,7 +340,7 @@ START_TEST(test_hit_files_tell_their_maths)
 {
     reset_fake();
     run_folder place = open_place();
-    ck_assert_int_eq(run_way(&place, _i), IS_OK);
+    ck_assert_int_eq(run_way(&place, _i), ICESTREAM_OK);
     char word[16];
     ck_assert_str_eq(math_in_file(&place, "a.hits.npy", word), ways[_i].math);
     ck_assert_str_eq(math_in_file(&place, "d.hits.npy", word), ""); /* no photon was computed */
@@ -341,7 +354,7 @@ START_TEST(test_hit_files_tell_their_maths)
     char path[2 * SCRATCH_PATH];
     size_t size = 0, cpu_size = 0;
     unsigned char *bytes = scratch_read(run_folder_path(place.hits, "a.hits.npy", path), &size);
-    ck_assert_int_eq(run_way(&place, 0), IS_OK);
+    ck_assert_int_eq(run_way(&place, 0), ICESTREAM_OK);
     unsigned char *of_cpu = scratch_read(path, &cpu_size);
     bool equal = size == cpu_size && memcmp(bytes, of_cpu, size) == 0;
     ck_assert_int_eq(equal, strcmp(ways[_i].math, "portable") == 0);
@@ -357,7 +370,7 @@ START_TEST(test_resume_does_not_mix_maths)
     const int before = _i / WAYS, after = _i % WAYS;
     reset_fake();
     run_folder place = open_place();
-    ck_assert_int_eq(run_way(&place, before), IS_OK);
+    ck_assert_int_eq(run_way(&place, before), ICESTREAM_OK);
     char path[2 * SCRATCH_PATH], refused[4 * SCRATCH_PATH];
     ck_assert_int_eq(unlink(run_folder_path(place.hits, "b.hits.npy", path)), 0);
     place.options.force = false;
@@ -365,13 +378,13 @@ START_TEST(test_resume_does_not_mix_maths)
     atomic_store(&fake.submitted, 0);
     int status = run_way(&place, after);
     if (strcmp(ways[before].math, ways[after].math) == 0) {
-        ck_assert_msg(status == IS_OK, "%s", place.error.text);
+        ck_assert_msg(status == ICESTREAM_OK, "%s", place.error.text);
         json_t *summary = run_folder_summary(&place);
         ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), FILES - 1);
         ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), 1);
         json_decref(summary);
     } else {
-        ck_assert_int_eq(status, IS_E_OUTPUT);
+        ck_assert_int_eq(status, ICESTREAM_E_OUTPUT);
         snprintf(refused, sizeof refused, "\n%s: math: found %s, expected %s\n",
                  run_folder_path(place.hits, "a.hits.npy", path), ways[before].math,
                  ways[after].math);
@@ -390,12 +403,12 @@ START_TEST(test_other_settings_are_no_mixture)
 {
     reset_fake();
     run_folder place = open_place();
-    ck_assert_int_eq(run_way(&place, 0), IS_OK);
+    ck_assert_int_eq(run_way(&place, 0), ICESTREAM_OK);
     place.options.force = false;
     place.options.resume = true;
     ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.math=fast", "run.seed=2",
                                                              "graph.schedule=fused", NULL}),
-                     IS_OK);
+                     ICESTREAM_OK);
     char word[16];
     ck_assert_str_eq(math_in_file(&place, "a.hits.npy", word), "fast");
     run_folder_close(&place);
@@ -410,7 +423,7 @@ START_TEST(test_fallback_may_mix_maths)
     reset_fake();
     fake.submit_fault = 3; /* long before the last file */
     run_folder place = open_place();
-    ck_assert_int_eq(run_folder_run(&place, sets), IS_OK);
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
     char word[16];
     ck_assert_str_eq(math_in_file(&place, "e.hits.npy", word), "portable");
     reset_fake();
@@ -419,7 +432,7 @@ START_TEST(test_fallback_may_mix_maths)
     char *text = NULL;
     size_t size = 0;
     place.options.progress = open_memstream(&text, &size);
-    ck_assert_int_eq(run_folder_run(&place, sets), IS_OK);
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
     fclose(place.options.progress);
     place.options.progress = NULL;
     ck_assert_msg(strstr(text, "of other maths than this run's, which is fast, and may be kept"
@@ -432,7 +445,7 @@ START_TEST(test_fallback_may_mix_maths)
     /* Without the switch the files do not go together. */
     ck_assert_int_eq(
         run_folder_run(&place, (const char *[]){"device.math=fast", "graph.schedule=fused", NULL}),
-        IS_E_OUTPUT);
+        ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "e.hits.npy: math: found portable, expected f"));
     run_folder_close(&place);
 }
@@ -446,18 +459,18 @@ START_TEST(test_a_file_of_both_maths_goes_with_none)
     run_folder_bright_steps(&place, "a.steps.npy", 0, 1, 40000);
     fake.submit_fault = 15;
     const char *sets[] = {"device.math=fast", "device.fallback=cpu", "graph.schedule=fused", NULL};
-    ck_assert_int_eq(run_folder_run(&place, sets), IS_OK);
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
     ck_assert_int_gt(atomic_load(&fake.taken), 0);
     char word[16];
     ck_assert_str_eq(math_in_file(&place, "a.hits.npy", word), "mixed");
     reset_fake();
     place.options.resume = true;
     for (int way = 0; way < WAYS; ++way) {
-        ck_assert_int_eq(run_way(&place, way), IS_E_OUTPUT);
+        ck_assert_int_eq(run_way(&place, way), ICESTREAM_E_OUTPUT);
         ck_assert_ptr_nonnull(strstr(place.error.text, "a.hits.npy: math: found mixed, expected"));
     }
     sets[0] = "device.math=portable"; /* whose fallback gives nothing but portable maths */
-    ck_assert_int_eq(run_folder_run(&place, sets), IS_E_OUTPUT);
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_E_OUTPUT);
     run_folder_close(&place);
 }
 END_TEST
@@ -465,68 +478,70 @@ END_TEST
 /* ---- the device alone ------------------------------------------------------------------------ */
 
 typedef struct world {
-    is_config *config;
-    is_models *models;
-    is_tables *tables;
-    is_hit_models hit_models;
-    is_device_options options;
+    icestream_config *config;
+    ics_models *models;
+    ics_tables *tables;
+    ics_hit_models hit_models;
+    ics_device_options options;
 } world;
 
 static world open_world(const char *first, const char *second)
 {
     world made = {0};
-    is_error error = {0};
+    icestream_error error = {0};
     const char *sets[] = {"device.backend=cuda", "device.threads=2", first, second};
-    ck_assert_int_eq(is_config_load(NULL, sets, 4, &made.config, &error), IS_OK);
-    ck_assert_int_eq(is_models_create(made.config, &made.models, &error), IS_OK);
-    ck_assert_int_eq(is_device_options_from_config(made.config, &made.options, &error), IS_OK);
-    const is_table_options options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
+    ck_assert_int_eq(icestream_config_load(NULL, sets, 4, &made.config, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_models_create(made.config, &made.models, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_device_options_from_config(made.config, &made.options, &error),
+                     ICESTREAM_OK);
+    const ics_table_options options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
     char why[512];
-    ck_assert_int_eq(is_tables_create(made.models->medium, made.models->detector,
-                                      made.models->light, &options, &made.tables, why, sizeof why),
+    ck_assert_int_eq(ics_tables_create(made.models->medium, made.models->detector,
+                                       made.models->light, &options, &made.tables, why, sizeof why),
                      0);
-    made.hit_models = (is_hit_models){.tables = &made.tables->device,
-                                      .detector = made.models->detector,
-                                      .light = made.models->light};
+    made.hit_models = (ics_hit_models){.tables = &made.tables->device,
+                                       .detector = made.models->detector,
+                                       .light = made.models->light};
     return made;
 }
 
 static void close_world(world *made)
 {
-    is_tables_destroy(made->tables);
-    is_models_destroy(made->models);
-    is_config_destroy(made->config);
+    ics_tables_destroy(made->tables);
+    ics_models_destroy(made->models);
+    icestream_config_destroy(made->config);
 }
 
 START_TEST(test_a_device_carries_steps)
 {
     reset_fake();
     world here = open_world("graph.schedule=fused", "graph.lanes=2");
-    is_device *device = NULL;
-    is_error error = {0};
-    ck_assert_int_eq(is_device_create(&here.options, here.tables, here.hit_models, (is_post){0},
-                                      &device, &error),
-                     IS_OK);
-    ck_assert(is_device_is_gpu(device));
-    ck_assert_str_eq(is_device_name(device), "fake GPU");
-    ck_assert_int_eq(is_device_schedule(device), IS_SCHEDULE_FUSED);
-    ck_assert_uint_eq(is_device_pool(device), 4096);
-    is_gpu_options options;
-    ck_assert(is_device_gpu_options(device, &options));
+    ics_device *device = NULL;
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_device_create(&here.options, here.tables, here.hit_models, (ics_post){0},
+                                       &device, &error),
+                     ICESTREAM_OK);
+    ck_assert(ics_device_is_gpu(device));
+    ck_assert_str_eq(ics_device_name(device), "fake GPU");
+    ck_assert_int_eq(ics_device_schedule(device), ICS_SCHEDULE_FUSED);
+    ck_assert_uint_eq(ics_device_pool(device), 4096);
+    ics_gpu_options options;
+    ck_assert(ics_device_gpu_options(device, &options));
     ck_assert_uint_eq(options.batch_emissions, 1000);
-    const is_step step = run_folder_bright(1, 30000);
-    is_hit *hits = NULL;
+    const icestream_step step = run_folder_bright(1, 30000);
+    icestream_hit *hits = NULL;
     size_t count = 0;
-    is_account account;
+    icestream_account account;
     /* More photons than the GPU takes at a time are as many as it takes. */
     ck_assert_int_eq(
-        is_device_run_steps(device, &step, 1, 1000000, &hits, &count, &account, &error), IS_OK);
+        ics_device_run_steps(device, &step, 1, 1000000, &hits, &count, &account, &error),
+        ICESTREAM_OK);
     ck_assert_uint_eq(account.created, 30000);
     ck_assert_int_eq(atomic_load(&fake.submitted), 15);
     ck_assert_uint_eq(account.hits, count);
-    ck_assert_double_eq_tol(is_device_kernel_seconds(device), 0.5, 1e-12);
+    ck_assert_double_eq_tol(ics_device_kernel_seconds(device), 0.5, 1e-12);
     free(hits);
-    is_device_destroy(device);
+    ics_device_destroy(device);
     ck_assert_int_eq(atomic_load(&fake.wrong), 0);
     close_world(&here);
 }
@@ -540,34 +555,34 @@ START_TEST(test_cancelled_batches_come_back)
     atomic_bool cancel;
     atomic_init(&cancel, false);
     here.options.cancel = &cancel;
-    is_device *device = NULL;
-    is_error error = {0};
-    ck_assert_int_eq(is_device_create(&here.options, here.tables, here.hit_models, (is_post){0},
-                                      &device, &error),
-                     IS_OK);
-    const is_step step = run_folder_bright(1, UINT32_MAX);
-    is_step_cursor cursor = {.steps = &step, .count = 1};
-    const is_batch_limits limits = is_device_batch_limits(device);
-    for (uint32_t i = 0; i < is_device_credits(device) + 1; ++i) {
-        is_batch *batch = NULL;
+    ics_device *device = NULL;
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_device_create(&here.options, here.tables, here.hit_models, (ics_post){0},
+                                       &device, &error),
+                     ICESTREAM_OK);
+    const icestream_step step = run_folder_bright(1, UINT32_MAX);
+    ics_step_cursor cursor = {.steps = &step, .count = 1};
+    const ics_batch_limits limits = ics_device_batch_limits(device);
+    for (uint32_t i = 0; i < ics_device_credits(device) + 1; ++i) {
+        ics_batch *batch = NULL;
         bool full = false;
-        ck_assert_int_eq(is_batch_create(&limits, 0, &batch, &error), IS_OK);
-        ck_assert_int_eq(is_batch_fill(batch, &cursor, &full, &error), IS_OK);
-        bool accepted = is_device_submit(device, batch);
-        ck_assert_int_eq(accepted, i < is_device_credits(device));
+        ck_assert_int_eq(ics_batch_create(&limits, 0, &batch, &error), ICESTREAM_OK);
+        ck_assert_int_eq(ics_batch_fill(batch, &cursor, &full, &error), ICESTREAM_OK);
+        bool accepted = ics_device_submit(device, batch);
+        ck_assert_int_eq(accepted, i < ics_device_credits(device));
         if (!accepted) {
-            is_batch_destroy(batch);
+            ics_batch_destroy(batch);
         }
     }
     atomic_store(&cancel, true);
-    for (uint32_t i = 0; i < is_device_credits(device); ++i) {
-        is_batch *batch = is_device_take(device);
+    for (uint32_t i = 0; i < ics_device_credits(device); ++i) {
+        ics_batch *batch = ics_device_take(device);
         ck_assert_ptr_nonnull(batch);
-        ck_assert_int_eq(batch->error.status, IS_E_INTERRUPTED);
-        is_batch_destroy(batch);
+        ck_assert_int_eq(batch->error.status, ICESTREAM_E_INTERRUPTED);
+        ics_batch_destroy(batch);
     }
-    ck_assert_ptr_null(is_device_take(device));
-    is_device_destroy(device);
+    ck_assert_ptr_null(ics_device_take(device));
+    ics_device_destroy(device);
     ck_assert_int_eq(atomic_load(&fake.destroyed), 1);
     close_world(&here);
 }

@@ -7,29 +7,29 @@
 
 START_TEST(test_rates_are_measured)
 {
-    is_device_meter meter = {.assumed = 100.0};
-    ck_assert_double_eq(is_device_meter_rate(&meter), 100.0);
-    is_device_meter_take(&meter, 1000, 10.0);
-    is_device_meter_take(&meter, 3000, 10.0);
+    ics_device_meter meter = {.assumed = 100.0};
+    ck_assert_double_eq(ics_device_meter_rate(&meter), 100.0);
+    ics_device_meter_take(&meter, 1000, 10.0);
+    ics_device_meter_take(&meter, 3000, 10.0);
     ck_assert_uint_eq(meter.held, 2);
-    ck_assert_double_eq_tol(is_device_meter_finish(&meter, 500, 500, 10.0), 50.0, 1e-9);
-    ck_assert_double_eq_tol(is_device_meter_finish(&meter, 500, 500, 15.0), 45.0, 1e-9);
-    is_device_meter_give(&meter, 1000, true, 12.0);
-    ck_assert_double_eq_tol(is_device_meter_rate(&meter), 500.0, 1e-9);
-    is_device_meter_give(&meter, 3000, true, 12.0); /* two at once are no infinite speed */
-    ck_assert_double_eq_tol(is_device_meter_rate(&meter), 2000.0, 1e-9);
-    ck_assert_double_eq_tol(is_device_meter_busy(&meter, 20.0), 2.0, 1e-9);
+    ck_assert_double_eq_tol(ics_device_meter_finish(&meter, 500, 500, 10.0), 50.0, 1e-9);
+    ck_assert_double_eq_tol(ics_device_meter_finish(&meter, 500, 500, 15.0), 45.0, 1e-9);
+    ics_device_meter_give(&meter, 1000, true, 12.0);
+    ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 500.0, 1e-9);
+    ics_device_meter_give(&meter, 3000, true, 12.0); /* two at once are no infinite speed */
+    ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 2000.0, 1e-9);
+    ck_assert_double_eq_tol(ics_device_meter_busy(&meter, 20.0), 2.0, 1e-9);
     ck_assert_uint_eq(meter.photons, 4000);
     ck_assert_uint_eq(meter.batches, 2);
     /* Idle time is not its fault; what it did long ago is forgotten. */
-    is_device_meter_take(&meter, 1000, 1000.0);
-    ck_assert_double_eq_tol(is_device_meter_busy(&meter, 1001.0), 3.0, 1e-9);
-    is_device_meter_give(&meter, 1000, true, 1100.0);
-    ck_assert_double_eq_tol(is_device_meter_rate(&meter), 10.0, 0.01);
+    ics_device_meter_take(&meter, 1000, 1000.0);
+    ck_assert_double_eq_tol(ics_device_meter_busy(&meter, 1001.0), 3.0, 1e-9);
+    ics_device_meter_give(&meter, 1000, true, 1100.0);
+    ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 10.0, 0.01);
     /* A batch that was not computed says nothing of the speed. */
-    is_device_meter_take(&meter, 1000, 1100.0);
-    is_device_meter_give(&meter, 1000, false, 1100.5);
-    ck_assert_double_eq_tol(is_device_meter_rate(&meter), 10.0, 0.01);
+    ics_device_meter_take(&meter, 1000, 1100.0);
+    ics_device_meter_give(&meter, 1000, false, 1100.5);
+    ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 10.0, 0.01);
     ck_assert_uint_eq(meter.held, 0);
     ck_assert_uint_eq(meter.held_photons, 0);
     ck_assert_uint_eq(meter.batches, 3);
@@ -38,21 +38,21 @@ END_TEST
 
 START_TEST(test_a_gpu_warms_up)
 {
-    is_device_meter meter = {.assumed = 1e6, .warms_up = true};
-    is_device_meter_take(&meter, 1000000, 0.0);
-    is_device_meter_take(&meter, 1000000, 0.0);
+    ics_device_meter meter = {.assumed = 1e6, .warms_up = true};
+    ics_device_meter_take(&meter, 1000000, 0.0);
+    ics_device_meter_take(&meter, 1000000, 0.0);
     /* Late by eight seconds: it is believed to be late by as much again. */
-    ck_assert_double_eq_tol(is_device_meter_finish(&meter, 0, 1000000, 10.0), 9.0, 1e-9);
-    is_device_meter_give(&meter, 1000000, true, 20.0);
-    ck_assert_double_eq(is_device_meter_rate(&meter), 1e6);
-    is_device_meter_give(&meter, 1000000, true, 20.25);
-    ck_assert_double_eq_tol(is_device_meter_rate(&meter), 4e6, 1.0);
+    ck_assert_double_eq_tol(ics_device_meter_finish(&meter, 0, 1000000, 10.0), 9.0, 1e-9);
+    ics_device_meter_give(&meter, 1000000, true, 20.0);
+    ck_assert_double_eq(ics_device_meter_rate(&meter), 1e6);
+    ics_device_meter_give(&meter, 1000000, true, 20.25);
+    ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 4e6, 1.0);
 }
 END_TEST
 
 static bool is_alive(const group *self, uint32_t index)
 {
-    is_device_member_facts facts;
+    ics_device_member_facts facts;
     ck_assert(self->backend.functions->member_facts_of(self->backend.self, index, &facts));
     return facts.alive;
 }
@@ -60,17 +60,17 @@ static bool is_alive(const group *self, uint32_t index)
 START_TEST(test_hits_are_the_same_whatever_the_mix)
 {
     world here = open_world();
-    is_error error = {0};
+    icestream_error error = {0};
     group self = {0};
     block_all(&self);
-    ck_assert_int_eq(open_group(&self, &here, &error), IS_OK);
+    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     ck_assert_uint_eq(self.backend.credits, MEMBERS * CREDITS);
     outcome sum = carry_all(&self, &here);
     check_outcome(&sum, &here);
     uint64_t photons = 0;
     uint32_t batches = 0;
     for (uint32_t i = 0; i < MEMBERS; ++i) {
-        is_device_member_facts facts;
+        ics_device_member_facts facts;
         ck_assert(self.backend.functions->member_facts_of(self.backend.self, i, &facts));
         ck_assert(facts.alive && facts.is_gpu);
         ck_assert_int_eq(facts.ordinal, (int)i);
@@ -82,11 +82,11 @@ START_TEST(test_hits_are_the_same_whatever_the_mix)
         photons += facts.photons;
         batches += (uint32_t)facts.batches;
     }
-    is_device_facts all;
+    ics_device_facts all;
     self.backend.functions->facts_of(self.backend.self, &all);
     ck_assert_uint_eq(all.gpus, MEMBERS);
     ck_assert_uint_eq(all.threads, 1 + 2 + 3);
-    is_device_member_facts none;
+    ics_device_member_facts none;
     ck_assert(!self.backend.functions->member_facts_of(self.backend.self, MEMBERS, &none));
     ck_assert_uint_eq(photons, STEPS * STEP_PHOTONS);
     ck_assert_uint_eq(batches, sum.done);
@@ -100,12 +100,12 @@ END_TEST
 START_TEST(test_a_member_is_lost)
 {
     world here = open_world();
-    is_error error = {0};
+    icestream_error error = {0};
     group self = {0};
     block_all(&self);
     self.scripts[_i % MEMBERS].act = ACT_LOSE;
     self.scripts[_i % MEMBERS].at = (uint32_t)_i / MEMBERS;
-    ck_assert_int_eq(open_group(&self, &here, &error), IS_OK);
+    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     outcome sum = carry_all(&self, &here);
     check_outcome(&sum, &here);
     /* While all are blocked each gets what it has room for. */
@@ -131,18 +131,18 @@ END_TEST
 START_TEST(test_one_is_lost_that_holds_everything)
 {
     world here = open_world();
-    is_error error = {0};
+    icestream_error error = {0};
     group self = {.assumed = {1e9, 1.0, 1.0}};
     self.scripts[0] = (script){.act = ACT_LOSE, .blocked = true, .credits = BATCHES};
-    ck_assert_int_eq(open_group(&self, &here, &error), IS_OK);
-    is_step_cursor cursor = {.steps = here.steps, .count = STEPS};
+    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
+    ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
     for (uint32_t i = 0; i < 6; ++i) {
         submit_batch(&self, make_batch(&cursor, i, 10000));
     }
     ck_assert_uint_eq(atomic_load(&self.scripts[0].given), 6);
     ck_assert_uint_eq(atomic_load(&self.scripts[1].given), 0);
     ck_assert_uint_eq(atomic_load(&self.scripts[2].given), 0);
-    is_device_member_facts facts;
+    ics_device_member_facts facts;
     ck_assert(self.backend.functions->member_facts_of(self.backend.self, 0, &facts));
     ck_assert_uint_eq(facts.held, 6);
     unblock(&self.scripts[0]);
@@ -170,14 +170,14 @@ static void lose_every_one(group *self)
 START_TEST(test_all_are_lost)
 {
     world here = open_world();
-    is_error error = {0};
+    icestream_error error = {0};
     group self = {0};
     lose_every_one(&self);
-    ck_assert_int_eq(open_group(&self, &here, &error), IS_OK);
+    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     outcome sum = carry_all(&self, &here);
     ck_assert_uint_le(sum.done, 0 + 1 + 2);
     ck_assert_uint_gt(sum.failed, 0);
-    ck_assert_int_eq(sum.error.status, IS_E_FAILED);
+    ck_assert_int_eq(sum.error.status, ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(sum.error.text, "a scripted fault"));
     ck_assert_ptr_nonnull(strstr(self.notes, "is given up; no other device is left\n"));
     free(sum.hits);
@@ -185,11 +185,11 @@ START_TEST(test_all_are_lost)
         ck_assert(!is_alive(&self, i));
     }
     /* What comes later fails at once. */
-    is_step_cursor cursor = {.steps = here.steps, .count = STEPS};
+    ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
     submit_batch(&self, make_batch(&cursor, 0, 10));
-    is_batch *batch = take_batch(&self);
-    ck_assert_int_eq(batch->error.status, IS_E_FAILED);
-    is_batch_destroy(batch);
+    ics_batch *batch = take_batch(&self);
+    ck_assert_int_eq(batch->error.status, ICESTREAM_E_FAILED);
+    ics_batch_destroy(batch);
     close_group(&self);
     close_world(&here);
 }
@@ -198,12 +198,12 @@ END_TEST
 START_TEST(test_the_cpu_comes_in_when_all_are_lost)
 {
     world here = open_world();
-    is_error error = {0};
+    icestream_error error = {0};
     group self = {0};
     lose_every_one(&self);
     here.options.fall_back = true;
-    here.options.gpu.math = IS_MATH_FAST;
-    ck_assert_int_eq(open_group(&self, &here, &error), IS_OK);
+    here.options.gpu.math = ICS_MATH_FAST;
+    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     outcome sum = carry_all(&self, &here);
     check_outcome(&sum, &here);
     for (uint32_t i = 0; i < MEMBERS; ++i) {
@@ -212,12 +212,12 @@ START_TEST(test_the_cpu_comes_in_when_all_are_lost)
     ck_assert(is_alive(&self, MEMBERS));
     ck_assert_ptr_nonnull(strstr(self.notes, "! device.fallback cpu: the work goes on on 2 CPU "
                                              "threads; only with device.math portable their"));
-    is_device_facts facts;
+    ics_device_facts facts;
     self.backend.functions->facts_of(self.backend.self, &facts);
     ck_assert(!facts.is_gpu);
     ck_assert_uint_eq(facts.gpus, 0);
     ck_assert_str_eq(facts.name, "cpu");
-    ck_assert_uint_eq(facts.limits.photons, IS_BATCH_PHOTONS);
+    ck_assert_uint_eq(facts.limits.photons, ICS_BATCH_PHOTONS);
     close_group(&self);
     close_world(&here);
 }
@@ -227,11 +227,11 @@ END_TEST
 START_TEST(test_a_member_that_cannot_be_believed)
 {
     world here = open_world();
-    is_error error = {0};
+    icestream_error error = {0};
     group self = {0};
     block_all(&self);
     self.scripts[1] = (script){.act = ACT_IMPOSSIBLE, .at = 1, .blocked = true};
-    ck_assert_int_eq(open_group(&self, &here, &error), IS_OK);
+    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     outcome sum = carry_all(&self, &here);
     check_outcome(&sum, &here);
     ck_assert(is_alive(&self, 0) && !is_alive(&self, 1) && is_alive(&self, 2));
@@ -247,7 +247,7 @@ START_TEST(test_a_member_that_cannot_be_believed)
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         all.scripts[i].act = ACT_IMPOSSIBLE;
     }
-    ck_assert_int_eq(open_group(&all, &here, &error), IS_OK);
+    ck_assert_int_eq(open_group(&all, &here, &error), ICESTREAM_OK);
     sum = carry_all(&all, &here);
     check_outcome(&sum, &here); /* the CPU is right */
     close_group(&all);
@@ -259,16 +259,16 @@ END_TEST
 START_TEST(test_faults_of_batches_are_handed_on)
 {
     world here = open_world();
-    is_error error = {0};
+    icestream_error error = {0};
     group self = {0};
     const act acts[] = {ACT_BAD_INPUT, ACT_INTERRUPTED};
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         self.scripts[i] = (script){.act = acts[_i], .at = i == 1 ? 1 : UINT32_MAX, .blocked = true};
     }
-    ck_assert_int_eq(open_group(&self, &here, &error), IS_OK);
+    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     outcome sum = carry_all(&self, &here);
     ck_assert_uint_gt(sum.failed, 0);
-    ck_assert_int_eq(sum.error.status, _i == 0 ? IS_E_INPUT : IS_E_INTERRUPTED);
+    ck_assert_int_eq(sum.error.status, _i == 0 ? ICESTREAM_E_INPUT : ICESTREAM_E_INTERRUPTED);
     free(sum.hits);
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         ck_assert(is_alive(&self, i));
@@ -282,11 +282,11 @@ END_TEST
 START_TEST(test_members_that_cannot_be_made)
 {
     world here = open_world();
-    is_error error = {0};
+    icestream_error error = {0};
     group self = {0};
-    self.scripts[0].create = IS_E_DEVICE;
-    self.scripts[2].create = IS_E_MEMORY;
-    ck_assert_int_eq(open_group(&self, &here, &error), IS_OK);
+    self.scripts[0].create = ICESTREAM_E_DEVICE;
+    self.scripts[2].create = ICESTREAM_E_MEMORY;
+    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     ck_assert_str_eq(self.notes, "! a scripted start\nscript 0 is left out\n"
                                  "! a scripted start\nscript 2 is left out\n");
     ck_assert_uint_eq(self.backend.credits, CREDITS);
@@ -298,13 +298,13 @@ START_TEST(test_members_that_cannot_be_made)
     /* None of them; then with the CPU instead. */
     group none = {0};
     for (uint32_t i = 0; i < MEMBERS; ++i) {
-        none.scripts[i].create = IS_E_DEVICE;
+        none.scripts[i].create = ICESTREAM_E_DEVICE;
     }
-    ck_assert_int_eq(open_group(&none, &here, &error), IS_E_DEVICE);
+    ck_assert_int_eq(open_group(&none, &here, &error), ICESTREAM_E_DEVICE);
     ck_assert_str_eq(error.text, "a scripted start\na scripted start\na scripted start");
     here.options.fall_back = true;
     memset(none.notes, 0, sizeof none.notes);
-    ck_assert_int_eq(open_group(&none, &here, &error), IS_OK);
+    ck_assert_int_eq(open_group(&none, &here, &error), ICESTREAM_OK);
     sum = carry_all(&none, &here);
     check_outcome(&sum, &here);
     ck_assert_ptr_nonnull(strstr(none.notes, "script 2 is left out\n! device.fallback cpu: the "
@@ -313,8 +313,8 @@ START_TEST(test_members_that_cannot_be_made)
 
     /* What would fail anywhere is not a matter of this member. */
     group wrong = {0};
-    wrong.scripts[1].create = IS_E_CONFIG;
-    ck_assert_int_eq(open_group(&wrong, &here, &error), IS_E_CONFIG);
+    wrong.scripts[1].create = ICESTREAM_E_CONFIG;
+    ck_assert_int_eq(open_group(&wrong, &here, &error), ICESTREAM_E_CONFIG);
     ck_assert(!wrong.scripts[0].made);
     close_world(&here);
 }
@@ -327,12 +327,12 @@ END_TEST
 START_TEST(test_batches_go_where_they_are_done_first)
 {
     world here = open_world();
-    is_error error = {0};
+    icestream_error error = {0};
     group self = {.assumed = {100.0, 25.0, 0.001}};
     self.scripts[0] = (script){.blocked = true, .credits = 2};
     self.scripts[1].blocked = self.scripts[2].blocked = true;
-    ck_assert_int_eq(open_group(&self, &here, &error), IS_OK);
-    is_step_cursor cursor = {.steps = here.steps, .count = STEPS};
+    ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
+    ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
     /* Of the fast one and the slow one after the n-th batch. The fast one has room for two; the
      * third and fourth wait for it, for the slow one would not be done before. */
     static const uint32_t expected[][2] = {{1, 0}, {2, 0}, {2, 0}, {2, 0},
@@ -356,7 +356,7 @@ START_TEST(test_batches_go_where_they_are_done_first)
     add_outcome(&sum, take_batch(&self));
     ck_assert_uint_eq(sum.done, COUNT);
     free(sum.hits);
-    is_device_member_facts facts;
+    ics_device_member_facts facts;
     ck_assert(self.backend.functions->member_facts_of(self.backend.self, 2, &facts));
     ck_assert_double_eq(facts.seconds, 0.0);
     ck_assert_double_eq(facts.photons_per_second, 0.001); /* nothing is known of it */
@@ -370,30 +370,30 @@ END_TEST
 START_TEST(test_a_cpu_takes_batches_of_any_size)
 {
     world here = open_world();
-    is_error error = {0};
+    icestream_error error = {0};
     group self = {0};
     self.options = here.options;
     self.options.threads = 3;
     pthread_mutex_init(&self.lock, NULL);
     pthread_cond_init(&self.changed, NULL);
-    self.parts = (is_device_parts){.options = &self.options,
-                                   .tables = here.tables,
-                                   .models = here.hit_models,
-                                   .finished = {.post = take_finished, .user = &self},
-                                   .note = take_note,
-                                   .note_user = &self};
-    ck_assert_int_eq(is_device_cpu_create(&self.parts, IS_CPU_PIECES, 0, &self.backend, &error),
-                     IS_OK);
+    self.parts = (ics_device_parts){.options = &self.options,
+                                    .tables = here.tables,
+                                    .models = here.hit_models,
+                                    .finished = {.post = take_finished, .user = &self},
+                                    .note = take_note,
+                                    .note_user = &self};
+    ck_assert_int_eq(ics_device_cpu_create(&self.parts, ICS_CPU_PIECES, 0, &self.backend, &error),
+                     ICESTREAM_OK);
     ck_assert_uint_eq(self.backend.credits, 6);
     /* Pieces end within steps: of 20000 and 40000 photons, a piece has 16384. */
     static const uint64_t sizes[][3] = {{60000}, {16384, 43616}, {39999, 1, 20000}, {500, 0}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
-        is_step_cursor cursor = {.steps = here.steps, .count = STEPS};
+        ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
         outcome sum = {0};
         for (uint32_t k = 0; k < 3 && cursor.count > 0; ++k) {
-            is_batch *batch = make_batch(&cursor, k, sizes[i][k]);
+            ics_batch *batch = make_batch(&cursor, k, sizes[i][k]);
             if (batch->count == 0) {
-                is_batch_destroy(batch);
+                ics_batch_destroy(batch);
                 break;
             }
             submit_batch(&self, batch);
@@ -411,7 +411,7 @@ END_TEST
 START_TEST(test_a_cut_batch_is_cancelled)
 {
     world here = open_world();
-    is_error error = {0};
+    icestream_error error = {0};
     group self = {0};
     atomic_bool cancel;
     atomic_init(&cancel, true);
@@ -419,19 +419,19 @@ START_TEST(test_a_cut_batch_is_cancelled)
     self.options.cancel = &cancel;
     pthread_mutex_init(&self.lock, NULL);
     pthread_cond_init(&self.changed, NULL);
-    self.parts = (is_device_parts){.options = &self.options,
-                                   .tables = here.tables,
-                                   .models = here.hit_models,
-                                   .finished = {.post = take_finished, .user = &self}};
-    ck_assert_int_eq(is_device_cpu_create(&self.parts, IS_CPU_PIECES, 0, &self.backend, &error),
-                     IS_OK);
-    is_step_cursor cursor = {.steps = here.steps, .count = STEPS};
+    self.parts = (ics_device_parts){.options = &self.options,
+                                    .tables = here.tables,
+                                    .models = here.hit_models,
+                                    .finished = {.post = take_finished, .user = &self}};
+    ck_assert_int_eq(ics_device_cpu_create(&self.parts, ICS_CPU_PIECES, 0, &self.backend, &error),
+                     ICESTREAM_OK);
+    ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
     submit_batch(&self, make_batch(&cursor, 0, 0));
-    is_batch *batch = take_batch(&self);
+    ics_batch *batch = take_batch(&self);
     ck_assert_uint_gt(batch->photons, 50000);
-    ck_assert_int_eq(batch->error.status, IS_E_INTERRUPTED);
+    ck_assert_int_eq(batch->error.status, ICESTREAM_E_INTERRUPTED);
     ck_assert_uint_eq(batch->hit_count, 0);
-    is_batch_destroy(batch);
+    ics_batch_destroy(batch);
     self.backend.functions->destroy(self.backend.self);
     close_world(&here);
 }

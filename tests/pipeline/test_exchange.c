@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_hits(const char *path, const is_hit *hits, size_t count, const json_t *metadata)
+static void write_hits(const char *path, const icestream_hit *hits, size_t count,
+                       const json_t *metadata)
 {
-    is_table_writer *writer = NULL;
-    is_error error = {.text = ""};
-    ck_assert_msg(is_table_writer_create(path, is_schema_hits(), true, &writer, &error) == 0, "%s",
-                  error.text);
-    ck_assert_int_eq(is_table_writer_append(writer, hits, count, &error), 0);
-    ck_assert_int_eq(is_table_writer_commit(writer, metadata, &error), 0);
-    is_table_writer_destroy(writer);
+    ics_table_writer *writer = NULL;
+    icestream_error error = {.text = ""};
+    ck_assert_msg(ics_table_writer_create(path, ics_layout_hits(), true, &writer, &error) == 0,
+                  "%s", error.text);
+    ck_assert_int_eq(ics_table_writer_append(writer, hits, count, &error), 0);
+    ck_assert_int_eq(ics_table_writer_commit(writer, metadata, &error), 0);
+    ics_table_writer_destroy(writer);
 }
 
 static char *read_text(const char *path)
@@ -38,7 +39,7 @@ START_TEST(hit_text)
 {
     /* by hand: along x, up, and down to -y; impact at the north pole, at -x, and at (0, 0.1, 0.1)
      */
-    const is_hit hits[] = {
+    const icestream_hit hits[] = {
         {.event_id = 3,
          .t = 1234.5,
          .z = 0.1651f,
@@ -83,23 +84,23 @@ START_TEST(hit_text)
         "TEND ? ? ?\nEND\n";
     scratch place = scratch_create();
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
-    is_error error = {.text = ""};
+    icestream_error error = {.text = ""};
     write_hits(scratch_path(&place, "a.hits.npy", from), hits, 3, NULL);
     scratch_path(&place, "a.txt", to);
-    ck_assert_msg(is_convert(from, to, false, &error) == IS_OK, "%s", error.text);
+    ck_assert_msg(icestream_convert(from, to, false, &error) == ICESTREAM_OK, "%s", error.text);
     char *text = read_text(to);
     ck_assert_str_eq(text, expected);
     free(text);
-    ck_assert_int_eq(is_convert(from, to, false, &error), IS_E_OUTPUT);
-    ck_assert_int_eq(is_convert(from, to, true, &error), IS_OK);
+    ck_assert_int_eq(icestream_convert(from, to, false, &error), ICESTREAM_E_OUTPUT);
+    ck_assert_int_eq(icestream_convert(from, to, true, &error), ICESTREAM_OK);
     /* no hits */
     write_hits(from, hits, 0, NULL);
-    ck_assert_int_eq(is_convert(from, to, true, &error), IS_OK);
+    ck_assert_int_eq(icestream_convert(from, to, true, &error), ICESTREAM_OK);
     text = read_text(to);
     ck_assert_str_eq(text, "V 2000.1.2\nTBEGIN ? ? ?\nTEND ? ? ?\nEND\n");
     free(text);
     /* and only from hits in .npy */
-    ck_assert_int_eq(is_convert(to, from, true, &error), IS_E_USAGE);
+    ck_assert_int_eq(icestream_convert(to, from, true, &error), ICESTREAM_E_USAGE);
     ck_assert_ptr_nonnull(strstr(error.text, "a.txt: found an unknown ending"));
     scratch_remove(&place);
 }
@@ -108,21 +109,22 @@ END_TEST
 START_TEST(much_text)
 {
     enum { HITS = 3000 }; /* more than a block and than the buffer */
-    static is_hit hits[HITS];
+    static icestream_hit hits[HITS];
     for (uint32_t i = 0; i < HITS; ++i)
-        hits[i] = (is_hit){.event_id = i / 1000,
-                           .t = i,
-                           .x = 0.1f,
-                           .dz = 1,
-                           .wavelength = 400,
-                           .photon_id = i,
-                           .string = 1,
-                           .module = 1};
+        hits[i] = (icestream_hit){.event_id = i / 1000,
+                                  .t = i,
+                                  .x = 0.1f,
+                                  .dz = 1,
+                                  .wavelength = 400,
+                                  .photon_id = i,
+                                  .string = 1,
+                                  .module = 1};
     scratch place = scratch_create();
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
-    is_error error = {.text = ""};
+    icestream_error error = {.text = ""};
     write_hits(scratch_path(&place, "a.hits.npy", from), hits, HITS, NULL);
-    ck_assert_int_eq(is_convert(from, scratch_path(&place, "a.txt", to), false, &error), IS_OK);
+    ck_assert_int_eq(icestream_convert(from, scratch_path(&place, "a.txt", to), false, &error),
+                     ICESTREAM_OK);
     char *text = read_text(to), *line = text;
     unsigned count = 0, events = 0;
     for (char *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
@@ -143,36 +145,38 @@ END_TEST
 
 typedef struct waveforms {
     int status;
-    is_error error;
+    icestream_error error;
     char *text; /* what was printed */
-    is_waveform_bin *bins;
+    icestream_waveform_bin *bins;
     size_t count;
     json_t *metadata;
 } waveforms;
 
-static waveforms make(const scratch *place, const is_waveform_options *options)
+static waveforms make(const scratch *place, const icestream_waveform_options *options)
 {
-    waveforms result = {.status = IS_OK};
+    waveforms result = {.status = ICESTREAM_OK};
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
     size_t size = 0;
     FILE *out = open_memstream(&result.text, &size);
-    result.status = is_waveforms(scratch_path(place, "a.hits.npy", from),
-                                 scratch_path(place, "w.npy", to), options, out, &result.error);
+    result.status =
+        icestream_waveforms(scratch_path(place, "a.hits.npy", from),
+                            scratch_path(place, "w.npy", to), options, out, &result.error);
     fclose(out);
-    if (result.status != IS_OK)
+    if (result.status != ICESTREAM_OK)
         return result;
-    is_table_reader *reader = NULL;
-    is_error error = {.text = ""};
-    ck_assert_msg(is_table_reader_open(to, NULL, &reader, &error) == IS_OK, "%s", error.text);
-    ck_assert_ptr_eq(is_table_reader_schema(reader), is_schema_waveforms());
-    const size_t rows = (size_t)is_table_reader_rows(reader);
+    ics_table_reader *reader = NULL;
+    icestream_error error = {.text = ""};
+    ck_assert_msg(ics_table_reader_open(to, NULL, &reader, &error) == ICESTREAM_OK, "%s",
+                  error.text);
+    ck_assert_ptr_eq(ics_table_reader_layout(reader), ics_layout_waveforms());
+    const size_t rows = (size_t)ics_table_reader_rows(reader);
     result.bins = calloc(rows + 1, sizeof *result.bins);
     for (size_t got = 1; got > 0; result.count += got)
-        ck_assert_int_eq(is_table_reader_read(reader, result.bins + result.count,
-                                              rows - result.count + 1, &got, &error),
-                         IS_OK);
-    result.metadata = json_deep_copy(is_table_reader_metadata(reader));
-    is_table_reader_destroy(reader);
+        ck_assert_int_eq(ics_table_reader_read(reader, result.bins + result.count,
+                                               rows - result.count + 1, &got, &error),
+                         ICESTREAM_OK);
+    result.metadata = json_deep_copy(ics_table_reader_metadata(reader));
+    ics_table_reader_destroy(reader);
     return result;
 }
 
@@ -181,10 +185,10 @@ static void forget(waveforms *result)
     free(result->text);
     free(result->bins);
     json_decref(result->metadata);
-    *result = (waveforms){.status = IS_OK};
+    *result = (waveforms){.status = ICESTREAM_OK};
 }
 
-static void expect_bin(const is_waveform_bin *bin, is_waveform_bin expected)
+static void expect_bin(const icestream_waveform_bin *bin, icestream_waveform_bin expected)
 {
     ck_assert_uint_eq(bin->event_id, expected.event_id);
     ck_assert_uint_eq(bin->string, expected.string);
@@ -205,23 +209,23 @@ static void write_times(const scratch *place)
         uint16_t module;
     } table[] = {{1, 25, 1, 2},  {1, 21, 2, 1},    {1, 29.5, 4, 2}, {1, 20, 8, 2},
                  {1, 30, 16, 2}, {1, -0.5, 32, 2}, {2, 25, 64, 2}};
-    is_hit hits[7];
+    icestream_hit hits[7];
     for (uint32_t i = 0; i < 7; ++i)
-        hits[i] = (is_hit){.event_id = table[i].event,
-                           .t = table[i].t,
-                           .x = 0.1f,
-                           .dz = 1,
-                           .wavelength = 400,
-                           .weight = table[i].weight,
-                           .photon_id = i,
-                           .string = 7,
-                           .module = table[i].module,
-                           .pmt = -1};
-    const is_origin origin = {.seed = 17, .ice = "c0ffee"};
+        hits[i] = (icestream_hit){.event_id = table[i].event,
+                                  .t = table[i].t,
+                                  .x = 0.1f,
+                                  .dz = 1,
+                                  .wavelength = 400,
+                                  .weight = table[i].weight,
+                                  .photon_id = i,
+                                  .string = 7,
+                                  .module = table[i].module,
+                                  .pmt = -1};
+    const ics_metadata_origin origin = {.seed = 17, .ice = "c0ffee"};
     json_t *metadata = NULL;
-    is_error error;
+    icestream_error error;
     char path[SCRATCH_PATH];
-    ck_assert_int_eq(is_metadata_create(&origin, &metadata, &error), 0);
+    ck_assert_int_eq(ics_metadata_create(&origin, &metadata, &error), 0);
     write_hits(scratch_path(place, "a.hits.npy", path), hits, 7, metadata);
     json_decref(metadata);
 }
@@ -230,40 +234,41 @@ START_TEST(bins_by_hand)
 {
     scratch place = scratch_create();
     write_times(&place);
-    waveforms w = make(&place, &(is_waveform_options){.bin = 10, .force = true});
-    ck_assert_msg(w.status == IS_OK, "%s", w.error.text);
+    waveforms w = make(&place, &(icestream_waveform_options){.bin = 10, .force = true});
+    ck_assert_msg(w.status == ICESTREAM_OK, "%s", w.error.text);
     ck_assert_uint_eq(w.count, 5);
-    expect_bin(&w.bins[0], (is_waveform_bin){1, 20, 2, 1, 2, 7, 1});
-    expect_bin(&w.bins[1], (is_waveform_bin){1, -10, 32, 1, -1, 7, 2});
-    expect_bin(&w.bins[2], (is_waveform_bin){1, 20, 13, 3, 2, 7, 2});
-    expect_bin(&w.bins[3], (is_waveform_bin){1, 30, 16, 1, 3, 7, 2});
-    expect_bin(&w.bins[4], (is_waveform_bin){2, 20, 64, 1, 2, 7, 2});
+    expect_bin(&w.bins[0], (icestream_waveform_bin){1, 20, 2, 1, 2, 7, 1});
+    expect_bin(&w.bins[1], (icestream_waveform_bin){1, -10, 32, 1, -1, 7, 2});
+    expect_bin(&w.bins[2], (icestream_waveform_bin){1, 20, 13, 3, 2, 7, 2});
+    expect_bin(&w.bins[3], (icestream_waveform_bin){1, 30, 16, 1, 3, 7, 2});
+    expect_bin(&w.bins[4], (icestream_waveform_bin){2, 20, 64, 1, 2, 7, 2});
     ck_assert_ptr_nonnull(strstr(w.text, "w.npy: 7 hits of 2 events in 5 bins of 10 ns\n"));
     ck_assert_str_eq(json_string_value(json_object_get(w.metadata, "seed")), "17");
     ck_assert_int_eq(json_integer_value(json_object_get(w.metadata, "hits")), 7);
     forget(&w);
     /* a range: its bins are counted from its beginning, the last one is cut short */
-    w = make(&place, &(is_waveform_options){
+    w = make(&place, &(icestream_waveform_options){
                          .bin = 7, .has_range = true, .low = 20, .high = 30, .force = true});
-    ck_assert_msg(w.status == IS_OK, "%s", w.error.text);
+    ck_assert_msg(w.status == ICESTREAM_OK, "%s", w.error.text);
     ck_assert_uint_eq(w.count, 4);
-    expect_bin(&w.bins[0], (is_waveform_bin){1, 20, 2, 1, 0, 7, 1});
-    expect_bin(&w.bins[1], (is_waveform_bin){1, 20, 9, 2, 0, 7, 2});
-    expect_bin(&w.bins[2], (is_waveform_bin){1, 27, 4, 1, 1, 7, 2});
-    expect_bin(&w.bins[3], (is_waveform_bin){2, 20, 64, 1, 0, 7, 2});
+    expect_bin(&w.bins[0], (icestream_waveform_bin){1, 20, 2, 1, 0, 7, 1});
+    expect_bin(&w.bins[1], (icestream_waveform_bin){1, 20, 9, 2, 0, 7, 2});
+    expect_bin(&w.bins[2], (icestream_waveform_bin){1, 27, 4, 1, 1, 7, 2});
+    expect_bin(&w.bins[3], (icestream_waveform_bin){2, 20, 64, 1, 0, 7, 2});
     ck_assert_ptr_nonnull(strstr(w.text, "5 hits of 2 events"));
     ck_assert_ptr_nonnull(strstr(w.text, ", 2 hits outside the range\n"));
     ck_assert_int_eq(json_integer_value(json_object_get(w.metadata, "outside")), 2);
     forget(&w);
     /* the same as text */
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
-    is_error error = {.text = ""};
+    icestream_error error = {.text = ""};
     FILE *out = fopen("/dev/null", "w");
     ck_assert_ptr_nonnull(out);
     scratch_path(&place, "a.hits.npy", from);
     scratch_path(&place, "w.csv", to);
-    ck_assert_int_eq(is_waveforms(from, to, &(is_waveform_options){.bin = 2.5}, out, &error),
-                     IS_OK);
+    ck_assert_int_eq(
+        icestream_waveforms(from, to, &(icestream_waveform_options){.bin = 2.5}, out, &error),
+        ICESTREAM_OK);
     char *text = read_text(to);
     ck_assert_str_eq(text, "event_id,string,module,bin,t,hits,weight\n"
                            "1,7,1,8,20,1,2\n"
@@ -274,8 +279,9 @@ START_TEST(bins_by_hand)
                            "1,7,2,12,30,1,16\n"
                            "2,7,2,10,25,1,64\n");
     free(text);
-    ck_assert_int_eq(is_waveforms(from, to, &(is_waveform_options){.bin = 2.5}, out, &error),
-                     IS_E_OUTPUT);
+    ck_assert_int_eq(
+        icestream_waveforms(from, to, &(icestream_waveform_options){.bin = 2.5}, out, &error),
+        ICESTREAM_E_OUTPUT);
     fclose(out);
     scratch_remove(&place);
 }
@@ -285,35 +291,35 @@ END_TEST
 START_TEST(sums_are_the_hits)
 {
     enum { HITS = 100000 };
-    is_hit *hits = calloc(HITS, sizeof *hits);
+    icestream_hit *hits = calloc(HITS, sizeof *hits);
     ck_assert_ptr_nonnull(hits);
     double weight = 0;
     for (uint32_t i = 0; i < HITS; ++i) {
         const uint32_t random = i * 2654435761u;
-        hits[i] = (is_hit){.event_id = i / 40000,
-                           .t = random % 5000,
-                           .x = 0.1f,
-                           .dz = 1,
-                           .wavelength = 400,
-                           .weight = (float)(random >> 8) * 1e-6f,
-                           .photon_id = i,
-                           .string = (uint16_t)(1 + random % 7),
-                           .module = (uint16_t)(1 + i % 60),
-                           .pmt = -1};
+        hits[i] = (icestream_hit){.event_id = i / 40000,
+                                  .t = random % 5000,
+                                  .x = 0.1f,
+                                  .dz = 1,
+                                  .wavelength = 400,
+                                  .weight = (float)(random >> 8) * 1e-6f,
+                                  .photon_id = i,
+                                  .string = (uint16_t)(1 + random % 7),
+                                  .module = (uint16_t)(1 + i % 60),
+                                  .pmt = -1};
         weight += hits[i].weight;
     }
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
     write_hits(scratch_path(&place, "a.hits.npy", path), hits, HITS, NULL);
-    waveforms w = make(&place, &(is_waveform_options){.bin = 100});
-    ck_assert_msg(w.status == IS_OK, "%s", w.error.text);
+    waveforms w = make(&place, &(icestream_waveform_options){.bin = 100});
+    ck_assert_msg(w.status == ICESTREAM_OK, "%s", w.error.text);
     uint64_t sum = 0;
     double total = 0;
     uint32_t counts[3][50] = {{0}};
     for (uint32_t i = 0; i < HITS; ++i)
         ++counts[hits[i].event_id][(int)(hits[i].t / 100)];
     for (size_t i = 0; i < w.count; ++i) {
-        const is_waveform_bin *a = &w.bins[i], *b = &w.bins[i + 1];
+        const icestream_waveform_bin *a = &w.bins[i], *b = &w.bins[i + 1];
         sum += a->hits;
         total += a->weight;
         ck_assert_double_eq(a->t, a->bin * 100.0);
@@ -340,17 +346,23 @@ START_TEST(waveforms_that_cannot_be)
     scratch place = scratch_create();
     write_times(&place);
     static const struct {
-        is_waveform_options options;
+        icestream_waveform_options options;
         const char *says;
         int status;
     } cases[] = {
-        {{.bin = 0}, "--waveforms: found 0, expected the width of a bin", IS_E_USAGE},
-        {{.bin = -1}, "--waveforms: found -1", IS_E_USAGE},
-        {{.bin = (double)NAN}, "--waveforms: found nan", IS_E_USAGE},
-        {{.bin = 1e300}, "--waveforms: found 1e+300", IS_E_USAGE},
-        {{.bin = 1, .has_range = true, .low = 5, .high = 5}, "--range: found 5:5", IS_E_USAGE},
-        {{.bin = 1, .has_range = true, .low = 6, .high = 5}, "--range: found 6:5", IS_E_USAGE},
-        {{.bin = 1e-6, .has_range = true, .low = 0, .high = 1e6}, "found 1e+12 bins", IS_E_USAGE},
+        {{.bin = 0}, "--waveforms: found 0, expected the width of a bin", ICESTREAM_E_USAGE},
+        {{.bin = -1}, "--waveforms: found -1", ICESTREAM_E_USAGE},
+        {{.bin = (double)NAN}, "--waveforms: found nan", ICESTREAM_E_USAGE},
+        {{.bin = 1e300}, "--waveforms: found 1e+300", ICESTREAM_E_USAGE},
+        {{.bin = 1, .has_range = true, .low = 5, .high = 5},
+         "--range: found 5:5",
+         ICESTREAM_E_USAGE},
+        {{.bin = 1, .has_range = true, .low = 6, .high = 5},
+         "--range: found 6:5",
+         ICESTREAM_E_USAGE},
+        {{.bin = 1e-6, .has_range = true, .low = 0, .high = 1e6},
+         "found 1e+12 bins",
+         ICESTREAM_E_USAGE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         waveforms w = make(&place, &cases[i].options);
@@ -358,19 +370,19 @@ START_TEST(waveforms_that_cannot_be)
         ck_assert_msg(strstr(w.error.text, cases[i].says), "%s", w.error.text);
         forget(&w);
     }
-    const is_hit far = {.t = 1e12, .dz = 1, .wavelength = 400};
+    const icestream_hit far = {.t = 1e12, .dz = 1, .wavelength = 400};
     char path[SCRATCH_PATH], to[SCRATCH_PATH];
     write_hits(scratch_path(&place, "a.hits.npy", path), &far, 1, NULL);
-    waveforms w = make(&place, &(is_waveform_options){.bin = 1});
-    ck_assert_int_eq(w.status, IS_E_INPUT);
+    waveforms w = make(&place, &(icestream_waveform_options){.bin = 1});
+    ck_assert_int_eq(w.status, ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(w.error.text, "found a hit at 1e+12 ns"));
     ck_assert(!scratch_exists(&place, "w.npy"));
     ck_assert(!scratch_exists(&place, "w.npy.part"));
     forget(&w);
-    is_error error = {.text = ""};
-    ck_assert_int_eq(is_waveforms(path, scratch_path(&place, "w.root", to),
-                                  &(is_waveform_options){.bin = 1}, stdout, &error),
-                     IS_E_USAGE);
+    icestream_error error = {.text = ""};
+    ck_assert_int_eq(icestream_waveforms(path, scratch_path(&place, "w.root", to),
+                                         &(icestream_waveform_options){.bin = 1}, stdout, &error),
+                     ICESTREAM_E_USAGE);
     ck_assert_ptr_nonnull(strstr(error.text, "expected .npy or .csv"));
     scratch_remove(&place);
 }

@@ -26,7 +26,7 @@ typedef struct a_pipe {
 static a_pipe open_pipe(void)
 {
     a_pipe test = {.place = scratch_create(), .wake = eventfd(0, EFD_CLOEXEC)};
-    is_step steps[3];
+    icestream_step steps[3];
     for (uint32_t i = 0; i < 3; ++i) {
         steps[i] = step_file_good(1, i);
     }
@@ -34,7 +34,7 @@ static a_pipe open_pipe(void)
     ck_assert_int_eq(mkfifo(scratch_path(&test.place, "pipe", test.path), 0600), 0);
     step_file_write(scratch_path(&test.place, "a.steps.npy", test.steps), steps, 3);
     test.bytes = scratch_read(test.steps, &test.size);
-    test.size = STEP_FILE_HEADER + 3 * sizeof(is_step);
+    test.size = STEP_FILE_HEADER + 3 * sizeof(icestream_step);
     return test;
 }
 
@@ -76,21 +76,22 @@ static void start_writer(a_writer *writer)
 }
 
 /* Reads all messages to the end of the stream. */
-static int read_messages(const a_pipe *test, int descriptor, unsigned *messages, is_error *error)
+static int read_messages(const a_pipe *test, int descriptor, unsigned *messages,
+                         icestream_error *error)
 {
-    is_step steps[8];
+    icestream_step steps[8];
     bool found = true;
-    is_step_reader *reader = NULL;
-    int status = is_step_reader_open_stream(descriptor, "pipe", STEP_FILE_SPECTRA, test->wake,
-                                            &reader, error);
-    while (status == IS_OK && found) {
-        status = is_step_reader_next(reader, &found, error);
-        for (size_t got = found; status == IS_OK && got > 0;) {
-            status = is_step_reader_read(reader, steps, 8, &got, error);
+    ics_step_reader *reader = NULL;
+    int status = ics_step_reader_open_stream(descriptor, "pipe", STEP_FILE_SPECTRA, test->wake,
+                                             &reader, error);
+    while (status == ICESTREAM_OK && found) {
+        status = ics_step_reader_next(reader, &found, error);
+        for (size_t got = found; status == ICESTREAM_OK && got > 0;) {
+            status = ics_step_reader_read(reader, steps, 8, &got, error);
         }
-        *messages += status == IS_OK && found;
+        *messages += status == ICESTREAM_OK && found;
     }
-    is_step_reader_destroy(reader);
+    ics_step_reader_destroy(reader);
     return status;
 }
 
@@ -98,18 +99,19 @@ START_TEST(test_waits_for_the_first_writer_and_ends_with_it)
 {
     a_pipe test = open_pipe();
     int descriptor = -1;
-    ck_assert(is_fifo(test.path));
-    ck_assert(!is_fifo(test.steps));
-    ck_assert_int_eq(is_fifo_open(test.path, &descriptor, NULL), IS_OK);
+    ck_assert(ics_fifo_is_fifo(test.path));
+    ck_assert(!ics_fifo_is_fifo(test.steps));
+    ck_assert_int_eq(ics_fifo_open(test.path, &descriptor, NULL), ICESTREAM_OK);
     /* Nobody writes: no end of the stream either. */
     struct pollfd idle = {.fd = descriptor, .events = POLLIN};
     ck_assert_int_eq(poll(&idle, 1, 50), 0);
 
     a_writer writer = {.pipe = &test, .size = test.size, .repeats = 3};
     unsigned messages = 0;
-    is_error error = {.text = ""};
+    icestream_error error = {.text = ""};
     start_writer(&writer);
-    ck_assert_msg(read_messages(&test, descriptor, &messages, &error) == IS_OK, "%s", error.text);
+    ck_assert_msg(read_messages(&test, descriptor, &messages, &error) == ICESTREAM_OK, "%s",
+                  error.text);
     ck_assert_uint_eq(messages, 3);
     pthread_join(writer.thread, NULL);
     close(descriptor);
@@ -123,17 +125,17 @@ START_TEST(test_one_writer_after_the_other)
     a_pipe test = open_pipe();
     int descriptor = -1;
     unsigned messages = 0;
-    is_error error = {.text = ""};
-    ck_assert_int_eq(is_fifo_open(test.path, &descriptor, NULL), IS_OK);
+    icestream_error error = {.text = ""};
+    ck_assert_int_eq(ics_fifo_open(test.path, &descriptor, NULL), ICESTREAM_OK);
     for (unsigned round = 0; round < 20; ++round) {
         a_writer writer = {.pipe = &test, .size = test.size, .repeats = 1};
         start_writer(&writer);
-        ck_assert_msg(read_messages(&test, descriptor, &messages, &error) == IS_OK, "%s",
+        ck_assert_msg(read_messages(&test, descriptor, &messages, &error) == ICESTREAM_OK, "%s",
                       error.text);
         pthread_join(writer.thread, NULL);
         ck_assert_uint_eq(messages, round + 1);
         int next = -1;
-        ck_assert_int_eq(is_fifo_open(test.path, &next, NULL), IS_OK);
+        ck_assert_int_eq(ics_fifo_open(test.path, &next, NULL), ICESTREAM_OK);
         close(descriptor);
         descriptor = next;
         struct pollfd idle = {.fd = descriptor, .events = POLLIN};
@@ -149,11 +151,11 @@ START_TEST(test_half_a_message)
     a_pipe test = open_pipe();
     int descriptor = -1;
     unsigned messages = 0;
-    is_error error = {.text = ""};
+    icestream_error error = {.text = ""};
     a_writer writer = {.pipe = &test, .size = test.size - 1, .repeats = 1};
-    ck_assert_int_eq(is_fifo_open(test.path, &descriptor, NULL), IS_OK);
+    ck_assert_int_eq(ics_fifo_open(test.path, &descriptor, NULL), ICESTREAM_OK);
     start_writer(&writer);
-    ck_assert_int_eq(read_messages(&test, descriptor, &messages, &error), IS_E_INPUT);
+    ck_assert_int_eq(read_messages(&test, descriptor, &messages, &error), ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "expected 1 bytes more of the rows"));
     pthread_join(writer.thread, NULL);
     close(descriptor);
@@ -167,29 +169,30 @@ START_TEST(test_next_writer_after_a_bad_message)
     a_pipe test = open_pipe();
     int descriptor = -1, next = -1;
     unsigned messages = 0;
-    is_error error = {.text = ""};
+    icestream_error error = {.text = ""};
     a_writer bad = {.pipe = &test, .size = test.size - 1, .repeats = 200}; /* 240 kB: it blocks */
-    ck_assert_int_eq(is_fifo_open(test.path, &descriptor, NULL), IS_OK);
+    ck_assert_int_eq(ics_fifo_open(test.path, &descriptor, NULL), ICESTREAM_OK);
     start_writer(&bad);
-    ck_assert_int_eq(read_messages(&test, descriptor, &messages, &error), IS_E_INPUT);
+    ck_assert_int_eq(read_messages(&test, descriptor, &messages, &error), ICESTREAM_E_INPUT);
     ck_assert_uint_eq(messages, 0); /* its last flags have a byte of the next */
-    ck_assert_int_eq(is_fifo_discard("pipe", descriptor, test.wake, &error), IS_OK);
+    ck_assert_int_eq(ics_fifo_discard("pipe", descriptor, test.wake, &error), ICESTREAM_OK);
     pthread_join(bad.thread, NULL);
-    ck_assert_int_eq(is_fifo_open(test.path, &next, NULL), IS_OK);
+    ck_assert_int_eq(ics_fifo_open(test.path, &next, NULL), ICESTREAM_OK);
     close(descriptor);
 
     a_writer good = {.pipe = &test, .size = test.size, .repeats = 2};
     start_writer(&good);
     messages = 0;
-    ck_assert_msg(read_messages(&test, next, &messages, &error) == IS_OK, "%s", error.text);
+    ck_assert_msg(read_messages(&test, next, &messages, &error) == ICESTREAM_OK, "%s", error.text);
     ck_assert_uint_eq(messages, 2);
     pthread_join(good.thread, NULL);
 
     const uint64_t one = 1;
-    ck_assert_int_eq(is_fifo_open(test.path, &descriptor, NULL), IS_OK);
+    ck_assert_int_eq(ics_fifo_open(test.path, &descriptor, NULL), ICESTREAM_OK);
     int writer = open(test.path, O_WRONLY | O_CLOEXEC);
     ck_assert_int_eq(write(test.wake, &one, sizeof one), sizeof one);
-    ck_assert_int_eq(is_fifo_discard("pipe", descriptor, test.wake, &error), IS_E_INTERRUPTED);
+    ck_assert_int_eq(ics_fifo_discard("pipe", descriptor, test.wake, &error),
+                     ICESTREAM_E_INTERRUPTED);
     close(writer);
     close(descriptor);
     close(next);
@@ -203,10 +206,10 @@ START_TEST(test_stopped_while_nobody_writes)
     int descriptor = -1;
     unsigned messages = 0;
     const uint64_t one = 1;
-    is_error error = {.text = ""};
-    ck_assert_int_eq(is_fifo_open(test.path, &descriptor, NULL), IS_OK);
+    icestream_error error = {.text = ""};
+    ck_assert_int_eq(ics_fifo_open(test.path, &descriptor, NULL), ICESTREAM_OK);
     ck_assert_int_eq(write(test.wake, &one, sizeof one), sizeof one);
-    ck_assert_int_eq(read_messages(&test, descriptor, &messages, &error), IS_E_INTERRUPTED);
+    ck_assert_int_eq(read_messages(&test, descriptor, &messages, &error), ICESTREAM_E_INTERRUPTED);
     close(descriptor);
     close_pipe(&test);
 }
@@ -217,14 +220,14 @@ START_TEST(test_no_pipe)
     a_pipe test = open_pipe();
     int descriptor = 0;
     char path[SCRATCH_PATH];
-    is_error error = {.text = ""};
-    ck_assert_int_eq(is_fifo_open(test.steps, &descriptor, &error), IS_E_INPUT);
+    icestream_error error = {.text = ""};
+    ck_assert_int_eq(ics_fifo_open(test.steps, &descriptor, &error), ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "a.steps.npy: found no pipe"));
     ck_assert_int_eq(descriptor, -1);
-    ck_assert_int_eq(is_fifo_open(scratch_path(&test.place, "none", path), &descriptor, &error),
-                     IS_E_INPUT);
+    ck_assert_int_eq(ics_fifo_open(scratch_path(&test.place, "none", path), &descriptor, &error),
+                     ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "none: cannot open: No such file"));
-    ck_assert(!is_fifo(path));
+    ck_assert(!ics_fifo_is_fifo(path));
     close_pipe(&test);
 }
 END_TEST

@@ -28,11 +28,11 @@ static void teardown(void)
 }
 
 /* That text, with so many threads. */
-static is_config *with_threads(const char *text, uint32_t threads)
+static icestream_config *with_threads(const char *text, uint32_t threads)
 {
     char *all = NULL;
     ck_assert_int_gt(asprintf(&all, "device: {threads: %u}\n%s", threads, text), 0);
-    is_config *config = load(all);
+    icestream_config *config = load(all);
     free(all);
     return config;
 }
@@ -40,11 +40,11 @@ static is_config *with_threads(const char *text, uint32_t threads)
 static unsigned char *make_file(const char *text, uint32_t threads, size_t *size)
 {
     char path[SCRATCH_PATH];
-    is_error error = {0};
-    is_config *config = with_threads(text, threads);
+    icestream_error error = {0};
+    icestream_config *config = with_threads(text, threads);
     scratch_path(&place, "a.steps.npy", path);
-    ck_assert_msg(is_generate(config, path, true, &error) == IS_OK, "%s", error.text);
-    is_config_destroy(config);
+    ck_assert_msg(icestream_generate(config, path, true, &error) == ICESTREAM_OK, "%s", error.text);
+    icestream_config_destroy(config);
     return scratch_read(path, size);
 }
 
@@ -53,7 +53,7 @@ static void expect_same_files(const char *text, size_t least_steps)
     static const uint32_t teams[] = {2, 3, 7};
     size_t size, expected_size;
     unsigned char *expected = make_file(text, 1, &expected_size);
-    ck_assert_uint_gt(expected_size, 1024 + least_steps * sizeof(is_step));
+    ck_assert_uint_gt(expected_size, 1024 + least_steps * sizeof(icestream_step));
     for (size_t i = 0; i < COUNT(teams); ++i) {
         unsigned char *bytes = make_file(text, teams[i], &size);
         ck_assert_uint_eq(size, expected_size);
@@ -146,12 +146,12 @@ static int generate_into(const char *text, uint32_t threads, int output)
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         char path[SCRATCH_PATH];
-        is_error error = {0};
-        is_config *config = with_threads(text, threads);
+        icestream_error error = {0};
+        icestream_config *config = with_threads(text, threads);
         if (dup2(output, STDOUT_FILENO) < 0)
             _exit(98);
-        int status = is_generate(config, "-", false, &error);
-        is_config_destroy(config);
+        int status = icestream_generate(config, "-", false, &error);
+        icestream_config_destroy(config);
         scratch_write(scratch_path(&place, "error", path), error.text, strlen(error.text));
         _exit(await_threads() ? -status : 99);
     }
@@ -196,13 +196,13 @@ static void expect_messages_before(const char *bad, const char *says)
         scratch_path(&place, "stream", path);
         int output = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         ck_assert_int_ge(output, 0);
-        ck_assert_int_eq(generate_into(text, 1 + 2 * i, output), IS_E_CONFIG);
+        ck_assert_int_eq(generate_into(text, 1 + 2 * i, output), ICESTREAM_E_CONFIG);
         close(output);
         char *error = read_error();
         ck_assert_msg(strstr(error, says) != NULL, "%s", error);
         free(error);
         bytes[i] = scratch_read(path, &size[i]);
-        ck_assert_uint_eq(size[i], 2 * (1024 + 65536 * sizeof(is_step)));
+        ck_assert_uint_eq(size[i], 2 * (1024 + 65536 * sizeof(icestream_step)));
     }
     ck_assert(memcmp(bytes[0], bytes[1], size[0]) == 0);
     free(bytes[0]);
@@ -228,7 +228,7 @@ START_TEST(reader_goes)
     int ends[2];
     ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
     close(ends[0]);
-    expect_error(endless, ends[1], IS_E_OUTPUT,
+    expect_error(endless, ends[1], ICESTREAM_E_OUTPUT,
                  "standard output: cannot write: the reader has gone");
     close(ends[1]);
 }
@@ -238,7 +238,7 @@ START_TEST(full_disk)
 {
     int output = open("/dev/full", O_WRONLY | O_CLOEXEC);
     ck_assert_int_ge(output, 0);
-    expect_error(endless, output, IS_E_OUTPUT, "No space left on device");
+    expect_error(endless, output, ICESTREAM_E_OUTPUT, "No space left on device");
     close(output);
 }
 END_TEST

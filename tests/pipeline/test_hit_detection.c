@@ -1,39 +1,40 @@
 /* What becomes of hits where photo-electrons are made, and what the account and trailers say. */
-#include "kernels/tables.h"
-#include "pipeline/host/batch.h"
+#include "tables/tables.h"
+#include "pipeline/devices/batch.h"
 #include "tests/support/detection_world.h"
 
 #include <string.h>
 
 /* Two steps of 100 photons, all of which arrive at module 0 head-on or from behind. */
 typedef struct arriving {
-    is_models *models;
-    is_batch *batch;
-    is_arrivals arrivals;
-    is_hit hits[200];
+    ics_models *models;
+    ics_batch *batch;
+    ics_arrivals arrivals;
+    icestream_hit hits[200];
     size_t count;
-    is_account account;
-    is_error error;
+    icestream_account account;
+    icestream_error error;
 } arriving;
 
 static arriving arrive(const char *content, float weight)
 {
     arriving a = {.models = detection_load(model_config("stages.detect=pe", content, NULL))};
-    const is_batch_limits limits = is_batch_limits_default();
-    ck_assert_int_eq(is_batch_create(&limits, 0, &a.batch, &a.error), IS_OK);
-    is_step steps[2] = {{.dz = 1, .beta = 1, .weight = weight, .photons = 100, .step_id = 4},
-                        {.dz = 1, .beta = 1, .weight = weight, .photons = 100, .step_id = 5}};
-    is_step_cursor cursor = {.steps = steps, .count = 2};
+    const ics_batch_limits limits = ics_batch_limits_default();
+    ck_assert_int_eq(ics_batch_create(&limits, 0, &a.batch, &a.error), ICESTREAM_OK);
+    icestream_step steps[2] = {
+        {.dz = 1, .beta = 1, .weight = weight, .photons = 100, .step_id = 4},
+        {.dz = 1, .beta = 1, .weight = weight, .photons = 100, .step_id = 5}};
+    ics_step_cursor cursor = {.steps = steps, .count = 2};
     bool full;
-    ck_assert_int_eq(is_batch_fill(a.batch, &cursor, &full, &a.error), IS_OK);
+    ck_assert_int_eq(ics_batch_fill(a.batch, &cursor, &full, &a.error), ICESTREAM_OK);
     for (uint32_t i = 0; i < 200; ++i) {
         const ice_arrival arrival = {.emission = i / 100,
                                      .photon_id = i % 100,
                                      .wavelength = 400,
                                      .dz = i < 100 ? 0.5f : -1.0f,
                                      .dx = i < 100 ? sqrtf(0.75f) : 0.0f};
-        ck_assert_int_eq(is_arrivals_put(&a.arrivals, &arrival), 0);
-        a.hits[a.count++] = (is_hit){
+        ck_assert_int_eq(ics_graph_arrivals_put(&a.arrivals, &arrival), 0);
+        a.hits[a.count++] = (icestream_hit){
             .step_id = 4 + i / 100, .photon_id = i % 100, .weight = 300 * weight, .pmt = -1};
     }
     return a;
@@ -42,19 +43,19 @@ static arriving arrive(const char *content, float weight)
 static int detect(arriving *a)
 {
     static const ice_tables tables = {.seed_low = 1};
-    const is_hit_models models = {.tables = &tables,
-                                  .detector = a->models->detector,
-                                  .light = a->models->light,
-                                  .detection = a->models->detection};
-    return is_hits_detect(&models, a->batch, &a->arrivals, a->hits, &a->count, &a->account,
-                          &a->error);
+    const ics_hit_models models = {.tables = &tables,
+                                   .detector = a->models->detector,
+                                   .light = a->models->light,
+                                   .detection = a->models->detection};
+    return ics_hit_detection_apply(&models, a->batch, &a->arrivals, a->hits, &a->count, &a->account,
+                                   &a->error);
 }
 
 static void end(arriving *a)
 {
-    is_models_destroy(a->models);
-    is_batch_destroy(a->batch);
-    is_arrivals_free(&a->arrivals);
+    ics_models_destroy(a->models);
+    ics_batch_destroy(a->batch);
+    ics_graph_arrivals_free(&a->arrivals);
 }
 
 START_TEST(what_becomes_of_hits)
@@ -65,7 +66,7 @@ START_TEST(what_becomes_of_hits)
     for (int k = 0; k < 4; ++k) {
         arriving a = arrive(contents[k], 1);
         const size_t before = a.count;
-        ck_assert_msg(detect(&a) == IS_OK, "%s", a.error.text);
+        ck_assert_msg(detect(&a) == ICESTREAM_OK, "%s", a.error.text);
         /* 100 with a probability of 0.84375: 84.4 +- 3.6; 100 with 0. */
         ck_assert_uint_gt(a.account.photo_electrons, 69);
         ck_assert_uint_lt(a.account.photo_electrons, 99);
@@ -89,16 +90,16 @@ END_TEST
 START_TEST(weights_thin_and_must_not_exceed)
 {
     arriving a = arrive("sink.hits=pe", 0.25f);
-    ck_assert_msg(detect(&a) == IS_OK, "%s", a.error.text);
+    ck_assert_msg(detect(&a) == ICESTREAM_OK, "%s", a.error.text);
     ck_assert_uint_gt(a.count, 5); /* 21.1 +- 4.1 */
     ck_assert_uint_lt(a.count, 38);
     end(&a);
     a = arrive("sink.hits=pe", 0);
-    ck_assert_int_eq(detect(&a), IS_OK);
+    ck_assert_int_eq(detect(&a), ICESTREAM_OK);
     ck_assert_uint_eq(a.count, 0);
     end(&a);
     a = arrive("sink.hits=both", 2);
-    ck_assert_int_eq(detect(&a), IS_E_INPUT);
+    ck_assert_int_eq(detect(&a), ICESTREAM_E_INPUT);
     ck_assert_msg(strstr(a.error.text,
                          "event 0, step 4, field weight: found 2, with which photon 0 is detected "
                          "by string 1, module 1 with a probability of 1.6875, expected at most 1"),
@@ -111,7 +112,7 @@ START_TEST(unknown_modules_are_errors)
 {
     arriving a = arrive("sink.hits=pe", 1);
     a.arrivals.items[7].module = 5160;
-    ck_assert_int_eq(detect(&a), IS_E_FAILED);
+    ck_assert_int_eq(detect(&a), ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(a.error.text, "module 5160 of 5160"));
     end(&a);
 }
@@ -119,46 +120,48 @@ END_TEST
 
 START_TEST(account_in_metadata)
 {
-    const is_origin origin = {.seed = 1, .configuration = "c"};
-    const is_account account = {.created = 100,
-                                .absorbed = 80,
-                                .detected = 20,
-                                .hits = 25,
-                                .photo_electrons = 9,
-                                .undetected = 16};
+    const ics_metadata_origin origin = {.seed = 1, .configuration = "c"};
+    const icestream_account account = {.created = 100,
+                                       .absorbed = 80,
+                                       .detected = 20,
+                                       .hits = 25,
+                                       .photo_electrons = 9,
+                                       .undetected = 16};
     static const char *const contents[] = {"pe", "both", "photons"};
-    is_error error = {0};
+    icestream_error error = {0};
     for (int k = 0; k < 3; ++k) {
         json_t *metadata = NULL;
-        is_account read;
-        ck_assert_int_eq(is_metadata_create(&origin, &metadata, &error), IS_OK);
-        ck_assert_int_eq(is_metadata_set_account(metadata, &account, &error), IS_OK);
-        ck_assert(is_metadata_account(metadata, &read));
+        icestream_account read;
+        ck_assert_int_eq(ics_metadata_create(&origin, &metadata, &error), ICESTREAM_OK);
+        ck_assert_int_eq(ics_metadata_set_account(metadata, &account, &error), ICESTREAM_OK);
+        ck_assert(ics_metadata_account(metadata, &read));
         ck_assert_uint_eq(read.photo_electrons, 0);
-        ck_assert_int_eq(is_metadata_set_detection(metadata, contents[k], &account, &error), IS_OK);
-        ck_assert(is_metadata_account(metadata, &read));
+        ck_assert_int_eq(ics_metadata_set_detection(metadata, contents[k], &account, &error),
+                         ICESTREAM_OK);
+        ck_assert(ics_metadata_account(metadata, &read));
         ck_assert_uint_eq(read.hits, 25);
         ck_assert_uint_eq(read.photo_electrons, 9);
         ck_assert_uint_eq(read.undetected, k == 0 ? 16 : 0);
         /* What cannot be is no account. */
         json_t *counts = json_object_get(metadata, "account");
         json_object_set_new(counts, "photo_electrons", json_integer(26));
-        ck_assert(!is_metadata_account(metadata, &read));
+        ck_assert(!ics_metadata_account(metadata, &read));
         json_object_set_new(counts, "photo_electrons", json_integer(-1));
-        ck_assert(!is_metadata_account(metadata, &read));
+        ck_assert(!ics_metadata_account(metadata, &read));
         json_object_set_new(counts, "photo_electrons", json_string("9"));
-        ck_assert(!is_metadata_account(metadata, &read));
+        ck_assert(!ics_metadata_account(metadata, &read));
         json_decref(metadata);
     }
-    const is_account wrong = {.created = 1, .detected = 1, .hits = 1, .photo_electrons = 2};
+    const icestream_account wrong = {.created = 1, .detected = 1, .hits = 1, .photo_electrons = 2};
     json_t *metadata = NULL;
-    ck_assert_int_eq(is_metadata_create(&origin, &metadata, &error), IS_OK);
-    ck_assert_int_eq(is_metadata_set_detection(metadata, "pe", &wrong, &error), IS_E_FAILED);
+    ck_assert_int_eq(ics_metadata_create(&origin, &metadata, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_metadata_set_detection(metadata, "pe", &wrong, &error),
+                     ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(error.text, "found 2 photo-electrons of 1 hits"));
     json_decref(metadata);
     /* Rows are hits less those that were left out. */
-    ck_assert_int_eq(is_account_check(&account, 100, 9, &error), IS_OK);
-    ck_assert_int_eq(is_account_check(&account, 100, 25, &error), IS_E_FAILED);
+    ck_assert_int_eq(ics_batch_account_check(&account, 100, 9, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_batch_account_check(&account, 100, 25, &error), ICESTREAM_E_FAILED);
 }
 END_TEST
 

@@ -20,59 +20,59 @@
 
 enum { HEADER = 1024 };
 
-static is_hit good_hit(uint32_t photon)
+static icestream_hit good_hit(uint32_t photon)
 {
-    return (is_hit){.event_id = 5,
-                    .t = 1000.25,
-                    .x = 0.1f,
-                    .dz = -1,
-                    .wavelength = 400,
-                    .weight = 1.5f,
-                    .step_id = 9,
-                    .photon_id = photon,
-                    .string = 63,
-                    .module = 20,
-                    .pmt = -1,
-                    .scatters = 12};
+    return (icestream_hit){.event_id = 5,
+                           .t = 1000.25,
+                           .x = 0.1f,
+                           .dz = -1,
+                           .wavelength = 400,
+                           .weight = 1.5f,
+                           .step_id = 9,
+                           .photon_id = photon,
+                           .string = 63,
+                           .module = 20,
+                           .pmt = -1,
+                           .scatters = 12};
 }
 
-static const is_account closed = {.created = 100,
-                                  .absorbed = 60,
-                                  .detected = 30,
-                                  .left = 9,
-                                  .stopped = 1,
-                                  .hits = 3,
-                                  .bounces = 1234};
-static const is_origin origin = {
+static const icestream_account closed = {.created = 100,
+                                         .absorbed = 60,
+                                         .detected = 30,
+                                         .left = 9,
+                                         .stopped = 1,
+                                         .hits = 3,
+                                         .bounces = 1234};
+static const ics_metadata_origin origin = {
     .seed = UINT64_MAX, .configuration = "c0", .ice = "1ce", .detector = "de", .input = "1b"};
 
-static json_t *make_metadata(const is_origin *from, const is_account *account)
+static json_t *make_metadata(const ics_metadata_origin *from, const icestream_account *account)
 {
     json_t *metadata = NULL;
-    is_error error = {.text = ""};
-    ck_assert_msg(is_metadata_create(from, &metadata, &error) == 0, "%s", error.text);
+    icestream_error error = {.text = ""};
+    ck_assert_msg(ics_metadata_create(from, &metadata, &error) == 0, "%s", error.text);
     if (account)
-        ck_assert_msg(is_metadata_set_account(metadata, account, &error) == 0, "%s", error.text);
+        ck_assert_msg(ics_metadata_set_account(metadata, account, &error) == 0, "%s", error.text);
     return metadata;
 }
 
-static int write_hits(const char *path, const is_hit *hits, size_t count, const json_t *metadata,
-                      bool force, is_error *error)
+static int write_hits(const char *path, const icestream_hit *hits, size_t count,
+                      const json_t *metadata, bool force, icestream_error *error)
 {
-    is_table_writer *writer = NULL;
-    int status = is_table_writer_create(path, is_schema_hits(), force, &writer, error);
+    ics_table_writer *writer = NULL;
+    int status = ics_table_writer_create(path, ics_layout_hits(), force, &writer, error);
     if (!status)
-        status = is_table_writer_append(writer, hits, count, error);
+        status = ics_table_writer_append(writer, hits, count, error);
     if (!status)
-        status = is_table_writer_commit(writer, metadata, error);
-    is_table_writer_destroy(writer);
+        status = ics_table_writer_commit(writer, metadata, error);
+    ics_table_writer_destroy(writer);
     return status;
 }
 
 static void write_three(const char *path)
 {
-    const is_hit hits[3] = {good_hit(0), good_hit(1), good_hit(7)};
-    is_error error = {.text = ""};
+    const icestream_hit hits[3] = {good_hit(0), good_hit(1), good_hit(7)};
+    icestream_error error = {.text = ""};
     json_t *metadata = make_metadata(&origin, &closed);
     ck_assert_msg(write_hits(path, hits, 3, metadata, true, &error) == 0, "%s", error.text);
     json_decref(metadata);
@@ -114,24 +114,24 @@ START_TEST(hit_file_is_read_back)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_hit_reader *reader = NULL;
-    is_hit hits[8];
-    is_error error;
-    is_account account;
+    ics_hit_reader *reader = NULL;
+    icestream_hit hits[8];
+    icestream_error error;
+    icestream_account account;
     size_t got;
     write_three(scratch_path(&place, "a.hits.npy", path));
-    ck_assert_int_eq(is_hit_reader_open(path, true, &reader, &error), 0);
-    ck_assert_uint_eq(is_hit_reader_rows(reader), 3);
-    ck_assert_int_eq(is_hit_reader_read(reader, hits, 8, &got, &error), 0);
+    ck_assert_int_eq(ics_hit_reader_open(path, true, &reader, &error), 0);
+    ck_assert_uint_eq(ics_hit_reader_rows(reader), 3);
+    ck_assert_int_eq(ics_hit_reader_read(reader, hits, 8, &got, &error), 0);
     ck_assert_uint_eq(got, 3);
     ck_assert_uint_eq(hits[2].photon_id, 7);
-    ck_assert_int_eq(is_hit_reader_read(reader, hits, 8, &got, &error), 0);
+    ck_assert_int_eq(ics_hit_reader_read(reader, hits, 8, &got, &error), 0);
     ck_assert_uint_eq(got, 0);
-    const json_t *metadata = is_hit_reader_metadata(reader);
+    const json_t *metadata = ics_hit_reader_metadata(reader);
     ck_assert_str_eq(json_string_value(json_object_get(metadata, "seed")), "18446744073709551615");
-    ck_assert(is_metadata_account(metadata, &account));
+    ck_assert(ics_metadata_account(metadata, &account));
     ck_assert_mem_eq(&account, &closed, sizeof closed);
-    is_hit_reader_destroy(reader);
+    ics_hit_reader_destroy(reader);
     scratch_remove(&place);
 }
 END_TEST
@@ -142,8 +142,8 @@ START_TEST(bytes_do_not_depend_on_how_rows_arrive)
     enum { COUNT = 40000 };
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_hit *hits = malloc(COUNT * sizeof *hits);
-    is_error error = {.text = ""};
+    icestream_hit *hits = malloc(COUNT * sizeof *hits);
+    icestream_error error = {.text = ""};
     size_t whole_size, drops_size;
     ck_assert_ptr_nonnull(hits);
     for (uint32_t i = 0; i < COUNT; ++i)
@@ -151,16 +151,16 @@ START_TEST(bytes_do_not_depend_on_how_rows_arrive)
     ck_assert_int_eq(
         write_hits(scratch_path(&place, "whole", path), hits, COUNT, NULL, false, &error), 0);
     unsigned char *whole = scratch_read(path, &whole_size);
-    is_table_writer *writer = NULL;
+    ics_table_writer *writer = NULL;
     scratch_path(&place, "drops", path);
-    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), false, &writer, &error), 0);
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), false, &writer, &error), 0);
     for (size_t at = 0, step = 1; at < COUNT; at += step, step = step * 5 % 20011) {
         step = step < COUNT - at ? step : COUNT - at;
-        ck_assert_int_eq(is_table_writer_append(writer, hits + at, step, &error), 0);
+        ck_assert_int_eq(ics_table_writer_append(writer, hits + at, step, &error), 0);
     }
-    ck_assert_uint_eq(is_table_writer_rows(writer), COUNT);
-    ck_assert_int_eq(is_table_writer_commit(writer, NULL, &error), 0);
-    is_table_writer_destroy(writer);
+    ck_assert_uint_eq(ics_table_writer_rows(writer), COUNT);
+    ck_assert_int_eq(ics_table_writer_commit(writer, NULL, &error), 0);
+    ics_table_writer_destroy(writer);
     unsigned char *drops = scratch_read(path, &drops_size);
     ck_assert_uint_eq(whole_size, drops_size);
     ck_assert_mem_eq(whole, drops, whole_size);
@@ -197,16 +197,16 @@ END_TEST
 
 /* ---- order and ranges ----------------------------------------------------------------------- */
 
-static int read_checked(const char *path, is_error *error)
+static int read_checked(const char *path, icestream_error *error)
 {
-    is_hit_reader *reader = NULL;
-    is_hit hits[2];
+    ics_hit_reader *reader = NULL;
+    icestream_hit hits[2];
     size_t got = 1;
-    *error = (is_error){.text = ""};
-    int status = is_hit_reader_open(path, true, &reader, error);
+    *error = (icestream_error){.text = ""};
+    int status = ics_hit_reader_open(path, true, &reader, error);
     while (!status && got > 0)
-        status = is_hit_reader_read(reader, hits, 2, &got, error);
-    is_hit_reader_destroy(reader);
+        status = ics_hit_reader_read(reader, hits, 2, &got, error);
+    ics_hit_reader_destroy(reader);
     return status;
 }
 
@@ -237,7 +237,7 @@ START_TEST(bad_hits_are_refused)
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
     size_t size;
-    is_error error;
+    icestream_error error;
     write_three(scratch_path(&place, "a.hits.npy", path));
     unsigned char *bytes = scratch_read(path, &size), *damaged = malloc(size);
     ck_assert_ptr_nonnull(damaged);
@@ -245,7 +245,7 @@ START_TEST(bad_hits_are_refused)
         memcpy(damaged, bytes, size);
         memcpy(damaged + HEADER + 128 + bad_rows[i].offset, bad_rows[i].bytes, bad_rows[i].size);
         scratch_write(path, damaged, size);
-        ck_assert_int_eq(read_checked(path, &error), IS_E_INPUT);
+        ck_assert_int_eq(read_checked(path, &error), ICESTREAM_E_INPUT);
         ck_assert_msg(strstr(error.text, bad_rows[i].expected) != NULL, "found '%s', expected '%s'",
                       error.text, bad_rows[i].expected);
     }
@@ -257,20 +257,20 @@ END_TEST
 
 START_TEST(hits_are_ordered_by_identity)
 {
-    is_hit low = good_hit(3), high = low;
-    ck_assert_int_eq(is_hit_compare(&low, &high), 0);
+    icestream_hit low = good_hit(3), high = low;
+    ck_assert_int_eq(ics_hit_compare(&low, &high), 0);
     high.t = -1; /* does not count */
-    ck_assert_int_eq(is_hit_compare(&low, &high), 0);
+    ck_assert_int_eq(ics_hit_compare(&low, &high), 0);
     high.module = 21;
-    ck_assert_int_lt(is_hit_compare(&low, &high), 0);
+    ck_assert_int_lt(ics_hit_compare(&low, &high), 0);
     low.string = 64;
-    ck_assert_int_gt(is_hit_compare(&low, &high), 0);
+    ck_assert_int_gt(ics_hit_compare(&low, &high), 0);
     high.photon_id = 4;
-    ck_assert_int_lt(is_hit_compare(&low, &high), 0);
+    ck_assert_int_lt(ics_hit_compare(&low, &high), 0);
     low.step_id = 0xffffffffu;
-    ck_assert_int_gt(is_hit_compare(&low, &high), 0);
+    ck_assert_int_gt(ics_hit_compare(&low, &high), 0);
     high.event_id = UINT64_MAX;
-    ck_assert_int_lt(is_hit_compare(&low, &high), 0);
+    ck_assert_int_lt(ics_hit_compare(&low, &high), 0);
 }
 END_TEST
 
@@ -279,24 +279,24 @@ END_TEST
 START_TEST(account_must_close)
 {
     json_t *metadata = make_metadata(&origin, NULL);
-    is_account account = closed, read;
-    is_error error;
-    ck_assert(is_account_closes(&account));
-    ck_assert(!is_metadata_account(metadata, &read));
+    icestream_account account = closed, read;
+    icestream_error error;
+    ck_assert(ics_metadata_account_closes(&account));
+    ck_assert(!ics_metadata_account(metadata, &read));
     account.absorbed = 61;
-    ck_assert(!is_account_closes(&account));
-    ck_assert_int_eq(is_metadata_set_account(metadata, &account, &error), IS_E_FAILED);
+    ck_assert(!ics_metadata_account_closes(&account));
+    ck_assert_int_eq(ics_metadata_set_account(metadata, &account, &error), ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(
         strstr(error.text, "found 100 created and 61 absorbed, 30 detected, 9 left, 1"));
     /* Sums that wrap around do not close. */
-    account = (is_account){.created = 1, .absorbed = UINT64_MAX, .detected = 2};
-    ck_assert(!is_account_closes(&account));
-    account = (is_account){.created = UINT64_MAX, .absorbed = UINT64_MAX};
-    ck_assert_int_eq(is_metadata_set_account(metadata, &account, &error), IS_E_FAILED);
+    account = (icestream_account){.created = 1, .absorbed = UINT64_MAX, .detected = 2};
+    ck_assert(!ics_metadata_account_closes(&account));
+    account = (icestream_account){.created = UINT64_MAX, .absorbed = UINT64_MAX};
+    ck_assert_int_eq(ics_metadata_set_account(metadata, &account, &error), ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(error.text, "created: found 18446744073709551615, expected less"));
-    ck_assert_int_eq(is_metadata_set_account(metadata, &closed, &error), 0);
+    ck_assert_int_eq(ics_metadata_set_account(metadata, &closed, &error), 0);
     json_object_set_new(json_object_get(metadata, "account"), "left", json_integer(-9));
-    ck_assert(!is_metadata_account(metadata, &read));
+    ck_assert(!ics_metadata_account(metadata, &read));
     json_decref(metadata);
 }
 END_TEST
@@ -304,22 +304,23 @@ END_TEST
 START_TEST(maths_have_a_word)
 {
     static const struct {
-        is_maths_used maths;
+        ics_maths_used maths;
         const char *word;
-    } all[] = {{IS_MATHS_PORTABLE, "portable"}, {IS_MATHS_FAST, "fast"}, {IS_MATHS_MIXED, "mixed"}};
+    } all[] = {
+        {ICS_MATHS_PORTABLE, "portable"}, {ICS_MATHS_FAST, "fast"}, {ICS_MATHS_MIXED, "mixed"}};
     json_t *metadata = make_metadata(&origin, NULL);
-    ck_assert_int_eq(is_metadata_maths(metadata), IS_MATHS_NONE);
-    ck_assert_int_eq(is_metadata_set_maths(metadata, IS_MATHS_NONE, NULL), IS_OK);
+    ck_assert_int_eq(ics_metadata_maths(metadata), ICS_MATHS_NONE);
+    ck_assert_int_eq(ics_metadata_set_maths(metadata, ICS_MATHS_NONE, NULL), ICESTREAM_OK);
     ck_assert_ptr_null(json_object_get(metadata, "math"));
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
-        ck_assert_int_eq(is_metadata_set_maths(metadata, all[i].maths, NULL), IS_OK);
+        ck_assert_int_eq(ics_metadata_set_maths(metadata, all[i].maths, NULL), ICESTREAM_OK);
         ck_assert_str_eq(json_string_value(json_object_get(metadata, "math")), all[i].word);
-        ck_assert_int_eq(is_metadata_maths(metadata), all[i].maths);
+        ck_assert_int_eq(ics_metadata_maths(metadata), all[i].maths);
     }
     json_object_set_new(metadata, "math", json_string("slow"));
-    ck_assert_int_eq(is_metadata_maths(metadata), IS_MATHS_NONE);
+    ck_assert_int_eq(ics_metadata_maths(metadata), ICS_MATHS_NONE);
     json_object_set_new(metadata, "math", json_integer(1));
-    ck_assert_int_eq(is_metadata_maths(metadata), IS_MATHS_NONE);
+    ck_assert_int_eq(ics_metadata_maths(metadata), ICS_MATHS_NONE);
     json_decref(metadata);
 }
 END_TEST
@@ -327,7 +328,7 @@ END_TEST
 START_TEST(settings_are_the_origin_without_the_input)
 {
     json_t *same = make_metadata(&origin, NULL);
-    is_origin others[6] = {origin, origin, origin, origin, origin, origin};
+    ics_metadata_origin others[6] = {origin, origin, origin, origin, origin, origin};
     others[0].seed = 1;
     others[1].configuration = "c1";
     others[2].ice = "other";
@@ -336,12 +337,12 @@ START_TEST(settings_are_the_origin_without_the_input)
     others[5].input = NULL;
     for (int i = 0; i < 6; ++i) {
         json_t *other = make_metadata(&others[i], NULL);
-        ck_assert_msg(is_metadata_same_settings(same, other) == (i > 3), "case %d", i);
-        ck_assert_msg(is_metadata_same_settings(other, same) == (i > 3), "case %d", i);
+        ck_assert_msg(ics_metadata_same_settings(same, other) == (i > 3), "case %d", i);
+        ck_assert_msg(ics_metadata_same_settings(other, same) == (i > 3), "case %d", i);
         json_decref(other);
     }
-    ck_assert(!is_metadata_same_settings(NULL, same));
-    ck_assert(!is_metadata_same_settings(NULL, NULL));
+    ck_assert(!ics_metadata_same_settings(NULL, same));
+    ck_assert(!ics_metadata_same_settings(NULL, NULL));
     json_decref(same);
 }
 END_TEST
@@ -350,15 +351,15 @@ START_TEST(matching_files_are_recognised)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_error error;
+    icestream_error error;
     bool matches;
     write_three(scratch_path(&place, "a.hits.npy", path));
     json_t *same = make_metadata(&origin, NULL);
     for (int thorough = 0; thorough < 2; ++thorough) {
-        ck_assert_int_eq(is_hit_file_matches(path, same, thorough, &matches, &error), 0);
+        ck_assert_int_eq(ics_hit_file_matches(path, same, thorough, &matches, &error), 0);
         ck_assert(matches);
     }
-    is_origin others[6] = {origin, origin, origin, origin, origin, origin};
+    ics_metadata_origin others[6] = {origin, origin, origin, origin, origin, origin};
     others[0].seed = 1;
     others[1].configuration = "c1";
     others[2].ice = "other";
@@ -367,7 +368,7 @@ START_TEST(matching_files_are_recognised)
     others[5].input = NULL;
     for (int i = 0; i < 6; ++i) {
         json_t *other = make_metadata(&others[i], NULL);
-        ck_assert_int_eq(is_hit_file_matches(path, other, true, &matches, &error), 0);
+        ck_assert_int_eq(ics_hit_file_matches(path, other, true, &matches, &error), 0);
         ck_assert_msg(!matches, "case %d", i);
         json_decref(other);
     }
@@ -376,15 +377,15 @@ START_TEST(matching_files_are_recognised)
     unsigned char *bytes = scratch_read(path, &size);
     bytes[HEADER + 62] ^= 1;
     scratch_write(path, bytes, size);
-    ck_assert_int_eq(is_hit_file_matches(path, same, false, &matches, &error), 0);
+    ck_assert_int_eq(ics_hit_file_matches(path, same, false, &matches, &error), 0);
     ck_assert(matches);
-    ck_assert_int_eq(is_hit_file_matches(path, same, true, &matches, &error), 0);
+    ck_assert_int_eq(ics_hit_file_matches(path, same, true, &matches, &error), 0);
     ck_assert(!matches);
     scratch_write(path, bytes, size - 1);
-    ck_assert_int_eq(is_hit_file_matches(path, same, false, &matches, &error), 0);
+    ck_assert_int_eq(ics_hit_file_matches(path, same, false, &matches, &error), 0);
     ck_assert(!matches);
     ck_assert_int_eq(
-        is_hit_file_matches(scratch_path(&place, "none", path), same, false, &matches, &error), 0);
+        ics_hit_file_matches(scratch_path(&place, "none", path), same, false, &matches, &error), 0);
     ck_assert(!matches);
     free(bytes);
     json_decref(same);
@@ -398,23 +399,23 @@ START_TEST(name_appears_with_the_commit)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_table_writer *writer = NULL;
-    is_error error;
-    const is_hit hit = good_hit(0);
+    ics_table_writer *writer = NULL;
+    icestream_error error;
+    const icestream_hit hit = good_hit(0);
     scratch_path(&place, "a.hits.npy", path);
-    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), false, &writer, &error), 0);
-    ck_assert_int_eq(is_table_writer_append(writer, &hit, 1, &error), 0);
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), false, &writer, &error), 0);
+    ck_assert_int_eq(ics_table_writer_append(writer, &hit, 1, &error), 0);
     ck_assert(scratch_exists(&place, "a.hits.npy.part"));
     ck_assert(!scratch_exists(&place, "a.hits.npy"));
-    ck_assert_int_eq(is_table_writer_commit(writer, NULL, &error), 0);
+    ck_assert_int_eq(ics_table_writer_commit(writer, NULL, &error), 0);
     ck_assert(!scratch_exists(&place, "a.hits.npy.part"));
     ck_assert(scratch_exists(&place, "a.hits.npy"));
-    is_table_writer_destroy(writer);
+    ics_table_writer_destroy(writer);
     ck_assert(scratch_exists(&place, "a.hits.npy"));
     /* An abandoned one leaves nothing. */
     scratch_path(&place, "b.hits.npy", path);
-    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), false, &writer, &error), 0);
-    is_table_writer_destroy(writer);
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), false, &writer, &error), 0);
+    ics_table_writer_destroy(writer);
     ck_assert(!scratch_exists(&place, "b.hits.npy.part"));
     ck_assert(!scratch_exists(&place, "b.hits.npy"));
     scratch_remove(&place);
@@ -425,24 +426,24 @@ START_TEST(existing_file_is_kept_without_force)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_table_writer *writer = NULL;
-    is_error error;
+    ics_table_writer *writer = NULL;
+    icestream_error error;
     size_t size;
     scratch_write(scratch_path(&place, "a.hits.npy", path), "precious", 8);
-    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), false, &writer, &error),
-                     IS_E_OUTPUT);
-    ck_assert_int_eq(is_status_exit(error.status), 74);
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), false, &writer, &error),
+                     ICESTREAM_E_OUTPUT);
+    ck_assert_int_eq(icestream_status_exit(error.status), 74);
     ck_assert_ptr_nonnull(strstr(error.text, "a.hits.npy: found an existing file, expected none"));
     ck_assert(!scratch_exists(&place, "a.hits.npy.part"));
     write_three(path); /* with force */
     ck_assert_int_eq(read_checked(path, &error), 0);
     /* A file that appears while we write is kept, too. */
     scratch_path(&place, "b.hits.npy", path);
-    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), false, &writer, &error), 0);
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), false, &writer, &error), 0);
     scratch_write(path, "precious", 8);
-    ck_assert_int_eq(is_table_writer_commit(writer, NULL, &error), IS_E_OUTPUT);
+    ck_assert_int_eq(ics_table_writer_commit(writer, NULL, &error), ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "found an existing file"));
-    is_table_writer_destroy(writer);
+    ics_table_writer_destroy(writer);
     unsigned char *bytes = scratch_read(path, &size);
     ck_assert_uint_eq(size, 8);
     ck_assert_mem_eq(bytes, "precious", 8);
@@ -456,19 +457,19 @@ START_TEST(one_output_has_one_writer)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_table_writer *first = NULL, *second = NULL;
-    is_error error;
+    ics_table_writer *first = NULL, *second = NULL;
+    icestream_error error;
     scratch_path(&place, "a.hits.npy", path);
-    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), true, &first, &error), 0);
-    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), true, &second, &error),
-                     IS_E_OUTPUT);
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), true, &first, &error), 0);
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), true, &second, &error),
+                     ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "found another process writing it"));
     ck_assert_ptr_null(second);
     ck_assert(scratch_exists(&place, "a.hits.npy.part")); /* the first one's */
-    ck_assert_int_eq(is_table_writer_commit(first, NULL, &error), 0);
-    is_table_writer_destroy(first);
-    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), true, &second, &error), 0);
-    is_table_writer_destroy(second);
+    ck_assert_int_eq(ics_table_writer_commit(first, NULL, &error), 0);
+    ics_table_writer_destroy(first);
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), true, &second, &error), 0);
+    ics_table_writer_destroy(second);
     scratch_remove(&place);
 }
 END_TEST
@@ -478,7 +479,7 @@ START_TEST(what_a_killed_writer_left_is_overwritten)
     scratch place = scratch_create();
     char path[SCRATCH_PATH], part[SCRATCH_PATH];
     char *junk = calloc(1, 100000);
-    is_error error;
+    icestream_error error;
     ck_assert_ptr_nonnull(junk);
     scratch_write(scratch_path(&place, "a.hits.npy.part", part), junk, 100000);
     write_three(scratch_path(&place, "a.hits.npy", path));
@@ -494,14 +495,14 @@ START_TEST(second_name_of_a_finished_file_is_not_written_to)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH], part[SCRATCH_PATH];
-    is_table_writer *writer = NULL;
-    is_error error;
+    ics_table_writer *writer = NULL;
+    icestream_error error;
     write_three(scratch_path(&place, "a.hits.npy", path));
     ck_assert_int_eq(link(path, scratch_path(&place, "a.hits.npy.part", part)), 0);
-    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), true, &writer, &error), 0);
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), true, &writer, &error), 0);
     ck_assert(scratch_exists(&place, "a.hits.npy.part"));
     ck_assert_int_eq(read_checked(path, &error), 0);
-    is_table_writer_destroy(writer);
+    ics_table_writer_destroy(writer);
     ck_assert_int_eq(read_checked(path, &error), 0);
     scratch_remove(&place);
 }
@@ -511,19 +512,19 @@ START_TEST(what_a_killed_writer_left_is_removed)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH], part[SCRATCH_PATH];
-    is_table_writer *writer = NULL;
-    is_error error;
+    ics_table_writer *writer = NULL;
+    icestream_error error;
     write_three(scratch_path(&place, "a.hits.npy", path));
-    ck_assert_int_eq(is_output_clean(path, &error), 0);
+    ck_assert_int_eq(ics_output_clean(path, &error), 0);
     ck_assert_int_eq(link(path, scratch_path(&place, "a.hits.npy.part", part)), 0);
-    ck_assert_int_eq(is_output_clean(path, &error), 0);
+    ck_assert_int_eq(ics_output_clean(path, &error), 0);
     ck_assert(!scratch_exists(&place, "a.hits.npy.part"));
     ck_assert_int_eq(read_checked(path, &error), 0);
     /* That of a writer at work stays. */
-    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), true, &writer, &error), 0);
-    ck_assert_int_eq(is_output_clean(path, &error), 0);
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), true, &writer, &error), 0);
+    ck_assert_int_eq(ics_output_clean(path, &error), 0);
     ck_assert(scratch_exists(&place, "a.hits.npy.part"));
-    is_table_writer_destroy(writer);
+    ics_table_writer_destroy(writer);
     scratch_remove(&place);
 }
 END_TEST
@@ -532,27 +533,27 @@ START_TEST(places_that_cannot_be_written_are_named)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_table_writer *writer = NULL;
-    is_error error;
+    ics_table_writer *writer = NULL;
+    icestream_error error;
     scratch_path(&place, "missing/a.hits.npy", path);
-    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), true, &writer, &error),
-                     IS_E_OUTPUT);
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), true, &writer, &error),
+                     ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "missing/a.hits.npy: cannot create its .part file: No "
                                              "such file or directory"));
     ck_assert_int_eq(mkdir(scratch_path(&place, "folder", path), 0777), 0);
-    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), true, &writer, &error),
-                     IS_E_OUTPUT);
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), true, &writer, &error),
+                     ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "found a folder, expected to write a file"));
     ck_assert_int_eq(mkfifo(scratch_path(&place, "pipe.part", path), 0666), 0);
-    ck_assert_int_eq(is_table_writer_create(scratch_path(&place, "pipe", path), is_schema_hits(),
-                                            true, &writer, &error),
-                     IS_E_OUTPUT);
+    ck_assert_int_eq(ics_table_writer_create(scratch_path(&place, "pipe", path), ics_layout_hits(),
+                                             true, &writer, &error),
+                     ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "found something that is not a file"));
     ck_assert(scratch_exists(&place, "pipe.part")); /* not ours, so it stays */
     ck_assert_int_eq(symlink("elsewhere", scratch_path(&place, "link.part", path)), 0);
-    ck_assert_int_eq(is_table_writer_create(scratch_path(&place, "link", path), is_schema_hits(),
-                                            true, &writer, &error),
-                     IS_E_OUTPUT);
+    ck_assert_int_eq(ics_table_writer_create(scratch_path(&place, "link", path), ics_layout_hits(),
+                                             true, &writer, &error),
+                     ICESTREAM_E_OUTPUT);
     ck_assert(!scratch_exists(&place, "elsewhere"));
     scratch_remove(&place);
 }
@@ -562,8 +563,8 @@ START_TEST(full_disk_is_an_error_and_leaves_nothing)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_hit *hits = calloc(40000, sizeof *hits);
-    is_error error;
+    icestream_hit *hits = calloc(40000, sizeof *hits);
+    icestream_error error;
     ck_assert_ptr_nonnull(hits);
     /* A limit on the size of files fails in the middle of a write, as a full disk does. */
     const struct rlimit limit = {1500000, RLIM_INFINITY};
@@ -571,7 +572,7 @@ START_TEST(full_disk_is_an_error_and_leaves_nothing)
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     ck_assert_int_eq(
         write_hits(scratch_path(&place, "a.hits.npy", path), hits, 40000, NULL, false, &error),
-        IS_E_OUTPUT);
+        ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(
         strstr(error.text, "a.hits.npy: cannot write: File too large (after 1500000"));
     ck_assert(!scratch_exists(&place, "a.hits.npy"));
@@ -585,13 +586,13 @@ END_TEST
 
 START_TEST(message_to_a_full_device_or_closed_pipe_is_an_error)
 {
-    const is_hit hit = good_hit(0);
-    is_error error;
+    const icestream_hit hit = good_hit(0);
+    icestream_error error;
     int ends[2];
     int full = open("/dev/full", O_WRONLY);
     if (full >= 0) {
-        ck_assert_int_eq(is_table_message_write(full, "full", is_schema_hits(), &hit, 1, &error),
-                         IS_E_OUTPUT);
+        ck_assert_int_eq(ics_table_message_write(full, "full", ics_layout_hits(), &hit, 1, &error),
+                         ICESTREAM_E_OUTPUT);
         ck_assert_str_eq(
             error.text,
             "full: cannot write: No space left on device (after 0 bytes of the message)");
@@ -599,8 +600,8 @@ START_TEST(message_to_a_full_device_or_closed_pipe_is_an_error)
     }
     ck_assert_int_eq(pipe(ends), 0);
     close(ends[0]);
-    ck_assert_int_eq(is_table_message_write(ends[1], "pipe", is_schema_hits(), &hit, 1, &error),
-                     IS_E_OUTPUT);
+    ck_assert_int_eq(ics_table_message_write(ends[1], "pipe", ics_layout_hits(), &hit, 1, &error),
+                     ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "pipe: cannot write: the reader has gone"));
     close(ends[1]);
     sigset_t blocked;
@@ -613,8 +614,8 @@ END_TEST
 START_TEST(message_waits_for_a_slow_reader)
 {
     enum { COUNT = 20000 };
-    is_hit *hits = calloc(COUNT, sizeof *hits);
-    is_error error;
+    icestream_hit *hits = calloc(COUNT, sizeof *hits);
+    icestream_error error;
     int ends[2];
     ck_assert_ptr_nonnull(hits);
     ck_assert_int_eq(pipe(ends), 0);
@@ -630,8 +631,8 @@ START_TEST(message_waits_for_a_slow_reader)
     }
     close(ends[0]);
     fcntl(ends[1], F_SETFL, O_NONBLOCK);
-    ck_assert_int_eq(is_table_message_write(ends[1], "pipe", is_schema_hits(), hits, COUNT, &error),
-                     0);
+    ck_assert_int_eq(
+        ics_table_message_write(ends[1], "pipe", ics_layout_hits(), hits, COUNT, &error), 0);
     close(ends[1]);
     int status;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -642,9 +643,9 @@ END_TEST
 
 /* ---- kill ----------------------------------------------------------------------------------- */
 
-static void write_until_killed(const char *path, const is_hit *hits, size_t count)
+static void write_until_killed(const char *path, const icestream_hit *hits, size_t count)
 {
-    is_error error;
+    icestream_error error;
     for (;;) {
         unlink(path);
         if (write_hits(path, hits, count, NULL, false, &error))
@@ -658,8 +659,8 @@ START_TEST(killed_writer_leaves_a_complete_file_or_none)
     enum { COUNT = 20000, KILLS = 40 };
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_hit *hits = malloc(COUNT * sizeof *hits);
-    is_error error;
+    icestream_hit *hits = malloc(COUNT * sizeof *hits);
+    icestream_error error;
     unsigned state = 20240601;
     int complete = 0, partial = 0;
     ck_assert_ptr_nonnull(hits);

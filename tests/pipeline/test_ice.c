@@ -1,8 +1,8 @@
 /* Ice from every source: the normative numbers, the real models, and what is refused. */
-#include "pipeline/models/ice.h"
+#include "pipeline/models/ice/ice.h"
 
-#include "pipeline/models/ice_layers.h"
-#include "pipeline/models/text.h"
+#include "pipeline/models/ice/ice_layers.h"
+#include "pipeline/models/text/text.h"
 #include "tests/support/model_files.h"
 
 #include <check.h>
@@ -12,34 +12,34 @@
 
 typedef struct loaded {
     ice_medium *medium;
-    is_ice_factors factors;
-    is_warnings warnings;
-    is_error error;
+    ics_ice_factors factors;
+    ics_warnings warnings;
+    icestream_error error;
     int status;
 } loaded;
 
 static loaded load(const char *set)
 {
     loaded result = {0};
-    is_config *config = model_config(set, NULL);
+    icestream_config *config = model_config(set, NULL);
     result.status =
-        is_medium_create(config, &result.medium, &result.factors, &result.warnings, &result.error);
-    is_config_destroy(config);
+        ics_ice_create(config, &result.medium, &result.factors, &result.warnings, &result.error);
+    icestream_config_destroy(config);
     return result;
 }
 
 static loaded load_good(const char *set)
 {
     loaded result = load(set);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     ck_assert_ptr_nonnull(result.medium);
     return result;
 }
 
 static void unload(loaded *result)
 {
-    is_medium_destroy(result->medium);
-    is_warnings_free(&result->warnings);
+    ics_ice_destroy(result->medium);
+    ics_warnings_free(&result->warnings);
 }
 
 static bool warned(const loaded *result, const char *text)
@@ -58,11 +58,11 @@ static loaded load_shared(const char *name, const char *first, const char *secon
     if (!model_shared(name, path))
         return result;
     snprintf(set, sizeof set, "ice.directory=%s", path);
-    is_config *config = model_config(set, first, second, NULL);
+    icestream_config *config = model_config(set, first, second, NULL);
     result.status =
-        is_medium_create(config, &result.medium, &result.factors, &result.warnings, &result.error);
-    is_config_destroy(config);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+        ics_ice_create(config, &result.medium, &result.factors, &result.warnings, &result.error);
+    icestream_config_destroy(config);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     return result;
 }
 
@@ -104,8 +104,8 @@ START_TEST(south_pole_like_check_table)
         ck_assert_double_eq_tol(m->layers[j].effective_scattering, rows[i].be400, 6e-7);
         ck_assert_double_eq_tol(m->layers[j].dust_absorption, rows[i].adust400, 6e-7);
         ck_assert_double_eq_tol(m->layers[j].delta_tau, rows[i].dtau, 6e-5);
-        ck_assert_double_eq_tol(1 / is_medium_scattering(m, j, 400), rows[i].lambda_e, 6e-3);
-        ck_assert_double_eq_tol(1 / is_medium_absorption(m, j, 400), rows[i].lambda_a, 6e-3);
+        ck_assert_double_eq_tol(1 / ics_ice_scattering(m, j, 400), rows[i].lambda_e, 6e-3);
+        ck_assert_double_eq_tol(1 / ics_ice_absorption(m, j, 400), rows[i].lambda_a, 6e-3);
     }
     unload(&ice);
 }
@@ -120,7 +120,7 @@ START_TEST(south_pole_like_sums)
     double central_be = 0, central_le = 0, central_a = 0, central_la = 0;
     int central = 0;
     for (size_t j = 0; j < m->layer_count; ++j) {
-        double le = 1 / is_medium_scattering(m, j, 400), la = 1 / is_medium_absorption(m, j, 400);
+        double le = 1 / ics_ice_scattering(m, j, 400), la = 1 / ics_ice_absorption(m, j, 400);
         scattering += 10 * m->layers[j].effective_scattering;
         dust += 10 * m->layers[j].dust_absorption;
         pure += 10 * (1 + 0.01 * m->layers[j].delta_tau);
@@ -148,8 +148,8 @@ START_TEST(south_pole_like_sums)
     ck_assert_double_eq_tol(longest_e, 117.0, 6e-2);
     ck_assert_double_eq_tol(shortest_a, 18.9, 6e-2);
     ck_assert_double_eq_tol(longest_a, 337.9, 6e-2);
-    ck_assert_double_eq_tol(1 / is_medium_scattering(m, layer_at(m, 810), 400), 5.33, 6e-3);
-    ck_assert_double_eq_tol(1 / is_medium_scattering(m, layer_at(m, -760), 400), 117.0, 6e-2);
+    ck_assert_double_eq_tol(1 / ics_ice_scattering(m, layer_at(m, 810), 400), 5.33, 6e-3);
+    ck_assert_double_eq_tol(1 / ics_ice_scattering(m, layer_at(m, -760), 400), 117.0, 6e-2);
     unload(&ice);
 }
 END_TEST
@@ -159,15 +159,15 @@ START_TEST(wavelength_dependence)
     loaded ice = load_good("ice.model=south-pole-like");
     const ice_medium *m = ice.medium;
     size_t j = layer_at(m, -350);
-    ck_assert_double_eq_tol(1 / is_medium_scattering(m, j, 300), 56.26, 6e-3);
-    ck_assert_double_eq_tol(1 / is_medium_scattering(m, j, 500), 89.04, 6e-3);
-    ck_assert_double_eq_tol(1 / is_medium_scattering(m, j, 600), 104.89, 6e-3);
-    ck_assert_double_eq_tol(1 / is_medium_absorption(m, j, 300), 190.4, 6e-2);
-    ck_assert_double_eq_tol(1 / is_medium_absorption(m, j, 365), 229.9, 6e-2);
-    ck_assert_double_eq_tol(1 / is_medium_absorption(m, j, 400), 229.6, 6e-2);
-    ck_assert_double_eq_tol(1 / is_medium_absorption(m, j, 450), 151.3, 6e-2);
-    ck_assert_double_eq_tol(1 / is_medium_absorption(m, j, 500), 58.6, 6e-2);
-    ck_assert_double_eq_tol(1 / is_medium_absorption(m, j, 600), 7.69, 6e-3);
+    ck_assert_double_eq_tol(1 / ics_ice_scattering(m, j, 300), 56.26, 6e-3);
+    ck_assert_double_eq_tol(1 / ics_ice_scattering(m, j, 500), 89.04, 6e-3);
+    ck_assert_double_eq_tol(1 / ics_ice_scattering(m, j, 600), 104.89, 6e-3);
+    ck_assert_double_eq_tol(1 / ics_ice_absorption(m, j, 300), 190.4, 6e-2);
+    ck_assert_double_eq_tol(1 / ics_ice_absorption(m, j, 365), 229.9, 6e-2);
+    ck_assert_double_eq_tol(1 / ics_ice_absorption(m, j, 400), 229.6, 6e-2);
+    ck_assert_double_eq_tol(1 / ics_ice_absorption(m, j, 450), 151.3, 6e-2);
+    ck_assert_double_eq_tol(1 / ics_ice_absorption(m, j, 500), 58.6, 6e-2);
+    ck_assert_double_eq_tol(1 / ics_ice_absorption(m, j, 600), 7.69, 6e-3);
     unload(&ice);
 }
 END_TEST
@@ -175,11 +175,11 @@ END_TEST
 START_TEST(temperature_differences)
 {
     /* physics.md 4.2 */
-    ck_assert_double_eq_tol(is_ice_delta_tau(1730), 0, 1e-12);
-    ck_assert_double_eq_tol(is_ice_delta_tau(1098.47), -10.1134, 6e-5);
-    ck_assert_double_eq_tol(is_ice_delta_tau(1098.47 + 6.53), -10.0326, 6e-5);
-    ck_assert_double_eq_tol(is_ice_delta_tau(1948.07), 4.5709, 6e-5);
-    ck_assert_double_eq_tol(is_ice_delta_tau(2450), 17.1956, 6e-5);
+    ck_assert_double_eq_tol(ics_ice_delta_tau(1730), 0, 1e-12);
+    ck_assert_double_eq_tol(ics_ice_delta_tau(1098.47), -10.1134, 6e-5);
+    ck_assert_double_eq_tol(ics_ice_delta_tau(1098.47 + 6.53), -10.0326, 6e-5);
+    ck_assert_double_eq_tol(ics_ice_delta_tau(1948.07), 4.5709, 6e-5);
+    ck_assert_double_eq_tol(ics_ice_delta_tau(2450), 17.1956, 6e-5);
 }
 END_TEST
 
@@ -190,21 +190,21 @@ START_TEST(uniform_is_case_u)
     ck_assert_uint_eq(m->layer_count, 1);
     ck_assert_double_eq(m->mean_cosine, 0.9);
     ck_assert_double_eq(m->liu_fraction, 0.35);
-    ck_assert_double_eq_tol(1 / is_medium_scattering(m, 0, 400), 25, 1e-12);
-    ck_assert_double_eq_tol(1 / is_medium_absorption(m, 0, 400), 100, 1e-4);
+    ck_assert_double_eq_tol(1 / ics_ice_scattering(m, 0, 400), 25, 1e-12);
+    ck_assert_double_eq_tol(1 / ics_ice_absorption(m, 0, 400), 100, 1e-4);
     /* Power laws and the ice term of physics.md 4.2. */
-    ck_assert_double_eq_tol(is_medium_scattering(m, 0, 500) / 0.04, 0.81831, 6e-6);
-    ck_assert_double_eq_tol(is_medium_scattering(m, 0, 300) / 0.04, 1.29500, 6e-6);
+    ck_assert_double_eq_tol(ics_ice_scattering(m, 0, 500) / 0.04, 0.81831, 6e-6);
+    ck_assert_double_eq_tol(ics_ice_scattering(m, 0, 300) / 0.04, 1.29500, 6e-6);
     static const struct {
         double wavelength, term, tolerance;
     } terms[] = {{337, 2.0601e-5, 6e-10}, {365, 9.2923e-5, 6e-10}, {400, 4.54057e-4, 6e-10},
                  {450, 2.85403e-3, 6e-9}, {500, 1.24204e-2, 6e-8}, {600, 0.112760, 6e-7}};
     for (size_t i = 0; i < sizeof terms / sizeof *terms; ++i) {
         double dust = 0.009545943 * pow(terms[i].wavelength / 400, -1.0841);
-        ck_assert_double_eq_tol(is_medium_absorption(m, 0, terms[i].wavelength) - dust,
-                                terms[i].term, terms[i].tolerance);
+        ck_assert_double_eq_tol(ics_ice_absorption(m, 0, terms[i].wavelength) - dust, terms[i].term,
+                                terms[i].tolerance);
     }
-    double dust = is_medium_absorption(m, 0, 300) - 6954.1 * exp(-6617.75 / 300);
+    double dust = ics_ice_absorption(m, 0, 300) - 6954.1 * exp(-6617.75 / 300);
     ck_assert_double_eq_tol(dust / 0.009545943, 1.36599, 6e-6);
     unload(&ice);
 }
@@ -254,11 +254,11 @@ START_TEST(folder_oversize_is_mentioned)
         return;
     snprintf(set, sizeof set, "ice.directory=%s", path);
     loaded ice = {0};
-    is_config *config = model_config(set, "detector.oversize=1", NULL);
-    ck_assert_int_eq(is_medium_create(config, &ice.medium, &ice.factors, &ice.warnings, &ice.error),
-                     IS_OK);
+    icestream_config *config = model_config(set, "detector.oversize=1", NULL);
+    ck_assert_int_eq(ics_ice_create(config, &ice.medium, &ice.factors, &ice.warnings, &ice.error),
+                     ICESTREAM_OK);
     ck_assert(warned(&ice, "cfg.txt:2: oversize 5 is not used, detector.oversize is 1"));
-    is_config_destroy(config);
+    icestream_config_destroy(config);
     unload(&ice);
 }
 END_TEST
@@ -294,7 +294,7 @@ START_TEST(small_folder)
     model_folder folder = model_folder_create();
     write_folder(&folder, GOOD_PAR, GOOD_CFG, GOOD_DAT);
     loaded ice = load_folder(&folder);
-    ck_assert_msg(ice.status == IS_OK, "%s", ice.error.text);
+    ck_assert_msg(ice.status == ICESTREAM_OK, "%s", ice.error.text);
     ck_assert_uint_eq(ice.medium->layer_count, 3);
     ck_assert_double_eq_tol(ice.medium->bottom, 1948.07 - 1925, 1e-9);
     ck_assert_double_eq(ice.medium->layers[0].effective_scattering, 0.05);
@@ -312,7 +312,7 @@ START_TEST(six_parameters_and_a_single_line)
     write_folder(&folder, "0.9 0\n1.08 0\n6954.1 0\n6617.75 0\n71.4029 0\n2.56657 0\n", GOOD_CFG,
                  "1948.07 0.03 0.05 0\n");
     loaded ice = load_folder(&folder);
-    ck_assert_msg(ice.status == IS_OK, "%s", ice.error.text);
+    ck_assert_msg(ice.status == ICESTREAM_OK, "%s", ice.error.text);
     ck_assert_uint_eq(ice.medium->layer_count, 1);
     ck_assert_double_eq(ice.medium->thickness, 100);
     ck_assert_double_eq_tol(ice.medium->bottom, -50, 1e-9);
@@ -329,7 +329,7 @@ START_TEST(later_features_are_named)
     write_folder(&folder, GOOD_PAR, GOOD_CFG, GOOD_DAT);
     model_folder_write(&folder, "om.conf", "1\n", path);
     loaded ice = load_folder(&folder);
-    ck_assert_msg(ice.status == IS_OK, "%s", ice.error.text);
+    ck_assert_msg(ice.status == ICESTREAM_OK, "%s", ice.error.text);
     ck_assert(warned(&ice, "not simulated yet: om.conf (other sensors)"));
     unload(&ice);
     model_folder_remove(&folder);
@@ -417,8 +417,8 @@ START_TEST(bad_folder)
     if (bad_folders[_i].extra_name)
         model_folder_write(&folder, bad_folders[_i].extra_name, bad_folders[_i].extra, path);
     loaded ice = load_folder(&folder);
-    ck_assert_int_eq(ice.status, IS_E_CONFIG);
-    ck_assert_int_eq(ice.error.status, IS_E_CONFIG);
+    ck_assert_int_eq(ice.status, ICESTREAM_E_CONFIG);
+    ck_assert_int_eq(ice.error.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(ice.medium);
     ck_assert_msg(strstr(ice.error.text, bad_folders[_i].message), "expected '%s' in: %s",
                   bad_folders[_i].message, ice.error.text);
@@ -433,7 +433,7 @@ START_TEST(errors_of_all_files_come_together)
     write_folder(&folder, "0.9 0\nx 0\n6954 0\n6617 0\n", "5\n1\n2\n1\n",
                  "1900 0.03 0.01 0\n1910 a b 0\n");
     loaded ice = load_folder(&folder);
-    ck_assert_int_eq(ice.status, IS_E_CONFIG);
+    ck_assert_int_eq(ice.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(ice.error.text, "icemodel.par:2:1"));
     ck_assert_ptr_nonnull(strstr(ice.error.text, "cfg.txt:3: error: liu_fraction"));
     ck_assert_ptr_nonnull(strstr(ice.error.text, "cfg.txt:4: error: mean_cosine"));
@@ -454,7 +454,7 @@ START_TEST(too_many_layers)
     write_folder(&folder, GOOD_PAR, GOOD_CFG, dat);
     free(dat);
     loaded ice = load_folder(&folder);
-    ck_assert_int_eq(ice.status, IS_E_CONFIG);
+    ck_assert_int_eq(ice.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(ice.error.text, "icemodel.dat:4097: error: found more than 4096"));
     unload(&ice);
     model_folder_remove(&folder);
@@ -468,7 +468,7 @@ START_TEST(not_a_folder)
     model_folder_write(&folder, "file", "x", path);
     snprintf(set, sizeof set, "ice.directory=%s", path);
     loaded ice = load(set);
-    ck_assert_int_eq(ice.status, IS_E_CONFIG);
+    ck_assert_int_eq(ice.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(ice.error.text, "found a file, expected a ppc ice folder"));
     unload(&ice);
     snprintf(set, sizeof set, "ice.directory=%s/none", folder.path);
@@ -477,7 +477,7 @@ START_TEST(not_a_folder)
     unload(&ice);
     snprintf(set, sizeof set, "ice.file=%s", folder.path);
     ice = load(set);
-    ck_assert_int_eq(ice.status, IS_E_CONFIG);
+    ck_assert_int_eq(ice.status, ICESTREAM_E_CONFIG);
     unload(&ice);
     model_folder_remove(&folder);
 }
@@ -500,7 +500,7 @@ START_TEST(yaml_inline_layers)
                                     "kappa: 1.1\nabsorption_a: 7000\nabsorption_b: 6600\n"
                                     "layers:\n  - [1900, 0.03, 0.01, 1]\n"
                                     "  - [1920, 0, 0.02, 2, 0.5]\n");
-    ck_assert_msg(ice.status == IS_OK, "%s", ice.error.text);
+    ck_assert_msg(ice.status == ICESTREAM_OK, "%s", ice.error.text);
     const ice_medium *m = ice.medium;
     ck_assert_str_eq(m->name, "mine");
     ck_assert_uint_eq(m->layer_count, 2);
@@ -530,7 +530,7 @@ START_TEST(yaml_with_a_table)
                        "0.1, 1900, 2, 0.03, 0.01\r\n0,1910,3,0.04,0.02\n",
                        path);
     loaded ice = load_yaml(&folder, "layers: { file: l.csv }\n");
-    ck_assert_msg(ice.status == IS_OK, "%s", ice.error.text);
+    ck_assert_msg(ice.status == ICESTREAM_OK, "%s", ice.error.text);
     ck_assert_uint_eq(ice.medium->layer_count, 2);
     ck_assert_double_eq(ice.medium->layers[1].bubbles, 0.1);
     ck_assert_double_eq(ice.medium->layers[1].effective_scattering, 0.03);
@@ -583,7 +583,7 @@ START_TEST(bad_yaml_file)
     if (bad_yaml[_i].csv)
         model_folder_write(&folder, "l.csv", bad_yaml[_i].csv, path);
     loaded ice = load_yaml(&folder, bad_yaml[_i].yaml);
-    ck_assert_int_eq(ice.status, IS_E_CONFIG);
+    ck_assert_int_eq(ice.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(ice.medium);
     ck_assert_msg(strstr(ice.error.text, bad_yaml[_i].message), "expected '%s' in: %s",
                   bad_yaml[_i].message, ice.error.text);
@@ -598,10 +598,10 @@ START_TEST(example_of_physics)
     model_folder folder = model_folder_create();
     loaded ice = load_yaml(&folder, "alpha: 0.8986\nkappa: 1.0841\nabsorption_a: 6954.1\n"
                                     "absorption_b: 6617.75\nlayers: [[2000, 0.04, 0.01, 5]]\n");
-    ck_assert_msg(ice.status == IS_OK, "%s", ice.error.text);
-    ck_assert_double_eq_tol(1 / is_medium_scattering(ice.medium, 0, 400), 25, 1e-12);
-    ck_assert_double_eq_tol(is_medium_absorption(ice.medium, 0, 400), 0.01047676, 6e-9);
-    ck_assert_double_eq_tol(1 / is_medium_absorption(ice.medium, 0, 400), 95.449, 6e-4);
+    ck_assert_msg(ice.status == ICESTREAM_OK, "%s", ice.error.text);
+    ck_assert_double_eq_tol(1 / ics_ice_scattering(ice.medium, 0, 400), 25, 1e-12);
+    ck_assert_double_eq_tol(ics_ice_absorption(ice.medium, 0, 400), 0.01047676, 6e-9);
+    ck_assert_double_eq_tol(1 / ics_ice_absorption(ice.medium, 0, 400), 95.449, 6e-4);
     unload(&ice);
     model_folder_remove(&folder);
 }
@@ -609,14 +609,14 @@ END_TEST
 
 START_TEST(world_ends)
 {
-    is_config *config =
+    icestream_config *config =
         model_config("ice.model=uniform", "ice.absorb_above=900", "ice.absorb_below=-900.5", NULL);
     loaded ice = {0};
-    ck_assert_int_eq(is_medium_create(config, &ice.medium, &ice.factors, &ice.warnings, &ice.error),
-                     IS_OK);
+    ck_assert_int_eq(ics_ice_create(config, &ice.medium, &ice.factors, &ice.warnings, &ice.error),
+                     ICESTREAM_OK);
     ck_assert_double_eq(ice.medium->absorb_above, 900);
     ck_assert_double_eq(ice.medium->absorb_below, -900.5);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
     unload(&ice);
     ice = load_good("ice.model=uniform");
     ck_assert(isinf(ice.medium->absorb_above) && ice.medium->absorb_above > 0);

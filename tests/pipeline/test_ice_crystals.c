@@ -1,6 +1,6 @@
 /* Anisotropy, birefringence and hole ice from ppc folders: worked numbers, what is taken out of the
  * scattering table, and what is refused. */
-#include "pipeline/models/ice_features.h"
+#include "pipeline/models/ice/ice_features.h"
 
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
@@ -34,21 +34,21 @@ START_TEST(deflections)
                 {60, 0.038317, 0.048744, 0.001638},
                 {90, 0.029460, 0.040100, 0}};
     for (size_t i = 0; i < COUNT(rows); ++i) {
-        is_deflection d = is_birefringence_at(&version_2, cos(rows[i].degrees * M_PI / 180));
+        ics_deflection d = ics_ice_birefringence_at(&version_2, cos(rows[i].degrees * M_PI / 180));
         ck_assert_double_eq_tol(d.along, rows[i].along, 6e-7);
         ck_assert_double_eq_tol(d.across, rows[i].across, 6e-7);
         ck_assert_double_eq_tol(d.mean, rows[i].mean, 6e-7);
     }
-    is_deflection d = is_birefringence_at(&version_2, 0.1510886);
+    ics_deflection d = ics_ice_birefringence_at(&version_2, 0.1510886);
     ck_assert_double_eq_tol(d.along * sqrt(10), 0.0954558, 6e-8);
     ck_assert_double_eq_tol(d.across * sqrt(10), 0.1291528, 6e-8);
     ck_assert_double_eq_tol(d.mean * 10, 0.00273251, 6e-9);
-    ck_assert_double_eq_tol(is_birefringence_scattering(&version_2), 0.00246854, 6e-9);
+    ck_assert_double_eq_tol(ics_ice_birefringence_scattering(&version_2), 0.00246854, 6e-9);
     const ice_birefringence dv1 = {{0.0430182, 0.592883, 1.59179, 0.985916},
                                    {0.0549068, 13.9764, 2.69849, 0.348646},
                                    {0.00364047, 1.13778, 2.04729, 0.424402}};
-    ck_assert_double_eq_tol(is_birefringence_scattering(&dv1), 0.0011979, 6e-8);
-    ck_assert_double_eq(is_birefringence_scattering(&(ice_birefringence){0}), 0);
+    ck_assert_double_eq_tol(ics_ice_birefringence_scattering(&dv1), 0.0011979, 6e-8);
+    ck_assert_double_eq(ics_ice_birefringence_scattering(&(ice_birefringence){0}), 0);
 }
 END_TEST
 
@@ -64,7 +64,7 @@ START_TEST(absorption_is_scaled_to_a_mean_of_one)
     };
     for (size_t i = 0; i < COUNT(rows); ++i) {
         double scaled[3];
-        is_absorption_anisotropy_scale(rows[i].given, scaled);
+        ics_ice_absorption_anisotropy_scale(rows[i].given, scaled);
         for (int k = 0; k < 3; ++k)
             ck_assert_double_eq_tol(exp(scaled[k]), rows[i].scaled[k], 6e-7);
     }
@@ -73,7 +73,7 @@ START_TEST(absorption_is_scaled_to_a_mean_of_one)
     for (size_t i = 0; i < COUNT(ratios); ++i) {
         enum { POINTS = 20000 };
         double scaled[3], sum = 0;
-        is_absorption_anisotropy_scale((double[]){ratios[i] - 0.2, -0.2, -0.2}, scaled);
+        ics_ice_absorption_anisotropy_scale((double[]){ratios[i] - 0.2, -0.2, -0.2}, scaled);
         for (int k = 0; k < POINTS; ++k) {
             double along = (k + 0.5) / POINTS, across = 1 - along * along;
             sum += 1 / sqrt(exp(2 * scaled[0]) * along * along + exp(2 * scaled[1]) * across);
@@ -96,8 +96,8 @@ START_TEST(real_models)
             ice_load("ice.directory", path, "ice.birefringence_subtraction=none", NULL);
         expect_ice(&ice);
         const ice_medium *m = ice.medium;
-        ck_assert_uint_eq(is_medium_features(m),
-                          IS_ICE_TILT | IS_ICE_ABSORPTION_ANISOTROPY | IS_ICE_BIREFRINGENCE);
+        ck_assert_uint_eq(ics_ice_features(m),
+                          ICS_ICE_TILT | ICS_ICE_ABSORPTION_ANISOTROPY | ICS_ICE_BIREFRINGENCE);
         ck_assert_double_eq_tol(m->flow_azimuth, 130 * M_PI / 180, 1e-15);
         ck_assert_double_eq_tol(exp(m->absorption_anisotropy[0]), 1.69545, 6e-6);
         ck_assert_double_eq_tol(exp(m->absorption_anisotropy[1]), 0.689318, 6e-7);
@@ -146,11 +146,11 @@ START_TEST(real_subtraction)
             ck_assert_double_eq_tol(is->effective_scattering,
                                     was->effective_scattering - cases[c].scaled * taken, 2e-8);
             for (double wavelength = 250; wavelength <= 700; wavelength += 50)
-                ck_assert_double_gt(is_medium_scattering(ice.medium, i, wavelength), 0);
+                ck_assert_double_gt(ics_ice_scattering(ice.medium, i, wavelength), 0);
         }
         bool off = strcmp(cases[c].setting, "ice.birefringence=false") == 0;
         ck_assert((ice.medium->layers[100].birefringence == 0) == off);
-        ck_assert(!(is_medium_features(ice.medium) & IS_ICE_BIREFRINGENCE) == off);
+        ck_assert(!(ics_ice_features(ice.medium) & ICS_ICE_BIREFRINGENCE) == off);
         ice_unload(&ice);
     }
     ice_unload(&plain);
@@ -167,7 +167,7 @@ START_TEST(real_model_switched_off)
     expect_ice(&ice);
     expect_zeros(ice.medium->absorption_anisotropy, 3);
     expect_zeros(ice.medium->birefringence.along, 4);
-    ck_assert_uint_eq(is_medium_features(ice.medium), IS_ICE_TILT);
+    ck_assert_uint_eq(ics_ice_features(ice.medium), ICS_ICE_TILT);
     for (size_t i = 0; i < ice.warnings.count; ++i) {
         ck_assert_ptr_null(strstr(ice.warnings.items[i], "anisotropy"));
         ck_assert_ptr_null(strstr(ice.warnings.items[i], "birefringence"));
@@ -213,13 +213,13 @@ START_TEST(settings_of_all_lengths)
     /* Only as many numbers as there are switch something on. */
     loaded_ice ice = load_folder(BASICS, GOOD_DAT, NULL, NULL);
     expect_ice(&ice);
-    ck_assert_uint_eq(is_medium_features(ice.medium), 0);
+    ck_assert_uint_eq(ics_ice_features(ice.medium), 0);
     ice_unload(&ice);
 
     ice = load_folder(LEA, GOOD_DAT, NULL, NULL);
     expect_ice(&ice);
-    ck_assert_uint_eq(is_medium_features(ice.medium),
-                      IS_ICE_SCATTERING_ANISOTROPY | IS_ICE_ABSORPTION_ANISOTROPY);
+    ck_assert_uint_eq(ics_ice_features(ice.medium),
+                      ICS_ICE_SCATTERING_ANISOTROPY | ICS_ICE_ABSORPTION_ANISOTROPY);
     ck_assert_double_eq_tol(ice.medium->flow_azimuth, 216 * M_PI / 180, 1e-14);
     ck_assert_double_eq(ice.medium->layers[0].anisotropy_along, 0.04);
     ck_assert_double_eq(ice.medium->layers[1].anisotropy_across, -0.08);
@@ -234,7 +234,7 @@ START_TEST(settings_of_all_lengths)
     ck_assert_double_eq(ice.medium->hole.absorption, 100);
     ck_assert_double_eq(ice.medium->hole.mean_cosine, 0.9); /* those of the ice */
     ck_assert_double_eq(ice.medium->hole.liu_fraction, 0.45);
-    ck_assert(is_medium_features(ice.medium) & IS_ICE_HOLE);
+    ck_assert(ics_ice_features(ice.medium) & ICS_ICE_HOLE);
     ice_unload(&ice);
 
     ice = load_folder(LEA HOLE, GOOD_DAT, NULL, NULL);
@@ -275,14 +275,14 @@ START_TEST(columns_of_layers)
     /* No hole, no crystals, no flow: what belongs to them is gone, too. */
     ice = load_folder(BASICS "216\n0\n0\n0\n-1\n-1\n", "1900 0.03 0.01 0 0 0 2 1.5\n", NULL, NULL);
     expect_ice(&ice);
-    ck_assert_uint_eq(is_medium_features(ice.medium), 0);
+    ck_assert_uint_eq(ics_ice_features(ice.medium), 0);
     ck_assert_double_eq(ice.medium->absorption_exponent, 0);
     expect_zeros(&ice.medium->layers[0].anisotropy_along, 4);
     expect_zeros(&ice.medium->hole.effective_scattering, 1);
     ice_unload(&ice);
     ice = load_folder(ALL, GOOD_DAT, NULL, "ice.hole_ice=false");
     expect_ice(&ice);
-    ck_assert(!(is_medium_features(ice.medium) & IS_ICE_HOLE));
+    ck_assert(!(ics_ice_features(ice.medium) & ICS_ICE_HOLE));
     ice_unload(&ice);
 }
 END_TEST
@@ -311,10 +311,10 @@ START_TEST(versions)
     expect_ice(&ice);
     ck_assert_double_eq(ice.medium->layers[0].bubbles, 0);
     ck_assert_double_eq_tol(ice.medium->layers[0].effective_scattering, 0.03 - s, 6e-9);
-    ck_assert_double_eq_tol(is_medium_absorption(ice.medium, 0, 400), 0.01, 1e-15);
+    ck_assert_double_eq_tol(ics_ice_absorption(ice.medium, 0, 400), 0.01, 1e-15);
     double at_300 =
         0.01 * pow(0.75, -1.1) + 1.1 * (6954.1 * exp(-6617.75 / 300) - pure * pow(0.75, -1.1));
-    ck_assert_double_eq_tol(is_medium_absorption(ice.medium, 0, 300), at_300, 1e-14);
+    ck_assert_double_eq_tol(ics_ice_absorption(ice.medium, 0, 300), at_300, 1e-14);
     ice_unload(&ice);
 }
 END_TEST
@@ -370,7 +370,7 @@ START_TEST(nothing_to_subtract_for)
                         " found scaled, but this ice has no birefringence");
     ice_unload(&ice);
     ice = ice_load("ice.model", "uniform", "ice.birefringence_subtraction=none", NULL);
-    ck_assert_int_eq(ice.status, IS_OK);
+    ck_assert_int_eq(ice.status, ICESTREAM_OK);
     ice_unload(&ice);
 }
 END_TEST

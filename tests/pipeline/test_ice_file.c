@@ -1,6 +1,6 @@
 /* Anisotropy, birefringence and hole ice in ice files, and the digest that depends on all that ice
  * may have. */
-#include "pipeline/models/ice_features.h"
+#include "pipeline/models/ice/ice_features.h"
 
 #include "pipeline/models/models.h"
 #include "tests/support/loaded_ice.h"
@@ -75,7 +75,7 @@ START_TEST(features_in_yaml)
                     "hole: { absorption: 3 }\n",
                     NULL, NULL);
     expect_ice(&ice);
-    ck_assert_uint_eq(is_medium_features(ice.medium), 0);
+    ck_assert_uint_eq(ics_ice_features(ice.medium), 0);
     ice_unload(&ice);
 }
 END_TEST
@@ -83,7 +83,7 @@ END_TEST
 START_TEST(shipped_files)
 {
     glob_t found;
-    ck_assert_int_eq(glob(IS_SOURCE_DIRECTORY "/configs/ice/*.yaml", 0, NULL, &found), 0);
+    ck_assert_int_eq(glob(ICS_SOURCE_DIRECTORY "/configs/ice/*.yaml", 0, NULL, &found), 0);
     ck_assert_uint_ge(found.gl_pathc, 5);
     for (size_t i = 0; i < found.gl_pathc; ++i) {
         loaded_ice ice = ice_load("ice.file", found.gl_pathv[i], NULL, NULL);
@@ -93,19 +93,19 @@ START_TEST(shipped_files)
     globfree(&found);
     /* The one with everything in it. */
     loaded_ice ice =
-        ice_load("ice.file", IS_SOURCE_DIRECTORY "/configs/ice/tilted.yaml", NULL, NULL);
+        ice_load("ice.file", ICS_SOURCE_DIRECTORY "/configs/ice/tilted.yaml", NULL, NULL);
     expect_ice(&ice);
-    ck_assert_uint_eq(is_medium_features(ice.medium), IS_ICE_TILT | IS_ICE_SCATTERING_ANISOTROPY |
-                                                          IS_ICE_ABSORPTION_ANISOTROPY |
-                                                          IS_ICE_BIREFRINGENCE | IS_ICE_HOLE);
+    ck_assert_uint_eq(ics_ice_features(ice.medium), ICS_ICE_TILT | ICS_ICE_SCATTERING_ANISOTROPY |
+                                                        ICS_ICE_ABSORPTION_ANISOTROPY |
+                                                        ICS_ICE_BIREFRINGENCE | ICS_ICE_HOLE);
     ck_assert_double_eq(ice.medium->tilt.shifts[0], -10);
     char text[128];
-    ck_assert_str_eq(is_medium_features_text(ice.medium, text, sizeof text),
+    ck_assert_str_eq(ics_ice_features_text(ice.medium, text, sizeof text),
                      " with tilt, scattering anisotropy, absorption anisotropy, birefringence, "
                      "hole ice");
     ice_unload(&ice);
     ice = ice_load("ice.model", "uniform", NULL, NULL);
-    ck_assert_str_eq(is_medium_features_text(ice.medium, text, sizeof text), "");
+    ck_assert_str_eq(ics_ice_features_text(ice.medium, text, sizeof text), "");
     ice_unload(&ice);
 }
 END_TEST
@@ -164,17 +164,17 @@ END_TEST
 
 /* ---- the digest ------------------------------------------------------------------------------ */
 
-static void digest_of(const char *key, const char *path, const char *set, char out[IS_DIGEST_TEXT])
+static void digest_of(const char *key, const char *path, const char *set, char out[ICS_DIGEST_TEXT])
 {
     char ice[MODEL_PATH + 32];
-    is_models *models = NULL;
-    is_error error = {0};
+    ics_models *models = NULL;
+    icestream_error error = {0};
     snprintf(ice, sizeof ice, "%s=%s", key, path);
-    is_config *config = model_config(ice, set ? set : "run.seed=1", NULL);
-    ck_assert_msg(is_models_create(config, &models, &error) == IS_OK, "%s", error.text);
-    memcpy(out, models->ice_digest, IS_DIGEST_TEXT);
-    is_models_destroy(models);
-    is_config_destroy(config);
+    icestream_config *config = model_config(ice, set ? set : "run.seed=1", NULL);
+    ck_assert_msg(ics_models_create(config, &models, &error) == ICESTREAM_OK, "%s", error.text);
+    memcpy(out, models->ice_digest, ICS_DIGEST_TEXT);
+    ics_models_destroy(models);
+    icestream_config_destroy(config);
 }
 
 #define BASICS "5\n0.99\n0.45\n0.9\n"
@@ -225,7 +225,7 @@ START_TEST(every_feature_is_digested)
         {"tilt.dat", "1000 1 0 2\n1020 1 0 2\n"},
     };
     enum { ALL_DIGESTS = COUNT(settings) + COUNT(others) };
-    char digests[ALL_DIGESTS][IS_DIGEST_TEXT], path[MODEL_PATH];
+    char digests[ALL_DIGESTS][ICS_DIGEST_TEXT], path[MODEL_PATH];
     for (size_t i = 0; i < ALL_DIGESTS; ++i) {
         model_folder folder = write_folder(ALL, dat);
         model_folder_write(&folder, "tilt.par", "1 -100\n86 0\n2 100\n", path);
@@ -244,10 +244,10 @@ END_TEST
 
 START_TEST(plain_ice_keeps_its_digest)
 {
-    char digest[IS_DIGEST_TEXT];
+    char digest[ICS_DIGEST_TEXT];
     digest_of("ice.model", "uniform", NULL, digest);
     ck_assert_str_eq(digest, "85519de462ec12b74e80be8b3c478c86c7f1de59f3cd2c0c15bb4db53dec73d3");
-    char other[IS_DIGEST_TEXT];
+    char other[ICS_DIGEST_TEXT];
     digest_of("ice.model", "uniform", "ice.tilt=false", other);
     ck_assert_str_eq(digest, other);
 }

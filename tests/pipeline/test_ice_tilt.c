@@ -1,8 +1,8 @@
 /* Tilt of ice from ppc folders, CSV and YAML: the real tables number by number, and what is
  * refused. */
-#include "pipeline/models/ice_tilt.h"
+#include "pipeline/models/ice/ice_tilt.h"
 
-#include "pipeline/models/ice_features.h"
+#include "pipeline/models/ice/ice_features.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
 
@@ -59,10 +59,10 @@ START_TEST(real_line)
         ck_assert_double_eq(tilt->shifts[i], numbers[i / 6 * 7 + 1 + i % 6]);
     free(numbers);
     double low, high;
-    is_tilt_range(tilt, &low, &high);
+    ics_ice_tilt_range(tilt, &low, &high);
     ck_assert_double_lt(low, -18);
     ck_assert_double_gt(high, 41);
-    ck_assert(is_medium_features(ice.medium) & IS_ICE_TILT);
+    ck_assert(ics_ice_features(ice.medium) & ICS_ICE_TILT);
     ice_unload(&ice);
 }
 END_TEST
@@ -89,7 +89,7 @@ START_TEST(real_map)
     ck_assert_uint_eq(u->cut, 6);
     ck_assert_uint_eq(v->count, 10);
     ck_assert_uint_eq(v->cut, 5);
-    ck_assert_uint_eq(is_tilt_node_count(tilt), 80);
+    ck_assert_uint_eq(ics_ice_tilt_node_count(tilt), 80);
     ck_assert_uint_eq(tilt->depth_count, 125);
     ck_assert_double_eq(tilt->first_depth, 1208.47);
     ck_assert_double_eq_tol(tilt->depth_step, 10, 1e-12);
@@ -124,10 +124,10 @@ START_TEST(switched_off)
     char path[MODEL_PATH];
     for (size_t i = 0; i < COUNT(names) && model_shared(names[i], path); ++i) {
         loaded_ice ice = ice_load("ice.directory", path, "ice.tilt=false", NULL);
-        ck_assert_int_eq(ice.status, IS_OK);
+        ck_assert_int_eq(ice.status, ICESTREAM_OK);
         ck_assert_int_eq(ice.medium->tilt.kind, ICE_TILT_NONE);
         ck_assert_ptr_null(ice.medium->tilt.shifts);
-        ck_assert(!(is_medium_features(ice.medium) & IS_ICE_TILT));
+        ck_assert(!(ics_ice_features(ice.medium) & ICS_ICE_TILT));
         ck_assert(!ice_warned(&ice, "tilt"));
         ice_unload(&ice);
     }
@@ -306,7 +306,7 @@ START_TEST(bad_files_of_a_tilt_that_is_off)
     write_folder(&folder);
     model_folder_write(&folder, "tilt.par", "nonsense\n", path);
     loaded_ice ice = ice_load("ice.directory", folder.path, "ice.tilt=false", NULL);
-    ck_assert_int_eq(ice.status, IS_OK);
+    ck_assert_int_eq(ice.status, ICESTREAM_OK);
     ice_unload(&ice);
     model_folder_remove(&folder);
 }
@@ -357,7 +357,7 @@ START_TEST(tilt_in_yaml)
     ice_unload(&ice);
     ice = load_yaml(LAYERS "tilt: { axes: t.set, shifts: t.map }\n", NULL);
     expect_ice(&ice);
-    ck_assert_uint_eq(is_tilt_node_count(&ice.medium->tilt), 7);
+    ck_assert_uint_eq(ics_ice_tilt_node_count(&ice.medium->tilt), 7);
     ice_unload(&ice);
 }
 END_TEST

@@ -25,18 +25,18 @@ static json_t *only_line(void)
 
 START_TEST(every_field)
 {
-    is_journal *journal = open_journal("w1");
-    double before = is_event_now(), time = 0.0;
-    append(journal, &(is_event){.kind = IS_EVENT_DONE,
-                                .file = "in/a.steps.npy",
-                                .output = "hits/a.hits.npy",
-                                .input_digest = "00ff",
-                                .output_digest = "11ee",
-                                .output_bytes = 4096,
-                                .photons = UINT64_C(1) << 62,
-                                .hits = 0,
-                                .seconds = 0.25});
-    is_journal_destroy(journal);
+    ics_journal *journal = open_journal("w1");
+    double before = ics_event_now(), time = 0.0;
+    append(journal, &(ics_event){.kind = ICS_EVENT_DONE,
+                                 .file = "in/a.steps.npy",
+                                 .output = "hits/a.hits.npy",
+                                 .input_digest = "00ff",
+                                 .output_digest = "11ee",
+                                 .output_bytes = 4096,
+                                 .photons = UINT64_C(1) << 62,
+                                 .hits = 0,
+                                 .seconds = 0.25});
+    ics_journal_destroy(journal);
     json_t *line = only_line();
     ck_assert_str_eq(text_of(line, "event"), "done");
     ck_assert_str_eq(text_of(line, "worker"), "w1");
@@ -50,24 +50,24 @@ START_TEST(every_field)
     ck_assert_double_eq(json_real_value(json_object_get(line, "seconds")), 0.25);
     ck_assert_ptr_null(json_object_get(line, "reason"));
     ck_assert_ptr_null(json_object_get(line, "attempt"));
-    ck_assert(is_event_time_of_text(text_of(line, "time"), &time));
+    ck_assert(ics_event_time_of_text(text_of(line, "time"), &time));
     ck_assert_double_ge(time, before - 0.002);
-    ck_assert_double_le(time, is_event_now());
+    ck_assert_double_le(time, ics_event_now());
     json_decref(line);
 }
 END_TEST
 
 START_TEST(start_names_the_process)
 {
-    is_journal *journal = open_journal("w1");
-    append(journal, &(is_event){.kind = IS_EVENT_START, .source = "in", .files = 7});
-    is_journal_destroy(journal);
+    ics_journal *journal = open_journal("w1");
+    append(journal, &(ics_event){.kind = ICS_EVENT_START, .source = "in", .files = 7});
+    ics_journal_destroy(journal);
     json_t *line = only_line();
     char folder[PATH_MAX];
     ck_assert_int_eq(json_integer_value(json_object_get(line, "pid")), getpid());
     ck_assert_int_eq(json_integer_value(json_object_get(line, "files")), 7);
     ck_assert_str_eq(text_of(line, "folder"), getcwd(folder, sizeof folder));
-    ck_assert_str_eq(text_of(line, "version"), IS_VERSION);
+    ck_assert_str_eq(text_of(line, "version"), ICESTREAM_VERSION);
     ck_assert_str_eq(text_of(line, "source"), "in");
     ck_assert_uint_gt(strlen(text_of(line, "host")), 0);
     json_decref(line);
@@ -84,13 +84,13 @@ START_TEST(long_texts_are_cut)
             strcat(reason + j, units[i]);
         }
         memset(name, 'n', sizeof name - 1);
-        is_journal *journal = open_journal("w1");
-        append(journal, &(is_event){.kind = IS_EVENT_FAILED,
-                                    .file = "short",
-                                    .output = name,
-                                    .reason = reason,
-                                    .attempt = 2});
-        is_journal_destroy(journal);
+        ics_journal *journal = open_journal("w1");
+        append(journal, &(ics_event){.kind = ICS_EVENT_FAILED,
+                                     .file = "short",
+                                     .output = name,
+                                     .reason = reason,
+                                     .attempt = 2});
+        ics_journal_destroy(journal);
         json_t *line = only_line();
         ck_assert_str_eq(text_of(line, "file"), "short");
         ck_assert_int_eq(json_integer_value(json_object_get(line, "attempt")), 2);
@@ -104,10 +104,10 @@ END_TEST
 
 START_TEST(events_of_the_log_are_not_written)
 {
-    is_journal *journal = open_journal("w1");
-    append(journal, &(is_event){.kind = IS_EVENT_PROGRESS});
-    append(journal, &(is_event){.kind = IS_EVENT_WARNING, .reason = "odd"});
-    is_journal_destroy(journal);
+    ics_journal *journal = open_journal("w1");
+    append(journal, &(ics_event){.kind = ICS_EVENT_PROGRESS});
+    append(journal, &(ics_event){.kind = ICS_EVENT_WARNING, .reason = "odd"});
+    ics_journal_destroy(journal);
     struct stat about;
     ck_assert_int_eq(stat(path, &about), 0);
     ck_assert_int_eq(about.st_size, 0);
@@ -118,11 +118,11 @@ START_TEST(times_there_and_back)
 {
     static const char *const texts[] = {"1970-01-01T00:00:00.000Z", "2026-11-21T22:48:53.999Z",
                                         "2024-02-29T23:59:59.001Z", "2037-12-31T00:00:00.123Z"};
-    char back[IS_EVENT_TIME];
+    char back[ICS_EVENT_TIME];
     double time = 0.0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
-        ck_assert(is_event_time_of_text(texts[i], &time));
-        ck_assert_str_eq(is_event_time_text(time, back), texts[i]);
+        ck_assert(ics_event_time_of_text(texts[i], &time));
+        ck_assert_str_eq(ics_event_time_text(time, back), texts[i]);
     }
     ck_assert_double_eq(time, 2145830400.123);
     static const char *const wrong[] = {"",
@@ -133,7 +133,7 @@ START_TEST(times_there_and_back)
                                         "2026-11-21T22:48:53.999",
                                         "2026-11-21T22:48:53.999Z "};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
-        ck_assert_msg(!is_event_time_of_text(wrong[i], &time), "took '%s'", wrong[i]);
+        ck_assert_msg(!ics_event_time_of_text(wrong[i], &time), "took '%s'", wrong[i]);
     }
 }
 END_TEST
@@ -144,13 +144,13 @@ enum { PROCESSES = 4, THREADS = 2, LINES = 300 };
 
 static void *append_many(void *user)
 {
-    is_journal *journal = user;
+    ics_journal *journal = user;
     char name[32];
     for (int i = 0; i < LINES; ++i) {
         snprintf(name, sizeof name, "file-%d", i);
-        const is_event claim = {.kind = IS_EVENT_CLAIMED, .file = name, .attempt = 1};
-        is_error error = {0};
-        if (is_journal_append(journal, &claim, &error) != IS_OK) {
+        const ics_event claim = {.kind = ICS_EVENT_CLAIMED, .file = name, .attempt = 1};
+        icestream_error error = {0};
+        if (ics_journal_append(journal, &claim, &error) != ICESTREAM_OK) {
             return journal;
         }
     }
@@ -166,7 +166,7 @@ START_TEST(processes_and_threads_share)
         if (children[i] == 0) {
             char worker[32];
             snprintf(worker, sizeof worker, "worker-%d", i);
-            is_journal *journal = open_journal(worker);
+            ics_journal *journal = open_journal(worker);
             pthread_t threads[THREADS];
             int failed = 0;
             for (int j = 0; j < THREADS; ++j) {
@@ -176,7 +176,7 @@ START_TEST(processes_and_threads_share)
                 void *result = NULL;
                 failed |= pthread_join(threads[j], &result) != 0 || result != NULL;
             }
-            is_journal_destroy(journal);
+            ics_journal_destroy(journal);
             _exit(failed != 0);
         }
     }
@@ -185,7 +185,7 @@ START_TEST(processes_and_threads_share)
         ck_assert_int_eq(waitpid(children[i], &status, 0), children[i]);
         ck_assert_int_eq(status, 0);
     }
-    is_journal_summary *summary = summarise();
+    ics_journal_summary *summary = summarise();
     ck_assert_uint_eq(summary->lines.torn, 0);
     ck_assert_uint_eq(summary->counts.claimed, PROCESSES * THREADS * LINES);
     ck_assert_uint_eq(summary->worker_count, PROCESSES);
@@ -193,7 +193,7 @@ START_TEST(processes_and_threads_share)
         ck_assert_uint_eq(summary->workers[i].counts.claimed, THREADS * LINES);
     }
     ck_assert_uint_eq(json_object_size(summary->open), LINES);
-    is_journal_summary_destroy(summary);
+    ics_journal_summary_destroy(summary);
 }
 END_TEST
 
@@ -201,75 +201,75 @@ START_TEST(rotation)
 {
     char old[SCRATCH_PATH];
     scratch_path(&place, "run.journal.1", old);
-    is_journal *journal = open_journal("w1");
-    is_error error = {0};
-    append(journal, &(is_event){.kind = IS_EVENT_CLAIMED, .file = "a"});
+    ics_journal *journal = open_journal("w1");
+    icestream_error error = {0};
+    append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "a"});
     ck_assert_int_eq(rename(path, old), 0);
-    append(journal, &(is_event){.kind = IS_EVENT_DONE, .file = "a"}); /* still into the old one */
-    ck_assert_int_eq(is_journal_reopen(journal, &error), IS_OK);
-    append(journal, &(is_event){.kind = IS_EVENT_CLAIMED, .file = "b"});
-    is_journal_summary *summary = summarise();
+    append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "a"}); /* still into the old one */
+    ck_assert_int_eq(ics_journal_reopen(journal, &error), ICESTREAM_OK);
+    append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "b"});
+    ics_journal_summary *summary = summarise();
     ck_assert_uint_eq(summary->counts.claimed, 1);
     ck_assert_uint_eq(summary->counts.done, 0);
     ck_assert_ptr_nonnull(json_object_get(summary->open, "b"));
-    is_journal_summary_destroy(summary);
+    ics_journal_summary_destroy(summary);
 
     /* A folder is in the way: the journal goes on in the file that it has. */
     ck_assert_int_eq(rename(path, old), 0);
     ck_assert_int_eq(mkdir(path, 0777), 0);
-    ck_assert_int_eq(is_journal_reopen(journal, &error), IS_E_OUTPUT);
-    append(journal, &(is_event){.kind = IS_EVENT_DONE, .file = "b"});
+    ck_assert_int_eq(ics_journal_reopen(journal, &error), ICESTREAM_E_OUTPUT);
+    append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "b"});
     ck_assert_int_eq(rmdir(path), 0);
     ck_assert_int_eq(rename(old, path), 0);
     summary = summarise();
     ck_assert_uint_eq(summary->counts.done, 1);
-    is_journal_summary_destroy(summary);
-    is_journal_destroy(journal);
+    ics_journal_summary_destroy(summary);
+    ics_journal_destroy(journal);
 }
 END_TEST
 
 START_TEST(reopened_while_written)
 {
-    is_journal *journal = open_journal("w1");
+    ics_journal *journal = open_journal("w1");
     pthread_t thread;
     void *result = NULL;
     ck_assert_int_eq(pthread_create(&thread, NULL, append_many, journal), 0);
     for (int i = 0; i < 100; ++i) {
-        is_error error = {0};
-        ck_assert_int_eq(is_journal_reopen(journal, &error), IS_OK);
-        append(journal, &(is_event){.kind = IS_EVENT_STOP});
+        icestream_error error = {0};
+        ck_assert_int_eq(ics_journal_reopen(journal, &error), ICESTREAM_OK);
+        append(journal, &(ics_event){.kind = ICS_EVENT_STOP});
     }
     ck_assert_int_eq(pthread_join(thread, &result), 0);
     ck_assert_ptr_null(result);
-    is_journal_destroy(journal);
-    is_journal_summary *summary = summarise();
+    ics_journal_destroy(journal);
+    ics_journal_summary *summary = summarise();
     ck_assert_uint_eq(summary->lines.events, LINES + 100);
     ck_assert_uint_eq(summary->lines.torn, 0);
-    is_journal_summary_destroy(summary);
+    ics_journal_summary_destroy(summary);
 }
 END_TEST
 
 START_TEST(what_cannot_be_a_journal)
 {
-    is_journal *journal = NULL;
-    is_error error = {0};
+    ics_journal *journal = NULL;
+    icestream_error error = {0};
     ck_assert_int_eq(mkfifo(path, 0666), 0);
-    ck_assert_int_eq(is_journal_create(path, "w", true, &journal, &error), IS_E_OUTPUT);
+    ck_assert_int_eq(ics_journal_create(path, "w", true, &journal, &error), ICESTREAM_E_OUTPUT);
     ck_assert_msg(strstr(error.text, "not a file") != NULL, "%s", error.text);
     ck_assert_ptr_null(journal);
-    is_journal_reader *reader = NULL;
-    ck_assert_int_eq(is_journal_reader_create(path, &reader, &error), IS_E_INPUT);
+    ics_journal_reader *reader = NULL;
+    ck_assert_int_eq(ics_journal_reader_create(path, &reader, &error), ICESTREAM_E_INPUT);
     ck_assert_ptr_null(reader);
     ck_assert_int_eq(unlink(path), 0);
-    ck_assert_int_eq(is_journal_reader_create(path, &reader, &error), IS_E_INPUT);
+    ck_assert_int_eq(ics_journal_reader_create(path, &reader, &error), ICESTREAM_E_INPUT);
     ck_assert_msg(strstr(error.text, "No such file") != NULL, "%s", error.text);
     char missing[SCRATCH_PATH + 16];
     snprintf(missing, sizeof missing, "%s/none/run.journal", place.folder);
-    ck_assert_int_eq(is_journal_create(missing, "w", true, &journal, &error), IS_E_OUTPUT);
+    ck_assert_int_eq(ics_journal_create(missing, "w", true, &journal, &error), ICESTREAM_E_OUTPUT);
     /* People who want no journal. */
-    ck_assert_int_eq(is_journal_create("/dev/null", "w", true, &journal, &error), IS_OK);
-    append(journal, &(is_event){.kind = IS_EVENT_DONE, .file = "a"});
-    is_journal_destroy(journal);
+    ck_assert_int_eq(ics_journal_create("/dev/null", "w", true, &journal, &error), ICESTREAM_OK);
+    append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "a"});
+    ics_journal_destroy(journal);
 }
 END_TEST
 

@@ -33,17 +33,17 @@ START_TEST(torn_line_is_ended)
 {
     append_text(whole);
     append_text(half); /* its process was killed */
-    is_journal *journal = open_journal("w1");
-    append(journal, &(is_event){.kind = IS_EVENT_CLAIMED, .file = "a", .attempt = 1});
-    append(journal, &(is_event){.kind = IS_EVENT_CLAIMED, .file = "c", .attempt = 1});
-    is_journal_destroy(journal);
-    is_journal_summary *summary = summarise();
+    ics_journal *journal = open_journal("w1");
+    append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "a", .attempt = 1});
+    append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "c", .attempt = 1});
+    ics_journal_destroy(journal);
+    ics_journal_summary *summary = summarise();
     ck_assert_uint_eq(summary->lines.events, 3);
     ck_assert_uint_eq(summary->lines.torn, 1);
     ck_assert_uint_eq(summary->counts.claimed, 3);
     ck_assert_uint_eq(json_object_size(summary->open), 3);
     ck_assert_int_eq(whole_lines(), 3);
-    is_journal_summary_destroy(summary);
+    ics_journal_summary_destroy(summary);
 }
 END_TEST
 
@@ -55,13 +55,13 @@ START_TEST(line_behind_a_torn_one_is_found)
     append_text("{\"time\":\"2026-01-01T00:00:02.000Z\",\"event\":\"failed\",\"worker\":\"w0\","
                 "\"file\":\"b\",\"reason\":\"{\\\"time\\\":\\\"\"}\n");
     append_text(half); /* still being written */
-    is_journal_summary *summary = summarise();
+    ics_journal_summary *summary = summarise();
     ck_assert_uint_eq(summary->lines.events, 2);
     ck_assert_uint_eq(summary->lines.torn, 2);
     ck_assert_uint_eq(summary->counts.claimed, 1);
     ck_assert_uint_eq(summary->counts.failed, 1);
-    ck_assert_str_eq(is_journal_trouble_at(summary, 0)->reason, "{\"time\":\"");
-    is_journal_summary_destroy(summary);
+    ck_assert_str_eq(ics_journal_trouble_at(summary, 0)->reason, "{\"time\":\"");
+    ics_journal_summary_destroy(summary);
 }
 END_TEST
 
@@ -77,9 +77,9 @@ START_TEST(strange_lines_are_counted)
     int descriptor = open(path, O_WRONLY | O_APPEND);
     ck_assert_int_eq(write(descriptor, zeros, sizeof zeros), sizeof zeros); /* a power cut */
     close(descriptor);
-    is_journal *journal = open_journal("w1");
-    append(journal, &(is_event){.kind = IS_EVENT_DONE, .file = "a", .photons = 5});
-    is_journal_destroy(journal);
+    ics_journal *journal = open_journal("w1");
+    append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "a", .photons = 5});
+    ics_journal_destroy(journal);
     /* A line that no version of ours would write. */
     char *long_line = malloc(200000);
     memset(long_line, 'x', 199999);
@@ -88,19 +88,19 @@ START_TEST(strange_lines_are_counted)
     append_text(long_line);
     free(long_line);
     append_text(whole);
-    is_journal_summary *summary = summarise();
+    ics_journal_summary *summary = summarise();
     ck_assert_uint_eq(summary->lines.events, 2);
     ck_assert_uint_eq(summary->lines.unknown, 4);
     ck_assert_uint_eq(summary->lines.torn, 3);
     ck_assert_uint_eq(summary->counts.photons, 5);
-    is_journal_summary_destroy(summary);
+    ics_journal_summary_destroy(summary);
 }
 END_TEST
 
 START_TEST(full_disk_is_told_and_survived)
 {
-    is_journal *journal = open_journal("w1");
-    append(journal, &(is_event){.kind = IS_EVENT_DONE, .file = "a", .photons = 1});
+    ics_journal *journal = open_journal("w1");
+    append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "a", .photons = 1});
     struct stat about;
     ck_assert_int_eq(stat(path, &about), 0);
     /* The file may grow by half a line: a write in part, then none. */
@@ -110,20 +110,20 @@ START_TEST(full_disk_is_told_and_survived)
     limit = before;
     limit.rlim_cur = (rlim_t)about.st_size + 20;
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    is_error error = {0};
+    icestream_error error = {0};
     int status =
-        is_journal_append(journal, &(is_event){.kind = IS_EVENT_CLAIMED, .file = "b"}, &error);
+        ics_journal_append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "b"}, &error);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
-    ck_assert_int_eq(status, IS_E_OUTPUT);
+    ck_assert_int_eq(status, ICESTREAM_E_OUTPUT);
     ck_assert_msg(strstr(error.text, path) != NULL, "%s", error.text);
-    append(journal, &(is_event){.kind = IS_EVENT_DONE, .file = "c", .photons = 2});
-    is_journal_destroy(journal);
-    is_journal_summary *summary = summarise();
+    append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "c", .photons = 2});
+    ics_journal_destroy(journal);
+    ics_journal_summary *summary = summarise();
     ck_assert_uint_eq(summary->lines.events, 2);
     ck_assert_uint_eq(summary->lines.torn, 1);
     ck_assert_uint_eq(summary->counts.photons, 3);
     ck_assert_int_eq(whole_lines(), 2);
-    is_journal_summary_destroy(summary);
+    ics_journal_summary_destroy(summary);
 }
 END_TEST
 
@@ -153,16 +153,16 @@ START_TEST(summary_of_a_run)
         "\"reason\":\"disk full\"}\n"
         "{\"time\":\"2026-01-01T00:00:40.000Z\",\"event\":\"stop\",\"worker\":\"w0\","
         "\"exit_status\":3}\n");
-    is_journal_summary *summary = summarise();
+    ics_journal_summary *summary = summarise();
     ck_assert_uint_eq(summary->worker_count, 2);
-    const is_journal_worker *first = &summary->workers[0], *second = &summary->workers[1];
+    const ics_journal_worker *first = &summary->workers[0], *second = &summary->workers[1];
     ck_assert_str_eq(first->name, "w0");
     ck_assert_str_eq(first->host, "h");
     ck_assert_int_eq(first->pid, 12);
-    ck_assert_int_eq(first->state, IS_WORKER_STOPPED);
+    ck_assert_int_eq(first->state, ICS_WORKER_STOPPED);
     ck_assert_int_eq(first->exit_status, 3);
-    ck_assert_int_eq(first->last_event, IS_EVENT_STOP);
-    ck_assert_int_eq(second->state, IS_WORKER_PAUSED);
+    ck_assert_int_eq(first->last_event, ICS_EVENT_STOP);
+    ck_assert_int_eq(second->state, ICS_WORKER_PAUSED);
     ck_assert_uint_eq(summary->counts.claimed, 3);
     ck_assert_uint_eq(first->counts.claimed, 2);
     ck_assert_uint_eq(summary->counts.done, 1);
@@ -174,15 +174,15 @@ START_TEST(summary_of_a_run)
     ck_assert_uint_eq(json_array_size(summary->spools), 1);
     ck_assert_str_eq(json_string_value(json_array_get(summary->spools, 0)), "/data/in/.icestream");
     ck_assert_str_eq(json_string_value(json_array_get(summary->quarantines, 0)), "/bad");
-    ck_assert_double_eq(is_latency_quantile(&summary->latency, 0.5), 10.0);
-    ck_assert_double_eq_tol(is_journal_rate(summary), 1000.0 / 40.0, 1e-9);
-    ck_assert_double_eq_tol(is_journal_recent_rate(summary, summary->first + 50.0), 1000.0 / 50.0,
+    ck_assert_double_eq(ics_latency_quantile(&summary->latency, 0.5), 10.0);
+    ck_assert_double_eq_tol(ics_journal_rate(summary), 1000.0 / 40.0, 1e-9);
+    ck_assert_double_eq_tol(ics_journal_recent_rate(summary, summary->first + 50.0), 1000.0 / 50.0,
                             1e-9);
-    ck_assert_double_eq(is_journal_recent_rate(summary, summary->first + 700.0), 0.0);
-    ck_assert_str_eq(is_journal_trouble_at(summary, 0)->reason, "disk full");
-    ck_assert_str_eq(is_journal_trouble_at(summary, 1)->file, "b");
-    ck_assert_ptr_null(is_journal_trouble_at(summary, 3));
-    is_journal_summary_destroy(summary);
+    ck_assert_double_eq(ics_journal_recent_rate(summary, summary->first + 700.0), 0.0);
+    ck_assert_str_eq(ics_journal_trouble_at(summary, 0)->reason, "disk full");
+    ck_assert_str_eq(ics_journal_trouble_at(summary, 1)->file, "b");
+    ck_assert_ptr_null(ics_journal_trouble_at(summary, 3));
+    ics_journal_summary_destroy(summary);
 }
 END_TEST
 
@@ -192,18 +192,18 @@ START_TEST(many_workers_and_troubles)
         char worker[32], file[32];
         snprintf(worker, sizeof worker, "w%d", i);
         snprintf(file, sizeof file, "f%d", i);
-        is_journal *journal = open_journal(worker);
-        append(journal, &(is_event){.kind = IS_EVENT_QUARANTINED, .file = file, .reason = "bad"});
-        is_journal_destroy(journal);
+        ics_journal *journal = open_journal(worker);
+        append(journal, &(ics_event){.kind = ICS_EVENT_QUARANTINED, .file = file, .reason = "bad"});
+        ics_journal_destroy(journal);
     }
-    is_journal_summary *summary = summarise();
+    ics_journal_summary *summary = summarise();
     ck_assert_uint_eq(summary->worker_count, 100);
     ck_assert_uint_eq(summary->trouble_count, 100);
     ck_assert_str_eq(summary->workers[99].name, "w99");
-    ck_assert_str_eq(is_journal_trouble_at(summary, 0)->file, "f99");
-    ck_assert_str_eq(is_journal_trouble_at(summary, IS_JOURNAL_TROUBLES - 1)->file, "f90");
-    ck_assert_ptr_null(is_journal_trouble_at(summary, IS_JOURNAL_TROUBLES));
-    is_journal_summary_destroy(summary);
+    ck_assert_str_eq(ics_journal_trouble_at(summary, 0)->file, "f99");
+    ck_assert_str_eq(ics_journal_trouble_at(summary, ICS_JOURNAL_TROUBLES - 1)->file, "f90");
+    ck_assert_ptr_null(ics_journal_trouble_at(summary, ICS_JOURNAL_TROUBLES));
+    ics_journal_summary_destroy(summary);
 }
 END_TEST
 

@@ -23,14 +23,14 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static double *sorted_samples(is_latency *latency)
+static double *sorted_samples(ics_latency *latency)
 {
     unsigned short state[3] = {1, 2, 3};
     double *samples = calloc(SAMPLES, sizeof *samples);
     ck_assert_ptr_nonnull(samples);
     for (int i = 0; i < SAMPLES; ++i) {
         samples[i] = sample(state);
-        is_latency_add(latency, samples[i]);
+        ics_latency_add(latency, samples[i]);
     }
     qsort(samples, SAMPLES, sizeof *samples, compare);
     return samples;
@@ -43,26 +43,26 @@ static double true_quantile(const double *sorted, double share)
     return sorted[rank > 0 ? rank - 1 : 0];
 }
 
-static is_latency *empty(void)
+static ics_latency *empty(void)
 {
-    is_latency *latency = calloc(1, sizeof *latency);
+    ics_latency *latency = calloc(1, sizeof *latency);
     ck_assert_ptr_nonnull(latency);
     return latency;
 }
 
 START_TEST(quantiles_are_within_a_hundredth)
 {
-    is_latency *latency = empty();
+    ics_latency *latency = empty();
     double *samples = sorted_samples(latency);
     ck_assert_uint_eq(latency->count, SAMPLES);
     for (int i = 0; i < SHARES; ++i) {
         double expected = true_quantile(samples, shares[i]);
-        double found = is_latency_quantile(latency, shares[i]);
+        double found = ics_latency_quantile(latency, shares[i]);
         ck_assert_msg(fabs(found / expected - 1.0) < 0.008, "%g: found %.9g, expected %.9g",
                       shares[i], found, expected);
     }
-    ck_assert_double_eq(is_latency_quantile(latency, 0.0), samples[0]);
-    ck_assert_double_eq(is_latency_quantile(latency, 1.0), samples[SAMPLES - 1]);
+    ck_assert_double_eq(ics_latency_quantile(latency, 0.0), samples[0]);
+    ck_assert_double_eq(ics_latency_quantile(latency, 1.0), samples[SAMPLES - 1]);
     free(samples);
     free(latency);
 }
@@ -71,15 +71,15 @@ END_TEST
 START_TEST(ends_of_buckets_stay_inside)
 {
     /* Powers of two, and what is just below them: both sides of the widest relative steps. */
-    for (int exponent = IS_LATENCY_LOWEST; exponent < IS_LATENCY_HIGHEST; ++exponent) {
+    for (int exponent = ICS_LATENCY_LOWEST; exponent < ICS_LATENCY_HIGHEST; ++exponent) {
         const double ends[] = {ldexp(1.0, exponent), nextafter(ldexp(1.0, exponent + 1), 0.0)};
         for (int i = 0; i < 2; ++i) {
-            is_latency *latency = empty();
+            ics_latency *latency = empty();
             /* Three, so that the middle one is neither the least nor the greatest. */
-            is_latency_add(latency, 0.0);
-            is_latency_add(latency, ends[i]);
-            is_latency_add(latency, 1e9);
-            double found = is_latency_quantile(latency, 0.5);
+            ics_latency_add(latency, 0.0);
+            ics_latency_add(latency, ends[i]);
+            ics_latency_add(latency, 1e9);
+            double found = ics_latency_quantile(latency, 0.5);
             ck_assert_msg(fabs(found / ends[i] - 1.0) < 0.008, "found %.9g, expected %.9g", found,
                           ends[i]);
             free(latency);
@@ -90,23 +90,23 @@ END_TEST
 
 START_TEST(merged_is_as_if_added)
 {
-    is_latency *all = empty(), *odd = empty(), *even = empty(), *none = empty();
+    ics_latency *all = empty(), *odd = empty(), *even = empty(), *none = empty();
     unsigned short state[3] = {4, 5, 6};
     for (int i = 0; i < SAMPLES; ++i) {
         double seconds = sample(state);
-        is_latency_add(all, seconds);
-        is_latency_add(i % 2 ? odd : even, seconds);
+        ics_latency_add(all, seconds);
+        ics_latency_add(i % 2 ? odd : even, seconds);
     }
-    is_latency_merge(none, odd); /* into an empty one */
-    is_latency_merge(none, even);
-    is_latency_merge(none, &(is_latency){.count = 0}); /* of an empty one */
+    ics_latency_merge(none, odd); /* into an empty one */
+    ics_latency_merge(none, even);
+    ics_latency_merge(none, &(ics_latency){.count = 0}); /* of an empty one */
     ck_assert_uint_eq(none->count, all->count);
     ck_assert_double_eq(none->min, all->min);
     ck_assert_double_eq(none->max, all->max);
     ck_assert_double_eq_tol(none->sum / all->sum, 1.0, 1e-12);
     for (int i = 0; i < SHARES; ++i) {
-        ck_assert_double_eq(is_latency_quantile(none, shares[i]),
-                            is_latency_quantile(all, shares[i]));
+        ck_assert_double_eq(ics_latency_quantile(none, shares[i]),
+                            ics_latency_quantile(all, shares[i]));
     }
     free(all);
     free(odd);
@@ -117,20 +117,20 @@ END_TEST
 
 START_TEST(strange_values)
 {
-    is_latency *latency = empty();
-    ck_assert_double_eq(is_latency_quantile(latency, 0.5), 0.0);
-    json_t *json = is_latency_json(latency);
+    ics_latency *latency = empty();
+    ck_assert_double_eq(ics_latency_quantile(latency, 0.5), 0.0);
+    json_t *json = ics_latency_json(latency);
     ck_assert_int_eq(json_integer_value(json_object_get(json, "count")), 0);
     ck_assert(json_is_null(json_object_get(json, "p99")));
     json_decref(json);
-    is_latency_add(latency, -5.0); /* a clock was set back */
-    is_latency_add(latency, NAN);
-    is_latency_add(latency, 0.0);
+    ics_latency_add(latency, -5.0); /* a clock was set back */
+    ics_latency_add(latency, NAN);
+    ics_latency_add(latency, 0.0);
     ck_assert_double_eq(latency->max, 0.0);
-    ck_assert_double_eq(is_latency_quantile(latency, 0.5), 0.0);
-    is_latency_add(latency, INFINITY);
+    ck_assert_double_eq(ics_latency_quantile(latency, 0.5), 0.0);
+    ics_latency_add(latency, INFINITY);
     ck_assert(isfinite(latency->sum));
-    ck_assert(isfinite(is_latency_quantile(latency, 1.0)));
+    ck_assert(isfinite(ics_latency_quantile(latency, 1.0)));
     ck_assert_uint_eq(latency->count, 4);
     free(latency);
 }
@@ -138,11 +138,11 @@ END_TEST
 
 START_TEST(json_has_all)
 {
-    is_latency *latency = empty();
+    ics_latency *latency = empty();
     for (int i = 1; i <= 100; ++i) {
-        is_latency_add(latency, i);
+        ics_latency_add(latency, i);
     }
-    json_t *json = is_latency_json(latency);
+    json_t *json = ics_latency_json(latency);
     ck_assert_int_eq(json_integer_value(json_object_get(json, "count")), 100);
     ck_assert_double_eq_tol(json_real_value(json_object_get(json, "mean")), 50.5, 1e-9);
     ck_assert_double_eq_tol(json_real_value(json_object_get(json, "p50")), 50.0, 0.4);

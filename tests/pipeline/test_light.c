@@ -1,7 +1,7 @@
 /* Light: spectra, bias and yields against the normative numbers, and the models put together. */
-#include "pipeline/models/light.h"
+#include "pipeline/models/light/light.h"
 
-#include "pipeline/models/detector.h"
+#include "pipeline/models/detector/detector.h"
 #include "pipeline/models/models.h"
 #include "stages/optics.h"
 #include "tests/support/model_files.h"
@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static is_models *load(is_config *config)
+static ics_models *load(icestream_config *config)
 {
-    is_models *models = NULL;
-    is_error error = {0};
-    int status = is_models_create(config, &models, &error);
-    ck_assert_msg(status == IS_OK, "%s", error.text);
-    is_config_destroy(config);
+    ics_models *models = NULL;
+    icestream_error error = {0};
+    int status = ics_models_create(config, &models, &error);
+    ck_assert_msg(status == ICESTREAM_OK, "%s", error.text);
+    icestream_config_destroy(config);
     return models;
 }
 
@@ -68,7 +68,7 @@ static double quantile(const ice_spectrum *s, double u)
     return s->wavelength[s->count - 1];
 }
 
-/* What the contract in stages/model.h asks of every light. */
+/* What the contract in physics/model.h asks of every light. */
 static void check_contract(const ice_light *light)
 {
     for (size_t k = 0; k < light->count; ++k) {
@@ -116,17 +116,17 @@ static double frank_tamm_yield(double low, double high)
     const int cells = 20000;
     double sum = 0, h = (high - low) / cells;
     for (int i = 0; i < cells; ++i)
-        sum += h * is_frank_tamm(low + (i + 0.5) * h, 1);
+        sum += h * ics_light_frank_tamm(low + (i + 0.5) * h, 1);
     return sum;
 }
 
 START_TEST(frank_tamm)
 {
     /* physics.md 3.1, CODATA alpha */
-    ck_assert_double_eq_tol(is_frank_tamm(300, 1), 223.190, 6e-4);
-    ck_assert_double_eq_tol(is_frank_tamm(400, 1), 121.957, 6e-4);
-    ck_assert_double_eq_tol(is_frank_tamm(500, 1), 77.025, 6e-4);
-    ck_assert_double_eq_tol(is_frank_tamm(600, 1), 53.078, 6e-4);
+    ck_assert_double_eq_tol(ics_light_frank_tamm(300, 1), 223.190, 6e-4);
+    ck_assert_double_eq_tol(ics_light_frank_tamm(400, 1), 121.957, 6e-4);
+    ck_assert_double_eq_tol(ics_light_frank_tamm(500, 1), 77.025, 6e-4);
+    ck_assert_double_eq_tol(ics_light_frank_tamm(600, 1), 53.078, 6e-4);
     ck_assert_double_eq_tol(frank_tamm_yield(300, 600), 32573.44, 6e-3);
     ck_assert_double_eq_tol(frank_tamm_yield(300, 500), 26179.65, 6e-3);
     ck_assert_double_eq_tol(frank_tamm_yield(350, 550), 20191.86, 6e-3);
@@ -141,17 +141,17 @@ START_TEST(standard_acceptance)
                                      {400, 0.12801}, {450, 0.12088}, {500, 0.09041},
                                      {550, 0.04626}, {600, 0.01972}, {650, 0.00320}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
-        ck_assert_double_eq_tol(is_standard_acceptance(rows[i][0]), rows[i][1], 5e-6);
-    ck_assert_double_eq(is_standard_acceptance(279.9), 0);
-    ck_assert_double_gt(is_standard_acceptance(280), 0);
-    ck_assert_double_gt(is_standard_acceptance(680), 0);
-    ck_assert_double_eq(is_standard_acceptance(680.1), 0);
+        ck_assert_double_eq_tol(ics_light_standard_acceptance(rows[i][0]), rows[i][1], 5e-6);
+    ck_assert_double_eq(ics_light_standard_acceptance(279.9), 0);
+    ck_assert_double_gt(ics_light_standard_acceptance(280), 0);
+    ck_assert_double_gt(ics_light_standard_acceptance(680), 0);
+    ck_assert_double_eq(ics_light_standard_acceptance(680.1), 0);
 }
 END_TEST
 
 START_TEST(standard_light)
 {
-    is_models *models = load(model_config("detector.oversize=1", NULL));
+    ics_models *models = load(model_config("detector.oversize=1", NULL));
     const ice_light *light = models->light;
     const ice_spectrum *s = &light->spectra[0];
     check_contract(light);
@@ -170,30 +170,30 @@ START_TEST(standard_light)
         if (s->density[i] > s->density[mode])
             mode = i;
     ck_assert_double_eq_tol(s->wavelength[mode], 383.6, 0.5);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
 START_TEST(bias_of_the_worked_chain)
 {
     /* physics.md 8.5: F = 5, 450 nm; dense strings raise it by 1.35. */
-    is_models *models = load(model_config("detector.oversize=5", NULL));
+    ics_models *models = load(model_config("detector.oversize=5", NULL));
     const ice_light *light = models->light;
     double bias = interpolate(light->bias_wavelength, light->bias, light->bias_count, 450);
     ck_assert_double_eq_tol(bias, 0.00328794, 3e-7);
     ck_assert_double_eq_tol(1 / bias, 304.142, 0.03);
-    is_models_destroy(models);
+    ics_models_destroy(models);
     models = load(model_config("detector.oversize=5", "detector.dense=true", NULL));
     light = models->light;
     double dense = interpolate(light->bias_wavelength, light->bias, light->bias_count, 450);
     ck_assert_double_eq_tol(dense / bias, 1.35, 1e-12);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
 START_TEST(plain_light)
 {
-    is_models *models = load(model_config("light.acceptance=none", NULL));
+    ics_models *models = load(model_config("light.acceptance=none", NULL));
     const ice_light *light = models->light;
     const ice_spectrum *s = &light->spectra[0];
     check_contract(light);
@@ -202,7 +202,7 @@ START_TEST(plain_light)
     ck_assert_double_eq(s->wavelength[s->count - 1], 675);
     /* The trapezoid rule on 1 nm is h^2/12 times the difference of slopes too high: 0.17. */
     ck_assert_double_eq_tol(light->photons_per_metre, 45023.47, 0.25);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
@@ -211,7 +211,7 @@ START_TEST(calibration_light)
     /* physics.md 2.4; without acceptance the median and half of the 16-84 % width are the input. */
     static const double leds[][2] = {
         {341.7, 10.7}, {371.0, 7.5}, {402.8, 8.0}, {451.3, 10.2}, {489.8, 16.2}};
-    is_models *models = load(model_config("light.acceptance=none", NULL));
+    ics_models *models = load(model_config("light.acceptance=none", NULL));
     const ice_light *light = models->light;
     for (size_t i = 0; i < 5; ++i) {
         const ice_spectrum *s = &light->spectra[1 + i];
@@ -222,11 +222,11 @@ START_TEST(calibration_light)
     ck_assert_uint_eq(light->spectra[6].count, 1);
     ck_assert_double_eq(light->spectra[6].wavelength[0], 337);
     ck_assert_double_gt(light->spectra[6].density[0], 0);
-    is_models_destroy(models);
+    ics_models_destroy(models);
     /* The acceptance falls steeply at 340 nm and shifts the detected light to the red. */
     models = load(model_config("light.acceptance=standard", NULL));
     ck_assert_double_gt(quantile(&models->light->spectra[1], 0.5), 345);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
@@ -236,7 +236,7 @@ START_TEST(light_of_a_real_folder)
     if (!model_shared("ice/spice_bfr-v2", path))
         return;
     snprintf(set, sizeof set, "ice.directory=%s", path);
-    is_models *models = load(model_config(set, "detector.oversize=1", NULL));
+    ics_models *models = load(model_config(set, "detector.oversize=1", NULL));
     const ice_light *light = models->light;
     const ice_spectrum *s = &light->spectra[0];
     check_contract(light);
@@ -253,10 +253,10 @@ START_TEST(light_of_a_real_folder)
     /* Nominal module: mean 429.9 nm, median 419.8 nm (physics.md 3.2). */
     ck_assert_double_eq_tol(mean_of(s), 429.9, 0.15);
     ck_assert_double_eq_tol(quantile(s, 0.5), 419.8, 0.15);
-    is_models_destroy(models);
+    ics_models_destroy(models);
     models = load(model_config(set, "detector.oversize=1", "light.acceptance=standard", NULL));
     ck_assert_double_eq_tol(models->light->photons_per_metre / 0.68 / 1.015, 2456.51, 0.03);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
@@ -266,7 +266,7 @@ START_TEST(further_spectra)
     char path[MODEL_PATH], set[2 * MODEL_PATH];
     model_folder_write(&folder, "laser.txt", "# nm, density\n390.5 0\n400.25 2\n410 0\n", path);
     snprintf(set, sizeof set, "light.spectra=[{line: 400}, {file: %s}]", path);
-    is_models *models = load(model_config(set, "light.acceptance=none", NULL));
+    ics_models *models = load(model_config(set, "light.acceptance=none", NULL));
     const ice_light *light = models->light;
     check_contract(light);
     ck_assert_uint_eq(light->count, 9);
@@ -277,14 +277,14 @@ START_TEST(further_spectra)
     ck_assert_double_eq(s->wavelength[s->count - 1], 410);
     ck_assert_double_eq_tol(integral(s), 19.5, 1e-9);
     ck_assert_double_eq_tol(quantile(s, 0.5), 400.25, 1e-9);
-    is_models_destroy(models);
+    ics_models_destroy(models);
     /* Cut where the acceptance ends. */
     model_folder_write(&folder, "wide.txt", "250 1\n700 1\n", path);
     snprintf(set, sizeof set, "light.spectra=[{file: %s}]", path);
     models = load(model_config(set, "light.acceptance=standard", NULL));
     check_contract(models->light);
     ck_assert_double_eq(models->light->spectra[7].wavelength[0], 280);
-    is_models_destroy(models);
+    ics_models_destroy(models);
     model_folder_remove(&folder);
 }
 END_TEST
@@ -331,32 +331,32 @@ START_TEST(bad_light_file)
     if (bad_light[_i].spectrum)
         snprintf(spectra, sizeof spectra, "light.spectra=[{file: %s}]",
                  model_folder_write(&folder, "s.txt", bad_light[_i].spectrum, path));
-    is_config *config = model_config(acceptance, spectra, NULL);
-    is_models *models;
-    is_error error = {0};
-    ck_assert_int_eq(is_models_create(config, &models, &error), IS_E_CONFIG);
+    icestream_config *config = model_config(acceptance, spectra, NULL);
+    ics_models *models;
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_models_create(config, &models, &error), ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(models);
     ck_assert_msg(strstr(error.text, bad_light[_i].message), "expected '%s' in: %s",
                   bad_light[_i].message, error.text);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
     model_folder_remove(&folder);
 }
 END_TEST
 
 START_TEST(line_outside_the_band)
 {
-    is_config *config =
+    icestream_config *config =
         model_config("light.acceptance=standard", "light.spectra=[{line: 275}, {line: 690}]", NULL);
-    is_models *models;
-    is_error error = {0};
-    ck_assert_int_eq(is_models_create(config, &models, &error), IS_E_CONFIG);
+    ics_models *models;
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_models_create(config, &models, &error), ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(error.text, "--set light.spectra: error: spectrum 7: found a line "
                                              "at 275 nm, expected 280 .. 680 nm"));
     ck_assert_ptr_nonnull(strstr(error.text, "spectrum 8: found a line at 690 nm"));
-    is_config_destroy(config);
+    icestream_config_destroy(config);
     models = load(model_config("light.acceptance=none", "light.spectra=[{line: 275}]", NULL));
     check_contract(models->light);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
@@ -367,7 +367,7 @@ START_TEST(digests_follow_the_numbers)
 {
     model_folder folder = model_folder_create();
     char yaml[MODEL_PATH], csv[MODEL_PATH], set[MODEL_PATH + 32], second[MODEL_PATH + 32];
-    is_models *built_in = load(model_config("ice.model=uniform", NULL));
+    ics_models *built_in = load(model_config("ice.model=uniform", NULL));
     /* The same ice from a file: bottom -50, thickness 100. */
     snprintf(set, sizeof set, "ice.file=%s",
              model_folder_write(&folder, "u.yaml",
@@ -379,7 +379,7 @@ START_TEST(digests_follow_the_numbers)
     snprintf(
         second, sizeof second, "detector.file=%s",
         model_folder_write(&folder, "d.csv", "string,module,x,y,z\n1,2,0,0,9\n1,1,0,0,0\n", csv));
-    is_models *file = load(model_config(set, second, NULL));
+    ics_models *file = load(model_config(set, second, NULL));
     ck_assert_str_eq(built_in->ice_digest, file->ice_digest);
     ck_assert_str_ne(built_in->detector_digest, file->detector_digest);
     ck_assert_str_eq(built_in->light_digest, file->light_digest);
@@ -387,29 +387,29 @@ START_TEST(digests_follow_the_numbers)
 
     /* Order and layout of the file do not matter; a position does. */
     model_folder_write(&folder, "d.csv", "module,string,x,y,z\n1,1,0,0,0\n2,1,0,-0.0,9.0\n", csv);
-    is_models *reordered = load(model_config(set, second, NULL));
+    ics_models *reordered = load(model_config(set, second, NULL));
     ck_assert_str_eq(reordered->detector_digest, file->detector_digest);
-    is_models_destroy(reordered);
+    ics_models_destroy(reordered);
     model_folder_write(&folder, "d.csv", "module,string,x,y,z\n1,1,0,0,0\n2,1,0,0,9.0001\n", csv);
-    is_models *moved = load(model_config(set, second, NULL));
+    ics_models *moved = load(model_config(set, second, NULL));
     ck_assert_str_ne(moved->detector_digest, file->detector_digest);
-    is_models_destroy(moved);
-    is_models *excluded = load(model_config(set, second, "detector.excluded=[[1, 1]]", NULL));
+    ics_models_destroy(moved);
+    ics_models *excluded = load(model_config(set, second, "detector.excluded=[[1, 1]]", NULL));
     ck_assert_str_ne(excluded->detector_digest, file->detector_digest);
-    is_models_destroy(excluded);
-    is_models_destroy(built_in);
-    is_models_destroy(file);
+    ics_models_destroy(excluded);
+    ics_models_destroy(built_in);
+    ics_models_destroy(file);
     model_folder_remove(&folder);
 }
 END_TEST
 
 START_TEST(description)
 {
-    is_models *models = load(model_config("ice.absorb_above=1000", "light.acceptance=none", NULL));
+    ics_models *models = load(model_config("ice.absorb_above=1000", "light.acceptance=none", NULL));
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    is_models_describe(models, out);
+    ics_models_describe(models, out);
     ck_assert_int_eq(fclose(out), 0);
     const char *const parts[] = {
         "ice        south-pole-like\n",
@@ -427,26 +427,26 @@ START_TEST(description)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
         ck_assert_msg(strstr(text, parts[i]), "expected '%s' in:\n%s", parts[i], text);
     free(text);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
 START_TEST(shipped_examples_load)
 {
     static const char *const sets[][2] = {
-        {"ice.file=" IS_SOURCE_DIRECTORY "/configs/ice/uniform.yaml", "detector.layout=hex86"},
-        {"ice.file=" IS_SOURCE_DIRECTORY "/configs/ice/three-layers.yaml",
-         "detector.file=" IS_SOURCE_DIRECTORY "/configs/detectors/cluster.csv"},
+        {"ice.file=" ICS_SOURCE_DIRECTORY "/configs/ice/uniform.yaml", "detector.layout=hex86"},
+        {"ice.file=" ICS_SOURCE_DIRECTORY "/configs/ice/three-layers.yaml",
+         "detector.file=" ICS_SOURCE_DIRECTORY "/configs/detectors/cluster.csv"},
     };
-    is_models *uniform = load(model_config(sets[0][0], sets[0][1], NULL));
-    is_models *built_in = load(model_config("ice.model=uniform", NULL));
+    ics_models *uniform = load(model_config(sets[0][0], sets[0][1], NULL));
+    ics_models *built_in = load(model_config("ice.model=uniform", NULL));
     ck_assert_str_eq(uniform->ice_digest, built_in->ice_digest);
-    is_models *layers = load(model_config(sets[1][0], sets[1][1], NULL));
+    ics_models *layers = load(model_config(sets[1][0], sets[1][1], NULL));
     ck_assert_uint_eq(layers->medium->layer_count, 3);
     ck_assert_uint_eq(layers->detector->module_count, 7);
-    is_models_destroy(uniform);
-    is_models_destroy(built_in);
-    is_models_destroy(layers);
+    ics_models_destroy(uniform);
+    ics_models_destroy(built_in);
+    ics_models_destroy(layers);
 }
 END_TEST
 
@@ -457,13 +457,13 @@ START_TEST(errors_of_ice_and_detector_come_together)
     snprintf(ice, sizeof ice, "ice.file=%s/none.yaml", folder.path);
     snprintf(detector, sizeof detector, "detector.file=%s",
              model_folder_write(&folder, "d.csv", "string\n", path));
-    is_config *config = model_config(ice, detector, NULL);
-    is_models *models;
-    is_error error = {0};
-    ck_assert_int_eq(is_models_create(config, &models, &error), IS_E_CONFIG);
+    icestream_config *config = model_config(ice, detector, NULL);
+    ics_models *models;
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_models_create(config, &models, &error), ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(error.text, "none.yaml"));
     ck_assert_ptr_nonnull(strstr(error.text, "d.csv:1: error: found no column 'module'"));
-    is_config_destroy(config);
+    icestream_config_destroy(config);
     model_folder_remove(&folder);
 }
 END_TEST

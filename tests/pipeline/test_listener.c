@@ -22,8 +22,8 @@ START_TEST(test_one_client)
     struct stat about;
     world->releases = true;
     umask(0);
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
-    ck_assert_str_eq(is_listener_address(world->listener), world->socket);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
+    ck_assert_str_eq(ics_listener_address(world->listener), world->socket);
     ck_assert_int_eq(stat(world->socket + 5, &about), 0);
     ck_assert(S_ISSOCK(about.st_mode));
     ck_assert_uint_eq(about.st_mode & 07777, 0600);
@@ -32,26 +32,26 @@ START_TEST(test_one_client)
     ck_assert_uint_eq(world->message_count, 3);
     for (uint32_t i = 0; i < 3; ++i) {
         size_t size;
-        is_error error;
-        is_step_summary summary;
+        icestream_error error;
+        ics_step_summary summary;
         unsigned char *bytes = world_message(i, 5 * i, &size);
         world_expect_message(world, i, bytes, size);
         free(bytes);
         ck_assert_uint_eq(world->messages[i].about.number, i);
         ck_assert_uint_eq(world->messages[i].about.client, 1);
-        ck_assert_int_eq(step_file_check(world->messages[i].path, &summary, &error), IS_OK);
+        ck_assert_int_eq(step_file_check(world->messages[i].path, &summary, &error), ICESTREAM_OK);
         ck_assert_int_eq(stat(world->messages[i].path, &about), 0);
         ck_assert_uint_eq(about.st_mode & 07777, 0600);
         ck_assert(i == 0 || strcmp(world->messages[i - 1].path, world->messages[i].path) < 0);
     }
-    world_wait_report(world, IS_LISTENER_JOINED, "process ");
-    world_wait_report(world, IS_LISTENER_LEFT, "closed by the client");
-    const is_listener_counts counts = is_listener_counted(world->listener);
+    world_wait_report(world, ICS_LISTENER_JOINED, "process ");
+    world_wait_report(world, ICS_LISTENER_LEFT, "closed by the client");
+    const ics_listener_counts counts = ics_listener_counted(world->listener);
     ck_assert_uint_eq(counts.joined, 1);
     ck_assert_uint_eq(counts.received, 3);
     ck_assert_uint_eq(counts.refused, 0);
     ck_assert_uint_eq(world_files(world, ".steps.npy"), 3);
-    is_listener_close(world->listener);
+    ics_listener_close(world->listener);
     world->listener = NULL;
     ck_assert_int_ne(stat(world->socket + 5, &about), 0);
     world_close(world);
@@ -82,10 +82,10 @@ START_TEST(test_files_with_trailers)
     listener_world *world = world_open();
     world_client client;
     char path[SCRATCH_PATH];
-    const is_step steps[2] = {step_file_good(1, 1), step_file_good(1, 2)};
+    const icestream_step steps[2] = {step_file_good(1, 1), step_file_good(1, 2)};
     world->releases = true;
     step_file_write(scratch_path(&world->place, "a.steps.npy", path), steps, 2);
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     world_start(world, &client, send_files, path);
     world_join(world, &client, 1);
     ck_assert_uint_eq(world->message_count, 3);
@@ -132,7 +132,7 @@ START_TEST(test_many_clients)
     uint32_t next[CLIENTS + 1] = {0}; /* message of each client, by its number in the listener */
     world->options.address = "127.0.0.1:0";
     world->releases = true;
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     for (unsigned i = 0; i < CLIENTS; ++i) {
         numbers[i] = i;
         world_start(world, &clients[i], send_in_pieces, &numbers[i]);
@@ -140,10 +140,10 @@ START_TEST(test_many_clients)
     world_join(world, clients, CLIENTS);
     ck_assert_uint_eq(world->message_count, (unsigned)CLIENTS * EACH);
     for (unsigned i = 0; i < world->message_count; ++i) {
-        const is_listener_message *about = &world->messages[i].about;
+        const ics_listener_message *about = &world->messages[i].about;
         size_t size, found;
         unsigned char *file = scratch_read(world->messages[i].path, &found);
-        uint64_t event = ((const is_step *)(void *)(file + STEP_FILE_HEADER))->event_id;
+        uint64_t event = ((const icestream_step *)(void *)(file + STEP_FILE_HEADER))->event_id;
         ck_assert_uint_eq(about->number, next[about->client]++);
         unsigned char *bytes = world_message(
             event, 1 + ((uint32_t)event * 37 + (uint32_t)about->number * 101) % 900, &size);
@@ -222,7 +222,7 @@ START_TEST(test_bad_clients_harm_nobody)
     unsigned numbers[BAD];
     world->options.idle_seconds = 1;
     world->releases = true;
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     for (unsigned i = 0; i < BAD; ++i) {
         numbers[i] = i;
         world_start(world, &clients[2 * i], bad[i], NULL);
@@ -231,14 +231,14 @@ START_TEST(test_bad_clients_harm_nobody)
     world_join(world, clients, 2 * BAD);
     world_wait_clients(world, 0);
     ck_assert_uint_eq(world->message_count, (unsigned)BAD * EACH + 1);
-    ck_assert_uint_eq(is_listener_counted(world->listener).refused, BAD);
-    world_wait_report(world, IS_LISTENER_REFUSED, "no .npy magic");
-    world_wait_report(world, IS_LISTENER_REFUSED, "expected at most 1048576");
+    ck_assert_uint_eq(ics_listener_counted(world->listener).refused, BAD);
+    world_wait_report(world, ICS_LISTENER_REFUSED, "no .npy magic");
+    world_wait_report(world, ICS_LISTENER_REFUSED, "expected at most 1048576");
     const world_report *gone =
-        world_wait_report(world, IS_LISTENER_REFUSED, "message 1: byte 7423");
+        world_wait_report(world, ICS_LISTENER_REFUSED, "message 1: byte 7423");
     ck_assert_uint_eq(gone->message, 1);
-    world_wait_report(world, IS_LISTENER_LEFT, "message 1: byte 7423");
-    world_wait_report(world, IS_LISTENER_LEFT, "nothing came for 1000 ms");
+    world_wait_report(world, ICS_LISTENER_LEFT, "message 1: byte 7423");
+    world_wait_report(world, ICS_LISTENER_LEFT, "nothing came for 1000 ms");
     while (world_files(world, ".part") > 0) {
         world_turn(world);
     }
@@ -253,14 +253,14 @@ START_TEST(test_who_does_not_wait_for_answers)
     world_client clients[10];
     signal(SIGPIPE, SIG_DFL);
     world->releases = true;
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     for (int i = 0; i < 10; ++i) {
         world_start(world, &clients[i], client_talk_and_forget, NULL);
     }
     world_join(world, clients, 10);
     world_wait_messages(world, 30);
     world_wait_clients(world, 0);
-    ck_assert_uint_eq(is_listener_counted(world->listener).refused, 0);
+    ck_assert_uint_eq(ics_listener_counted(world->listener).refused, 0);
     world_close(world);
 }
 END_TEST
@@ -315,7 +315,7 @@ START_TEST(test_storm)
         world->options.address = kind == 0 ? world->socket : "127.0.0.1:0";
         world->options.credits = 1;
         world->releases = true;
-        ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+        ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
         for (unsigned round = 0; round < ROUNDS; ++round) {
             for (unsigned i = 0; i < AT_A_TIME; ++i) {
                 numbers[i] = round * AT_A_TIME + i;

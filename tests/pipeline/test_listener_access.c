@@ -20,10 +20,10 @@
 
 static void expect_refused(const char *address, const char *token, const char *text)
 {
-    is_error error = {.text = ""};
-    ck_assert_msg(is_listener_check(address, token, &error) == IS_E_CONFIG, "%s: accepted",
+    icestream_error error = {.text = ""};
+    ck_assert_msg(ics_listener_check(address, token, &error) == ICESTREAM_E_CONFIG, "%s: accepted",
                   address);
-    ck_assert_int_eq(error.status, IS_E_CONFIG);
+    ck_assert_int_eq(error.status, ICESTREAM_E_CONFIG);
     ck_assert_msg(strstr(error.text, text) != NULL, "%s: found '%s', expected '%s'", address,
                   error.text, text);
 }
@@ -63,14 +63,15 @@ START_TEST(test_addresses)
     listener_world *world = world_open();
     const char *token = write_token(world, good_token, 0600);
     for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
-        is_error error = {.text = ""};
-        ck_assert_msg(is_listener_check(good[i], NULL, &error) == IS_OK, "%s", error.text);
-        ck_assert_int_eq(is_listener_check(good[i], token, &error), IS_OK);
+        icestream_error error = {.text = ""};
+        ck_assert_msg(ics_listener_check(good[i], NULL, &error) == ICESTREAM_OK, "%s", error.text);
+        ck_assert_int_eq(ics_listener_check(good[i], token, &error), ICESTREAM_OK);
     }
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; ++i) {
-        is_error error = {.text = ""};
+        icestream_error error = {.text = ""};
         expect_refused(beyond[i], NULL, "which other machines can reach");
-        ck_assert_msg(is_listener_check(beyond[i], token, &error) == IS_OK, "%s", error.text);
+        ck_assert_msg(ics_listener_check(beyond[i], token, &error) == ICESTREAM_OK, "%s",
+                      error.text);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
         expect_refused(wrong[i], NULL, "expected unix:PATH or HOST:PORT");
@@ -98,8 +99,9 @@ START_TEST(test_token_files)
         expect_refused(any, write_token(world, good_token, open_modes[i]),
                        "expected 0600 or stricter (chmod 600");
     }
-    is_error error = {.text = ""};
-    ck_assert_int_eq(is_listener_check(any, write_token(world, good_token, 0400), &error), IS_OK);
+    icestream_error error = {.text = ""};
+    ck_assert_int_eq(ics_listener_check(any, write_token(world, good_token, 0400), &error),
+                     ICESTREAM_OK);
     ck_assert_int_eq(chmod(write_token(world, "", 0600), 0600), 0);
     expect_refused(any, write_token(world, "", 0600), "found no token in the first line");
     expect_refused(any, write_token(world, "0123456789abcde\n", 0600), "found no token");
@@ -109,7 +111,7 @@ START_TEST(test_token_files)
     memset(text, 'x', 1025);
     expect_refused(any, write_token(world, text, 0600), "16 to 1024 printable characters");
     text[1024] = 0;
-    ck_assert_int_eq(is_listener_check(any, write_token(world, text, 0600), &error), IS_OK);
+    ck_assert_int_eq(ics_listener_check(any, write_token(world, text, 0600), &error), ICESTREAM_OK);
     expect_refused(any, world->spool, "expected a regular file");
     expect_refused(any, "/nowhere/token", "source.token: /nowhere/token: No such file");
     if (geteuid() == 0) {
@@ -124,14 +126,14 @@ END_TEST
 START_TEST(test_token_matches)
 {
     listener_world *world = world_open();
-    is_listen_token token;
+    ics_listen_token token;
     const char *path = write_token(world, "0123456789abcdef\r\nsecond line\n", 0600);
-    ck_assert_int_eq(is_listen_token_read(path, &token, NULL), IS_OK);
-    ck_assert(is_listen_token_matches(&token, "0123456789abcdef", 16));
-    ck_assert(!is_listen_token_matches(&token, "0123456789abcdef", 15));
-    ck_assert(!is_listen_token_matches(&token, "0123456789abcdef\r", 17));
-    ck_assert(!is_listen_token_matches(&token, "0123456789abcdeF", 16));
-    ck_assert(!is_listen_token_matches(&token, "", 0));
+    ck_assert_int_eq(ics_listen_token_read(path, &token, NULL), ICESTREAM_OK);
+    ck_assert(ics_listen_token_matches(&token, "0123456789abcdef", 16));
+    ck_assert(!ics_listen_token_matches(&token, "0123456789abcdef", 15));
+    ck_assert(!ics_listen_token_matches(&token, "0123456789abcdef\r", 17));
+    ck_assert(!ics_listen_token_matches(&token, "0123456789abcdeF", 16));
+    ck_assert(!ics_listen_token_matches(&token, "", 0));
     world_close(world);
 }
 END_TEST
@@ -196,19 +198,19 @@ START_TEST(test_clients_with_tokens)
     for (size_t kind = 0; kind < sizeof addresses / sizeof *addresses; ++kind) {
         listener_world *world = world_open();
         world_client bad[WRONG + 3], good[2];
-        is_error error = {.text = ""};
+        icestream_error error = {.text = ""};
         world->options.address = addresses[kind] != NULL ? addresses[kind] : world->socket;
         world->options.token_file = write_token(world, good_token, 0600);
         world->options.clients = 2; /* strangers do not count */
         world->options.idle_seconds = 1;
         world->releases = true;
         int status = world_listen(world, &error);
-        if (kind == 3 && status == IS_E_FAILED) {
+        if (kind == 3 && status == ICESTREAM_E_FAILED) {
             printf("skipped: no IPv6: %s\n", error.text);
             world_close(world);
             continue;
         }
-        ck_assert_msg(status == IS_OK, "%s", error.text);
+        ck_assert_msg(status == ICESTREAM_OK, "%s", error.text);
         for (int i = 0; i < WRONG; ++i) {
             world_start(world, &bad[i], send_wrong_token, wrong[i]);
         }
@@ -220,9 +222,9 @@ START_TEST(test_clients_with_tokens)
         world_join(world, good, 2);
         world_join(world, bad, WRONG + 3);
         ck_assert_uint_eq(world->message_count, 2);
-        ck_assert_uint_eq(is_listener_counted(world->listener).joined, 2);
-        ck_assert_uint_eq(is_listener_counted(world->listener).refused, WRONG + 2);
-        world_wait_report(world, IS_LISTENER_REFUSED, "wrong token");
+        ck_assert_uint_eq(ics_listener_counted(world->listener).joined, 2);
+        ck_assert_uint_eq(ics_listener_counted(world->listener).refused, WRONG + 2);
+        world_wait_report(world, ICS_LISTENER_REFUSED, "wrong token");
         world_close(world);
     }
 }
@@ -238,7 +240,7 @@ START_TEST(test_crowd_of_strangers)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     world->options.token_file = write_token(world, good_token, 0600);
     world->releases = true;
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     snprintf(address.sun_path, sizeof address.sun_path, "%.107s", world->socket + 5);
     for (int i = 0; i < STRANGERS; ++i) {
         strangers[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -264,7 +266,7 @@ START_TEST(test_sockets_of_others)
     listener_world *world = world_open();
     const char *path = world->socket + 5;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    is_error error = {.text = ""};
+    icestream_error error = {.text = ""};
     snprintf(address.sun_path, sizeof address.sun_path, "%.107s", path);
 
     /* A process that has died: bound and closed, the file stays. */
@@ -272,11 +274,11 @@ START_TEST(test_sockets_of_others)
     ck_assert_int_eq(bind(dead, (struct sockaddr *)&address, sizeof address), 0);
     close(dead);
     ck_assert(scratch_exists(&world->place, "s"));
-    ck_assert_msg(world_listen(world, &error) == IS_OK, "%s", error.text);
+    ck_assert_msg(world_listen(world, &error) == ICESTREAM_OK, "%s", error.text);
 
     /* One that lives: the listener itself. It is not disturbed. */
-    is_listener *first = world->listener;
-    ck_assert_int_eq(world_listen(world, &error), IS_E_FAILED);
+    ics_listener *first = world->listener;
+    ck_assert_int_eq(world_listen(world, &error), ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(error.text, "another process listens there"));
     ck_assert_ptr_nonnull(strstr(error.text, path));
     ck_assert(scratch_exists(&world->place, "s"));
@@ -284,16 +286,16 @@ START_TEST(test_sockets_of_others)
     /* What somebody else has put in its place is not removed at the end. */
     ck_assert_int_eq(unlink(path), 0);
     scratch_write(path, "x", 1);
-    is_listener_close(first);
+    ics_listener_close(first);
     ck_assert(scratch_exists(&world->place, "s"));
 
     world->listener = NULL;
-    ck_assert_int_eq(world_listen(world, &error), IS_E_FAILED);
+    ck_assert_int_eq(world_listen(world, &error), ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(error.text, "found something that is no socket"));
     ck_assert(scratch_exists(&world->place, "s"));
     ck_assert_int_eq(unlink(path), 0);
     world->options.address = "unix:/nowhere/s";
-    ck_assert_int_eq(world_listen(world, &error), IS_E_FAILED);
+    ck_assert_int_eq(world_listen(world, &error), ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(error.text, "unix:/nowhere/s: cannot lock its folder: No such"));
     world_close(world);
 }
@@ -302,15 +304,15 @@ END_TEST
 START_TEST(test_port_in_use)
 {
     listener_world *world = world_open();
-    is_error error = {.text = ""};
+    icestream_error error = {.text = ""};
     char address[64];
     world->options.address = "127.0.0.1:0";
-    ck_assert_int_eq(world_listen(world, &error), IS_OK);
-    is_listener *first = world->listener;
-    snprintf(address, sizeof address, "%s", is_listener_address(first));
+    ck_assert_int_eq(world_listen(world, &error), ICESTREAM_OK);
+    ics_listener *first = world->listener;
+    snprintf(address, sizeof address, "%s", ics_listener_address(first));
     ck_assert_str_ne(address, "127.0.0.1:0");
     world->options.address = address;
-    ck_assert_int_eq(world_listen(world, &error), IS_E_FAILED);
+    ck_assert_int_eq(world_listen(world, &error), ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(error.text, "cannot bind: Address already in use"));
     world->listener = first;
     world_close(world);
@@ -326,8 +328,8 @@ static void killed_in_the_middle(const listener_world *world)
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
     if (child == 0) {
-        is_incoming_file *file = NULL;
-        int failure = is_incoming_file_create(world->spool, "message-old-1", &file, NULL);
+        ics_incoming_file *file = NULL;
+        int failure = ics_incoming_file_create(world->spool, "message-old-1", &file, NULL);
         kill(failure == 0 ? getpid() : 0, SIGKILL);
     }
     int status = 0;
@@ -339,19 +341,20 @@ START_TEST(test_parts_of_the_dead_and_of_the_living)
 {
     listener_world *world = world_open();
     char others[SCRATCH_PATH], whole[2 * SCRATCH_PATH];
-    is_incoming_file *file = NULL;
+    ics_incoming_file *file = NULL;
     killed_in_the_middle(world);
-    ck_assert_int_eq(is_incoming_file_create(world->spool, "message-new-1", &file, NULL), IS_OK);
+    ck_assert_int_eq(ics_incoming_file_create(world->spool, "message-new-1", &file, NULL),
+                     ICESTREAM_OK);
     scratch_path(&world->place, "spool/notes.part", others);
     scratch_write(others, "x", 1);
     ck_assert_uint_eq(world_files(world, ".part"), 3);
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     ck_assert_uint_eq(world_files(world, "message-old-1.part"), 0);
     ck_assert_uint_eq(world_files(world, "message-new-1.part"), 1);
     ck_assert_uint_eq(world_files(world, "notes.part"), 1);
-    ck_assert_int_eq(is_incoming_file_write(file, "abc", 3, NULL), IS_OK);
+    ck_assert_int_eq(ics_incoming_file_write(file, "abc", 3, NULL), ICESTREAM_OK);
     snprintf(whole, sizeof whole, "%s/a.steps.npy", world->spool);
-    ck_assert_int_eq(is_incoming_file_commit(file, whole, NULL), IS_OK);
+    ck_assert_int_eq(ics_incoming_file_commit(file, whole, NULL), ICESTREAM_OK);
     ck_assert_uint_eq(world_files(world, "message-new-1.part"), 0);
     ck_assert_uint_eq(world_files(world, "a.steps.npy"), 1);
     ck_assert_int_eq(unlink(others), 0);
@@ -366,7 +369,7 @@ END_TEST
 static char *documented_client(void)
 {
     size_t size;
-    char *text = (char *)scratch_read(IS_SOURCE_DIRECTORY "/docs/sources.md", &size);
+    char *text = (char *)scratch_read(ICS_SOURCE_DIRECTORY "/docs/sources.md", &size);
     text[size] = 0;
     static const char begin[] = "```python\n";
     char *program = strstr(text, begin);
@@ -399,22 +402,22 @@ START_TEST(test_documented_client)
     world_client client;
     char path[SCRATCH_PATH];
     char *program = documented_client();
-    const is_step steps[2] = {step_file_good(1, 1), step_file_good(1, 2)};
+    const icestream_step steps[2] = {step_file_good(1, 1), step_file_good(1, 2)};
     step_file_write(scratch_path(&world->place, "a.steps.npy", path), steps, 2);
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     python_run run = {.program = program, .socket = world->socket + 5, .steps = path};
     world_start(world, &client, run_python, &run);
     world_wait_messages(world, 1);
     json_t *answer = json_pack("{s:i, s:s, s:s, s:i}", "message", 0, "state", "done", "output",
                                "a.hits.npy", "hits", 12);
-    ck_assert(is_listener_tell(world->listener, world->messages[0].about.client, answer));
+    ck_assert(ics_listener_answer(world->listener, world->messages[0].about.client, answer));
     json_decref(answer);
-    is_listener_release(world->listener, world->messages[0].about.client);
+    ics_listener_release(world->listener, world->messages[0].about.client);
     world_join(world, &client, 1);
     ck_assert_int_eq(run.status, 0);
-    is_error error;
-    is_step_summary summary;
-    ck_assert_int_eq(step_file_check(world->messages[0].path, &summary, &error), IS_OK);
+    icestream_error error;
+    ics_step_summary summary;
+    ck_assert_int_eq(step_file_check(world->messages[0].path, &summary, &error), ICESTREAM_OK);
     ck_assert_uint_eq(summary.rows, 2);
     free(program);
     world_close(world);

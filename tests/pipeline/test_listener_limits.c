@@ -35,7 +35,7 @@ START_TEST(test_credits_hold_one_client_and_not_the_others)
     listener_world *world = world_open();
     world_client held, other;
     world->options.credits = 2;
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     world_start(world, &held, send_six, NULL);
     world_wait_messages(world, 2);
     ck_assert_uint_eq(world->messages[1].about.client, 1);
@@ -52,18 +52,18 @@ START_TEST(test_credits_hold_one_client_and_not_the_others)
 
     /* One more for every one that is done with. */
     for (unsigned released = 0; released < 4; ++released) {
-        is_listener_release(world->listener, 1);
+        ics_listener_release(world->listener, 1);
         world_wait_messages(world, 6 + released);
         ck_assert_uint_eq(world->messages[5 + released].about.number, 2 + released);
     }
-    is_listener_release(world->listener, 1);
+    ics_listener_release(world->listener, 1);
     json_t *answer = json_pack("{s:i, s:s, s:i}", "message", 5, "state", "done", "hits", 77);
-    ck_assert(is_listener_tell(world->listener, 1, answer));
-    is_listener_release(world->listener, 1);
+    ck_assert(ics_listener_answer(world->listener, 1, answer));
+    ics_listener_release(world->listener, 1);
     world_join(world, &held, 1);
     world_wait_clients(world, 0);
-    ck_assert(!is_listener_tell(world->listener, 1, answer));
-    is_listener_release(world->listener, 1); /* it has gone: nothing happens */
+    ck_assert(!ics_listener_answer(world->listener, 1, answer));
+    ics_listener_release(world->listener, 1); /* it has gone: nothing happens */
     json_decref(answer);
     world_close(world);
 }
@@ -85,7 +85,7 @@ START_TEST(test_as_many_clients_as_allowed)
     listener_world *world = world_open();
     world_client clients[2], late[3];
     world->options.clients = 2;
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     world_start(world, &clients[0], just_wait, NULL);
     world_start(world, &clients[1], just_wait, NULL);
     world_wait_clients(world, 2);
@@ -93,10 +93,10 @@ START_TEST(test_as_many_clients_as_allowed)
         world_start(world, &late[i], come_too_late, NULL);
     }
     world_join(world, late, 3);
-    ck_assert_uint_eq(is_listener_counted(world->listener).clients, 2);
-    ck_assert_uint_eq(is_listener_counted(world->listener).refused, 3);
+    ck_assert_uint_eq(ics_listener_counted(world->listener).clients, 2);
+    ck_assert_uint_eq(ics_listener_counted(world->listener).refused, 3);
     /* Reported once a second, whatever knocks. */
-    world_wait_report(world, IS_LISTENER_REFUSED, "2 clients are here");
+    world_wait_report(world, ICS_LISTENER_REFUSED, "2 clients are here");
     ck_assert_uint_le(world->report_count, 5);
 
     ck_assert_int_eq(shutdown(clients[0].descriptor, SHUT_WR), 0);
@@ -105,7 +105,7 @@ START_TEST(test_as_many_clients_as_allowed)
     world->releases = true;
     world_start(world, &late[0], client_talk_three, NULL);
     world_join(world, late, 1);
-    is_listener_close(world->listener);
+    ics_listener_close(world->listener);
     world->listener = NULL;
     world_join(world, &clients[1], 1);
     world_close(world);
@@ -122,7 +122,7 @@ START_TEST(test_unread_answers)
 {
     listener_world *world = world_open();
     world_client client;
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     world_start(world, &client, read_nothing, NULL);
     world_wait_clients(world, 1);
     char text[2001];
@@ -131,13 +131,13 @@ START_TEST(test_unread_answers)
     json_t *answer = json_pack("{s:s}", "text", text);
     unsigned told = 0;
     /* More than the system's buffers and ours hold: the client must go some time before. */
-    while (told < 100000 && is_listener_tell(world->listener, 1, answer)) {
+    while (told < 100000 && ics_listener_answer(world->listener, 1, answer)) {
         told++;
     }
     json_decref(answer);
     ck_assert_uint_lt(told, 100000);
     ck_assert_uint_gt(told, 30); /* 64 KiB of them at least */
-    world_wait_report(world, IS_LISTENER_LEFT, "does not read its answers");
+    world_wait_report(world, ICS_LISTENER_LEFT, "does not read its answers");
     world_join(world, &client, 1);
     world_close(world);
 }
@@ -175,14 +175,14 @@ START_TEST(test_no_room_for_a_message)
     small.rlim_cur = 100000;
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
     world->releases = true;
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     char cause[] = ".part: cannot write: File too large";
     world_start(world, &client, send_large_and_small, cause);
     world_join(world, &client, 1);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
     ck_assert_uint_eq(world->message_count, 2);
     ck_assert_uint_eq(world_files(world, ".part"), 0);
-    const world_report *refused = world_wait_report(world, IS_LISTENER_REFUSED, cause);
+    const world_report *refused = world_wait_report(world, ICS_LISTENER_REFUSED, cause);
     ck_assert_uint_eq(refused->message, 1);
     world_close(world);
 }
@@ -205,7 +205,7 @@ START_TEST(test_spool_folder_goes_away)
 {
     listener_world *world = world_open();
     world_client client;
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     ck_assert_int_eq(rmdir(world->spool), 0);
     world_start(world, &client, send_to_nowhere, NULL);
     world_join(world, &client, 1);
@@ -223,7 +223,7 @@ START_TEST(test_no_descriptors_left)
     world_client client;
     struct rlimit before, none;
     world->releases = true;
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     uv_run(&world->loop, UV_RUN_NOWAIT); /* opens what the loop itself needs */
     world_start(world, &client, client_talk_three, NULL);
     int lowest_free = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -233,7 +233,7 @@ START_TEST(test_no_descriptors_left)
     none = before;
     none.rlim_cur = (rlim_t)lowest_free;
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-    world_wait_report(world, IS_LISTENER_TROUBLE, "cannot take another client for now: Too many");
+    world_wait_report(world, ICS_LISTENER_TROUBLE, "cannot take another client for now: Too many");
     for (int i = 0; i < 3; ++i) {
         world_turn(world); /* once a second, without telling it again */
     }
@@ -273,22 +273,22 @@ START_TEST(test_stop_keeps_who_waits_for_results)
 {
     listener_world *world = world_open();
     world_client clients[3];
-    ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+    ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
     world_start(world, &clients[0], wait_for_the_result, NULL);
     world_wait_messages(world, 1);
     world_start(world, &clients[1], send_half, NULL);
     world_start(world, &clients[2], just_wait, NULL);
-    while (world_files(world, ".part") == 0 || is_listener_counted(world->listener).clients < 3) {
+    while (world_files(world, ".part") == 0 || ics_listener_counted(world->listener).clients < 3) {
         world_turn(world);
     }
-    is_listener_stop(world->listener);
-    is_listener_stop(world->listener);
+    ics_listener_stop(world->listener);
+    ics_listener_stop(world->listener);
     world_join(world, &clients[1], 2);
     world_wait_clients(world, 1);
     json_t *answer = json_pack("{s:s}", "state", "done");
-    ck_assert(is_listener_tell(world->listener, 1, answer));
+    ck_assert(ics_listener_answer(world->listener, 1, answer));
     json_decref(answer);
-    is_listener_release(world->listener, 1);
+    ics_listener_release(world->listener, 1);
     world_join(world, &clients[0], 1);
     world_wait_clients(world, 0);
     world_close(world);
@@ -302,7 +302,7 @@ START_TEST(test_close_in_the_middle)
         listener_world *world = world_open();
         world_client client;
         world->releases = true;
-        ck_assert_int_eq(world_listen(world, NULL), IS_OK);
+        ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
         world_start(world, &client, client_talk_and_forget, NULL);
         for (unsigned i = 0; i < turns; ++i) {
             uv_run(&world->loop, UV_RUN_NOWAIT);

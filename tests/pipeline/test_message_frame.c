@@ -40,14 +40,14 @@ static void add_bytes(a_stream *stream, const void *bytes, size_t size, size_t t
 /* A message in our own layout, as `icestream generate -o -` sends it. */
 static void add_own(a_stream *stream, uint32_t rows)
 {
-    unsigned char bytes[IS_NPY_OWN_HEADER + 16 * sizeof(is_step)];
+    unsigned char bytes[ICS_NPY_OWN_HEADER + 16 * sizeof(icestream_step)];
     ck_assert_uint_le(rows, 16);
-    is_npy_write_header(is_schema_steps(), rows, bytes);
+    ics_npy_write_header(ics_layout_steps(), rows, bytes);
     for (uint32_t i = 0; i < rows; ++i) {
-        is_step step = step_file_good(7, i);
-        memcpy(bytes + IS_NPY_OWN_HEADER + i * sizeof step, &step, sizeof step);
+        icestream_step step = step_file_good(7, i);
+        memcpy(bytes + ICS_NPY_OWN_HEADER + i * sizeof step, &step, sizeof step);
     }
-    add_bytes(stream, bytes, IS_NPY_OWN_HEADER + rows * sizeof(is_step), 0);
+    add_bytes(stream, bytes, ICS_NPY_OWN_HEADER + rows * sizeof(icestream_step), 0);
 }
 
 /* A header of version 1 or 2 as NumPy writes it, for rows of one field. */
@@ -82,7 +82,7 @@ static void add_foreign(a_stream *stream, int version, uint32_t rows)
 /* A whole file with its trailer, as `cat` sends it. */
 static void add_file(a_stream *stream, uint32_t rows)
 {
-    is_step steps[16];
+    icestream_step steps[16];
     char path[SCRATCH_PATH];
     scratch place = scratch_create();
     for (uint32_t i = 0; i < rows; ++i) {
@@ -91,8 +91,8 @@ static void add_file(a_stream *stream, uint32_t rows)
     size_t size;
     step_file_write(scratch_path(&place, "a.steps.npy", path), steps, rows);
     unsigned char *bytes = scratch_read(path, &size);
-    size_t body = IS_NPY_OWN_HEADER + rows * sizeof(is_step);
-    ck_assert_uint_gt(size, body + IS_TAIL_BYTES);
+    size_t body = ICS_NPY_OWN_HEADER + rows * sizeof(icestream_step);
+    ck_assert_uint_gt(size, body + ICS_TAIL_BYTES);
     add_bytes(stream, bytes, body, size - body);
     free(bytes);
     scratch_remove(&place);
@@ -120,28 +120,28 @@ typedef struct taken {
     uint64_t begun, ended;
 } taken;
 
-static is_message_frame *open_frame(uint64_t limit)
+static ics_message_frame *open_frame(uint64_t limit)
 {
-    is_message_frame *frame = NULL;
-    ck_assert_int_eq(is_message_frame_create("client 3", limit, &frame, NULL), IS_OK);
+    ics_message_frame *frame = NULL;
+    ck_assert_int_eq(ics_message_frame_create("client 3", limit, &frame, NULL), ICESTREAM_OK);
     return frame;
 }
 
 /* Sends a piece; stops at an error. */
-static int send_piece(is_message_frame *frame, const unsigned char *bytes, size_t size, taken *out,
-                      is_error *error)
+static int send_piece(ics_message_frame *frame, const unsigned char *bytes, size_t size, taken *out,
+                      icestream_error *error)
 {
     while (size > 0) {
-        is_message_span span;
-        int status = is_message_frame_take(frame, bytes, size, &span, error);
-        if (status != IS_OK) {
+        ics_message_span span;
+        int status = ics_message_frame_take(frame, bytes, size, &span, error);
+        if (status != ICESTREAM_OK) {
             return status;
         }
         ck_assert_uint_gt(span.taken, 0);
         ck_assert_uint_le(span.taken, size);
         if (span.begins) {
             ck_assert_uint_eq(out->begun, out->ended);
-            ck_assert_uint_eq(is_message_frame_number(frame), out->begun);
+            ck_assert_uint_eq(ics_message_frame_number(frame), out->begun);
             out->begun++;
         }
         if (span.size > 0) {
@@ -152,7 +152,7 @@ static int send_piece(is_message_frame *frame, const unsigned char *bytes, size_
         bytes += span.taken;
         size -= span.taken;
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 static void expect_all(const a_stream *stream, const taken *out)
@@ -167,16 +167,16 @@ START_TEST(test_cut_in_two_at_every_byte)
     a_stream *stream = mixed_stream();
     for (size_t cut = 0; cut <= stream->size; ++cut) {
         taken *out = calloc(1, sizeof *out);
-        is_message_frame *frame = open_frame(LIMIT);
-        is_error error = {.text = ""};
-        ck_assert_msg(send_piece(frame, stream->bytes, cut, out, &error) == IS_OK, "cut %zu: %s",
-                      cut, error.text);
+        ics_message_frame *frame = open_frame(LIMIT);
+        icestream_error error = {.text = ""};
+        ck_assert_msg(send_piece(frame, stream->bytes, cut, out, &error) == ICESTREAM_OK,
+                      "cut %zu: %s", cut, error.text);
         ck_assert_int_eq(send_piece(frame, stream->bytes + cut, stream->size - cut, out, &error),
-                         IS_OK);
+                         ICESTREAM_OK);
         expect_all(stream, out);
-        ck_assert(is_message_frame_between(frame));
-        ck_assert_int_eq(is_message_frame_finish(frame, &error), IS_OK);
-        is_message_frame_destroy(frame);
+        ck_assert(ics_message_frame_between(frame));
+        ck_assert_int_eq(ics_message_frame_finish(frame, &error), ICESTREAM_OK);
+        ics_message_frame_destroy(frame);
         free(out);
     }
     free(stream);
@@ -189,16 +189,16 @@ START_TEST(test_random_chunks)
     uint64_t random = 20261121;
     for (int repeat = 0; repeat < 200; ++repeat) {
         taken *out = calloc(1, sizeof *out);
-        is_message_frame *frame = open_frame(LIMIT);
+        ics_message_frame *frame = open_frame(LIMIT);
         const uint64_t longest = 1 + test_word(&random) % 300;
         for (size_t at = 0; at < stream->size;) {
             size_t size = 1 + test_word(&random) % longest;
             size = size < stream->size - at ? size : stream->size - at;
-            ck_assert_int_eq(send_piece(frame, stream->bytes + at, size, out, NULL), IS_OK);
+            ck_assert_int_eq(send_piece(frame, stream->bytes + at, size, out, NULL), ICESTREAM_OK);
             at += size;
         }
         expect_all(stream, out);
-        is_message_frame_destroy(frame);
+        ics_message_frame_destroy(frame);
         free(out);
     }
     free(stream);
@@ -220,25 +220,25 @@ START_TEST(test_broken_off_at_every_byte)
     a_stream *stream = mixed_stream();
     taken *out = calloc(1, sizeof *out);
     for (size_t size = 0; size <= stream->size; ++size) {
-        is_message_frame *frame = open_frame(LIMIT);
-        is_error error = {.text = ""};
+        ics_message_frame *frame = open_frame(LIMIT);
+        icestream_error error = {.text = ""};
         *out = (taken){.size = 0};
-        ck_assert_int_eq(send_piece(frame, stream->bytes, size, out, &error), IS_OK);
-        bool clean = is_message_frame_finish(frame, &error) == IS_OK;
+        ck_assert_int_eq(send_piece(frame, stream->bytes, size, out, &error), ICESTREAM_OK);
+        bool clean = ics_message_frame_finish(frame, &error) == ICESTREAM_OK;
         ck_assert_msg(clean == may_end(stream, size), "%zu bytes: %s", size, error.text);
-        ck_assert(clean == is_message_frame_between(frame));
+        ck_assert(clean == ics_message_frame_between(frame));
         ck_assert(clean || strncmp(error.text, "client 3, message ", 18) == 0);
         ck_assert(clean || strstr(error.text, "the end of the stream") != NULL);
-        is_message_frame_destroy(frame);
+        ics_message_frame_destroy(frame);
     }
-    is_message_frame *frame = open_frame(LIMIT);
-    is_error error = {.text = ""};
+    ics_message_frame *frame = open_frame(LIMIT);
+    icestream_error error = {.text = ""};
     *out = (taken){.size = 0};
-    ck_assert_int_eq(send_piece(frame, stream->bytes, 1024 + 70, out, &error), IS_OK);
-    ck_assert_int_eq(is_message_frame_finish(frame, &error), IS_E_INPUT);
+    ck_assert_int_eq(send_piece(frame, stream->bytes, 1024 + 70, out, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_message_frame_finish(frame, &error), ICESTREAM_E_INPUT);
     ck_assert_str_eq(error.text, "client 3, message 0: byte 1094: found the end of the stream, "
                                  "expected more of the rows");
-    is_message_frame_destroy(frame);
+    ics_message_frame_destroy(frame);
     free(out);
     free(stream);
 }
@@ -252,26 +252,27 @@ static void expect_bad(const void *bytes, size_t size, size_t at, const char *te
 {
     a_stream *stream = calloc(1, sizeof *stream);
     taken *out = calloc(1, sizeof *out);
-    is_message_frame *frame = open_frame(LIMIT);
-    is_error error = {.text = ""};
+    ics_message_frame *frame = open_frame(LIMIT);
+    icestream_error error = {.text = ""};
     add_own(stream, 1);
-    ck_assert_int_eq(send_piece(frame, stream->bytes, stream->size, out, &error), IS_OK);
+    ck_assert_int_eq(send_piece(frame, stream->bytes, stream->size, out, &error), ICESTREAM_OK);
     size_t sent = 0;
     while (sent < size &&
-           send_piece(frame, (const unsigned char *)bytes + sent, 1, out, &error) == IS_OK) {
+           send_piece(frame, (const unsigned char *)bytes + sent, 1, out, &error) == ICESTREAM_OK) {
         sent++;
     }
     ck_assert_msg(sent == at, "byte %zu instead of %zu: %s", sent, at, error.text);
-    ck_assert_int_eq(error.status, IS_E_INPUT);
+    ck_assert_int_eq(error.status, ICESTREAM_E_INPUT);
     ck_assert_msg(strstr(error.text, text) != NULL, "found '%s', expected '%s'", error.text, text);
     ck_assert_uint_eq(out->ended, 1);
 
     /* There is no way back. */
-    is_error again = {.text = ""};
-    ck_assert_int_eq(send_piece(frame, stream->bytes, stream->size, out, &again), IS_E_INPUT);
+    icestream_error again = {.text = ""};
+    ck_assert_int_eq(send_piece(frame, stream->bytes, stream->size, out, &again),
+                     ICESTREAM_E_INPUT);
     ck_assert_str_eq(again.text, error.text);
-    ck_assert_int_eq(is_message_frame_finish(frame, &again), IS_E_INPUT);
-    is_message_frame_destroy(frame);
+    ck_assert_int_eq(ics_message_frame_finish(frame, &again), ICESTREAM_E_INPUT);
+    ics_message_frame_destroy(frame);
     free(out);
     free(stream);
 }
@@ -308,17 +309,17 @@ START_TEST(test_the_limit_holds_to_the_byte)
     taken *out = calloc(1, sizeof *out);
     add_own(stream, 2);
     for (uint64_t limit = stream->size - 1; limit <= stream->size; ++limit) {
-        is_error error = {.text = ""};
-        is_message_frame *frame = open_frame(limit);
+        icestream_error error = {.text = ""};
+        ics_message_frame *frame = open_frame(limit);
         *out = (taken){.size = 0};
         int status = send_piece(frame, stream->bytes, stream->size, out, &error);
-        ck_assert_int_eq(status, limit < stream->size ? IS_E_INPUT : IS_OK);
+        ck_assert_int_eq(status, limit < stream->size ? ICESTREAM_E_INPUT : ICESTREAM_OK);
         ck_assert_uint_eq(out->size, limit < stream->size ? 0 : stream->size);
-        ck_assert_msg(status == IS_OK ||
+        ck_assert_msg(status == ICESTREAM_OK ||
                           strstr(error.text, "found a message of 1152 bytes, expected at most "
                                              "1151 (source.message_limit)") != NULL,
                       "%s", error.text);
-        is_message_frame_destroy(frame);
+        ics_message_frame_destroy(frame);
     }
     free(out);
     free(stream);
@@ -328,17 +329,17 @@ END_TEST
 /* Of a header that is announced and does not come, only what has come is kept. */
 START_TEST(test_memory_grows_with_what_has_come)
 {
-    is_message_frame *frames[256];
+    ics_message_frame *frames[256];
     const unsigned char header[12] = "\x93NUMPY\1\0\xf0\xff";
     taken *out = calloc(1, sizeof *out);
     size_t before = mallinfo2().uordblks;
     for (size_t i = 0; i < 256; ++i) {
         frames[i] = open_frame(LIMIT);
-        ck_assert_int_eq(send_piece(frames[i], header, sizeof header, out, NULL), IS_OK);
+        ck_assert_int_eq(send_piece(frames[i], header, sizeof header, out, NULL), ICESTREAM_OK);
     }
     size_t grown = mallinfo2().uordblks - before;
     for (size_t i = 0; i < 256; ++i) {
-        is_message_frame_destroy(frames[i]);
+        ics_message_frame_destroy(frames[i]);
     }
     ck_assert_uint_lt(grown, (size_t)256 * 20000); /* the header alone would be 64 KiB each */
     free(out);
@@ -354,15 +355,16 @@ static void expect_bad_trailer(void (*change)(unsigned char *bytes, size_t rows_
 {
     a_stream *stream = calloc(1, sizeof *stream);
     taken *out = calloc(1, sizeof *out);
-    is_error error = {.text = ""};
-    is_message_frame *frame = open_frame(LIMIT);
+    icestream_error error = {.text = ""};
+    ics_message_frame *frame = open_frame(LIMIT);
     add_file(stream, 3);
     change(stream->bytes, stream->ends[0], stream->size);
-    ck_assert_int_eq(send_piece(frame, stream->bytes, stream->size, out, &error), IS_E_INPUT);
+    ck_assert_int_eq(send_piece(frame, stream->bytes, stream->size, out, &error),
+                     ICESTREAM_E_INPUT);
     ck_assert_msg(strncmp(error.text, "client 3, message 0: ", 21) == 0, "%s", error.text);
     ck_assert_msg(strstr(error.text, text) != NULL, "found '%s', expected '%s'", error.text, text);
     ck_assert_uint_eq(out->ended, 1); /* complete with its last row */
-    is_message_frame_destroy(frame);
+    ics_message_frame_destroy(frame);
     free(out);
     free(stream);
 }

@@ -9,41 +9,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-static is_metrics *example(void)
+static ics_metrics *example(void)
 {
-    is_metrics *metrics = calloc(1, sizeof *metrics);
+    ics_metrics *metrics = calloc(1, sizeof *metrics);
     ck_assert_ptr_nonnull(metrics);
-    *metrics = (is_metrics){.start_time = 1795000000.5,
-                            .paused = true,
-                            .photons = UINT64_MAX,
-                            .hits = 12,
-                            .bounces = 13,
-                            .bytes_read = 64,
-                            .bytes_written = 128,
-                            .retries = 2,
-                            .files_taken = 9,
-                            .files_done = 5,
-                            .files_skipped = 1,
-                            .files_quarantined = 2,
-                            .files_failed = 0,
-                            .files_waiting = 3,
-                            .files_claimed = 1,
-                            .device_count = 2,
-                            .queue_count = 1};
-    metrics->devices[0] = (is_metrics_device){
+    *metrics = (ics_metrics){.start_time = 1795000000.5,
+                             .paused = true,
+                             .photons = UINT64_MAX,
+                             .hits = 12,
+                             .bounces = 13,
+                             .bytes_read = 64,
+                             .bytes_written = 128,
+                             .retries = 2,
+                             .files_taken = 9,
+                             .files_done = 5,
+                             .files_skipped = 1,
+                             .files_quarantined = 2,
+                             .files_failed = 0,
+                             .files_waiting = 3,
+                             .files_claimed = 1,
+                             .device_count = 2,
+                             .queue_count = 1};
+    metrics->devices[0] = (ics_metrics_device){
         .id = "cuda:0", .name = "a \"b\" \\ c\nd \xff", .photons = 7, .alive = true};
     metrics->devices[1] =
-        (is_metrics_device){.id = "cpu", .name = "2 threads", .seconds_busy = 0.1};
-    metrics->queues[0] = (is_metrics_queue){.name = "ready", .used = 3, .limit = 8};
+        (ics_metrics_device){.id = "cpu", .name = "2 threads", .seconds_busy = 0.1};
+    metrics->queues[0] = (ics_metrics_queue){.name = "ready", .used = 3, .limit = 8};
     return metrics;
 }
 
-static char *text_of(const is_metrics *metrics)
+static char *text_of(const ics_metrics *metrics)
 {
     char *text = NULL;
     size_t size = 0;
-    is_error error = {0};
-    ck_assert_int_eq(is_metrics_text(metrics, &text, &size, &error), IS_OK);
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_metrics_text(metrics, &text, &size, &error), ICESTREAM_OK);
     ck_assert_uint_eq(size, strlen(text));
     return text;
 }
@@ -62,16 +62,16 @@ static bool has_line(const char *text, const char *line)
 
 START_TEST(values)
 {
-    is_metrics *metrics = example();
-    is_latency *latency = calloc(1, sizeof *latency);
+    ics_metrics *metrics = example();
+    ics_latency *latency = calloc(1, sizeof *latency);
     for (int i = 1; i <= 4; ++i) {
-        is_latency_add(latency, i);
+        ics_latency_add(latency, i);
     }
-    is_metrics_set_latency(metrics, latency);
+    ics_metrics_set_latency(metrics, latency);
     char *text = text_of(metrics);
 #define BUSY "icestream_device_busy_seconds_total{device=\"cpu\",name=\"2 threads\"}"
     static const char *const lines[] = {
-        "icestream_build_info{version=\"" IS_VERSION "\"} 1",
+        "icestream_build_info{version=\"" ICESTREAM_VERSION "\"} 1",
         "icestream_start_time_seconds 1795000000.5",
         "icestream_paused 1",
         "# TYPE icestream_photons_total counter",
@@ -147,7 +147,7 @@ static void check_format(const char *text)
 
 START_TEST(format)
 {
-    is_metrics *metrics = example();
+    ics_metrics *metrics = example();
     char *text = text_of(metrics);
     check_format(text);
     free(text);
@@ -166,11 +166,11 @@ START_TEST(file_is_replaced_whole)
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
     scratch_path(&place, "icestream.prom", path);
-    is_metrics *metrics = example();
-    is_error error = {0};
+    ics_metrics *metrics = example();
+    icestream_error error = {0};
     for (int i = 0; i < 2; ++i) {
         metrics->hits = 1000 + (uint64_t)i;
-        ck_assert_msg(is_metrics_write(metrics, path, &error) == IS_OK, "%s", error.text);
+        ck_assert_msg(ics_metrics_write(metrics, path, &error) == ICESTREAM_OK, "%s", error.text);
         size_t size = 0;
         char *expected = text_of(metrics), *found = (char *)scratch_read(path, &size);
         ck_assert_uint_eq(size, strlen(expected));
@@ -181,7 +181,7 @@ START_TEST(file_is_replaced_whole)
     }
     char missing[SCRATCH_PATH + 32];
     snprintf(missing, sizeof missing, "%s/none/icestream.prom", place.folder);
-    ck_assert_int_eq(is_metrics_write(metrics, missing, &error), IS_E_OUTPUT);
+    ck_assert_int_eq(ics_metrics_write(metrics, missing, &error), ICESTREAM_E_OUTPUT);
     ck_assert_msg(strstr(error.text, missing) != NULL, "%s", error.text);
     free(metrics);
     scratch_remove(&place);

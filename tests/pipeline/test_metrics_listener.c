@@ -13,13 +13,13 @@
 
 enum { PATIENCE = 60 /* s */, ANSWER = 64 << 10 };
 
-static is_metrics_listener *listen_on(const char *address)
+static ics_metrics_listener *listen_on(const char *address)
 {
-    is_metrics_listener *listener = NULL;
-    is_error error = {0};
-    ck_assert_msg(is_metrics_listener_create(address, &listener, &error) == IS_OK, "%s",
+    ics_metrics_listener *listener = NULL;
+    icestream_error error = {0};
+    ck_assert_msg(ics_metrics_listener_create(address, &listener, &error) == ICESTREAM_OK, "%s",
                   error.text);
-    ck_assert_uint_ne(is_metrics_listener_port(listener), 0);
+    ck_assert_uint_ne(ics_metrics_listener_port(listener), 0);
     return listener;
 }
 
@@ -75,16 +75,16 @@ static void expect_status(uint16_t port, const char *line, const char *rest, con
 
 START_TEST(metrics_are_served)
 {
-    is_metrics_listener *listener = listen_on("127.0.0.1:0");
-    uint16_t port = is_metrics_listener_port(listener);
+    ics_metrics_listener *listener = listen_on("127.0.0.1:0");
+    uint16_t port = ics_metrics_listener_port(listener);
     expect_status(port, "GET /metrics", "\r\n", "503");
-    is_metrics *metrics = calloc(1, sizeof *metrics);
+    ics_metrics *metrics = calloc(1, sizeof *metrics);
     for (uint64_t i = 0; i < 3; ++i) {
         metrics->photons = 41 + i;
-        is_metrics_listener_publish(listener, metrics);
+        ics_metrics_listener_publish(listener, metrics);
         char *answer = request(port, "GET /metrics", "\r\n"), *expected = NULL;
         size_t size = 0;
-        ck_assert_int_eq(is_metrics_text(metrics, &expected, &size, NULL), IS_OK);
+        ck_assert_int_eq(ics_metrics_text(metrics, &expected, &size, NULL), ICESTREAM_OK);
         ck_assert_int_eq(strncmp(answer, "HTTP/1.1 200", 12), 0);
         ck_assert_ptr_nonnull(
             strstr(answer, "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
@@ -95,16 +95,16 @@ START_TEST(metrics_are_served)
         free(expected);
     }
     free(metrics);
-    is_metrics_listener_destroy(listener);
+    ics_metrics_listener_destroy(listener);
 }
 END_TEST
 
 START_TEST(nothing_else_is_there)
 {
-    is_metrics_listener *listener = listen_on("localhost:0");
-    uint16_t port = is_metrics_listener_port(listener);
-    is_metrics *metrics = calloc(1, sizeof *metrics);
-    is_metrics_listener_publish(listener, metrics);
+    ics_metrics_listener *listener = listen_on("localhost:0");
+    uint16_t port = ics_metrics_listener_port(listener);
+    ics_metrics *metrics = calloc(1, sizeof *metrics);
+    ics_metrics_listener_publish(listener, metrics);
     free(metrics);
     expect_status(port, "GET /", "\r\n", "404");
     expect_status(port, "GET /metrics/", "\r\n", "404");
@@ -114,17 +114,17 @@ START_TEST(nothing_else_is_there)
     expect_status(port, "POST /metrics", "Content-Length: 5\r\n\r\nhello", "405");
     expect_status(port, "GET /metrics", "Content-Length: 5\r\n\r\nhello", "200");
     expect_status(port, "GET /metrics?x=1", "\r\n", "200");
-    is_metrics_listener_destroy(listener);
+    ics_metrics_listener_destroy(listener);
 }
 END_TEST
 
 START_TEST(bad_clients_do_no_harm)
 {
     enum { MANY = 40 };
-    is_metrics_listener *listener = listen_on("127.0.0.1:0");
-    uint16_t port = is_metrics_listener_port(listener);
-    is_metrics *metrics = calloc(1, sizeof *metrics);
-    is_metrics_listener_publish(listener, metrics);
+    ics_metrics_listener *listener = listen_on("127.0.0.1:0");
+    uint16_t port = ics_metrics_listener_port(listener);
+    ics_metrics *metrics = calloc(1, sizeof *metrics);
+    ics_metrics_listener_publish(listener, metrics);
     free(metrics);
     int clients[MANY];
     for (int i = 0; i < MANY; ++i) {
@@ -159,17 +159,17 @@ START_TEST(bad_clients_do_no_harm)
     ck_assert_ptr_nonnull(answer);
     ck_assert_int_eq(strncmp(answer, "HTTP/1.1 200", 12), 0);
     free(answer);
-    is_metrics_listener_destroy(listener);
+    ics_metrics_listener_destroy(listener);
 }
 END_TEST
 
 static void *publish_many(void *user)
 {
-    is_metrics *metrics = calloc(1, sizeof *metrics);
+    ics_metrics *metrics = calloc(1, sizeof *metrics);
     for (uint64_t i = 1; metrics != NULL && i <= 2000; ++i) {
         /* Two fields that must never be seen from different snapshots. */
         metrics->photons = metrics->hits = i;
-        is_metrics_listener_publish(user, metrics);
+        ics_metrics_listener_publish(user, metrics);
     }
     free(metrics);
     return NULL;
@@ -177,14 +177,14 @@ static void *publish_many(void *user)
 
 START_TEST(snapshots_are_whole)
 {
-    is_metrics_listener *listener = listen_on("127.0.0.1:0");
-    is_metrics *metrics = calloc(1, sizeof *metrics);
-    is_metrics_listener_publish(listener, metrics);
+    ics_metrics_listener *listener = listen_on("127.0.0.1:0");
+    ics_metrics *metrics = calloc(1, sizeof *metrics);
+    ics_metrics_listener_publish(listener, metrics);
     free(metrics);
     pthread_t thread;
     ck_assert_int_eq(pthread_create(&thread, NULL, publish_many, listener), 0);
     for (int i = 0; i < 50; ++i) {
-        char *answer = request(is_metrics_listener_port(listener), "GET /metrics", "\r\n");
+        char *answer = request(ics_metrics_listener_port(listener), "GET /metrics", "\r\n");
         const char *photons = strstr(answer, "\nicestream_photons_total ");
         const char *hits = strstr(answer, "\nicestream_hits_total ");
         ck_assert(photons != NULL && hits != NULL);
@@ -192,16 +192,16 @@ START_TEST(snapshots_are_whole)
         free(answer);
     }
     pthread_join(thread, NULL);
-    is_metrics_listener_destroy(listener);
+    ics_metrics_listener_destroy(listener);
 }
 END_TEST
 
 START_TEST(addresses)
 {
-    is_error error = {0};
+    icestream_error error = {0};
     static const char *const good[] = {"127.0.0.1:9464", "localhost:1", "[::1]:65535", "::1:0"};
     for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
-        ck_assert_msg(is_metrics_address_check(good[i], &error) == IS_OK, "%s", error.text);
+        ck_assert_msg(ics_metrics_address_check(good[i], &error) == ICESTREAM_OK, "%s", error.text);
     }
     static const char *const wrong[] = {"",
                                         "9464",
@@ -219,8 +219,9 @@ START_TEST(addresses)
                                         "*:9464",
                                         "127.0.0.1:+1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
-        is_metrics_listener *listener = NULL;
-        ck_assert_msg(is_metrics_listener_create(wrong[i], &listener, &error) == IS_E_CONFIG,
+        ics_metrics_listener *listener = NULL;
+        ck_assert_msg(ics_metrics_listener_create(wrong[i], &listener, &error) ==
+                          ICESTREAM_E_CONFIG,
                       "took '%s'", wrong[i]);
         ck_assert_ptr_null(listener);
         ck_assert_ptr_nonnull(strstr(error.text, "metrics.listen: found '"));
@@ -230,17 +231,17 @@ END_TEST
 
 START_TEST(port_in_use)
 {
-    is_metrics_listener *first = listen_on("127.0.0.1:0"), *second = NULL;
-    is_error error = {0};
+    ics_metrics_listener *first = listen_on("127.0.0.1:0"), *second = NULL;
+    icestream_error error = {0};
     char address[32];
-    snprintf(address, sizeof address, "127.0.0.1:%d", is_metrics_listener_port(first));
-    ck_assert_int_eq(is_metrics_listener_create(address, &second, &error), IS_E_FAILED);
+    snprintf(address, sizeof address, "127.0.0.1:%d", ics_metrics_listener_port(first));
+    ck_assert_int_eq(ics_metrics_listener_create(address, &second, &error), ICESTREAM_E_FAILED);
     ck_assert_ptr_null(second);
     ck_assert_msg(strstr(error.text, address) != NULL, "%s", error.text);
     ck_assert_msg(strstr(error.text, "in use") != NULL, "%s", error.text);
     ck_assert_msg(strstr(error.text, "port 0") == NULL, "%s", error.text);
-    is_metrics_listener_destroy(first);
-    is_metrics_listener_destroy(NULL);
+    ics_metrics_listener_destroy(first);
+    ics_metrics_listener_destroy(NULL);
 }
 END_TEST
 

@@ -16,7 +16,7 @@
 START_TEST(own_header_has_the_normative_bytes)
 {
     unsigned char header[1024];
-    is_npy_write_header(is_schema_steps(), 17, header);
+    ics_npy_write_header(ics_layout_steps(), 17, header);
     ck_assert_mem_eq(header, "\x93NUMPY\x01\x00\xf6\x03", 10); /* 0x03f6 = 1014 */
     ck_assert_mem_eq(header + 10, "{'shape': (", 11);
     ck_assert_mem_eq(header + 21, "                  17", 20);
@@ -30,7 +30,7 @@ START_TEST(own_header_has_the_normative_bytes)
         ck_assert_int_eq(header[i], ' ');
     ck_assert_int_eq(header[1023], '\n');
 
-    is_npy_write_header(is_schema_hits(), UINT64_MAX, header);
+    ics_npy_write_header(ics_layout_hits(), UINT64_MAX, header);
     static const char hits[] =
         "18446744073709551615,), 'descr': [('event_id', '<u8'), ('t', '<f8'), ('x', '<f4'), "
         "('y', '<f4'), ('z', '<f4'), ('dx', '<f4'), ('dy', '<f4'), ('dz', '<f4'), "
@@ -43,10 +43,10 @@ END_TEST
 START_TEST(own_header_is_read_back)
 {
     unsigned char bytes[1024];
-    is_npy_header header;
-    is_error error;
-    is_npy_write_header(is_schema_hits(), 123456, bytes);
-    ck_assert_int_eq(is_npy_parse("a.npy", bytes, sizeof bytes, &header, &error), 0);
+    ics_npy_header header;
+    icestream_error error;
+    ics_npy_write_header(ics_layout_hits(), 123456, bytes);
+    ck_assert_int_eq(ics_npy_parse("a.npy", bytes, sizeof bytes, &header, &error), 0);
     ck_assert_uint_eq(header.rows, 123456);
     ck_assert_uint_eq(header.row_bytes, 64);
     ck_assert_uint_eq(header.header_bytes, 1024);
@@ -54,13 +54,14 @@ START_TEST(own_header_is_read_back)
     ck_assert_str_eq(header.fields[14].name, "pmt");
     ck_assert_uint_eq(header.fields[14].offset, 60);
     ck_assert_int_eq(header.fields[14].type.kind, 'i');
-    is_conversion conversion;
-    ck_assert_ptr_eq(is_conversion_recognise(header.fields, header.field_count), is_schema_hits());
-    ck_assert_int_eq(is_conversion_create("a.npy", header.fields, header.field_count, 64,
-                                          is_schema_hits(), &conversion, &error),
+    ics_conversion conversion;
+    ck_assert_ptr_eq(ics_conversion_recognise(header.fields, header.field_count),
+                     ics_layout_hits());
+    ck_assert_int_eq(ics_conversion_create("a.npy", header.fields, header.field_count, 64,
+                                           ics_layout_hits(), &conversion, &error),
                      0);
     ck_assert(conversion.identical);
-    is_npy_header_free(&header);
+    ics_npy_header_free(&header);
 }
 END_TEST
 
@@ -79,12 +80,13 @@ static size_t frame(int version, const char *dictionary, size_t length, unsigned
     return preamble + length;
 }
 
-static int parse(int version, const char *dictionary, is_npy_header *header, is_error *error)
+static int parse(int version, const char *dictionary, ics_npy_header *header,
+                 icestream_error *error)
 {
     unsigned char bytes[4096];
     size_t size = frame(version, dictionary, strlen(dictionary), bytes);
     error->text[0] = 0;
-    return is_npy_parse("a.npy", bytes, size, header, error);
+    return ics_npy_parse("a.npy", bytes, size, header, error);
 }
 
 static const struct {
@@ -122,8 +124,8 @@ static const struct {
 
 START_TEST(good_header_is_read)
 {
-    is_npy_header header;
-    is_error error;
+    ics_npy_header header;
+    icestream_error error;
     ck_assert_msg(parse(good_headers[_i].version, good_headers[_i].dictionary, &header, &error) ==
                       0,
                   "%s", error.text);
@@ -132,7 +134,7 @@ START_TEST(good_header_is_read)
     ck_assert_uint_eq(header.field_count, good_headers[_i].fields);
     ck_assert_uint_eq(header.fields[header.field_count - 1].offset, good_headers[_i].last_offset);
     ck_assert_int_eq(header.fields[header.field_count - 1].type.kind, good_headers[_i].last_kind);
-    is_npy_header_free(&header);
+    ics_npy_header_free(&header);
 }
 END_TEST
 
@@ -192,10 +194,10 @@ static const struct {
 
 START_TEST(bad_header_is_explained)
 {
-    is_npy_header header;
-    is_error error;
+    ics_npy_header header;
+    icestream_error error;
     int status = parse(1 + _i % 3, bad_headers[_i].dictionary, &header, &error);
-    ck_assert_int_eq(status, IS_E_INPUT);
+    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
     ck_assert_msg(strncmp(error.text, "a.npy: ", 7) == 0, "%s", error.text);
     ck_assert_msg(strstr(error.text, bad_headers[_i].expected) != NULL, "found '%s', expected '%s'",
                   error.text, bad_headers[_i].expected);
@@ -206,10 +208,10 @@ START_TEST(zero_byte_after_the_dictionary_is_an_error)
 {
     static const char text[] = FIELDS ORDER "'shape': (3,)} \0   ";
     unsigned char bytes[256];
-    is_npy_header header;
-    is_error error;
+    ics_npy_header header;
+    icestream_error error;
     size_t size = frame(1, text, sizeof text - 1, bytes);
-    ck_assert_int_eq(is_npy_parse("a.npy", bytes, size, &header, &error), IS_E_INPUT);
+    ck_assert_int_eq(ics_npy_parse("a.npy", bytes, size, &header, &error), ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "found byte 0x00, expected the end of the header"));
 }
 END_TEST
@@ -236,11 +238,11 @@ static const struct {
 
 START_TEST(bad_preamble_is_explained)
 {
-    is_npy_header header;
-    is_error error;
-    ck_assert_int_eq(is_npy_parse("a.npy", (const unsigned char *)bad_preambles[_i].bytes,
-                                  bad_preambles[_i].size, &header, &error),
-                     IS_E_INPUT);
+    ics_npy_header header;
+    icestream_error error;
+    ck_assert_int_eq(ics_npy_parse("a.npy", (const unsigned char *)bad_preambles[_i].bytes,
+                                   bad_preambles[_i].size, &header, &error),
+                     ICESTREAM_E_INPUT);
     ck_assert_msg(strstr(error.text, bad_preambles[_i].expected) != NULL,
                   "found '%s', expected '%s'", error.text, bad_preambles[_i].expected);
 }
@@ -250,22 +252,22 @@ END_TEST
 START_TEST(cut_header_is_an_error)
 {
     unsigned char bytes[1024];
-    is_npy_header header;
-    is_error error;
-    is_npy_write_header(is_schema_steps(), 5, bytes);
+    ics_npy_header header;
+    icestream_error error;
+    ics_npy_write_header(ics_layout_steps(), 5, bytes);
     for (size_t size = 0; size < sizeof bytes; ++size)
-        ck_assert_int_eq(is_npy_parse("a.npy", bytes, size, &header, &error), IS_E_INPUT);
+        ck_assert_int_eq(ics_npy_parse("a.npy", bytes, size, &header, &error), ICESTREAM_E_INPUT);
 }
 END_TEST
 
 /* ---- conversion ----------------------------------------------------------------------------- */
 
 /* One row with one field of interest, converted to the step field of the same name. */
-static int convert_one(const char *field, is_number_type type, const void *value, is_step *out,
-                       is_error *error)
+static int convert_one(const char *field, ics_layout_number_type type, const void *value,
+                       icestream_step *out, icestream_error *error)
 {
-    const is_schema *schema = is_schema_steps();
-    is_npy_field fields[IS_SCHEMA_FIELDS_MAX] = {{{0}, {0}, {0, 0}, 0}};
+    const ics_layout *schema = ics_layout_steps();
+    ics_npy_field fields[ICS_LAYOUT_FIELDS_MAX] = {{{0}, {0}, {0, 0}, 0}};
     unsigned char row[256] = {0};
     for (size_t i = 0; i < schema->field_count; ++i) {
         snprintf(fields[i].name, sizeof fields[i].name, "%s", schema->fields[i].name);
@@ -276,54 +278,57 @@ static int convert_one(const char *field, is_number_type type, const void *value
             memcpy(row + 8 * i, value, type.bytes);
         }
     }
-    is_conversion conversion;
-    ck_assert_int_eq(is_conversion_create("a.npy", fields, schema->field_count, 8 * 17, schema,
-                                          &conversion, error),
+    ics_conversion conversion;
+    ck_assert_int_eq(ics_conversion_create("a.npy", fields, schema->field_count, 8 * 17, schema,
+                                           &conversion, error),
                      0);
     ck_assert(!conversion.identical);
-    return is_conversion_rows(&conversion, "a.npy", 40, row, 1, out, error);
+    return ics_conversion_rows(&conversion, "a.npy", 40, row, 1, out, error);
 }
 
 START_TEST(numbers_that_fit_are_converted)
 {
-    is_step step;
-    is_error error;
+    icestream_step step;
+    icestream_error error;
     double real = -0.1;
-    ck_assert_int_eq(convert_one("x", (is_number_type){'f', 8}, &real, &step, &error), 0);
+    ck_assert_int_eq(convert_one("x", (ics_layout_number_type){'f', 8}, &real, &step, &error), 0);
     ck_assert(step.x == -0.1f);
     uint16_t half = 0x3555; /* the half-precision number nearest to a third */
-    ck_assert_int_eq(convert_one("x", (is_number_type){'f', 2}, &half, &step, &error), 0);
+    ck_assert_int_eq(convert_one("x", (ics_layout_number_type){'f', 2}, &half, &step, &error), 0);
     ck_assert(step.x == 0.333251953125f);
     half = 0x8001; /* the smallest one, negative */
-    ck_assert_int_eq(convert_one("x", (is_number_type){'f', 2}, &half, &step, &error), 0);
+    ck_assert_int_eq(convert_one("x", (ics_layout_number_type){'f', 2}, &half, &step, &error), 0);
     ck_assert(step.x == -0x1p-24f);
     half = 0xfc00;
-    ck_assert_int_eq(convert_one("x", (is_number_type){'f', 2}, &half, &step, &error), 0);
+    ck_assert_int_eq(convert_one("x", (ics_layout_number_type){'f', 2}, &half, &step, &error), 0);
     ck_assert(isinf(step.x) && step.x < 0);
     half = 0x7e00;
-    ck_assert_int_eq(convert_one("x", (is_number_type){'f', 2}, &half, &step, &error), 0);
+    ck_assert_int_eq(convert_one("x", (ics_layout_number_type){'f', 2}, &half, &step, &error), 0);
     ck_assert(isnan(step.x));
     int8_t small = -128;
-    ck_assert_int_eq(convert_one("z", (is_number_type){'i', 1}, &small, &step, &error), 0);
+    ck_assert_int_eq(convert_one("z", (ics_layout_number_type){'i', 1}, &small, &step, &error), 0);
     ck_assert(step.z == -128.0f);
     int64_t large = INT64_MIN;
-    ck_assert_int_eq(convert_one("z", (is_number_type){'i', 8}, &large, &step, &error), 0);
+    ck_assert_int_eq(convert_one("z", (ics_layout_number_type){'i', 8}, &large, &step, &error), 0);
     ck_assert(step.z == -0x1p63f);
     large = 4294967295;
-    ck_assert_int_eq(convert_one("photons", (is_number_type){'i', 8}, &large, &step, &error), 0);
+    ck_assert_int_eq(
+        convert_one("photons", (ics_layout_number_type){'i', 8}, &large, &step, &error), 0);
     ck_assert_uint_eq(step.photons, 4294967295u);
     real = 200;
-    ck_assert_int_eq(convert_one("photons", (is_number_type){'f', 8}, &real, &step, &error), 0);
+    ck_assert_int_eq(convert_one("photons", (ics_layout_number_type){'f', 8}, &real, &step, &error),
+                     0);
     ck_assert_uint_eq(step.photons, 200);
     uint8_t yes = 1;
-    ck_assert_int_eq(convert_one("flags", (is_number_type){'b', 1}, &yes, &step, &error), 0);
+    ck_assert_int_eq(convert_one("flags", (ics_layout_number_type){'b', 1}, &yes, &step, &error),
+                     0);
     ck_assert_uint_eq(step.flags, 1);
 }
 END_TEST
 
 static const struct {
     const char *field;
-    is_number_type type;
+    ics_layout_number_type type;
     double real;
     int64_t integer;
     const char *expected;
@@ -356,12 +361,12 @@ static const struct {
 
 START_TEST(number_that_does_not_fit_is_an_error)
 {
-    is_step step;
-    is_error error;
+    icestream_step step;
+    icestream_error error;
     const void *value = misfits[_i].type.kind == 'f' ? (const void *)&misfits[_i].real
                                                      : (const void *)&misfits[_i].integer;
     ck_assert_int_eq(convert_one(misfits[_i].field, misfits[_i].type, value, &step, &error),
-                     IS_E_INPUT);
+                     ICESTREAM_E_INPUT);
     ck_assert_msg(strstr(error.text, misfits[_i].expected) != NULL, "found '%s', expected '%s'",
                   error.text, misfits[_i].expected);
 }
@@ -369,25 +374,25 @@ END_TEST
 
 START_TEST(signed_fields_take_their_whole_range)
 {
-    const is_npy_field source = {.name = "pmt", .type = {'i', 8}, .offset = 0};
-    is_npy_field fields[IS_SCHEMA_FIELDS_MAX];
+    const ics_npy_field source = {.name = "pmt", .type = {'i', 8}, .offset = 0};
+    ics_npy_field fields[ICS_LAYOUT_FIELDS_MAX];
     for (size_t i = 0; i < 16; ++i) {
-        fields[i] = (is_npy_field){.type = {'u', 1}, .offset = 8};
-        snprintf(fields[i].name, sizeof fields[i].name, "%s", is_schema_hits()->fields[i].name);
+        fields[i] = (ics_npy_field){.type = {'u', 1}, .offset = 8};
+        snprintf(fields[i].name, sizeof fields[i].name, "%s", ics_layout_hits()->fields[i].name);
         if (strcmp(fields[i].name, "pmt") == 0)
             fields[i] = source;
     }
-    is_conversion conversion;
-    is_error error;
-    is_hit hit;
+    ics_conversion conversion;
+    icestream_error error;
+    icestream_hit hit;
     ck_assert_int_eq(
-        is_conversion_create("a.npy", fields, 16, 9, is_schema_hits(), &conversion, &error), 0);
+        ics_conversion_create("a.npy", fields, 16, 9, ics_layout_hits(), &conversion, &error), 0);
     const int64_t values[] = {-32768, 32767, -32769, 32768};
     for (int i = 0; i < 4; ++i) {
         unsigned char row[9] = {0};
         memcpy(row, &values[i], 8);
-        int status = is_conversion_rows(&conversion, "a.npy", 0, row, 1, &hit, &error);
-        ck_assert_int_eq(status, i < 2 ? 0 : IS_E_INPUT);
+        int status = ics_conversion_rows(&conversion, "a.npy", 0, row, 1, &hit, &error);
+        ck_assert_int_eq(status, i < 2 ? 0 : ICESTREAM_E_INPUT);
         if (i < 2)
             ck_assert_int_eq(hit.pmt, values[i]);
     }
@@ -396,19 +401,20 @@ END_TEST
 
 START_TEST(unusable_fields_are_all_named)
 {
-    is_npy_header header;
-    is_error error;
-    is_conversion conversion;
+    ics_npy_header header;
+    icestream_error error;
+    ics_conversion conversion;
     ck_assert_int_eq(parse(1,
                            "{'descr': [('x', '>f4'), ('x', '<f4'), ('y', '<f4', (3,)), "
                            "('z', [('a', '<f4')]), ('t', '<c8')], 'fortran_order': False, "
                            "'shape': (1,)}",
                            &header, &error),
                      0);
-    ck_assert_ptr_null(is_conversion_recognise(header.fields, header.field_count));
-    ck_assert_int_eq(is_conversion_create("a.npy", header.fields, header.field_count,
-                                          header.row_bytes, is_schema_steps(), &conversion, &error),
-                     IS_E_INPUT);
+    ck_assert_ptr_null(ics_conversion_recognise(header.fields, header.field_count));
+    ck_assert_int_eq(ics_conversion_create("a.npy", header.fields, header.field_count,
+                                           header.row_bytes, ics_layout_steps(), &conversion,
+                                           &error),
+                     ICESTREAM_E_INPUT);
     static const char *const expected[] = {
         "field x: found it twice, expected it once",
         "field x: found type >f4, expected a little-endian number",
@@ -421,7 +427,7 @@ START_TEST(unusable_fields_are_all_named)
     for (size_t i = 0; i < sizeof expected / sizeof *expected; ++i)
         ck_assert_msg(strstr(error.text, expected[i]) != NULL, "'%s' is not in '%s'", expected[i],
                       error.text);
-    is_npy_header_free(&header);
+    ics_npy_header_free(&header);
 }
 END_TEST
 
@@ -430,28 +436,28 @@ END_TEST
 START_TEST(checksums_have_the_published_values)
 {
     /* CRC-32C check value of RFC 3720 B.4 and of every catalogue; SHA-256 of FIPS 180-4. */
-    char text[IS_DIGEST_TEXT];
-    is_error error;
+    char text[ICS_DIGEST_TEXT];
+    icestream_error error;
     unsigned char zeros[32] = {0};
-    ck_assert_uint_eq(is_crc32c(0, "123456789", 9), 0xE3069283u);
-    ck_assert_uint_eq(is_crc32c(is_crc32c(0, "1234", 4), "56789", 5), 0xE3069283u);
-    ck_assert_uint_eq(is_crc32c(0, zeros, sizeof zeros), 0x8A9136AAu);
-    ck_assert_int_eq(is_digest_of("abc", 3, text, &error), 0);
+    ck_assert_uint_eq(ics_crc32c(0, "123456789", 9), 0xE3069283u);
+    ck_assert_uint_eq(ics_crc32c(ics_crc32c(0, "1234", 4), "56789", 5), 0xE3069283u);
+    ck_assert_uint_eq(ics_crc32c(0, zeros, sizeof zeros), 0x8A9136AAu);
+    ck_assert_int_eq(ics_digest_of("abc", 3, text, &error), 0);
     ck_assert_str_eq(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 
-    is_digest *digest = NULL;
-    ck_assert_int_eq(is_digest_create(&digest, &error), 0);
-    is_digest_text(digest, text);
+    ics_digest *digest = NULL;
+    ck_assert_int_eq(ics_digest_create(&digest, &error), 0);
+    ics_digest_text(digest, text);
     ck_assert_str_eq(text, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    is_digest_add(digest, "ab", 2);
-    is_digest_text(digest, text); /* looking does not disturb */
-    is_digest_add(digest, "c", 1);
-    is_digest_text(digest, text);
+    ics_digest_add(digest, "ab", 2);
+    ics_digest_text(digest, text); /* looking does not disturb */
+    ics_digest_add(digest, "c", 1);
+    ics_digest_text(digest, text);
     ck_assert_str_eq(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    is_digest_reset(digest);
-    is_digest_text(digest, text);
+    ics_digest_reset(digest);
+    ics_digest_text(digest, text);
     ck_assert_str_eq(text, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    is_digest_destroy(digest);
+    ics_digest_destroy(digest);
 }
 END_TEST
 
@@ -462,21 +468,21 @@ START_TEST(blocks_do_not_depend_on_how_bytes_arrive)
     ck_assert_ptr_nonnull(bytes);
     for (size_t i = 0; i < SIZE; ++i)
         bytes[i] = (unsigned char)(i * 7 + (i >> 13));
-    is_block_checksums whole = {0}, pieces = {0};
-    is_error error;
-    ck_assert_int_eq(is_block_checksums_add(&whole, bytes, SIZE, &error), 0);
+    ics_trailer_checksums whole = {0}, pieces = {0};
+    icestream_error error;
+    ck_assert_int_eq(ics_trailer_checksums_add(&whole, bytes, SIZE, &error), 0);
     for (size_t at = 0, step = 1; at < SIZE; at += step, step = step * 3 % 100003 + 1)
-        ck_assert_int_eq(is_block_checksums_add(&pieces, bytes + at,
-                                                step < SIZE - at ? step : SIZE - at, &error),
+        ck_assert_int_eq(ics_trailer_checksums_add(&pieces, bytes + at,
+                                                   step < SIZE - at ? step : SIZE - at, &error),
                          0);
-    ck_assert_int_eq(is_block_checksums_finish(&whole, &error), 0);
-    ck_assert_int_eq(is_block_checksums_finish(&pieces, &error), 0);
+    ck_assert_int_eq(ics_trailer_checksums_finish(&whole, &error), 0);
+    ck_assert_int_eq(ics_trailer_checksums_finish(&pieces, &error), 0);
     ck_assert_uint_eq(whole.count, 4);
     ck_assert_uint_eq(pieces.count, 4);
     ck_assert_mem_eq(whole.values, pieces.values, 4 * sizeof *whole.values);
-    ck_assert_uint_eq(whole.values[1], is_crc32c(0, bytes + (1 << 20), 1 << 20));
-    is_block_checksums_free(&whole);
-    is_block_checksums_free(&pieces);
+    ck_assert_uint_eq(whole.values[1], ics_crc32c(0, bytes + (1 << 20), 1 << 20));
+    ics_trailer_checksums_free(&whole);
+    ics_trailer_checksums_free(&pieces);
     free(bytes);
 }
 END_TEST
@@ -485,9 +491,9 @@ END_TEST
 
 START_TEST(tail_has_the_normative_bytes)
 {
-    const is_tail tail = {.offset = 0x0102030405060708, .length = 0x11, .checksum = 0xa1b2c3d4};
+    const ics_tail tail = {.offset = 0x0102030405060708, .length = 0x11, .checksum = 0xa1b2c3d4};
     unsigned char bytes[32];
-    is_tail_write(&tail, bytes);
+    ics_trailer_tail_write(&tail, bytes);
     ck_assert_mem_eq(bytes,
                      "\x08\x07\x06\x05\x04\x03\x02\x01" /* u8 offset of the JSON */
                      "\x11\0\0\0\0\0\0\0"               /* u8 length */
@@ -495,10 +501,11 @@ START_TEST(tail_has_the_normative_bytes)
                      "\x01\0\0\0"                       /* u4 version 1 */
                      "ISTRAIL1",
                      32);
-    is_tail back;
-    is_error error;
+    ics_tail back;
+    icestream_error error;
     ck_assert_int_eq(
-        is_tail_parse("a.npy", bytes, tail.offset, tail.offset + 0x11 + 32, &back, &error), 0);
+        ics_trailer_tail_parse("a.npy", bytes, tail.offset, tail.offset + 0x11 + 32, &back, &error),
+        0);
     ck_assert_uint_eq(back.checksum, 0xa1b2c3d4);
     ck_assert_uint_eq(back.length, 0x11);
 }
@@ -518,23 +525,25 @@ START_TEST(wrong_tail_is_explained)
         {8, 16, "found metadata at byte 1024 with 16 bytes, expected it at byte 1024 with 17"},
         {15, 255, "with 18374686479671623697 bytes"},
     };
-    const is_tail tail = {.offset = 1024, .length = 17, .checksum = 0};
-    is_tail back;
-    is_error error;
+    const ics_tail tail = {.offset = 1024, .length = 17, .checksum = 0};
+    ics_tail back;
+    icestream_error error;
     for (size_t i = 0; i < sizeof damages / sizeof *damages; ++i) {
         unsigned char bytes[32];
-        is_tail_write(&tail, bytes);
+        ics_trailer_tail_write(&tail, bytes);
         bytes[damages[i].at] = damages[i].value;
-        ck_assert_int_eq(is_tail_parse("a.npy", bytes, 1024, 1024 + 17 + 32, &back, &error),
-                         IS_E_INPUT);
+        ck_assert_int_eq(
+            ics_trailer_tail_parse("a.npy", bytes, 1024, 1024 + 17 + 32, &back, &error),
+            ICESTREAM_E_INPUT);
         ck_assert_msg(strstr(error.text, damages[i].expected) != NULL, "found '%s', expected '%s'",
                       error.text, damages[i].expected);
     }
-    const is_tail huge = {.offset = 1024, .length = (64 << 20) + 1, .checksum = 0};
+    const ics_tail huge = {.offset = 1024, .length = (64 << 20) + 1, .checksum = 0};
     unsigned char bytes[32];
-    is_tail_write(&huge, bytes);
-    ck_assert_int_eq(is_tail_parse("a.npy", bytes, 1024, 1024 + huge.length + 32, &back, &error),
-                     IS_E_INPUT);
+    ics_trailer_tail_write(&huge, bytes);
+    ck_assert_int_eq(
+        ics_trailer_tail_parse("a.npy", bytes, 1024, 1024 + huge.length + 32, &back, &error),
+        ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "expected at most 67108864"));
 }
 END_TEST
@@ -574,12 +583,13 @@ static const struct {
 START_TEST(metadata_are_checked)
 {
     const char *text = metadata_texts[_i].text;
-    const is_tail tail = {1024 + 192, strlen(text), is_crc32c(0, text, strlen(text))};
-    is_trailer trailer;
-    is_error error = {.text = ""};
-    int status = is_trailer_parse("a.npy", text, &tail, is_schema_steps(), 3, 64, &trailer, &error);
+    const ics_tail tail = {1024 + 192, strlen(text), ics_crc32c(0, text, strlen(text))};
+    ics_trailer trailer;
+    icestream_error error = {.text = ""};
+    int status =
+        ics_trailer_parse("a.npy", text, &tail, ics_layout_steps(), 3, 64, &trailer, &error);
     if (metadata_texts[_i].expected) {
-        ck_assert_int_eq(status, IS_E_INPUT);
+        ck_assert_int_eq(status, ICESTREAM_E_INPUT);
         ck_assert_msg(strstr(error.text, metadata_texts[_i].expected) != NULL, "found '%s'",
                       error.text);
     } else {
@@ -587,12 +597,13 @@ START_TEST(metadata_are_checked)
         ck_assert_uint_eq(trailer.count, 1);
         ck_assert_uint_eq(trailer.checksums[0], 7);
         uint32_t other = 8;
-        const is_block_checksums sums = {.values = &other, .count = 1};
-        ck_assert_int_eq(is_trailer_verify(&trailer, "a.npy", &sums, 64, &error), IS_E_INPUT);
+        const ics_trailer_checksums sums = {.values = &other, .count = 1};
+        ck_assert_int_eq(ics_trailer_verify(&trailer, "a.npy", &sums, 64, &error),
+                         ICESTREAM_E_INPUT);
         ck_assert_ptr_nonnull(strstr(error.text,
                                      "rows 0 to 16383: found CRC-32C 00000008, expected "
                                      "00000007"));
-        is_trailer_free(&trailer);
+        ics_trailer_free(&trailer);
     }
 }
 END_TEST
@@ -600,12 +611,12 @@ END_TEST
 START_TEST(metadata_checksum_is_checked)
 {
     static const char text[] = HEAD SUMS;
-    const is_tail tail = {1024 + 192, sizeof text - 1, 1};
-    is_trailer trailer;
-    is_error error;
+    const ics_tail tail = {1024 + 192, sizeof text - 1, 1};
+    ics_trailer trailer;
+    icestream_error error;
     ck_assert_int_eq(
-        is_trailer_parse("a.npy", text, &tail, is_schema_steps(), 3, 64, &trailer, &error),
-        IS_E_INPUT);
+        ics_trailer_parse("a.npy", text, &tail, ics_layout_steps(), 3, 64, &trailer, &error),
+        ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "expected 00000001"));
 }
 END_TEST
@@ -615,12 +626,13 @@ START_TEST(metadata_are_completed)
     json_t *given = json_pack("{s:s, s:s, s:i}", "seed", "18446744073709551615", "producer",
                               "somebody 7", "rows", 99);
     uint32_t sum = 5;
-    const is_block_checksums sums = {.values = &sum, .count = 1};
+    const ics_trailer_checksums sums = {.values = &sum, .count = 1};
     char *text = NULL;
     size_t size = 0;
-    is_error error;
+    icestream_error error;
     ck_assert_int_eq(
-        is_trailer_format(given, is_schema_hits(), 2, &sums, 1024 + 128, &text, &size, &error), 0);
+        ics_trailer_format(given, ics_layout_hits(), 2, &sums, 1024 + 128, &text, &size, &error),
+        0);
     static const char expected[] =
         "{\"seed\":\"18446744073709551615\",\"producer\":\"somebody 7\",\"rows\":2,"
         "\"schema\":\"icestream.hits\",\"version\":1,"
@@ -633,13 +645,14 @@ START_TEST(metadata_are_completed)
     ck_assert_uint_eq(size, sizeof expected - 1 + 32);
     ck_assert_mem_eq(text, expected, sizeof expected - 1);
     ck_assert_int_eq(json_integer_value(json_object_get(given, "rows")), 99); /* untouched */
-    is_tail tail;
-    is_trailer trailer;
-    ck_assert_int_eq(
-        is_tail_parse("a", (unsigned char *)text + size - 32, 1152, 1152 + size, &tail, &error), 0);
-    ck_assert_int_eq(is_trailer_parse("a", text, &tail, is_schema_hits(), 2, 64, &trailer, &error),
+    ics_tail tail;
+    ics_trailer trailer;
+    ck_assert_int_eq(ics_trailer_tail_parse("a", (unsigned char *)text + size - 32, 1152,
+                                            1152 + size, &tail, &error),
                      0);
-    is_trailer_free(&trailer);
+    ck_assert_int_eq(
+        ics_trailer_parse("a", text, &tail, ics_layout_hits(), 2, 64, &trailer, &error), 0);
+    ics_trailer_free(&trailer);
     json_decref(given);
     free(text);
 }

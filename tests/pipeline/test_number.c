@@ -1,7 +1,7 @@
 /* What people write in run files: whole numbers, real numbers, sizes, words that are nearly right.
  */
-#include "pipeline/config/nearest.h"
-#include "pipeline/config/number.h"
+#include "pipeline/config/schema/nearest.h"
+#include "pipeline/config/schema/number.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -13,60 +13,60 @@ START_TEST(whole_numbers)
 {
     static const struct {
         const char *text;
-        is_number_result result;
+        ics_number_result result;
         uint64_t value;
     } rows[] = {
-        {"0", IS_NUMBER_OK, 0},
-        {"200000", IS_NUMBER_OK, 200000},
-        {"+5", IS_NUMBER_OK, 5},
-        {"-0", IS_NUMBER_OK, 0},
-        {"1e6", IS_NUMBER_OK, 1000000},
-        {"1E+6", IS_NUMBER_OK, 1000000},
-        {"2.5e3", IS_NUMBER_OK, 2500},
-        {"12.0", IS_NUMBER_OK, 12},
-        {"1200e-2", IS_NUMBER_OK, 12},
-        {"0.5e1", IS_NUMBER_OK, 5},
-        {".5e1", IS_NUMBER_OK, 5},
-        {"5.", IS_NUMBER_OK, 5},
-        {"0e999999999999999999999", IS_NUMBER_OK, 0},
-        {"0xff", IS_NUMBER_OK, 255},
-        {"0XFf", IS_NUMBER_OK, 255},
-        {"18446744073709551615", IS_NUMBER_OK, UINT64_MAX},
-        {"0xffffffffffffffff", IS_NUMBER_OK, UINT64_MAX},
-        {"1844674407370955161.5e1", IS_NUMBER_OK, UINT64_MAX},
-        {"18446744073709551616", IS_NUMBER_TOO_LARGE, 0},
-        {"0x10000000000000000", IS_NUMBER_TOO_LARGE, 0},
-        {"1e20", IS_NUMBER_TOO_LARGE, 0},
-        {"1e99999999999999999999", IS_NUMBER_TOO_LARGE, 0},
-        {"2.55e1", IS_NUMBER_NOT_WHOLE, 0},
-        {"1e-1", IS_NUMBER_NOT_WHOLE, 0},
-        {"0.1", IS_NUMBER_NOT_WHOLE, 0},
-        {"1e-99999999999999999999", IS_NUMBER_NOT_WHOLE, 0},
-        {"-1", IS_NUMBER_NEGATIVE, 0},
-        {"-0x1", IS_NUMBER_NEGATIVE, 0},
-        {"", IS_NUMBER_NONE, 0},
-        {"+", IS_NUMBER_NONE, 0},
-        {".", IS_NUMBER_NONE, 0},
-        {"1 ", IS_NUMBER_NONE, 0},
-        {" 1", IS_NUMBER_NONE, 0},
-        {"1x", IS_NUMBER_NONE, 0},
-        {"1e", IS_NUMBER_NONE, 0},
-        {"1e+", IS_NUMBER_NONE, 0},
-        {"1e1.5", IS_NUMBER_NONE, 0},
-        {"e5", IS_NUMBER_NONE, 0},
-        {"0x", IS_NUMBER_NONE, 0},
-        {"0xg", IS_NUMBER_NONE, 0},
-        {"0x1.8p1", IS_NUMBER_NONE, 0},
-        {"010", IS_NUMBER_NONE, 0},
-        {"1_000", IS_NUMBER_NONE, 0},
-        {"1,000", IS_NUMBER_NONE, 0},
-        {"--1", IS_NUMBER_NONE, 0},
-        {"true", IS_NUMBER_NONE, 0},
-        {"nan", IS_NUMBER_NONE, 0},
+        {"0", ICS_NUMBER_OK, 0},
+        {"200000", ICS_NUMBER_OK, 200000},
+        {"+5", ICS_NUMBER_OK, 5},
+        {"-0", ICS_NUMBER_OK, 0},
+        {"1e6", ICS_NUMBER_OK, 1000000},
+        {"1E+6", ICS_NUMBER_OK, 1000000},
+        {"2.5e3", ICS_NUMBER_OK, 2500},
+        {"12.0", ICS_NUMBER_OK, 12},
+        {"1200e-2", ICS_NUMBER_OK, 12},
+        {"0.5e1", ICS_NUMBER_OK, 5},
+        {".5e1", ICS_NUMBER_OK, 5},
+        {"5.", ICS_NUMBER_OK, 5},
+        {"0e999999999999999999999", ICS_NUMBER_OK, 0},
+        {"0xff", ICS_NUMBER_OK, 255},
+        {"0XFf", ICS_NUMBER_OK, 255},
+        {"18446744073709551615", ICS_NUMBER_OK, UINT64_MAX},
+        {"0xffffffffffffffff", ICS_NUMBER_OK, UINT64_MAX},
+        {"1844674407370955161.5e1", ICS_NUMBER_OK, UINT64_MAX},
+        {"18446744073709551616", ICS_NUMBER_TOO_LARGE, 0},
+        {"0x10000000000000000", ICS_NUMBER_TOO_LARGE, 0},
+        {"1e20", ICS_NUMBER_TOO_LARGE, 0},
+        {"1e99999999999999999999", ICS_NUMBER_TOO_LARGE, 0},
+        {"2.55e1", ICS_NUMBER_NOT_WHOLE, 0},
+        {"1e-1", ICS_NUMBER_NOT_WHOLE, 0},
+        {"0.1", ICS_NUMBER_NOT_WHOLE, 0},
+        {"1e-99999999999999999999", ICS_NUMBER_NOT_WHOLE, 0},
+        {"-1", ICS_NUMBER_NEGATIVE, 0},
+        {"-0x1", ICS_NUMBER_NEGATIVE, 0},
+        {"", ICS_NUMBER_NONE, 0},
+        {"+", ICS_NUMBER_NONE, 0},
+        {".", ICS_NUMBER_NONE, 0},
+        {"1 ", ICS_NUMBER_NONE, 0},
+        {" 1", ICS_NUMBER_NONE, 0},
+        {"1x", ICS_NUMBER_NONE, 0},
+        {"1e", ICS_NUMBER_NONE, 0},
+        {"1e+", ICS_NUMBER_NONE, 0},
+        {"1e1.5", ICS_NUMBER_NONE, 0},
+        {"e5", ICS_NUMBER_NONE, 0},
+        {"0x", ICS_NUMBER_NONE, 0},
+        {"0xg", ICS_NUMBER_NONE, 0},
+        {"0x1.8p1", ICS_NUMBER_NONE, 0},
+        {"010", ICS_NUMBER_NONE, 0},
+        {"1_000", ICS_NUMBER_NONE, 0},
+        {"1,000", ICS_NUMBER_NONE, 0},
+        {"--1", ICS_NUMBER_NONE, 0},
+        {"true", ICS_NUMBER_NONE, 0},
+        {"nan", ICS_NUMBER_NONE, 0},
     };
     for (size_t i = 0; i < COUNT(rows); ++i) {
         uint64_t value = 0;
-        ck_assert_msg(is_number_unsigned(rows[i].text, &value) == rows[i].result, "'%s'",
+        ck_assert_msg(ics_number_unsigned(rows[i].text, &value) == rows[i].result, "'%s'",
                       rows[i].text);
         ck_assert_msg(value == rows[i].value, "'%s' is %llu", rows[i].text,
                       (unsigned long long)value);
@@ -78,22 +78,22 @@ START_TEST(real_numbers)
 {
     static const struct {
         const char *text;
-        is_number_result result;
+        ics_number_result result;
         double value;
     } rows[] = {
-        {"0.1651", IS_NUMBER_OK, 0.1651},  {"-2.5e-3", IS_NUMBER_OK, -0.0025},
-        {"1e300", IS_NUMBER_OK, 1e300},    {"0x10", IS_NUMBER_OK, 16},
-        {"-.5", IS_NUMBER_OK, -0.5},       {"1e-999", IS_NUMBER_OK, 0},
-        {"1e309", IS_NUMBER_TOO_LARGE, 7}, {"nan", IS_NUMBER_NONE, 7},
-        {".nan", IS_NUMBER_NONE, 7},       {"inf", IS_NUMBER_NONE, 7},
-        {"-.inf", IS_NUMBER_NONE, 7},      {"infinity", IS_NUMBER_NONE, 7},
-        {"0x1p3", IS_NUMBER_NONE, 7},      {"1.5m", IS_NUMBER_NONE, 7},
-        {"1.5 ", IS_NUMBER_NONE, 7},       {"00.5", IS_NUMBER_NONE, 7},
-        {"1..5", IS_NUMBER_NONE, 7},
+        {"0.1651", ICS_NUMBER_OK, 0.1651},  {"-2.5e-3", ICS_NUMBER_OK, -0.0025},
+        {"1e300", ICS_NUMBER_OK, 1e300},    {"0x10", ICS_NUMBER_OK, 16},
+        {"-.5", ICS_NUMBER_OK, -0.5},       {"1e-999", ICS_NUMBER_OK, 0},
+        {"1e309", ICS_NUMBER_TOO_LARGE, 7}, {"nan", ICS_NUMBER_NONE, 7},
+        {".nan", ICS_NUMBER_NONE, 7},       {"inf", ICS_NUMBER_NONE, 7},
+        {"-.inf", ICS_NUMBER_NONE, 7},      {"infinity", ICS_NUMBER_NONE, 7},
+        {"0x1p3", ICS_NUMBER_NONE, 7},      {"1.5m", ICS_NUMBER_NONE, 7},
+        {"1.5 ", ICS_NUMBER_NONE, 7},       {"00.5", ICS_NUMBER_NONE, 7},
+        {"1..5", ICS_NUMBER_NONE, 7},
     };
     for (size_t i = 0; i < COUNT(rows); ++i) {
         double value = 7;
-        ck_assert_msg(is_number_double(rows[i].text, &value) == rows[i].result, "'%s'",
+        ck_assert_msg(ics_number_double(rows[i].text, &value) == rows[i].result, "'%s'",
                       rows[i].text);
         ck_assert_msg(value == rows[i].value, "'%s' is %g", rows[i].text, value);
     }
@@ -103,8 +103,8 @@ START_TEST(real_numbers)
     } printed[] = {{5, "5"},           {0.1651, "0.1651"},   {0.1 + 0.2, "0.30000000000000004"},
                    {1e-300, "1e-300"}, {-125.25, "-125.25"}, {123456789, "123456789"}};
     for (size_t i = 0; i < COUNT(printed); ++i) {
-        char text[IS_NUMBER_DIGITS];
-        ck_assert_str_eq(is_number_print(printed[i].value, text), printed[i].text);
+        char text[ICS_NUMBER_DIGITS];
+        ck_assert_str_eq(ics_number_print(printed[i].value, text), printed[i].text);
     }
 }
 END_TEST
@@ -128,9 +128,9 @@ START_TEST(nearest_words)
         {"", NULL},
     };
     for (size_t i = 0; i < COUNT(rows); ++i) {
-        is_nearest best = {0};
+        ics_nearest best = {0};
         for (size_t k = 0; k < COUNT(words); ++k)
-            is_nearest_try(&best, rows[i][0], words[k]);
+            ics_nearest_try(&best, rows[i][0], words[k]);
         if (rows[i][1])
             ck_assert_msg(best.word && strcmp(best.word, rows[i][1]) == 0, "%s: found %s, not %s",
                           rows[i][0], best.word ? best.word : "nothing", rows[i][1]);
@@ -142,8 +142,8 @@ START_TEST(nearest_words)
     ck_assert_ptr_nonnull(endless);
     memset(endless, 's', 100000);
     endless[100000] = 0;
-    is_nearest best = {0};
-    is_nearest_try(&best, endless, "seed");
+    ics_nearest best = {0};
+    ics_nearest_try(&best, endless, "seed");
     ck_assert_ptr_null(best.word);
     free(endless);
 }
@@ -153,45 +153,45 @@ START_TEST(sizes)
 {
     static const struct {
         const char *text;
-        is_number_result result;
+        ics_number_result result;
         uint64_t value;
     } rows[] = {
-        {"4 GB", IS_NUMBER_OK, 4000000000},
-        {"4GB", IS_NUMBER_OK, 4000000000},
-        {"512 MB", IS_NUMBER_OK, 512000000},
-        {"3GiB", IS_NUMBER_OK, UINT64_C(3221225472)},
-        {"1.5 GiB", IS_NUMBER_OK, 1610612736},
-        {"0.1 GB", IS_NUMBER_OK, 100000000},
-        {".3 kB", IS_NUMBER_OK, 300},
-        {"1 KiB", IS_NUMBER_OK, 1024},
-        {"7 MiB", IS_NUMBER_OK, 7340032},
-        {"2 TB", IS_NUMBER_OK, UINT64_C(2000000000000)},
-        {"1 TiB", IS_NUMBER_OK, UINT64_C(1099511627776)},
-        {"12 B", IS_NUMBER_OK, 12},
-        {"0.3 B", IS_NUMBER_OK, 0},
-        {"4096", IS_NUMBER_OK, 4096},
-        {"2e9", IS_NUMBER_OK, 2000000000},
-        {"0x1000", IS_NUMBER_OK, 4096},
-        {"-1 GB", IS_NUMBER_NEGATIVE, 7},
-        {"-1", IS_NUMBER_NEGATIVE, 7},
-        {"9000 TiB", IS_NUMBER_TOO_LARGE, 7},
-        {"1.5", IS_NUMBER_NOT_WHOLE, 7},
-        {"", IS_NUMBER_NONE, 7},
-        {"GB", IS_NUMBER_NONE, 7},
-        {"4 ", IS_NUMBER_NONE, 7},
-        {"4  GB", IS_NUMBER_NONE, 7},
-        {"4 GB ", IS_NUMBER_NONE, 7},
-        {"4 gb", IS_NUMBER_NONE, 7},
-        {"4 G", IS_NUMBER_NONE, 7},
-        {"4.2.1 GB", IS_NUMBER_NONE, 7},
-        {"1e3 MB", IS_NUMBER_NONE, 7},
-        {"00004 GB", IS_NUMBER_NONE, 7},
-        {"1111111111111111111111111111111111111111111111111111111111111111111 B", IS_NUMBER_NONE,
+        {"4 GB", ICS_NUMBER_OK, 4000000000},
+        {"4GB", ICS_NUMBER_OK, 4000000000},
+        {"512 MB", ICS_NUMBER_OK, 512000000},
+        {"3GiB", ICS_NUMBER_OK, UINT64_C(3221225472)},
+        {"1.5 GiB", ICS_NUMBER_OK, 1610612736},
+        {"0.1 GB", ICS_NUMBER_OK, 100000000},
+        {".3 kB", ICS_NUMBER_OK, 300},
+        {"1 KiB", ICS_NUMBER_OK, 1024},
+        {"7 MiB", ICS_NUMBER_OK, 7340032},
+        {"2 TB", ICS_NUMBER_OK, UINT64_C(2000000000000)},
+        {"1 TiB", ICS_NUMBER_OK, UINT64_C(1099511627776)},
+        {"12 B", ICS_NUMBER_OK, 12},
+        {"0.3 B", ICS_NUMBER_OK, 0},
+        {"4096", ICS_NUMBER_OK, 4096},
+        {"2e9", ICS_NUMBER_OK, 2000000000},
+        {"0x1000", ICS_NUMBER_OK, 4096},
+        {"-1 GB", ICS_NUMBER_NEGATIVE, 7},
+        {"-1", ICS_NUMBER_NEGATIVE, 7},
+        {"9000 TiB", ICS_NUMBER_TOO_LARGE, 7},
+        {"1.5", ICS_NUMBER_NOT_WHOLE, 7},
+        {"", ICS_NUMBER_NONE, 7},
+        {"GB", ICS_NUMBER_NONE, 7},
+        {"4 ", ICS_NUMBER_NONE, 7},
+        {"4  GB", ICS_NUMBER_NONE, 7},
+        {"4 GB ", ICS_NUMBER_NONE, 7},
+        {"4 gb", ICS_NUMBER_NONE, 7},
+        {"4 G", ICS_NUMBER_NONE, 7},
+        {"4.2.1 GB", ICS_NUMBER_NONE, 7},
+        {"1e3 MB", ICS_NUMBER_NONE, 7},
+        {"00004 GB", ICS_NUMBER_NONE, 7},
+        {"1111111111111111111111111111111111111111111111111111111111111111111 B", ICS_NUMBER_NONE,
          7},
     };
     for (size_t i = 0; i < COUNT(rows); ++i) {
         uint64_t value = 7;
-        ck_assert_msg(is_number_bytes(rows[i].text, &value) == rows[i].result, "'%s'",
+        ck_assert_msg(ics_number_bytes(rows[i].text, &value) == rows[i].result, "'%s'",
                       rows[i].text);
         ck_assert_msg(value == rows[i].value, "'%s' is %llu", rows[i].text,
                       (unsigned long long)value);
@@ -204,10 +204,10 @@ START_TEST(sizes)
                    {1610612736, "1536 MiB"}, {1500, "1500"},
                    {5000, "5 kB"},           {0, "0"}};
     for (size_t i = 0; i < COUNT(printed); ++i) {
-        char text[IS_NUMBER_DIGITS];
+        char text[ICS_NUMBER_DIGITS];
         uint64_t back = 7;
-        ck_assert_str_eq(is_number_print_bytes(printed[i].value, text), printed[i].text);
-        ck_assert_int_eq(is_number_bytes(text, &back), IS_NUMBER_OK);
+        ck_assert_str_eq(ics_number_print_bytes(printed[i].value, text), printed[i].text);
+        ck_assert_int_eq(ics_number_bytes(text, &back), ICS_NUMBER_OK);
         ck_assert_uint_eq(back, printed[i].value);
     }
 }

@@ -1,6 +1,6 @@
 /* What hits are traced back to: settings that decide about hits change the digest, others do not.
  */
-#include "pipeline/host/origin.h"
+#include "pipeline/units/origin.h"
 
 #include "pipeline/files/digest.h"
 #include "tests/support/config_text.h"
@@ -8,21 +8,21 @@
 
 #include <stdio.h>
 
-static int digest_with(const char *set, is_run_origin *out, is_error *error)
+static int digest_with(const char *set, ics_origin *out, icestream_error *error)
 {
-    static const is_models models = {
+    static const ics_models models = {
         .ice_digest = "i", .detector_digest = "d", .light_digest = "l"};
-    is_config *config = load_with("", &set, set ? 1 : 0);
-    const int status = is_run_origin_create(config, &models, out, error);
-    is_config_destroy(config);
+    icestream_config *config = load_with("", &set, set ? 1 : 0);
+    const int status = ics_origin_create(config, &models, out, error);
+    icestream_config_destroy(config);
     return status;
 }
 
-static is_run_origin origin_with(const char *set)
+static ics_origin origin_with(const char *set)
 {
-    is_run_origin origin = {0};
-    is_error error = {0};
-    ck_assert_msg(digest_with(set, &origin, &error) == IS_OK, "%s", error.text);
+    ics_origin origin = {0};
+    icestream_error error = {0};
+    ck_assert_msg(digest_with(set, &origin, &error) == ICESTREAM_OK, "%s", error.text);
     return origin;
 }
 
@@ -31,10 +31,10 @@ START_TEST(settings_are_digested)
     static const char text[] =
         "{\"bounce_limit\":10000,\"light\":\"l\",\"seed\":\"1\",\"stages\":{\"collide\":"
         "\"string-grid\",\"create\":\"cherenkov\",\"propagate\":\"cumulative\",\"scatter\":"
-        "\"hg-sl\"},\"version\":\"" IS_VERSION "\"}";
-    char expected[IS_DIGEST_TEXT];
-    ck_assert_int_eq(is_digest_of(text, strlen(text), expected, NULL), IS_OK);
-    is_run_origin origin = origin_with(NULL);
+        "\"hg-sl\"},\"version\":\"" ICESTREAM_VERSION "\"}";
+    char expected[ICS_DIGEST_TEXT];
+    ck_assert_int_eq(ics_digest_of(text, strlen(text), expected, NULL), ICESTREAM_OK);
+    ics_origin origin = origin_with(NULL);
     ck_assert_str_eq(origin.configuration, expected);
     ck_assert_str_eq(origin.ice, "i");
     ck_assert_str_eq(origin.detector, "d");
@@ -51,8 +51,8 @@ START_TEST(settings_are_digested)
 }
 END_TEST
 
-static is_run_origin with_header(const scratch *place, const char *stage, const char *name,
-                                 const char *text)
+static ics_origin with_header(const scratch *place, const char *stage, const char *name,
+                              const char *text)
 {
     char path[SCRATCH_PATH], set[SCRATCH_PATH + 64];
     scratch_write(scratch_path(place, name, path), text, strlen(text));
@@ -63,7 +63,7 @@ static is_run_origin with_header(const scratch *place, const char *stage, const 
 START_TEST(headers_count_by_what_is_in_them)
 {
     const scratch place = scratch_create();
-    const is_run_origin first = with_header(&place, "scatter", "a.h", "one\n");
+    const ics_origin first = with_header(&place, "scatter", "a.h", "one\n");
     ck_assert_str_ne(first.configuration, origin_with(NULL).configuration);
     ck_assert_str_eq(with_header(&place, "scatter", "b.h", "one\n").configuration,
                      first.configuration);
@@ -72,10 +72,10 @@ START_TEST(headers_count_by_what_is_in_them)
     ck_assert_str_ne(with_header(&place, "collide", "a.h", "one\n").configuration,
                      first.configuration);
 
-    is_run_origin origin;
-    is_error error = {0};
+    ics_origin origin;
+    icestream_error error = {0};
     ck_assert_int_eq(digest_with("stages.create={source: /no/such.h}", &origin, &error),
-                     IS_E_CONFIG);
+                     ICESTREAM_E_CONFIG);
     ck_assert_str_eq(error.text, "--set stages.create: error: stages.create: /no/such.h: cannot "
                                  "open the file: No such file or directory");
     scratch_remove(&place);

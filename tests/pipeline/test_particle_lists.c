@@ -10,42 +10,43 @@
 #define FRAME_BEGIN "V 2000.1.2\nTBEGIN ? ? ?\n"
 #define FRAME_END   "TEND ? ? ?\nEND\n"
 
-static is_particle_source *open_text(is_particle_format format, is_particle_events events,
-                                     const char *text)
+static ics_particle_source *open_text(ics_particle_format format, ics_particle_events events,
+                                      const char *text)
 {
-    is_error error = {0};
-    is_particle_source *source = NULL;
-    ck_assert_msg(is_particle_source_borrow("list", format, events, text, strlen(text), &source,
-                                            &error) == IS_OK,
+    icestream_error error = {0};
+    ics_particle_source *source = NULL;
+    ck_assert_msg(ics_particle_source_borrow("list", format, events, text, strlen(text), &source,
+                                             &error) == ICESTREAM_OK,
                   "%s", error.text);
     return source;
 }
 
-static bool take(is_particle_source *source, is_listed_particle *out)
+static bool take(ics_particle_source *source, ics_listed_particle *out)
 {
-    is_error error = {0};
+    icestream_error error = {0};
     bool found;
-    ck_assert_msg(is_particle_source_next(source, out, &found, &error) == IS_OK, "%s", error.text);
+    ck_assert_msg(ics_particle_source_next(source, out, &found, &error) == ICESTREAM_OK, "%s",
+                  error.text);
     return found;
 }
 
 /* The text of the first error; "" without one. */
-static void fault_of(is_particle_format format, const char *text, char *out, size_t size)
+static void fault_of(ics_particle_format format, const char *text, char *out, size_t size)
 {
-    is_error error = {0};
-    is_particle_source *source = NULL;
-    is_listed_particle particle;
+    icestream_error error = {0};
+    ics_particle_source *source = NULL;
+    ics_listed_particle particle;
     bool found = true;
-    int status = is_particle_source_borrow("list", format, IS_EVENTS_FILE, text, strlen(text),
-                                           &source, &error);
-    while (status == IS_OK && found)
-        status = is_particle_source_next(source, &particle, &found, &error);
+    int status = ics_particle_source_borrow("list", format, ICS_EVENTS_FILE, text, strlen(text),
+                                            &source, &error);
+    while (status == ICESTREAM_OK && found)
+        status = ics_particle_source_next(source, &particle, &found, &error);
     ck_assert_int_eq(status, error.status);
-    is_particle_source_destroy(source);
+    ics_particle_source_destroy(source);
     snprintf(out, size, "%s", error.text);
 }
 
-static void expect_fault(is_particle_format format, const char *text, const char *expected)
+static void expect_fault(ics_particle_format format, const char *text, const char *expected)
 {
     char found[8192];
     fault_of(format, text, found, sizeof found);
@@ -58,53 +59,53 @@ START_TEST(names_are_complete)
 {
     static const struct {
         const char *name;
-        is_particle_class kind;
+        ics_particle_class kind;
         int profile;
-    } names[] = {{"e", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-                 {"e-", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-                 {"e+", IS_PARTICLE_CASCADE, ICE_CASCADE_POSITRON},
-                 {"gamma", IS_PARTICLE_CASCADE, ICE_CASCADE_GAMMA},
-                 {"pi0", IS_PARTICLE_CASCADE, ICE_CASCADE_GAMMA},
-                 {"brems", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-                 {"epair", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-                 {"delta", IS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
-                 {"hadr", IS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
-                 {"munu", IS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
-                 {"pi+", IS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
-                 {"pi-", IS_PARTICLE_CASCADE, ICE_CASCADE_PI_MINUS},
-                 {"K0L", IS_PARTICLE_CASCADE, ICE_CASCADE_KAON},
-                 {"p", IS_PARTICLE_CASCADE, ICE_CASCADE_PROTON},
-                 {"n", IS_PARTICLE_CASCADE, ICE_CASCADE_NEUTRON},
-                 {"pbar", IS_PARTICLE_CASCADE, ICE_CASCADE_ANTIPROTON},
-                 {"mu", IS_PARTICLE_TRACK, 0},
-                 {"amu", IS_PARTICLE_TRACK, 0},
-                 {"amu-", IS_PARTICLE_TRACK, 0},
-                 {"amu+", IS_PARTICLE_TRACK, 0},
-                 {"tau", IS_PARTICLE_TRACK, 0},
-                 {"flasher", IS_PARTICLE_FLASHER, 0},
-                 {"ph", IS_PARTICLE_RAY, 0}};
+    } names[] = {{"e", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+                 {"e-", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+                 {"e+", ICS_PARTICLE_CASCADE, ICE_CASCADE_POSITRON},
+                 {"gamma", ICS_PARTICLE_CASCADE, ICE_CASCADE_GAMMA},
+                 {"pi0", ICS_PARTICLE_CASCADE, ICE_CASCADE_GAMMA},
+                 {"brems", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+                 {"epair", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+                 {"delta", ICS_PARTICLE_CASCADE, ICE_CASCADE_ELECTRON},
+                 {"hadr", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
+                 {"munu", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
+                 {"pi+", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_PLUS},
+                 {"pi-", ICS_PARTICLE_CASCADE, ICE_CASCADE_PI_MINUS},
+                 {"K0L", ICS_PARTICLE_CASCADE, ICE_CASCADE_KAON},
+                 {"p", ICS_PARTICLE_CASCADE, ICE_CASCADE_PROTON},
+                 {"n", ICS_PARTICLE_CASCADE, ICE_CASCADE_NEUTRON},
+                 {"pbar", ICS_PARTICLE_CASCADE, ICE_CASCADE_ANTIPROTON},
+                 {"mu", ICS_PARTICLE_TRACK, 0},
+                 {"amu", ICS_PARTICLE_TRACK, 0},
+                 {"amu-", ICS_PARTICLE_TRACK, 0},
+                 {"amu+", ICS_PARTICLE_TRACK, 0},
+                 {"tau", ICS_PARTICLE_TRACK, 0},
+                 {"flasher", ICS_PARTICLE_FLASHER, 0},
+                 {"ph", ICS_PARTICLE_RAY, 0}};
     size_t known = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         char text[256];
-        is_listed_particle listed;
+        ics_listed_particle listed;
         snprintf(text, sizeof text,
                  FRAME_BEGIN "EM 1 1 1970 0 0 0\nTR 1 0 %s 1 2 3 90 0 ? 100 5\nEE\n" FRAME_END,
                  names[i].name);
-        is_particle_source *source = open_text(IS_PARTICLES_F2K, IS_EVENTS_FILE, text);
+        ics_particle_source *source = open_text(ICS_PARTICLES_F2K, ICS_EVENTS_FILE, text);
         ck_assert(take(source, &listed));
-        const is_particle *particle = &listed.particle;
-        ck_assert_int_eq(is_particle_class_of(particle), names[i].kind);
-        if (names[i].kind == IS_PARTICLE_CASCADE)
-            ck_assert_int_eq(is_particle_cascade_of(particle), names[i].profile);
+        const ics_particle *particle = &listed.particle;
+        ck_assert_int_eq(ics_particle_class_of(particle), names[i].kind);
+        if (names[i].kind == ICS_PARTICLE_CASCADE)
+            ck_assert_int_eq(ics_particle_cascade_of(particle), names[i].profile);
         const bool has_energy =
-            names[i].kind == IS_PARTICLE_CASCADE || names[i].kind == IS_PARTICLE_TRACK;
-        ck_assert_double_eq(particle->values[has_energy ? IS_PARTICLE_ENERGY : IS_PARTICLE_PHOTONS],
-                            100);
-        ck_assert(!is_particle_has(particle, IS_PARTICLE_LENGTH));
+            names[i].kind == ICS_PARTICLE_CASCADE || names[i].kind == ICS_PARTICLE_TRACK;
+        ck_assert_double_eq(
+            particle->values[has_energy ? ICS_PARTICLE_ENERGY : ICS_PARTICLE_PHOTONS], 100);
+        ck_assert(!ics_particle_has(particle, ICS_PARTICLE_LENGTH));
         ck_assert(!take(source, &listed));
-        is_particle_source_destroy(source);
+        ics_particle_source_destroy(source);
     }
-    while (is_particle_type_name(known))
+    while (ics_particle_type_name(known))
         ++known;
     /* and point, beam and two candles of the project's own */
     ck_assert_uint_eq(known, sizeof names / sizeof *names + 4);
@@ -115,9 +116,9 @@ END_TEST
 
 START_TEST(f2k)
 {
-    is_listed_particle p;
-    is_particle_source *source =
-        open_text(IS_PARTICLES_F2K, IS_EVENTS_FILE,
+    ics_listed_particle p;
+    ics_particle_source *source =
+        open_text(ICS_PARTICLES_F2K, ICS_EVENTS_FILE,
                   "V 2000.1.2\r\nARRAY x 1 2\nTBEGIN ? ? ?\n\n# nothing\nEM 7 1 1970 0 0 0\n"
                   "TR 1 0 amu -107.219 -448.644 -127.234 90 0 1000 1e3 12.5\n"
                   "TR 2 1 brems -1 2 3 0 123 0 20 0 # a loss\nEE\nEM 9 1 1970 0 0 0\nEE\n"
@@ -125,56 +126,56 @@ START_TEST(f2k)
     ck_assert(take(source, &p));
     ck_assert_uint_eq(p.event, 7);
     ck_assert_uint_eq(p.number, 0);
-    ck_assert_double_eq(p.particle.values[IS_PARTICLE_X], -107.219);
-    ck_assert_double_eq(p.particle.values[IS_PARTICLE_LENGTH], 1000);
-    ck_assert_double_eq(p.particle.values[IS_PARTICLE_TIME], 12.5);
-    ice_axis axis = is_particle_axis(&p.particle);
+    ck_assert_double_eq(p.particle.values[ICS_PARTICLE_X], -107.219);
+    ck_assert_double_eq(p.particle.values[ICS_PARTICLE_LENGTH], 1000);
+    ck_assert_double_eq(p.particle.values[ICS_PARTICLE_TIME], 12.5);
+    ice_axis axis = ics_particle_axis(&p.particle);
     ck_assert_double_eq_tol(axis.x, -1, 1e-15);
     char place[64];
-    ck_assert_str_eq(is_particle_source_place(source, place, sizeof place), "list:7");
+    ck_assert_str_eq(ics_particle_source_place(source, place, sizeof place), "list:7");
     ck_assert(take(source, &p));
     ck_assert_uint_eq(p.event, 7);
     ck_assert_uint_eq(p.number, 1);
-    ck_assert_double_eq(is_particle_axis(&p.particle).z, -1);
+    ck_assert_double_eq(ics_particle_axis(&p.particle).z, -1);
     ck_assert(take(source, &p));
     ck_assert_uint_eq(p.event, 12);
     ck_assert_uint_eq(p.number, 0);
     ck_assert(!take(source, &p));
     ck_assert(!take(source, &p));
-    is_particle_source_destroy(source);
+    ics_particle_source_destroy(source);
 }
 END_TEST
 
 START_TEST(csv)
 {
-    is_listed_particle p;
-    is_particle_source *source =
-        open_text(IS_PARTICLES_CSV, IS_EVENTS_FILE,
+    ics_listed_particle p;
+    ics_particle_source *source =
+        open_text(ICS_PARTICLES_CSV, ICS_EVENTS_FILE,
                   "\xEF\xBB\xBFtype, event,x,y,z,dx,dy,dz,energy,photons,spectrum\n"
                   "e-,3,1,2,3,0,0,-2,1e5,,\n# no event\nph,3,1,2,3,3,4,0,,1000,6\n\n"
                   "point,4,0,0,0,,,,,5.5,");
     ck_assert(take(source, &p));
     ck_assert_uint_eq(p.event, 3);
-    ck_assert_double_eq(is_particle_axis(&p.particle).z, -1);
+    ck_assert_double_eq(ics_particle_axis(&p.particle).z, -1);
     ck_assert(take(source, &p));
     ck_assert_uint_eq(p.event, 3);
     ck_assert_uint_eq(p.number, 1);
-    ck_assert_double_eq(is_particle_axis(&p.particle).y, 0.8);
-    ck_assert_double_eq(p.particle.values[IS_PARTICLE_PHOTONS], 1000);
+    ck_assert_double_eq(ics_particle_axis(&p.particle).y, 0.8);
+    ck_assert_double_eq(p.particle.values[ICS_PARTICLE_PHOTONS], 1000);
     ck_assert(take(source, &p));
     ck_assert_uint_eq(p.event, 4);
     ck_assert_uint_eq(p.number, 0);
     ck_assert(!take(source, &p));
-    is_particle_source_destroy(source);
+    ics_particle_source_destroy(source);
 }
 END_TEST
 
 START_TEST(counted_events)
 {
-    is_listed_particle p;
+    ics_listed_particle p;
     static const uint64_t expected[] = {0, 0, 1, 2};
-    is_particle_source *source =
-        open_text(IS_PARTICLES_F2K, IS_EVENTS_COUNT,
+    ics_particle_source *source =
+        open_text(ICS_PARTICLES_F2K, ICS_EVENTS_COUNT,
                   FRAME_BEGIN "EM 5 1 1970 0 0 0\nTR 1 0 e 0 0 0 0 0 0 1 0\n"
                               "TR 1 0 e 0 0 0 0 0 0 1 0\nEE\nEM 5 1 1970 0 0 0\n"
                               "TR 1 0 e 0 0 0 0 0 0 1 0\nEE\nEM 2 1 1970 0 0 0\n"
@@ -184,7 +185,7 @@ START_TEST(counted_events)
         ck_assert_uint_eq(p.event, expected[i]);
     }
     ck_assert(!take(source, &p));
-    is_particle_source_destroy(source);
+    ics_particle_source_destroy(source);
 }
 END_TEST
 
@@ -196,32 +197,33 @@ START_TEST(yaml)
         "    - {type: e-, event: 2, x: 1, y: 2, z: 3, zenith: 30, azimuth: 60, energy: 1e5}\n"
         "    - {type: \"flasher\", event: 2, string: 63, module: 20, led: 7, brightness: 127,\n"
         "       width: 20, beam: lab}\n";
-    is_error error = {0};
-    is_config *config = NULL;
-    ck_assert_msg(is_config_load_text("r.yaml", text, strlen(text), NULL, 0, &config, &error) ==
-                      IS_OK,
+    icestream_error error = {0};
+    icestream_config *config = NULL;
+    ck_assert_msg(ics_config_load_text("r.yaml", text, strlen(text), NULL, 0, &config, &error) ==
+                      ICESTREAM_OK,
                   "%s", error.text);
     char *printed = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&printed, &size);
-    ck_assert_int_eq(is_config_print(config, stream, &error), IS_OK);
+    ck_assert_int_eq(icestream_config_print(config, stream, &error), ICESTREAM_OK);
     fclose(stream);
-    is_config_destroy(config);
-    ck_assert_msg(is_config_load_text("p.yaml", printed, size, NULL, 0, &config, &error) == IS_OK,
+    icestream_config_destroy(config);
+    ck_assert_msg(ics_config_load_text("p.yaml", printed, size, NULL, 0, &config, &error) ==
+                      ICESTREAM_OK,
                   "%s\n%s", error.text, printed);
     free(printed);
-    is_particle_source *source = NULL;
-    is_listed_particle p;
-    ck_assert_int_eq(is_particle_source_open(config, &source, &error), IS_OK);
+    ics_particle_source *source = NULL;
+    ics_listed_particle p;
+    ck_assert_int_eq(ics_particle_source_open(config, &source, &error), ICESTREAM_OK);
     ck_assert(take(source, &p));
     ck_assert_uint_eq(p.event, 2);
-    ck_assert_double_eq(p.particle.values[IS_PARTICLE_ENERGY], 1e5);
+    ck_assert_double_eq(p.particle.values[ICS_PARTICLE_ENERGY], 1e5);
     ck_assert(take(source, &p));
     ck_assert_uint_eq(p.number, 1);
-    ck_assert_double_eq(p.particle.values[IS_PARTICLE_BEAM], IS_BEAM_LAB);
+    ck_assert_double_eq(p.particle.values[ICS_PARTICLE_BEAM], ICS_BEAM_LAB);
     ck_assert(!take(source, &p));
-    is_particle_source_destroy(source);
-    is_config_destroy(config);
+    ics_particle_source_destroy(source);
+    icestream_config_destroy(config);
 }
 END_TEST
 
@@ -238,23 +240,24 @@ START_TEST(long_file)
         fprintf(file, "EM %d 1 1970 0 0 0\nTR 1 0 mu %d.25 0 0 90 0 100 1 0\nEE\n", i, i % 1000);
     fputs(FRAME_END, file);
     fclose(file);
-    is_error error = {0};
-    is_config *config = NULL;
+    icestream_error error = {0};
+    icestream_config *config = NULL;
     char set[SCRATCH_PATH + 32];
     snprintf(set, sizeof set, "particles.file=%s", path);
     const char *const sets[] = {set, "particles.format=f2k"};
-    ck_assert_int_eq(is_config_load_text("r", "", 0, sets, 2, &config, &error), IS_OK);
-    is_particle_source *source = NULL;
-    ck_assert_msg(is_particle_source_open(config, &source, &error) == IS_OK, "%s", error.text);
-    is_listed_particle p;
+    ck_assert_int_eq(ics_config_load_text("r", "", 0, sets, 2, &config, &error), ICESTREAM_OK);
+    ics_particle_source *source = NULL;
+    ck_assert_msg(ics_particle_source_open(config, &source, &error) == ICESTREAM_OK, "%s",
+                  error.text);
+    ics_listed_particle p;
     for (uint64_t i = 0; i < EVENTS; ++i) {
         ck_assert(take(source, &p));
         ck_assert_uint_eq(p.event, i);
-        ck_assert_double_eq(p.particle.values[IS_PARTICLE_X], (double)(i % 1000) + 0.25);
+        ck_assert_double_eq(p.particle.values[ICS_PARTICLE_X], (double)(i % 1000) + 0.25);
     }
     ck_assert(!take(source, &p));
-    is_particle_source_destroy(source);
-    is_config_destroy(config);
+    ics_particle_source_destroy(source);
+    icestream_config_destroy(config);
     scratch_remove(&place);
 }
 END_TEST
@@ -305,7 +308,7 @@ static const struct {
 
 START_TEST(bad_f2k)
 {
-    expect_fault(IS_PARTICLES_F2K, f2k_faults[_i].text, f2k_faults[_i].expected);
+    expect_fault(ICS_PARTICLES_F2K, f2k_faults[_i].text, f2k_faults[_i].expected);
 }
 END_TEST
 
@@ -353,7 +356,7 @@ static const struct {
 
 START_TEST(bad_csv)
 {
-    expect_fault(IS_PARTICLES_CSV, csv_faults[_i].text, csv_faults[_i].expected);
+    expect_fault(ICS_PARTICLES_CSV, csv_faults[_i].text, csv_faults[_i].expected);
 }
 END_TEST
 
@@ -361,7 +364,7 @@ START_TEST(endless_line)
 {
     static char text[200000];
     memset(text, 'x', sizeof text - 1);
-    expect_fault(IS_PARTICLES_F2K, text,
+    expect_fault(ICS_PARTICLES_F2K, text,
                  "list:1: error: found a line of more than 4096 characters");
 }
 END_TEST
@@ -397,12 +400,12 @@ START_TEST(the_last_of_list_and_file)
                            "particles: {file: /a.csv}"};
     const char *sets[] = {"particles.file=/b.f2k", "particles.list=[{type: sc2, photons: 5}]"};
     for (size_t i = 0; i < 2; ++i) {
-        is_error error = {0};
-        is_config *config = NULL, *again = NULL;
+        icestream_error error = {0};
+        icestream_config *config = NULL, *again = NULL;
         char *printed = NULL;
         size_t size = 0;
-        ck_assert_msg(is_config_load_text("r", texts[i], strlen(texts[i]), &sets[i], 1, &config,
-                                          &error) == IS_OK,
+        ck_assert_msg(ics_config_load_text("r", texts[i], strlen(texts[i]), &sets[i], 1, &config,
+                                           &error) == ICESTREAM_OK,
                       "%s", error.text);
         ck_assert_uint_eq(config->particles.count, i);
         if (i == 0)
@@ -410,14 +413,15 @@ START_TEST(the_last_of_list_and_file)
         else
             ck_assert_ptr_null(config->particles.file);
         FILE *out = open_memstream(&printed, &size);
-        ck_assert_int_eq(is_config_print(config, out, &error), IS_OK);
+        ck_assert_int_eq(icestream_config_print(config, out, &error), ICESTREAM_OK);
         fclose(out);
-        ck_assert_msg(is_config_load_text("p", printed, size, NULL, 0, &again, &error) == IS_OK,
+        ck_assert_msg(ics_config_load_text("p", printed, size, NULL, 0, &again, &error) ==
+                          ICESTREAM_OK,
                       "%s", error.text);
         ck_assert_uint_eq(again->particles.count, i);
         ck_assert_int_eq(again->particles.file != NULL, i == 0);
-        is_config_destroy(again);
-        is_config_destroy(config);
+        icestream_config_destroy(again);
+        icestream_config_destroy(config);
         free(printed);
     }
 }
@@ -425,11 +429,11 @@ END_TEST
 
 START_TEST(bad_yaml)
 {
-    is_error error = {0};
-    is_config *config = NULL;
+    icestream_error error = {0};
+    icestream_config *config = NULL;
     const char *text = yaml_faults[_i].text;
-    ck_assert_int_eq(is_config_load_text("r", text, strlen(text), NULL, 0, &config, &error),
-                     IS_E_CONFIG);
+    ck_assert_int_eq(ics_config_load_text("r", text, strlen(text), NULL, 0, &config, &error),
+                     ICESTREAM_E_CONFIG);
     ck_assert_str_eq(error.text, yaml_faults[_i].expected);
 }
 END_TEST
@@ -443,14 +447,15 @@ START_TEST(bad_files)
                  {"particles.file=/none/a.f2k", "/none/a.f2k: error: No such file or directory"},
                  {"particles.file=/none/a.yaml", "/none/a.yaml: error: cannot open the file"}};
     for (size_t i = 0; i < 3; ++i) {
-        is_error error = {0};
-        is_config *config = NULL;
-        is_particle_source *source = NULL;
-        ck_assert_int_eq(is_config_load_text("r", "", 0, &cases[i].set, 1, &config, &error), IS_OK);
-        ck_assert_int_eq(is_particle_source_open(config, &source, &error), IS_E_CONFIG);
+        icestream_error error = {0};
+        icestream_config *config = NULL;
+        ics_particle_source *source = NULL;
+        ck_assert_int_eq(ics_config_load_text("r", "", 0, &cases[i].set, 1, &config, &error),
+                         ICESTREAM_OK);
+        ck_assert_int_eq(ics_particle_source_open(config, &source, &error), ICESTREAM_E_CONFIG);
         ck_assert_msg(strstr(error.text, cases[i].expected) != NULL, "%s", error.text);
         ck_assert_ptr_null(source);
-        is_config_destroy(config);
+        icestream_config_destroy(config);
     }
 }
 END_TEST

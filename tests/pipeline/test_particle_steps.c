@@ -3,11 +3,11 @@
  *
  * Statistical comparisons: about 40 at 4 standard deviations or p > 1e-4, so that a correct program
  * would fail one of them with other seeds in less than 1 % of all cases. */
-#include "pipeline/models/light.h"
+#include "pipeline/models/light/light.h"
 #include "pipeline/models/models.h"
 #include "pipeline/particles/particle_steps.h"
 #include "pipeline/particles/particle_survey.h"
-#include "stages/light_flasher.h"
+#include "physics/light/light_flasher.h"
 #include "tests/physics/moments.h"
 #include "tests/support/config_text.h"
 #include "tests/support/scratch_files.h"
@@ -23,15 +23,16 @@
 
 /* A configuration and its steps. */
 typedef struct world {
-    is_config *config;
-    is_particle_steps *steps;
+    icestream_config *config;
+    ics_particle_steps *steps;
 } world;
 
 static world open_world(const char *text)
 {
     world w = {.config = load(text)};
-    is_error error = {0};
-    ck_assert_msg(is_particle_steps_create(w.config, &w.steps, &error) == IS_OK, "%s", error.text);
+    icestream_error error = {0};
+    ck_assert_msg(ics_particle_steps_create(w.config, &w.steps, &error) == ICESTREAM_OK, "%s",
+                  error.text);
     return w;
 }
 
@@ -44,24 +45,25 @@ static world open_particles(const char *options, const char *list)
 
 static void close_world(world *w)
 {
-    is_particle_steps_destroy(w->steps);
-    is_config_destroy(w->config);
+    ics_particle_steps_destroy(w->steps);
+    icestream_config_destroy(w->config);
 }
 
-static size_t fill(world *w, is_step *steps, size_t capacity)
+static size_t fill(world *w, icestream_step *steps, size_t capacity)
 {
-    is_error error = {0};
+    icestream_error error = {0};
     size_t count;
-    ck_assert_msg(is_particle_steps_fill(w->steps, steps, capacity, &count, &error) == IS_OK, "%s",
-                  error.text);
+    ck_assert_msg(ics_particle_steps_fill(w->steps, steps, capacity, &count, &error) ==
+                      ICESTREAM_OK,
+                  "%s", error.text);
     return count;
 }
 
 /* All steps; the caller frees them. */
-static is_step *fill_all(world *w, size_t *count)
+static icestream_step *fill_all(world *w, size_t *count)
 {
     size_t capacity = 1024;
-    is_step *steps = NULL;
+    icestream_step *steps = NULL;
     *count = 0;
     for (;;) {
         steps = realloc(steps, capacity * sizeof *steps);
@@ -73,14 +75,14 @@ static is_step *fill_all(world *w, size_t *count)
     }
 }
 
-static is_particle_totals count_all(world *w)
+static ics_particle_totals count_all(world *w)
 {
-    is_step *steps = calloc(4096, sizeof *steps);
+    icestream_step *steps = calloc(4096, sizeof *steps);
     ck_assert_ptr_nonnull(steps);
     while (fill(w, steps, 4096) == 4096)
         continue;
     free(steps);
-    return is_particle_steps_totals(w->steps);
+    return ics_particle_steps_totals(w->steps);
 }
 
 static double photons_of(const char *options, const char *list)
@@ -184,7 +186,7 @@ START_TEST(hadrons)
     world w = open_world(text);
     free(text);
     size_t steps;
-    is_step *step = fill_all(&w, &steps);
+    icestream_step *step = fill_all(&w, &steps);
     ck_assert_uint_eq(steps, count);
     double mean, sigma;
     ice_hadron_light(ICE_CASCADE_PROTON, 1000, &mean, &sigma);
@@ -204,7 +206,7 @@ END_TEST
 static double gamma_distribution(double depth, void *user)
 {
     const ice_cascade_profile *profile = user;
-    return depth > 0 ? 1 - is_gamma_upper(profile->shape, depth / profile->scale) : 0;
+    return depth > 0 ? 1 - ics_statistics_gamma_upper(profile->shape, depth / profile->scale) : 0;
 }
 
 static double emitter_distribution(double x, void *user)
@@ -214,7 +216,7 @@ static double emitter_distribution(double x, void *user)
 }
 
 /* 1 - cos to the downward axis; small angles from what is across it. */
-static double opening(const is_step *step)
+static double opening(const icestream_step *step)
 {
     const double across = (double)step->dx * step->dx + (double)step->dy * step->dy;
     const double cosine = sqrt(fmax(1 - across, 0));
@@ -227,17 +229,17 @@ START_TEST(cascade)
     world w = open_particles("photons_per_step: 129, ",
                              "{type: e-, energy: 1e4, time: 100, event: 77, " HERE "}");
     size_t count;
-    is_step *steps = fill_all(&w, &count);
+    icestream_step *steps = fill_all(&w, &count);
     ck_assert_uint_gt(count, 990000);
     double *depths = sample_allocate(count), *openings = sample_allocate(count);
     double *azimuths = sample_allocate(count);
     uint64_t photons = 0;
     for (size_t i = 0; i < count; ++i) {
-        const is_step *s = &steps[i];
+        const icestream_step *s = &steps[i];
         ck_assert_uint_eq(s->step_id, i);
         ck_assert_uint_eq(s->event_id, 77);
         ck_assert_uint_eq(s->source_id, 0);
-        ck_assert_uint_eq(s->kind, IS_KIND_CASCADE);
+        ck_assert_uint_eq(s->kind, ICESTREAM_KIND_CASCADE);
         ck_assert(s->photons == 129 || (i + 1 == count && s->photons < 129));
         ck_assert_float_eq(s->length, 0.001F);
         ck_assert_float_eq(s->beta, 1);
@@ -256,7 +258,7 @@ START_TEST(cascade)
     expect_distribution("cascade: 1 - cos", openings, count, emitter_distribution, NULL);
     expect_distribution("cascade: azimuth", azimuths, count, uniform_distribution, &end);
     expect_photons("cascade: photons", (double)photons, 1e4 * EM * YIELD);
-    const is_particle_totals totals = is_particle_steps_totals(w.steps);
+    const ics_particle_totals totals = ics_particle_steps_totals(w.steps);
     ck_assert_uint_eq(totals.steps, count);
     ck_assert_uint_eq(totals.photons, photons);
     ck_assert_uint_eq(totals.largest_step, 129);
@@ -274,13 +276,13 @@ START_TEST(track)
 {
     world w = open_particles("", "{type: mu, energy: 1000, length: 500, " HERE "}");
     size_t count, clouds = 0;
-    is_step *steps = fill_all(&w, &count);
+    icestream_step *steps = fill_all(&w, &count);
     double *places = sample_allocate(count), *openings = sample_allocate(count);
     double light[2] = {0};
     for (size_t i = 0; i < count; ++i) {
-        const is_step *s = &steps[i];
-        light[s->kind == IS_KIND_TRACK] += s->photons;
-        if (s->kind == IS_KIND_TRACK) {
+        const icestream_step *s = &steps[i];
+        light[s->kind == ICESTREAM_KIND_TRACK] += s->photons;
+        if (s->kind == ICESTREAM_KIND_TRACK) {
             ck_assert(s->z == 0 && s->t == 0 && s->dz == -1 && s->length == 500);
             continue;
         }
@@ -319,11 +321,11 @@ START_TEST(losses)
     world w = open_world(text);
     free(text);
     size_t steps;
-    is_step *step = fill_all(&w, &steps);
+    icestream_step *step = fill_all(&w, &steps);
     double *sums = sample_allocate(count), bare = 0;
     for (size_t i = 0; i < steps; ++i) {
-        sums[step[i].event_id] += step[i].kind == IS_KIND_CASCADE ? step[i].photons : 0;
-        bare += step[i].kind == IS_KIND_TRACK ? step[i].photons : 0;
+        sums[step[i].event_id] += step[i].kind == ICESTREAM_KIND_CASCADE ? step[i].photons : 0;
+        bare += step[i].kind == ICESTREAM_KIND_TRACK ? step[i].photons : 0;
     }
     for (size_t i = 0; i < count; ++i)
         moment_add(&light, sums[i] / YIELD);
@@ -347,11 +349,11 @@ START_TEST(stopping)
     const double range = ice_muon_range(5);
     world w = open_particles("stopping: true, ", "{type: mu, energy: 5, length: 1000, " HERE "}");
     size_t count;
-    is_step *steps = fill_all(&w, &count);
+    icestream_step *steps = fill_all(&w, &count);
     double bare = 0, farthest = 0, slowest = 1;
     for (size_t i = 0; i < count; ++i) {
         farthest = fmax(farthest, -(double)steps[i].z + steps[i].length);
-        if (steps[i].kind != IS_KIND_TRACK)
+        if (steps[i].kind != ICESTREAM_KIND_TRACK)
             continue;
         bare += steps[i].photons;
         slowest = fmin(slowest, steps[i].beta);
@@ -374,7 +376,7 @@ START_TEST(stopping)
     w = open_particles("stopping: true, losses: simple, ",
                        "{type: mu, energy: 30, length: 5000, " HERE "}");
     ck_assert_uint_gt(count_all(&w).photons, 60 * 2400);
-    ck_assert_uint_lt(is_particle_steps_totals(w.steps).photons, 140 * 4500);
+    ck_assert_uint_lt(ics_particle_steps_totals(w.steps).photons, 140 * 4500);
     close_world(&w);
     ck_assert_double_eq(
         photons_of("stopping: true, ", "{type: mu, energy: 0.1, length: 10, " HERE "}"), 0);
@@ -390,11 +392,11 @@ START_TEST(losses_without_end)
         snprintf(list, sizeof list,
                  "{type: e-, energy: 0, " HERE "}, {type: mu, energy: %s, " HERE "}", energies[i]);
         world w = open_particles("losses: simple, photons_per_step: 1000, ", list);
-        is_step steps[10];
+        icestream_step steps[10];
         size_t count;
-        is_error error = {0};
-        const int status = is_particle_steps_fill(w.steps, steps, COUNT(steps), &count, &error);
-        ck_assert_int_eq(status, i == 0 ? IS_OK : IS_E_CONFIG);
+        icestream_error error = {0};
+        const int status = ics_particle_steps_fill(w.steps, steps, COUNT(steps), &count, &error);
+        ck_assert_int_eq(status, i == 0 ? ICESTREAM_OK : ICESTREAM_E_CONFIG);
         ck_assert_uint_eq(count, i == 0 ? COUNT(steps) : 0);
         ck_assert(i != 2 ||
                   strstr(error.text,
@@ -420,24 +422,25 @@ START_TEST(surveys)
                                  i % 2 ? "mu" : "e-", i / 4);
     snprintf(text + used, sizeof text - used, "]}\n");
     world w = open_world(text);
-    const is_particle_totals made = count_all(&w);
-    is_error error = {0};
-    is_models *models = NULL;
-    is_light_setup *setup = NULL;
-    ck_assert_int_eq(is_models_create(w.config, &models, &error), IS_OK);
-    ck_assert_int_eq(is_light_setup_create(w.config, models->medium, models->detector,
-                                           models->light, &setup, &error),
-                     IS_OK);
-    is_particle_survey survey;
-    ck_assert_int_eq(is_particle_survey_take(w.config, setup, 1000000, &survey, &error), IS_OK);
+    const ics_particle_totals made = count_all(&w);
+    icestream_error error = {0};
+    ics_models *models = NULL;
+    ics_light_setup *setup = NULL;
+    ck_assert_int_eq(ics_models_create(w.config, &models, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_light_setup_create(w.config, models->medium, models->detector,
+                                            models->light, &setup, &error),
+                     ICESTREAM_OK);
+    ics_particle_survey survey;
+    ck_assert_int_eq(ics_particle_survey_take(w.config, setup, 1000000, &survey, &error),
+                     ICESTREAM_OK);
     ck_assert(survey.events == 10 && survey.particles == 40 && survey.counted == 40);
     ck_assert(survey.photons == (double)made.photons && survey.steps == (double)made.steps);
-    ck_assert_int_eq(is_particle_survey_take(w.config, setup, 200, &survey, &error), IS_OK);
+    ck_assert_int_eq(ics_particle_survey_take(w.config, setup, 200, &survey, &error), ICESTREAM_OK);
     ck_assert(survey.events == 10 && survey.particles == 40);
     ck_assert(survey.counted > 2 && survey.counted < 20);
     ck_assert_double_eq_tol(survey.photons, (double)made.photons, 0.5 * (double)made.photons);
-    is_light_setup_destroy(setup);
-    is_models_destroy(models);
+    ics_light_setup_destroy(setup);
+    ics_models_destroy(models);
     close_world(&w);
 }
 END_TEST
@@ -451,7 +454,7 @@ START_TEST(flasher)
     for (double wl = 362.8; wl < 442.8; wl += 0.01) {
         const double light = exp(-0.5 * pow((wl - 402.8) / 8, 2));
         all += light;
-        kept += light * is_standard_acceptance(wl);
+        kept += light * ics_light_standard_acceptance(wl);
     }
     kept /= all;
     world w = open_particles("photons_per_direction: 1000, ",
@@ -462,15 +465,15 @@ START_TEST(flasher)
                              "{type: beam, x: 1, y: 2, z: 3, dx: 0, dy: 0, dz: 5, spectrum: 6, "
                              "photons: 1e5, beam: exact, pulse: rectangle, event: 3}");
     enum { N = 200000 };
-    is_step *steps = calloc(N, sizeof *steps);
+    icestream_step *steps = calloc(N, sizeof *steps);
     ck_assert_ptr_nonnull(steps);
     ck_assert_uint_eq(fill(&w, steps, N), N);
     moment x = {0}, delay = {0};
     const double centre = 501.5 - 17 * 29;
     const ice_pulse pulse = ice_led_pulse(20);
     for (size_t i = 0; i < N; ++i) {
-        const is_step *s = &steps[i];
-        ck_assert(s->photons == 1000 && s->spectrum == 3 && s->kind == IS_KIND_FLASHER);
+        const icestream_step *s = &steps[i];
+        ck_assert(s->photons == 1000 && s->spectrum == 3 && s->kind == ICESTREAM_KIND_FLASHER);
         ck_assert_double_eq_tol(s->x, 0.1651 * s->dx, 1e-6);
         ck_assert_double_eq_tol(s->z, centre + 0.1651 * s->dz, 1e-6);
         moment_add(&x, 1 - s->dx);
@@ -487,7 +490,7 @@ START_TEST(flasher)
     double light[4] = {0};
     for (size_t got = N; got > 0;) {
         for (size_t i = 0; i < got; ++i) {
-            const is_step *s = &steps[i];
+            const icestream_step *s = &steps[i];
             light[s->event_id] += s->photons;
             if (s->event_id == 2) {
                 ck_assert_double_eq_tol(hypot(s->x, s->y), 0.119, 1e-6);
@@ -506,7 +509,7 @@ START_TEST(flasher)
     expect_value("flasher: photons of an LED", light[2], sqrt(light[2]), 1e6 * kept,
                  2e-5 * light[2]);
     expect_value("flasher: photons of a line", light[3], sqrt(light[3]),
-                 1e5 * is_standard_acceptance(337), 0);
+                 1e5 * ics_light_standard_acceptance(337), 0);
     free(steps);
     close_world(&w);
 }
@@ -520,18 +523,18 @@ START_TEST(other_sources)
         "event: 0}, {type: point, photons: 1e6, x: 1, y: 2, z: 3, time: 8, event: 1}, "
         "{type: sc1, photons: 1e8, event: 2}, {type: sc2, photons: 1e8, event: 3}");
     size_t count;
-    is_step *steps = fill_all(&w, &count);
+    icestream_step *steps = fill_all(&w, &count);
     uint64_t rays = 0;
     moment around = {0};
     for (size_t i = 0; i < count; ++i) {
-        const is_step *s = &steps[i];
+        const icestream_step *s = &steps[i];
         switch (s->event_id) {
         case 0:
             rays += s->photons;
             ck_assert(s->photons <= 200 && s->dz == 1 && s->length == 0 && s->spectrum == 2);
             break;
         case 1:
-            ck_assert(s->photons <= 200 && s->flags == IS_STEP_ISOTROPIC && s->t == 8);
+            ck_assert(s->photons <= 200 && s->flags == ICESTREAM_STEP_ISOTROPIC && s->t == 8);
             break;
         case 2:
             ck_assert_double_eq_tol(asin(s->dz) / ICE_DEGREE, 48.87, 1e-4);
@@ -562,8 +565,8 @@ START_TEST(blocks_do_not_matter)
     world a = open_particles("losses: simple, ", mixture);
     world b = open_particles("losses: simple, ", mixture);
     size_t count;
-    is_step *whole = fill_all(&a, &count);
-    is_step piece[7];
+    icestream_step *whole = fill_all(&a, &count);
+    icestream_step piece[7];
     size_t done = 0, got;
     uint64_t next_id = 0, event = 5;
     while ((got = fill(&b, piece, 7)) > 0) {
@@ -595,7 +598,8 @@ START_TEST(events_stand_alone)
     world c = open_world("run: {seed: 2}\n" PLAIN "particles: {list: [{type: K0L, "
                          "energy: 100, event: 9, " HERE "}]}\n");
     size_t in_a, in_b, in_c;
-    is_step *of_a = fill_all(&a, &in_a), *of_b = fill_all(&b, &in_b), *of_c = fill_all(&c, &in_c);
+    icestream_step *of_a = fill_all(&a, &in_a), *of_b = fill_all(&b, &in_b),
+                   *of_c = fill_all(&c, &in_c);
     ck_assert_uint_gt(in_a, in_b);
     ck_assert_mem_eq(of_a + (in_a - in_b), of_b, in_b * sizeof *of_b);
     ck_assert_mem_ne(of_b, of_c, sizeof *of_b);
@@ -611,14 +615,14 @@ END_TEST
 static void expect_fault(const char *options, const char *list, const char *expected)
 {
     world w = open_particles(options, list);
-    is_error error = {0};
-    is_step steps[64];
+    icestream_error error = {0};
+    icestream_step steps[64];
     size_t count;
     int status;
     do
-        status = is_particle_steps_fill(w.steps, steps, 64, &count, &error);
-    while (status == IS_OK && count == 64);
-    ck_assert_int_eq(status, IS_E_CONFIG);
+        status = ics_particle_steps_fill(w.steps, steps, 64, &count, &error);
+    while (status == ICESTREAM_OK && count == 64);
+    ck_assert_int_eq(status, ICESTREAM_E_CONFIG);
     ck_assert_msg(strstr(error.text, expected) != NULL, "%s", error.text);
     close_world(&w);
 }
@@ -648,7 +652,7 @@ END_TEST
 
 /* ---- the public program's inputs ------------------------------------------------------------- */
 
-#define SHARED IS_SHARED_DIRECTORY
+#define SHARED ICS_SHARED_DIRECTORY
 
 /* Photon numbers of peer_speed_h200.csv, full ice. ppc thins light by what the ice's best module
  * sees, which is what photo-electrons need. */
@@ -677,7 +681,7 @@ START_TEST(public_inputs)
                  "/reference/ppc/bench/%s\"}\n",
                  runs[i].ice, runs[i].oversize, runs[i].ice, runs[i].file);
         world w = open_world(text);
-        const is_particle_totals totals = count_all(&w);
+        const ics_particle_totals totals = count_all(&w);
         printf("%s, %s: %.9g photons, ppc %.9g\n", runs[i].file, runs[i].ice,
                (double)totals.photons, runs[i].photons);
         ck_assert_double_eq_tol((double)totals.photons / runs[i].photons, 1, 1e-3);

@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *plan(const is_config *config, int architecture, bool json)
+static char *plan(const icestream_config *config, int architecture, bool json)
 {
     char *text = NULL;
     size_t size = 0;
-    is_error error = {0};
-    is_plan_options options = {.architecture = architecture, .json = json};
+    icestream_error error = {0};
+    icestream_plan_options options = {.architecture = architecture, .json = json};
     FILE *out = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(out);
-    ck_assert_msg(is_plan(config, &options, out, &error) == IS_OK, "%s", error.text);
+    ck_assert_msg(icestream_plan(config, &options, out, &error) == ICESTREAM_OK, "%s", error.text);
     fclose(out);
     return text;
 }
 
-static json_t *plan_json(const is_config *config, int architecture)
+static json_t *plan_json(const icestream_config *config, int architecture)
 {
     char *text = plan(config, architecture, true);
     json_t *root = json_loads(text, 0, NULL);
@@ -46,8 +46,9 @@ static double number_of(const json_t *object, const char *key)
 
 START_TEST(cpu_plan)
 {
-    is_config *config = model_config("device.backend=cpu", "device.threads=3", "graph.pool=512",
-                                     "device.instruction_set=baseline", NULL);
+    icestream_config *config =
+        model_config("device.backend=cpu", "device.threads=3", "graph.pool=512",
+                     "device.instruction_set=baseline", NULL);
     json_t *root = plan_json(config, 0);
     ck_assert_ptr_null(json_object_get(root, "gpu"));
     const json_t *cpu = json_object_get(root, "cpu");
@@ -64,7 +65,7 @@ START_TEST(cpu_plan)
     ck_assert_ptr_nonnull(strstr(text, "wavefront, waves of 512 photon slots of 128 bytes\n"));
     ck_assert_ptr_nonnull(strstr(text, "waves 64.0 KiB a thread"));
     free(text);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
@@ -72,20 +73,20 @@ END_TEST
  * make kernels. */
 static json_t *plan_kernels(const char *schedule)
 {
-    is_config *config = model_config("device.backend=auto", schedule, NULL);
-    is_error error = {0};
+    icestream_config *config = model_config("device.backend=auto", schedule, NULL);
+    icestream_error error = {0};
     FILE *nowhere = fopen("/dev/null", "w");
     ck_assert_ptr_nonnull(nowhere);
-    is_plan_options options = {.architecture = 90};
-    int status = is_plan(config, &options, nowhere, &error);
+    icestream_plan_options options = {.architecture = 90};
+    int status = icestream_plan(config, &options, nowhere, &error);
     fclose(nowhere);
     json_t *root = NULL;
-    if (status == IS_OK)
+    if (status == ICESTREAM_OK)
         root = plan_json(config, 90);
     else
         printf("skipped: %s\n", error.text);
-    ck_assert(status == IS_OK || status == IS_E_DEVICE);
-    is_config_destroy(config);
+    ck_assert(status == ICESTREAM_OK || status == ICESTREAM_E_DEVICE);
+    icestream_config_destroy(config);
     return root;
 }
 
@@ -161,19 +162,19 @@ START_TEST(traffic_in_words)
     if (!root)
         return;
     json_decref(root);
-    is_config *config = model_config("graph.schedule=monolithic", NULL);
+    icestream_config *config = model_config("graph.schedule=monolithic", NULL);
     char *text = plan(config, 90, false);
     ck_assert_ptr_nonnull(
         strstr(text, "\n  traffic   none with the pool: photons stay in registers"));
     ck_assert_ptr_null(strstr(text, "bytes/slot")); /* a column of dashes is left out */
     free(text);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
     config = model_config("graph.schedule=wavefront", NULL);
     text = plan(config, 90, false);
     ck_assert_ptr_nonnull(strstr(text, " bytes per photon and bounce, between pool and process"));
     ck_assert_ptr_nonnull(strstr(text, "bytes/slot"));
     free(text);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
@@ -191,13 +192,13 @@ START_TEST(one_schedule)
     ck_assert_double_ge(
         number_of(fused, "bytes_per_bounce") * (double)whole_of(fused, "bounces_per_wave"), 96);
     json_decref(root);
-    is_config *config = model_config("graph.schedule=fused", NULL);
+    icestream_config *config = model_config("graph.schedule=fused", NULL);
     char *text = plan(config, 80, false);
     ck_assert_ptr_nonnull(strstr(text, "any of architecture sm_80\n"));
-    ck_assert_ptr_nonnull(strstr(text, "\n  is_visit "));
+    ck_assert_ptr_nonnull(strstr(text, "\n  gpu_visit "));
     ck_assert_ptr_nonnull(strstr(text, "\nRegisters of the largest kernel: fused "));
     free(text);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
@@ -210,45 +211,45 @@ START_TEST(blocks_of_warps_with_queues)
     if (!root)
         return;
     json_decref(root);
-    is_config *config = model_config("graph.block=736", schedules[_i], NULL);
+    icestream_config *config = model_config("graph.block=736", schedules[_i], NULL);
     json_decref(plan_json(config, 90));
-    is_config_destroy(config);
+    icestream_config_destroy(config);
     config = model_config("graph.block=768", schedules[_i], NULL);
-    is_error error = {0};
-    const is_plan_options options = {.architecture = 90};
+    icestream_error error = {0};
+    const icestream_plan_options options = {.architecture = 90};
     FILE *out = fopen("/dev/null", "w");
     ck_assert_ptr_nonnull(out);
-    ck_assert_int_ne(is_plan(config, &options, out, &error), IS_OK);
+    ck_assert_int_ne(icestream_plan(config, &options, out, &error), ICESTREAM_OK);
     fclose(out);
     ck_assert_ptr_nonnull(strstr(error.text, "graph.block: found 768, expected at most 736"));
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
 START_TEST(without_a_wish)
 {
     /* Whatever this machine has, there is a plan of something. */
-    is_config *config = model_config("device.backend=auto", NULL);
+    icestream_config *config = model_config("device.backend=auto", NULL);
     json_t *root = plan_json(config, 0);
     ck_assert(json_object_get(root, "cpu") != NULL || json_object_get(root, "gpu") != NULL);
     json_decref(root);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
 START_TEST(full_disk)
 {
-    is_config *config = model_config("device.backend=cpu", NULL);
+    icestream_config *config = model_config("device.backend=cpu", NULL);
     for (int json = 0; json < 2; ++json) {
-        is_error error = {0};
+        icestream_error error = {0};
         FILE *out = fopen("/dev/full", "w");
         ck_assert_ptr_nonnull(out);
         setvbuf(out, NULL, _IONBF, 0);
-        is_plan_options options = {.json = json};
-        ck_assert_int_eq(is_plan(config, &options, out, &error), IS_E_OUTPUT);
+        icestream_plan_options options = {.json = json};
+        ck_assert_int_eq(icestream_plan(config, &options, out, &error), ICESTREAM_E_OUTPUT);
         fclose(out);
     }
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* The status line: rates, what is told of devices, files and queues, and terminals that are too
  * narrow for it. */
-#include "pipeline/host/progress.h"
+#include "pipeline/telemetry/progress.h"
 
 #include <check.h>
 #include <math.h>
@@ -11,20 +11,20 @@
 #include <termios.h>
 #include <unistd.h>
 
-static const char *text_of(const is_progress_state *state, const is_progress_figures *figures)
+static const char *text_of(const ics_progress_state *state, const ics_progress_figures *figures)
 {
-    static char text[IS_PROGRESS_TEXT];
-    is_progress_text(state, figures, text);
+    static char text[ICS_PROGRESS_TEXT];
+    ics_progress_text(state, figures, text);
     return text;
 }
 
 START_TEST(line_of_a_plain_run)
 {
-    is_progress progress = is_progress_begin(NULL);
-    is_progress_figures figures;
-    is_progress_state state = {
+    ics_progress progress = ics_progress_begin(NULL);
+    ics_progress_figures figures;
+    ics_progress_state state = {
         .photons = 2000, .photons_total = 8000.0, .hits = 7, .files = 1, .files_total = 4};
-    is_progress_measure(&progress, &state, progress.start + 10.0, &figures);
+    ics_progress_measure(&progress, &state, progress.start + 10.0, &figures);
     ck_assert_str_eq(text_of(&state, &figures),
                      "25.0 %, 2000 photons at 200/s, 7 hits, 1 of 4 files, 30 s left");
     state.stopping = true;
@@ -35,19 +35,19 @@ END_TEST
 
 START_TEST(line_of_a_service)
 {
-    is_progress progress = is_progress_begin(NULL);
-    is_progress_figures figures;
-    const is_progress_device devices[] = {{"cuda:0", 3000000, true}, {"cuda:1", 1000000, false}};
-    is_progress_state state = {.photons = 4000000,
-                               .hits = 12,
-                               .files = 5,
-                               .files_taken = 8,
-                               .files_quarantined = 2,
-                               .queue = 3,
-                               .queue_room = 16,
-                               .devices = devices,
-                               .device_count = 2};
-    is_progress_measure(&progress, &state, progress.start + 2.0, &figures);
+    ics_progress progress = ics_progress_begin(NULL);
+    ics_progress_figures figures;
+    const ics_progress_device devices[] = {{"cuda:0", 3000000, true}, {"cuda:1", 1000000, false}};
+    ics_progress_state state = {.photons = 4000000,
+                                .hits = 12,
+                                .files = 5,
+                                .files_taken = 8,
+                                .files_quarantined = 2,
+                                .queue = 3,
+                                .queue_room = 16,
+                                .devices = devices,
+                                .device_count = 2};
+    ics_progress_measure(&progress, &state, progress.start + 2.0, &figures);
     ck_assert_str_eq(text_of(&state, &figures),
                      "4.00 million photons at 2.00 million/s (cuda:0 1.50 million, cuda:1 lost), "
                      "12 hits, 8 files in, 5 out, 2 quarantined, queue 3/16");
@@ -61,27 +61,27 @@ END_TEST
 
 START_TEST(rates_follow)
 {
-    is_progress progress = is_progress_begin(NULL);
-    is_progress_figures figures;
-    is_progress_device device = {"cpu", 0, true};
-    is_progress_state state = {.devices = &device, .device_count = 1};
+    ics_progress progress = ics_progress_begin(NULL);
+    ics_progress_figures figures;
+    ics_progress_device device = {"cpu", 0, true};
+    ics_progress_state state = {.devices = &device, .device_count = 1};
     double now = progress.start;
     for (int i = 0; i < 400; ++i) { /* 100 s at 1000 photons/s */
         now += 0.25;
         state.photons += 250;
         device.photons += 125;
-        is_progress_measure(&progress, &state, now, &figures);
+        ics_progress_measure(&progress, &state, now, &figures);
         /* From the first look on, not only when the memory is full. */
         ck_assert_double_eq_tol(figures.rate, 1000.0, 1e-6);
         ck_assert_double_eq_tol(figures.devices[0], 500.0, 1e-6);
     }
     for (int i = 0; i < 400; ++i) { /* 100 s of rest */
         now += 0.25;
-        is_progress_measure(&progress, &state, now, &figures);
+        ics_progress_measure(&progress, &state, now, &figures);
     }
     ck_assert_double_lt(figures.rate, 1.0);
     ck_assert_double_eq_tol(figures.average, 500.0, 1e-6);
-    is_progress_measure(&progress, &state, now, &figures); /* no time at all */
+    ics_progress_measure(&progress, &state, now, &figures); /* no time at all */
     ck_assert(isfinite(figures.rate));
     ck_assert_double_lt(figures.share, 0.0);
     ck_assert_double_lt(figures.seconds_left, 0.0);
@@ -90,25 +90,25 @@ END_TEST
 
 START_TEST(more_devices_than_there_is_room_for)
 {
-    enum { MANY = 3 * IS_PROGRESS_DEVICES };
-    is_progress progress = is_progress_begin(NULL);
-    is_progress_figures figures;
-    is_progress_device devices[MANY];
+    enum { MANY = 3 * ICS_PROGRESS_DEVICES };
+    ics_progress progress = ics_progress_begin(NULL);
+    ics_progress_figures figures;
+    ics_progress_device devices[MANY];
     for (int i = 0; i < MANY; ++i) {
-        devices[i] = (is_progress_device){"a device with quite a long name", UINT64_MAX, true};
+        devices[i] = (ics_progress_device){"a device with quite a long name", UINT64_MAX, true};
     }
-    is_progress_state state = {
+    ics_progress_state state = {
         .photons = UINT64_MAX, .hits = UINT64_MAX, .devices = devices, .device_count = MANY};
-    is_progress_measure(&progress, &state, progress.start + 1e-9, &figures);
-    ck_assert_uint_lt(strlen(text_of(&state, &figures)), IS_PROGRESS_TEXT);
+    ics_progress_measure(&progress, &state, progress.start + 1e-9, &figures);
+    ck_assert_uint_lt(strlen(text_of(&state, &figures)), ICS_PROGRESS_TEXT);
 }
 END_TEST
 
 /* What is written to a terminal of so many columns; 0: to a file. */
-static char *shown(unsigned short columns, const is_progress_state *state)
+static char *shown(unsigned short columns, const ics_progress_state *state)
 {
     int master = -1, slave = -1;
-    char *text = calloc(1, IS_PROGRESS_TEXT), *memory = NULL;
+    char *text = calloc(1, ICS_PROGRESS_TEXT), *memory = NULL;
     size_t size = 0;
     FILE *out = NULL;
     ck_assert_ptr_nonnull(text);
@@ -124,21 +124,21 @@ static char *shown(unsigned short columns, const is_progress_state *state)
         out = open_memstream(&memory, &size);
     }
     ck_assert_ptr_nonnull(out);
-    is_progress progress = is_progress_begin(out);
+    ics_progress progress = ics_progress_begin(out);
     ck_assert_int_eq(progress.terminal, columns > 0);
-    is_progress_update(&progress, state);
-    is_progress_line(&progress, "a line");
+    ics_progress_update(&progress, state);
+    ics_progress_line(&progress, "a line");
     fclose(out);
     if (columns > 0) {
         /* A terminal hands over in pieces; with its other end closed, all of them are followed by
          * an error. */
         ssize_t got = 0;
-        while ((got = read(master, text + size, IS_PROGRESS_TEXT - 1 - size)) > 0) {
+        while ((got = read(master, text + size, ICS_PROGRESS_TEXT - 1 - size)) > 0) {
             size += (size_t)got;
         }
         close(master);
     } else {
-        ck_assert_uint_lt(size, IS_PROGRESS_TEXT);
+        ck_assert_uint_lt(size, ICS_PROGRESS_TEXT);
         memcpy(text, memory, size);
         free(memory);
     }
@@ -147,7 +147,7 @@ static char *shown(unsigned short columns, const is_progress_state *state)
 
 START_TEST(terminals)
 {
-    const is_progress_state state = {.photons = 0, .photons_total = 10.0, .hits = 3};
+    const ics_progress_state state = {.photons = 0, .photons_total = 10.0, .hits = 3};
     char *text = shown(80, &state);
     ck_assert_str_eq(text, "\r\033[K0.0 %, 0 photons at 0/s, 3 hits\r\033[Ka line\n");
     free(text);

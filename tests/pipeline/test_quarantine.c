@@ -12,13 +12,13 @@
 
 static scratch place;
 static char folder[SCRATCH_PATH], near[SCRATCH_PATH];
-static is_quarantine quarantine;
-static is_error error;
+static ics_quarantine quarantine;
+static icestream_error error;
 
 static void set_up(void)
 {
     place = scratch_create();
-    quarantine = (is_quarantine){.folder = scratch_path(&place, "aside", folder)};
+    quarantine = (ics_quarantine){.folder = scratch_path(&place, "aside", folder)};
 }
 
 static void tear_down(void)
@@ -44,21 +44,21 @@ static void assert_text(const char *name, const char *text)
 
 static void note(const char *name, const char *reason, const char *expected)
 {
-    is_path where;
-    ck_assert_msg(is_quarantine_note(&quarantine, name, reason, &where, &error) == IS_OK, "%s",
-                  error.text);
+    ics_path where;
+    ck_assert_msg(ics_quarantine_note(&quarantine, name, reason, &where, &error) == ICESTREAM_OK,
+                  "%s", error.text);
     ck_assert_str_eq(strrchr(where.text, '/') + 1, expected);
 }
 
 static void move(const char *name, const char *reason, const char *expected)
 {
     char path[SCRATCH_PATH];
-    is_path where;
+    ics_path where;
     bool moved;
     write_text(name, reason);
     scratch_path(&place, name, path);
-    ck_assert_msg(is_quarantine_move(&quarantine, path, name, reason, &moved, &where, &error) ==
-                      IS_OK,
+    ck_assert_msg(ics_quarantine_move(&quarantine, path, name, reason, &moved, &where, &error) ==
+                      ICESTREAM_OK,
                   "%s", error.text);
     ck_assert(moved);
     ck_assert(!scratch_exists(&place, name));
@@ -136,9 +136,9 @@ START_TEST(test_file_that_is_gone)
 {
     char path[SCRATCH_PATH];
     bool moved = true;
-    ck_assert_int_eq(is_quarantine_move(&quarantine, scratch_path(&place, "none.npy", path),
-                                        "none.npy", "bad", &moved, NULL, &error),
-                     IS_OK);
+    ck_assert_int_eq(ics_quarantine_move(&quarantine, scratch_path(&place, "none.npy", path),
+                                         "none.npy", "bad", &moved, NULL, &error),
+                     ICESTREAM_OK);
     ck_assert(!moved);
     ck_assert(!scratch_exists(&place, "aside/none.npy.reason"));
 }
@@ -159,8 +159,8 @@ START_TEST(test_other_file_system)
     bool moved;
     write_text("a.npy", "a");
     scratch_path(&place, "a.npy", path);
-    ck_assert_int_eq(is_quarantine_move(&quarantine, path, "a.npy", "bad", &moved, NULL, &error),
-                     IS_E_OUTPUT);
+    ck_assert_int_eq(ics_quarantine_move(&quarantine, path, "a.npy", "bad", &moved, NULL, &error),
+                     ICESTREAM_E_OUTPUT);
     ck_assert_int_eq(error.cause, EXDEV);
     ck_assert_ptr_nonnull(strstr(error.text, "choose a folder on the same file system"));
     ck_assert(scratch_exists(&place, "a.npy") && !scratch_exists(&far, "a.npy.reason"));
@@ -184,10 +184,11 @@ START_TEST(test_no_folder)
     write_text("a.npy", "a");
     write_text("aside", "a file");
     scratch_path(&place, "a.npy", path);
-    ck_assert_int_eq(is_quarantine_move(&quarantine, path, "a.npy", "bad", &moved, NULL, &error),
-                     IS_E_OUTPUT);
+    ck_assert_int_eq(ics_quarantine_move(&quarantine, path, "a.npy", "bad", &moved, NULL, &error),
+                     ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "cannot create this folder"));
-    ck_assert_int_eq(is_quarantine_note(&quarantine, "a.npy", "bad", NULL, &error), IS_E_OUTPUT);
+    ck_assert_int_eq(ics_quarantine_note(&quarantine, "a.npy", "bad", NULL, &error),
+                     ICESTREAM_E_OUTPUT);
     ck_assert(scratch_exists(&place, "a.npy"));
 }
 END_TEST

@@ -12,7 +12,7 @@
 
 /* Hits of several files, in the order of hit files. */
 typedef struct pile {
-    is_hit *hits;
+    icestream_hit *hits;
     size_t count, files, inputs;
     size_t least; /* of the files but the last one */
 } pile;
@@ -25,10 +25,10 @@ static int run(run_folder *place, const char *first, const char *second)
 
 static size_t count_inputs(const char *path)
 {
-    is_hit_reader *reader = NULL;
-    ck_assert_int_eq(is_hit_reader_open(path, false, &reader, NULL), IS_OK);
-    size_t count = json_array_size(json_object_get(is_hit_reader_metadata(reader), "inputs"));
-    is_hit_reader_destroy(reader);
+    ics_hit_reader *reader = NULL;
+    ck_assert_int_eq(ics_hit_reader_open(path, false, &reader, NULL), ICESTREAM_OK);
+    size_t count = json_array_size(json_object_get(ics_hit_reader_metadata(reader), "inputs"));
+    ics_hit_reader_destroy(reader);
     return count;
 }
 
@@ -42,10 +42,11 @@ static pile pile_up(const run_folder *place, const char *pattern)
     glob(run_folder_path(place->hits, pattern, path), 0, NULL, &found);
     for (size_t i = 0; i < found.gl_pathc; ++i) {
         size_t count = 0;
-        is_error error = {.status = IS_OK};
-        ck_assert_msg(is_info(found.gl_pathv[i], true, false, nowhere, &error) == IS_OK, "%s",
-                      error.text);
-        is_hit *hits = run_folder_hits(place, strrchr(found.gl_pathv[i], '/') + 1, &count);
+        icestream_error error = {.status = ICESTREAM_OK};
+        ck_assert_msg(icestream_info(found.gl_pathv[i], true, false, nowhere, &error) ==
+                          ICESTREAM_OK,
+                      "%s", error.text);
+        icestream_hit *hits = run_folder_hits(place, strrchr(found.gl_pathv[i], '/') + 1, &count);
         all.hits = realloc(all.hits, (all.count + count + 1) * sizeof *hits);
         ck_assert_ptr_nonnull(all.hits);
         memcpy(all.hits + all.count, hits, count * sizeof *hits);
@@ -56,7 +57,7 @@ static pile pile_up(const run_folder *place, const char *pattern)
         all.inputs += count_inputs(found.gl_pathv[i]);
     }
     if (all.count > 0) {
-        qsort(all.hits, all.count, sizeof *all.hits, is_hit_compare);
+        qsort(all.hits, all.count, sizeof *all.hits, ics_hit_compare);
     }
     globfree(&found);
     fclose(nowhere);
@@ -74,7 +75,7 @@ static void ck_same(const pile *left, const pile *right)
 static void add_steps(const run_folder *place, const char *name, uint32_t first, uint32_t stride)
 {
     enum { STEPS = 12 };
-    is_step steps[STEPS];
+    icestream_step steps[STEPS];
     for (uint32_t i = 0; i < STEPS; ++i) {
         steps[i] = run_folder_bright(first + i * stride, 500);
     }
@@ -94,7 +95,7 @@ static pile hits_of_each(run_folder *place)
 {
     char path[2 * SCRATCH_PATH];
     static const char *const names[] = {"a.hits.npy", "b.hits.npy", "c.hits.npy", "d.hits.npy"};
-    ck_assert_msg(run(place, NULL, NULL) == IS_OK, "%s", place->error.text);
+    ck_assert_msg(run(place, NULL, NULL) == ICESTREAM_OK, "%s", place->error.text);
     pile all = pile_up(place, "*.hits.npy");
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         unlink(run_folder_path(place->hits, names[i], path));
@@ -116,7 +117,7 @@ START_TEST(test_one_volume_has_all_hits)
     run_folder place = run_folder_open();
     add_files(&place);
     pile each = hits_of_each(&place);
-    ck_assert_msg(run(&place, "sink.rotate=1e9", NULL) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run(&place, "sink.rotate=1e9", NULL) == ICESTREAM_OK, "%s", place.error.text);
     ck_assert_uint_eq(pile_up(&place, "[a-d].hits.npy").files, 0);
     pile volume = pile_up(&place, "run-*-000000.hits.npy");
     ck_assert_uint_eq(volume.files, 1);
@@ -141,7 +142,7 @@ START_TEST(test_full_volumes_are_followed_by_others)
     pile each = hits_of_each(&place);
     char rotate[64];
     snprintf(rotate, sizeof rotate, "sink.rotate=%zu", each.count / 3);
-    ck_assert_msg(run(&place, rotate, NULL) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run(&place, rotate, NULL) == ICESTREAM_OK, "%s", place.error.text);
     pile volumes = pile_up(&place, "run-*.hits.npy");
     ck_assert_uint_ge(volumes.files, 2);
     ck_assert_uint_le(volumes.files, 3);
@@ -159,7 +160,7 @@ START_TEST(test_one_volume_for_each_file)
     run_folder place = run_folder_open();
     add_files(&place);
     pile each = hits_of_each(&place);
-    ck_assert_msg(run(&place, "sink.rotate=1", NULL) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run(&place, "sink.rotate=1", NULL) == ICESTREAM_OK, "%s", place.error.text);
     pile volumes = pile_up(&place, "run-*-00000[0-3].hits.npy");
     ck_assert_uint_eq(volumes.files, 4);
     ck_same(&each, &volumes);
@@ -177,13 +178,13 @@ START_TEST(test_bad_files_leave_no_hits)
     add_steps(&place, "a.npy", 0, 4);
     add_steps(&place, "c.npy", 2, 4);
     pile each = hits_of_each(&place);
-    is_step steps[40];
+    icestream_step steps[40];
     for (uint32_t i = 0; i < 40; ++i) {
         steps[i] = run_folder_bright(1 + 4 * i, 1000);
     }
     steps[20].weight = 3e38f;
     run_folder_steps(&place, "b.npy", steps, 40);
-    ck_assert_int_eq(run(&place, "sink.rotate=1e9", NULL), IS_E_INPUT);
+    ck_assert_int_eq(run(&place, "sink.rotate=1e9", NULL), ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "field weight"));
     pile volume = pile_up(&place, "*.hits.npy");
     ck_assert_uint_eq(volume.files, 1);
@@ -204,11 +205,11 @@ START_TEST(test_resume_makes_what_no_volume_has)
     char path[2 * SCRATCH_PATH];
     unlink(run_folder_path(place.steps, "c.npy", path));
     unlink(run_folder_path(place.steps, "d.npy", path));
-    ck_assert_msg(run(&place, "sink.rotate=1", NULL) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run(&place, "sink.rotate=1", NULL) == ICESTREAM_OK, "%s", place.error.text);
     add_files(&place);
 
     /* Without --resume it is said where the hits are, and only the others are made. */
-    ck_assert_int_eq(run(&place, "sink.rotate=1e9", NULL), IS_E_INPUT);
+    ck_assert_int_eq(run(&place, "sink.rotate=1e9", NULL), ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "a.npy: found its hits in "));
     ck_assert_ptr_nonnull(strstr(place.error.text, "--resume"));
     expect_counts(&place, 2, 0, 2);
@@ -218,10 +219,11 @@ START_TEST(test_resume_makes_what_no_volume_has)
     free(volumes.hits);
 
     place.options.resume = true;
-    ck_assert_msg(run(&place, "sink.rotate=1e9", NULL) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run(&place, "sink.rotate=1e9", NULL) == ICESTREAM_OK, "%s", place.error.text);
     expect_counts(&place, 0, 4, 0);
     /* Of other settings there is nothing yet. */
-    ck_assert_msg(run(&place, "sink.rotate=1e9", "run.seed=2") == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run(&place, "sink.rotate=1e9", "run.seed=2") == ICESTREAM_OK, "%s",
+                  place.error.text);
     expect_counts(&place, 4, 0, 0);
     free(each.hits);
     run_folder_close(&place);
@@ -233,7 +235,7 @@ START_TEST(test_damaged_volumes_do_not_count)
     run_folder place = run_folder_open();
     add_files(&place);
     pile each = hits_of_each(&place);
-    ck_assert_msg(run(&place, "sink.rotate=1", NULL) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run(&place, "sink.rotate=1", NULL) == ICESTREAM_OK, "%s", place.error.text);
     char pattern[2 * SCRATCH_PATH];
     glob_t found = {0};
     size_t size = 0;
@@ -243,7 +245,7 @@ START_TEST(test_damaged_volumes_do_not_count)
     bytes[1024 + 20] ^= 1;
     scratch_write(found.gl_pathv[0], bytes, size);
     place.options.resume = true;
-    ck_assert_msg(run(&place, "sink.rotate=1e9", NULL) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run(&place, "sink.rotate=1e9", NULL) == ICESTREAM_OK, "%s", place.error.text);
     expect_counts(&place, 1, 3, 0);
     unlink(found.gl_pathv[0]);
     pile volumes = pile_up(&place, "*.hits.npy");
@@ -265,9 +267,9 @@ START_TEST(test_claimed_files_are_skipped_that_a_volume_has)
     snprintf(source, sizeof source, "source.directory=%s", place.steps);
     unlink(run_folder_path(place.steps, "d.npy", path));
     /* A list first: it leaves no marks in the spool. */
-    ck_assert_msg(run(&place, "sink.rotate=1e9", NULL) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run(&place, "sink.rotate=1e9", NULL) == ICESTREAM_OK, "%s", place.error.text);
     add_files(&place);
-    is_config *config = NULL;
+    icestream_config *config = NULL;
     char sink[2 * SCRATCH_PATH];
     snprintf(sink, sizeof sink, "sink.directory=%s", place.hits);
     const char *all[] = {source,
@@ -276,10 +278,11 @@ START_TEST(test_claimed_files_are_skipped_that_a_volume_has)
                          "sink.rotate=1e9",
                          "device.backend=cpu",
                          "device.threads=2"};
-    ck_assert_msg(is_config_load(NULL, all, 6, &config, &place.error) == IS_OK, "%s",
+    ck_assert_msg(icestream_config_load(NULL, all, 6, &config, &place.error) == ICESTREAM_OK, "%s",
                   place.error.text);
-    ck_assert_msg(is_run(config, &place.options, &place.error) == IS_OK, "%s", place.error.text);
-    is_config_destroy(config);
+    ck_assert_msg(icestream_run(config, &place.options, &place.error) == ICESTREAM_OK, "%s",
+                  place.error.text);
+    icestream_config_destroy(config);
     expect_counts(&place, 1, 3, 0);
     pile volumes = pile_up(&place, "*.hits.npy");
     ck_assert_uint_eq(volumes.files, 2);
@@ -296,11 +299,12 @@ START_TEST(test_what_cannot_be)
     run_folder place = run_folder_open();
     add_files(&place);
     place.options.force = true;
-    ck_assert_int_eq(run(&place, "sink.rotate=10", NULL), IS_E_CONFIG);
+    ck_assert_int_eq(run(&place, "sink.rotate=10", NULL), ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(place.error.text, "sink.rotate: cannot go with --force"));
-    is_config *config = NULL;
+    icestream_config *config = NULL;
     const char *sets[] = {"sink.directory=-", "sink.rotate=10"};
-    ck_assert_int_eq(is_config_load(NULL, sets, 2, &config, &place.error), IS_E_CONFIG);
+    ck_assert_int_eq(icestream_config_load(NULL, sets, 2, &config, &place.error),
+                     ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(place.error.text, "sink.rotate: is for files"));
     run_folder_close(&place);
 }

@@ -1,4 +1,4 @@
-/* is_run in this process: step files in, hit files out, and everything that may go wrong. */
+/* icestream_run in this process: step files in, hit files out, and everything that may go wrong. */
 #include "graphs/gpu.h"
 #include "pipeline/icestream.h"
 #include "tests/support/model_files.h"
@@ -28,9 +28,9 @@ START_TEST(test_steps_become_hits)
 {
     run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "a.steps.npy", 0, 20, 500);
-    ck_assert_msg(run(&place, NULL, NULL) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run(&place, NULL, NULL) == ICESTREAM_OK, "%s", place.error.text);
     size_t count = 0;
-    is_hit *hits = run_folder_hits(&place, "a.hits.npy", &count);
+    icestream_hit *hits = run_folder_hits(&place, "a.hits.npy", &count);
     /* 10 000 photons 4 m from a module of 0.83 m effective radius: about 1 % see it directly, and
      * scattered ones come on top. */
     ck_assert_uint_gt(count, 50);
@@ -72,19 +72,19 @@ START_TEST(test_split_and_order_of_files_change_nothing)
 {
     run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "whole.steps.npy", 0, 30, 200);
-    ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
+    ck_assert_int_eq(run(&place, NULL, NULL), ICESTREAM_OK);
     size_t whole_count = 0, count = 0, total = 0;
-    is_hit *whole = run_folder_hits(&place, "whole.hits.npy", &whole_count);
+    icestream_hit *whole = run_folder_hits(&place, "whole.hits.npy", &whole_count);
 
     char path[2 * SCRATCH_PATH];
     unlink(run_folder_path(place.steps, "whole.steps.npy", path));
     run_folder_bright_steps(&place, "1.npy", 0, 10, 200);
     run_folder_bright_steps(&place, "2.npy", 10, 10, 200);
     run_folder_bright_steps(&place, "3.npy", 20, 10, 200);
-    ck_assert_int_eq(run(&place, "graph.batch=333", NULL), IS_OK);
+    ck_assert_int_eq(run(&place, "graph.batch=333", NULL), ICESTREAM_OK);
     const char *names[] = {"1.hits.npy", "2.hits.npy", "3.hits.npy"};
     for (int i = 0; i < 3; ++i) {
-        is_hit *part = run_folder_hits(&place, names[i], &count);
+        icestream_hit *part = run_folder_hits(&place, names[i], &count);
         ck_assert_uint_le(total + count, whole_count);
         ck_assert_mem_eq(part, whole + total, count * sizeof *part);
         total += count;
@@ -100,17 +100,17 @@ START_TEST(test_rows_out_of_order_come_back_in_order)
 {
     run_folder place = run_folder_open();
     enum { STEPS = 64 };
-    is_step ascending[STEPS], descending[STEPS];
+    icestream_step ascending[STEPS], descending[STEPS];
     for (uint32_t i = 0; i < STEPS; ++i) {
         ascending[i] = run_folder_bright(i, 100);
         descending[STEPS - 1 - i] = ascending[i];
     }
     run_folder_steps(&place, "a.npy", ascending, STEPS);
     run_folder_steps(&place, "b.npy", descending, STEPS);
-    ck_assert_int_eq(run(&place, "graph.batch=150", NULL), IS_OK);
+    ck_assert_int_eq(run(&place, "graph.batch=150", NULL), ICESTREAM_OK);
     size_t a_count = 0, b_count = 0;
-    is_hit *a = run_folder_hits(&place, "a.hits.npy", &a_count);
-    is_hit *b = run_folder_hits(&place, "b.hits.npy", &b_count);
+    icestream_hit *a = run_folder_hits(&place, "a.hits.npy", &a_count);
+    icestream_hit *b = run_folder_hits(&place, "b.hits.npy", &b_count);
     ck_assert_uint_gt(a_count, 0);
     ck_assert_uint_eq(a_count, b_count);
     ck_assert_mem_eq(a, b, a_count * sizeof *a);
@@ -125,7 +125,7 @@ START_TEST(test_empty_input_gives_an_empty_output)
     run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "none.npy", 0, 0, 0);
     run_folder_bright_steps(&place, "dark.npy", 0, 5, 0);
-    ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
+    ck_assert_int_eq(run(&place, NULL, NULL), ICESTREAM_OK);
     size_t count = 1;
     free(run_folder_hits(&place, "none.hits.npy", &count));
     ck_assert_uint_eq(count, 0);
@@ -144,7 +144,7 @@ START_TEST(test_many_small_files)
         snprintf(name, sizeof name, "%02u.npy", i);
         run_folder_bright_steps(&place, name, i, 1, 100);
     }
-    ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
+    ck_assert_int_eq(run(&place, NULL, NULL), ICESTREAM_OK);
     json_t *summary = run_folder_summary(&place);
     ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), FILES);
     ck_assert_int_eq(run_folder_count(summary, "account", "created"), 100 * FILES);
@@ -159,12 +159,12 @@ START_TEST(test_bad_files_are_set_aside)
     run_folder_bright_steps(&place, "1-good.npy", 0, 3, 100);
     char path[2 * SCRATCH_PATH];
     scratch_write(run_folder_path(place.steps, "2-bad.npy", path), "no steps", 8);
-    is_step nan_step = run_folder_bright(0, 100);
+    icestream_step nan_step = run_folder_bright(0, 100);
     nan_step.t = NAN;
-    is_step steps[2] = {run_folder_bright(5, 10), nan_step};
+    icestream_step steps[2] = {run_folder_bright(5, 10), nan_step};
     run_folder_steps(&place, "3-nan.npy", steps, 2);
     run_folder_bright_steps(&place, "4-good.npy", 9, 3, 100);
-    ck_assert_int_eq(run(&place, NULL, NULL), IS_E_INPUT);
+    ck_assert_int_eq(run(&place, NULL, NULL), ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "2-bad.npy: "));
     ck_assert_ptr_nonnull(strstr(place.error.text, "3-nan.npy: row 1, field t"));
     ck_assert_ptr_nonnull(strstr(place.error.text, "2 of 4 files set aside"));
@@ -189,14 +189,14 @@ START_TEST(test_a_file_may_turn_out_bad_at_its_hits)
 {
     run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "1-good.npy", 0, 3, 1000);
-    is_step steps[40];
+    icestream_step steps[40];
     for (uint32_t i = 0; i < 40; ++i) {
         steps[i] = run_folder_bright(i, 1000);
     }
     steps[20].weight = 3e38f;
     run_folder_steps(&place, "2-bad.npy", steps, 40);
     run_folder_bright_steps(&place, "3-good.npy", 0, 3, 1000);
-    ck_assert_int_eq(run(&place, "graph.batch=1000", NULL), IS_E_INPUT);
+    ck_assert_int_eq(run(&place, "graph.batch=1000", NULL), ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "2-bad.npy: event 3, step 20, field weight"));
     ck_assert_ptr_nonnull(strstr(place.error.text, "1 of 3 files set aside"));
     ck_assert(run_folder_has_hits(&place, "1-good.hits.npy"));
@@ -212,43 +212,43 @@ START_TEST(test_existing_outputs_need_force_or_resume)
     run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "a.npy", 0, 3, 500);
     run_folder_bright_steps(&place, "b.npy", 0, 3, 500);
-    ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
+    ck_assert_int_eq(run(&place, NULL, NULL), ICESTREAM_OK);
     char path[2 * SCRATCH_PATH];
     unlink(run_folder_path(place.hits, "b.hits.npy", path));
 
-    ck_assert_int_eq(run(&place, NULL, NULL), IS_E_OUTPUT);
+    ck_assert_int_eq(run(&place, NULL, NULL), ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "a.hits.npy: already exists"));
     ck_assert(!run_folder_has_hits(&place, "b.hits.npy"));
 
     place.options.resume = true;
-    ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
+    ck_assert_int_eq(run(&place, NULL, NULL), ICESTREAM_OK);
     json_t *summary = run_folder_summary(&place);
     ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), 1);
     ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), 1);
     json_decref(summary);
 
     /* Neither schedule nor batches matter; another seed, ice or input does. */
-    ck_assert_int_eq(run(&place, "graph.schedule=monolithic", "graph.batch=100"), IS_OK);
+    ck_assert_int_eq(run(&place, "graph.schedule=monolithic", "graph.batch=100"), ICESTREAM_OK);
     summary = run_folder_summary(&place);
     ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), 2);
     json_decref(summary);
-    ck_assert_int_eq(run(&place, "ice.model=uniform", NULL), IS_OK);
+    ck_assert_int_eq(run(&place, "ice.model=uniform", NULL), ICESTREAM_OK);
     summary = run_folder_summary(&place);
     ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), 0);
     json_decref(summary);
     run_folder_bright_steps(&place, "b.npy", 1, 3, 500);
-    ck_assert_int_eq(run(&place, "ice.model=uniform", NULL), IS_OK);
+    ck_assert_int_eq(run(&place, "ice.model=uniform", NULL), ICESTREAM_OK);
     summary = run_folder_summary(&place);
     ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), 1);
     json_decref(summary);
-    ck_assert_int_eq(run(&place, "ice.model=uniform", "run.seed=2"), IS_OK);
+    ck_assert_int_eq(run(&place, "ice.model=uniform", "run.seed=2"), ICESTREAM_OK);
     summary = run_folder_summary(&place);
     ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), 2);
     json_decref(summary);
 
     place.options.resume = false;
     place.options.force = true;
-    ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
+    ck_assert_int_eq(run(&place, NULL, NULL), ICESTREAM_OK);
     summary = run_folder_summary(&place);
     ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), 2);
     json_decref(summary);
@@ -260,7 +260,7 @@ START_TEST(test_damaged_output_is_made_again)
 {
     run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "a.npy", 0, 3, 500);
-    ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
+    ck_assert_int_eq(run(&place, NULL, NULL), ICESTREAM_OK);
     char path[2 * SCRATCH_PATH];
     size_t size = 0, again_size = 0;
     unsigned char *bytes = scratch_read(run_folder_path(place.hits, "a.hits.npy", path), &size);
@@ -268,7 +268,7 @@ START_TEST(test_damaged_output_is_made_again)
     scratch_write(path, bytes, size);
     bytes[1024 + 20] ^= 1;
     place.options.resume = true;
-    ck_assert_int_eq(run(&place, NULL, NULL), IS_OK);
+    ck_assert_int_eq(run(&place, NULL, NULL), ICESTREAM_OK);
     unsigned char *again = scratch_read(path, &again_size);
     ck_assert_uint_eq(size, again_size);
     ck_assert_mem_eq(bytes, again, size);
@@ -283,14 +283,14 @@ START_TEST(test_inputs_that_cannot_be_planned)
     run_folder place = run_folder_open();
     char twice[4 * SCRATCH_PATH], same[4 * SCRATCH_PATH], missing[4 * SCRATCH_PATH];
     snprintf(missing, sizeof missing, "source.files=[%s/x.npy, %s/*.h5]", place.steps, place.steps);
-    ck_assert_int_eq(run(&place, missing, NULL), IS_E_CONFIG);
+    ck_assert_int_eq(run(&place, missing, NULL), ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(place.error.text, "x.npy: No such file or directory"));
     ck_assert_ptr_nonnull(strstr(place.error.text, "*.h5: found no file of that pattern"));
     /* A folder that nobody can look into, not even who may read everything. */
     snprintf(same, sizeof same, "%s/loop", place.steps);
     ck_assert_int_eq(symlink("loop", same), 0);
     snprintf(missing, sizeof missing, "source.files=[%s/*/*.npy]", place.steps);
-    ck_assert_int_eq(run(&place, missing, NULL), IS_E_CONFIG);
+    ck_assert_int_eq(run(&place, missing, NULL), ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(
         strstr(place.error.text, "steps/loop: Too many levels of symbolic links"));
 
@@ -298,11 +298,11 @@ START_TEST(test_inputs_that_cannot_be_planned)
     run_folder_bright_steps(&place, "a.steps.npy", 0, 1, 1);
     snprintf(twice, sizeof twice, "source.files=[%s/a.npy, %s/../steps/a.npy]", place.steps,
              place.steps);
-    ck_assert_int_eq(run(&place, twice, NULL), IS_E_CONFIG);
+    ck_assert_int_eq(run(&place, twice, NULL), ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(place.error.text, "the same file is named twice"));
     snprintf(same, sizeof same, "source.files=[%s/a.npy, %s/a.steps.npy]", place.steps,
              place.steps);
-    ck_assert_int_eq(run(&place, same, NULL), IS_E_CONFIG);
+    ck_assert_int_eq(run(&place, same, NULL), ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(place.error.text, "would both be written to"));
     ck_assert(!run_folder_has_hits(&place, "a.hits.npy"));
     run_folder_close(&place);
@@ -316,10 +316,10 @@ START_TEST(test_outputs_that_cannot_be_written)
     char path[2 * SCRATCH_PATH], sink[2 * SCRATCH_PATH + 64];
     scratch_write(run_folder_path(place.steps, "file", path), "", 0);
     snprintf(sink, sizeof sink, "sink.directory=%s/deeper", path);
-    ck_assert_int_eq(run(&place, sink, NULL), IS_E_OUTPUT);
+    ck_assert_int_eq(run(&place, sink, NULL), ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "Not a directory"));
     snprintf(sink, sizeof sink, "sink.directory=%s/new/and/deep/", place.hits);
-    ck_assert_msg(run(&place, sink, NULL) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run(&place, sink, NULL) == ICESTREAM_OK, "%s", place.error.text);
     ck_assert(run_folder_has_hits(&place, "new/and/deep/a.hits.npy"));
     ck_assert(run_folder_has_hits(&place, "new/and/deep/summary.json"));
     run_folder_close(&place);
@@ -330,14 +330,14 @@ START_TEST(test_devices_that_are_not_there)
 {
     run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "a.npy", 0, 1, 1);
-    ck_assert_int_eq(run(&place, "device.backend=cuda", "device.index=63"), IS_E_DEVICE);
+    ck_assert_int_eq(run(&place, "device.backend=cuda", "device.index=63"), ICESTREAM_E_DEVICE);
     ck_assert_ptr_nonnull(strstr(place.error.text, "device."));
-    if (is_gpu_count(NULL) == 0) {
+    if (ics_gpu_count(NULL) == 0) {
         ck_assert_int_eq(run(&place, "device.backend=auto", "graph.schedule=job-queue"),
-                         IS_E_CONFIG);
+                         ICESTREAM_E_CONFIG);
         ck_assert_ptr_nonnull(strstr(place.error.text, "--set graph.schedule"));
         ck_assert_ptr_nonnull(strstr(place.error.text, "found job-queue"));
-        ck_assert_int_eq(run(&place, "device.backend=auto", "graph.lanes=2"), IS_E_CONFIG);
+        ck_assert_int_eq(run(&place, "device.backend=auto", "graph.lanes=2"), ICESTREAM_E_CONFIG);
         ck_assert_ptr_nonnull(strstr(place.error.text, "graph.lanes: this value is for a GPU"));
     }
     ck_assert(!run_folder_has_hits(&place, "a.hits.npy"));
@@ -408,7 +408,8 @@ START_TEST(test_first_signal_drains)
     run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "1-small.npy", 0, 1, 100);
     run_folder_bright_steps(&place, "2-large.npy", 0, 100, 10000000);
-    ck_assert_int_eq(run_interrupted(&place, SIGTERM, false, "graph.batch=20000"), IS_E_TERMINATED);
+    ck_assert_int_eq(run_interrupted(&place, SIGTERM, false, "graph.batch=20000"),
+                     ICESTREAM_E_TERMINATED);
     ck_assert_ptr_nonnull(strstr(place.error.text, "left (--resume goes on)"));
     ck_assert(!run_folder_has_hits(&place, "2-large.hits.npy"));
     ck_assert(!run_folder_has_hits(&place, "2-large.hits.npy.part"));
@@ -417,7 +418,7 @@ START_TEST(test_first_signal_drains)
     /* What is left can be done later, to the same bytes as if nothing had happened. */
     run_folder_bright_steps(&place, "2-large.npy", 0, 100, 100);
     place.options.resume = true;
-    ck_assert_msg(run(&place, NULL, NULL) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run(&place, NULL, NULL) == ICESTREAM_OK, "%s", place.error.text);
     ck_assert(run_folder_has_hits(&place, "1-small.hits.npy"));
     ck_assert(run_folder_has_hits(&place, "2-large.hits.npy"));
     run_folder_close(&place);
@@ -430,7 +431,7 @@ START_TEST(test_second_signal_abandons)
     run_folder_bright_steps(&place, "large.npy", 0, 100, 10000000);
     /* Batches of minutes each: without the second signal this would not end in time. */
     ck_assert_int_eq(run_interrupted(&place, SIGINT, true, "graph.batch=1000000000"),
-                     IS_E_INTERRUPTED);
+                     ICESTREAM_E_INTERRUPTED);
     ck_assert(!run_folder_has_hits(&place, "large.hits.npy"));
     ck_assert(!run_folder_has_hits(&place, "large.hits.npy.part"));
     ck_assert(run_folder_has_hits(&place, "summary.json"));
@@ -440,34 +441,35 @@ END_TEST
 
 START_TEST(test_validate_describes)
 {
-    is_config *config = NULL;
-    is_error error = {0};
-    ck_assert_int_eq(is_config_load(NULL, NULL, 0, &config, &error), IS_OK);
+    icestream_config *config = NULL;
+    icestream_error error = {0};
+    ck_assert_int_eq(icestream_config_load(NULL, NULL, 0, &config, &error), ICESTREAM_OK);
     char *text = NULL;
     size_t size = 0;
     FILE *report = open_memstream(&text, &size);
-    ck_assert_int_eq(is_validate(config, report, &error), IS_OK);
+    ck_assert_int_eq(icestream_validate(config, report, &error), ICESTREAM_OK);
     fclose(report);
     ck_assert_ptr_nonnull(strstr(text, "hex86"));
     ck_assert_ptr_nonnull(strstr(text, "schedule:"));
-    ck_assert_int_eq(is_validate(config, NULL, &error), IS_OK);
+    ck_assert_int_eq(icestream_validate(config, NULL, &error), ICESTREAM_OK);
     free(text);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
 }
 END_TEST
 
-/* What is_validate says of a configuration; the caller frees it. */
-static char *validated(const char *const *sets, size_t count, int expected, is_error *error)
+/* What icestream_validate says of a configuration; the caller frees it. */
+static char *validated(const char *const *sets, size_t count, int expected, icestream_error *error)
 {
-    is_config *config = NULL;
-    *error = (is_error){.status = IS_OK};
-    ck_assert_msg(is_config_load(NULL, sets, count, &config, error) == IS_OK, "%s", error->text);
+    icestream_config *config = NULL;
+    *error = (icestream_error){.status = ICESTREAM_OK};
+    ck_assert_msg(icestream_config_load(NULL, sets, count, &config, error) == ICESTREAM_OK, "%s",
+                  error->text);
     char *text = NULL;
     size_t size = 0;
     FILE *report = open_memstream(&text, &size);
-    ck_assert_int_eq(is_validate(config, report, error), expected);
+    ck_assert_int_eq(icestream_validate(config, report, error), expected);
     fclose(report);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
     return text;
 }
 
@@ -491,9 +493,9 @@ START_TEST(test_validate_tells_the_subtraction)
         return;
     snprintf(set, sizeof set, "ice.directory=%s", path);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        is_error error;
+        icestream_error error;
         const char *const sets[] = {set, cases[i].set, "device.threads=1"};
-        char *text = validated(sets, 3, IS_OK, &error);
+        char *text = validated(sets, 3, ICESTREAM_OK, &error);
         const char *told = strstr(text, "taken for it out of the scattering: ");
         ck_assert_msg((told == NULL) == (cases[i].says == NULL), "%s", text);
         if (told)
@@ -506,9 +508,9 @@ END_TEST
 START_TEST(test_validate_tells_the_density)
 {
     static const char *const sets[] = {
-        "ice.file=" IS_SOURCE_DIRECTORY "/configs/media/lake-water.yaml", "device.threads=1"};
-    is_error error;
-    char *text = validated(sets, 2, IS_OK, &error);
+        "ice.file=" ICS_SOURCE_DIRECTORY "/configs/media/lake-water.yaml", "device.threads=1"};
+    icestream_error error;
+    char *text = validated(sets, 2, ICESTREAM_OK, &error);
     expect_said(text, "  density  1 g/cm3\n");
     free(text);
     static const char bare[] =
@@ -519,7 +521,7 @@ START_TEST(test_validate_tells_the_density)
     char path[SCRATCH_PATH], set[SCRATCH_PATH + 32];
     scratch_write(scratch_path(&place, "water.yaml", path), bare, strlen(bare));
     snprintf(set, sizeof set, "ice.file=%s", path);
-    text = validated((const char *const[]){set, "device.threads=1"}, 2, IS_OK, &error);
+    text = validated((const char *const[]){set, "device.threads=1"}, 2, ICESTREAM_OK, &error);
     expect_said(text, "  density  not given: particles make light as in ice of 0.9216 g/cm3");
     free(text);
     scratch_remove(&place);
@@ -531,7 +533,7 @@ START_TEST(test_validate_reads_particles)
 #define COLUMNS "type,event,x,y,z,zenith,azimuth,photons,spectrum\n"
     scratch place = scratch_create();
     char path[SCRATCH_PATH], set[SCRATCH_PATH + 32], broken[SCRATCH_PATH];
-    is_error error;
+    icestream_error error;
     static const char good[] = COLUMNS "ph,1,0,0,0,0,0,1000,2\nph,1,0,0,0,0,0,150,2\n"
                                        "ph,7,0,0,0,0,0,401,2\n";
     static const char bad[] = COLUMNS "ph,1,0,0,0,0,0,1000,2\nph,1,0,0,0,0,0,150,99\n";
@@ -539,23 +541,23 @@ START_TEST(test_validate_reads_particles)
     scratch_write(scratch_path(&place, "bad.csv", broken), bad, strlen(bad));
     snprintf(set, sizeof set, "particles.file=%s", path);
     const char *const sets[] = {set, "device.threads=1"};
-    char *text = validated(sets, 2, IS_OK, &error);
+    char *text = validated(sets, 2, ICESTREAM_OK, &error);
     expect_said(text, "particles  3 in 2 events of ");
     expect_said(text, "about 1551 photons in 9 steps\n");
     free(text);
     /* A fault has its place, as generating would tell it. */
     snprintf(set, sizeof set, "particles.file=%s", broken);
-    text = validated(sets, 2, IS_E_CONFIG, &error);
+    text = validated(sets, 2, ICESTREAM_E_CONFIG, &error);
     expect_said(error.text, "bad.csv:3: error: spectrum: found 99");
     free(text);
     /* A pipe keeps what is in it. */
     snprintf(set, sizeof set, "particles.file=-");
     const char *const streams[] = {set, "particles.format=csv", "device.threads=1"};
-    text = validated(streams, 3, IS_OK, &error);
+    text = validated(streams, 3, ICESTREAM_OK, &error);
     expect_said(text, "particles  from a stream, -, which is left as it is\n");
     free(text);
     static const char *const none[] = {"device.threads=1"};
-    text = validated(none, 1, IS_OK, &error);
+    text = validated(none, 1, ICESTREAM_OK, &error);
     ck_assert_ptr_null(strstr(text, "particles  "));
     free(text);
     scratch_remove(&place);

@@ -13,7 +13,7 @@
 
 /* A hit file after it was verified. */
 typedef struct result {
-    is_hit *hits;
+    icestream_hit *hits;
     size_t count, electrons; /* pmt 0 */
     json_t *metadata;
 } result;
@@ -21,20 +21,21 @@ typedef struct result {
 static result read_result(const run_folder *place, const char *name)
 {
     char path[2 * SCRATCH_PATH];
-    is_error error = {.status = IS_OK};
-    is_hit_reader *reader = NULL;
+    icestream_error error = {.status = ICESTREAM_OK};
+    ics_hit_reader *reader = NULL;
     FILE *nowhere = fopen("/dev/null", "w");
     ck_assert_ptr_nonnull(nowhere);
     run_folder_path(place->hits, name, path);
-    ck_assert_msg(is_info(path, true, false, nowhere, &error) == IS_OK, "%s", error.text);
+    ck_assert_msg(icestream_info(path, true, false, nowhere, &error) == ICESTREAM_OK, "%s",
+                  error.text);
     fclose(nowhere);
     result all = {.count = 0};
     all.hits = run_folder_hits(place, name, &all.count);
     for (size_t i = 0; i < all.count; ++i)
         all.electrons += all.hits[i].pmt == 0;
-    ck_assert_int_eq(is_hit_reader_open(path, false, &reader, &error), IS_OK);
-    all.metadata = json_deep_copy(is_hit_reader_metadata(reader));
-    is_hit_reader_destroy(reader);
+    ck_assert_int_eq(ics_hit_reader_open(path, false, &reader, &error), ICESTREAM_OK);
+    all.metadata = json_deep_copy(ics_hit_reader_metadata(reader));
+    ics_hit_reader_destroy(reader);
     return all;
 }
 
@@ -58,7 +59,7 @@ static int run(run_folder *place, const char *const *sets)
 
 static result run_one(run_folder *place, const char *const *sets)
 {
-    ck_assert_msg(run(place, sets) == IS_OK, "%s", place->error.text);
+    ck_assert_msg(run(place, sets) == ICESTREAM_OK, "%s", place->error.text);
     return read_result(place, "a.hits.npy");
 }
 
@@ -97,9 +98,9 @@ START_TEST(contents)
     ck_assert_uint_eq(both.count, none.count);
     size_t next = 0;
     for (size_t i = 0; i < both.count; ++i) {
-        is_hit hit = both.hits[i];
+        icestream_hit hit = both.hits[i];
         if (hit.pmt == 0) {
-            is_hit electron = hit;
+            icestream_hit electron = hit;
             electron.weight = 1;
             ck_assert_uint_lt(next, pe.count);
             ck_assert_mem_eq(&electron, &pe.hits[next], sizeof electron);
@@ -156,7 +157,7 @@ START_TEST(nothing_but_the_photon_decides)
     unlink(run_folder_path(place.steps, "a.steps.npy", path));
     run_folder_bright_steps(&place, "x2.npy", 0, 13, 400);
     run_folder_bright_steps(&place, "x1.npy", 13, 17, 400);
-    ck_assert_msg(RUN(&place, "stages.detect=pe", "graph.batch=500") == IS_OK, "%s",
+    ck_assert_msg(RUN(&place, "stages.detect=pe", "graph.batch=500") == ICESTREAM_OK, "%s",
                   place.error.text);
     result first = read_result(&place, "x2.hits.npy"), second = read_result(&place, "x1.hits.npy");
     ck_assert_uint_eq(first.count + second.count, whole.count);
@@ -169,7 +170,7 @@ START_TEST(nothing_but_the_photon_decides)
 }
 END_TEST
 
-static bool same_photon(const is_hit *a, const is_hit *b)
+static bool same_photon(const icestream_hit *a, const icestream_hit *b)
 {
     return a->step_id == b->step_id && a->photon_id == b->photon_id;
 }
@@ -263,7 +264,7 @@ static char *told_by(run_folder *place, const char *set)
     size_t size = 0;
     place->options.progress = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(place->options.progress);
-    ck_assert_msg(RUN(place, set) == IS_OK, "%s", place->error.text);
+    ck_assert_msg(RUN(place, set) == ICESTREAM_OK, "%s", place->error.text);
     fclose(place->options.progress);
     place->options.progress = NULL;
     return text;
@@ -301,9 +302,9 @@ START_TEST(what_is_off_leaves_no_trace)
     run_folder_bright_steps(&place, "a.steps.npy", 0, 10, 1000);
     for (size_t i = 0; i < COUNT(rows); ++i) {
         size_t size, other_size;
-        ck_assert_int_eq(RUN(&place, rows[i][0]), IS_OK);
+        ck_assert_int_eq(RUN(&place, rows[i][0]), ICESTREAM_OK);
         char *bytes = read_bytes(&place, &size);
-        ck_assert_int_eq(RUN(&place, rows[i][0], rows[i][1], rows[i][2]), IS_OK);
+        ck_assert_int_eq(RUN(&place, rows[i][0], rows[i][1], rows[i][2]), ICESTREAM_OK);
         char *others = read_bytes(&place, &other_size);
         ck_assert_uint_eq(size, other_size);
         ck_assert_mem_eq(bytes, others, size);
@@ -316,7 +317,7 @@ END_TEST
 
 static json_int_t skipped_with(run_folder *place, const char *set)
 {
-    ck_assert_msg(RUN(place, "stages.detect=pe", set) == IS_OK, "%s", place->error.text);
+    ck_assert_msg(RUN(place, "stages.detect=pe", set) == ICESTREAM_OK, "%s", place->error.text);
     json_t *summary = run_folder_summary(place);
     const json_int_t count = run_folder_count(summary, "file_counts", "skipped");
     json_decref(summary);
@@ -340,10 +341,10 @@ END_TEST
 START_TEST(weights_that_make_more_than_certain)
 {
     run_folder place = run_folder_open();
-    is_step steps[2] = {run_folder_bright(0, 5000), run_folder_bright(1, 5000)};
+    icestream_step steps[2] = {run_folder_bright(0, 5000), run_folder_bright(1, 5000)};
     steps[0].weight = steps[1].weight = 50;
     run_folder_steps(&place, "a.steps.npy", steps, 2);
-    ck_assert_int_eq(RUN(&place, "stages.detect=pe"), IS_E_INPUT);
+    ck_assert_int_eq(RUN(&place, "stages.detect=pe"), ICESTREAM_E_INPUT);
     ck_assert_msg(strstr(place.error.text, "a.steps.npy") != NULL, "%s", place.error.text);
     json_t *summary = run_folder_summary(&place);
     json_t *file = json_array_get(json_object_get(summary, "files"), 0);

@@ -1,5 +1,5 @@
-/* is_run on a folder of claimed files: what becomes of the files, of claims that are lost, of a
- * disk that is full for a while. */
+/* icestream_run on a folder of claimed files: what becomes of the files, of claims that are lost,
+ * of a disk that is full for a while. */
 #include "pipeline/icestream.h"
 #include "tests/support/run_folder.h"
 
@@ -49,11 +49,12 @@ static int run_once(service *made, bool watch)
     for (size_t i = 0; made->sets[i] != NULL; ++i) {
         all[count++] = made->sets[i];
     }
-    is_config *config = NULL;
-    ck_assert_msg(is_config_load(NULL, all, count, &config, &made->place.error) == IS_OK, "%s",
-                  made->place.error.text);
-    int status = is_run(config, &made->place.options, &made->place.error);
-    is_config_destroy(config);
+    icestream_config *config = NULL;
+    ck_assert_msg(icestream_config_load(NULL, all, count, &config, &made->place.error) ==
+                      ICESTREAM_OK,
+                  "%s", made->place.error.text);
+    int status = icestream_run(config, &made->place.options, &made->place.error);
+    icestream_config_destroy(config);
     return status;
 }
 
@@ -163,7 +164,7 @@ START_TEST(test_claimed_files_become_hits_once)
     }
     char path[2 * SCRATCH_PATH];
     scratch_write(run_folder_path(made.place.steps, "bad.steps.npy", path), "bad", 3);
-    ck_assert_msg(run_once(&made, false) == IS_E_INPUT, "%s", made.place.error.text);
+    ck_assert_msg(run_once(&made, false) == ICESTREAM_E_INPUT, "%s", made.place.error.text);
     ck_assert(run_folder_has_hits(&made.place, "00.hits.npy"));
     ck_assert(run_folder_has_hits(&made.place, "19.hits.npy"));
     ck_assert(exists(made.place.hits, "quarantine/bad.steps.npy"));
@@ -176,7 +177,7 @@ START_TEST(test_claimed_files_become_hits_once)
     ck_assert_int_eq(count_events(&made, "quarantined"), 1);
     /* They are where they were, with marks. */
     ck_assert(exists(made.place.steps, "00.steps.npy"));
-    ck_assert_int_eq(run_once(&made, false), IS_OK);
+    ck_assert_int_eq(run_once(&made, false), ICESTREAM_OK);
     ck_assert_int_eq(counted(&made, "done"), 0);
     ck_assert_int_eq(count_events(&made, "claimed"), 21);
     run_folder_close(&made.place);
@@ -188,13 +189,13 @@ START_TEST(test_finished_by_somebody_who_was_killed)
     service made;
     open_service(&made);
     run_folder_bright_steps(&made.place, "a.steps.npy", 0, 4, 100);
-    ck_assert_int_eq(run_once(&made, false), IS_OK);
+    ck_assert_int_eq(run_once(&made, false), ICESTREAM_OK);
     /* Without the mark it looks as if he came to the hits only. */
     char path[2 * SCRATCH_PATH];
     ck_assert_int_eq(
         unlink(run_folder_path(made.place.steps, ".icestream/marks/a.steps.npy", path)), 0);
     made.sets[0] = "source.after=delete";
-    ck_assert_int_eq(run_once(&made, false), IS_OK);
+    ck_assert_int_eq(run_once(&made, false), ICESTREAM_OK);
     ck_assert_int_eq(counted(&made, "skipped"), 1);
     ck_assert_int_eq(count_events(&made, "done"), 1);
     ck_assert_int_eq(count_events(&made, "skipped"), 1);
@@ -208,13 +209,13 @@ START_TEST(test_hits_of_another_input_stay)
     service made;
     open_service(&made);
     run_folder_bright_steps(&made.place, "a.steps.npy", 0, 4, 100);
-    ck_assert_int_eq(run_once(&made, false), IS_OK);
+    ck_assert_int_eq(run_once(&made, false), ICESTREAM_OK);
     char path[2 * SCRATCH_PATH];
     size_t size = 0, after_size = 0;
     unsigned char *before =
         scratch_read(run_folder_path(made.place.hits, "a.hits.npy", path), &size);
     run_folder_bright_steps(&made.place, "a.steps.npy", 7, 4, 100);
-    ck_assert_int_eq(run_once(&made, false), IS_E_INPUT);
+    ck_assert_int_eq(run_once(&made, false), ICESTREAM_E_INPUT);
     unsigned char *after = scratch_read(path, &after_size);
     ck_assert_uint_eq(size, after_size);
     ck_assert_mem_eq(before, after, size);
@@ -236,7 +237,7 @@ START_TEST(test_lost_claim_is_no_fault)
     /* The worker goes on, and a new file of that name is new work for it. */
     run_folder_bright_steps(&made.place, "long.steps.npy", 0, 4, 100);
     wait_for_event(&made, "done", 1);
-    ck_assert_msg(stop_watching(&made) == IS_E_TERMINATED, "%s", made.place.error.text);
+    ck_assert_msg(stop_watching(&made) == ICESTREAM_E_TERMINATED, "%s", made.place.error.text);
     ck_assert_int_eq(counted(&made, "lost"), 1);
     ck_assert_int_eq(counted(&made, "done"), 1);
     ck_assert_int_eq(counted(&made, "set_aside"), 0);
@@ -251,7 +252,7 @@ START_TEST(test_output_that_came_meanwhile)
     service made;
     open_service(&made);
     run_folder_bright_steps(&made.place, "other.steps.npy", 0, 4, 100);
-    ck_assert_int_eq(run_once(&made, false), IS_OK);
+    ck_assert_int_eq(run_once(&made, false), ICESTREAM_OK);
     put_long_file(&made, "long.steps.npy");
     start_watching(&made);
     char claimed[2 * SCRATCH_PATH], from[2 * SCRATCH_PATH], to[2 * SCRATCH_PATH];
@@ -265,10 +266,10 @@ START_TEST(test_output_that_came_meanwhile)
     run_folder_bright_steps(&made.place, "next.steps.npy", 0, 4, 100);
     char next[2 * SCRATCH_PATH];
     wait_for_file(run_folder_path(made.place.hits, "next.hits.npy", next));
-    ck_assert_msg(stop_watching(&made) == IS_E_TERMINATED, "%s", made.place.error.text);
+    ck_assert_msg(stop_watching(&made) == ICESTREAM_E_TERMINATED, "%s", made.place.error.text);
     ck_assert_int_eq(counted(&made, "set_aside"), 1);
     size_t count = 0;
-    is_hit *hits = run_folder_hits(&made.place, "long.hits.npy", &count);
+    icestream_hit *hits = run_folder_hits(&made.place, "long.hits.npy", &count);
     for (size_t i = 0; i < count; ++i) {
         ck_assert_uint_lt(hits[i].step_id, 4);
     }
@@ -286,7 +287,7 @@ START_TEST(test_signal_gives_claims_back)
     start_watching(&made);
     char claimed[2 * SCRATCH_PATH];
     wait_for_file(claimed_path(&made, "longer.steps.npy", claimed));
-    ck_assert_int_eq(stop_watching(&made), IS_E_TERMINATED);
+    ck_assert_int_eq(stop_watching(&made), ICESTREAM_E_TERMINATED);
     ck_assert_int_ge(counted(&made, "left"), 1);
     ck_assert(exists(made.place.steps, "longer.steps.npy"));
     ck_assert(!exists(made.place.steps, ".icestream/claimed/w"));
@@ -339,7 +340,7 @@ START_TEST(test_full_disk_pauses)
         wait_for_event(&made, "resumed", 1);
         wait_for_event(&made, "done", 5);
         wait_for_file(run_folder_path(made.place.hits, "4.hits.npy", hits));
-        ck_assert_int_eq(stop_watching(&made), IS_E_TERMINATED);
+        ck_assert_int_eq(stop_watching(&made), ICESTREAM_E_TERMINATED);
         ck_assert_int_eq(counted(&made, "done"), 5);
         ck_assert_int_eq(counted(&made, "left"), 0);
         ck_assert_int_eq(count_events(&made, "resumed"), count_events(&made, "paused"));
@@ -358,10 +359,10 @@ START_TEST(test_signal_in_a_pause)
         run_folder_bright_steps(&made.place, "a.steps.npy", 0, 20, 100);
         start_watching(&made);
         wait_for_event(&made, "paused", 1);
-        ck_assert_msg(stop_watching(&made) == IS_E_TERMINATED, "%s", made.place.error.text);
+        ck_assert_msg(stop_watching(&made) == ICESTREAM_E_TERMINATED, "%s", made.place.error.text);
         ck_assert(exists(made.place.steps, "a.steps.npy"));
         unlink(filler);
-        ck_assert_int_eq(run_once(&made, false), IS_OK);
+        ck_assert_int_eq(run_once(&made, false), ICESTREAM_OK);
         ck_assert(run_folder_has_hits(&made.place, "a.hits.npy"));
     }
     close_disk(&made);
@@ -381,7 +382,7 @@ START_TEST(test_pause_ends_with_who_caused_it)
         steal(&made, "a.steps.npy"); /* nobody waits for room any more */
         wait_for_event(&made, "resumed", 1);
         wait_for_event(&made, "failed", 1);
-        ck_assert_msg(stop_watching(&made) == IS_E_TERMINATED, "%s", made.place.error.text);
+        ck_assert_msg(stop_watching(&made) == ICESTREAM_E_TERMINATED, "%s", made.place.error.text);
     }
     close_disk(&made);
 }
@@ -396,7 +397,7 @@ START_TEST(test_fail_fast)
     made.place.options.fail_fast = true;
     if (fill_disk(&made, filler)) {
         run_folder_bright_steps(&made.place, "a.steps.npy", 0, 20, 100);
-        ck_assert_int_eq(run_once(&made, true), IS_E_OUTPUT);
+        ck_assert_int_eq(run_once(&made, true), ICESTREAM_E_OUTPUT);
         ck_assert_ptr_nonnull(strstr(made.place.error.text, "No space left"));
         ck_assert_int_eq(count_events(&made, "paused"), 0);
         ck_assert(exists(made.place.steps, "a.steps.npy"));

@@ -1,33 +1,33 @@
 /* The language of `icestream trace --select`. */
-#include "pipeline/tools/selection.h"
+#include "pipeline/tools/trace/selection.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const is_hit hit = {.event_id = UINT64_MAX,
-                           .t = 1234.5,
-                           .x = 0.1f,
-                           .y = -0.05f,
-                           .dz = 1,
-                           .wavelength = 400.1f,
-                           .weight = NAN,
-                           .step_id = 7,
-                           .photon_id = 4000000000u,
-                           .string = 63,
-                           .module = 34,
-                           .pmt = -1,
-                           .scatters = 65535};
+static const icestream_hit hit = {.event_id = UINT64_MAX,
+                                  .t = 1234.5,
+                                  .x = 0.1f,
+                                  .y = -0.05f,
+                                  .dz = 1,
+                                  .wavelength = 400.1f,
+                                  .weight = NAN,
+                                  .step_id = 7,
+                                  .photon_id = 4000000000u,
+                                  .string = 63,
+                                  .module = 34,
+                                  .pmt = -1,
+                                  .scatters = 65535};
 
 static bool holds(const char *text)
 {
-    is_selection *selection = NULL;
-    is_error error = {.text = ""};
-    ck_assert_msg(is_selection_create(text, &selection, &error) == IS_OK, "%s: %s", text,
+    ics_selection *selection = NULL;
+    icestream_error error = {.text = ""};
+    ck_assert_msg(ics_selection_create(text, &selection, &error) == ICESTREAM_OK, "%s: %s", text,
                   error.text);
-    const bool result = is_selection_holds(selection, &hit);
-    is_selection_destroy(selection);
+    const bool result = ics_selection_holds(selection, &hit);
+    ics_selection_destroy(selection);
     return result;
 }
 
@@ -125,11 +125,11 @@ END_TEST
 
 static void refuse(const char *text, const char *column, const char *expected)
 {
-    is_selection *selection = NULL;
-    is_error error = {.text = ""};
-    ck_assert_msg(is_selection_create(text, &selection, &error) == IS_E_USAGE, "%s", text);
+    ics_selection *selection = NULL;
+    icestream_error error = {.text = ""};
+    ck_assert_msg(ics_selection_create(text, &selection, &error) == ICESTREAM_E_USAGE, "%s", text);
     ck_assert_ptr_null(selection);
-    ck_assert_int_eq(error.status, IS_E_USAGE);
+    ck_assert_int_eq(error.status, ICESTREAM_E_USAGE);
     char place[64];
     snprintf(place, sizeof place, "--select: column %s: ", column);
     ck_assert_msg(strncmp(error.text, place, strlen(place)) == 0, "%s: %s", text, error.text);
@@ -173,32 +173,32 @@ END_TEST
 
 START_TEST(hostile_sizes)
 {
-    is_selection *selection = NULL;
-    is_error error = {.text = ""};
+    ics_selection *selection = NULL;
+    icestream_error error = {.text = ""};
     static char text[20000];
     /* as deep as allowed, with what waits for most results at every level */
     size_t length = 0;
-    for (int i = 0; i < IS_SELECTION_DEEPEST; ++i)
+    for (int i = 0; i < ICS_SELECTION_DEEPEST; ++i)
         length += (size_t)sprintf(text + length, "t<0||t>0&&(");
     length += (size_t)sprintf(text + length, "t<0||t>0&&t>1");
-    memset(text + length, ')', IS_SELECTION_DEEPEST);
-    text[length + IS_SELECTION_DEEPEST] = 0;
+    memset(text + length, ')', ICS_SELECTION_DEEPEST);
+    text[length + ICS_SELECTION_DEEPEST] = 0;
     ck_assert(holds(text));
     /* one level more, of either kind */
     for (int k = 0; k < 2; ++k) {
-        memset(text, k ? '(' : '!', IS_SELECTION_DEEPEST + 1);
-        strcpy(text + IS_SELECTION_DEEPEST + 1, "t<0");
-        ck_assert_int_eq(is_selection_create(text, &selection, &error), IS_E_USAGE);
+        memset(text, k ? '(' : '!', ICS_SELECTION_DEEPEST + 1);
+        strcpy(text + ICS_SELECTION_DEEPEST + 1, "t<0");
+        ck_assert_int_eq(ics_selection_create(text, &selection, &error), ICESTREAM_E_USAGE);
         ck_assert_ptr_nonnull(strstr(error.text, "found more than 64 levels"));
     }
     /* wide instead of deep */
     length = (size_t)sprintf(text, "t<0");
-    while (length < IS_SELECTION_LONGEST - 10)
+    while (length < ICS_SELECTION_LONGEST - 10)
         length += (size_t)sprintf(text + length, "||t<0");
     ck_assert(!holds(text));
     /* too long */
     memset(text, ' ', sizeof text - 1);
-    ck_assert_int_eq(is_selection_create(text, &selection, &error), IS_E_USAGE);
+    ck_assert_int_eq(ics_selection_create(text, &selection, &error), ICESTREAM_E_USAGE);
     ck_assert_ptr_nonnull(strstr(error.text, "found 19999 characters, expected at most 4096"));
 }
 END_TEST

@@ -1,9 +1,9 @@
 /* What modules detect, as files and configurations say it: curves by direction, and lists of
  * modules with efficiencies, axes, cables and voltages. */
-#include "pipeline/models/sensors.h"
+#include "pipeline/models/detector/sensors.h"
 
-#include "pipeline/models/angular.h"
-#include "pipeline/models/detector.h"
+#include "pipeline/models/detector/angular.h"
+#include "pipeline/models/detector/detector.h"
 #include "tests/support/model_files.h"
 
 #include <check.h>
@@ -23,9 +23,10 @@ static const double flasher_fit[] = {0.68, 0.34, 0.16, 0, 0.88, 0, -1.05, 0, 0.3
 static ice_angular angular_of(const double *numbers, size_t count)
 {
     ice_angular angular;
-    is_error error = {0};
-    ck_assert_msg(is_angular_from_numbers("here", numbers, count, &angular, &error) == IS_OK, "%s",
-                  error.text);
+    icestream_error error = {0};
+    ck_assert_msg(ics_angular_from_numbers("here", numbers, count, &angular, &error) ==
+                      ICESTREAM_OK,
+                  "%s", error.text);
     return angular;
 }
 
@@ -43,26 +44,26 @@ static double mean_by_coefficients(const ice_angular *angular)
 START_TEST(published_curves)
 {
     const ice_angular lab = ANGULAR(laboratory), hole = ANGULAR(hole_ice),
-                      fit = ANGULAR(flasher_fit), standard = is_angular_standard();
+                      fit = ANGULAR(flasher_fit), standard = ics_angular_standard();
     ck_assert_double_eq(lab.maximum, 1.0);
     ck_assert_double_eq_tol(mean_by_coefficients(&lab), 0.335822, 5e-7);
-    ck_assert_double_eq_tol(is_angular_mean(&lab), 0.335822, 2e-5);
-    ck_assert_double_eq_tol(is_angular_at(&lab, 1), 0.98803, 5e-6);
-    ck_assert_double_eq_tol(is_angular_at(&lab, 0), 0.26266, 5e-6);
-    ck_assert_double_eq_tol(is_angular_at(&lab, -1), 0.00061, 5e-6);
+    ck_assert_double_eq_tol(ics_angular_mean(&lab), 0.335822, 2e-5);
+    ck_assert_double_eq_tol(ics_angular_at(&lab, 1), 0.98803, 5e-6);
+    ck_assert_double_eq_tol(ics_angular_at(&lab, 0), 0.26266, 5e-6);
+    ck_assert_double_eq_tol(ics_angular_at(&lab, -1), 0.00061, 5e-6);
     ck_assert_double_eq_tol(mean_by_coefficients(&hole), 0.338082, 5e-7);
-    ck_assert_double_eq_tol(is_angular_at(&hole, 0.719), 0.73300, 5e-6);
-    ck_assert_double_eq_tol(is_angular_at(&hole, 1), 0.20039, 5e-6);
-    ck_assert_double_eq_tol(is_angular_mean(&fit), 0.34, 1e-6);
-    ck_assert_double_eq_tol(is_angular_at(&fit, 1), 0.68, 1e-12);
-    ck_assert_double_eq_tol(is_angular_at(&fit, 0.5), 0.49992, 5e-6);
-    ck_assert_double_eq_tol(is_angular_at(&fit, -1), 0, 1e-12);
+    ck_assert_double_eq_tol(ics_angular_at(&hole, 0.719), 0.73300, 5e-6);
+    ck_assert_double_eq_tol(ics_angular_at(&hole, 1), 0.20039, 5e-6);
+    ck_assert_double_eq_tol(ics_angular_mean(&fit), 0.34, 1e-6);
+    ck_assert_double_eq_tol(ics_angular_at(&fit, 1), 0.68, 1e-12);
+    ck_assert_double_eq_tol(ics_angular_at(&fit, 0.5), 0.49992, 5e-6);
+    ck_assert_double_eq_tol(ics_angular_at(&fit, -1), 0, 1e-12);
     ck_assert_double_eq(standard.maximum, 0.68);
-    ck_assert_double_eq_tol(is_angular_mean(&standard), 0.34, 1e-6);
-    ck_assert_double_eq_tol(is_angular_at(&standard, 1), 0.68, 1e-12);
-    ck_assert_double_eq_tol(is_angular_at(&standard, 0.5), 0.57375, 1e-12);
-    ck_assert_double_eq_tol(is_angular_at(&standard, 0), 0.34, 1e-12);
-    ck_assert_double_eq_tol(is_angular_at(&standard, -1), 0, 1e-12);
+    ck_assert_double_eq_tol(ics_angular_mean(&standard), 0.34, 1e-6);
+    ck_assert_double_eq_tol(ics_angular_at(&standard, 1), 0.68, 1e-12);
+    ck_assert_double_eq_tol(ics_angular_at(&standard, 0.5), 0.57375, 1e-12);
+    ck_assert_double_eq_tol(ics_angular_at(&standard, 0), 0.34, 1e-12);
+    ck_assert_double_eq_tol(ics_angular_at(&standard, -1), 0, 1e-12);
 }
 END_TEST
 
@@ -70,13 +71,13 @@ START_TEST(curves_are_cut_at_zero)
 {
     static const double numbers[] = {1, 0, 1}, edge[] = {0, 0.3};
     const ice_angular line = ANGULAR(numbers), sharp = ANGULAR(edge);
-    ck_assert_double_eq(is_angular_at(&line, -0.5), 0);
-    ck_assert_double_eq_tol(is_angular_mean(&line), 0.25, 1e-6);
+    ck_assert_double_eq(ics_angular_at(&line, -0.5), 0);
+    ck_assert_double_eq_tol(ics_angular_mean(&line), 0.25, 1e-6);
     ck_assert(sharp.has_edge);
     ck_assert_double_eq(sharp.maximum, 1);
-    ck_assert_double_eq(is_angular_at(&sharp, 0.3), 0);
-    ck_assert_double_eq(is_angular_at(&sharp, 0.31), 1);
-    ck_assert_double_eq_tol(is_angular_mean(&sharp), 0.35, 1e-12);
+    ck_assert_double_eq(ics_angular_at(&sharp, 0.3), 0);
+    ck_assert_double_eq(ics_angular_at(&sharp, 0.31), 1);
+    ck_assert_double_eq_tol(ics_angular_mean(&sharp), 0.35, 1e-12);
 }
 END_TEST
 
@@ -107,10 +108,10 @@ static const struct {
 
 START_TEST(bad_curve)
 {
-    is_text text = is_text_borrow("as.dat", bad_curves[_i].text, strlen(bad_curves[_i].text));
+    ics_text text = ics_text_borrow("as.dat", bad_curves[_i].text, strlen(bad_curves[_i].text));
     ice_angular angular;
-    is_error error = {0};
-    ck_assert_int_eq(is_angular_read(&text, &angular, &error), IS_E_CONFIG);
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_angular_read(&text, &angular, &error), ICESTREAM_E_CONFIG);
     ck_assert_msg(strstr(error.text, bad_curves[_i].message), "expected '%s' in: %s",
                   bad_curves[_i].message, error.text);
     ck_assert_uint_eq(angular.count, 0);
@@ -121,29 +122,29 @@ END_TEST
 
 typedef struct loaded {
     ice_detector *detector;
-    is_warnings warnings;
-    is_error error;
+    ics_warnings warnings;
+    icestream_error error;
     int status;
 } loaded;
 
-static loaded load_config(is_config *config)
+static loaded load_config(icestream_config *config)
 {
     loaded result = {0};
-    result.status = is_detector_create(config, &result.detector, &result.warnings, &result.error);
-    is_config_destroy(config);
+    result.status = ics_detector_create(config, &result.detector, &result.warnings, &result.error);
+    icestream_config_destroy(config);
     return result;
 }
 
 static void unload(loaded *result)
 {
-    is_detector_destroy(result->detector);
-    is_warnings_free(&result->warnings);
+    ics_detector_destroy(result->detector);
+    ics_warnings_free(&result->warnings);
 }
 
 static const ice_module *find(const loaded *result, uint16_t string, uint16_t module)
 {
-    const ice_module *found =
-        is_detector_find(result->detector, (is_module_label){.string = string, .module = module});
+    const ice_module *found = ics_sensors_find_module(
+        result->detector, (ics_module_label){.string = string, .module = module});
     ck_assert_msg(found != NULL, "no module %u of string %u", module, string);
     return found;
 }
@@ -163,7 +164,7 @@ static loaded load_with(const char *key, const char *content)
 START_TEST(files_of_modules)
 {
     loaded r = load_with("efficiencies", "1 1 1.35\n86 60 0.5\n");
-    ck_assert_msg(r.status == IS_OK, "%s", r.error.text);
+    ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
     ck_assert_double_eq(find(&r, 1, 1)->efficiency, 1.35);
     ck_assert_uint_eq(find(&r, 1, 1)->acceptance, 0);
     ck_assert_double_eq(find(&r, 86, 60)->efficiency, 0.5);
@@ -174,12 +175,12 @@ START_TEST(files_of_modules)
     ck_assert_uint_eq(find(&r, 1, 1)->acceptance, 1);
     ck_assert_uint_eq(find(&r, 1, 2)->acceptance, 0);
     double largest[ICE_ACCEPTANCES];
-    is_detector_efficiencies(r.detector, largest);
+    ics_detector_efficiencies(r.detector, largest);
     ck_assert_double_eq(largest[0], 1);
     ck_assert_double_eq(largest[1], 1.1);
     unload(&r);
     r = load_with("axes", "1 1 0 0.6 0.8 3\n2 1 0 0 -1.005 3\n");
-    ck_assert_msg(r.status == IS_OK, "%s", r.error.text);
+    ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
     ck_assert_double_eq_tol(find(&r, 1, 1)->back[1], 0.6, 1e-15);
     ck_assert_double_eq_tol(find(&r, 1, 1)->back[2], 0.8, 1e-15);
     ck_assert_double_eq(find(&r, 2, 1)->back[2], -1);
@@ -198,7 +199,7 @@ END_TEST
 START_TEST(who_has_no_voltage_is_off)
 {
     loaded r = load_with("voltages", "1 1 1300\n1 2 0\n1 61 900\n-8 3 700\n");
-    ck_assert_msg(r.status == IS_OK, "%s", r.error.text);
+    ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
     ck_assert(!find(&r, 1, 1)->is_off);
     ck_assert(find(&r, 1, 2)->is_off);
     ck_assert(find(&r, 50, 30)->is_off); /* not listed */
@@ -211,7 +212,7 @@ END_TEST
 START_TEST(modules_that_are_not_there_are_counted)
 {
     loaded r = load_with("cables", "1 1 10 1\n87 1 10 1\n99 60 10 1\n1 61 10 1\n0 1 10 1\n");
-    ck_assert_msg(r.status == IS_OK, "%s", r.error.text);
+    ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
     ck_assert_uint_eq(r.warnings.count, 1);
     ck_assert_ptr_nonnull(
         strstr(r.warnings.items[0], "2 rows are of modules that hex86 does not have"));
@@ -247,7 +248,7 @@ static const struct {
 START_TEST(bad_list)
 {
     loaded r = load_with(bad_lists[_i].key, bad_lists[_i].text);
-    ck_assert_int_eq(r.status, IS_E_CONFIG);
+    ck_assert_int_eq(r.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(r.detector);
     ck_assert_msg(strstr(r.error.text, bad_lists[_i].message), "expected '%s' in: %s",
                   bad_lists[_i].message, r.error.text);
@@ -267,7 +268,7 @@ START_TEST(real_folders)
         snprintf(ice, sizeof ice, "ice.directory=%s", path);
         snprintf(geometry, sizeof geometry, "detector.file=%s/geo-f2k", path);
         loaded r = load_config(model_config(ice, geometry, "stages.detect=pe", NULL));
-        ck_assert_msg(r.status == IS_OK, "%s", r.error.text);
+        ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
         size_t efficient = 0, cables = 0, off = 0;
         for (size_t i = 0; i < r.detector->module_count; ++i) {
             const ice_module *m = &r.detector->modules[i];
@@ -281,11 +282,11 @@ START_TEST(real_folders)
         ck_assert_uint_eq(r.warnings.count, 0);
         ck_assert_double_eq(r.detector->angular.maximum, 0.68);
         ck_assert_double_eq(r.detector->angular.coefficients[1], k == 0 ? 0.21 : 0.16);
-        ck_assert_double_eq_tol(is_angular_at(&r.detector->angular, 1), 0.68, 1e-9);
+        ck_assert_double_eq_tol(ics_angular_at(&r.detector->angular, 1), 0.68, 1e-9);
         unload(&r);
         /* Photons alone need none of it, and the maximum scales the light in any case. */
         r = load_config(model_config(ice, geometry, NULL));
-        ck_assert_msg(r.status == IS_OK, "%s", r.error.text);
+        ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
         for (size_t i = 0; i < r.detector->module_count; ++i) {
             const ice_module *m = &r.detector->modules[i];
             ck_assert(m->efficiency == 1 && m->acceptance == 0 && !m->has_cable);
@@ -309,7 +310,7 @@ START_TEST(keys_go_before_folders)
     snprintf(own, sizeof own, "detector.efficiencies=%s",
              model_folder_write(&folder, "mine", "1 1 0.7\n", path));
     loaded r = load_config(model_config(ice, "stages.detect=pe", NULL));
-    ck_assert_msg(r.status == IS_OK, "%s", r.error.text);
+    ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
     ck_assert_double_eq(r.detector->angular.maximum, 0.9);
     ck_assert_double_eq(find(&r, 1, 1)->efficiency, 1.35);
     ck_assert_double_eq(find(&r, 1, 1)->back[0], 1);
@@ -331,12 +332,12 @@ START_TEST(keys_go_before_folders)
     ck_assert_double_eq(r.detector->angular.maximum, 1);
     unload(&r);
     r = load_config(model_config("detector.angular_polynomial=[0.2, 0.25, 0.25]", NULL));
-    ck_assert_int_eq(r.status, IS_E_CONFIG);
+    ck_assert_int_eq(r.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(r.error.text, "--set detector.angular_polynomial: error: angular "
                                                "acceptance: found 0.5 at a cosine of 1"));
     unload(&r);
     r = load_config(model_config("detector.cables=/no/such/file", NULL));
-    ck_assert_int_eq(r.status, IS_E_CONFIG);
+    ck_assert_int_eq(r.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(r.error.text, "/no/such/file: error: No such file"));
     unload(&r);
     model_folder_remove(&folder);

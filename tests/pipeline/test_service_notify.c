@@ -17,7 +17,7 @@ typedef struct a_service {
     scratch place;
     int manager; /* the other end, as systemd has it */
     uv_loop_t loop;
-    is_service_notify notify;
+    ics_service_notify notify;
     int failures;
     char reason[256];
     char message[MESSAGE];
@@ -54,7 +54,7 @@ static void begin(a_service *service, const char *watchdog)
     }
     listen_as_manager(service);
     ck_assert_int_eq(uv_loop_init(&service->loop), 0);
-    is_service_notify_open(&service->notify, &service->loop);
+    ics_service_notify_open(&service->notify, &service->loop);
 }
 
 static void finish(a_service *service)
@@ -68,7 +68,7 @@ static void finish(a_service *service)
 
 static void end(a_service *service)
 {
-    is_service_notify_close(&service->notify);
+    ics_service_notify_close(&service->notify);
     finish(service);
 }
 
@@ -82,7 +82,7 @@ static const char *next_message(a_service *service)
 
 static void ready(a_service *service)
 {
-    is_service_notify_ready(&service->notify, count_failure, service);
+    ics_service_notify_ready(&service->notify, count_failure, service);
 }
 
 START_TEST(a_life)
@@ -94,9 +94,9 @@ START_TEST(a_life)
     ck_assert_str_eq(next_message(&service), "READY=1");
     ck_assert_str_eq(next_message(&service), "");
     ck_assert(!uv_is_active((uv_handle_t *)&service.notify.watchdog));
-    is_service_notify_stopping(&service.notify);
+    ics_service_notify_stopping(&service.notify);
     ck_assert_str_eq(next_message(&service), "STOPPING=1");
-    is_service_notify_stopping(&service.notify);
+    ics_service_notify_stopping(&service.notify);
     ck_assert_str_eq(next_message(&service), "");
     ck_assert_int_eq(service.failures, 0);
     end(&service);
@@ -110,7 +110,7 @@ START_TEST(closing_is_stopping)
     begin(&service, NULL);
     ready(&service);
     ck_assert_str_eq(next_message(&service), "READY=1");
-    is_service_notify_close(&service.notify);
+    ics_service_notify_close(&service.notify);
     ck_assert_str_eq(next_message(&service), "STOPPING=1");
     finish(&service);
 }
@@ -121,9 +121,9 @@ START_TEST(silent_before_it_is_ready)
 {
     a_service service;
     begin(&service, "1000");
-    const is_progress_state state = {.photons = 1};
-    is_service_notify_progress(&service.notify, &state);
-    is_service_notify_stopping(&service.notify);
+    const ics_progress_state state = {.photons = 1};
+    ics_service_notify_progress(&service.notify, &state);
+    ics_service_notify_stopping(&service.notify);
     ck_assert_str_eq(next_message(&service), "");
     ck_assert(!uv_is_active((uv_handle_t *)&service.notify.watchdog));
     end(&service);
@@ -175,13 +175,13 @@ START_TEST(one_line_of_status)
     begin(&service, NULL);
     ready(&service);
     ck_assert_str_eq(next_message(&service), "READY=1");
-    const is_progress_state state = {.photons = 4000000,
-                                     .hits = 12,
-                                     .files = 5,
-                                     .files_taken = 8,
-                                     .paused = "no room\nWATCHDOG=trigger",
-                                     .stopping = true};
-    is_service_notify_progress(&service.notify, &state);
+    const ics_progress_state state = {.photons = 4000000,
+                                      .hits = 12,
+                                      .files = 5,
+                                      .files_taken = 8,
+                                      .paused = "no room\nWATCHDOG=trigger",
+                                      .stopping = true};
+    ics_service_notify_progress(&service.notify, &state);
     const char *text = next_message(&service);
     ck_assert_ptr_eq(strstr(text, "STATUS=paused: no room WATCHDOG=trigger; 4.00 million photons"),
                      text);
@@ -199,9 +199,9 @@ START_TEST(nobody_listens)
     unsetenv("NOTIFY_SOCKET");
     unsetenv("WATCHDOG_USEC");
     ready(&service);
-    const is_progress_state state = {.photons = 1};
-    is_service_notify_progress(&service.notify, &state);
-    is_service_notify_stopping(&service.notify);
+    const ics_progress_state state = {.photons = 1};
+    ics_service_notify_progress(&service.notify, &state);
+    ics_service_notify_stopping(&service.notify);
     ck_assert_str_eq(next_message(&service), "");
     ck_assert_int_eq(service.failures, 0);
     end(&service);
@@ -217,7 +217,7 @@ START_TEST(failures_are_told_once)
     ready(&service);
     ck_assert_int_eq(service.failures, 1);
     ck_assert_str_eq(service.reason, "systemd cannot be told (READY): Connection refused");
-    is_service_notify_stopping(&service.notify);
+    ics_service_notify_stopping(&service.notify);
     ck_assert_int_eq(service.failures, 1);
     end(&service);
     begin(&service, "a while");

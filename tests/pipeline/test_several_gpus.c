@@ -41,12 +41,13 @@ static bytes read_files(const run_folder *place)
 static json_t *check_against_cpu(const char *first, const char *second, const char *third)
 {
     run_folder place = open_place();
-    ck_assert_msg(run_folder_run(&place, (const char *[]){"device.backend=cpu", NULL}) == IS_OK,
+    ck_assert_msg(run_folder_run(&place, (const char *[]){"device.backend=cpu", NULL}) ==
+                      ICESTREAM_OK,
                   "%s", place.error.text);
     bytes expected = read_files(&place);
     const char *sets[] = {
         "device.math=portable", "graph.schedule=fused", first, second, third, NULL};
-    ck_assert_msg(run_folder_run(&place, sets) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run_folder_run(&place, sets) == ICESTREAM_OK, "%s", place.error.text);
     bytes found = read_files(&place);
     for (int i = 0; i < FILES; ++i) {
         ck_assert_uint_eq(found.size[i], expected.size[i]);
@@ -55,7 +56,7 @@ static json_t *check_against_cpu(const char *first, const char *second, const ch
         free(found.data[i]);
     }
     ck_assert_int_eq(atomic_load(&fake.wrong), 0);
-    if (fake.create_result == IS_GRAPH_OK) {
+    if (fake.create_result == ICS_GRAPH_OK) {
         ck_assert_int_eq(atomic_load(&fake.created), atomic_load(&fake.destroyed));
     }
     json_t *summary = run_folder_summary(&place);
@@ -139,7 +140,7 @@ START_TEST(test_runs_on_gpus_and_the_cpu)
     json_decref(summary);
     run_folder place = open_place();
     const char *sets[] = {"device.backend=cuda+cpu", "device.math=portable", NULL};
-    ck_assert_int_eq(run_folder_run(&place, sets), IS_E_DEVICE);
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_E_DEVICE);
     ck_assert_ptr_nonnull(strstr(place.error.text, "--set device.backend: error: device.backend: "
                                                    "found cuda+cpu, but fake GPU 0"));
     run_folder_close(&place);
@@ -151,13 +152,13 @@ static const struct {
     int create, choose, submit, advance, fault;
     const char *schedule;
 } failures[] = {
-    {IS_GRAPH_NO_MEMORY, 0, NEVER, NEVER, 0, "graph.schedule=fused"},
-    {0, IS_GRAPH_FAULT, NEVER, NEVER, 0, "graph.schedule=auto"},
-    {0, 0, 0, NEVER, IS_GRAPH_FAULT, "graph.schedule=fused"},
-    {0, 0, 3, NEVER, IS_GRAPH_FAULT, "graph.schedule=auto"},
-    {0, 0, NEVER, 0, IS_GRAPH_FAULT, "graph.schedule=fused"},
-    {0, 0, NEVER, 4, IS_GRAPH_FAULT, "graph.schedule=fused"},
-    {0, 0, NEVER, 2, IS_GRAPH_NO_MEMORY, "graph.schedule=auto"},
+    {ICS_GRAPH_NO_MEMORY, 0, NEVER, NEVER, 0, "graph.schedule=fused"},
+    {0, ICS_GRAPH_FAULT, NEVER, NEVER, 0, "graph.schedule=auto"},
+    {0, 0, 0, NEVER, ICS_GRAPH_FAULT, "graph.schedule=fused"},
+    {0, 0, 3, NEVER, ICS_GRAPH_FAULT, "graph.schedule=auto"},
+    {0, 0, NEVER, 0, ICS_GRAPH_FAULT, "graph.schedule=fused"},
+    {0, 0, NEVER, 4, ICS_GRAPH_FAULT, "graph.schedule=fused"},
+    {0, 0, NEVER, 2, ICS_GRAPH_NO_MEMORY, "graph.schedule=auto"},
 };
 enum { FAILURES = sizeof failures / sizeof failures[0] };
 
@@ -178,7 +179,7 @@ START_TEST(test_one_gpu_fails)
     set_failure(_i, 0);
     run_folder place = open_place();
     const char *sets[] = {"device.index=all", "device.math=portable", failures[_i].schedule, NULL};
-    ck_assert_msg(run_folder_run(&place, sets) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run_folder_run(&place, sets) == ICESTREAM_OK, "%s", place.error.text);
     json_t *summary = run_folder_summary(&place);
     ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), FILES);
     /* The first one gets the first batch; how many more, and who measures, is a matter of speed. */
@@ -200,7 +201,7 @@ START_TEST(test_all_gpus_fail)
     run_folder place = open_place();
     const char *sets[] = {"device.index=all", "device.backend=cuda", failures[_i].schedule, NULL};
     int status = run_folder_run(&place, sets);
-    ck_assert(status == IS_E_FAILED || status == IS_E_MEMORY);
+    ck_assert(status == ICESTREAM_E_FAILED || status == ICESTREAM_E_MEMORY);
     ck_assert_ptr_nonnull(strstr(place.error.text, "fake GPU 0: cuda"));
     ck_assert_int_eq(atomic_load(&fake.wrong), 0);
     run_folder_close(&place);
@@ -252,7 +253,7 @@ START_TEST(test_a_loss_is_simulated)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
         ck_assert_int_eq(setenv("ICESTREAM_GPU_FAIL", wrong[i], 1), 0);
         ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.index=all", NULL}),
-                         IS_E_CONFIG);
+                         ICESTREAM_E_CONFIG);
         ck_assert_ptr_nonnull(strstr(place.error.text, "expected ORDINAL:BATCHES"));
     }
     ck_assert_int_eq(unsetenv("ICESTREAM_GPU_FAIL"), 0);
@@ -266,7 +267,7 @@ START_TEST(test_gpus_that_are_not_there)
     fake.count = 2;
     run_folder place = open_place();
     const char *sets[] = {"device.index=[1, 2, 7]", NULL, NULL};
-    ck_assert_int_eq(run_folder_run(&place, sets), IS_E_DEVICE);
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_E_DEVICE);
     ck_assert_str_eq(place.error.text,
                      "--set device.index: error: device.index: found 2, expected 0 to 1: this "
                      "machine has 2 GPUs\n"
@@ -274,7 +275,7 @@ START_TEST(test_gpus_that_are_not_there)
                      "machine has 2 GPUs");
     ck_assert_int_eq(atomic_load(&fake.created), 0);
     sets[1] = "device.fallback=cpu";
-    ck_assert_int_eq(run_folder_run(&place, sets), IS_OK);
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
     json_t *summary = run_folder_summary(&place);
     ck_assert(warned(summary, "GPU 7 is left out"));
     ck_assert_str_eq(device_name(summary), "1 GPU: fake GPU (GPU 1)");
@@ -292,7 +293,7 @@ START_TEST(test_people_see_all_devices)
     size_t size = 0;
     place.options.progress = open_memstream(&text, &size);
     const char *sets[] = {"device.index=[0, 1]", "graph.schedule=fused", NULL};
-    ck_assert_int_eq(run_folder_run(&place, sets), IS_OK);
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
     fclose(place.options.progress);
     ck_assert_msg(strstr(text, "device: 2 GPUs: fake GPU (GPU 0), fake GPU (GPU 1), fast maths, "
                                "fused schedule (device.backend auto: 3 GPUs found, device.index "

@@ -21,10 +21,10 @@ static char *list(bool json)
 {
     char *text = NULL;
     size_t size = 0;
-    is_error error = {0};
+    icestream_error error = {0};
     FILE *out = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(out);
-    ck_assert_msg(is_stages(json, out, &error) == IS_OK, "%s", error.text);
+    ck_assert_msg(icestream_stages(json, out, &error) == ICESTREAM_OK, "%s", error.text);
     fclose(out);
     return text;
 }
@@ -118,11 +118,11 @@ END_TEST
 START_TEST(full_disk)
 {
     for (int json = 0; json < 2; ++json) {
-        is_error error = {0};
+        icestream_error error = {0};
         FILE *out = fopen("/dev/full", "w");
         ck_assert_ptr_nonnull(out);
         setvbuf(out, NULL, _IONBF, 0);
-        ck_assert_int_eq(is_stages(json, out, &error), IS_E_OUTPUT);
+        ck_assert_int_eq(icestream_stages(json, out, &error), ICESTREAM_E_OUTPUT);
         fclose(out);
     }
 }

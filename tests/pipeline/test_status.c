@@ -47,31 +47,32 @@ static void make_old(const char *name, time_t seconds)
     ck_assert_int_eq(utimensat(AT_FDCWD, scratch_path(&place, name, path), times, 0), 0);
 }
 
-static is_journal *open_journal(const char *worker)
+static ics_journal *open_journal(const char *worker)
 {
     char path[SCRATCH_PATH];
-    is_journal *journal = NULL;
-    is_error error = {0};
-    ck_assert_msg(is_journal_create(scratch_path(&place, "run.journal", path), worker, false,
-                                    &journal, &error) == IS_OK,
+    ics_journal *journal = NULL;
+    icestream_error error = {0};
+    ck_assert_msg(ics_journal_create(scratch_path(&place, "run.journal", path), worker, false,
+                                     &journal, &error) == ICESTREAM_OK,
                   "%s", error.text);
     return journal;
 }
 
-static void append(is_journal *journal, is_event event)
+static void append(ics_journal *journal, ics_event event)
 {
-    is_error error = {0};
-    ck_assert_msg(is_journal_append(journal, &event, &error) == IS_OK, "%s", error.text);
+    icestream_error error = {0};
+    ck_assert_msg(ics_journal_append(journal, &event, &error) == ICESTREAM_OK, "%s", error.text);
 }
 
 static char *status_text(bool json)
 {
     char *text = NULL;
     size_t size = 0;
-    is_error error = {0};
+    icestream_error error = {0};
     FILE *out = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(out);
-    ck_assert_msg(is_folder_status(place.folder, json, out, &error) == IS_OK, "%s", error.text);
+    ck_assert_msg(icestream_folder_status(place.folder, json, out, &error) == ICESTREAM_OK, "%s",
+                  error.text);
     fclose(out);
     return text;
 }
@@ -208,31 +209,31 @@ START_TEST(workers_and_claims)
 
     static const char *const workers[] = {"alive", "late", "ended", "killed"};
     for (size_t i = 0; i < 4; ++i) {
-        is_journal *journal = open_journal(workers[i]);
+        ics_journal *journal = open_journal(workers[i]);
         if (strcmp(workers[i], "killed") == 0) {
             pid_t child = fork();
             ck_assert_int_ge(child, 0);
             if (child == 0) { /* its start names a process that is gone soon */
-                is_error error = {0};
-                const is_event start = {.kind = IS_EVENT_START};
-                _exit(is_journal_append(journal, &start, &error) != IS_OK);
+                icestream_error error = {0};
+                const ics_event start = {.kind = ICS_EVENT_START};
+                _exit(ics_journal_append(journal, &start, &error) != ICESTREAM_OK);
             }
             int status = 0;
             ck_assert_int_eq(waitpid(child, &status, 0), child);
             ck_assert_int_eq(status, 0);
         } else {
-            append(journal, (is_event){.kind = IS_EVENT_START, .spool = spool});
+            append(journal, (ics_event){.kind = ICS_EVENT_START, .spool = spool});
         }
-        append(journal, (is_event){.kind = IS_EVENT_CLAIMED, .file = workers[i], .attempt = 1});
+        append(journal, (ics_event){.kind = ICS_EVENT_CLAIMED, .file = workers[i], .attempt = 1});
         if (strcmp(workers[i], "ended") == 0) {
-            append(journal, (is_event){.kind = IS_EVENT_DONE,
-                                       .file = "ended",
-                                       .photons = 2000000,
-                                       .hits = 5,
-                                       .seconds = 2.0});
-            append(journal, (is_event){.kind = IS_EVENT_STOP, .exit_status = 3});
+            append(journal, (ics_event){.kind = ICS_EVENT_DONE,
+                                        .file = "ended",
+                                        .photons = 2000000,
+                                        .hits = 5,
+                                        .seconds = 2.0});
+            append(journal, (ics_event){.kind = ICS_EVENT_STOP, .exit_status = 3});
         }
-        is_journal_destroy(journal);
+        ics_journal_destroy(journal);
     }
     json_t *report = status_json();
     ck_assert_str_eq(text(report, "workers.0.state"), "running");
@@ -270,20 +271,20 @@ END_TEST
 START_TEST(rotated_journals)
 {
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
-    is_journal *journal = open_journal("w");
+    ics_journal *journal = open_journal("w");
     for (int i = 2; i >= 1; --i) {
         char name[32];
         snprintf(name, sizeof name, "run.journal.%d", i);
-        append(journal, (is_event){.kind = IS_EVENT_CLAIMED, .file = "a"});
-        append(journal, (is_event){.kind = IS_EVENT_DONE, .file = "a", .photons = 1});
+        append(journal, (ics_event){.kind = ICS_EVENT_CLAIMED, .file = "a"});
+        append(journal, (ics_event){.kind = ICS_EVENT_DONE, .file = "a", .photons = 1});
         ck_assert_int_eq(
             rename(scratch_path(&place, "run.journal", from), scratch_path(&place, name, to)), 0);
         make_old(name, 100 * i);
-        is_error error = {0};
-        ck_assert_int_eq(is_journal_reopen(journal, &error), IS_OK);
+        icestream_error error = {0};
+        ck_assert_int_eq(ics_journal_reopen(journal, &error), ICESTREAM_OK);
     }
-    append(journal, (is_event){.kind = IS_EVENT_CLAIMED, .file = "a"}); /* it was forced */
-    is_journal_destroy(journal);
+    append(journal, (ics_event){.kind = ICS_EVENT_CLAIMED, .file = "a"}); /* it was forced */
+    ics_journal_destroy(journal);
     make_old("run.journal", 1000); /* the newest, whatever its time says */
     make("run.journal.3.gz", "not for us");
     make("run.journals", "nor this");
@@ -302,15 +303,16 @@ START_TEST(troubles)
     make("elsewhere/", NULL);
     make("elsewhere/b.steps.npy.reason", "b.steps.npy: odd");
     char quarantine[SCRATCH_PATH];
-    is_journal *journal = open_journal("w");
-    append(journal, (is_event){.kind = IS_EVENT_START,
-                               .quarantine = scratch_path(&place, "elsewhere", quarantine)});
-    append(journal, (is_event){.kind = IS_EVENT_QUARANTINED,
-                               .file = "b.steps.npy",
-                               .reason = "b.steps.npy: odd"});
-    append(journal, (is_event){.kind = IS_EVENT_DEVICE_LOST, .device = "cuda:1", .reason = "ECC"});
-    append(journal, (is_event){.kind = IS_EVENT_PAUSED, .reason = "No space left on device"});
-    is_journal_destroy(journal);
+    ics_journal *journal = open_journal("w");
+    append(journal, (ics_event){.kind = ICS_EVENT_START,
+                                .quarantine = scratch_path(&place, "elsewhere", quarantine)});
+    append(journal, (ics_event){.kind = ICS_EVENT_QUARANTINED,
+                                .file = "b.steps.npy",
+                                .reason = "b.steps.npy: odd"});
+    append(journal,
+           (ics_event){.kind = ICS_EVENT_DEVICE_LOST, .device = "cuda:1", .reason = "ECC"});
+    append(journal, (ics_event){.kind = ICS_EVENT_PAUSED, .reason = "No space left on device"});
+    ics_journal_destroy(journal);
     json_t *report = status_json();
     ck_assert_str_eq(text(report, "workers.0.state"), "paused");
     ck_assert_int_eq(whole(report, "workers.0.devices_lost"), 1);
@@ -325,21 +327,22 @@ END_TEST
 
 START_TEST(what_cannot_be_read)
 {
-    is_error error = {0};
+    icestream_error error = {0};
     FILE *out = fopen("/dev/null", "w");
     char path[SCRATCH_PATH];
-    ck_assert_int_eq(is_folder_status(scratch_path(&place, "none", path), false, out, &error),
-                     IS_E_INPUT);
+    ck_assert_int_eq(
+        icestream_folder_status(scratch_path(&place, "none", path), false, out, &error),
+        ICESTREAM_E_INPUT);
     ck_assert_msg(strstr(error.text, "No such file") != NULL, "%s", error.text);
     make("file", "");
-    ck_assert_int_eq(is_folder_status(scratch_path(&place, "file", path), true, out, &error),
-                     IS_E_INPUT);
+    ck_assert_int_eq(icestream_folder_status(scratch_path(&place, "file", path), true, out, &error),
+                     ICESTREAM_E_INPUT);
     fclose(out);
     out = fopen("/dev/full", "w");
     ck_assert_ptr_nonnull(out);
     setbuf(out, NULL);
-    ck_assert_int_eq(is_folder_status(place.folder, false, out, &error), IS_E_OUTPUT);
-    ck_assert_int_eq(is_folder_status(place.folder, true, out, &error), IS_E_OUTPUT);
+    ck_assert_int_eq(icestream_folder_status(place.folder, false, out, &error), ICESTREAM_E_OUTPUT);
+    ck_assert_int_eq(icestream_folder_status(place.folder, true, out, &error), ICESTREAM_E_OUTPUT);
     fclose(out);
     /* A journal that is a folder is not one; the report comes all the same. */
     make("run.journal/", NULL);
@@ -351,20 +354,20 @@ END_TEST
 
 START_TEST(while_it_is_written)
 {
-    is_journal *journal = open_journal("w");
-    append(journal, (is_event){.kind = IS_EVENT_START});
+    ics_journal *journal = open_journal("w");
+    append(journal, (ics_event){.kind = ICS_EVENT_START});
     int ends[2];
     ck_assert_int_eq(pipe(ends), 0);
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
     if (child == 0) { /* writes until the other end is closed */
-        is_error error = {0};
+        icestream_error error = {0};
         close(ends[1]);
         ck_assert_int_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
         char byte;
         while (read(ends[0], &byte, 1) != 0) {
-            const is_event done = {.kind = IS_EVENT_DONE, .file = "f", .photons = 1};
-            if (is_journal_append(journal, &done, &error) != IS_OK) {
+            const ics_event done = {.kind = ICS_EVENT_DONE, .file = "f", .photons = 1};
+            if (ics_journal_append(journal, &done, &error) != ICESTREAM_OK) {
                 _exit(1);
             }
             usleep(500); /* or the journal grows faster than a slow build reads it */
@@ -386,7 +389,7 @@ START_TEST(while_it_is_written)
     int status = 0;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
-    is_journal_destroy(journal);
+    ics_journal_destroy(journal);
     json_t *report = status_json();
     ck_assert_int_eq(whole(report, "journal.torn"), 0);
     json_decref(report);

@@ -19,35 +19,35 @@ START_TEST(file_is_checked_and_read)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_step steps[ROWS], got_steps[ROWS];
+    icestream_step steps[ROWS], got_steps[ROWS];
     for (uint32_t i = 0; i < ROWS; ++i)
         steps[i] = step_file_good(3, i);
     step_file_write(scratch_path(&place, "a.steps.npy", path), steps, ROWS);
 
-    is_step_reader *reader = NULL;
-    is_step_summary summary;
-    is_error error;
+    ics_step_reader *reader = NULL;
+    ics_step_summary summary;
+    icestream_error error;
     size_t got;
-    ck_assert_int_eq(is_step_reader_open(path, STEP_FILE_SPECTRA, &reader, &error), 0);
-    ck_assert_uint_eq(is_step_reader_rows(reader), ROWS);
-    ck_assert_int_eq(is_step_reader_check(reader, &summary, NULL, &error), 0);
+    ck_assert_int_eq(ics_step_reader_open(path, STEP_FILE_SPECTRA, &reader, &error), 0);
+    ck_assert_uint_eq(ics_step_reader_rows(reader), ROWS);
+    ck_assert_int_eq(ics_step_reader_check(reader, &summary, NULL, &error), 0);
     ck_assert_uint_eq(summary.rows, ROWS);
     ck_assert_uint_eq(summary.photons, 4000);
     ck_assert(summary.ascending);
     /* The digest is that of the file's bytes. */
     size_t size;
-    char digest[IS_DIGEST_TEXT];
+    char digest[ICS_DIGEST_TEXT];
     unsigned char *bytes = scratch_read(path, &size);
-    ck_assert_int_eq(is_digest_of(bytes, size, digest, &error), 0);
+    ck_assert_int_eq(ics_digest_of(bytes, size, digest, &error), 0);
     ck_assert_str_eq(summary.digest, digest);
     free(bytes);
     /* Rows come in pieces of any size, then the end, again and again. */
-    ck_assert_int_eq(is_step_reader_read(reader, got_steps, 7, &got, &error), 0);
+    ck_assert_int_eq(ics_step_reader_read(reader, got_steps, 7, &got, &error), 0);
     ck_assert_uint_eq(got, 7);
-    ck_assert_int_eq(is_step_reader_read(reader, got_steps + 7, ROWS, &got, &error), 0);
+    ck_assert_int_eq(ics_step_reader_read(reader, got_steps + 7, ROWS, &got, &error), 0);
     ck_assert_uint_eq(got, ROWS - 7);
     for (int i = 0; i < 2; ++i) {
-        ck_assert_int_eq(is_step_reader_read(reader, got_steps, ROWS, &got, &error), 0);
+        ck_assert_int_eq(ics_step_reader_read(reader, got_steps, ROWS, &got, &error), 0);
         ck_assert_uint_eq(got, 0);
     }
     for (uint32_t i = 0; i < ROWS; ++i) {
@@ -55,11 +55,12 @@ START_TEST(file_is_checked_and_read)
         ck_assert(got_steps[i].dx == 0.6f && got_steps[i].dz == 0.8f);
     }
     /* Checking again starts from the first row. */
-    ck_assert_int_eq(is_step_reader_check(reader, &summary, NULL, &error), 0);
+    ck_assert_int_eq(ics_step_reader_check(reader, &summary, NULL, &error), 0);
     ck_assert_str_eq(summary.digest, digest);
     atomic_bool cancel = true;
-    ck_assert_int_eq(is_step_reader_check(reader, &summary, &cancel, &error), IS_E_INTERRUPTED);
-    is_step_reader_destroy(reader);
+    ck_assert_int_eq(ics_step_reader_check(reader, &summary, &cancel, &error),
+                     ICESTREAM_E_INTERRUPTED);
+    ics_step_reader_destroy(reader);
     scratch_remove(&place);
 }
 END_TEST
@@ -68,8 +69,8 @@ START_TEST(file_without_rows_is_legal)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_step_summary summary;
-    is_error error;
+    ics_step_summary summary;
+    icestream_error error;
     step_file_write(scratch_path(&place, "a.steps.npy", path), NULL, 0);
     ck_assert_msg(step_file_check(path, &summary, &error) == 0, "%s", error.text);
     ck_assert_uint_eq(summary.rows, 0);
@@ -82,25 +83,26 @@ START_TEST(directions_are_normalised_in_double_precision)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_step steps[3] = {step_file_good(0, 0), step_file_good(0, 1), step_file_good(0, 2)}, read[3];
+    icestream_step steps[3] = {step_file_good(0, 0), step_file_good(0, 1), step_file_good(0, 2)},
+                   read[3];
     steps[0].dx = 0.6005f; /* length 1.0003 */
     steps[1].dx = steps[1].dz = NAN;
-    steps[1].flags = IS_STEP_ISOTROPIC;
+    steps[1].flags = ICESTREAM_STEP_ISOTROPIC;
     steps[2].dx = 0.9990001f; /* on the edge of the tolerance */
     steps[2].dz = 0;
     step_file_write(scratch_path(&place, "a.steps.npy", path), steps, 3);
-    is_step_reader *reader = NULL;
-    is_error error = {.text = ""};
+    ics_step_reader *reader = NULL;
+    icestream_error error = {.text = ""};
     size_t got;
-    ck_assert_int_eq(is_step_reader_open(path, STEP_FILE_SPECTRA, &reader, &error), 0);
-    ck_assert_msg(is_step_reader_read(reader, read, 3, &got, &error) == 0, "%s", error.text);
+    ck_assert_int_eq(ics_step_reader_open(path, STEP_FILE_SPECTRA, &reader, &error), 0);
+    ck_assert_msg(ics_step_reader_read(reader, read, 3, &got, &error) == 0, "%s", error.text);
     ck_assert_uint_eq(got, 3);
     /* 0.6005f and 0.8f, divided by their norm 1.000300000..., computed by hand with 20 digits */
     ck_assert_float_eq_tol(read[0].dx, 0.60031987f, 6e-8f);
     ck_assert_float_eq_tol(read[0].dz, 0.79976004f, 6e-8f);
     ck_assert(read[1].dx == 0 && read[1].dy == 0 && read[1].dz == 1);
     ck_assert(read[2].dx == 1 && read[2].dz == 0);
-    is_step_reader_destroy(reader);
+    ics_step_reader_destroy(reader);
     scratch_remove(&place);
 }
 END_TEST
@@ -119,16 +121,16 @@ START_TEST(keys_in_any_order_are_compared)
     enum { COUNT = 50000 };
     scratch place = scratch_create();
     char path[SCRATCH_PATH], expected[128];
-    is_step *steps = malloc(COUNT * sizeof *steps);
-    is_step_summary summary;
-    is_error error;
+    icestream_step *steps = malloc(COUNT * sizeof *steps);
+    ics_step_summary summary;
+    icestream_error error;
     uint64_t state = 12345;
     ck_assert_ptr_nonnull(steps);
     for (uint32_t i = 0; i < COUNT; ++i) /* some step ids far apart, some in runs, large events */
         steps[i] = step_file_good((uint64_t)(i % 13) << 60 | i % 7, i % 2 ? i : i * 80001u);
     for (uint32_t i = COUNT - 1; i > 0; --i) {
         uint32_t other = (uint32_t)(scramble(&state) % (i + 1));
-        is_step moved = steps[i];
+        icestream_step moved = steps[i];
         steps[i] = steps[other];
         steps[other] = moved;
     }
@@ -154,9 +156,9 @@ START_TEST(key_again_within_a_run_is_found)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_step steps[ROWS];
-    is_step_summary summary;
-    is_error error;
+    icestream_step steps[ROWS];
+    ics_step_summary summary;
+    icestream_error error;
     for (uint32_t i = 0; i < ROWS; ++i)
         steps[i] = step_file_good(i < 10 ? 4 : 2, i % 10);
     step_file_write(scratch_path(&place, "a.steps.npy", path), steps, ROWS);
@@ -252,7 +254,7 @@ START_TEST(damaged_files_are_refused)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_step steps[ROWS];
+    icestream_step steps[ROWS];
     for (uint32_t i = 0; i < ROWS; ++i)
         steps[i] = step_file_good(1, i);
     step_file_write(scratch_path(&place, "a.steps.npy", path), steps, ROWS);
@@ -277,16 +279,16 @@ START_TEST(every_cut_is_noticed)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_step steps[3] = {step_file_good(1, 0), step_file_good(1, 1), step_file_good(1, 2)};
-    is_step_summary summary;
-    is_error error;
+    icestream_step steps[3] = {step_file_good(1, 0), step_file_good(1, 1), step_file_good(1, 2)};
+    ics_step_summary summary;
+    icestream_error error;
     step_file_write(scratch_path(&place, "a.steps.npy", path), steps, 3);
     size_t size;
     unsigned char *bytes = scratch_read(path, &size);
     for (size_t cut = 0; cut < size; ++cut) {
         ck_assert_int_eq(truncate(path, (off_t)cut), 0);
         int status = step_file_check(path, &summary, &error);
-        ck_assert_int_eq(status, cut == STEP_FILE_HEADER + 3 * 64 ? 0 : IS_E_INPUT);
+        ck_assert_int_eq(status, cut == STEP_FILE_HEADER + 3 * 64 ? 0 : ICESTREAM_E_INPUT);
         scratch_write(path, bytes, size);
     }
     free(bytes);
@@ -299,16 +301,16 @@ START_TEST(every_flipped_bit_is_noticed)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_step step = step_file_good(1, 0);
-    is_step_summary summary;
-    is_error error;
+    icestream_step step = step_file_good(1, 0);
+    ics_step_summary summary;
+    icestream_error error;
     step_file_write(scratch_path(&place, "a.steps.npy", path), &step, 1);
     size_t size;
     unsigned char *bytes = scratch_read(path, &size);
     for (size_t at = STEP_FILE_HEADER; at < size; ++at) {
         bytes[at] ^= (unsigned char)(1 << at % 8);
         scratch_write(path, bytes, size);
-        ck_assert_msg(step_file_check(path, &summary, &error) == IS_E_INPUT, "byte %zu", at);
+        ck_assert_msg(step_file_check(path, &summary, &error) == ICESTREAM_E_INPUT, "byte %zu", at);
         bytes[at] ^= (unsigned char)(1 << at % 8);
     }
     free(bytes);
@@ -348,11 +350,11 @@ START_TEST(want_of_descriptors_is_no_fault_of_the_file)
     none = before;
     none.rlim_cur = 0;
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-    is_step_reader *reader = NULL;
-    is_error error = {.status = IS_OK};
-    int status = is_step_reader_open(path, 7, &reader, &error);
+    ics_step_reader *reader = NULL;
+    icestream_error error = {.status = ICESTREAM_OK};
+    int status = ics_step_reader_open(path, 7, &reader, &error);
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
-    ck_assert_int_eq(status, IS_E_FAILED);
+    ck_assert_int_eq(status, ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(error.text, "a.npy: cannot open: Too many open files"));
     scratch_remove(&place);
 }
@@ -362,20 +364,20 @@ START_TEST(file_changed_while_reading_is_noticed)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_step steps[2] = {step_file_good(1, 0), step_file_good(1, 1)}, read[2];
-    is_step_reader *reader = NULL;
-    is_error error;
+    icestream_step steps[2] = {step_file_good(1, 0), step_file_good(1, 1)}, read[2];
+    ics_step_reader *reader = NULL;
+    icestream_error error;
     size_t got;
     step_file_write(scratch_path(&place, "a.steps.npy", path), steps, 2);
-    ck_assert_int_eq(is_step_reader_open(path, STEP_FILE_SPECTRA, &reader, &error), 0);
-    ck_assert_int_eq(is_step_reader_read(reader, read, 2, &got, &error), 0);
+    ck_assert_int_eq(ics_step_reader_open(path, STEP_FILE_SPECTRA, &reader, &error), 0);
+    ck_assert_int_eq(ics_step_reader_read(reader, read, 2, &got, &error), 0);
     FILE *file = fopen(path, "ab");
     ck_assert_ptr_nonnull(file);
     fputc(0, file);
     fclose(file);
-    ck_assert_int_eq(is_step_reader_read(reader, read, 2, &got, &error), IS_E_INPUT);
+    ck_assert_int_eq(ics_step_reader_read(reader, read, 2, &got, &error), ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "changed while it was read"));
-    is_step_reader_destroy(reader);
+    ics_step_reader_destroy(reader);
     scratch_remove(&place);
 }
 END_TEST

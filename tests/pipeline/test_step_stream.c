@@ -27,8 +27,8 @@ static int stream_of(const scratch *place, const void *bytes, size_t size)
 static size_t two_messages(const scratch *place, bool trailer, unsigned char *bytes)
 {
     char path[SCRATCH_PATH];
-    is_step steps[5];
-    is_error error;
+    icestream_step steps[5];
+    icestream_error error;
     size_t first, second;
     for (uint32_t i = 0; i < 5; ++i)
         steps[i] = step_file_good(i < 3 ? 1 : 2, i);
@@ -40,7 +40,7 @@ static size_t two_messages(const scratch *place, bool trailer, unsigned char *by
     int descriptor = open(scratch_path(place, "second", path), O_RDWR | O_CREAT | O_TRUNC, 0666);
     ck_assert_int_ge(descriptor, 0);
     ck_assert_int_eq(
-        is_table_message_write(descriptor, "second", is_schema_steps(), steps + 3, 2, &error), 0);
+        ics_table_message_write(descriptor, "second", ics_layout_steps(), steps + 3, 2, &error), 0);
     close(descriptor);
     whole = scratch_read(path, &second);
     ck_assert_uint_eq(second, STEP_FILE_HEADER + 2 * 64);
@@ -50,25 +50,25 @@ static size_t two_messages(const scratch *place, bool trailer, unsigned char *by
 }
 
 /* Reads a stream to its end: how many messages and rows, and how it ended. */
-static int read_stream(int descriptor, int *messages, size_t *rows, is_error *error)
+static int read_stream(int descriptor, int *messages, size_t *rows, icestream_error *error)
 {
-    is_step_reader *reader = NULL;
-    is_step steps[2];
+    ics_step_reader *reader = NULL;
+    icestream_step steps[2];
     bool found = true;
     size_t got = 0;
     *messages = 0;
     *rows = 0;
-    *error = (is_error){.text = ""};
-    int status = is_step_reader_open_stream(descriptor, "standard input", STEP_FILE_SPECTRA, -1,
-                                            &reader, error);
-    while (!status && (status = is_step_reader_next(reader, &found, error)) == 0 && found) {
+    *error = (icestream_error){.text = ""};
+    int status = ics_step_reader_open_stream(descriptor, "standard input", STEP_FILE_SPECTRA, -1,
+                                             &reader, error);
+    while (!status && (status = ics_step_reader_next(reader, &found, error)) == 0 && found) {
         ++*messages;
         do {
-            status = is_step_reader_read(reader, steps, 2, &got, error);
+            status = ics_step_reader_read(reader, steps, 2, &got, error);
             *rows += status ? 0 : got;
         } while (!status && got > 0);
     }
-    is_step_reader_destroy(reader);
+    ics_step_reader_destroy(reader);
     close(descriptor);
     return status;
 }
@@ -79,7 +79,7 @@ START_TEST(stream_of_messages_is_read)
     unsigned char bytes[8192];
     size_t size = two_messages(&place, _i == 1, bytes), rows;
     int messages;
-    is_error error;
+    icestream_error error;
     ck_assert_msg(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error) == 0, "%s",
                   error.text);
     ck_assert_int_eq(messages, 2);
@@ -98,11 +98,11 @@ START_TEST(stream_cut_inside_a_message_is_an_error)
     size_t size = two_messages(&place, true, bytes), rows;
     size_t second = size - STEP_FILE_HEADER - 2 * 64, first = STEP_FILE_HEADER + 3 * 64;
     int messages;
-    is_error error;
+    icestream_error error;
     for (size_t cut = 0; cut <= size; cut += cut < 12 || cut >= first - 2 ? 1 : 37) {
         bool clean = cut == 0 || cut == first || cut == second || cut == size;
         int status = read_stream(stream_of(&place, bytes, cut), &messages, &rows, &error);
-        ck_assert_msg(status == (clean ? 0 : IS_E_INPUT), "cut at %zu: %s", cut, error.text);
+        ck_assert_msg(status == (clean ? 0 : ICESTREAM_E_INPUT), "cut at %zu: %s", cut, error.text);
     }
     scratch_remove(&place);
 }
@@ -114,26 +114,27 @@ START_TEST(stream_errors_name_the_message)
     unsigned char bytes[8192];
     size_t size = two_messages(&place, false, bytes), rows, first = STEP_FILE_HEADER + 3 * 64;
     int messages;
-    is_error error;
+    icestream_error error;
     bytes[first + STEP_FILE_HEADER + 64 + 35] = 0x40; /* beta of the second row: 2.25 or so */
     ck_assert_int_eq(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error),
-                     IS_E_INPUT);
+                     ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(
         strstr(error.text, "standard input, message 2: row 1, field beta: found 4, expected"));
 
     size = two_messages(&place, false, bytes);
     memcpy(bytes + STEP_FILE_HEADER + 128 + 56, "\0", 1); /* step 2 of message 1 becomes step 0 */
     ck_assert_int_eq(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error),
-                     IS_E_INPUT);
+                     ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "message 1: field step_id: found 0 twice in event 1"));
 
     size = two_messages(&place, true, bytes);
     bytes[STEP_FILE_HEADER + 44] ^= 1; /* a source id, guarded by the trailer only */
     ck_assert_int_eq(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error),
-                     IS_E_INPUT);
+                     ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "message 1: rows 0 to 16383: found CRC-32C"));
 
-    ck_assert_int_eq(read_stream(stream_of(&place, "{}", 2), &messages, &rows, &error), IS_E_INPUT);
+    ck_assert_int_eq(read_stream(stream_of(&place, "{}", 2), &messages, &rows, &error),
+                     ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "found no .npy magic string"));
     scratch_remove(&place);
 }
@@ -143,13 +144,13 @@ START_TEST(stream_summary_and_wake_up)
 {
     scratch place = scratch_create();
     unsigned char bytes[8192];
-    is_step steps[8];
-    is_step_reader *reader = NULL;
-    is_step_summary summary;
-    is_error error;
+    icestream_step steps[8];
+    ics_step_reader *reader = NULL;
+    ics_step_summary summary;
+    icestream_error error;
     bool found;
     size_t got;
-    char digest[IS_DIGEST_TEXT];
+    char digest[ICS_DIGEST_TEXT];
     int ends[2], wake[2];
     ck_assert_int_eq(pipe(ends), 0);
     ck_assert_int_eq(pipe(wake), 0);
@@ -157,25 +158,25 @@ START_TEST(stream_summary_and_wake_up)
     ssize_t first = STEP_FILE_HEADER + 3 * 64;
     ck_assert_int_eq(write(ends[1], bytes, (size_t)first), first);
     ck_assert_int_eq(
-        is_step_reader_open_stream(ends[0], "pipe", STEP_FILE_SPECTRA, wake[0], &reader, &error),
+        ics_step_reader_open_stream(ends[0], "pipe", STEP_FILE_SPECTRA, wake[0], &reader, &error),
         0);
-    ck_assert_int_eq(is_step_reader_next(reader, &found, &error), 0);
+    ck_assert_int_eq(ics_step_reader_next(reader, &found, &error), 0);
     ck_assert(found);
-    ck_assert_uint_eq(is_step_reader_rows(reader), 3);
-    ck_assert_int_eq(is_step_reader_read(reader, steps, 8, &got, &error), 0);
+    ck_assert_uint_eq(ics_step_reader_rows(reader), 3);
+    ck_assert_int_eq(ics_step_reader_read(reader, steps, 8, &got, &error), 0);
     ck_assert_uint_eq(got, 3);
     /* The end of a message is known without waiting for the next one. */
-    ck_assert_int_eq(is_step_reader_read(reader, steps, 8, &got, &error), 0);
+    ck_assert_int_eq(ics_step_reader_read(reader, steps, 8, &got, &error), 0);
     ck_assert_uint_eq(got, 0);
-    is_step_reader_summary(reader, &summary);
+    ics_step_reader_summary(reader, &summary);
     ck_assert_uint_eq(summary.rows, 3);
     ck_assert_uint_eq(summary.photons, 600);
-    ck_assert_int_eq(is_digest_of(bytes, (size_t)first, digest, &error), 0);
+    ck_assert_int_eq(ics_digest_of(bytes, (size_t)first, digest, &error), 0);
     ck_assert_str_eq(summary.digest, digest);
     /* Nothing more comes: only the wake-up ends the waiting. */
     ck_assert_int_eq(write(wake[1], "x", 1), 1);
-    ck_assert_int_eq(is_step_reader_next(reader, &found, &error), IS_E_INTERRUPTED);
-    is_step_reader_destroy(reader);
+    ck_assert_int_eq(ics_step_reader_next(reader, &found, &error), ICESTREAM_E_INTERRUPTED);
+    ics_step_reader_destroy(reader);
     close(ends[0]);
     close(ends[1]);
     close(wake[0]);
@@ -188,24 +189,24 @@ START_TEST(next_message_skips_what_was_not_read)
 {
     scratch place = scratch_create();
     unsigned char bytes[8192];
-    is_step steps[8];
-    is_step_reader *reader = NULL;
-    is_error error;
+    icestream_step steps[8];
+    ics_step_reader *reader = NULL;
+    icestream_error error;
     bool found;
     size_t got;
     int descriptor = stream_of(&place, bytes, two_messages(&place, true, bytes));
     ck_assert_int_eq(
-        is_step_reader_open_stream(descriptor, "file", STEP_FILE_SPECTRA, -1, &reader, &error), 0);
-    ck_assert_int_eq(is_step_reader_next(reader, &found, &error), 0);
-    ck_assert_int_eq(is_step_reader_read(reader, steps, 1, &got, &error), 0);
-    ck_assert_int_eq(is_step_reader_next(reader, &found, &error), 0);
+        ics_step_reader_open_stream(descriptor, "file", STEP_FILE_SPECTRA, -1, &reader, &error), 0);
+    ck_assert_int_eq(ics_step_reader_next(reader, &found, &error), 0);
+    ck_assert_int_eq(ics_step_reader_read(reader, steps, 1, &got, &error), 0);
+    ck_assert_int_eq(ics_step_reader_next(reader, &found, &error), 0);
     ck_assert(found);
-    ck_assert_int_eq(is_step_reader_read(reader, steps, 8, &got, &error), 0);
+    ck_assert_int_eq(ics_step_reader_read(reader, steps, 8, &got, &error), 0);
     ck_assert_uint_eq(got, 2);
     ck_assert_uint_eq(steps[0].step_id, 3);
-    ck_assert_int_eq(is_step_reader_next(reader, &found, &error), 0);
+    ck_assert_int_eq(ics_step_reader_next(reader, &found, &error), 0);
     ck_assert(!found);
-    is_step_reader_destroy(reader);
+    ics_step_reader_destroy(reader);
     close(descriptor);
     scratch_remove(&place);
 }
@@ -244,34 +245,34 @@ START_TEST(files_of_numpy_are_read)
         return;
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    is_step *steps = malloc(1000 * sizeof *steps);
-    is_step_reader *reader = NULL;
-    is_step_summary summary;
-    is_error error = {.text = ""};
+    icestream_step *steps = malloc(1000 * sizeof *steps);
+    ics_step_reader *reader = NULL;
+    ics_step_summary summary;
+    icestream_error error = {.text = ""};
     size_t got;
     ck_assert_ptr_nonnull(steps);
     scratch_path(&place, "a.steps.npy", path);
     ck_assert_int_eq(scratch_python(numpy_programs[_i], path, NULL), 0);
-    ck_assert_msg(is_step_reader_open(path, STEP_FILE_SPECTRA, &reader, &error) == 0, "%s",
+    ck_assert_msg(ics_step_reader_open(path, STEP_FILE_SPECTRA, &reader, &error) == 0, "%s",
                   error.text);
-    ck_assert_msg(is_step_reader_check(reader, &summary, NULL, &error) == 0, "%s", error.text);
+    ck_assert_msg(ics_step_reader_check(reader, &summary, NULL, &error) == 0, "%s", error.text);
     ck_assert_uint_eq(summary.rows, 1000);
     ck_assert_uint_eq(summary.photons, 499500);
     ck_assert(summary.ascending);
-    ck_assert_int_eq(is_step_reader_read(reader, steps, 1000, &got, &error), 0);
+    ck_assert_int_eq(ics_step_reader_read(reader, steps, 1000, &got, &error), 0);
     ck_assert_uint_eq(got, 1000);
     for (uint32_t i = 0; i < 1000; ++i) {
-        const is_step expected = {.x = (float)i - 500,
-                                  .dz = -1,
-                                  .beta = 0.5f,
-                                  .weight = 2,
-                                  .photons = i,
-                                  .event_id = i / 10,
-                                  .step_id = i % 10,
-                                  .kind = 3};
+        const icestream_step expected = {.x = (float)i - 500,
+                                         .dz = -1,
+                                         .beta = 0.5f,
+                                         .weight = 2,
+                                         .photons = i,
+                                         .event_id = i / 10,
+                                         .step_id = i % 10,
+                                         .kind = 3};
         ck_assert_mem_eq(&steps[i], &expected, sizeof expected);
     }
-    is_step_reader_destroy(reader);
+    ics_step_reader_destroy(reader);
     free(steps);
     scratch_remove(&place);
 }
@@ -319,7 +320,7 @@ START_TEST(our_files_and_streams_are_read_by_numpy)
     scratch place = scratch_create();
     char path[SCRATCH_PATH], stream[SCRATCH_PATH];
     unsigned char bytes[8192];
-    is_step steps[ROWS];
+    icestream_step steps[ROWS];
     for (uint32_t i = 0; i < ROWS; ++i)
         steps[i] = step_file_good(1, i);
     step_file_write(scratch_path(&place, "a.steps.npy", path), steps, ROWS);

@@ -17,7 +17,7 @@ enum { STEPS = 40, PHOTONS = 200 };
 /* Steps that see modules from near and far, in two files, two events, Cherenkov and isotropic. */
 static void make_steps(const run_folder *place)
 {
-    is_step steps[STEPS];
+    icestream_step steps[STEPS];
     for (uint32_t i = 0; i < STEPS; ++i) {
         steps[i] = run_folder_bright(i % 20, PHOTONS);
         steps[i].event_id = i < 20 ? 3 : UINT64_C(0x100000002);
@@ -25,7 +25,7 @@ static void make_steps(const run_folder *place)
         steps[i].z = -40.0f + 4.0f * (float)i;
         if (i % 2 == 1) {
             steps[i].flags = 0;
-            steps[i].kind = IS_KIND_TRACK;
+            steps[i].kind = ICESTREAM_KIND_TRACK;
             steps[i].dx = 0.6f;
             steps[i].dz = 0.8f;
             steps[i].length = 3.0f;
@@ -40,59 +40,60 @@ static run_folder open_with_hits(const char *const *sets)
 {
     run_folder place = run_folder_open();
     make_steps(&place);
-    ck_assert_msg(run_folder_run(&place, sets) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run_folder_run(&place, sets) == ICESTREAM_OK, "%s", place.error.text);
     return place;
 }
 
 typedef struct traced {
     int status;
-    is_error error;
+    icestream_error error;
     char *text; /* what was printed */
-    is_path_point *points;
+    icestream_path_point *points;
     size_t count;
 } traced;
 
 static void read_points(const char *path, traced *out)
 {
-    is_table_reader *reader = NULL;
-    is_error error = {.text = ""};
-    ck_assert_msg(is_table_reader_open(path, NULL, &reader, &error) == IS_OK, "%s", error.text);
-    ck_assert_ptr_eq(is_table_reader_schema(reader), is_schema_paths());
-    const size_t rows = (size_t)is_table_reader_rows(reader);
+    ics_table_reader *reader = NULL;
+    icestream_error error = {.text = ""};
+    ck_assert_msg(ics_table_reader_open(path, NULL, &reader, &error) == ICESTREAM_OK, "%s",
+                  error.text);
+    ck_assert_ptr_eq(ics_table_reader_layout(reader), ics_layout_paths());
+    const size_t rows = (size_t)ics_table_reader_rows(reader);
     out->points = calloc(rows + 1, sizeof *out->points);
     for (size_t got = 1; got > 0; out->count += got)
-        ck_assert_int_eq(is_table_reader_read(reader, out->points + out->count,
-                                              rows - out->count + 1, &got, &error),
-                         IS_OK);
+        ck_assert_int_eq(ics_table_reader_read(reader, out->points + out->count,
+                                               rows - out->count + 1, &got, &error),
+                         ICESTREAM_OK);
     ck_assert_uint_eq(out->count, rows);
-    is_table_reader_destroy(reader);
+    ics_table_reader_destroy(reader);
 }
 
 /* Traces into paths.npy of the folder, steps of its step files unless the first of `sets` is of the
  * source. `hits`: a name in hits/, or NULL. */
-static traced trace(const run_folder *place, const char *hits, is_trace_options options,
+static traced trace(const run_folder *place, const char *hits, icestream_trace_options options,
                     const char *const *sets)
 {
-    traced result = {.status = IS_OK};
+    traced result = {.status = ICESTREAM_OK};
     char files[2 * SCRATCH_PATH], path[2 * SCRATCH_PATH], output[SCRATCH_PATH];
     snprintf(files, sizeof files, "source.files=[%s/*.npy]", place->steps);
     const char *all[RUN_FOLDER_SETS] = {files};
     size_t count = *sets && strncmp(*sets, "source.", 7) == 0 ? 0 : 1, size = 0;
     for (; *sets; ++sets)
         all[count++] = *sets;
-    is_config *config = NULL;
-    ck_assert_msg(is_config_load(NULL, all, count, &config, &result.error) == IS_OK, "%s",
-                  result.error.text);
+    icestream_config *config = NULL;
+    ck_assert_msg(icestream_config_load(NULL, all, count, &config, &result.error) == ICESTREAM_OK,
+                  "%s", result.error.text);
     options.output = scratch_path(&place->folder, "paths.npy", output);
     options.hits = hits ? run_folder_path(place->hits, hits, path) : NULL;
     options.force = true;
     FILE *out = open_memstream(&result.text, &size);
-    result.status = is_trace(config, &options, out, &result.error);
+    result.status = icestream_trace(config, &options, out, &result.error);
     fclose(out);
-    ck_assert_int_eq(result.status, result.status ? result.error.status : IS_OK);
-    if (result.status == IS_OK || result.status == IS_E_DIFFERENT)
+    ck_assert_int_eq(result.status, result.status ? result.error.status : ICESTREAM_OK);
+    if (result.status == ICESTREAM_OK || result.status == ICESTREAM_E_DIFFERENT)
         read_points(output, &result);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
     return result;
 }
 
@@ -100,7 +101,7 @@ static void forget(traced *result)
 {
     free(result->points);
     free(result->text);
-    *result = (traced){.status = IS_OK};
+    *result = (traced){.status = ICESTREAM_OK};
 }
 
 static void expect_text(const traced *result, const char *text)
@@ -114,17 +115,17 @@ static void expect_error(const traced *result, int status, const char *text)
     ck_assert_msg(strstr(result->error.text, text), "'%s' not in: %s", text, result->error.text);
 }
 
-static bool is_end(const is_path_point *point)
+static bool is_end(const icestream_path_point *point)
 {
-    return point->kind >= IS_POINT_ABSORBED;
+    return point->kind >= ICESTREAM_POINT_ABSORBED;
 }
 
-static bool is_same_photon(const is_path_point *a, const is_path_point *b)
+static bool is_same_photon(const icestream_path_point *a, const icestream_path_point *b)
 {
     return a->event_id == b->event_id && a->step_id == b->step_id && a->photon_id == b->photon_id;
 }
 
-static double distance(const is_path_point *a, const is_path_point *b)
+static double distance(const icestream_path_point *a, const icestream_path_point *b)
 {
     return sqrt(pow((double)a->x - b->x, 2) + pow((double)a->y - b->y, 2) +
                 pow((double)a->z - b->z, 2));
@@ -134,15 +135,15 @@ static double distance(const is_path_point *a, const is_path_point *b)
  * absorption that grow with it. Returns the end of the photon that begins here. */
 static size_t check_photon(const traced *result, size_t first)
 {
-    const is_path_point *points = result->points;
-    ck_assert_uint_eq(points[first].kind, IS_POINT_START);
+    const icestream_path_point *points = result->points;
+    ck_assert_uint_eq(points[first].kind, ICESTREAM_POINT_START);
     ck_assert_float_eq(points[first].path, 0);
     ck_assert_float_eq(points[first].absorption, 0);
     double length = 0;
     uint32_t scatters = 0;
     size_t i = first;
     for (; i + 1 < result->count && is_same_photon(&points[first], &points[i + 1]); ++i) {
-        const is_path_point *a = &points[i], *b = &points[i + 1];
+        const icestream_path_point *a = &points[i], *b = &points[i + 1];
         const double step = distance(a, b);
         ck_assert_uint_eq(b->point, a->point + 1);
         ck_assert(!is_end(a));
@@ -153,7 +154,7 @@ static size_t check_photon(const traced *result, size_t first)
         ck_assert_double_ge(b->absorption, a->absorption - 1e-6);
         length += step;
         ck_assert_double_eq_tol(length, b->path, 1e-4 * b->path + 1e-3);
-        scatters += b->kind == IS_POINT_SCATTER;
+        scatters += b->kind == ICESTREAM_POINT_SCATTER;
         ck_assert_uint_eq(b->scatters, scatters);
     }
     return i;
@@ -165,11 +166,11 @@ static const char *const plain[] = {"device.math=portable", NULL};
 static size_t check_hits_again(const run_folder *place, const char *name, const traced *result)
 {
     size_t count, k = 0;
-    is_hit *hits = run_folder_hits(place, name, &count);
+    icestream_hit *hits = run_folder_hits(place, name, &count);
     ck_assert_uint_ge(count, 20);
     for (size_t i = 0; i < result->count; ++i) {
-        const is_path_point *point = &result->points[i];
-        if (point->kind != IS_POINT_HIT)
+        const icestream_path_point *point = &result->points[i];
+        if (point->kind != ICESTREAM_POINT_HIT)
             continue;
         ck_assert_uint_lt(k, count);
         ck_assert_uint_eq(point->event_id, hits[k].event_id);
@@ -191,8 +192,8 @@ static size_t check_hits_again(const run_folder *place, const char *name, const 
 START_TEST(all_hits_again)
 {
     run_folder place = open_with_hits(plain);
-    traced result = trace(&place, "a.hits.npy", (is_trace_options){.hits = NULL}, plain);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    traced result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, plain);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     const size_t hits = check_hits_again(&place, "a.hits.npy", &result);
     char expected[96];
     snprintf(expected, sizeof expected,
@@ -202,7 +203,7 @@ START_TEST(all_hits_again)
     size_t photons = 0;
     for (size_t i = 0; i < result.count; ++photons) {
         i = check_photon(&result, i);
-        ck_assert_uint_eq(result.points[i].kind, IS_POINT_HIT);
+        ck_assert_uint_eq(result.points[i].kind, ICESTREAM_POINT_HIT);
         ++i;
     }
     ck_assert_uint_eq(photons, hits); /* each ends with its one hit */
@@ -221,8 +222,8 @@ START_TEST(all_hits_again_in_full_ice)
     const char *const sets[] = {"device.math=portable", set, "stages.detect=pe", "sink.hits=both",
                                 NULL};
     run_folder place = open_with_hits(sets);
-    traced result = trace(&place, "a.hits.npy", (is_trace_options){.hits = NULL}, sets);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    traced result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, sets);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     ck_assert_uint_ge(check_hits_again(&place, "a.hits.npy", &result), 20);
     expect_text(&result, " hits again, the same to the last bit");
     forget(&result);
@@ -234,22 +235,22 @@ START_TEST(selected_hits)
 {
     run_folder place = open_with_hits(plain);
     size_t count, direct = 0, photons = 0;
-    is_hit *hits = run_folder_hits(&place, "a.hits.npy", &count);
+    icestream_hit *hits = run_folder_hits(&place, "a.hits.npy", &count);
     for (size_t i = 0; i < count; ++i)
         direct += hits[i].scatters == 0;
     ck_assert_uint_gt(direct, 0);
     ck_assert_uint_lt(direct, count);
     traced result =
-        trace(&place, "a.hits.npy", (is_trace_options){.select = "scatters == 0"}, plain);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+        trace(&place, "a.hits.npy", (icestream_trace_options){.select = "scatters == 0"}, plain);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     for (size_t i = 0; i < result.count; i += 2, ++photons) {
-        ck_assert_uint_eq(result.points[i].kind, IS_POINT_START);
-        ck_assert_uint_eq(result.points[i + 1].kind, IS_POINT_HIT);
+        ck_assert_uint_eq(result.points[i].kind, ICESTREAM_POINT_START);
+        ck_assert_uint_eq(result.points[i + 1].kind, ICESTREAM_POINT_HIT);
     }
     ck_assert_uint_eq(photons, direct);
     forget(&result);
-    result = trace(&place, "a.hits.npy", (is_trace_options){.select = "t < -1e9"}, plain);
-    expect_error(&result, IS_E_INPUT, "found no hit that --select holds for");
+    result = trace(&place, "a.hits.npy", (icestream_trace_options){.select = "t < -1e9"}, plain);
+    expect_error(&result, ICESTREAM_E_INPUT, "found no hit that --select holds for");
     forget(&result);
     free(hits);
     run_folder_close(&place);
@@ -263,9 +264,9 @@ START_TEST(account_of_a_step)
                                        "ice.absorb_below=-60",   "run.bounce_limit=30",
                                        "graph.reach_cull=false", NULL};
     run_folder place = run_folder_open();
-    is_step step = run_folder_bright(7, PHOTONS);
+    icestream_step step = run_folder_bright(7, PHOTONS);
     run_folder_steps(&place, "one.steps.npy", &step, 1);
-    ck_assert_msg(run_folder_run(&place, sets) == IS_OK, "%s", place.error.text);
+    ck_assert_msg(run_folder_run(&place, sets) == ICESTREAM_OK, "%s", place.error.text);
     char list[SCRATCH_PATH], text[40 * PHOTONS] = "# all\n", name[SCRATCH_PATH + 8];
     for (int i = PHOTONS - 1; i > 0; --i)
         sprintf(text + strlen(text), "3:7:%d%s", i, i % 3 ? " " : "\n");
@@ -273,23 +274,25 @@ START_TEST(account_of_a_step)
     snprintf(name, sizeof name, "@%s", list);
     const char *const photons[] = {"3:7:0", name, "3:7:5"};
     traced result =
-        trace(&place, NULL, (is_trace_options){.photons = photons, .photon_count = 3}, sets);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+        trace(&place, NULL, (icestream_trace_options){.photons = photons, .photon_count = 3}, sets);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     json_int_t ends[6] = {0};
     uint32_t id = 0;
     for (size_t i = 0; i < result.count; ++i, ++id) {
         ck_assert_uint_eq(result.points[i].photon_id, id);
         i = check_photon(&result, i);
-        ck_assert_uint_ge(result.points[i].kind, IS_POINT_HIT);
+        ck_assert_uint_ge(result.points[i].kind, ICESTREAM_POINT_HIT);
         ++ends[result.points[i].kind];
     }
     ck_assert_uint_eq(id, PHOTONS);
     json_t *summary = run_folder_summary(&place);
-    ck_assert_int_eq(ends[IS_POINT_HIT], run_folder_count(summary, "account", "detected"));
-    ck_assert_int_eq(ends[IS_POINT_ABSORBED], run_folder_count(summary, "account", "absorbed"));
-    ck_assert_int_eq(ends[IS_POINT_LEFT], run_folder_count(summary, "account", "left"));
-    ck_assert_int_eq(ends[IS_POINT_STOPPED], run_folder_count(summary, "account", "stopped"));
-    for (int i = IS_POINT_HIT; i <= IS_POINT_STOPPED; ++i)
+    ck_assert_int_eq(ends[ICESTREAM_POINT_HIT], run_folder_count(summary, "account", "detected"));
+    ck_assert_int_eq(ends[ICESTREAM_POINT_ABSORBED],
+                     run_folder_count(summary, "account", "absorbed"));
+    ck_assert_int_eq(ends[ICESTREAM_POINT_LEFT], run_folder_count(summary, "account", "left"));
+    ck_assert_int_eq(ends[ICESTREAM_POINT_STOPPED],
+                     run_folder_count(summary, "account", "stopped"));
+    for (int i = ICESTREAM_POINT_HIT; i <= ICESTREAM_POINT_STOPPED; ++i)
         ck_assert_int_gt(ends[i], 0);
     json_decref(summary);
     forget(&result);
@@ -303,8 +306,8 @@ START_TEST(photons_that_go_on)
     static const char *const sets[] = {"device.math=portable", "detector.keep_hit_photons=true",
                                        "detector.oversize=20", NULL};
     run_folder place = open_with_hits(sets);
-    traced result = trace(&place, "a.hits.npy", (is_trace_options){.hits = NULL}, sets);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    traced result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, sets);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     size_t count, hits = 0, photons = 0;
     free(run_folder_hits(&place, "a.hits.npy", &count));
     for (size_t i = 0; i < result.count; ++i, ++photons) {
@@ -312,7 +315,7 @@ START_TEST(photons_that_go_on)
         ck_assert(is_end(&result.points[i]));
     }
     for (size_t i = 0; i < result.count; ++i)
-        hits += result.points[i].kind == IS_POINT_HIT;
+        hits += result.points[i].kind == ICESTREAM_POINT_HIT;
     ck_assert_uint_eq(hits, count);
     ck_assert_uint_lt(photons, hits);
     expect_text(&result, " hits again, the same to the last bit");
@@ -327,7 +330,7 @@ START_TEST(excluded_module)
     static const char *const sets[] = {"device.math=portable", "detector.excluded=[[43, 30]]",
                                        NULL};
     run_folder place = run_folder_open();
-    is_step step = run_folder_bright(1, 400);
+    icestream_step step = run_folder_bright(1, 400);
     step.x = 0.4f; /* string 43 is at the origin, its module 30 8.5 m above */
     step.z = 8.5f;
     run_folder_steps(&place, "one.steps.npy", &step, 1);
@@ -338,13 +341,13 @@ START_TEST(excluded_module)
     snprintf(name, sizeof name, "@%s", list);
     const char *const photons[] = {name};
     traced result =
-        trace(&place, NULL, (is_trace_options){.photons = photons, .photon_count = 1}, sets);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+        trace(&place, NULL, (icestream_trace_options){.photons = photons, .photon_count = 1}, sets);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     size_t on_module = 0;
     for (size_t i = 0; i < result.count; ++i) {
-        const is_path_point *point = &result.points[i];
+        const icestream_path_point *point = &result.points[i];
         const double r = sqrt(pow(point->x, 2) + pow(point->y, 2) + pow(point->z - 8.5, 2));
-        if (point->kind == IS_POINT_ABSORBED && r < 0.17) {
+        if (point->kind == ICESTREAM_POINT_ABSORBED && r < 0.17) {
             ck_assert_double_eq_tol(r, 0.1651, 1e-4);
             ++on_module;
         }
@@ -361,22 +364,23 @@ static void rewrite_hits(const run_folder *place, const char *name, const char *
 {
     char path[2 * SCRATCH_PATH];
     size_t count;
-    is_hit *hits = run_folder_hits(place, name, &count);
-    is_hit_reader *reader = NULL;
-    is_table_writer *writer = NULL;
-    is_error error = {.text = ""};
+    icestream_hit *hits = run_folder_hits(place, name, &count);
+    ics_hit_reader *reader = NULL;
+    ics_table_writer *writer = NULL;
+    icestream_error error = {.text = ""};
     run_folder_path(place->hits, name, path);
-    ck_assert_int_eq(is_hit_reader_open(path, false, &reader, &error), IS_OK);
-    json_t *metadata = json_deep_copy(is_hit_reader_metadata(reader));
-    is_hit_reader_destroy(reader);
+    ck_assert_int_eq(ics_hit_reader_open(path, false, &reader, &error), ICESTREAM_OK);
+    json_t *metadata = json_deep_copy(ics_hit_reader_metadata(reader));
+    ics_hit_reader_destroy(reader);
     json_object_set_new(metadata, "math", json_string(math));
     hits[3].t += 0.5;
     hits[3].scatters += 2;
     hits[5].module = hits[5].module == 60 ? 59 : (uint16_t)(hits[5].module + 1);
-    ck_assert_int_eq(is_table_writer_create(path, is_schema_hits(), true, &writer, &error), IS_OK);
-    ck_assert_int_eq(is_table_writer_append(writer, hits, count, &error), IS_OK);
-    ck_assert_int_eq(is_table_writer_commit(writer, metadata, &error), IS_OK);
-    is_table_writer_destroy(writer);
+    ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), true, &writer, &error),
+                     ICESTREAM_OK);
+    ck_assert_int_eq(ics_table_writer_append(writer, hits, count, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_table_writer_commit(writer, metadata, &error), ICESTREAM_OK);
+    ics_table_writer_destroy(writer);
     json_decref(metadata);
     free(hits);
 }
@@ -385,25 +389,25 @@ START_TEST(hits_that_differ)
 {
     run_folder place = open_with_hits(plain);
     rewrite_hits(&place, "a.hits.npy", "fast");
-    traced result = trace(&place, "a.hits.npy", (is_trace_options){.hits = NULL}, plain);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    traced result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, plain);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     expect_text(&result, "(made with fast maths)");
     expect_text(&result, "1 on the same module, up to 0.5 ns and 2 scatters different");
     expect_text(&result, "1 not again, their photons take other ways here:");
     forget(&result);
     rewrite_hits(&place, "a.hits.npy", "portable");
-    result = trace(&place, "a.hits.npy", (is_trace_options){.hits = NULL}, plain);
-    expect_error(&result, IS_E_DIFFERENT, "2 of ");
+    result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, plain);
+    expect_error(&result, ICESTREAM_E_DIFFERENT, "2 of ");
     ck_assert_uint_gt(result.count, 0); /* the paths are there */
     forget(&result);
     static const char *const other[] = {"device.math=portable", "run.seed=17", NULL};
-    result = trace(&place, "a.hits.npy", (is_trace_options){.hits = NULL}, other);
-    expect_error(&result, IS_E_DIFFERENT, " did not come about again");
+    result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, other);
+    expect_error(&result, ICESTREAM_E_DIFFERENT, " did not come about again");
     expect_text(&result, "another seed (1) than the configuration has");
     forget(&result);
     static const char *const ice[] = {"ice.model=uniform", NULL};
-    result = trace(&place, "a.hits.npy", (is_trace_options){.hits = NULL}, ice);
-    ck_assert_int_eq(result.status, IS_E_DIFFERENT);
+    result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, ice);
+    ck_assert_int_eq(result.status, ICESTREAM_E_DIFFERENT);
     expect_text(&result, "ice than the configuration has");
     forget(&result);
     run_folder_close(&place);
@@ -416,28 +420,28 @@ START_TEST(wrong_photons)
         const char *photon, *says;
         int status;
     } cases[] = {
-        {"3:7", "--photon: found '3:7', expected EVENT:STEP:PHOTON", IS_E_USAGE},
-        {"", "found ''", IS_E_USAGE},
-        {"::", "found '::'", IS_E_USAGE},
-        {"3:7:1:1", "found '3:7:1:1'", IS_E_USAGE},
-        {"3:7:-1", "found '3:7:-1'", IS_E_USAGE},
-        {"3:7:1.5", "found '3:7:1.5'", IS_E_USAGE},
-        {"3:4294967296:1", "found '3:4294967296:1'", IS_E_USAGE},
-        {"18446744073709551616:1:1", "found '184", IS_E_USAGE},
-        {"a:b:c", "found 'a:b:c'", IS_E_USAGE},
-        {"@/nonexistent/list", "/nonexistent/list: error: No such file", IS_E_CONFIG},
+        {"3:7", "--photon: found '3:7', expected EVENT:STEP:PHOTON", ICESTREAM_E_USAGE},
+        {"", "found ''", ICESTREAM_E_USAGE},
+        {"::", "found '::'", ICESTREAM_E_USAGE},
+        {"3:7:1:1", "found '3:7:1:1'", ICESTREAM_E_USAGE},
+        {"3:7:-1", "found '3:7:-1'", ICESTREAM_E_USAGE},
+        {"3:7:1.5", "found '3:7:1.5'", ICESTREAM_E_USAGE},
+        {"3:4294967296:1", "found '3:4294967296:1'", ICESTREAM_E_USAGE},
+        {"18446744073709551616:1:1", "found '184", ICESTREAM_E_USAGE},
+        {"a:b:c", "found 'a:b:c'", ICESTREAM_E_USAGE},
+        {"@/nonexistent/list", "/nonexistent/list: error: No such file", ICESTREAM_E_CONFIG},
         {"3:7:200", "event_id 3, step_id 7: found photons 0 to 199, expected photon 200",
-         IS_E_INPUT},
-        {"3:20:0", "event_id 3, step_id 20: found no such step in 2 step files", IS_E_INPUT},
-        {"4:7:0", "event_id 4, step_id 7: found no such step", IS_E_INPUT},
-        {"18446744073709551615:0:0", "event_id 18446744073709551615", IS_E_INPUT},
+         ICESTREAM_E_INPUT},
+        {"3:20:0", "event_id 3, step_id 20: found no such step in 2 step files", ICESTREAM_E_INPUT},
+        {"4:7:0", "event_id 4, step_id 7: found no such step", ICESTREAM_E_INPUT},
+        {"18446744073709551615:0:0", "event_id 18446744073709551615", ICESTREAM_E_INPUT},
     };
     run_folder place = run_folder_open();
     make_steps(&place);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         traced result =
-            trace(&place, NULL, (is_trace_options){.photons = &cases[i].photon, .photon_count = 1},
-                  plain);
+            trace(&place, NULL,
+                  (icestream_trace_options){.photons = &cases[i].photon, .photon_count = 1}, plain);
         expect_error(&result, cases[i].status, cases[i].says);
         forget(&result);
         ck_assert(!scratch_exists(&place.folder, "paths.npy"));
@@ -448,16 +452,17 @@ START_TEST(wrong_photons)
     scratch_write(scratch_path(&place.folder, "list.txt", list), bad, strlen(bad));
     snprintf(name, sizeof name, "@%s", list);
     const char *const photons[] = {name};
-    traced result =
-        trace(&place, NULL, (is_trace_options){.photons = photons, .photon_count = 1}, plain);
-    expect_error(&result, IS_E_CONFIG, "list.txt:2:1: error: photon: found '3:7', expected EVENT");
-    expect_error(&result, IS_E_CONFIG, "list.txt:4:7: error: photon: found");
+    traced result = trace(&place, NULL,
+                          (icestream_trace_options){.photons = photons, .photon_count = 1}, plain);
+    expect_error(&result, ICESTREAM_E_CONFIG,
+                 "list.txt:2:1: error: photon: found '3:7', expected EVENT");
+    expect_error(&result, ICESTREAM_E_CONFIG, "list.txt:4:7: error: photon: found");
     forget(&result);
-    result = trace(&place, NULL, (is_trace_options){.select = "t<3"}, plain);
-    expect_error(&result, IS_E_USAGE, "--select: expected --hits FILE");
+    result = trace(&place, NULL, (icestream_trace_options){.select = "t<3"}, plain);
+    expect_error(&result, ICESTREAM_E_USAGE, "--select: expected --hits FILE");
     forget(&result);
-    result = trace(&place, NULL, (is_trace_options){.hits = NULL}, plain);
-    expect_error(&result, IS_E_USAGE, "trace: expected photons");
+    result = trace(&place, NULL, (icestream_trace_options){.hits = NULL}, plain);
+    expect_error(&result, ICESTREAM_E_USAGE, "trace: expected photons");
     forget(&result);
     run_folder_close(&place);
 }
@@ -471,32 +476,35 @@ START_TEST(which_step_file)
     run_folder_path(place.steps, "a.steps.npy", a);
     run_folder_path(place.steps, "b.steps.npy", b);
     /* the same ids with other steps, beside the right one */
-    is_step others[20];
+    icestream_step others[20];
     for (uint32_t i = 0; i < 20; ++i)
         others[i] = run_folder_bright(i, PHOTONS);
     run_folder_steps(&place, "c.steps.npy", others, 20);
-    traced result = trace(&place, "a.hits.npy", (is_trace_options){.hits = NULL}, plain);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    traced result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, plain);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     forget(&result);
     const char *const photons[] = {"3:1:0"};
-    result = trace(&place, NULL, (is_trace_options){.photons = photons, .photon_count = 1}, plain);
-    expect_error(&result, IS_E_INPUT, "found two different steps with event_id 3 and step_id 1");
+    result = trace(&place, NULL, (icestream_trace_options){.photons = photons, .photon_count = 1},
+                   plain);
+    expect_error(&result, ICESTREAM_E_INPUT,
+                 "found two different steps with event_id 3 and step_id 1");
     forget(&result);
-    result = trace(&place, NULL,
-                   (is_trace_options){.photons = photons, .photon_count = 1, .steps = a}, plain);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    result =
+        trace(&place, NULL,
+              (icestream_trace_options){.photons = photons, .photon_count = 1, .steps = a}, plain);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     forget(&result);
     /* gone from the source, but named */
     scratch_path(&place.folder, "moved.npy", moved);
     ck_assert_int_eq(rename(a, moved), 0);
-    result = trace(&place, "a.hits.npy", (is_trace_options){.hits = NULL}, plain);
-    expect_error(&result, IS_E_INPUT, "of those that the hits were made from");
+    result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, plain);
+    expect_error(&result, ICESTREAM_E_INPUT, "of those that the hits were made from");
     forget(&result);
-    result = trace(&place, "a.hits.npy", (is_trace_options){.steps = moved}, plain);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    result = trace(&place, "a.hits.npy", (icestream_trace_options){.steps = moved}, plain);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     forget(&result);
-    result = trace(&place, "b.hits.npy", (is_trace_options){.steps = moved}, plain);
-    expect_error(&result, IS_E_INPUT, "expected it in the file of --steps");
+    result = trace(&place, "b.hits.npy", (icestream_trace_options){.steps = moved}, plain);
+    expect_error(&result, ICESTREAM_E_INPUT, "expected it in the file of --steps");
     forget(&result);
     run_folder_close(&place);
 }
@@ -522,14 +530,15 @@ START_TEST(unreadable_folders)
     const char *const there[] = {"3:1:0"}, *const absent[] = {"4:1:0"};
     for (size_t i = 0; i < 3; ++i) {
         const char *const settings[] = {sets[i], NULL};
-        traced result =
-            trace(&place, NULL, (is_trace_options){.photons = there, .photon_count = 1}, settings);
-        ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+        traced result = trace(
+            &place, NULL, (icestream_trace_options){.photons = there, .photon_count = 1}, settings);
+        ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
         forget(&result);
-        result =
-            trace(&place, NULL, (is_trace_options){.photons = absent, .photon_count = 1}, settings);
-        expect_error(&result, IS_E_INPUT, i == 2 ? done : link);
-        expect_error(&result, IS_E_INPUT, ": Too many levels of symbolic links; steps that were");
+        result = trace(&place, NULL,
+                       (icestream_trace_options){.photons = absent, .photon_count = 1}, settings);
+        expect_error(&result, ICESTREAM_E_INPUT, i == 2 ? done : link);
+        expect_error(&result, ICESTREAM_E_INPUT,
+                     ": Too many levels of symbolic links; steps that were");
         ck_assert_ptr_null(strstr(result.error.text, "no such step"));
         forget(&result);
     }
@@ -548,8 +557,8 @@ START_TEST(own_stages_are_refused)
     const char *const sets[] = {set, NULL};
     const char *const photons[] = {"3:1:0"};
     traced result =
-        trace(&place, NULL, (is_trace_options){.photons = photons, .photon_count = 1}, sets);
-    expect_error(&result, IS_E_CONFIG, "stages.scatter: found a header of your own");
+        trace(&place, NULL, (icestream_trace_options){.photons = photons, .photon_count = 1}, sets);
+    expect_error(&result, ICESTREAM_E_CONFIG, "stages.scatter: found a header of your own");
     forget(&result);
     run_folder_close(&place);
 }

@@ -20,10 +20,10 @@ typedef struct watching {
     char folder[SCRATCH_PATH];
     uv_loop_t loop;
     uv_timer_t patience;
-    is_watch *watch;
+    ics_watch *watch;
     unsigned looks, reports;
     uint64_t times[HISTORY]; /* of looks, by the loop's clock, ms */
-    is_error report;         /* the last one */
+    icestream_error report;  /* the last one */
     bool close_in_look;
 } watching;
 
@@ -32,12 +32,12 @@ static void on_look(void *user)
     watching *test = user;
     test->times[test->looks++ % HISTORY] = uv_now(&test->loop);
     if (test->close_in_look) {
-        is_watch_close(test->watch);
+        ics_watch_close(test->watch);
         test->watch = NULL;
     }
 }
 
-static void on_report(void *user, const is_error *what)
+static void on_report(void *user, const icestream_error *what)
 {
     watching *test = user;
     test->reports++;
@@ -65,15 +65,16 @@ static watching *open_watching(void)
 
 static void start(watching *test, const char *pattern, double scan)
 {
-    const is_watch_options options = {test->folder, pattern, scan};
-    const is_watch_events events = {on_look, on_report, test};
-    ck_assert_int_eq(is_watch_create(&test->loop, &options, &events, &test->watch, NULL), IS_OK);
-    is_watch_start(test->watch);
+    const ics_watch_options options = {test->folder, pattern, scan};
+    const ics_watch_events events = {on_look, on_report, test};
+    ck_assert_int_eq(ics_watch_create(&test->loop, &options, &events, &test->watch, NULL),
+                     ICESTREAM_OK);
+    ics_watch_start(test->watch);
 }
 
 static void close_watching(watching *test)
 {
-    is_watch_close(test->watch);
+    ics_watch_close(test->watch);
     uv_close((uv_handle_t *)&test->patience, NULL);
     ck_assert_int_eq(uv_run(&test->loop, UV_RUN_DEFAULT), 0);
     ck_assert_int_eq(uv_loop_close(&test->loop), 0);
@@ -208,7 +209,7 @@ START_TEST(test_folder_goes_and_comes_again)
             ck_assert_int_eq(rmdir(test->folder), 0);
         }
         wait_reports(test, 2 * round + 1);
-        ck_assert_int_eq(test->report.status, IS_E_INPUT);
+        ck_assert_int_eq(test->report.status, ICESTREAM_E_INPUT);
         ck_assert_ptr_nonnull(strstr(test->report.text, test->folder));
         ck_assert_ptr_nonnull(strstr(test->report.text, "cannot watch the folder: no such file"));
         unsigned before = test->looks;
@@ -218,7 +219,7 @@ START_TEST(test_folder_goes_and_comes_again)
 
         ck_assert_int_eq(mkdir(test->folder, 0700), 0);
         wait_reports(test, 2 * round + 2);
-        ck_assert_int_eq(test->report.status, IS_OK);
+        ck_assert_int_eq(test->report.status, ICESTREAM_OK);
         wait_looks(test, before + 1);
     }
     /* Something else of that name. */
@@ -262,7 +263,7 @@ START_TEST(test_missing_at_start)
     strcat(test->folder, "//"); /* slashes at the end are no name */
     start(test, NULL, 0.05);
     wait_reports(test, 1);
-    ck_assert_int_eq(test->report.status, IS_E_INPUT);
+    ck_assert_int_eq(test->report.status, ICESTREAM_E_INPUT);
     ck_assert_uint_eq(test->looks, 0);
     ck_assert_int_eq(mkdir(test->folder, 0700), 0);
     wait_reports(test, 2);
@@ -287,13 +288,13 @@ START_TEST(test_no_inotify)
     start(test, "*.steps.npy", 0.05);
     wait_looks(test, 4);
     ck_assert_uint_eq(test->reports, 1);
-    ck_assert_int_eq(test->report.status, IS_E_FAILED);
+    ck_assert_int_eq(test->report.status, ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(test->report.text, "the kernel cannot tell of new files"));
     ck_assert_ptr_nonnull(strstr(test->report.text, "fs.inotify.max_user_instances"));
 
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
     wait_reports(test, 2);
-    ck_assert_int_eq(test->report.status, IS_OK);
+    ck_assert_int_eq(test->report.status, ICESTREAM_OK);
     close_watching(test);
 }
 END_TEST
@@ -329,7 +330,7 @@ START_TEST(test_closing_at_any_time)
 {
     watching *test = open_watching();
     start(test, NULL, 3600); /* its first question is still out */
-    is_watch_close(test->watch);
+    ics_watch_close(test->watch);
     test->watch = NULL;
     run_for(test, 20);
     ck_assert_uint_eq(test->looks, 0);
@@ -341,10 +342,11 @@ START_TEST(test_closing_at_any_time)
     run_for(test, 200);
     ck_assert_uint_eq(test->looks, 1);
 
-    const is_watch_options options = {test->folder, NULL, 1};
-    const is_watch_events events = {on_look, on_report, test};
-    ck_assert_int_eq(is_watch_create(&test->loop, &options, &events, &test->watch, NULL), IS_OK);
-    is_watch_close(NULL); /* and `watch`, never started, below */
+    const ics_watch_options options = {test->folder, NULL, 1};
+    const ics_watch_events events = {on_look, on_report, test};
+    ck_assert_int_eq(ics_watch_create(&test->loop, &options, &events, &test->watch, NULL),
+                     ICESTREAM_OK);
+    ics_watch_close(NULL); /* and `watch`, never started, below */
     close_watching(test);
 }
 END_TEST

@@ -1,9 +1,9 @@
 /* Water: its index of refraction, tables by wavelength from every source, what is refused, and
  * light that flies through it. */
-#include "stages/water.h"
+#include "physics/water.h"
 
-#include "pipeline/models/ice.h"
-#include "pipeline/models/light.h"
+#include "pipeline/models/ice/ice.h"
+#include "pipeline/models/light/light.h"
 #include "stages/variants.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEA_FILE  "ice.file=" IS_SOURCE_DIRECTORY "/configs/media/sea-water.yaml"
-#define LAKE_FILE "ice.file=" IS_SOURCE_DIRECTORY "/configs/media/lake-water.yaml"
+#define SEA_FILE  "ice.file=" ICS_SOURCE_DIRECTORY "/configs/media/sea-water.yaml"
+#define LAKE_FILE "ice.file=" ICS_SOURCE_DIRECTORY "/configs/media/lake-water.yaml"
 #define MOLECULES "stages.scatter=rayleigh-hg"
 
 static const ice_water sea = {.salinity = 38.5, .temperature = 13.2, .pressure = 220};
@@ -64,33 +64,33 @@ END_TEST
 
 typedef struct loaded {
     ice_medium *medium;
-    is_warnings warnings;
-    is_error error;
+    ics_warnings warnings;
+    icestream_error error;
     int status;
 } loaded;
 
 static loaded load(const char *file, const char *scatter)
 {
     loaded result = {0};
-    is_ice_factors factors;
-    is_config *config = model_config(file, scatter, NULL);
+    ics_ice_factors factors;
+    icestream_config *config = model_config(file, scatter, NULL);
     result.status =
-        is_medium_create(config, &result.medium, &factors, &result.warnings, &result.error);
-    is_config_destroy(config);
+        ics_ice_create(config, &result.medium, &factors, &result.warnings, &result.error);
+    icestream_config_destroy(config);
     return result;
 }
 
 static loaded load_good(const char *file, const char *scatter)
 {
     loaded result = load(file, scatter);
-    ck_assert_msg(result.status == IS_OK, "%s", result.error.text);
+    ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     return result;
 }
 
 static void unload(loaded *result)
 {
-    is_medium_destroy(result->medium);
-    is_warnings_free(&result->warnings);
+    ics_ice_destroy(result->medium);
+    ics_warnings_free(&result->warnings);
 }
 
 static loaded load_text(const model_folder *folder, const char *yaml)
@@ -118,23 +118,23 @@ START_TEST(sea_water)
     const ice_medium *m = water.medium;
     ck_assert_str_eq(m->name, "sea water");
     ck_assert_uint_eq(m->layer_count, 1);
-    ck_assert_uint_eq(is_medium_features(m), IS_ICE_SPECTRAL);
+    ck_assert_uint_eq(ics_ice_features(m), ICS_ICE_SPECTRAL);
     ck_assert_double_eq(m->rayleigh_fraction, 0.17);
     ck_assert_double_eq(m->mean_cosine, 0.924);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         const ice_spectral_optics *at = &m->spectral[(int)rows[i][0] - 250];
-        ck_assert_double_eq_tol(1 / is_medium_absorption(m, 0, rows[i][0]), rows[i][1], 1e-9);
-        ck_assert_double_eq_tol(1 / is_medium_scattering(m, 0, rows[i][0]), rows[i][2], 1e-9);
+        ck_assert_double_eq_tol(1 / ics_ice_absorption(m, 0, rows[i][0]), rows[i][1], 1e-9);
+        ck_assert_double_eq_tol(1 / ics_ice_scattering(m, 0, rows[i][0]), rows[i][2], 1e-9);
         ck_assert_double_eq_tol(at->scattering * (1 - 0.83 * 0.924), 1 / rows[i][2], 1e-12);
-        ck_assert_double_eq_tol(is_medium_phase_index(m, rows[i][0]),
+        ck_assert_double_eq_tol(ics_ice_phase_index(m, rows[i][0]),
                                 ice_water_phase_index(&sea, rows[i][0]), 1e-12);
-        ck_assert_double_eq_tol(is_medium_group_index(m, rows[i][0]),
+        ck_assert_double_eq_tol(ics_ice_group_index(m, rows[i][0]),
                                 ice_water_group_index(&sea, rows[i][0]), 1e-12);
     }
     /* Between rows of the medium as between rows of the stages' tables. */
     ck_assert_double_eq_tol(
-        is_medium_absorption(m, 0, 470.25),
-        0.75 * is_medium_absorption(m, 0, 470) + 0.25 * is_medium_absorption(m, 0, 471), 1e-12);
+        ics_ice_absorption(m, 0, 470.25),
+        0.75 * ics_ice_absorption(m, 0, 470) + 0.25 * ics_ice_absorption(m, 0, 471), 1e-12);
     ck_assert(warned(&water, "trusted down to 300 nm"));
     ck_assert(!warned(&water, "rayleigh_fraction"));
     unload(&water);
@@ -145,10 +145,10 @@ START_TEST(lake_water)
 {
     loaded water = load_good(LAKE_FILE, NULL);
     const ice_medium *m = water.medium;
-    ck_assert_double_eq_tol(1 / is_medium_absorption(m, 0, 490), 23, 1e-9);
+    ck_assert_double_eq_tol(1 / ics_ice_absorption(m, 0, 490), 23, 1e-9);
     ck_assert_double_eq_tol(1 / m->spectral[490 - 250].scattering, 40, 1e-9);
-    ck_assert_double_eq_tol(1 / is_medium_scattering(m, 0, 490), 40 / 0.12, 1e-9);
-    ck_assert_double_eq_tol(is_medium_phase_index(m, 490), 1.339479373910, 1e-12);
+    ck_assert_double_eq_tol(1 / ics_ice_scattering(m, 0, 490), 40 / 0.12, 1e-9);
+    ck_assert_double_eq_tol(ics_ice_phase_index(m, 490), 1.339479373910, 1e-12);
     unload(&water);
 }
 END_TEST
@@ -164,16 +164,16 @@ START_TEST(coefficients_and_layers)
     model_folder folder = model_folder_create();
     loaded water =
         load_text(&folder, TABLE SCATTERING INDEX "layers: [[-20, 1, 2], [0, 1, 1], [20, 3, 1]]\n");
-    ck_assert_msg(water.status == IS_OK, "%s", water.error.text);
+    ck_assert_msg(water.status == ICESTREAM_OK, "%s", water.error.text);
     const ice_medium *m = water.medium;
     ck_assert_uint_eq(m->layer_count, 3);
     ck_assert_double_eq(m->thickness, 20);
     ck_assert_double_eq(m->bottom, -30);
-    ck_assert_double_eq_tol(is_medium_absorption(m, 0, 475), 0.3, 1e-12);
-    ck_assert_double_eq_tol(is_medium_absorption(m, 1, 475), 0.15, 1e-12);
-    ck_assert_double_eq_tol(is_medium_scattering(m, 1, 475), 0.0055, 1e-12);
-    ck_assert_double_eq_tol(is_medium_scattering(m, 2, 475), 0.0165, 1e-12);
-    ck_assert_double_eq_tol(is_medium_group_index(m, 300), 1.458849703704, 1e-12);
+    ck_assert_double_eq_tol(ics_ice_absorption(m, 0, 475), 0.3, 1e-12);
+    ck_assert_double_eq_tol(ics_ice_absorption(m, 1, 475), 0.15, 1e-12);
+    ck_assert_double_eq_tol(ics_ice_scattering(m, 1, 475), 0.0055, 1e-12);
+    ck_assert_double_eq_tol(ics_ice_scattering(m, 2, 475), 0.0165, 1e-12);
+    ck_assert_double_eq_tol(ics_ice_group_index(m, 300), 1.458849703704, 1e-12);
     unload(&water);
     model_folder_remove(&folder);
 }
@@ -186,11 +186,11 @@ START_TEST(ends_that_go_on)
         load_text(&folder, "optics: {extend: constant, table: [[scattering_length_m, "
                            "wavelength_nm, absorption_length_m], [20, 400, 30], [40, 500, 50]]}\n"
                            "scattering: {rayleigh_fraction: 0, mean_cosine: 0.5}\n" INDEX);
-    ck_assert_msg(water.status == IS_OK, "%s", water.error.text);
-    ck_assert_double_eq_tol(1 / is_medium_absorption(water.medium, 0, 250), 30, 1e-9);
-    ck_assert_double_eq_tol(1 / is_medium_absorption(water.medium, 0, 450), 40, 1e-9);
-    ck_assert_double_eq_tol(1 / is_medium_absorption(water.medium, 0, 700), 50, 1e-9);
-    ck_assert_double_eq_tol(1 / is_medium_scattering(water.medium, 0, 700), 80, 1e-9);
+    ck_assert_msg(water.status == ICESTREAM_OK, "%s", water.error.text);
+    ck_assert_double_eq_tol(1 / ics_ice_absorption(water.medium, 0, 250), 30, 1e-9);
+    ck_assert_double_eq_tol(1 / ics_ice_absorption(water.medium, 0, 450), 40, 1e-9);
+    ck_assert_double_eq_tol(1 / ics_ice_absorption(water.medium, 0, 700), 50, 1e-9);
+    ck_assert_double_eq_tol(1 / ics_ice_scattering(water.medium, 0, 700), 80, 1e-9);
     unload(&water);
     model_folder_remove(&folder);
 }
@@ -213,32 +213,32 @@ START_TEST(tables_of_the_index)
     write_indices(text, sizeof text, 250, 700, "");
     model_folder_write(&folder, "n.csv", text, path);
     loaded water = load_text(&folder, TABLE SCATTERING "index: {file: n.csv}\n");
-    ck_assert_msg(water.status == IS_OK, "%s", water.error.text);
+    ck_assert_msg(water.status == ICESTREAM_OK, "%s", water.error.text);
     ck_assert_uint_eq(water.warnings.count, 0); /* nobody used the formula */
     for (int x = 250; x <= 700; x += 10)
-        ck_assert_double_eq_tol(is_medium_phase_index(water.medium, x),
+        ck_assert_double_eq_tol(ics_ice_phase_index(water.medium, x),
                                 ice_water_phase_index(&sea, x), 1e-12);
     /* Of slopes over 10 nm; at the ends only one side is known. */
     for (int x = 300; x <= 690; x += 1)
-        ck_assert_double_eq_tol(is_medium_group_index(water.medium, x),
+        ck_assert_double_eq_tol(ics_ice_group_index(water.medium, x),
                                 ice_water_group_index(&sea, x), 5e-4);
     unload(&water);
 
     write_indices(text, sizeof text, 250, 700, ",group_index");
     model_folder_write(&folder, "n.csv", text, path);
     water = load_text(&folder, TABLE SCATTERING "index: {file: n.csv}\n");
-    ck_assert_msg(water.status == IS_OK, "%s", water.error.text);
-    ck_assert_double_eq(is_medium_group_index(water.medium, 333), 1.4);
+    ck_assert_msg(water.status == ICESTREAM_OK, "%s", water.error.text);
+    ck_assert_double_eq(ics_ice_group_index(water.medium, 333), 1.4);
     unload(&water);
 
     /* The slope of a table that is a straight line: n - x dn/dx is its value at 0. */
     water = load_text(&folder,
                       TABLE SCATTERING "index: {extend: constant, table: [[wavelength_nm, "
                                        "phase_index], [400, 1.36], [410, 1.359], [600, 1.34]]}\n");
-    ck_assert_msg(water.status == IS_OK, "%s", water.error.text);
+    ck_assert_msg(water.status == ICESTREAM_OK, "%s", water.error.text);
     for (int x = 250; x <= 700; x += 50)
-        ck_assert_double_eq_tol(is_medium_group_index(water.medium, x), 1.4, 1e-9);
-    ck_assert_double_eq(is_medium_phase_index(water.medium, 250), 1.36);
+        ck_assert_double_eq_tol(ics_ice_group_index(water.medium, x), 1.4, 1e-9);
+    ck_assert_double_eq(ics_ice_phase_index(water.medium, 250), 1.36);
     unload(&water);
     model_folder_remove(&folder);
 }
@@ -247,7 +247,7 @@ END_TEST
 START_TEST(scatter_stages)
 {
     loaded water = load(SEA_FILE, "stages.scatter=hg-sl");
-    ck_assert_int_eq(water.status, IS_E_CONFIG);
+    ck_assert_int_eq(water.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(water.error.text, "stages.scatter: found hg-sl, which has no "
                                                    "molecules, but they do 0.17"));
     ck_assert_ptr_nonnull(strstr(water.error.text, "expected rayleigh-hg"));
@@ -365,7 +365,7 @@ START_TEST(bad_files)
     if (bad[_i].csv)
         model_folder_write(&folder, "t.csv", bad[_i].csv, path);
     loaded water = load_text(&folder, bad[_i].yaml);
-    ck_assert_int_eq(water.status, IS_E_CONFIG);
+    ck_assert_int_eq(water.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(water.medium);
     ck_assert_msg(strstr(water.error.text, bad[_i].message), "expected '%s' in: %s",
                   bad[_i].message, water.error.text);
@@ -376,14 +376,14 @@ END_TEST
 
 /* ---- light ----------------------------------------------------------------------------------- */
 
-static is_models *models_of(const char *file)
+static ics_models *models_of(const char *file)
 {
-    is_models *models = NULL;
-    is_error error = {0};
-    is_config *config = model_config(file, MOLECULES, "light.acceptance=none", NULL);
-    int status = is_models_create(config, &models, &error);
-    ck_assert_msg(status == IS_OK, "%s", error.text);
-    is_config_destroy(config);
+    ics_models *models = NULL;
+    icestream_error error = {0};
+    icestream_config *config = model_config(file, MOLECULES, "light.acceptance=none", NULL);
+    int status = ics_models_create(config, &models, &error);
+    ck_assert_msg(status == ICESTREAM_OK, "%s", error.text);
+    icestream_config_destroy(config);
     return models;
 }
 
@@ -391,21 +391,22 @@ START_TEST(cherenkov_light)
 {
     /* Frank and Tamm's integral over 265 .. 675 nm with the index of this water, computed
      * elsewhere; ice has 45023. */
-    is_models *models = models_of(SEA_FILE);
-    ck_assert_double_eq_tol(is_cherenkov_yield(models->medium, 400, 1), 130.3630240101, 1e-6);
+    ics_models *models = models_of(SEA_FILE);
+    ck_assert_double_eq_tol(ics_light_cherenkov_yield(models->medium, 400, 1), 130.3630240101,
+                            1e-6);
     ck_assert_double_eq_tol(models->light->photons_per_metre, 48142.95, 1);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 END_TEST
 
-static void expect_digests(const model_folder *folder, const char *yaml, const is_models *like,
+static void expect_digests(const model_folder *folder, const char *yaml, const ics_models *like,
                            bool same)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
     snprintf(set, sizeof set, "ice.file=%s", model_folder_write(folder, "w.yaml", yaml, path));
-    is_models *models = models_of(set);
+    ics_models *models = models_of(set);
     ck_assert_msg((strcmp(models->ice_digest, like->ice_digest) == 0) == same, "%s", yaml);
-    is_models_destroy(models);
+    ics_models_destroy(models);
 }
 
 START_TEST(digests)
@@ -417,7 +418,7 @@ START_TEST(digests)
 #define COMPOSE(...) snprintf(yaml, sizeof yaml, "%s%s%s%s", __VA_ARGS__)
     COMPOSE(head, first, SCATTERING, INDEX);
     snprintf(set, sizeof set, "ice.file=%s", model_folder_write(&folder, "a.yaml", yaml, path));
-    is_models *models = models_of(set);
+    ics_models *models = models_of(set);
     expect_digests(&folder, yaml, models, true);
     COMPOSE(head, "scattering_length_m], [250, 0.25, 8], [700, 0.25, 8]]}\n", SCATTERING, INDEX);
     expect_digests(&folder, yaml, models, true);
@@ -431,7 +432,7 @@ START_TEST(digests)
     expect_digests(&folder, yaml, models, false);
     COMPOSE(head, first, SCATTERING, "index: {salinity: 35, temperature: 11, pressure: 500}\n");
     expect_digests(&folder, yaml, models, false);
-    is_models_destroy(models);
+    ics_models_destroy(models);
     model_folder_remove(&folder);
 }
 END_TEST
@@ -464,9 +465,9 @@ START_TEST(direct_light)
     ice_variants variants = world_variants();
     variants.scatter = ICE_scatter_rayleigh_hg;
     world_result wave =
-        world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, LINES);
+        world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, LINES);
     world_result mono =
-        world_run(&world, IS_SCHEDULE_MONOLITHIC, &variants, "auto", 0, emissions, LINES);
+        world_run(&world, ICS_SCHEDULE_MONOLITHIC, &variants, "auto", 0, emissions, LINES);
     ck_assert_uint_eq(wave.account.created, (uint64_t)LINES * photons);
     ck_assert_mem_eq(&wave.account, &mono.account, sizeof wave.account);
     ck_assert_uint_eq(wave.arrivals.count, mono.arrivals.count);
@@ -483,15 +484,15 @@ START_TEST(direct_light)
         }
         const double line = lines[hit->emission];
         ck_assert_double_eq(hit->wavelength, line);
-        ck_assert_double_eq_tol(is_arrival_delay(tables, &emissions[hit->emission], hit),
+        ck_assert_double_eq_tol(ics_tables_arrival_delay(tables, &emissions[hit->emission], hit),
                                 way * ice_water_group_index(&sea, line) / ICE_LIGHT_SPEED, 1e-3);
         direct[hit->emission] += 1;
     }
     ck_assert_uint_gt(scattered, 0);
     for (int i = 0; i < LINES; ++i) {
         /* b is that of the effective length by 1 - <cos> of molecules and particles. */
-        const double a = is_medium_absorption(world.medium, 0, lines[i]);
-        const double b = is_medium_scattering(world.medium, 0, lines[i]) / (1 - 0.83 * 0.924);
+        const double a = ics_ice_absorption(world.medium, 0, lines[i]);
+        const double b = ics_ice_scattering(world.medium, 0, lines[i]) / (1 - 0.83 * 0.924);
         const double share = exp(-(a + b) * way);
         const double sigma = sqrt(photons * share * (1 - share));
         printf("%g nm: %.0f direct of %u, expected %.1f +- %.1f\n", lines[i], direct[i], photons,

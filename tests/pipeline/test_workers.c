@@ -1,5 +1,5 @@
 /* Worker threads, their bounded queue, and the mailbox of the loop. */
-#include "pipeline/host/workers.h"
+#include "pipeline/devices/workers.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@ enum { JOBS = 200 };
 typedef struct counting counting;
 
 typedef struct numbered_job {
-    is_job job;
+    ics_job job;
     counting *owner;
     unsigned number;
     pthread_t ran_on;
@@ -21,7 +21,7 @@ typedef struct numbered_job {
 
 struct counting {
     uv_loop_t loop;
-    is_mailbox *mailbox;
+    ics_mailbox *mailbox;
     numbered_job jobs[JOBS];
     unsigned order[JOBS]; /* numbers as they came back */
     unsigned done;
@@ -29,7 +29,7 @@ struct counting {
     atomic_uint ran;
 };
 
-static void run_numbered(is_job *job, void *thread_state)
+static void run_numbered(ics_job *job, void *thread_state)
 {
     numbered_job *numbered = (numbered_job *)job;
     numbered->ran_on = pthread_self();
@@ -39,7 +39,7 @@ static void run_numbered(is_job *job, void *thread_state)
     atomic_fetch_add(&numbered->owner->ran, 1);
 }
 
-static void take_numbered(is_job *job)
+static void take_numbered(ics_job *job)
 {
     numbered_job *numbered = (numbered_job *)job;
     counting *owner = numbered->owner;
@@ -47,7 +47,7 @@ static void take_numbered(is_job *job)
     ck_assert(!pthread_equal(numbered->ran_on, owner->loop_thread));
     owner->order[owner->done++] = numbered->number;
     if (owner->done == JOBS) {
-        is_mailbox_close(owner->mailbox);
+        ics_workers_mailbox_close(owner->mailbox);
     }
 }
 
@@ -56,7 +56,7 @@ static counting *start_counting(void)
     counting *owner = calloc(1, sizeof *owner);
     ck_assert_ptr_nonnull(owner);
     ck_assert_int_eq(uv_loop_init(&owner->loop), 0);
-    ck_assert_int_eq(is_mailbox_create(&owner->loop, &owner->mailbox, NULL), IS_OK);
+    ck_assert_int_eq(ics_workers_mailbox_create(&owner->loop, &owner->mailbox, NULL), ICESTREAM_OK);
     owner->loop_thread = pthread_self();
     for (unsigned i = 0; i < JOBS; ++i) {
         owner->jobs[i] = (numbered_job){
@@ -76,17 +76,18 @@ static void finish_counting(counting *owner)
 START_TEST(test_one_thread_keeps_the_order)
 {
     counting *owner = start_counting();
-    is_workers *workers = NULL;
-    const is_post to_loop = {is_mailbox_post, owner->mailbox};
-    ck_assert_int_eq(is_workers_create("test", 1, JOBS, NULL, to_loop, &workers, NULL), IS_OK);
+    ics_workers *workers = NULL;
+    const ics_post to_loop = {ics_workers_mailbox_post, owner->mailbox};
+    ck_assert_int_eq(ics_workers_create("test", 1, JOBS, NULL, to_loop, &workers, NULL),
+                     ICESTREAM_OK);
     for (unsigned i = 0; i < JOBS; ++i) {
-        ck_assert(is_workers_submit(workers, &owner->jobs[i].job));
+        ck_assert(ics_workers_submit(workers, &owner->jobs[i].job));
     }
     finish_counting(owner);
     for (unsigned i = 0; i < JOBS; ++i) {
         ck_assert_uint_eq(owner->order[i], i);
     }
-    is_workers_destroy(workers);
+    ics_workers_destroy(workers);
     free(owner);
 }
 END_TEST
@@ -97,14 +98,15 @@ START_TEST(test_many_threads_run_every_job_once)
     unsigned jobs_of_thread[4] = {0};
     void *states[4] = {&jobs_of_thread[0], &jobs_of_thread[1], &jobs_of_thread[2],
                        &jobs_of_thread[3]};
-    is_workers *workers = NULL;
-    const is_post to_loop = {is_mailbox_post, owner->mailbox};
-    ck_assert_int_eq(is_workers_create("test", 4, JOBS, states, to_loop, &workers, NULL), IS_OK);
+    ics_workers *workers = NULL;
+    const ics_post to_loop = {ics_workers_mailbox_post, owner->mailbox};
+    ck_assert_int_eq(ics_workers_create("test", 4, JOBS, states, to_loop, &workers, NULL),
+                     ICESTREAM_OK);
     for (unsigned i = 0; i < JOBS; ++i) {
-        ck_assert(is_workers_submit(workers, &owner->jobs[i].job));
+        ck_assert(ics_workers_submit(workers, &owner->jobs[i].job));
     }
     finish_counting(owner);
-    is_workers_destroy(workers);
+    ics_workers_destroy(workers);
     bool seen[JOBS] = {false};
     for (unsigned i = 0; i < JOBS; ++i) {
         ck_assert(!seen[owner->order[i]]);
@@ -127,12 +129,12 @@ typedef struct a_gate {
 } a_gate;
 
 typedef struct gated_job {
-    is_job job;
+    ics_job job;
     a_gate *gate;
     bool waits;
 } gated_job;
 
-static void run_gated(is_job *job, void *thread_state)
+static void run_gated(ics_job *job, void *thread_state)
 {
     (void)thread_state;
     gated_job *gated = (gated_job *)job;
@@ -149,7 +151,7 @@ static void run_gated(is_job *job, void *thread_state)
     atomic_fetch_add(&gate->ran, 1);
 }
 
-static void count_posted(void *user, is_job *job)
+static void count_posted(void *user, ics_job *job)
 {
     (void)job;
     atomic_fetch_add(&((a_gate *)user)->posted, 1);
@@ -162,26 +164,26 @@ START_TEST(test_full_queue_refuses_and_destroy_runs_what_waits)
     for (int i = 0; i < 5; ++i) {
         jobs[i] = (gated_job){.job = {.run = run_gated}, .gate = &gate, .waits = i == 0};
     }
-    is_workers *workers = NULL;
-    const is_post post = {count_posted, &gate};
-    ck_assert_int_eq(is_workers_create("test", 1, 3, NULL, post, &workers, NULL), IS_OK);
-    ck_assert(is_workers_submit(workers, &jobs[0].job));
+    ics_workers *workers = NULL;
+    const ics_post post = {count_posted, &gate};
+    ck_assert_int_eq(ics_workers_create("test", 1, 3, NULL, post, &workers, NULL), ICESTREAM_OK);
+    ck_assert(ics_workers_submit(workers, &jobs[0].job));
     pthread_mutex_lock(&gate.lock);
     while (!gate.entered) {
         pthread_cond_wait(&gate.changed, &gate.lock);
     }
     pthread_mutex_unlock(&gate.lock);
 
-    ck_assert(is_workers_submit(workers, &jobs[1].job));
-    ck_assert(is_workers_submit(workers, &jobs[2].job));
-    ck_assert(is_workers_submit(workers, &jobs[3].job));
-    ck_assert(!is_workers_submit(workers, &jobs[4].job));
+    ck_assert(ics_workers_submit(workers, &jobs[1].job));
+    ck_assert(ics_workers_submit(workers, &jobs[2].job));
+    ck_assert(ics_workers_submit(workers, &jobs[3].job));
+    ck_assert(!ics_workers_submit(workers, &jobs[4].job));
 
     pthread_mutex_lock(&gate.lock);
     gate.open = true;
     pthread_cond_broadcast(&gate.changed);
     pthread_mutex_unlock(&gate.lock);
-    is_workers_destroy(workers);
+    ics_workers_destroy(workers);
     ck_assert_uint_eq(atomic_load(&gate.ran), 4);
     ck_assert_uint_eq(atomic_load(&gate.posted), 4);
 }
@@ -189,8 +191,8 @@ END_TEST
 
 START_TEST(test_nothing_to_destroy)
 {
-    is_workers_destroy(NULL);
-    is_mailbox_close(NULL);
+    ics_workers_destroy(NULL);
+    ics_workers_mailbox_close(NULL);
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* The YAML tree: what it keeps, and where it says that damaged and hostile input is wrong. */
-#include "pipeline/config/yaml.h"
+#include "pipeline/config/yaml/yaml.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -7,29 +7,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static is_yaml *read_good(const char *text)
+static ics_yaml *read_good(const char *text)
 {
-    is_yaml *document = NULL;
-    is_error error = {0};
-    int status = is_yaml_read_text("folder/a.yaml", text, strlen(text), &document, &error);
-    ck_assert_msg(status == IS_OK, "%s", error.text);
+    ics_yaml *document = NULL;
+    icestream_error error = {0};
+    int status = ics_yaml_read_text("folder/a.yaml", text, strlen(text), &document, &error);
+    ck_assert_msg(status == ICESTREAM_OK, "%s", error.text);
     ck_assert_ptr_nonnull(document);
     return document;
 }
 
 START_TEST(tree_keeps_structure_and_places)
 {
-    is_yaml *document = read_good("run:\n  seed: 7   # a comment\nfiles: [a, \"b c\", 'd']\n"
-                                  "block: |\n  two\n  lines\nempty:\n");
-    const is_yaml_node *root = is_yaml_root(document);
-    ck_assert_int_eq(root->kind, IS_YAML_MAPPING);
+    ics_yaml *document = read_good("run:\n  seed: 7   # a comment\nfiles: [a, \"b c\", 'd']\n"
+                                   "block: |\n  two\n  lines\nempty:\n");
+    const ics_yaml_node *root = ics_yaml_root(document);
+    ck_assert_int_eq(root->kind, ICS_YAML_MAPPING);
     ck_assert_uint_eq(root->count, 4);
     ck_assert_str_eq(root->source->name, "folder/a.yaml");
     ck_assert_str_eq(root->source->folder, "folder");
 
-    const is_yaml_node *run = is_yaml_find(root, "run");
+    const ics_yaml_node *run = ics_yaml_find(root, "run");
     ck_assert_ptr_nonnull(run);
-    const is_yaml_node *seed = is_yaml_find(run, "seed");
+    const ics_yaml_node *seed = ics_yaml_find(run, "seed");
     ck_assert_ptr_nonnull(seed);
     ck_assert_str_eq(seed->text, "7");
     ck_assert(!seed->quoted);
@@ -37,23 +37,23 @@ START_TEST(tree_keeps_structure_and_places)
     ck_assert_uint_eq(seed->column, 9);
     ck_assert_uint_eq(run->entries[0].key->column, 3);
 
-    const is_yaml_node *files = is_yaml_find(root, "files");
+    const ics_yaml_node *files = ics_yaml_find(root, "files");
     ck_assert_ptr_nonnull(files);
-    ck_assert_int_eq(files->kind, IS_YAML_LIST);
+    ck_assert_int_eq(files->kind, ICS_YAML_LIST);
     ck_assert_uint_eq(files->count, 3);
     ck_assert_str_eq(files->items[1]->text, "b c");
     ck_assert(files->items[1]->quoted && files->items[2]->quoted && !files->items[0]->quoted);
     ck_assert_uint_eq(files->items[1]->line, 3);
     ck_assert_uint_eq(files->items[1]->column, 12);
 
-    const is_yaml_node *block = is_yaml_find(root, "block");
+    const ics_yaml_node *block = ics_yaml_find(root, "block");
     ck_assert_ptr_nonnull(block);
     ck_assert_str_eq(block->text, "two\nlines\n");
     ck_assert(block->quoted);
-    ck_assert(is_yaml_is_null(is_yaml_find(root, "empty")));
-    ck_assert_ptr_null(is_yaml_find(root, "Run"));
-    ck_assert_ptr_null(is_yaml_find(seed, "run"));
-    is_yaml_destroy(document);
+    ck_assert(ics_yaml_is_null(ics_yaml_find(root, "empty")));
+    ck_assert_ptr_null(ics_yaml_find(root, "Run"));
+    ck_assert_ptr_null(ics_yaml_find(seed, "run"));
+    ics_yaml_destroy(document);
 }
 END_TEST
 
@@ -61,72 +61,72 @@ START_TEST(empty_inputs_are_empty_mappings_or_nothing)
 {
     static const char *const texts[] = {"", "\n\n", "# only a comment\n", "\xef\xbb\xbf"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
-        is_yaml *document = read_good(texts[i]);
-        ck_assert_int_eq(is_yaml_root(document)->kind, IS_YAML_MAPPING);
-        ck_assert_uint_eq(is_yaml_root(document)->count, 0);
-        is_yaml_destroy(document);
+        ics_yaml *document = read_good(texts[i]);
+        ck_assert_int_eq(ics_yaml_root(document)->kind, ICS_YAML_MAPPING);
+        ck_assert_uint_eq(ics_yaml_root(document)->count, 0);
+        ics_yaml_destroy(document);
     }
-    is_yaml *document = read_good("---\n");
-    ck_assert(is_yaml_is_null(is_yaml_root(document)));
-    is_yaml_destroy(document);
+    ics_yaml *document = read_good("---\n");
+    ck_assert(ics_yaml_is_null(ics_yaml_root(document)));
+    ics_yaml_destroy(document);
 }
 END_TEST
 
 START_TEST(byte_order_mark_is_skipped)
 {
-    is_yaml *document = read_good("\xef\xbb\xbf"
-                                  "a: \xc3\xa4\xe2\x82\xac\n");
-    const is_yaml_node *value = is_yaml_find(is_yaml_root(document), "a");
+    ics_yaml *document = read_good("\xef\xbb\xbf"
+                                   "a: \xc3\xa4\xe2\x82\xac\n");
+    const ics_yaml_node *value = ics_yaml_find(ics_yaml_root(document), "a");
     ck_assert_ptr_nonnull(value);
     ck_assert_str_eq(value->text, "\xc3\xa4\xe2\x82\xac");
-    is_yaml_destroy(document);
+    ics_yaml_destroy(document);
 }
 END_TEST
 
 START_TEST(nothing_has_few_spellings_and_quotes_make_it_text)
 {
-    is_yaml *document = read_good("[~, null, Null, NULL, \"\", \"~\", 'null', nul, 0]");
-    const is_yaml_node *root = is_yaml_root(document);
+    ics_yaml *document = read_good("[~, null, Null, NULL, \"\", \"~\", 'null', nul, 0]");
+    const ics_yaml_node *root = ics_yaml_root(document);
     ck_assert_uint_eq(root->count, 9);
     for (size_t i = 0; i < root->count; ++i)
-        ck_assert_msg(is_yaml_is_null(root->items[i]) == (i < 4), "item %zu", i);
-    is_yaml_destroy(document);
+        ck_assert_msg(ics_yaml_is_null(root->items[i]) == (i < 4), "item %zu", i);
+    ics_yaml_destroy(document);
 }
 END_TEST
 
 START_TEST(aliases_share_values_and_have_their_own_place)
 {
-    is_yaml *document = read_good("a: &one [1, {k: v}]\nb: *one\n&key c: 1\nd: *key\n*key : 2\n");
-    const is_yaml_node *root = is_yaml_root(document);
-    const is_yaml_node *b = is_yaml_find(root, "b");
+    ics_yaml *document = read_good("a: &one [1, {k: v}]\nb: *one\n&key c: 1\nd: *key\n*key : 2\n");
+    const ics_yaml_node *root = ics_yaml_root(document);
+    const ics_yaml_node *b = ics_yaml_find(root, "b");
     ck_assert_ptr_nonnull(b);
-    ck_assert_int_eq(b->kind, IS_YAML_LIST);
+    ck_assert_int_eq(b->kind, ICS_YAML_LIST);
     ck_assert_uint_eq(b->line, 2);
     ck_assert_uint_eq(b->column, 4);
-    ck_assert_ptr_eq(b->items, is_yaml_find(root, "a")->items);
-    ck_assert_str_eq(is_yaml_find(b->items[1], "k")->text, "v");
+    ck_assert_ptr_eq(b->items, ics_yaml_find(root, "a")->items);
+    ck_assert_str_eq(ics_yaml_find(b->items[1], "k")->text, "v");
     ck_assert_uint_eq(b->nodes, 5);
     ck_assert_uint_eq(b->height, 2);
-    ck_assert_str_eq(is_yaml_find(root, "d")->text, "c");
+    ck_assert_str_eq(ics_yaml_find(root, "d")->text, "c");
     /* An alias as a key repeats the key "c": marked for the reader. */
     ck_assert_uint_eq(root->count, 5);
     ck_assert_ptr_eq(root->entries[4].duplicate_of, root->entries[2].key);
-    is_yaml_destroy(document);
+    ics_yaml_destroy(document);
 }
 END_TEST
 
 START_TEST(keys_given_twice_are_marked)
 {
-    is_yaml *document = read_good("b: 1\na: 2\nb: 3\nc: {a: 1}\n'b': 4\n");
-    const is_yaml_node *root = is_yaml_root(document);
+    ics_yaml *document = read_good("b: 1\na: 2\nb: 3\nc: {a: 1}\n'b': 4\n");
+    const ics_yaml_node *root = ics_yaml_root(document);
     ck_assert_uint_eq(root->count, 5);
     ck_assert_ptr_null(root->entries[0].duplicate_of);
     ck_assert_ptr_null(root->entries[1].duplicate_of);
     ck_assert_ptr_eq(root->entries[2].duplicate_of, root->entries[0].key);
     ck_assert_ptr_null(root->entries[3].duplicate_of);
     ck_assert_ptr_eq(root->entries[4].duplicate_of, root->entries[0].key);
-    ck_assert_str_eq(is_yaml_find(root, "b")->text, "1");
-    is_yaml_destroy(document);
+    ck_assert_str_eq(ics_yaml_find(root, "b")->text, "1");
+    ics_yaml_destroy(document);
 }
 END_TEST
 
@@ -134,33 +134,33 @@ START_TEST(values_outside_files_are_literal_unless_they_look_like_yaml)
 {
     static const struct {
         const char *text;
-        is_yaml_kind kind;
+        ics_yaml_kind kind;
         bool quoted;
         const char *value;
     } rows[] = {
-        {"-", IS_YAML_SCALAR, false, "-"},
-        {"*.npy", IS_YAML_SCALAR, false, "*.npy"},
-        {"a: b # c", IS_YAML_SCALAR, false, "a: b # c"},
-        {"", IS_YAML_SCALAR, false, ""},
-        {"\"x\\ty\"", IS_YAML_SCALAR, true, "x\ty"},
-        {"'5'", IS_YAML_SCALAR, true, "5"},
-        {"[1, 2]", IS_YAML_LIST, false, NULL},
-        {"{a: 1}", IS_YAML_MAPPING, false, NULL},
+        {"-", ICS_YAML_SCALAR, false, "-"},
+        {"*.npy", ICS_YAML_SCALAR, false, "*.npy"},
+        {"a: b # c", ICS_YAML_SCALAR, false, "a: b # c"},
+        {"", ICS_YAML_SCALAR, false, ""},
+        {"\"x\\ty\"", ICS_YAML_SCALAR, true, "x\ty"},
+        {"'5'", ICS_YAML_SCALAR, true, "5"},
+        {"[1, 2]", ICS_YAML_LIST, false, NULL},
+        {"{a: 1}", ICS_YAML_MAPPING, false, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        is_yaml *document = NULL;
-        is_error error = {0};
-        int status = is_yaml_read_value("--set x=1/2", rows[i].text, &document, &error);
-        ck_assert_msg(status == IS_OK, "%s: %s", rows[i].text, error.text);
-        const is_yaml_node *root = is_yaml_root(document);
+        ics_yaml *document = NULL;
+        icestream_error error = {0};
+        int status = ics_yaml_read_value("--set x=1/2", rows[i].text, &document, &error);
+        ck_assert_msg(status == ICESTREAM_OK, "%s: %s", rows[i].text, error.text);
+        const ics_yaml_node *root = ics_yaml_root(document);
         char place[64];
         ck_assert_int_eq(root->kind, rows[i].kind);
         ck_assert_int_eq(root->quoted, rows[i].quoted);
         if (rows[i].value)
             ck_assert_str_eq(root->text, rows[i].value);
-        ck_assert_str_eq(is_yaml_place(root, place, sizeof place), "--set x=1/2");
+        ck_assert_str_eq(ics_yaml_place(root, place, sizeof place), "--set x=1/2");
         ck_assert_str_eq(root->source->folder, "");
-        is_yaml_destroy(document);
+        ics_yaml_destroy(document);
     }
 }
 END_TEST
@@ -173,16 +173,17 @@ START_TEST(values_outside_files_must_be_utf8)
     static const char *const good[] = {"\xc2\x80", "\xe0\xa0\x80", "\xed\x9f\xbf",
                                        "\xf4\x8f\xbf\xbf"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
-        is_yaml *document = NULL;
-        is_error error = {0};
-        ck_assert_int_eq(is_yaml_read_value("--set a=b", bad[i], &document, &error), IS_E_CONFIG);
+        ics_yaml *document = NULL;
+        icestream_error error = {0};
+        ck_assert_int_eq(ics_yaml_read_value("--set a=b", bad[i], &document, &error),
+                         ICESTREAM_E_CONFIG);
         ck_assert_ptr_null(document);
         ck_assert_str_eq(error.text, "--set a=b: error: not valid UTF-8 text");
     }
     for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
-        is_yaml *document = NULL;
-        ck_assert_int_eq(is_yaml_read_value("--set a=b", good[i], &document, NULL), IS_OK);
-        is_yaml_destroy(document);
+        ics_yaml *document = NULL;
+        ck_assert_int_eq(ics_yaml_read_value("--set a=b", good[i], &document, NULL), ICESTREAM_OK);
+        ics_yaml_destroy(document);
     }
 }
 END_TEST
@@ -245,13 +246,13 @@ static const struct {
 
 START_TEST(hostile_input_gets_place_and_message)
 {
-    is_yaml *document = NULL;
-    is_error error = {0};
+    ics_yaml *document = NULL;
+    icestream_error error = {0};
     const char *text = hostile[_i].text;
-    int status = is_yaml_read_text("h.yaml", text, strlen(text), &document, &error);
-    ck_assert_msg(status == IS_E_CONFIG, "%s was accepted", hostile[_i].name);
+    int status = ics_yaml_read_text("h.yaml", text, strlen(text), &document, &error);
+    ck_assert_msg(status == ICESTREAM_E_CONFIG, "%s was accepted", hostile[_i].name);
     ck_assert_ptr_null(document);
-    ck_assert_int_eq(error.status, IS_E_CONFIG);
+    ck_assert_int_eq(error.status, ICESTREAM_E_CONFIG);
     ck_assert_msg(strncmp(error.text, hostile[_i].place, strlen(hostile[_i].place)) == 0 &&
                       strstr(error.text, hostile[_i].message),
                   "%s: found \"%s\", expected \"%s...%s\"", hostile[_i].name, error.text,
@@ -261,9 +262,10 @@ END_TEST
 
 static void expect_failure(const char *text, size_t length, const char *expected)
 {
-    is_yaml *document = NULL;
-    is_error error = {0};
-    ck_assert_int_eq(is_yaml_read_text("h.yaml", text, length, &document, &error), IS_E_CONFIG);
+    ics_yaml *document = NULL;
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_yaml_read_text("h.yaml", text, length, &document, &error),
+                     ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(document);
     ck_assert_str_eq(error.text, expected);
 }
@@ -276,9 +278,9 @@ START_TEST(depth_is_limited)
     expect_failure(text, 66, "h.yaml:1:33: error: nested deeper than 32 levels");
     memmove(text + 32, text + 33, 32);
     text[64] = 0;
-    is_yaml *document = read_good(text);
-    ck_assert_uint_eq(is_yaml_root(document)->height, 32);
-    is_yaml_destroy(document);
+    ics_yaml *document = read_good(text);
+    ck_assert_uint_eq(ics_yaml_root(document)->height, 32);
+    ics_yaml_destroy(document);
     /* 20 levels inside an anchor, used 13 levels deep. */
     const char *deep =
         "a: &d [[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]\nb: [[[[[[[[[[[[*d]]]]]]]]]]]]\n";
@@ -337,18 +339,18 @@ START_TEST(values_are_limited)
     for (size_t i = 0; i < count; ++i)
         text[1 + 2 * i] = '1', text[2 + 2 * i] = ',';
     text[2 * count + 1] = ']';
-    is_yaml *document = NULL;
-    is_error error = {0};
-    ck_assert_int_eq(is_yaml_read_text("h.yaml", text, 2 * count + 2, &document, &error),
-                     IS_E_CONFIG);
+    ics_yaml *document = NULL;
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_yaml_read_text("h.yaml", text, 2 * count + 2, &document, &error),
+                     ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(error.text, "too many values"));
     /* One fewer is read. */
-    ck_assert_int_eq(is_yaml_read_text("h.yaml", text, 2 * count - 1, &document, NULL),
-                     IS_E_CONFIG); /* no bracket at the end */
+    ck_assert_int_eq(ics_yaml_read_text("h.yaml", text, 2 * count - 1, &document, NULL),
+                     ICESTREAM_E_CONFIG); /* no bracket at the end */
     text[2 * count - 1] = ']';
-    ck_assert_int_eq(is_yaml_read_text("h.yaml", text, 2 * count, &document, NULL), IS_OK);
-    ck_assert_uint_eq(is_yaml_root(document)->count, count - 1);
-    is_yaml_destroy(document);
+    ck_assert_int_eq(ics_yaml_read_text("h.yaml", text, 2 * count, &document, NULL), ICESTREAM_OK);
+    ck_assert_uint_eq(ics_yaml_root(document)->count, count - 1);
+    ics_yaml_destroy(document);
     free(text);
 }
 END_TEST
@@ -370,9 +372,9 @@ END_TEST
 
 static void expect_unreadable(const char *path, const char *part)
 {
-    is_yaml *document = NULL;
-    is_error error = {0};
-    ck_assert_int_eq(is_yaml_read_file(path, &document, &error), IS_E_CONFIG);
+    ics_yaml *document = NULL;
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_yaml_read_file(path, &document, &error), ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(document);
     ck_assert_msg(strncmp(error.text, path, strlen(path)) == 0 && strstr(error.text, part),
                   "found \"%s\", expected \"%s\"", error.text, part);
@@ -388,16 +390,16 @@ START_TEST(files_are_read_and_impossible_ones_refused)
     ck_assert_ptr_nonnull(file);
     fputs("run: {seed: 3}\n", file);
     fclose(file);
-    is_yaml *document = NULL;
-    ck_assert_int_eq(is_yaml_read_file(path, &document, NULL), IS_OK);
-    ck_assert_str_eq(is_yaml_root(document)->source->folder, folder);
-    ck_assert_str_eq(is_yaml_root(document)->source->name, path);
-    is_yaml_destroy(document);
+    ics_yaml *document = NULL;
+    ck_assert_int_eq(ics_yaml_read_file(path, &document, NULL), ICESTREAM_OK);
+    ck_assert_str_eq(ics_yaml_root(document)->source->folder, folder);
+    ck_assert_str_eq(ics_yaml_root(document)->source->name, path);
+    ics_yaml_destroy(document);
 
     ck_assert_int_eq(truncate(path, 0), 0);
-    ck_assert_int_eq(is_yaml_read_file(path, &document, NULL), IS_OK);
-    ck_assert_uint_eq(is_yaml_root(document)->count, 0);
-    is_yaml_destroy(document);
+    ck_assert_int_eq(ics_yaml_read_file(path, &document, NULL), ICESTREAM_OK);
+    ck_assert_uint_eq(ics_yaml_root(document)->count, 0);
+    ics_yaml_destroy(document);
 
     /* A hole, not real disk space. */
     ck_assert_int_eq(truncate(path, ((off_t)16 << 20) + 1), 0);
@@ -422,19 +424,19 @@ START_TEST(folder_of_a_file)
     static const char *const rows[][2] = {
         {"run.yaml", ""}, {"a/run.yaml", "a"}, {"/run.yaml", "/"}, {"/a/b/run.yaml", "/a/b"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        is_yaml *document = NULL;
-        ck_assert_int_eq(is_yaml_read_text(rows[i][0], "", 0, &document, NULL), IS_OK);
-        ck_assert_str_eq(is_yaml_root(document)->source->folder, rows[i][1]);
-        is_yaml_destroy(document);
+        ics_yaml *document = NULL;
+        ck_assert_int_eq(ics_yaml_read_text(rows[i][0], "", 0, &document, NULL), ICESTREAM_OK);
+        ck_assert_str_eq(ics_yaml_root(document)->source->folder, rows[i][1]);
+        ics_yaml_destroy(document);
     }
 }
 END_TEST
 
 START_TEST(descriptions_are_short_and_printable)
 {
-    is_yaml *document = read_good("- word\n- \"1\"\n- ~\n- [a, b]\n- []\n- {a: b}\n- \"a\\nb\"\n"
-                                  "- 0123456789012345678901234567890123456789012345678901234567890"
-                                  "\n");
+    ics_yaml *document = read_good("- word\n- \"1\"\n- ~\n- [a, b]\n- []\n- {a: b}\n- \"a\\nb\"\n"
+                                   "- 0123456789012345678901234567890123456789012345678901234567890"
+                                   "\n");
     static const char *const expected[] = {
         "'word'",
         "the quoted text \"1\"",
@@ -444,13 +446,13 @@ START_TEST(descriptions_are_short_and_printable)
         "a mapping",
         "the quoted text \"a?b\"",
         "'012345678901234567890123456789012345678901234567890123456789...'"};
-    const is_yaml_node *root = is_yaml_root(document);
+    const ics_yaml_node *root = ics_yaml_root(document);
     ck_assert_uint_eq(root->count, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < root->count; ++i) {
         char found[128];
-        ck_assert_str_eq(is_yaml_describe(root->items[i], found, sizeof found), expected[i]);
+        ck_assert_str_eq(ics_yaml_describe(root->items[i], found, sizeof found), expected[i]);
     }
-    is_yaml_destroy(document);
+    ics_yaml_destroy(document);
 }
 END_TEST
 

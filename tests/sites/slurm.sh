@@ -40,7 +40,7 @@ within() {
     done
 }
 
-is_idle() {
+ics_idle() {
     [ "$(sinfo --noheader --format %T 2>/dev/null)" = idle ]
 }
 
@@ -86,7 +86,7 @@ END
     export SLURM_CONF=$FOLDER/slurm.conf
     slurmctld -c || fail "slurmctld does not start"
     slurmd || fail "slurmd does not start"
-    within 120 is_idle || {
+    within 120 ics_idle || {
         fail "the node does not become idle"
         tail -n 20 slurmctld.log slurmd.log
         finish

@@ -26,11 +26,11 @@ void claims_folder_open(claims_folder *place)
     *place = (claims_folder){.folder = scratch_create()};
     scratch_path(&place->folder, "in", place->input);
     ck_assert_int_eq(mkdir(place->input, 0777), 0);
-    place->options = (is_folder_claims_options){.directory = place->input,
-                                                .pattern = "*.npy",
-                                                .lease = 60.0,
-                                                .note = take_note,
-                                                .user = place};
+    place->options = (ics_folder_claims_options){.directory = place->input,
+                                                 .pattern = "*.npy",
+                                                 .lease = 60.0,
+                                                 .note = take_note,
+                                                 .user = place};
 }
 
 void claims_folder_close(claims_folder *place)
@@ -110,76 +110,81 @@ void claims_age_lease(const claims_folder *place, const char *worker, double sec
 
 /* ---- workers --------------------------------------------------------------------------------- */
 
-is_claims claims_worker(claims_folder *place, const char *worker, double lease)
+ics_claims claims_worker(claims_folder *place, const char *worker, double lease)
 {
-    is_claims claims;
-    is_error error;
+    ics_claims claims;
+    icestream_error error;
     place->options.worker = worker;
     place->options.lease = lease;
-    ck_assert_msg(is_folder_claims_create(&place->options, &claims, &error) == IS_OK, "%s",
+    ck_assert_msg(ics_folder_claims_create(&place->options, &claims, &error) == ICESTREAM_OK, "%s",
                   error.text);
     return claims;
 }
 
-is_claim claims_take(const is_claims *claims, const char *name)
+ics_claim claims_take(const ics_claims *claims, const char *name)
 {
-    is_claim claim;
+    ics_claim claim;
     size_t count = 0;
-    is_error error;
-    ck_assert_msg(is_claims_take(claims, 1, &claim, &count, &error) == IS_OK, "%s", error.text);
+    icestream_error error;
+    ck_assert_msg(ics_claims_take(claims, 1, &claim, &count, &error) == ICESTREAM_OK, "%s",
+                  error.text);
     ck_assert_uint_eq(count, 1);
     ck_assert_str_eq(claim.name, name);
     return claim;
 }
 
-void claims_take_none(const is_claims *claims)
+void claims_take_none(const ics_claims *claims)
 {
-    is_claim claim;
+    ics_claim claim;
     size_t count = 0;
-    is_error error;
-    ck_assert_msg(is_claims_take(claims, 1, &claim, &count, &error) == IS_OK, "%s", error.text);
+    icestream_error error;
+    ck_assert_msg(ics_claims_take(claims, 1, &claim, &count, &error) == ICESTREAM_OK, "%s",
+                  error.text);
     ck_assert_uint_eq(count, 0);
 }
 
-bool claims_hold(const is_claims *claims, const is_claim *claim)
+bool claims_hold(const ics_claims *claims, const ics_claim *claim)
 {
     bool held;
-    ck_assert_int_eq(is_claims_holds(claims, claim, &held, NULL), IS_OK);
+    ck_assert_int_eq(ics_claims_holds(claims, claim, &held, NULL), ICESTREAM_OK);
     return held;
 }
 
-bool claims_done(const is_claims *claims, is_claim *claim, is_after after)
+bool claims_done(const ics_claims *claims, ics_claim *claim, ics_after after)
 {
     bool held;
-    is_error error;
-    ck_assert_msg(is_claims_done(claims, claim, after, &held, &error) == IS_OK, "%s", error.text);
-    is_claim_free(claim);
+    icestream_error error;
+    ck_assert_msg(ics_claims_done(claims, claim, after, &held, &error) == ICESTREAM_OK, "%s",
+                  error.text);
+    ics_claims_claim_free(claim);
     return held;
 }
 
-bool claims_fail(const is_claims *claims, is_claim *claim, const char *reason)
+bool claims_fail(const ics_claims *claims, ics_claim *claim, const char *reason)
 {
     bool held;
-    is_error error;
-    ck_assert_msg(is_claims_fail(claims, claim, reason, &held, &error) == IS_OK, "%s", error.text);
-    is_claim_free(claim);
+    icestream_error error;
+    ck_assert_msg(ics_claims_fail(claims, claim, reason, &held, &error) == ICESTREAM_OK, "%s",
+                  error.text);
+    ics_claims_claim_free(claim);
     return held;
 }
 
-bool claims_give_back(const is_claims *claims, is_claim *claim)
+bool claims_give_back(const ics_claims *claims, ics_claim *claim)
 {
     bool held;
-    is_error error;
-    ck_assert_msg(is_claims_give_back(claims, claim, &held, &error) == IS_OK, "%s", error.text);
-    is_claim_free(claim);
+    icestream_error error;
+    ck_assert_msg(ics_claims_give_back(claims, claim, &held, &error) == ICESTREAM_OK, "%s",
+                  error.text);
+    ics_claims_claim_free(claim);
     return held;
 }
 
-void claims_assert_counts(const is_claims *claims, is_claims_counts expected)
+void claims_assert_counts(const ics_claims *claims, ics_claims_counts expected)
 {
-    is_claims_counts found;
-    is_error error;
-    ck_assert_msg(is_claims_stat(claims, &found, &error) == IS_OK, "%s", error.text);
+    ics_claims_counts found;
+    icestream_error error;
+    ck_assert_msg(ics_claims_stat(claims, &found, &error) == ICESTREAM_OK, "%s", error.text);
     ck_assert_uint_eq(found.waiting, expected.waiting);
     ck_assert_uint_eq(found.mine, expected.mine);
     ck_assert_uint_eq(found.others, expected.others);

@@ -10,10 +10,10 @@ enum { CLAIMS_PATH = 2 * SCRATCH_PATH };
 
 typedef struct claims_folder {
     scratch folder;
-    char input[SCRATCH_PATH];         /* in it: the files, .icestream and quarantine */
-    unsigned notes;                   /* that were told */
-    char note[CLAIMS_PATH];           /* the last one */
-    is_folder_claims_options options; /* of the next worker; pattern *.npy, lease 60 s */
+    char input[SCRATCH_PATH];          /* in it: the files, .icestream and quarantine */
+    unsigned notes;                    /* that were told */
+    char note[CLAIMS_PATH];            /* the last one */
+    ics_folder_claims_options options; /* of the next worker; pattern *.npy, lease 60 s */
 } claims_folder;
 
 /* `place` must stay where it is. */
@@ -32,16 +32,16 @@ size_t claims_count(const claims_folder *place, const char *folder);
 /* Makes a worker's last heartbeat `seconds` old. */
 void claims_age_lease(const claims_folder *place, const char *worker, double seconds);
 
-is_claims claims_worker(claims_folder *place, const char *worker, double lease);
+ics_claims claims_worker(claims_folder *place, const char *worker, double lease);
 /* Takes one file, which must be this one. */
-is_claim claims_take(const is_claims *claims, const char *name);
-void claims_take_none(const is_claims *claims);
-bool claims_hold(const is_claims *claims, const is_claim *claim);
+ics_claim claims_take(const ics_claims *claims, const char *name);
+void claims_take_none(const ics_claims *claims);
+bool claims_hold(const ics_claims *claims, const ics_claim *claim);
 /* These end a claim, free it and return whether it was held. */
-bool claims_done(const is_claims *claims, is_claim *claim, is_after after);
-bool claims_fail(const is_claims *claims, is_claim *claim, const char *reason);
-bool claims_give_back(const is_claims *claims, is_claim *claim);
-void claims_assert_counts(const is_claims *claims, is_claims_counts expected);
+bool claims_done(const ics_claims *claims, ics_claim *claim, ics_after after);
+bool claims_fail(const ics_claims *claims, ics_claim *claim, const char *reason);
+bool claims_give_back(const ics_claims *claims, ics_claim *claim);
+void claims_assert_counts(const ics_claims *claims, ics_claims_counts expected);
 
 /* From here on this process, and what it starts, has no rename that does not replace: so is it on
  * NFS. False: the kernel has no such filters. */

@@ -34,9 +34,9 @@ void claims_script_prepare(const claims_folder *place, char put_path[SCRATCH_PAT
 }
 
 /* Counts what may be tried again; anything else, or too much, is the end. */
-static bool again(int status, const is_error *error, unsigned *faults)
+static bool again(int status, const icestream_error *error, unsigned *faults)
 {
-    if (status == IS_OK) {
+    if (status == ICESTREAM_OK) {
         return false;
     }
     if (*faults == 0) {
@@ -47,41 +47,42 @@ static bool again(int status, const is_error *error, unsigned *faults)
     return true;
 }
 
-static void end_claim(const is_claims *claims, is_claim *claim, int which, unsigned *faults)
+static void end_claim(const ics_claims *claims, ics_claim *claim, int which, unsigned *faults)
 {
-    static const is_after ways[] = {IS_AFTER_KEEP, IS_AFTER_MOVE, IS_AFTER_DELETE};
-    is_error error;
+    static const ics_after ways[] = {ICS_AFTER_KEEP, ICS_AFTER_MOVE, ICS_AFTER_DELETE};
+    icestream_error error;
     bool held = false;
     int status;
     do {
-        status = which == FAILED ? is_claims_fail(claims, claim, "bad", &held, &error)
-                 : which == GIVEN_BACK
-                     ? is_claims_give_back(claims, claim, &held, &error)
-                     : is_claims_done(claims, claim, which == ADOPTED ? IS_AFTER_KEEP : ways[which],
-                                      &held, &error);
+        status =
+            which == FAILED ? ics_claims_fail(claims, claim, "bad", &held, &error)
+            : which == GIVEN_BACK
+                ? ics_claims_give_back(claims, claim, &held, &error)
+                : ics_claims_done(claims, claim, which == ADOPTED ? ICS_AFTER_KEEP : ways[which],
+                                  &held, &error);
     } while (again(status, &error, faults));
     if (!held || claim->refusal != NULL) {
         fprintf(stderr, "%s: %s\n", claim->name, held ? claim->refusal : "was lost");
         _exit(8);
     }
-    is_claim_free(claim);
+    ics_claims_claim_free(claim);
 }
 
 void claims_script_run(claims_folder *place, const char *put_path, unsigned faults,
                        volatile claims_script *progress)
 {
-    is_claims claims;
-    is_error error;
-    is_claim taken[CLAIMS_SCRIPT_FILES];
+    ics_claims claims;
+    icestream_error error;
+    ics_claim taken[CLAIMS_SCRIPT_FILES];
     place->options.worker = "script";
-    while (again(is_folder_claims_create(&place->options, &claims, &error), &error, &faults)) {
+    while (again(ics_folder_claims_create(&place->options, &claims, &error), &error, &faults)) {
     }
     /* What could not be taken at one look is there at the next. */
     size_t count = 0;
     for (unsigned looks = 0; looks < 3 && count < CLAIMS_SCRIPT_FILES; ++looks) {
         size_t more = 0;
         while (again(
-            is_claims_take(&claims, CLAIMS_SCRIPT_FILES - count, taken + count, &more, &error),
+            ics_claims_take(&claims, CLAIMS_SCRIPT_FILES - count, taken + count, &more, &error),
             &error, &faults)) {
         }
         count += more;
@@ -90,7 +91,7 @@ void claims_script_run(claims_folder *place, const char *put_path, unsigned faul
         fprintf(stderr, "found %zu files\n", count);
         _exit(7);
     }
-    while (again(is_claims_extend(&claims, NULL, &error), &error, &faults)) {
+    while (again(ics_claims_extend(&claims, NULL, &error), &error, &faults)) {
     }
     for (size_t i = 0; i < count; ++i) {
         int which = 0;
@@ -100,10 +101,10 @@ void claims_script_run(claims_folder *place, const char *put_path, unsigned faul
         end_claim(&claims, &taken[i], which, &faults);
         progress->ended[which] = which != GIVEN_BACK;
     }
-    while (again(is_claims_put(&claims, put_path, NULL, &error), &error, &faults)) {
+    while (again(ics_claims_put(&claims, put_path, NULL, &error), &error, &faults)) {
     }
     progress->put = true;
-    is_claims_destroy(&claims);
+    ics_claims_destroy(&claims);
 }
 
 void claims_script_finish(claims_folder *place, const claims_script *progress)
@@ -111,12 +112,12 @@ void claims_script_finish(claims_folder *place, const claims_script *progress)
     if (claims_exists(place, ".icestream/claimed/script/.lease")) {
         claims_age_lease(place, "script", 100);
     }
-    is_claims claims = claims_worker(place, "heir", 60);
-    is_claim claim;
+    ics_claims claims = claims_worker(place, "heir", 60);
+    ics_claim claim;
     size_t count = 1;
     while (count > 0) {
-        is_error error;
-        ck_assert_msg(is_claims_take(&claims, 1, &claim, &count, &error) == IS_OK, "%s",
+        icestream_error error;
+        ck_assert_msg(ics_claims_take(&claims, 1, &claim, &count, &error) == ICESTREAM_OK, "%s",
                       error.text);
         if (count == 0) {
             break;
@@ -125,9 +126,9 @@ void claims_script_finish(claims_folder *place, const claims_script *progress)
             ck_assert_msg(!progress->ended[i] || strcmp(claim.name, script_names[i]) != 0,
                           "%s is done twice", claim.name);
         }
-        ck_assert(claims_done(&claims, &claim, IS_AFTER_MOVE));
+        ck_assert(claims_done(&claims, &claim, ICS_AFTER_MOVE));
     }
-    is_claims_destroy(&claims);
+    ics_claims_destroy(&claims);
 }
 
 void claims_script_check(const claims_folder *place, const claims_script *progress,

@@ -10,18 +10,19 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Reads a run file that would be work/run.yaml; fails the test on errors. */
-static inline is_config *load_with(const char *text, const char *const *sets, size_t set_count)
+static inline icestream_config *load_with(const char *text, const char *const *sets,
+                                          size_t set_count)
 {
-    is_config *config = NULL;
-    is_error error = {0};
+    icestream_config *config = NULL;
+    icestream_error error = {0};
     int status =
-        is_config_load_text("work/run.yaml", text, strlen(text), sets, set_count, &config, &error);
-    ck_assert_msg(status == IS_OK, "%s: %s", text, error.text);
+        ics_config_load_text("work/run.yaml", text, strlen(text), sets, set_count, &config, &error);
+    ck_assert_msg(status == ICESTREAM_OK, "%s: %s", text, error.text);
     ck_assert_ptr_nonnull(config);
     return config;
 }
 
-static inline is_config *load(const char *text)
+static inline icestream_config *load(const char *text)
 {
     return load_with(text, NULL, 0);
 }

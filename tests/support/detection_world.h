@@ -4,8 +4,8 @@
 #define DETECTION_WORLD_H
 
 #include "pipeline/models/models.h"
-#include "pipeline/models/sensors.h"
-#include "stages/detect_pe.h"
+#include "pipeline/models/detector/sensors.h"
+#include "physics/detect/detect_pe.h"
 #include "tests/support/model_files.h"
 
 #include <check.h>
@@ -13,31 +13,31 @@
 #include <stdio.h>
 
 /* The models of a configuration, which it destroys. */
-static inline is_models *detection_load(is_config *config)
+static inline ics_models *detection_load(icestream_config *config)
 {
-    is_models *models = NULL;
-    is_error error = {0};
-    ck_assert_msg(is_models_create(config, &models, &error) == IS_OK, "%s", error.text);
-    is_config_destroy(config);
+    ics_models *models = NULL;
+    icestream_error error = {0};
+    ck_assert_msg(ics_models_create(config, &models, &error) == ICESTREAM_OK, "%s", error.text);
+    icestream_config_destroy(config);
     return models;
 }
 
-static inline uint32_t detection_module(const is_models *models, uint16_t string, uint16_t number)
+static inline uint32_t detection_module(const ics_models *models, uint16_t string, uint16_t number)
 {
-    const ice_module *module =
-        is_detector_find(models->detector, (is_module_label){.string = string, .module = number});
+    const ice_module *module = ics_sensors_find_module(
+        models->detector, (ics_module_label){.string = string, .module = number});
     ck_assert_ptr_nonnull(module);
     return (uint32_t)(module - models->detector->modules);
 }
 
 /* Everything default but for one file of the detector. */
-static inline is_models *detection_with_file(const char *key, const char *content, const char *set)
+static inline ics_models *detection_with_file(const char *key, const char *content, const char *set)
 {
     model_folder folder = model_folder_create();
     char path[MODEL_PATH], given[MODEL_PATH + 64];
     snprintf(given, sizeof given, "%s=%s", key,
              model_folder_write(&folder, "x.dat", content, path));
-    is_models *models = detection_load(model_config("stages.detect=pe", given, set, NULL));
+    ics_models *models = detection_load(model_config("stages.detect=pe", given, set, NULL));
     model_folder_remove(&folder);
     return models;
 }

@@ -20,7 +20,7 @@ enum { PATIENCE = 30000 };
 /* ---- what happens -----------------------------------------------------------------------------
  */
 
-static void on_message(void *user, const is_listener_message *message)
+static void on_message(void *user, const ics_listener_message *message)
 {
     listener_world *world = user;
     ck_assert_uint_lt(world->message_count, WORLD_MESSAGES);
@@ -28,11 +28,11 @@ static void on_message(void *user, const is_listener_message *message)
     world->messages[world->message_count].about.path = NULL;
     world->messages[world->message_count++].path = strdup(message->path);
     if (world->releases) {
-        is_listener_release(world->listener, message->client);
+        ics_listener_release(world->listener, message->client);
     }
 }
 
-static void on_report(void *user, is_listener_event event, uint64_t client, uint64_t message,
+static void on_report(void *user, ics_listener_event event, uint64_t client, uint64_t message,
                       const char *text)
 {
     listener_world *world = user;
@@ -65,11 +65,11 @@ listener_world *world_open(void)
     snprintf(path, sizeof path, "%.240s/s", world->place.folder);
     snprintf(world->socket, sizeof world->socket, "unix:%s", path);
     ck_assert_int_eq(mkdir(scratch_path(&world->place, "spool", world->spool), 0700), 0);
-    world->options = (is_listener_options){.address = world->socket,
-                                           .folder = world->spool,
-                                           .clients = 16,
-                                           .credits = 4,
-                                           .message_limit = 1 << 20};
+    world->options = (ics_listener_options){.address = world->socket,
+                                            .folder = world->spool,
+                                            .clients = 16,
+                                            .credits = 4,
+                                            .message_limit = 1 << 20};
     ck_assert_int_eq(uv_loop_init(&world->loop), 0);
     uv_timer_init(&world->loop, &world->patience);
     uv_timer_start(&world->patience, out_of_patience, PATIENCE, 0);
@@ -77,15 +77,15 @@ listener_world *world_open(void)
     return world;
 }
 
-int world_listen(listener_world *world, is_error *error)
+int world_listen(listener_world *world, icestream_error *error)
 {
-    const is_listener_events events = {on_message, on_report, world};
-    return is_listener_create(&world->loop, &world->options, &events, &world->listener, error);
+    const ics_listener_events events = {on_message, on_report, world};
+    return ics_listener_create(&world->loop, &world->options, &events, &world->listener, error);
 }
 
 void world_close(listener_world *world)
 {
-    is_listener_close(world->listener);
+    ics_listener_close(world->listener);
     uv_close((uv_handle_t *)&world->patience, NULL);
     uv_close((uv_handle_t *)&world->finished, NULL);
     ck_assert_int_eq(uv_run(&world->loop, UV_RUN_DEFAULT), 0);
@@ -110,7 +110,7 @@ void world_wait_messages(listener_world *world, unsigned count)
     }
 }
 
-const world_report *world_wait_report(listener_world *world, is_listener_event event,
+const world_report *world_wait_report(listener_world *world, ics_listener_event event,
                                       const char *text)
 {
     for (unsigned i = 0;; ++i) {
@@ -125,7 +125,7 @@ const world_report *world_wait_report(listener_world *world, is_listener_event e
 
 void world_wait_clients(listener_world *world, uint32_t clients)
 {
-    while (is_listener_counted(world->listener).clients != clients) {
+    while (ics_listener_counted(world->listener).clients != clients) {
         world_turn(world);
     }
 }
@@ -164,22 +164,22 @@ static int connect_client(const char *address)
     struct sockaddr_un local = {.sun_family = AF_UNIX};
     struct sockaddr_in v4 = {.sin_family = AF_INET};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-    bool is_local = strncmp(address, "unix:", 5) == 0, is_v6 = address[0] == '[';
+    bool ics_local = strncmp(address, "unix:", 5) == 0, ics_v6 = address[0] == '[';
     const char *port = strrchr(address, ':') + 1;
     const struct timeval patience = {.tv_sec = PATIENCE / 1000};
-    int descriptor = socket(is_local ? AF_UNIX
-                            : is_v6  ? AF_INET6
-                                     : AF_INET,
+    int descriptor = socket(ics_local ? AF_UNIX
+                            : ics_v6  ? AF_INET6
+                                      : AF_INET,
                             SOCK_STREAM | SOCK_CLOEXEC, 0);
     ck_assert_int_ge(descriptor, 0);
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    snprintf(local.sun_path, sizeof local.sun_path, "%.107s", address + (is_local ? 5 : 0));
+    snprintf(local.sun_path, sizeof local.sun_path, "%.107s", address + (ics_local ? 5 : 0));
     v4.sin_port = v6.sin6_port = htons((uint16_t)strtoul(port, NULL, 10));
     v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int failure = is_local ? connect(descriptor, (struct sockaddr *)&local, sizeof local)
-                  : is_v6  ? connect(descriptor, (struct sockaddr *)&v6, sizeof v6)
-                           : connect(descriptor, (struct sockaddr *)&v4, sizeof v4);
+    int failure = ics_local ? connect(descriptor, (struct sockaddr *)&local, sizeof local)
+                  : ics_v6  ? connect(descriptor, (struct sockaddr *)&v6, sizeof v6)
+                            : connect(descriptor, (struct sockaddr *)&v4, sizeof v4);
     ck_assert_msg(failure == 0, "%s: %s", address, strerror(errno));
     return descriptor;
 }
@@ -195,7 +195,7 @@ void world_start(listener_world *world, world_client *client, void (*talk)(world
                  void *user)
 {
     *client = (world_client){.world = world, .talk = talk, .user = user};
-    client->descriptor = connect_client(is_listener_address(world->listener));
+    client->descriptor = connect_client(ics_listener_address(world->listener));
     ck_assert_int_eq(pthread_create(&client->thread, NULL, run_client, client), 0);
 }
 
@@ -280,13 +280,13 @@ void client_finish(const world_client *client)
 
 unsigned char *world_message(uint64_t event, uint32_t rows, size_t *size)
 {
-    *size = IS_NPY_OWN_HEADER + rows * sizeof(is_step);
+    *size = ICS_NPY_OWN_HEADER + rows * sizeof(icestream_step);
     unsigned char *bytes = malloc(*size);
     ck_assert_ptr_nonnull(bytes);
-    is_npy_write_header(is_schema_steps(), rows, bytes);
+    ics_npy_write_header(ics_layout_steps(), rows, bytes);
     for (uint32_t i = 0; i < rows; ++i) {
-        is_step step = step_file_good(event, i);
-        memcpy(bytes + IS_NPY_OWN_HEADER + i * sizeof step, &step, sizeof step);
+        icestream_step step = step_file_good(event, i);
+        memcpy(bytes + ICS_NPY_OWN_HEADER + i * sizeof step, &step, sizeof step);
     }
     return bytes;
 }

@@ -12,7 +12,7 @@
 enum { WORLD_MESSAGES = 1024, WORLD_REPORTS = 512, WORLD_TEXT = 4096 };
 
 typedef struct world_report {
-    is_listener_event event;
+    ics_listener_event event;
     uint64_t client, message;
     char text[512];
 } world_report;
@@ -20,16 +20,16 @@ typedef struct world_report {
 typedef struct listener_world {
     scratch place;
     char spool[SCRATCH_PATH], socket[SCRATCH_PATH]; /* "unix:..." */
-    is_listener_options options;
+    ics_listener_options options;
     uv_loop_t loop;
     uv_timer_t patience;
     uv_async_t finished; /* a client's thread */
-    is_listener *listener;
+    ics_listener *listener;
     bool releases; /* messages are released as they come */
 
     struct {
         char *path;
-        is_listener_message about; /* path: NULL */
+        ics_listener_message about; /* path: NULL */
     } messages[WORLD_MESSAGES];
     unsigned message_count;
     world_report reports[WORLD_REPORTS];
@@ -40,7 +40,7 @@ typedef struct listener_world {
  */
 listener_world *world_open(void);
 /* Listens. The status, and with it the error (may be NULL). */
-int world_listen(listener_world *world, is_error *error);
+int world_listen(listener_world *world, icestream_error *error);
 /* Closes the listener, lets the loop come to its end, and removes the folder. */
 void world_close(listener_world *world);
 
@@ -48,7 +48,7 @@ void world_close(listener_world *world);
 void world_turn(listener_world *world);
 void world_wait_messages(listener_world *world, unsigned count);
 /* Until there is a report of this kind whose text has this in it. */
-const world_report *world_wait_report(listener_world *world, is_listener_event event,
+const world_report *world_wait_report(listener_world *world, ics_listener_event event,
                                       const char *text);
 void world_wait_clients(listener_world *world, uint32_t clients);
 /* Files in the spool whose names end like this. */

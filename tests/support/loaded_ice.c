@@ -10,18 +10,18 @@ loaded_ice ice_load(const char *key, const char *path, const char *first, const 
     char set[MODEL_PATH + 32];
     loaded_ice ice = {0};
     snprintf(set, sizeof set, "%s=%s", key, path);
-    is_config *config =
+    icestream_config *config =
         model_config(set, first ? first : "run.seed=1", second ? second : "run.seed=1", NULL);
-    ice.status = is_medium_create(config, &ice.medium, &ice.factors, &ice.warnings, &ice.error);
-    ck_assert((ice.status == IS_OK) == (ice.medium != NULL));
-    is_config_destroy(config);
+    ice.status = ics_ice_create(config, &ice.medium, &ice.factors, &ice.warnings, &ice.error);
+    ck_assert((ice.status == ICESTREAM_OK) == (ice.medium != NULL));
+    icestream_config_destroy(config);
     return ice;
 }
 
 void ice_unload(loaded_ice *ice)
 {
-    is_medium_destroy(ice->medium);
-    is_warnings_free(&ice->warnings);
+    ics_ice_destroy(ice->medium);
+    ics_warnings_free(&ice->warnings);
 }
 
 bool ice_warned(const loaded_ice *ice, const char *text)
@@ -34,12 +34,12 @@ bool ice_warned(const loaded_ice *ice, const char *text)
 
 void expect_ice(const loaded_ice *ice)
 {
-    ck_assert_msg(ice->status == IS_OK, "%s", ice->error.text);
+    ck_assert_msg(ice->status == ICESTREAM_OK, "%s", ice->error.text);
 }
 
 void expect_no_ice(const loaded_ice *ice, const char *message)
 {
-    ck_assert_int_eq(ice->status, IS_E_CONFIG);
+    ck_assert_int_eq(ice->status, ICESTREAM_E_CONFIG);
     ck_assert_msg(strstr(ice->error.text, message) != NULL, "expected '%s' in: %s", message,
                   ice->error.text);
 }

@@ -2,13 +2,13 @@
 #ifndef LOADED_ICE_H
 #define LOADED_ICE_H
 
-#include "pipeline/models/ice.h"
+#include "pipeline/models/ice/ice.h"
 
 typedef struct loaded_ice {
     ice_medium *medium; /* NULL where it was refused */
-    is_ice_factors factors;
-    is_warnings warnings;
-    is_error error;
+    ics_ice_factors factors;
+    ics_warnings warnings;
+    icestream_error error;
     int status;
 } loaded_ice;
 

@@ -38,7 +38,7 @@ const char *model_folder_write(const model_folder *folder, const char *name, con
     return path;
 }
 
-is_config *model_config(const char *first, ...)
+icestream_config *model_config(const char *first, ...)
 {
     const char *sets[16];
     size_t count = 0;
@@ -49,17 +49,17 @@ is_config *model_config(const char *first, ...)
         sets[count++] = set;
     }
     va_end(arguments);
-    is_config *config = NULL;
-    is_error error = {0};
-    int status = is_config_load(NULL, sets, count, &config, &error);
-    ck_assert_msg(status == IS_OK, "%s", error.text);
+    icestream_config *config = NULL;
+    icestream_error error = {0};
+    int status = icestream_config_load(NULL, sets, count, &config, &error);
+    ck_assert_msg(status == ICESTREAM_OK, "%s", error.text);
     return config;
 }
 
 const char *model_shared(const char *name, char path[MODEL_PATH])
 {
     const char *root = getenv("ICESTREAM_SHARED");
-    snprintf(path, MODEL_PATH, "%s/%s", root ? root : IS_SHARED_DIRECTORY, name);
+    snprintf(path, MODEL_PATH, "%s/%s", root ? root : ICS_SHARED_DIRECTORY, name);
     if (access(path, R_OK) == 0)
         return path;
     printf("skipped: %s is not there\n", path);

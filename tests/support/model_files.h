@@ -22,7 +22,7 @@ const char *model_folder_write(const model_folder *folder, const char *name, con
 
 /* A configuration of defaults with overrides, "path=value" each, NULL after the last. Fails the
  * test where it is refused; the caller destroys it. */
-is_config *model_config(const char *first, ...) __attribute__((sentinel));
+icestream_config *model_config(const char *first, ...) __attribute__((sentinel));
 
 /* Settings for a ppc ice folder of which only the layers are meant. */
 #define MODEL_LAYERS_ONLY "ice.tilt=false", "ice.anisotropy=false", "ice.birefringence=false"

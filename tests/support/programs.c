@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Kernels that stand in the definitions: any embedded file serves as the entry then. `is_scatter`
+/* Kernels that stand in the definitions: any embedded file serves as the entry then. `gpu_scatter`
  * calls the user's header where there is one. */
 static const char kernels[] =
     "#include \"stages/variants.h\"\n"
-    "extern \"C\" __global__ void is_small(float *x) { x[threadIdx.x] += 1.0f; }\n"
-    "extern \"C\" __global__ void is_large(float *x)\n"
+    "extern \"C\" __global__ void ics_small(float *x) { x[threadIdx.x] += 1.0f; }\n"
+    "extern \"C\" __global__ void ics_large(float *x)\n"
     "{\n"
     "    __shared__ float shared[100];\n"
     "    float stack[100];\n"
@@ -23,7 +23,7 @@ static const char kernels[] =
     "    for (int i = 0; i < 100; ++i) stack[i] = shared[i];\n"
     "    for (int i = 0; i < 100; ++i) x[i] = stack[(int)x[i]];\n"
     "}\n"
-    "extern \"C\" __global__ void is_scatter(float *x, const ice_scatter_constants *constants)\n"
+    "extern \"C\" __global__ void gpu_scatter(float *x, const ice_scatter_constants *constants)\n"
     "{\n"
     "#ifdef ICE_CUSTOM_scatter\n"
     "    *x = ice_scatter(ICE_scatter_custom, constants, *x);\n"
@@ -32,7 +32,7 @@ static const char kernels[] =
     "#endif\n"
     "}\n";
 
-const is_program_options program_defaults = {
+const ics_program_options program_defaults = {
     .entry = "stages/variants.h", .definitions = kernels, .architecture = 90, .use_cache = true};
 
 /* Of the test that runs; fixtures have no argument. */
@@ -64,20 +64,20 @@ const char *program_cache(void)
     return cache;
 }
 
-is_program *program_get(const is_program_options *options)
+ics_program *program_get(const ics_program_options *options)
 {
     char why[4096] = "";
-    is_program *program = NULL;
-    ck_assert_msg(is_program_create(options, &program, why, sizeof why) == 0, "%s", why);
+    ics_program *program = NULL;
+    ck_assert_msg(ics_program_create(options, &program, why, sizeof why) == 0, "%s", why);
     ck_assert_ptr_nonnull(program);
     return program;
 }
 
-void program_get_none(const is_program_options *options, char *why, size_t size)
+void program_get_none(const ics_program_options *options, char *why, size_t size)
 {
-    is_program *program = NULL;
+    ics_program *program = NULL;
     why[0] = 0;
-    ck_assert_int_eq(is_program_create(options, &program, why, size), -1);
+    ck_assert_int_eq(ics_program_create(options, &program, why, size), -1);
     ck_assert_ptr_null(program);
 }
 
@@ -86,7 +86,7 @@ void program_assert_mentions(const char *text, const char *part)
     ck_assert_msg(strstr(text, part) != NULL, "expected '%s' in: %s", part, text);
 }
 
-void program_assert_same(const is_program *a, const is_program *b)
+void program_assert_same(const ics_program *a, const ics_program *b)
 {
     ck_assert_uint_eq(a->bytes, b->bytes);
     ck_assert_mem_eq(a->image, b->image, a->bytes);
@@ -96,7 +96,7 @@ void program_assert_same(const is_program *a, const is_program *b)
     ck_assert_str_eq(a->key, b->key);
 }
 
-void program_entry_path(const is_program *program, char path[2 * SCRATCH_PATH])
+void program_entry_path(const ics_program *program, char path[2 * SCRATCH_PATH])
 {
     snprintf(path, 2 * SCRATCH_PATH, "%s/%s.kernels", cache, program->key);
 }
@@ -119,10 +119,10 @@ int program_count_files(const char *folder, const char *end)
 bool program_has_nvrtc(void)
 {
     char why[256];
-    is_nvrtc *nvrtc = NULL;
-    const bool good = is_nvrtc_create(&nvrtc, why, sizeof why) == 0;
+    ics_nvrtc *nvrtc = NULL;
+    const bool good = ics_nvrtc_create(&nvrtc, why, sizeof why) == 0;
     if (!good)
         printf("skipped what compiles: %s\n", why);
-    is_nvrtc_destroy(nvrtc);
+    ics_nvrtc_destroy(nvrtc);
     return good;
 }

@@ -6,9 +6,9 @@
 #include "kernels/cuda/program.h"
 #include "tests/support/scratch_files.h"
 
-/* Three kernels for sm_90, with the cache: is_small, is_large (400 bytes of shared memory, 400 of
- * stack), and is_scatter, which calls the user's header where there is one. */
-extern const is_program_options program_defaults;
+/* Three kernels for sm_90, with the cache: ics_small, ics_large (400 bytes of shared memory, 400 of
+ * stack), and gpu_scatter, which calls the user's header where there is one. */
+extern const ics_program_options program_defaults;
 
 /* Fixtures: an empty folder in which `cache` is the user's cache and `installed` the installation,
  * until the test ends. */
@@ -22,15 +22,15 @@ const char *program_cache(void);
 bool program_has_nvrtc(void);
 
 /* A program, from wherever it comes; the caller destroys it. */
-is_program *program_get(const is_program_options *options);
+ics_program *program_get(const ics_program_options *options);
 /* The message of a program that cannot be had. */
-void program_get_none(const is_program_options *options, char *why, size_t size);
+void program_get_none(const ics_program_options *options, char *why, size_t size);
 /* Where the cache has it. */
-void program_entry_path(const is_program *program, char path[2 * SCRATCH_PATH]);
+void program_entry_path(const ics_program *program, char path[2 * SCRATCH_PATH]);
 /* How many files of a folder end so. */
 int program_count_files(const char *folder, const char *end);
 
-void program_assert_same(const is_program *a, const is_program *b);
+void program_assert_same(const ics_program *a, const ics_program *b);
 void program_assert_mentions(const char *text, const char *part);
 
 #endif

@@ -1,6 +1,6 @@
 #include "tests/support/run_folder.h"
 
-#include "pipeline/files/format/schema.h"
+#include "pipeline/files/format/layout.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/table_writer.h"
 
@@ -35,37 +35,39 @@ bool run_folder_has_hits(const run_folder *place, const char *name)
     return access(run_folder_path(place->hits, name, path), F_OK) == 0;
 }
 
-is_step run_folder_bright(uint32_t step_id, uint32_t photons)
+icestream_step run_folder_bright(uint32_t step_id, uint32_t photons)
 {
-    return (is_step){.x = 4.0f,
-                     .z = 2.0f,
-                     .t = 1000.0f,
-                     .beta = 1.0f,
-                     .weight = 1.0f,
-                     .photons = photons,
-                     .event_id = 3,
-                     .step_id = step_id,
-                     .kind = IS_KIND_POINT,
-                     .flags = IS_STEP_ISOTROPIC};
+    return (icestream_step){.x = 4.0f,
+                            .z = 2.0f,
+                            .t = 1000.0f,
+                            .beta = 1.0f,
+                            .weight = 1.0f,
+                            .photons = photons,
+                            .event_id = 3,
+                            .step_id = step_id,
+                            .kind = ICESTREAM_KIND_POINT,
+                            .flags = ICESTREAM_STEP_ISOTROPIC};
 }
 
-void run_folder_steps(const run_folder *place, const char *name, const is_step *steps, size_t count)
+void run_folder_steps(const run_folder *place, const char *name, const icestream_step *steps,
+                      size_t count)
 {
     char path[2 * SCRATCH_PATH];
-    is_table_writer *writer = NULL;
-    is_error error = {0};
-    ck_assert_msg(is_table_writer_create(run_folder_path(place->steps, name, path),
-                                         is_schema_steps(), true, &writer, &error) == IS_OK,
+    ics_table_writer *writer = NULL;
+    icestream_error error = {0};
+    ck_assert_msg(ics_table_writer_create(run_folder_path(place->steps, name, path),
+                                          ics_layout_steps(), true, &writer,
+                                          &error) == ICESTREAM_OK,
                   "%s", error.text);
-    ck_assert_int_eq(is_table_writer_append(writer, steps, count, &error), IS_OK);
-    ck_assert_int_eq(is_table_writer_commit(writer, NULL, &error), IS_OK);
-    is_table_writer_destroy(writer);
+    ck_assert_int_eq(ics_table_writer_append(writer, steps, count, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_table_writer_commit(writer, NULL, &error), ICESTREAM_OK);
+    ics_table_writer_destroy(writer);
 }
 
 void run_folder_bright_steps(const run_folder *place, const char *name, uint32_t first,
                              uint32_t count, uint32_t photons)
 {
-    is_step *steps = calloc(count, sizeof *steps);
+    icestream_step *steps = calloc(count, sizeof *steps);
     ck_assert_ptr_nonnull(steps);
     for (uint32_t i = 0; i < count; ++i) {
         steps[i] = run_folder_bright(first + i, photons);
@@ -85,32 +87,32 @@ int run_folder_run(run_folder *place, const char *const *sets)
         ck_assert_uint_lt(count, RUN_FOLDER_SETS);
         all[count++] = *sets;
     }
-    is_config *config = NULL;
-    ck_assert_msg(is_config_load(NULL, all, count, &config, &place->error) == IS_OK, "%s",
-                  place->error.text);
-    int status = is_run(config, &place->options, &place->error);
+    icestream_config *config = NULL;
+    ck_assert_msg(icestream_config_load(NULL, all, count, &config, &place->error) == ICESTREAM_OK,
+                  "%s", place->error.text);
+    int status = icestream_run(config, &place->options, &place->error);
     ck_assert_int_eq(status, place->error.status);
-    is_config_destroy(config);
+    icestream_config_destroy(config);
     return status;
 }
 
-is_hit *run_folder_hits(const run_folder *place, const char *name, size_t *count)
+icestream_hit *run_folder_hits(const run_folder *place, const char *name, size_t *count)
 {
     char path[2 * SCRATCH_PATH];
-    is_hit_reader *reader = NULL;
-    is_error error = {0};
-    ck_assert_msg(is_hit_reader_open(run_folder_path(place->hits, name, path), true, &reader,
-                                     &error) == IS_OK,
+    ics_hit_reader *reader = NULL;
+    icestream_error error = {0};
+    ck_assert_msg(ics_hit_reader_open(run_folder_path(place->hits, name, path), true, &reader,
+                                      &error) == ICESTREAM_OK,
                   "%s", error.text);
-    size_t rows = (size_t)is_hit_reader_rows(reader), got = 0;
-    is_hit *hits = calloc(rows + 1, sizeof *hits);
+    size_t rows = (size_t)ics_hit_reader_rows(reader), got = 0;
+    icestream_hit *hits = calloc(rows + 1, sizeof *hits);
     ck_assert_ptr_nonnull(hits);
     for (*count = 0; *count < rows; *count += got) {
-        ck_assert_int_eq(is_hit_reader_read(reader, hits + *count, rows - *count, &got, &error),
-                         IS_OK);
+        ck_assert_int_eq(ics_hit_reader_read(reader, hits + *count, rows - *count, &got, &error),
+                         ICESTREAM_OK);
         ck_assert_uint_gt(got, 0);
     }
-    is_hit_reader_destroy(reader);
+    ics_hit_reader_destroy(reader);
     return hits;
 }
 

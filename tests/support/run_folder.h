@@ -11,8 +11,8 @@
 typedef struct run_folder {
     scratch folder;
     char steps[SCRATCH_PATH], hits[SCRATCH_PATH];
-    is_run_options options;
-    is_error error; /* of the last run */
+    icestream_run_options options;
+    icestream_error error; /* of the last run */
 } run_folder;
 
 enum { RUN_FOLDER_SETS = 16 };
@@ -25,9 +25,9 @@ const char *run_folder_path(const char *folder, const char *name, char path[2 * 
 bool run_folder_has_hits(const run_folder *place, const char *name);
 
 /* Isotropic light of 400 nm next to a module of hex86, some of which is seen. */
-is_step run_folder_bright(uint32_t step_id, uint32_t photons);
+icestream_step run_folder_bright(uint32_t step_id, uint32_t photons);
 /* A step file of these steps; or of `count` bright ones with ids from `first` on. */
-void run_folder_steps(const run_folder *place, const char *name, const is_step *steps,
+void run_folder_steps(const run_folder *place, const char *name, const icestream_step *steps,
                       size_t count);
 void run_folder_bright_steps(const run_folder *place, const char *name, uint32_t first,
                              uint32_t count, uint32_t photons);
@@ -37,7 +37,7 @@ void run_folder_bright_steps(const run_folder *place, const char *name, uint32_t
 int run_folder_run(run_folder *place, const char *const *sets);
 
 /* All hits of an output; the caller frees them. */
-is_hit *run_folder_hits(const run_folder *place, const char *name, size_t *count);
+icestream_hit *run_folder_hits(const run_folder *place, const char *name, size_t *count);
 /* summary.json; the caller frees it. */
 json_t *run_folder_summary(const run_folder *place);
 /* A whole number in a group of the summary. */

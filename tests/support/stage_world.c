@@ -1,8 +1,8 @@
 #include "tests/support/stage_world.h"
 
-#include "pipeline/models/detector.h"
-#include "pipeline/models/ice.h"
-#include "pipeline/models/light.h"
+#include "pipeline/models/detector/detector.h"
+#include "pipeline/models/ice/ice.h"
+#include "pipeline/models/light/light.h"
 
 #include <check.h>
 #include <math.h>
@@ -167,7 +167,7 @@ ice_light *world_light_line(double wavelength)
 
 /* ---- worlds --------------------------------------------------------------------------------- */
 
-static const is_table_options usual_options = {.seed = 1, .bounce_limit = 10000, .reach_cull = 1};
+static const ics_table_options usual_options = {.seed = 1, .bounce_limit = 10000, .reach_cull = 1};
 
 stage_world stage_world_create(ice_medium *medium, ice_detector *detector, ice_light *light)
 {
@@ -188,14 +188,14 @@ stage_world stage_world_from_config(const char *yaml, ...)
     }
     va_end(list);
 
-    is_error error = {0};
-    is_config *config = NULL;
+    icestream_error error = {0};
+    icestream_config *config = NULL;
     const char *text = yaml ? yaml : "{}";
-    is_config_load_text("test.yaml", text, strlen(text), sets, count, &config, &error);
+    ics_config_load_text("test.yaml", text, strlen(text), sets, count, &config, &error);
     ck_assert_msg(config != NULL, "%s", error.text);
     stage_world world = {.options = usual_options};
-    is_models_create(config, &world.models, &error);
-    is_config_destroy(config);
+    ics_models_create(config, &world.models, &error);
+    icestream_config_destroy(config);
     ck_assert_msg(world.models != NULL, "%s", error.text);
     world.medium = world.models->medium;
     world.detector = world.models->detector;
@@ -208,7 +208,7 @@ void stage_world_set_detector(stage_world *world, ice_detector *detector)
 {
     if (world->models)
         world->models->detector = detector;
-    is_detector_destroy(world->detector);
+    ics_detector_destroy(world->detector);
     world->detector = detector;
 }
 
@@ -216,7 +216,7 @@ void stage_world_set_medium(stage_world *world, ice_medium *medium)
 {
     if (world->models)
         world->models->medium = medium;
-    is_medium_destroy(world->medium);
+    ics_ice_destroy(world->medium);
     world->medium = medium;
 }
 
@@ -224,30 +224,30 @@ void stage_world_set_light(stage_world *world, ice_light *light)
 {
     if (world->models)
         world->models->light = light;
-    is_light_destroy(world->light);
+    ics_light_destroy(world->light);
     world->light = light;
 }
 
 const ice_tables *stage_world_tables(stage_world *world)
 {
     char why[256] = "";
-    is_tables_destroy(world->tables);
+    ics_tables_destroy(world->tables);
     world->tables = NULL;
-    is_tables_create(world->medium, world->detector, world->light, &world->options, &world->tables,
-                     why, sizeof why);
+    ics_tables_create(world->medium, world->detector, world->light, &world->options, &world->tables,
+                      why, sizeof why);
     ck_assert_msg(world->tables != NULL, "%s", why);
     return &world->tables->device;
 }
 
 void stage_world_destroy(stage_world *world)
 {
-    is_tables_destroy(world->tables);
+    ics_tables_destroy(world->tables);
     if (world->models) {
-        is_models_destroy(world->models);
+        ics_models_destroy(world->models);
     } else {
-        is_medium_destroy(world->medium);
-        is_detector_destroy(world->detector);
-        is_light_destroy(world->light);
+        ics_ice_destroy(world->medium);
+        ics_detector_destroy(world->detector);
+        ics_light_destroy(world->light);
     }
     *world = (stage_world){0};
 }
@@ -274,33 +274,33 @@ static int compare_arrivals(const void *left, const void *right)
     return (a->module > b->module) - (a->module < b->module);
 }
 
-void world_sort(is_arrivals *arrivals)
+void world_sort(ics_arrivals *arrivals)
 {
     if (arrivals->count)
         qsort(arrivals->items, arrivals->count, sizeof *arrivals->items, compare_arrivals);
 }
 
-world_result world_run(const stage_world *world, is_schedule schedule, const ice_variants *variants,
-                       const char *instruction_set, uint32_t pool, const ice_emission *emissions,
-                       uint32_t count)
+world_result world_run(const stage_world *world, ics_schedule schedule,
+                       const ice_variants *variants, const char *instruction_set, uint32_t pool,
+                       const ice_emission *emissions, uint32_t count)
 {
-    const is_graph_options options = {.schedule = schedule,
-                                      .variants = *variants,
-                                      .pool = pool,
-                                      .instruction_set = instruction_set};
+    const ics_graph_options options = {.schedule = schedule,
+                                       .variants = *variants,
+                                       .pool = pool,
+                                       .instruction_set = instruction_set};
     char why[256] = "";
-    is_graph *graph = NULL;
-    is_graph_create(&options, world->tables, &graph, why, sizeof why);
+    ics_graph *graph = NULL;
+    ics_graph_create(&options, world->tables, &graph, why, sizeof why);
     ck_assert_msg(graph != NULL, "%s", why);
     world_result result = {{0}, {0}};
-    ck_assert_int_eq(is_graph_run(graph, emissions, count, &result.arrivals, &result.account), 0);
-    is_graph_destroy(graph);
+    ck_assert_int_eq(ics_graph_run(graph, emissions, count, &result.arrivals, &result.account), 0);
+    ics_graph_destroy(graph);
     world_sort(&result.arrivals);
     return result;
 }
 
 void world_result_free(world_result *result)
 {
-    is_arrivals_free(&result->arrivals);
+    ics_graph_arrivals_free(&result->arrivals);
     *result = (world_result){{0}, {0}};
 }

@@ -4,7 +4,7 @@
 #define STAGE_WORLD_H
 
 #include "graphs/graph.h"
-#include "kernels/tables.h"
+#include "tables/tables.h"
 #include "pipeline/models/models.h"
 
 /* A world. Its parts may be changed between building tables. */
@@ -12,9 +12,9 @@ typedef struct stage_world {
     ice_medium *medium;
     ice_detector *detector;
     ice_light *light;
-    is_models *models; /* owner of the three where they came from a configuration, else NULL */
-    is_table_options options; /* seed 1, bounce limit 10000, reach cull on */
-    is_tables *tables;        /* NULL before stage_world_tables() */
+    ics_models *models; /* owner of the three where they came from a configuration, else NULL */
+    ics_table_options options; /* seed 1, bounce limit 10000, reach cull on */
+    ics_tables *tables;        /* NULL before stage_world_tables() */
 } stage_world;
 
 /* ---- parts ---------------------------------------------------------------------------------- */
@@ -70,17 +70,17 @@ ice_variants world_variants(void);
 
 /* Arrivals of a run in the order of (emission, photon, path, module), and its account. */
 typedef struct world_result {
-    is_arrivals arrivals;
+    ics_arrivals arrivals;
     ice_account account;
 } world_result;
 
 /* Carries the emissions through a graph of the world's tables (built before), all in one batch.
  * pool 0: the graph's choice. */
-world_result world_run(const stage_world *world, is_schedule schedule, const ice_variants *variants,
-                       const char *instruction_set, uint32_t pool, const ice_emission *emissions,
-                       uint32_t count);
+world_result world_run(const stage_world *world, ics_schedule schedule,
+                       const ice_variants *variants, const char *instruction_set, uint32_t pool,
+                       const ice_emission *emissions, uint32_t count);
 void world_result_free(world_result *result);
 /* Sorts arrivals as world_run does. */
-void world_sort(is_arrivals *arrivals);
+void world_sort(ics_arrivals *arrivals);
 
 #endif

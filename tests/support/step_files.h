@@ -7,11 +7,11 @@
 enum { STEP_FILE_HEADER = 1024, STEP_FILE_SPECTRA = 7 /* of the run that reads them */ };
 
 /* A step that passes all checks: 200 photons, y = step % 100. */
-is_step step_file_good(uint64_t event, uint32_t step);
+icestream_step step_file_good(uint64_t event, uint32_t step);
 /* A file of these steps, in place of one that is there; fails the test on errors. */
-void step_file_write(const char *path, const is_step *steps, size_t count);
+void step_file_write(const char *path, const icestream_step *steps, size_t count);
 /* Opens and checks; the status, and the summary or the error. */
-int step_file_check(const char *path, is_step_summary *summary, is_error *error);
+int step_file_check(const char *path, ics_step_summary *summary, icestream_error *error);
 /* Fails the test unless the file is refused as bad input, with its name and this text. */
 void step_file_refuse(const char *path, const char *expected);
 

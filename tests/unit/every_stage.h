@@ -3,6 +3,8 @@
 #ifndef EVERY_STAGE_H
 #define EVERY_STAGE_H
 
+#include "physics/detect/detect_none.h"
+#include "physics/detect/detect_pe.h"
 #include "stages/variants.h"
 
 ICE_FN int32_t every_stage_put(void *sink, const ice_arrival *arrival)

@@ -33,8 +33,8 @@ for compiler in gcc clang; do
         continue
     fi
     compilers=$((compilers + 1))
-    for header in "$source"/stages/*.h; do
-        name=stages/${header##*/}
+    for header in "$source"/stages/*.h "$source"/physics/*.h "$source"/physics/*/*.h; do
+        name=${header#"$source"/}
         printf '#define ICE_PUT_ARRIVAL(sink, arrival) ((void)(sink), (void)(arrival), 0)\n#include "%s"\n' \
             "$name" >"$folder/alone.c"
         compile "$name alone with $compiler" "$compiler" "${strict[@]}" -Wno-unused-macros \

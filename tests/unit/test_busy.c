@@ -1,5 +1,5 @@
 /* The time in which at least one lane was at work, however their reports come in. */
-#include "graphs/busy.h"
+#include "graphs/cuda/busy.h"
 
 #include <check.h>
 #include <stdbool.h>
@@ -7,18 +7,18 @@
 
 START_TEST(late_reports_fill_gaps)
 {
-    is_busy busy = {.count = 0};
-    ck_assert(is_busy_seconds(&busy) == 0.0);
+    ics_busy busy = {.count = 0};
+    ck_assert(ics_busy_seconds(&busy) == 0.0);
     /* Two lanes in turns; all of the first is reported before the second. */
-    is_busy_add(&busy, 0, 8);
-    is_busy_add(&busy, 20, 28);
-    is_busy_add(&busy, 4, 12);
-    is_busy_add(&busy, 12, 20);
-    ck_assert(is_busy_seconds(&busy) == 28.0);
-    is_busy_add(&busy, 1, 27);
-    is_busy_add(&busy, 30, 30);
-    is_busy_add(&busy, 31, 30);
-    ck_assert(is_busy_seconds(&busy) == 28.0);
+    ics_busy_add(&busy, 0, 8);
+    ics_busy_add(&busy, 20, 28);
+    ics_busy_add(&busy, 4, 12);
+    ics_busy_add(&busy, 12, 20);
+    ck_assert(ics_busy_seconds(&busy) == 28.0);
+    ics_busy_add(&busy, 1, 27);
+    ics_busy_add(&busy, 30, 30);
+    ics_busy_add(&busy, 31, 30);
+    ck_assert(ics_busy_seconds(&busy) == 28.0);
     ck_assert_uint_eq(busy.count, 1);
 }
 END_TEST
@@ -33,7 +33,7 @@ START_TEST(every_moment_counts_once)
     srand(17);
     for (size_t i = 0; i < sizeof calendar; ++i)
         calendar[i] = 0;
-    is_busy busy = {.count = 0};
+    ics_busy busy = {.count = 0};
     int at[LANES] = {0};
     for (;;) {
         int lane = 0;
@@ -43,7 +43,7 @@ START_TEST(every_moment_counts_once)
             break;
         for (int k = 0; k < 1 + rand() % late && at[lane] < TICKS; ++k) {
             const int begin = at[lane] + rand() % 9, end = begin + rand() % 5;
-            is_busy_add(&busy, begin, end);
+            ics_busy_add(&busy, begin, end);
             for (int tick = begin; tick < end; ++tick)
                 calendar[tick] = 1;
             at[lane] = end;
@@ -52,8 +52,8 @@ START_TEST(every_moment_counts_once)
     double expected = 0;
     for (size_t i = 0; i < sizeof calendar; ++i)
         expected += calendar[i];
-    ck_assert(is_busy_seconds(&busy) == expected);
-    ck_assert_uint_le(busy.count, IS_BUSY_STRETCHES);
+    ck_assert(ics_busy_seconds(&busy) == expected);
+    ck_assert_uint_le(busy.count, ICS_BUSY_STRETCHES);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* The bounds of the cache's folder: what is used stays, what is not goes, nothing else is touched,
  * whatever other processes do. */
-#include "kernels/cache_directory.h"
+#include "kernels/cache/cache.h"
 #include "tests/support/scratch_files.h"
 
 #include <check.h>
@@ -72,17 +72,17 @@ START_TEST(the_least_recently_used_go_first)
     enum { MORE = 10 };
     char path[SCRATCH_PATH];
     /* The order of use is not that of names: 7 is odd and has no factor with the count. */
-    for (unsigned i = 0; i < IS_CACHE_FILES + MORE; ++i)
+    for (unsigned i = 0; i < ICS_CACHE_FILES + MORE; ++i)
         make_file(entry(i, endings[i % 3], path), 10,
-                  1000 + (int64_t)(i * 7 % (IS_CACHE_FILES + MORE)));
-    is_cache_prune(place.folder);
-    ck_assert_uint_eq(count_files(), IS_CACHE_FILES);
-    for (unsigned i = 0; i < IS_CACHE_FILES + MORE; ++i)
+                  1000 + (int64_t)(i * 7 % (ICS_CACHE_FILES + MORE)));
+    ics_cache_prune(place.folder);
+    ck_assert_uint_eq(count_files(), ICS_CACHE_FILES);
+    for (unsigned i = 0; i < ICS_CACHE_FILES + MORE; ++i)
         ck_assert_msg(exists(entry(i, endings[i % 3], path)) ==
-                          (i * 7 % (IS_CACHE_FILES + MORE) >= MORE),
+                          (i * 7 % (ICS_CACHE_FILES + MORE) >= MORE),
                       "entry %u", i);
-    is_cache_prune(place.folder);
-    ck_assert_uint_eq(count_files(), IS_CACHE_FILES);
+    ics_cache_prune(place.folder);
+    ck_assert_uint_eq(count_files(), ICS_CACHE_FILES);
 }
 END_TEST
 
@@ -92,15 +92,15 @@ START_TEST(bytes_are_bounded)
     char path[SCRATCH_PATH];
     for (unsigned i = 0; i < FILES; ++i)
         make_file(entry(i, ".kernels", path), (off_t)EACH << 20, 1000 + (int64_t)i);
-    is_cache_prune(place.folder);
+    ics_cache_prune(place.folder);
     for (unsigned i = 0; i < FILES; ++i)
         ck_assert_msg(exists(entry(i, ".kernels", path)) ==
-                          (i >= FILES - IS_CACHE_MEBIBYTES / EACH),
+                          (i >= FILES - ICS_CACHE_MEBIBYTES / EACH),
                       "entry %u", i);
     /* They fill it to the last byte: one byte more pushes one out. */
     make_file(entry(FILES, ".choice", path), 1, 5000);
-    is_cache_prune(place.folder);
-    ck_assert_uint_eq(count_files(), IS_CACHE_MEBIBYTES / EACH);
+    ics_cache_prune(place.folder);
+    ck_assert_uint_eq(count_files(), ICS_CACHE_MEBIBYTES / EACH);
     ck_assert(exists(path));
 }
 END_TEST
@@ -110,18 +110,18 @@ START_TEST(use_is_noted_without_a_change)
     char path[SCRATCH_PATH];
     struct stat status;
     make_file(entry(1, ".kernels", path), 3, 1000);
-    is_cache_used(path);
+    ics_cache_used(path);
     ck_assert_int_eq(stat(path, &status), 0);
     ck_assert_int_eq(status.st_mtim.tv_sec, 1000);
     ck_assert_int_ge(status.st_atim.tv_sec, time(NULL) - 60);
-    is_cache_used("/nonexistent/entry"); /* no error */
+    ics_cache_used("/nonexistent/entry"); /* no error */
 
-    for (unsigned i = 2; i < IS_CACHE_FILES + 2; ++i)
+    for (unsigned i = 2; i < ICS_CACHE_FILES + 2; ++i)
         make_file(entry(i, ".kernels", path), 3, 2000 + (int64_t)i);
-    is_cache_prune(place.folder);
+    ics_cache_prune(place.folder);
     ck_assert(exists(entry(1, ".kernels", path)));
     ck_assert(!exists(entry(2, ".kernels", path)));
-    ck_assert_uint_eq(count_files(), IS_CACHE_FILES);
+    ck_assert_uint_eq(count_files(), ICS_CACHE_FILES);
 }
 END_TEST
 
@@ -135,9 +135,9 @@ START_TEST(other_files_stay)
     /* Neither links nor folders are entries, whatever their names are. */
     ck_assert_int_eq(symlink(scratch_path(&place, "compiler", target), entry(1, ".so", path)), 0);
     ck_assert_int_eq(mkdir(entry(2, ".kernels", path), 0700), 0);
-    for (unsigned i = 10; i < IS_CACHE_FILES + 15; ++i)
+    for (unsigned i = 10; i < ICS_CACHE_FILES + 15; ++i)
         make_file(entry(i, ".choice", path), 1, 1000 + (int64_t)i);
-    is_cache_prune(place.folder);
+    ics_cache_prune(place.folder);
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
         ck_assert_msg(exists(scratch_path(&place, names[i], path)), "%s", names[i]);
     ck_assert(exists(entry(1, ".so", path)));
@@ -165,7 +165,7 @@ START_TEST(leftovers_go_after_a_day)
         scratch_write(inside, "x", 1);
         set_times(path, when, when);
     }
-    is_cache_prune(place.folder);
+    ics_cache_prune(place.folder);
     for (unsigned i = 0; i < 2; ++i) {
         ck_assert(exists(entry(0, endings[i], path)));
         ck_assert(!exists(entry(1, endings[i], path)));
@@ -180,11 +180,11 @@ END_TEST
 START_TEST(a_folder_that_is_none_is_no_error)
 {
     char path[SCRATCH_PATH];
-    is_cache_prune(place.folder); /* empty */
+    ics_cache_prune(place.folder); /* empty */
     ck_assert_uint_eq(count_files(), 0);
-    is_cache_prune("/nonexistent/icestream");
+    ics_cache_prune("/nonexistent/icestream");
     scratch_write(scratch_path(&place, "file", path), "x", 1);
-    is_cache_prune(path);
+    ics_cache_prune(path);
     ck_assert(exists(path));
 }
 END_TEST
@@ -207,8 +207,8 @@ START_TEST(processes_prune_together)
             FILE *file = fopen(entry(child * EACH + i, ".kernels.part", part), "w");
             if (!file || fputs("program", file) < 0 || fclose(file) != 0 || rename(part, path) != 0)
                 ++failures;
-            is_cache_prune(place.folder);
-            is_cache_used(entry(child * EACH, ".kernels", path)); /* the first, again and again */
+            ics_cache_prune(place.folder);
+            ics_cache_used(entry(child * EACH, ".kernels", path)); /* the first, again and again */
         }
         _exit(failures > 0);
     }
@@ -217,8 +217,8 @@ START_TEST(processes_prune_together)
         ck_assert_int_eq(waitpid(children[child], &status, 0), children[child]);
         ck_assert_int_eq(status, 0);
     }
-    is_cache_prune(place.folder);
-    ck_assert_uint_eq(count_files(), IS_CACHE_FILES);
+    ics_cache_prune(place.folder);
+    ck_assert_uint_eq(count_files(), ICS_CACHE_FILES);
     for (unsigned child = 0; child < PROCESSES; ++child)
         ck_assert(exists(entry(child * EACH, ".kernels", path)));
 }

@@ -2,7 +2,7 @@
  * fixed seeds, rejected at p < 1e-4; 8 such tests, so a right program fails with about 1e-3. */
 #include "stages/create_cherenkov.h"
 
-#include "pipeline/tools/statistics.h"
+#include "pipeline/tools/compare/statistics.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
 
@@ -73,7 +73,8 @@ static void expect_distribution(sample *s, const char *name, double (*below)(dou
                                 void *user)
 {
     qsort(s->values, s->count, sizeof(double), ascending);
-    const is_test test = is_kolmogorov_one_sample(s->values, s->count, below, user, 1.0);
+    const ics_statistics_test test =
+        ics_statistics_kolmogorov_one_sample(s->values, s->count, below, user, 1.0);
     ck_assert_msg(test.probability > 1e-4, "%s: D = %g, p = %g", name, test.statistic,
                   test.probability);
 }
@@ -147,7 +148,7 @@ START_TEST(cherenkov_light)
         /* The time belongs to the place: the emitter's flight, at 0.95 c. */
         if (i % 1000 == 0) {
             const ice_arrival arrival = {.photon_id = (uint32_t)i, .wavelength = p.wavelength};
-            ck_assert_double_eq_tol(is_arrival_delay(tables, &emission, &arrival),
+            ck_assert_double_eq_tol(ics_tables_arrival_delay(tables, &emission, &arrival),
                                     along / (0.95 * 0.299792458), 3e-5);
         }
     }
@@ -216,7 +217,7 @@ START_TEST(directed_light)
             if (spectrum == 6)
                 ck_assert(p.wavelength == 337.0f);
             const ice_arrival arrival = {.photon_id = i, .wavelength = p.wavelength};
-            ck_assert_double_eq(is_arrival_delay(tables, &point, &arrival), 0.0);
+            ck_assert_double_eq(ics_tables_arrival_delay(tables, &point, &arrival), 0.0);
         }
     }
     /* With a length it is spread along the step. */
@@ -262,7 +263,7 @@ START_TEST(isotropic_light)
     expect_uniform(&azimuths, "isotropic, azimuth", -M_PI, M_PI);
     /* formats.md: after length / (c beta). */
     const ice_arrival arrival = {.photon_id = 5, .wavelength = 400.0f};
-    ck_assert_double_eq_tol(is_arrival_delay(tables, &emission, &arrival),
+    ck_assert_double_eq_tol(ics_tables_arrival_delay(tables, &emission, &arrival),
                             0.1651 / (0.9 * 0.299792458), 1e-6);
     for (int k = 0; k < 3; ++k)
         free(components[k].values);

@@ -2,7 +2,7 @@
  * of a built-in gives the same bits in every schedule and instruction set, mistakes are shown where
  * the user made them, compiled objects are kept, found damaged, and shared by processes. */
 #include "graphs/graph.h"
-#include "kernels/cache_directory.h"
+#include "kernels/cache/cache.h"
 #include "kernels/cpu/custom.h"
 
 #include "tests/support/scratch_files.h"
@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define RAYLEIGH IS_SOURCE_DIRECTORY "/configs/stages/rayleigh.h"
+#define RAYLEIGH ICS_SOURCE_DIRECTORY "/configs/stages/rayleigh.h"
 
 /* A scratch folder that is also the cache; the process of a test is its own. */
 static scratch start(void)
@@ -47,12 +47,12 @@ static void write_text(const scratch *place, const char *name, const char *text,
     scratch_write(scratch_path(place, name, path), text, strlen(text));
 }
 
-static is_custom_kernels *create_scatter(const char *path)
+static ics_custom_kernels *create_scatter(const char *path)
 {
-    const char *const custom[IS_STAGES] = {[IS_STAGE_SCATTER] = path};
-    is_custom_kernels *kernels = NULL;
+    const char *const custom[ICS_STAGES] = {[ICS_STAGE_SCATTER] = path};
+    ics_custom_kernels *kernels = NULL;
     char why[4096] = "";
-    const int result = is_custom_kernels_create(custom, "baseline", &kernels, why, sizeof why);
+    const int result = ics_custom_kernels_create(custom, "baseline", &kernels, why, sizeof why);
     ck_assert_msg(result == 0, "%s", why);
     return kernels;
 }
@@ -61,18 +61,18 @@ static is_custom_kernels *create_scatter(const char *path)
 
 /* Cosines that the loaded scatter stage makes of these random numbers: photons that fly along z and
  * do not move have them as dz afterwards. */
-static void scatter_along_z(const is_cpu_kernels *kernels, const ice_tables *tables, const float *u,
-                            float *cosine, uint32_t count)
+static void scatter_along_z(const ics_cpu_kernels *kernels, const ice_tables *tables,
+                            const float *u, float *cosine, uint32_t count)
 {
     enum { SLOTS = 1024 };
-    static uint32_t memory[IS_WAVE_SLOT_BYTES / 4][SLOTS] __attribute__((aligned(64)));
+    static uint32_t memory[ICS_WAVE_SLOT_BYTES / 4][SLOTS] __attribute__((aligned(64)));
     for (uint32_t begin = 0; begin < count; begin += SLOTS) {
-        is_wave wave = {.capacity = SLOTS, .count = count - begin < SLOTS ? count - begin : SLOTS};
+        ics_wave wave = {.capacity = SLOTS, .count = count - begin < SLOTS ? count - begin : SLOTS};
         size_t column = 0;
         memset(memory, 0, sizeof memory);
 #define X(type, name) wave.name = (type *)memory[column++];
-        IS_WAVE_COLUMNS(X)
-        IS_WAVE_SCRATCH(X)
+        ICS_WAVE_COLUMNS(X)
+        ICS_WAVE_SCRATCH(X)
 #undef X
         for (uint32_t i = 0; i < wave.count; ++i) {
             wave.dz[i] = 1.0f;
@@ -89,8 +89,8 @@ START_TEST(rayleigh_has_its_moments_and_quantiles)
     stage_world world = stage_world_create(world_medium_uniform(2.5, 0.9, 0.35, 100.0),
                                            world_detector_far(), world_light_line(400.0));
     const ice_tables *tables = stage_world_tables(&world);
-    is_custom_kernels *custom = create_scatter(RAYLEIGH);
-    const is_cpu_kernels *kernels = is_custom_kernels_get(custom);
+    ics_custom_kernels *custom = create_scatter(RAYLEIGH);
+    const ics_cpu_kernels *kernels = ics_custom_kernels_get(custom);
     ck_assert_str_eq(kernels->name, "baseline");
 
     /* Equidistant random numbers: no statistics, errors of 1 / count and of rounding. */
@@ -128,7 +128,7 @@ START_TEST(rayleigh_has_its_moments_and_quantiles)
     }
     free(u);
     free(cosine);
-    is_custom_kernels_destroy(custom);
+    ics_custom_kernels_destroy(custom);
     stage_world_destroy(&world);
     scratch_remove(&place);
 }
@@ -138,7 +138,7 @@ END_TEST
 
 enum { STEPS = 6 };
 
-static world_result run_graph(const stage_world *world, const is_graph_options *options)
+static world_result run_graph(const stage_world *world, const ics_graph_options *options)
 {
     ice_emission emissions[STEPS];
     for (uint32_t i = 0; i < STEPS; ++i)
@@ -153,12 +153,12 @@ static world_result run_graph(const stage_world *world, const is_graph_options *
                                       .step_id = i,
                                       .photons = (uint32_t)test_scaled(10000)};
     char why[4096] = "";
-    is_graph *graph = NULL;
-    is_graph_create(options, world->tables, &graph, why, sizeof why);
+    ics_graph *graph = NULL;
+    ics_graph_create(options, world->tables, &graph, why, sizeof why);
     ck_assert_msg(graph != NULL, "%s", why);
     world_result result = {{0}, {0}};
-    ck_assert_int_eq(is_graph_run(graph, emissions, STEPS, &result.arrivals, &result.account), 0);
-    is_graph_destroy(graph);
+    ck_assert_int_eq(ics_graph_run(graph, emissions, STEPS, &result.arrivals, &result.account), 0);
+    ics_graph_destroy(graph);
     world_sort(&result.arrivals);
     return result;
 }
@@ -174,21 +174,21 @@ static bool same(const world_result *a, const world_result *b)
 /* Headers that only call the built-in ones: for every stage the same arrivals, bit for bit. */
 START_TEST(headers_join_every_stage)
 {
-    static const char *const texts[IS_STAGES] = {
-        [IS_STAGE_CREATE] =
+    static const char *const texts[ICS_STAGES] = {
+        [ICS_STAGE_CREATE] =
             "#include \"stages/create_cherenkov.h\"\n"
             "ICE_FN ice_photon ice_create_custom(const ice_tables *tables, const ice_emission *e,\n"
             "    uint32_t emission_index, uint32_t photon_id)\n"
             "{ return ice_create_cherenkov(tables, e, emission_index, photon_id); }\n",
-        [IS_STAGE_PROPAGATE] =
+        [ICS_STAGE_PROPAGATE] =
             "#include \"stages/propagate_cumulative.h\"\n"
             "ICE_FN ice_segment ice_propagate_custom(const ice_tables *tables, ice_flight flight)\n"
             "{ return ice_propagate_cumulative(tables, flight); }\n",
-        [IS_STAGE_COLLIDE] = "#include \"stages/collide_cell_grid.h\"\n"
-                             "ICE_FN ice_contact ice_collide_custom(const ice_tables *tables,\n"
-                             "    const ice_probe *probe)\n"
-                             "{ return ice_collide_cell_grid(tables, probe); }\n",
-        [IS_STAGE_SCATTER] =
+        [ICS_STAGE_COLLIDE] = "#include \"stages/collide_cell_grid.h\"\n"
+                              "ICE_FN ice_contact ice_collide_custom(const ice_tables *tables,\n"
+                              "    const ice_probe *probe)\n"
+                              "{ return ice_collide_cell_grid(tables, probe); }\n",
+        [ICS_STAGE_SCATTER] =
             "#include \"stages/scatter_hg.h\"\n"
             "ICE_FN float ice_scatter_custom(const ice_scatter_constants *constants, float u)\n"
             "{ return ice_scatter_hg(constants, u); }\n",
@@ -196,32 +196,33 @@ START_TEST(headers_join_every_stage)
     const scratch place = start();
     stage_world world = stage_world_from_config(NULL, "detector.oversize=5", NULL);
     stage_world_tables(&world);
-    is_graph_options options = {
-        .schedule = IS_SCHEDULE_WAVEFRONT, .variants = world_variants(), .instruction_set = "auto"};
+    ics_graph_options options = {.schedule = ICS_SCHEDULE_WAVEFRONT,
+                                 .variants = world_variants(),
+                                 .instruction_set = "auto"};
     options.variants.scatter = ICE_scatter_hg;
     world_result expected = run_graph(&world, &options);
     ck_assert_uint_gt(expected.arrivals.count, 5);
 
     options.variants = world_variants(); /* scatter: hg-sl, which the header replaces */
-    char paths[IS_STAGES][SCRATCH_PATH];
-    for (int stage = 0; stage < IS_STAGES; ++stage) {
-        write_text(&place, is_stage_name((is_stage)stage), texts[stage], paths[stage]);
+    char paths[ICS_STAGES][SCRATCH_PATH];
+    for (int stage = 0; stage < ICS_STAGES; ++stage) {
+        write_text(&place, ics_stage_name((ics_stage)stage), texts[stage], paths[stage]);
         options.custom[stage] = paths[stage];
     }
     static const char *const sets[] = {"auto", "baseline"};
-    static const is_schedule schedules[] = {IS_SCHEDULE_WAVEFRONT, IS_SCHEDULE_MONOLITHIC};
+    static const ics_schedule schedules[] = {ICS_SCHEDULE_WAVEFRONT, ICS_SCHEDULE_MONOLITHIC};
     for (size_t i = 0; i < 4; ++i) {
         options.instruction_set = sets[i / 2];
         options.schedule = schedules[i % 2];
         world_result result = run_graph(&world, &options);
         ck_assert_msg(same(&result, &expected), "%s, %s: %zu arrivals, expected %zu", sets[i / 2],
-                      is_schedule_name(schedules[i % 2]), result.arrivals.count,
+                      ics_graph_schedule_name(schedules[i % 2]), result.arrivals.count,
                       expected.arrivals.count);
         world_result_free(&result);
     }
     /* And another physics is another one. */
     memset(options.custom, 0, sizeof options.custom);
-    options.custom[IS_STAGE_SCATTER] = RAYLEIGH;
+    options.custom[ICS_STAGE_SCATTER] = RAYLEIGH;
     world_result other = run_graph(&world, &options);
     ck_assert(!same(&other, &expected));
     ck_assert_uint_eq(other.account.created, expected.account.created);
@@ -236,10 +237,10 @@ END_TEST
 
 static void expect_refusal(const char *path, const char *const *parts, size_t count)
 {
-    const char *const custom[IS_STAGES] = {[IS_STAGE_SCATTER] = path};
-    is_custom_kernels *kernels = (void *)&kernels;
+    const char *const custom[ICS_STAGES] = {[ICS_STAGE_SCATTER] = path};
+    ics_custom_kernels *kernels = (void *)&kernels;
     char why[4096] = "";
-    ck_assert_int_eq(is_custom_kernels_create(custom, "baseline", &kernels, why, sizeof why), -1);
+    ck_assert_int_eq(ics_custom_kernels_create(custom, "baseline", &kernels, why, sizeof why), -1);
     ck_assert_ptr_null(kernels);
     for (size_t i = 0; i < count; ++i)
         ck_assert_msg(strstr(why, parts[i]) != NULL, "'%s' is missing in:\n%s", parts[i], why);
@@ -291,12 +292,13 @@ START_TEST(a_short_buffer_is_filled_to_its_end)
     const scratch place = start();
     char path[SCRATCH_PATH], why[32];
     write_text(&place, "wrong.h", "wrong wrong;\n", path);
-    const char *const custom[IS_STAGES] = {[IS_STAGE_SCATTER] = path};
+    const char *const custom[ICS_STAGES] = {[ICS_STAGE_SCATTER] = path};
     static const size_t sizes[] = {1, 2, 31, 32};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
-        is_custom_kernels *kernels = NULL;
+        ics_custom_kernels *kernels = NULL;
         memset(why, '#', sizeof why);
-        ck_assert_int_eq(is_custom_kernels_create(custom, "baseline", &kernels, why, sizes[i]), -1);
+        ck_assert_int_eq(ics_custom_kernels_create(custom, "baseline", &kernels, why, sizes[i]),
+                         -1);
         ck_assert_uint_lt(strnlen(why, sizes[i]), sizes[i]);
     }
     scratch_remove(&place);
@@ -350,22 +352,22 @@ START_TEST(objects_are_kept)
                        "ICE_FN float ice_scatter_custom(const ice_scatter_constants *c, float u)\n"
                        "{ (void)c; return u; }\n";
     write_text(&place, "one.h", text, path);
-    is_custom_kernels_destroy(create_scatter(path));
+    ics_custom_kernels_destroy(create_scatter(path));
     ck_assert_uint_eq(calls(&place), 2); /* its version, the header */
     ck_assert_uint_eq(cached(&place, "*"), 1);
     ck_assert_uint_eq(cached(&place, "*.so"), 1);
-    is_custom_kernels_destroy(create_scatter(path));
+    ics_custom_kernels_destroy(create_scatter(path));
     ck_assert_uint_eq(calls(&place), 3); /* its version */
 
     /* The name of a file is not what makes it another one, its content is. */
     write_text(&place, "two.h", text, path);
-    is_custom_kernels_destroy(create_scatter(path));
+    ics_custom_kernels_destroy(create_scatter(path));
     ck_assert_uint_eq(calls(&place), 4);
     write_text(&place, "two.h",
                "#include \"stages/tables.h\"\n#define ice_scatter_custom "
                "ice_scatter_isotropic\n",
                path);
-    is_custom_kernels_destroy(create_scatter(path));
+    ics_custom_kernels_destroy(create_scatter(path));
     ck_assert_uint_eq(calls(&place), 6);
     ck_assert_uint_eq(cached(&place, "*.so"), 2);
     scratch_remove(&place);
@@ -375,7 +377,7 @@ END_TEST
 START_TEST(damaged_objects_are_made_again)
 {
     const scratch place = start();
-    is_custom_kernels_destroy(create_scatter(RAYLEIGH));
+    ics_custom_kernels_destroy(create_scatter(RAYLEIGH));
     char pattern[SCRATCH_PATH];
     glob_t found = {0};
     ck_assert_int_eq(glob(scratch_path(&place, "icestream/*.so", pattern), 0, NULL, &found), 0);
@@ -385,7 +387,7 @@ START_TEST(damaged_objects_are_made_again)
     const size_t sizes[] = {0, 10, size / 2, size - 1};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         scratch_write(object, bytes, sizes[i]);
-        is_custom_kernels_destroy(create_scatter(RAYLEIGH));
+        ics_custom_kernels_destroy(create_scatter(RAYLEIGH));
     }
     unsigned char *again = scratch_read(object, &size);
     ck_assert_mem_eq(again, bytes, size);
@@ -405,12 +407,12 @@ START_TEST(processes_share_the_cache)
         children[i] = fork();
         ck_assert_int_ge(children[i], 0);
         if (children[i] == 0) {
-            const char *const custom[IS_STAGES] = {[IS_STAGE_SCATTER] = RAYLEIGH};
-            is_custom_kernels *kernels = NULL;
+            const char *const custom[ICS_STAGES] = {[ICS_STAGE_SCATTER] = RAYLEIGH};
+            ics_custom_kernels *kernels = NULL;
             char why[4096];
             const int result =
-                is_custom_kernels_create(custom, "baseline", &kernels, why, sizeof why);
-            is_custom_kernels_destroy(kernels);
+                ics_custom_kernels_create(custom, "baseline", &kernels, why, sizeof why);
+            ics_custom_kernels_destroy(kernels);
             _exit(result == 0 ? 0 : 1);
         }
     }
@@ -430,15 +432,15 @@ START_TEST(a_full_cache_takes_a_new_object)
     const scratch place = start();
     char path[SCRATCH_PATH], name[128];
     ck_assert_int_eq(mkdir(scratch_path(&place, "icestream", path), 0700), 0);
-    for (int i = 0; i < IS_CACHE_FILES; ++i) {
+    for (int i = 0; i < ICS_CACHE_FILES; ++i) {
         snprintf(name, sizeof name, "icestream/%064x.choice", (unsigned)i);
         scratch_write(scratch_path(&place, name, path), "", 0);
         const struct timespec times[2] = {{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}};
         ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
     }
-    is_custom_kernels_destroy(create_scatter(RAYLEIGH));
+    ics_custom_kernels_destroy(create_scatter(RAYLEIGH));
     ck_assert_uint_eq(cached(&place, "*.so"), 1);
-    ck_assert_uint_eq(cached(&place, "*"), IS_CACHE_FILES);
+    ck_assert_uint_eq(cached(&place, "*"), ICS_CACHE_FILES);
     snprintf(name, sizeof name, "%064x.choice", 0u);
     ck_assert_uint_eq(cached(&place, name), 0);
     scratch_remove(&place);
@@ -452,7 +454,7 @@ START_TEST(without_a_cache_there_is_the_folder_for_temporary_files)
     write_text(&place, "file", "", file);
     setenv("XDG_CACHE_HOME", file, 1); /* no folder can be made in a file */
     setenv("TMPDIR", place.folder, 1);
-    is_custom_kernels_destroy(create_scatter(RAYLEIGH));
+    ics_custom_kernels_destroy(create_scatter(RAYLEIGH));
     glob_t found = {0};
     ck_assert_int_eq(glob(scratch_path(&place, "icestream-*/*.so", pattern), 0, NULL, &found), 0);
     ck_assert_uint_eq(found.gl_pathc, 1);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const is_schedule schedules[] = {IS_SCHEDULE_WAVEFRONT, IS_SCHEDULE_MONOLITHIC};
+static const ics_schedule schedules[] = {ICS_SCHEDULE_WAVEFRONT, ICS_SCHEDULE_MONOLITHIC};
 
 /* Light along one direction from one point: spectrum 1 of world_light_line(). */
 static ice_emission beam(double x, double y, double z, double dx, double dy, double dz,

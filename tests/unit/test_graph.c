@@ -17,13 +17,13 @@ static const char *const instruction_sets[] = {"baseline", "avx2", "avx512"};
 /* Whether this machine runs it. */
 static bool has(const stage_world *world, const char *instruction_set)
 {
-    const is_graph_options options = {.schedule = IS_SCHEDULE_WAVEFRONT,
-                                      .variants = world_variants(),
-                                      .instruction_set = instruction_set};
+    const ics_graph_options options = {.schedule = ICS_SCHEDULE_WAVEFRONT,
+                                       .variants = world_variants(),
+                                       .instruction_set = instruction_set};
     char why[128] = "";
-    is_graph *graph = NULL;
-    const int status = is_graph_create(&options, world->tables, &graph, why, sizeof why);
-    is_graph_destroy(graph);
+    ics_graph *graph = NULL;
+    const int status = ics_graph_create(&options, world->tables, &graph, why, sizeof why);
+    ics_graph_destroy(graph);
     if (status)
         printf("left out: %s\n", why);
     return status == 0;
@@ -110,7 +110,7 @@ START_TEST(schedules_instruction_sets_and_pools_agree)
         make_steps(emissions);
         const ice_variants variants = world_variants();
         world_result expected =
-            world_run(&world, IS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0, emissions, STEPS);
+            world_run(&world, ICS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0, emissions, STEPS);
         expect_closed(&expected.account, total(emissions, STEPS));
         ck_assert_uint_gt(expected.arrivals.count, 20);
         ck_assert_uint_gt(expected.account.left, 0);
@@ -122,7 +122,7 @@ START_TEST(schedules_instruction_sets_and_pools_agree)
         for (size_t set = 0; set < 3; ++set) {
             if (!has(&world, instruction_sets[set]))
                 continue;
-            world_result result = world_run(&world, IS_SCHEDULE_MONOLITHIC, &variants,
+            world_result result = world_run(&world, ICS_SCHEDULE_MONOLITHIC, &variants,
                                             instruction_sets[set], 0, emissions, STEPS);
             expect_same(&result, &expected, instruction_sets[set]);
             world_result_free(&result);
@@ -130,7 +130,7 @@ START_TEST(schedules_instruction_sets_and_pools_agree)
                 char name[64];
                 snprintf(name, sizeof name, "wavefront, %s, pool %u", instruction_sets[set],
                          pools[pool]);
-                result = world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, instruction_sets[set],
+                result = world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants, instruction_sets[set],
                                    pools[pool], emissions, STEPS);
                 expect_same(&result, &expected, name);
                 world_result_free(&result);
@@ -174,7 +174,7 @@ START_TEST(features_agree)
     ck_assert_uint_eq(found & ~(uint32_t)(ICE_HAS_MEAN_BENDING | ICE_HAS_EVEN_ANISOTROPY),
                       features[_i]);
     world_result expected =
-        world_run(&world, IS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0, emissions, STEPS);
+        world_run(&world, ICS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0, emissions, STEPS);
     expect_closed(&expected.account, total(emissions, STEPS));
     ck_assert_uint_gt(expected.arrivals.count, 20);
     for (size_t set = 0; set < 3; ++set) {
@@ -184,7 +184,7 @@ START_TEST(features_agree)
             char name[64];
             snprintf(name, sizeof name, "%s, pool %u, features %u", instruction_sets[set], pool,
                      features[_i]);
-            world_result result = world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants,
+            world_result result = world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants,
                                             instruction_sets[set], pool, emissions, STEPS);
             expect_same(&result, &expected, name);
             world_result_free(&result);
@@ -194,7 +194,7 @@ START_TEST(features_agree)
     world.options.reach_cull = 0;
     stage_world_tables(&world);
     world_result whole =
-        world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
+        world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
     ck_assert_uint_eq(whole.arrivals.count, expected.arrivals.count);
     ck_assert_mem_eq(whole.arrivals.items, expected.arrivals.items,
                      expected.arrivals.count * sizeof(ice_arrival));
@@ -213,11 +213,11 @@ START_TEST(features_of_no_strength)
     make_steps(emissions);
     const ice_variants variants = world_variants();
     world_result expected =
-        world_run(&plain, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
+        world_run(&plain, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
     world_medium_add(world.medium, features[_i]);
     stage_world_tables(&world);
     world_result other =
-        world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
+        world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
     ck_assert(other.arrivals.count != expected.arrivals.count ||
               memcmp(other.arrivals.items, expected.arrivals.items,
                      expected.arrivals.count * sizeof(ice_arrival)) != 0);
@@ -239,7 +239,7 @@ START_TEST(features_of_no_strength)
     medium->hole.radius = 0.0;
     stage_world_tables(&world);
     world_result same =
-        world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
+        world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
     expect_same(&same, &expected, "no strength");
     world_result_free(&same);
     world_result_free(&expected);
@@ -258,11 +258,11 @@ START_TEST(module_grids_agree)
         emissions[i].photons /= 8; /* brute force is slow */
     ice_variants chosen = world_variants();
     world_result expected =
-        world_run(&world, IS_SCHEDULE_WAVEFRONT, &chosen, "auto", 0, emissions, STEPS);
+        world_run(&world, ICS_SCHEDULE_WAVEFRONT, &chosen, "auto", 0, emissions, STEPS);
     for (size_t i = 0; i < 2; ++i) {
         chosen.collide = variants[i];
         world_result result =
-            world_run(&world, IS_SCHEDULE_WAVEFRONT, &chosen, "auto", 0, emissions, STEPS);
+            world_run(&world, ICS_SCHEDULE_WAVEFRONT, &chosen, "auto", 0, emissions, STEPS);
         expect_same(&result, &expected, i ? "brute-force" : "cell-grid");
         world_result_free(&result);
     }
@@ -289,10 +289,10 @@ START_TEST(every_variant_gives_the_same_in_both_schedules)
     make_steps(emissions);
     for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
         world_result expected =
-            world_run(&world, IS_SCHEDULE_MONOLITHIC, &others[i], "baseline", 0, emissions, STEPS);
+            world_run(&world, ICS_SCHEDULE_MONOLITHIC, &others[i], "baseline", 0, emissions, STEPS);
         for (size_t set = 0; set < 3; ++set)
             if (has(&world, instruction_sets[set])) {
-                world_result result = world_run(&world, IS_SCHEDULE_WAVEFRONT, &others[i],
+                world_result result = world_run(&world, ICS_SCHEDULE_WAVEFRONT, &others[i],
                                                 instruction_sets[set], 0, emissions, STEPS);
                 expect_same(&result, &expected, instruction_sets[set]);
                 world_result_free(&result);
@@ -311,13 +311,13 @@ END_TEST
 static world_result run_in_pieces(const stage_world *world, const ice_emission *emissions,
                                   size_t count, uint32_t largest, uint32_t pool)
 {
-    const is_graph_options options = {.schedule = IS_SCHEDULE_WAVEFRONT,
-                                      .variants = world_variants(),
-                                      .pool = pool,
-                                      .instruction_set = "auto"};
+    const ics_graph_options options = {.schedule = ICS_SCHEDULE_WAVEFRONT,
+                                       .variants = world_variants(),
+                                       .pool = pool,
+                                       .instruction_set = "auto"};
     char why[128] = "";
-    is_graph *graph = NULL;
-    is_graph_create(&options, world->tables, &graph, why, sizeof why);
+    ics_graph *graph = NULL;
+    ics_graph_create(&options, world->tables, &graph, why, sizeof why);
     ck_assert_msg(graph != NULL, "%s", why);
     world_result result = {{0}, {0}};
     uint64_t state = 62;
@@ -331,7 +331,7 @@ static world_result run_in_pieces(const stage_world *world, const ice_emission *
             pieces[1].first_photon = emissions[i].first_photon + done;
             pieces[1].photons = size < left ? size : left;
             const size_t before = result.arrivals.count;
-            ck_assert_int_eq(is_graph_run(graph, pieces, 2, &result.arrivals, &result.account), 0);
+            ck_assert_int_eq(ics_graph_run(graph, pieces, 2, &result.arrivals, &result.account), 0);
             for (size_t k = before; k < result.arrivals.count; ++k) {
                 ck_assert_uint_eq(result.arrivals.items[k].emission, 1);
                 result.arrivals.items[k].emission = (uint32_t)i;
@@ -339,7 +339,7 @@ static world_result run_in_pieces(const stage_world *world, const ice_emission *
             done += pieces[1].photons;
         }
     }
-    is_graph_destroy(graph);
+    ics_graph_destroy(graph);
     world_sort(&result.arrivals);
     return result;
 }
@@ -352,7 +352,7 @@ START_TEST(batches_do_not_matter)
     make_steps(emissions);
     const ice_variants variants = world_variants();
     world_result expected =
-        world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
+        world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
     for (size_t i = 0; i < 3; ++i) {
         world_result result = run_in_pieces(&world, emissions, STEPS, sizes[i], i ? 64 : 16);
         expect_same(&result, &expected, "in pieces");
@@ -371,11 +371,12 @@ START_TEST(later_photons_of_a_step)
     make_steps(emissions);
     emissions[0].photons = 4000;
     const ice_variants variants = world_variants();
-    world_result all = world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, 1);
+    world_result all =
+        world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, 1);
     emissions[0].first_photon = 2000;
     emissions[0].photons = 2000;
     world_result half =
-        world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, 1);
+        world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, 1);
     size_t later = 0;
     while (later < all.arrivals.count && all.arrivals.items[later].photon_id < 2000)
         ++later;
@@ -399,7 +400,7 @@ START_TEST(nothing_to_do)
     const ice_variants variants = world_variants();
     for (uint32_t count = 0; count <= STEPS; count += STEPS) {
         world_result result =
-            world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, count);
+            world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, count);
         ck_assert_uint_eq(result.arrivals.count, 0);
         expect_closed(&result.account, 0);
         world_result_free(&result);
@@ -415,11 +416,11 @@ START_TEST(the_seed_matters)
     make_steps(emissions);
     const ice_variants variants = world_variants();
     world_result first =
-        world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
+        world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
     world.options.seed = 2;
     stage_world_tables(&world);
     world_result second =
-        world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
+        world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
     ck_assert(first.arrivals.count != second.arrivals.count ||
               memcmp(first.arrivals.items, second.arrivals.items,
                      first.arrivals.count * sizeof(ice_arrival)) != 0);
@@ -436,21 +437,21 @@ START_TEST(cancelled_runs_give_up)
     make_steps(emissions);
     atomic_bool cancel = true;
     for (int monolithic = 0; monolithic < 2; ++monolithic) {
-        const is_graph_options options = {.schedule = monolithic ? IS_SCHEDULE_MONOLITHIC
-                                                                 : IS_SCHEDULE_WAVEFRONT,
-                                          .variants = world_variants(),
-                                          .instruction_set = "auto",
-                                          .cancel = &cancel};
+        const ics_graph_options options = {.schedule = monolithic ? ICS_SCHEDULE_MONOLITHIC
+                                                                  : ICS_SCHEDULE_WAVEFRONT,
+                                           .variants = world_variants(),
+                                           .instruction_set = "auto",
+                                           .cancel = &cancel};
         char why[128] = "";
-        is_graph *graph = NULL;
-        is_graph_create(&options, world.tables, &graph, why, sizeof why);
+        ics_graph *graph = NULL;
+        ics_graph_create(&options, world.tables, &graph, why, sizeof why);
         ck_assert_ptr_nonnull(graph);
-        is_arrivals arrivals = {0};
+        ics_arrivals arrivals = {0};
         ice_account account = {0};
-        ck_assert_int_eq(is_graph_run(graph, emissions, STEPS, &arrivals, &account),
-                         IS_GRAPH_CANCELLED);
-        is_arrivals_free(&arrivals);
-        is_graph_destroy(graph);
+        ck_assert_int_eq(ics_graph_run(graph, emissions, STEPS, &arrivals, &account),
+                         ICS_GRAPH_CANCELLED);
+        ics_graph_arrivals_free(&arrivals);
+        ics_graph_destroy(graph);
     }
     stage_world_destroy(&world);
 }
@@ -459,26 +460,26 @@ END_TEST
 START_TEST(what_a_graph_says_of_itself)
 {
     stage_world world = rich_world(false);
-    is_graph_options options = {.schedule = IS_SCHEDULE_AUTO,
-                                .variants = world_variants(),
-                                .pool = 17,
-                                .instruction_set = "baseline"};
+    ics_graph_options options = {.schedule = ICS_SCHEDULE_AUTO,
+                                 .variants = world_variants(),
+                                 .pool = 17,
+                                 .instruction_set = "baseline"};
     char why[128] = "";
-    is_graph *graph = NULL;
-    ck_assert_int_eq(is_graph_create(&options, world.tables, &graph, why, sizeof why), 0);
-    ck_assert_int_eq(is_graph_schedule(graph), IS_SCHEDULE_WAVEFRONT);
-    ck_assert_uint_eq(is_graph_pool(graph), 17);
-    ck_assert_str_eq(is_graph_instruction_set(graph), "baseline");
-    is_graph_destroy(graph);
-    options.schedule = IS_SCHEDULE_JOB_QUEUE;
-    ck_assert_int_eq(is_graph_create(&options, world.tables, &graph, why, sizeof why),
-                     IS_GRAPH_UNSUPPORTED);
+    ics_graph *graph = NULL;
+    ck_assert_int_eq(ics_graph_create(&options, world.tables, &graph, why, sizeof why), 0);
+    ck_assert_int_eq(ics_graph_schedule(graph), ICS_SCHEDULE_WAVEFRONT);
+    ck_assert_uint_eq(ics_graph_pool(graph), 17);
+    ck_assert_str_eq(ics_graph_instruction_set(graph), "baseline");
+    ics_graph_destroy(graph);
+    options.schedule = ICS_SCHEDULE_JOB_QUEUE;
+    ck_assert_int_eq(ics_graph_create(&options, world.tables, &graph, why, sizeof why),
+                     ICS_GRAPH_UNSUPPORTED);
     ck_assert_ptr_null(graph);
     ck_assert_ptr_nonnull(strstr(why, "job-queue"));
-    options.schedule = IS_SCHEDULE_AUTO;
+    options.schedule = ICS_SCHEDULE_AUTO;
     options.instruction_set = "mmx";
-    ck_assert_int_eq(is_graph_create(&options, world.tables, &graph, why, sizeof why),
-                     IS_GRAPH_UNSUPPORTED);
+    ck_assert_int_eq(ics_graph_create(&options, world.tables, &graph, why, sizeof why),
+                     ICS_GRAPH_UNSUPPORTED);
     ck_assert_ptr_nonnull(strstr(why, "mmx"));
     stage_world_destroy(&world);
 }

@@ -630,14 +630,14 @@ START_TEST(optics_by_wavelength)
     const ice_photon photon = ice_create_cherenkov(tables, &step, 0, 0);
     ck_assert_double_eq_tol(photon.dx, 1.0 / 1.385, 1e-6);
     const ice_arrival arrival = {.path = 100.0f, .wavelength = 400.0f};
-    ck_assert_double_eq_tol(is_arrival_delay(tables, &step, &arrival),
+    ck_assert_double_eq_tol(ics_tables_arrival_delay(tables, &step, &arrival),
                             100.0 * 1.42 / ICE_LIGHT_SPEED, 1e-3);
 
     medium->spectral[17].absorption = 0.0;
-    is_tables *none = NULL;
+    ics_tables *none = NULL;
     char why[256] = "";
-    ck_assert_int_ne(is_tables_create(medium, world.detector, world.light, &world.options, &none,
-                                      why, sizeof why),
+    ck_assert_int_ne(ics_tables_create(medium, world.detector, world.light, &world.options, &none,
+                                       why, sizeof why),
                      0);
     ck_assert_ptr_nonnull(strstr(why, "267 nm"));
     stage_world_destroy(&world);

@@ -58,7 +58,7 @@ static void prepare_with(uint32_t features)
     }
     const ice_variants variants = world_variants();
     expected =
-        world_run(&world, IS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0, emissions, EMISSIONS);
+        world_run(&world, ICS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0, emissions, EMISSIONS);
     ck_assert_uint_gt(expected.arrivals.count, 100);
 }
 
@@ -94,16 +94,16 @@ typedef struct setting {
 } setting;
 
 typedef struct lane {
-    is_lane_memory memory;
-    is_launch launch;
-    is_progress progress;
-    is_share shares[IS_SHARES];
-    uint32_t origins[IS_LANE_BATCHES]; /* emission that a place's first one is */
-    uint64_t created[IS_LANE_BATCHES]; /* photons of a place's batch, 0: free */
+    ics_lane_memory memory;
+    ics_launch launch;
+    ics_launch_progress progress;
+    ics_share shares[ICS_SHARES];
+    uint32_t origins[ICS_LANE_BATCHES]; /* emission that a place's first one is */
+    uint64_t created[ICS_LANE_BATCHES]; /* photons of a place's batch, 0: free */
     uint32_t next_emission, launches;
     uint64_t queue_end;
     uint32_t leftovers; /* seen between launches */
-    is_arrivals arrivals;
+    ics_arrivals arrivals;
     ice_account account;
 } lane;
 
@@ -122,21 +122,21 @@ static void make_lane(lane *self, const setting *with)
     const uint32_t blocks = with->schedule->creates_every_wave ? 2 : 8;
     const uint32_t slots = with->schedule->loops ? blocks * GRID_BLOCK * with->chains
                                                  : THREADS * with->schedule->slots_per_thread;
-    is_lane_memory *memory = &self->memory;
+    ics_lane_memory *memory = &self->memory;
     memory->capacity = slots;
-    memory->start_count = PHOTONS_MAX / IS_START_STRIDE + 2;
-    memory->place = filled(slots * sizeof(is_word), 0x7f);
-    memory->course = filled(slots * sizeof(is_word), 0x7f);
-    memory->label = filled(slots * sizeof(is_word), 0xff);
-    memory->segment = filled(slots * sizeof(is_word), 0x7f);
+    memory->start_count = PHOTONS_MAX / ICS_START_STRIDE + 2;
+    memory->place = filled(slots * sizeof(ics_word), 0x7f);
+    memory->course = filled(slots * sizeof(ics_word), 0x7f);
+    memory->label = filled(slots * sizeof(ics_word), 0xff);
+    memory->segment = filled(slots * sizeof(ics_word), 0x7f);
     memory->met = filled(slots * sizeof(uint32_t), 0);
     memory->candidates = filled(slots / 8, 0x7f);
     memory->vacant = filled(slots / 8, 0xff);
     memory->cursors = filled(slots * sizeof(uint32_t) * 2, 0xff);
-    memory->leftovers = filled(slots / 32 * sizeof(is_leftover), 0);
-    memory->emissions = filled(sizeof(ice_emission) * IS_LANE_BATCHES * BATCH, 0x7f);
-    memory->offsets = filled(sizeof(uint32_t) * IS_LANE_BATCHES * BATCH, 0x7f);
-    memory->starts = filled(sizeof(uint32_t) * IS_LANE_BATCHES * memory->start_count, 0x7f);
+    memory->leftovers = filled(slots / 32 * sizeof(ics_leftover), 0);
+    memory->emissions = filled(sizeof(ice_emission) * ICS_LANE_BATCHES * BATCH, 0x7f);
+    memory->offsets = filled(sizeof(uint32_t) * ICS_LANE_BATCHES * BATCH, 0x7f);
+    memory->starts = filled(sizeof(uint32_t) * ICS_LANE_BATCHES * memory->start_count, 0x7f);
     memory->launch = &self->launch;
     memory->progress = &self->progress;
     memory->shares = self->shares;
@@ -146,23 +146,23 @@ static void make_lane(lane *self, const setting *with)
 
 static void free_lane(lane *self)
 {
-    is_lane_memory *memory = &self->memory;
+    ics_lane_memory *memory = &self->memory;
     void *const pieces[] = {memory->place,    memory->course, memory->label,      memory->segment,
                             memory->met,      memory->vacant, memory->candidates, memory->cursors,
                             memory->offsets,  memory->starts, memory->emissions,  memory->leftovers,
                             self->launch.hits};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i)
         free(pieces[i]);
-    is_arrivals_free(&self->arrivals);
+    ics_graph_arrivals_free(&self->arrivals);
 }
 
 /* Puts the next batch at a free place, if there are both. */
 static void add_batch(lane *self, const setting *with)
 {
     uint32_t place = 0;
-    while (place < IS_LANE_BATCHES && self->created[place] > 0)
+    while (place < ICS_LANE_BATCHES && self->created[place] > 0)
         ++place;
-    if (place == IS_LANE_BATCHES || self->next_emission == EMISSIONS)
+    if (place == ICS_LANE_BATCHES || self->next_emission == EMISSIONS)
         return;
     const uint32_t left = EMISSIONS - self->next_emission;
     const uint32_t count = with->batch < left ? with->batch : left;
@@ -173,25 +173,25 @@ static void add_batch(lane *self, const setting *with)
         self->memory.emissions[place * BATCH + i] = *emission;
         self->memory.offsets[place * BATCH + i] = photons;
         photons += emission->photons;
-        while (start * IS_START_STRIDE < photons)
+        while (start * ICS_START_STRIDE < photons)
             starts[start++] = i;
     }
     starts[start] = count - 1;
     self->origins[place] = self->next_emission;
     self->created[place] = photons;
     const uint32_t size = with->schedule->takes_steps ? count : photons;
-    self->launch.batches[place] = (is_queue_batch){self->queue_end, size, count};
+    self->launch.batches[place] = (ics_queue_batch){self->queue_end, size, count};
     self->queue_end += size;
     self->next_emission += count;
     self->progress.slots = self->memory.capacity;
-    for (uint32_t i = 0; i < IS_SHARES; ++i)
-        self->shares[i].batches[place] = (is_batch_count){0};
+    for (uint32_t i = 0; i < ICS_SHARES; ++i)
+        self->shares[i].batches[place] = (ics_batch_count){0};
 }
 
 /* ---- a launch ----------------------------------------------------------------------------------
  */
 
-static void run_kernel(lane *self, const grid_kernel *kernel, is_chain chain, uint32_t threads)
+static void run_kernel(lane *self, const grid_kernel *kernel, ics_chain chain, uint32_t threads)
 {
     grid_arguments arguments = {grid_tables, &self->memory, chain};
     const uint32_t stretch = GRID_BLOCK * kernel->stretch;
@@ -201,7 +201,7 @@ static void run_kernel(lane *self, const grid_kernel *kernel, is_chain chain, ui
 static void add_up(lane *self)
 {
     self->progress.alive = self->progress.stalled = 0;
-    for (uint32_t i = 0; i < IS_SHARES; ++i) {
+    for (uint32_t i = 0; i < ICS_SHARES; ++i) {
         self->progress.alive += self->shares[i].alive;
         self->progress.stalled += self->shares[i].stalled;
     }
@@ -211,9 +211,9 @@ static void add_up(lane *self)
 static void run_loop(lane *self, const setting *with)
 {
     const grid_schedule *schedule = with->schedule;
-    const is_progress *progress = &self->progress;
+    const ics_launch_progress *progress = &self->progress;
     do {
-        is_chain chain = {.slots = self->memory.capacity / with->chains};
+        ics_chain chain = {.slots = self->memory.capacity / with->chains};
         for (uint32_t c = 0; c < with->chains; ++c) {
             chain.first = c * chain.slots;
             for (chain.wave = 0; chain.wave < schedule->waves; ++chain.wave)
@@ -235,20 +235,20 @@ static void take_hits(lane *self)
     for (uint32_t i = 0; i < count; ++i) {
         ice_arrival arrival = self->launch.hits[i];
         const uint32_t place = arrival.emission >> GRID_START_SHIFT;
-        ck_assert_uint_lt(place, IS_LANE_BATCHES);
+        ck_assert_uint_lt(place, ICS_LANE_BATCHES);
         ck_assert_uint_gt(self->created[place], 0);
         arrival.emission = self->origins[place] + arrival.emission % BATCH;
-        ck_assert_int_eq(is_arrivals_put(&self->arrivals, &arrival), 0);
+        ck_assert_int_eq(ics_graph_arrivals_put(&self->arrivals, &arrival), 0);
     }
 }
 
 /* Frees the places of batches that are complete. */
 static void settle_batches(lane *self)
 {
-    for (uint32_t place = 0; place < IS_LANE_BATCHES; ++place) {
+    for (uint32_t place = 0; place < ICS_LANE_BATCHES; ++place) {
         ice_account one = {0};
-        for (uint32_t i = 0; i < IS_SHARES; ++i) {
-            const is_batch_count *count = &self->shares[i].batches[place];
+        for (uint32_t i = 0; i < ICS_SHARES; ++i) {
+            const ics_batch_count *count = &self->shares[i].batches[place];
             one.absorbed += count->absorbed;
             one.detected += count->detected;
             one.left += count->left;
@@ -268,9 +268,9 @@ static void settle_batches(lane *self)
         self->account.hits += one.hits;
         self->account.bounces += one.bounces;
         self->created[place] = 0;
-        self->launch.batches[place] = (is_queue_batch){0};
-        for (uint32_t i = 0; i < IS_SHARES; ++i)
-            self->shares[i].batches[place] = (is_batch_count){0};
+        self->launch.batches[place] = (ics_queue_batch){0};
+        for (uint32_t i = 0; i < ICS_SHARES; ++i)
+            self->shares[i].batches[place] = (ics_batch_count){0};
     }
 }
 
@@ -286,19 +286,19 @@ static bool launch_once(lane *self, const setting *with)
     ++self->launches;
     self->progress.hits = 0;
     self->progress.waves = 0;
-    for (uint32_t i = 0; i < IS_SHARES; ++i)
+    for (uint32_t i = 0; i < ICS_SHARES; ++i)
         self->shares[i].stalled = 0;
     if (with->schedule->loops)
         run_loop(self, with);
     else
-        run_kernel(self, &with->schedule->kernels[0], (is_chain){0}, THREADS);
+        run_kernel(self, &with->schedule->kernels[0], (ics_chain){0}, THREADS);
     add_up(self);
     for (uint32_t i = 0; i < self->memory.capacity / 32; ++i)
         self->leftovers += self->memory.leftovers[i].count;
     take_hits(self);
     settle_batches(self);
     bool more = self->next_emission < EMISSIONS;
-    for (uint32_t place = 0; place < IS_LANE_BATCHES; ++place)
+    for (uint32_t place = 0; place < ICS_LANE_BATCHES; ++place)
         more = more || self->created[place] > 0;
     return more;
 }

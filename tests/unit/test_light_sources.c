@@ -3,9 +3,9 @@
  *
  * Statistical comparisons: about 40 at 4 standard deviations or p > 1e-4, so that a correct program
  * would fail one of them with other seeds in less than 1 % of all cases. */
-#include "stages/light_cascade.h"
-#include "stages/light_flasher.h"
-#include "stages/light_muon.h"
+#include "physics/light/light_cascade.h"
+#include "physics/light/light_flasher.h"
+#include "physics/light/light_muon.h"
 #include "tests/physics/moments.h"
 #include "tests/support/test_scale.h"
 
@@ -52,7 +52,7 @@ static double normal_distribution(double value, void *user)
 
 static double gamma_distribution(double value, void *shape)
 {
-    return value > 0 ? 1 - is_gamma_upper(*(const double *)shape, value) : 0;
+    return value > 0 ? 1 - ics_statistics_gamma_upper(*(const double *)shape, value) : 0;
 }
 
 START_TEST(normal_and_gamma)
@@ -112,7 +112,8 @@ START_TEST(poisson)
             chi_square += (seen[n] - expected) * (seen[n] - expected) / expected;
             ++degrees;
         }
-        const is_test test = {chi_square, degrees, is_chi_square_probability(chi_square, degrees)};
+        const ics_statistics_test test = {
+            chi_square, degrees, ics_statistics_chi_square_probability(chi_square, degrees)};
         expect_probability("poisson: shape", test);
     }
     ice_stream stream = make_stream(0);
@@ -186,8 +187,8 @@ START_TEST(cascade_numbers)
         double depth, share;
     } shares[] = {{2, 0.24005}, {3, 0.55168}, {5, 0.91282}};
     for (size_t i = 0; i < 3; ++i)
-        near(1 - is_gamma_upper(profile.shape, shares[i].depth / profile.scale), shares[i].share,
-             2e-5);
+        near(1 - ics_statistics_gamma_upper(profile.shape, shares[i].depth / profile.scale),
+             shares[i].share, 2e-5);
 
     /* Below 1 GeV: a point, and for ppc a profile down to the mass of a muon. */
     profile = ice_cascade_profile_of(&standard, ICE_CASCADE_ELECTRON, 0.5);

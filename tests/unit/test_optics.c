@@ -1,7 +1,7 @@
 /* Indices of refraction, coefficients of layers and their faces: physics.md 4.1, 4.2, 4.3. */
 #include "stages/optics.h"
 
-#include "pipeline/models/ice.h"
+#include "pipeline/models/ice/ice.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
@@ -97,10 +97,9 @@ static void compare_coefficients(stage_world *world)
             const double b = ice_scattering(optics, row->scattering, row->bubbles);
             const double a = ice_absorption(optics, row->dust, row->ice);
             const double exact_b =
-                is_medium_scattering(medium, i, wavelength) / (1.0 - medium->mean_cosine);
+                ics_ice_scattering(medium, i, wavelength) / (1.0 - medium->mean_cosine);
             scattering = fmax(scattering, fabs(b / exact_b - 1.0));
-            absorption =
-                fmax(absorption, fabs(a / is_medium_absorption(medium, i, wavelength) - 1));
+            absorption = fmax(absorption, fabs(a / ics_ice_absorption(medium, i, wavelength) - 1));
         }
     }
     ck_assert_double_lt(scattering, 1e-6);

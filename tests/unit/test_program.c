@@ -13,15 +13,15 @@
 
 START_TEST(resources_are_those_of_the_kernels)
 {
-    is_program *program = program_get(&program_defaults);
-    ck_assert_int_eq(program->origin, IS_PROGRAM_COMPILED);
+    ics_program *program = program_get(&program_defaults);
+    ck_assert_int_eq(program->origin, ICS_PROGRAM_COMPILED);
     ck_assert(!program->is_ptx);
     ck_assert_uint_eq(program->kernel_count, 3);
     ck_assert_uint_eq(strlen(program->key), 64);
     ck_assert(program->seconds > 0);
     ck_assert_mem_eq(program->image, "\177ELF", 4);
 
-    const is_kernel_resources *small = is_program_kernel(program, "is_small");
+    const ics_kernel_resources *small = ics_program_kernel(program, "ics_small");
     ck_assert_ptr_nonnull(small);
     ck_assert_uint_gt(small->registers, 2);
     ck_assert_uint_lt(small->registers, 20);
@@ -29,100 +29,100 @@ START_TEST(resources_are_those_of_the_kernels)
     ck_assert_uint_eq(small->stack_bytes, 0);
     ck_assert_uint_eq(small->spill_stores + small->spill_loads, 0);
 
-    const is_kernel_resources *large = is_program_kernel(program, "is_large");
+    const ics_kernel_resources *large = ics_program_kernel(program, "ics_large");
     ck_assert_ptr_nonnull(large);
     ck_assert_uint_gt(large->registers, small->registers);
     ck_assert_uint_eq(large->shared_bytes, 400);
     ck_assert_uint_eq(large->stack_bytes, 400);
-    ck_assert_ptr_null(is_program_kernel(program, "is_larg"));
-    is_program_destroy(program);
+    ck_assert_ptr_null(ics_program_kernel(program, "ics_larg"));
+    ics_program_destroy(program);
 }
 END_TEST
 
 /* A limit on registers that the kernel cannot keep. */
 START_TEST(spills_are_told)
 {
-    is_program_options options = program_defaults;
+    ics_program_options options = program_defaults;
     options.definitions =
-        "extern \"C\" __global__ void __launch_bounds__(1024, 2) is_spill(double *x)\n"
+        "extern \"C\" __global__ void __launch_bounds__(1024, 2) ics_spill(double *x)\n"
         "{\n"
         "    double y[32];\n"
         "    for (int i = 0; i < 32; ++i) y[i] = x[i + threadIdx.x];\n"
         "    __syncthreads();\n"
         "    for (int i = 0; i < 32; ++i) x[i + threadIdx.x] = y[31 - i] * y[(i * 7) % 32];\n"
         "}\n";
-    is_program *program = program_get(&options);
-    const is_kernel_resources *kernel = is_program_kernel(program, "is_spill");
+    ics_program *program = program_get(&options);
+    const ics_kernel_resources *kernel = ics_program_kernel(program, "ics_spill");
     ck_assert_ptr_nonnull(kernel);
     ck_assert_uint_le(kernel->registers, 32);
     ck_assert_uint_gt(kernel->spill_stores, 0);
     ck_assert_uint_gt(kernel->spill_loads, 0);
-    is_program_destroy(program);
+    ics_program_destroy(program);
 }
 END_TEST
 
 START_TEST(an_architecture_of_the_future_gets_ptx)
 {
-    is_program_options options = program_defaults;
+    ics_program_options options = program_defaults;
     options.architecture = 990;
-    is_program *program = program_get(&options);
+    ics_program *program = program_get(&options);
     ck_assert(program->is_ptx);
     ck_assert_int_eq(((const char *)program->image)[program->bytes - 1], 0);
-    program_assert_mentions(program->image, ".visible .entry is_small");
+    program_assert_mentions(program->image, ".visible .entry ics_small");
     ck_assert_uint_eq(program->kernel_count, 0);
-    is_program *again = program_get(&options);
-    ck_assert_int_eq(again->origin, IS_PROGRAM_CACHED);
+    ics_program *again = program_get(&options);
+    ck_assert_int_eq(again->origin, ICS_PROGRAM_CACHED);
     program_assert_same(program, again);
-    is_program_destroy(program);
-    is_program_destroy(again);
+    ics_program_destroy(program);
+    ics_program_destroy(again);
 }
 END_TEST
 
 /* Every ingredient is a part of the key: none of these may get the code of another. */
 START_TEST(programs_of_different_options_are_different)
 {
-    is_program_options options[5] = {program_defaults, program_defaults, program_defaults,
-                                     program_defaults, program_defaults};
+    ics_program_options options[5] = {program_defaults, program_defaults, program_defaults,
+                                      program_defaults, program_defaults};
     options[1].fast_math = true;
     options[2].architecture = 80;
     options[3].entry = "stages/contact.h";
-    options[4].definitions = "extern \"C\" __global__ void is_small(float *x) { x[0] = 2.0f; }\n";
-    is_program *programs[5];
+    options[4].definitions = "extern \"C\" __global__ void ics_small(float *x) { x[0] = 2.0f; }\n";
+    ics_program *programs[5];
     for (int i = 0; i < 5; ++i) {
         programs[i] = program_get(&options[i]);
-        ck_assert_int_eq(programs[i]->origin, IS_PROGRAM_COMPILED);
+        ck_assert_int_eq(programs[i]->origin, ICS_PROGRAM_COMPILED);
         for (int j = 0; j < i; ++j)
             ck_assert_str_ne(programs[i]->key, programs[j]->key);
     }
     ck_assert_int_eq(program_count_files(program_cache(), ".kernels"), 5);
     for (int i = 0; i < 5; ++i)
-        is_program_destroy(programs[i]);
+        ics_program_destroy(programs[i]);
 }
 END_TEST
 
 START_TEST(fast_maths_is_defined_and_used)
 {
-    is_program_options options = program_defaults;
+    ics_program_options options = program_defaults;
     options.definitions = "#ifdef ICE_MATH_FAST\n"
-                          "extern \"C\" __global__ void is_fast(float *x) { *x = 1 / *x; }\n"
+                          "extern \"C\" __global__ void ics_fast(float *x) { *x = 1 / *x; }\n"
                           "#else\n"
-                          "extern \"C\" __global__ void is_exact(float *x) { *x = 1 / *x; }\n"
+                          "extern \"C\" __global__ void ics_exact(float *x) { *x = 1 / *x; }\n"
                           "#endif\n";
-    is_program *exact = program_get(&options);
+    ics_program *exact = program_get(&options);
     options.fast_math = true;
-    is_program *fast = program_get(&options);
-    ck_assert_ptr_nonnull(is_program_kernel(exact, "is_exact"));
-    ck_assert_ptr_nonnull(is_program_kernel(fast, "is_fast"));
+    ics_program *fast = program_get(&options);
+    ck_assert_ptr_nonnull(ics_program_kernel(exact, "ics_exact"));
+    ck_assert_ptr_nonnull(ics_program_kernel(fast, "ics_fast"));
     ck_assert_uint_lt(fast->bytes, exact->bytes); /* no code for the last bit of a division */
-    is_program_destroy(exact);
-    is_program_destroy(fast);
+    ics_program_destroy(exact);
+    ics_program_destroy(fast);
 }
 END_TEST
 
 START_TEST(an_unknown_entry_is_an_error)
 {
     char why[1024];
-    is_program_options options = program_defaults;
+    ics_program_options options = program_defaults;
     options.entry = "kernels/cuda/device/nothing.h";
     program_get_none(&options, why, sizeof why);
     ck_assert_str_eq(why, "this program has no kernels kernels/cuda/device/nothing.h");
@@ -140,27 +140,27 @@ static const char rayleigh[] =
     "}\n";
 
 /* The options with a header of this text for scatter. */
-static is_program_options with_header(const char *text, const char *custom[IS_STAGES],
-                                      char path[SCRATCH_PATH])
+static ics_program_options with_header(const char *text, const char *custom[ICS_STAGES],
+                                       char path[SCRATCH_PATH])
 {
     scratch_write(scratch_path(program_place(), "my_scatter.h", path), text, strlen(text));
-    is_program_options options = program_defaults;
-    memset(custom, 0, IS_STAGES * sizeof *custom);
-    custom[IS_STAGE_SCATTER] = path;
+    ics_program_options options = program_defaults;
+    memset(custom, 0, ICS_STAGES * sizeof *custom);
+    custom[ICS_STAGE_SCATTER] = path;
     options.custom = custom;
     return options;
 }
 
 START_TEST(a_users_header_is_compiled_and_its_content_belongs_to_the_key)
 {
-    const char *custom[IS_STAGES];
+    const char *custom[ICS_STAGES];
     char path[SCRATCH_PATH];
-    is_program_options options = with_header(rayleigh, custom, path);
-    is_program *plain = program_get(&program_defaults), *first = program_get(&options),
-               *second = program_get(&options);
+    ics_program_options options = with_header(rayleigh, custom, path);
+    ics_program *plain = program_get(&program_defaults), *first = program_get(&options),
+                *second = program_get(&options);
     ck_assert_str_ne(plain->key, first->key);
-    ck_assert_int_eq(first->origin, IS_PROGRAM_COMPILED);
-    ck_assert_int_eq(second->origin, IS_PROGRAM_CACHED);
+    ck_assert_int_eq(first->origin, ICS_PROGRAM_COMPILED);
+    ck_assert_int_eq(second->origin, ICS_PROGRAM_CACHED);
     ck_assert(plain->bytes != first->bytes ||
               memcmp(plain->image, first->image, plain->bytes) != 0);
 
@@ -168,47 +168,47 @@ START_TEST(a_users_header_is_compiled_and_its_content_belongs_to_the_key)
     char elsewhere[SCRATCH_PATH];
     scratch_write(scratch_path(program_place(), "elsewhere.h", elsewhere), rayleigh,
                   strlen(rayleigh));
-    custom[IS_STAGE_SCATTER] = elsewhere;
-    is_program *moved = program_get(&options);
-    ck_assert_int_eq(moved->origin, IS_PROGRAM_CACHED);
+    custom[ICS_STAGE_SCATTER] = elsewhere;
+    ics_program *moved = program_get(&options);
+    ck_assert_int_eq(moved->origin, ICS_PROGRAM_CACHED);
     program_assert_same(first, moved);
-    is_program_destroy(moved);
+    ics_program_destroy(moved);
 
     char changed[sizeof rayleigh];
     memcpy(changed, rayleigh, sizeof changed);
     strstr(changed, "2.0f")[0] = '3';
     options = with_header(changed, custom, path);
-    is_program *third = program_get(&options);
-    ck_assert_int_eq(third->origin, IS_PROGRAM_COMPILED);
+    ics_program *third = program_get(&options);
+    ck_assert_int_eq(third->origin, ICS_PROGRAM_COMPILED);
     ck_assert_str_ne(third->key, first->key);
-    is_program_destroy(plain);
-    is_program_destroy(first);
-    is_program_destroy(second);
-    is_program_destroy(third);
+    ics_program_destroy(plain);
+    ics_program_destroy(first);
+    ics_program_destroy(second);
+    ics_program_destroy(third);
 }
 END_TEST
 
 /* One file may serve two stages. */
 START_TEST(a_header_for_two_stages_is_given_once)
 {
-    const char *custom[IS_STAGES];
+    const char *custom[ICS_STAGES];
     char path[SCRATCH_PATH], text[1024];
     snprintf(text, sizeof text,
              "#ifndef MINE\n#define MINE\n%s"
              "ICE_FN ice_contact ice_collide_custom(const ice_tables *t, const ice_probe *p)\n"
              "{ return ice_collide_brute_force(t, p); }\n#endif\n",
              rayleigh);
-    is_program_options options = with_header(text, custom, path);
-    custom[IS_STAGE_COLLIDE] = path;
-    is_program_destroy(program_get(&options));
+    ics_program_options options = with_header(text, custom, path);
+    custom[ICS_STAGE_COLLIDE] = path;
+    ics_program_destroy(program_get(&options));
 }
 END_TEST
 
 static void fail_with_header(const char *text, const char *place_and_kind, const char *message)
 {
-    const char *custom[IS_STAGES];
+    const char *custom[ICS_STAGES];
     char path[SCRATCH_PATH], why[4096], expected[2 * SCRATCH_PATH];
-    const is_program_options options = with_header(text, custom, path);
+    const ics_program_options options = with_header(text, custom, path);
     program_get_none(&options, why, sizeof why);
     snprintf(expected, sizeof expected, "%s%s", path, place_and_kind);
     program_assert_mentions(why, expected);
@@ -247,7 +247,7 @@ START_TEST(the_working_folder_does_not_matter)
     ck_assert_int_eq(mkdir(scratch_path(program_place(), "stages", path), 0777), 0);
     scratch_write(scratch_path(program_place(), "stages/photon.h", path), "#error wrong\n", 13);
     ck_assert_int_eq(chdir(program_place()->folder), 0);
-    is_program_destroy(program_get(&program_defaults));
+    ics_program_destroy(program_get(&program_defaults));
     ck_assert_int_eq(chdir("/"), 0);
 }
 END_TEST
@@ -255,23 +255,23 @@ END_TEST
 /* Runs everywhere. */
 START_TEST(headers_that_cannot_be_given_are_named)
 {
-    const char *custom[IS_STAGES];
+    const char *custom[ICS_STAGES];
     char path[SCRATCH_PATH], why[1024];
-    is_program_options options = with_header("", custom, path);
-    custom[IS_STAGE_SCATTER] = "/nonexistent/my_scatter.h";
+    ics_program_options options = with_header("", custom, path);
+    custom[ICS_STAGE_SCATTER] = "/nonexistent/my_scatter.h";
     program_get_none(&options, why, sizeof why);
     program_assert_mentions(why, "/nonexistent/my_scatter.h: cannot open");
-    custom[IS_STAGE_SCATTER] = program_place()->folder;
+    custom[ICS_STAGE_SCATTER] = program_place()->folder;
     program_get_none(&options, why, sizeof why);
     program_assert_mentions(why, "expected a file");
-    custom[IS_STAGE_SCATTER] = "my\"scatter.h";
+    custom[ICS_STAGE_SCATTER] = "my\"scatter.h";
     program_get_none(&options, why, sizeof why);
     program_assert_mentions(why, "without quotes");
-    custom[IS_STAGE_SCATTER] = "stages/scatter_hg.h";
+    custom[ICS_STAGE_SCATTER] = "stages/scatter_hg.h";
     program_get_none(&options, why, sizeof why);
     program_assert_mentions(why, "icestream has itself");
     scratch_write(path, "a\0b", 3);
-    custom[IS_STAGE_SCATTER] = path;
+    custom[ICS_STAGE_SCATTER] = path;
     program_get_none(&options, why, sizeof why);
     program_assert_mentions(why, "zero byte");
 }

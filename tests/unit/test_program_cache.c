@@ -1,7 +1,7 @@
 /* Where the kernels of a run come from: the user's cache, shared and damaged, and an installation,
  * with NVRTC and without. Nothing here needs a GPU; what needs NVRTC is skipped with a message
  * where it is missing. */
-#include "kernels/cache_directory.h"
+#include "kernels/cache/cache.h"
 #include "tests/support/programs.h"
 
 #include <check.h>
@@ -17,15 +17,15 @@
 
 START_TEST(the_second_time_it_is_cached)
 {
-    is_program *first = program_get(&program_defaults);
-    is_program *second = program_get(&program_defaults);
-    ck_assert_int_eq(first->origin, IS_PROGRAM_COMPILED);
-    ck_assert_int_eq(second->origin, IS_PROGRAM_CACHED);
+    ics_program *first = program_get(&program_defaults);
+    ics_program *second = program_get(&program_defaults);
+    ck_assert_int_eq(first->origin, ICS_PROGRAM_COMPILED);
+    ck_assert_int_eq(second->origin, ICS_PROGRAM_CACHED);
     program_assert_same(first, second);
     ck_assert_int_eq(program_count_files(program_cache(), ".kernels"), 1);
     ck_assert_int_eq(program_count_files(program_cache(), ".part"), 0);
-    is_program_destroy(first);
-    is_program_destroy(second);
+    ics_program_destroy(first);
+    ics_program_destroy(second);
 }
 END_TEST
 
@@ -44,38 +44,38 @@ static void fill_cache(unsigned count)
 /* A program stays as long as it is used, and a full cache takes new ones. */
 START_TEST(a_full_cache_forgets_what_is_not_used)
 {
-    is_program *first = program_get(&program_defaults);
+    ics_program *first = program_get(&program_defaults);
     char path[2 * SCRATCH_PATH];
     program_entry_path(first, path);
     const struct timespec long_ago[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
     ck_assert_int_eq(utimensat(AT_FDCWD, path, long_ago, 0), 0);
-    fill_cache(IS_CACHE_FILES + 5);
-    is_program *used = program_get(&program_defaults);
-    ck_assert_int_eq(used->origin, IS_PROGRAM_CACHED);
-    ck_assert_int_eq(program_count_files(program_cache(), ".kernels"), IS_CACHE_FILES);
-    is_program_options fast = program_defaults;
+    fill_cache(ICS_CACHE_FILES + 5);
+    ics_program *used = program_get(&program_defaults);
+    ck_assert_int_eq(used->origin, ICS_PROGRAM_CACHED);
+    ck_assert_int_eq(program_count_files(program_cache(), ".kernels"), ICS_CACHE_FILES);
+    ics_program_options fast = program_defaults;
     fast.fast_math = true;
-    is_program_destroy(program_get(&fast));
-    ck_assert_int_eq(program_count_files(program_cache(), ".kernels"), IS_CACHE_FILES);
-    is_program *both[] = {program_get(&program_defaults), program_get(&fast)};
+    ics_program_destroy(program_get(&fast));
+    ck_assert_int_eq(program_count_files(program_cache(), ".kernels"), ICS_CACHE_FILES);
+    ics_program *both[] = {program_get(&program_defaults), program_get(&fast)};
     for (int i = 0; i < 2; ++i) {
-        ck_assert_int_eq(both[i]->origin, IS_PROGRAM_CACHED);
-        is_program_destroy(both[i]);
+        ck_assert_int_eq(both[i]->origin, ICS_PROGRAM_CACHED);
+        ics_program_destroy(both[i]);
     }
-    is_program_destroy(first);
-    is_program_destroy(used);
+    ics_program_destroy(first);
+    ics_program_destroy(used);
 }
 END_TEST
 
 START_TEST(without_the_cache_nothing_is_written)
 {
-    is_program_options options = program_defaults;
+    ics_program_options options = program_defaults;
     options.use_cache = false;
-    is_program_destroy(program_get(&options));
-    is_program *second = program_get(&options);
-    ck_assert_int_eq(second->origin, IS_PROGRAM_COMPILED);
+    ics_program_destroy(program_get(&options));
+    ics_program *second = program_get(&options);
+    ck_assert_int_eq(second->origin, ICS_PROGRAM_COMPILED);
     ck_assert_int_eq(program_count_files(program_cache(), ".kernels"), 0);
-    is_program_destroy(second);
+    ics_program_destroy(second);
 }
 END_TEST
 
@@ -91,7 +91,7 @@ static void change_byte(const char *path, long from_end)
 /* Wherever the damage is: in the code, the resources, the digest, the sizes, or at the end. */
 START_TEST(a_damaged_entry_is_compiled_again)
 {
-    is_program *first = program_get(&program_defaults);
+    ics_program *first = program_get(&program_defaults);
     char path[2 * SCRATCH_PATH];
     program_entry_path(first, path);
     for (int damage = 0; damage < 8; ++damage) {
@@ -123,34 +123,34 @@ START_TEST(a_damaged_entry_is_compiled_again)
             scratch_write(path, "", 0);
         }
         free(bytes);
-        is_program *again = program_get(&program_defaults);
-        ck_assert_msg(again->origin == IS_PROGRAM_COMPILED, "damage %d was not seen", damage);
+        ics_program *again = program_get(&program_defaults);
+        ck_assert_msg(again->origin == ICS_PROGRAM_COMPILED, "damage %d was not seen", damage);
         program_assert_same(first, again);
-        is_program_destroy(again);
-        is_program *healed = program_get(&program_defaults);
-        ck_assert_int_eq(healed->origin, IS_PROGRAM_CACHED);
-        is_program_destroy(healed);
+        ics_program_destroy(again);
+        ics_program *healed = program_get(&program_defaults);
+        ck_assert_int_eq(healed->origin, ICS_PROGRAM_CACHED);
+        ics_program_destroy(healed);
     }
-    is_program_destroy(first);
+    ics_program_destroy(first);
 }
 END_TEST
 
 /* An entry under another's name is sound in itself, but not what was asked for. */
 START_TEST(a_misnamed_entry_is_not_taken)
 {
-    is_program_options fast = program_defaults;
+    ics_program_options fast = program_defaults;
     fast.fast_math = true;
-    is_program *exact = program_get(&program_defaults), *other = program_get(&fast);
+    ics_program *exact = program_get(&program_defaults), *other = program_get(&fast);
     char from[2 * SCRATCH_PATH], to[2 * SCRATCH_PATH];
     program_entry_path(other, from);
     program_entry_path(exact, to);
     ck_assert_int_eq(rename(from, to), 0);
-    is_program *again = program_get(&program_defaults);
-    ck_assert_int_eq(again->origin, IS_PROGRAM_COMPILED);
+    ics_program *again = program_get(&program_defaults);
+    ck_assert_int_eq(again->origin, ICS_PROGRAM_COMPILED);
     program_assert_same(exact, again);
-    is_program_destroy(exact);
-    is_program_destroy(other);
-    is_program_destroy(again);
+    ics_program_destroy(exact);
+    ics_program_destroy(other);
+    ics_program_destroy(again);
 }
 END_TEST
 
@@ -160,31 +160,31 @@ START_TEST(a_cache_that_cannot_be_made_is_no_error)
     scratch_write(scratch_path(program_place(), "file", path), "x", 1);
     /* Below a file; nowhere at all; relative, which counts as not given. */
     ck_assert_int_eq(setenv("XDG_CACHE_HOME", path, 1), 0);
-    is_program *program = program_get(&program_defaults);
-    ck_assert_int_eq(program->origin, IS_PROGRAM_COMPILED);
-    is_program_destroy(program);
+    ics_program *program = program_get(&program_defaults);
+    ck_assert_int_eq(program->origin, ICS_PROGRAM_COMPILED);
+    ics_program_destroy(program);
     ck_assert_int_eq(setenv("XDG_CACHE_HOME", "relative", 1), 0);
     ck_assert_int_eq(unsetenv("HOME"), 0);
     program = program_get(&program_defaults);
-    ck_assert_int_eq(program->origin, IS_PROGRAM_COMPILED);
-    is_program_destroy(program);
+    ck_assert_int_eq(program->origin, ICS_PROGRAM_COMPILED);
+    ics_program_destroy(program);
 }
 END_TEST
 
 /* A folder in the place of the entry: rename fails, as it does on a full disk. */
 START_TEST(an_entry_that_cannot_be_written_is_no_error)
 {
-    is_program *first = program_get(&program_defaults);
+    ics_program *first = program_get(&program_defaults);
     char path[2 * SCRATCH_PATH];
     program_entry_path(first, path);
     ck_assert_int_eq(unlink(path), 0);
     ck_assert_int_eq(mkdir(path, 0777), 0);
-    is_program *second = program_get(&program_defaults);
-    ck_assert_int_eq(second->origin, IS_PROGRAM_COMPILED);
+    ics_program *second = program_get(&program_defaults);
+    ck_assert_int_eq(second->origin, ICS_PROGRAM_COMPILED);
     program_assert_same(first, second);
     ck_assert_int_eq(program_count_files(program_cache(), ".part"), 0);
-    is_program_destroy(first);
-    is_program_destroy(second);
+    ics_program_destroy(first);
+    ics_program_destroy(second);
 }
 END_TEST
 
@@ -194,9 +194,9 @@ END_TEST
 START_TEST(processes_share_a_cache)
 {
     enum { PROCESSES = 8, TURNS = 6 };
-    is_program_options options[2] = {program_defaults, program_defaults};
+    ics_program_options options[2] = {program_defaults, program_defaults};
     options[1].fast_math = true;
-    is_program *expected[2];
+    ics_program *expected[2];
     for (int i = 0; i < 2; ++i) {
         options[i].use_cache = false;
         expected[i] = program_get(&options[i]);
@@ -212,15 +212,15 @@ START_TEST(processes_share_a_cache)
         for (int turn = 0; turn < TURNS; ++turn) {
             const int which = (child + turn) % 2;
             char why[1024], path[2 * SCRATCH_PATH];
-            is_program *program = NULL;
-            if (is_program_create(&options[which], &program, why, sizeof why) != 0 ||
+            ics_program *program = NULL;
+            if (ics_program_create(&options[which], &program, why, sizeof why) != 0 ||
                 program->bytes != expected[which]->bytes ||
                 memcmp(program->image, expected[which]->image, program->bytes) != 0)
                 ++failures;
             program_entry_path(expected[which], path);
             if (child == 0 && turn % 2 == 0 && truncate(path, 1000) != 0)
                 ++failures;
-            is_program_destroy(program);
+            ics_program_destroy(program);
         }
         _exit(failures);
     }
@@ -232,12 +232,12 @@ START_TEST(processes_share_a_cache)
     ck_assert_int_eq(program_count_files(program_cache(), ".kernels"), 2);
     ck_assert_int_eq(program_count_files(program_cache(), ".part"), 0);
     for (int i = 0; i < 2; ++i) {
-        is_program_destroy(program_get(&options[i]));
-        is_program *last = program_get(&options[i]);
-        ck_assert_int_eq(last->origin, IS_PROGRAM_CACHED);
+        ics_program_destroy(program_get(&options[i]));
+        ics_program *last = program_get(&options[i]);
+        ck_assert_int_eq(last->origin, ICS_PROGRAM_CACHED);
         program_assert_same(last, expected[i]);
-        is_program_destroy(last);
-        is_program_destroy(expected[i]);
+        ics_program_destroy(last);
+        ics_program_destroy(expected[i]);
     }
 }
 END_TEST
@@ -245,12 +245,12 @@ END_TEST
 /* ---- the installed program_cache(), and life without NVRTC
  * --------------------------------------------- */
 
-static void store(const is_program_options *options, bool as_ptx)
+static void store(const ics_program_options *options, bool as_ptx)
 {
     char why[1024] = "", path[SCRATCH_PATH];
-    ck_assert_msg(is_program_store(options, as_ptx,
-                                   scratch_path(program_place(), "installed", path), why,
-                                   sizeof why) == 0,
+    ck_assert_msg(ics_program_store(options, as_ptx,
+                                    scratch_path(program_place(), "installed", path), why,
+                                    sizeof why) == 0,
                   "%s", why);
 }
 
@@ -265,17 +265,17 @@ START_TEST(an_installed_program_is_found)
     store(&program_defaults, false);
     ck_assert_int_eq(
         program_count_files(scratch_path(program_place(), "installed", path), ".kernels"), 1);
-    is_program *with = program_get(&program_defaults);
-    ck_assert_int_eq(with->origin, IS_PROGRAM_INSTALLED);
+    ics_program *with = program_get(&program_defaults);
+    ck_assert_int_eq(with->origin, ICS_PROGRAM_INSTALLED);
     hide_nvrtc();
-    is_program *without = program_get(&program_defaults);
-    ck_assert_int_eq(without->origin, IS_PROGRAM_INSTALLED);
+    ics_program *without = program_get(&program_defaults);
+    ck_assert_int_eq(without->origin, ICS_PROGRAM_INSTALLED);
     program_assert_same(with, without);
-    ck_assert_ptr_nonnull(is_program_kernel(without, "is_large"));
-    is_program_destroy(with);
-    is_program_destroy(without);
+    ck_assert_ptr_nonnull(ics_program_kernel(without, "ics_large"));
+    ics_program_destroy(with);
+    ics_program_destroy(without);
 
-    is_program_options other = program_defaults;
+    ics_program_options other = program_defaults;
     char why[1024];
     other.architecture = 89;
     program_get_none(&other, why, sizeof why);
@@ -284,23 +284,23 @@ END_TEST
 
 START_TEST(installed_ptx_serves_every_later_gpu_without_nvrtc)
 {
-    is_program_options options = program_defaults;
+    ics_program_options options = program_defaults;
     options.architecture = 80;
     store(&options, true);
-    const is_program_options later = program_defaults;
-    is_program *compiled = program_get(&later);
+    const ics_program_options later = program_defaults;
+    ics_program *compiled = program_get(&later);
     ck_assert_int_eq(compiled->origin,
-                     IS_PROGRAM_COMPILED); /* better than PTX where it can be had */
-    is_program_destroy(compiled);
+                     ICS_PROGRAM_COMPILED); /* better than PTX where it can be had */
+    ics_program_destroy(compiled);
 
     char path[SCRATCH_PATH];
     ck_assert_int_eq(setenv("XDG_CACHE_HOME", scratch_path(program_place(), "other", path), 1), 0);
     hide_nvrtc();
-    is_program *program = program_get(&later);
-    ck_assert_int_eq(program->origin, IS_PROGRAM_INSTALLED);
+    ics_program *program = program_get(&later);
+    ck_assert_int_eq(program->origin, ICS_PROGRAM_INSTALLED);
     ck_assert(program->is_ptx);
     program_assert_mentions(program->image, ".target sm_80");
-    is_program_destroy(program);
+    ics_program_destroy(program);
     char why[1024];
     options.architecture = 75;
     program_get_none(&options, why, sizeof why);
@@ -309,13 +309,13 @@ END_TEST
 
 START_TEST(a_users_cache_serves_without_nvrtc)
 {
-    is_program *first = program_get(&program_defaults);
+    ics_program *first = program_get(&program_defaults);
     hide_nvrtc();
-    is_program *second = program_get(&program_defaults);
-    ck_assert_int_eq(second->origin, IS_PROGRAM_CACHED);
+    ics_program *second = program_get(&program_defaults);
+    ck_assert_int_eq(second->origin, ICS_PROGRAM_CACHED);
     program_assert_same(first, second);
-    is_program_destroy(first);
-    is_program_destroy(second);
+    ics_program_destroy(first);
+    ics_program_destroy(second);
 }
 END_TEST
 
@@ -323,7 +323,7 @@ START_TEST(a_store_that_cannot_be_written_is_an_error)
 {
     char why[1024] = "";
     ck_assert_int_eq(
-        is_program_store(&program_defaults, false, "/nonexistent/folder", why, sizeof why), -1);
+        ics_program_store(&program_defaults, false, "/nonexistent/folder", why, sizeof why), -1);
     program_assert_mentions(why, "/nonexistent/folder");
     program_assert_mentions(why, "No such file");
 }
@@ -340,7 +340,7 @@ START_TEST(without_nvrtc_and_cache_the_message_says_what_to_do)
     program_assert_mentions(why, "expected NVRTC of CUDA 12 or 13");
     program_assert_mentions(why, "no cache has them");
     ck_assert_int_eq(
-        is_program_store(&program_defaults, false, program_place()->folder, why, sizeof why), -1);
+        ics_program_store(&program_defaults, false, program_place()->folder, why, sizeof why), -1);
     program_assert_mentions(why, "/nonexistent/libnvrtc.so");
     /* A library, but another one. */
     ck_assert_int_eq(setenv("ICESTREAM_NVRTC", "libm.so.6", 1), 0);

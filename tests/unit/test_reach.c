@@ -187,7 +187,7 @@ static void expect_same_arrivals(stage_world *world, size_t steps, uint32_t phot
     for (int cull = 0; cull < 2; ++cull) {
         world->options.reach_cull = cull;
         stage_world_tables(world);
-        results[cull] = world_run(world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions,
+        results[cull] = world_run(world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions,
                                   (uint32_t)steps);
     }
     ck_assert_uint_gt(results[0].arrivals.count, 20);

@@ -8,7 +8,7 @@
 #include <check.h>
 #include <math.h>
 
-/* As is_tables_create makes them. */
+/* As ics_tables_create makes them. */
 static ice_scatter_constants constants_of(double g, double f)
 {
     stage_world world = stage_world_create(world_medium_uniform(2.5, g, f, 100.0),

@@ -1,6 +1,6 @@
 /* The tables that stages read: they hold the models' numbers, are one block, and refuse models that
  * they cannot represent. */
-#include "kernels/tables.h"
+#include "tables/tables.h"
 
 #include "stages/optics.h"
 #include "stages/propagate_cumulative.h"
@@ -92,7 +92,7 @@ START_TEST(totals_of_the_built_in_ice)
 END_TEST
 
 /* Whether an array of the tables is inside their block, aligned to a cache line. */
-static void expect_inside(const is_tables *tables, const void *array, size_t bytes)
+static void expect_inside(const ics_tables *tables, const void *array, size_t bytes)
 {
     const char *block = tables->memory, *begin = array;
     ck_assert(begin >= block && begin + bytes <= block + tables->bytes);
@@ -205,11 +205,11 @@ START_TEST(arrival_times)
     const ice_tables *tables = stage_world_tables(&world);
     const ice_emission emission = {.beta = 1.0f, .spectrum = 1};
     ice_arrival arrival = {.path = 100.0f, .wavelength = 400.0f};
-    ck_assert_double_eq_tol(is_arrival_delay(tables, &emission, &arrival), 452.348, 6e-4);
+    ck_assert_double_eq_tol(ics_tables_arrival_delay(tables, &emission, &arrival), 452.348, 6e-4);
     arrival.wavelength = 350.0f;
-    ck_assert_double_eq_tol(is_arrival_delay(tables, &emission, &arrival), 458.430, 6e-4);
+    ck_assert_double_eq_tol(ics_tables_arrival_delay(tables, &emission, &arrival), 458.430, 6e-4);
     arrival.wavelength = 500.0f;
-    ck_assert_double_eq_tol(is_arrival_delay(tables, &emission, &arrival), 445.526, 6e-4);
+    ck_assert_double_eq_tol(ics_tables_arrival_delay(tables, &emission, &arrival), 445.526, 6e-4);
     stage_world_destroy(&world);
 }
 END_TEST
@@ -220,9 +220,9 @@ END_TEST
 static void expect_refused(stage_world *world, const char *sentence)
 {
     char why[256] = "";
-    is_tables *tables = NULL;
-    ck_assert_int_eq(is_tables_create(world->medium, world->detector, world->light, &world->options,
-                                      &tables, why, sizeof why),
+    ics_tables *tables = NULL;
+    ck_assert_int_eq(ics_tables_create(world->medium, world->detector, world->light,
+                                       &world->options, &tables, why, sizeof why),
                      -1);
     ck_assert_ptr_null(tables);
     ck_assert_msg(strstr(why, sentence) != NULL, "said: %s", why);

@@ -218,7 +218,7 @@ START_TEST(runs_far_outside_are_the_same)
         world.options.reach_cull = cull;
         stage_world_tables(&world);
         results[cull] =
-            world_run(&world, IS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
+            world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, STEPS);
     }
     ck_assert_uint_gt(results[0].arrivals.count, 20);
     ck_assert_uint_eq(results[1].arrivals.count, results[0].arrivals.count);

@@ -1,5 +1,5 @@
 /* Verdicts on made-up hits whose relation is known. Random numbers have fixed seeds. */
-#include "pipeline/tools/verdict.h"
+#include "pipeline/tools/compare/verdict.h"
 
 #include <check.h>
 #include <math.h>
@@ -17,9 +17,9 @@ static double uniform(uint64_t *state)
 }
 
 /* Hits of photons 0, 1, 2, ... on 50 modules, with exponential times from `delay` on. */
-static is_hit *make_hits(uint64_t seed, size_t count, double delay)
+static icestream_hit *make_hits(uint64_t seed, size_t count, double delay)
 {
-    is_hit *hits = calloc(count, sizeof *hits);
+    icestream_hit *hits = calloc(count, sizeof *hits);
     ck_assert_ptr_nonnull(hits);
     uint64_t state = seed;
     for (size_t i = 0; i < count; ++i) {
@@ -34,19 +34,21 @@ static is_hit *make_hits(uint64_t seed, size_t count, double delay)
     return hits;
 }
 
-static is_verdict judge(const is_hit *a, size_t a_count, const is_hit *b, size_t b_count)
+static ics_verdict judge(const icestream_hit *a, size_t a_count, const icestream_hit *b,
+                         size_t b_count)
 {
-    is_verdict verdict;
-    is_error error = {0};
-    is_hit_sample first = {a, a_count, PHOTONS};
-    is_hit_sample second = {b, b_count, PHOTONS};
-    ck_assert_msg(is_verdict_reach(&first, &second, &verdict, &error) == IS_OK, "%s", error.text);
+    ics_verdict verdict;
+    icestream_error error = {0};
+    ics_hit_sample first = {a, a_count, PHOTONS};
+    ics_hit_sample second = {b, b_count, PHOTONS};
+    ck_assert_msg(ics_verdict_reach(&first, &second, &verdict, &error) == ICESTREAM_OK, "%s",
+                  error.text);
     return verdict;
 }
 
-static const is_verdict_test *find_test(const is_verdict *verdict, const char *name)
+static const ics_verdict_test *find_test(const ics_verdict *verdict, const char *name)
 {
-    for (size_t i = 0; i < IS_VERDICT_TESTS; ++i)
+    for (size_t i = 0; i < ICS_VERDICT_TESTS; ++i)
         if (strcmp(verdict->tests[i].name, name) == 0)
             return &verdict->tests[i];
     ck_abort_msg("no test %s", name);
@@ -55,20 +57,20 @@ static const is_verdict_test *find_test(const is_verdict *verdict, const char *n
 
 START_TEST(identical)
 {
-    is_hit *a = make_hits(1, HITS, 0);
-    is_hit *b = make_hits(1, HITS, 0);
-    is_verdict verdict = judge(a, HITS, b, HITS);
-    ck_assert_int_eq(verdict.kind, IS_VERDICT_IDENTICAL);
+    icestream_hit *a = make_hits(1, HITS, 0);
+    icestream_hit *b = make_hits(1, HITS, 0);
+    ics_verdict verdict = judge(a, HITS, b, HITS);
+    ck_assert_int_eq(verdict.kind, ICS_VERDICT_IDENTICAL);
     ck_assert_uint_eq(verdict.shared, HITS);
     /* One bit of one hit is a difference. */
     b[HITS - 1].pmt = 1;
     verdict = judge(a, HITS, b, HITS);
-    ck_assert_int_eq(verdict.kind, IS_VERDICT_COMPATIBLE);
+    ck_assert_int_eq(verdict.kind, ICS_VERDICT_COMPATIBLE);
     ck_assert_uint_eq(verdict.first_difference, HITS - 1);
     ck_assert_uint_eq(verdict.shared, HITS);
     /* So is a missing one. */
     verdict = judge(a, HITS - 1, a, HITS);
-    ck_assert_int_eq(verdict.kind, IS_VERDICT_COMPATIBLE);
+    ck_assert_int_eq(verdict.kind, ICS_VERDICT_COMPATIBLE);
     ck_assert_uint_eq(verdict.first_difference, HITS - 1);
     ck_assert_uint_eq(verdict.shared, HITS - 1);
     free(a);
@@ -78,17 +80,17 @@ END_TEST
 
 START_TEST(empty)
 {
-    is_verdict verdict = judge(NULL, 0, NULL, 0);
-    ck_assert_int_eq(verdict.kind, IS_VERDICT_EMPTY);
-    ck_assert_str_eq(is_verdict_name(verdict.kind), "empty");
+    ics_verdict verdict = judge(NULL, 0, NULL, 0);
+    ck_assert_int_eq(verdict.kind, ICS_VERDICT_EMPTY);
+    ck_assert_str_eq(ics_verdict_name(verdict.kind), "empty");
 }
 END_TEST
 
 START_TEST(nothing_against_something)
 {
-    is_hit *a = make_hits(1, HITS, 0);
-    is_verdict verdict = judge(NULL, 0, a, HITS);
-    ck_assert_int_eq(verdict.kind, IS_VERDICT_DIFFERENT);
+    icestream_hit *a = make_hits(1, HITS, 0);
+    ics_verdict verdict = judge(NULL, 0, a, HITS);
+    ck_assert_int_eq(verdict.kind, ICS_VERDICT_DIFFERENT);
     ck_assert(!find_test(&verdict, "totals")->passed);
     ck_assert(!find_test(&verdict, "modules")->passed);
     /* There is nothing to say about times, which does not make the other tests easier. */
@@ -101,10 +103,10 @@ END_TEST
 START_TEST(compatible)
 {
     /* Independent samples of one distribution: at most one seed in 1000 would fail. */
-    is_hit *a = make_hits(1, HITS, 0);
-    is_hit *b = make_hits(2, HITS + 30, 0);
-    is_verdict verdict = judge(a, HITS, b, HITS + 30);
-    ck_assert_int_eq(verdict.kind, IS_VERDICT_COMPATIBLE);
+    icestream_hit *a = make_hits(1, HITS, 0);
+    icestream_hit *b = make_hits(2, HITS + 30, 0);
+    ics_verdict verdict = judge(a, HITS, b, HITS + 30);
+    ck_assert_int_eq(verdict.kind, ICS_VERDICT_COMPATIBLE);
     ck_assert_double_eq_tol(verdict.level, 1e-3 / 6, 1e-15);
     ck_assert_double_eq(verdict.photon_inflation, 1);
     ck_assert_double_eq(find_test(&verdict, "modules")->test.size, 50);
@@ -115,12 +117,12 @@ END_TEST
 
 START_TEST(every_test_finds_its_difference)
 {
-    is_hit *a = make_hits(1, HITS, 0);
+    icestream_hit *a = make_hits(1, HITS, 0);
     static const char *const names[] = {"totals",     "modules", "time",
                                         "wavelength", "nz",      "scatters"};
     for (size_t i = 0; i < 6; ++i) {
         size_t count = HITS;
-        is_hit *b = make_hits(2, count, i == 2 ? 40 : 0);
+        icestream_hit *b = make_hits(2, count, i == 2 ? 40 : 0);
         if (i == 0)
             count -= 500;
         for (size_t j = 0; j < count; ++j) {
@@ -133,8 +135,8 @@ START_TEST(every_test_finds_its_difference)
             if (i == 5)
                 b[j].scatters = (uint16_t)(b[j].scatters + 2);
         }
-        is_verdict verdict = judge(a, HITS, b, count);
-        ck_assert_int_eq(verdict.kind, IS_VERDICT_DIFFERENT);
+        ics_verdict verdict = judge(a, HITS, b, count);
+        ck_assert_int_eq(verdict.kind, ICS_VERDICT_DIFFERENT);
         for (size_t j = 0; j < 6; ++j) {
             bool expected = i != j;
             /* Where hits are missing altogether, the modules notice as well. */
@@ -155,17 +157,17 @@ START_TEST(repeated_hits)
      * allowed for the samples are as compatible as they were. Without, they would not be: the
      * fluctuation of totals would be counted three times over. */
     enum { EACH = 3 };
-    is_hit *once[2] = {make_hits(1, HITS, 0), make_hits(2, HITS + 180, 0)};
+    icestream_hit *once[2] = {make_hits(1, HITS, 0), make_hits(2, HITS + 180, 0)};
     size_t counts[2] = {HITS, HITS + 180};
-    is_hit *thrice[2];
+    icestream_hit *thrice[2];
     for (int side = 0; side < 2; ++side) {
-        thrice[side] = calloc(counts[side] * EACH, sizeof(is_hit));
+        thrice[side] = calloc(counts[side] * EACH, sizeof(icestream_hit));
         ck_assert_ptr_nonnull(thrice[side]);
         for (size_t i = 0; i < counts[side] * EACH; ++i)
             thrice[side][i] = once[side][i / EACH];
     }
-    is_verdict single = judge(once[0], counts[0], once[1], counts[1]);
-    is_verdict triple = judge(thrice[0], counts[0] * EACH, thrice[1], counts[1] * EACH);
+    ics_verdict single = judge(once[0], counts[0], once[1], counts[1]);
+    ics_verdict triple = judge(thrice[0], counts[0] * EACH, thrice[1], counts[1] * EACH);
     ck_assert_double_eq(triple.photon_inflation, 3);
     ck_assert_double_eq(triple.module_inflation, 3);
     ck_assert_double_eq_tol(find_test(&triple, "totals")->test.statistic,
@@ -174,7 +176,7 @@ START_TEST(repeated_hits)
                             find_test(&single, "modules")->test.probability, 1e-12);
     ck_assert_double_eq_tol(find_test(&triple, "time")->test.probability,
                             find_test(&single, "time")->test.probability, 1e-12);
-    ck_assert_int_eq(triple.kind, IS_VERDICT_COMPATIBLE);
+    ck_assert_int_eq(triple.kind, ICS_VERDICT_COMPATIBLE);
     for (int side = 0; side < 2; ++side) {
         free(once[side]);
         free(thrice[side]);

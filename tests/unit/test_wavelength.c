@@ -2,7 +2,7 @@
  * distribution in double precision (physics.md 3.4), and the spectra's quantiles (3.3, 3.4). */
 #include "stages/create_cherenkov.h"
 
-#include "pipeline/models/light.h"
+#include "pipeline/models/light/light.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
 
@@ -128,7 +128,7 @@ START_TEST(inverse_of_every_built_in_spectrum)
 {
     stage_world world = standard_world();
     const ice_tables *tables = stage_world_tables(&world);
-    ck_assert_uint_eq(world.light->count, IS_SPECTRA_BUILT_IN);
+    ck_assert_uint_eq(world.light->count, ICS_SPECTRA_BUILT_IN);
     for (uint32_t k = 1; k <= 5; ++k) {
         distribution d = distribution_create(&world.light->spectra[k]);
         const errors e = measure(tables, k, &d);
@@ -185,7 +185,7 @@ static stage_world line_world(void)
 
 static double cherenkov_density(double wavelength)
 {
-    return is_frank_tamm(wavelength, 1.0);
+    return ics_light_frank_tamm(wavelength, 1.0);
 }
 
 START_TEST(quantiles_of_unbiased_cherenkov_light)
@@ -272,8 +272,8 @@ START_TEST(wavelengths_rise_with_u)
         ck_assert(ice_wavelength(tables, spectrum, 0.0f) >= (float)ICE_WAVELENGTH_MIN);
     }
     /* The form for the host; a double just below 1 is not 1. */
-    ck_assert_double_eq(is_tables_wavelength(tables, 0, 0.5), ice_wavelength(tables, 0, 0.5f));
-    ck_assert_double_eq(is_tables_wavelength(tables, 6, 1.0 - 1e-12), 337.0);
+    ck_assert_double_eq(ics_tables_wavelength(tables, 0, 0.5), ice_wavelength(tables, 0, 0.5f));
+    ck_assert_double_eq(ics_tables_wavelength(tables, 6, 1.0 - 1e-12), 337.0);
     stage_world_destroy(&world);
 }
 END_TEST

@@ -1,5 +1,5 @@
 /* The CPU kernels of one instruction set: compiled several times with different target options and
- * IS_KERNELS_SYMBOL, IS_KERNELS_NAME (cmake/CpuKernels.cmake).
+ * ICS_KERNELS_SYMBOL, ICS_KERNELS_NAME (cmake/CpuKernels.cmake).
  *
  * The loops over a wave are written for the vectoriser: straight-line stage functions, columns, no
  * calls; what branches (crossing a layer, meeting a module) is queued and done apart. How they
@@ -7,17 +7,17 @@
  */
 #include "kernels/cpu/kernels.h"
 
-static int put_arrival(is_arrival_sink *sink, const ice_arrival *arrival)
+static int put_arrival(ics_arrival_sink *sink, const ice_arrival *arrival)
 {
     return sink->put(sink->self, arrival);
 }
 #define ICE_PUT_ARRIVAL(sink, arrival) put_arrival(sink, arrival)
 #include "stages/bounce.h"
 
-extern const is_cpu_kernels IS_KERNELS_SYMBOL;
+extern const ics_cpu_kernels ICS_KERNELS_SYMBOL;
 
 /* Iterations are independent: columns do not overlap. */
-#define IS_VECTOR_LOOP _Pragma("omp simd")
+#define ICS_VECTOR_LOOP _Pragma("omp simd")
 
 /* Bits of the scratch column `flag`. */
 enum { FLAG_LEAVES_LAYER = 1, FLAG_LEAVES_WORLD = 2, FLAG_COLLIDES = 4 };
@@ -27,13 +27,13 @@ enum { FLAG_LEAVES_LAYER = 1, FLAG_LEAVES_WORLD = 2, FLAG_COLLIDES = 4 };
 /* Inlined with a constant variant, one loop for each (see the tables at the end); of the features,
  * those that matter here. */
 ICE_FN void create_with(ice_variant variant, uint32_t features, const ice_tables *tables,
-                        const ice_emission *emissions, is_wave *wave, uint32_t count)
+                        const ice_emission *emissions, ics_wave *wave, uint32_t count)
 {
-    const is_wave w = *wave;
+    const ics_wave w = *wave;
     ice_tables t = *tables;
     t.features = features;
     const uint32_t begin = w.count, end = begin + count;
-    IS_VECTOR_LOOP
+    ICS_VECTOR_LOOP
     for (uint32_t i = begin; i < end; ++i) {
         const ice_emission *emission = &emissions[w.emission[i]];
         const ice_photon photon = ice_create(variant, &t, emission, w.emission[i], w.photon_id[i]);
@@ -61,11 +61,11 @@ ICE_FN void create_with(ice_variant variant, uint32_t features, const ice_tables
 
 /* ---- propagate ------------------------------------------------------------------------------ */
 
-ICE_FN void draw_with(const ice_tables *tables, const is_wave *wave, bool bends)
+ICE_FN void draw_with(const ice_tables *tables, const ics_wave *wave, bool bends)
 {
-    const is_wave w = *wave;
+    const ics_wave w = *wave;
     const uint32_t key_low = tables->seed_low;
-    IS_VECTOR_LOOP
+    ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         const ice_block block = ice_draw(key_low, w.key_high[i], w.event_low[i], w.step_id[i],
                                          w.photon_id[i], ICE_BLOCK_BOUNCE + w.scatters[i]);
@@ -83,7 +83,7 @@ ICE_FN void draw_with(const ice_tables *tables, const is_wave *wave, bool bends)
     }
 }
 
-static void draw(const ice_tables *tables, const is_wave *wave)
+static void draw(const ice_tables *tables, const ics_wave *wave)
 {
     if (tables->features & ICE_HAS_BIREFRINGENCE)
         draw_with(tables, wave, true);
@@ -92,9 +92,9 @@ static void draw(const ice_tables *tables, const is_wave *wave)
 }
 
 /* Places among the layers, where those are tilted. */
-static void level(const ice_tables *tables, const is_wave *wave)
+static void level(const ice_tables *tables, const ics_wave *wave)
 {
-    const is_wave w = *wave;
+    const ics_wave w = *wave;
     const ice_tables t = *tables;
     if (t.features & ICE_HAS_TILT_MAP) {
         for (uint32_t i = 0; i < w.count; ++i)
@@ -108,22 +108,22 @@ static void level(const ice_tables *tables, const is_wave *wave)
         w.height[i] = 0.0f;
     for (int32_t k = 0; k < t.tilt.nodes_u - 1; ++k) {
         const ice_tilt_stretch stretch = t.tilt.stretches[k];
-        IS_VECTOR_LOOP
+        ICS_VECTOR_LOOP
         for (uint32_t i = 0; i < w.count; ++i)
             w.height[i] +=
                 ice_tilt_share(&t.tilt, stretch, k, ice_tilt_place(&t.tilt, w.x[i], w.y[i]));
     }
-    IS_VECTOR_LOOP
+    ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i)
         w.height[i] = w.z[i] - ice_shift_in_cell(&t.tilt, w.height[i], w.z[i]);
 }
 
-static void cull(const ice_tables *tables, const is_wave *wave)
+static void cull(const ice_tables *tables, const ics_wave *wave)
 {
-    const is_wave w = *wave;
+    const ics_wave w = *wave;
     const ice_tables t = *tables;
     const float *height = t.features & ICE_HAS_TILT ? w.height : w.z;
-    IS_VECTOR_LOOP
+    ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         const float clearance = ice_clearance(&t, w.x[i], w.y[i]);
         const ice_optics optics = {w.optics_scattering[i], w.optics_dust[i], w.optics_ice[i]};
@@ -134,7 +134,7 @@ static void cull(const ice_tables *tables, const is_wave *wave)
     }
 }
 
-ICE_FN ice_flight flight_of(const is_wave *w, const float *height, uint32_t i)
+ICE_FN ice_flight flight_of(const ics_wave *w, const float *height, uint32_t i)
 {
     const ice_flight flight = {height[i],
                                w->dz[i],
@@ -145,13 +145,13 @@ ICE_FN ice_flight flight_of(const is_wave *w, const float *height, uint32_t i)
 }
 
 /* Where absorption depends on the direction: depths as the layers count them, and back again. */
-ICE_FN void direct_with(const ice_tables *tables, const is_wave *wave, const float *height,
+ICE_FN void direct_with(const ice_tables *tables, const ics_wave *wave, const float *height,
                         uint32_t features)
 {
-    const is_wave w = *wave;
+    const ics_wave w = *wave;
     ice_tables t = *tables;
     t.features = features;
-    IS_VECTOR_LOOP
+    ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         const ice_direction n = {w.dx[i], w.dy[i], w.dz[i]};
         const ice_slant slant = ice_slant_along(&t, height[i], n);
@@ -160,7 +160,7 @@ ICE_FN void direct_with(const ice_tables *tables, const is_wave *wave, const flo
     }
 }
 
-static void direct_absorption(const ice_tables *tables, const is_wave *wave, const float *height)
+static void direct_absorption(const ice_tables *tables, const ics_wave *wave, const float *height)
 {
     const uint32_t features = tables->features & ICE_HAS_DIRECTIONS;
     if (features == ICE_HAS_ABSORPTION_ANISOTROPY)
@@ -171,19 +171,19 @@ static void direct_absorption(const ice_tables *tables, const is_wave *wave, con
         direct_with(tables, wave, height, ICE_HAS_DIRECTIONS);
 }
 
-static void restore_absorption(const is_wave *wave)
+static void restore_absorption(const ics_wave *wave)
 {
-    const is_wave w = *wave;
-    IS_VECTOR_LOOP
+    const ics_wave w = *wave;
+    ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i)
         w.absorption[i] *= w.factor[i];
 }
 
 /* Hole ice: photon by photon. */
-static void propagate_each(ice_variant variant, const ice_tables *tables, const is_wave *wave,
+static void propagate_each(ice_variant variant, const ice_tables *tables, const ics_wave *wave,
                            const float *height)
 {
-    const is_wave w = *wave;
+    const ics_wave w = *wave;
     for (uint32_t i = 0; i < w.count; ++i) {
         if (w.fate[i] != ICE_ALIVE)
             continue;
@@ -195,13 +195,13 @@ static void propagate_each(ice_variant variant, const ice_tables *tables, const 
     }
 }
 
-static void propagate(ice_variant variant, const ice_tables *tables, is_wave *wave)
+static void propagate(ice_variant variant, const ice_tables *tables, ics_wave *wave)
 {
     draw(tables, wave);
     if (tables->features & ICE_HAS_TILT)
         level(tables, wave);
     cull(tables, wave);
-    const is_wave w = *wave;
+    const ics_wave w = *wave;
     const ice_tables t = *tables;
     const float *height = t.features & ICE_HAS_TILT ? w.height : w.z;
     if (t.features & ICE_HAS_HOLES) {
@@ -210,7 +210,7 @@ static void propagate(ice_variant variant, const ice_tables *tables, is_wave *wa
     }
     if (t.features & ICE_HAS_DIRECTIONS)
         direct_absorption(tables, wave, height);
-    IS_VECTOR_LOOP
+    ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         int32_t leaves;
         const ice_segment segment = ice_segment_in_layer(&t, flight_of(&w, height, i), &leaves);
@@ -236,12 +236,12 @@ static void propagate(ice_variant variant, const ice_tables *tables, is_wave *wa
 
 /* ---- collide -------------------------------------------------------------------------------- */
 
-static int collide(ice_variant variant, const ice_tables *tables, is_wave *wave,
-                   is_arrival_sink *sink, ice_account *account)
+static int collide(ice_variant variant, const ice_tables *tables, ics_wave *wave,
+                   ics_arrival_sink *sink, ice_account *account)
 {
-    const is_wave w = *wave;
+    const ics_wave w = *wave;
     const ice_tables t = *tables;
-    IS_VECTOR_LOOP
+    ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         float length = w.length[i];
         const int32_t cut = ice_cut_at_boundary(&t, w.z[i], w.dz[i], &length);
@@ -277,12 +277,12 @@ static int collide(ice_variant variant, const ice_tables *tables, is_wave *wave,
 
 /* ---- scatter -------------------------------------------------------------------------------- */
 
-ICE_FN void scatter_with(ice_variant variant, const ice_tables *tables, is_wave *wave)
+ICE_FN void scatter_with(ice_variant variant, const ice_tables *tables, ics_wave *wave)
 {
-    const is_wave w = *wave;
+    const ics_wave w = *wave;
     const ice_scatter_constants constants = tables->scatter;
     const uint32_t bounce_limit = tables->bounce_limit;
-    IS_VECTOR_LOOP
+    ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         const float length = w.length[i];
         const ice_direction flight = {w.dx[i], w.dy[i], w.dz[i]};
@@ -304,10 +304,10 @@ ICE_FN void scatter_with(ice_variant variant, const ice_tables *tables, is_wave 
 /* In parts what ice_turn does at once, so that each is a loop over photons. First to the segments'
  * ends, bent or not; what is left of a segment for scatter_with is a direction and no length. The
  * column `height` is that of the end from here on. */
-static void arrive_straight(const is_wave *wave, const float *height)
+static void arrive_straight(const ics_wave *wave, const float *height)
 {
-    const is_wave w = *wave;
-    IS_VECTOR_LOOP
+    const ics_wave w = *wave;
+    ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         const float length = w.length[i];
         w.height[i] = fmaf(length, w.dz[i], height[i]);
@@ -320,13 +320,13 @@ static void arrive_straight(const is_wave *wave, const float *height)
 }
 
 /* Into the columns `scattering` and `factor`, of which nobody has further use in this bounce. */
-ICE_FN void integrate_bending_with(const ice_tables *tables, const is_wave *wave,
+ICE_FN void integrate_bending_with(const ice_tables *tables, const ics_wave *wave,
                                    const float *height, uint32_t features)
 {
-    const is_wave w = *wave;
+    const ics_wave w = *wave;
     ice_tables t = *tables;
     t.features = features;
-    IS_VECTOR_LOOP
+    ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         const ice_bending over = ice_bending_over(&t, height[i], w.dz[i], w.length[i]);
         w.scattering[i] = over.diffusion;
@@ -334,7 +334,7 @@ ICE_FN void integrate_bending_with(const ice_tables *tables, const is_wave *wave
     }
 }
 
-static void integrate_bending(const ice_tables *tables, const is_wave *wave, const float *height)
+static void integrate_bending(const ice_tables *tables, const ics_wave *wave, const float *height)
 {
     if (tables->features & ICE_HAS_MEAN_BENDING)
         integrate_bending_with(tables, wave, height, ICE_HAS_MEAN_BENDING);
@@ -342,9 +342,9 @@ static void integrate_bending(const ice_tables *tables, const is_wave *wave, con
         integrate_bending_with(tables, wave, height, 0);
 }
 
-static void arrive_bent(const ice_tables *tables, const is_wave *wave, const float *height)
+static void arrive_bent(const ice_tables *tables, const ics_wave *wave, const float *height)
 {
-    const is_wave w = *wave;
+    const ics_wave w = *wave;
     const ice_tables t = *tables;
     for (uint32_t i = 0; i < w.count; ++i) {
         const float length = w.length[i];
@@ -369,12 +369,12 @@ static void arrive_bent(const ice_tables *tables, const is_wave *wave, const flo
 }
 
 /* Into the frame in which scattering is the same in all directions, or back. */
-ICE_FN void stretch_with(const ice_tables *tables, const is_wave *wave, bool back)
+ICE_FN void stretch_with(const ice_tables *tables, const ics_wave *wave, bool back)
 {
-    const is_wave w = *wave;
+    const ics_wave w = *wave;
     ice_tables t = *tables;
     t.features &= ~(uint32_t)ICE_HAS_EVEN_ANISOTROPY; /* rows are there in any case */
-    IS_VECTOR_LOOP
+    ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         const ice_anisotropy_row row = ice_anisotropy_at(&t, w.height[i]);
         const ice_direction n = {w.dx[i], w.dy[i], w.dz[i]};
@@ -385,7 +385,7 @@ ICE_FN void stretch_with(const ice_tables *tables, const is_wave *wave, bool bac
     }
 }
 
-static void arrive(const ice_tables *tables, const is_wave *wave)
+static void arrive(const ice_tables *tables, const ics_wave *wave)
 {
     const float *height = tables->features & ICE_HAS_TILT ? wave->height : wave->z;
     if (tables->features & ICE_HAS_BIREFRINGENCE) {
@@ -398,16 +398,16 @@ static void arrive(const ice_tables *tables, const is_wave *wave)
         stretch_with(tables, wave, false);
 }
 
-static void leave(const ice_tables *tables, const is_wave *wave)
+static void leave(const ice_tables *tables, const ics_wave *wave)
 {
     if (tables->features & ICE_HAS_SCATTERING_ANISOTROPY)
         stretch_with(tables, wave, true);
 }
 
 /* Hole ice: photon by photon. */
-static void turn_each(ice_variant variant, const ice_tables *tables, const is_wave *wave)
+static void turn_each(ice_variant variant, const ice_tables *tables, const ics_wave *wave)
 {
-    const is_wave w = *wave;
+    const ics_wave w = *wave;
     const float *height = tables->features & ICE_HAS_TILT ? w.height : w.z;
     for (uint32_t i = 0; i < w.count; ++i) {
         const ice_block draw =
@@ -440,10 +440,10 @@ static void turn_each(ice_variant variant, const ice_tables *tables, const is_wa
 
 /* ---- compact -------------------------------------------------------------------------------- */
 
-static void compact(ice_variant variant, is_wave *wave, ice_account *account)
+static void compact(ice_variant variant, ics_wave *wave, ice_account *account)
 {
     (void)variant; /* there is one */
-    const is_wave w = *wave;
+    const ics_wave w = *wave;
     uint32_t absorbed = 0, detected = 0, left = 0, stopped = 0;
     _Pragma("omp simd reduction(+ : absorbed, detected, left, stopped)") for (uint32_t i = 0;
                                                                               i < w.count; ++i)
@@ -462,7 +462,7 @@ static void compact(ice_variant variant, is_wave *wave, ice_account *account)
     while (ice_compact_partition(w.fate, &front, &back)) {
         --back;
 #define X(type, name) w.name[front] = w.name[back];
-        IS_WAVE_COLUMNS(X)
+        ICS_WAVE_COLUMNS(X)
 #undef X
         ++front;
     }
@@ -473,7 +473,7 @@ static void compact(ice_variant variant, is_wave *wave, ice_account *account)
 
 static int carry(const ice_variants *variants, const ice_tables *tables,
                  const ice_emission *emissions, uint32_t emission, uint32_t photon_id,
-                 is_arrival_sink *sink, ice_account *account)
+                 ics_arrival_sink *sink, ice_account *account)
 {
     ice_photon photon =
         ice_create(variants->create, tables, &emissions[emission], emission, photon_id);
@@ -498,7 +498,7 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
 
 #define LOOP_create(name)                                                                          \
     static void create_##name(const ice_tables *tables, const ice_emission *emissions,             \
-                              is_wave *wave, uint32_t count)                                       \
+                              ics_wave *wave, uint32_t count)                                      \
     {                                                                                              \
         if (tables->features & ICE_HAS_SPECTRAL_OPTICS)                                            \
             create_with(ICE_create_##name, ICE_HAS_SPECTRAL_OPTICS, tables, emissions, wave,       \
@@ -507,7 +507,7 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
             create_with(ICE_create_##name, 0, tables, emissions, wave, count);                     \
     }
 #define LOOP_scatter(name)                                                                         \
-    static void scatter_##name(const ice_tables *tables, is_wave *wave)                            \
+    static void scatter_##name(const ice_tables *tables, ics_wave *wave)                           \
     {                                                                                              \
         scatter_with(ICE_scatter_##name, tables, wave);                                            \
     }
@@ -516,7 +516,7 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
 #undef LOOP_scatter
 
 static void create(ice_variant variant, const ice_tables *tables, const ice_emission *emissions,
-                   is_wave *wave, uint32_t count)
+                   ics_wave *wave, uint32_t count)
 {
 #define LOOP_create(name)                                                                          \
     case ICE_create_##name:                                                                        \
@@ -531,7 +531,7 @@ static void create(ice_variant variant, const ice_tables *tables, const ice_emis
 #undef LOOP_scatter
 }
 
-static void scatter(ice_variant variant, const ice_tables *tables, is_wave *wave)
+static void scatter(ice_variant variant, const ice_tables *tables, ics_wave *wave)
 {
     const uint32_t turning = ICE_HAS_BIREFRINGENCE | ICE_HAS_SCATTERING_ANISOTROPY;
     if (tables->features & ICE_HAS_HOLES) {
@@ -555,8 +555,8 @@ static void scatter(ice_variant variant, const ice_tables *tables, is_wave *wave
         leave(tables, wave);
 }
 
-const is_cpu_kernels IS_KERNELS_SYMBOL = {
-    .name = IS_KERNELS_NAME,
+const ics_cpu_kernels ICS_KERNELS_SYMBOL = {
+    .name = ICS_KERNELS_NAME,
     .create = create,
     .propagate = propagate,
     .collide = collide,

@@ -4,83 +4,83 @@
 #include "kernels/cuda/device/warp_queue.h"
 
 /* The step that a warp is at. */
-typedef struct is_step_cursor {
-    uint32_t step; /* IS_NOBODY: none */
+typedef struct gpu_step_cursor {
+    uint32_t step; /* ICS_NOBODY: none */
     uint32_t made; /* photons of it */
-} is_step_cursor;
+} gpu_step_cursor;
 
 /* Goes on to a step that has photons left to make. Returns 0 if there is none. All threads of the
  * warp. */
-ICE_FN int is_next_step(const is_lane_memory *lane, is_step_cursor *at)
+ICE_FN int gpu_next_step(const ics_lane_memory *lane, gpu_step_cursor *at)
 {
-    while (at->step == IS_NOBODY || at->made == lane->emissions[at->step].photons) {
+    while (at->step == ICS_NOBODY || at->made == lane->emissions[at->step].photons) {
         uint64_t number;
-        if (is_take(lane, 1, &number) == 0) {
-            at->step = IS_NOBODY;
+        if (gpu_take(lane, 1, &number) == 0) {
+            at->step = ICS_NOBODY;
             return 0;
         }
-        const uint32_t batch = is_find_batch(lane->launch, number);
-        at->step =
-            (batch << IS_RUN_START_SHIFT) + (uint32_t)(number - lane->launch->batches[batch].first);
+        const uint32_t batch = gpu_find_batch(lane->launch, number);
+        at->step = (batch << ICS_RUN_START_SHIFT) +
+                   (uint32_t)(number - lane->launch->batches[batch].first);
         at->made = 0;
     }
     return 1;
 }
 
 /* Fills an empty queue from one step. Returns 0 if there are no steps left. */
-ICE_FN int is_make_photons(is_warp_queue *queue, const is_lane_memory *lane,
-                           const ice_tables *tables, is_step_cursor *at)
+ICE_FN int gpu_make_photons(gpu_warp_queue *queue, const ics_lane_memory *lane,
+                            const ice_tables *tables, gpu_step_cursor *at)
 {
     __syncwarp(); /* all have seen that the queue is empty */
-    if (!is_next_step(lane, at))
+    if (!gpu_next_step(lane, at))
         return 0;
     const ice_emission *emission = &lane->emissions[at->step];
     const uint32_t count = min(emission->photons - at->made, 32u);
     ice_photon photon;
     if (threadIdx.x % 32 < count)
-        photon = ice_create(IS_RUN_CREATE, tables, emission, at->step,
+        photon = ice_create(ICS_RUN_CREATE, tables, emission, at->step,
                             emission->first_photon + at->made + threadIdx.x % 32);
-    is_queue_fill(queue, count, lane, tables, &photon);
+    gpu_queue_fill(queue, count, lane, tables, &photon);
     at->made += count;
     return 1;
 }
 
-IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
-    is_job_queue(const __grid_constant__ ice_tables given,
-                 const __grid_constant__ is_lane_memory lane)
+ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
+    gpu_job_queue(const __grid_constant__ ice_tables given,
+                  const __grid_constant__ ics_lane_memory lane)
 {
-    __shared__ uint32_t counts[IS_BLOCK_COUNTS];
-    __shared__ is_warp_queue queues[IS_WARPS];
-    is_counts_clear(counts);
-    const uint32_t slot = blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
+    __shared__ uint32_t counts[ICS_BLOCK_COUNTS];
+    __shared__ gpu_warp_queue queues[ICS_WARPS];
+    gpu_counts_clear(counts);
+    const uint32_t slot = blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
     uint32_t *cursor = &lane.cursors[2 * (slot - threadIdx.x % 32)];
-    const ice_tables tables = is_run_tables(&given);
-    is_hit_sink sink = {lane.launch, lane.progress, counts};
-    is_traveller self;
-    is_leave_pool(&lane, is_resume(&lane, &tables, &self, slot));
-    is_warp_queue *queue = is_queue_resume(&lane, &tables, queues);
-    is_step_cursor at = {cursor[0], cursor[1]};
+    const ice_tables tables = gpu_run_tables(&given);
+    gpu_hit_sink sink = {lane.launch, lane.progress, counts};
+    gpu_traveller self;
+    gpu_leave_pool(&lane, gpu_resume(&lane, &tables, &self, slot));
+    gpu_warp_queue *queue = gpu_queue_resume(&lane, &tables, queues);
+    gpu_step_cursor at = {cursor[0], cursor[1]};
     bool open = true; /* there may be more steps */
     for (;;) {
-        is_settle(counts, &self);
-        if (__any_sync(0xffffffffu, self.fate == IS_IDLE)) {
+        gpu_settle(counts, &self);
+        if (__any_sync(0xffffffffu, self.fate == ICS_IDLE)) {
             if (queue->count == 0 && open)
-                open = is_make_photons(queue, &lane, &tables, &at);
+                open = gpu_make_photons(queue, &lane, &tables, &at);
             if (queue->count)
-                is_queue_hand_out(queue, &self);
+                gpu_queue_hand_out(queue, &self);
         }
         if (!__any_sync(0xffffffffu, self.fate == ICE_ALIVE))
             break;
         if (self.fate == ICE_ALIVE)
-            is_advance(&lane, &tables, &sink, &self, slot);
+            gpu_advance(&lane, &tables, &sink, &self, slot);
     }
     __syncwarp(); /* all have read the cursor */
     if (threadIdx.x % 32 == 0) {
         cursor[0] = at.step;
         cursor[1] = at.made;
     }
-    is_queue_leave(queue, &lane);
-    const int waits = self.fate == IS_WAITS;
-    const int after = is_leave(&lane, counts, &self, slot);
-    is_report(&lane, counts, after, waits);
+    gpu_queue_leave(queue, &lane);
+    const int waits = self.fate == ICS_WAITS;
+    const int after = gpu_leave(&lane, counts, &self, slot);
+    ics_report(&lane, counts, after, waits);
 }

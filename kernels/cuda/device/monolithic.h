@@ -1,45 +1,45 @@
 /* schedule: monolithic. Persistent warps; idle threads of a warp take new photons from the warp's
- * queue as soon as IS_RUN_REFILL of them are idle, and the warp fills that from the step queue. */
+ * queue as soon as ICS_RUN_REFILL of them are idle, and the warp fills that from the step queue. */
 #include "kernels/cuda/device/warp_queue.h"
 
-IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
-    is_monolithic(const __grid_constant__ ice_tables given,
-                  const __grid_constant__ is_lane_memory lane)
+ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
+    gpu_monolithic(const __grid_constant__ ice_tables given,
+                   const __grid_constant__ ics_lane_memory lane)
 {
-    __shared__ uint32_t counts[IS_BLOCK_COUNTS];
-    __shared__ is_warp_queue queues[IS_WARPS];
-    is_counts_clear(counts);
-    const uint32_t slot = blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
-    const ice_tables tables = is_run_tables(&given);
-    is_hit_sink sink = {lane.launch, lane.progress, counts};
-    is_traveller self;
-    is_leave_pool(&lane, is_resume(&lane, &tables, &self, slot));
-    is_warp_queue *queue = is_queue_resume(&lane, &tables, queues);
+    __shared__ uint32_t counts[ICS_BLOCK_COUNTS];
+    __shared__ gpu_warp_queue queues[ICS_WARPS];
+    gpu_counts_clear(counts);
+    const uint32_t slot = blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
+    const ice_tables tables = gpu_run_tables(&given);
+    gpu_hit_sink sink = {lane.launch, lane.progress, counts};
+    gpu_traveller self;
+    gpu_leave_pool(&lane, gpu_resume(&lane, &tables, &self, slot));
+    gpu_warp_queue *queue = gpu_queue_resume(&lane, &tables, queues);
     /* As soon as so few threads of the warp fly, it looks for more photons, or ends. */
-    uint32_t enough = 32 - IS_RUN_REFILL;
+    uint32_t enough = 32 - ICS_RUN_REFILL;
     bool open = true; /* there may be more, and there may be room for their hits */
     for (;;) {
         const uint32_t flying = __ballot_sync(0xffffffffu, self.fate == ICE_ALIVE);
         if ((uint32_t)__popc(flying) <= enough) {
             if (!open)
                 break;
-            is_settle(counts, &self);
-            const bool full = __any_sync(0xffffffffu, self.fate == IS_WAITS);
-            if (full || (queue->count == 0 && !is_queue_take(queue, &lane, &tables))) {
+            gpu_settle(counts, &self);
+            const bool full = __any_sync(0xffffffffu, self.fate == ICS_WAITS);
+            if (full || (queue->count == 0 && !gpu_queue_take(queue, &lane, &tables))) {
                 open = false;
                 enough = 0;
                 if (!lane.launch->drain)
                     break; /* more steps are on their way: the living wait for them */
             } else {
-                is_queue_hand_out(queue, &self);
+                gpu_queue_hand_out(queue, &self);
             }
             continue;
         }
         if (self.fate == ICE_ALIVE)
-            is_advance(&lane, &tables, &sink, &self, slot);
+            gpu_advance(&lane, &tables, &sink, &self, slot);
     }
-    is_queue_leave(queue, &lane);
-    const int waits = self.fate == IS_WAITS;
-    const int after = is_leave(&lane, counts, &self, slot);
-    is_report(&lane, counts, after, waits);
+    gpu_queue_leave(queue, &lane);
+    const int waits = self.fate == ICS_WAITS;
+    const int after = gpu_leave(&lane, counts, &self, slot);
+    ics_report(&lane, counts, after, waits);
 }

@@ -5,84 +5,85 @@
  * photon goes to that slot, and the next launch takes it up from there: a full hit buffer, or steps
  * that are used up while more are on their way, never cost a photon.
  */
-#ifndef IS_DEVICE_PERSISTENT_H
-#define IS_DEVICE_PERSISTENT_H
+#ifndef ICS_KERNELS_CUDA_DEVICE_PERSISTENT_H
+#define ICS_KERNELS_CUDA_DEVICE_PERSISTENT_H
 
 #include "kernels/cuda/device/run.h"
 
 /* What a thread may have instead of a photon's fate: none, or one that waits for a place in the hit
  * buffer. ICE_ALIVE: a photon that flies. */
-enum { IS_IDLE = ICE_FATES, IS_WAITS };
+enum { ICS_IDLE = ICE_FATES, ICS_WAITS };
 
-typedef struct is_traveller {
+typedef struct gpu_traveller {
     ice_photon photon;
     ice_optics optics;
     ice_identity identity;
-    uint32_t fate; /* ice_fate, IS_IDLE or IS_WAITS */
-} is_traveller;
+    uint32_t fate; /* ice_fate, ICS_IDLE or ICS_WAITS */
+} gpu_traveller;
 
 /* Gives the thread a photon. */
-ICE_FN void is_board(const is_lane_memory *lane, const ice_tables *tables, is_traveller *self,
-                     ice_photon photon)
+ICE_FN void gpu_board(const ics_lane_memory *lane, const ice_tables *tables, gpu_traveller *self,
+                      ice_photon photon)
 {
     self->photon = photon;
     self->optics = ice_optics_at(tables, photon.wavelength);
-    self->identity = is_identity(lane, photon.emission, photon.photon_id);
+    self->identity = gpu_identity(lane, photon.emission, photon.photon_id);
     self->fate = ICE_ALIVE;
 }
 
 /* The photon that the launch before left in the thread's slot. Returns 1 if there is one. */
-ICE_FN int is_resume(const is_lane_memory *lane, const ice_tables *tables, is_traveller *self,
-                     uint32_t slot)
+ICE_FN int gpu_resume(const ics_lane_memory *lane, const ice_tables *tables, gpu_traveller *self,
+                      uint32_t slot)
 {
     const float4 label = lane->label[slot];
-    self->fate = IS_IDLE;
-    if (__float_as_uint(label.y) == IS_NOBODY)
+    self->fate = ICS_IDLE;
+    if (__float_as_uint(label.y) == ICS_NOBODY)
         return 0;
-    is_board(lane, tables, self, is_unpack(lane->place[slot], lane->course[slot], label));
-    self->photon.scatters &= ~IS_WAITING;
+    gpu_board(lane, tables, self, gpu_unpack(lane->place[slot], lane->course[slot], label));
+    self->photon.scatters &= ~ICS_WAITING;
     return 1;
 }
 
 /* One bounce of a photon that flies. How many hits of its segment are recorded already stays in the
  * slot: it is asked for by the few that meet something. */
-ICE_FN void is_advance(const is_lane_memory *lane, const ice_tables *tables, is_hit_sink *sink,
-                       is_traveller *self, uint32_t slot)
+ICE_FN void gpu_advance(const ics_lane_memory *lane, const ice_tables *tables, gpu_hit_sink *sink,
+                        gpu_traveller *self, uint32_t slot)
 {
-    const ice_variants variants = is_run_variants();
+    const ice_variants variants = gpu_run_variants();
     uint32_t hits = 0; /* counted where they are put */
     if (ice_bounce(&variants, tables, self->identity, self->optics, &self->photon, sink,
                    &self->fate, &hits, &lane->met[slot]) < 0)
-        self->fate = IS_WAITS;
+        self->fate = ICS_WAITS;
 }
 
 /* Counts the thread's photon if it has come to its end; the thread is idle then. */
-ICE_FN void is_settle(uint32_t *counts, is_traveller *self)
+ICE_FN void gpu_settle(uint32_t *counts, gpu_traveller *self)
 {
-    if (self->fate != ICE_ALIVE && self->fate < IS_IDLE) {
-        is_count_end(counts, self->photon.emission, self->fate, self->photon.scatters);
-        self->fate = IS_IDLE;
+    if (self->fate != ICE_ALIVE && self->fate < ICS_IDLE) {
+        gpu_count_end(counts, self->photon.emission, self->fate, self->photon.scatters);
+        self->fate = ICS_IDLE;
     }
 }
 
 /* The end of a thread's launch: to its slot with what it has. Returns 1 if that is a photon. */
-ICE_FN int is_leave(const is_lane_memory *lane, uint32_t *counts, is_traveller *self, uint32_t slot)
+ICE_FN int gpu_leave(const ics_lane_memory *lane, uint32_t *counts, gpu_traveller *self,
+                     uint32_t slot)
 {
-    is_settle(counts, self);
-    if (self->fate == IS_IDLE) {
-        is_free_slot(lane, slot);
+    gpu_settle(counts, self);
+    if (self->fate == ICS_IDLE) {
+        gpu_free_slot(lane, slot);
         return 0;
     }
     /* Also one that waited before and had no turn in this launch. */
-    if (self->fate == IS_WAITS || lane->met[slot] > 0)
-        self->photon.scatters |= IS_WAITING;
-    is_store_photon(lane, slot, &self->photon);
+    if (self->fate == ICS_WAITS || lane->met[slot] > 0)
+        self->photon.scatters |= ICS_WAITING;
+    gpu_store_photon(lane, slot, &self->photon);
     return 1;
 }
 
 /* Takes up to `wanted` numbers of the queue for a warp; all of its threads. Returns how many it
  * got, from *first on. */
-ICE_FN uint32_t is_take(const is_lane_memory *lane, uint32_t wanted, uint64_t *first)
+ICE_FN uint32_t gpu_take(const ics_lane_memory *lane, uint32_t wanted, uint64_t *first)
 {
     const uint64_t end = lane->launch->end;
     uint32_t granted = 0;
@@ -101,22 +102,22 @@ ICE_FN uint32_t is_take(const is_lane_memory *lane, uint32_t wanted, uint64_t *f
 
 /* All threads of the block, at the beginning of a launch: its slots' photons are no longer counted
  * as those of the pool. Nothing has to be remembered until the end then. */
-ICE_FN void is_leave_pool(const is_lane_memory *lane, int occupied)
+ICE_FN void gpu_leave_pool(const ics_lane_memory *lane, int occupied)
 {
     const int had = __syncthreads_count(occupied);
     if (threadIdx.x == 0)
-        is_pool_add(lane, 0u - (uint32_t)had, 0);
+        gpu_pool_add(lane, 0u - (uint32_t)had, 0);
 }
 
 /* All threads of the block, at the end of a launch: the photons that its slots hold now, and how
  * many of those wait. */
-ICE_FN void is_report(const is_lane_memory *lane, const uint32_t *counts, int occupied, int waits)
+ICE_FN void ics_report(const ics_lane_memory *lane, const uint32_t *counts, int occupied, int waits)
 {
     const int has = __syncthreads_count(occupied);
     const int waiting = __syncthreads_count(waits);
     if (threadIdx.x == 0)
-        is_pool_add(lane, (uint32_t)has, (uint32_t)waiting);
-    is_counts_add(counts, lane);
+        gpu_pool_add(lane, (uint32_t)has, (uint32_t)waiting);
+    gpu_counts_add(counts, lane);
 }
 
 #endif

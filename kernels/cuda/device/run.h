@@ -1,52 +1,52 @@
 /* What all kernels of a run have in common: specialised tables, slots, counts, hits.
  *
- * Made for NVRTC; IS_RUN_... come from kernels/cuda/specialise.c.
+ * Made for NVRTC; ICS_RUN_... come from kernels/cuda/specialise.c.
  */
-#ifndef IS_DEVICE_RUN_H
-#define IS_DEVICE_RUN_H
+#ifndef ICS_KERNELS_CUDA_DEVICE_RUN_H
+#define ICS_KERNELS_CUDA_DEVICE_RUN_H
 
 #include "kernels/cuda/state.h"
 
 /* A kernel. Tests run kernels as C on the CPU, with a grid of their own making. */
 #if defined(__CUDACC__)
-#define IS_KERNEL extern "C" __global__ void
+#define ICS_KERNEL extern "C" __global__ void
 #endif
 
 /* Where hits go. The count is in shared memory, block by block. */
-typedef struct is_hit_sink {
-    const is_launch *launch;
-    is_progress *progress;
-    uint32_t *counts; /* of the block, see is_counts */
-} is_hit_sink;
+typedef struct gpu_hit_sink {
+    const ics_launch *launch;
+    ics_launch_progress *progress;
+    uint32_t *counts; /* of the block, see gpu_counts */
+} gpu_hit_sink;
 
-static __device__ __forceinline__ int is_put_hit(void *sink, const ice_arrival *arrival);
+static __device__ __forceinline__ int gpu_put_hit(void *sink, const ice_arrival *arrival);
 
-#define ICE_PUT_ARRIVAL(sink, arrival) is_put_hit(sink, arrival)
+#define ICE_PUT_ARRIVAL(sink, arrival) gpu_put_hit(sink, arrival)
 #include "stages/bounce.h"
 
 /* The tables with what is constant in this run's kernels as constants. */
-ICE_FN ice_tables is_run_tables(const ice_tables *given)
+ICE_FN ice_tables gpu_run_tables(const ice_tables *given)
 {
     ice_tables tables = *given;
-    tables.layer_count = IS_RUN_LAYERS;
-    tables.spectrum_count = IS_RUN_SPECTRA;
-    tables.keep_hit_photons = IS_RUN_KEEP_HIT_PHOTONS;
-    tables.reach_cull = IS_RUN_REACH_CULL;
-    tables.clearance_nx = IS_RUN_CLEARANCE_NX;
-    tables.clearance_ny = IS_RUN_CLEARANCE_NY;
-    tables.bounded = IS_RUN_BOUNDED;
-    tables.features = IS_RUN_FEATURES;
-    tables.tilt.depth_rows = IS_RUN_TILT_ROWS;
-    tables.tilt.nodes_u = IS_RUN_TILT_U;
-    tables.tilt.nodes_v = IS_RUN_TILT_V;
-    tables.tilt.clamp = IS_RUN_TILT_CLAMP;
+    tables.layer_count = ICS_RUN_LAYERS;
+    tables.spectrum_count = ICS_RUN_SPECTRA;
+    tables.keep_hit_photons = ICS_RUN_KEEP_HIT_PHOTONS;
+    tables.reach_cull = ICS_RUN_REACH_CULL;
+    tables.clearance_nx = ICS_RUN_CLEARANCE_NX;
+    tables.clearance_ny = ICS_RUN_CLEARANCE_NY;
+    tables.bounded = ICS_RUN_BOUNDED;
+    tables.features = ICS_RUN_FEATURES;
+    tables.tilt.depth_rows = ICS_RUN_TILT_ROWS;
+    tables.tilt.nodes_u = ICS_RUN_TILT_U;
+    tables.tilt.nodes_v = ICS_RUN_TILT_V;
+    tables.tilt.clamp = ICS_RUN_TILT_CLAMP;
     return tables;
 }
 
-ICE_FN ice_variants is_run_variants(void)
+ICE_FN ice_variants gpu_run_variants(void)
 {
-    const ice_variants variants = {IS_RUN_CREATE, IS_RUN_PROPAGATE, IS_RUN_COLLIDE, IS_RUN_SCATTER,
-                                   ICE_compact_partition};
+    const ice_variants variants = {ICS_RUN_CREATE, ICS_RUN_PROPAGATE, ICS_RUN_COLLIDE,
+                                   ICS_RUN_SCATTER, ICE_compact_partition};
     return variants;
 }
 
@@ -55,71 +55,71 @@ ICE_FN ice_variants is_run_variants(void)
 /* Of one block, per batch: fates by their number (ICE_ALIVE's place counts hits), then bounces in
  * two words, low and high. Added to the lane's when the block ends: one atomic per block and number
  * instead of one per photon. */
-enum { IS_COUNT_BOUNCES = ICE_FATES, IS_COUNTS = ICE_FATES + 3 };
-#define IS_BLOCK_COUNTS (IS_LANE_BATCHES * IS_COUNTS)
+enum { ICS_COUNT_BOUNCES = ICE_FATES, ICS_COUNTS = ICE_FATES + 3 };
+#define ICS_BLOCK_COUNTS (ICS_LANE_BATCHES * ICS_COUNTS)
 
-ICE_FN void is_counts_clear(uint32_t *counts)
+ICE_FN void gpu_counts_clear(uint32_t *counts)
 {
-    for (uint32_t i = threadIdx.x; i < IS_BLOCK_COUNTS; i += blockDim.x)
+    for (uint32_t i = threadIdx.x; i < ICS_BLOCK_COUNTS; i += blockDim.x)
         counts[i] = 0;
     __syncthreads();
 }
 
-ICE_FN uint32_t is_batch_of(uint32_t emission)
+ICE_FN uint32_t gpu_batch_of(uint32_t emission)
 {
-    return emission >> IS_RUN_START_SHIFT;
+    return emission >> ICS_RUN_START_SHIFT;
 }
 
 /* A photon has come to its end. */
-ICE_FN void is_count_end(uint32_t *counts, uint32_t emission, uint32_t fate, uint32_t bounces)
+ICE_FN void gpu_count_end(uint32_t *counts, uint32_t emission, uint32_t fate, uint32_t bounces)
 {
-    uint32_t *mine = counts + is_batch_of(emission) * IS_COUNTS;
+    uint32_t *mine = counts + gpu_batch_of(emission) * ICS_COUNTS;
     atomicAdd(&mine[fate], 1u);
-    const uint32_t before = atomicAdd(&mine[IS_COUNT_BOUNCES], bounces);
+    const uint32_t before = atomicAdd(&mine[ICS_COUNT_BOUNCES], bounces);
     if (before + bounces < before)
-        atomicAdd(&mine[IS_COUNT_BOUNCES + 1], 1u);
+        atomicAdd(&mine[ICS_COUNT_BOUNCES + 1], 1u);
 }
 
 /* The share of a block. */
-ICE_FN is_share *is_share_of(const is_lane_memory *lane)
+ICE_FN ics_share *gpu_share_of(const ics_lane_memory *lane)
 {
-    return &lane->shares[blockIdx.x % IS_SHARES];
+    return &lane->shares[blockIdx.x % ICS_SHARES];
 }
 
 /* All threads of the block, at its end. */
-ICE_FN void is_counts_add(const uint32_t *counts, const is_lane_memory *lane)
+ICE_FN void gpu_counts_add(const uint32_t *counts, const ics_lane_memory *lane)
 {
     __syncthreads();
-    for (uint32_t i = threadIdx.x; i < IS_LANE_BATCHES * 6; i += blockDim.x) {
-        /* absorbed, detected, left, stopped, hits, bounces: the members of is_batch_count */
+    for (uint32_t i = threadIdx.x; i < ICS_LANE_BATCHES * 6; i += blockDim.x) {
+        /* absorbed, detected, left, stopped, hits, bounces: the members of ics_batch_count */
         const uint32_t batch = i / 6, member = i % 6;
-        const uint32_t *mine = counts + batch * IS_COUNTS;
+        const uint32_t *mine = counts + batch * ICS_COUNTS;
         const uint32_t place = member < 4    ? ICE_ABSORBED + member
                                : member == 4 ? (uint32_t)ICE_ALIVE
-                                             : (uint32_t)IS_COUNT_BOUNCES;
+                                             : (uint32_t)ICS_COUNT_BOUNCES;
         unsigned long long number = mine[place];
         if (member == 5)
-            number |= (unsigned long long)mine[IS_COUNT_BOUNCES + 1] << 32;
+            number |= (unsigned long long)mine[ICS_COUNT_BOUNCES + 1] << 32;
         if (number)
-            atomicAdd(&is_share_of(lane)->batches[batch].absorbed + member, number);
+            atomicAdd(&gpu_share_of(lane)->batches[batch].absorbed + member, number);
     }
 }
 
 /* One thread of the block: so many photons more in the pool (modulo 2^32), so many that wait. */
-ICE_FN void is_pool_add(const is_lane_memory *lane, uint32_t photons, uint32_t waiting)
+ICE_FN void gpu_pool_add(const ics_lane_memory *lane, uint32_t photons, uint32_t waiting)
 {
     if (photons)
-        atomicAdd(&is_share_of(lane)->alive, photons);
+        atomicAdd(&gpu_share_of(lane)->alive, photons);
     if (waiting)
-        atomicAdd(&is_share_of(lane)->stalled, waiting);
+        atomicAdd(&gpu_share_of(lane)->stalled, waiting);
 }
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
 /* 0, or -1: the buffer is full and the photon has to wait. */
-static __device__ __forceinline__ int is_put_hit(void *user, const ice_arrival *arrival)
+static __device__ __forceinline__ int gpu_put_hit(void *user, const ice_arrival *arrival)
 {
-    const is_hit_sink *sink = (const is_hit_sink *)user;
+    const gpu_hit_sink *sink = (const gpu_hit_sink *)user;
     const uint32_t place = atomicAdd(&sink->progress->hits, 1u);
     if (place >= sink->launch->hit_capacity)
         return -1;
@@ -128,13 +128,13 @@ static __device__ __forceinline__ int is_put_hit(void *user, const ice_arrival *
                            __uint_as_float(arrival->module), __uint_as_float(arrival->scatters));
     words[1] = make_float4(arrival->x, arrival->y, arrival->z, arrival->path);
     words[2] = make_float4(arrival->dx, arrival->dy, arrival->dz, arrival->wavelength);
-    atomicAdd(&sink->counts[is_batch_of(arrival->emission) * IS_COUNTS + ICE_ALIVE], 1u);
+    atomicAdd(&sink->counts[gpu_batch_of(arrival->emission) * ICS_COUNTS + ICE_ALIVE], 1u);
     return 0;
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-ICE_FN ice_photon is_unpack(float4 place, float4 course, float4 label)
+ICE_FN ice_photon gpu_unpack(float4 place, float4 course, float4 label)
 {
     ice_photon photon;
     photon.x = place.x;
@@ -152,26 +152,26 @@ ICE_FN ice_photon is_unpack(float4 place, float4 course, float4 label)
     return photon;
 }
 
-ICE_FN float4 is_label(float wavelength, uint32_t emission, uint32_t photon_id, uint32_t scatters)
+ICE_FN float4 gpu_label(float wavelength, uint32_t emission, uint32_t photon_id, uint32_t scatters)
 {
     return make_float4(wavelength, __uint_as_float(emission), __uint_as_float(photon_id),
                        __uint_as_float(scatters));
 }
 
-ICE_FN void is_store_photon(const is_lane_memory *lane, uint32_t slot, const ice_photon *photon)
+ICE_FN void gpu_store_photon(const ics_lane_memory *lane, uint32_t slot, const ice_photon *photon)
 {
     lane->place[slot] = make_float4(photon->x, photon->y, photon->z, photon->path);
     lane->course[slot] = make_float4(photon->dx, photon->dy, photon->dz, photon->absorption);
     lane->label[slot] =
-        is_label(photon->wavelength, photon->emission, photon->photon_id, photon->scatters);
+        gpu_label(photon->wavelength, photon->emission, photon->photon_id, photon->scatters);
 }
 
-ICE_FN void is_free_slot(const is_lane_memory *lane, uint32_t slot)
+ICE_FN void gpu_free_slot(const ics_lane_memory *lane, uint32_t slot)
 {
-    lane->label[slot] = is_label(0.0f, IS_NOBODY, 0, 0);
+    lane->label[slot] = gpu_label(0.0f, ICS_NOBODY, 0, 0);
 }
 
-ICE_FN ice_identity is_identity(const is_lane_memory *lane, uint32_t emission, uint32_t photon_id)
+ICE_FN ice_identity gpu_identity(const ics_lane_memory *lane, uint32_t emission, uint32_t photon_id)
 {
     const uint4 words = *(const uint4 *)&lane->emissions[emission].event_low;
     const ice_identity identity = {words.x, words.y, words.z, photon_id};
@@ -181,23 +181,23 @@ ICE_FN ice_identity is_identity(const is_lane_memory *lane, uint32_t emission, u
 /* ---- the step queue -------------------------------------------------------------------------- */
 
 /* The place in the ring of batches that holds a number of the queue. */
-ICE_FN uint32_t is_find_batch(const is_launch *launch, uint64_t number)
+ICE_FN uint32_t gpu_find_batch(const ics_launch *launch, uint64_t number)
 {
     uint32_t found = 0;
-    for (uint32_t i = 1; i < IS_LANE_BATCHES; ++i)
+    for (uint32_t i = 1; i < ICS_LANE_BATCHES; ++i)
         if (number - launch->batches[i].first < launch->batches[i].size)
             found = i;
     return found;
 }
 
 /* A new photon: number `number` of a queue that counts photons. */
-ICE_FN ice_photon is_new_photon(const is_lane_memory *lane, const ice_tables *tables,
-                                uint64_t number)
+ICE_FN ice_photon gpu_new_photon(const ics_lane_memory *lane, const ice_tables *tables,
+                                 uint64_t number)
 {
-    const uint32_t batch = is_find_batch(lane->launch, number);
+    const uint32_t batch = gpu_find_batch(lane->launch, number);
     const uint32_t photon = (uint32_t)(number - lane->launch->batches[batch].first);
-    const uint32_t *starts = lane->starts + batch * lane->start_count + photon / IS_START_STRIDE;
-    const uint32_t base = batch << IS_RUN_START_SHIFT;
+    const uint32_t *starts = lane->starts + batch * lane->start_count + photon / ICS_START_STRIDE;
+    const uint32_t base = batch << ICS_RUN_START_SHIFT;
     uint32_t low = starts[0], high = starts[1];
     while (low < high) {
         const uint32_t middle = (low + high + 1) / 2;
@@ -207,7 +207,7 @@ ICE_FN ice_photon is_new_photon(const is_lane_memory *lane, const ice_tables *ta
     }
     const uint32_t index = base + low;
     const ice_emission *emission = &lane->emissions[index];
-    return ice_create(IS_RUN_CREATE, tables, emission, index,
+    return ice_create(ICS_RUN_CREATE, tables, emission, index,
                       emission->first_photon + (photon - lane->offsets[index]));
 }
 

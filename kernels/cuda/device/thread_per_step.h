@@ -2,52 +2,52 @@
  * step, one after the other, and waits for the slowest of its warp before it gets another. */
 #include "kernels/cuda/device/persistent.h"
 
-IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
-    is_thread_per_step(const __grid_constant__ ice_tables given,
-                       const __grid_constant__ is_lane_memory lane)
+ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
+    gpu_thread_per_step(const __grid_constant__ ice_tables given,
+                        const __grid_constant__ ics_lane_memory lane)
 {
-    __shared__ uint32_t counts[IS_BLOCK_COUNTS];
-    is_counts_clear(counts);
-    const uint32_t slot = blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
-    const ice_tables tables = is_run_tables(&given);
-    is_hit_sink sink = {lane.launch, lane.progress, counts};
-    is_traveller self;
-    is_leave_pool(&lane, is_resume(&lane, &tables, &self, slot));
+    __shared__ uint32_t counts[ICS_BLOCK_COUNTS];
+    gpu_counts_clear(counts);
+    const uint32_t slot = blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
+    const ice_tables tables = gpu_run_tables(&given);
+    gpu_hit_sink sink = {lane.launch, lane.progress, counts};
+    gpu_traveller self;
+    gpu_leave_pool(&lane, gpu_resume(&lane, &tables, &self, slot));
     uint32_t step = lane.cursors[2 * slot], made = lane.cursors[2 * slot + 1];
     for (;;) {
-        is_settle(counts, &self);
-        if (self.fate == IS_IDLE && step != IS_NOBODY) {
+        gpu_settle(counts, &self);
+        if (self.fate == ICS_IDLE && step != ICS_NOBODY) {
             const ice_emission *emission = &lane.emissions[step];
             if (made < emission->photons) {
-                is_board(&lane, &tables, &self,
-                         ice_create(IS_RUN_CREATE, &tables, emission, step,
-                                    emission->first_photon + made));
+                gpu_board(&lane, &tables, &self,
+                          ice_create(ICS_RUN_CREATE, &tables, emission, step,
+                                     emission->first_photon + made));
                 ++made;
             } else {
-                step = IS_NOBODY;
+                step = ICS_NOBODY;
             }
         }
         if (!__any_sync(0xffffffffu, self.fate == ICE_ALIVE)) {
-            if (__any_sync(0xffffffffu, self.fate == IS_WAITS))
+            if (__any_sync(0xffffffffu, self.fate == ICS_WAITS))
                 break;
             uint64_t first;
-            const uint32_t granted = is_take(&lane, 32, &first);
+            const uint32_t granted = gpu_take(&lane, 32, &first);
             if (granted == 0)
                 break;
             if (threadIdx.x % 32 < granted) {
                 const uint64_t number = first + threadIdx.x % 32;
-                const uint32_t batch = is_find_batch(lane.launch, number);
-                step = (batch << IS_RUN_START_SHIFT) +
+                const uint32_t batch = gpu_find_batch(lane.launch, number);
+                step = (batch << ICS_RUN_START_SHIFT) +
                        (uint32_t)(number - lane.launch->batches[batch].first);
                 made = 0;
             }
         }
         if (self.fate == ICE_ALIVE)
-            is_advance(&lane, &tables, &sink, &self, slot);
+            gpu_advance(&lane, &tables, &sink, &self, slot);
     }
     lane.cursors[2 * slot] = step;
     lane.cursors[2 * slot + 1] = made;
-    const int waits = self.fate == IS_WAITS;
-    const int after = is_leave(&lane, counts, &self, slot);
-    is_report(&lane, counts, after, waits);
+    const int waits = self.fate == ICS_WAITS;
+    const int after = gpu_leave(&lane, counts, &self, slot);
+    ics_report(&lane, counts, after, waits);
 }

@@ -7,7 +7,7 @@
  *
  * A bounce leaves its segment in the pool for the next stages: length, absorption left, angle,
  * azimuth. What else they need to know hides in values that these cannot have: a length of
- * IS_NO_PHOTON, the slot is free; IS_DROPPED, the photon cannot reach a module; a negative angle,
+ * ICS_NO_PHOTON, the slot is free; ICS_DROPPED, the photon cannot reach a module; a negative angle,
  * the segment leaves the world; the sign bit of the azimuth, it is the photon's last by the bounce
  * limit; an azimuth of 2 + fate, collide ended the photon (2 + ICE_ALIVE: it waits for a place in
  * the hit buffer, and its bounce is to be done again). A photon that waits has a negative
@@ -15,67 +15,67 @@
  */
 #include "kernels/cuda/device/run.h"
 
-#define IS_NO_PHOTON (-2.0f)
-#define IS_DROPPED   (-1.0f)
+#define ICS_NO_PHOTON (-2.0f)
+#define ICS_DROPPED   (-1.0f)
 
 /* The number of a wave, modulo 2^32; `wave`: its place in the trip. */
-ICE_FN uint32_t is_wave_number(const is_lane_memory *lane, uint32_t wave)
+ICE_FN uint32_t gpu_wave_number(const ics_lane_memory *lane, uint32_t wave)
 {
-    return lane->progress->trips * IS_WAVES_PER_TRIP + wave;
+    return lane->progress->trips * ICS_WAVES_PER_TRIP + wave;
 }
 
-#define IS_SCATTERS_AT_BIRTH(lane) is_wave_number(lane, 0)
+#define ICS_SCATTERS_AT_BIRTH(lane) gpu_wave_number(lane, 0)
 #include "kernels/cuda/device/pool.h"
 
-ICE_FN float is_signed_if(float value, bool negative)
+ICE_FN float gpu_signed_if(float value, bool negative)
 {
     return negative ? -value : value; /* also of 0 */
 }
 
 /* A photon's words in the pool; all are asked for at once, whether there is a photon or not. */
-typedef struct is_slot_words {
+typedef struct gpu_slot_words {
     float4 place, course, label;
-} is_slot_words;
+} gpu_slot_words;
 
-ICE_FN is_slot_words is_words_at(const is_lane_memory *lane, uint32_t slot)
+ICE_FN gpu_slot_words gpu_words_at(const ics_lane_memory *lane, uint32_t slot)
 {
-    const is_slot_words words = {lane->place[slot], lane->course[slot], lane->label[slot]};
+    const gpu_slot_words words = {lane->place[slot], lane->course[slot], lane->label[slot]};
     return words;
 }
 
 /* The photon that they are in this wave. */
-ICE_FN ice_photon is_photon_of(const is_lane_memory *lane, is_slot_words words, uint32_t wave)
+ICE_FN ice_photon gpu_photon_of(const ics_lane_memory *lane, gpu_slot_words words, uint32_t wave)
 {
-    ice_photon photon = is_unpack(words.place, words.course, words.label);
+    ice_photon photon = gpu_unpack(words.place, words.course, words.label);
     photon.wavelength = fabsf(words.label.x);
-    photon.scatters = is_wave_number(lane, wave) - __float_as_uint(words.label.w);
+    photon.scatters = gpu_wave_number(lane, wave) - __float_as_uint(words.label.w);
     return photon;
 }
 
 /* propagate: the segment's end. Says for every slot whether its segment may meet a module. */
-IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
-    is_propagate(const __grid_constant__ ice_tables given,
-                 const __grid_constant__ is_lane_memory lane, const is_chain chain)
+ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
+    gpu_propagate(const __grid_constant__ ice_tables given,
+                  const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
-    const uint32_t slot = chain.first + blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
-    const is_slot_words words = is_words_at(&lane, slot);
+    const uint32_t slot = chain.first + blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
+    const gpu_slot_words words = gpu_words_at(&lane, slot);
     if (slot - threadIdx.x >= lane.progress->slots)
         return;
     bool collides = false;
-    if (__float_as_uint(words.label.y) == IS_NOBODY) {
-        lane.segment[slot].x = IS_NO_PHOTON;
+    if (__float_as_uint(words.label.y) == ICS_NOBODY) {
+        lane.segment[slot].x = ICS_NO_PHOTON;
     } else {
-        const ice_tables tables = is_run_tables(&given);
-        const ice_photon photon = is_photon_of(&lane, words, chain.wave);
+        const ice_tables tables = gpu_run_tables(&given);
+        const ice_photon photon = gpu_photon_of(&lane, words, chain.wave);
         const ice_optics optics = ice_optics_at(&tables, photon.wavelength);
-        const ice_identity identity = is_identity(&lane, photon.emission, photon.photon_id);
+        const ice_identity identity = gpu_identity(&lane, photon.emission, photon.photon_id);
         ice_leg leg;
-        float4 segment = make_float4(IS_DROPPED, 0.0f, 1.0f, 0.0f);
-        if (ice_fly(IS_RUN_PROPAGATE, &tables, identity, optics, &photon, &leg)) {
+        float4 segment = make_float4(ICS_DROPPED, 0.0f, 1.0f, 0.0f);
+        if (ice_fly(ICS_RUN_PROPAGATE, &tables, identity, optics, &photon, &leg)) {
             const bool last = photon.scatters + 1 >= tables.bounce_limit;
             segment = make_float4(leg.length, leg.absorption,
-                                  is_signed_if(leg.chance.angle, leg.leaves_world),
-                                  is_signed_if(leg.chance.azimuth, last));
+                                  gpu_signed_if(leg.chance.angle, leg.leaves_world),
+                                  gpu_signed_if(leg.chance.azimuth, last));
             collides = leg.may_collide;
         }
         lane.segment[slot] = segment;
@@ -87,36 +87,36 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
 
 /* Slots that a block of collide looks after: with a fifth of them candidates, about a thread each.
  */
-#define IS_COLLIDE_STRETCH (4u * IS_RUN_BLOCK)
+#define ICS_COLLIDE_STRETCH (4u * ICS_RUN_BLOCK)
 
 /* collide: the segments that may meet a module, listed block by block. */
-IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
-    is_collide(const __grid_constant__ ice_tables given,
-               const __grid_constant__ is_lane_memory lane, const is_chain chain)
+ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
+    gpu_collide(const __grid_constant__ ice_tables given,
+                const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
-    __shared__ uint32_t list[IS_COLLIDE_STRETCH];
+    __shared__ uint32_t list[ICS_COLLIDE_STRETCH];
     __shared__ uint32_t entries;
-    __shared__ uint32_t counts[IS_BLOCK_COUNTS];
-    const uint32_t begin = chain.first + blockIdx.x * IS_COLLIDE_STRETCH;
-    const uint32_t behind = min(begin + IS_COLLIDE_STRETCH, lane.progress->slots);
+    __shared__ uint32_t counts[ICS_BLOCK_COUNTS];
+    const uint32_t begin = chain.first + blockIdx.x * ICS_COLLIDE_STRETCH;
+    const uint32_t behind = min(begin + ICS_COLLIDE_STRETCH, lane.progress->slots);
     if (begin >= behind)
         return;
     if (threadIdx.x == 0)
         entries = 0;
-    is_counts_clear(counts);
-    for (uint32_t slot = begin + 32 * threadIdx.x; slot < behind; slot += 32 * IS_RUN_BLOCK)
-        is_list_bits(lane.candidates[slot / 32], slot, list, &entries);
+    gpu_counts_clear(counts);
+    for (uint32_t slot = begin + 32 * threadIdx.x; slot < behind; slot += 32 * ICS_RUN_BLOCK)
+        gpu_list_bits(lane.candidates[slot / 32], slot, list, &entries);
     __syncthreads();
-    const ice_tables tables = is_run_tables(&given);
-    is_hit_sink sink = {lane.launch, lane.progress, counts};
-    for (uint32_t entry = threadIdx.x; entry < entries; entry += IS_RUN_BLOCK) {
+    const ice_tables tables = gpu_run_tables(&given);
+    gpu_hit_sink sink = {lane.launch, lane.progress, counts};
+    for (uint32_t entry = threadIdx.x; entry < entries; entry += ICS_RUN_BLOCK) {
         const uint32_t slot = list[entry];
-        const is_slot_words words = is_words_at(&lane, slot);
+        const gpu_slot_words words = gpu_words_at(&lane, slot);
         const float length = lane.segment[slot].x;
-        const ice_photon photon = is_photon_of(&lane, words, chain.wave);
+        const ice_photon photon = gpu_photon_of(&lane, words, chain.wave);
         uint32_t met = words.label.x < 0.0f ? lane.met[slot] : 0;
         uint32_t fate = ICE_ALIVE;
-        if (ice_meet_on(IS_RUN_COLLIDE, &tables, length, &photon, &sink, &fate, &met) < 0) {
+        if (ice_meet_on(ICS_RUN_COLLIDE, &tables, length, &photon, &sink, &fate, &met) < 0) {
             lane.met[slot] = met;
             lane.segment[slot].w = 2.0f + (float)ICE_ALIVE;
         } else {
@@ -126,21 +126,21 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
                 lane.segment[slot].w = 2.0f + (float)fate;
         }
     }
-    is_counts_add(counts, &lane);
+    gpu_counts_add(counts, &lane);
 }
 
 /* scatter: to the segment's end, and on in a new direction; or the photon has come to its end. */
-IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
-    is_scatter(const __grid_constant__ ice_tables given,
-               const __grid_constant__ is_lane_memory lane, const is_chain chain)
+ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
+    gpu_scatter(const __grid_constant__ ice_tables given,
+                const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
-    __shared__ uint32_t counts[IS_BLOCK_COUNTS];
-    const uint32_t slot = chain.first + blockIdx.x * IS_RUN_BLOCK + threadIdx.x;
+    __shared__ uint32_t counts[ICS_BLOCK_COUNTS];
+    const uint32_t slot = chain.first + blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
     const float4 segment = lane.segment[slot], place = lane.place[slot], course = lane.course[slot];
     if (slot - threadIdx.x >= lane.progress->slots)
         return;
-    is_counts_clear(counts);
-    const bool occupied = segment.x != IS_NO_PHOTON;
+    gpu_counts_clear(counts);
+    const bool occupied = segment.x != ICS_NO_PHOTON;
     bool ended = false, waits = false;
     if (occupied) {
         waits = segment.w == 2.0f + (float)ICE_ALIVE;
@@ -151,34 +151,34 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
             label.w = __uint_as_float(__float_as_uint(label.w) + 1);
             lane.label[slot] = label;
         } else {
-            const ice_tables tables = is_run_tables(&given);
-            ice_photon photon = is_unpack(place, course, make_float4(0.0f, 0.0f, 0.0f, 0.0f));
+            const ice_tables tables = gpu_run_tables(&given);
+            ice_photon photon = gpu_unpack(place, course, make_float4(0.0f, 0.0f, 0.0f, 0.0f));
             uint32_t fate = ICE_LEFT;
-            if (segment.x != IS_DROPPED) {
+            if (segment.x != ICS_DROPPED) {
                 const bool last = __float_as_int(segment.w) < 0;
                 ice_leg leg = {
                     segment.x, segment.y,        {fabsf(segment.z), fabsf(segment.w), {0, 0}},
                     place.z,   segment.z < 0.0f, 0};
                 fate = segment.w >= 2.0f ? (uint32_t)(segment.w - 2.0f) : (uint32_t)ICE_ALIVE;
                 photon.scatters = last ? tables.bounce_limit - 1 : 0;
-                if (IS_RUN_FEATURES & (ICE_HAS_BIREFRINGENCE | ICE_HAS_SCATTERING_ANISOTROPY))
+                if (ICS_RUN_FEATURES & (ICE_HAS_BIREFRINGENCE | ICE_HAS_SCATTERING_ANISOTROPY))
                     leg.height = ice_height(&tables, place.x, place.y, place.z);
-                if (IS_RUN_FEATURES & ICE_HAS_BIREFRINGENCE) {
-                    const is_slot_words words = {place, course, lane.label[slot]};
-                    const ice_photon whole = is_photon_of(&lane, words, chain.wave);
+                if (ICS_RUN_FEATURES & ICE_HAS_BIREFRINGENCE) {
+                    const gpu_slot_words words = {place, course, lane.label[slot]};
+                    const ice_photon whole = gpu_photon_of(&lane, words, chain.wave);
                     leg.chance.spare = ice_spare_of(
-                        ice_draw_of(&tables, is_identity(&lane, whole.emission, whole.photon_id),
+                        ice_draw_of(&tables, gpu_identity(&lane, whole.emission, whole.photon_id),
                                     ICE_BLOCK_BOUNCE + whole.scatters));
                 }
-                ice_turn(IS_RUN_SCATTER, &tables, &leg, &photon, &fate);
+                ice_turn(ICS_RUN_SCATTER, &tables, &leg, &photon, &fate);
             }
             ended = fate != ICE_ALIVE;
             if (ended) {
                 const float4 label = lane.label[slot];
-                const uint32_t flown = is_wave_number(&lane, chain.wave) -
-                                       __float_as_uint(label.w) + (segment.x != IS_DROPPED);
-                is_count_end(counts, __float_as_uint(label.y), fate, flown);
-                is_free_slot(&lane, slot);
+                const uint32_t flown = gpu_wave_number(&lane, chain.wave) -
+                                       __float_as_uint(label.w) + (segment.x != ICS_DROPPED);
+                gpu_count_end(counts, __float_as_uint(label.y), fate, flown);
+                gpu_free_slot(&lane, slot);
             } else {
                 lane.place[slot] = make_float4(photon.x, photon.y, photon.z, photon.path);
                 lane.course[slot] = make_float4(photon.dx, photon.dy, photon.dz, photon.absorption);
@@ -193,6 +193,6 @@ IS_KERNEL __launch_bounds__(IS_RUN_BLOCK, IS_RUN_BLOCKS)
     if (ends == 0 && waiting == 0)
         return; /* for all threads of the block: nothing to add */
     if (threadIdx.x == 0)
-        is_pool_add(&lane, 0u - (uint32_t)ends, (uint32_t)waiting);
-    is_counts_add(counts, &lane);
+        gpu_pool_add(&lane, 0u - (uint32_t)ends, (uint32_t)waiting);
+    gpu_counts_add(counts, &lane);
 }

@@ -1,6 +1,6 @@
 #include "pipeline/files/format/conversion.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@ typedef struct number {
     uint64_t magnitude;
 } number;
 
-static const is_npy_field *find_field(const is_npy_field *fields, size_t count, const char *name)
+static const ics_npy_field *find_field(const ics_npy_field *fields, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; ++i)
         if (strcmp(fields[i].name, name) == 0)
@@ -22,15 +22,15 @@ static const is_npy_field *find_field(const is_npy_field *fields, size_t count, 
     return NULL;
 }
 
-const is_schema *is_conversion_recognise(const is_npy_field *fields, size_t count)
+const ics_layout *ics_conversion_recognise(const ics_npy_field *fields, size_t count)
 {
     /* Each has a field that those after it have not and that is unlikely anywhere else. */
     if (find_field(fields, count, "photon_id"))
-        return find_field(fields, count, "point") ? is_schema_paths() : is_schema_hits();
+        return find_field(fields, count, "point") ? ics_layout_paths() : ics_layout_hits();
     if (find_field(fields, count, "photons"))
-        return is_schema_steps();
+        return ics_layout_steps();
     if (find_field(fields, count, "bin"))
-        return is_schema_waveforms();
+        return ics_layout_waveforms();
     return NULL;
 }
 
@@ -39,37 +39,37 @@ static const char *kind_text(char kind)
     return kind == 'f' ? "float" : kind == 'i' ? "signed integer" : "unsigned integer";
 }
 
-int is_conversion_create(const char *name, const is_npy_field *fields, size_t count,
-                         size_t row_bytes, const is_schema *schema, is_conversion *out,
-                         is_error *error)
+int ics_conversion_create(const char *name, const ics_npy_field *fields, size_t count,
+                          size_t row_bytes, const ics_layout *schema, ics_conversion *out,
+                          icestream_error *error)
 {
-    is_error found = {.status = IS_OK};
-    *out = (is_conversion){.schema = schema, .source_row_bytes = row_bytes};
+    icestream_error found = {.status = ICESTREAM_OK};
+    *out = (ics_conversion){.schema = schema, .source_row_bytes = row_bytes};
     out->identical = row_bytes == schema->row_bytes;
     for (size_t i = 0; i < schema->field_count; ++i) {
-        const is_field *field = &schema->fields[i];
-        const is_npy_field *source = find_field(fields, count, field->name);
+        const ics_layout_field *field = &schema->fields[i];
+        const ics_npy_field *source = find_field(fields, count, field->name);
         if (!source) {
-            is_error_add(&found, IS_E_INPUT,
-                         "%s: field %s: found none of this name, expected the fields of %s", name,
-                         field->name, schema->short_name);
+            ics_error_add(&found, ICESTREAM_E_INPUT,
+                          "%s: field %s: found none of this name, expected the fields of %s", name,
+                          field->name, schema->short_name);
             continue;
         }
         size_t rest = count - (size_t)(source - fields) - 1;
         if (find_field(source + 1, rest, field->name))
-            is_error_add(&found, IS_E_INPUT, "%s: field %s: found it twice, expected it once", name,
-                         field->name);
+            ics_error_add(&found, ICESTREAM_E_INPUT,
+                          "%s: field %s: found it twice, expected it once", name, field->name);
         if (!source->type.kind)
-            is_error_add(&found, IS_E_INPUT,
-                         "%s: field %s: found type %s, expected a little-endian number", name,
-                         field->name, source->found);
+            ics_error_add(&found, ICESTREAM_E_INPUT,
+                          "%s: field %s: found type %s, expected a little-endian number", name,
+                          field->name, source->found);
         out->sources[i].offset = source->offset;
         out->sources[i].type = source->type;
         out->identical &= source->offset == field->offset &&
                           source->type.kind == field->type.kind &&
                           source->type.bytes == field->type.bytes;
     }
-    return is_error_copy(error, found.status ? &found : NULL);
+    return ics_error_copy(error, found.status ? &found : NULL);
 }
 
 static double half_value(uint16_t bits)
@@ -82,7 +82,7 @@ static double half_value(uint16_t bits)
     return bits & 0x8000 ? -value : value;
 }
 
-static number load(is_number_type type, const unsigned char *bytes)
+static number load(ics_layout_number_type type, const unsigned char *bytes)
 {
     number result = {.real = type.kind == 'f'};
     if (type.kind == 'f' && type.bytes == 8) {
@@ -107,7 +107,7 @@ static number load(is_number_type type, const unsigned char *bytes)
 }
 
 /* Stores a number in a field; false: it does not fit. */
-static bool store(is_number_type type, number value, unsigned char *bytes)
+static bool store(ics_layout_number_type type, number value, unsigned char *bytes)
 {
     if (type.kind == 'f') {
         double real = value.real ? value.value : (double)value.magnitude;
@@ -140,38 +140,38 @@ static bool store(is_number_type type, number value, unsigned char *bytes)
     return true;
 }
 
-static int misfit(const char *name, uint64_t row, const is_field *field, number value,
-                  is_error *error)
+static int misfit(const char *name, uint64_t row, const ics_layout_field *field, number value,
+                  icestream_error *error)
 {
     char text[40];
     if (value.real)
         snprintf(text, sizeof text, "%.9g", value.value);
     else
         snprintf(text, sizeof text, "%s%" PRIu64, value.negative ? "-" : "", value.magnitude);
-    return is_error_set(error, IS_E_INPUT,
-                        "%s: row %" PRIu64 ", field %s: found %s, expected a value that fits a "
-                        "%d-byte %s",
-                        name, row, field->name, text, field->type.bytes,
-                        kind_text(field->type.kind));
+    return ics_error_set(error, ICESTREAM_E_INPUT,
+                         "%s: row %" PRIu64 ", field %s: found %s, expected a value that fits a "
+                         "%d-byte %s",
+                         name, row, field->name, text, field->type.bytes,
+                         kind_text(field->type.kind));
 }
 
-int is_conversion_rows(const is_conversion *conversion, const char *name, uint64_t first_row,
-                       const void *source, size_t count, void *target, is_error *error)
+int ics_conversion_rows(const ics_conversion *conversion, const char *name, uint64_t first_row,
+                        const void *source, size_t count, void *target, icestream_error *error)
 {
     if (conversion->identical) {
         memcpy(target, source, count * conversion->schema->row_bytes);
-        return IS_OK;
+        return ICESTREAM_OK;
     }
     for (size_t row = 0; row < count; ++row) {
         const unsigned char *from =
             (const unsigned char *)source + row * conversion->source_row_bytes;
         unsigned char *to = (unsigned char *)target + row * conversion->schema->row_bytes;
         for (size_t i = 0; i < conversion->schema->field_count; ++i) {
-            const is_field *field = &conversion->schema->fields[i];
+            const ics_layout_field *field = &conversion->schema->fields[i];
             number value = load(conversion->sources[i].type, from + conversion->sources[i].offset);
             if (!store(field->type, value, to + field->offset))
                 return misfit(name, first_row + row, field, value, error);
         }
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }

@@ -1,6 +1,6 @@
 /* CRC-32C (Castagnoli, as in iSCSI), over libisal. */
-#ifndef IS_CRC32C_H
-#define IS_CRC32C_H
+#ifndef ICS_FILES_FORMAT_CRC32C_H
+#define ICS_FILES_FORMAT_CRC32C_H
 
 #include <isa-l/crc.h>
 
@@ -11,14 +11,14 @@
  * they are cleared this thread's SSE code runs ten times slower (2.1 instead of 0.2 us per step in
  * `generate`). */
 #if defined(__x86_64__)
-__attribute__((target("avx"))) static inline void is_clear_vector_registers(void)
+__attribute__((target("avx"))) static inline void ics_crc32c_clear_vector_registers(void)
 {
     __builtin_ia32_vzeroupper();
 }
 #endif
 
-/* Continues a checksum: crc = 0 to start; is_crc32c(0, "123456789", 9) == 0xE3069283. */
-static inline uint32_t is_crc32c(uint32_t crc, const void *bytes, size_t size)
+/* Continues a checksum: crc = 0 to start; ics_crc32c(0, "123456789", 9) == 0xE3069283. */
+static inline uint32_t ics_crc32c(uint32_t crc, const void *bytes, size_t size)
 {
     enum { PIECE = 1 << 30 }; /* libisal takes an int */
     const unsigned char *next = bytes;
@@ -31,7 +31,7 @@ static inline uint32_t is_crc32c(uint32_t crc, const void *bytes, size_t size)
     }
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx"))
-        is_clear_vector_registers();
+        ics_crc32c_clear_vector_registers();
 #endif
     return ~crc;
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-char *is_json_dump(const json_t *value, size_t flags)
+char *ics_json_dump(const json_t *value, size_t flags)
 {
     /* Not json_dumps: where its growing buffer meets the end of memory at the name of a key, it
      * leaves the name out and goes on (jansson 2.14). A buffer that has its size does not grow. */

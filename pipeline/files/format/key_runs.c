@@ -1,15 +1,15 @@
 #include "pipeline/files/format/key_runs.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <stdlib.h>
 
 /* Whether a step's key follows the last run, which then takes it in. */
-static bool extend_last(is_key_runs *runs, const is_step *step)
+static bool extend_last(ics_key_runs *runs, const icestream_step *step)
 {
     if (runs->count == 0)
         return false;
-    is_key_run *run = &runs->items[runs->count - 1];
+    ics_key_run *run = &runs->items[runs->count - 1];
     if (run->event_id != step->event_id || run->last == UINT32_MAX ||
         run->last + 1 != step->step_id)
         return false;
@@ -17,42 +17,43 @@ static bool extend_last(is_key_runs *runs, const is_step *step)
     return true;
 }
 
-int is_key_runs_add(is_key_runs *runs, const is_step *steps, size_t count, is_error *error)
+int ics_key_runs_add(ics_key_runs *runs, const icestream_step *steps, size_t count,
+                     icestream_error *error)
 {
     for (size_t i = 0; i < count; ++i) {
         if (extend_last(runs, &steps[i]))
             continue;
         if (runs->count == runs->capacity) {
             size_t capacity = runs->capacity ? runs->capacity + runs->capacity / 2 : 1024;
-            is_key_run *grown = reallocarray(runs->items, capacity, sizeof *grown);
+            ics_key_run *grown = reallocarray(runs->items, capacity, sizeof *grown);
             if (!grown)
-                return is_error_set(error, IS_E_MEMORY, "out of memory for the keys of %zu steps",
-                                    capacity);
+                return ics_error_set(error, ICESTREAM_E_MEMORY,
+                                     "out of memory for the keys of %zu steps", capacity);
             runs->items = grown;
             runs->capacity = capacity;
         }
-        runs->items[runs->count++] = (is_key_run){
+        runs->items[runs->count++] = (ics_key_run){
             .event_id = steps[i].event_id, .first = steps[i].step_id, .last = steps[i].step_id};
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* Byte of the sort key, 0 the most significant of 12: event_id, then the first step id. */
-static unsigned key_byte(const is_key_run *run, int byte)
+static unsigned key_byte(const ics_key_run *run, int byte)
 {
     return byte < 8 ? (unsigned)(run->event_id >> (56 - 8 * byte)) & 255
                     : run->first >> (24 - 8 * (byte - 8)) & 255;
 }
 
-static bool before(const is_key_run *a, const is_key_run *b)
+static bool before(const ics_key_run *a, const ics_key_run *b)
 {
     return a->event_id != b->event_id ? a->event_id < b->event_id : a->first < b->first;
 }
 
-static void insertion_sort(is_key_run *items, size_t count)
+static void insertion_sort(ics_key_run *items, size_t count)
 {
     for (size_t i = 1; i < count; ++i) {
-        is_key_run moving = items[i];
+        ics_key_run moving = items[i];
         size_t place = i;
         for (; place > 0 && before(&moving, &items[place - 1]); --place)
             items[place] = items[place - 1];
@@ -61,7 +62,7 @@ static void insertion_sort(is_key_run *items, size_t count)
 }
 
 /* Radix sort in place (American flag): the C library's qsort would take as much memory again. */
-static void sort(is_key_run *items, size_t count, int byte)
+static void sort(ics_key_run *items, size_t count, int byte)
 {
     enum { SMALL = 32, KEY_BYTES = 12 };
     if (count <= SMALL) {
@@ -80,10 +81,10 @@ static void sort(is_key_run *items, size_t count, int byte)
     starts[256] = total;
     for (int digit = 0; digit < 256; ++digit)
         while (next[digit] < ends[digit]) {
-            is_key_run moving = items[next[digit]];
+            ics_key_run moving = items[next[digit]];
             unsigned home;
             while ((home = key_byte(&moving, byte)) != (unsigned)digit) {
-                is_key_run displaced = items[next[home]];
+                ics_key_run displaced = items[next[home]];
                 items[next[home]++] = moving;
                 moving = displaced;
             }
@@ -94,21 +95,21 @@ static void sort(is_key_run *items, size_t count, int byte)
             sort(items + starts[digit], starts[digit + 1] - starts[digit], byte + 1);
 }
 
-bool is_key_runs_find_duplicate(is_key_runs *runs, is_key_run *duplicate)
+bool ics_key_runs_find_duplicate(ics_key_runs *runs, ics_key_run *duplicate)
 {
     sort(runs->items, runs->count, 0);
     for (size_t i = 1; i < runs->count; ++i) {
-        const is_key_run *previous = &runs->items[i - 1], *run = &runs->items[i];
+        const ics_key_run *previous = &runs->items[i - 1], *run = &runs->items[i];
         if (previous->event_id == run->event_id && run->first <= previous->last) {
-            *duplicate = (is_key_run){run->event_id, run->first, run->first};
+            *duplicate = (ics_key_run){run->event_id, run->first, run->first};
             return true;
         }
     }
     return false;
 }
 
-void is_key_runs_free(is_key_runs *runs)
+void ics_key_runs_free(ics_key_runs *runs)
 {
     free(runs->items);
-    *runs = (is_key_runs){0};
+    *runs = (ics_key_runs){0};
 }

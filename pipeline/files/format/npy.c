@@ -1,6 +1,6 @@
 #include "pipeline/files/format/npy.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -14,45 +14,46 @@ typedef struct cursor {
     const unsigned char *bytes;
     size_t size, at;
     int depth; /* of nested structures */
-    is_error *error;
+    icestream_error *error;
 } cursor;
 
 enum { NESTING_MAX = 8 };
 
 static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 
-int is_npy_header_size(const char *name, const unsigned char *bytes, size_t size,
-                       size_t *header_size, is_error *error)
+int ics_npy_header_size(const char *name, const unsigned char *bytes, size_t size,
+                        size_t *header_size, icestream_error *error)
 {
     if (size == 0)
-        return is_error_set(error, IS_E_INPUT, "%s: found an empty file, expected an .npy file",
-                            name);
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found an empty file, expected an .npy file", name);
     if (memcmp(bytes, magic, size < sizeof magic ? size : sizeof magic) != 0)
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: byte 0: found no .npy magic string, expected \\x93NUMPY", name);
-    if (size < IS_NPY_PREAMBLE)
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: found %zu bytes, expected a complete .npy header", name, size);
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: byte 0: found no .npy magic string, expected \\x93NUMPY", name);
+    if (size < ICS_NPY_PREAMBLE)
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found %zu bytes, expected a complete .npy header", name, size);
     if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: byte 6: found .npy version %d.%d, expected 1.0, 2.0 or 3.0", name,
-                            bytes[6], bytes[7]);
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: byte 6: found .npy version %d.%d, expected 1.0, 2.0 or 3.0", name,
+                             bytes[6], bytes[7]);
     uint64_t length = bytes[8] | (uint64_t)bytes[9] << 8;
     size_t preamble = 10;
     if (bytes[6] > 1) {
         length |= (uint64_t)bytes[10] << 16 | (uint64_t)bytes[11] << 24;
         preamble = 12;
     }
-    if (preamble + length > IS_NPY_HEADER_MAX)
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: byte 8: found a header of %" PRIu64 " bytes, expected at most %zu",
-                            name, length, (size_t)IS_NPY_HEADER_MAX - preamble);
+    if (preamble + length > ICS_NPY_HEADER_MAX)
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: byte 8: found a header of %" PRIu64
+                             " bytes, expected at most %zu",
+                             name, length, (size_t)ICS_NPY_HEADER_MAX - preamble);
     *header_size = preamble + (size_t)length;
-    if (*header_size < IS_NPY_PREAMBLE)
-        return is_error_set(
-            error, IS_E_INPUT,
+    if (*header_size < ICS_NPY_PREAMBLE)
+        return ics_error_set(
+            error, ICESTREAM_E_INPUT,
             "%s: byte 8: found a header of %" PRIu64 " bytes, expected a dictionary", name, length);
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 static void skip_blanks(cursor *c)
@@ -71,13 +72,13 @@ static unsigned char peek(cursor *c)
 static int unexpected(cursor *c, const char *expected)
 {
     if (c->at >= c->size)
-        return is_error_set(c->error, IS_E_INPUT,
-                            "%s: header byte %zu: found the end of the header, expected %s",
-                            c->name, c->at, expected);
+        return ics_error_set(c->error, ICESTREAM_E_INPUT,
+                             "%s: header byte %zu: found the end of the header, expected %s",
+                             c->name, c->at, expected);
     unsigned char found = c->bytes[c->at];
     const char *form = isgraph(found) ? "%s: header byte %zu: found '%c', expected %s"
                                       : "%s: header byte %zu: found byte 0x%02x, expected %s";
-    return is_error_set(c->error, IS_E_INPUT, form, c->name, c->at, found, expected);
+    return ics_error_set(c->error, ICESTREAM_E_INPUT, form, c->name, c->at, found, expected);
 }
 
 static bool accept(cursor *c, char character)
@@ -91,7 +92,7 @@ static bool accept(cursor *c, char character)
 static int expect(cursor *c, char character)
 {
     if (accept(c, character))
-        return IS_OK;
+        return ICESTREAM_OK;
     char expected[4] = {'\'', character, '\'', 0};
     return unexpected(c, expected);
 }
@@ -103,7 +104,7 @@ static int next_element(cursor *c, char closing, bool *more)
     *more = !accept(c, closing);
     if (*more && !comma)
         return expect(c, closing);
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* Reads a string into `text`, cut to its capacity. Escapes are kept as they are written: no name or
@@ -119,7 +120,7 @@ static int read_string(cursor *c, char *text, size_t capacity, const char *what)
         if (character == quote) {
             ++c->at;
             text[used] = 0;
-            return IS_OK;
+            return ICESTREAM_OK;
         }
         if (character < ' ')
             break;
@@ -143,15 +144,15 @@ static int read_integer(cursor *c, uint64_t *value, const char *what)
     for (; c->at < c->size && isdigit(c->bytes[c->at]); ++c->at)
         if (__builtin_mul_overflow(*value, 10, value) ||
             __builtin_add_overflow(*value, (uint64_t)(c->bytes[c->at] - '0'), value))
-            return is_error_set(c->error, IS_E_INPUT,
-                                "%s: header byte %zu: found a number of 2^64 or more, expected %s",
-                                c->name, start, what);
-    return IS_OK;
+            return ics_error_set(c->error, ICESTREAM_E_INPUT,
+                                 "%s: header byte %zu: found a number of 2^64 or more, expected %s",
+                                 c->name, start, what);
+    return ICESTREAM_OK;
 }
 
 /* The type of one element: "<f4", "|V12", "<M8[ns]". Fills field->type when it is a number that we
  * can convert. */
-static int read_type(cursor *c, is_npy_field *field, uint64_t *bytes)
+static int read_type(cursor *c, ics_npy_field *field, uint64_t *bytes)
 {
     size_t start = (skip_blanks(c), c->at);
     int status = read_string(c, field->found, sizeof field->found, "a type such as '<f4'");
@@ -164,26 +165,27 @@ static int read_type(cursor *c, is_npy_field *field, uint64_t *bytes)
     char kind = *text;
     text += kind != 0;
     if (kind == 'O')
-        return is_error_set(c->error, IS_E_INPUT,
-                            "%s: header byte %zu: field %s: found Python objects, expected numbers",
-                            c->name, start, field->name);
+        return ics_error_set(
+            c->error, ICESTREAM_E_INPUT,
+            "%s: header byte %zu: field %s: found Python objects, expected numbers", c->name, start,
+            field->name);
     char *end = NULL;
     *bytes = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
     bool unit = end && *end == '[' && (kind == 'M' || kind == 'm'); /* of dates: M8[ns] */
     if (!kind || !strchr("?biufcmMSaUV", kind) || !end || (*end && !unit) || *bytes > INT32_MAX)
-        return is_error_set(c->error, IS_E_INPUT,
-                            "%s: header byte %zu: field %s: found type '%s', expected one such as "
-                            "'<f4'",
-                            c->name, start, field->name, field->found);
+        return ics_error_set(c->error, ICESTREAM_E_INPUT,
+                             "%s: header byte %zu: field %s: found type '%s', expected one such as "
+                             "'<f4'",
+                             c->name, start, field->name, field->found);
     bool number = (kind == 'f' && (*bytes == 2 || *bytes == 4 || *bytes == 8)) ||
                   ((kind == 'i' || kind == 'u') && *bytes > 0 && *bytes <= 8 &&
                    (*bytes & (*bytes - 1)) == 0) ||
                   (kind == 'b' && *bytes == 1);
     if (number && (!big_endian || *bytes == 1))
-        field->type = (is_number_type){.kind = kind, .bytes = (uint8_t)*bytes};
+        field->type = (ics_layout_number_type){.kind = kind, .bytes = (uint8_t)*bytes};
     if (kind == 'U')
         *bytes *= 4;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* The shape of a sub-array, which multiplies the element's size. */
@@ -196,19 +198,19 @@ static int read_extent(cursor *c, uint64_t *bytes)
         int status = read_integer(c, &extent, "the extent of a sub-array");
         if (status)
             return status;
-        if (__builtin_mul_overflow(*bytes, extent, bytes) || *bytes > IS_NPY_ROW_MAX)
+        if (__builtin_mul_overflow(*bytes, extent, bytes) || *bytes > ICS_NPY_ROW_MAX)
             return unexpected(c, "a sub-array of less than 1 MiB");
         more = false;
         if (tuple && (status = next_element(c, ')', &more)))
             return status;
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static int read_fields(cursor *c, is_npy_header *header, uint64_t *bytes);
+static int read_fields(cursor *c, ics_npy_header *header, uint64_t *bytes);
 
 /* ('name', type) or ('name', type, shape); the name may be ('title', 'name'). */
-static int read_field(cursor *c, is_npy_field *field, uint64_t *bytes)
+static int read_field(cursor *c, ics_npy_field *field, uint64_t *bytes)
 {
     int status;
     if ((status = expect(c, '(')))
@@ -231,7 +233,7 @@ static int read_field(cursor *c, is_npy_field *field, uint64_t *bytes)
     if (status)
         return status;
     if (accept(c, ',') && peek(c) != ')') {
-        field->type = (is_number_type){0, 0};
+        field->type = (ics_layout_number_type){0, 0};
         snprintf(field->found, sizeof field->found, "a sub-array");
         if ((status = read_extent(c, bytes)))
             return status;
@@ -239,23 +241,24 @@ static int read_field(cursor *c, is_npy_field *field, uint64_t *bytes)
     return expect(c, ')');
 }
 
-static int keep_field(cursor *c, is_npy_header *header, size_t *capacity, const is_npy_field *field)
+static int keep_field(cursor *c, ics_npy_header *header, size_t *capacity,
+                      const ics_npy_field *field)
 {
     if (header->field_count == *capacity) {
         *capacity = *capacity ? 2 * *capacity : 32;
-        is_npy_field *grown = reallocarray(header->fields, *capacity, sizeof *grown);
+        ics_npy_field *grown = reallocarray(header->fields, *capacity, sizeof *grown);
         if (!grown)
-            return is_error_set(c->error, IS_E_MEMORY, "%s: out of memory for the header's fields",
-                                c->name);
+            return ics_error_set(c->error, ICESTREAM_E_MEMORY,
+                                 "%s: out of memory for the header's fields", c->name);
         header->fields = grown;
     }
     header->fields[header->field_count++] = *field;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* A list of fields. `header` keeps them; NULL for a structure inside, of which only the size
  * matters. */
-static int read_fields(cursor *c, is_npy_header *header, uint64_t *bytes)
+static int read_fields(cursor *c, ics_npy_header *header, uint64_t *bytes)
 {
     size_t capacity = 0;
     int status = expect(c, '[');
@@ -266,12 +269,12 @@ static int read_fields(cursor *c, is_npy_header *header, uint64_t *bytes)
     *bytes = 0;
     bool more = !accept(c, ']');
     while (more) {
-        is_npy_field field = {.offset = *bytes};
+        ics_npy_field field = {.offset = *bytes};
         uint64_t field_bytes = 0;
         if ((status = read_field(c, &field, &field_bytes)))
             return status;
         *bytes += field_bytes; /* both below 2^34 */
-        if (*bytes > IS_NPY_ROW_MAX)
+        if (*bytes > ICS_NPY_ROW_MAX)
             return unexpected(c, "rows of at most 1 MiB");
         if (header && (status = keep_field(c, header, &capacity, &field)))
             return status;
@@ -279,10 +282,10 @@ static int read_fields(cursor *c, is_npy_header *header, uint64_t *bytes)
             return status;
     }
     --c->depth;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static int read_descr(cursor *c, is_npy_header *header)
+static int read_descr(cursor *c, ics_npy_header *header)
 {
     if (peek(c) != '[')
         return unexpected(c, "a list of fields (a structured array)");
@@ -293,7 +296,7 @@ static int read_descr(cursor *c, is_npy_header *header)
     if (bytes == 0)
         return unexpected(c, "at least one field before this");
     header->row_bytes = (size_t)bytes;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 static int read_order(cursor *c)
@@ -301,12 +304,12 @@ static int read_order(cursor *c)
     size_t left = (skip_blanks(c), c->size - c->at);
     if (left >= 5 && memcmp(c->bytes + c->at, "False", 5) == 0) {
         c->at += 5;
-        return IS_OK;
+        return ICESTREAM_OK;
     }
     return unexpected(c, "fortran_order False (C order)");
 }
 
-static int read_shape(cursor *c, is_npy_header *header)
+static int read_shape(cursor *c, ics_npy_header *header)
 {
     static const char expected[] = "a shape of one dimension such as (5,)";
     int status = expect(c, '(');
@@ -316,10 +319,10 @@ static int read_shape(cursor *c, is_npy_header *header)
         return status;
     if (!accept(c, ',') || !accept(c, ')'))
         return unexpected(c, expected);
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-static int read_dictionary(cursor *c, is_npy_header *header)
+static int read_dictionary(cursor *c, ics_npy_header *header)
 {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
     bool seen[3] = {false, false, false};
@@ -335,10 +338,10 @@ static int read_dictionary(cursor *c, is_npy_header *header)
         while (which < 3 && strcmp(key, keys[which]) != 0)
             ++which;
         if (which == 3 || seen[which])
-            return is_error_set(c->error, IS_E_INPUT,
-                                "%s: header byte %zu: found key '%s'%s, expected descr, "
-                                "fortran_order and shape once each",
-                                c->name, start, key, which < 3 ? " again" : "");
+            return ics_error_set(c->error, ICESTREAM_E_INPUT,
+                                 "%s: header byte %zu: found key '%s'%s, expected descr, "
+                                 "fortran_order and shape once each",
+                                 c->name, start, key, which < 3 ? " again" : "");
         seen[which] = true;
         if ((status = expect(c, ':')))
             return status;
@@ -350,80 +353,81 @@ static int read_dictionary(cursor *c, is_npy_header *header)
     }
     for (size_t i = 0; i < 3; ++i)
         if (!seen[i])
-            return is_error_set(c->error, IS_E_INPUT,
-                                "%s: header byte %zu: found no key '%s', expected descr, "
-                                "fortran_order and shape",
-                                c->name, c->at, keys[i]);
+            return ics_error_set(c->error, ICESTREAM_E_INPUT,
+                                 "%s: header byte %zu: found no key '%s', expected descr, "
+                                 "fortran_order and shape",
+                                 c->name, c->at, keys[i]);
     if (peek(c))
         return unexpected(c, "nothing but blanks after the dictionary");
-    return c->at < c->size ? unexpected(c, "the end of the header") : IS_OK;
+    return c->at < c->size ? unexpected(c, "the end of the header") : ICESTREAM_OK;
 }
 
-int is_npy_parse(const char *name, const unsigned char *bytes, size_t size, is_npy_header *out,
-                 is_error *error)
+int ics_npy_parse(const char *name, const unsigned char *bytes, size_t size, ics_npy_header *out,
+                  icestream_error *error)
 {
-    *out = (is_npy_header){0};
+    *out = (ics_npy_header){0};
     size_t header_size = 0;
-    int status = is_npy_header_size(name, bytes, size, &header_size, error);
+    int status = ics_npy_header_size(name, bytes, size, &header_size, error);
     if (status)
         return status;
     if (size < header_size)
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: found %zu bytes, expected a header of %zu (cut short)", name, size,
-                            header_size);
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found %zu bytes, expected a header of %zu (cut short)", name,
+                             size, header_size);
     cursor c = {.name = name, .bytes = bytes, .size = header_size, .error = error};
     c.at = bytes[6] > 1 ? 12 : 10;
     if ((status = read_dictionary(&c, out))) {
-        is_npy_header_free(out);
+        ics_npy_header_free(out);
         return status;
     }
     out->header_bytes = header_size;
     uint64_t total;
     if (__builtin_mul_overflow(out->rows, (uint64_t)out->row_bytes, &total) ||
-        total >= (uint64_t)INT64_MAX - IS_NPY_HEADER_MAX) {
-        status = is_error_set(error, IS_E_INPUT,
-                              "%s: header: found %" PRIu64 " rows of %zu bytes, expected less than "
-                              "2^63 bytes in all",
-                              name, out->rows, out->row_bytes);
-        is_npy_header_free(out);
+        total >= (uint64_t)INT64_MAX - ICS_NPY_HEADER_MAX) {
+        status =
+            ics_error_set(error, ICESTREAM_E_INPUT,
+                          "%s: header: found %" PRIu64 " rows of %zu bytes, expected less than "
+                          "2^63 bytes in all",
+                          name, out->rows, out->row_bytes);
+        ics_npy_header_free(out);
     }
     return status;
 }
 
-void is_npy_header_free(is_npy_header *header)
+void ics_npy_header_free(ics_npy_header *header)
 {
     free(header->fields);
-    *header = (is_npy_header){0};
+    *header = (ics_npy_header){0};
 }
 
-void is_npy_write_count(uint64_t rows, char count[IS_NPY_COUNT_BYTES])
+void ics_npy_write_count(uint64_t rows, char count[ICS_NPY_COUNT_BYTES])
 {
-    char text[IS_NPY_COUNT_BYTES + 1];
+    char text[ICS_NPY_COUNT_BYTES + 1];
     snprintf(text, sizeof text, "%20" PRIu64, rows);
-    memcpy(count, text, IS_NPY_COUNT_BYTES);
+    memcpy(count, text, ICS_NPY_COUNT_BYTES);
 }
 
-void is_npy_write_header(const is_schema *schema, uint64_t rows,
-                         unsigned char header[IS_NPY_OWN_HEADER])
+void ics_npy_write_header(const ics_layout *schema, uint64_t rows,
+                          unsigned char header[ICS_NPY_OWN_HEADER])
 {
-    char text[IS_NPY_OWN_HEADER];
+    char text[ICS_NPY_OWN_HEADER];
     size_t used =
         (size_t)snprintf(text, sizeof text, "{'shape': (%20" PRIu64 ",), 'descr': [", rows);
     for (size_t i = 0; i < schema->field_count; ++i) {
-        const is_field *field = &schema->fields[i];
+        const ics_layout_field *field = &schema->fields[i];
         used += (size_t)snprintf(text + used, sizeof text - used, "%s('%s', '%c%c%d')",
                                  i ? ", " : "", field->name, field->type.bytes > 1 ? '<' : '|',
                                  field->type.kind, field->type.bytes);
     }
     used += (size_t)snprintf(text + used, sizeof text - used, "], 'fortran_order': False, }");
 
-    enum { PREAMBLE = 10, LENGTH = IS_NPY_OWN_HEADER - PREAMBLE };
-    memset(header, ' ', IS_NPY_OWN_HEADER);
+    enum { PREAMBLE = 10, LENGTH = ICS_NPY_OWN_HEADER - PREAMBLE };
+    memset(header, ' ', ICS_NPY_OWN_HEADER);
     memcpy(header, magic, sizeof magic);
     header[6] = 1;
     header[7] = 0;
     header[8] = LENGTH & 0xff;
     header[9] = LENGTH >> 8;
     memcpy(header + PREAMBLE, text, used);
-    header[IS_NPY_OWN_HEADER - 1] = '\n';
+    header[ICS_NPY_OWN_HEADER - 1] = '\n';
 }

@@ -1,6 +1,6 @@
 #include "pipeline/files/format/step_check.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #define POSITION_MAX   10000.0f /* m */
 #define NORM_TOLERANCE 1e-3
 
-static double norm_squared(const is_step *step)
+static double norm_squared(const icestream_step *step)
 {
     double x = step->dx, y = step->dy, z = step->dz;
     return x * x + y * y + z * z;
@@ -20,7 +20,7 @@ static int in(float value, float low, float high)
     return (value >= low) & (value <= high);
 }
 
-static int direction_is_unit(const is_step *step)
+static int direction_is_unit(const icestream_step *step)
 {
     static const double low = (1 - NORM_TOLERANCE) * (1 - NORM_TOLERANCE);
     static const double high = (1 + NORM_TOLERANCE) * (1 + NORM_TOLERANCE);
@@ -29,52 +29,52 @@ static int direction_is_unit(const is_step *step)
 }
 
 /* All conditions at once and without branches: almost every step is good. */
-static int is_good(const is_step *step, uint32_t spectrum_count)
+static int is_good(const icestream_step *step, uint32_t spectrum_count)
 {
-    int isotropic = step->flags & IS_STEP_ISOTROPIC;
+    int isotropic = step->flags & ICESTREAM_STEP_ISOTROPIC;
     return in(step->x, -POSITION_MAX, POSITION_MAX) & in(step->y, -POSITION_MAX, POSITION_MAX) &
            in(step->z, -POSITION_MAX, POSITION_MAX) & (fabsf(step->t) < INFINITY) &
            (isotropic | direction_is_unit(step)) & (step->length >= 0) & (step->length < INFINITY) &
            (step->beta > 0) & (step->beta <= 1) & (step->weight >= 0) & (step->weight < INFINITY) &
-           (step->kind <= IS_KIND_POINT) & (step->spectrum < spectrum_count) &
-           ((step->flags & ~IS_STEP_ISOTROPIC) == 0);
+           (step->kind <= ICESTREAM_KIND_POINT) & (step->spectrum < spectrum_count) &
+           ((step->flags & ~ICESTREAM_STEP_ISOTROPIC) == 0);
 }
 
 typedef struct place {
     const char *name;
     uint64_t row;
-    is_error *error;
+    icestream_error *error;
 } place;
 
 static int bad_float(const place *at, const char *field, float found, const char *expected)
 {
-    return is_error_set(at->error, IS_E_INPUT,
-                        "%s: row %" PRIu64 ", field %s: found %.9g, expected %s", at->name, at->row,
-                        field, (double)found, expected);
+    return ics_error_set(at->error, ICESTREAM_E_INPUT,
+                         "%s: row %" PRIu64 ", field %s: found %.9g, expected %s", at->name,
+                         at->row, field, (double)found, expected);
 }
 
 static int bad_integer(const place *at, const char *field, unsigned found, const char *expected)
 {
-    return is_error_set(at->error, IS_E_INPUT,
-                        "%s: row %" PRIu64 ", field %s: found %u, expected %s", at->name, at->row,
-                        field, found, expected);
+    return ics_error_set(at->error, ICESTREAM_E_INPUT,
+                         "%s: row %" PRIu64 ", field %s: found %u, expected %s", at->name, at->row,
+                         field, found, expected);
 }
 
-static int bad_direction(const place *at, const is_step *step)
+static int bad_direction(const place *at, const icestream_step *step)
 {
     static const char *const names[] = {"dx", "dy", "dz"};
     const float values[] = {step->dx, step->dy, step->dz};
     for (int i = 0; i < 3; ++i)
         if (!isfinite(values[i]))
             return bad_float(at, names[i], values[i], "a finite value");
-    return is_error_set(at->error, IS_E_INPUT,
-                        "%s: row %" PRIu64 ", fields dx, dy, dz: found a vector of length %.6g, "
-                        "expected 1 within 0.001",
-                        at->name, at->row, sqrt(norm_squared(step)));
+    return ics_error_set(at->error, ICESTREAM_E_INPUT,
+                         "%s: row %" PRIu64 ", fields dx, dy, dz: found a vector of length %.6g, "
+                         "expected 1 within 0.001",
+                         at->name, at->row, sqrt(norm_squared(step)));
 }
 
 /* Finds what is_good objected to, field by field. */
-static int explain(const place *at, const is_step *step, uint32_t spectrum_count)
+static int explain(const place *at, const icestream_step *step, uint32_t spectrum_count)
 {
     static const char *const names[] = {"x", "y", "z"};
     const float positions[] = {step->x, step->y, step->z};
@@ -83,7 +83,7 @@ static int explain(const place *at, const is_step *step, uint32_t spectrum_count
             return bad_float(at, names[i], positions[i], "a value in [-10000, 10000] m");
     if (!isfinite(step->t))
         return bad_float(at, "t", step->t, "a finite value");
-    if (!(step->flags & IS_STEP_ISOTROPIC) && !direction_is_unit(step))
+    if (!(step->flags & ICESTREAM_STEP_ISOTROPIC) && !direction_is_unit(step))
         return bad_direction(at, step);
     if (!(step->length >= 0 && step->length < INFINITY))
         return bad_float(at, "length", step->length, "a finite value >= 0");
@@ -91,33 +91,34 @@ static int explain(const place *at, const is_step *step, uint32_t spectrum_count
         return bad_float(at, "beta", step->beta, "a value in (0, 1]");
     if (!(step->weight >= 0 && step->weight < INFINITY))
         return bad_float(at, "weight", step->weight, "a finite value >= 0");
-    if (step->kind > IS_KIND_POINT)
+    if (step->kind > ICESTREAM_KIND_POINT)
         return bad_integer(at, "kind", step->kind,
                            "0 (track), 1 (cascade), 2 (flasher) or 3 (point)");
     if (step->spectrum >= spectrum_count)
-        return is_error_set(at->error, IS_E_INPUT,
-                            "%s: row %" PRIu64 ", field spectrum: found %u, expected a spectrum of "
-                            "the run, 0 to %" PRIu32,
-                            at->name, at->row, step->spectrum, spectrum_count - 1);
+        return ics_error_set(at->error, ICESTREAM_E_INPUT,
+                             "%s: row %" PRIu64
+                             ", field spectrum: found %u, expected a spectrum of "
+                             "the run, 0 to %" PRIu32,
+                             at->name, at->row, step->spectrum, spectrum_count - 1);
     return bad_integer(at, "flags", step->flags, "0 or 1 (isotropic)");
 }
 
-int is_step_check(const is_step *steps, size_t count, uint32_t spectrum_count, const char *name,
-                  uint64_t first_row, is_error *error)
+int ics_step_check(const icestream_step *steps, size_t count, uint32_t spectrum_count,
+                   const char *name, uint64_t first_row, icestream_error *error)
 {
     for (size_t i = 0; i < count; ++i)
         if (__builtin_expect(!is_good(&steps[i], spectrum_count), 0)) {
             place at = {.name = name, .row = first_row + i, .error = error};
             return explain(&at, &steps[i], spectrum_count);
         }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-void is_step_normalise(is_step *steps, size_t count)
+void ics_step_normalise(icestream_step *steps, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
-        is_step *step = &steps[i];
-        if (step->flags & IS_STEP_ISOTROPIC) {
+        icestream_step *step = &steps[i];
+        if (step->flags & ICESTREAM_STEP_ISOTROPIC) {
             step->dx = step->dy = 0;
             step->dz = 1;
             continue;

@@ -1,6 +1,6 @@
 #include "pipeline/files/format/trailer.h"
 
-#include "pipeline/error.h"
+#include "base/error.h"
 #include "pipeline/files/format/crc32c.h"
 #include "pipeline/files/format/json_dump.h"
 
@@ -14,59 +14,60 @@ enum { TAIL_VERSION = 1 };
 
 /* ---- checksums of rows ---------------------------------------------------------------------- */
 
-static int close_block(is_block_checksums *sums, is_error *error)
+static int close_block(ics_trailer_checksums *sums, icestream_error *error)
 {
     if (sums->count == sums->capacity) {
         size_t capacity = sums->capacity ? 2 * sums->capacity : 64;
         uint32_t *grown = reallocarray(sums->values, capacity, sizeof *grown);
         if (!grown)
-            return is_error_set(error, IS_E_MEMORY, "out of memory for %zu checksums", capacity);
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu checksums",
+                                 capacity);
         sums->values = grown;
         sums->capacity = capacity;
     }
     sums->values[sums->count++] = sums->current;
     sums->current = 0;
     sums->filled = 0;
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_block_checksums_add(is_block_checksums *sums, const void *bytes, size_t size,
-                           is_error *error)
+int ics_trailer_checksums_add(ics_trailer_checksums *sums, const void *bytes, size_t size,
+                              icestream_error *error)
 {
     const unsigned char *next = bytes;
     while (size > 0) {
-        size_t piece = IS_BLOCK_BYTES - sums->filled;
+        size_t piece = ICS_BLOCK_BYTES - sums->filled;
         if (piece > size)
             piece = size;
-        sums->current = is_crc32c(sums->current, next, piece);
+        sums->current = ics_crc32c(sums->current, next, piece);
         sums->filled += piece;
         next += piece;
         size -= piece;
-        if (sums->filled == IS_BLOCK_BYTES) {
+        if (sums->filled == ICS_BLOCK_BYTES) {
             int status = close_block(sums, error);
             if (status)
                 return status;
         }
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_block_checksums_finish(is_block_checksums *sums, is_error *error)
+int ics_trailer_checksums_finish(ics_trailer_checksums *sums, icestream_error *error)
 {
-    return sums->filled > 0 ? close_block(sums, error) : IS_OK;
+    return sums->filled > 0 ? close_block(sums, error) : ICESTREAM_OK;
 }
 
-void is_block_checksums_reset(is_block_checksums *sums)
+void ics_trailer_checksums_reset(ics_trailer_checksums *sums)
 {
     sums->count = 0;
     sums->current = 0;
     sums->filled = 0;
 }
 
-void is_block_checksums_free(is_block_checksums *sums)
+void ics_trailer_checksums_free(ics_trailer_checksums *sums)
 {
     free(sums->values);
-    *sums = (is_block_checksums){0};
+    *sums = (ics_trailer_checksums){0};
 }
 
 /* ---- tail ----------------------------------------------------------------------------------- */
@@ -85,37 +86,39 @@ static void write_little(unsigned char *bytes, int count, uint64_t value)
         bytes[i] = (unsigned char)(value >> 8 * i);
 }
 
-int is_tail_parse(const char *name, const unsigned char bytes[IS_TAIL_BYTES], uint64_t rows_end,
-                  uint64_t file_size, is_tail *out, is_error *error)
+int ics_trailer_tail_parse(const char *name, const unsigned char bytes[ICS_TAIL_BYTES],
+                           uint64_t rows_end, uint64_t file_size, ics_tail *out,
+                           icestream_error *error)
 {
     if (memcmp(bytes + 24, tail_magic, sizeof tail_magic) != 0)
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: trailer: found %" PRIu64
-                            " bytes after the last row that do not end "
-                            "in ISTRAIL1, expected nothing or a complete trailer",
-                            name, file_size - rows_end);
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: trailer: found %" PRIu64
+                             " bytes after the last row that do not end "
+                             "in ISTRAIL1, expected nothing or a complete trailer",
+                             name, file_size - rows_end);
     uint64_t version = read_little(bytes + 20, 4);
     if (version != TAIL_VERSION)
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: trailer: found version %" PRIu64 ", expected %d", name, version,
-                            TAIL_VERSION);
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: trailer: found version %" PRIu64 ", expected %d", name, version,
+                             TAIL_VERSION);
     out->offset = read_little(bytes, 8);
     out->length = read_little(bytes + 8, 8);
     out->checksum = (uint32_t)read_little(bytes + 16, 4);
-    uint64_t length = file_size - rows_end - IS_TAIL_BYTES;
+    uint64_t length = file_size - rows_end - ICS_TAIL_BYTES;
     if (out->offset != rows_end || out->length != length)
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: trailer: found metadata at byte %" PRIu64 " with %" PRIu64
-                            " bytes, expected it at byte %" PRIu64 " with %" PRIu64,
-                            name, out->offset, out->length, rows_end, length);
-    if (length > IS_METADATA_MAX)
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: trailer: found %" PRIu64 " bytes of metadata, expected at most %d",
-                            name, length, IS_METADATA_MAX);
-    return IS_OK;
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: trailer: found metadata at byte %" PRIu64 " with %" PRIu64
+                             " bytes, expected it at byte %" PRIu64 " with %" PRIu64,
+                             name, out->offset, out->length, rows_end, length);
+    if (length > ICS_METADATA_MAX)
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: trailer: found %" PRIu64
+                             " bytes of metadata, expected at most %d",
+                             name, length, ICS_METADATA_MAX);
+    return ICESTREAM_OK;
 }
 
-void is_tail_write(const is_tail *tail, unsigned char bytes[IS_TAIL_BYTES])
+void ics_trailer_tail_write(const ics_tail *tail, unsigned char bytes[ICS_TAIL_BYTES])
 {
     write_little(bytes, 8, tail->offset);
     write_little(bytes + 8, 8, tail->length);
@@ -127,17 +130,18 @@ void is_tail_write(const is_tail *tail, unsigned char bytes[IS_TAIL_BYTES])
 /* ---- metadata ------------------------------------------------------------------------------- */
 
 static int wrong(const char *name, const char *key, const json_t *found, const char *expected,
-                 is_error *error)
+                 icestream_error *error)
 {
-    char *text = is_json_dump(found, JSON_COMPACT | JSON_ENCODE_ANY);
-    int status = is_error_set(error, IS_E_INPUT, "%s: trailer: %s: found %.60s, expected %s", name,
-                              key, text ? text : "nothing", expected);
+    char *text = ics_json_dump(found, JSON_COMPACT | JSON_ENCODE_ANY);
+    int status =
+        ics_error_set(error, ICESTREAM_E_INPUT, "%s: trailer: %s: found %.60s, expected %s", name,
+                      key, text ? text : "nothing", expected);
     free(text);
     return status;
 }
 
-static int check_header(const char *name, const json_t *metadata, const is_schema *schema,
-                        uint64_t rows, is_error *error)
+static int check_header(const char *name, const json_t *metadata, const ics_layout *schema,
+                        uint64_t rows, icestream_error *error)
 {
     char expected[24];
     const json_t *found = json_object_get(metadata, "schema");
@@ -152,17 +156,17 @@ static int check_header(const char *name, const json_t *metadata, const is_schem
     snprintf(expected, sizeof expected, "%" PRIu64, rows);
     if (!json_is_integer(found) || json_integer_value(found) != (json_int_t)rows)
         return wrong(name, "rows", found, expected, error);
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 static int read_checksums(const char *name, const json_t *metadata, uint64_t row_bytes,
-                          is_trailer *out, is_error *error)
+                          ics_trailer *out, icestream_error *error)
 {
     const json_t *sums = json_object_get(metadata, "crc32c");
     const json_t *found = json_object_get(sums, "block_bytes");
-    if (!json_is_integer(found) || json_integer_value(found) != IS_BLOCK_BYTES)
+    if (!json_is_integer(found) || json_integer_value(found) != ICS_BLOCK_BYTES)
         return wrong(name, "crc32c.block_bytes", found, "1048576", error);
-    uint64_t blocks = row_bytes / IS_BLOCK_BYTES + (row_bytes % IS_BLOCK_BYTES != 0);
+    uint64_t blocks = row_bytes / ICS_BLOCK_BYTES + (row_bytes % ICS_BLOCK_BYTES != 0);
     found = json_object_get(sums, "values");
     if (!json_is_array(found) || json_array_size(found) != blocks)
         return wrong(name, "crc32c.values", found, "a list with one checksum per MiB of rows",
@@ -170,8 +174,8 @@ static int read_checksums(const char *name, const json_t *metadata, uint64_t row
     out->count = json_array_size(found);
     out->checksums = calloc(out->count ? out->count : 1, sizeof *out->checksums);
     if (!out->checksums)
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory for %zu checksums", name,
-                            out->count);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for %zu checksums", name,
+                             out->count);
     for (size_t i = 0; i < out->count; ++i) {
         const json_t *item = json_array_get(found, i);
         json_int_t value = json_integer_value(item);
@@ -179,69 +183,70 @@ static int read_checksums(const char *name, const json_t *metadata, uint64_t row
             return wrong(name, "crc32c.values", item, "an integer of 32 bits", error);
         out->checksums[i] = (uint32_t)value;
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
-int is_trailer_parse(const char *name, const char *text, const is_tail *tail,
-                     const is_schema *schema, uint64_t rows, size_t row_bytes, is_trailer *out,
-                     is_error *error)
+int ics_trailer_parse(const char *name, const char *text, const ics_tail *tail,
+                      const ics_layout *schema, uint64_t rows, size_t row_bytes, ics_trailer *out,
+                      icestream_error *error)
 {
-    *out = (is_trailer){0};
-    uint32_t checksum = is_crc32c(0, text, (size_t)tail->length);
+    *out = (ics_trailer){0};
+    uint32_t checksum = ics_crc32c(0, text, (size_t)tail->length);
     if (checksum != tail->checksum)
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: trailer: found metadata with CRC-32C %08" PRIx32
-                            ", expected %08" PRIx32,
-                            name, checksum, tail->checksum);
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: trailer: found metadata with CRC-32C %08" PRIx32
+                             ", expected %08" PRIx32,
+                             name, checksum, tail->checksum);
     json_error_t reason;
     errno = 0;
     out->metadata = json_loadb(text, (size_t)tail->length, JSON_REJECT_DUPLICATES, &reason);
     /* jansson calls a token wrong for which it had no memory. */
     if (!out->metadata && errno == ENOMEM)
-        return is_error_set(error, IS_E_MEMORY, "%s: out of memory for metadata", name);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for metadata", name);
     if (!out->metadata || !json_is_object(out->metadata)) {
-        int status = is_error_set(
-            error, IS_E_INPUT, "%s: trailer: byte %d of the metadata: %s, expected a JSON object",
-            name, out->metadata ? 0 : reason.position,
-            out->metadata ? "found another JSON value" : reason.text);
-        is_trailer_free(out);
+        int status =
+            ics_error_set(error, ICESTREAM_E_INPUT,
+                          "%s: trailer: byte %d of the metadata: %s, expected a JSON object", name,
+                          out->metadata ? 0 : reason.position,
+                          out->metadata ? "found another JSON value" : reason.text);
+        ics_trailer_free(out);
         return status;
     }
     int status = check_header(name, out->metadata, schema, rows, error);
     if (!status)
         status = read_checksums(name, out->metadata, rows * row_bytes, out, error);
     if (status)
-        is_trailer_free(out);
+        ics_trailer_free(out);
     return status;
 }
 
-void is_trailer_free(is_trailer *trailer)
+void ics_trailer_free(ics_trailer *trailer)
 {
     json_decref(trailer->metadata);
     free(trailer->checksums);
-    *trailer = (is_trailer){0};
+    *trailer = (ics_trailer){0};
 }
 
-int is_trailer_verify(const is_trailer *trailer, const char *name, const is_block_checksums *sums,
-                      size_t row_bytes, is_error *error)
+int ics_trailer_verify(const ics_trailer *trailer, const char *name,
+                       const ics_trailer_checksums *sums, size_t row_bytes, icestream_error *error)
 {
     for (size_t i = 0; i < trailer->count && i < sums->count; ++i) {
         if (sums->values[i] == trailer->checksums[i])
             continue;
-        uint64_t first = (uint64_t)i * IS_BLOCK_BYTES;
-        return is_error_set(error, IS_E_INPUT,
-                            "%s: rows %" PRIu64 " to %" PRIu64 ": found CRC-32C %08" PRIx32
-                            ", expected %08" PRIx32 " (the rows were damaged after writing)",
-                            name, first / row_bytes, (first + IS_BLOCK_BYTES - 1) / row_bytes,
-                            sums->values[i], trailer->checksums[i]);
+        uint64_t first = (uint64_t)i * ICS_BLOCK_BYTES;
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: rows %" PRIu64 " to %" PRIu64 ": found CRC-32C %08" PRIx32
+                             ", expected %08" PRIx32 " (the rows were damaged after writing)",
+                             name, first / row_bytes, (first + ICS_BLOCK_BYTES - 1) / row_bytes,
+                             sums->values[i], trailer->checksums[i]);
     }
-    return IS_OK;
+    return ICESTREAM_OK;
 }
 
 /* Sets what the file itself determines. jansson's _new functions release the value on failure, and
  * take NULL for a value that could not be made, so that one result tells of every allocation. */
-static int complete(json_t *metadata, const is_schema *schema, uint64_t rows,
-                    const is_block_checksums *sums)
+static int complete(json_t *metadata, const ics_layout *schema, uint64_t rows,
+                    const ics_trailer_checksums *sums)
 {
     int failed = 0;
     json_t *units = json_object(), *values = json_array();
@@ -253,38 +258,40 @@ static int complete(json_t *metadata, const is_schema *schema, uint64_t rows,
     failed |= json_object_set_new(metadata, "schema", json_string(schema->name));
     failed |= json_object_set_new(metadata, "version", json_integer(schema->version));
     if (!json_object_get(metadata, "producer"))
-        failed |= json_object_set_new(metadata, "producer", json_string("icestream " IS_VERSION));
+        failed |=
+            json_object_set_new(metadata, "producer", json_string("icestream " ICESTREAM_VERSION));
     failed |= json_object_set_new(metadata, "coordinates", json_string(schema->coordinates));
     failed |= json_object_set_new(metadata, "units", units);
     failed |= json_object_set_new(metadata, "rows", json_integer((json_int_t)rows));
     failed |= json_object_set_new(
         metadata, "crc32c",
-        json_pack("{s:i, s:o}", "block_bytes", (int)IS_BLOCK_BYTES, "values", values));
+        json_pack("{s:i, s:o}", "block_bytes", (int)ICS_BLOCK_BYTES, "values", values));
     return failed;
 }
 
-int is_trailer_format(const json_t *metadata, const is_schema *schema, uint64_t rows,
-                      const is_block_checksums *sums, uint64_t rows_end, char **out, size_t *size,
-                      is_error *error)
+int ics_trailer_format(const json_t *metadata, const ics_layout *schema, uint64_t rows,
+                       const ics_trailer_checksums *sums, uint64_t rows_end, char **out,
+                       size_t *size, icestream_error *error)
 {
     json_t *completed = metadata ? json_copy((json_t *)(uintptr_t)metadata) : json_object();
     char *text = NULL, *whole = NULL;
     /* A copy that ran out of memory lacks keys. */
     if (completed && json_object_size(completed) == json_object_size(metadata) &&
         complete(completed, schema, rows, sums) == 0)
-        text = is_json_dump(completed, JSON_COMPACT);
+        text = ics_json_dump(completed, JSON_COMPACT);
     json_decref(completed);
     size_t length = text ? strlen(text) : 0;
     if (text)
-        whole = realloc(text, length + IS_TAIL_BYTES);
+        whole = realloc(text, length + ICS_TAIL_BYTES);
     if (!whole) {
         free(text);
-        return is_error_set(error, IS_E_MEMORY, "out of memory for the metadata of %s",
-                            schema->short_name);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the metadata of %s",
+                             schema->short_name);
     }
-    is_tail tail = {.offset = rows_end, .length = length, .checksum = is_crc32c(0, whole, length)};
-    is_tail_write(&tail, (unsigned char *)whole + length);
+    ics_tail tail = {
+        .offset = rows_end, .length = length, .checksum = ics_crc32c(0, whole, length)};
+    ics_trailer_tail_write(&tail, (unsigned char *)whole + length);
     *out = whole;
-    *size = length + IS_TAIL_BYTES;
-    return IS_OK;
+    *size = length + ICS_TAIL_BYTES;
+    return ICESTREAM_OK;
 }

@@ -48,9 +48,9 @@ int grid_sync_count(bool predicate);
 #define __shared__ static
 #define __device__
 #define __forceinline__ __attribute__((unused)) inline
-#define IS_KERNEL       static __attribute__((unused)) void
+#define ICS_KERNEL      static __attribute__((unused)) void
 
-typedef is_word float4;
+typedef ics_word float4;
 typedef struct uint4 {
     uint32_t x, y, z, w;
 } uint4;
@@ -107,7 +107,7 @@ static inline unsigned long long grid_add_64(unsigned long long *to, unsigned lo
 }
 
 #define atomicAdd(to, value)                                                                       \
-    _Generic((to), uint32_t * : grid_add_32, unsigned long long * : grid_add_64)(to, value)
+    _Generic((to), uint32_t *: grid_add_32, unsigned long long *: grid_add_64)(to, value)
 #define atomicMax(to, value) ((void)(*(to) = *(to) > (value) ? *(to) : (value)))
 #define atomicAnd(to, value) ((void)(*(to) &= (value)))
 
@@ -118,35 +118,35 @@ enum { GRID_BLOCK = 64, GRID_BOUNCES = 3, GRID_START_SHIFT = 4 };
 extern const ice_tables *grid_tables; /* whose sizes count */
 extern uint32_t grid_refill;
 
-#define IS_RUN_BLOCK            GRID_BLOCK
-#define IS_RUN_BLOCKS           1
-#define IS_RUN_BOUNCES          GRID_BOUNCES
-#define IS_RUN_REFILL           grid_refill
-#define IS_RUN_START_SHIFT      GRID_START_SHIFT
-#define IS_RUN_CREATE           ICE_create_cherenkov
-#define IS_RUN_PROPAGATE        ICE_propagate_cumulative
-#define IS_RUN_COLLIDE          ICE_collide_string_grid
-#define IS_RUN_SCATTER          ICE_scatter_hg_sl
-#define IS_RUN_LAYERS           grid_tables->layer_count
-#define IS_RUN_SPECTRA          grid_tables->spectrum_count
-#define IS_RUN_KEEP_HIT_PHOTONS grid_tables->keep_hit_photons
-#define IS_RUN_REACH_CULL       grid_tables->reach_cull
-#define IS_RUN_CLEARANCE_NX     grid_tables->clearance_nx
-#define IS_RUN_CLEARANCE_NY     grid_tables->clearance_ny
-#define IS_RUN_BOUNDED          grid_tables->bounded
-#define IS_RUN_FEATURES         grid_tables->features
-#define IS_RUN_TILT_ROWS        grid_tables->tilt.depth_rows
-#define IS_RUN_TILT_U           grid_tables->tilt.nodes_u
-#define IS_RUN_TILT_V           grid_tables->tilt.nodes_v
-#define IS_RUN_TILT_CLAMP       grid_tables->tilt.clamp
+#define ICS_RUN_BLOCK            GRID_BLOCK
+#define ICS_RUN_BLOCKS           1
+#define ICS_RUN_BOUNCES          GRID_BOUNCES
+#define ICS_RUN_REFILL           grid_refill
+#define ICS_RUN_START_SHIFT      GRID_START_SHIFT
+#define ICS_RUN_CREATE           ICE_create_cherenkov
+#define ICS_RUN_PROPAGATE        ICE_propagate_cumulative
+#define ICS_RUN_COLLIDE          ICE_collide_string_grid
+#define ICS_RUN_SCATTER          ICE_scatter_hg_sl
+#define ICS_RUN_LAYERS           grid_tables->layer_count
+#define ICS_RUN_SPECTRA          grid_tables->spectrum_count
+#define ICS_RUN_KEEP_HIT_PHOTONS grid_tables->keep_hit_photons
+#define ICS_RUN_REACH_CULL       grid_tables->reach_cull
+#define ICS_RUN_CLEARANCE_NX     grid_tables->clearance_nx
+#define ICS_RUN_CLEARANCE_NY     grid_tables->clearance_ny
+#define ICS_RUN_BOUNDED          grid_tables->bounded
+#define ICS_RUN_FEATURES         grid_tables->features
+#define ICS_RUN_TILT_ROWS        grid_tables->tilt.depth_rows
+#define ICS_RUN_TILT_U           grid_tables->tilt.nodes_u
+#define ICS_RUN_TILT_V           grid_tables->tilt.nodes_v
+#define ICS_RUN_TILT_CLAMP       grid_tables->tilt.clamp
 
 /* ---- the schedules -----------------------------------------------------------------------------
  */
 
 typedef struct grid_arguments {
     const ice_tables *tables;
-    const is_lane_memory *lane;
-    is_chain chain;
+    const ics_lane_memory *lane;
+    ics_chain chain;
 } grid_arguments;
 
 /* A kernel with its arguments taken from a grid_arguments; stretch: slots per thread of its grid.
@@ -156,7 +156,7 @@ typedef struct grid_kernel {
     uint32_t stretch;
 } grid_kernel;
 
-/* As is_gpu_schedule of graphs/cuda/schedule.h. */
+/* As ics_gpu_schedule of graphs/cuda/schedule.h. */
 typedef struct grid_schedule {
     const char *name;
     grid_kernel kernels[4]; /* thread NULL: end */
@@ -167,18 +167,18 @@ typedef struct grid_schedule {
 extern const grid_schedule grid_wavefront, grid_fused, grid_monolithic, grid_job_queue,
     grid_thread_per_step;
 
-/* static void run_NAME(void *arguments): the thread function of kernel is_NAME. */
+/* static void run_NAME(void *arguments): the thread function of kernel ics_NAME. */
 #define GRID_KERNEL(name)                                                                          \
     static void run_##name(void *user)                                                             \
     {                                                                                              \
         const grid_arguments *arguments = user;                                                    \
-        is_##name(*arguments->tables, *arguments->lane);                                           \
+        gpu_##name(*arguments->tables, *arguments->lane);                                          \
     }
 #define GRID_CHAIN_KERNEL(name)                                                                    \
     static void run_##name(void *user)                                                             \
     {                                                                                              \
         const grid_arguments *arguments = user;                                                    \
-        is_##name(*arguments->tables, *arguments->lane, arguments->chain);                         \
+        gpu_##name(*arguments->tables, *arguments->lane, arguments->chain);                        \
     }
 
 #endif

@@ -12,4 +12,4 @@ const grid_schedule grid_wavefront = {
     .kernels = {{run_create, 2}, {run_propagate, 1}, {run_collide, 4}, {run_scatter, 1}},
     .loops = true,
     .slots_per_thread = 1,
-    .waves = IS_WAVES_PER_TRIP};
+    .waves = ICS_WAVES_PER_TRIP};

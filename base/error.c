@@ -1,0 +1,132 @@
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+static const struct {
+    int value, exit_status;
+    const char *text;
+} statuses[] = {
+#define X(name, value, exit_status, text) {value, exit_status, text},
+    ICESTREAM_STATUS_LIST(X)
+#undef X
+};
+
+const char *icestream_status_text(int status)
+{
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; ++i)
+        if (statuses[i].value == status)
+            return statuses[i].text;
+    return "unknown status";
+}
+
+int icestream_status_exit(int status)
+{
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; ++i)
+        if (statuses[i].value == status)
+            return statuses[i].exit_status;
+    return 1;
+}
+
+static void fill(icestream_error *error, int status, int cause, const char *format,
+                 va_list arguments) __attribute__((format(printf, 4, 0)));
+
+static void fill(icestream_error *error, int status, int cause, const char *format,
+                 va_list arguments)
+{
+    if (error) {
+        vsnprintf(error->text, sizeof error->text, format, arguments);
+        error->status = status;
+        error->cause = cause;
+    }
+}
+
+int ics_error_set(icestream_error *error, int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, status, 0, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+int ics_error_set_cause(icestream_error *error, int status, int cause, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill(error, status, cause, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+bool ics_error_no_room(const icestream_error *error)
+{
+    return error->status != ICESTREAM_OK && (error->cause == ENOSPC || error->cause == EDQUOT);
+}
+
+bool ics_error_may_pass(const icestream_error *error)
+{
+    switch (error->status == ICESTREAM_OK ? 0 : error->cause) {
+    case ENOSPC:
+    case EDQUOT:
+    case EIO:
+    case EAGAIN:
+    case EINTR:
+    case ESTALE:
+    case ETIMEDOUT:
+    case ENOLCK:
+    case ENFILE:
+    case EMFILE:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case EREMOTEIO:
+        return true;
+    default:
+        return false;
+    }
+}
+
+int ics_error_add(icestream_error *error, int status, const char *format, ...)
+{
+    if (!error)
+        return status;
+    if (error->status == ICESTREAM_OK) {
+        error->status = status;
+        error->cause = 0;
+        error->text[0] = 0;
+    }
+    /* The tail is kept free for the line that counts what did not fit. */
+    enum { TAIL = 64 };
+    static const char more[] = "\n... and %u more errors";
+    size_t used = strlen(error->text);
+    unsigned hidden = 0;
+    char *last = strrchr(error->text, '\n');
+    if (last && sscanf(last, more, &hidden) == 1)
+        used = (size_t)(last - error->text);
+    else
+        hidden = 0;
+
+    char line[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+
+    if (hidden == 0 && used + strlen(line) + 2 + TAIL < sizeof error->text)
+        snprintf(error->text + used, sizeof error->text - used, "%s%s", used ? "\n" : "", line);
+    else
+        snprintf(error->text + used, sizeof error->text - used, more, hidden + 1);
+    return error->status;
+}
+
+int ics_error_copy(icestream_error *to, const icestream_error *from)
+{
+    if (!from)
+        return ICESTREAM_OK;
+    if (to && to != from)
+        *to = *from;
+    return from->status;
+}

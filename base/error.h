@@ -1,0 +1,30 @@
+/* Filling icestream_error inside the library. */
+#ifndef ICS_BASE_ERROR_H
+#define ICS_BASE_ERROR_H
+
+#include "pipeline/icestream.h"
+
+/* Replaces the error's text and status, returns `status`. `error` may be NULL. */
+int ics_error_set(icestream_error *error, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with the errno that is behind it; the text has to tell it, too. */
+int ics_error_set_cause(icestream_error *error, int status, int cause, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Whether the cause of an error may pass, so that it makes sense to try again: EIO, ESTALE, a full
+ * disk, and the like. */
+bool ics_error_may_pass(const icestream_error *error);
+/* Of those: there is no room on the disk. */
+bool ics_error_no_room(const icestream_error *error);
+
+/* Appends a line to the error's text (the first one sets it) and keeps the first status, returns
+ * the error's status. Text beyond the buffer is replaced by a line that says how many errors more
+ * there are. `error` may be NULL. */
+int ics_error_add(icestream_error *error, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Copies one error into another; either may be NULL. Returns from's status. */
+int ics_error_copy(icestream_error *to, const icestream_error *from);
+
+#endif

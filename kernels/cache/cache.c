@@ -1,0 +1,123 @@
+#include "kernels/cache/cache.h"
+
+#include <errno.h>
+#include <openssl/evp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- the folder ----------------------------------------------------------------------------- */
+
+/* Makes a folder and those above it, which the user may not have yet. */
+static bool make_folders(char *path)
+{
+    for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; ++slash) {
+        *slash = 0;
+        const bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!made)
+            return false;
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+/* A folder that only this user can put files into. */
+static bool is_own(const char *path, const struct stat *status)
+{
+    return S_ISDIR(status->st_mode) && status->st_uid == geteuid() &&
+           (status->st_mode & (S_IWGRP | S_IWOTH)) == 0 && access(path, R_OK | W_OK | X_OK) == 0;
+}
+
+int ics_cache_directory(char *path, size_t size)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int length = -1;
+    /* "All paths must be absolute", relative ones are to be ignored (XDG Base Directory). */
+    if (cache && *cache == '/')
+        length = snprintf(path, size, "%s/icestream", cache);
+    else if (home && *home == '/')
+        length = snprintf(path, size, "%s/.cache/icestream", home);
+    if (length < 0 || (size_t)length >= size || !make_folders(path))
+        return -1;
+    struct stat status;
+    return stat(path, &status) == 0 && is_own(path, &status) ? 0 : -1;
+}
+
+int ics_cache_directory_somewhere(char *path, size_t size)
+{
+    if (ics_cache_directory(path, size) == 0)
+        return 0;
+    const char *parent = getenv("TMPDIR");
+    if (!parent || *parent != '/')
+        parent = "/tmp";
+    const int length = snprintf(path, size, "%s/icestream-%lu", parent, (unsigned long)geteuid());
+    if (length < 0 || (size_t)length >= size || (mkdir(path, 0700) != 0 && errno != EEXIST))
+        return -1;
+    /* Not through a link: anybody may leave one there. */
+    struct stat status;
+    return lstat(path, &status) == 0 && is_own(path, &status) ? 0 : -1;
+}
+
+/* ---- names of entries ----------------------------------------------------------------------- */
+
+ics_cache_part ics_cache_text(const char *text)
+{
+    return (ics_cache_part){text, strlen(text)};
+}
+
+int ics_cache_key(const ics_cache_part *parts, size_t count, char key[65])
+{
+    unsigned char digest[EVP_MAX_MD_SIZE] = {0};
+    EVP_MD_CTX *state = EVP_MD_CTX_new();
+    bool good = state && EVP_DigestInit_ex(state, EVP_sha256(), NULL) == 1;
+    for (size_t i = 0; i < count && good; ++i) {
+        /* With its size in front a part cannot lend its end to the next one. */
+        const uint64_t size = parts[i].size;
+        good = EVP_DigestUpdate(state, &size, sizeof size) == 1 &&
+               EVP_DigestUpdate(state, parts[i].bytes, parts[i].size) == 1;
+    }
+    good = good && EVP_DigestFinal_ex(state, digest, NULL) == 1;
+    EVP_MD_CTX_free(state);
+    for (size_t i = 0; i < 32; ++i)
+        snprintf(key + 2 * i, 3, "%02x", digest[i]);
+    return good ? 0 : -1;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* No header is longer; a device or a data file named by mistake is. */
+enum { BYTES_MOST = 16 << 20 };
+
+int ics_cache_read(const char *path, char **text, size_t *size, char *why, size_t why_size)
+{
+    FILE *file = fopen(path, "rb");
+    struct stat status;
+    if (!file || fstat(fileno(file), &status) != 0) {
+        snprintf(why, why_size, "%s: cannot open the file: %s", path, strerror(errno));
+        if (file)
+            fclose(file);
+        return -1;
+    }
+    if (!S_ISREG(status.st_mode) || status.st_size > BYTES_MOST) {
+        snprintf(why, why_size, "%s: expected a file of at most %d MiB", path, BYTES_MOST >> 20);
+        fclose(file);
+        return -1;
+    }
+    char *bytes = malloc((size_t)status.st_size + 1);
+    const size_t count = bytes ? fread(bytes, 1, (size_t)status.st_size, file) : 0;
+    const bool good = bytes && !ferror(file);
+    if (!good) {
+        snprintf(why, why_size, "%s: %s", path, bytes ? "cannot read the file" : "out of memory");
+        free(bytes);
+    } else {
+        bytes[count] = 0;
+        *text = bytes;
+        *size = count;
+    }
+    fclose(file);
+    return good ? 0 : -1;
+}

@@ -1,0 +1,214 @@
+#include "kernels/cuda/program_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- entries -------------------------------------------------------------------------------- */
+
+/* In front of the kernels and the image, written as it lies in memory: a cache serves machines of
+ * one kind, and another layout is another magic. */
+typedef struct entry_head {
+    char magic[24];
+    char digest[72]; /* of all that follows */
+    char key[72];
+    uint64_t is_ptx, kernel_count, bytes;
+} entry_head;
+static const char entry_magic[24] = "icestream kernels 1\n";
+
+static int digest_of(const entry_head *head, const void *kernels, const void *image,
+                     char digest[65])
+{
+    const ics_cache_part parts[] = {
+        {head->key, sizeof *head - offsetof(entry_head, key)},
+        {kernels, (size_t)head->kernel_count * sizeof(ics_kernel_resources)},
+        {image, (size_t)head->bytes},
+    };
+    return ics_cache_key(parts, sizeof parts / sizeof *parts, digest);
+}
+
+static int entry_path(const char *directory, const char *key, char *path, size_t size)
+{
+    const int length = snprintf(path, size, "%s/%s.kernels", directory, key);
+    return length >= 0 && (size_t)length < size ? 0 : -1;
+}
+
+/* Whether the sizes that the head gives add up to what is there, before anything is read. */
+static bool is_whole(const entry_head *head, size_t size)
+{
+    const size_t rest = size - sizeof *head;
+    return head->kernel_count <= rest / sizeof(ics_kernel_resources) && head->bytes > 0 &&
+           head->bytes == rest - head->kernel_count * sizeof(ics_kernel_resources);
+}
+
+int ics_program_cache_read(const char *directory, const char key[65], ics_program *program)
+{
+    char path[4096], why[128], digest[65];
+    char *text = NULL;
+    size_t size = 0;
+    if (entry_path(directory, key, path, sizeof path) != 0 || access(path, R_OK) != 0 ||
+        ics_cache_read(path, &text, &size, why, sizeof why) != 0)
+        return -1;
+    entry_head head = {0};
+    bool sound = size >= sizeof head;
+    if (sound) {
+        memcpy(&head, text, sizeof head);
+        sound = memcmp(head.magic, entry_magic, sizeof entry_magic) == 0 &&
+                memcmp(head.key, key, 65) == 0 && is_whole(&head, size);
+    }
+    const char *kernels = text + sizeof head;
+    const size_t kernel_bytes = (size_t)head.kernel_count * sizeof(ics_kernel_resources);
+    sound = sound && digest_of(&head, kernels, kernels + kernel_bytes, digest) == 0 &&
+            memcmp(digest, head.digest, sizeof digest) == 0;
+    if (sound) {
+        program->image = malloc((size_t)head.bytes);
+        program->kernels = malloc(kernel_bytes + 1);
+        sound = program->image && program->kernels;
+    }
+    if (sound) {
+        memcpy(program->kernels, kernels, kernel_bytes);
+        memcpy(program->image, kernels + kernel_bytes, (size_t)head.bytes);
+        program->kernel_count = (size_t)head.kernel_count;
+        program->bytes = (size_t)head.bytes;
+        program->is_ptx = head.is_ptx != 0;
+        memcpy(program->key, key, 65);
+        ics_cache_used(path);
+    } else {
+        free(program->image);
+        free(program->kernels);
+        program->image = NULL;
+        program->kernels = NULL;
+    }
+    free(text);
+    return sound ? 0 : -1;
+}
+
+/* ---- files that appear whole ---------------------------------------------------------------- */
+
+/* A new file that nobody else writes, readable by all whom the user's umask lets read. */
+static FILE *open_scratch(const char *path, char *scratch, size_t size)
+{
+    for (unsigned attempt = 0; attempt < 1000; ++attempt) {
+        const int length = snprintf(scratch, size, "%s.%ld-%u.part", path, (long)getpid(), attempt);
+        if (length < 0 || (size_t)length >= size) {
+            errno = ENAMETOOLONG;
+            return NULL;
+        }
+        const int file = open(scratch, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file >= 0) {
+            FILE *stream = fdopen(file, "wb");
+            if (!stream)
+                close(file);
+            return stream;
+        }
+        if (errno != EEXIST)
+            break;
+    }
+    return NULL;
+}
+
+static int write_parts(const char *path, const ics_cache_part *parts, size_t count)
+{
+    char scratch[4096];
+    FILE *file = open_scratch(path, scratch, sizeof scratch);
+    if (!file)
+        return -1;
+    bool good = true;
+    for (size_t i = 0; i < count && good; ++i)
+        good = fwrite(parts[i].bytes, 1, parts[i].size, file) == parts[i].size;
+    int problem = good ? 0 : errno;
+    if (fclose(file) != 0 && good) {
+        problem = errno;
+        good = false;
+    }
+    if (good && rename(scratch, path) != 0) {
+        problem = errno;
+        good = false;
+    }
+    if (!good) {
+        unlink(scratch);
+        errno = problem;
+    }
+    return good ? 0 : -1;
+}
+
+int ics_program_cache_write(const char *directory, const ics_program *program)
+{
+    char path[4096];
+    entry_head head = {
+        .is_ptx = program->is_ptx, .kernel_count = program->kernel_count, .bytes = program->bytes};
+    memcpy(head.magic, entry_magic, sizeof entry_magic);
+    memcpy(head.key, program->key, sizeof program->key);
+    char digest[65];
+    if (entry_path(directory, program->key, path, sizeof path) != 0 ||
+        digest_of(&head, program->kernels, program->image, digest) != 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    memcpy(head.digest, digest, sizeof digest);
+    const ics_cache_part parts[] = {
+        {&head, sizeof head},
+        {program->kernels, program->kernel_count * sizeof *program->kernels},
+        {program->image, program->bytes},
+    };
+    return write_parts(path, parts, sizeof parts / sizeof *parts);
+}
+
+/* ---- compilers ------------------------------------------------------------------------------ */
+
+int ics_program_cache_read_compiler(const char *directory, char *text, size_t size)
+{
+    char path[4096], why[128];
+    char *content = NULL;
+    size_t length = 0;
+    if (snprintf(path, sizeof path, "%s/compiler", directory) >= (int)sizeof path ||
+        access(path, R_OK) != 0 || ics_cache_read(path, &content, &length, why, sizeof why) != 0)
+        return -1;
+    const bool fits = length > 0 && length < size && strlen(content) == length;
+    if (fits)
+        memcpy(text, content, length + 1);
+    free(content);
+    return fits ? 0 : -1;
+}
+
+int ics_program_cache_write_compiler(const char *directory, const char *text)
+{
+    char path[4096], before[128];
+    if (ics_program_cache_read_compiler(directory, before, sizeof before) == 0 &&
+        strcmp(before, text) == 0)
+        return 0;
+    if (snprintf(path, sizeof path, "%s/compiler", directory) >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    const ics_cache_part part = ics_cache_text(text);
+    return write_parts(path, &part, 1);
+}
+
+/* ---- the installation ----------------------------------------------------------------------- */
+
+bool ics_program_cache_installed_directory(unsigned index, char *path, size_t size)
+{
+    static const char *const places[] = {"/../share/icestream/kernels", "/share/icestream/kernels"};
+    const char *chosen = getenv("ICESTREAM_KERNELS");
+    if (chosen && *chosen) {
+        if (index == 0)
+            return (size_t)snprintf(path, size, "%s", chosen) < size;
+        --index;
+    }
+    if (index >= sizeof places / sizeof *places)
+        return false;
+    char executable[4096];
+    const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
+    if (length <= 0)
+        return false;
+    executable[length] = 0;
+    char *name = strrchr(executable, '/');
+    if (!name)
+        return false;
+    *name = 0;
+    return (size_t)snprintf(path, size, "%s%s", executable, places[index]) < size;
+}

@@ -1,0 +1,17 @@
+/* detect: none. Every arrival is as good as any other; nobody asks. */
+#ifndef ICS_PHYSICS_DETECT_DETECT_NONE_H
+#define ICS_PHYSICS_DETECT_DETECT_NONE_H
+
+#include "physics/detect/detection.h"
+
+ICE_FN float ice_detect_none(const ice_detection *detection, const ice_arrival *arrival)
+{
+    (void)detection;
+    (void)arrival;
+    return 1.0f;
+}
+
+/* For `icestream stages`: what the user may set, separated by blanks. */
+#define ICE_PARAMETERS_detect_none ""
+
+#endif

@@ -1,0 +1,99 @@
+/* detect: pe. Which arrivals are photo-electrons: acceptance by wavelength and direction, cable
+ * shadow, efficiency (physics.md 3.2, 8.5, 8.8). */
+#ifndef ICS_PHYSICS_DETECT_DETECT_PE_H
+#define ICS_PHYSICS_DETECT_DETECT_PE_H
+
+#include "physics/detect/detection.h"
+
+/* The wavelength acceptance of a module, by the probability that the light was kept. Beyond the
+ * points the last one counts, as for the weights of hits. Those are ics_batch_light_bias() in
+ * double precision, on the host; this is their formula for devices: two curves at one place, in
+ * single. */
+ICE_FN float ice_kept_acceptance(const ice_detection *detection, uint32_t curve, float wavelength)
+{
+    if (detection->point_count == 0)
+        return detection->flat;
+    uint32_t low = 0, high = detection->point_count - 1;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (detection->wavelengths[middle] <= wavelength)
+            low = middle;
+        else
+            high = middle;
+    }
+    /* One point has no neighbour: low and high are the same. */
+    const float first = detection->wavelengths[low];
+    const float width = detection->wavelengths[high] - first;
+    const float share =
+        width > 0.0f ? ice_min(ice_max(ice_div(wavelength - first, width), 0.0f), 1.0f) : 0.0f;
+    const float *values = detection->curves + (size_t)curve * detection->point_count;
+    const float accepted = fmaf(share, values[high] - values[low], values[low]);
+    const float kept =
+        fmaf(share, detection->bias[high] - detection->bias[low], detection->bias[low]);
+    return ice_div(accepted, kept);
+}
+
+/* The angular acceptance over its maximum. x = -n . axis: light that meets the PMT head-on has
+ * x = 1. */
+ICE_FN float ice_angular_share(const ice_detection *detection, const ice_sensor *sensor,
+                               const ice_arrival *arrival)
+{
+    if (detection->has_edge) {
+        const float towards = -fmaf(arrival->x, sensor->back_x,
+                                    fmaf(arrival->y, sensor->back_y, arrival->z * sensor->back_z));
+        return towards > detection->edge ? 1.0f : 0.0f;
+    }
+    const float x = fmaf(arrival->dx, sensor->back_x,
+                         fmaf(arrival->dy, sensor->back_y, arrival->dz * sensor->back_z));
+    float sum = 0.0f;
+    for (uint32_t k = detection->coefficient_count; k > 0; --k)
+        sum = fmaf(sum, x, detection->coefficients[k - 1]);
+    return ice_max(sum, 0.0f);
+}
+
+/* Whether the light came through the cable: its path back from the impact enters the vertical
+ * cylinder. */
+ICE_FN int32_t ice_is_shadowed(const ice_detection *detection, const ice_sensor *sensor,
+                               const ice_arrival *arrival)
+{
+    const float nx = arrival->dx, ny = arrival->dy;
+    const float from_x = arrival->x - sensor->cable_x, from_y = arrival->y - sensor->cable_y;
+    const float a = fmaf(nx, nx, ny * ny);
+    const float q = fmaf(nx, from_x, ny * from_y);
+    /* q^2 - a (dr^2 - rc^2), multiplied out: nothing cancels for steep light. */
+    const float cross = fmaf(nx, from_y, -ny * from_x);
+    const float discriminant =
+        fmaf(a * detection->cable_radius, detection->cable_radius, -cross * cross);
+    if (!(a > 0.0f) || discriminant < 0.0f)
+        return 0;
+    const float root = ice_sqrt(discriminant);
+    const float leaves = ice_div(q + root, a); /* going back, m */
+    if (!(leaves > 0.0f))
+        return 0;
+    /* Between entering and leaving the endless cylinder some part must be between its ends. */
+    const float enters = ice_max(ice_div(q - root, a), 0.0f);
+    const float one = fmaf(-enters, arrival->dz, arrival->z);
+    const float other = fmaf(-leaves, arrival->dz, arrival->z);
+    return ice_min(one, other) <= detection->cable_half &&
+           ice_max(one, other) >= -detection->cable_half;
+}
+
+ICE_FN float ice_detect_pe(const ice_detection *detection, const ice_arrival *arrival)
+{
+    const ice_sensor *sensor = &detection->sensors[arrival->module];
+    if (sensor->flags & ICE_SENSOR_OFF)
+        return 0.0f;
+    if (sensor->flags & ICE_SENSOR_CABLE && ice_is_shadowed(detection, sensor, arrival))
+        return 0.0f;
+    return sensor->efficiency *
+           ice_kept_acceptance(detection, sensor->acceptance, arrival->wavelength) *
+           ice_angular_share(detection, sensor, arrival);
+}
+
+/* For `icestream stages`: what the user may set, separated by blanks. */
+#define ICE_PARAMETERS_detect_pe                                                                   \
+    "light.acceptance light.high_efficiency detector.angular_acceptance "                          \
+    "detector.angular_polynomial detector.efficiencies detector.axes detector.cables "             \
+    "detector.cable_radius detector.cable_length detector.voltages"
+
+#endif

@@ -1,0 +1,160 @@
+/* Light of flashers, lasers and calibration sources (physics.md 2.4, 10.5). */
+#ifndef ICS_PHYSICS_LIGHT_LIGHT_FLASHER_H
+#define ICS_PHYSICS_LIGHT_LIGHT_FLASHER_H
+
+#include "physics/light/light_draw.h"
+
+#define ICE_DEGREE (ICE_PI / 180.0)
+
+/* ---- beams: 1 - cos of the angle to the axis, in [0, 2]; the azimuth is uniform ----------------
+ */
+
+/* Two-dimensional Gaussian on the sphere (von Mises-Fisher); sigma in rad, > 0; u in [0, 1). */
+ICE_FN double ice_beam_gauss(double sigma, double u)
+{
+    const double k = sigma * sigma;
+    return fmin(fmax(-k * log1p((1.0 - u) * expm1(-2.0 / k)), 0.0), 2.0);
+}
+
+ICE_FN double ice_beam_isotropic(double u)
+{
+    return 2.0 * (1.0 - u);
+}
+
+/* Density proportional to 1 + cos. */
+ICE_FN double ice_beam_linear(double u)
+{
+    return 2.0 * (1.0 - sqrt(u));
+}
+
+/* LEDs as measured in the laboratory by ppc's authors. */
+typedef struct ice_led_beam {
+    double s1, s2; /* widths of the half Gaussian and of the exponential in x */
+    double c1, c2; /* cumulative shares of these; what is left is linear */
+} ice_led_beam;
+
+typedef enum ice_led_kind { ICE_LED_AVERAGE, ICE_LED_HORIZONTAL, ICE_LED_TILTED } ice_led_kind;
+
+ICE_FN ice_led_beam ice_led_beam_of(ice_led_kind kind)
+{
+    const ice_led_beam beams[] = {{0.0191329, 0.0686944, 0.583583, 0.967762},
+                                  {0.0196242, 0.0750278, 0.606833, 0.960863},
+                                  {0.0185603, 0.0624481, 0.553192, 0.974129}};
+    return beams[kind];
+}
+
+ICE_FN double ice_beam_led(ice_led_kind kind, ice_stream *stream)
+{
+    const ice_led_beam beam = ice_led_beam_of(kind);
+    const double part = ice_stream_uniform(stream);
+    double x = 2.0;
+    if (part < beam.c1)
+        x = beam.s1 * fabs(ice_stream_normal(stream));
+    else if (part < beam.c2)
+        x = -beam.s2 * log(ice_stream_positive(stream));
+    return x < 2.0 ? x : ice_beam_linear(ice_stream_uniform(stream));
+}
+
+/* Widths in rad that clsim gives LEDs, in polar angle and in azimuth. False: none for this spectrum
+ * (1 .. 5: 340, 370, 405, 450, 505 nm). */
+ICE_FN bool ice_led_smear(uint32_t spectrum, bool is_tilted, double *polar, double *azimuth)
+{
+    const double degrees[][2] = {{36.1, 39.6}, {39.1, 42.9}, {9.2, 10.1},
+                                 {4.8, 5.3},   {4.5, 4.9},   {9.7, 9.8}};
+    if (spectrum < 1 || spectrum > 5)
+        return false;
+    const uint32_t row = spectrum == 3 && is_tilted ? 5 : spectrum - 1;
+    *polar = degrees[row][0] * ICE_DEGREE;
+    *azimuth = degrees[row][1] * ICE_DEGREE;
+    return true;
+}
+
+/* A direction with both angles smeared by Gaussians of these widths, rad. */
+ICE_FN ice_axis ice_axis_smear(ice_axis axis, double polar, double azimuth, ice_stream *stream)
+{
+    const double theta = acos(fmin(fmax(axis.z, -1.0), 1.0)) + polar * ice_stream_normal(stream);
+    const double phi = atan2(axis.y, axis.x) + azimuth * ice_stream_normal(stream);
+    const ice_axis smeared = {sin(theta) * cos(phi), sin(theta) * sin(phi), cos(theta)};
+    return smeared;
+}
+
+/* ---- LEDs of a module ------------------------------------------------------------------------ */
+
+#define ICE_LEDS                     12
+#define ICE_LED_RING                 0.119 /* radius, m */
+#define ICE_LED_HEIGHT               0.08  /* above the module's centre, m */
+#define ICE_LED_HORIZONTAL_ELEVATION (-0.2 * ICE_DEGREE)
+#define ICE_LED_TILTED_ELEVATION     (48.1 * ICE_DEGREE)
+
+/* LEDs 1 .. 6 are tilted, 7 .. 12 horizontal, each six at 60 degrees from one to the next. */
+ICE_FN bool ice_led_is_tilted(uint32_t led)
+{
+    return led <= ICE_LEDS / 2;
+}
+
+/* Where LED 1 .. 12 sits relative to the module's centre, m, and where it shines; azimuth of LEDs 1
+ * and 7 in rad. */
+ICE_FN void ice_led_place(uint32_t led, double azimuth, ice_axis *place, ice_axis *direction)
+{
+    const double turn = azimuth + (double)((led - 1) % 6) * (ICE_PI / 3.0);
+    const double elevation =
+        ice_led_is_tilted(led) ? ICE_LED_TILTED_ELEVATION : ICE_LED_HORIZONTAL_ELEVATION;
+    const ice_axis at = {ICE_LED_RING * cos(turn), ICE_LED_RING * sin(turn), ICE_LED_HEIGHT};
+    const ice_axis to = {cos(elevation) * cos(turn), cos(elevation) * sin(turn), sin(elevation)};
+    *place = at;
+    *direction = to;
+}
+
+/* Photons of one LED, brightness and width in 0 .. 127 (C. Wendt, as used by clsim). */
+ICE_FN double ice_led_output(double brightness, double width)
+{
+    const double photons = 1.17e10 * (0.0006753 + 0.00005593 * brightness) *
+                           (width + 13.9 - 57.5 / (1.0 + brightness / 34.4));
+    return fmax(photons, 0.0);
+}
+
+/* ---- pulses ---------------------------------------------------------------------------------- */
+
+/* Linear rise, plateau, exponential fall; ns. */
+typedef struct ice_pulse {
+    double rise, plateau, fall;
+} ice_pulse;
+
+/* Of an LED of width 0 .. 127; below 13 the rise is what it is at 13. */
+ICE_FN ice_pulse ice_led_pulse(double width)
+{
+    const ice_pulse pulse = {5.0 + 1.91 * log(fmax(width - 12.0, 1.0)),
+                             fmax((width - 15.0) * 59.5 / 109.0, 0.0), 4.0};
+    return pulse;
+}
+
+/* Time after the pulse's start; a pulse without extent is at 0. */
+ICE_FN double ice_pulse_time(const ice_pulse *pulse, ice_stream *stream)
+{
+    const double rising = 0.5 * pulse->rise;
+    double area = ice_stream_uniform(stream) * (rising + pulse->plateau + pulse->fall);
+    if (area < rising)
+        return sqrt(2.0 * area * pulse->rise);
+    area -= rising;
+    if (area < pulse->plateau || pulse->fall <= 0.0)
+        return pulse->rise + fmin(area, pulse->plateau);
+    return pulse->rise + pulse->plateau - pulse->fall * log(ice_stream_positive(stream));
+}
+
+/* ---- standard candles (ppc) ------------------------------------------------------------------ */
+
+/* Lasers whose light leaves on a cone about the vertical: fixed elevation, any azimuth. */
+typedef struct ice_candle {
+    double x, y, z;   /* m */
+    double elevation; /* rad */
+} ice_candle;
+
+/* number: 1 or 2. */
+ICE_FN ice_candle ice_candle_of(int number)
+{
+    const ice_candle candles[] = {{544.07, 55.89, 136.86, 48.87 * ICE_DEGREE},
+                                  {11.87, 179.19, -205.64, -48.87 * ICE_DEGREE}};
+    return candles[number - 1];
+}
+
+#endif

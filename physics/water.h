@@ -1,0 +1,60 @@
+/* Index of refraction of water by its salinity, temperature and pressure: for building tables.
+ *
+ * Quan & Fry, Appl. Opt. 34 (1995) 3477, an empirical fit for 400 .. 700 nm, salinities of 0 .. 35
+ * per mille and 0 .. 30 deg C at the pressure of the air; the term of the pressure is that of
+ * W. Schuster (PhD thesis, Oxford 2002). Neutrino telescopes use it down to 300 nm.
+ */
+#ifndef ICS_PHYSICS_WATER_H
+#define ICS_PHYSICS_WATER_H
+
+#include "stages/platform.h"
+
+#if !defined(__CUDACC__)
+
+/* Where the fit was made, and how far down it is trusted, nm. */
+#define ICE_WATER_FITTED_FROM  400.0
+#define ICE_WATER_FITTED_TO    700.0
+#define ICE_WATER_TRUSTED_FROM 300.0
+
+typedef struct ice_water {
+    double salinity;    /* per mille, >= 0 */
+    double temperature; /* deg C */
+    double pressure;    /* bar, >= 0 */
+} ice_water;
+
+/* The parts of the index that go with 1 / wavelength to the powers 0, 1, 2, 3. */
+#define ICE_WATER_SECOND (-4382.0)
+#define ICE_WATER_THIRD  1.1455e6
+
+ICE_FN double ice_water_constant(const ice_water *water)
+{
+    const double s = water->salinity, t = water->temperature;
+    return 1.31405 + 1.45e-5 * water->pressure + (1.779e-4 - 1.05e-6 * t + 1.6e-8 * t * t) * s -
+           2.02e-6 * t * t;
+}
+
+ICE_FN double ice_water_first(const ice_water *water)
+{
+    return 15.868 + 0.01155 * water->salinity - 0.00423 * water->temperature;
+}
+
+/* Phase index of refraction; wavelength in nm. */
+ICE_FN double ice_water_phase_index(const ice_water *water, double wavelength)
+{
+    const double x = 1.0 / wavelength;
+    return ice_water_constant(water) +
+           x * (ice_water_first(water) + x * (ICE_WATER_SECOND + x * ICE_WATER_THIRD));
+}
+
+/* Group index n - wavelength dn/dwavelength: light travels at c / group index. */
+ICE_FN double ice_water_group_index(const ice_water *water, double wavelength)
+{
+    const double x = 1.0 / wavelength;
+    return ice_water_constant(water) +
+           x * (2.0 * ice_water_first(water) +
+                x * (3.0 * ICE_WATER_SECOND + x * 4.0 * ICE_WATER_THIRD));
+}
+
+#endif
+
+#endif

@@ -1,0 +1,343 @@
+#include "pipeline/config/schema/schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipeline/config/schema/nearest.h"
+#include "pipeline/config/schema/number.h"
+#include "pipeline/config/schema/schema_value.h"
+
+enum {
+    PATH_LONGEST = 128,
+    SUGGESTIONS_MOST = 100 /* for unknown keys; the message holds no more, and they take time */
+};
+
+typedef struct reader {
+    const ics_schema_field *fields;
+    size_t count;
+    void *target;
+    const ics_yaml_node **given; /* over all readings of this target, or NULL */
+    const ics_yaml_node **here;  /* [count], in this reading */
+    icestream_error *error;
+    size_t unknown; /* keys so far */
+    int status;     /* of the worst error so far: running out of memory ends the reading */
+} reader;
+
+static void note(reader *read, int status)
+{
+    if (status != ICESTREAM_OK && read->status != ICESTREAM_E_MEMORY)
+        read->status = status;
+}
+
+size_t ics_schema_find(const char *path, const ics_schema_field *fields, size_t count)
+{
+    size_t i = 0;
+    while (i < count && strcmp(fields[i].path, path) != 0)
+        ++i;
+    return i;
+}
+
+/* Whether a field is in a section ("" is the whole table), and the part of its path below it. */
+static bool is_below(const ics_schema_field *field, const char *section, const char **rest)
+{
+    size_t length = strlen(section);
+    *rest = field->path;
+    if (length == 0)
+        return true;
+    if (strncmp(field->path, section, length) != 0 || field->path[length] != '.')
+        return false;
+    *rest = field->path + length + 1;
+    return true;
+}
+
+static bool is_section(const reader *read, const char *path)
+{
+    const char *rest;
+    for (size_t i = 0; i < read->count; ++i)
+        if (is_below(&read->fields[i], path, &rest))
+            return true;
+    return false;
+}
+
+/* ---- unknown keys --------------------------------------------------------------------------- */
+
+static bool same_group(const ics_schema_field *a, const ics_schema_field *b)
+{
+    return a != b && a->group && b->group && strcmp(a->group, b->group) == 0;
+}
+
+/* Finds the key that was probably meant: first in the section, then by the last part of the path
+ * anywhere, for keys that landed in the wrong section. Of other sections only one that differs by a
+ * letter: among so many keys there is one that is somewhat like any word. */
+static const char *nearest_key(const reader *read, const char *section, const char *typed,
+                               char *buffer, size_t size)
+{
+    ics_nearest best = {0};
+    const char *in_section = *section ? section : NULL;
+    const char *dot = strrchr(typed, '.');
+    for (size_t i = 0; i < read->count && !dot; ++i) {
+        const char *rest;
+        if (!is_below(&read->fields[i], section, &rest))
+            continue;
+        char key[PATH_LONGEST];
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(rest, "."), rest);
+        ics_nearest_try(&best, typed, key);
+        if (best.word == key) { /* keep a copy: `key` ends with the loop's body */
+            snprintf(buffer, size, "%s%s%s", in_section ? in_section : "", in_section ? "." : "",
+                     key);
+            best.word = buffer;
+        }
+    }
+    if (best.word)
+        return buffer;
+    const ics_schema_field *found = NULL;
+    for (size_t i = 0; i < read->count; ++i) {
+        const char *path = read->fields[i].path, *last = strrchr(path, '.');
+        const bool ics_here =
+            dot && last && last - path == dot - typed && strncmp(path, typed, dot - typed) == 0;
+        ics_nearest tried = {0};
+        ics_nearest_try(&tried, dot ? dot + 1 : typed, last ? last + 1 : path);
+        if (!tried.word || (!ics_here && tried.distance > 1))
+            continue;
+        if (best.word && tried.distance >= best.distance)
+            continue;
+        best = tried;
+        found = &read->fields[i];
+    }
+    if (!found)
+        return NULL;
+    snprintf(buffer, size, "%s", found->path);
+    return buffer;
+}
+
+/* Names the keys of a section: "seed, bounce_limit". */
+static void list_keys(const reader *read, const char *section, char *buffer, size_t size)
+{
+    size_t used = 0;
+    buffer[0] = 0;
+    const char *previous = "";
+    size_t previous_length = 0;
+    for (size_t i = 0; i < read->count; ++i) {
+        const char *rest;
+        if (!is_below(&read->fields[i], section, &rest))
+            continue;
+        size_t length = strcspn(rest, ".");
+        if (length == previous_length && strncmp(rest, previous, length) == 0)
+            continue; /* the next key of a section that was already named */
+        previous = rest;
+        previous_length = length;
+        int written =
+            snprintf(buffer + used, size - used, "%s%.*s", used ? ", " : "", (int)length, rest);
+        if (written < 0 || (size_t)written >= size - used)
+            return;
+        used += (size_t)written;
+    }
+}
+
+static void unknown_key(reader *read, const ics_yaml_node *key, const char *section,
+                        const char *typed)
+{
+    char nearest[2 * PATH_LONGEST], keys[512];
+    note(read, ICESTREAM_E_CONFIG);
+    const char *dot = *section ? "." : "";
+    if (strcmp(typed, "<<") == 0) {
+        ics_yaml_error(read->error, key, "merge keys (<<) are not supported, write the keys out");
+        return;
+    }
+    if (!*section && ics_schema_find(typed, read->fields, read->count) < read->count) {
+        ics_yaml_error(read->error, key,
+                       "unknown key '%s', write its parts inside each other, as "
+                       "in %.*s: {%s: ...}",
+                       typed, (int)strcspn(typed, "."), typed, strchr(typed, '.') + 1);
+        return;
+    }
+    if (++read->unknown > SUGGESTIONS_MOST) {
+        ics_yaml_error(read->error, key, "unknown key '%s%s%.60s'", section, dot, typed);
+        return;
+    }
+    if (nearest_key(read, section, typed, nearest, sizeof nearest)) {
+        ics_yaml_error(read->error, key, "unknown key '%s%s%.60s', did you mean '%s'?", section,
+                       dot, typed, nearest);
+        return;
+    }
+    list_keys(read, section, keys, sizeof keys);
+    ics_yaml_error(read->error, key, "unknown key '%s%s%.60s', expected one of %s", section, dot,
+                   typed, keys);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Two of a group in one document contradict each other; over several (file, then --set) the last
+ * one counts. */
+static int choose_in_group(reader *read, size_t chosen, const ics_yaml_node *value)
+{
+    const ics_schema_field *field = &read->fields[chosen];
+    for (size_t i = 0; i < read->count; ++i) {
+        if (!same_group(field, &read->fields[i]))
+            continue;
+        char place[512];
+        if (read->here[i])
+            return ics_yaml_error(read->error, value,
+                                  "only one of '%s' and '%s' can be given, the other is at %s",
+                                  field->path, read->fields[i].path,
+                                  ics_yaml_place(read->here[i], place, sizeof place));
+        ics_schema_clear(&read->fields[i], 1, read->target);
+        if (read->given)
+            read->given[i] = NULL;
+    }
+    return ICESTREAM_OK;
+}
+
+static void read_field(reader *read, size_t i, const ics_yaml_node *value)
+{
+    int status = choose_in_group(read, i, value);
+    /* Also where the value is wrong: the key was not forgotten. */
+    read->here[i] = value;
+    if (status == ICESTREAM_OK)
+        status = ics_schema_value_read(&read->fields[i], value, read->target, read->error);
+    if (status == ICESTREAM_OK && read->given)
+        read->given[i] = value;
+    note(read, status);
+}
+
+static void read_mapping(reader *read, const ics_yaml_node *mapping, const char *section);
+
+static void read_section(reader *read, const ics_yaml_node *value, const char *path)
+{
+    if (ics_yaml_is_null(value))
+        return;
+    if (value->kind == ICS_YAML_MAPPING) {
+        read_mapping(read, value, path);
+        return;
+    }
+    char found[128], keys[512];
+    list_keys(read, path, keys, sizeof keys);
+    note(read,
+         ics_yaml_error(read->error, value, "%s: found %s, expected a mapping with keys of %s",
+                        path, ics_yaml_describe(value, found, sizeof found), keys));
+}
+
+static void read_mapping(reader *read, const ics_yaml_node *mapping, const char *section)
+{
+    for (size_t i = 0; i < mapping->count && read->status != ICESTREAM_E_MEMORY; ++i) {
+        const ics_yaml_entry *entry = &mapping->entries[i];
+        const char *key = entry->key->text;
+        if (entry->duplicate_of) {
+            char place[512];
+            ics_yaml_place(entry->duplicate_of, place, sizeof place);
+            note(read, ics_yaml_error(read->error, entry->key,
+                                      "the key '%.60s' is given twice, first at %s", key, place));
+            continue;
+        }
+        char path[PATH_LONGEST];
+        int length = snprintf(path, sizeof path, "%s%s%s", section, *section ? "." : "", key);
+        /* A dot inside a key is not a way to write a path: the same key could hide in two forms. */
+        bool possible = length > 0 && (size_t)length < sizeof path && !strchr(key, '.');
+        size_t field = possible ? ics_schema_find(path, read->fields, read->count) : read->count;
+        if (field < read->count)
+            read_field(read, field, entry->value);
+        else if (possible && *key && is_section(read, path))
+            read_section(read, entry->value, path);
+        else
+            unknown_key(read, entry->key, section, key);
+    }
+}
+
+static bool is_given(const reader *read, size_t i)
+{
+    return read->here[i] || (read->given && read->given[i]);
+}
+
+static void check_required(reader *read, const ics_yaml_node *mapping)
+{
+    for (size_t i = 0; i < read->count; ++i) {
+        bool present = !read->fields[i].required || is_given(read, i);
+        for (size_t k = 0; k < read->count && !present; ++k)
+            present = same_group(&read->fields[i], &read->fields[k]) && is_given(read, k);
+        if (!present)
+            note(read, ics_yaml_error(read->error, mapping, "the key '%s' is missing",
+                                      read->fields[i].path));
+    }
+}
+
+static int start(reader *read, const ics_yaml_node *place)
+{
+    read->here = calloc(read->count + 1, sizeof(void *));
+    if (read->here)
+        return ICESTREAM_OK;
+    return ics_yaml_no_memory(read->error, place);
+}
+
+int ics_schema_read(const ics_yaml_node *mapping, const ics_schema_field *fields, size_t count,
+                    void *target, const ics_yaml_node **given, icestream_error *error)
+{
+    reader read = {
+        .fields = fields, .count = count, .target = target, .given = given, .error = error};
+    int status = start(&read, mapping);
+    if (status != ICESTREAM_OK)
+        return status;
+    if (mapping->kind == ICS_YAML_MAPPING) {
+        read_mapping(&read, mapping, "");
+        check_required(&read, mapping);
+    } else if (ics_yaml_is_null(mapping)) {
+        check_required(&read, mapping);
+    } else {
+        char found[128], keys[512];
+        list_keys(&read, "", keys, sizeof keys);
+        note(&read, ics_yaml_error(error, mapping, "found %s, expected a mapping with keys of %s",
+                                   ics_yaml_describe(mapping, found, sizeof found), keys));
+    }
+    free(read.here);
+    return read.status;
+}
+
+int ics_schema_set(const char *path, const ics_yaml_node *value, const ics_schema_field *fields,
+                   size_t count, void *target, const ics_yaml_node **given, icestream_error *error)
+{
+    reader read = {
+        .fields = fields, .count = count, .target = target, .given = given, .error = error};
+    int status = start(&read, value);
+    if (status != ICESTREAM_OK)
+        return status;
+    size_t field = ics_schema_find(path, fields, count);
+    if (field < count) {
+        read_field(&read, field, value);
+    } else if (is_section(&read, path)) {
+        char keys[512];
+        list_keys(&read, path, keys, sizeof keys);
+        note(&read, ics_yaml_error(error, value, "'%s' is a section, expected a key in it: %s",
+                                   path, keys));
+    } else {
+        /* The section may be right and the key wrong, or all of it. */
+        char section[PATH_LONGEST];
+        const char *dot = strrchr(path, '.');
+        snprintf(section, sizeof section, "%.*s", dot ? (int)(dot - path) : 0, path);
+        bool known = dot && is_section(&read, section);
+        unknown_key(&read, value, known ? section : "", known ? dot + 1 : path);
+    }
+    free(read.here);
+    return read.status;
+}
+
+int ics_schema_defaults(const ics_schema_field *fields, size_t count, void *target,
+                        icestream_error *error)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (!fields[i].fallback)
+            continue;
+        ics_yaml *document = NULL;
+        int status = ics_yaml_read_value("default", fields[i].fallback, &document, error);
+        if (status == ICESTREAM_OK)
+            status = ics_schema_value_read(&fields[i], ics_yaml_root(document), target, error);
+        ics_yaml_destroy(document);
+        if (status != ICESTREAM_OK)
+            return status;
+    }
+    return ICESTREAM_OK;
+}
+
+void ics_schema_clear(const ics_schema_field *fields, size_t count, void *target)
+{
+    for (size_t i = 0; i < count; ++i)
+        ics_schema_value_clear(&fields[i], target);
+}

@@ -1,0 +1,119 @@
+/* Reads, checks, prints and documents a structure by a table of its fields.
+ *
+ * One row per key says where the value goes, what it may be and what it is when nobody gives it.
+ * The same table drives the reader, `--set`, the printer and the documentation, so they cannot
+ * disagree. Used for run files (config_keys.c) and for ice files.
+ *
+ * The target starts as zeros. Texts and lists in it are allocated and belong to it;
+ * ics_schema_clear() frees them. Reading a field replaces (and frees) what it had before.
+ */
+#ifndef ICS_CONFIG_SCHEMA_SCHEMA_H
+#define ICS_CONFIG_SCHEMA_SCHEMA_H
+
+#include "pipeline/config/yaml/yaml.h"
+
+typedef enum ics_schema_type {
+    ICS_SCHEMA_BOOL,     /* bool: true or false */
+    ICS_SCHEMA_UNSIGNED, /* uint8_t, uint16_t, uint32_t or uint64_t, by .size; least .. most */
+    ICS_SCHEMA_BYTES,    /* uint64_t: a size with or without a unit ("4 GB"); least .. most */
+    ICS_SCHEMA_NUMBER,   /* double, finite; low .. high */
+    ICS_SCHEMA_NUMBERS,  /* double[size / sizeof(double)], each low .. high */
+    ICS_SCHEMA_CHOICE,   /* enum or bool, by .size: the index of one of the choices */
+    ICS_SCHEMA_NAME,     /* char *: one of the choices */
+    ICS_SCHEMA_TEXT,     /* char *: any text that is not empty */
+    ICS_SCHEMA_PATH,     /* char *: a path, resolved; one of the choices (if any) stays as it is */
+    ICS_SCHEMA_VARIANT,  /* char *: one of the choices, or {source: PATH}: the path goes to the char
+                           *  at .source_offset and the member becomes ICS_SCHEMA_FROM_SOURCE */
+    ICS_SCHEMA_PATTERNS, /* char **, with the count at .count_offset: paths that may be globs */
+    ICS_SCHEMA_CUSTOM    /* whatever .custom does */
+} ics_schema_type;
+
+#define ICS_SCHEMA_FROM_SOURCE "custom"
+
+/* A field that needs its own code. `target` is the whole structure. */
+typedef struct ics_schema_custom {
+    const char *expected; /* for messages and documentation: "a list of [string, module]" */
+    /* Fills the target from a node that is not null. Adds its errors (ics_yaml_error), frees what
+     * the target had before. 0, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+    int (*read)(const ics_yaml_node *node, void *target, icestream_error *error);
+    /* Writes the value in flow style, without a newline. */
+    void (*print)(const void *target, FILE *out);
+    /* Whether it is to be printed: not where another field of its group was chosen. May be NULL
+     * where there is no group. */
+    bool (*is_there)(const void *target);
+    /* Frees the value and sets it to zeros; may be NULL where nothing is allocated. */
+    void (*clear)(void *target);
+} ics_schema_custom;
+
+typedef struct ics_schema_field {
+    const char *path; /* "graph.pool": keys from the outside in, separated by dots */
+    ics_schema_type type;
+    bool required;        /* an error when neither the field nor one of its group is given */
+    bool growing;         /* choices are added elsewhere: the documentation does not list them */
+    size_t offset, size;  /* of the member; see ICS_SCHEMA_AT */
+    const char *fallback; /* the default, as a value for ics_yaml_read_value; NULL: zeros */
+    uint64_t least, most; /* ICS_SCHEMA_UNSIGNED and _BYTES, both included */
+    uint64_t multiple;    /* ICS_SCHEMA_UNSIGNED: what all values are multiples of; 0: of 1 */
+    double low, high;     /* ICS_SCHEMA_NUMBER(S), both included */
+    const char *word;     /* a word that may stand for a number ("auto", "off"), or NULL */
+    double word_value;    /* the number it stands for, outside the range */
+    size_t count_offset;  /* ICS_SCHEMA_PATTERNS: of the size_t that counts the texts */
+    size_t source_offset; /* ICS_SCHEMA_VARIANT: of the char * for a path */
+    /* Names of choices in order, NULL after the last; gets the field's path. */
+    const char *(*choice)(const char *path, size_t index);
+    const ics_schema_custom *custom;
+    const char *group; /* fields of the same group exclude each other: two in one file are an
+                          error; one that is read clears the others. NULL: none */
+    const char *unit;  /* for documentation: "m", or NULL */
+    const char *help;  /* what it is, a few words */
+} ics_schema_field;
+
+/* The offset and size of a member: { .path = "a.b", ICS_SCHEMA_AT(struct my, a.b), ... } */
+#define ICS_SCHEMA_AT(type, member)                                                                \
+    .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
+
+/* Fills every field that has a fallback. ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG where a fallback is
+ * out of its own range, a mistake in the table. */
+int ics_schema_defaults(const ics_schema_field *fields, size_t count, void *target,
+                        icestream_error *error);
+
+/* Reads all keys of a mapping (null: an empty one) and adds every error in it: unknown keys with
+ * the nearest valid one, keys given twice, wrong types, values out of range, missing keys.
+ * `given` (may be NULL): [count], where the value's node is stored for each field that occurs; the
+ * nodes live as long as their document. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+int ics_schema_read(const ics_yaml_node *mapping, const ics_schema_field *fields, size_t count,
+                    void *target, const ics_yaml_node **given, icestream_error *error);
+
+/* Reads one field, chosen by its path. Errors like ics_schema_read. */
+int ics_schema_set(const char *path, const ics_yaml_node *value, const ics_schema_field *fields,
+                   size_t count, void *target, const ics_yaml_node **given, icestream_error *error);
+
+/* The index of a path, or count. */
+size_t ics_schema_find(const char *path, const ics_schema_field *fields, size_t count);
+
+/* Frees all texts and lists of the target and sets them to zeros. */
+void ics_schema_clear(const ics_schema_field *fields, size_t count, void *target);
+
+/* Writes the target as a YAML mapping that reads back to the same values; paths are made absolute,
+ * fields that are NULL are left out. Check ferror(out) afterwards. */
+void ics_schema_print(const ics_schema_field *fields, size_t count, const void *target, FILE *out);
+
+/* Writes the fields as the rows of a Markdown table: key, value, default, meaning. */
+void ics_schema_document(const ics_schema_field *fields, size_t count, FILE *out);
+
+/* ---- single values, for custom fields and for lists of mappings ---------------------------- */
+
+/* `what` names the value in messages ("layers[3].be400"). 0, ICESTREAM_E_CONFIG,
+ * ICESTREAM_E_MEMORY. */
+int ics_schema_number(const ics_yaml_node *node, const char *what, double low, double high,
+                      double *out, icestream_error *error);
+int ics_schema_unsigned(const ics_yaml_node *node, const char *what, uint64_t least, uint64_t most,
+                        uint64_t *out, icestream_error *error);
+
+/* Write a number with the digits that read back exactly, a text in quotes, a path in quotes and
+ * absolute. */
+void ics_schema_print_number(double value, FILE *out);
+void ics_schema_print_text(const char *text, FILE *out);
+void ics_schema_print_path(const char *path, FILE *out);
+
+#endif

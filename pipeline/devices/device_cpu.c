@@ -1,0 +1,386 @@
+/* The CPU as a device: threads with a graph each. */
+#include "base/error.h"
+#include "pipeline/devices/device_backend.h"
+#include "pipeline/telemetry/progress.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Photons per batch of a small file at least: a pool's slots are refilled often enough to stay
+ * full. And batches of a file, or pieces of a batch, per thread, for an even load at its end. */
+enum { LEAST_BATCH_PHOTONS = 1 << 14, BATCHES_PER_THREAD = 8 };
+
+typedef struct cpu_device cpu_device;
+typedef struct cut_batch cut_batch;
+
+/* What a thread does for a batch that is cut into pieces: one piece after the other. */
+typedef struct cut_job {
+    ics_job job; /* first, so that a job is this */
+    cut_batch *cut;
+} cut_job;
+
+/* A batch that all threads share, cut as they go along. */
+struct cut_batch {
+    cut_batch *next; /* of those that are free */
+    ics_batch *batch;
+    uint64_t piece; /* photons */
+    cut_job *jobs;  /* [threads] */
+
+    pthread_mutex_t lock; /* what follows */
+    uint32_t emission;    /* the next piece begins with this one, */
+    uint32_t photon;      /* of which so many photons are in pieces already */
+    uint32_t jobs_left;
+    int result;            /* ICS_GRAPH_..., of the first piece that failed */
+    ics_arrivals arrivals; /* of all pieces so far */
+    ice_account account;
+    double seconds;
+};
+
+/* What one compute thread works with. */
+typedef struct compute_thread {
+    ics_graph *graph;
+    ics_arrivals arrivals; /* kept from batch to batch for its memory */
+    cpu_device *cpu;
+    ice_emission *emissions; /* [capacity], of a piece; likewise */
+    uint32_t capacity;
+} compute_thread;
+
+struct cpu_device {
+    ics_hit_models models;
+    ics_post finished;
+    ics_workers *workers;
+    uint32_t threads;
+    compute_thread *compute; /* [threads] */
+    void **states;           /* [threads], pointers to them */
+
+    /* ICS_CPU_PIECES */
+    cut_batch *cuts; /* [cut_count]; NULL: batches are not cut */
+    uint32_t cut_count;
+    pthread_mutex_t lock;
+    cut_batch *free; /* protected by `lock` */
+};
+
+/* ---- whole batches --------------------------------------------------------------------------- */
+
+static void tell_failure(ics_batch *batch, int result)
+{
+    if (result == ICS_GRAPH_CANCELLED) {
+        ics_error_set(&batch->error, ICESTREAM_E_INTERRUPTED, "interrupted");
+    } else {
+        ics_error_set(&batch->error, ICESTREAM_E_MEMORY, "out of memory while computing %u steps",
+                      batch->count);
+    }
+}
+
+/* Before a thread comes back from its job and not by its workers: by then a job may be another's.
+ */
+static void post_batch(const cpu_device *cpu, ics_batch *batch)
+{
+    cpu->finished.post(cpu->finished.user, &batch->job);
+}
+
+static void job_is_over(void *user, ics_job *job)
+{
+    (void)user;
+    (void)job;
+}
+
+static void compute_batch(ics_job *job, void *thread_state)
+{
+    ics_batch *batch = (ics_batch *)job;
+    compute_thread *thread = thread_state;
+    double start = ics_progress_seconds();
+    ice_account account = {0};
+    thread->arrivals.count = 0;
+    int result =
+        ics_graph_run(thread->graph, batch->emissions, batch->count, &thread->arrivals, &account);
+    if (result == ICS_GRAPH_OK) {
+        batch->maths = ICS_MATHS_PORTABLE;
+        ics_device_finish_batch(&thread->cpu->models, batch, &account, &thread->arrivals);
+    } else {
+        tell_failure(batch, result);
+    }
+    batch->seconds = ics_progress_seconds() - start;
+    post_batch(thread->cpu, batch);
+}
+
+/* ---- batches in pieces ----------------------------------------------------------------------- */
+
+/* Room for one emission more. */
+static bool grow_piece(compute_thread *thread, uint32_t count)
+{
+    if (count < thread->capacity) {
+        return true;
+    }
+    uint32_t capacity = thread->capacity == 0 ? 256 : thread->capacity * 2;
+    ice_emission *emissions = realloc(thread->emissions, capacity * sizeof *emissions);
+    if (emissions == NULL) {
+        return false;
+    }
+    thread->emissions = emissions;
+    thread->capacity = capacity;
+    return true;
+}
+
+/* Takes the next piece of a batch, which may begin and end within an emission. *first: the emission
+ * that it begins with. Returns how many emissions, 0: none is left, or one has failed. */
+static uint32_t take_piece(cut_batch *cut, compute_thread *thread, uint32_t *first)
+{
+    const ics_batch *batch = cut->batch;
+    uint32_t count = 0;
+    uint64_t photons = 0;
+    pthread_mutex_lock(&cut->lock);
+    *first = cut->emission;
+    while (cut->result == ICS_GRAPH_OK && cut->emission < batch->count && photons < cut->piece &&
+           count < ICS_BATCH_STEPS) {
+        if (!grow_piece(thread, count)) {
+            cut->result = ICS_GRAPH_NO_MEMORY;
+            count = 0;
+            break;
+        }
+        ice_emission part = batch->emissions[cut->emission];
+        const uint64_t room = cut->piece - photons;
+        const uint32_t left = part.photons - cut->photon;
+        const bool whole = left <= room;
+        part.first_photon += cut->photon;
+        part.photons = whole ? left : (uint32_t)room;
+        cut->photon = whole ? 0 : cut->photon + part.photons;
+        cut->emission += whole;
+        photons += part.photons;
+        thread->emissions[count++] = part;
+    }
+    pthread_mutex_unlock(&cut->lock);
+    return count;
+}
+
+/* Adds what has become of a piece to the batch, whose emissions have other numbers. */
+static void add_piece(cut_batch *cut, const compute_thread *thread, uint32_t first,
+                      const ice_account *account, int result)
+{
+    pthread_mutex_lock(&cut->lock);
+    for (size_t i = 0; result == ICS_GRAPH_OK && i < thread->arrivals.count; ++i) {
+        ice_arrival arrival = thread->arrivals.items[i];
+        arrival.emission += first;
+        result = ics_graph_arrivals_put(&cut->arrivals, &arrival);
+    }
+    if (cut->result == ICS_GRAPH_OK) {
+        cut->result = result;
+    }
+    ice_account *sum = &cut->account;
+    sum->created += account->created;
+    sum->absorbed += account->absorbed;
+    sum->detected += account->detected;
+    sum->left += account->left;
+    sum->stopped += account->stopped;
+    sum->hits += account->hits;
+    sum->bounces += account->bounces;
+    pthread_mutex_unlock(&cut->lock);
+}
+
+/* All pieces have come to their end, and no other thread has anything to do with it any more. */
+static void finish_cut(cut_batch *cut, cpu_device *cpu)
+{
+    ics_batch *batch = cut->batch;
+    double start = ics_progress_seconds();
+    if (cut->result == ICS_GRAPH_OK) {
+        batch->maths = ICS_MATHS_PORTABLE;
+        ics_device_finish_batch(&cpu->models, batch, &cut->account, &cut->arrivals);
+    } else {
+        tell_failure(batch, cut->result);
+    }
+    ics_graph_arrivals_free(&cut->arrivals);
+    batch->seconds = cut->seconds + ics_progress_seconds() - start;
+    pthread_mutex_lock(&cpu->lock);
+    cut->next = cpu->free;
+    cpu->free = cut;
+    pthread_mutex_unlock(&cpu->lock);
+    post_batch(cpu, batch);
+}
+
+static void compute_pieces(ics_job *job, void *thread_state)
+{
+    cut_batch *cut = ((cut_job *)job)->cut;
+    compute_thread *thread = thread_state;
+    double start = ics_progress_seconds();
+    uint32_t first = 0;
+    for (uint32_t count; (count = take_piece(cut, thread, &first)) > 0;) {
+        ice_account account = {0};
+        thread->arrivals.count = 0;
+        int result =
+            ics_graph_run(thread->graph, thread->emissions, count, &thread->arrivals, &account);
+        add_piece(cut, thread, first, &account, result);
+    }
+    pthread_mutex_lock(&cut->lock);
+    cut->seconds += ics_progress_seconds() - start;
+    bool last = --cut->jobs_left == 0;
+    pthread_mutex_unlock(&cut->lock);
+    if (last) {
+        finish_cut(cut, thread->cpu);
+    }
+}
+
+static uint64_t piece_of(const cpu_device *cpu, uint64_t photons)
+{
+    const uint64_t share = photons / ((uint64_t)cpu->threads * BATCHES_PER_THREAD) + 1;
+    return share < LEAST_BATCH_PHOTONS ? LEAST_BATCH_PHOTONS
+           : share > ICS_BATCH_PHOTONS ? ICS_BATCH_PHOTONS
+                                       : share;
+}
+
+static void submit_pieces(cpu_device *cpu, ics_batch *batch, uint64_t piece)
+{
+    pthread_mutex_lock(&cpu->lock);
+    cut_batch *cut = cpu->free; /* there is one for every credit */
+    cpu->free = cut->next;
+    pthread_mutex_unlock(&cpu->lock);
+    const uint64_t pieces = batch->photons / piece + 1;
+    const uint32_t jobs = pieces < cpu->threads ? (uint32_t)pieces : cpu->threads;
+    cut->batch = batch;
+    cut->piece = piece;
+    cut->emission = cut->photon = 0;
+    cut->jobs_left = jobs;
+    cut->result = ICS_GRAPH_OK;
+    cut->account = (ice_account){0};
+    cut->seconds = 0.0;
+    for (uint32_t i = 0; i < jobs; ++i) {
+        cut->jobs[i] = (cut_job){.job = {.run = compute_pieces}, .cut = cut};
+        (void)ics_workers_submit(cpu->workers, &cut->jobs[i].job);
+    }
+}
+
+/* ---- the device ------------------------------------------------------------------------------ */
+
+static void destroy_cuts(cpu_device *cpu)
+{
+    for (uint32_t i = 0; cpu->cuts != NULL && i < cpu->cut_count; ++i) {
+        pthread_mutex_destroy(&cpu->cuts[i].lock);
+        free(cpu->cuts[i].jobs);
+    }
+    free(cpu->cuts);
+}
+
+static void destroy(void *self)
+{
+    cpu_device *cpu = self;
+    if (cpu == NULL) {
+        return;
+    }
+    ics_workers_destroy(cpu->workers);
+    for (uint32_t i = 0; cpu->compute != NULL && i < cpu->threads; ++i) {
+        ics_graph_destroy(cpu->compute[i].graph);
+        ics_graph_arrivals_free(&cpu->compute[i].arrivals);
+        free(cpu->compute[i].emissions);
+    }
+    destroy_cuts(cpu);
+    pthread_mutex_destroy(&cpu->lock);
+    free(cpu->compute);
+    free(cpu->states);
+    free(cpu);
+}
+
+static void submit(void *self, ics_batch *batch)
+{
+    cpu_device *cpu = self;
+    const uint64_t piece = piece_of(cpu, batch->photons);
+    if (cpu->cuts != NULL && batch->photons > piece) {
+        submit_pieces(cpu, batch, piece);
+        return;
+    }
+    batch->job.run = compute_batch;
+    (void)ics_workers_submit(cpu->workers, &batch->job); /* the queue is as long as the credits */
+}
+
+static void facts_of(void *self, ics_device_facts *out)
+{
+    const cpu_device *cpu = self;
+    const ics_graph *graph = cpu->compute[0].graph;
+    *out = (ics_device_facts){.name = "cpu",
+                              .schedule = ics_graph_schedule(graph),
+                              .threads = cpu->threads,
+                              .pool = ics_graph_pool(graph),
+                              .limits = ics_batch_limits_default()};
+    out->limits.least_photons = LEAST_BATCH_PHOTONS;
+    out->limits.shares = cpu->threads * BATCHES_PER_THREAD;
+    snprintf(out->instruction_set, sizeof out->instruction_set, "%s",
+             ics_graph_instruction_set(graph));
+}
+
+static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestream_error *error)
+{
+    const ics_device_options *options = parts->options;
+    ics_graph_options graph = {.schedule = options->schedule,
+                               .variants = options->variants,
+                               .pool = options->pool,
+                               .instruction_set = options->instruction_set,
+                               .cancel = options->cancel};
+    memcpy(graph.custom, options->custom, sizeof graph.custom);
+    for (uint32_t i = 0; i < cpu->threads; ++i) {
+        char why[4096] = ""; /* what a compiler says about a user's header */
+        int result =
+            ics_graph_create(&graph, parts->tables, &cpu->compute[i].graph, why, sizeof why);
+        if (result != ICS_GRAPH_OK) {
+            return ics_error_set(
+                error, result == ICS_GRAPH_NO_MEMORY ? ICESTREAM_E_MEMORY : ICESTREAM_E_CONFIG,
+                "%s", why);
+        }
+        cpu->compute[i].cpu = cpu;
+        cpu->states[i] = &cpu->compute[i];
+    }
+    return ICESTREAM_OK;
+}
+
+static int create_cuts(cpu_device *cpu, uint32_t count, icestream_error *error)
+{
+    cpu->cuts = calloc(count, sizeof *cpu->cuts);
+    bool complete = cpu->cuts != NULL;
+    for (uint32_t i = 0; complete && i < count; ++i) {
+        cut_batch *cut = &cpu->cuts[i];
+        pthread_mutex_init(&cut->lock, NULL);
+        cut->jobs = calloc(cpu->threads, sizeof *cut->jobs);
+        complete = cut->jobs != NULL;
+        cut->next = cpu->free;
+        cpu->free = cut;
+        cpu->cut_count++;
+    }
+    return complete ? ICESTREAM_OK
+                    : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
+}
+
+int ics_device_cpu_create(const ics_device_parts *parts, ics_cpu_work work, uint32_t capacity,
+                          ics_device_backend *out, icestream_error *error)
+{
+    static const ics_device_functions functions = {
+        .destroy = destroy, .submit = submit, .facts_of = facts_of};
+    cpu_device *cpu = calloc(1, sizeof *cpu);
+    if (cpu == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
+    }
+    pthread_mutex_init(&cpu->lock, NULL);
+    cpu->models = parts->models;
+    cpu->finished = parts->finished;
+    cpu->threads = ics_device_host_threads(parts->options);
+    cpu->compute = calloc(cpu->threads, sizeof *cpu->compute);
+    cpu->states = calloc(cpu->threads, sizeof *cpu->states);
+    /* One that is computed and one that waits, for every thread. */
+    uint32_t credits = 2 * cpu->threads > capacity ? 2 * cpu->threads : capacity;
+    int status = cpu->compute != NULL && cpu->states != NULL
+                     ? create_graphs(cpu, parts, error)
+                     : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
+    uint32_t jobs = credits;
+    if (status == ICESTREAM_OK && work == ICS_CPU_PIECES) {
+        jobs *= cpu->threads;
+        status = create_cuts(cpu, credits, error);
+    }
+    if (status == ICESTREAM_OK) {
+        const ics_post finished = {.post = job_is_over};
+        status = ics_workers_create("compute", cpu->threads, jobs, cpu->states, finished,
+                                    &cpu->workers, error);
+    }
+    if (status != ICESTREAM_OK) {
+        destroy(cpu);
+        return status;
+    }
+    *out = (ics_device_backend){.functions = &functions, .self = cpu, .credits = credits};
+    return ICESTREAM_OK;
+}

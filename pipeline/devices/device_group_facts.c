@@ -1,0 +1,137 @@
+/* What a group of devices and its members tell of themselves. */
+#include "pipeline/devices/device_group.h"
+#include "pipeline/telemetry/progress.h"
+
+#include <string.h>
+
+bool ics_device_group_member_facts(void *self, uint32_t index, ics_device_member_facts *out)
+{
+    ics_device_group *group = self;
+    const double now = ics_progress_seconds();
+    pthread_mutex_lock(&group->lock);
+    const bool exists = index < group->count;
+    ics_device_backend backend = {0};
+    if (exists) {
+        const ics_device_member *member = &group->members[index];
+        const ics_device_meter *meter = &member->meter;
+        backend = member->backend;
+        *out = (ics_device_member_facts){.is_gpu = member->is_gpu,
+                                         .ordinal = member->ordinal,
+                                         .alive = !member->lost,
+                                         .batches = meter->batches,
+                                         .photons = meter->photons,
+                                         .seconds = ics_device_meter_busy(meter, now),
+                                         .photons_per_second = ics_device_meter_rate(meter),
+                                         .held = meter->held};
+        snprintf(out->name, sizeof out->name, "%s", member->name);
+    }
+    pthread_mutex_unlock(&group->lock);
+    if (backend.functions != NULL) {
+        ics_device_facts facts;
+        backend.functions->facts_of(backend.self, &facts);
+        snprintf(out->name, sizeof out->name, "%s", facts.name);
+    }
+    return exists;
+}
+
+/* Adds one of the living to the name of the group, if there is room. */
+static void add_name(char *names, size_t size, const ics_device_member *member,
+                     const ics_device_facts *facts)
+{
+    char name[sizeof facts->name + 64];
+    if (member->is_gpu) {
+        snprintf(name, sizeof name, "%s (GPU %d)", facts->name, member->ordinal);
+    } else {
+        snprintf(name, sizeof name, "%s (%u thread%s, %s)", facts->name, facts->threads,
+                 facts->threads == 1 ? "" : "s", facts->instruction_set);
+    }
+    const size_t used = strlen(names);
+    if (used + strlen(name) + 3 <= size) {
+        snprintf(names + used, size - used, "%s%.*s", used > 0 ? ", " : "", (int)strlen(name),
+                 name);
+    }
+}
+
+/* Batches that all GPUs take; a CPU takes any. A file is cut into one for each GPU at least. */
+static void add_limits(ics_batch_limits *limits, const ics_batch_limits *other)
+{
+    limits->steps = other->steps < limits->steps ? other->steps : limits->steps;
+    limits->photons = other->photons < limits->photons ? other->photons : limits->photons;
+    limits->most_photons =
+        other->most_photons < limits->most_photons ? other->most_photons : limits->most_photons;
+    limits->least_photons =
+        other->least_photons < limits->least_photons ? other->least_photons : limits->least_photons;
+    limits->shares += other->shares;
+}
+
+static void add_usage(ics_gpu_usage *sum, const ics_gpu_usage *usage)
+{
+    sum->seconds += usage->seconds;
+    sum->launches += usage->launches;
+    sum->waves += usage->waves;
+    sum->device_bytes += usage->device_bytes;
+    for (size_t i = 0; i < sizeof sum->stage_seconds / sizeof sum->stage_seconds[0]; ++i) {
+        sum->stage_seconds[i] += usage->stage_seconds[i];
+    }
+}
+
+/* Members as they are now; the rest of a member that is there never changes. */
+static uint32_t look_at_members(ics_device_group *group, bool alive[ICS_MEMBERS_MAX])
+{
+    pthread_mutex_lock(&group->lock);
+    const uint32_t count = group->count;
+    bool any = false;
+    for (uint32_t i = 0; i < count; ++i) {
+        alive[i] = !group->members[i].lost;
+        any |= alive[i];
+    }
+    /* When all are lost, the first that was made speaks for them. */
+    for (uint32_t i = 0; i < count && !any; ++i) {
+        any = alive[i] = group->members[i].backend.functions != NULL;
+    }
+    pthread_mutex_unlock(&group->lock);
+    return count;
+}
+
+void ics_device_group_facts(void *self, ics_device_facts *out)
+{
+    ics_device_group *group = self;
+    bool alive[ICS_MEMBERS_MAX] = {false};
+    const uint32_t count = look_at_members(group, alive);
+    ics_device_facts first_cpu = {0}, gpu = {0};
+    ics_gpu_usage usage = {0};
+    char names[sizeof out->name - 32] = "";
+    uint32_t gpus = 0, cpus = 0, threads = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const ics_device_member *member = &group->members[i];
+        if (member->backend.functions == NULL) {
+            continue;
+        }
+        ics_device_facts facts;
+        member->backend.functions->facts_of(member->backend.self, &facts);
+        add_usage(&usage, &facts.usage);
+        if (!alive[i]) {
+            continue;
+        }
+        add_name(names, sizeof names, member, &facts);
+        threads += facts.threads;
+        if (!member->is_gpu) {
+            first_cpu = cpus++ == 0 ? facts : first_cpu;
+        } else if (gpus++ == 0) {
+            gpu = facts;
+        } else {
+            add_limits(&gpu.limits, &facts.limits);
+        }
+    }
+    *out = gpus > 0 ? gpu : first_cpu;
+    out->usage = usage;
+    out->threads = threads;
+    out->gpus = gpus;
+    if (gpus > 1) {
+        out->limits.least_photons = (out->limits.least_photons + 3) / 4;
+    }
+    if (gpus > 0) {
+        snprintf(out->name, sizeof out->name, "%u GPU%s%s: %s", gpus, gpus == 1 ? "" : "s",
+                 cpus > 0 ? " and the CPU" : "", names);
+    }
+}

@@ -1,0 +1,269 @@
+/* What a configuration asks of the device, and which one that is. */
+#include "base/error.h"
+#include "pipeline/devices/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    const char *stage, *name;
+    ice_variant variant;
+} known_variants[] = {
+#define ICE_VARIANT(stage, name, yaml, text) {#stage, yaml, ICE_##stage##_##name},
+#include "stages/registry.def"
+#undef ICE_VARIANT
+};
+
+static int find_variant(const icestream_config *config, const char *stage, const char *name,
+                        ice_variant *out, icestream_error *error)
+{
+    for (size_t i = 0; i < sizeof known_variants / sizeof *known_variants; ++i) {
+        if (strcmp(known_variants[i].stage, stage) == 0 &&
+            strcmp(known_variants[i].name, name) == 0) {
+            *out = known_variants[i].variant;
+            return ICESTREAM_OK;
+        }
+    }
+    char key[64], place[1024];
+    snprintf(key, sizeof key, "stages.%s", stage);
+    return ics_error_add(error, ICESTREAM_E_CONFIG,
+                         "%s: error: %s: found %s, which is no variant of this stage; `icestream "
+                         "stages` lists them",
+                         ics_config_place(config, key, place, sizeof place), key, name);
+}
+
+/* Adds to `found` what is wrong. */
+static void find_variants(const icestream_config *config, ice_variants *out, icestream_error *found)
+{
+    const struct {
+        const char *stage, *name, *custom;
+        ice_variant custom_variant;
+        ice_variant *variant;
+    } stages[] = {
+        {"create", config->stages.create, config->stages.custom[ICS_STAGE_CREATE],
+         ICE_create_custom, &out->create},
+        {"propagate", config->stages.propagate, config->stages.custom[ICS_STAGE_PROPAGATE],
+         ICE_propagate_custom, &out->propagate},
+        {"collide", config->stages.collide, config->stages.custom[ICS_STAGE_COLLIDE],
+         ICE_collide_custom, &out->collide},
+        {"scatter", config->stages.scatter, config->stages.custom[ICS_STAGE_SCATTER],
+         ICE_scatter_custom, &out->scatter},
+        {"compact", config->stages.compact, NULL, ICE_VARIANT_COUNT, &out->compact},
+    };
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; ++i) {
+        if (stages[i].custom != NULL) {
+            *stages[i].variant = stages[i].custom_variant;
+        } else {
+            find_variant(config, stages[i].stage, stages[i].name, stages[i].variant, found);
+        }
+    }
+}
+
+static ics_gpu_options gpu_options(const icestream_config *config, const ice_variants *variants)
+{
+    ics_gpu_options options = {.ordinal = (int)config->device.index[0],
+                               .schedule = config->graph.schedule,
+                               .variants = *variants,
+                               .math = config->device.math,
+                               .pool = config->graph.pool,
+                               .bounces_per_wave = config->graph.bounces_per_wave,
+                               .block = config->graph.block,
+                               .refill = config->graph.refill,
+                               .lanes = config->graph.lanes,
+                               .hits = config->graph.hits,
+                               .batch_photons = config->graph.batch,
+                               .sort = config->graph.compact.sort,
+                               .when = config->graph.compact.when,
+                               .every = config->graph.compact.every,
+                               .memory_limit = config->device.memory_limit,
+                               .watchdog = config->device.watchdog,
+                               .use_cache = true};
+    for (int i = 0; i < ICS_STAGES; ++i) {
+        options.custom[i] = config->stages.custom[i];
+    }
+    return options;
+}
+
+int ics_device_gpu_options_from_config(const icestream_config *config, ics_gpu_options *out,
+                                       icestream_error *error)
+{
+    icestream_error found = {.status = ICESTREAM_OK};
+    ice_variants variants = {0};
+    find_variants(config, &variants, &found);
+    if (found.status == ICESTREAM_OK) {
+        *out = gpu_options(config, &variants);
+    }
+    return ics_error_copy(error, &found);
+}
+
+/* Whether this machine has a GPU that could be used, were it not for what ics_gpu_count says. One
+ * that was hidden on purpose is none. */
+static bool gpu_is_there(void)
+{
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    bool hidden = visible != NULL && (visible[0] == '\0' || strcmp(visible, "-1") == 0);
+    return !hidden && access("/proc/driver/nvidia/version", F_OK) == 0;
+}
+
+/* The GPUs of device.index. One that is not there is an error, unless the run may go on without. */
+static int find_gpus(const icestream_config *config, int count, ics_device_options *out,
+                     icestream_error *error)
+{
+    const uint32_t asked = config->device.index_count;
+    icestream_error found = {.status = ICESTREAM_OK};
+    if (asked == 0) {
+        out->gpu_count = (uint32_t)(count < ICS_CONFIG_GPUS ? count : ICS_CONFIG_GPUS);
+    }
+    for (uint32_t i = 0; i < out->gpu_count; ++i) {
+        out->gpus[i] = (int)i;
+    }
+    for (uint32_t i = 0; i < asked; ++i) {
+        const int ordinal = (int)config->device.index[i];
+        out->gpus[out->gpu_count++] = ordinal;
+        if (ordinal >= count && !out->fall_back) {
+            char place[1024];
+            ics_error_add(
+                &found, ICESTREAM_E_DEVICE,
+                "%s: error: device.index: found %d, expected 0 to %d: this machine has %d "
+                "GPU%s",
+                ics_config_place(config, "device.index", place, sizeof place), ordinal, count - 1,
+                count, count == 1 ? "" : "s");
+        }
+    }
+    return ics_error_copy(error, &found);
+}
+
+/* Nobody is put on a slower device in silence: out->reason says why. */
+static int find_backend(const icestream_config *config, ics_device_options *out,
+                        icestream_error *error)
+{
+    const ics_backend asked = config->device.backend;
+    const char *name = asked == ICS_BACKEND_AUTO   ? "auto"
+                       : asked == ICS_BACKEND_CUDA ? "cuda"
+                                                   : "cuda+cpu";
+    ics_gpu_error why = {.status = ICS_GRAPH_OK};
+    out->backend = ICS_BACKEND_CPU;
+    if (asked == ICS_BACKEND_CPU) {
+        return ICESTREAM_OK;
+    }
+    int count = ics_gpu_count(&why);
+    if (count > 0) {
+        out->backend = ICS_BACKEND_CUDA;
+        out->cpu_too = asked == ICS_BACKEND_CUDA_CPU;
+        int status = find_gpus(config, count, out, error);
+        if (asked == ICS_BACKEND_AUTO) {
+            int length =
+                snprintf(out->reason, sizeof out->reason, "device.backend auto: %d GPU%s found",
+                         count, count == 1 ? "" : "s");
+            if (out->gpu_count < (uint32_t)count) {
+                snprintf(out->reason + length, sizeof out->reason - (size_t)length,
+                         ", device.index takes %u", out->gpu_count);
+            }
+        }
+        return status;
+    }
+    if (asked != ICS_BACKEND_AUTO && !out->fall_back) {
+        char place[1024];
+        return ics_error_set(error, ICESTREAM_E_DEVICE,
+                             "%s: error: device.backend: found %s, but %s; expected cpu or auto, "
+                             "or device.fallback: cpu",
+                             ics_config_place(config, "device.backend", place, sizeof place), name,
+                             why.text);
+    }
+    out->warn = out->fall_back || gpu_is_there();
+    snprintf(out->reason, sizeof out->reason, "device.backend %s: no GPU, because %.900s", name,
+             why.text);
+    return ICESTREAM_OK;
+}
+
+/* A switch for tests that nobody shall have set without knowing. */
+static int read_simulation(ics_device_loss *out, icestream_error *error)
+{
+    const char *text = getenv("ICESTREAM_GPU_FAIL");
+    if (text == NULL) {
+        return ICESTREAM_OK;
+    }
+    int length = 0;
+    if (sscanf(text, "%2d:%9u%n", &out->ordinal, &out->batches, &length) != 2 ||
+        text[length] != '\0' || out->ordinal < 0 || out->batches == 0) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "ICESTREAM_GPU_FAIL: found '%s', expected ORDINAL:BATCHES, the GPU "
+                             "whose loss is simulated and how many batches it takes before",
+                             text);
+    }
+    return ICESTREAM_OK;
+}
+
+/* What only a GPU has, and the CPU was found. */
+static void refuse_gpu_settings(const icestream_config *config, icestream_error *found)
+{
+    char place[1024];
+    if (!ics_graph_schedule_on_cpu(config->graph.schedule)) {
+        ics_error_add(found, ICESTREAM_E_CONFIG,
+                      "%s: error: graph.schedule: found %s, which the CPU does not have; expected "
+                      "wavefront, monolithic or auto",
+                      ics_config_place(config, "graph.schedule", place, sizeof place),
+                      ics_graph_schedule_name(config->graph.schedule));
+    }
+    if (config->graph.bounces_per_wave > 1) {
+        ics_error_add(
+            found, ICESTREAM_E_CONFIG,
+            "%s: error: graph.bounces_per_wave: found %u, but a wave of the CPU takes one "
+            "bounce; expected 1 or auto",
+            ics_config_place(config, "graph.bounces_per_wave", place, sizeof place),
+            config->graph.bounces_per_wave);
+    }
+    const char *key;
+    for (size_t k = 0; (key = ics_config_gpu_key(config, k)) != NULL; ++k) {
+        ics_error_add(found, ICESTREAM_E_CONFIG,
+                      "%s: error: %s: this value is for a GPU, and there is none; expected the "
+                      "default",
+                      ics_config_place(config, key, place, sizeof place), key);
+    }
+}
+
+int ics_device_options_from_config(const icestream_config *config, ics_device_options *out,
+                                   icestream_error *error)
+{
+    ics_device_options options = {.fall_back = config->device.fallback == ICS_FALLBACK_CPU,
+                                  .schedule = config->graph.schedule,
+                                  .threads = config->device.threads,
+                                  .pool = config->graph.pool,
+                                  .instruction_set = config->device.instruction_set};
+    int status = find_backend(config, &options, error);
+    if (status == ICESTREAM_OK) {
+        status = read_simulation(&options.simulated, error);
+    }
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
+    icestream_error found = {.status = ICESTREAM_OK};
+    if (options.backend == ICS_BACKEND_CPU && !options.fall_back) {
+        refuse_gpu_settings(config, &found);
+    }
+    find_variants(config, &options.variants, &found);
+    if (found.status != ICESTREAM_OK) {
+        return ics_error_copy(error, &found);
+    }
+    if (options.backend == ICS_BACKEND_CPU && options.fall_back) {
+        ics_device_options_for_cpu(&options);
+    }
+    options.gpu = gpu_options(config, &options.variants);
+    for (int i = 0; i < ICS_STAGES; ++i) {
+        options.custom[i] = config->stages.custom[i];
+    }
+    *out = options;
+    return ICESTREAM_OK;
+}
+
+void ics_device_options_for_cpu(ics_device_options *options)
+{
+    options->backend = ICS_BACKEND_CPU;
+    options->gpu_count = 0;
+    options->cpu_too = false;
+    options->pool = 0; /* it was the size of a GPU's */
+    if (!ics_graph_schedule_on_cpu(options->schedule)) {
+        options->schedule = ICS_SCHEDULE_AUTO;
+    }
+}

@@ -1,0 +1,102 @@
+/* All steps through a device at once. */
+#include "base/error.h"
+#include "pipeline/devices/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Hits of all batches in one growing array. */
+typedef struct hit_array {
+    icestream_hit *items;
+    size_t count, capacity;
+} hit_array;
+
+static int append_hits(hit_array *array, const icestream_hit *hits, size_t count,
+                       icestream_error *error)
+{
+    if (count == 0) {
+        return ICESTREAM_OK;
+    }
+    if (count > array->capacity - array->count) {
+        size_t capacity = array->capacity * 2;
+        if (capacity < array->count + count) {
+            capacity = array->count + count;
+        }
+        icestream_hit *items = capacity <= SIZE_MAX / sizeof *items
+                                   ? realloc(array->items, capacity * sizeof *items)
+                                   : NULL;
+        if (items == NULL) {
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu hits", capacity);
+        }
+        array->items = items;
+        array->capacity = capacity;
+    }
+    memcpy(array->items + array->count, hits, count * sizeof *hits);
+    array->count += count;
+    return ICESTREAM_OK;
+}
+
+/* Adds what a batch holds; destroys it. */
+static int gather_batch(ics_batch *batch, hit_array *hits, icestream_account *account,
+                        icestream_error *error)
+{
+    int status = ics_error_copy(error, &batch->error);
+    if (status == ICESTREAM_OK) {
+        ics_batch_account_add(account, &batch->account);
+        status = append_hits(hits, batch->hits, batch->hit_count, error);
+    }
+    ics_batch_destroy(batch);
+    return status;
+}
+
+static int run_cursor(ics_device *device, ics_step_cursor cursor, uint64_t photon_limit,
+                      hit_array *hits, icestream_account *account, icestream_error *error)
+{
+    bool full = true;
+    int status = ICESTREAM_OK;
+    while (full && status == ICESTREAM_OK) {
+        const ics_batch_limits limits = ics_device_batch_limits(device);
+        ics_batch *batch = NULL;
+        status = ics_batch_create(&limits, photon_limit, &batch, error);
+        if (status == ICESTREAM_OK) {
+            status = ics_batch_fill(batch, &cursor, &full, error);
+        }
+        if (status != ICESTREAM_OK || batch->count == 0) {
+            ics_batch_destroy(batch);
+            return status;
+        }
+        while (status == ICESTREAM_OK && !ics_device_submit(device, batch)) {
+            status = gather_batch(ics_device_take(device), hits, account, error);
+        }
+        if (status != ICESTREAM_OK) {
+            ics_batch_destroy(batch);
+        }
+    }
+    return status;
+}
+
+int ics_device_run_steps(ics_device *device, const icestream_step *steps, size_t count,
+                         uint64_t photon_limit, icestream_hit **hits, size_t *hit_count,
+                         icestream_account *account, icestream_error *error)
+{
+    hit_array array = {NULL, 0, 0};
+    *account = (icestream_account){0};
+    int status = run_cursor(device, (ics_step_cursor){.steps = steps, .count = count}, photon_limit,
+                            &array, account, error);
+    ics_batch *batch;
+    while ((batch = ics_device_take(device)) != NULL) { /* also after an error: they come home */
+        icestream_error later = {.status = ICESTREAM_OK};
+        int gathered = gather_batch(batch, &array, account, &later);
+        if (status == ICESTREAM_OK && gathered != ICESTREAM_OK) {
+            status = ics_error_copy(error, &later);
+        }
+    }
+    if (status != ICESTREAM_OK) {
+        free(array.items);
+        return status;
+    }
+    ics_hit_sort(array.items, array.count);
+    *hits = array.items;
+    *hit_count = array.count;
+    return ICESTREAM_OK;
+}

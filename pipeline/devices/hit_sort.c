@@ -1,0 +1,164 @@
+/* The order of hit files, and sorting into it: by packed keys of (event, step, photon), digit by
+ * digit; only hits of one photon are compared in full. */
+#include "pipeline/devices/batch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPARE(left, right)                                                                       \
+    if ((left) != (right)) {                                                                       \
+        return (left) < (right) ? -1 : 1;                                                          \
+    }
+
+int ics_hit_sort_order(const void *left_hit, const void *right_hit)
+{
+    const icestream_hit *left = left_hit, *right = right_hit;
+    COMPARE(left->event_id, right->event_id)
+    COMPARE(left->step_id, right->step_id)
+    COMPARE(left->photon_id, right->photon_id)
+    COMPARE(left->string, right->string)
+    COMPARE(left->module, right->module)
+    COMPARE(left->t, right->t)
+    return memcmp(left_hit, right_hit, sizeof(icestream_hit));
+}
+
+enum {
+    FEW = 64, /* hits that a comparing sort is the faster one for */
+    DIGIT_BITS = 11,
+    DIGIT_VALUES = 1 << DIGIT_BITS,
+    DIGITS_MAX = (64 + DIGIT_BITS - 1) / DIGIT_BITS
+};
+
+typedef struct sort_entry {
+    uint64_t key;
+    uint32_t hit;
+} sort_entry;
+
+/* One field of the key over all hits. */
+typedef struct key_range {
+    uint64_t least, most;
+} key_range;
+
+static void widen(key_range *range, uint64_t value)
+{
+    range->least = value < range->least ? value : range->least;
+    range->most = value > range->most ? value : range->most;
+}
+
+static unsigned bits_of(key_range range)
+{
+    uint64_t span = range.most - range.least;
+    return span == 0 ? 0 : 64 - (unsigned)__builtin_clzll(span);
+}
+
+/* Sorts by the lowest `bits` of the keys and keeps the order of equal ones. Returns the one of both
+ * arrays that the result is in. */
+static sort_entry *sort_digits(sort_entry *from, sort_entry *to, size_t count, unsigned bits)
+{
+    uint32_t starts[DIGITS_MAX][DIGIT_VALUES];
+    unsigned digits = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
+    memset(starts, 0, digits * sizeof starts[0]);
+    for (size_t i = 0; i < count; ++i) {
+        for (unsigned d = 0; d < digits; ++d) {
+            starts[d][from[i].key >> (d * DIGIT_BITS) & (DIGIT_VALUES - 1)]++;
+        }
+    }
+    for (unsigned d = 0; d < digits; ++d) {
+        uint32_t sum = 0;
+        for (size_t value = 0; value < DIGIT_VALUES; ++value) {
+            uint32_t here = starts[d][value];
+            starts[d][value] = sum;
+            sum += here;
+        }
+        for (size_t i = 0; i < count; ++i) {
+            to[starts[d][from[i].key >> (d * DIGIT_BITS) & (DIGIT_VALUES - 1)]++] = from[i];
+        }
+        sort_entry *done = to;
+        to = from;
+        from = done;
+    }
+    return from;
+}
+
+/* The hits' places in the order of their keys, in one of two arrays of `count` entries. */
+static const sort_entry *sort_keys(const icestream_hit *hits, size_t count, sort_entry *entries,
+                                   sort_entry *others)
+{
+    key_range event = {UINT64_MAX, 0}, step = event, photon = event;
+    for (size_t i = 0; i < count; ++i) {
+        widen(&event, hits[i].event_id);
+        widen(&step, hits[i].step_id);
+        widen(&photon, hits[i].photon_id);
+    }
+    unsigned photon_bits = bits_of(photon), low_bits = bits_of(step) + photon_bits;
+    unsigned event_bits = bits_of(event);
+    bool packed = event_bits + low_bits <= 64;
+    for (size_t i = 0; i < count; ++i) {
+        uint64_t low =
+            (hits[i].step_id - step.least) << photon_bits | (hits[i].photon_id - photon.least);
+        uint64_t high = packed && event_bits > 0 ? (hits[i].event_id - event.least) << low_bits : 0;
+        entries[i] = (sort_entry){.key = high | low, .hit = (uint32_t)i};
+    }
+    if (packed) {
+        return sort_digits(entries, others, count, event_bits + low_bits);
+    }
+    sort_entry *sorted = sort_digits(entries, others, count, low_bits);
+    for (size_t i = 0; i < count; ++i) {
+        sorted[i].key = hits[sorted[i].hit].event_id - event.least;
+    }
+    return sort_digits(sorted, sorted == entries ? others : entries, count, event_bits);
+}
+
+static bool same_photon(const icestream_hit *left, const icestream_hit *right)
+{
+    return left->photon_id == right->photon_id && left->step_id == right->step_id &&
+           left->event_id == right->event_id;
+}
+
+/* Where photons go on after a hit, they may have several. */
+static void sort_photons(icestream_hit *hits, size_t count)
+{
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && same_photon(&hits[first], &hits[end]);) {
+            ++end;
+        }
+        if (end - first > 1) {
+            qsort(hits + first, end - first, sizeof *hits, ics_hit_sort_order);
+        }
+    }
+}
+
+static bool is_sorted(const icestream_hit *hits, size_t count)
+{
+    for (size_t i = 1; i < count; ++i) {
+        if (ics_hit_sort_order(&hits[i - 1], &hits[i]) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void ics_hit_sort(icestream_hit *hits, size_t count)
+{
+    if (count < 2 || is_sorted(hits, count)) {
+        return;
+    }
+    sort_entry *entries = NULL;
+    icestream_hit *copy = NULL;
+    if (count > FEW && count <= UINT32_MAX) {
+        entries = malloc(2 * count * sizeof *entries);
+        copy = malloc(count * sizeof *copy);
+    }
+    if (entries != NULL && copy != NULL) {
+        memcpy(copy, hits, count * sizeof *hits);
+        const sort_entry *sorted = sort_keys(copy, count, entries, entries + count);
+        for (size_t i = 0; i < count; ++i) {
+            hits[i] = copy[sorted[i].hit];
+        }
+        sort_photons(hits, count);
+    } else { /* few hits, or no memory to be faster */
+        qsort(hits, count, sizeof *hits, ics_hit_sort_order);
+    }
+    free(entries);
+    free(copy);
+}

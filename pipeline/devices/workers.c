@@ -1,0 +1,223 @@
+#include "pipeline/devices/workers.h"
+
+#include "base/error.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t ics_workers_thread_count(uint32_t configured)
+{
+    if (configured != 0) {
+        return configured;
+    }
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? (uint32_t)count : 1;
+}
+
+/* Jobs in the order of their arrival. */
+typedef struct job_list {
+    ics_job *first, *last;
+} job_list;
+
+static void append_job(job_list *list, ics_job *job)
+{
+    job->next = NULL;
+    if (list->last != NULL) {
+        list->last->next = job;
+    } else {
+        list->first = job;
+    }
+    list->last = job;
+}
+
+static ics_job *take_first_job(job_list *list)
+{
+    ics_job *job = list->first;
+    if (job != NULL) {
+        list->first = job->next;
+        if (list->first == NULL) {
+            list->last = NULL;
+        }
+    }
+    return job;
+}
+
+typedef struct worker_thread {
+    ics_workers *workers;
+    void *state;
+    pthread_t thread;
+} worker_thread;
+
+struct ics_workers {
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a job was queued, or the queue was closed */
+    job_list queue;
+    uint32_t waiting, capacity;
+    bool closed;
+    ics_post finished;
+    uint32_t started;
+    worker_thread threads[];
+};
+
+static void *run_worker(void *argument)
+{
+    worker_thread *self = argument;
+    ics_workers *workers = self->workers;
+    for (;;) {
+        pthread_mutex_lock(&workers->lock);
+        while (workers->queue.first == NULL && !workers->closed) {
+            pthread_cond_wait(&workers->changed, &workers->lock);
+        }
+        ics_job *job = take_first_job(&workers->queue);
+        if (job != NULL) {
+            workers->waiting--;
+        }
+        pthread_mutex_unlock(&workers->lock);
+        if (job == NULL) {
+            return NULL;
+        }
+        job->run(job, self->state);
+        workers->finished.post(workers->finished.user, job);
+    }
+}
+
+int ics_workers_create(const char *name, uint32_t threads, uint32_t capacity,
+                       void *const *thread_states, ics_post finished, ics_workers **out,
+                       icestream_error *error)
+{
+    ics_workers *workers = calloc(1, sizeof *workers + threads * sizeof workers->threads[0]);
+    if (workers == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %u %s threads", threads,
+                             name);
+    }
+    workers->capacity = capacity;
+    workers->finished = finished;
+    pthread_mutex_init(&workers->lock, NULL);
+    pthread_cond_init(&workers->changed, NULL);
+
+    /* Signals are the loop's business: no worker may be interrupted by them. What a thread's own
+     * fault raises stays open, for sanitizers and debuggers to tell of it. */
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+    sigset_t all, before;
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; ++i) {
+        sigdelset(&all, faults[i]);
+    }
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failure = 0;
+    for (uint32_t i = 0; i < threads && failure == 0; ++i) {
+        worker_thread *worker = &workers->threads[i];
+        worker->workers = workers;
+        worker->state = thread_states != NULL ? thread_states[i] : NULL;
+        failure = pthread_create(&worker->thread, NULL, run_worker, worker);
+        if (failure == 0) {
+            pthread_setname_np(worker->thread, name);
+            workers->started++;
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failure != 0) {
+        uint32_t started = workers->started;
+        ics_workers_destroy(workers);
+        return ics_error_set(error, ICESTREAM_E_FAILED,
+                             "cannot start %s thread %u of %u: %s; lower device.threads", name,
+                             started + 1, threads, strerror(failure));
+    }
+    *out = workers;
+    return ICESTREAM_OK;
+}
+
+bool ics_workers_submit(ics_workers *workers, ics_job *job)
+{
+    pthread_mutex_lock(&workers->lock);
+    bool accepted = !workers->closed && workers->waiting < workers->capacity;
+    if (accepted) {
+        append_job(&workers->queue, job);
+        workers->waiting++;
+        pthread_cond_signal(&workers->changed);
+    }
+    pthread_mutex_unlock(&workers->lock);
+    return accepted;
+}
+
+void ics_workers_destroy(ics_workers *workers)
+{
+    if (workers == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&workers->lock);
+    workers->closed = true;
+    pthread_cond_broadcast(&workers->changed);
+    pthread_mutex_unlock(&workers->lock);
+    for (uint32_t i = 0; i < workers->started; ++i) {
+        pthread_join(workers->threads[i].thread, NULL);
+    }
+    pthread_cond_destroy(&workers->changed);
+    pthread_mutex_destroy(&workers->lock);
+    free(workers);
+}
+
+struct ics_mailbox {
+    uv_async_t async;
+    pthread_mutex_t lock;
+    job_list jobs;
+};
+
+static void deliver_jobs(uv_async_t *async)
+{
+    ics_mailbox *mailbox = async->data;
+    pthread_mutex_lock(&mailbox->lock);
+    job_list jobs = mailbox->jobs;
+    mailbox->jobs = (job_list){NULL, NULL};
+    pthread_mutex_unlock(&mailbox->lock);
+    for (ics_job *job = take_first_job(&jobs); job != NULL; job = take_first_job(&jobs)) {
+        job->done(job);
+    }
+}
+
+int ics_workers_mailbox_create(uv_loop_t *loop, ics_mailbox **out, icestream_error *error)
+{
+    ics_mailbox *mailbox = calloc(1, sizeof *mailbox);
+    if (mailbox == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a mailbox");
+    }
+    int failure = uv_async_init(loop, &mailbox->async, deliver_jobs);
+    if (failure != 0) {
+        free(mailbox);
+        return ics_error_set(error, ICESTREAM_E_FAILED, "cannot set up the event loop: %s",
+                             uv_strerror(failure));
+    }
+    mailbox->async.data = mailbox;
+    pthread_mutex_init(&mailbox->lock, NULL);
+    *out = mailbox;
+    return ICESTREAM_OK;
+}
+
+void ics_workers_mailbox_post(void *user, ics_job *job)
+{
+    ics_mailbox *mailbox = user;
+    /* Sending under the lock keeps a close that follows the delivery of this job from freeing the
+     * handle while it is still being signalled. */
+    pthread_mutex_lock(&mailbox->lock);
+    append_job(&mailbox->jobs, job);
+    uv_async_send(&mailbox->async);
+    pthread_mutex_unlock(&mailbox->lock);
+}
+
+static void free_mailbox(uv_handle_t *handle)
+{
+    ics_mailbox *mailbox = handle->data;
+    pthread_mutex_destroy(&mailbox->lock);
+    free(mailbox);
+}
+
+void ics_workers_mailbox_close(ics_mailbox *mailbox)
+{
+    if (mailbox != NULL) {
+        uv_close((uv_handle_t *)&mailbox->async, free_mailbox);
+    }
+}

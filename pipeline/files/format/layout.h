@@ -1,0 +1,45 @@
+/* The tables of step, hit and other files: names, places, types and units of their fields, written
+ * once (formats.md) for header writer, readers, checks, info and HDF5. */
+#ifndef ICS_FILES_FORMAT_LAYOUT_H
+#define ICS_FILES_FORMAT_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    ICS_ROW_BYTES = 64,        /* rows of steps and hits */
+    ICS_ROW_BYTES_MAX = 72,    /* no schema has longer rows */
+    ICS_LAYOUT_FIELDS_MAX = 20 /* no schema has more fields */
+};
+
+/* A little-endian number: kind 'f' float, 'u' unsigned, 'i' signed, 'b' boolean. */
+typedef struct ics_layout_number_type {
+    char kind;
+    uint8_t bytes;
+} ics_layout_number_type;
+
+typedef struct ics_layout_field {
+    const char *name;
+    ics_layout_number_type type;
+    uint32_t offset;  /* bytes from the start of the row */
+    const char *unit; /* "1" for pure numbers */
+} ics_layout_field;
+
+typedef struct ics_layout {
+    const char *name;       /* "icestream.steps", in metadata */
+    const char *short_name; /* "steps": in messages, and the name of the HDF5 dataset */
+    uint32_t version;
+    uint32_t row_bytes;             /* the sum of its fields: rows have no gaps */
+    const char *coordinates;        /* what positions and times refer to */
+    const ics_layout_field *fields; /* [field_count], in the order of their offsets */
+    size_t field_count;
+} ics_layout;
+
+const ics_layout *ics_layout_steps(void);
+const ics_layout *ics_layout_hits(void);
+const ics_layout *ics_layout_paths(void);
+const ics_layout *ics_layout_waveforms(void);
+/* The k-th of all schemas, NULL: no more. */
+const ics_layout *ics_layout_at(size_t k);
+
+#endif

@@ -1,0 +1,112 @@
+#include "pipeline/models/detector/detection.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static ice_sensor sensor_of(const ice_detector *detector, const ice_module *module)
+{
+    const double *back = module->back;
+    const bool upright = back[0] == 0 && back[1] == 0 && back[2] == 0;
+    const double reach = detector->radius + detector->cable_radius;
+    return (ice_sensor){.back_x = (float)back[0],
+                        .back_y = (float)back[1],
+                        .back_z = upright ? 1.0f : (float)back[2],
+                        .efficiency = (float)module->efficiency,
+                        .cable_x = (float)(reach * cos(module->cable_azimuth)),
+                        .cable_y = (float)(reach * sin(module->cable_azimuth)),
+                        .acceptance = module->acceptance,
+                        .flags = (module->is_off ? ICE_SENSOR_OFF : 0u) |
+                                 (module->has_cable ? ICE_SENSOR_CABLE : 0u)};
+}
+
+/* Puts numbers behind each other in single precision and says where. */
+static const float *put(float **next, const double *numbers, size_t count, double scale)
+{
+    const float *first = *next;
+    for (size_t i = 0; i < count; ++i)
+        *(*next)++ = (float)(numbers[i] * scale);
+    return first;
+}
+
+static void fill(ice_detection *tables, const ice_detector *detector, const ice_light *light,
+                 ice_sensor *sensors, float *numbers)
+{
+    const ice_angular *angular = &detector->angular;
+    for (size_t i = 0; i < detector->module_count; ++i)
+        sensors[i] = sensor_of(detector, &detector->modules[i]);
+    *tables = (ice_detection){.sensors = sensors,
+                              .module_count = (uint32_t)detector->module_count,
+                              .point_count = (uint32_t)light->bias_count,
+                              .flat = (float)light->flat_acceptance,
+                              .coefficient_count = (uint32_t)angular->count,
+                              .has_edge = angular->has_edge,
+                              .edge = (float)(angular->edge * detector->radius),
+                              .cable_radius = (float)detector->cable_radius,
+                              .cable_half = (float)(detector->cable_length / 2)};
+    tables->wavelengths = put(&numbers, light->bias_wavelength, light->bias_count, 1);
+    tables->bias = put(&numbers, light->bias, light->bias_count, 1);
+    tables->coefficients =
+        put(&numbers, angular->coefficients, angular->count, 1 / angular->maximum);
+    tables->curves = numbers;
+    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k)
+        put(&numbers, light->acceptances[k], light->bias_count, 1);
+}
+
+int ics_detection_create(const ice_detector *detector, const ice_light *light,
+                         ics_hit_content content, ics_detection **out, icestream_error *error)
+{
+    const size_t numbers = (2 + ICE_ACCEPTANCES) * light->bias_count + detector->angular.count;
+    const size_t sensors = detector->module_count * sizeof(ice_sensor);
+    ics_detection *detection = calloc(1, sizeof *detection);
+    char *memory = malloc(sensors + numbers * sizeof(float));
+    if (!detection || !memory) {
+        free(detection);
+        free(memory);
+        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+    }
+    detection->content = content;
+    detection->memory = memory;
+    fill(&detection->tables, detector, light, (ice_sensor *)memory, (float *)(memory + sensors));
+    *out = detection;
+    return ICESTREAM_OK;
+}
+
+void ics_detection_destroy(ics_detection *detection)
+{
+    if (!detection)
+        return;
+    free(detection->memory);
+    free(detection);
+}
+
+/* ---- digest ---------------------------------------------------------------------------------- */
+
+void ics_detection_digest(ics_digest *digest, const ice_detector *detector, const ice_light *light)
+{
+    const ice_angular *angular = &detector->angular;
+    const double scalars[] = {angular->maximum, angular->has_edge, angular->edge,
+                              light->flat_acceptance};
+    bool has_cables = false;
+    ics_digest_add_numbers(digest, scalars, sizeof scalars / sizeof *scalars);
+    ics_digest_add_numbers(digest, angular->coefficients, angular->count);
+    for (size_t i = 0; i < detector->module_count; ++i) {
+        const ice_module *module = &detector->modules[i];
+        const double numbers[] = {module->acceptance,    module->is_off,  module->has_cable,
+                                  module->cable_azimuth, module->back[0], module->back[1],
+                                  module->back[2]};
+        ics_digest_add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
+        has_cables |= module->has_cable;
+    }
+    /* How thick no cable is makes no difference. */
+    if (has_cables) {
+        const double numbers[] = {detector->cable_radius, detector->cable_length};
+        ics_digest_add_numbers(digest, numbers, 2);
+    }
+    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k)
+        ics_digest_add_numbers(digest, light->acceptances[k], light->bias_count);
+}

@@ -1,0 +1,188 @@
+#include "pipeline/models/detector/module_list.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ics_module_list_add(ics_module_list *list, const ice_module *module, size_t line)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 256;
+        if (capacity > SIZE_MAX / sizeof *list->items)
+            return ICESTREAM_E_MEMORY;
+        ics_listed_module *items = realloc(list->items, capacity * sizeof *items);
+        if (!items)
+            return ICESTREAM_E_MEMORY;
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = (ics_listed_module){*module, line};
+    return ICESTREAM_OK;
+}
+
+void ics_module_list_free(ics_module_list *list)
+{
+    free(list->items);
+    *list = (ics_module_list){0};
+}
+
+/* ---- hex86 ----------------------------------------------------------------------------------- */
+
+static bool is_corner(int q, int r)
+{
+    return (q == 0 && r == 5) || (q == -5 && r == 5) || (q == -5 && r == 0) ||
+           (q == 0 && r == -5) || (q == 5 && r == -5);
+}
+
+int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out)
+{
+    enum { EDGE = 5, MODULES = 60, FIRST_DENSE = 79 };
+    const double spacing = 125, vertical = 17, top = 501.5, high_efficiency = 1.35;
+    uint16_t string = 0;
+    *out = (ics_module_list){0};
+    for (int r = -EDGE; r <= EDGE; ++r)
+        for (int q = -EDGE; q <= EDGE; ++q) {
+            if (abs(q + r) > EDGE || is_corner(q, r))
+                continue;
+            ++string;
+            double golden = 0.6180339887 * string;
+            double shift = jitter ? 4 * (golden - floor(golden)) - 2 : 0;
+            for (int m = 1; m <= MODULES; ++m) {
+                ice_module module = {
+                    .x = spacing * (q + 0.5 * r),
+                    .y = spacing * (sqrt(3) / 2) * r,
+                    .z = top - vertical * (m - 1) + shift,
+                    .string = string,
+                    .module = (uint16_t)m,
+                    .efficiency = dense && string >= FIRST_DENSE ? high_efficiency : 1,
+                };
+                if (ics_module_list_add(out, &module, 0) != ICESTREAM_OK) {
+                    ics_module_list_free(out);
+                    return ICESTREAM_E_MEMORY;
+                }
+            }
+        }
+    return ICESTREAM_OK;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static bool check_label(ics_text_reader *reader, size_t line, const char *what, double value,
+                        uint16_t *out)
+{
+    if (!(value >= 0 && value <= UINT16_MAX) || value != floor(value)) {
+        ics_text_fault(reader, line, 0, "%s: found %.10g, expected a whole number 0 .. %d", what,
+                       value, UINT16_MAX);
+        return false;
+    }
+    *out = (uint16_t)value;
+    return true;
+}
+
+static bool check_coordinate(ics_text_reader *reader, size_t line, const char *what, double value)
+{
+    if (value >= -10000 && value <= 10000)
+        return true;
+    ics_text_fault(reader, line, 0, "%s: found %.10g m, expected -10000 .. 10000 m", what, value);
+    return false;
+}
+
+/* Checks a row of numbers and appends it; faults are counted in the reader. */
+static int add_row(ics_text_reader *reader, size_t line, double string, double number,
+                   const ice_module *place, ics_module_list *list)
+{
+    ice_module module = *place;
+    bool good = check_label(reader, line, "string", string, &module.string);
+    good &= check_label(reader, line, "module", number, &module.module);
+    good &= check_coordinate(reader, line, "x", module.x);
+    good &= check_coordinate(reader, line, "y", module.y);
+    good &= check_coordinate(reader, line, "z", module.z);
+    if (!(module.efficiency > 0 && module.efficiency <= 100)) {
+        ics_text_fault(reader, line, 0,
+                       "efficiency: found %.10g, expected more than 0, at most 100",
+                       module.efficiency);
+        good = false;
+    }
+    if (good && list->count == ICE_MODULES_MAX) {
+        ics_text_fault(reader, line, 0, "found more modules, expected at most %d", ICE_MODULES_MAX);
+        return ICESTREAM_E_CONFIG;
+    }
+    return good ? ics_module_list_add(list, &module, line) : ICESTREAM_OK;
+}
+
+static int finish(ics_text_reader *reader, int status, ics_module_list *list)
+{
+    if (status == ICESTREAM_E_MEMORY)
+        ics_error_add(reader->error, ICESTREAM_E_MEMORY, "%s: error: out of memory", reader->name);
+    if (status == ICESTREAM_OK && reader->faults > 0)
+        status = ICESTREAM_E_CONFIG;
+    if (status != ICESTREAM_OK)
+        ics_module_list_free(list);
+    return status;
+}
+
+int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_error *error)
+{
+    enum { NAME, ID, X, Y, HEIGHT, STRING, MODULE, FIELDS };
+    static const char *const names[FIELDS] = {"name", "id", "x", "y", "z", "string", "module"};
+    enum { LAST_IN_ICE = 60 };
+    ics_text_reader reader = ics_text_open(text, ' ', error);
+    ics_text_line line;
+    int status = ICESTREAM_OK;
+    *out = (ics_module_list){0};
+    while (status == ICESTREAM_OK && ics_text_next(&reader, &line)) {
+        double numbers[FIELDS] = {0};
+        bool good = true;
+        if (line.count != FIELDS) {
+            ics_text_fault(&reader, line.number, 0,
+                           "found %zu fields, expected 7: name, id, x, y, z, string, module",
+                           line.count);
+            continue;
+        }
+        for (size_t i = X; i < FIELDS; ++i)
+            good &= ics_text_number(&reader, &line, i, names[i], &numbers[i]);
+        if (!good ||
+            !(numbers[STRING] > 0 && numbers[MODULE] >= 1 && numbers[MODULE] <= LAST_IN_ICE))
+            continue;
+        ice_module place = {.x = numbers[X],
+                            .y = numbers[Y],
+                            .z = numbers[HEIGHT] + ICE_DETECTOR_DEPTH,
+                            .efficiency = 1};
+        status = add_row(&reader, line.number, numbers[STRING], numbers[MODULE], &place, out);
+    }
+    return finish(&reader, status, out);
+}
+
+int ics_module_list_csv(const ics_text *text, ics_module_list *out, icestream_error *error)
+{
+    enum { STRING, MODULE, X, Y, Z, EFFICIENCY, COLUMNS };
+    static const ics_csv_column columns[] = {
+        {.name = "string", .index = STRING, .required = true},
+        {.name = "module", .index = MODULE, .required = true},
+        {.name = "x", .index = X, .required = true},
+        {.name = "y", .index = Y, .required = true},
+        {.name = "z", .index = Z, .required = true},
+        {.name = "efficiency", .index = EFFICIENCY, .missing = 1},
+        /* Tables of the CUDA port of clsim count from 0, labels count from 1. */
+        {.name = "string_index", .index = STRING, .offset = 1},
+        {.name = "dom_index", .index = MODULE, .offset = 1},
+        {.name = "x_m", .index = X},
+        {.name = "y_m", .index = Y},
+        {.name = "z_m", .index = Z},
+    };
+    ics_text_table table;
+    *out = (ics_module_list){0};
+    int status =
+        ics_text_csv_read(text, columns, sizeof columns / sizeof *columns, COLUMNS, ICE_MODULES_MAX,
+                          "string,module,x,y,z[,efficiency]", &table, error);
+    if (status != ICESTREAM_OK)
+        return status;
+    ics_text_reader reader = ics_text_open(text, ',', error);
+    for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
+        const double *row = ics_text_table_row(&table, i);
+        ice_module place = {.x = row[X], .y = row[Y], .z = row[Z], .efficiency = row[EFFICIENCY]};
+        status = add_row(&reader, table.lines[i], row[STRING], row[MODULE], &place, out);
+    }
+    ics_text_table_free(&table);
+    return finish(&reader, status, out);
+}

@@ -1,0 +1,276 @@
+#include "pipeline/models/detector/sensors.h"
+
+#include "base/error.h"
+#include "pipeline/models/detector/angular.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* As in geo-f2k. */
+enum { LAST_IN_ICE = 60 };
+
+static const struct {
+    const char *name; /* in a ppc ice folder */
+    size_t least, most;
+    const char *columns;
+} formats[ICS_SENSOR_FILES] = {
+    [ICS_SENSOR_EFFICIENCIES] = {"eff-f2k", 3, 4, "3 or 4: string, module, efficiency [, type]"},
+    [ICS_SENSOR_AXES] = {"cx.dat", 6, 6, "6: string, module, nx, ny, nz, uncertainty"},
+    [ICS_SENSOR_CABLES] = {"dx.dat", 4, 4, "4: string, module, azimuth, uncertainty"},
+    [ICS_SENSOR_VOLTAGES] = {"hvs-f2k", 3, 3, "3: string, module, voltage"},
+};
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* A file while it goes into copies of the modules. */
+typedef struct sensor_reader {
+    ics_text_reader text;
+    const ics_text_table *table;
+    ice_detector modules; /* a copy: only `modules` and `module_count` are its own */
+    size_t *rows;         /* [module_count], 1 + the row that a module is in; 0: none */
+    size_t unknown;       /* rows of modules that the detector does not have */
+} sensor_reader;
+
+static int take_efficiency(sensor_reader *reader, size_t row, const double *values,
+                           ice_module *module)
+{
+    const double type = reader->table->columns > 3 ? values[3] : 0;
+    if (!(values[2] > 0 && values[2] <= 100))
+        return ics_text_fault(&reader->text, reader->table->lines[row], 0,
+                              "efficiency: found %.10g, expected more than 0, at most 100",
+                              values[2]);
+    if (type != 0 && type != 1)
+        return ics_text_fault(&reader->text, reader->table->lines[row], 0,
+                              "type: found %.10g, expected 0 or 1", type);
+    module->efficiency = values[2];
+    module->acceptance = (uint8_t)type;
+    return ICESTREAM_OK;
+}
+
+static int take_axis(sensor_reader *reader, size_t row, const double *values, ice_module *module)
+{
+    const double tolerance = 0.01; /* files have few digits */
+    const double *n = values + 2;
+    double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    if (!(fabs(length - 1) <= tolerance))
+        return ics_text_fault(&reader->text, reader->table->lines[row], 0,
+                              "axis: found a vector of length %.6g, expected a unit vector",
+                              length);
+    for (size_t i = 0; i < 3; ++i)
+        module->back[i] = n[i] / length;
+    return ICESTREAM_OK;
+}
+
+static int take_cable(sensor_reader *reader, size_t row, const double *values, ice_module *module)
+{
+    if (!(values[2] >= -360 && values[2] <= 360))
+        return ics_text_fault(&reader->text, reader->table->lines[row], 0,
+                              "azimuth: found %.10g, expected -360 .. 360 degrees", values[2]);
+    module->has_cable = true;
+    module->cable_azimuth = values[2] * (M_PI / 180);
+    return ICESTREAM_OK;
+}
+
+static int take_voltage(sensor_reader *reader, size_t row, const double *values, ice_module *module)
+{
+    if (!(values[2] >= 0 && values[2] <= 1e5))
+        return ics_text_fault(&reader->text, reader->table->lines[row], 0,
+                              "voltage: found %.10g, expected 0 .. 1e5 V", values[2]);
+    module->is_off = values[2] == 0;
+    return ICESTREAM_OK;
+}
+
+static int (*const take[ICS_SENSOR_FILES])(sensor_reader *, size_t, const double *,
+                                           ice_module *) = {
+    [ICS_SENSOR_EFFICIENCIES] = take_efficiency,
+    [ICS_SENSOR_AXES] = take_axis,
+    [ICS_SENSOR_CABLES] = take_cable,
+    [ICS_SENSOR_VOLTAGES] = take_voltage,
+};
+
+static bool is_label(double value)
+{
+    return fabs(value) <= UINT16_MAX && value == floor(value);
+}
+
+static void read_row(sensor_reader *reader, ics_sensor_file kind, size_t row)
+{
+    static const char *const names[] = {"string", "module"};
+    const double *values = ics_text_table_row(reader->table, row);
+    const size_t line = reader->table->lines[row];
+    bool good = true;
+    for (size_t i = 0; i < 2; ++i)
+        if (!is_label(values[i])) {
+            ics_text_fault(&reader->text, line, 0,
+                           "%s: found %.10g, expected a whole number up to %d", names[i], values[i],
+                           UINT16_MAX);
+            good = false;
+        }
+    if (!good)
+        return;
+    ice_module *module = NULL;
+    if (values[0] >= 0 && values[1] >= 0)
+        module = ics_sensors_find_module(
+            &reader->modules,
+            (ics_module_label){.string = (uint16_t)values[0], .module = (uint16_t)values[1]});
+    if (!module) {
+        reader->unknown += values[0] >= 1 && values[1] >= 1 && values[1] <= LAST_IN_ICE;
+        return;
+    }
+    size_t *earlier = &reader->rows[module - reader->modules.modules];
+    if (*earlier > 0) {
+        ics_text_fault(
+            &reader->text, line, 0,
+            "found string %g, module %g again (first on line %zu), expected every module "
+            "at most once",
+            values[0], values[1], reader->table->lines[*earlier - 1]);
+        return;
+    }
+    *earlier = row + 1;
+    take[kind](reader, row, values, module);
+}
+
+static int read_rows(sensor_reader *reader, ics_sensor_file kind, ice_detector *detector,
+                     ics_warnings *warnings)
+{
+    for (size_t i = 0; i < reader->table->rows; ++i)
+        read_row(reader, kind, i);
+    if (reader->text.faults > 0)
+        return ICESTREAM_E_CONFIG;
+    if (kind == ICS_SENSOR_VOLTAGES)
+        for (size_t i = 0; i < detector->module_count; ++i)
+            reader->modules.modules[i].is_off |= reader->rows[i] == 0;
+    memcpy(detector->modules, reader->modules.modules,
+           detector->module_count * sizeof *detector->modules);
+    return reader->unknown == 0
+               ? ICESTREAM_OK
+               : ics_warnings_add(warnings, "%s: %zu row%s that %s does not have",
+                                  reader->text.name, reader->unknown,
+                                  reader->unknown == 1 ? " is of a module" : "s are of modules",
+                                  detector->name);
+}
+
+int ics_sensors_file_read(ics_sensor_file kind, const ics_text *text, ice_detector *detector,
+                          ics_warnings *warnings, icestream_error *error)
+{
+    ics_text_table table;
+    int status = ics_text_table_read(text, formats[kind].least, formats[kind].most, ICE_MODULES_MAX,
+                                     formats[kind].columns, &table, error);
+    if (status != ICESTREAM_OK)
+        return status;
+    const size_t count = detector->module_count;
+    sensor_reader reader = {
+        .text = ics_text_open(text, ' ', error),
+        .table = &table,
+        .modules = {.modules = malloc(count * sizeof(ice_module)), .module_count = count},
+        .rows = calloc(count, sizeof(size_t))};
+    status = ICESTREAM_E_MEMORY;
+    if (reader.modules.modules && reader.rows) {
+        memcpy(reader.modules.modules, detector->modules, count * sizeof(ice_module));
+        status = read_rows(&reader, kind, detector, warnings);
+    }
+    if (status == ICESTREAM_E_MEMORY)
+        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+    free(reader.modules.modules);
+    free(reader.rows);
+    ics_text_table_free(&table);
+    return status;
+}
+
+/* ---- as configured --------------------------------------------------------------------------- */
+
+bool ics_sensors_detecting(const icestream_config *config)
+{
+    return strcmp(config->stages.detect, "none") != 0;
+}
+
+int ics_sensors_model_file(const icestream_config *config, const char *value, const char *name,
+                           char **out, icestream_error *error)
+{
+    *out = NULL;
+    bool automatic = strcmp(value, "auto") == 0;
+    if (strcmp(value, "none") == 0 || (automatic && !config->ice.directory))
+        return ICESTREAM_OK;
+    int length = automatic ? asprintf(out, "%s/%s", config->ice.directory, name)
+                           : asprintf(out, "%s", value);
+    if (length < 0) {
+        *out = NULL;
+        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+    }
+    struct stat status;
+    if (automatic && stat(*out, &status) != 0 && errno == ENOENT) {
+        free(*out);
+        *out = NULL;
+    }
+    return ICESTREAM_OK;
+}
+
+static int read_angular(const icestream_config *config, ice_angular *out, icestream_error *error)
+{
+    const char *value = config->detector.angular_acceptance;
+    char place[512];
+    *out = ics_angular_standard();
+    if (config->detector.angular_count > 0)
+        return ics_angular_from_numbers(
+            ics_config_place(config, "detector.angular_polynomial", place, sizeof place),
+            config->detector.angular_polynomial, config->detector.angular_count, out, error);
+    if (strcmp(value, "standard") == 0)
+        return ICESTREAM_OK;
+    if (strcmp(value, "none") == 0) {
+        *out = ics_angular_none();
+        return ICESTREAM_OK;
+    }
+    char *path;
+    ics_text text;
+    int status = ics_sensors_model_file(config, value, "as.dat", &path, error);
+    if (status != ICESTREAM_OK || !path)
+        return status;
+    status = ics_text_read(path, &text, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_angular_read(&text, out, error);
+        ics_text_free(&text);
+    }
+    free(path);
+    return status;
+}
+
+/* The value is that of the key, "auto" counts where photo-electrons are made. */
+static int read_sensor_file(const icestream_config *config, ics_sensor_file kind, const char *value,
+                            ice_detector *detector, ics_warnings *warnings, icestream_error *error)
+{
+    char *path;
+    ics_text text;
+    if (strcmp(value, "auto") == 0 && !ics_sensors_detecting(config))
+        return ICESTREAM_OK;
+    int status = ics_sensors_model_file(config, value, formats[kind].name, &path, error);
+    if (status != ICESTREAM_OK || !path)
+        return status;
+    status = ics_text_read(path, &text, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_sensors_file_read(kind, &text, detector, warnings, error);
+        ics_text_free(&text);
+    }
+    free(path);
+    return status;
+}
+
+int ics_sensors_create(const icestream_config *config, ice_detector *detector,
+                       ics_warnings *warnings, icestream_error *error)
+{
+    const char *const values[ICS_SENSOR_FILES] = {
+        [ICS_SENSOR_EFFICIENCIES] = config->detector.efficiencies,
+        [ICS_SENSOR_AXES] = config->detector.axes,
+        [ICS_SENSOR_CABLES] = config->detector.cables,
+        [ICS_SENSOR_VOLTAGES] = config->detector.voltages};
+    int status = read_angular(config, &detector->angular, error);
+    for (ics_sensor_file kind = 0; kind < ICS_SENSOR_FILES; ++kind) {
+        int result = read_sensor_file(config, kind, values[kind], detector, warnings, error);
+        status = status ? status : result;
+    }
+    detector->cable_radius = config->detector.cable_radius;
+    detector->cable_length = config->detector.cable_length;
+    return status;
+}

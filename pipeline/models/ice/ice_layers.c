@@ -1,0 +1,273 @@
+#include "pipeline/models/ice/ice_layers.h"
+
+#include "base/error.h"
+#include "pipeline/models/ice/ice_features.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ranges are wide: they catch wrong units and columns, not unusual ice. */
+static const struct {
+    const char *name, *unit;
+    double low, high;
+    bool open; /* the ends themselves are excluded */
+} properties[] = {
+    {"alpha", "", -10, 10, false},           {"kappa", "", -10, 10, false},
+    {"absorption_a", " 1/m", 0, 1e9, false}, {"absorption_b", " nm", 0, 1e6, false},
+    {"mean_cosine", "", -1, 1, true},        {"liu_fraction", "", 0, 1, false},
+};
+
+int ics_ice_property_check(const char *place, const char *property, double value,
+                           icestream_error *error)
+{
+    for (size_t i = 0; i < sizeof properties / sizeof *properties; ++i) {
+        if (strcmp(properties[i].name, property) != 0)
+            continue;
+        double low = properties[i].low, high = properties[i].high;
+        bool inside =
+            properties[i].open ? value > low && value < high : value >= low && value <= high;
+        if (inside)
+            return ICESTREAM_OK;
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: %s: found %.10g, expected %g .. %g%s%s", place, property,
+                             value, low, high, properties[i].unit,
+                             properties[i].open ? ", without the ends" : "");
+    }
+    return ICESTREAM_OK;
+}
+
+int ics_ice_layer_list_add(ics_layer_list *list, const ics_layer_row *row)
+{
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 64;
+        if (capacity > SIZE_MAX / sizeof *list->rows)
+            return ICESTREAM_E_MEMORY;
+        ics_layer_row *rows = realloc(list->rows, capacity * sizeof *rows);
+        if (!rows)
+            return ICESTREAM_E_MEMORY;
+        list->rows = rows;
+        list->capacity = capacity;
+    }
+    list->rows[list->count++] = *row;
+    return ICESTREAM_OK;
+}
+
+void ics_ice_layer_list_free(ics_layer_list *list)
+{
+    free(list->rows);
+    *list = (ics_layer_list){0};
+}
+
+int ics_ice_allocate(const char *name, size_t count, ice_medium **out, icestream_error *error)
+{
+    ice_medium *medium = calloc(1, sizeof *medium);
+    if (medium) {
+        medium->name = strdup(name);
+        medium->layers = calloc(count, sizeof *medium->layers);
+        medium->layer_count = count;
+        medium->absorb_above = INFINITY;
+        medium->absorb_below = -INFINITY;
+    }
+    if (!medium || !medium->name || !medium->layers) {
+        ics_ice_destroy(medium);
+        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
+        return ICESTREAM_E_MEMORY;
+    }
+    *out = medium;
+    return ICESTREAM_OK;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+typedef struct layer_check {
+    const ics_layer_list *list;
+    icestream_error *error;
+    int status;
+} layer_check;
+
+static void fault(layer_check *check, const ics_layer_row *row, const char *field, double found,
+                  const char *expected)
+{
+    char place[64] = "";
+    if (row->line > 0 && row->column > 0)
+        snprintf(place, sizeof place, ":%zu:%zu", row->line, row->column);
+    else if (row->line > 0)
+        snprintf(place, sizeof place, ":%zu", row->line);
+    check->status = ICESTREAM_E_CONFIG;
+    ics_error_add(check->error, ICESTREAM_E_CONFIG, "%s%s: error: %s: found %.10g, expected %s",
+                  check->list->name, place, field, found, expected);
+}
+
+static bool within(double value, double low, double high)
+{
+    return value >= low && value <= high; /* false for NaN */
+}
+
+static void check_row(layer_check *check, const ics_layer_row *row)
+{
+    const ice_layer *layer = &row->layer;
+    if (!within(row->depth, -10000, 20000))
+        fault(check, row, "depth", row->depth, "metres below the surface, -10000 .. 20000");
+    if (!within(layer->effective_scattering, 0, 1e4))
+        fault(check, row, "be400", layer->effective_scattering,
+              "effective scattering at 400 nm, 0 .. 10000 1/m");
+    else if (!within(layer->bubbles, 0, 1e4))
+        fault(check, row, "bubbles", layer->bubbles, "scattering by bubbles, 0 .. 10000 1/m");
+    else if (!(layer->effective_scattering + layer->bubbles > 0))
+        fault(check, row, "be400", layer->effective_scattering, "more than 0 1/m");
+    if (!within(layer->dust_absorption, 0, 1e6))
+        fault(check, row, "adust400", layer->dust_absorption,
+              "dust absorption at 400 nm, 0 .. 1000000 1/m");
+    if (!within(layer->delta_tau, -300, 300))
+        fault(check, row, "dtau", layer->delta_tau, "a temperature difference, -300 .. 300 K");
+    if (!within(layer->anisotropy_along, -3, 3))
+        fault(check, row, "k1", layer->anisotropy_along, "the logarithm of a factor, -3 .. 3");
+    if (!within(layer->anisotropy_across, -3, 3))
+        fault(check, row, "k2", layer->anisotropy_across, "the logarithm of a factor, -3 .. 3");
+    if (!within(layer->birefringence, 0, 1000))
+        fault(check, row, "birefringence", layer->birefringence, "a strength, 0 .. 1000");
+    else if (!within(layer->birefringence_mean, 0, 1e6))
+        fault(check, row, "birefringence of the mean", layer->birefringence_mean,
+              "a strength, 0 .. 1000000");
+}
+
+static void check_spacing(layer_check *check)
+{
+    const ics_layer_list *list = check->list;
+    if (list->count < 2)
+        return;
+    double spacing = list->rows[1].depth - list->rows[0].depth;
+    char expected[64];
+    for (size_t i = 1; i < list->count; ++i) {
+        double step = list->rows[i].depth - list->rows[i - 1].depth;
+        if (!(step > 0)) {
+            fault(check, &list->rows[i], "depth", list->rows[i].depth, "increasing depths");
+        } else if (spacing > 0 && !(fabs(step - spacing) <= 1e-5 * spacing)) {
+            snprintf(expected, sizeof expected, "%.10g: equal spacing of %.10g m",
+                     list->rows[i - 1].depth + spacing, spacing);
+            fault(check, &list->rows[i], "depth", list->rows[i].depth, expected);
+        }
+    }
+    if (spacing > 0 && !within(spacing, 0.1, 10000))
+        fault(check, &list->rows[1], "layer spacing", spacing, "0.1 .. 10000 m");
+}
+
+/* Dust and pure ice have different slopes in wavelength and the pure ice can count negative (a
+ * delta_tau below -100 K), so the band is looked through nanometre by nanometre. */
+static void check_absorption(layer_check *check, const ice_medium *medium)
+{
+    enum { POINTS = (int)(ICE_WAVELENGTH_MAX - ICE_WAVELENGTH_MIN) + 1 };
+    double dust[POINTS], pure[POINTS];
+    for (int k = 0; k < POINTS; ++k) {
+        double wavelength = ICE_WAVELENGTH_MIN + k;
+        dust[k] = pow(wavelength / 400, -medium->kappa);
+        pure[k] = medium->absorption_a * exp(-medium->absorption_b / wavelength);
+    }
+    for (size_t i = 0; i < check->list->count; ++i) {
+        const ics_layer_row *row = &check->list->rows[i];
+        double lowest = INFINITY, at = 0;
+        for (int k = 0; k < POINTS; ++k) {
+            double absorption =
+                row->layer.dust_absorption * dust[k] + pure[k] * (1 + 0.01 * row->layer.delta_tau);
+            if (absorption < lowest) {
+                lowest = absorption;
+                at = ICE_WAVELENGTH_MIN + k;
+            }
+        }
+        char expected[96];
+        snprintf(expected, sizeof expected, "more than 0 1/m (at %g nm) from %g to %g nm", at,
+                 ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX);
+        if (!(lowest > 0))
+            fault(check, row, "absorption", lowest, expected);
+    }
+}
+
+/* Layers after the subtraction of birefringence. Powers of the wavelength are monotonous, so the
+ * least scattering is at one end of the band. */
+static void check_scattering(layer_check *check, const ice_medium *medium)
+{
+    static const double ends[] = {ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX};
+    for (size_t i = 0; i < check->list->count; ++i)
+        for (int k = 0; k < 2; ++k) {
+            double left = ics_ice_scattering(medium, check->list->count - 1 - i, ends[k]);
+            char expected[96];
+            if (left > 0)
+                continue;
+            snprintf(expected, sizeof expected,
+                     "more than 0 1/m (at %g nm) without what birefringence scatters", ends[k]);
+            fault(check, &check->list->rows[i], "scattering", left, expected);
+            break;
+        }
+}
+
+/* All that does not depend on depth. */
+static void set_properties(ice_medium *medium, const ice_medium *from)
+{
+    medium->alpha = from->alpha;
+    medium->kappa = from->kappa;
+    medium->absorption_a = from->absorption_a;
+    medium->absorption_b = from->absorption_b;
+    medium->mean_cosine = from->mean_cosine;
+    medium->liu_fraction = from->liu_fraction;
+    medium->flow_azimuth = from->flow_azimuth;
+    memcpy(medium->absorption_anisotropy, from->absorption_anisotropy,
+           sizeof medium->absorption_anisotropy);
+    medium->absorption_exponent = from->absorption_exponent;
+    medium->birefringence = from->birefringence;
+    medium->hole = from->hole;
+}
+
+static void set_layers(ice_medium *medium, const ics_layer_list *list)
+{
+    bool birefringent = ics_ice_birefringence_scattering(&medium->birefringence) > 0;
+    bool anisotropic = false;
+    size_t last = list->count - 1;
+    double deepest = list->rows[last].depth;
+    medium->thickness = last ? (deepest - list->rows[0].depth) / (double)last : 100;
+    medium->bottom = ICE_DETECTOR_DEPTH - deepest - 0.5 * medium->thickness;
+    for (size_t i = 0; i <= last; ++i) {
+        medium->layers[i] = list->rows[last - i].layer;
+        /* What has no effect is not there, so that the same ice has the same digest. */
+        if (!birefringent)
+            medium->layers[i].birefringence = medium->layers[i].birefringence_mean = 0;
+        anisotropic |= medium->layers[i].anisotropy_along != 0;
+        anisotropic |= medium->layers[i].anisotropy_across != 0;
+    }
+    if (!anisotropic)
+        medium->absorption_exponent = 0;
+}
+
+int ics_ice_from_layers(const char *name, const ics_layer_list *list, const ice_medium *common,
+                        ics_subtraction subtraction, ice_medium **out, icestream_error *error)
+{
+    layer_check check = {.list = list, .error = error, .status = ICESTREAM_OK};
+    if (list->count < 1 || list->count > ICE_LAYERS_MAX)
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: layers: found %zu, expected 1 .. %d", list->name,
+                             list->count, ICE_LAYERS_MAX);
+    for (size_t i = 0; i < list->count; ++i)
+        check_row(&check, &list->rows[i]);
+    check_spacing(&check);
+    if (check.status == ICESTREAM_OK)
+        check_absorption(&check, common);
+    if (check.status != ICESTREAM_OK)
+        return check.status;
+
+    ice_medium *medium;
+    int status = ics_ice_allocate(name, list->count, &medium, error);
+    if (status != ICESTREAM_OK)
+        return status;
+    set_properties(medium, common);
+    set_layers(medium, list);
+    ics_ice_birefringence_subtract(subtraction, medium);
+    check_scattering(&check, medium);
+    if (check.status != ICESTREAM_OK) {
+        ics_ice_destroy(medium);
+        return check.status;
+    }
+    *out = medium;
+    return ICESTREAM_OK;
+}

@@ -1,0 +1,194 @@
+/* cfg.txt of a ppc ice folder: numbers in a fixed order, one a line (physics.md 4.4). */
+#include "base/error.h"
+#include "pipeline/models/ice/ice_features.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SETTINGS_LEAST = 4, SETTINGS_MOST = 28 };
+
+/* The numbers by their place in the file, from 0. */
+enum {
+    OVERSIZE,
+    EFFICIENCY,
+    LIU_FRACTION,
+    MEAN_COSINE,
+    FLOW_AZIMUTH,
+    ANISOTROPY,      /* 2 */
+    HOLE_RADIUS = 7, /* in units of a module's */
+    HOLE_SCATTERING,
+    HOLE_ABSORPTION,
+    HOLE_LIU_FRACTION,
+    HOLE_MEAN_COSINE,
+    ABSORPTION_ANISOTROPY, /* 3 */
+    ABSORPTION_EXPONENT = 15,
+    BIREFRINGENCE /* 12 */
+};
+
+typedef struct settings_file {
+    ics_text_reader reader;
+    double numbers[SETTINGS_MOST];
+    size_t lines[SETTINGS_MOST];
+    size_t count;
+} settings_file;
+
+static bool begins_number(const ics_text_field *field)
+{
+    size_t i = 0;
+    while (i < field->length && field->start[i] != 0 && strchr("+-.", field->start[i]))
+        ++i;
+    return i < field->length && field->start[i] >= '0' && field->start[i] <= '9';
+}
+
+/* The first number of every line; lines that begin with something else are comments. */
+static int read_numbers(settings_file *file, ics_warnings *warnings)
+{
+    static const size_t lengths[] = {SETTINGS_LEAST, 7, 10, 12, 15, 16, SETTINGS_MOST};
+    ics_text_reader *reader = &file->reader;
+    ics_text_line line;
+    char shown[48];
+    while (ics_text_next(reader, &line)) {
+        if (!begins_number(&line.fields[0])) {
+            if (ics_warnings_add(warnings,
+                                 "%s:%zu: %s is no number, the line is taken as a comment",
+                                 reader->name, line.number,
+                                 ics_text_field_show(&line.fields[0], shown)) != ICESTREAM_OK)
+                return ICESTREAM_E_MEMORY;
+            continue;
+        }
+        double value = 0;
+        ics_text_number(reader, &line, 0, "first number of the line", &value);
+        if (file->count < SETTINGS_MOST) {
+            file->numbers[file->count] = value;
+            file->lines[file->count] = line.number;
+        }
+        ++file->count;
+    }
+    bool known = false;
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i)
+        known |= file->count == lengths[i];
+    if (!known)
+        ics_text_fault(reader, 0, 0, "found %zu numbers, expected 4, 7, 10, 12, 15, 16 or 28",
+                       file->count);
+    return reader->faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
+}
+
+/* Reports a number outside its range; the low end itself may be excluded. */
+static void check_range(settings_file *file, size_t at, const char *what, double low, bool open,
+                        double high, const char *unit)
+{
+    double value = file->numbers[at];
+    if (value <= high && (open ? value > low : value >= low))
+        return;
+    if (open)
+        ics_text_fault(&file->reader, file->lines[at], 0,
+                       "%s: found %.10g, expected more than %g%s, at most %g%s", what, value, low,
+                       unit, high, unit);
+    else
+        ics_text_fault(&file->reader, file->lines[at], 0, "%s: found %.10g, expected %g .. %g%s",
+                       what, value, low, high, unit);
+}
+
+static void check_property(settings_file *file, size_t at, const char *property)
+{
+    char place[512];
+    snprintf(place, sizeof place, "%s:%zu", file->reader.name, file->lines[at]);
+    if (ics_ice_property_check(place, property, file->numbers[at], file->reader.error))
+        ++file->reader.faults;
+}
+
+static void read_basics(settings_file *file, ice_medium *properties, ics_ppc_settings *out)
+{
+    check_range(file, OVERSIZE, "oversize", 0, true, 1000, "");
+    check_range(file, EFFICIENCY, "efficiency", 0, true, 100, "");
+    check_property(file, LIU_FRACTION, "liu_fraction");
+    check_property(file, MEAN_COSINE, "mean_cosine");
+    out->oversize = file->numbers[OVERSIZE];
+    out->oversize_line = file->lines[OVERSIZE];
+    out->efficiency = file->numbers[EFFICIENCY];
+    properties->liu_fraction = file->numbers[LIU_FRACTION];
+    properties->mean_cosine = file->numbers[MEAN_COSINE];
+}
+
+static void read_anisotropy(settings_file *file, ice_medium *properties, ics_ppc_settings *out)
+{
+    const double *numbers = file->numbers;
+    if (file->count <= ANISOTROPY + 1)
+        return;
+    check_range(file, FLOW_AZIMUTH, "azimuth of the flow", -360, false, 360, " degrees");
+    for (size_t i = 0; i < 2; ++i) {
+        check_range(file, ANISOTROPY + i, "logarithm of an anisotropy", -3, false, 3, "");
+        out->anisotropy[i] = numbers[ANISOTROPY + i];
+    }
+    properties->flow_azimuth = numbers[FLOW_AZIMUTH] * M_PI / 180;
+    /* The absorption that belongs to k1 and k2 is full where the file does not scale it. */
+    properties->absorption_exponent = 1;
+    if (file->count > ABSORPTION_EXPONENT) {
+        check_range(file, ABSORPTION_EXPONENT, "scaling of the old absorption anisotropy", -10,
+                    false, 10, "");
+        properties->absorption_exponent = numbers[ABSORPTION_EXPONENT];
+    }
+    if (file->count <= ABSORPTION_ANISOTROPY + 2)
+        return;
+    for (size_t i = 0; i < 3; ++i)
+        check_range(file, ABSORPTION_ANISOTROPY + i, "logarithm of an absorption anisotropy", -3,
+                    false, 3, "");
+    ics_ice_absorption_anisotropy_scale(&numbers[ABSORPTION_ANISOTROPY],
+                                        properties->absorption_anisotropy);
+}
+
+static void read_hole(settings_file *file, ice_medium *properties)
+{
+    if (file->count <= HOLE_ABSORPTION)
+        return;
+    check_range(file, HOLE_RADIUS, "hole ice radius", 0, false, 100, " radii of a module");
+    /* Where there is no hole its ice may be anything. */
+    if (!(file->numbers[HOLE_RADIUS] > 0))
+        return;
+    check_range(file, HOLE_SCATTERING, "hole ice scattering length", 0, true, 1e6, " m");
+    check_range(file, HOLE_ABSORPTION, "hole ice absorption length", 0, true, 1e6, " m");
+    properties->hole = (ice_hole){.radius = file->numbers[HOLE_RADIUS] * ICE_MODULE_RADIUS,
+                                  .effective_scattering = file->numbers[HOLE_SCATTERING],
+                                  .absorption = file->numbers[HOLE_ABSORPTION],
+                                  .mean_cosine = properties->mean_cosine,
+                                  .liu_fraction = properties->liu_fraction};
+    if (file->count <= HOLE_MEAN_COSINE)
+        return;
+    check_property(file, HOLE_LIU_FRACTION, "liu_fraction");
+    check_property(file, HOLE_MEAN_COSINE, "mean_cosine");
+    properties->hole.liu_fraction = file->numbers[HOLE_LIU_FRACTION];
+    properties->hole.mean_cosine = file->numbers[HOLE_MEAN_COSINE];
+}
+
+static void read_birefringence(settings_file *file, ice_medium *properties)
+{
+    ice_birefringence *birefringence = &properties->birefringence;
+    if (file->count < SETTINGS_MOST)
+        return;
+    memcpy(birefringence->along, &file->numbers[BIREFRINGENCE], sizeof birefringence->along);
+    memcpy(birefringence->across, &file->numbers[BIREFRINGENCE + 4], sizeof birefringence->across);
+    memcpy(birefringence->mean, &file->numbers[BIREFRINGENCE + 8], sizeof birefringence->mean);
+    char place[512];
+    snprintf(place, sizeof place, "%s:%zu", file->reader.name, file->lines[BIREFRINGENCE]);
+    if (ics_ice_birefringence_check(place, birefringence, file->reader.error))
+        ++file->reader.faults;
+}
+
+int ics_ice_ppc_settings_read(const ics_text *text, ice_medium *properties, ics_ppc_settings *out,
+                              ics_warnings *warnings, icestream_error *error)
+{
+    settings_file file = {.reader = ics_text_open(text, ' ', error)};
+    int status = read_numbers(&file, warnings);
+    if (status != ICESTREAM_OK) {
+        if (status == ICESTREAM_E_MEMORY)
+            ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+        return status;
+    }
+    *out = (ics_ppc_settings){0};
+    read_basics(&file, properties, out);
+    read_anisotropy(&file, properties, out);
+    read_hole(&file, properties);
+    read_birefringence(&file, properties);
+    return file.reader.faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
+}

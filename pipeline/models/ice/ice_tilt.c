@@ -1,0 +1,388 @@
+#include "pipeline/models/ice/ice_tilt.h"
+
+#include "base/error.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bounds on tables; those of the stages' memory, far above any that was measured. */
+enum {
+    DEPTHS_MAX = 4096,
+    STATIONS_MAX = ICS_TEXT_FIELDS_MAX - 1,
+    AXIS_NODES_MIN = 3,
+    AXIS_NODES_MAX = 64
+};
+
+static const double radians = M_PI / 180;
+
+size_t ics_ice_tilt_node_count(const ice_tilt *tilt)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < tilt->axes[1].count; ++j)
+        for (size_t i = 0; i < tilt->axes[0].count; ++i)
+            count += ice_tilt_has_node(tilt, i, j);
+    return count;
+}
+
+/* Numbers of `shifts` at each depth, with those of nodes that do not exist. */
+static size_t row_length(const ice_tilt *tilt)
+{
+    if (tilt->kind == ICE_TILT_LINE)
+        return tilt->station_count;
+    return tilt->kind == ICE_TILT_MAP ? tilt->axes[0].count * tilt->axes[1].count : 0;
+}
+
+void ics_ice_tilt_range(const ice_tilt *tilt, double *low, double *high)
+{
+    size_t count = tilt->depth_count * row_length(tilt);
+    *low = *high = count ? tilt->shifts[0] : 0;
+    for (size_t i = 1; i < count; ++i) {
+        *low = fmin(*low, tilt->shifts[i]);
+        *high = fmax(*high, tilt->shifts[i]);
+    }
+}
+
+void ics_ice_tilt_free(ice_tilt *tilt)
+{
+    free(tilt->stations);
+    free(tilt->shifts);
+    *tilt = (ice_tilt){0};
+}
+
+static int fault(const char *name, size_t line, icestream_error *error, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static int fault(const char *name, size_t line, icestream_error *error, const char *format, ...)
+{
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return ics_error_add(error, ICESTREAM_E_CONFIG, "%s:%zu: error: %s", name, line, message);
+}
+
+/* ---- depths and shifts ----------------------------------------------------------------------- */
+
+/* Depths in the first column: increasing, in equal steps. */
+static int check_depths(const char *name, const ics_text_table *table, icestream_error *error)
+{
+    if (table->rows < 2)
+        return fault(name, table->lines[0], error, "found one depth, expected 2 .. %d", DEPTHS_MAX);
+    double first = ics_text_table_row(table, 0)[0];
+    double step =
+        (ics_text_table_row(table, table->rows - 1)[0] - first) / (double)(table->rows - 1);
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; i < table->rows; ++i) {
+        double depth = ics_text_table_row(table, i)[0];
+        double before = i > 0 ? ics_text_table_row(table, i - 1)[0] : depth - step;
+        if (!(depth >= -10000 && depth <= 20000))
+            status = fault(name, table->lines[i], error,
+                           "depth: found %.10g, expected metres below the surface, -10000 .. 20000",
+                           depth);
+        else if (!(depth > before))
+            status = fault(name, table->lines[i], error,
+                           "depth: found %.10g, expected increasing depths", depth);
+        else if (!(fabs(depth - before - step) <= 1e-5 * step))
+            status = fault(name, table->lines[i], error,
+                           "depth: found %.10g, expected %.10g: equal steps of %.10g m", depth,
+                           before + step, step);
+    }
+    return status;
+}
+
+/* From a table that check_depths() has found good. */
+static void set_depths(ice_tilt *tilt, const ics_text_table *table)
+{
+    tilt->depth_count = table->rows;
+    tilt->first_depth = ics_text_table_row(table, 0)[0];
+    tilt->depth_step = (ics_text_table_row(table, table->rows - 1)[0] - tilt->first_depth) /
+                       (double)(table->rows - 1);
+}
+
+static int check_shift(const char *name, size_t line, size_t column, double shift,
+                       icestream_error *error)
+{
+    if (fabs(shift) <= 1000)
+        return ICESTREAM_OK;
+    return fault(name, line, error, "column %zu: found a shift of %.10g m, expected -1000 .. 1000",
+                 column, shift);
+}
+
+/* Memory for the shifts, all 0. */
+static int allocate_shifts(const char *name, ice_tilt *tilt, icestream_error *error)
+{
+    size_t count = tilt->depth_count * row_length(tilt);
+    tilt->shifts = count > 0 ? calloc(count, sizeof *tilt->shifts) : NULL;
+    if (tilt->shifts)
+        return ICESTREAM_OK;
+    ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
+    return ICESTREAM_E_MEMORY;
+}
+
+/* Rows of a depth and a shift for every support that exists. `supports_of` names them. */
+static int read_shifts(const ics_text *text, const char *columns, const char *supports_of,
+                       size_t supports, ice_tilt *tilt, icestream_error *error)
+{
+    ics_text_table table;
+    int status =
+        ics_text_table_read(text, 2, ICS_TEXT_FIELDS_MAX, DEPTHS_MAX, columns, &table, error);
+    if (status != ICESTREAM_OK)
+        return status;
+    if (table.columns != supports + 1)
+        status = fault(text->name, table.lines[0], error,
+                       "found %zu columns, expected %zu: depth and a shift for each of the %zu %s",
+                       table.columns, supports + 1, supports, supports_of);
+    else
+        status = check_depths(text->name, &table, error);
+    for (size_t i = 0; i < table.rows && table.columns == supports + 1; ++i)
+        for (size_t k = 1; k <= supports; ++k)
+            if (check_shift(text->name, table.lines[i], k + 1, ics_text_table_row(&table, i)[k],
+                            error))
+                status = ICESTREAM_E_CONFIG;
+    if (status == ICESTREAM_OK) {
+        set_depths(tilt, &table);
+        status = allocate_shifts(text->name, tilt, error);
+    }
+    size_t length = row_length(tilt), width = tilt->axes[0].count;
+    for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
+        const double *next = ics_text_table_row(&table, i) + 1;
+        for (size_t k = 0; k < length; ++k)
+            if (tilt->kind == ICE_TILT_LINE || ice_tilt_has_node(tilt, k % width, k / width))
+                tilt->shifts[i * length + k] = *next++;
+    }
+    ics_text_table_free(&table);
+    return status;
+}
+
+/* ---- along a line ---------------------------------------------------------------------------- */
+
+static int check_station(const char *name, size_t line, double position, bool ascends,
+                         icestream_error *error)
+{
+    if (!(fabs(position) <= 1e5))
+        return fault(name, line, error, "position: found %.10g, expected -100000 .. 100000 m",
+                     position);
+    if (!ascends)
+        return fault(name, line, error, "position: found %.10g, expected ascending positions",
+                     position);
+    return ICESTREAM_OK;
+}
+
+static int read_stations(const ics_text *text, ice_tilt *tilt, icestream_error *error)
+{
+    ics_text_table table;
+    int status = ics_text_table_read(text, 2, 2, STATIONS_MAX,
+                                     "number of a string and its position in m", &table, error);
+    if (status != ICESTREAM_OK)
+        return status;
+    size_t zeros = 0;
+    for (size_t i = 0; i < table.rows; ++i) {
+        double position = ics_text_table_row(&table, i)[1];
+        bool ascends = i == 0 || position > ics_text_table_row(&table, i - 1)[1];
+        if (check_station(text->name, table.lines[i], position, ascends, error))
+            status = ICESTREAM_E_CONFIG;
+        zeros += position == 0;
+    }
+    if (table.rows < 2)
+        status = fault(text->name, table.lines[0], error, "found one station, expected 2 .. %d",
+                       STATIONS_MAX);
+    else if (status == ICESTREAM_OK && zeros != 1)
+        status = ics_error_add(error, ICESTREAM_E_CONFIG,
+                               "%s: error: found no station at 0, expected the reference string at "
+                               "position 0",
+                               text->name);
+    if (status == ICESTREAM_OK) {
+        tilt->station_count = table.rows;
+        tilt->stations = calloc(table.rows + 1, sizeof *tilt->stations);
+        if (!tilt->stations)
+            status =
+                ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+        for (size_t i = 0; i < table.rows && tilt->stations; ++i)
+            tilt->stations[i] = ics_text_table_row(&table, i)[1];
+    }
+    ics_text_table_free(&table);
+    return status;
+}
+
+int ics_ice_ppc_tilt_line_read(const ics_text *stations, const ics_text *shifts, ice_tilt *out,
+                               icestream_error *error)
+{
+    *out = (ice_tilt){.kind = ICE_TILT_LINE, .azimuth = 225 * radians};
+    int status = read_stations(stations, out, error);
+    if (status == ICESTREAM_OK)
+        status = read_shifts(shifts, "depth and a shift for every station of tilt.par",
+                             "stations of tilt.par", out->station_count, out, error);
+    if (status != ICESTREAM_OK)
+        ics_ice_tilt_free(out);
+    return status;
+}
+
+/* How many rows there are of the first depth. */
+static size_t count_positions(const ics_text_table *table)
+{
+    size_t count = 0;
+    while (count < table->rows &&
+           ics_text_table_row(table, count)[0] == ics_text_table_row(table, 0)[0])
+        ++count;
+    return count;
+}
+
+/* Every depth must have the positions of the first one. */
+static int check_grid(const char *name, const ics_text_table *table, size_t stations,
+                      icestream_error *error)
+{
+    int status = ICESTREAM_OK;
+    if (stations < 2 || stations > STATIONS_MAX) {
+        fault(name, table->rows > 0 ? table->lines[0] : 1, error,
+              "found %zu positions at the first depth, expected 2 .. %d", stations, STATIONS_MAX);
+        return ICESTREAM_E_CONFIG;
+    }
+    for (size_t i = 0; i < table->rows; ++i) {
+        const double *row = ics_text_table_row(table, i);
+        size_t line = table->lines[i];
+        double depth = ics_text_table_row(table, i - i % stations)[0];
+        double position = ics_text_table_row(table, i % stations)[1];
+        if (row[0] != depth || row[1] != position)
+            return fault(name, line, error,
+                         "found depth %.10g, position %.10g, expected depth %.10g, position %.10g: "
+                         "the %zu positions of the first depth at every depth",
+                         row[0], row[1], depth, position, stations);
+        bool ascends = i == 0 || i >= stations || row[1] > ics_text_table_row(table, i - 1)[1];
+        if (check_station(name, line, row[1], ascends, error) ||
+            check_shift(name, line, 3, row[2], error))
+            status = ICESTREAM_E_CONFIG;
+    }
+    if (table->rows % stations != 0)
+        status = fault(name, table->lines[table->rows - 1], error,
+                       "found the end, expected %zu positions at every depth", stations);
+    return status;
+}
+
+int ics_ice_csv_tilt_read(const ics_text *text, double azimuth, ice_tilt *out,
+                          icestream_error *error)
+{
+    static const ics_csv_column columns[] = {
+        {.name = "depth_m", .index = 0, .required = true},
+        {.name = "position_m", .index = 1, .required = true},
+        {.name = "shift_m", .index = 2, .required = true},
+    };
+    ics_text_table table, depths = {.columns = 1};
+    *out = (ice_tilt){0};
+    int status = ics_text_csv_read(text, columns, 3, 3, (size_t)DEPTHS_MAX * STATIONS_MAX,
+                                   "depth_m,position_m,shift_m", &table, error);
+    if (status != ICESTREAM_OK)
+        return status;
+    *out = (ice_tilt){.kind = ICE_TILT_LINE, .azimuth = azimuth};
+    size_t stations = count_positions(&table);
+    status = check_grid(text->name, &table, stations, error);
+    for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; i += stations)
+        status = ics_text_table_add(&depths, ics_text_table_row(&table, i), table.lines[i]);
+    if (status == ICESTREAM_OK)
+        status = check_depths(text->name, &depths, error);
+    if (status == ICESTREAM_OK) {
+        set_depths(out, &depths);
+        out->station_count = stations;
+        out->stations = malloc(stations * sizeof *out->stations);
+        status = out->stations ? allocate_shifts(text->name, out, error) : ICESTREAM_E_MEMORY;
+    }
+    for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
+        out->stations[i % stations] = ics_text_table_row(&table, i)[1];
+        out->shifts[i] = ics_text_table_row(&table, i)[2];
+    }
+    if (status == ICESTREAM_E_MEMORY)
+        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+    ics_text_table_free(&table);
+    ics_text_table_free(&depths);
+    if (status != ICESTREAM_OK)
+        ics_ice_tilt_free(out);
+    return status;
+}
+
+/* ---- a map ----------------------------------------------------------------------------------- */
+
+static bool is_whole(double value, double low, double high)
+{
+    return value >= low && value <= high && value == floor(value);
+}
+
+static int read_axis(const char *name, size_t line, const double row[5], ice_tilt_axis *axis,
+                     icestream_error *error)
+{
+    if (!(fabs(row[0]) <= 360))
+        return fault(name, line, error, "azimuth: found %.10g, expected -360 .. 360 degrees",
+                     row[0]);
+    if (!(fabs(row[1]) <= 1e5))
+        return fault(name, line, error, "first: found %.10g, expected -100000 .. 100000 m", row[1]);
+    if (!(row[2] >= 0.1 && row[2] <= 1e5))
+        return fault(name, line, error, "step: found %.10g, expected 0.1 .. 100000 m", row[2]);
+    if (!is_whole(row[3], AXIS_NODES_MIN, AXIS_NODES_MAX))
+        return fault(name, line, error,
+                     "number of nodes: found %.10g, expected a whole number, %d .. %d", row[3],
+                     AXIS_NODES_MIN, AXIS_NODES_MAX);
+    if (!is_whole(row[4], 2, row[3] - 1))
+        return fault(name, line, error,
+                     "cut: found %.10g, expected a whole number, 2 .. %g: the nodes are a hexagon",
+                     row[4], row[3] - 1);
+    *axis = (ice_tilt_axis){.azimuth = row[0] * radians,
+                            .first = row[1],
+                            .step = row[2],
+                            .count = (size_t)row[3],
+                            .cut = (size_t)row[4]};
+    return ICESTREAM_OK;
+}
+
+/* The two axes together: they span the plane, and every side of the hexagon has a length. */
+static int check_axes(const char *name, const ice_tilt *tilt, icestream_error *error)
+{
+    const ice_tilt_axis *a = &tilt->axes[0], *b = &tilt->axes[1];
+    if (fabs(sin(b->azimuth - a->azimuth)) < 0.05)
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: azimuths: found %.10g and %.10g, expected two directions",
+                             name, a->azimuth / radians, b->azimuth / radians);
+    size_t beyond_a = a->count - a->cut, beyond_b = b->count - b->cut;
+    if (beyond_a >= b->count - 1 || beyond_b >= a->count - 1)
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: nodes and cuts: found %zu, %zu and %zu, %zu, expected a "
+                             "hexagon of nodes",
+                             name, a->count, a->cut, b->count, b->cut);
+    if (ics_ice_tilt_node_count(tilt) >= ICS_TEXT_FIELDS_MAX)
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: found %zu nodes, expected at most %d", name,
+                             ics_ice_tilt_node_count(tilt), ICS_TEXT_FIELDS_MAX - 1);
+    return ICESTREAM_OK;
+}
+
+static int read_axes(const ics_text *text, ice_tilt *tilt, icestream_error *error)
+{
+    ics_text_table table;
+    int status = ics_text_table_read(
+        text, 5, 5, 2, "azimuth, first coordinate, step, number of nodes, cut", &table, error);
+    if (status != ICESTREAM_OK)
+        return status;
+    if (table.rows != 2)
+        status = ics_error_add(error, ICESTREAM_E_CONFIG,
+                               "%s: error: found one row, expected two axes", text->name);
+    for (size_t i = 0; i < table.rows; ++i)
+        if (read_axis(text->name, table.lines[i], ics_text_table_row(&table, i), &tilt->axes[i],
+                      error))
+            status = ICESTREAM_E_CONFIG;
+    ics_text_table_free(&table);
+    return status == ICESTREAM_OK ? check_axes(text->name, tilt, error) : status;
+}
+
+int ics_ice_ppc_tilt_map_read(const ics_text *axes, const ics_text *shifts, ice_tilt *out,
+                              icestream_error *error)
+{
+    *out = (ice_tilt){.kind = ICE_TILT_MAP};
+    int status = read_axes(axes, out, error);
+    if (status == ICESTREAM_OK)
+        status = read_shifts(shifts, "depth and a shift for every node of tilt.set",
+                             "nodes of tilt.set", ics_ice_tilt_node_count(out), out, error);
+    if (status != ICESTREAM_OK)
+        ics_ice_tilt_free(out);
+    return status;
+}

@@ -1,0 +1,32 @@
+/* The light of a run: how detectable every wavelength is, and the spectra that photons draw from.
+ */
+#ifndef ICS_MODELS_LIGHT_LIGHT_H
+#define ICS_MODELS_LIGHT_LIGHT_H
+
+#include "pipeline/config/config.h"
+#include "pipeline/models/ice/ice.h"
+#include "physics/model.h"
+
+/* Built-in spectra: 0 is Cherenkov light, 1 .. 5 LEDs, 6 a nitrogen laser (physics.md 2.4); those
+ * of light.spectra follow from 7. */
+enum { ICS_SPECTRA_BUILT_IN = 7, ICS_SPECTRA_MAX = 256 };
+
+/* Makes the bias pk env(wl) / F^2 (physics.md 3.2) and every spectrum times the bias. Cherenkov
+ * light is that of the medium, `factors` come from it, oversize F and efficiencies from the
+ * detector. ICESTREAM_E_CONFIG: an acceptance or spectrum that cannot be read, or a spectrum of
+ * which the acceptance sees nothing; ICESTREAM_E_MEMORY. The caller owns *out. */
+int ics_light_create(const icestream_config *config, const ice_medium *medium,
+                     const ics_ice_factors *factors, const ice_detector *detector, ice_light **out,
+                     icestream_error *error);
+/* Accepts NULL. */
+void ics_light_destroy(ice_light *light);
+
+/* Cherenkov photons per metre of track and nm of wavelength (physics.md 3.1), for beta n >= 1: in
+ * ice, and in any medium. */
+double ics_light_frank_tamm(double wavelength, double beta);
+double ics_light_cherenkov_yield(const ice_medium *medium, double wavelength, double beta);
+
+/* Wavelength acceptance of the standard module (physics.md 3.3), 0 outside 280 .. 680 nm. */
+double ics_light_standard_acceptance(double wavelength);
+
+#endif

@@ -1,0 +1,171 @@
+#include "pipeline/models/text/line_stream.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER = 1 << 16 };
+
+struct ics_line_stream {
+    const char *name;
+    int descriptor; /* -1: text in memory */
+    bool owned;     /* the descriptor is to be closed */
+    bool ended;     /* nothing follows what is in the buffer */
+    const char *next, *end;
+    size_t line;
+    char buffer[BUFFER];
+};
+
+static int create(const char *name, ics_line_stream **out, icestream_error *error)
+{
+    ics_line_stream *stream = calloc(1, sizeof *stream);
+    *out = stream;
+    if (!stream) {
+        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
+        return ICESTREAM_E_MEMORY;
+    }
+    stream->name = name;
+    stream->descriptor = -1;
+    stream->next = stream->end = stream->buffer;
+    return ICESTREAM_OK;
+}
+
+int ics_line_stream_open(const char *path, ics_line_stream **out, icestream_error *error)
+{
+    int status = create(path, out, error);
+    if (status != ICESTREAM_OK)
+        return status;
+    ics_line_stream *stream = *out;
+    stream->descriptor = STDIN_FILENO;
+    struct stat about;
+    if (strcmp(path, "-") != 0) {
+        stream->descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC));
+        stream->owned = stream->descriptor >= 0;
+    } else {
+        stream->name = "standard input";
+    }
+    if (stream->descriptor < 0 || fstat(stream->descriptor, &about) != 0)
+        status = ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", stream->name,
+                               strerror(errno));
+    else if (S_ISDIR(about.st_mode))
+        status = ics_error_add(error, ICESTREAM_E_CONFIG,
+                               "%s: error: found a folder, expected a file", stream->name);
+    if (status != ICESTREAM_OK) {
+        ics_line_stream_destroy(stream);
+        *out = NULL;
+    }
+    return status;
+}
+
+int ics_line_stream_borrow(const char *name, const char *data, size_t size, ics_line_stream **out,
+                           icestream_error *error)
+{
+    int status = create(name, out, error);
+    if (status == ICESTREAM_OK) {
+        (*out)->next = data;
+        (*out)->end = data + size;
+        (*out)->ended = true;
+    }
+    return status;
+}
+
+void ics_line_stream_destroy(ics_line_stream *stream)
+{
+    if (!stream)
+        return;
+    if (stream->owned)
+        close(stream->descriptor);
+    free(stream);
+}
+
+const char *ics_line_stream_name(const ics_line_stream *stream)
+{
+    return stream->name;
+}
+
+size_t ics_line_stream_line(const ics_line_stream *stream)
+{
+    return stream->line;
+}
+
+int ics_line_stream_fault(const ics_line_stream *stream, size_t column, icestream_error *error,
+                          const char *format, ...)
+{
+    char message[1024], place[32] = "";
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (column > 0)
+        snprintf(place, sizeof place, ":%zu", column);
+    ics_error_add(error, ICESTREAM_E_CONFIG, "%s:%zu%s: error: %s", stream->name, stream->line,
+                  place, message);
+    return ICESTREAM_E_CONFIG;
+}
+
+/* Moves what is left to the buffer's beginning and reads more behind it. */
+static int refill(ics_line_stream *stream, icestream_error *error)
+{
+    const size_t kept = (size_t)(stream->end - stream->next);
+    memmove(stream->buffer, stream->next, kept);
+    stream->next = stream->buffer;
+    ssize_t got =
+        TEMP_FAILURE_RETRY(read(stream->descriptor, stream->buffer + kept, BUFFER - kept));
+    stream->end = stream->buffer + kept + (got > 0 ? (size_t)got : 0);
+    stream->ended = got <= 0;
+    if (got < 0)
+        return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: cannot read on: %s",
+                             stream->name, strerror(errno));
+    return ICESTREAM_OK;
+}
+
+/* Finds the end of the next line, reading on where it is not in the buffer yet. */
+static int find_end(ics_line_stream *stream, const char **end, icestream_error *error)
+{
+    for (;;) {
+        const size_t there = (size_t)(stream->end - stream->next);
+        const char *newline = memchr(stream->next, '\n', there);
+        *end = newline ? newline : stream->end;
+        if ((size_t)(*end - stream->next) > ICS_LINE_MOST) {
+            ++stream->line;
+            return ics_line_stream_fault(stream, 0, error,
+                                         "found a line of more than %d characters", ICS_LINE_MOST);
+        }
+        if (newline || stream->ended)
+            return ICESTREAM_OK;
+        int status = refill(stream, error);
+        if (status != ICESTREAM_OK)
+            return status;
+    }
+}
+
+int ics_line_stream_next(ics_line_stream *stream, char separator, ics_text_line *line, bool *found,
+                         icestream_error *error)
+{
+    *found = false;
+    while (!*found) {
+        const char *end;
+        int status = find_end(stream, &end, error);
+        if (status != ICESTREAM_OK)
+            return status;
+        if (end == stream->end && stream->next == end)
+            return ICESTREAM_OK;
+        ics_text text = {.name = stream->name,
+                         .data = (char *)(uintptr_t)stream->next,
+                         .size = (size_t)(end - stream->next)};
+        if (stream->line == 0)
+            text = ics_text_borrow(text.name, text.data, text.size); /* without a byte order mark */
+        ics_text_reader reader = ics_text_open(&text, separator, error);
+        *found = ics_text_next(&reader, line);
+        ++stream->line;
+        line->number = stream->line;
+        stream->next = end < stream->end ? end + 1 : end;
+    }
+    return ICESTREAM_OK;
+}

@@ -1,0 +1,36 @@
+/* Text line by line from a file, a pipe or memory: a few kilobytes are kept, whatever its length.
+ */
+#ifndef ICS_MODELS_TEXT_LINE_STREAM_H
+#define ICS_MODELS_TEXT_LINE_STREAM_H
+
+#include "pipeline/models/text/text.h"
+
+/* A line that is longer is an error. */
+enum { ICS_LINE_MOST = 4096 };
+
+typedef struct ics_line_stream ics_line_stream;
+
+/* Opens a file; "-" is standard input. The name stays the caller's. ICESTREAM_E_CONFIG: it cannot
+ * be read; ICESTREAM_E_MEMORY. */
+int ics_line_stream_open(const char *path, ics_line_stream **out, icestream_error *error);
+/* Text in memory, which stays the caller's. ICESTREAM_E_MEMORY. */
+int ics_line_stream_borrow(const char *name, const char *data, size_t size, ics_line_stream **out,
+                           icestream_error *error);
+/* Accepts NULL. */
+void ics_line_stream_destroy(ics_line_stream *stream);
+
+/* The next line that has fields; *found is false at the end. Fields are split as in text.h, '#'
+ * begins a comment; they are valid until the next call. ICESTREAM_E_CONFIG: a line that is too
+ * long, or a file that cannot be read any more. */
+int ics_line_stream_next(ics_line_stream *stream, char separator, ics_text_line *line, bool *found,
+                         icestream_error *error);
+
+const char *ics_line_stream_name(const ics_line_stream *stream);
+/* The number of the last line, from 1. */
+size_t ics_line_stream_line(const ics_line_stream *stream);
+/* Adds "NAME:LINE:COLUMN: error: ..." for a place in the last line; column 0: all of it. Returns
+ * ICESTREAM_E_CONFIG. */
+int ics_line_stream_fault(const ics_line_stream *stream, size_t column, icestream_error *error,
+                          const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#endif

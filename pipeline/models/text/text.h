@@ -1,0 +1,111 @@
+/* Text files of numbers, as ice models, geometries and spectra come in: lines of fields, '#'
+ * starts a comment, blank lines count for nothing. Every fault is reported as
+ * "name:line:column: error: field: found ..., expected ...", all faults of a file together.
+ */
+#ifndef ICS_MODELS_TEXT_TEXT_H
+#define ICS_MODELS_TEXT_TEXT_H
+
+#include "pipeline/icestream.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A whole file in memory. */
+typedef struct ics_text {
+    const char *name; /* for messages, not owned */
+    char *data;       /* [size], not terminated; a byte order mark is already skipped */
+    size_t size;
+    void *memory; /* what ics_text_free releases; NULL for text that belongs to someone else */
+} ics_text;
+
+/* Reads a regular file. ICESTREAM_E_CONFIG (missing, unreadable, a folder, larger than 1 GiB),
+ * ICESTREAM_E_MEMORY. The name stays the caller's and must live as long as the text. */
+int ics_text_read(const char *path, ics_text *out, icestream_error *error);
+/* Text that is in memory already; data stays the caller's. */
+ics_text ics_text_borrow(const char *name, const char *data, size_t size);
+void ics_text_free(ics_text *text);
+
+/* One piece of a line. */
+typedef struct ics_text_field {
+    const char *start;
+    size_t length;
+    size_t column; /* from 1 */
+} ics_text_field;
+
+enum { ICS_TEXT_FIELDS_MAX = 512 }; /* a tilt map has a column for every node */
+
+typedef struct ics_text_line {
+    ics_text_field fields[ICS_TEXT_FIELDS_MAX];
+    size_t count;  /* how many the line has, of which the first ICS_TEXT_FIELDS_MAX are kept */
+    size_t number; /* from 1 */
+} ics_text_line;
+
+/* Goes through a text line by line and gathers its faults. */
+typedef struct ics_text_reader {
+    const char *name, *next, *end;
+    size_t line;
+    char separator;         /* ',' : one comma between fields; ' ': any blanks between fields */
+    size_t faults;          /* how many were reported */
+    icestream_error *error; /* may be NULL */
+} ics_text_reader;
+
+ics_text_reader ics_text_open(const ics_text *text, char separator, icestream_error *error);
+/* The next line that has fields; false at the end. */
+bool ics_text_next(ics_text_reader *reader, ics_text_line *line);
+
+/* Reports a fault; column 0: the whole line, line 0: the whole file. Returns ICESTREAM_E_CONFIG. */
+int ics_text_fault(ics_text_reader *reader, size_t line, size_t column, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Reads a decimal number. False where the field is anything else (hexadecimal, nan, 1e999). */
+bool ics_text_field_number(const ics_text_field *field, double *out);
+/* The same, and a fault "what: found ..., expected a number" where it fails. */
+bool ics_text_number(ics_text_reader *reader, const ics_text_line *line, size_t field,
+                     const char *what, double *out);
+/* The field as it may be shown in a message: printable, at most 40 characters, quoted. */
+const char *ics_text_field_show(const ics_text_field *field, char shown[48]);
+/* Whether the field is this word. */
+bool ics_text_field_equals(const ics_text_field *field, const char *word);
+
+/* ---- tables of numbers ----------------------------------------------------------------------- */
+
+/* Rows of `columns` numbers, and the line that each came from. */
+typedef struct ics_text_table {
+    double *values; /* [rows][columns] */
+    size_t *lines;  /* [rows] */
+    size_t rows, columns, capacity;
+} ics_text_table;
+
+/* Row i, never NULL for i < rows. */
+static inline const double *ics_text_table_row(const ics_text_table *table, size_t i)
+{
+    return table->values + i * table->columns;
+}
+
+/* Appends a row of table->columns numbers. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
+int ics_text_table_add(ics_text_table *table, const double *values, size_t line);
+void ics_text_table_free(ics_text_table *table);
+
+/* Reads rows of blank-separated numbers, all with as many columns as the first row. `columns` says
+ * in a message which columns are expected; most_columns <= ICS_TEXT_FIELDS_MAX. At least one row.
+ * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY; the table is empty then. */
+int ics_text_table_read(const ics_text *text, size_t least_columns, size_t most_columns,
+                        size_t most_rows, const char *columns, ics_text_table *out,
+                        icestream_error *error);
+
+/* A column that a CSV file may have. Several names may mean the same column. */
+typedef struct ics_csv_column {
+    const char *name;
+    size_t index;   /* where its numbers go in a row */
+    double offset;  /* added to the number */
+    bool required;  /* of the columns with this index one must be there */
+    double missing; /* the value where the file has no such column */
+} ics_csv_column;
+
+/* Reads a CSV file whose first line names its columns, in any order. `expected` says in messages
+ * which columns there may be. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY; the table is empty then. */
+int ics_text_csv_read(const ics_text *text, const ics_csv_column *columns, size_t column_count,
+                      size_t row_columns, size_t most_rows, const char *expected,
+                      ics_text_table *out, icestream_error *error);
+
+#endif

@@ -1,0 +1,59 @@
+/* What the formats of particle lists share. Private to this folder. */
+#ifndef ICS_PARTICLES_PARTICLE_SOURCE_STATE_H
+#define ICS_PARTICLES_PARTICLE_SOURCE_STATE_H
+
+#include "pipeline/config/yaml/yaml.h"
+#include "pipeline/models/text/line_stream.h"
+#include "pipeline/particles/particle_source.h"
+
+/* A particle as its format gave it. */
+typedef struct ics_raw_particle {
+    ics_particle particle;
+    bool begins; /* the first of an event that its format has opened */
+    uint64_t event;
+    size_t column; /* of the event's number in the last line, or 0 */
+} ics_raw_particle;
+
+typedef enum ics_f2k_place {
+    ICS_F2K_BEGINNING, /* before V */
+    ICS_F2K_HEADER,
+    ICS_F2K_BETWEEN, /* after TBEGIN, outside events */
+    ICS_F2K_EVENT,
+    ICS_F2K_TAIL, /* after TEND */
+    ICS_F2K_END
+} ics_f2k_place;
+
+struct ics_particle_source {
+    int (*next)(ics_particle_source *, ics_raw_particle *, bool *found, icestream_error *);
+    ics_particle_events events;
+    ics_line_stream *lines; /* f2k, CSV */
+    /* f2k */
+    ics_f2k_place place;
+    bool begun; /* the event has had no particle yet */
+    /* CSV: the field of every column */
+    ics_particle_field columns[ICS_PARTICLE_FIELD_COUNT];
+    size_t column_count;
+    /* YAML, or the configuration's own list */
+    ics_particle *list;
+    size_t count, done;
+    ics_yaml *document;
+    char where[512]; /* of a list */
+    /* numbering */
+    bool any;
+    uint64_t file_event; /* of the last event, where there is any */
+    uint64_t event, counted;
+    uint64_t number;
+};
+
+/* The readers behind ics_particle_source.next. */
+int ics_particle_f2k_next(ics_particle_source *source, ics_raw_particle *out, bool *found,
+                          icestream_error *error);
+int ics_particle_csv_next(ics_particle_source *source, ics_raw_particle *out, bool *found,
+                          icestream_error *error);
+/* Takes note of an event's number, which must be larger than the last. */
+int ics_particle_source_begin_event(ics_particle_source *source, uint64_t event, size_t column,
+                                    icestream_error *error);
+/* Reads the line with the names of columns. */
+int ics_particle_csv_begin(ics_particle_source *source, icestream_error *error);
+
+#endif

@@ -1,0 +1,118 @@
+/* ics_prefill: compiles the GPU kernels of configurations ahead of time, for the build target
+ * `kernels`. A program of the build, not installed.
+ *
+ *   ics_prefill [--architectures 80,90] [--ptx 80] DIRECTORY [CONFIG.yaml ...]
+ *
+ * Fills DIRECTORY with what the defaults and the configurations need, for every schedule, in fast
+ * and in portable maths: cubins for the architectures, PTX from one on for all later GPUs. A
+ * configuration whose ice or detector is not here is left out with a message.
+ */
+#include "graphs/gpu.h"
+#include "pipeline/devices/device.h"
+#include "pipeline/tools/measure/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ARCHITECTURES_MAX = 32 };
+
+typedef struct target {
+    int architecture;
+    bool as_ptx;
+} target;
+
+typedef struct plan {
+    const char *directory;
+    target targets[ARCHITECTURES_MAX];
+    size_t target_count;
+} plan;
+
+/* Adds the numbers of "80,86". False: they are none. */
+static bool add_targets(plan *out, const char *list, bool as_ptx)
+{
+    for (const char *at = list;; ++at) {
+        char *end;
+        const long number = strtol(at, &end, 10);
+        if (end == at || number < 50 || number > 999 || out->target_count == ARCHITECTURES_MAX)
+            return false;
+        out->targets[out->target_count++] = (target){(int)number, as_ptx};
+        at = end;
+        if (*at == 0)
+            return true;
+        if (*at != ',')
+            return false;
+    }
+}
+
+static int store_schedules(const plan *what, const char *name, ics_gpu_options options,
+                           const ics_tables *tables)
+{
+    /* AUTO's candidates, then each schedule as it is where a user asks for it. */
+    for (int schedule = 0; schedule < ICS_SCHEDULE_COUNT; ++schedule) {
+        for (size_t i = 0; i < what->target_count; ++i) {
+            const target *wanted = &what->targets[i];
+            ics_gpu_error error = {0};
+            options.schedule = (ics_schedule)schedule;
+            if (ics_gpu_store(&options, tables, wanted->architecture, wanted->as_ptx,
+                              what->directory, &error) != ICS_GRAPH_OK) {
+                fprintf(stderr, "ics_prefill: %s: %s, sm_%d: %s\n", name,
+                        ics_graph_schedule_name(options.schedule), wanted->architecture,
+                        error.text);
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* NULL: the defaults. Returns -1 if kernels cannot be compiled. */
+static int store_config(const plan *what, const char *path)
+{
+    static const ics_math maths[] = {ICS_MATH_FAST, ICS_MATH_PORTABLE};
+    const char *name = path ? path : "the defaults";
+    icestream_error error = {0};
+    icestream_config *config = NULL;
+    ics_world world = {0};
+    ics_gpu_options options = {0};
+    int result = 0;
+    if (icestream_config_load(path, NULL, 0, &config, &error) != ICESTREAM_OK ||
+        ics_world_create(config, &world, &error) != ICESTREAM_OK ||
+        ics_device_gpu_options_from_config(config, &options, &error) != ICESTREAM_OK) {
+        fprintf(stderr, "ics_prefill: %s is left out: %s\n", name, error.text);
+    } else {
+        for (size_t i = 0; i < sizeof maths / sizeof *maths && result == 0; ++i) {
+            options.math = maths[i];
+            result = store_schedules(what, name, options, world.tables);
+        }
+        if (result == 0)
+            fprintf(stderr, "ics_prefill: kernels of %s\n", name);
+    }
+    ics_world_destroy(&world);
+    icestream_config_destroy(config);
+    return result;
+}
+
+int main(int count, char **arguments)
+{
+    plan what = {0};
+    int next = 1;
+    bool good = true;
+    for (; next + 1 < count && strncmp(arguments[next], "--", 2) == 0 && good; next += 2) {
+        if (strcmp(arguments[next], "--architectures") == 0)
+            good = add_targets(&what, arguments[next + 1], false);
+        else if (strcmp(arguments[next], "--ptx") == 0)
+            good = add_targets(&what, arguments[next + 1], true);
+        else
+            good = false;
+    }
+    if (!good || next >= count || what.target_count == 0) {
+        fprintf(stderr, "usage: ics_prefill [--architectures 80,90] [--ptx 80] DIRECTORY "
+                        "[CONFIG.yaml ...]\n");
+        return 2;
+    }
+    what.directory = arguments[next++];
+    int result = store_config(&what, NULL);
+    for (; next < count && result == 0; ++next)
+        result = store_config(&what, arguments[next]);
+    return result == 0 ? 0 : 1;
+}

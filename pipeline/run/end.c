@@ -1,0 +1,76 @@
+/* What a run came to. */
+#include "base/error.h"
+#include "pipeline/run/state.h"
+
+#include <signal.h>
+
+size_t ics_run_count(const ics_run_state *run, ics_unit_state state)
+{
+    return run->finished[state];
+}
+
+size_t ics_run_unfinished(const ics_run_state *run)
+{
+    return run->units_made - run->files_finished;
+}
+
+/* Messages of standard input end with one that is not there. */
+static size_t all_files(const ics_run_state *run)
+{
+    return run->units_made - run->finished[ICS_UNIT_NONE];
+}
+
+/* A run that watches a folder ends by a signal only: that is no fault, but says how it ended. And
+ * there may be files that it did not come to look for. */
+static bool was_stopped(const ics_run_state *run)
+{
+    return ics_run_unfinished(run) > 0 || run->intake.watching || run->intake.look ||
+           run->intake.look_at > 0.0;
+}
+
+static int status_of(const ics_run_state *run)
+{
+    bool signalled = run->signal != 0 && was_stopped(run);
+    if (run->fatal.status != ICESTREAM_OK) {
+        return run->fatal.status;
+    }
+    if ((run->limit_reached && was_stopped(run)) || (signalled && run->options->tell_unfinished)) {
+        return ICESTREAM_E_UNFINISHED;
+    }
+    if (signalled) {
+        return run->signal == SIGTERM ? ICESTREAM_E_TERMINATED : ICESTREAM_E_INTERRUPTED;
+    }
+    if (ics_run_unfinished(run) > 0) {
+        return ICESTREAM_E_FAILED;
+    }
+    return run->finished[ICS_UNIT_SET_ASIDE] > 0 ? ICESTREAM_E_INPUT : ICESTREAM_OK;
+}
+
+int ics_run_judge(const ics_run_state *run, icestream_error *error)
+{
+    size_t done = ics_run_count(run, ICS_UNIT_DONE) + ics_run_count(run, ICS_UNIT_SKIPPED);
+    size_t set_aside = ics_run_count(run, ICS_UNIT_SET_ASIDE);
+    size_t unfinished = ics_run_unfinished(run), total = all_files(run);
+    int status = status_of(run);
+    if (error != NULL) {
+        *error = (icestream_error){.status = ICESTREAM_OK};
+    }
+    if (set_aside > 0 && !run->forgets) { /* of claimed files each was told of when it happened */
+        ics_error_add(error, status, "%s", run->set_aside.text);
+    }
+    if (run->fatal.status != ICESTREAM_OK) {
+        ics_error_add(error, status, "%s", run->fatal.text);
+        ics_error_add(error, status, "stopped: %zu of %zu files done, %zu left", done, total,
+                      unfinished);
+    } else if (unfinished > 0 || status == ICESTREAM_E_INTERRUPTED ||
+               status == ICESTREAM_E_TERMINATED || status == ICESTREAM_E_UNFINISHED) {
+        ics_error_add(error, status, "%s: %zu of %zu files done, %zu left%s",
+                      status != ICESTREAM_E_FAILED ? icestream_status_text(status)
+                                                   : "internal error: the run stalled",
+                      done, total, unfinished,
+                      run->streaming || run->forgets ? "" : " (--resume goes on)");
+    } else if (set_aside > 0) {
+        ics_error_add(error, status, "%zu of %zu files set aside", set_aside, total);
+    }
+    return status;
+}

@@ -1,0 +1,99 @@
+/* What --resume asks of all outputs before anything is computed: the maths that they were computed
+ * with. Whether one is complete and of this input, readers see when its turn comes (unit.c). */
+#include "base/error.h"
+#include "pipeline/files/hit_reader.h"
+#include "pipeline/run/state.h"
+
+/* The maths of a hit file that this run's settings made; *counts false: there is no such file, or
+ * no photon in it, which is the same with any maths. */
+static int find_maths(const char *path, const json_t *settings, bool *counts, ics_maths_used *out,
+                      icestream_error *error)
+{
+    ics_hit_reader *reader = NULL;
+    icestream_account account;
+    icestream_error reason = {.status = ICESTREAM_OK};
+    *counts = false;
+    int status = ics_hit_reader_open(path, false, &reader, &reason);
+    if (status == ICESTREAM_OK) {
+        const json_t *metadata = ics_hit_reader_metadata(reader);
+        *counts = ics_metadata_same_settings(metadata, settings) &&
+                  ics_metadata_account(metadata, &account) && account.created > 0;
+        *out = ics_metadata_maths(metadata);
+    }
+    ics_hit_reader_destroy(reader);
+    /* A file that cannot be read is made anew. */
+    return status == ICESTREAM_E_MEMORY ? ics_error_copy(error, &reason) : ICESTREAM_OK;
+}
+
+/* With device.fallback cpu one run computes with fast maths while the GPU is there and with
+ * portable ones without it, so the files of an earlier part of it may be either. */
+static bool may_mix(const icestream_config *config)
+{
+    return config->device.fallback == ICS_FALLBACK_CPU && config->device.math != ICS_MATH_PORTABLE;
+}
+
+/* Hit files that were looked at. */
+typedef struct search {
+    const json_t *settings;
+    ics_maths_used expected;
+    size_t count; /* with other maths */
+    icestream_error found;
+} search;
+
+static int judge_file(void *user, const char *path, icestream_error *error)
+{
+    search *at = user;
+    bool counts = false;
+    ics_maths_used maths = ICS_MATHS_NONE;
+    int status = find_maths(path, at->settings, &counts, &maths, error);
+    if (status != ICESTREAM_OK || !counts || maths == at->expected) {
+        return status;
+    }
+    const char *name = ics_metadata_maths_name(maths);
+    if (at->count == 0) { /* first, for the list may be longer than what an error holds */
+        ics_error_add(&at->found, ICESTREAM_E_OUTPUT,
+                      "nothing was computed; --resume does not mix maths: go on with the "
+                      "device and the device.math that made these files, or make all files "
+                      "anew with --force");
+    }
+    ics_error_add(&at->found, ICESTREAM_E_OUTPUT, "%s: math: found %s, expected %s", path,
+                  name != NULL ? name : "nothing", ics_metadata_maths_name(at->expected));
+    at->count++;
+    return ICESTREAM_OK;
+}
+
+static int find_other_maths(const ics_run_state *run, search *at, icestream_error *error)
+{
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; status == ICESTREAM_OK && i < run->inputs.count; ++i) {
+        const char *output = run->inputs.items[i].output;
+        status = output != NULL ? judge_file(at, output, error) : ICESTREAM_OK;
+    }
+    return status == ICESTREAM_OK && run->common.known != NULL
+               ? ics_known_hits_each(run->common.known, judge_file, at, error)
+               : status;
+}
+
+int ics_run_check_maths(ics_run_state *run, icestream_error *error)
+{
+    json_t *settings = NULL;
+    search at = {.expected = ics_device_maths(run->device)};
+    int status = ics_origin_metadata(&run->common.origin, NULL, &settings, error);
+    if (status == ICESTREAM_OK) {
+        at.settings = settings;
+        status = find_other_maths(run, &at, error);
+    }
+    json_decref(settings);
+    if (status != ICESTREAM_OK || at.count == 0) {
+        return status;
+    }
+    if (may_mix(run->config)) {
+        ics_run_say(run, ICS_EVENT_WARNING,
+                    "%zu hit file%s of other maths than this run's, which is %s, "
+                    "and may be kept (device.fallback cpu); the trailer of each tells its own",
+                    at.count, at.count == 1 ? " is" : "s are",
+                    ics_metadata_maths_name(ics_device_maths(run->device)));
+        return ICESTREAM_OK;
+    }
+    return ics_error_copy(error, &at.found);
+}

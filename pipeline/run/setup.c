@@ -1,0 +1,333 @@
+/* Start and end of a run: models, tables, device, workers, the list of units. */
+#include "base/error.h"
+#include "pipeline/run/state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    BATCHES_WITH_WRITERS = 3, /* that the device is not kept waiting for */
+    KEEPER_MORE = 512, /* that wait for the disk beside the open units: lines of the journal, ends
+                          of units in a volume */
+    GPUS_SERVED = 4,   /* that threads are started for; more share them */
+};
+
+static int check_existing_outputs(const ics_run_state *run, icestream_error *error)
+{
+    if (run->options->force || run->options->resume) {
+        return ICESTREAM_OK;
+    }
+    icestream_error found = {.status = ICESTREAM_OK};
+    size_t count = 0;
+    for (size_t i = 0; i < run->inputs.count; ++i) {
+        const char *output = run->inputs.items[i].output;
+        struct stat about;
+        if (output != NULL && lstat(output, &about) == 0) {
+            ics_error_add(&found, ICESTREAM_E_OUTPUT, "%s: already exists", output);
+            count++;
+        }
+    }
+    if (count > 0) {
+        ics_error_add(
+            &found, ICESTREAM_E_OUTPUT,
+            "nothing was computed; --resume keeps outputs that match, --force overwrites");
+    }
+    return ics_error_copy(error, &found);
+}
+
+/* Like mkdir -p. */
+static int make_directory(const char *path, icestream_error *error)
+{
+    char *partial = strdup(path);
+    if (partial == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for making folders");
+    }
+    int failure = 0;
+    for (char *end = partial + 1; failure == 0 && *partial != '\0'; ++end) {
+        if (*end != '/' && *end != '\0') {
+            continue;
+        }
+        char kept = *end;
+        *end = '\0';
+        if (mkdir(partial, 0777) != 0 && errno != EEXIST) {
+            failure = errno;
+        }
+        *end = kept;
+        if (kept == '\0') {
+            break;
+        }
+    }
+    free(partial);
+    struct stat about;
+    if (failure == 0 && stat(path, &about) == 0 && !S_ISDIR(about.st_mode)) {
+        failure = ENOTDIR;
+    }
+    if (failure == 0 && access(path, W_OK | X_OK) != 0) {
+        failure = errno;
+    }
+    return failure == 0 ? ICESTREAM_OK
+                        : ics_error_set(error, ICESTREAM_E_OUTPUT, "sink.directory: %s: %s", path,
+                                        strerror(failure));
+}
+
+static int plan_outputs(ics_run_state *run, icestream_error *error)
+{
+    const char *directory = run->config->sink.directory;
+    run->common.to_stdout = strcmp(directory, "-") == 0;
+    if (run->common.to_stdout) {
+        return ICESTREAM_OK;
+    }
+    if (run->config->sink.rotate != 0 && run->options->force) {
+        char place[1024];
+        return ics_error_set(
+            error, ICESTREAM_E_CONFIG,
+            "%s: error: sink.rotate: cannot go with --force: of a hit file for many "
+            "step files no part can be replaced",
+            ics_config_place(run->config, "sink.rotate", place, sizeof place));
+    }
+    int status = check_existing_outputs(run, error);
+    return status == ICESTREAM_OK ? make_directory(directory, error) : status;
+}
+
+/* DIRECTORY/NAME unless the configuration names another place. NULL: out of memory. */
+static char *place_in_sink(const ics_run_state *run, const char *configured, const char *name)
+{
+    char *path = NULL;
+    if (configured != NULL) {
+        return strdup(configured);
+    }
+    return asprintf(&path, "%s/%s", run->config->sink.directory, name) >= 0 ? path : NULL;
+}
+
+/* Where bad files go, and the journal. With standard output as the sink there are none unless they
+ * are asked for. */
+static int open_records(ics_run_state *run, icestream_error *error)
+{
+    const icestream_config *config = run->config;
+    bool folder = !run->common.to_stdout;
+    if (folder || config->sink.quarantine != NULL) {
+        run->quarantine = place_in_sink(run, config->sink.quarantine, "quarantine");
+        run->common.quarantine = run->quarantine;
+    }
+    if (!folder && config->sink.journal == NULL) {
+        return ICESTREAM_OK;
+    }
+    char *path = place_in_sink(run, config->sink.journal, "run.journal");
+    if (path == NULL || (folder && run->quarantine == NULL)) {
+        free(path);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+    }
+    pthread_mutex_init(&run->journal.lock, NULL);
+    int status = ics_journal_create(path, run->worker, false, &run->journal.journal, error);
+    if (status == ICESTREAM_OK) {
+        run->common.journal = &run->journal;
+    }
+    free(path);
+    return status;
+}
+
+static int create_units(ics_run_state *run, icestream_error *error)
+{
+    for (size_t i = 0; i < run->inputs.count; ++i) {
+        const ics_input *input = &run->inputs.items[i];
+        ics_unit *unit = NULL;
+        int status = ics_unit_create(&run->common, input, 0, &unit, error);
+        if (status != ICESTREAM_OK) {
+            return status;
+        }
+        ics_run_append_unit(run, unit);
+        run->bytes_total += input->bytes;
+        run->streaming = run->streaming || input->stream;
+    }
+    run->files_total = run->inputs.count;
+    return ICESTREAM_OK;
+}
+
+static int load_world(ics_run_state *run, icestream_error *error)
+{
+    int status = ics_models_create(run->config, &run->models, error);
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
+    const ics_models *models = run->models;
+    for (size_t i = 0; i < models->warnings.count; ++i) {
+        ics_run_say(run, ICS_EVENT_WARNING, "%s", models->warnings.items[i]);
+    }
+    run->common.spectrum_count = (uint32_t)models->light->count;
+    run->common.content =
+        models->detection != NULL ? ics_config_content_name(models->detection->content) : NULL;
+    status = ics_origin_create(run->config, models, &run->common.origin, error);
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
+    const ics_table_options options = {.seed = run->config->run.seed,
+                                       .bounce_limit = run->config->run.bounce_limit,
+                                       .reach_cull = run->config->graph.reach_cull};
+    char why[512] = "";
+    if (ics_tables_create(models->medium, models->detector, models->light, &options, &run->tables,
+                          why, sizeof why) != 0) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "%s", why);
+    }
+    return ICESTREAM_OK;
+}
+
+/* Beside a CPU, one thread checks the next file while one cuts this one into batches, and one
+ * writer is rarely busy. A GPU takes more steps than one thread checks or cuts, and writers wait
+ * for the disk at the end of each file. */
+static ics_run_shape choose_shape(const ics_run_state *run)
+{
+    ics_run_shape shape = {
+        .readers = 2, .units_ahead = 2, .filling = 1, .writers = 1, .hit_memory = 48 << 20};
+    ics_device_facts facts;
+    ics_device_facts_of(run->device, &facts);
+    if (facts.is_gpu) {
+        uint32_t times = facts.gpus < GPUS_SERVED ? facts.gpus : GPUS_SERVED;
+        shape = (ics_run_shape){.readers = 6 * times,
+                                .units_ahead = 6 * times,
+                                .filling = 3 * times,
+                                .writers = ICS_WRITERS_MAX / GPUS_SERVED * times,
+                                .hit_memory = (size_t)(512 << 20) * times};
+    }
+    if (run->common.to_stdout || run->config->sink.rotate != 0) {
+        shape.writers = 1; /* messages go out, and hits into a volume, one after the other */
+    }
+    return shape;
+}
+
+static int start_writers(ics_run_state *run, ics_post to_loop, icestream_error *error)
+{
+    int status = ICESTREAM_OK;
+    for (uint32_t i = 0; status == ICESTREAM_OK && i < run->shape.writers; ++i) {
+        status = ics_workers_create("writer", 1, run->credits + run->units_open_limit, NULL,
+                                    to_loop, &run->writers[i], error);
+    }
+    return status;
+}
+
+static int start_workers(ics_run_state *run, icestream_error *error)
+{
+    run->common.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (run->common.wake < 0) {
+        return ics_error_set(error, ICESTREAM_E_FAILED, "cannot make an event descriptor: %s",
+                             strerror(errno));
+    }
+    int status = ics_run_loop_open(run, error);
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
+    const ics_post to_loop = {.post = ics_workers_mailbox_post, .user = run->mailbox};
+    const ics_hit_models hit_models = {.tables = &run->tables->device,
+                                       .detector = run->models->detector,
+                                       .light = run->models->light,
+                                       .detection = run->models->detection};
+    run->device_options.cancel = &run->common.cancel;
+    status = ics_device_create(&run->device_options, run->tables, hit_models, to_loop, &run->device,
+                               error);
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
+    run->common.threads = ics_device_threads(run->device);
+    run->shape = choose_shape(run);
+    run->common.budget.limit = run->shape.hit_memory;
+    run->credits = ics_device_credits(run->device) + run->shape.filling + BATCHES_WITH_WRITERS;
+    run->units_open_limit = run->credits + run->shape.readers;
+    /* Small files: a unit may be open for every batch. The queues have room for all of them. */
+    status = ics_workers_create("reader", run->shape.readers, run->units_open_limit, NULL, to_loop,
+                                &run->readers, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_workers_create("keeper", 1, run->units_open_limit + KEEPER_MORE, NULL, to_loop,
+                                    &run->keeper, error);
+    }
+    return status == ICESTREAM_OK ? start_writers(run, to_loop, error) : status;
+}
+
+int ics_run_setup(ics_run_state *run, icestream_error *error)
+{
+    run->ready_last = &run->ready;
+    run->common.config = run->config;
+    run->common.options = run->options;
+    run->common.wake = run->received_lock = -1;
+    atomic_init(&run->common.budget.used, 0);
+    atomic_init(&run->common.stop, false);
+    atomic_init(&run->common.cancel, false);
+
+    int status = ics_device_options_from_config(run->config, &run->device_options, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_inputs_plan(run->config, &run->inputs, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = load_world(run, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = plan_outputs(run, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = create_units(run, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = open_records(run, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_run_summary_clean(run, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = start_workers(run, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_run_rotation_open(run, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_run_clients_open(run, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_run_intake_open(run, error);
+    }
+    if (status == ICESTREAM_OK && run->config->metrics.listen != NULL) {
+        status =
+            ics_metrics_listener_create(run->config->metrics.listen, &run->metrics_listener, error);
+    }
+    if (status == ICESTREAM_OK && run->options->resume && !run->common.to_stdout) {
+        status = ics_run_check_maths(run, error);
+    }
+    return status;
+}
+
+void ics_run_teardown(ics_run_state *run)
+{
+    ics_workers_destroy(run->readers);
+    for (uint32_t i = 0; i < ICS_WRITERS_MAX; ++i) {
+        ics_workers_destroy(run->writers[i]);
+    }
+    ics_workers_destroy(run->keeper);
+    ics_metrics_listener_destroy(run->metrics_listener);
+    ics_device_destroy(run->device);
+    while (run->spare != NULL) {
+        ics_batch *batch = (ics_batch *)run->spare;
+        run->spare = batch->job.next;
+        ics_batch_destroy(batch);
+    }
+    ics_run_loop_close(run);
+    while (run->first != NULL) {
+        ics_unit *next = run->first->next;
+        ics_unit_destroy(run->first);
+        run->first = next;
+    }
+    if (run->common.wake >= 0) {
+        close(run->common.wake);
+    }
+    ics_run_rotation_destroy(run);
+    ics_run_intake_destroy(run);
+    ics_run_clients_destroy(run);
+    if (run->common.journal != NULL) {
+        ics_journal_destroy(run->journal.journal);
+        pthread_mutex_destroy(&run->journal.lock);
+    }
+    free(run->quarantine);
+    ics_tables_destroy(run->tables);
+    ics_models_destroy(run->models);
+    ics_inputs_free(&run->inputs);
+}

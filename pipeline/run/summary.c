@@ -1,0 +1,284 @@
+/* summary.json: what a run did, for programs. */
+#include "base/error.h"
+#include "pipeline/files/format/json_dump.h"
+#include "pipeline/files/output.h"
+#include "pipeline/run/state.h"
+#include "pipeline/telemetry/json_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *state_name(ics_unit_state state)
+{
+    switch (state) {
+    case ICS_UNIT_DONE:
+        return "done";
+    case ICS_UNIT_SKIPPED:
+        return "skipped";
+    case ICS_UNIT_SET_ASIDE:
+        return "set aside";
+    case ICS_UNIT_LOST:
+        return "lost";
+    default:
+        return "left";
+    }
+}
+
+/* photo_electrons only where they were made: without, "0" would look like a result. */
+static json_t *account_json(const ics_unit_common *common, const icestream_account *account)
+{
+    json_t *object = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "created", (json_int_t)account->created, "absorbed",
+        (json_int_t)account->absorbed, "detected", (json_int_t)account->detected, "left",
+        (json_int_t)account->left, "stopped", (json_int_t)account->stopped, "hits",
+        (json_int_t)account->hits, "bounces", (json_int_t)account->bounces);
+    if (common->content != NULL &&
+        json_object_set_new(object, "photo_electrons",
+                            json_integer((json_int_t)account->photo_electrons)) != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+/* "o?" and "s?": keys that do not apply are null. */
+static json_t *unit_json(const ics_unit *unit)
+{
+    bool done = unit->state == ICS_UNIT_DONE;
+    bool read = done || unit->state == ICS_UNIT_SKIPPED;
+    return json_pack("{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?}", "input",
+                     ics_json_text(unit->name), "output", ics_json_text(unit->output), "status",
+                     state_name(unit->state), "steps",
+                     read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
+                     read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
+                     read ? unit->summary.digest : NULL, "account",
+                     done ? account_json(unit->common, &unit->account) : NULL, "math",
+                     done ? ics_metadata_maths_name(unit->maths) : NULL, "error",
+                     ics_json_text(unit->set_aside_reason));
+}
+
+/* Null where files are claimed without end: the journal has them. */
+static json_t *files_json(const ics_run_state *run)
+{
+    json_t *files = run->forgets ? json_null() : json_array();
+    for (const ics_unit *unit = run->forgets ? NULL : run->first; files != NULL && unit != NULL;
+         unit = unit->next) {
+        if (unit->state != ICS_UNIT_NONE && json_array_append_new(files, unit_json(unit)) != 0) {
+            json_decref(files);
+            return NULL;
+        }
+    }
+    return files;
+}
+
+static json_t *speed_json(const ics_run_state *run)
+{
+    double seconds = ics_progress_seconds() - run->events.progress.start;
+    double photons = (double)run->account.created;
+    struct rusage usage = {0};
+    getrusage(RUSAGE_SELF, &usage);
+    double running = ics_progress_seconds() - run->start;
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "seconds", seconds,
+                     "seconds_running", running, "seconds_computing", run->seconds_computing,
+                     "loop_cpu_seconds", run->loop_seconds, "photons_per_second",
+                     seconds > 0.0 ? photons / seconds : 0.0, "photons_per_second_running",
+                     running > 0.0 ? photons / running : 0.0, "ns_per_photon",
+                     photons > 0.0 ? 1e9 * seconds / photons : 0.0, "thread_ns_per_photon",
+                     photons > 0.0 ? 1e9 * run->seconds_computing / photons : 0.0,
+                     "peak_memory_bytes", (json_int_t)usage.ru_maxrss * 1024);
+}
+
+/* Lines as an array of texts. */
+static json_t *lines_json(const char *lines)
+{
+    json_t *array = json_array();
+    while (array != NULL && *lines != '\0') {
+        size_t length = strcspn(lines, "\n");
+        char *line = strndup(lines, length);
+        int failed = line == NULL || json_array_append_new(array, ics_json_text(line)) != 0;
+        free(line);
+        if (failed) {
+            json_decref(array);
+            return NULL;
+        }
+        lines += length + (lines[length] == '\n');
+    }
+    return array;
+}
+
+/* Null on a CPU. */
+static json_t *gpu_json(const ics_run_state *run, const ics_device_facts *facts)
+{
+    const ics_gpu_options *options = &facts->gpu;
+    const ics_gpu_usage *usage = &facts->usage;
+    double photons = (double)run->account.created;
+    if (!facts->is_gpu && usage->launches == 0) {
+        return json_null();
+    }
+    return json_pack(
+        "{s:i, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o?, s:I, s:I, s:I}", "index",
+        options->ordinal, "math", options->math == ICS_MATH_PORTABLE ? "portable" : "fast", "lanes",
+        (json_int_t)options->lanes, "block", (json_int_t)options->block, "blocks_per_processor",
+        (json_int_t)options->blocks_per_processor, "bounces_per_wave",
+        (json_int_t)options->bounces_per_wave, "refill", (json_int_t)options->refill, "hits",
+        (json_int_t)options->hits, "batch_steps", (json_int_t)options->batch_emissions,
+        "batch_photons", (json_int_t)options->batch_photons, "kernel_seconds", usage->seconds,
+        "kernel_ns_per_photon",
+        facts->is_gpu && photons > 0.0 ? json_real(1e9 * usage->seconds / photons) : NULL,
+        "launches", (json_int_t)usage->launches, "waves", (json_int_t)usage->waves, "device_bytes",
+        (json_int_t)usage->device_bytes);
+}
+
+/* What each of several devices did. */
+static json_t *members_json(const ics_run_state *run)
+{
+    json_t *members = json_array();
+    ics_device_member_facts facts;
+    for (uint32_t i = 0; members != NULL && ics_device_member_facts_of(run->device, i, &facts);
+         ++i) {
+        json_t *member =
+            json_pack("{s:o, s:o?, s:b, s:I, s:I, s:f}", "name", ics_json_text(facts.name), "index",
+                      facts.is_gpu ? json_integer(facts.ordinal) : NULL, "alive", facts.alive,
+                      "batches", (json_int_t)facts.batches, "photons", (json_int_t)facts.photons,
+                      "seconds_busy", facts.seconds);
+        if (json_array_append_new(members, member) != 0) {
+            json_decref(members);
+            return NULL;
+        }
+    }
+    return members;
+}
+
+static json_t *device_json(const ics_run_state *run)
+{
+    ics_device_facts facts;
+    ics_device_notes notes;
+    ics_device_facts_of(run->device, &facts);
+    ics_device_notes_of(run->device, &notes);
+    const char *reason = run->device_options.reason;
+    return json_pack(
+        "{s:s, s:o, s:o?, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "backend",
+        facts.is_gpu ? "cuda" : "cpu", "name", ics_json_text(ics_device_name(run->device)),
+        "reason", reason[0] != '\0' ? ics_json_text(reason) : NULL, "schedule",
+        ics_graph_schedule_name(facts.schedule), "instruction_set", facts.instruction_set,
+        "threads", (json_int_t)facts.threads, "pool", (json_int_t)facts.pool, "gpu",
+        gpu_json(run, &facts), "members", members_json(run), "choice", lines_json(notes.choice),
+        "warnings", lines_json(notes.warnings));
+}
+
+static json_t *summary_json(const ics_run_state *run, const icestream_error *result)
+{
+    const ics_origin *origin = &run->common.origin;
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)origin->seed);
+    return json_pack(
+        "{s:s, s:s, s:o?, s:s, s:i, s:o?, s:s, s:o, "
+        "s:{s:s, s:s, s:s}, s:{s:I, s:I, s:I, s:I, s:I}, s:I, s:o, s:o, s:o, s:o}",
+        "schema", "icestream.summary", "version", ICESTREAM_VERSION, "configuration",
+        ics_json_text(run->config->path), "status", icestream_status_text(result->status),
+        "exit_status", icestream_status_exit(result->status), "error",
+        result->status != ICESTREAM_OK ? ics_json_text(result->text) : NULL, "seed", seed, "device",
+        device_json(run), "digests", "configuration", origin->configuration, "ice", origin->ice,
+        "detector", origin->detector, "file_counts", "done",
+        (json_int_t)ics_run_count(run, ICS_UNIT_DONE), "skipped",
+        (json_int_t)ics_run_count(run, ICS_UNIT_SKIPPED), "set_aside",
+        (json_int_t)ics_run_count(run, ICS_UNIT_SET_ASIDE), "left",
+        (json_int_t)ics_run_unfinished(run), "lost", (json_int_t)ics_run_count(run, ICS_UNIT_LOST),
+        "retries", (json_int_t)run->retries, "latency", ics_latency_json(&run->latency), "account",
+        account_json(&run->common, &run->account), "speed", speed_json(run), "files",
+        files_json(run));
+}
+
+static int write_to_device(const char *path, const char *text, icestream_error *error)
+{
+    FILE *file = fopen(path, "we");
+    bool written = file != NULL && fputs(text, file) >= 0;
+    if ((file != NULL && fclose(file) != 0) || !written) {
+        return ics_error_set(error, ICESTREAM_E_OUTPUT, "%s: cannot write the summary: %s", path,
+                             strerror(errno));
+    }
+    return ICESTREAM_OK;
+}
+
+static int write_to_file(const char *path, const char *writer, const char *text,
+                         icestream_error *error)
+{
+    ics_output *output = NULL;
+    int status = ics_output_create_as(path, writer, true, &output, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_output_write(output, text, strlen(text), error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_output_commit(output, error);
+    }
+    ics_output_destroy(output);
+    return status;
+}
+
+/* A reader of the summary sees the old one or the new one, never half of it. Runs that share the
+ * folder have a .part each. What is no file, such as /dev/null, is written to and stays. */
+static int write_summary(const char *path, const char *writer, const json_t *summary,
+                         icestream_error *error)
+{
+    struct stat about;
+    bool replace = lstat(path, &about) != 0 || S_ISREG(about.st_mode);
+    char *text = NULL;
+    char *json = ics_json_dump(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    if (json == NULL || asprintf(&text, "%s\n", json) < 0) {
+        free(json);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", path);
+    }
+    int status =
+        replace ? write_to_file(path, writer, text, error) : write_to_device(path, text, error);
+    free(json);
+    free(text);
+    return status;
+}
+
+/* Where the summary goes, to be freed; NULL without memory. */
+static char *summary_path(const ics_run_state *run)
+{
+    char *path = NULL;
+    if (run->options->summary_path != NULL) {
+        return strdup(run->options->summary_path);
+    }
+    return asprintf(&path, "%s/summary.json", run->config->sink.directory) >= 0 ? path : NULL;
+}
+
+/* With hits on standard output there is no folder to put one in. */
+static bool has_summary(const ics_run_state *run)
+{
+    return run->options->summary_path != NULL || !run->common.to_stdout;
+}
+
+int ics_run_summary_clean(const ics_run_state *run, icestream_error *error)
+{
+    if (!has_summary(run)) {
+        return ICESTREAM_OK;
+    }
+    char *path = summary_path(run);
+    int status = path != NULL ? ics_output_clean_writers(path, error)
+                              : ics_error_set(error, ICESTREAM_E_MEMORY,
+                                              "out of memory for the summary of the run");
+    free(path);
+    return status;
+}
+
+int ics_run_summary(const ics_run_state *run, const icestream_error *result, icestream_error *error)
+{
+    if (!has_summary(run)) {
+        return ICESTREAM_OK;
+    }
+    char *path = summary_path(run);
+    json_t *summary = path != NULL ? summary_json(run, result) : NULL;
+    int status = summary != NULL ? write_summary(path, run->common.writer, summary, error)
+                                 : ics_error_set(error, ICESTREAM_E_MEMORY,
+                                                 "out of memory for the summary of the run");
+    json_decref(summary);
+    free(path);
+    return status;
+}

@@ -1,0 +1,193 @@
+#include "pipeline/tools/compare/statistics.h"
+
+#include <math.h>
+
+/* Bins with fewer counts are not near enough to a normal distribution (physics.md 12.6). */
+#define SMALLEST_BIN 10
+
+/* Both expansions need about sqrt(a) terms near x = a, and far fewer elsewhere. */
+#define TERMS_MAX 1000000
+
+double ics_statistics_gamma_upper(double a, double x)
+{
+    if (!(x > 0))
+        return 1;
+    if (isinf(x))
+        return 0;
+    int sign;
+    double scale = exp(a * log(x) - x - lgamma_r(a, &sign));
+    if (x < a + 1) {
+        /* The lower function as a power series, all terms positive. */
+        double term = 1 / a;
+        double sum = term;
+        for (int n = 1; n < TERMS_MAX && term > sum * 1e-16; ++n) {
+            term *= x / (a + n);
+            sum += term;
+        }
+        return fmax(0, 1 - scale * sum);
+    }
+    /* The upper function as a continued fraction, by the ratios of successive convergents; from
+     * x > a + 1 on no denominator vanishes. */
+    double b = x + 1 - a;
+    double c = 0; /* reciprocal of the numerators' ratio: the first is 1/0 */
+    double d = 1 / b;
+    double fraction = d;
+    for (int n = 1; n < TERMS_MAX; ++n) {
+        double numerator = -n * (n - a);
+        b += 2;
+        double ratio = b + numerator * c;
+        c = 1 / ratio;
+        d = 1 / (b + numerator * d);
+        fraction *= ratio * d;
+        if (fabs(ratio * d - 1) < 1e-15)
+            break;
+    }
+    return fmin(1, scale * fraction);
+}
+
+double ics_statistics_chi_square_probability(double chi_square, double degrees)
+{
+    return ics_statistics_gamma_upper(degrees / 2, chi_square / 2);
+}
+
+double ics_statistics_kolmogorov_probability(double lambda)
+{
+    if (!(lambda > 0))
+        return 1;
+    if (lambda < 1) {
+        /* The same function by Jacobi's transformation, which converges where the other does not.
+         */
+        double sum = 0;
+        for (int k = 1; k < 12; k += 2)
+            sum += exp(-k * k * M_PI * M_PI / (8 * lambda * lambda));
+        return 1 - sqrt(2 * M_PI) / lambda * sum;
+    }
+    double sum = 0;
+    for (int k = 1; k < 8; ++k)
+        sum += (k % 2 ? 2 : -2) * exp(-2.0 * k * k * lambda * lambda);
+    return sum;
+}
+
+double ics_statistics_kolmogorov_critical(double level)
+{
+    return sqrt(-log(level / 2) / 2);
+}
+
+static ics_statistics_test kolmogorov(double distance, double size)
+{
+    double root = sqrt(size);
+    return (ics_statistics_test){.statistic = distance,
+                                 .size = size,
+                                 .probability = ics_statistics_kolmogorov_probability(
+                                     (root + 0.12 + 0.11 / root) * distance)};
+}
+
+static const ics_statistics_test nothing_to_test = {.probability = 1};
+
+ics_statistics_test ics_statistics_kolmogorov_two_sample(const double *a, size_t a_count,
+                                                         const double *b, size_t b_count,
+                                                         double inflation)
+{
+    if (a_count == 0 || b_count == 0)
+        return nothing_to_test;
+    double distance = 0;
+    size_t i = 0;
+    size_t j = 0;
+    while (i < a_count && j < b_count) {
+        /* Equal values step both functions at once. */
+        double value = fmin(a[i], b[j]);
+        while (i < a_count && a[i] <= value)
+            ++i;
+        while (j < b_count && b[j] <= value)
+            ++j;
+        double gap = fabs((double)i / (double)a_count - (double)j / (double)b_count);
+        distance = fmax(distance, gap);
+    }
+    double n = (double)a_count;
+    double m = (double)b_count;
+    return kolmogorov(distance, n * m / (n + m) / inflation);
+}
+
+ics_statistics_test ics_statistics_kolmogorov_one_sample(const double *sample, size_t count,
+                                                         double (*distribution)(double value,
+                                                                                void *user),
+                                                         void *user, double inflation)
+{
+    if (count == 0)
+        return nothing_to_test;
+    double n = (double)count;
+    double distance = 0;
+    for (size_t i = 0; i < count; ++i) {
+        double expected = distribution(sample[i], user);
+        distance = fmax(distance, fmax((double)(i + 1) / n - expected, expected - (double)i / n));
+    }
+    return kolmogorov(distance, n / inflation);
+}
+
+ics_statistics_test ics_statistics_chi_square_two_sample(const uint64_t *a, double a_exposure,
+                                                         const uint64_t *b, double b_exposure,
+                                                         size_t count, double inflation)
+{
+    double a_scale = sqrt(b_exposure / a_exposure);
+    double rest_a = 0;
+    double rest_b = 0;
+    double chi_square = 0;
+    size_t bins = 0;
+    for (size_t i = 0; i <= count; ++i) {
+        /* What was merged comes last. */
+        double in_a = i < count ? (double)a[i] : rest_a;
+        double in_b = i < count ? (double)b[i] : rest_b;
+        if (in_a + in_b < SMALLEST_BIN) {
+            rest_a += in_a;
+            rest_b += in_b;
+            continue;
+        }
+        double difference = in_a * a_scale - in_b / a_scale;
+        chi_square += difference * difference / ((in_a + in_b) * inflation);
+        ++bins;
+    }
+    if (bins == 0)
+        return nothing_to_test;
+    return (ics_statistics_test){
+        .statistic = chi_square,
+        .size = (double)bins,
+        .probability = ics_statistics_chi_square_probability(chi_square, (double)bins)};
+}
+
+ics_statistics_test ics_statistics_totals_test(double a, double a_exposure, double b,
+                                               double b_exposure, double inflation)
+{
+    double variance = a / (a_exposure * a_exposure) + b / (b_exposure * b_exposure);
+    if (!(variance > 0))
+        return nothing_to_test;
+    double deviation = fabs(a / a_exposure - b / b_exposure) / sqrt(variance * inflation);
+    return (ics_statistics_test){
+        .statistic = deviation, .size = 1, .probability = erfc(deviation / sqrt(2))};
+}
+
+static bool same_photon(const icestream_hit *a, const icestream_hit *b)
+{
+    return a->event_id == b->event_id && a->step_id == b->step_id && a->photon_id == b->photon_id;
+}
+
+static bool same_module(const icestream_hit *a, const icestream_hit *b)
+{
+    return a->string == b->string && a->module == b->module;
+}
+
+double ics_statistics_variance_inflation(const icestream_hit *hits, size_t count, bool per_module)
+{
+    if (count == 0)
+        return 1;
+    double squares = 0;
+    for (size_t i = 0; i < count;) {
+        size_t next = i + 1;
+        while (next < count && same_photon(&hits[i], &hits[next]) &&
+               (!per_module || same_module(&hits[i], &hits[next])))
+            ++next;
+        double multiplicity = (double)(next - i);
+        squares += multiplicity * multiplicity;
+        i = next;
+    }
+    return squares / (double)count;
+}

@@ -1,0 +1,314 @@
+#include "pipeline/tools/generate/assembly.h"
+
+#include "base/error.h"
+#include "pipeline/devices/workers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Blocks that one thread needs, several, and any number of threads: 64 MiB. */
+enum { BLOCKS_ALONE = 1, BLOCKS_LEAST = 3, BLOCKS_MOST = 16, THREADS_PER_BLOCK = 8 };
+
+/* A piece that is planned; it lies in the block's steps, from `first` on. */
+typedef struct piece {
+    struct piece *next; /* of those that wait, or of those that are free */
+    uint64_t number;    /* in the order of planning */
+    uint64_t block;
+    uint32_t first;
+    void *plan; /* [piece_bytes] */
+} piece;
+
+typedef struct block {
+    icestream_step *steps; /* [ICS_ASSEMBLY_BLOCK] */
+    size_t count;          /* planned */
+    uint32_t open;         /* pieces that are not made yet */
+    bool closed;           /* nothing more will be planned in it */
+    icestream_error
+        error;       /* the first one in the order of pieces, where status is not ICESTREAM_OK */
+    uint64_t failed; /* the piece that it belongs to */
+} block;
+
+typedef enum task { NOTHING, WRITE, PLAN, MAKE } task;
+
+typedef struct assembly {
+    const ics_assembly *work;
+    block *blocks; /* [block_count], that of number n at n % block_count */
+    uint32_t block_count;
+    piece *pieces; /* [piece_count] */
+    unsigned char *plans;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* there is something to do, or all has ended */
+    /* All below under the lock, but: plans and steps of a piece belong to the thread that plans or
+     * makes it, those of a block to the one that writes it. */
+    piece *free, *first, **last; /* those from `first` on are to be made */
+    uint64_t written, planned;   /* numbers of the blocks in work: written .. planned */
+    uint64_t next_piece;
+    bool writing, planning;  /* somebody is at it */
+    bool failed;             /* a piece could not be made */
+    bool all_planned, ended; /* the last block is closed; there is nothing to do any more */
+    icestream_error *error;  /* the caller's */
+    int status;
+} assembly;
+
+static block *block_of(assembly *team, uint64_t number)
+{
+    return &team->blocks[number % team->block_count];
+}
+
+/* ---- what there is to do --------------------------------------------------------------------- */
+
+static task find_task(assembly *team)
+{
+    const block *oldest = block_of(team, team->written);
+    if (team->ended)
+        return NOTHING;
+    if (!team->writing && oldest->closed && oldest->open == 0)
+        return WRITE;
+    if (!team->planning && !team->all_planned && team->free &&
+        team->planned - team->written < team->block_count)
+        return PLAN;
+    return team->first ? MAKE : NOTHING;
+}
+
+/* Who takes something wakes another one if that is not all there is, and who has done something
+ * looks for more: so none sleeps while there is something to do. */
+static void wake_another(assembly *team)
+{
+    if (find_task(team) != NOTHING)
+        pthread_cond_signal(&team->changed);
+}
+
+static void end_all(assembly *team, int status)
+{
+    team->status = status;
+    team->ended = true;
+    pthread_cond_broadcast(&team->changed);
+}
+
+/* ---- doing it: called and left with the lock held -------------------------------------------- */
+
+/* Keeps the error that comes first in the order of pieces. */
+static void note_error(block *where, uint64_t number, const icestream_error *error)
+{
+    if (where->error.status == ICESTREAM_OK || number < where->failed) {
+        ics_error_copy(&where->error, error);
+        where->failed = number;
+    }
+}
+
+static void write_block(assembly *team)
+{
+    block *done = block_of(team, team->written);
+    int status = done->error.status;
+    if (status != ICESTREAM_OK)
+        ics_error_copy(team->error, &done->error);
+    team->writing = true;
+    wake_another(team);
+    pthread_mutex_unlock(&team->lock);
+    /* Without any steps the first block is a legal, empty message. */
+    if (status == ICESTREAM_OK && (done->count > 0 || team->written == 0))
+        status = team->work->write(team->work->user, done->steps, done->count, team->error);
+    pthread_mutex_lock(&team->lock);
+    team->writing = false;
+    done->count = 0;
+    done->closed = false;
+    ++team->written;
+    if (status != ICESTREAM_OK || (team->all_planned && team->written == team->planned))
+        end_all(team, status);
+}
+
+/* Puts a planned piece among those that are to be made; an empty one is free again. */
+static void queue_piece(assembly *team, block *into, piece *planned, uint32_t count)
+{
+    planned->next = NULL;
+    if (count == 0) {
+        planned->next = team->free;
+        team->free = planned;
+        return;
+    }
+    into->count += count;
+    ++into->open;
+    if (!team->first)
+        team->last = &team->first;
+    *team->last = planned;
+    team->last = &planned->next;
+}
+
+static void close_block(assembly *team, block *full)
+{
+    full->closed = true;
+    ++team->planned;
+}
+
+static void plan_piece(assembly *team)
+{
+    icestream_error error = {.status = ICESTREAM_OK};
+    block *into = block_of(team, team->planned);
+    piece *next = team->free;
+    const size_t room = ICS_ASSEMBLY_BLOCK - into->count;
+    const uint32_t most = room < ICS_ASSEMBLY_PIECE ? (uint32_t)room : ICS_ASSEMBLY_PIECE;
+    uint32_t count = 0;
+    team->free = next->next;
+    team->planning = true;
+    next->number = team->next_piece++;
+    next->block = team->planned;
+    next->first = (uint32_t)into->count;
+    wake_another(team);
+    pthread_mutex_unlock(&team->lock);
+    int status = team->work->plan(team->work->user, most, next->plan, &count, &error);
+    pthread_mutex_lock(&team->lock);
+    team->planning = false;
+    queue_piece(team, into, next, count);
+    if (status != ICESTREAM_OK)
+        note_error(into, team->next_piece++, &error);
+    team->all_planned = status != ICESTREAM_OK || count == 0 || team->failed;
+    if (team->all_planned || into->count == ICS_ASSEMBLY_BLOCK)
+        close_block(team, into);
+}
+
+/* Nothing more is planned: a list that comes through a pipe may be long in coming. Who is planning
+ * just now ends the last block afterwards. */
+static void fail_piece(assembly *team, block *into, uint64_t number, const icestream_error *error)
+{
+    note_error(into, number, error);
+    team->failed = true;
+    if (team->planning || team->all_planned)
+        return;
+    team->all_planned = true;
+    if (team->planned - team->written < team->block_count)
+        close_block(team, block_of(team, team->planned));
+}
+
+static void make_piece(assembly *team)
+{
+    icestream_error error = {.status = ICESTREAM_OK};
+    piece *made = team->first;
+    block *into = block_of(team, made->block);
+    team->first = made->next;
+    wake_another(team);
+    pthread_mutex_unlock(&team->lock);
+    int status = team->work->make(team->work->user, made->plan, into->steps + made->first, &error);
+    pthread_mutex_lock(&team->lock);
+    if (status != ICESTREAM_OK)
+        fail_piece(team, into, made->number, &error);
+    --into->open;
+    made->next = team->free;
+    team->free = made;
+}
+
+static void take_part(assembly *team)
+{
+    pthread_mutex_lock(&team->lock);
+    while (!team->ended) {
+        switch (find_task(team)) {
+        case WRITE:
+            write_block(team);
+            break;
+        case PLAN:
+            plan_piece(team);
+            break;
+        case MAKE:
+            make_piece(team);
+            break;
+        case NOTHING:
+            pthread_cond_wait(&team->changed, &team->lock);
+        }
+    }
+    pthread_mutex_unlock(&team->lock);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+typedef struct member {
+    ics_job job; /* first: the job is the member */
+    assembly *team;
+} member;
+
+static void run_member(ics_job *job, void *thread_state)
+{
+    (void)thread_state;
+    take_part(((member *)(void *)job)->team);
+}
+
+static void forget_member(void *user, ics_job *job)
+{
+    (void)user;
+    (void)job;
+}
+
+/* The caller's thread and `others` more. */
+static int run_team(assembly *team, uint32_t others, icestream_error *error)
+{
+    ics_workers *workers = NULL;
+    member *members = calloc(others + 1, sizeof *members);
+    if (!members)
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %u threads", others);
+    const ics_post finished = {.post = forget_member};
+    int status = ICESTREAM_OK;
+    if (others > 0)
+        status = ics_workers_create("generate", others, others, NULL, finished, &workers, error);
+    if (status == ICESTREAM_OK) {
+        for (uint32_t i = 0; i < others; ++i) {
+            members[i] = (member){.job.run = run_member, .team = team};
+            (void)ics_workers_submit(workers, &members[i].job); /* there is room for all */
+        }
+        take_part(team);
+        ics_workers_destroy(workers);
+        status = team->status;
+    }
+    free(members);
+    return status;
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static void free_team(assembly *team)
+{
+    for (uint32_t i = 0; team->blocks && i < team->block_count; ++i)
+        free(team->blocks[i].steps);
+    free(team->blocks);
+    free(team->pieces);
+    free(team->plans);
+}
+
+static bool allocate_team(assembly *team, uint32_t threads)
+{
+    const uint32_t wanted = BLOCKS_LEAST + threads / THREADS_PER_BLOCK;
+    /* One in the making for each thread, and one that waits for it. */
+    const uint32_t pieces = 2 * threads;
+    team->block_count = threads == 1 ? BLOCKS_ALONE : wanted < BLOCKS_MOST ? wanted : BLOCKS_MOST;
+    team->blocks = calloc(team->block_count, sizeof *team->blocks);
+    team->pieces = calloc(pieces, sizeof *team->pieces);
+    team->plans = calloc(pieces, team->work->piece_bytes);
+    if (!team->blocks || !team->pieces || !team->plans)
+        return false;
+    for (uint32_t i = 0; i < pieces; ++i) {
+        team->pieces[i].plan = team->plans + i * team->work->piece_bytes;
+        team->pieces[i].next = team->free;
+        team->free = &team->pieces[i];
+    }
+    for (uint32_t i = 0; i < team->block_count; ++i) {
+        team->blocks[i].steps = calloc(ICS_ASSEMBLY_BLOCK, sizeof(icestream_step));
+        if (!team->blocks[i].steps)
+            return false;
+    }
+    return true;
+}
+
+int ics_assembly_run(const ics_assembly *work, uint32_t threads, icestream_error *error)
+{
+    assembly team = {.work = work, .error = error};
+    if (!allocate_team(&team, threads)) {
+        free_team(&team);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for steps on %u threads",
+                             threads);
+    }
+    pthread_mutex_init(&team.lock, NULL);
+    pthread_cond_init(&team.changed, NULL);
+    int status = run_team(&team, threads - 1, error);
+    pthread_cond_destroy(&team.changed);
+    pthread_mutex_destroy(&team.lock);
+    free_team(&team);
+    return status;
+}

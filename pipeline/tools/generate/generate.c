@@ -1,0 +1,230 @@
+/* `icestream generate`: steps of particles, or the configured workload, as a step file or a stream
+ * of step messages. */
+#include "pipeline/config/config.h"
+#include "base/error.h"
+#include "pipeline/files/table_writer.h"
+#include "pipeline/devices/workers.h"
+#include "pipeline/particles/particle_steps.h"
+#include "pipeline/tools/generate/assembly.h"
+#include "pipeline/tools/generate/workload.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the workload was, in words of the configuration, for whoever finds the file. */
+static int describe(const icestream_config *config, const ics_workload *workload, json_t **out,
+                    icestream_error *error)
+{
+    char event[24];
+    /* As text: integers of JSON end at 2^63. */
+    snprintf(event, sizeof event, "%" PRIu64, config->workload.event);
+    json_t *description =
+        json_pack("{s:s, s:I, s:I, s:s, s:I, s:s}", "kind", ics_workload_name(workload), "steps",
+                  (json_int_t)ics_workload_steps(workload), "photons_per_step",
+                  (json_int_t)config->workload.photons_per_step, "counts",
+                  config->workload.shuffled ? "shuffled" : "balanced", "photons",
+                  (json_int_t)ics_workload_photons(workload), "event", event);
+    int failed = description == NULL;
+    if (!failed && config->workload.kind == ICS_WORKLOAD_POINT) {
+        const double *position = config->workload.position;
+        const double *direction = config->workload.direction;
+        json_t *heading = config->workload.isotropic
+                              ? json_string("isotropic")
+                              : json_pack("[f, f, f]", direction[0], direction[1], direction[2]);
+        failed |= json_object_set_new(
+            description, "position", json_pack("[f, f, f]", position[0], position[1], position[2]));
+        failed |= json_object_set_new(description, "time", json_real(config->workload.time));
+        failed |= json_object_set_new(description, "direction", heading);
+        failed |= json_object_set_new(description, "surface_radius",
+                                      json_real(config->workload.surface_radius));
+        failed |=
+            json_object_set_new(description, "spectrum", json_integer(config->workload.spectrum));
+    }
+    if (failed) {
+        json_decref(description);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
+    }
+    *out = json_pack("{s:s, s:o}", "producer", "icestream " ICESTREAM_VERSION " generate",
+                     "workload", description);
+    return *out ? ICESTREAM_OK
+                : ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
+}
+
+/* The same of particles, when all of their steps are made. */
+static int describe_particles(const icestream_config *config, const ics_particle_totals *totals,
+                              json_t **out, icestream_error *error)
+{
+    static const char *const conventions[] = {"standard", "clsim", "ppc"};
+    char seed[24];
+    snprintf(seed, sizeof seed, "%" PRIu64, config->run.seed);
+    *out =
+        json_pack("{s:s, s:{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:b}}", "producer",
+                  "icestream " ICESTREAM_VERSION " generate", "particles", "source",
+                  config->particles.file ? config->particles.file : "particles.list", "seed", seed,
+                  "conventions", conventions[config->particles.conventions], "events",
+                  (json_int_t)totals->events, "particles", (json_int_t)totals->particles, "steps",
+                  (json_int_t)totals->steps, "photons", (json_int_t)totals->photons, "largest_step",
+                  (json_int_t)totals->largest_step, "kind", "particles", "losses",
+                  (int)config->particles.losses, "stopping", (int)config->particles.stopping);
+    return *out ? ICESTREAM_OK
+                : ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
+}
+
+/* What makes steps, one of the two, and where they go. */
+typedef struct maker {
+    const icestream_config *config;
+    ics_particle_steps *particles;
+    ics_workload *workload;
+    uint64_t next;            /* of the workload's steps, to be planned */
+    ics_table_writer *writer; /* of a file, or NULL: messages on standard output */
+} maker;
+
+static int maker_create(const icestream_config *config, maker *out, icestream_error *error)
+{
+    *out = (maker){.config = config};
+    if (config->particles.file || config->particles.count > 0)
+        return ics_particle_steps_create(config, &out->particles, error);
+    return ics_workload_create(config, &out->workload, error);
+}
+
+static void maker_free(maker *make)
+{
+    ics_table_writer_destroy(make->writer);
+    ics_particle_steps_destroy(make->particles);
+    ics_workload_destroy(make->workload);
+}
+
+static int make_description(const maker *make, json_t **out, icestream_error *error)
+{
+    if (!make->particles)
+        return describe(make->config, make->workload, out, error);
+    const ics_particle_totals totals = ics_particle_steps_totals(make->particles);
+    return describe_particles(make->config, &totals, out, error);
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* Spans of a piece at most: particles with little light make short pieces, so that memory stays
+ * small, and still long ones beside what it takes to hand them on. */
+enum { SPANS = 128 };
+
+typedef struct particle_piece {
+    uint32_t count;
+    ics_step_span spans[SPANS];
+} particle_piece;
+
+static int plan_particles(void *user, uint32_t most, void *out, uint32_t *count,
+                          icestream_error *error)
+{
+    particle_piece *piece = out;
+    maker *make = user;
+    bool found = true;
+    int status = ICESTREAM_OK;
+    *count = piece->count = 0;
+    while (found && status == ICESTREAM_OK && *count < most && piece->count < SPANS) {
+        ics_step_span *span = &piece->spans[piece->count];
+        status = ics_particle_steps_plan(make->particles, most - *count, span, &found, error);
+        if (status == ICESTREAM_OK && found) {
+            *count += span->count;
+            ++piece->count;
+        }
+    }
+    return status;
+}
+
+static int make_particles(const void *user, const void *of, icestream_step *out,
+                          icestream_error *error)
+{
+    const particle_piece *piece = of;
+    const maker *make = user;
+    int status = ICESTREAM_OK;
+    for (uint32_t i = 0; i < piece->count && status == ICESTREAM_OK; ++i) {
+        status = ics_particle_steps_make(make->particles, &piece->spans[i], out, error);
+        out += piece->spans[i].count;
+    }
+    return status;
+}
+
+typedef struct workload_piece {
+    uint64_t first;
+    uint32_t count;
+} workload_piece;
+
+static int plan_workload(void *user, uint32_t most, void *out, uint32_t *count,
+                         icestream_error *error)
+{
+    maker *make = user;
+    const uint64_t left = ics_workload_steps(make->workload) - make->next;
+    (void)error;
+    *count = left < most ? (uint32_t)left : most;
+    *(workload_piece *)out = (workload_piece){.first = make->next, .count = *count};
+    make->next += *count;
+    return ICESTREAM_OK;
+}
+
+static int make_workload(const void *user, const void *of, icestream_step *out,
+                         icestream_error *error)
+{
+    const workload_piece *piece = of;
+    (void)error;
+    ics_workload_fill(((const maker *)user)->workload, piece->first, piece->count, out);
+    return ICESTREAM_OK;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static int write_block(void *user, const icestream_step *steps, size_t count,
+                       icestream_error *error)
+{
+    const maker *make = user;
+    if (make->writer)
+        return ics_table_writer_append(make->writer, steps, count, error);
+    return ics_table_message_write(STDOUT_FILENO, "standard output", ics_layout_steps(), steps,
+                                   count, error);
+}
+
+static int write_steps(maker *make, icestream_error *error)
+{
+    ics_assembly work = {.user = make,
+                         .piece_bytes = sizeof(workload_piece),
+                         .plan = plan_workload,
+                         .make = make_workload,
+                         .write = write_block};
+    if (make->particles) {
+        work.piece_bytes = sizeof(particle_piece);
+        work.plan = plan_particles;
+        work.make = make_particles;
+    }
+    return ics_assembly_run(&work, ics_workers_thread_count(make->config->device.threads), error);
+}
+
+static int write_file(maker *make, const char *path, bool force, icestream_error *error)
+{
+    json_t *metadata = NULL;
+    int status = ics_table_writer_create(path, ics_layout_steps(), force, &make->writer, error);
+    if (status == ICESTREAM_OK)
+        status = write_steps(make, error);
+    if (status == ICESTREAM_OK)
+        status = make_description(make, &metadata, error);
+    if (status == ICESTREAM_OK)
+        status = ics_table_writer_commit(make->writer, metadata, error);
+    json_decref(metadata);
+    return status;
+}
+
+int icestream_generate(const icestream_config *config, const char *path, bool force,
+                       icestream_error *error)
+{
+    maker make;
+    int status = maker_create(config, &make, error);
+    if (status != ICESTREAM_OK)
+        return status;
+    if (strcmp(path, "-") == 0)
+        status = write_steps(&make, error);
+    else
+        status = write_file(&make, path, force, error);
+    maker_free(&make);
+    return status;
+}

@@ -1,0 +1,257 @@
+#include "pipeline/tools/measure/experiment.h"
+#include "base/error.h"
+#include "pipeline/devices/device.h"
+#include "pipeline/telemetry/progress.h"
+#include "pipeline/tools/measure/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ics_experiment {
+    ics_world world;
+    ics_origin origin;
+    ics_device_options options; /* as configured */
+    uint32_t batch;
+};
+
+int ics_experiment_create(const icestream_config *config, ics_experiment **out,
+                          icestream_error *error)
+{
+    ics_experiment *experiment = calloc(1, sizeof *experiment);
+    if (!experiment)
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
+    experiment->batch = config->graph.batch;
+    int status = ics_device_options_from_config(config, &experiment->options, error);
+    if (status == ICESTREAM_OK && experiment->options.cpu_too) {
+        char place[1024];
+        status = ics_error_set(error, ICESTREAM_E_CONFIG,
+                               "%s: error: device.backend: found cuda+cpu, whose kernel times are "
+                               "of a part of the photons only; expected cuda or cpu",
+                               ics_config_place(config, "device.backend", place, sizeof place));
+    }
+    if (status == ICESTREAM_OK)
+        status = ics_world_create(config, &experiment->world, error);
+    if (status == ICESTREAM_OK)
+        status = ics_origin_create(config, experiment->world.models, &experiment->origin, error);
+    if (status != ICESTREAM_OK) {
+        ics_experiment_destroy(experiment);
+        return status;
+    }
+    *out = experiment;
+    return ICESTREAM_OK;
+}
+
+void ics_experiment_destroy(ics_experiment *experiment)
+{
+    if (!experiment)
+        return;
+    ics_world_destroy(&experiment->world);
+    free(experiment);
+}
+
+uint32_t ics_experiment_spectra(const ics_experiment *experiment)
+{
+    return (uint32_t)experiment->world.models->light->count;
+}
+
+const ics_origin *ics_experiment_origin(const ics_experiment *experiment)
+{
+    return &experiment->origin;
+}
+
+bool ics_experiment_on_gpu(const ics_experiment *experiment)
+{
+    return experiment->options.backend == ICS_BACKEND_CUDA;
+}
+
+/* ---- trials ---------------------------------------------------------------------------------- */
+
+struct ics_trial {
+    const ics_experiment *experiment;
+    ics_device *device;
+    bool automatic; /* the schedule is the device's choice */
+};
+
+int ics_experiment_trial_create(const ics_experiment *experiment, const ics_trial_options *options,
+                                ics_trial **out, icestream_error *error)
+{
+    ics_device_options device = experiment->options;
+    device.schedule = options->schedule;
+    device.gpu.profile = options->profile;
+    device.fall_back = false; /* figures are of the device that was asked for, or there are none */
+    if (options->threads > 0)
+        device.threads = options->threads;
+    ics_hit_models models = {.tables = &experiment->world.tables->device,
+                             .detector = experiment->world.models->detector,
+                             .light = experiment->world.models->light,
+                             .detection = experiment->world.models->detection};
+    ics_trial *trial = calloc(1, sizeof *trial);
+    if (!trial) {
+        ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
+        return ICESTREAM_E_MEMORY;
+    }
+    trial->experiment = experiment;
+    trial->automatic = options->schedule == ICS_SCHEDULE_AUTO;
+    int status = ics_device_create(&device, experiment->world.tables, models, (ics_post){0},
+                                   &trial->device, error);
+    if (status != ICESTREAM_OK) {
+        free(trial);
+        return status;
+    }
+    *out = trial;
+    return ICESTREAM_OK;
+}
+
+void ics_experiment_trial_destroy(ics_trial *trial)
+{
+    if (!trial)
+        return;
+    ics_device_destroy(trial->device);
+    free(trial);
+}
+
+/* The largest kernel of what ran and its traffic, which its plan knows. */
+static int add_plan(const ics_experiment *experiment, ics_gpu_figures *figures,
+                    icestream_error *error)
+{
+    ics_gpu_plan *plan = NULL;
+    ics_gpu_error problem = {.status = ICS_GRAPH_OK};
+    int result =
+        ics_gpu_plan_create(&figures->options, experiment->world.tables, 0, &plan, &problem);
+    if (result != ICS_GRAPH_OK)
+        return ics_error_set(
+            error, result == ICS_GRAPH_NO_MEMORY ? ICESTREAM_E_MEMORY : ICESTREAM_E_DEVICE, "%s",
+            problem.text);
+    figures->bytes_per_bounce = plan->bytes_per_bounce;
+    for (size_t i = 0; i < plan->kernel_count; ++i) {
+        const ics_kernel_resources *kernel = &plan->kernels[i].resources;
+        if (kernel->registers <= figures->registers)
+            continue;
+        figures->registers = kernel->registers;
+        snprintf(figures->largest, sizeof figures->largest, "%s", kernel->name);
+    }
+    ics_gpu_plan_destroy(plan);
+    return ICESTREAM_OK;
+}
+
+/* What happened between two readings of the usage. */
+static void add_usage(const ics_gpu_usage *before, const ics_gpu_usage *after, ics_gpu_figures *out)
+{
+    out->kernel_seconds = after->seconds - before->seconds;
+    out->launches = after->launches - before->launches;
+    out->waves = after->waves - before->waves;
+    out->device_bytes = after->device_bytes;
+    for (size_t i = 0; i < sizeof out->stage_seconds / sizeof *out->stage_seconds; ++i)
+        out->stage_seconds[i] = after->stage_seconds[i] - before->stage_seconds[i];
+}
+
+int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_measurement *out,
+                             icestream_error *error)
+{
+    ics_device_facts before, after;
+    *out = (ics_measurement){.automatic = trial->automatic};
+    ics_device_facts_of(trial->device, &before);
+    double start = ics_progress_seconds();
+    int status =
+        ics_device_run_steps(trial->device, steps->steps, steps->count, trial->experiment->batch,
+                             &out->hits, &out->hit_count, &out->account, error);
+    out->seconds = ics_progress_seconds() - start;
+    ics_device_facts_of(trial->device, &after);
+    out->schedule = after.schedule;
+    out->on_gpu = after.is_gpu;
+    out->fast_math = after.is_gpu && after.gpu.math != ICS_MATH_PORTABLE;
+    out->threads = after.threads;
+    out->pool = after.pool;
+    memcpy(out->instruction_set, after.instruction_set, sizeof out->instruction_set);
+    memcpy(out->device, after.name, sizeof out->device);
+    ics_device_notes_of(trial->device, &out->notes);
+    if (!after.is_gpu)
+        return status;
+    out->gpu.options = after.gpu;
+    add_usage(&before.usage, &after.usage, &out->gpu);
+    return status == ICESTREAM_OK ? add_plan(trial->experiment, &out->gpu, error) : status;
+}
+
+int ics_experiment_run(const ics_experiment *experiment, ics_schedule schedule, uint32_t threads,
+                       const ics_step_list *steps, ics_measurement *out, icestream_error *error)
+{
+    ics_trial_options options = {.schedule = schedule, .threads = threads};
+    ics_trial *trial = NULL;
+    int status = ics_experiment_trial_create(experiment, &options, &trial, error);
+    if (status == ICESTREAM_OK)
+        status = ics_experiment_trial_run(trial, steps, out, error);
+    ics_experiment_trial_destroy(trial);
+    return status;
+}
+
+int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedule,
+                           const ics_step_list *steps, double stage_seconds[6],
+                           icestream_error *error)
+{
+    ics_trial_options options = {.schedule = schedule, .profile = true};
+    ics_trial *trial = NULL;
+    ics_measurement measurement = {0};
+    int status = ics_experiment_trial_create(experiment, &options, &trial, error);
+    if (status == ICESTREAM_OK)
+        status = ics_experiment_trial_run(trial, steps, &measurement, error);
+    ics_experiment_measurement_free(&measurement);
+    ics_experiment_trial_destroy(trial);
+    for (int i = 0; i < 6; ++i)
+        stage_seconds[i] = measurement.gpu.stage_seconds[i];
+    return status;
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+void ics_experiment_measurement_free(ics_measurement *measurement)
+{
+    free(measurement->hits);
+    measurement->hits = NULL;
+    measurement->hit_count = 0;
+}
+
+static double ratio(double numerator, double denominator)
+{
+    return denominator > 0 ? numerator / denominator : 0;
+}
+
+double ics_experiment_cost(const ics_measurement *m)
+{
+    return m->on_gpu ? m->gpu.kernel_seconds : m->seconds * m->threads;
+}
+
+double ics_experiment_time(const ics_measurement *m)
+{
+    return m->on_gpu ? m->gpu.kernel_seconds : m->seconds;
+}
+
+double ics_experiment_photon_cost(const ics_measurement *m)
+{
+    return ratio(1e9 * ics_experiment_cost(m), (double)m->account.created);
+}
+
+double ics_experiment_bounce_cost(const ics_measurement *m)
+{
+    return ratio(1e9 * ics_experiment_cost(m), (double)m->account.bounces);
+}
+
+double ics_experiment_photon_rate(const ics_measurement *m)
+{
+    return ratio((double)m->account.created, ics_experiment_time(m));
+}
+
+double ics_experiment_bounce_rate(const ics_measurement *m)
+{
+    return ratio((double)m->account.bounces, ics_experiment_time(m));
+}
+
+double ics_experiment_bounces(const ics_measurement *m)
+{
+    return ratio((double)m->account.bounces, (double)m->account.created);
+}
+
+double ics_experiment_traffic(const ics_measurement *m)
+{
+    return ratio(1e-9 * m->gpu.bytes_per_bounce * (double)m->account.bounces,
+                 m->gpu.kernel_seconds);
+}

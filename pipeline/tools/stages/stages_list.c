@@ -1,0 +1,218 @@
+/* `icestream stages`: every stage and variant. Variants and their parameters come from
+ * stages/registry.def and the variants' headers; what a stage reads and writes is its contract (the
+ * functions of stages/variants.h), the same for all its variants. */
+#include "kernels/stage.h"
+#include "base/error.h"
+#include "pipeline/icestream.h"
+#include "physics/detect/detect_none.h"
+#include "physics/detect/detect_pe.h"
+#include "stages/variants.h"
+
+#include <jansson.h>
+#include <string.h>
+
+typedef struct field {
+    const char *name;
+    size_t bytes;
+} field;
+
+#define PHOTON(member)                                                                             \
+    {                                                                                              \
+        #member, sizeof(((ice_photon *)0)->member)                                                 \
+    }
+#define EMISSION(member)                                                                           \
+    {                                                                                              \
+        "emission." #member, sizeof(((ice_emission *)0)->member)                                   \
+    }
+#define SEGMENT(member)                                                                            \
+    {                                                                                              \
+        "segment." #member, sizeof(((ice_segment *)0)->member)                                     \
+    }
+#define ARRIVAL(member)                                                                            \
+    {                                                                                              \
+        "arrival." #member, sizeof(((ice_arrival *)0)->member)                                     \
+    }
+
+#define POSITION  PHOTON(x), PHOTON(y), PHOTON(z)
+#define DIRECTION PHOTON(dx), PHOTON(dy), PHOTON(dz)
+/* What the random numbers of a photon are drawn by: its step, its number, its bounce. */
+#define IDENTITY PHOTON(emission), PHOTON(photon_id), PHOTON(scatters)
+#define WHOLE_PHOTON                                                                               \
+    POSITION, PHOTON(path), DIRECTION, PHOTON(absorption), PHOTON(wavelength), IDENTITY
+
+enum { FIELDS_MAX = 16 };
+
+typedef struct stage {
+    const char *name, *text;
+    const field reads[FIELDS_MAX], writes[FIELDS_MAX]; /* up to the first without a name */
+} stage;
+
+static const stage stages[] = {
+    {.name = "create",
+     .text = "starts a photon of a step",
+     .reads = {EMISSION(x), EMISSION(y), EMISSION(z), EMISSION(length), EMISSION(dx), EMISSION(dy),
+               EMISSION(dz), EMISSION(beta), EMISSION(event_low), EMISSION(event_high),
+               EMISSION(step_id), EMISSION(first_photon), EMISSION(photons), EMISSION(spectrum),
+               EMISSION(flags)},
+     .writes = {WHOLE_PHOTON}},
+    {.name = "propagate",
+     .text = "flies to the next scatter or to absorption",
+     .reads = {PHOTON(z), PHOTON(dz), PHOTON(absorption), PHOTON(wavelength), IDENTITY},
+     .writes = {PHOTON(absorption), SEGMENT(length)}},
+    {.name = "collide",
+     .text = "finds the first module on the segment",
+     .reads = {POSITION, PHOTON(path), DIRECTION, PHOTON(wavelength), IDENTITY, SEGMENT(length)},
+     .writes = {ARRIVAL(emission), ARRIVAL(photon_id), ARRIVAL(module), ARRIVAL(scatters),
+                ARRIVAL(x), ARRIVAL(y), ARRIVAL(z), ARRIVAL(path), ARRIVAL(dx), ARRIVAL(dy),
+                ARRIVAL(dz), ARRIVAL(wavelength)}},
+    {.name = "scatter",
+     .text = "moves to the segment's end and turns",
+     .reads = {POSITION, PHOTON(path), DIRECTION, IDENTITY, SEGMENT(length)},
+     .writes = {POSITION, PHOTON(path), DIRECTION, PHOTON(scatters)}},
+    {.name = "compact",
+     .text = "fills the places of photons that ended",
+     .reads = {WHOLE_PHOTON},
+     .writes = {WHOLE_PHOTON}},
+    {.name = "detect",
+     .text = "decides on the host which hits are photo-electrons",
+     .reads = {ARRIVAL(emission), ARRIVAL(photon_id), ARRIVAL(module), ARRIVAL(scatters),
+               ARRIVAL(x), ARRIVAL(y), ARRIVAL(z), ARRIVAL(dx), ARRIVAL(dy), ARRIVAL(dz),
+               ARRIVAL(wavelength)},
+     .writes = {{"hit.pmt", sizeof((icestream_hit *)0)->pmt}}},
+};
+
+enum { STAGES = sizeof stages / sizeof *stages };
+
+typedef struct variant {
+    const char *stage, *name, *text, *parameters;
+} variant;
+
+static const variant variants[] = {
+#define ICE_VARIANT(stage, name, yaml, text) {#stage, yaml, text, ICE_PARAMETERS_##stage##_##name},
+#include "stages/registry.def"
+#include "physics/detect/registry.def"
+#undef ICE_VARIANT
+};
+
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+/* The first variant of a stage in the registry is its default. */
+static bool is_default(size_t index)
+{
+    return index == 0 || strcmp(variants[index].stage, variants[index - 1].stage) != 0;
+}
+
+static size_t total_bytes(const field *fields)
+{
+    size_t bytes = 0;
+    for (; fields->name; ++fields)
+        bytes += fields->bytes;
+    return bytes;
+}
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+static void print_fields(const char *verb, const field *fields, FILE *out)
+{
+    fprintf(out, "  %-6s %3zu bytes:", verb, total_bytes(fields));
+    for (; fields->name; ++fields)
+        fprintf(out, " %s", fields->name);
+    fputc('\n', out);
+}
+
+static void print_text(FILE *out)
+{
+    fprintf(out,
+            "A photon is %zu bytes, a step %zu, a hit on the device %zu; figures below are per "
+            "photon.\n",
+            sizeof(ice_photon), sizeof(ice_emission), sizeof(ice_arrival));
+    for (size_t i = 0; i < STAGES; ++i) {
+        fprintf(out, "\n%s: %s\n", stages[i].name, stages[i].text);
+        print_fields("reads", stages[i].reads, out);
+        print_fields("writes", stages[i].writes, out);
+        for (size_t j = 0; j < VARIANTS; ++j)
+            if (strcmp(variants[j].stage, stages[i].name) == 0)
+                fprintf(out, "  %c %-12s %s%s%s\n", is_default(j) ? '*' : ' ', variants[j].name,
+                        variants[j].text, variants[j].parameters[0] ? "; set by " : "",
+                        variants[j].parameters);
+    }
+    fputs("\n*: the default. Choose with stages.STAGE in the run's YAML, by name, or give a header "
+          "of "
+          "your\nown (all but compact and detect): stages: {scatter: {source: my_scatter.h}}\n",
+          out);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static json_t *fields_json(const field *fields)
+{
+    json_t *list = json_array();
+    for (; fields->name; ++fields)
+        json_array_append_new(list, json_pack("{s:s, s:I}", "field", fields->name, "bytes",
+                                              (json_int_t)fields->bytes));
+    return list;
+}
+
+static json_t *parameters_json(const char *parameters)
+{
+    json_t *list = json_array();
+    for (const char *start = parameters; *start;) {
+        size_t length = strcspn(start, " ");
+        json_array_append_new(list, json_stringn(start, length));
+        start += length + strspn(start + length, " ");
+    }
+    return list;
+}
+
+/* Whether a header of the user's may take the place of the variants. */
+static bool takes_source(const stage *listed)
+{
+    bool takes = false;
+    for (int i = 0; i < ICS_STAGES; ++i)
+        takes |= strcmp(ics_stage_name((ics_stage)i), listed->name) == 0;
+    return takes;
+}
+
+static json_t *stage_json(const stage *listed)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < VARIANTS; ++i)
+        if (strcmp(variants[i].stage, listed->name) == 0)
+            json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o}", "name", variants[i].name,
+                                                  "description", variants[i].text, "default",
+                                                  (int)is_default(i), "parameters",
+                                                  parameters_json(variants[i].parameters)));
+    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:o}", "name", listed->name,
+                     "description", listed->text, "takes_source", (int)takes_source(listed),
+                     "reads", fields_json(listed->reads), "writes", fields_json(listed->writes),
+                     "bytes_read", (json_int_t)total_bytes(listed->reads), "bytes_written",
+                     (json_int_t)total_bytes(listed->writes), "variants", list);
+}
+
+static int print_json(FILE *out, icestream_error *error)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < STAGES; ++i)
+        json_array_append_new(list, stage_json(&stages[i]));
+    json_t *report =
+        json_pack("{s:I, s:I, s:I, s:o}", "photon_bytes", (json_int_t)sizeof(ice_photon),
+                  "emission_bytes", (json_int_t)sizeof(ice_emission), "arrival_bytes",
+                  (json_int_t)sizeof(ice_arrival), "stages", list);
+    int status = ICESTREAM_OK;
+    if (!report)
+        status = ics_error_set(error, ICESTREAM_E_MEMORY, "stages: no memory for the list");
+    else if (json_dumpf(report, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF)
+        status = ics_error_set(error, ICESTREAM_E_OUTPUT, "stages: cannot write the list");
+    json_decref(report);
+    return status;
+}
+
+int icestream_stages(bool json, FILE *out, icestream_error *error)
+{
+    if (json)
+        return print_json(out, error);
+    print_text(out);
+    return fflush(out) == 0 && !ferror(out)
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_OUTPUT, "stages: cannot write the list");
+}

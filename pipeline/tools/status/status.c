@@ -1,0 +1,209 @@
+/* icestream status: how the runs that write into a folder are doing. Everything that is told is put
+ * into one JSON object first; the text for people is made from it. */
+#include "base/error.h"
+#include "pipeline/telemetry/journal_summary.h"
+#include "pipeline/telemetry/json_text.h"
+#include "pipeline/telemetry/sink_folder.h"
+#include "pipeline/tools/measure/report.h"
+#include "pipeline/tools/status/status_text.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- workers --------------------------------------------------------------------------------- */
+
+/* The worker's entry in the claims of any spool; NULL: it has none. */
+static const json_t *find_lease(const json_t *spools, const char *worker)
+{
+    size_t i, j;
+    json_t *spool, *entry;
+    json_array_foreach(spools, i, spool)
+    {
+        json_array_foreach(json_object_get(spool, "workers"), j, entry)
+        {
+            const char *name = json_string_value(json_object_get(entry, "worker"));
+            if (name != NULL && strcmp(name, worker) == 0) {
+                return entry;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Whether a worker that has not said that it stopped is known to be gone: its lease ran out, or it
+ * ran on this host and there is no such process. */
+static bool is_gone(const ics_journal_worker *worker, const json_t *lease)
+{
+    char host[256] = "";
+    if (json_is_true(json_object_get(lease, "expired"))) {
+        return true;
+    }
+    return worker->pid > 0 && worker->host != NULL && gethostname(host, sizeof host - 1) == 0 &&
+           strcmp(host, worker->host) == 0 && kill((pid_t)worker->pid, 0) != 0 && errno == ESRCH;
+}
+
+static const char *state_name(const ics_journal_worker *worker, const json_t *lease)
+{
+    if (worker->state == ICS_WORKER_STOPPED) {
+        return "stopped";
+    }
+    if (is_gone(worker, lease)) {
+        return "gone";
+    }
+    return worker->state == ICS_WORKER_PAUSED ? "paused" : "running";
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *time_json(double time)
+{
+    char text[ICS_EVENT_TIME];
+    return time > 0.0 ? json_string(ics_event_time_text(time, text)) : json_null();
+}
+
+static json_t *counts_json(const ics_journal_counts *counts)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "claimed",
+                     (json_int_t)counts->claimed, "done", (json_int_t)counts->done, "skipped",
+                     (json_int_t)counts->skipped, "quarantined", (json_int_t)counts->quarantined,
+                     "failed", (json_int_t)counts->failed, "retried", (json_int_t)counts->retried,
+                     "photons", (json_int_t)counts->photons, "hits", (json_int_t)counts->hits);
+}
+
+static json_t *workers_json(const ics_journal_summary *summary, const json_t *spools)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list != NULL && i < summary->worker_count; ++i) {
+        const ics_journal_worker *worker = &summary->workers[i];
+        const json_t *lease = find_lease(spools, worker->name);
+        bool stopped = worker->state == ICS_WORKER_STOPPED;
+        json_t *entry = json_pack(
+            "{s:s, s:s?, s:I, s:s, s:o?, s:I, s:o, s:o, s:s, s:s?, s:O?, s:I, s:o}", "worker",
+            worker->name, "host", worker->host, "pid", (json_int_t)worker->pid, "state",
+            state_name(worker, lease), "exit_status",
+            stopped ? json_integer(worker->exit_status) : NULL, "starts",
+            (json_int_t)worker->starts, "start", time_json(worker->start), "last",
+            time_json(worker->last), "last_event", ics_event_name(worker->last_event), "last_file",
+            worker->last_file, "heartbeat", json_object_get(lease, "heartbeat"), "devices_lost",
+            (json_int_t)worker->devices_lost, "counts", counts_json(&worker->counts));
+        if (json_array_append_new(list, entry) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *in_work_json(const ics_journal_summary *summary)
+{
+    json_t *list = json_array(), *about;
+    const char *file;
+    json_object_foreach(summary->open, file, about)
+    {
+        json_array_append_new(
+            list,
+            json_pack("{s:s, s:O, s:o}", "file", file, "worker", json_object_get(about, "worker"),
+                      "since", time_json(json_real_value(json_object_get(about, "time")))));
+    }
+    return list;
+}
+
+static json_t *troubles_json(const ics_journal_summary *summary)
+{
+    json_t *list = json_array();
+    const ics_journal_trouble *trouble;
+    for (size_t i = 0; (trouble = ics_journal_trouble_at(summary, i)) != NULL; ++i) {
+        json_array_append_new(
+            list, json_pack("{s:o, s:s, s:s, s:s?, s:s?}", "time", time_json(trouble->time),
+                            "event", ics_event_name(trouble->kind), "worker", trouble->worker,
+                            "file", trouble->file, "reason", trouble->reason));
+    }
+    return list;
+}
+
+static json_t *journal_json(const ics_journal_summary *summary, const ics_sink_folder *here)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:o, s:o}", "files", (json_int_t)here->journal_count,
+                     "events", (json_int_t)summary->lines.events, "torn",
+                     (json_int_t)summary->lines.torn, "unknown", (json_int_t)summary->lines.unknown,
+                     "first", time_json(summary->first), "last", time_json(summary->last));
+}
+
+/* What is not in the journal. NULL: out of memory. */
+static json_t *spools_json(const ics_journal_summary *summary, double now, json_t *notes)
+{
+    json_t *list = json_array(), *folder;
+    size_t i;
+    json_array_foreach(summary->spools, i, folder)
+    {
+        if (json_array_append_new(
+                list, ics_sink_folder_look_spool(json_string_value(folder), now, notes)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *quarantine_json(const char *folder, const ics_journal_summary *summary,
+                               json_t *notes)
+{
+    json_t *folders = json_array();
+    json_array_append_new(folders, json_sprintf("%s/quarantine", folder));
+    json_array_extend(folders, summary->quarantines);
+    json_t *result = ics_sink_folder_look_quarantine(folders, notes);
+    json_decref(folders);
+    return result;
+}
+
+/* NULL: out of memory. */
+static json_t *status_json(const char *folder, const ics_sink_folder *here,
+                           const ics_journal_summary *summary)
+{
+    double now = ics_event_now();
+    json_t *notes = json_array();
+    json_t *spools = spools_json(summary, now, notes);
+    json_t *workers = workers_json(summary, spools);
+    return json_pack(
+        "{s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I}, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o}",
+        "schema", "icestream.status", "version", ICESTREAM_VERSION, "folder", ics_json_text(folder),
+        "time", time_json(now), "here", "hit_files", (json_int_t)here->hit_files, "hit_bytes",
+        (json_int_t)here->hit_bytes, "parts", (json_int_t)here->parts, "journal",
+        journal_json(summary, here), "counts", counts_json(&summary->counts), "photons_per_second",
+        ics_journal_rate(summary), "photons_per_second_recent",
+        ics_journal_recent_rate(summary, now), "latency", ics_latency_json(&summary->latency),
+        "workers", workers, "in_work", in_work_json(summary), "troubles", troubles_json(summary),
+        "quarantine", quarantine_json(folder, summary, notes), "spools", spools, "notes", notes);
+}
+
+int icestream_folder_status(const char *folder, bool json, FILE *out, icestream_error *error)
+{
+    ics_sink_folder here;
+    ics_journal_summary *summary = NULL;
+    int status = ics_sink_folder_look(folder, &here, error);
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
+    status = ics_journal_summary_create(&summary, error);
+    for (size_t i = 0; i < here.journal_count && status == ICESTREAM_OK; ++i) {
+        status = ics_journal_summary_read(summary, here.journals[i], error);
+    }
+    json_t *report = status == ICESTREAM_OK ? status_json(folder, &here, summary) : NULL;
+    if (status == ICESTREAM_OK && report == NULL) {
+        status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", folder);
+    }
+    ics_journal_summary_destroy(summary);
+    ics_sink_folder_free(&here);
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
+    if (json) {
+        return ics_report_json("status", report, out, error);
+    }
+    status = ics_status_print(report, out, error);
+    json_decref(report);
+    return status;
+}

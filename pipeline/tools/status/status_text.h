@@ -1,0 +1,12 @@
+/* The report of `icestream status` for people; private to the command. */
+#ifndef ICS_TOOLS_STATUS_STATUS_TEXT_H
+#define ICS_TOOLS_STATUS_STATUS_TEXT_H
+
+#include "pipeline/icestream.h"
+
+struct json_t;
+
+/* Writes the object that --json writes as text. ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
+int ics_status_print(const struct json_t *report, FILE *out, icestream_error *error);
+
+#endif

@@ -1,0 +1,270 @@
+/* `icestream trace`: single photons once more, with every point of their paths. */
+#include "pipeline/tools/trace/trace_photon.h"
+#include "base/error.h"
+#include "pipeline/files/table_writer.h"
+#include "pipeline/devices/batch.h"
+#include "pipeline/devices/device.h"
+#include "pipeline/units/origin.h"
+#include "pipeline/tools/measure/report.h"
+#include "pipeline/tools/trace/trace_requests.h"
+#include "pipeline/tools/trace/trace_steps.h"
+#include "pipeline/tools/trace/trace_verdict.h"
+#include "pipeline/tools/measure/world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 4096 }; /* points written at a time */
+
+typedef struct tracer {
+    const icestream_config *config;
+    const icestream_trace_options *options;
+    ics_world world;
+    ics_hit_models models;
+    ice_variants variants;
+    ics_origin origin;
+    ics_trace_requests requests;
+    ics_trace_steps steps;
+    ics_table_writer *writer;
+    icestream_path_point *points; /* [BLOCK], `filled` of them on their way to the file */
+    size_t filled;
+    icestream_hit *found; /* [found_count], of the photon under way */
+    size_t found_count, found_capacity;
+    const icestream_step *step; /* of the photon under way */
+    ice_emission emission;
+    uint32_t photon_id, point;
+    ics_trace_verdict verdict;
+    icestream_error *error;
+} tracer;
+
+static const uint16_t point_kinds[] = {
+    [ICS_TRACE_START] = ICESTREAM_POINT_START, [ICS_TRACE_SCATTER] = ICESTREAM_POINT_SCATTER,
+    [ICS_TRACE_HIT] = ICESTREAM_POINT_HIT,     [ICS_TRACE_ABSORBED] = ICESTREAM_POINT_ABSORBED,
+    [ICS_TRACE_LEFT] = ICESTREAM_POINT_LEFT,   [ICS_TRACE_STOPPED] = ICESTREAM_POINT_STOPPED,
+};
+
+/* ---- preparing ------------------------------------------------------------------------------- */
+
+/* What a photon's path depends on. The device of the configuration does not matter, so it need not
+ * be here. */
+static int set_up(tracer *t)
+{
+    ics_gpu_options stages;
+    int status = ics_world_create(t->config, &t->world, t->error);
+    if (status == ICESTREAM_OK)
+        status = ics_device_gpu_options_from_config(t->config, &stages, t->error);
+    if (status != ICESTREAM_OK)
+        return status;
+    t->variants = stages.variants;
+    t->models = (ics_hit_models){.tables = &t->world.tables->device,
+                                 .detector = t->world.models->detector,
+                                 .light = t->world.models->light};
+    for (int i = 0; i < ICS_STAGES; ++i)
+        if (!ics_trace_supports(&t->variants) && t->config->stages.custom[i])
+            return ics_error_set(t->error, ICESTREAM_E_CONFIG,
+                                 "stages.%s: found a header of your own, expected a variant of "
+                                 "icestream: only compiled kernels have it, and they tell of hits "
+                                 "alone",
+                                 ics_stage_name((ics_stage)i));
+    return ics_origin_create(t->config, t->world.models, &t->origin, t->error);
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+static int flush_points(tracer *t)
+{
+    const size_t count = t->filled;
+    t->filled = 0;
+    return ics_table_writer_append(t->writer, t->points, count, t->error);
+}
+
+/* Keeps the hit of a point, to be held against those that were asked for. */
+static int keep_hit(tracer *t, const ice_arrival *arrival, icestream_hit *hit)
+{
+    icestream_step step = *t->step;
+    const ics_batch batch = {.steps = &step, .emissions = &t->emission, .count = 1};
+    int status = ics_batch_hit_from_arrival(&t->models, &batch, arrival, hit, t->error);
+    if (status == ICESTREAM_OK && t->found_count == t->found_capacity) {
+        const size_t capacity = t->found_capacity ? 2 * t->found_capacity : 16;
+        icestream_hit *grown = reallocarray(t->found, capacity, sizeof *grown);
+        if (!grown)
+            return ics_error_set(t->error, ICESTREAM_E_MEMORY, "trace: out of memory for hits");
+        t->found = grown;
+        t->found_capacity = capacity;
+    }
+    if (status == ICESTREAM_OK)
+        t->found[t->found_count++] = *hit;
+    return status;
+}
+
+static double time_at(const tracer *t, const ics_trace_point *point)
+{
+    const ice_arrival there = {
+        .photon_id = t->photon_id, .path = point->path, .wavelength = point->wavelength};
+    return (double)t->step->t + ics_tables_arrival_delay(t->models.tables, &t->emission, &there);
+}
+
+static int put_point(void *self, const ics_trace_point *point)
+{
+    tracer *t = self;
+    icestream_hit hit = {.string = 0};
+    int status = point->arrival ? keep_hit(t, point->arrival, &hit) : ICESTREAM_OK;
+    if (status == ICESTREAM_OK && t->filled == BLOCK)
+        status = flush_points(t);
+    if (status != ICESTREAM_OK)
+        return status;
+    t->points[t->filled++] = (icestream_path_point){
+        .event_id = t->step->event_id,
+        .t = point->arrival ? hit.t : time_at(t, point),
+        .x = point->x,
+        .y = point->y,
+        .z = point->z,
+        .dx = point->dx,
+        .dy = point->dy,
+        .dz = point->dz,
+        .path = point->path,
+        .absorption = point->absorption,
+        .wavelength = point->wavelength,
+        .step_id = t->step->step_id,
+        .photon_id = t->photon_id,
+        .point = t->point++,
+        .string = hit.string,
+        .module = hit.module,
+        .kind = point_kinds[point->kind],
+        .scatters = (uint16_t)(point->scatters < UINT16_MAX ? point->scatters : UINT16_MAX)};
+    return ICESTREAM_OK;
+}
+
+/* ---- photons --------------------------------------------------------------------------------- */
+
+static bool is_of(const icestream_hit *hit, const ics_trace_request *request)
+{
+    return hit->event_id == request->event_id && hit->step_id == request->step_id &&
+           hit->photon_id == request->photon_id;
+}
+
+/* Follows all photons; hits and requests are in the same order. */
+static int trace_all(tracer *t)
+{
+    const ics_trace_sink sink = {put_point, t};
+    const ics_trace_requests *requests = &t->requests;
+    int status = ICESTREAM_OK;
+    for (size_t i = 0, hit = 0; status == ICESTREAM_OK && i < requests->count; ++i) {
+        t->step = &t->steps.items[i];
+        t->photon_id = requests->items[i].photon_id;
+        t->emission = ics_batch_step_emission(t->step, t->photon_id, 1);
+        t->point = 0;
+        t->found_count = 0;
+        status =
+            ics_trace_photon(&t->variants, t->models.tables, &t->emission, t->photon_id, &sink);
+        for (; status == ICESTREAM_OK && hit < requests->hit_count &&
+               is_of(&requests->hits[hit], &requests->items[i]);
+             ++hit)
+            ics_trace_verdict_add(&t->verdict, &requests->hits[hit], t->found, t->found_count);
+    }
+    return status;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static int make_metadata(const tracer *t, json_t **out)
+{
+    const ics_trace_verdict *verdict = &t->verdict;
+    int status = ics_origin_metadata(&t->origin, NULL, out, t->error);
+    if (status == ICESTREAM_OK)
+        status = ics_metadata_set_maths(*out, ICS_MATHS_PORTABLE, t->error);
+    if (status != ICESTREAM_OK)
+        return status;
+    int failed = json_object_set(*out, "inputs", t->steps.inputs);
+    failed |= json_object_set_new(*out, "photons", json_integer((json_int_t)t->requests.count));
+    if (verdict->expected > 0)
+        failed |= json_object_set_new(
+            *out, "hits",
+            json_pack("{s:I, s:I, s:I, s:I}", "expected", (json_int_t)verdict->expected,
+                      "identical", (json_int_t)verdict->identical, "moved",
+                      (json_int_t)verdict->moved, "lost", (json_int_t)verdict->lost));
+    return failed ? ics_error_set(t->error, ICESTREAM_E_MEMORY, "trace: out of memory for metadata")
+                  : ICESTREAM_OK;
+}
+
+static int write_paths(tracer *t)
+{
+    json_t *metadata = NULL;
+    int status = ics_table_writer_create(t->options->output, ics_layout_paths(), t->options->force,
+                                         &t->writer, t->error);
+    if (status == ICESTREAM_OK)
+        status = trace_all(t);
+    if (status == ICESTREAM_OK)
+        status = flush_points(t);
+    if (status == ICESTREAM_OK)
+        status = make_metadata(t, &metadata);
+    if (status == ICESTREAM_OK)
+        status = ics_table_writer_commit(t->writer, metadata, t->error);
+    json_decref(metadata);
+    return status;
+}
+
+/* ---- what is said ---------------------------------------------------------------------------- */
+
+/* The settings with which the hits were made and that are others here: "ice, seed". */
+static void list_other_settings(const tracer *t, char *text, size_t size)
+{
+    static const char *const names[] = {"configuration", "ice", "detector"};
+    const json_t *metadata = t->requests.metadata;
+    const char *const ours[] = {t->origin.configuration, t->origin.ice, t->origin.detector};
+    char seed[24];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)t->origin.seed);
+    size_t used = 0;
+    text[0] = '\0';
+    const char *found = json_string_value(json_object_get(metadata, "seed"));
+    if (found && strcmp(found, seed) != 0)
+        used += (size_t)snprintf(text, size, "seed (%.20s)", found);
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        found = json_string_value(json_object_get(json_object_get(metadata, "digests"), names[i]));
+        /* The seed is part of the configuration's digest. */
+        if (found && strcmp(found, ours[i]) != 0 && (i > 0 || used == 0))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", names[i]);
+    }
+}
+
+static int report(const tracer *t, FILE *out)
+{
+    char others[128];
+    const ics_maths_used maths = ics_metadata_maths(t->requests.metadata);
+    list_other_settings(t, others, sizeof others);
+    fprintf(out, "%s: %llu points of %zu photon%s\n", t->options->output,
+            (unsigned long long)ics_table_writer_rows(t->writer), t->requests.count,
+            t->requests.count == 1 ? "" : "s");
+    if (t->steps.foreign)
+        fprintf(out, "  the hits were made from another step file than %s\n", t->options->steps);
+    ics_trace_verdict_print(&t->verdict, maths, others, out);
+    int status = ics_report_end("trace", out, t->error);
+    return status == ICESTREAM_OK
+               ? ics_trace_verdict_status(&t->verdict, maths, t->options->output, t->error)
+               : status;
+}
+
+int icestream_trace(const icestream_config *config, const icestream_trace_options *options,
+                    FILE *out, icestream_error *error)
+{
+    tracer t = {.config = config, .options = options, .error = error};
+    int status = ics_trace_requests_create(options, &t.requests, error);
+    if (status == ICESTREAM_OK)
+        status = set_up(&t);
+    if (status == ICESTREAM_OK)
+        status = ics_trace_steps_find(config, options->steps, &t.requests,
+                                      (uint32_t)t.world.models->light->count, &t.steps, error);
+    if (status == ICESTREAM_OK && !(t.points = malloc(BLOCK * sizeof *t.points)))
+        status = ics_error_set(error, ICESTREAM_E_MEMORY, "trace: out of memory for points");
+    if (status == ICESTREAM_OK)
+        status = write_paths(&t);
+    if (status == ICESTREAM_OK)
+        status = report(&t, out);
+    ics_table_writer_destroy(t.writer);
+    free(t.points);
+    free(t.found);
+    ics_trace_steps_free(&t.steps);
+    ics_trace_requests_free(&t.requests);
+    ics_world_destroy(&t.world);
+    return status;
+}

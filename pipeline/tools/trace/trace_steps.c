@@ -1,0 +1,274 @@
+#include "pipeline/tools/trace/trace_steps.h"
+
+#include "base/error.h"
+#include "pipeline/files/blocked.h"
+#include "pipeline/files/step_reader.h"
+
+#include <glob.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 16384 }; /* steps read at a time */
+
+/* What is gathered from one file after the other. */
+typedef struct search {
+    const ics_trace_requests *requests;
+    uint32_t spectra;
+    bool named;        /* by --steps: taken also where its digest is another */
+    const char **from; /* [count], the file of each step, NULL: not found yet */
+    ics_trace_steps *steps;
+    bool used; /* the file that is read has some of the steps */
+} search;
+
+static int no_memory(icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "trace: out of memory for steps");
+}
+
+/* ---- which files ----------------------------------------------------------------------------- */
+
+/* The patterns of the source's files. */
+typedef struct pattern_list {
+    char **items;
+    size_t count;
+} pattern_list;
+
+static void free_patterns(pattern_list *patterns)
+{
+    for (size_t i = 0; i < patterns->count; ++i)
+        free(patterns->items[i]);
+    free(patterns->items);
+}
+
+/* Takes over `pattern`, NULL: out of memory. */
+static int add_pattern(pattern_list *patterns, char *pattern, icestream_error *error)
+{
+    char **grown = reallocarray(patterns->items, patterns->count + 1, sizeof *grown);
+    if (grown)
+        patterns->items = grown;
+    if (!grown || !pattern) {
+        free(pattern);
+        return no_memory(error);
+    }
+    patterns->items[patterns->count++] = pattern;
+    return ICESTREAM_OK;
+}
+
+static int add_folder(pattern_list *patterns, const icestream_config *config, const char *folder,
+                      const char *below, icestream_error *error)
+{
+    char *pattern = NULL;
+    if (asprintf(&pattern, "%s%s/%s", folder, below, config->source.pattern) < 0)
+        return no_memory(error);
+    return add_pattern(patterns, pattern, error);
+}
+
+/* The files of the source, those that a run has moved away after its work included. */
+static int list_source(const icestream_config *config, pattern_list *patterns,
+                       icestream_error *error)
+{
+    int status = ICESTREAM_OK;
+    if (config->source.directory) {
+        const char *spool = config->source.spool;
+        status = add_folder(patterns, config, config->source.directory, "", error);
+        if (status != ICESTREAM_OK)
+            return status;
+        return spool != NULL ? add_folder(patterns, config, spool, "/done", error)
+                             : add_folder(patterns, config, config->source.directory,
+                                          "/.icestream/done", error);
+    }
+    for (size_t i = 0; status == ICESTREAM_OK && i < config->source.count; ++i)
+        status = strcmp(config->source.files[i], "-") == 0
+                     ? ics_error_set(error, ICESTREAM_E_USAGE,
+                                     "source.files: found \"-\", expected files; where the steps "
+                                     "came through a pipe, name a file with them: --steps FILE")
+                     : add_pattern(patterns, strdup(config->source.files[i]), error);
+    return status;
+}
+
+static int find_files(const pattern_list *patterns, glob_t *found, icestream_error *error)
+{
+    for (size_t i = 0; i < patterns->count; ++i)
+        if (glob(patterns->items[i], i > 0 ? GLOB_APPEND : 0, NULL, found) == GLOB_NOSPACE)
+            return no_memory(error);
+    return ICESTREAM_OK;
+}
+
+/* ---- one file -------------------------------------------------------------------------------- */
+
+static bool names_digest(const json_t *item, const char *digest)
+{
+    return json_is_string(item) && strcmp(json_string_value(item), digest) == 0;
+}
+
+/* Whether the hit file says which files it was made from, and if so, whether this is one. */
+static bool is_origin_of_hits(const json_t *metadata, const char *digest, bool *told)
+{
+    const json_t *one = json_object_get(json_object_get(metadata, "digests"), "input");
+    const json_t *many = json_object_get(metadata, "inputs"), *item;
+    bool found = names_digest(one, digest);
+    size_t i;
+    json_array_foreach(many, i, item)
+    {
+        found = found || names_digest(item, digest);
+    }
+    *told = json_is_string(one) || json_is_array(many);
+    return found;
+}
+
+/* Takes a step for all of its photons. */
+static int take_step(search *s, const icestream_step *step, const char *path,
+                     icestream_error *error)
+{
+    const ics_trace_requests *requests = s->requests;
+    size_t i = ics_trace_requests_find(requests, step->event_id, step->step_id);
+    for (; i < requests->count && requests->items[i].event_id == step->event_id &&
+           requests->items[i].step_id == step->step_id;
+         ++i) {
+        icestream_step *place = &s->steps->items[i];
+        const void *before = place, *now = step; /* all bytes: rows have no gaps */
+        if (s->from[i] && memcmp(before, now, sizeof *step) != 0)
+            return ics_error_set(error, ICESTREAM_E_INPUT,
+                                 "%s and %s: found two different steps with event_id %" PRIu64
+                                 " and step_id %u, expected one; name the right file: --steps FILE",
+                                 s->from[i], path, step->event_id, step->step_id);
+        if (requests->items[i].photon_id >= step->photons)
+            return ics_error_set(error, ICESTREAM_E_INPUT,
+                                 "%s: event_id %" PRIu64 ", step_id %u: found photons 0 to %" PRId64
+                                 ", expected photon %u among them",
+                                 path, step->event_id, step->step_id, (int64_t)step->photons - 1,
+                                 requests->items[i].photon_id);
+        *place = *step;
+        s->from[i] = path;
+        s->used = true;
+    }
+    return ICESTREAM_OK;
+}
+
+static int read_steps(search *s, ics_step_reader *reader, const char *path, icestream_error *error)
+{
+    icestream_step *steps = malloc(BLOCK * sizeof *steps);
+    if (!steps)
+        return no_memory(error);
+    int status = ICESTREAM_OK;
+    for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
+        status = ics_step_reader_read(reader, steps, BLOCK, &got, error);
+        for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i)
+            status = take_step(s, &steps[i], path, error);
+    }
+    free(steps);
+    return status;
+}
+
+static int look_through(search *s, const char *path, icestream_error *error)
+{
+    ics_step_reader *reader = NULL;
+    ics_step_summary summary;
+    int status = ics_step_reader_open(path, s->spectra, &reader, error);
+    if (status == ICESTREAM_OK)
+        status = ics_step_reader_check(reader, &summary, NULL, error);
+    bool told = false, counts = true;
+    if (status == ICESTREAM_OK &&
+        !is_origin_of_hits(s->requests->metadata, summary.digest, &told)) {
+        counts = s->named || !told;
+        s->steps->foreign = told && s->named;
+    }
+    s->used = false;
+    if (status == ICESTREAM_OK && counts)
+        status = read_steps(s, reader, path, error);
+    if (status == ICESTREAM_OK && s->used &&
+        json_array_append_new(s->steps->inputs, json_string(summary.digest)) != 0)
+        status = no_memory(error);
+    ics_step_reader_destroy(reader);
+    return status;
+}
+
+/* ---- all files ------------------------------------------------------------------------------- */
+
+/* No step is said to be nowhere while there is a folder that it may be in and that cannot be read.
+ */
+static int require_folders(const pattern_list *patterns, icestream_error *error)
+{
+    char place[512];
+    int cause;
+    for (size_t i = 0; i < patterns->count; ++i)
+        if (ics_blocked_pattern(patterns->items[i], place, sizeof place, &cause))
+            return ics_error_set(
+                error, ICESTREAM_E_INPUT,
+                "%s: %s; steps that were not found may be there: make it readable, "
+                "or name a file with them: --steps FILE",
+                place, strerror(cause));
+    return ICESTREAM_OK;
+}
+
+static int require_all(const search *s, const pattern_list *patterns, icestream_error *error)
+{
+    bool told = false;
+    (void)is_origin_of_hits(s->requests->metadata, "", &told);
+    for (size_t i = 0; i < s->requests->count; ++i)
+        if (!s->from[i])
+            return require_folders(patterns, error) != ICESTREAM_OK
+                       ? ICESTREAM_E_INPUT
+                       : ics_error_set(
+                             error, ICESTREAM_E_INPUT,
+                             "event_id %" PRIu64
+                             ", step_id %u: found no such step in %zu step file%s%s, "
+                             "expected it in %s",
+                             s->requests->items[i].event_id, s->requests->items[i].step_id,
+                             s->steps->files, s->steps->files == 1 ? "" : "s",
+                             told && !s->named ? ", of those that the hits were made from" : "",
+                             s->named ? "the file of --steps"
+                                      : "those of the configuration's source; or name "
+                                        "another: --steps FILE");
+    return ICESTREAM_OK;
+}
+
+static int search_files(search *s, const glob_t *found, const char *path, icestream_error *error)
+{
+    s->steps->files = path ? 1 : found->gl_pathc;
+    if (path)
+        return look_through(s, path, error);
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; status == ICESTREAM_OK && i < found->gl_pathc; ++i)
+        status = look_through(s, found->gl_pathv[i], error);
+    return status;
+}
+
+int ics_trace_steps_find(const icestream_config *config, const char *path,
+                         const ics_trace_requests *requests, uint32_t spectra, ics_trace_steps *out,
+                         icestream_error *error)
+{
+    const size_t count = requests->count;
+    *out = (ics_trace_steps){
+        .items = calloc(count, sizeof *out->items), .count = count, .inputs = json_array()};
+    search s = {.requests = requests,
+                .spectra = spectra,
+                .named = path != NULL,
+                .from = calloc(count, sizeof *s.from),
+                .steps = out};
+    glob_t found = {0};
+    pattern_list patterns = {0};
+    int status = out->items && out->inputs && s.from ? ICESTREAM_OK : no_memory(error);
+    if (status == ICESTREAM_OK && !path)
+        status = list_source(config, &patterns, error);
+    if (status == ICESTREAM_OK)
+        status = find_files(&patterns, &found, error);
+    if (status == ICESTREAM_OK)
+        status = search_files(&s, &found, path, error);
+    if (status == ICESTREAM_OK)
+        status = require_all(&s, &patterns, error);
+    globfree(&found);
+    free_patterns(&patterns);
+    free(s.from);
+    if (status != ICESTREAM_OK)
+        ics_trace_steps_free(out);
+    return status;
+}
+
+void ics_trace_steps_free(ics_trace_steps *steps)
+{
+    free(steps->items);
+    json_decref(steps->inputs);
+    *steps = (ics_trace_steps){.items = NULL};
+}

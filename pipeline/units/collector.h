@@ -1,0 +1,52 @@
+/* The hits of one file on their way to the writer: sorted runs come in, one sorted sequence goes
+ * out, whatever the size of the file, in bounded memory. */
+#ifndef ICS_UNITS_COLLECTOR_H
+#define ICS_UNITS_COLLECTOR_H
+
+#include "pipeline/icestream.h"
+
+#include <stdatomic.h>
+
+/* Memory that collectors share, also those of several threads, bytes. */
+typedef struct ics_hit_budget {
+    atomic_size_t used;
+    size_t limit;
+} ics_hit_budget;
+
+typedef struct ics_collector ics_collector;
+
+/* `directory`: where a temporary file without a name may be put when the budget is used up; with
+ * NULL, TMPDIR or /tmp. The budget must outlive the collector. ICESTREAM_E_MEMORY. */
+int ics_collector_create(ics_hit_budget *budget, const char *directory, ics_collector **out,
+                         icestream_error *error);
+/* Frees hits and temporary file. Accepts NULL. */
+void ics_collector_destroy(ics_collector *collector);
+
+/* Takes over one run of hits (from malloc, sorted by ics_hit_sort_order), also when it fails. When
+ * the budget is exceeded, all runs in memory go to the temporary file as one. ICESTREAM_E_MEMORY:
+ * the run is lost. ICESTREAM_E_OUTPUT: the temporary file cannot be written, errno says why; all
+ * hits are kept in memory, and the next call, also one with 0 hits, tries again. */
+int ics_collector_add(ics_collector *collector, icestream_hit *hits, size_t count,
+                      icestream_error *error);
+
+/* Takes over all hits of another collector that shares the budget; `from` is empty afterwards. On
+ * failure both are as they were: ICESTREAM_E_MEMORY; ICESTREAM_E_OUTPUT: the temporary files cannot
+ * be read or written, errno says why. Does not look at the budget: ics_collector_add with 0 hits
+ * does. */
+int ics_collector_take(ics_collector *collector, ics_collector *from, icestream_error *error);
+
+/* Hits so far. */
+uint64_t ics_collector_count(const ics_collector *collector);
+
+/* Takes sorted hits in portions; 0, or a status that ends the merge. */
+typedef int (*ics_hits_receiver)(void *user, const icestream_hit *hits, size_t count,
+                                 icestream_error *error);
+
+/* Gives all hits to the receiver in the order of ics_hit_sort_order. The collector keeps them:
+ * where the receiver could not write them, it may be given them again. ICESTREAM_E_MEMORY,
+ * ICESTREAM_E_OUTPUT: the temporary file cannot be read; ICESTREAM_E_INTERRUPTED: *cancel (may be
+ * NULL) became true; or what the receiver returned. */
+int ics_collector_merge(ics_collector *collector, ics_hits_receiver receive, void *user,
+                        const atomic_bool *cancel, icestream_error *error);
+
+#endif

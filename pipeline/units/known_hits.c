@@ -1,0 +1,273 @@
+#include "pipeline/units/known_hits.h"
+
+#include "base/error.h"
+#include "pipeline/files/hit_reader.h"
+#include "pipeline/files/output.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE = 16384 /* hits */ };
+
+struct ics_known_hits {
+    char *folder;
+    const atomic_bool *stop;
+    json_t *settings; /* seed and digests */
+    pthread_mutex_t lock;
+    bool begun;
+    json_t *looked;  /* {name: whether it is a volume with these settings} */
+    json_t *volumes; /* {digest of a step file: [names]} */
+    json_t *sound;   /* {name: true or false}, of what was read */
+};
+
+static int out_of_memory(icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the list of volumes");
+}
+
+int ics_known_hits_create(const char *folder, const ics_origin *origin, const atomic_bool *stop,
+                          ics_known_hits **out, icestream_error *error)
+{
+    ics_known_hits *known = calloc(1, sizeof *known);
+    if (known == NULL) {
+        return out_of_memory(error);
+    }
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/') {
+        length--;
+    }
+    pthread_mutex_init(&known->lock, NULL);
+    known->stop = stop;
+    known->folder = strndup(folder, length);
+    known->looked = json_object();
+    known->volumes = json_object();
+    known->sound = json_object();
+    int status = known->folder != NULL && known->looked != NULL && known->volumes != NULL &&
+                         known->sound != NULL
+                     ? ics_origin_metadata(origin, NULL, &known->settings, error)
+                     : out_of_memory(error);
+    if (status != ICESTREAM_OK) {
+        ics_known_hits_destroy(known);
+        return status;
+    }
+    *out = known;
+    return ICESTREAM_OK;
+}
+
+void ics_known_hits_destroy(ics_known_hits *known)
+{
+    if (known != NULL) {
+        pthread_mutex_destroy(&known->lock);
+        free(known->folder);
+        json_decref(known->settings);
+        json_decref(known->looked);
+        json_decref(known->volumes);
+        json_decref(known->sound);
+        free(known);
+    }
+}
+
+static char *path_of(const ics_known_hits *known, const char *name)
+{
+    char *path = NULL;
+    return asprintf(&path, "%s/%s", known->folder, name) >= 0 ? path : NULL;
+}
+
+/* A file that cannot be read is no volume, unless that is no fault of the file or may pass: that is
+ * trouble of the folder, and not of the step file that is asked about. */
+static int judge_failure(icestream_error *reason, icestream_error *error)
+{
+    bool ours = reason->status == ICESTREAM_E_MEMORY || reason->status == ICESTREAM_E_FAILED ||
+                reason->status == ICESTREAM_E_INTERRUPTED;
+    if (!ours && !ics_error_may_pass(reason)) {
+        return ICESTREAM_OK;
+    }
+    reason->status = ours ? reason->status : ICESTREAM_E_OUTPUT;
+    return ics_error_copy(error, reason);
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+static int learn(ics_known_hits *known, const char *name, const json_t *inputs,
+                 icestream_error *error)
+{
+    size_t i;
+    json_t *input;
+    json_array_foreach((json_t *)(uintptr_t)inputs, i, input)
+    {
+        const char *digest = json_string_value(input);
+        json_t *names = digest != NULL ? json_object_get(known->volumes, digest) : NULL;
+        if (digest != NULL && names == NULL) {
+            names = json_array();
+            if (json_object_set_new(known->volumes, digest, names) != 0) {
+                return out_of_memory(error);
+            }
+        }
+        if (names != NULL && json_array_append_new(names, json_string_nocheck(name)) != 0) {
+            return out_of_memory(error);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+static bool is_volume_of(const ics_known_hits *known, const json_t *metadata)
+{
+    icestream_account account;
+    return json_is_array(json_object_get(metadata, "inputs")) &&
+           ics_metadata_same_settings(metadata, known->settings) &&
+           ics_metadata_account(metadata, &account) && ics_metadata_account_closes(&account);
+}
+
+static int look_at(ics_known_hits *known, const char *name, icestream_error *error)
+{
+    ics_hit_reader *reader = NULL;
+    icestream_error reason = {.status = ICESTREAM_OK};
+    char *path = path_of(known, name);
+    if (path == NULL) {
+        return out_of_memory(error);
+    }
+    int status = ics_hit_reader_open(path, false, &reader, &reason);
+    free(path);
+    bool counts = false;
+    if (status == ICESTREAM_OK) {
+        const json_t *metadata = ics_hit_reader_metadata(reader);
+        counts = is_volume_of(known, metadata);
+        status =
+            counts ? learn(known, name, json_object_get(metadata, "inputs"), error) : ICESTREAM_OK;
+    } else {
+        status = judge_failure(&reason, error);
+    }
+    ics_hit_reader_destroy(reader);
+    if (status == ICESTREAM_OK &&
+        json_object_set_new_nocheck(known->looked, name, json_boolean(counts)) != 0) {
+        status = out_of_memory(error);
+    }
+    return status;
+}
+
+static int look(ics_known_hits *known, icestream_error *error)
+{
+    DIR *entries = opendir(known->folder);
+    if (entries == NULL) {
+        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
+                                   "%s: cannot look for volumes: %s", known->folder,
+                                   strerror(errno));
+    }
+    int status = ICESTREAM_OK;
+    const struct dirent *entry = NULL;
+    while (status == ICESTREAM_OK && (errno = 0, entry = readdir(entries)) != NULL) {
+        if (fnmatch("*.hits.npy", entry->d_name, FNM_PERIOD) == 0 &&
+            json_object_get(known->looked, entry->d_name) == NULL) {
+            status = look_at(known, entry->d_name, error);
+        }
+    }
+    if (status == ICESTREAM_OK && errno != 0) {
+        status =
+            ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno, "%s: cannot look for volumes: %s",
+                                known->folder, strerror(errno));
+    }
+    closedir(entries);
+    known->begun = known->begun || status == ICESTREAM_OK;
+    return status;
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+/* All of it, for the sake of the checksums. */
+static int read_through(const ics_known_hits *known, const char *path, icestream_error *error)
+{
+    ics_hit_reader *reader = NULL;
+    icestream_hit *hits = malloc(PIECE * sizeof *hits);
+    int status =
+        hits != NULL ? ics_hit_reader_open(path, false, &reader, error) : out_of_memory(error);
+    for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
+        status = atomic_load(known->stop) ? ics_error_set(error, ICESTREAM_E_INTERRUPTED,
+                                                          "interrupted while reading %s", path)
+                                          : ics_hit_reader_read(reader, hits, PIECE, &got, error);
+    }
+    ics_hit_reader_destroy(reader);
+    free(hits);
+    return status;
+}
+
+static int check_volume(ics_known_hits *known, const char *name, bool *sound,
+                        icestream_error *error)
+{
+    const json_t *before = json_object_get(known->sound, name);
+    *sound = json_is_true(before);
+    if (before != NULL) {
+        return ICESTREAM_OK;
+    }
+    icestream_error reason = {.status = ICESTREAM_OK};
+    char *path = path_of(known, name);
+    if (path == NULL) {
+        return out_of_memory(error);
+    }
+    *sound = read_through(known, path, &reason) == ICESTREAM_OK;
+    /* Who made it may have been killed before its name was on the medium. */
+    int status = *sound ? ics_output_sync_folder(path, error) : judge_failure(&reason, error);
+    free(path);
+    if (status == ICESTREAM_OK &&
+        json_object_set_new_nocheck(known->sound, name, json_boolean(*sound)) != 0) {
+        status = out_of_memory(error);
+    }
+    return status;
+}
+
+static int find(ics_known_hits *known, const char *digest, bool again, char **volume,
+                icestream_error *error)
+{
+    int status = again || !known->begun ? look(known, error) : ICESTREAM_OK;
+    const json_t *names = json_object_get(known->volumes, digest);
+    for (size_t i = 0; status == ICESTREAM_OK && i < json_array_size(names); ++i) {
+        const char *name = json_string_value(json_array_get(names, i));
+        bool sound = false;
+        status = check_volume(known, name, &sound, error);
+        if (status == ICESTREAM_OK && sound) {
+            *volume = path_of(known, name);
+            return *volume != NULL ? ICESTREAM_OK : out_of_memory(error);
+        }
+    }
+    return status;
+}
+
+int ics_known_hits_find(ics_known_hits *known, const char *digest, bool again, char **volume,
+                        icestream_error *error)
+{
+    *volume = NULL;
+    pthread_mutex_lock(&known->lock);
+    int status = find(known, digest, again, volume, error);
+    pthread_mutex_unlock(&known->lock);
+    return status;
+}
+
+static int each(ics_known_hits *known, ics_volume_receiver receive, void *user,
+                icestream_error *error)
+{
+    int status = known->begun ? ICESTREAM_OK : look(known, error);
+    const char *name;
+    json_t *value;
+    json_object_foreach(known->looked, name, value)
+    {
+        bool told = status == ICESTREAM_OK && json_is_true(value);
+        char *path = told ? path_of(known, name) : NULL;
+        if (told) {
+            status = path != NULL ? receive(user, path, error) : out_of_memory(error);
+        }
+        free(path);
+    }
+    return status;
+}
+
+int ics_known_hits_each(ics_known_hits *known, ics_volume_receiver receive, void *user,
+                        icestream_error *error)
+{
+    pthread_mutex_lock(&known->lock);
+    int status = each(known, receive, user, error);
+    pthread_mutex_unlock(&known->lock);
+    return status;
+}

@@ -1,0 +1,334 @@
+/* A unit's life and its reading; unit_output.c has its writing. */
+#include "pipeline/units/unit.h"
+
+#include "base/error.h"
+#include "pipeline/files/hit_reader.h"
+#include "pipeline/files/output.h"
+#include "pipeline/source/fifo.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    UNIT_ROWS = 4096, /* steps read at a time: 256 KiB */
+};
+
+/* Whether units have hit files of their own. */
+static bool has_outputs(const ics_unit_common *common)
+{
+    return !common->to_stdout && common->config->sink.rotate == 0;
+}
+
+int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t message,
+                    ics_unit **out, icestream_error *error)
+{
+    ics_unit *unit = calloc(1, sizeof *unit);
+    if (unit != NULL) {
+        unit->common = common;
+        unit->input = input;
+        unit->message = message;
+        const char *name = input->path != NULL ? input->path : "standard input";
+        if (!input->stream) {
+            unit->name = strdup(name);
+        } else if (asprintf(&unit->name, "%s, message %" PRIu64, name, message) < 0) {
+            unit->name = NULL;
+        }
+        if (has_outputs(common)) {
+            const char *directory = common->config->sink.directory;
+            unit->output = input->stream ? ics_inputs_message_output(directory, input, message)
+                                         : strdup(input->output);
+        }
+    }
+    if (unit == NULL || unit->name == NULL || (unit->output == NULL && has_outputs(common))) {
+        ics_unit_destroy(unit);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the list of step files");
+    }
+    *out = unit;
+    return ICESTREAM_OK;
+}
+
+int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const char *name,
+                            ics_unit **out, icestream_error *error)
+{
+    ics_unit *unit = calloc(1, sizeof *unit);
+    if (unit == NULL) {
+        ics_claims_claim_free(claim);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claimed step files");
+    }
+    unit->common = common;
+    unit->claim = *claim;
+    unit->held = true;
+    unit->arrived = claim->arrived;
+    unit->own_input = (ics_input){.path = claim->path, .bytes = claim->bytes};
+    unit->input = &unit->own_input;
+    unit->name = strdup(name);
+    unit->output =
+        has_outputs(common) ? ics_inputs_output(common->config->sink.directory, claim->name) : NULL;
+    if (unit->name == NULL || (unit->output == NULL && has_outputs(common))) {
+        ics_unit_destroy(unit);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claimed step files");
+    }
+    *out = unit;
+    return ICESTREAM_OK;
+}
+
+void ics_unit_destroy(ics_unit *unit)
+{
+    if (unit != NULL) {
+        ics_unit_close(unit);
+        ics_claims_claim_free(&unit->claim);
+        free(unit->name);
+        free(unit->output);
+        free(unit->set_aside_reason);
+        free(unit);
+    }
+}
+
+int ics_unit_open(ics_unit *unit, icestream_error *error)
+{
+    unit->work = calloc(1, sizeof *unit->work);
+    if (unit->work != NULL) {
+        unit->work->pipe = -1;
+        unit->work->rows = calloc(UNIT_ROWS, sizeof *unit->work->rows);
+    }
+    if (unit->work == NULL || unit->work->rows == NULL) {
+        ics_unit_close(unit);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading %s", unit->name);
+    }
+    return ICESTREAM_OK;
+}
+
+void ics_unit_close_reader(ics_unit *unit)
+{
+    ics_step_reader_destroy(unit->work->reader);
+    unit->work->reader = NULL;
+    if (unit->work->pipe >= 0) {
+        close(unit->work->pipe);
+        unit->work->pipe = -1;
+    }
+    free(unit->work->rows);
+    unit->work->rows = NULL;
+    ics_batch_destroy(unit->work->batch);
+    unit->work->batch = NULL;
+}
+
+void ics_unit_close(ics_unit *unit)
+{
+    if (unit->work != NULL) {
+        ics_unit_close_reader(unit);
+        ics_collector_destroy(unit->work->collector);
+        free(unit->work->found_in);
+        free(unit->work);
+        unit->work = NULL;
+    }
+}
+
+int ics_unit_begin_anew(ics_unit *unit, icestream_error *error)
+{
+    ics_unit_close(unit);
+    unit->account = (icestream_account){0};
+    unit->summary = (ics_step_summary){0};
+    unit->maths = ICS_MATHS_NONE;
+    unit->seconds = 0.0;
+    return ics_unit_open(unit, error);
+}
+
+static ics_unit *unit_of_reader_job(ics_job *job)
+{
+    return (ics_unit *)((char *)job - offsetof(ics_unit, reader_job));
+}
+
+/* Whether the output is already there, made from the same input by the same settings. One that
+ * cannot be read for the moment may be replaced if the user said so; otherwise that is trouble of
+ * the output, and not of the step file. */
+static int compare_output(ics_unit *unit, icestream_error *error)
+{
+    json_t *expected = NULL;
+    int status = ics_origin_metadata(&unit->common->origin, unit->summary.digest, &expected, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_hit_file_matches(unit->output, expected, true, &unit->work->matches, error);
+    }
+    json_decref(expected);
+    if (status == ICESTREAM_E_INPUT) {
+        error->status = unit->common->options->resume || unit->common->options->force
+                            ? ICESTREAM_OK
+                            : ICESTREAM_E_OUTPUT;
+        return error->status;
+    }
+    /* Who made it may have been killed before its name was on the medium. */
+    return status == ICESTREAM_OK && unit->work->matches && unit->claim.name != NULL
+               ? ics_output_sync_folder(unit->output, error)
+               : status;
+}
+
+/* A claimed file may have been finished by somebody who was killed before he could say so. */
+static int look_for_output(ics_unit *unit, icestream_error *error)
+{
+    const icestream_run_options *options = unit->common->options;
+    bool claimed = unit->claim.name != NULL;
+    if (unit->output == NULL || (!options->resume && (!claimed || options->force))) {
+        return ICESTREAM_OK;
+    }
+    int status = compare_output(unit, error);
+    unit->work->in_the_way = status == ICESTREAM_OK && !unit->work->matches && !options->resume &&
+                             access(unit->output, F_OK) == 0;
+    if (status == ICESTREAM_OK && unit->work->matches) {
+        status = ics_output_clean(unit->output, error);
+    }
+    return status;
+}
+
+int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
+{
+    ics_unit_common *common = unit->common;
+    ics_unit_work *work = unit->work;
+    if (common->known == NULL) {
+        return ICESTREAM_OK;
+    }
+    free(work->found_in);
+    /* Who had a claim before may have committed a volume since the start of this run. */
+    int status = ics_known_hits_find(common->known, unit->summary.digest, unit->claim.attempt > 1,
+                                     &work->found_in, error);
+    if (status != ICESTREAM_OK || work->found_in == NULL) {
+        return status;
+    }
+    work->matches = unit->claim.name != NULL || common->options->resume;
+    return work->matches
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_INPUT,
+                               "%s: found its hits in %s already, expected none (--resume "
+                               "skips such files)",
+                               unit->name, work->found_in);
+}
+
+/* Who was stopped for a while may have lost what he had taken before. */
+static int look_for_claim(ics_unit *unit, icestream_error *error)
+{
+    bool held = true;
+    int status = ICESTREAM_OK;
+    if (unit->claim.name != NULL) {
+        status = ics_run_claims_holds(unit->common->claims, &unit->claim, &held, error);
+    }
+    unit->work->lost = status == ICESTREAM_OK && !held;
+    return status;
+}
+
+static int check_file(ics_unit *unit, icestream_error *error)
+{
+    ics_unit_common *common = unit->common;
+    int status = look_for_claim(unit, error);
+    if (status != ICESTREAM_OK || unit->work->lost) {
+        return status;
+    }
+    status =
+        ics_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_step_reader_check(unit->work->reader, &unit->summary, &common->stop, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = look_for_output(unit, error);
+    }
+    if (status == ICESTREAM_OK && unit->work->in_the_way) {
+        status = ics_error_set(error, ICESTREAM_E_INPUT,
+                               "%s: found hits of another input or of other settings in %s, "
+                               "expected none (--force overwrites)",
+                               unit->name, unit->output);
+    }
+    return status == ICESTREAM_OK ? ics_unit_look_for_volume(unit, error) : status;
+}
+
+static int find_message(ics_unit *unit, icestream_error *error)
+{
+    ics_unit_common *common = unit->common;
+    int status = ICESTREAM_OK;
+    const char *path = unit->input->path;
+    if (unit->work->reader == NULL && path != NULL) {
+        status = ics_fifo_open(path, &unit->work->pipe, error);
+    }
+    if (unit->work->reader == NULL && status == ICESTREAM_OK) {
+        status = ics_step_reader_open_stream(
+            path != NULL ? unit->work->pipe : STDIN_FILENO, path != NULL ? path : "standard input",
+            common->spectrum_count, common->wake, &unit->work->reader, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_step_reader_next(unit->work->reader, &unit->work->found, error);
+    }
+    return status;
+}
+
+void ics_unit_check(ics_job *job, void *thread_state)
+{
+    (void)thread_state;
+    ics_unit *unit = unit_of_reader_job(job);
+    icestream_error *error = &unit->work->read_error;
+    error->status = ICESTREAM_OK;
+    if (!unit->input->stream) {
+        check_file(unit, error);
+    } else {
+        find_message(unit, error);
+    }
+}
+
+/* Batches of a small file are made smaller, so that every thread gets some. */
+static uint64_t choose_batch_photons(const ics_unit *unit)
+{
+    const ics_batch_limits *limits = &unit->work->limits;
+    if (unit->common->config->graph.batch != 0) {
+        return unit->common->config->graph.batch;
+    }
+    uint64_t share = unit->summary.photons / limits->shares;
+    if (unit->input->stream || share > limits->photons) {
+        return limits->photons;
+    }
+    return share > limits->least_photons ? share : limits->least_photons;
+}
+
+static int fill_batch(ics_unit *unit, icestream_error *error)
+{
+    bool full = false;
+    while (!full) {
+        int status = ics_batch_fill(unit->work->batch, &unit->work->cursor, &full, error);
+        if (status != ICESTREAM_OK || full) {
+            return status;
+        }
+        size_t got = 0;
+        status = ics_step_reader_read(unit->work->reader, unit->work->rows, UNIT_ROWS, &got, error);
+        if (status != ICESTREAM_OK) {
+            return status;
+        }
+        unit->work->cursor = (ics_step_cursor){.steps = unit->work->rows, .count = got};
+        if (got == 0) {
+            unit->work->at_end = true;
+            if (unit->input->stream) {
+                ics_step_reader_summary(unit->work->reader, &unit->summary);
+            }
+            return ICESTREAM_OK;
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+void ics_unit_fill(ics_job *job, void *thread_state)
+{
+    (void)thread_state;
+    ics_unit *unit = unit_of_reader_job(job);
+    icestream_error *error = &unit->work->read_error;
+    error->status = ICESTREAM_OK;
+    int status = ICESTREAM_OK;
+    if (unit->work->batch == NULL) {
+        status = ics_batch_create(&unit->work->limits, choose_batch_photons(unit),
+                                  &unit->work->batch, error);
+    } else {
+        ics_batch_reset(unit->work->batch, &unit->work->limits, choose_batch_photons(unit));
+    }
+    if (status == ICESTREAM_OK) {
+        status = fill_batch(unit, error);
+    }
+    if (status != ICESTREAM_OK || unit->work->batch->count == 0) {
+        ics_batch_destroy(unit->work->batch);
+        unit->work->batch = NULL;
+    }
+}

@@ -1,0 +1,178 @@
+/* A unit of a run: one step file, or one message of a stream, from reading to its hit file.
+ *
+ * The loop owns every unit. While one of a unit's jobs is with a worker, that worker may use the
+ * fields that the job is about (said below) and the loop leaves them alone; nothing is locked.
+ */
+#ifndef ICS_UNITS_UNIT_H
+#define ICS_UNITS_UNIT_H
+
+#include "pipeline/files/step_reader.h"
+#include "pipeline/devices/batch.h"
+#include "pipeline/units/collector.h"
+#include "pipeline/units/inputs.h"
+#include "pipeline/units/known_hits.h"
+#include "pipeline/units/origin.h"
+#include "pipeline/spool/run_claims.h"
+#include "pipeline/telemetry/run_journal.h"
+
+/* What all workers of a run share; constant while they run, but for what is atomic. */
+typedef struct ics_unit_common {
+    const icestream_config *config;
+    const icestream_run_options *options;
+    ics_origin origin;
+    const char *content;       /* what hit files carry; NULL: stages.detect is none */
+    const char *writer;        /* short name of this process in names of .part files */
+    uint32_t spectrum_count;   /* spectra that steps may name */
+    uint32_t threads;          /* that compute */
+    bool to_stdout;            /* one message per unit instead of files */
+    int wake;                  /* an eventfd, readable once `stop` is set */
+    atomic_bool stop;          /* no more reading: what is out is finished */
+    atomic_bool cancel;        /* everything is given up */
+    ics_hit_budget budget;     /* of all collectors */
+    ics_run_claims *claims;    /* NULL: files are not claimed */
+    const char *intake_folder; /* they come from; NULL: likewise */
+    ics_after after;           /* what becomes of them */
+    struct ics_volume *volume; /* that all hits go to (sink.rotate); NULL: one file per unit */
+    ics_known_hits *known;     /* with volumes: of earlier ones; else NULL */
+    const char *quarantine;    /* folder for reasons and bad files; NULL: there is none */
+    ics_run_journal *journal;  /* NULL: there is none */
+} ics_unit_common;
+
+typedef enum ics_unit_state {
+    ICS_UNIT_WAITING,   /* not opened yet */
+    ICS_UNIT_CHECKING,  /* a reader goes through it */
+    ICS_UNIT_READY,     /* checked; its steps are being cut into batches */
+    ICS_UNIT_READ,      /* all its steps are in batches */
+    ICS_UNIT_WRITING,   /* all its hits are with the writer */
+    ICS_UNIT_KEPT,      /* its hits are in the volume, which is not committed yet */
+    ICS_UNIT_AGAIN,     /* reading it failed for what may pass: it will be begun anew */
+    ICS_UNIT_DONE,      /* its output is complete */
+    ICS_UNIT_SKIPPED,   /* --resume: the output was there and matches */
+    ICS_UNIT_SET_ASIDE, /* bad input */
+    ICS_UNIT_LOST,      /* somebody else has its claim by now */
+    ICS_UNIT_LEFT,      /* opened, but the run was stopped before it was done */
+    ICS_UNIT_NONE,      /* standard input ended before this message */
+    ICS_UNIT_STATES
+} ics_unit_state;
+
+/* What is to be done once more when its time has come. */
+typedef enum ics_unit_retry {
+    ICS_RETRY_NOTHING,
+    ICS_RETRY_CHECK, /* from the beginning */
+    ICS_RETRY_WRITE,
+    ICS_RETRY_END /* its claim */
+} ics_unit_retry;
+
+/* What a unit needs from being opened to being finished. */
+typedef struct ics_unit_work {
+    /* With a reader while it checks or fills. */
+    ics_step_reader *reader;
+    int pipe;             /* that it reads, -1: none */
+    icestream_step *rows; /* where the cursor points into */
+    ics_step_cursor cursor;
+    ics_batch_limits limits; /* for the batch to come */
+    ics_batch
+        *batch;  /* before: memory to use for it, or NULL; after: it, or NULL if nothing was left */
+    bool at_end; /* all steps are in batches */
+    bool matches;    /* the output is there and matches, and was looked for; of a message: also
+                        with the writer */
+    char *found_in;  /* the volume that has its hits; NULL: none is known */
+    bool in_the_way; /* it is there, does not match and must not be replaced */
+    bool found;      /* streams: there was a message */
+    icestream_error read_error; /* what the last reader job came to */
+
+    /* With the writer while one of the unit's batches or its hits are there. */
+    ics_collector *collector;
+    bool lost; /* the claim, before the output was complete; also with a reader that checks */
+    uint64_t output_bytes;
+    icestream_error write_error;
+} ics_unit_work;
+
+typedef struct ics_unit ics_unit;
+struct ics_unit {
+    ics_unit *next; /* in the order of the outputs */
+    ics_unit_common *common;
+    void *run; /* for the loop */
+    ics_unit_state state;
+
+    const ics_input *input; /* a stream: a message of it */
+    ics_input own_input;    /* of a claimed file, which no list has */
+    ics_claim claim;        /* of a claimed file; name NULL: it is none */
+    uint64_t message;       /* which one, from 0 */
+    char *name;             /* for people: the path, or "standard input, message 0" */
+    char *output;           /* NULL: standard output, or a volume that is not committed */
+
+    ics_job reader_job, writer_job, claim_job;
+    ics_unit_work *work;      /* NULL unless open */
+    ics_step_summary summary; /* by a reader; of a message: complete once it is READ */
+
+    uint32_t writer;           /* which of the writers has its hits */
+    bool filling;              /* a batch is being made */
+    bool spoiled;              /* one of its batches told of bad input */
+    uint32_t batches_out;      /* made, and not yet with the collector */
+    icestream_account account; /* of the batches that came back */
+    ics_maths_used maths;      /* of them all */
+    double seconds;            /* of compute threads */
+    char *set_aside_reason;    /* NULL: it was not */
+    double arrived;            /* when its file came, or it was opened; s since 1970 */
+
+    bool kept;                 /* in a volume, also while its claim is being ended after that */
+    bool finished;             /* nothing more happens to it */
+    bool ending;               /* its claim is being ended, or sink.command runs */
+    bool commanded;            /* sink.command was started */
+    bool held;                 /* its claim has not been ended */
+    bool end_held;             /* with the keeper while that ends the claim: it was still ours */
+    icestream_error end_error; /* likewise */
+    ics_unit_retry retry;      /* at `due`, s of ics_progress_seconds() */
+    double due;
+    uint32_t tries;  /* that failed in a row */
+    bool needs_room; /* the last of them, for want of room on the disk */
+};
+
+/* Makes a unit for a file, or for a message of a stream. ICESTREAM_E_MEMORY. */
+int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t message,
+                    ics_unit **out, icestream_error *error);
+/* Makes a unit for a claimed file, whose texts it takes over, also when it fails. `name`: of the
+ * file for people. ICESTREAM_E_MEMORY. */
+int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const char *name,
+                            ics_unit **out, icestream_error *error);
+/* Only when none of its jobs is out. Accepts NULL. */
+void ics_unit_destroy(ics_unit *unit);
+
+/* Gets what the unit needs while it is open. ICESTREAM_E_MEMORY. */
+int ics_unit_open(ics_unit *unit, icestream_error *error);
+/* Frees what only reading needs. */
+void ics_unit_close_reader(ics_unit *unit);
+/* Frees all that an open unit needs; none of its jobs may be out. */
+void ics_unit_close(ics_unit *unit);
+
+/* Forgets what was read and computed of it, so that it can be checked anew; none of its jobs may be
+ * out. ICESTREAM_E_MEMORY. */
+int ics_unit_begin_anew(ics_unit *unit, icestream_error *error);
+
+/* On a reader's thread, job = &unit->reader_job: opens and checks a file, and of a claimed one or
+ * with --resume compares its output; or finds the next message, in the stream of work->reader or,
+ * if there is none, of standard input. Fills summary, matches, found, read_error. */
+void ics_unit_check(ics_job *job, void *thread_state);
+/* On a reader's thread: makes the unit's next batch within work->limits. Fills batch, at_end,
+ * read_error. */
+void ics_unit_fill(ics_job *job, void *thread_state);
+
+/* With a volume: whether an earlier one has the hits of a unit that was read, which then matches if
+ * that is fine and else is ICESTREAM_E_INPUT. Fills found_in. As ics_known_hits_find. */
+int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error);
+
+/* On the writer's thread, job = &batch->job with the unit as its owner: takes the batch's hits. On
+ * failure batch->error. */
+void ics_unit_store(ics_job *job, void *thread_state);
+/* On the writer's thread: tries once more to put hits that are in memory where there is room. As
+ * ics_collector_add. */
+int ics_unit_spill(ics_unit *unit, icestream_error *error);
+/* On the writer's thread, job = &unit->writer_job: merges, writes and commits, unless the claim was
+ * lost meanwhile; tells the journal. With a volume: puts the hits into it. write_error; may be done
+ * again after an error that may pass. */
+void ics_unit_write(ics_job *job, void *thread_state);
+/* On the writer's thread, job = &unit->writer_job: throws the collected hits away. */
+void ics_unit_discard(ics_job *job, void *thread_state);
+
+#endif

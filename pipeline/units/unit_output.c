@@ -1,0 +1,276 @@
+/* What the writer's thread does for a unit: collecting hits, writing the hit file or message. */
+#include "base/error.h"
+#include "pipeline/files/format/npy.h"
+#include "pipeline/files/hit_reader.h"
+#include "pipeline/files/metadata.h"
+#include "pipeline/files/output.h"
+#include "pipeline/files/table_writer.h"
+#include "pipeline/units/unit.h"
+#include "pipeline/units/volume.h"
+#include "pipeline/spool/quarantine.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { POLL_MILLISECONDS = 200 }; /* between looks at `cancel` */
+
+static ics_unit *unit_of_writer_job(ics_job *job)
+{
+    return (ics_unit *)((char *)job - offsetof(ics_unit, writer_job));
+}
+
+static int open_collector(ics_unit *unit, icestream_error *error)
+{
+    if (unit->work->collector != NULL) {
+        return ICESTREAM_OK;
+    }
+    ics_unit_common *common = unit->common;
+    const char *directory = common->to_stdout ? NULL : common->config->sink.directory;
+    return ics_collector_create(&common->budget, directory, &unit->work->collector, error);
+}
+
+void ics_unit_store(ics_job *job, void *thread_state)
+{
+    (void)thread_state;
+    ics_batch *batch = (ics_batch *)job;
+    ics_unit *unit = batch->owner;
+    if (open_collector(unit, &batch->error) == ICESTREAM_OK) {
+        ics_collector_add(unit->work->collector, batch->hits, batch->hit_count, &batch->error);
+        batch->hits = NULL;
+    }
+}
+
+int ics_unit_spill(ics_unit *unit, icestream_error *error)
+{
+    ics_collector *collector = unit->work->collector; /* begun anew, it has none */
+    return collector != NULL ? ics_collector_add(collector, NULL, 0, error) : ICESTREAM_OK;
+}
+
+static int append_to_file(void *user, const icestream_hit *hits, size_t count,
+                          icestream_error *error)
+{
+    return ics_table_writer_append(user, hits, count, error);
+}
+
+/* Whether the claim is somebody else's by now; what is claimed by nobody is ours. */
+static int look_for_claim(ics_unit *unit, icestream_error *error)
+{
+    bool held = true;
+    int status = ICESTREAM_OK;
+    if (unit->claim.name != NULL) {
+        status = ics_run_claims_holds(unit->common->claims, &unit->claim, &held, error);
+    }
+    unit->work->lost = status == ICESTREAM_OK && !held;
+    return status;
+}
+
+/* The output was there when it was to be written. Who had the claim in between may have made it, or
+ * the first try got its name and then failed: fine if it has the hits of this input. */
+static int judge_existing(ics_unit *unit, const json_t *metadata, icestream_error *error)
+{
+    const icestream_error found = *error;
+    bool same = false;
+    *error = (icestream_error){.status = ICESTREAM_OK};
+    int status = look_for_claim(unit, error);
+    if (status == ICESTREAM_OK && !unit->work->lost) {
+        status = ics_hit_file_matches(unit->output, metadata, true, &same, error);
+    }
+    if (status == ICESTREAM_E_INPUT) { /* of the output: no fault of the step file */
+        status = error->status = ICESTREAM_E_OUTPUT;
+    }
+    if (status != ICESTREAM_OK || unit->work->lost) {
+        return status;
+    }
+    if (same) { /* which the first try may not have told the medium */
+        return ics_output_sync_folder(unit->output, error);
+    }
+    return unit->claim.name != NULL
+               ? ics_error_set(error, ICESTREAM_E_INPUT,
+                               "%s: found hits of another input or of other settings in %s, which "
+                               "came there meanwhile, expected none (--force overwrites)",
+                               unit->name, unit->output)
+               : ics_error_copy(error, &found);
+}
+
+/* Merges the hits into the output's .part, and gives it its name unless the claim is lost. */
+static int write_table(ics_unit *unit, const json_t *metadata, icestream_error *error)
+{
+    ics_unit_common *common = unit->common;
+    /* What a claimed file finds it has looked at (unit.c). */
+    bool replace = common->options->force || common->options->resume;
+    ics_table_writer *writer = NULL;
+    int status =
+        ics_table_writer_create_as(unit->output, unit->claim.name != NULL ? common->writer : NULL,
+                                   ics_layout_hits(), replace, &writer, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_collector_merge(unit->work->collector, append_to_file, writer, &common->cancel,
+                                     error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = look_for_claim(unit, error);
+    }
+    if (status == ICESTREAM_OK && !unit->work->lost) {
+        status = ics_table_writer_commit(writer, metadata, error);
+    }
+    ics_table_writer_destroy(writer);
+    return status;
+}
+
+static int write_file(ics_unit *unit, icestream_error *error)
+{
+    json_t *metadata = NULL;
+    int status = ics_origin_metadata(&unit->common->origin, unit->summary.digest, &metadata, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_metadata_set_account(metadata, &unit->account, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = ics_metadata_set_maths(metadata, unit->maths, error);
+    }
+    if (status == ICESTREAM_OK && unit->common->content != NULL) {
+        status = ics_metadata_set_detection(metadata, unit->common->content, &unit->account, error);
+    }
+    if (status == ICESTREAM_OK) {
+        status = look_for_claim(unit, error);
+    }
+    if (status == ICESTREAM_OK && !unit->work->lost) {
+        status = write_table(unit, metadata, error);
+    }
+    if (status != ICESTREAM_OK && error->cause == EEXIST) {
+        status = judge_existing(unit, metadata, error);
+    }
+    json_decref(metadata);
+    return status;
+}
+
+/* Standard output may be a pipe whose reader has stopped reading: a portion of PIPE_BUF bytes after
+ * a poll never blocks, so that the run can be given up at any time. */
+static int write_to_stdout(const ics_unit *unit, const void *data, size_t size,
+                           icestream_error *error)
+{
+    const char *bytes = data;
+    while (size > 0) {
+        if (atomic_load(&unit->common->cancel)) {
+            return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "interrupted while writing hits");
+        }
+        struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+        if (poll(&output, 1, POLL_MILLISECONDS) == 0) {
+            continue;
+        }
+        ssize_t put = write(STDOUT_FILENO, bytes, size < PIPE_BUF ? size : PIPE_BUF);
+        if (put < 0 && (errno == EINTR || errno == EAGAIN)) {
+            continue;
+        }
+        if (put < 0) {
+            return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                                 "standard output: cannot write hits: %s", strerror(errno));
+        }
+        bytes += put;
+        size -= (size_t)put;
+    }
+    return ICESTREAM_OK;
+}
+
+static int append_to_stdout(void *user, const icestream_hit *hits, size_t count,
+                            icestream_error *error)
+{
+    return write_to_stdout(user, hits, count * sizeof *hits, error);
+}
+
+/* The number of hits is known before the first is written, so that a message of any size can be
+ * merged straight into the pipe. */
+static int write_message(ics_unit *unit, icestream_error *error)
+{
+    unsigned char header[ICS_NPY_OWN_HEADER];
+    ics_npy_write_header(ics_layout_hits(), ics_collector_count(unit->work->collector), header);
+    int status = write_to_stdout(unit, header, sizeof header, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_collector_merge(unit->work->collector, append_to_stdout, unit,
+                                     &unit->common->cancel, error);
+    }
+    return status;
+}
+
+/* What a message is, is known only when all of it has been read. */
+static int add_to_volume(ics_unit *unit, icestream_error *error)
+{
+    int status = look_for_claim(unit, error);
+    if (status == ICESTREAM_OK && unit->input->stream) {
+        status = ics_unit_look_for_volume(unit, error);
+    }
+    bool left = unit->work->lost || unit->work->matches;
+    return status == ICESTREAM_OK && !left ? ics_volume_add(unit->common->volume, unit, error)
+                                           : status;
+}
+
+static void tell_journal(ics_unit *unit)
+{
+    struct stat about;
+    if (unit->output != NULL && stat(unit->output, &about) == 0) {
+        unit->work->output_bytes = (uint64_t)about.st_size;
+    }
+    const ics_event event = {.kind = ICS_EVENT_DONE,
+                             .file = unit->name,
+                             .output = unit->output,
+                             .input_digest = unit->summary.digest,
+                             .output_bytes = unit->work->output_bytes,
+                             .photons = unit->account.created,
+                             .hits = unit->account.hits,
+                             .seconds = ics_event_now() - unit->arrived};
+    ics_run_journal_append(unit->common->journal, &event);
+}
+
+void ics_unit_write(ics_job *job, void *thread_state)
+{
+    (void)thread_state;
+    ics_unit *unit = unit_of_writer_job(job);
+    icestream_error *error = &unit->work->write_error;
+    *error = (icestream_error){.status = ICESTREAM_OK};
+    if (open_collector(unit, error) == ICESTREAM_OK &&
+        ics_batch_account_check(&unit->account, unit->summary.photons,
+                                ics_collector_count(unit->work->collector),
+                                error) == ICESTREAM_OK) {
+        if (unit->common->volume != NULL) {
+            add_to_volume(unit, error);
+        } else if (unit->common->to_stdout) {
+            write_message(unit, error);
+        } else {
+            write_file(unit, error);
+        }
+    }
+    if (error->status == ICESTREAM_OK && !unit->work->lost && unit->common->volume == NULL) {
+        tell_journal(unit);
+    }
+    if (!ics_error_may_pass(error)) {
+        ics_collector_destroy(unit->work->collector);
+        unit->work->collector = NULL;
+    }
+}
+
+/* A file that a list names stays where it is: only the reason goes to the quarantine. */
+static int note_reason(const ics_unit *unit, icestream_error *error)
+{
+    const ics_quarantine quarantine = {.folder = unit->common->quarantine};
+    const char *path = unit->input->stream ? NULL : unit->input->path;
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    const char *name = slash != NULL ? slash + 1 : path;
+    if (unit->state != ICS_UNIT_SET_ASIDE || unit->claim.name != NULL || name == NULL ||
+        quarantine.folder == NULL || unit->set_aside_reason == NULL) {
+        return ICESTREAM_OK;
+    }
+    return ics_quarantine_note(&quarantine, name, unit->set_aside_reason, NULL, error);
+}
+
+void ics_unit_discard(ics_job *job, void *thread_state)
+{
+    (void)thread_state;
+    ics_unit *unit = unit_of_writer_job(job);
+    ics_collector_destroy(unit->work->collector);
+    unit->work->collector = NULL;
+    unit->work->write_error = (icestream_error){.status = ICESTREAM_OK};
+    note_reason(unit, &unit->work->write_error);
+}

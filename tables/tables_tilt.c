@@ -1,0 +1,283 @@
+/* The table of tilted layers, and how fast a photon's height among them can change. */
+#include "tables/tables_internal.h"
+
+#include <math.h>
+
+/* ---- how steep it is ------------------------------------------------------------------------- */
+
+/* Beyond the table the shift goes on linearly both across and in depth, so that it may grow as
+ * steep as it likes far outside. The bound holds for photons up to ICE_CLEAR_RANGE outside
+ * (set_known_region), which get as far again; the metre is for rounding, and for what birefringence
+ * moves photons sideways. */
+#define STEEP_RANGE (2.0 * (double)ICE_CLEAR_RANGE + 1.0)
+
+static size_t tilt_nodes(const ice_tilt *tilt)
+{
+    return tilt->kind == ICE_TILT_MAP ? tilt->axes[0].count * tilt->axes[1].count
+                                      : tilt->station_count;
+}
+
+static double shift_at(const ice_tilt *tilt, size_t row, size_t node)
+{
+    return tilt->shifts[row * tilt_nodes(tilt) + node];
+}
+
+/* Where a cell of a table ends, in cells: 0 and 1 inside, further out where it is the first or the
+ * last of a table that goes on. */
+typedef struct stretch {
+    double ends[2];
+} stretch;
+
+static stretch cell_stretch(const ice_tilt *tilt, size_t cell, size_t cells, double width)
+{
+    const double beyond = tilt->clamp ? 0.0 : STEEP_RANGE / width;
+    const stretch result = {{cell == 0 ? -beyond : 0.0, cell + 1 == cells ? 1.0 + beyond : 1.0}};
+    return result;
+}
+
+static stretch depth_stretch(const ice_tilt *tilt, size_t row)
+{
+    return cell_stretch(tilt, row, tilt->depth_count - 1, tilt->depth_step);
+}
+
+static double between(double low, double high, double fraction)
+{
+    return low + fraction * (high - low);
+}
+
+/* Change of the height among the layers per metre upwards, where the shift changes from `above` to
+ * `below` over a step of depth. */
+static double climb(const ice_tilt *tilt, double above, double below)
+{
+    return fabs(1.0 + (below - above) / tilt->depth_step);
+}
+
+/* The steepest of a line's cell: the shift is bilinear, so that its change across depends on the
+ * depth alone and its change in depth on the place alone, and both are largest at ends. */
+static double steepest_on_line(const ice_tilt *tilt, size_t row, size_t k)
+{
+    const double width = tilt->stations[k + 1] - tilt->stations[k];
+    const stretch depth = depth_stretch(tilt, row);
+    const stretch place = cell_stretch(tilt, k, tilt->station_count - 1, width);
+    const double above[2] = {shift_at(tilt, row, k), shift_at(tilt, row, k + 1)};
+    const double below[2] = {shift_at(tilt, row + 1, k), shift_at(tilt, row + 1, k + 1)};
+    double across = 0.0, up = 0.0;
+    for (int end = 0; end < 2; ++end) {
+        across =
+            fmax(across,
+                 fabs(between(above[1] - above[0], below[1] - below[0], depth.ends[end])) / width);
+        up = fmax(up, climb(tilt, between(above[0], above[1], place.ends[end]),
+                            between(below[0], below[1], place.ends[end])));
+    }
+    return hypot(across, up);
+}
+
+/* Change of a map's shift per metre in any horizontal direction, at most, in the triangle of three
+ * nodes: from the differences along the axes. */
+static double map_slope(const ice_tilt *tilt, double along_u, double along_v)
+{
+    const ice_tilt_axis *u = &tilt->axes[0], *v = &tilt->axes[1];
+    const double cosine = cos(v->azimuth - u->azimuth), sine = sin(v->azimuth - u->azimuth);
+    const double a = along_u / u->step, b = along_v / v->step;
+    return sqrt(fmax(a * a + b * b - 2 * a * b * cosine, 0.0)) / fabs(sine);
+}
+
+/* The same of a triangle between two rows: nodes[0] and nodes[1] lie along axis u, nodes[1] and
+ * nodes[2] along axis v. Outside the map shifts are `fan` times as steep across, at most. */
+static double steepest_in_triangle(const ice_tilt *tilt, size_t row, const size_t nodes[3],
+                                   double fan)
+{
+    const stretch depth = depth_stretch(tilt, row);
+    double above[3], below[3], across = 0.0, up = 0.0;
+    for (int k = 0; k < 3; ++k) {
+        above[k] = shift_at(tilt, row, nodes[k]);
+        below[k] = shift_at(tilt, row + 1, nodes[k]);
+        up = fmax(up, climb(tilt, above[k], below[k]));
+    }
+    for (int end = 0; end < 2; ++end)
+        across =
+            fmax(across,
+                 map_slope(tilt, between(above[1] - above[0], below[1] - below[0], depth.ends[end]),
+                           between(above[2] - above[1], below[2] - below[1], depth.ends[end])));
+    return hypot(fan * across, up);
+}
+
+static double steepest_on_map(const ice_tilt *tilt, size_t row, double fan)
+{
+    const size_t line = tilt->axes[0].count;
+    double most = 1.0;
+    for (size_t j = 0; j + 1 < tilt->axes[1].count; ++j)
+        for (size_t i = 0; i + 1 < line; ++i) {
+            const size_t near = j * line + i, far = near + line + 1;
+            if (!ice_tilt_has_node(tilt, i, j) || !ice_tilt_has_node(tilt, i + 1, j + 1))
+                continue;
+            if (ice_tilt_has_node(tilt, i + 1, j)) {
+                const size_t nodes[3] = {near, near + 1, far};
+                most = fmax(most, steepest_in_triangle(tilt, row, nodes, fan));
+            }
+            if (ice_tilt_has_node(tilt, i, j + 1)) {
+                /* Along v first: the differences are the same the other way round. */
+                const size_t nodes[3] = {far, near + line, near};
+                most = fmax(most, steepest_in_triangle(tilt, row, nodes, fan));
+            }
+        }
+    return most;
+}
+
+/* Outside a map shifts are those of its edge, shared out between the rays of the edge's corners
+ * (ice_map_onto): the steeper against the edge, the flatter a ray leaves it. */
+static double map_fan(const ice_tilt *tilt)
+{
+    const double nu = (double)tilt->axes[0].count - 1, nv = (double)tilt->axes[1].count - 1;
+    const double cu = (double)tilt->axes[0].cut - 1, cv = (double)tilt->axes[1].cut - 1;
+    const double corners[7][2] = {{0, 0},        {cu, 0}, {nu, nu - cu}, {nu, nv},
+                                  {nv - cv, nv}, {0, cv}, {0, 0}};
+    const double rays[7][2] = {{-1, -1}, {0, -1}, {1, 0}, {1, 1}, {0, 1}, {-1, 0}, {-1, -1}};
+    double axes[2][2], most = 1.0;
+    for (int m = 0; m < 2; ++m) {
+        axes[m][0] = tilt->axes[m].step * cos(tilt->axes[m].azimuth);
+        axes[m][1] = tilt->axes[m].step * sin(tilt->axes[m].azimuth);
+    }
+    for (int k = 0; k < 12; ++k) { /* both rays of every edge */
+        const double *from = corners[k / 2], *to = corners[k / 2 + 1], *out = rays[(k + 1) / 2];
+        double edge[2], ray[2];
+        for (int m = 0; m < 2; ++m) {
+            edge[m] = (to[0] - from[0]) * axes[0][m] + (to[1] - from[1]) * axes[1][m];
+            ray[m] = out[0] * axes[0][m] + out[1] * axes[1][m];
+        }
+        const double area = fabs(edge[0] * ray[1] - edge[1] * ray[0]);
+        most = fmax(most, hypot(edge[0], edge[1]) * hypot(ray[0], ray[1]) / area);
+    }
+    return most;
+}
+
+/* By how much a photon's height among the layers may change per metre of its way, at most: within a
+ * segment by 1, from the start of one to that of the next by the gradient of z - shift. */
+static double steepest(const ice_tilt *tilt)
+{
+    const double fan = tilt->kind == ICE_TILT_MAP ? map_fan(tilt) : 1.0;
+    double most = 1.0;
+    for (size_t row = 0; row + 1 < tilt->depth_count; ++row) {
+        if (tilt->kind == ICE_TILT_MAP)
+            most = fmax(most, steepest_on_map(tilt, row, fan));
+        else
+            for (size_t k = 0; k + 1 < tilt->station_count; ++k)
+                most = fmax(most, steepest_on_line(tilt, row, k));
+    }
+    return most;
+}
+
+double ics_tables_clear_range(const ice_medium *medium)
+{
+    if (medium->tilt.kind == ICE_TILT_NONE)
+        return (double)ICE_CLEAR_RANGE;
+    return ((double)ICE_CLEAR_RANGE + 0.1) * steepest(&medium->tilt); /* 0.1 m for rounding */
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static void set_line_axis(ice_tilt_table *table, const ice_tilt *tilt)
+{
+    table->nodes_u = (int32_t)tilt->station_count;
+    table->nodes_v = 1;
+    table->ux = (float)cos(tilt->azimuth);
+    table->uy = (float)sin(tilt->azimuth);
+    table->u_of_zero = (float)-tilt->origin;
+}
+
+static void set_map_axes(ice_tilt_table *table, const ice_tilt *tilt)
+{
+    const ice_tilt_axis *u = &tilt->axes[0], *v = &tilt->axes[1];
+    const double determinant = sin(v->azimuth - u->azimuth);
+    table->nodes_u = (int32_t)u->count;
+    table->nodes_v = (int32_t)v->count;
+    table->ux = (float)(sin(v->azimuth) / (determinant * u->step));
+    table->uy = (float)(-cos(v->azimuth) / (determinant * u->step));
+    table->u_of_zero = (float)(-u->first / u->step);
+    table->vx = (float)(-sin(u->azimuth) / (determinant * v->step));
+    table->vy = (float)(cos(u->azimuth) / (determinant * v->step));
+    table->v_of_zero = (float)(-v->first / v->step);
+    table->cut_u = (float)(u->cut - 1);
+    table->cut_v = (float)(v->cut - 1);
+}
+
+/* Where the reach bound may rely on ics_tables_clear_range(). */
+static void set_known_region(ice_tilt_table *table, const ice_tilt *tilt)
+{
+    const double range = (double)ICE_CLEAR_RANGE;
+    const double top = ICE_DETECTOR_DEPTH - tilt->first_depth;
+    const double bottom = top - tilt->depth_step * (double)(tilt->depth_count - 1);
+    const bool ics_text_line = tilt->kind == ICE_TILT_LINE;
+    table->known_low = tilt->clamp ? -INFINITY : (float)(bottom - range);
+    table->known_high = tilt->clamp ? INFINITY : (float)(top + range);
+    table->known_from =
+        tilt->clamp || !ics_text_line ? -INFINITY : (float)(tilt->stations[0] - range);
+    table->known_to = tilt->clamp || !ics_text_line
+                          ? INFINITY
+                          : (float)(tilt->stations[tilt->station_count - 1] + range);
+}
+
+/* Cells and stretches of a line. */
+static int build_line(ics_table_builder *builder, const ice_tilt *tilt)
+{
+    ice_tilt_table *table = &builder->tables->tilt;
+    const size_t rows = tilt->depth_count - 1, stretches = tilt->station_count - 1;
+    ice_tilt_cell *cells =
+        ics_tables_array(builder, &table->cells, rows * stretches, sizeof *cells);
+    ice_tilt_stretch *all = ics_tables_array(builder, &table->stretches, stretches, sizeof *all);
+    if (!cells || !all)
+        return -1;
+    for (size_t row = 0; row < rows; ++row)
+        for (size_t k = 0; k < stretches; ++k) {
+            const double here = shift_at(tilt, row, k), right = shift_at(tilt, row, k + 1);
+            const double below = shift_at(tilt, row + 1, k), far = shift_at(tilt, row + 1, k + 1);
+            ice_tilt_cell *cell = &cells[row * stretches + k];
+            cell->shift = (float)here;
+            cell->across = (float)(right - here);
+            cell->down = (float)(below - here);
+            cell->both = (float)(far - below - (right - here));
+        }
+    for (size_t k = 0; k < stretches; ++k) {
+        const double inverse = 1.0 / (tilt->stations[k + 1] - tilt->stations[k]);
+        all[k].inverse_width = (float)inverse;
+        all[k].offset = (float)(-tilt->stations[k] * inverse);
+        if (stretches <= ICE_TILT_STRETCHES)
+            table->few[k] = all[k];
+    }
+    builder->tables->features |= ICE_HAS_TILT_LINE;
+    set_line_axis(table, tilt);
+    return 0;
+}
+
+static int build_map(ics_table_builder *builder, const ice_tilt *tilt)
+{
+    ice_tilt_table *table = &builder->tables->tilt;
+    const size_t nodes = tilt_nodes(tilt);
+    ice_tilt_node *shifts =
+        ics_tables_array(builder, &table->nodes, tilt->depth_count * nodes, sizeof *shifts);
+    if (!shifts)
+        return -1;
+    for (size_t row = 0; row < tilt->depth_count; ++row)
+        for (size_t k = 0; k < nodes; ++k) {
+            const double *here = &tilt->shifts[row * nodes + k];
+            shifts[row * nodes + k].shift = (float)here[0];
+            shifts[row * nodes + k].to_next =
+                row + 1 < tilt->depth_count ? (float)(here[nodes] - here[0]) : 0.0f;
+        }
+    builder->tables->features |= ICE_HAS_TILT_MAP;
+    set_map_axes(table, tilt);
+    return 0;
+}
+
+int ics_tables_build_tilt(ics_table_builder *builder, const ice_tilt *tilt)
+{
+    ice_tilt_table *table = &builder->tables->tilt;
+    if (tilt->kind == ICE_TILT_NONE)
+        return 0;
+    table->depth_rows = (int32_t)tilt->depth_count;
+    table->clamp = tilt->clamp;
+    table->inverse_depth_step = (float)(1.0 / tilt->depth_step);
+    table->depth_of_zero = (float)((ICE_DETECTOR_DEPTH - tilt->first_depth) / tilt->depth_step);
+    set_known_region(table, tilt);
+    return tilt->kind == ICE_TILT_MAP ? build_map(builder, tilt) : build_line(builder, tilt);
+}
