@@ -15,17 +15,21 @@ static const struct {
 
 const char *icestream_status_text(int status)
 {
-    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; ++i)
-        if (statuses[i].value == status)
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; ++i) {
+        if (statuses[i].value == status) {
             return statuses[i].text;
+        }
+    }
     return "unknown status";
 }
 
 int icestream_status_exit(int status)
 {
-    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; ++i)
-        if (statuses[i].value == status)
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; ++i) {
+        if (statuses[i].value == status) {
             return statuses[i].exit_status;
+        }
+    }
     return 1;
 }
 
@@ -91,8 +95,9 @@ bool ics_error_may_pass(const icestream_error *error)
 
 int ics_error_add(icestream_error *error, int status, const char *format, ...)
 {
-    if (!error)
+    if (!error) {
         return status;
+    }
     if (error->status == ICESTREAM_OK) {
         error->status = status;
         error->cause = 0;
@@ -104,10 +109,11 @@ int ics_error_add(icestream_error *error, int status, const char *format, ...)
     size_t used = strlen(error->text);
     unsigned hidden = 0;
     char *last = strrchr(error->text, '\n');
-    if (last && sscanf(last, more, &hidden) == 1)
+    if (last && sscanf(last, more, &hidden) == 1) {
         used = (size_t)(last - error->text);
-    else
+    } else {
         hidden = 0;
+    }
 
     char line[2048];
     va_list arguments;
@@ -115,18 +121,21 @@ int ics_error_add(icestream_error *error, int status, const char *format, ...)
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
 
-    if (hidden == 0 && used + strlen(line) + 2 + TAIL < sizeof error->text)
+    if (hidden == 0 && used + strlen(line) + 2 + TAIL < sizeof error->text) {
         snprintf(error->text + used, sizeof error->text - used, "%s%s", used ? "\n" : "", line);
-    else
+    } else {
         snprintf(error->text + used, sizeof error->text - used, more, hidden + 1);
+    }
     return error->status;
 }
 
 int ics_error_copy(icestream_error *to, const icestream_error *from)
 {
-    if (!from)
+    if (!from) {
         return ICESTREAM_OK;
-    if (to && to != from)
+    }
+    if (to && to != from) {
         *to = *from;
+    }
     return from->status;
 }

@@ -39,18 +39,22 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
     wave->count = 0;
     for (;;) {
         /* Refilled by the eighth, so that create runs over long stretches too. */
-        if (wave->capacity - wave->count >= wave->capacity / 8 && from.emission < from.count)
+        if (wave->capacity - wave->count >= wave->capacity / 8 && from.emission < from.count) {
             kernels->create(variants->create, tables, emissions, wave, refill(&from, wave));
+        }
         if (wave->count == 0) {
-            if (from.emission == from.count)
+            if (from.emission == from.count) {
                 return ICS_GRAPH_OK;
+            }
             continue; /* only emissions without photons so far */
         }
-        if (ics_graph_is_cancelled(graph))
+        if (ics_graph_is_cancelled(graph)) {
             return ICS_GRAPH_CANCELLED;
+        }
         kernels->propagate(variants->propagate, tables, wave);
-        if (kernels->collide(variants->collide, tables, wave, sink, account))
+        if (kernels->collide(variants->collide, tables, wave, sink, account)) {
             return ICS_GRAPH_NO_MEMORY;
+        }
         kernels->scatter(variants->scatter, tables, wave);
         kernels->compact(variants->compact, wave, account);
     }

@@ -16,11 +16,12 @@ const char *ics_graph_schedule_name(ics_schedule schedule)
 
 bool ics_graph_schedule_find(const char *name, ics_schedule *out)
 {
-    for (int i = 0; i < ICS_SCHEDULE_COUNT; ++i)
+    for (int i = 0; i < ICS_SCHEDULE_COUNT; ++i) {
         if (!strcmp(name, schedule_names[i])) {
             *out = (ics_schedule)i;
             return true;
         }
+    }
     return false;
 }
 
@@ -44,8 +45,9 @@ int ics_graph_arrivals_put(void *self, const ice_arrival *arrival)
         ice_arrival *items = capacity <= SIZE_MAX / sizeof *items
                                  ? realloc(arrivals->items, capacity * sizeof *items)
                                  : NULL;
-        if (!items)
+        if (!items) {
             return ICS_GRAPH_NO_MEMORY;
+        }
         arrivals->items = items;
         arrivals->capacity = capacity;
     }
@@ -96,22 +98,27 @@ void ics_custom_variants(const char *const custom[ICS_STAGES], ice_variants *var
         [ICS_STAGE_COLLIDE] = {&variants->collide, ICE_collide_custom},
         [ICS_STAGE_SCATTER] = {&variants->scatter, ICE_scatter_custom},
     };
-    for (int i = 0; i < ICS_STAGES; ++i)
-        if (custom[i])
+    for (int i = 0; i < ICS_STAGES; ++i) {
+        if (custom[i]) {
             *stages[i].chosen = stages[i].custom;
+        }
+    }
 }
 
 /* Replaces the graph's kernels where a stage comes from a header. */
 static int load_custom(ics_graph *graph, char *why, size_t why_size)
 {
     bool any = false;
-    for (int i = 0; i < ICS_STAGES; ++i)
+    for (int i = 0; i < ICS_STAGES; ++i) {
         any = any || graph->options.custom[i];
-    if (!any)
+    }
+    if (!any) {
         return ICS_GRAPH_OK;
+    }
     if (ics_custom_kernels_create(graph->options.custom, graph->kernels->name, &graph->custom, why,
-                                  why_size) != 0)
+                                  why_size) != 0) {
         return ICS_GRAPH_UNSUPPORTED;
+    }
     graph->kernels = ics_custom_kernels_get(graph->custom);
     ics_custom_variants(graph->options.custom, &graph->options.variants);
     return ICS_GRAPH_OK;
@@ -138,13 +145,15 @@ int ics_graph_create(const ics_graph_options *options, const ics_tables *tables,
         return ICS_GRAPH_NO_MEMORY;
     }
     graph->options = *options;
-    if (graph->options.schedule == ICS_SCHEDULE_AUTO)
+    if (graph->options.schedule == ICS_SCHEDULE_AUTO) {
         graph->options.schedule = ICS_SCHEDULE_WAVEFRONT;
+    }
     graph->tables = &tables->device;
     graph->kernels = kernels;
     int status = load_custom(graph, why, why_size);
-    if (status == ICS_GRAPH_OK && graph->options.schedule == ICS_SCHEDULE_WAVEFRONT)
+    if (status == ICS_GRAPH_OK && graph->options.schedule == ICS_SCHEDULE_WAVEFRONT) {
         status = allocate_wave(graph, why, why_size);
+    }
     if (status != ICS_GRAPH_OK) {
         ics_graph_destroy(graph);
         return status;
@@ -155,8 +164,9 @@ int ics_graph_create(const ics_graph_options *options, const ics_tables *tables,
 
 void ics_graph_destroy(ics_graph *graph)
 {
-    if (!graph)
+    if (!graph) {
         return;
+    }
     ics_custom_kernels_destroy(graph->custom);
     free(graph->wave_memory);
     free(graph);
@@ -166,8 +176,9 @@ int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t coun
                   ics_arrivals *arrivals, ice_account *account)
 {
     ics_arrival_sink sink = {ics_graph_arrivals_put, arrivals};
-    for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t i = 0; i < count; ++i) {
         account->created += emissions[i].photons;
+    }
     return graph->options.schedule == ICS_SCHEDULE_MONOLITHIC
                ? ics_cpu_run_monolithic(graph, emissions, count, &sink, account)
                : ics_cpu_run_wavefront(graph, emissions, count, &sink, account);

@@ -6,9 +6,9 @@
 #define ICS_GRAPHS_GRAPH_H
 
 #include "kernels/stage.h"
-#include "tables/tables.h"
 #include "stages/photon.h"
 #include "stages/variants.h"
+#include "tables/tables.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -28,13 +28,15 @@ static int absolute_include(const char *text)
             at += 1 + strspn(at + 1, " \t");
             if (strncmp(at, "include", 7) == 0) {
                 at += 7 + strspn(at + 7, " \t");
-                if (strncmp(at, "\"/", 2) == 0 || strncmp(at, "</", 2) == 0)
+                if (strncmp(at, "\"/", 2) == 0 || strncmp(at, "</", 2) == 0) {
                     return line;
+                }
             }
         }
         at = strchr(at, '\n');
-        if (at)
+        if (at) {
             ++at;
+        }
     }
     return 0;
 }
@@ -43,17 +45,18 @@ int ics_stage_header_read(const char *path, char **text, char *why, size_t why_s
 {
     size_t size = 0;
     char *bytes = NULL;
-    if (ics_cache_read(path, &bytes, &size, why, why_size) != 0)
+    if (ics_cache_read(path, &bytes, &size, why, why_size) != 0) {
         return -1;
+    }
     const int line = absolute_include(bytes);
-    if (strlen(bytes) != size)
+    if (strlen(bytes) != size) {
         snprintf(why, why_size, "%s: expected a text, found a zero byte", path);
-    else if (line != 0)
+    } else if (line != 0) {
         snprintf(why, why_size,
                  "%s(%d): error: a stage header can include the headers of icestream "
                  "(\"stages/...\"), no other files",
                  path, line);
-    else {
+    } else {
         *text = bytes;
         return 0;
     }

@@ -1,14 +1,14 @@
 /* icestream, the program: commands and options, which are in pipeline/program, on top of the public
  * header. */
+#include "pipeline/program/command_line.h"
+#include "pipeline/program/help.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "pipeline/program/command_line.h"
-#include "pipeline/program/help.h"
 
 /* The exit status; errors go to stderr as they are, and what was printed has to arrive. */
 static int end(int status, icestream_error *error)

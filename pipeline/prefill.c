@@ -33,14 +33,17 @@ static bool add_targets(plan *out, const char *list, bool as_ptx)
     for (const char *at = list;; ++at) {
         char *end;
         const long number = strtol(at, &end, 10);
-        if (end == at || number < 50 || number > 999 || out->target_count == ARCHITECTURES_MAX)
+        if (end == at || number < 50 || number > 999 || out->target_count == ARCHITECTURES_MAX) {
             return false;
+        }
         out->targets[out->target_count++] = (target){(int)number, as_ptx};
         at = end;
-        if (*at == 0)
+        if (*at == 0) {
             return true;
-        if (*at != ',')
+        }
+        if (*at != ',') {
             return false;
+        }
     }
 }
 
@@ -84,8 +87,9 @@ static int store_config(const plan *what, const char *path)
             options.math = maths[i];
             result = store_schedules(what, name, options, world.tables);
         }
-        if (result == 0)
+        if (result == 0) {
             fprintf(stderr, "ics_prefill: kernels of %s\n", name);
+        }
     }
     ics_world_destroy(&world);
     icestream_config_destroy(config);
@@ -98,12 +102,13 @@ int main(int count, char **arguments)
     int next = 1;
     bool good = true;
     for (; next + 1 < count && strncmp(arguments[next], "--", 2) == 0 && good; next += 2) {
-        if (strcmp(arguments[next], "--architectures") == 0)
+        if (strcmp(arguments[next], "--architectures") == 0) {
             good = add_targets(&what, arguments[next + 1], false);
-        else if (strcmp(arguments[next], "--ptx") == 0)
+        } else if (strcmp(arguments[next], "--ptx") == 0) {
             good = add_targets(&what, arguments[next + 1], true);
-        else
+        } else {
             good = false;
+        }
     }
     if (!good || next >= count || what.target_count == 0) {
         fprintf(stderr, "usage: ics_prefill [--architectures 80,90] [--ptx 80] DIRECTORY "
@@ -112,7 +117,8 @@ int main(int count, char **arguments)
     }
     what.directory = arguments[next++];
     int result = store_config(&what, NULL);
-    for (; next < count && result == 0; ++next)
+    for (; next < count && result == 0; ++next) {
         result = store_config(&what, arguments[next]);
+    }
     return result == 0 ? 0 : 1;
 }

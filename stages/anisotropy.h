@@ -33,15 +33,17 @@ ICE_FN ice_direction ice_unit(ice_direction n)
 /* The row of the layer at a height among the layers. */
 ICE_FN ice_anisotropy_row ice_anisotropy_at(const ice_tables *tables, float height)
 {
-    if (tables->features & ICE_HAS_EVEN_ANISOTROPY)
+    if (tables->features & ICE_HAS_EVEN_ANISOTROPY) {
         return tables->even_anisotropy;
+    }
     return tables->anisotropy[ice_layer_at(tables, height)];
 }
 
 ICE_FN ice_slant_row ice_slant_at(const ice_tables *tables, float height)
 {
-    if (tables->features & ICE_HAS_EVEN_ANISOTROPY)
+    if (tables->features & ICE_HAS_EVEN_ANISOTROPY) {
         return tables->even_slant;
+    }
     return tables->slants[ice_layer_at(tables, height)];
 }
 

@@ -48,9 +48,10 @@ ICE_FN ice_bending ice_bending_over(const ice_tables *tables, float height, floa
     ice_bending over;
     over.diffusion = ice_bending_between(tables->bending, first, last, height, end, length, slope);
     over.mean = over.diffusion;
-    if (tables->features & ICE_HAS_MEAN_BENDING)
+    if (tables->features & ICE_HAS_MEAN_BENDING) {
         over.mean =
             ice_bending_between(tables->mean_bending, first, last, height, end, length, slope);
+    }
     return over;
 }
 

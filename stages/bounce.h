@@ -17,8 +17,9 @@
 /* Cuts a segment at the boundaries of the world (physics.md 5.4); returns 1 if it was cut. */
 ICE_FN int32_t ice_cut_at_boundary(const ice_tables *tables, float z, float dz, float *length)
 {
-    if (!tables->bounded)
+    if (!tables->bounded) {
         return 0;
+    }
     const float end = fmaf(*length, dz, z);
     const int32_t up = dz > 0.0f ? 1 : 0;
     const float boundary = up ? tables->absorb_above : tables->absorb_below;
@@ -54,11 +55,13 @@ ICE_FN int32_t ice_meet(ice_variant collide, const ice_tables *tables, ice_probe
      * would not wait for each other behind a loop with an atomic operation in it, because the
      * compiler lets threads in such a loop give way (YIELD). That took a fifth of the time. */
     ice_contact contact = ice_collide(collide, tables, probe);
-    if (contact.module == ICE_NO_MODULE)
+    if (contact.module == ICE_NO_MODULE) {
         return 0;
+    }
     const uint32_t recorded = *met;
-    if (recorded)
+    if (recorded) {
         *met = 0;
+    }
     for (uint32_t passed = 0; contact.module != ICE_NO_MODULE; ++passed) {
         if (tables->absorbs[contact.module]) {
             *fate = ICE_ABSORBED;
@@ -120,12 +123,16 @@ ICE_FN ice_segment ice_find_segment(ice_variant propagate, const ice_tables *tab
     }
     int32_t leaves;
     ice_segment segment = ice_segment_in_layer(tables, flight, &leaves);
-    if (leaves)
+    if (leaves) {
         segment = ice_propagate_on(propagate, tables, flight);
-    if (tables->features & ICE_HAS_HOLES && ice_may_meet_hole(tables, clearance, n, segment.length))
+    }
+    if (tables->features & ICE_HAS_HOLES &&
+        ice_may_meet_hole(tables, clearance, n, segment.length)) {
         segment = ice_through_holes(propagate, tables, flight, x, y, n, slant.factor);
-    if (tables->features & ICE_HAS_DIRECTIONS)
+    }
+    if (tables->features & ICE_HAS_DIRECTIONS) {
         segment.absorption *= slant.factor;
+    }
     return segment;
 }
 
@@ -137,8 +144,9 @@ ICE_FN int32_t ice_fly(ice_variant propagate, const ice_tables *tables, ice_iden
     const float clearance = ice_clearance(tables, photon->x, photon->y);
     const float height = ice_height(tables, photon->x, photon->y, photon->z);
     if (tables->reach_cull && ice_out_of_reach(tables, clearance, photon->x, photon->y, photon->z,
-                                               height, optics, photon->absorption))
+                                               height, optics, photon->absorption)) {
         return 0;
+    }
     const ice_block draw = ice_draw_of(tables, identity, ICE_BLOCK_BOUNCE + photon->scatters);
     const ice_direction n = {photon->dx, photon->dy, photon->dz};
     const ice_flight flight = {height, n.z, ice_exponential(draw.a), photon->absorption, optics};
@@ -160,8 +168,9 @@ ICE_FN ice_bent ice_bend_leg(const ice_tables *tables, const ice_leg *leg, const
 {
     const ice_direction n = {photon->dx, photon->dy, photon->dz};
     ice_bending over = ice_bending_over(tables, leg->height, n.z, leg->length);
-    if (tables->features & ICE_HAS_HOLES && ice_in_hole(tables, photon->x, photon->y))
+    if (tables->features & ICE_HAS_HOLES && ice_in_hole(tables, photon->x, photon->y)) {
         over.diffusion = over.mean = 0.0f;
+    }
     return ice_bend_segment(tables, n, over, leg->length, ice_normals(spare));
 }
 
@@ -173,11 +182,13 @@ ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables
     const int32_t in_hole = tables->features & ICE_HAS_HOLES ? ice_in_hole(tables, x, y) : 0;
     /* Chosen by value: a choice of addresses would bring all tables of a GPU's thread to memory. */
     ice_scatter_constants constants = tables->scatter;
-    if (in_hole)
+    if (in_hole) {
         constants = tables->hole.scatter;
+    }
     const float one_minus_cosine = ice_scatter(scatter, &constants, chance->angle);
-    if (!(tables->features & ICE_HAS_SCATTERING_ANISOTROPY) || in_hole)
+    if (!(tables->features & ICE_HAS_SCATTERING_ANISOTROPY) || in_hole) {
         return ice_deflect(n, one_minus_cosine, chance->azimuth);
+    }
     const ice_anisotropy_row row = ice_anisotropy_at(tables, height);
     const ice_direction stretched = ice_unit(ice_stretch(&row.to, n));
     return ice_unit(
@@ -192,8 +203,9 @@ ICE_FN void ice_turn(ice_variant scatter, const ice_tables *tables, const ice_le
     ice_direction n = {photon->dx, photon->dy, photon->dz};
     const float end_height = fmaf(leg->length, n.z, leg->height);
     ice_bent bent = {{0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f}};
-    if (tables->features & ICE_HAS_BIREFRINGENCE)
+    if (tables->features & ICE_HAS_BIREFRINGENCE) {
         bent = ice_bend_leg(tables, leg, photon, leg->chance.spare);
+    }
     photon->x = fmaf(leg->length, n.x, photon->x);
     photon->y = fmaf(leg->length, n.y, photon->y);
     photon->z = fmaf(leg->length, n.z, photon->z);
@@ -241,8 +253,9 @@ ICE_FN int32_t ice_bounce(const ice_variants *variants, const ice_tables *tables
     if (leg.may_collide) {
         const int32_t added =
             ice_meet_on(variants->collide, tables, leg.length, photon, sink, fate, met);
-        if (added < 0)
+        if (added < 0) {
             return -1;
+        }
         *hits += (uint32_t)added;
     }
     ice_turn(variants->scatter, tables, &leg, photon, fate);

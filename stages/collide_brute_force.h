@@ -7,8 +7,9 @@
 ICE_FN ice_contact ice_collide_brute_force(const ice_tables *tables, const ice_probe *probe)
 {
     ice_contact nearest = {0.0f, ICE_NO_MODULE};
-    for (uint32_t module = 0; module < tables->module_count; ++module)
+    for (uint32_t module = 0; module < tables->module_count; ++module) {
         ice_try_module(tables, probe, module, &nearest);
+    }
     return nearest;
 }
 

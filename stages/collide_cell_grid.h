@@ -14,8 +14,9 @@
 ICE_FN void ice_clip(float origin, float speed, float low, float high, float *from, float *to)
 {
     if (speed == 0.0f) {
-        if (origin < low || origin > high)
+        if (origin < low || origin > high) {
             *to = -1.0f;
+        }
         return;
     }
     const float a = ice_div(low - origin, speed);
@@ -37,8 +38,9 @@ ICE_FN ice_contact ice_collide_cell_grid(const ice_tables *tables, const ice_pro
     for (int32_t piece = 0;; ++piece) {
         const float begin = fmaf((float)piece, grid->cell, from);
         /* A contact that was found cannot be undercut by pieces that begin behind it. */
-        if (begin > to || (nearest.module != ICE_NO_MODULE && nearest.distance < begin))
+        if (begin > to || (nearest.module != ICE_NO_MODULE && nearest.distance < begin)) {
             break;
+        }
         const float end = ice_min(begin + grid->cell, to);
         const float x0 = fmaf(begin, n.x, probe->x), x1 = fmaf(end, n.x, probe->x);
         const float y0 = fmaf(begin, n.y, probe->y), y1 = fmaf(end, n.y, probe->y);
@@ -49,14 +51,17 @@ ICE_FN ice_contact ice_collide_cell_grid(const ice_tables *tables, const ice_pro
         const int32_t j1 = ice_grid_cell(ice_max(y0, y1), grid->y, grid, grid->ny);
         const int32_t k0 = ice_grid_cell(ice_min(z0, z1), grid->z, grid, grid->nz);
         const int32_t k1 = ice_grid_cell(ice_max(z0, z1), grid->z, grid, grid->nz);
-        for (int32_t k = k0; k <= k1; ++k)
-            for (int32_t j = j0; j <= j1; ++j)
+        for (int32_t k = k0; k <= k1; ++k) {
+            for (int32_t j = j0; j <= j1; ++j) {
                 for (int32_t i = i0; i <= i1; ++i) {
                     const int32_t cell = (k * grid->ny + j) * grid->nx + i;
                     for (uint32_t item = grid->offsets[cell]; item < grid->offsets[cell + 1];
-                         ++item)
+                         ++item) {
                         ice_try_module(tables, probe, grid->items[item], &nearest);
+                    }
                 }
+            }
+        }
     }
     return nearest;
 }

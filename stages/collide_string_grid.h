@@ -27,25 +27,29 @@ ICE_FN void ice_try_string(const ice_tables *tables, const ice_probe *probe, uin
     const float along = ice_min(ice_max(nearest_point, 0.0f), probe->length);
     const float ex = fmaf(-along, nx, ox);
     const float ey = fmaf(-along, ny, oy);
-    if (fmaf(ex, ex, ey * ey) > string.radius * string.radius)
+    if (fmaf(ex, ex, ey * ey) > string.radius * string.radius) {
         return;
+    }
 
     const float end_z = fmaf(probe->length, probe->direction.z, probe->z);
     const float reach = string.radius;
     const float low = ice_min(probe->z, end_z) - reach;
     const float high = ice_max(probe->z, end_z) + reach;
-    if (high < string.low || low > string.high)
+    if (high < string.low || low > string.high) {
         return;
+    }
 
     const float bucket = (low - string.low) * string.inverse_bucket;
     const float last = (float)(ICE_STRING_BUCKETS * string.count - 1);
     uint32_t first = tables->string_buckets[ICE_STRING_BUCKETS * string.first +
                                             (uint32_t)ice_min(ice_max(bucket, 0.0f), last)];
     const uint32_t end = string.first + string.count;
-    while (first < end && tables->string_heights[first] < low)
+    while (first < end && tables->string_heights[first] < low) {
         ++first;
-    for (; first < end && tables->string_heights[first] <= high; ++first)
+    }
+    for (; first < end && tables->string_heights[first] <= high; ++first) {
         ice_try_module(tables, probe, tables->string_modules[first], nearest);
+    }
 }
 
 ICE_FN ice_contact ice_collide_string_grid(const ice_tables *tables, const ice_probe *probe)
@@ -65,12 +69,14 @@ ICE_FN ice_contact ice_collide_string_grid(const ice_tables *tables, const ice_p
     const int32_t i1 = ice_grid_cell(ice_max(probe->x, end_x), grid->x, grid, grid->nx);
     const int32_t j0 = ice_grid_cell(ice_min(probe->y, end_y), grid->y, grid, grid->ny);
     const int32_t j1 = ice_grid_cell(ice_max(probe->y, end_y), grid->y, grid, grid->ny);
-    for (int32_t j = j0; j <= j1; ++j)
+    for (int32_t j = j0; j <= j1; ++j) {
         for (int32_t i = i0; i <= i1; ++i) {
             const int32_t cell = j * grid->nx + i;
-            for (uint32_t k = grid->offsets[cell]; k < grid->offsets[cell + 1]; ++k)
+            for (uint32_t k = grid->offsets[cell]; k < grid->offsets[cell + 1]; ++k) {
                 ice_try_string(tables, probe, grid->items[k], &nearest);
+            }
         }
+    }
     return nearest;
 }
 

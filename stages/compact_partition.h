@@ -22,10 +22,12 @@ enum ice_fate {
  * when there is none; *back is then the number of living photons. */
 ICE_FN int32_t ice_compact_partition(const uint32_t *fates, uint32_t *front, uint32_t *back)
 {
-    while (*front < *back && fates[*front] == ICE_ALIVE)
+    while (*front < *back && fates[*front] == ICE_ALIVE) {
         ++*front;
-    while (*front < *back && fates[*back - 1] != ICE_ALIVE)
+    }
+    while (*front < *back && fates[*back - 1] != ICE_ALIVE) {
         --*back;
+    }
     return *front < *back;
 }
 

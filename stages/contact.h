@@ -59,11 +59,13 @@ ICE_FN void ice_try_module(const ice_tables *tables, const ice_probe *probe, uin
     const ice_offset d = ice_offset_to(&tables->modules[module], tables->radius, probe->x, probe->y,
                                        probe->z, probe->direction);
     const float distance = d.along - d.half;
-    if (d.half < 0.0f || distance < 0.0f || distance > probe->length)
+    if (d.half < 0.0f || distance < 0.0f || distance > probe->length) {
         return;
+    }
     if (distance < probe->after_distance ||
-        (distance == probe->after_distance && module <= probe->after_module))
+        (distance == probe->after_distance && module <= probe->after_module)) {
         return;
+    }
     if (nearest->module == ICE_NO_MODULE || distance < nearest->distance ||
         (distance == nearest->distance && module < nearest->module)) {
         nearest->distance = distance;

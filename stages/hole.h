@@ -53,8 +53,9 @@ ICE_FN ice_crossing ice_next_column(const ice_tables *tables, ice_near_row near,
     for (uint32_t i = first; i < end; ++i) {
         const ice_crossing here = ice_cross_column(tables, &tables->columns[i], x, y, dx, dy);
         if (here.entry < here.exit && here.exit > from && here.entry < to &&
-            here.entry < next.entry)
+            here.entry < next.entry) {
             next = here;
+        }
     }
     return next;
 }
@@ -75,8 +76,9 @@ ICE_FN int32_t ice_in_hole(const ice_tables *tables, float x, float y)
     const uint32_t end = near.others > 0.0f ? near.string + 1 : tables->column_count;
     for (uint32_t i = first; i < end; ++i) {
         const float ox = tables->columns[i].x - x, oy = tables->columns[i].y - y;
-        if (fmaf(ox, ox, oy * oy) < tables->hole.radius * tables->hole.radius)
+        if (fmaf(ox, ox, oy * oy) < tables->hole.radius * tables->hole.radius) {
             return 1;
+        }
     }
     return 0;
 }

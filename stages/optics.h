@@ -65,8 +65,9 @@ ICE_FN ice_spectral_row ice_spectral_at(const ice_tables *tables, float waveleng
 /* Phase index of the run's medium. */
 ICE_FN float ice_medium_index(const ice_tables *tables, float wavelength)
 {
-    if (tables->features & ICE_HAS_SPECTRAL_OPTICS)
+    if (tables->features & ICE_HAS_SPECTRAL_OPTICS) {
         return ice_spectral_at(tables, wavelength).phase_index;
+    }
     return ice_phase_index(wavelength);
 }
 

@@ -11,9 +11,9 @@ typedef unsigned long long uint64_t;
 typedef unsigned long size_t;
 #else
 #include <math.h>
-#include <stdint.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #endif
 

@@ -22,8 +22,9 @@ ICE_FN ice_tilt_depth ice_tilt_depth_at(const ice_tilt_table *tilt, float z)
     ice_tilt_depth depth;
     depth.row = ice_cell(position, tilt->depth_rows - 2);
     depth.fraction = position - (float)depth.row;
-    if (tilt->clamp)
+    if (tilt->clamp) {
         depth.fraction = ice_min(ice_max(depth.fraction, 0.0f), 1.0f);
+    }
     return depth;
 }
 
@@ -47,8 +48,9 @@ ICE_FN float ice_tilt_share(const ice_tilt_table *tilt, ice_tilt_stretch stretch
     const int32_t last = tilt->nodes_u - 2;
     const float share = fmaf(place, stretch.inverse_width, stretch.offset);
     const int32_t from = tilt->clamp ? 1 : k > 0, to = tilt->clamp ? 1 : k < last;
-    if (from && to)
+    if (from && to) {
         return ice_saturate(share);
+    }
     return from ? ice_max(share, 0.0f) : (to ? ice_min(share, 1.0f) : share);
 }
 
@@ -59,12 +61,15 @@ ICE_FN float ice_tilt_position(const ice_tilt_table *tilt, float place)
     float position = 0.0f;
     if (stretches <= ICE_TILT_STRETCHES) {
         /* So that a GPU knows every index: it has constants then, and no table to look into. */
-        for (int32_t k = 0; k < ICE_TILT_STRETCHES; ++k)
-            if (k < stretches)
+        for (int32_t k = 0; k < ICE_TILT_STRETCHES; ++k) {
+            if (k < stretches) {
                 position += ice_tilt_share(tilt, tilt->few[k], k, place);
+            }
+        }
     } else {
-        for (int32_t k = 0; k < stretches; ++k)
+        for (int32_t k = 0; k < stretches; ++k) {
             position += ice_tilt_share(tilt, tilt->stretches[k], k, place);
+        }
     }
     return position;
 }
@@ -154,16 +159,18 @@ ICE_FN float ice_shift_on_map(const ice_tilt_table *tilt, float x, float y, floa
 /* m; the ice at height z lies at height z - shift in the table. */
 ICE_FN float ice_shift(const ice_tables *tables, float x, float y, float z)
 {
-    if (tables->features & ICE_HAS_TILT_MAP)
+    if (tables->features & ICE_HAS_TILT_MAP) {
         return ice_shift_on_map(&tables->tilt, x, y, z);
+    }
     return ice_shift_on_line(&tables->tilt, x, y, z);
 }
 
 /* Height among the layers of what is at (x, y, z), m. */
 ICE_FN float ice_height(const ice_tables *tables, float x, float y, float z)
 {
-    if (tables->features & (ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP))
+    if (tables->features & (ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP)) {
         return z - ice_shift(tables, x, y, z);
+    }
     return z;
 }
 

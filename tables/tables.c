@@ -1,6 +1,5 @@
-#include "tables/tables_internal.h"
-
 #include "stages/create_cherenkov.h"
+#include "tables/tables_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +29,9 @@ static size_t aligned(size_t bytes)
 static int pack(ics_table_builder *builder, ics_tables *out)
 {
     size_t total = 0;
-    for (size_t i = 0; i < builder->array_count; ++i)
+    for (size_t i = 0; i < builder->array_count; ++i) {
         total += aligned(builder->arrays[i].bytes);
+    }
     char *block = aligned_alloc(64, total);
     if (!block) {
         snprintf(builder->why, builder->why_size, "out of memory for %zu bytes of tables", total);
@@ -63,16 +63,18 @@ int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
     ice_tables *tables = &result->device;
     tables->seed_low = (uint32_t)options->seed;
     tables->seed_high = (uint32_t)(options->seed >> 32);
-    for (uint32_t round = 0; round < ICE_PHILOX_ROUNDS; ++round)
+    for (uint32_t round = 0; round < ICE_PHILOX_ROUNDS; ++round) {
         tables->key_low[round] = tables->seed_low + round * ICE_WEYL_LOW;
+    }
     tables->bounce_limit = options->bounce_limit;
     tables->reach_cull = options->reach_cull;
     int failed = ics_tables_build_ice(&builder, medium) ||
                  ics_tables_build_light(&builder, light) ||
                  ics_tables_build_detector(&builder, detector) ||
                  ics_tables_build_features(&builder, medium, detector) || pack(&builder, result);
-    for (size_t i = 0; i < builder.array_count; ++i)
+    for (size_t i = 0; i < builder.array_count; ++i) {
         free(builder.arrays[i].data);
+    }
     if (failed) {
         free(result);
         return -1;
@@ -83,8 +85,9 @@ int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
 
 void ics_tables_destroy(ics_tables *tables)
 {
-    if (!tables)
+    if (!tables) {
         return;
+    }
     free(tables->memory);
     free(tables);
 }

@@ -38,12 +38,13 @@ static double widest(const ice_detector *detector)
 static box bounds_of(const ice_detector *detector)
 {
     box bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    for (size_t i = 0; i < detector->module_count; ++i)
+    for (size_t i = 0; i < detector->module_count; ++i) {
         for (int axis = 0; axis < 3; ++axis) {
             const double value = position(&detector->modules[i])[axis];
             bounds.low[axis] = fmin(bounds.low[axis], value);
             bounds.high[axis] = fmax(bounds.high[axis], value);
         }
+    }
     return bounds;
 }
 
@@ -57,10 +58,12 @@ typedef struct point {
 static int compare_points(const void *a, const void *b)
 {
     const point *p = a, *q = b;
-    if (p->string != q->string)
+    if (p->string != q->string) {
         return p->string < q->string ? -1 : 1;
-    if (p->x != q->x)
+    }
+    if (p->x != q->x) {
         return p->x < q->x ? -1 : 1;
+    }
     return (p->y > q->y) - (p->y < q->y);
 }
 
@@ -68,7 +71,7 @@ static int compare_points(const void *a, const void *b)
 static size_t merge_positions(const ice_tables *tables, const ice_detector *detector, point *points)
 {
     size_t count = 0;
-    for (uint32_t s = 0; s < tables->string_count; ++s)
+    for (uint32_t s = 0; s < tables->string_count; ++s) {
         for (uint32_t k = 0; k < tables->strings[s].count; ++k) {
             const ice_module *module =
                 &detector->modules[tables->string_modules[tables->strings[s].first + k]];
@@ -76,11 +79,14 @@ static size_t merge_positions(const ice_tables *tables, const ice_detector *dete
             points[count].y = round(module->y / MERGE_SQUARE) * MERGE_SQUARE;
             points[count++].string = s;
         }
+    }
     qsort(points, count, sizeof *points, compare_points);
     size_t kept = 0;
-    for (size_t i = 0; i < count; ++i)
-        if (kept == 0 || compare_points(&points[kept - 1], &points[i]) != 0)
+    for (size_t i = 0; i < count; ++i) {
+        if (kept == 0 || compare_points(&points[kept - 1], &points[i]) != 0) {
             points[kept++] = points[i];
+        }
+    }
     return kept;
 }
 
@@ -116,7 +122,7 @@ static int build_clearance(ics_table_builder *builder, const ice_detector *detec
     const double x0 = bounds->low[0] - MAP_MARGIN, y0 = bounds->low[1] - MAP_MARGIN;
     /* What a distance may be too long by: the merging, a module's reach, rounding. */
     const double slack = MERGE_SQUARE * M_SQRT1_2 + widest(detector) + GRID_MARGIN;
-    for (int32_t j = 0; j < ny; ++j)
+    for (int32_t j = 0; j < ny; ++j) {
         for (int32_t i = 0; i < nx; ++i) {
             const double low_x = x0 + i * cell, low_y = y0 + j * cell;
             /* Squared distances to the nearest string and to the nearest of all others. */
@@ -139,6 +145,7 @@ static int build_clearance(ics_table_builder *builder, const ice_detector *detec
             near[c].others = (float)fmax(sqrt(second) - slack, 0.0);
             near[c].string = nearest;
         }
+    }
     tables->clearance_of_zero_x = (float)(-x0 / cell);
     tables->clearance_of_zero_y = (float)(-y0 / cell);
     tables->clearance_inverse_cell = (float)(1.0 / cell);
@@ -182,8 +189,9 @@ typedef void (*place_function)(const ics_table_builder *builder, size_t index, d
 static size_t count_cells(const cell_range *range)
 {
     size_t count = 1;
-    for (int axis = 0; axis < 3; ++axis)
+    for (int axis = 0; axis < 3; ++axis) {
         count *= (size_t)(range->high[axis] - range->low[axis] + 1);
+    }
     return count;
 }
 
@@ -230,8 +238,9 @@ static int fill_grid(ics_table_builder *builder, ice_grid *grid, const box *boun
     uint32_t *items =
         offsets ? ics_tables_array(builder, &grid->items, (size_t)items_total, sizeof *items)
                 : NULL;
-    if (!items)
+    if (!items) {
         return -1;
+    }
     /* Counting sort: counts, running offsets, then each list backwards from its end. */
     for (int pass = 0; pass < 2; ++pass) {
         for (size_t n = 0; n < count; ++n) {
@@ -239,21 +248,26 @@ static int fill_grid(ics_table_builder *builder, ice_grid *grid, const box *boun
             double centre[3], reach;
             place(builder, index, centre, &reach);
             const cell_range range = cells_of(grid, centre, reach);
-            for (int32_t k = range.low[2]; k <= range.high[2]; ++k)
-                for (int32_t j = range.low[1]; j <= range.high[1]; ++j)
+            for (int32_t k = range.low[2]; k <= range.high[2]; ++k) {
+                for (int32_t j = range.low[1]; j <= range.high[1]; ++j) {
                     for (int32_t i = range.low[0]; i <= range.high[0]; ++i) {
                         const size_t c =
                             ((size_t)k * (size_t)grid->ny + (size_t)j) * (size_t)grid->nx +
                             (size_t)i;
-                        if (pass == 0)
+                        if (pass == 0) {
                             ++offsets[c];
-                        else
+                        } else {
                             items[--offsets[c]] = (uint32_t)index;
+                        }
                     }
+                }
+            }
         }
-        if (pass == 0)
-            for (size_t c = 1; c <= cells; ++c)
+        if (pass == 0) {
+            for (size_t c = 1; c <= cells; ++c) {
                 offsets[c] += offsets[c - 1];
+            }
+        }
     }
     return 0;
 }
@@ -310,14 +324,18 @@ static bool of_one_string(const labelled *a, const labelled *b)
 static int compare_labelled(const void *a, const void *b)
 {
     const labelled *p = a, *q = b;
-    if (p->string != q->string)
+    if (p->string != q->string) {
         return p->string < q->string ? -1 : 1;
-    if (p->column != q->column)
+    }
+    if (p->column != q->column) {
         return p->column < q->column ? -1 : 1;
-    if (p->row != q->row)
+    }
+    if (p->row != q->row) {
         return p->row < q->row ? -1 : 1;
-    if (p->z != q->z)
+    }
+    if (p->z != q->z) {
         return p->z < q->z ? -1 : 1;
+    }
     return (p->index > q->index) - (p->index < q->index);
 }
 
@@ -328,18 +346,20 @@ static void divide_wide_strings(const ice_detector *detector, labelled *order)
     while (first < detector->module_count) {
         double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
         size_t end = first;
-        for (; end < detector->module_count && order[end].string == order[first].string; ++end)
+        for (; end < detector->module_count && order[end].string == order[first].string; ++end) {
             for (int axis = 0; axis < 2; ++axis) {
                 const double value = position(&detector->modules[order[end].index])[axis];
                 low[axis] = fmin(low[axis], value);
                 high[axis] = fmax(high[axis], value);
             }
-        if (fmax(high[0] - low[0], high[1] - low[1]) > STRING_WIDTH_MAX)
+        }
+        if (fmax(high[0] - low[0], high[1] - low[1]) > STRING_WIDTH_MAX) {
             for (size_t i = first; i < end; ++i) {
                 const double *at = position(&detector->modules[order[i].index]);
                 order[i].column = (int32_t)((at[0] - low[0]) / STRING_WIDTH_MAX);
                 order[i].row = (int32_t)((at[1] - low[1]) / STRING_WIDTH_MAX);
             }
+        }
         first = end;
     }
 }
@@ -349,12 +369,13 @@ static ice_string enclose(const ice_detector *detector, const labelled *order, u
                           uint32_t count)
 {
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
-    for (uint32_t i = first; i < first + count; ++i)
+    for (uint32_t i = first; i < first + count; ++i) {
         for (int axis = 0; axis < 2; ++axis) {
             const double value = position(&detector->modules[order[i].index])[axis];
             low[axis] = fmin(low[axis], value);
             high[axis] = fmax(high[axis], value);
         }
+    }
     const double x = 0.5 * (low[0] + high[0]), y = 0.5 * (low[1] + high[1]);
     double radius = 0.0;
     for (uint32_t i = first; i < first + count; ++i) {
@@ -381,8 +402,9 @@ static void fill_buckets(ice_string *string, const float *heights, uint32_t *buc
     uint32_t next = 0;
     for (uint32_t k = 0; k < count; ++k) {
         while (next + 1 < string->count &&
-               (double)heights[string->first + next] < string->low + k * size - GRID_MARGIN)
+               (double)heights[string->first + next] < string->low + k * size - GRID_MARGIN) {
             ++next;
+        }
         buckets[ICE_STRING_BUCKETS * string->first + k] = string->first + next;
     }
 }
@@ -428,8 +450,9 @@ static int build_strings(ics_table_builder *builder, const ice_detector *detecto
     double reach = 0.0;
     for (size_t s = 0; s < string_count; ++s) {
         uint32_t end = first + 1;
-        while (end < count && of_one_string(&order[end], &order[first]))
+        while (end < count && of_one_string(&order[end], &order[first])) {
             ++end;
+        }
         strings[s] = enclose(detector, order, first, end - first);
         fill_buckets(&strings[s], heights, buckets);
         reach = fmax(reach, (double)strings[s].radius);
@@ -458,8 +481,9 @@ int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *de
     }
     ice_sphere *modules = ics_tables_array(builder, &tables->modules, count, sizeof *modules);
     uint8_t *absorbs = ics_tables_array(builder, &tables->absorbs, count, sizeof *absorbs);
-    if (!modules || !absorbs)
+    if (!modules || !absorbs) {
         return -1;
+    }
     for (size_t i = 0; i < count; ++i) {
         const ice_module *module = &detector->modules[i];
         modules[i].x = (float)module->x;

@@ -1,6 +1,6 @@
 /* Tables of ice beyond flat layers: optics by wavelength, anisotropy, birefringence, hole ice. */
-#include "tables/tables_internal.h"
 #include "stages/birefringence.h"
+#include "tables/tables_internal.h"
 
 #include <float.h>
 #include <math.h>
@@ -17,12 +17,14 @@ _Static_assert(ICE_SPECTRAL_FIRST == (int)ICE_WAVELENGTH_MIN &&
 
 static int build_spectral(ics_table_builder *builder, const ice_medium *medium)
 {
-    if (!medium->spectral)
+    if (!medium->spectral) {
         return 0;
+    }
     ice_spectral_row *rows =
         ics_tables_array(builder, &builder->tables->spectral, ICE_SPECTRAL_ROWS, sizeof *rows);
-    if (!rows)
+    if (!rows) {
         return -1;
+    }
     for (int i = 0; i < ICE_SPECTRAL_ROWS; ++i) {
         const ice_spectral_optics *at = &medium->spectral[i];
         if (!(at->scattering > 0.0 && at->absorption > 0.0 && at->phase_index > 1.0 &&
@@ -68,32 +70,36 @@ static bool is_even(const ice_medium *medium)
 {
     const ice_layer *first = &medium->layers[0];
     bool even = true;
-    for (size_t i = 1; i < medium->layer_count; ++i)
+    for (size_t i = 1; i < medium->layer_count; ++i) {
         even &= medium->layers[i].anisotropy_along == first->anisotropy_along &&
                 medium->layers[i].anisotropy_across == first->anisotropy_across;
+    }
     return even;
 }
 
 static bool scatters_unevenly(const ice_medium *medium)
 {
     bool on = false;
-    for (size_t i = 0; i < medium->layer_count; ++i)
+    for (size_t i = 0; i < medium->layer_count; ++i) {
         on |=
             medium->layers[i].anisotropy_along != 0.0 || medium->layers[i].anisotropy_across != 0.0;
+    }
     return on;
 }
 
 static int build_scattering_anisotropy(ics_table_builder *builder, const ice_medium *medium)
 {
     ice_tables *tables = builder->tables;
-    if (!scatters_unevenly(medium))
+    if (!scatters_unevenly(medium)) {
         return 0;
+    }
     ice_anisotropy_row *rows =
         ics_tables_array(builder, &tables->anisotropy, medium->layer_count, sizeof *rows);
     ice_slant_row *slants =
         ics_tables_array(builder, &tables->slants, medium->layer_count, sizeof *slants);
-    if (!rows || !slants)
+    if (!rows || !slants) {
         return -1;
+    }
     for (size_t i = 0; i < medium->layer_count; ++i) {
         const double m1 = medium->layers[i].anisotropy_along;
         const double m2 = medium->layers[i].anisotropy_across, m3 = -m1 - m2;
@@ -145,8 +151,9 @@ double ics_tables_least_absorption(const ice_medium *medium)
 {
     const double *k = medium->absorption_anisotropy;
     const bool old = medium->absorption_exponent != 0.0 && scatters_unevenly(medium);
-    if (!old && !has_new_absorption(medium))
+    if (!old && !has_new_absorption(medium)) {
         return 1.0;
+    }
     /* A little less, for the rounding of factors. */
     return 0.9999 * exp(-fmax(k[0], fmax(k[1], k[2]))) * (old ? least_old_factor(medium) : 1.0);
 }
@@ -161,8 +168,9 @@ static int build_absorption_anisotropy(ics_table_builder *builder, const ice_med
     }
     const double least = ics_tables_least_absorption(medium);
     tables->least_absorption = (float)least;
-    if (isnormal(tables->least_absorption) && tables->least_absorption > 0.0f)
+    if (isnormal(tables->least_absorption) && tables->least_absorption > 0.0f) {
         return 0;
+    }
     snprintf(
         builder->why, builder->why_size,
         "anisotropy: found a factor of absorption of %g, expected more than 0 in all directions",
@@ -176,9 +184,10 @@ static bool is_birefringent(const ice_medium *medium)
 {
     const ice_birefringence *set = &medium->birefringence;
     bool strong = false;
-    for (size_t i = 0; i < medium->layer_count; ++i)
+    for (size_t i = 0; i < medium->layer_count; ++i) {
         strong |=
             medium->layers[i].birefringence != 0.0 || medium->layers[i].birefringence_mean != 0.0;
+    }
     return strong && (set->along[0] != 0.0 || set->across[0] != 0.0 || set->mean[0] != 0.0);
 }
 
@@ -189,14 +198,17 @@ static double mean_share(const ice_medium *medium)
     bool found = false;
     for (size_t i = 0; i < medium->layer_count; ++i) {
         const ice_layer *layer = &medium->layers[i];
-        if (layer->birefringence == 0.0 && layer->birefringence_mean == 0.0)
+        if (layer->birefringence == 0.0 && layer->birefringence_mean == 0.0) {
             continue;
+        }
         const double here = layer->birefringence_mean / layer->birefringence;
-        if (!found)
+        if (!found) {
             share = here;
+        }
         found = true;
-        if (!(fabs(here - share) <= 1e-12 * share))
+        if (!(fabs(here - share) <= 1e-12 * share)) {
             return NAN;
+        }
     }
     return share;
 }
@@ -206,8 +218,9 @@ static int build_bending(ics_table_builder *builder, const ice_medium *medium, s
                          const ice_bending_row **place)
 {
     ice_bending_row *rows = ics_tables_array(builder, place, medium->layer_count, sizeof *rows);
-    if (!rows)
+    if (!rows) {
         return -1;
+    }
     double sum = 0.0;
     for (size_t i = 0; i < medium->layer_count; ++i) {
         double strength;
@@ -235,8 +248,9 @@ static void fill_deflections(ice_deflection_row *rows, const ice_birefringence *
             rows[knot - 1].across_more = across;
             rows[knot - 1].mean_more = mean;
         }
-        if (knot == ICE_DEFLECTION_KNOTS)
+        if (knot == ICE_DEFLECTION_KNOTS) {
             continue;
+        }
         rows[knot].along = along;
         rows[knot].across = across;
         rows[knot].mean = mean;
@@ -249,18 +263,21 @@ static void fill_deflections(ice_deflection_row *rows, const ice_birefringence *
 static int build_birefringence(ics_table_builder *builder, const ice_medium *medium)
 {
     ice_tables *tables = builder->tables;
-    if (!is_birefringent(medium))
+    if (!is_birefringent(medium)) {
         return 0;
+    }
     const double share = mean_share(medium);
     ice_deflection_row *rows =
         ics_tables_array(builder, &tables->deflection, ICE_DEFLECTION_KNOTS, sizeof *rows);
     if (!rows ||
-        build_bending(builder, medium, offsetof(ice_layer, birefringence), &tables->bending) != 0)
+        build_bending(builder, medium, offsetof(ice_layer, birefringence), &tables->bending) != 0) {
         return -1;
+    }
     fill_deflections(rows, &medium->birefringence, isnan(share) ? 1.0 : share);
     tables->features |= ICE_HAS_BIREFRINGENCE;
-    if (!isnan(share))
+    if (!isnan(share)) {
         return 0;
+    }
     tables->features |= ICE_HAS_MEAN_BENDING;
     return build_bending(builder, medium, offsetof(ice_layer, birefringence_mean),
                          &tables->mean_bending);
@@ -286,8 +303,9 @@ static double place_column(const ice_detector *detector, const ice_module *const
         x += modules[i]->x / (double)count;
         y += modules[i]->y / (double)count;
     }
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         farthest = fmax(farthest, hypot(modules[i]->x - x, modules[i]->y - y));
+    }
     column->x = (float)x;
     column->y = (float)y;
     return farthest + radius - detector->radius;
@@ -322,19 +340,21 @@ static int build_near_columns(ics_table_builder *builder, const ice_column *colu
     const int32_t nx = tables->clearance_nx, ny = tables->clearance_ny;
     ice_near_row *near =
         ics_tables_array(builder, &tables->near_columns, (size_t)nx * (size_t)ny, sizeof *near);
-    if (!near)
+    if (!near) {
         return -1;
+    }
     const double side = 1.0 / (double)tables->clearance_inverse_cell;
     /* A little larger than it is: which cell a place at its edge counts to is a matter of rounding.
      */
     const double more = 1e-4 * side;
-    for (int32_t j = 0; j < ny; ++j)
+    for (int32_t j = 0; j < ny; ++j) {
         for (int32_t i = 0; i < nx; ++i) {
             const map_cell cell = {(i - (double)tables->clearance_of_zero_x) * side - more,
                                    (j - (double)tables->clearance_of_zero_y) * side - more,
                                    side + 2.0 * more};
             near[(size_t)j * (size_t)nx + (size_t)i] = near_column(tables, columns, cell);
         }
+    }
     return 0;
 }
 
@@ -343,8 +363,9 @@ static int build_holes(ics_table_builder *builder, const ice_medium *medium,
 {
     ice_tables *tables = builder->tables;
     const ice_hole *hole = &medium->hole;
-    if (!(hole->radius > 0.0))
+    if (!(hole->radius > 0.0)) {
         return 0;
+    }
     const size_t count = detector->module_count;
     const ice_module **order = malloc(count * sizeof *order);
     ice_column *columns = ics_tables_array(builder, &tables->columns, count, sizeof *columns);
@@ -353,8 +374,9 @@ static int build_holes(ics_table_builder *builder, const ice_medium *medium,
         snprintf(builder->why, builder->why_size, "out of memory for columns of hole ice");
         return -1;
     }
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         order[i] = &detector->modules[i];
+    }
     qsort(order, count, sizeof *order, by_string);
     double margin = 0.0;
     for (size_t first = 0, next; first < count; first = next) {

@@ -1,5 +1,5 @@
-#include "tables/tables_internal.h"
 #include "stages/optics.h"
+#include "tables/tables_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +8,9 @@ static int check_layer(const ics_table_builder *builder, const ice_layer *layer,
 {
     const double scattering = layer->effective_scattering + layer->bubbles;
     const double ice = 1.0 + 0.01 * layer->delta_tau;
-    if (scattering > 0.0 && layer->dust_absorption >= 0.0 && ice > 0.0)
+    if (scattering > 0.0 && layer->dust_absorption >= 0.0 && ice > 0.0) {
         return 0;
+    }
     snprintf(builder->why, builder->why_size,
              "layer %zu from below: scattering %g 1/m, dust absorption %g 1/m, temperature factor "
              "%g: expected all positive",
@@ -33,8 +34,9 @@ static void integrate(const ice_medium *medium, ice_depth_row *cumulative)
         const ice_depth_row row = {ics_tables_split_sum(scattering), ics_tables_split_sum(bubbles),
                                    ics_tables_split_sum(dust), ics_tables_split_sum(ice)};
         cumulative[face] = row;
-        if (face == medium->layer_count)
+        if (face == medium->layer_count) {
             break;
+        }
         const ice_layer *layer = &medium->layers[face];
         scattering += scale * layer->effective_scattering;
         bubbles += scale * layer->bubbles;
@@ -85,8 +87,9 @@ int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium)
     ice_layer_row *layers = ics_tables_array(builder, &tables->layers, count, sizeof *layers);
     ice_depth_row *cumulative =
         ics_tables_array(builder, &tables->cumulative, count + 1, sizeof *cumulative);
-    if (!layers || !cumulative)
+    if (!layers || !cumulative) {
         return -1;
+    }
 
     tables->layer_count = (int32_t)count;
     tables->bottom = (float)medium->bottom;
@@ -105,8 +108,9 @@ int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium)
     tables->clearest_dust = tables->clearest_ice = INFINITY;
     for (size_t i = 0; i < count; ++i) {
         const ice_layer *layer = &medium->layers[i];
-        if (check_layer(builder, layer, i))
+        if (check_layer(builder, layer, i)) {
             return -1;
+        }
         layers[i].scattering = (float)(layer->effective_scattering * geometric);
         layers[i].bubbles = (float)(layer->bubbles * geometric);
         layers[i].dust = (float)layer->dust_absorption;

@@ -8,15 +8,18 @@
 static bool integrate(const ice_spectrum *spectrum, double *cumulative)
 {
     cumulative[0] = 0.0;
-    for (size_t i = 1; i < spectrum->count; ++i)
+    for (size_t i = 1; i < spectrum->count; ++i) {
         cumulative[i] =
             cumulative[i - 1] + 0.5 * (spectrum->density[i] + spectrum->density[i - 1]) *
                                     (spectrum->wavelength[i] - spectrum->wavelength[i - 1]);
+    }
     const double total = cumulative[spectrum->count - 1];
-    if (!(total > 0.0 && isfinite(total)))
+    if (!(total > 0.0 && isfinite(total))) {
         return false;
-    for (size_t i = 0; i < spectrum->count; ++i)
+    }
+    for (size_t i = 0; i < spectrum->count; ++i) {
         cumulative[i] /= total;
+    }
     return true;
 }
 
@@ -24,11 +27,13 @@ static bool integrate(const ice_spectrum *spectrum, double *cumulative)
 static double invert(const ice_spectrum *spectrum, const double *cumulative, double u, size_t *bin)
 {
     const size_t last = spectrum->count - 2;
-    while (*bin < last && cumulative[*bin + 1] <= u)
+    while (*bin < last && cumulative[*bin + 1] <= u) {
         ++*bin;
+    }
     /* u = 1 ends where the density does, not where the table does. */
-    while (*bin > 0 && cumulative[*bin + 1] <= cumulative[*bin])
+    while (*bin > 0 && cumulative[*bin + 1] <= cumulative[*bin]) {
         --*bin;
+    }
     const double left = spectrum->wavelength[*bin];
     const double width = spectrum->wavelength[*bin + 1] - left;
     const double share = cumulative[*bin + 1] - cumulative[*bin];
@@ -44,8 +49,9 @@ static double invert(const ice_spectrum *spectrum, const double *cumulative, dou
 static int fill_spectrum(ics_table_builder *builder, const ice_spectrum *spectrum, float *table)
 {
     if (spectrum->count == 1) {
-        for (size_t i = 0; i < ICE_WAVELENGTH_TABLE; ++i)
+        for (size_t i = 0; i < ICE_WAVELENGTH_TABLE; ++i) {
             table[i] = (float)spectrum->wavelength[0];
+        }
         return 0;
     }
     double *cumulative = malloc(spectrum->count * sizeof *cumulative);
@@ -77,11 +83,14 @@ int ics_tables_build_light(ics_table_builder *builder, const ice_light *light)
     ice_tables *tables = builder->tables;
     float *wavelengths = ics_tables_array(builder, &tables->wavelengths,
                                           light->count * ICE_WAVELENGTH_TABLE, sizeof *wavelengths);
-    if (!wavelengths)
+    if (!wavelengths) {
         return -1;
+    }
     tables->spectrum_count = (uint32_t)light->count;
-    for (size_t i = 0; i < light->count; ++i)
-        if (fill_spectrum(builder, &light->spectra[i], wavelengths + i * ICE_WAVELENGTH_TABLE))
+    for (size_t i = 0; i < light->count; ++i) {
+        if (fill_spectrum(builder, &light->spectra[i], wavelengths + i * ICE_WAVELENGTH_TABLE)) {
             return -1;
+        }
+    }
     return 0;
 }

@@ -94,11 +94,12 @@ static double steepest_in_triangle(const ice_tilt *tilt, size_t row, const size_
         below[k] = shift_at(tilt, row + 1, nodes[k]);
         up = fmax(up, climb(tilt, above[k], below[k]));
     }
-    for (int end = 0; end < 2; ++end)
+    for (int end = 0; end < 2; ++end) {
         across =
             fmax(across,
                  map_slope(tilt, between(above[1] - above[0], below[1] - below[0], depth.ends[end]),
                            between(above[2] - above[1], below[2] - below[1], depth.ends[end])));
+    }
     return hypot(fan * across, up);
 }
 
@@ -106,11 +107,12 @@ static double steepest_on_map(const ice_tilt *tilt, size_t row, double fan)
 {
     const size_t line = tilt->axes[0].count;
     double most = 1.0;
-    for (size_t j = 0; j + 1 < tilt->axes[1].count; ++j)
+    for (size_t j = 0; j + 1 < tilt->axes[1].count; ++j) {
         for (size_t i = 0; i + 1 < line; ++i) {
             const size_t near = j * line + i, far = near + line + 1;
-            if (!ice_tilt_has_node(tilt, i, j) || !ice_tilt_has_node(tilt, i + 1, j + 1))
+            if (!ice_tilt_has_node(tilt, i, j) || !ice_tilt_has_node(tilt, i + 1, j + 1)) {
                 continue;
+            }
             if (ice_tilt_has_node(tilt, i + 1, j)) {
                 const size_t nodes[3] = {near, near + 1, far};
                 most = fmax(most, steepest_in_triangle(tilt, row, nodes, fan));
@@ -121,6 +123,7 @@ static double steepest_on_map(const ice_tilt *tilt, size_t row, double fan)
                 most = fmax(most, steepest_in_triangle(tilt, row, nodes, fan));
             }
         }
+    }
     return most;
 }
 
@@ -158,19 +161,22 @@ static double steepest(const ice_tilt *tilt)
     const double fan = tilt->kind == ICE_TILT_MAP ? map_fan(tilt) : 1.0;
     double most = 1.0;
     for (size_t row = 0; row + 1 < tilt->depth_count; ++row) {
-        if (tilt->kind == ICE_TILT_MAP)
+        if (tilt->kind == ICE_TILT_MAP) {
             most = fmax(most, steepest_on_map(tilt, row, fan));
-        else
-            for (size_t k = 0; k + 1 < tilt->station_count; ++k)
+        } else {
+            for (size_t k = 0; k + 1 < tilt->station_count; ++k) {
                 most = fmax(most, steepest_on_line(tilt, row, k));
+            }
+        }
     }
     return most;
 }
 
 double ics_tables_clear_range(const ice_medium *medium)
 {
-    if (medium->tilt.kind == ICE_TILT_NONE)
+    if (medium->tilt.kind == ICE_TILT_NONE) {
         return (double)ICE_CLEAR_RANGE;
+    }
     return ((double)ICE_CLEAR_RANGE + 0.1) * steepest(&medium->tilt); /* 0.1 m for rounding */
 }
 
@@ -225,9 +231,10 @@ static int build_line(ics_table_builder *builder, const ice_tilt *tilt)
     ice_tilt_cell *cells =
         ics_tables_array(builder, &table->cells, rows * stretches, sizeof *cells);
     ice_tilt_stretch *all = ics_tables_array(builder, &table->stretches, stretches, sizeof *all);
-    if (!cells || !all)
+    if (!cells || !all) {
         return -1;
-    for (size_t row = 0; row < rows; ++row)
+    }
+    for (size_t row = 0; row < rows; ++row) {
         for (size_t k = 0; k < stretches; ++k) {
             const double here = shift_at(tilt, row, k), right = shift_at(tilt, row, k + 1);
             const double below = shift_at(tilt, row + 1, k), far = shift_at(tilt, row + 1, k + 1);
@@ -237,12 +244,14 @@ static int build_line(ics_table_builder *builder, const ice_tilt *tilt)
             cell->down = (float)(below - here);
             cell->both = (float)(far - below - (right - here));
         }
+    }
     for (size_t k = 0; k < stretches; ++k) {
         const double inverse = 1.0 / (tilt->stations[k + 1] - tilt->stations[k]);
         all[k].inverse_width = (float)inverse;
         all[k].offset = (float)(-tilt->stations[k] * inverse);
-        if (stretches <= ICE_TILT_STRETCHES)
+        if (stretches <= ICE_TILT_STRETCHES) {
             table->few[k] = all[k];
+        }
     }
     builder->tables->features |= ICE_HAS_TILT_LINE;
     set_line_axis(table, tilt);
@@ -255,15 +264,17 @@ static int build_map(ics_table_builder *builder, const ice_tilt *tilt)
     const size_t nodes = tilt_nodes(tilt);
     ice_tilt_node *shifts =
         ics_tables_array(builder, &table->nodes, tilt->depth_count * nodes, sizeof *shifts);
-    if (!shifts)
+    if (!shifts) {
         return -1;
-    for (size_t row = 0; row < tilt->depth_count; ++row)
+    }
+    for (size_t row = 0; row < tilt->depth_count; ++row) {
         for (size_t k = 0; k < nodes; ++k) {
             const double *here = &tilt->shifts[row * nodes + k];
             shifts[row * nodes + k].shift = (float)here[0];
             shifts[row * nodes + k].to_next =
                 row + 1 < tilt->depth_count ? (float)(here[nodes] - here[0]) : 0.0f;
         }
+    }
     builder->tables->features |= ICE_HAS_TILT_MAP;
     set_map_axes(table, tilt);
     return 0;
@@ -272,8 +283,9 @@ static int build_map(ics_table_builder *builder, const ice_tilt *tilt)
 int ics_tables_build_tilt(ics_table_builder *builder, const ice_tilt *tilt)
 {
     ice_tilt_table *table = &builder->tables->tilt;
-    if (tilt->kind == ICE_TILT_NONE)
+    if (tilt->kind == ICE_TILT_NONE) {
         return 0;
+    }
     table->depth_rows = (int32_t)tilt->depth_count;
     table->clamp = tilt->clamp;
     table->inverse_depth_step = (float)(1.0 / tilt->depth_step);

@@ -45,12 +45,13 @@ int ics_check_failed(cudaError_t result, const char *call, int ordinal, ics_gpu_
 {
     (void)cudaGetLastError(); /* a failed launch must not be reported a second time */
     int status = ICS_GRAPH_FAULT;
-    if (result == cudaErrorMemoryAllocation)
+    if (result == cudaErrorMemoryAllocation) {
         status = ICS_GRAPH_NO_MEMORY;
-    else if (result == cudaErrorNoDevice || result == cudaErrorInvalidDevice ||
-             result == cudaErrorInsufficientDriver || result == cudaErrorSystemDriverMismatch ||
-             result == cudaErrorDevicesUnavailable)
+    } else if (result == cudaErrorNoDevice || result == cudaErrorInvalidDevice ||
+               result == cudaErrorInsufficientDriver || result == cudaErrorSystemDriverMismatch ||
+               result == cudaErrorDevicesUnavailable) {
         status = ICS_GRAPH_NO_DEVICE;
+    }
     const size_t name = strcspn(call, "(");
     return ics_check_error_set(error, status, "GPU %d: %.*s: %s (%s); %s", ordinal, (int)name, call,
                                cudaGetErrorString(result), cudaGetErrorName(result),

@@ -48,8 +48,9 @@ static ics_gpu_options resolved(const ics_gpu_options *options, const candidate 
 
 bool ics_schedule_candidate(const ics_gpu_options *options, size_t index, ics_gpu_options *out)
 {
-    if (index >= CANDIDATES)
+    if (index >= CANDIDATES) {
         return false;
+    }
     *out = with(options, &candidates[index]);
     return true;
 }
@@ -64,10 +65,12 @@ static int carry(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, ui
             status = ics_gpu_submit(gpu, emissions, count, NULL, error);
             ++sent;
         }
-        if (status == ICS_GRAPH_OK)
+        if (status == ICS_GRAPH_OK) {
             status = ics_gpu_advance(gpu, error);
-        if (status != ICS_GRAPH_OK)
+        }
+        if (status != ICS_GRAPH_OK) {
             return status;
+        }
         ics_gpu_result result;
         bool any = false;
         while (ics_gpu_take(gpu, &result)) {
@@ -75,8 +78,9 @@ static int carry(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, ui
             ++done;
             any = true;
         }
-        if (!any && done < times)
+        if (!any && done < times) {
             ics_gpu_wait(gpu, 1);
+        }
     }
     return ICS_GRAPH_OK;
 }
@@ -88,8 +92,9 @@ static int measure(const ics_gpu_options *options, const ics_tables *tables,
 {
     ics_gpu *gpu = NULL;
     int status = ics_gpu_create(options, tables, &gpu, error);
-    if (status == ICS_GRAPH_OK)
+    if (status == ICS_GRAPH_OK) {
         status = carry(gpu, emissions, count, WARM_UP, error);
+    }
     if (status == ICS_GRAPH_OK) {
         ics_gpu_usage before, after;
         ics_gpu_usage_of(gpu, &before);
@@ -116,8 +121,9 @@ static int program_key(const ics_gpu_options *options, const ics_tables *tables,
     ics_program *program = NULL;
     if (ics_schedule_program_options(&last, tables, device->architecture, &wanted, definitions,
                                      &ignored) != ICS_GRAPH_OK ||
-        ics_program_create(&wanted, &program, why, sizeof why) != 0)
+        ics_program_create(&wanted, &program, why, sizeof why) != 0) {
         return -1;
+    }
     memcpy(key, program->key, sizeof program->key);
     ics_program_destroy(program);
     return 0;
@@ -129,8 +135,9 @@ static int choice_path(const ics_gpu_options *options, const ics_tables *tables,
 {
     char folder[4096], key[65], program[65];
     if (!options->use_cache || ics_cache_directory(folder, sizeof folder) ||
-        program_key(options, tables, device, program) != 0)
+        program_key(options, tables, device, program) != 0) {
         return -1;
+    }
     const uint32_t fixed[] = {options->pool,
                               options->bounces_per_wave,
                               options->block,
@@ -149,8 +156,9 @@ static int choice_path(const ics_gpu_options *options, const ics_tables *tables,
                                     {fixed, sizeof fixed},
                                     ics_cache_text(program),
                                     {tables->memory, tables->bytes}};
-    if (ics_cache_key(parts, sizeof parts / sizeof *parts, key) != 0)
+    if (ics_cache_key(parts, sizeof parts / sizeof *parts, key) != 0) {
         return -1;
+    }
     const int length = snprintf(path, size, "%s/%s.choice", folder, key);
     return length > 0 && (size_t)length < size ? 0 : -1;
 }
@@ -159,14 +167,17 @@ static int choice_path(const ics_gpu_options *options, const ics_tables *tables,
 static int remembered(const char *path)
 {
     FILE *file = fopen(path, "r");
-    if (!file)
+    if (!file) {
         return -1;
+    }
     int number = -1;
-    if (fscanf(file, "candidate %d", &number) != 1 || number < 0 || number >= CANDIDATES)
+    if (fscanf(file, "candidate %d", &number) != 1 || number < 0 || number >= CANDIDATES) {
         number = -1;
+    }
     fclose(file);
-    if (number >= 0)
+    if (number >= 0) {
         ics_cache_used(path);
+    }
     return number;
 }
 
@@ -176,11 +187,13 @@ static void remember(const char *path, int number)
     char partial[4300]; /* the path, a dot, a number */
     snprintf(partial, sizeof partial, "%s.%ld", path, (long)getpid());
     FILE *file = fopen(partial, "w");
-    if (!file)
+    if (!file) {
         return;
+    }
     const bool written = fprintf(file, "candidate %d\n", number) > 0;
-    if (fclose(file) != 0 || !written || rename(partial, path) != 0)
+    if (fclose(file) != 0 || !written || rename(partial, path) != 0) {
         remove(partial);
+    }
 }
 
 /* ---- choosing -------------------------------------------------------------------------------- */
@@ -189,8 +202,9 @@ static void report_line(char *report, size_t size, const ics_gpu_options *option
                         const char *result)
 {
     const size_t used = strlen(report);
-    if (used >= size)
+    if (used >= size) {
         return;
+    }
     snprintf(report + used, size - used, "%s, pool %u, block %u%s%.0u%s%.0u: %s\n",
              ics_graph_schedule_name(options->schedule), options->pool, options->block,
              options->schedule == ICS_SCHEDULE_FUSED ? ", bounces per wave " : "",
@@ -207,8 +221,9 @@ int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
     ics_gpu_device device;
     memset(&device, 0, sizeof device);
     const int described = ics_gpu_describe(options->ordinal, &device, error);
-    if (described != ICS_GRAPH_OK)
+    if (described != ICS_GRAPH_OK) {
         return described;
+    }
     device.memory_free = 0; /* of the moment: no part of what a choice belongs to */
     char path[4200] = "";
     const bool cached = choice_path(options, tables, &device, path, sizeof path) == 0;
@@ -219,8 +234,9 @@ int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
         return ICS_GRAPH_OK;
     }
     uint64_t photons = 0;
-    for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t i = 0; i < count; ++i) {
         photons += emissions[i].photons;
+    }
     int best = -1;
     double best_seconds = 0;
     for (int i = 0; i < CANDIDATES; ++i) {
@@ -232,24 +248,28 @@ int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
         double seconds = 0;
         const int status = measure(&tried, tables, emissions, count, &seconds, error);
         /* A candidate that does not fit is none; a device that fails is a failure. */
-        if (status != ICS_GRAPH_OK && status != ICS_GRAPH_NO_MEMORY)
+        if (status != ICS_GRAPH_OK && status != ICS_GRAPH_NO_MEMORY) {
             return status;
+        }
         char result[64];
-        if (status == ICS_GRAPH_OK)
+        if (status == ICS_GRAPH_OK) {
             snprintf(result, sizeof result, "%.3f ns per photon", 1e9 * seconds / (double)photons);
-        else
+        } else {
             snprintf(result, sizeof result, "too little memory");
+        }
         report_line(report, report_size, &tried, result);
         if (status == ICS_GRAPH_OK && (best < 0 || seconds < best_seconds)) {
             best = i;
             best_seconds = seconds;
         }
     }
-    if (best < 0)
+    if (best < 0) {
         return error->status; /* of the last one: none fits */
+    }
     *options = resolved(options, &candidates[best], tables, &device);
     report_line(report, report_size, options, "chosen");
-    if (cached)
+    if (cached) {
         remember(path, best);
+    }
     return ICS_GRAPH_OK;
 }

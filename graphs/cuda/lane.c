@@ -1,4 +1,5 @@
 #include "graphs/cuda/lane.h"
+
 #include "graphs/cuda/check.h"
 
 #include <nvtx3/nvToolsExt.h>
@@ -41,31 +42,39 @@ static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
     memory->place = take(from, (uint64_t)capacity * sizeof(ics_word));
     memory->course = take(from, (uint64_t)capacity * sizeof(ics_word));
     memory->label = take(from, (uint64_t)capacity * sizeof(ics_word));
-    if (wavefront)
+    if (wavefront) {
         memory->segment = take(from, (uint64_t)capacity * sizeof(ics_word));
+    }
     lane->window.base_ptr = memory->place;
     lane->window.num_bytes = from->used - before;
     memory->met = take(from, (uint64_t)capacity * sizeof(uint32_t));
-    if (lane->schedule->loops)
+    if (lane->schedule->loops) {
         memory->vacant = take(from, (uint64_t)capacity / 32 * sizeof(uint32_t));
-    if (options->schedule == ICS_SCHEDULE_FUSED)
+    }
+    if (options->schedule == ICS_SCHEDULE_FUSED) {
         memory->leftovers = take(from, (uint64_t)capacity / 32 * sizeof(ics_leftover));
-    if (wavefront)
+    }
+    if (wavefront) {
         memory->candidates = take(from, (uint64_t)capacity / 32 * sizeof(uint32_t));
-    if (lane->schedule->takes_steps)
+    }
+    if (lane->schedule->takes_steps) {
         memory->cursors = take(from, (uint64_t)capacity * 2 * sizeof(uint32_t));
+    }
     if (lane->schedule->loops) {
         const int result = ics_lane_compact_bytes(options, &lane->tables, &lane->compact_bytes);
-        if (result != cudaSuccess && !plan)
+        if (result != cudaSuccess && !plan) {
             return ICS_GRAPH_FAULT;
+        }
         /* A plan for a device that is not here: CUB keeps a key and an index, twice, and little
          * else. */
-        if (result != cudaSuccess)
+        if (result != cudaSuccess) {
             lane->compact_bytes = (size_t)capacity * 16;
+        }
         lane->compact_memory = take(from, lane->compact_bytes);
         if (options->sort != ICS_SORT_NONE) {
-            for (int i = 0; i < 3; ++i)
+            for (int i = 0; i < 3; ++i) {
                 lane->spare[i] = take(from, (uint64_t)capacity * sizeof(ics_word));
+            }
             lane->spare_met = take(from, (uint64_t)capacity * sizeof(uint32_t));
         }
         lane->clock = take(from, (ICS_WAVE_STAGES + 1) * sizeof *lane->clock);
@@ -73,22 +82,26 @@ static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
     memory->progress = take(from, sizeof(ics_launch_progress));
     memory->shares = take(from, ICS_SHARES * sizeof(ics_share));
     memory->launch = take(from, sizeof(ics_launch));
-    if (plan)
+    if (plan) {
         plan->pool_bytes += from->used - before;
+    }
 
     before = from->used;
     memory->emissions = take(from, ring * sizeof(ice_emission));
     memory->offsets = take(from, ring * sizeof(uint32_t));
     memory->starts =
         take(from, (uint64_t)ICS_LANE_BATCHES * memory->start_count * sizeof(uint32_t));
-    if (plan)
+    if (plan) {
         plan->queue_bytes += from->used - before;
+    }
 
     before = from->used;
-    for (int i = 0; i < ICS_LANE_LAUNCHES; ++i)
+    for (int i = 0; i < ICS_LANE_LAUNCHES; ++i) {
         lane->launches[i].hits = take(from, (uint64_t)options->hits * sizeof(ice_arrival));
-    if (plan)
+    }
+    if (plan) {
         plan->hit_bytes += from->used - before;
+    }
     return ICS_GRAPH_OK;
 }
 
@@ -98,14 +111,16 @@ uint64_t ics_lane_bytes(const ics_gpu_options *options, const ice_tables *tables
     ics_lane lane = {
         .options = options, .schedule = ics_schedule_row(options->schedule), .tables = *tables};
     arena counter = {0};
-    if (lay_out(&lane, &counter, plan) != ICS_GRAPH_OK)
+    if (lay_out(&lane, &counter, plan) != ICS_GRAPH_OK) {
         return 0;
-    if (plan)
+    }
+    if (plan) {
         plan->staging_bytes +=
             (uint64_t)ICS_LANE_BATCHES *
                 (options->batch_emissions * (sizeof(ice_emission) + sizeof(uint32_t)) +
                  start_count(options) * sizeof(uint32_t)) +
             (uint64_t)ICS_LANE_LAUNCHES * options->hits * sizeof(ice_arrival);
+    }
     return counter.used;
 }
 
@@ -155,15 +170,17 @@ static int clear_memory(ics_lane *lane, void *memory, uint64_t bytes, ics_gpu_er
     CUDA_TRY(ordinal, error,
              cudaMemsetAsync(lane->memory.label, 0xff, lane->memory.capacity * sizeof(ics_word),
                              lane->compute));
-    if (lane->memory.vacant)
+    if (lane->memory.vacant) {
         CUDA_TRY(ordinal, error,
                  cudaMemsetAsync(lane->memory.vacant, 0xff,
                                  lane->memory.capacity / 32 * sizeof(uint32_t), lane->compute));
-    if (lane->memory.cursors)
+    }
+    if (lane->memory.cursors) {
         CUDA_TRY(ordinal, error,
                  cudaMemsetAsync(lane->memory.cursors, 0xff,
                                  (size_t)lane->memory.capacity * 2 * sizeof(uint32_t),
                                  lane->compute));
+    }
     CUDA_TRY(ordinal, error, cudaStreamSynchronize(lane->compute));
     return ICS_GRAPH_OK;
 }
@@ -198,28 +215,34 @@ int ics_lane_create(ics_lane *lane, const ics_gpu_options *options, const ice_ta
     lane->ordinal = ordinal;
     lane->tables = *tables;
     arena from = {.block = memory};
-    if (lay_out(lane, &from, NULL) != ICS_GRAPH_OK)
+    if (lay_out(lane, &from, NULL) != ICS_GRAPH_OK) {
         return ics_check_error_set(error, ICS_GRAPH_FAULT, "GPU %d: cannot size a compaction",
                                    ordinal);
+    }
     CUDA_TRY(ordinal, error, cudaStreamCreateWithFlags(&lane->upload, cudaStreamNonBlocking));
     CUDA_TRY(ordinal, error, cudaStreamCreateWithFlags(&lane->compute, cudaStreamNonBlocking));
     CUDA_TRY(ordinal, error, cudaStreamCreateWithFlags(&lane->download, cudaStreamNonBlocking));
     int status = make_staging(lane, error);
-    if (status == ICS_GRAPH_OK)
+    if (status == ICS_GRAPH_OK) {
         status = clear_memory(lane, memory, from.used, error);
-    if (status != ICS_GRAPH_OK)
+    }
+    if (status != ICS_GRAPH_OK) {
         return status;
-    for (uint32_t i = 0; lane->schedule->kernels[i].name; ++i)
+    }
+    for (uint32_t i = 0; lane->schedule->kernels[i].name; ++i) {
         CUDA_TRY(ordinal, error,
                  cudaLibraryGetKernel(&lane->kernels[i], library, lane->schedule->kernels[i].name));
+    }
     lane->grid = options->pool / options->lanes / options->block;
     wish_for_cache(lane);
-    if (lane->schedule->loops)
+    if (lane->schedule->loops) {
         CUDA_TRY(ordinal, error,
                  cudaLibraryGetKernel(&lane->mark_vacant, library, "gpu_mark_vacant"));
+    }
     if (lane->schedule->loops) {
-        if (options->profile)
+        if (options->profile) {
             CUDA_TRY(ordinal, error, cudaLibraryGetKernel(&lane->stamp, library, "gpu_stamp"));
+        }
         nvtxRangePushA("build the loop");
         status = ics_lane_build_loop(lane, error);
         nvtxRangePop();
@@ -237,8 +260,9 @@ void ics_lane_destroy(ics_lane *lane)
         (void)cudaFreeHost(batch->emissions);
         (void)cudaFreeHost(batch->offsets);
         (void)cudaFreeHost(batch->starts);
-        if (batch->ready)
+        if (batch->ready) {
             (void)cudaEventDestroy(batch->ready);
+        }
     }
     for (int i = 0; i < ICS_LANE_LAUNCHES; ++i) {
         ics_lane_launch *launch = &lane->launches[i];
@@ -247,42 +271,53 @@ void ics_lane_destroy(ics_lane *lane)
         (void)cudaFreeHost(launch->download);
         cudaEvent_t events[] = {launch->begun, launch->computed, launch->reported,
                                 launch->downloaded};
-        for (int k = 0; k < 4; ++k)
-            if (events[k])
+        for (int k = 0; k < 4; ++k) {
+            if (events[k]) {
                 (void)cudaEventDestroy(events[k]);
+            }
+        }
     }
     (void)cudaFreeHost(lane->snapshot);
     (void)cudaFreeHost(lane->whole);
     (void)cudaFreeHost(lane->decision);
-    if (lane->loop)
+    if (lane->loop) {
         (void)cudaGraphExecDestroy(lane->loop);
-    if (lane->graph)
+    }
+    if (lane->graph) {
         (void)cudaGraphDestroy(lane->graph);
-    if (lane->compaction)
+    }
+    if (lane->compaction) {
         (void)cudaGraphExecDestroy(lane->compaction);
-    if (lane->compaction_graph)
+    }
+    if (lane->compaction_graph) {
         (void)cudaGraphDestroy(lane->compaction_graph);
+    }
     cudaStream_t streams[] = {lane->upload, lane->compute, lane->download};
-    for (int k = 0; k < 3; ++k)
-        if (streams[k])
+    for (int k = 0; k < 3; ++k) {
+        if (streams[k]) {
             (void)cudaStreamDestroy(streams[k]);
+        }
+    }
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
 bool ics_lane_has_room(const ics_lane *lane)
 {
-    for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i)
-        if (!lane->batches[i].used)
+    for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
+        if (!lane->batches[i].used) {
             return true;
+        }
+    }
     return false;
 }
 
 uint32_t ics_lane_load(const ics_lane *lane)
 {
     uint32_t load = 0;
-    for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i)
+    for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
         load += lane->batches[i].used;
+    }
     return load;
 }
 
@@ -294,8 +329,9 @@ static uint32_t index_batch(ics_lane_batch *batch)
     for (uint32_t i = 0; i < batch->count; ++i) {
         batch->offsets[i] = (uint32_t)photons;
         photons += batch->emissions[i].photons;
-        while ((uint64_t)starts * ICS_START_STRIDE < photons)
+        while ((uint64_t)starts * ICS_START_STRIDE < photons) {
             batch->starts[starts++] = i;
+        }
     }
     batch->starts[starts++] = batch->count - 1;
     batch->photons = photons;
@@ -327,8 +363,9 @@ int ics_lane_submit(ics_lane *lane, const ice_emission *emissions, uint32_t coun
                     ics_gpu_error *error)
 {
     uint32_t place = 0;
-    while (lane->batches[place].used)
+    while (lane->batches[place].used) {
         ++place;
+    }
     ics_lane_batch *batch = &lane->batches[place];
     nvtxRangePushA("submit batch");
     memcpy(batch->emissions, emissions, count * sizeof *emissions);
@@ -342,8 +379,9 @@ int ics_lane_submit(ics_lane *lane, const ice_emission *emissions, uint32_t coun
     batch->result = (ics_gpu_result){.tag = tag, .account = {.created = batch->photons}};
     const int status = upload(lane, place, starts, error);
     nvtxRangePop();
-    if (status != ICS_GRAPH_OK)
+    if (status != ICS_GRAPH_OK) {
         return status;
+    }
     lane->queue_end += batch->queue.size;
     batch->used = batch->fresh = true;
     return ICS_GRAPH_OK;
@@ -392,8 +430,9 @@ static int start_launch(ics_lane *lane, bool drain, cudaHostFn_t wake, void *use
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
         ics_lane_batch *batch = &lane->batches[i];
         launch->holds[i] = batch->used ? batch->serial : 0;
-        if (!batch->used)
+        if (!batch->used) {
             continue;
+        }
         launch->order->batches[i] = batch->queue;
         if (batch->fresh) {
             CUDA_TRY(ordinal, error, cudaStreamWaitEvent(lane->compute, batch->ready, 0));
@@ -414,16 +453,18 @@ static int start_launch(ics_lane *lane, bool drain, cudaHostFn_t wake, void *use
     CUDA_TRY(ordinal, error,
              cudaMemset2DAsync(&lane->memory.shares->stalled, sizeof(ics_share), 0,
                                sizeof(uint32_t), ICS_SHARES, lane->compute));
-    if (!drain) /* new steps need all slots */
+    if (!drain) { /* new steps need all slots */
         CUDA_TRY(ordinal, error,
                  cudaMemcpyAsync(&progress->slots, lane->whole, sizeof progress->slots,
                                  cudaMemcpyHostToDevice, lane->compute));
+    }
     CUDA_TRY(ordinal, error, cudaEventRecord(launch->begun, lane->compute));
     nvtxRangePushA(ics_graph_schedule_name(lane->options->schedule));
     const int status = ics_lane_enqueue(lane, error);
     nvtxRangePop();
-    if (status != ICS_GRAPH_OK)
+    if (status != ICS_GRAPH_OK) {
         return status;
+    }
     CUDA_TRY(ordinal, error, cudaEventRecord(launch->computed, lane->compute));
     /* Before the next launch changes it. */
     CUDA_TRY(ordinal, error,
@@ -444,8 +485,9 @@ static int start_launch(ics_lane *lane, bool drain, cudaHostFn_t wake, void *use
 static int has_happened(ics_lane *lane, cudaEvent_t event, ics_gpu_error *error)
 {
     const cudaError_t result = cudaEventQuery(event);
-    if (result == cudaErrorNotReady)
+    if (result == cudaErrorNotReady) {
         return 0;
+    }
     return result == cudaSuccess ? 1 : ics_check_failed(result, "kernel", lane->ordinal, error);
 }
 
@@ -463,16 +505,19 @@ static int hand_out_hits(ics_lane *lane, const ics_lane_launch *launch, ics_gpu_
     for (uint32_t i = 0; i < launch->count; ++i) {
         ice_arrival arrival = launch->download[i];
         const uint32_t place = arrival.emission >> shift;
-        if (place >= ICS_LANE_BATCHES || !knows(launch, lane, place))
+        if (place >= ICS_LANE_BATCHES || !knows(launch, lane, place)) {
             return ics_check_error_set(error, ICS_GRAPH_FAULT,
                                        "GPU %d: internal error: a hit names place %u of the queue, "
                                        "which holds no batch",
                                        lane->ordinal, place);
+        }
         arrival.emission &= (1u << shift) - 1;
-        if (ics_graph_arrivals_put(&lane->batches[place].result.arrivals, &arrival) != ICS_GRAPH_OK)
+        if (ics_graph_arrivals_put(&lane->batches[place].result.arrivals, &arrival) !=
+            ICS_GRAPH_OK) {
             return ics_check_error_set(error, ICS_GRAPH_NO_MEMORY,
                                        "out of memory for %zu hits of a batch",
                                        lane->batches[place].result.arrivals.count);
+        }
     }
     return ICS_GRAPH_OK;
 }
@@ -481,8 +526,9 @@ static int hand_out_hits(ics_lane *lane, const ics_lane_launch *launch, ics_gpu_
 static void take_report(ics_lane *lane, const ics_lane_launch *launch)
 {
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
-        if (!knows(launch, lane, i))
+        if (!knows(launch, lane, i)) {
             continue;
+        }
         ice_account *account = &lane->batches[i].result.account;
         *account = (ice_account){.created = account->created};
         for (uint32_t share = 0; share < ICS_SHARES; ++share) {
@@ -501,17 +547,20 @@ static void take_report(ics_lane *lane, const ics_lane_launch *launch)
  * not, the next one would do no better, and for ever. */
 static int check_drained(const ics_lane *lane, const ics_lane_launch *launch, ics_gpu_error *error)
 {
-    if (!launch->order->drain || launch->count > 0)
+    if (!launch->order->drain || launch->count > 0) {
         return ICS_GRAPH_OK;
+    }
     const ics_launch_progress *progress = &launch->report->progress;
-    for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i)
-        if (knows(launch, lane, i) && !is_complete(&lane->batches[i]))
+    for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
+        if (knows(launch, lane, i) && !is_complete(&lane->batches[i])) {
             return ics_check_error_set(
                 error, ICS_GRAPH_FAULT,
                 "GPU %d: internal error: a launch of %s ended before its photons (queue %llu of "
                 "%llu, no hits)",
                 lane->ordinal, ics_graph_schedule_name(lane->options->schedule),
                 (unsigned long long)progress->next, (unsigned long long)launch->order->end);
+        }
+    }
     return ICS_GRAPH_OK;
 }
 
@@ -525,8 +574,9 @@ static int collect(ics_lane *lane, cudaHostFn_t wake, void *user, ics_launch_obs
         int happened = has_happened(
             lane, launch->state == ICS_LAUNCH_COMPUTES ? launch->reported : launch->downloaded,
             error);
-        if (happened <= 0)
+        if (happened <= 0) {
             return happened;
+        }
         if (launch->state == ICS_LAUNCH_COMPUTES) {
             observer.computed(observer.user, launch);
             launch->count = launch->report->progress.hits < lane->options->hits
@@ -544,12 +594,14 @@ static int collect(ics_lane *lane, cudaHostFn_t wake, void *user, ics_launch_obs
             }
         }
         int status = hand_out_hits(lane, launch, error);
-        if (status != ICS_GRAPH_OK)
+        if (status != ICS_GRAPH_OK) {
             return status;
+        }
         take_report(lane, launch);
         status = check_drained(lane, launch, error);
-        if (status != ICS_GRAPH_OK)
+        if (status != ICS_GRAPH_OK) {
             return status;
+        }
         launch->state = ICS_LAUNCH_FREE;
         lane->first_launch = (lane->first_launch + 1) % ICS_LANE_LAUNCHES;
         --lane->launches_out;
@@ -561,8 +613,9 @@ int ics_lane_advance(ics_lane *lane, cudaHostFn_t wake, void *user, ics_launch_o
                      ics_gpu_error *error)
 {
     int status = collect(lane, wake, user, observer, error);
-    if (status != ICS_GRAPH_OK)
+    if (status != ICS_GRAPH_OK) {
         return status;
+    }
     bool fresh = false, unfinished = false;
     for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
         const ics_lane_batch *batch = &lane->batches[i];
@@ -572,10 +625,12 @@ int ics_lane_advance(ics_lane *lane, cudaHostFn_t wake, void *user, ics_launch_o
     /* With new steps the pool is kept for those that may follow. Without any, and with nothing
      * under way, what lives is carried to its end; also after a launch that left because of its
      * hits. */
-    if (fresh && lane->launches_out < ICS_LANE_LAUNCHES)
+    if (fresh && lane->launches_out < ICS_LANE_LAUNCHES) {
         return start_launch(lane, false, wake, user, error);
-    if (unfinished && lane->launches_out == 0)
+    }
+    if (unfinished && lane->launches_out == 0) {
         return start_launch(lane, true, wake, user, error);
+    }
     return ICS_GRAPH_OK;
 }
 
@@ -593,8 +648,9 @@ int ics_lane_watch(ics_lane *lane, double now, ics_gpu_error *error)
         lane->seen_at = lane->asked_at = now;
         return ICS_GRAPH_OK;
     }
-    if (now - lane->asked_at < LOOK_PERIOD)
+    if (now - lane->asked_at < LOOK_PERIOD) {
         return ICS_GRAPH_OK;
+    }
     const ics_launch_progress *seen = &lane->snapshot->progress;
     if (memcmp(lane->snapshot, &lane->seen, sizeof lane->seen) != 0) {
         lane->seen = *lane->snapshot;

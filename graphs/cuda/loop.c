@@ -75,10 +75,12 @@ static int add_waves(ics_lane *lane, cudaGraph_t body, ics_chain chain, cudaGrap
             void *stamp[] = {&lane->clock, &kernel};
             status = add_kernel(lane, body, lane->kernels[kernel], blocks_of(lane, kernel),
                                 lane->options->block, arguments, last, error);
-            if (status == ICS_GRAPH_OK && lane->options->profile)
+            if (status == ICS_GRAPH_OK && lane->options->profile) {
                 status = add_kernel(lane, body, lane->stamp, 1, 1, stamp, last, error);
-            if (status != ICS_GRAPH_OK)
+            }
+            if (status != ICS_GRAPH_OK) {
                 return status;
+            }
         }
     }
     return ICS_GRAPH_OK;
@@ -144,14 +146,17 @@ static int capture(ics_lane *lane, cudaGraph_t graph, const cudaGraphNode_t *aft
     size_t end_count = 0;
     const cudaError_t asked =
         cudaStreamGetCaptureInfo(lane->compute, &state, NULL, NULL, &ends, NULL, &end_count);
-    if (asked == cudaSuccess && end_count == 1)
+    if (asked == cudaSuccess && end_count == 1) {
         *last = ends[0];
+    }
     cudaGraph_t captured = NULL;
     const cudaError_t ended = cudaStreamEndCapture(lane->compute, &captured);
-    if (status == ICS_GRAPH_OK && asked != cudaSuccess)
+    if (status == ICS_GRAPH_OK && asked != cudaSuccess) {
         status = ics_check_failed(asked, "cudaStreamGetCaptureInfo", lane->ordinal, error);
-    if (status == ICS_GRAPH_OK && ended != cudaSuccess)
+    }
+    if (status == ICS_GRAPH_OK && ended != cudaSuccess) {
         status = ics_check_failed(ended, "cudaStreamEndCapture", lane->ordinal, error);
+    }
     return status;
 }
 
@@ -203,10 +208,11 @@ static int build_compaction(ics_lane *lane, cudaGraph_t graph, ics_gpu_error *er
     int status = capture(lane, graph, NULL, 0, capture_compaction, &last, error);
     ics_chain whole = {.first = 0, .slots = lane->memory.capacity};
     void *arguments[] = {&lane->tables, &lane->memory, &whole};
-    if (status == ICS_GRAPH_OK)
+    if (status == ICS_GRAPH_OK) {
         status =
             add_kernel(lane, graph, lane->mark_vacant, lane->memory.capacity / lane->options->block,
                        lane->options->block, arguments, &last, error);
+    }
     return status;
 }
 
@@ -223,8 +229,9 @@ static int build_trip(ics_lane *lane, cudaGraph_t body, decision *self, cudaGrap
         chain.first = i * chain.slots;
         status = add_waves(lane, body, chain, &ends[i], error);
     }
-    if (status == ICS_GRAPH_OK)
+    if (status == ICS_GRAPH_OK) {
         status = capture(&self->lane, body, ends, chains, capture_decision, decided, error);
+    }
     return status;
 }
 
@@ -236,11 +243,13 @@ static int build_body(ics_lane *lane, cudaGraph_t body, cudaGraphConditionalHand
     cudaGraphNode_t decided = NULL;
     cudaGraph_t compaction = NULL;
     int status = build_trip(lane, body, &self, &decided, error);
-    if (status == ICS_GRAPH_OK)
+    if (status == ICS_GRAPH_OK) {
         status = add_conditional(lane, body, &decided, cudaGraphCondTypeIf, self.compaction,
                                  &compaction, error);
-    if (status == ICS_GRAPH_OK)
+    }
+    if (status == ICS_GRAPH_OK) {
         status = build_compaction(lane, compaction, error);
+    }
     return status;
 }
 
@@ -250,13 +259,15 @@ static int build_for_host(ics_lane *lane, ics_gpu_error *error)
     decision self = {.lane = *lane};
     cudaGraphNode_t decided = NULL;
     int status = build_trip(lane, lane->graph, &self, &decided, error);
-    if (status != ICS_GRAPH_OK)
+    if (status != ICS_GRAPH_OK) {
         return status;
+    }
     CUDA_TRY(lane->ordinal, error, cudaGraphInstantiate(&lane->loop, lane->graph, 0));
     CUDA_TRY(lane->ordinal, error, cudaGraphCreate(&lane->compaction_graph, 0));
     status = build_compaction(lane, lane->compaction_graph, error);
-    if (status != ICS_GRAPH_OK)
+    if (status != ICS_GRAPH_OK) {
         return status;
+    }
     CUDA_TRY(lane->ordinal, error,
              cudaGraphInstantiate(&lane->compaction, lane->compaction_graph, 0));
     return ICS_GRAPH_OK;
@@ -266,18 +277,21 @@ int ics_lane_build_loop(ics_lane *lane, ics_gpu_error *error)
 {
     const int ordinal = lane->ordinal;
     CUDA_TRY(ordinal, error, cudaGraphCreate(&lane->graph, 0));
-    if (lane->options->host_loop)
+    if (lane->options->host_loop) {
         return build_for_host(lane, error);
+    }
     cudaGraphConditionalHandle loop;
     CUDA_TRY(ordinal, error,
              cudaGraphConditionalHandleCreate(&loop, lane->graph, 1, cudaGraphCondAssignDefault));
     cudaGraph_t body = NULL;
     int status =
         add_conditional(lane, lane->graph, NULL, cudaGraphCondTypeWhile, loop, &body, error);
-    if (status == ICS_GRAPH_OK)
+    if (status == ICS_GRAPH_OK) {
         status = build_body(lane, body, loop, error);
-    if (status != ICS_GRAPH_OK)
+    }
+    if (status != ICS_GRAPH_OK) {
         return status;
+    }
     CUDA_TRY(ordinal, error, cudaGraphInstantiate(&lane->loop, lane->graph, 0));
     return ICS_GRAPH_OK;
 }
@@ -291,16 +305,18 @@ static int go_round(ics_lane *lane, ics_gpu_error *error)
                  cudaMemcpyAsync(lane->decision, &lane->memory.progress->decision,
                                  sizeof *lane->decision, cudaMemcpyDeviceToHost, lane->compute));
         CUDA_TRY(ordinal, error, cudaStreamSynchronize(lane->compute));
-        if (*lane->decision & ICS_COMPACTS)
+        if (*lane->decision & ICS_COMPACTS) {
             CUDA_TRY(ordinal, error, cudaGraphLaunch(lane->compaction, lane->compute));
+        }
     } while (*lane->decision & ICS_GOES_ON);
     return ICS_GRAPH_OK;
 }
 
 int ics_lane_enqueue(ics_lane *lane, ics_gpu_error *error)
 {
-    if (lane->schedule->loops && lane->options->host_loop)
+    if (lane->schedule->loops && lane->options->host_loop) {
         return go_round(lane, error);
+    }
     if (lane->schedule->loops) {
         CUDA_TRY(lane->ordinal, error, cudaGraphLaunch(lane->loop, lane->compute));
         return ICS_GRAPH_OK;

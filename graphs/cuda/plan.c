@@ -59,32 +59,37 @@ static int plan_kernels(ics_gpu_plan *plan, const ics_program *program, int arch
     const ics_gpu_schedule *schedule = ics_schedule_row(plan->options.schedule);
     const processor_limits processor = processor_of(architecture);
     plan->kernels = calloc(ICS_SCHEDULE_KERNELS, sizeof *plan->kernels);
-    if (!plan->kernels)
+    if (!plan->kernels) {
         return ics_check_error_set(error, ICS_GRAPH_NO_MEMORY, "out of memory for a plan");
+    }
     for (size_t i = 0; schedule->kernels[i].name; ++i) {
         /* Of PTX only the driver that compiles it knows what it takes. */
         ics_kernel_resources unknown = {.registers = 0};
         snprintf(unknown.name, sizeof unknown.name, "%s", schedule->kernels[i].name);
         const ics_kernel_resources *resources =
             program->is_ptx ? &unknown : ics_program_kernel(program, unknown.name);
-        if (!resources)
+        if (!resources) {
             return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
                                        "internal error: the program has no kernel %s",
                                        schedule->kernels[i].name);
+        }
         ics_gpu_plan_kernel *kernel = &plan->kernels[plan->kernel_count++];
         kernel->resources = *resources;
         kernel->block = plan->options.block;
-        if (resources->registers > 0)
+        if (resources->registers > 0) {
             kernel->blocks_per_processor = resident_blocks(resources, kernel->block, &processor);
+        }
         kernel->occupancy =
             (double)kernel->blocks_per_processor * kernel->block / processor.threads;
         kernel->bytes_per_slot = schedule->kernels[i].bytes_per_slot;
         /* collide looks at a few per cent of the slots only. */
-        if (i != 2)
+        if (i != 2) {
             plan->bytes_per_bounce += kernel->bytes_per_slot;
+        }
     }
-    if (plan->options.schedule == ICS_SCHEDULE_FUSED)
+    if (plan->options.schedule == ICS_SCHEDULE_FUSED) {
         plan->bytes_per_bounce /= plan->options.bounces_per_wave;
+    }
     return ICS_GRAPH_OK;
 }
 
@@ -95,32 +100,37 @@ static int fill_plan(ics_gpu_plan *plan, const ics_tables *tables, int architect
     if (architecture == 0) {
         ics_gpu_device device;
         const int status = ics_gpu_describe(plan->options.ordinal, &device, error);
-        if (status != ICS_GRAPH_OK)
+        if (status != ICS_GRAPH_OK) {
             return status;
+        }
         limits.architecture = device.architecture;
         limits.processors = device.processors;
     }
-    if (!ics_schedule_row(plan->options.schedule))
+    if (!ics_schedule_row(plan->options.schedule)) {
         return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
                                    "schedule %s has no plan of its own",
                                    ics_graph_schedule_name(plan->options.schedule));
+    }
     ics_schedule_resolve(&plan->options, &limits);
 
     char definitions[ICS_DEFINITIONS_SIZE];
     ics_program_options options;
     int status = ics_schedule_program_options(&plan->options, tables, limits.architecture, &options,
                                               definitions, error);
-    if (status != ICS_GRAPH_OK)
+    if (status != ICS_GRAPH_OK) {
         return status;
+    }
     ics_program *program = NULL;
     char why[sizeof error->text];
-    if (ics_program_create(&options, &program, why, sizeof why) != 0)
+    if (ics_program_create(&options, &program, why, sizeof why) != 0) {
         return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED, "%s", why);
+    }
     plan->origin = program->origin;
     status = plan_kernels(plan, program, limits.architecture, error);
     ics_program_destroy(program);
-    if (status != ICS_GRAPH_OK)
+    if (status != ICS_GRAPH_OK) {
         return status;
+    }
 
     const uint32_t lanes = plan->options.lanes;
     ics_lane_bytes(&plan->options, &tables->device, plan);
@@ -138,8 +148,9 @@ int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables
 {
     *out = NULL;
     ics_gpu_plan *plan = calloc(1, sizeof *plan);
-    if (!plan)
+    if (!plan) {
         return ics_check_error_set(error, ICS_GRAPH_NO_MEMORY, "out of memory for a plan");
+    }
     plan->options = *options;
     const int status = fill_plan(plan, tables, architecture, error);
     if (status != ICS_GRAPH_OK) {
@@ -152,7 +163,8 @@ int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables
 
 void ics_gpu_plan_destroy(ics_gpu_plan *plan)
 {
-    if (plan)
+    if (plan) {
         free(plan->kernels);
+    }
     free(plan);
 }

@@ -1,4 +1,5 @@
 #include "graphs/cuda/schedule.h"
+
 #include "graphs/cuda/check.h"
 #include "kernels/cuda/specialise.h"
 #include "kernels/cuda/state.h"
@@ -113,8 +114,9 @@ uint32_t ics_schedule_lane_slots(const ics_gpu_options *options)
 uint32_t ics_schedule_start_shift(const ics_gpu_options *options)
 {
     uint32_t shift = 0;
-    while (1u << shift < options->batch_emissions)
+    while (1u << shift < options->batch_emissions) {
         ++shift;
+    }
     return shift;
 }
 
@@ -123,15 +125,17 @@ int ics_schedule_program_options(const ics_gpu_options *options, const ics_table
                                  ics_gpu_error *error)
 {
     const ics_gpu_schedule *schedule = ics_schedule_row(options->schedule);
-    if (!schedule)
+    if (!schedule) {
         return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED, "schedule %s has no kernels",
                                    ics_graph_schedule_name(options->schedule));
-    if (!ics_schedule_accepts_block(schedule, options->block))
+    }
+    if (!ics_schedule_accepts_block(schedule, options->block)) {
         return ics_check_error_set(
             error, ICS_GRAPH_UNSUPPORTED,
             "graph.block: found %u, expected at most %u for schedule %s, whose "
             "warps keep new photons in shared memory",
             options->block, ICS_QUEUE_BLOCK_MAX, ics_graph_schedule_name(options->schedule));
+    }
     ice_variants variants = options->variants;
     ics_custom_variants(options->custom, &variants);
     const ics_special_options special = {.variants = variants,
@@ -140,9 +144,10 @@ int ics_schedule_program_options(const ics_gpu_options *options, const ics_table
                                          .bounces_per_wave = options->bounces_per_wave,
                                          .refill = options->refill,
                                          .start_shift = ics_schedule_start_shift(options)};
-    if (ics_specialise(&tables->device, &special, definitions, ICS_DEFINITIONS_SIZE) != 0)
+    if (ics_specialise(&tables->device, &special, definitions, ICS_DEFINITIONS_SIZE) != 0) {
         return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
                                    "internal error: definitions of a program are too long");
+    }
     *out = (ics_program_options){.entry = schedule->entry,
                                  .definitions = definitions,
                                  .custom = options->custom,

@@ -19,8 +19,9 @@ static bool make_folders(char *path)
         *slash = 0;
         const bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
         *slash = '/';
-        if (!made)
+        if (!made) {
             return false;
+        }
     }
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
@@ -37,26 +38,31 @@ int ics_cache_directory(char *path, size_t size)
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int length = -1;
     /* "All paths must be absolute", relative ones are to be ignored (XDG Base Directory). */
-    if (cache && *cache == '/')
+    if (cache && *cache == '/') {
         length = snprintf(path, size, "%s/icestream", cache);
-    else if (home && *home == '/')
+    } else if (home && *home == '/') {
         length = snprintf(path, size, "%s/.cache/icestream", home);
-    if (length < 0 || (size_t)length >= size || !make_folders(path))
+    }
+    if (length < 0 || (size_t)length >= size || !make_folders(path)) {
         return -1;
+    }
     struct stat status;
     return stat(path, &status) == 0 && is_own(path, &status) ? 0 : -1;
 }
 
 int ics_cache_directory_somewhere(char *path, size_t size)
 {
-    if (ics_cache_directory(path, size) == 0)
+    if (ics_cache_directory(path, size) == 0) {
         return 0;
+    }
     const char *parent = getenv("TMPDIR");
-    if (!parent || *parent != '/')
+    if (!parent || *parent != '/') {
         parent = "/tmp";
+    }
     const int length = snprintf(path, size, "%s/icestream-%lu", parent, (unsigned long)geteuid());
-    if (length < 0 || (size_t)length >= size || (mkdir(path, 0700) != 0 && errno != EEXIST))
+    if (length < 0 || (size_t)length >= size || (mkdir(path, 0700) != 0 && errno != EEXIST)) {
         return -1;
+    }
     /* Not through a link: anybody may leave one there. */
     struct stat status;
     return lstat(path, &status) == 0 && is_own(path, &status) ? 0 : -1;
@@ -82,8 +88,9 @@ int ics_cache_key(const ics_cache_part *parts, size_t count, char key[65])
     }
     good = good && EVP_DigestFinal_ex(state, digest, NULL) == 1;
     EVP_MD_CTX_free(state);
-    for (size_t i = 0; i < 32; ++i)
+    for (size_t i = 0; i < 32; ++i) {
         snprintf(key + 2 * i, 3, "%02x", digest[i]);
+    }
     return good ? 0 : -1;
 }
 
@@ -98,8 +105,9 @@ int ics_cache_read(const char *path, char **text, size_t *size, char *why, size_
     struct stat status;
     if (!file || fstat(fileno(file), &status) != 0) {
         snprintf(why, why_size, "%s: cannot open the file: %s", path, strerror(errno));
-        if (file)
+        if (file) {
             fclose(file);
+        }
         return -1;
     }
     if (!S_ISREG(status.st_mode) || status.st_size > BYTES_MOST) {

@@ -44,15 +44,20 @@ typedef enum file_kind {
 static file_kind kind_of(const char *name)
 {
     static const char *const endings[] = {".kernels", ".choice", ".so"};
-    if (strncmp(name, "build-", 6) == 0 && strlen(name) == 12)
+    if (strncmp(name, "build-", 6) == 0 && strlen(name) == 12) {
         return KIND_FOLDER;
-    if (strncmp(name, "compiler.", 9) == 0)
+    }
+    if (strncmp(name, "compiler.", 9) == 0) {
         return KIND_PART;
-    if (strspn(name, "0123456789abcdef") != KEY_DIGITS || name[KEY_DIGITS] != '.')
+    }
+    if (strspn(name, "0123456789abcdef") != KEY_DIGITS || name[KEY_DIGITS] != '.') {
         return KIND_FOREIGN;
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; ++i)
-        if (strcmp(name + KEY_DIGITS, endings[i]) == 0)
+    }
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; ++i) {
+        if (strcmp(name + KEY_DIGITS, endings[i]) == 0) {
             return KIND_ENTRY;
+        }
+    }
     return KIND_PART;
 }
 
@@ -76,14 +81,16 @@ void ics_cache_remove_folder(const char *path)
 static void remove_leftover(const char *directory, int folder, const char *name, file_kind kind,
                             const struct stat *status)
 {
-    if (time(NULL) - status->st_mtime < DAY)
+    if (time(NULL) - status->st_mtime < DAY) {
         return;
+    }
     char path[PATH_MAX];
-    if (kind == KIND_PART && S_ISREG(status->st_mode))
+    if (kind == KIND_PART && S_ISREG(status->st_mode)) {
         unlinkat(folder, name, 0);
-    else if (kind == KIND_FOLDER && S_ISDIR(status->st_mode) &&
-             (size_t)snprintf(path, sizeof path, "%s/%s", directory, name) < sizeof path)
+    } else if (kind == KIND_FOLDER && S_ISDIR(status->st_mode) &&
+               (size_t)snprintf(path, sizeof path, "%s/%s", directory, name) < sizeof path) {
         ics_cache_remove_folder(path);
+    }
 }
 
 /* ---- what is there --------------------------------------------------------------------------- */
@@ -93,15 +100,17 @@ static bool add_entry(entries *all, const char *name, const struct stat *status)
     if (all->count == all->capacity) {
         const size_t capacity = all->capacity ? 2 * all->capacity : 256;
         entry *items = reallocarray(all->items, capacity, sizeof *items);
-        if (!items)
+        if (!items) {
             return false;
+        }
         all->items = items;
         all->capacity = capacity;
     }
     const size_t length = strlen(name);
     entry *added = &all->items[all->count];
-    if (length >= sizeof added->name)
+    if (length >= sizeof added->name) {
         return true; /* kind_of() knows no such entries */
+    }
     memcpy(added->name, name, length + 1);
     ++all->count;
     added->used = status->st_atim;
@@ -118,12 +127,14 @@ static bool look_through(DIR *stream, const char *directory, entries *all)
         const file_kind kind = kind_of(found->d_name);
         struct stat status;
         if (kind == KIND_FOREIGN ||
-            fstatat(folder, found->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+            fstatat(folder, found->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
             continue;
-        if (kind != KIND_ENTRY)
+        }
+        if (kind != KIND_ENTRY) {
             remove_leftover(directory, folder, found->d_name, kind, &status);
-        else if (S_ISREG(status.st_mode))
+        } else if (S_ISREG(status.st_mode)) {
             good = add_entry(all, found->d_name, &status);
+        }
     }
     return good;
 }
@@ -132,10 +143,12 @@ static bool look_through(DIR *stream, const char *directory, entries *all)
 static int compare_use(const void *left, const void *right)
 {
     const entry *a = left, *b = right;
-    if (a->used.tv_sec != b->used.tv_sec)
+    if (a->used.tv_sec != b->used.tv_sec) {
         return a->used.tv_sec > b->used.tv_sec ? -1 : 1;
-    if (a->used.tv_nsec != b->used.tv_nsec)
+    }
+    if (a->used.tv_nsec != b->used.tv_nsec) {
         return a->used.tv_nsec > b->used.tv_nsec ? -1 : 1;
+    }
     return strcmp(a->name, b->name);
 }
 
@@ -150,16 +163,18 @@ void ics_cache_used(const char *path)
 void ics_cache_prune(const char *directory)
 {
     DIR *stream = opendir(directory);
-    if (!stream)
+    if (!stream) {
         return;
+    }
     entries all = {0};
     if (look_through(stream, directory, &all) && all.count > 0) {
         qsort(all.items, all.count, sizeof *all.items, compare_use);
         uint64_t bytes = 0;
         for (size_t i = 0; i < all.count; ++i) {
             bytes += all.items[i].bytes;
-            if (i >= ICS_CACHE_FILES || bytes > (uint64_t)ICS_CACHE_MEBIBYTES << 20)
+            if (i >= ICS_CACHE_FILES || bytes > (uint64_t)ICS_CACHE_MEBIBYTES << 20) {
                 unlinkat(dirfd(stream), all.items[i].name, 0);
+            }
         }
     }
     free(all.items);

@@ -19,19 +19,24 @@ static int out_of_memory(char *why, size_t why_size)
  * an errno. */
 static int start(char *const *command, int descriptor, pid_t *out)
 {
-    if (!command[0])
+    if (!command[0]) {
         return ENOENT;
+    }
     posix_spawn_file_actions_t actions;
     int result = posix_spawn_file_actions_init(&actions);
-    if (result != 0)
+    if (result != 0) {
         return result;
+    }
     result = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (result == 0)
+    if (result == 0) {
         result = posix_spawn_file_actions_adddup2(&actions, descriptor, STDOUT_FILENO);
-    if (result == 0)
+    }
+    if (result == 0) {
         result = posix_spawn_file_actions_adddup2(&actions, descriptor, STDERR_FILENO);
-    if (result == 0)
+    }
+    if (result == 0) {
         result = posix_spawnp(out, command[0], &actions, NULL, command, environ);
+    }
     posix_spawn_file_actions_destroy(&actions);
     return result;
 }
@@ -44,11 +49,14 @@ static char *read_all(int descriptor)
     FILE *stream = open_memstream(&text, &size);
     char bytes[4096];
     ssize_t count;
-    while ((count = read(descriptor, bytes, sizeof bytes)) > 0 || (count < 0 && errno == EINTR))
-        if (stream && count > 0)
+    while ((count = read(descriptor, bytes, sizeof bytes)) > 0 || (count < 0 && errno == EINTR)) {
+        if (stream && count > 0) {
             fwrite(bytes, 1, (size_t)count, stream);
-    if (stream && fclose(stream) == 0)
+        }
+    }
+    if (stream && fclose(stream) == 0) {
         return text;
+    }
     free(text);
     return NULL;
 }
@@ -56,9 +64,11 @@ static char *read_all(int descriptor)
 static int wait_for(pid_t process)
 {
     int status = -1;
-    while (waitpid(process, &status, 0) < 0)
-        if (errno != EINTR)
+    while (waitpid(process, &status, 0) < 0) {
+        if (errno != EINTR) {
             return -1;
+        }
+    }
     return status;
 }
 
@@ -82,8 +92,9 @@ static int run(char *const *command, char **output, char *why, size_t why_size)
         return -1;
     }
     const int status = wait_for(process);
-    if (!text)
+    if (!text) {
         return out_of_memory(why, why_size);
+    }
     if (!WIFEXITED(status)) {
         snprintf(why, why_size, "'%s' was ended by signal %d", command[0], WTERMSIG(status));
         free(text);
@@ -119,18 +130,21 @@ int ics_compiler_create(ics_compiler *out, char *why, size_t why_size)
 {
     *out = (ics_compiler){0};
     const char *name = getenv("CC");
-    if (!name || name[strspn(name, " \t")] == 0)
+    if (!name || name[strspn(name, " \t")] == 0) {
         name = "cc";
+    }
     if (split(name, out) != 0) {
         ics_compiler_destroy(out);
         return out_of_memory(why, why_size);
     }
     char reason[256];
     const char *const version[] = {"--version"};
-    if (ics_compiler_run(out, version, 1, &out->version, reason, sizeof reason) == 0)
+    if (ics_compiler_run(out, version, 1, &out->version, reason, sizeof reason) == 0) {
         return 0;
-    if (!*reason)
+    }
+    if (!*reason) {
         snprintf(reason, sizeof reason, "'%s --version' failed", out->command[0]);
+    }
     snprintf(why, why_size,
              "a stage header of one's own needs a C compiler: %s; install one, or let the "
              "environment variable CC name it",
@@ -141,8 +155,9 @@ int ics_compiler_create(ics_compiler *out, char *why, size_t why_size)
 
 void ics_compiler_destroy(ics_compiler *compiler)
 {
-    for (size_t i = 0; i < compiler->word_count; ++i)
+    for (size_t i = 0; i < compiler->word_count; ++i) {
         free(compiler->command[i]);
+    }
     free(compiler->command);
     free(compiler->version);
     *compiler = (ics_compiler){0};
@@ -152,12 +167,15 @@ int ics_compiler_run(const ics_compiler *compiler, const char *const *arguments,
                      char **output, char *why, size_t why_size)
 {
     const char **command = calloc(compiler->word_count + count + 1, sizeof *command);
-    if (!command)
+    if (!command) {
         return out_of_memory(why, why_size);
-    for (size_t i = 0; i < compiler->word_count; ++i)
+    }
+    for (size_t i = 0; i < compiler->word_count; ++i) {
         command[i] = compiler->command[i];
-    for (size_t i = 0; i < count; ++i)
+    }
+    for (size_t i = 0; i < count; ++i) {
         command[compiler->word_count + i] = arguments[i];
+    }
     /* posix_spawn does not change the words; its type is that of C before `const`. */
     const int result = run((char *const *)command, output, why, why_size);
     free(command);

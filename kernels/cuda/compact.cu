@@ -103,21 +103,24 @@ static __global__ void fill_holes(columns pool, const uint32_t *living, const ui
     const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
     for (uint32_t k = first; k < end; k += gridDim.x * blockDim.x) {
         const uint32_t source = slots[end - 1 - k];
-        if (source < end)
+        if (source < end) {
             break; /* and so are all further to the front */
+        }
         copy_photon(pool, source, pool, slots[pool.capacity - 1 - k]);
         pool.label[source].y = ICS_NOBODY;
     }
-    if (first == 0)
+    if (first == 0) {
         progress->slots = slots_for(end, progress->slots);
+    }
 }
 
 extern "C" int ics_compact_partition(struct CUstream_st *stream, const ics_compact_pool *pool,
                                      ics_launch_progress *progress, void *temporary, size_t bytes)
 {
     const size_t own = partition_own_bytes(pool->capacity);
-    if (bytes < own)
+    if (bytes < own) {
         return cudaErrorInvalidValue;
+    }
     char *base = static_cast<char *>(temporary);
     const columns all = columns_of(pool);
     const partition_memory memory = {reinterpret_cast<uint32_t *>(base),
@@ -127,8 +130,9 @@ extern "C" int ics_compact_partition(struct CUstream_st *stream, const ics_compa
     size_t cub_bytes = memory.cub_bytes;
     const cudaError_t error =
         partition_slots(memory, &cub_bytes, ics_occupied, pool->capacity, stream);
-    if (error != cudaSuccess)
+    if (error != cudaSuccess) {
         return error;
+    }
     fill_holes<<<blocks_for(pool->capacity), block_size, 0, stream>>>(all, memory.living,
                                                                       memory.slots, progress);
     return cudaGetLastError();
@@ -159,8 +163,9 @@ static cudaError_t sort_slots(sort_memory *memory, size_t *cub_bytes, const ics_
                               uint32_t capacity, cudaStream_t stream)
 {
     int bits = 1;
-    while (key_of_nobody(*key) >> bits)
+    while (key_of_nobody(*key) >> bits) {
         ++bits;
+    }
     return cub::DeviceRadixSort::SortPairs(memory->cub, *cub_bytes, memory->keys, memory->slots,
                                            capacity, 0, bits, stream);
 }
@@ -192,8 +197,9 @@ static __global__ void make_keys(columns pool, ics_compact_key key,
         keys[i] = value;
         slots[i] = i;
     }
-    if (first == 0)
+    if (first == 0) {
         *used = progress->slots;
+    }
 }
 
 static __global__ void gather(columns pool, columns spare, uint32_t nobody, const uint32_t *keys,
@@ -201,8 +207,9 @@ static __global__ void gather(columns pool, columns spare, uint32_t nobody, cons
 {
     for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < pool.capacity;
          i += gridDim.x * blockDim.x) {
-        if (keys[i] == nobody)
+        if (keys[i] == nobody) {
             break;
+        }
         copy_photon(pool, slots[i], spare, i);
     }
 }
@@ -218,11 +225,13 @@ static __global__ void put_back(columns pool, columns spare, uint32_t nobody, co
             continue;
         }
         copy_photon(spare, i, pool, i);
-        if (i + 1 == end || keys[i + 1] == nobody)
+        if (i + 1 == end || keys[i + 1] == nobody) {
             progress->slots = slots_for(i + 1, end);
+        }
     }
-    if (first == 0 && keys[0] == nobody)
+    if (first == 0 && keys[0] == nobody) {
         progress->slots = 0;
+    }
 }
 
 extern "C" int ics_compact_sorted(struct CUstream_st *stream, const ics_compact_pool *pool,
@@ -231,13 +240,15 @@ extern "C" int ics_compact_sorted(struct CUstream_st *stream, const ics_compact_
 {
     const uint32_t capacity = pool->capacity;
     const size_t own = sort_own_bytes(capacity);
-    if (bytes < own)
+    if (bytes < own) {
         return cudaErrorInvalidValue;
+    }
     char *base = static_cast<char *>(temporary);
     uint32_t *lists[4];
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 4; ++i) {
         lists[i] = reinterpret_cast<uint32_t *>(
             base + alignment + static_cast<size_t>(i) * aligned(capacity * sizeof(uint32_t)));
+    }
     sort_memory memory = {
         reinterpret_cast<uint32_t *>(base), {lists[0], lists[1]}, {lists[2], lists[3]}, base + own};
     const columns from = columns_of(pool), to = columns_of(spare);
@@ -246,17 +257,20 @@ extern "C" int ics_compact_sorted(struct CUstream_st *stream, const ics_compact_
     make_keys<<<blocks, block_size, 0, stream>>>(from, *key, progress, memory.used, lists[0],
                                                  lists[2]);
     cudaError_t error = cudaGetLastError();
-    if (error != cudaSuccess)
+    if (error != cudaSuccess) {
         return error;
+    }
     size_t cub_bytes = bytes - own;
     error = sort_slots(&memory, &cub_bytes, key, capacity, stream);
-    if (error != cudaSuccess)
+    if (error != cudaSuccess) {
         return error;
+    }
     gather<<<blocks, block_size, 0, stream>>>(from, to, nobody, memory.keys.Current(),
                                               memory.slots.Current());
     error = cudaGetLastError();
-    if (error != cudaSuccess)
+    if (error != cudaSuccess) {
         return error;
+    }
     put_back<<<blocks, block_size, 0, stream>>>(from, to, nobody, memory.used,
                                                 memory.keys.Current(), progress);
     return cudaGetLastError();
@@ -284,10 +298,12 @@ extern "C" int ics_compact_bytes(uint32_t capacity, const ics_compact_key *key, 
 /* The rule of the loop, after `progress->waves` waves. */
 static __device__ bool goes_on(const ics_launch *launch, const ics_launch_progress *progress)
 {
-    if (progress->stalled > 0)
+    if (progress->stalled > 0) {
         return false; /* only the host can make room for their hits */
-    if (progress->next >= launch->end && (!launch->drain || progress->alive == 0))
+    }
+    if (progress->next >= launch->end && (!launch->drain || progress->alive == 0)) {
         return false;
+    }
     return launch->wave_limit == 0 || progress->waves < launch->wave_limit;
 }
 
@@ -295,8 +311,9 @@ static __device__ bool goes_on(const ics_launch *launch, const ics_launch_progre
 static __device__ bool wants_compaction(uint32_t every, const ics_launch *launch,
                                         const ics_launch_progress *progress)
 {
-    if (every > 0)
+    if (every > 0) {
         return progress->waves % every == 0;
+    }
     return progress->next >= launch->end && progress->alive < progress->slots / 2;
 }
 
@@ -312,8 +329,9 @@ static __global__ void decide(bool in_graph, cudaGraphConditionalHandle loop, bo
     }
     alive = __reduce_add_sync(0xffffffffu, alive);
     stalled = __reduce_add_sync(0xffffffffu, stalled);
-    if (threadIdx.x > 0)
+    if (threadIdx.x > 0) {
         return;
+    }
     if (shares) {
         progress->alive = alive;
         progress->stalled = stalled;
@@ -323,10 +341,12 @@ static __global__ void decide(bool in_graph, cudaGraphConditionalHandle loop, bo
     const bool on = goes_on(launch, progress);
     const bool dense = on && compacts && wants_compaction(compaction.every, launch, progress);
     progress->decision = (on ? ICS_GOES_ON : 0u) | (dense ? ICS_COMPACTS : 0u);
-    if (in_graph)
+    if (in_graph) {
         cudaGraphSetConditional(loop, on);
-    if (in_graph && compacts)
+    }
+    if (in_graph && compacts) {
         cudaGraphSetConditional(compaction.handle, dense);
+    }
 }
 
 extern "C" int ics_compact_decide(struct CUstream_st *stream, const unsigned long long *loop,

@@ -52,8 +52,9 @@ static void *find_library(char *why, size_t why_size)
     const char *chosen = getenv("ICESTREAM_NVRTC");
     if (chosen && *chosen) {
         void *library = open_library(chosen);
-        if (!library)
+        if (!library) {
             snprintf(why, why_size, "ICESTREAM_NVRTC: %s", dlerror());
+        }
         return library;
     }
     for (size_t folder = 0; folder < folder_count; ++folder) {
@@ -61,8 +62,9 @@ static void *find_library(char *why, size_t why_size)
             char path[1024];
             snprintf(path, sizeof path, "%s%s", folders[folder], names[name]);
             void *library = open_library(path);
-            if (library)
+            if (library) {
                 return library;
+            }
         }
     }
     snprintf(why, why_size, "no library libnvrtc.so.13 or libnvrtc.so.12");
@@ -74,8 +76,9 @@ static bool find_function(const ics_nvrtc *nvrtc, const char *name, void *functi
                           size_t why_size)
 {
     void *address = dlsym(nvrtc->library, name);
-    if (!address)
+    if (!address) {
         snprintf(why, why_size, "the library is no NVRTC of CUDA 12 or later: %s is missing", name);
+    }
     memcpy(function, &address, sizeof address);
     return address != NULL;
 }
@@ -100,9 +103,11 @@ static bool find_functions(ics_nvrtc *nvrtc, char *why, size_t why_size)
         {"nvrtcGetProgramLog", &nvrtc->log},
         {"nvrtcGetErrorString", &nvrtc->error_text},
     };
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i)
-        if (!find_function(nvrtc, wanted[i].name, wanted[i].function, why, why_size))
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i) {
+        if (!find_function(nvrtc, wanted[i].name, wanted[i].function, why, why_size)) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -112,14 +117,17 @@ static bool ask_what_it_knows(ics_nvrtc *nvrtc, char *why, size_t why_size)
     bool good = nvrtc->number(&major, &minor) == 0 && nvrtc->count_architectures(&count) == 0;
     int *list = good && count > 0 ? calloc((size_t)count, sizeof *list) : NULL;
     good = list && nvrtc->architectures(list) == 0;
-    for (int i = 0; i < count && good; ++i)
-        if (list[i] > nvrtc->newest)
+    for (int i = 0; i < count && good; ++i) {
+        if (list[i] > nvrtc->newest) {
             nvrtc->newest = list[i];
+        }
+    }
     free(list);
     snprintf(nvrtc->version, sizeof nvrtc->version, "nvrtc %d.%d", major, minor);
-    if (!good)
+    if (!good) {
         snprintf(why, why_size, "NVRTC %d.%d does not say which GPUs it compiles for", major,
                  minor);
+    }
     return good;
 }
 
@@ -143,10 +151,12 @@ int ics_nvrtc_create(ics_nvrtc **out, char *why, size_t why_size)
 
 void ics_nvrtc_destroy(ics_nvrtc *nvrtc)
 {
-    if (!nvrtc)
+    if (!nvrtc) {
         return;
-    if (nvrtc->library)
+    }
+    if (nvrtc->library) {
         dlclose(nvrtc->library);
+    }
     free(nvrtc);
 }
 
@@ -187,14 +197,17 @@ static nvrtc_result compile_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job 
                                     nvrtc_program *program)
 {
     const char **options = calloc(job->option_count + 1, sizeof *options);
-    if (!options)
+    if (!options) {
         return 1;
-    for (size_t i = 0; i < job->option_count; ++i)
+    }
+    for (size_t i = 0; i < job->option_count; ++i) {
         options[i] = job->options[i];
+    }
     options[job->option_count] = "--no-source-include";
     nvrtc_result result = nvrtc->compile(program, (int)job->option_count + 1, options);
-    if (result == NVRTC_INVALID_OPTION)
+    if (result == NVRTC_INVALID_OPTION) {
         result = nvrtc->compile(program, (int)job->option_count, options);
+    }
     free(options);
     return result;
 }
@@ -226,15 +239,18 @@ int ics_nvrtc_compile(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job, ics_nvrt
     }
     if (result == 0) {
         char *image = NULL;
-        if (job->as_ptx)
+        if (job->as_ptx) {
             result = take(program, nvrtc->ptx_size, nvrtc->ptx, &image, &output->bytes);
-        else
+        } else {
             result = take(program, nvrtc->cubin_size, nvrtc->cubin, &image, &output->bytes);
+        }
         output->image = image;
     }
-    if (result != 0)
+    if (result != 0) {
         snprintf(why, why_size, "%s", nvrtc->error_text(result));
-    if (program)
+    }
+    if (program) {
         nvrtc->destroy(&program);
+    }
     return result == 0 ? 0 : -1;
 }

@@ -1,7 +1,7 @@
 #include "kernels/cuda/program.h"
 
-#include "kernels/cuda/program_cache.h"
 #include "kernels/cuda/nvrtc.h"
+#include "kernels/cuda/program_cache.h"
 #include "kernels/cuda/recipe.h"
 
 #include <errno.h>
@@ -16,8 +16,9 @@
 static size_t count_kernels(const char *log)
 {
     size_t count = 0;
-    for (const char *at = log; (at = strstr(at, "Compiling entry function '")) != NULL; ++at)
+    for (const char *at = log; (at = strstr(at, "Compiling entry function '")) != NULL; ++at) {
         ++count;
+    }
     return count;
 }
 
@@ -25,10 +26,12 @@ static size_t count_kernels(const char *log)
 static uint32_t number_before(const char *line, const char *unit)
 {
     const char *at = strstr(line, unit);
-    while (at && at > line && at[-1] == ' ')
+    while (at && at > line && at[-1] == ' ') {
         --at;
-    while (at && at > line && at[-1] >= '0' && at[-1] <= '9')
+    }
+    while (at && at > line && at[-1] >= '0' && at[-1] <= '9') {
         --at;
+    }
     return at ? (uint32_t)strtoul(at, NULL, 10) : 0;
 }
 
@@ -52,8 +55,9 @@ static void read_line(const char *line, ics_kernel_resources *kernel, bool *is_o
         kernel->registers = number_before(line, "registers");
         kernel->shared_bytes = number_before(line, "bytes smem");
         const uint32_t deepest = number_before(line, "bytes cumulative stack size");
-        if (deepest > kernel->stack_bytes)
+        if (deepest > kernel->stack_bytes) {
             kernel->stack_bytes = deepest;
+        }
     }
 }
 
@@ -62,8 +66,9 @@ static int read_resources(char *log, ics_program *program)
 {
     const size_t room = log ? count_kernels(log) : 0;
     program->kernels = calloc(room + 1, sizeof *program->kernels);
-    if (!program->kernels)
+    if (!program->kernels) {
         return -1;
+    }
     ics_kernel_resources *kernel = NULL;
     bool is_own = false;
     char *rest = NULL;
@@ -93,8 +98,9 @@ typedef struct target {
 static target best_target(const ics_nvrtc *nvrtc, int architecture, bool as_ptx)
 {
     const int newest = ics_nvrtc_newest(nvrtc);
-    if (architecture > newest)
+    if (architecture > newest) {
         return (target){newest, true};
+    }
     return (target){architecture, as_ptx};
 }
 
@@ -105,13 +111,15 @@ static void explain(const char *reason, const char *log, char *why, size_t why_s
                            ? "\na stage header can include the headers of icestream "
                              "(\"stages/...\"), no other files"
                            : "";
-    if (log && *log)
+    if (log && *log) {
         snprintf(why, why_size, "kernels do not compile (%s)%s\n%s", reason, hint, log);
-    else
+    } else {
         snprintf(why, why_size, "kernels do not compile: %s", reason);
+    }
     /* No empty lines at the end. */
-    for (size_t length = strlen(why); length > 0 && why[length - 1] == '\n'; --length)
+    for (size_t length = strlen(why); length > 0 && why[length - 1] == '\n'; --length) {
         why[length - 1] = 0;
+    }
 }
 
 static int compile(const ics_nvrtc *nvrtc, const ics_recipe *recipe, target wanted,
@@ -122,8 +130,9 @@ static int compile(const ics_nvrtc *nvrtc, const ics_recipe *recipe, target want
              wanted.as_ptx ? "compute" : "sm", wanted.architecture);
     const char *options[ICS_RECIPE_OPTIONS + 1] = {architecture};
     size_t count = 1;
-    for (size_t i = 0; i < recipe->option_count; ++i)
+    for (size_t i = 0; i < recipe->option_count; ++i) {
         options[count++] = recipe->options[i];
+    }
     const ics_nvrtc_job job = {.source = recipe->source,
                                .headers = recipe->headers,
                                .header_count = recipe->header_count,
@@ -157,8 +166,9 @@ static int look_up(const ics_recipe *recipe, const char *directory, const char *
                    target wanted, ics_program *program)
 {
     char key[65];
-    if (ics_recipe_key(recipe, compiler, wanted.architecture, wanted.as_ptx, key) != 0)
+    if (ics_recipe_key(recipe, compiler, wanted.architecture, wanted.as_ptx, key) != 0) {
         return -1;
+    }
     return ics_program_cache_read(directory, key, program);
 }
 
@@ -169,18 +179,21 @@ static int look_in(const ics_recipe *recipe, const char *directory, const ics_nv
 {
     enum { OLDEST = 50 };
     char compiler[64];
-    if (is_own && nvrtc)
+    if (is_own && nvrtc) {
         snprintf(compiler, sizeof compiler, "%s", ics_nvrtc_version(nvrtc));
-    else if (ics_program_cache_read_compiler(directory, compiler, sizeof compiler) != 0)
+    } else if (ics_program_cache_read_compiler(directory, compiler, sizeof compiler) != 0) {
         return -1;
+    }
     int found = look_up(recipe, directory, compiler, (target){architecture, false}, program);
     if (found != 0 && nvrtc) {
         const target wanted = best_target(nvrtc, architecture, false);
-        if (wanted.as_ptx)
+        if (wanted.as_ptx) {
             found = look_up(recipe, directory, compiler, wanted, program);
+        }
     }
-    for (int older = architecture; found != 0 && !nvrtc && older >= OLDEST; --older)
+    for (int older = architecture; found != 0 && !nvrtc && older >= OLDEST; --older) {
         found = look_up(recipe, directory, compiler, (target){older, true}, program);
+    }
     return found;
 }
 
@@ -218,16 +231,18 @@ static void remember(const ics_nvrtc *nvrtc, const ics_program *program)
 {
     char directory[4096];
     if (ics_cache_directory(directory, sizeof directory) == 0 &&
-        ics_program_cache_write(directory, program) == 0)
+        ics_program_cache_write(directory, program) == 0) {
         ics_program_cache_write_compiler(directory, ics_nvrtc_version(nvrtc));
+    }
 }
 
 /* Also where nothing was compiled: choices of `auto` are added for old programs, too. */
 static void prune(void)
 {
     char directory[4096];
-    if (ics_cache_directory(directory, sizeof directory) == 0)
+    if (ics_cache_directory(directory, sizeof directory) == 0) {
         ics_cache_prune(directory);
+    }
 }
 
 static int find_or_compile(const ics_program_options *options, const ics_recipe *recipe,
@@ -237,13 +252,15 @@ static int find_or_compile(const ics_program_options *options, const ics_recipe 
     char missing[512];
     const int loaded = ics_nvrtc_create(&nvrtc, missing, sizeof missing);
     int result = -1;
-    if (options->use_cache)
+    if (options->use_cache) {
         result = find(recipe, nvrtc, options->architecture, program);
+    }
     if (result != 0 && loaded == 0) {
         result = compile(nvrtc, recipe, best_target(nvrtc, options->architecture, false), program,
                          why, why_size);
-        if (result == 0 && options->use_cache)
+        if (result == 0 && options->use_cache) {
             remember(nvrtc, program);
+        }
     } else if (result != 0) {
         snprintf(why, why_size,
                  "cannot compile the kernels of this run for sm_%d: NVRTC cannot be loaded (%s), "
@@ -254,8 +271,9 @@ static int find_or_compile(const ics_program_options *options, const ics_recipe 
                  options->use_cache ? "no cache has them" : "caches are switched off");
     }
     ics_nvrtc_destroy(nvrtc);
-    if (result == 0 && options->use_cache)
+    if (result == 0 && options->use_cache) {
         prune();
+    }
     return result;
 }
 
@@ -271,8 +289,9 @@ int ics_program_create(const ics_program_options *options, ics_program **out, ch
     }
     ics_recipe recipe;
     int result = ics_recipe_make(options, &recipe, why, why_size);
-    if (result == 0)
+    if (result == 0) {
         result = find_or_compile(options, &recipe, program, why, why_size);
+    }
     ics_recipe_free(&recipe);
     if (result != 0) {
         ics_program_destroy(program);
@@ -285,8 +304,9 @@ int ics_program_create(const ics_program_options *options, ics_program **out, ch
 
 void ics_program_destroy(ics_program *program)
 {
-    if (!program)
+    if (!program) {
         return;
+    }
     free(program->image);
     free(program->kernels);
     free(program);
@@ -294,9 +314,11 @@ void ics_program_destroy(ics_program *program)
 
 const ics_kernel_resources *ics_program_kernel(const ics_program *program, const char *name)
 {
-    for (size_t i = 0; i < program->kernel_count; ++i)
-        if (strcmp(program->kernels[i].name, name) == 0)
+    for (size_t i = 0; i < program->kernel_count; ++i) {
+        if (strcmp(program->kernels[i].name, name) == 0) {
             return &program->kernels[i];
+        }
+    }
     return NULL;
 }
 
@@ -305,10 +327,12 @@ const ics_kernel_resources *ics_program_kernel(const ics_program *program, const
 static int store(const ics_nvrtc *nvrtc, const ics_recipe *recipe, target wanted,
                  const char *directory, ics_program *program, char *why, size_t why_size)
 {
-    if (look_up(recipe, directory, ics_nvrtc_version(nvrtc), wanted, program) == 0)
+    if (look_up(recipe, directory, ics_nvrtc_version(nvrtc), wanted, program) == 0) {
         return 0;
-    if (compile(nvrtc, recipe, wanted, program, why, why_size) != 0)
+    }
+    if (compile(nvrtc, recipe, wanted, program, why, why_size) != 0) {
         return -1;
+    }
     if (ics_program_cache_write(directory, program) != 0 ||
         ics_program_cache_write_compiler(directory, ics_nvrtc_version(nvrtc)) != 0) {
         snprintf(why, why_size, "%s: cannot write: %s", directory, strerror(errno));
@@ -333,9 +357,10 @@ int ics_program_store(const ics_program_options *options, bool as_ptx, const cha
         snprintf(why, why_size, "out of memory");
         result = -1;
     }
-    if (result == 0)
+    if (result == 0) {
         result = store(nvrtc, &recipe, best_target(nvrtc, options->architecture, as_ptx), directory,
                        program, why, why_size);
+    }
     ics_recipe_free(&recipe);
     ics_program_destroy(program);
     ics_nvrtc_destroy(nvrtc);

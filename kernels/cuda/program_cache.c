@@ -50,8 +50,9 @@ int ics_program_cache_read(const char *directory, const char key[65], ics_progra
     char *text = NULL;
     size_t size = 0;
     if (entry_path(directory, key, path, sizeof path) != 0 || access(path, R_OK) != 0 ||
-        ics_cache_read(path, &text, &size, why, sizeof why) != 0)
+        ics_cache_read(path, &text, &size, why, sizeof why) != 0) {
         return -1;
+    }
     entry_head head = {0};
     bool sound = size >= sizeof head;
     if (sound) {
@@ -100,12 +101,14 @@ static FILE *open_scratch(const char *path, char *scratch, size_t size)
         const int file = open(scratch, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file >= 0) {
             FILE *stream = fdopen(file, "wb");
-            if (!stream)
+            if (!stream) {
                 close(file);
+            }
             return stream;
         }
-        if (errno != EEXIST)
+        if (errno != EEXIST) {
             break;
+        }
     }
     return NULL;
 }
@@ -114,11 +117,13 @@ static int write_parts(const char *path, const ics_cache_part *parts, size_t cou
 {
     char scratch[4096];
     FILE *file = open_scratch(path, scratch, sizeof scratch);
-    if (!file)
+    if (!file) {
         return -1;
+    }
     bool good = true;
-    for (size_t i = 0; i < count && good; ++i)
+    for (size_t i = 0; i < count && good; ++i) {
         good = fwrite(parts[i].bytes, 1, parts[i].size, file) == parts[i].size;
+    }
     int problem = good ? 0 : errno;
     if (fclose(file) != 0 && good) {
         problem = errno;
@@ -165,11 +170,13 @@ int ics_program_cache_read_compiler(const char *directory, char *text, size_t si
     char *content = NULL;
     size_t length = 0;
     if (snprintf(path, sizeof path, "%s/compiler", directory) >= (int)sizeof path ||
-        access(path, R_OK) != 0 || ics_cache_read(path, &content, &length, why, sizeof why) != 0)
+        access(path, R_OK) != 0 || ics_cache_read(path, &content, &length, why, sizeof why) != 0) {
         return -1;
+    }
     const bool fits = length > 0 && length < size && strlen(content) == length;
-    if (fits)
+    if (fits) {
         memcpy(text, content, length + 1);
+    }
     free(content);
     return fits ? 0 : -1;
 }
@@ -178,8 +185,9 @@ int ics_program_cache_write_compiler(const char *directory, const char *text)
 {
     char path[4096], before[128];
     if (ics_program_cache_read_compiler(directory, before, sizeof before) == 0 &&
-        strcmp(before, text) == 0)
+        strcmp(before, text) == 0) {
         return 0;
+    }
     if (snprintf(path, sizeof path, "%s/compiler", directory) >= (int)sizeof path) {
         errno = ENAMETOOLONG;
         return -1;
@@ -195,20 +203,24 @@ bool ics_program_cache_installed_directory(unsigned index, char *path, size_t si
     static const char *const places[] = {"/../share/icestream/kernels", "/share/icestream/kernels"};
     const char *chosen = getenv("ICESTREAM_KERNELS");
     if (chosen && *chosen) {
-        if (index == 0)
+        if (index == 0) {
             return (size_t)snprintf(path, size, "%s", chosen) < size;
+        }
         --index;
     }
-    if (index >= sizeof places / sizeof *places)
+    if (index >= sizeof places / sizeof *places) {
         return false;
+    }
     char executable[4096];
     const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
-    if (length <= 0)
+    if (length <= 0) {
         return false;
+    }
     executable[length] = 0;
     char *name = strrchr(executable, '/');
-    if (!name)
+    if (!name) {
         return false;
+    }
     *name = 0;
     return (size_t)snprintf(path, size, "%s%s", executable, places[index]) < size;
 }

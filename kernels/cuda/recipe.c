@@ -22,18 +22,21 @@ static int add_custom(ics_recipe *recipe, ics_stage stage, const char *path, cha
         return -1;
     }
     for (size_t i = 0; i < recipe->header_count; ++i) {
-        if (strcmp(recipe->headers[i].name, path) != 0)
+        if (strcmp(recipe->headers[i].name, path) != 0) {
             continue;
-        if (i >= ics_embedded_source_count)
+        }
+        if (i >= ics_embedded_source_count) {
             return 0; /* one file for two stages */
+        }
         snprintf(why, why_size,
                  "%s: is the name of a header that icestream has itself; expected another one, or "
                  "an absolute path",
                  path);
         return -1;
     }
-    if (ics_stage_header_read(path, &recipe->custom[stage], why, why_size) != 0)
+    if (ics_stage_header_read(path, &recipe->custom[stage], why, why_size) != 0) {
         return -1;
+    }
     recipe->headers[recipe->header_count++] =
         (ics_embedded_source){.name = path, .text = recipe->custom[stage]};
     return 0;
@@ -45,12 +48,15 @@ static int write_source(const ics_program_options *options, ics_recipe *recipe)
 {
     size_t bytes;
     FILE *file = open_memstream(&recipe->source, &bytes);
-    if (!file)
+    if (!file) {
         return -1;
-    for (int stage = 0; stage < ICS_STAGES && options->custom; ++stage)
-        if (options->custom[stage])
+    }
+    for (int stage = 0; stage < ICS_STAGES && options->custom; ++stage) {
+        if (options->custom[stage]) {
             fprintf(file, "#define ICE_CUSTOM_%s \"%s\"\n", ics_stage_name((ics_stage)stage),
                     options->custom[stage]);
+        }
+    }
     fprintf(file, "%s#include \"%s\"\n", options->definitions, options->entry);
     const bool good = !ferror(file);
     return fclose(file) == 0 && good ? 0 : -1;
@@ -70,15 +76,18 @@ static void add_options(ics_recipe *recipe, bool fast_math)
     add_option(recipe, fast_math ? "--prec-div=false" : "--prec-div=true");
     add_option(recipe, fast_math ? "--prec-sqrt=false" : "--prec-sqrt=true");
     add_option(recipe, "--ptxas-options=-v"); /* registers and spills */
-    if (fast_math)
+    if (fast_math) {
         add_option(recipe, "-DICE_MATH_FAST");
+    }
 }
 
 static const char *text_of(const ics_recipe *recipe, const char *name)
 {
-    for (size_t i = 0; i < recipe->header_count; ++i)
-        if (strcmp(recipe->headers[i].name, name) == 0)
+    for (size_t i = 0; i < recipe->header_count; ++i) {
+        if (strcmp(recipe->headers[i].name, name) == 0) {
             return recipe->headers[i].text;
+        }
+    }
     return "";
 }
 
@@ -88,8 +97,9 @@ static int make_digest(const ics_program_options *options, ics_recipe *recipe)
 {
     const size_t count = 2 + 2 * (ics_embedded_source_count + ICS_STAGES) + recipe->option_count;
     ics_cache_part *parts = calloc(count, sizeof *parts);
-    if (!parts)
+    if (!parts) {
         return -1;
+    }
     size_t part = 0;
     parts[part++] = ics_cache_text(options->definitions);
     parts[part++] = ics_cache_text(options->entry);
@@ -103,8 +113,9 @@ static int make_digest(const ics_program_options *options, ics_recipe *recipe)
             parts[part++] = ics_cache_text(text_of(recipe, options->custom[stage]));
         }
     }
-    for (size_t i = 0; i < recipe->option_count; ++i)
+    for (size_t i = 0; i < recipe->option_count; ++i) {
         parts[part++] = ics_cache_text(recipe->options[i]);
+    }
     const int result = ics_cache_key(parts, part, recipe->digest);
     free(parts);
     return result;
@@ -114,9 +125,11 @@ static int make_digest(const ics_program_options *options, ics_recipe *recipe)
 
 static bool is_embedded(const char *name)
 {
-    for (size_t i = 0; i < ics_embedded_source_count; ++i)
-        if (strcmp(ics_embedded_sources[i].name, name) == 0)
+    for (size_t i = 0; i < ics_embedded_source_count; ++i) {
+        if (strcmp(ics_embedded_sources[i].name, name) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -129,18 +142,22 @@ int ics_recipe_make(const ics_program_options *options, ics_recipe *recipe, char
         return -1;
     }
     recipe->headers = calloc(ics_embedded_source_count + ICS_STAGES, sizeof *recipe->headers);
-    if (!recipe->headers)
+    if (!recipe->headers) {
         return out_of_memory(why, why_size);
+    }
     recipe->header_count = ics_embedded_source_count;
     memcpy(recipe->headers, ics_embedded_sources,
            ics_embedded_source_count * sizeof *recipe->headers);
-    for (int stage = 0; stage < ICS_STAGES && options->custom; ++stage)
+    for (int stage = 0; stage < ICS_STAGES && options->custom; ++stage) {
         if (options->custom[stage] &&
-            add_custom(recipe, (ics_stage)stage, options->custom[stage], why, why_size) != 0)
+            add_custom(recipe, (ics_stage)stage, options->custom[stage], why, why_size) != 0) {
             return -1;
+        }
+    }
     add_options(recipe, options->fast_math);
-    if (write_source(options, recipe) != 0 || make_digest(options, recipe) != 0)
+    if (write_source(options, recipe) != 0 || make_digest(options, recipe) != 0) {
         return out_of_memory(why, why_size);
+    }
     return 0;
 }
 
@@ -148,8 +165,9 @@ void ics_recipe_free(ics_recipe *recipe)
 {
     free(recipe->source);
     free(recipe->headers);
-    for (int stage = 0; stage < ICS_STAGES; ++stage)
+    for (int stage = 0; stage < ICS_STAGES; ++stage) {
         free(recipe->custom[stage]);
+    }
     *recipe = (ics_recipe){0};
 }
 

@@ -3,8 +3,8 @@
 #ifndef ICS_KERNELS_CUDA_SPECIALISE_H
 #define ICS_KERNELS_CUDA_SPECIALISE_H
 
-#include "tables/tables.h"
 #include "stages/variants.h"
+#include "tables/tables.h"
 
 #include <stddef.h>
 

@@ -11,15 +11,17 @@
  * single. */
 ICE_FN float ice_kept_acceptance(const ice_detection *detection, uint32_t curve, float wavelength)
 {
-    if (detection->point_count == 0)
+    if (detection->point_count == 0) {
         return detection->flat;
+    }
     uint32_t low = 0, high = detection->point_count - 1;
     while (high - low > 1) {
         const uint32_t middle = low + (high - low) / 2;
-        if (detection->wavelengths[middle] <= wavelength)
+        if (detection->wavelengths[middle] <= wavelength) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
     /* One point has no neighbour: low and high are the same. */
     const float first = detection->wavelengths[low];
@@ -46,8 +48,9 @@ ICE_FN float ice_angular_share(const ice_detection *detection, const ice_sensor 
     const float x = fmaf(arrival->dx, sensor->back_x,
                          fmaf(arrival->dy, sensor->back_y, arrival->dz * sensor->back_z));
     float sum = 0.0f;
-    for (uint32_t k = detection->coefficient_count; k > 0; --k)
+    for (uint32_t k = detection->coefficient_count; k > 0; --k) {
         sum = fmaf(sum, x, detection->coefficients[k - 1]);
+    }
     return ice_max(sum, 0.0f);
 }
 
@@ -64,12 +67,14 @@ ICE_FN int32_t ice_is_shadowed(const ice_detection *detection, const ice_sensor 
     const float cross = fmaf(nx, from_y, -ny * from_x);
     const float discriminant =
         fmaf(a * detection->cable_radius, detection->cable_radius, -cross * cross);
-    if (!(a > 0.0f) || discriminant < 0.0f)
+    if (!(a > 0.0f) || discriminant < 0.0f) {
         return 0;
+    }
     const float root = ice_sqrt(discriminant);
     const float leaves = ice_div(q + root, a); /* going back, m */
-    if (!(leaves > 0.0f))
+    if (!(leaves > 0.0f)) {
         return 0;
+    }
     /* Between entering and leaving the endless cylinder some part must be between its ends. */
     const float enters = ice_max(ice_div(q - root, a), 0.0f);
     const float one = fmaf(-enters, arrival->dz, arrival->z);
@@ -81,10 +86,12 @@ ICE_FN int32_t ice_is_shadowed(const ice_detection *detection, const ice_sensor 
 ICE_FN float ice_detect_pe(const ice_detection *detection, const ice_arrival *arrival)
 {
     const ice_sensor *sensor = &detection->sensors[arrival->module];
-    if (sensor->flags & ICE_SENSOR_OFF)
+    if (sensor->flags & ICE_SENSOR_OFF) {
         return 0.0f;
-    if (sensor->flags & ICE_SENSOR_CABLE && ice_is_shadowed(detection, sensor, arrival))
+    }
+    if (sensor->flags & ICE_SENSOR_CABLE && ice_is_shadowed(detection, sensor, arrival)) {
         return 0.0f;
+    }
     return sensor->efficiency *
            ice_kept_acceptance(detection, sensor->acceptance, arrival->wavelength) *
            ice_angular_share(detection, sensor, arrival);

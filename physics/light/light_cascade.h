@@ -143,13 +143,14 @@ ICE_FN double ice_cascade_track(const ice_light_convention *convention, ice_casc
                                 double energy, ice_stream *stream)
 {
     const double track = convention->track_per_energy * energy;
-    if (!ice_cascade_is_hadronic(kind))
+    if (!ice_cascade_is_hadronic(kind)) {
         return track;
+    }
     double mean, sigma, fraction;
     ice_hadron_light(kind, energy, &mean, &sigma);
-    do
+    do {
         fraction = mean + sigma * ice_stream_normal(stream);
-    while (fraction < 0.0 || fraction > convention->hadron_most);
+    } while (fraction < 0.0 || fraction > convention->hadron_most);
     return track * fraction;
 }
 

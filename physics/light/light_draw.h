@@ -107,12 +107,14 @@ ICE_FN double ice_stream_gamma(ice_stream *stream, double shape)
     for (;;) {
         const double x = ice_stream_normal(stream);
         const double root = 1.0 + c * x;
-        if (root <= 0.0)
+        if (root <= 0.0) {
             continue;
+        }
         const double v = root * root * root;
         const double u = ice_stream_positive(stream);
-        if (u < 1.0 - 0.0331 * (x * x) * (x * x) || log(u) < 0.5 * x * x + d * (1.0 - v + log(v)))
+        if (u < 1.0 - 0.0331 * (x * x) * (x * x) || log(u) < 0.5 * x * x + d * (1.0 - v + log(v))) {
             return boost * d * v;
+        }
     }
 }
 
@@ -121,8 +123,9 @@ ICE_FN double ice_log_factorial(double k)
 {
     if (k < 10.0) {
         double product = 1.0;
-        for (double i = 2.0; i <= k; i += 1.0)
+        for (double i = 2.0; i <= k; i += 1.0) {
             product *= i;
+        }
         return log(product);
     }
     const double inverse = 1.0 / k;
@@ -143,13 +146,16 @@ ICE_FN double ice_stream_poisson_large(ice_stream *stream, double mean)
         const double v = ice_stream_positive(stream);
         const double edge = 0.5 - fabs(u);
         const double k = floor((2.0 * a / edge + b) * u + mean + 0.43);
-        if (edge >= 0.07 && v <= sure)
+        if (edge >= 0.07 && v <= sure) {
             return k;
-        if (!(k >= 0.0) || (edge < 0.013 && v > edge))
+        }
+        if (!(k >= 0.0) || (edge < 0.013 && v > edge)) {
             continue;
+        }
         if (log(v * inverse_alpha / (a / (edge * edge) + b)) <=
-            k * log(mean) - mean - ice_log_factorial(k))
+            k * log(mean) - mean - ice_log_factorial(k)) {
             return k;
+        }
     }
 }
 
@@ -159,23 +165,26 @@ ICE_FN double ice_stream_poisson_large(ice_stream *stream, double mean)
 /* Number of photons of this mean >= 0; below 2^53 for means below 9e15. */
 ICE_FN uint64_t ice_stream_poisson(ice_stream *stream, double mean)
 {
-    if (!(mean > 0.0))
+    if (!(mean > 0.0)) {
         return 0;
+    }
     if (mean > ICE_GAUSSIAN_FROM) {
         double number;
-        do
+        do {
             number = floor(mean + sqrt(mean) * ice_stream_normal(stream) + 0.5);
-        while (number < 0.0);
+        } while (number < 0.0);
         return (uint64_t)number;
     }
-    if (mean >= 10.0)
+    if (mean >= 10.0) {
         return (uint64_t)ice_stream_poisson_large(stream, mean);
+    }
     /* Arrivals within a time of 1: Knuth, The Art of Computer Programming 2, 3.4.1. */
     const double limit = exp(-mean);
     uint64_t number = 0;
     for (double product = ice_stream_positive(stream); product > limit;
-         product *= ice_stream_positive(stream))
+         product *= ice_stream_positive(stream)) {
         ++number;
+    }
     return number;
 }
 

@@ -48,10 +48,11 @@ ICE_FN double ice_beam_led(ice_led_kind kind, ice_stream *stream)
     const ice_led_beam beam = ice_led_beam_of(kind);
     const double part = ice_stream_uniform(stream);
     double x = 2.0;
-    if (part < beam.c1)
+    if (part < beam.c1) {
         x = beam.s1 * fabs(ice_stream_normal(stream));
-    else if (part < beam.c2)
+    } else if (part < beam.c2) {
         x = -beam.s2 * log(ice_stream_positive(stream));
+    }
     return x < 2.0 ? x : ice_beam_linear(ice_stream_uniform(stream));
 }
 
@@ -61,8 +62,9 @@ ICE_FN bool ice_led_smear(uint32_t spectrum, bool is_tilted, double *polar, doub
 {
     const double degrees[][2] = {{36.1, 39.6}, {39.1, 42.9}, {9.2, 10.1},
                                  {4.8, 5.3},   {4.5, 4.9},   {9.7, 9.8}};
-    if (spectrum < 1 || spectrum > 5)
+    if (spectrum < 1 || spectrum > 5) {
         return false;
+    }
     const uint32_t row = spectrum == 3 && is_tilted ? 5 : spectrum - 1;
     *polar = degrees[row][0] * ICE_DEGREE;
     *azimuth = degrees[row][1] * ICE_DEGREE;
@@ -133,11 +135,13 @@ ICE_FN double ice_pulse_time(const ice_pulse *pulse, ice_stream *stream)
 {
     const double rising = 0.5 * pulse->rise;
     double area = ice_stream_uniform(stream) * (rising + pulse->plateau + pulse->fall);
-    if (area < rising)
+    if (area < rising) {
         return sqrt(2.0 * area * pulse->rise);
+    }
     area -= rising;
-    if (area < pulse->plateau || pulse->fall <= 0.0)
+    if (area < pulse->plateau || pulse->fall <= 0.0) {
         return pulse->rise + fmin(area, pulse->plateau);
+    }
     return pulse->rise + pulse->plateau - pulse->fall * log(ice_stream_positive(stream));
 }
 

@@ -1,10 +1,10 @@
 /* Loads and prints configurations, and tells where a value was given. */
 #include "pipeline/config/config.h"
 
+#include "pipeline/config/config_keys.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "pipeline/config/config_keys.h"
 
 static int out_of_memory(icestream_error *error)
 {
@@ -44,11 +44,13 @@ static int create(const char *path, size_t set_count, icestream_config **out,
 
 void icestream_config_destroy(icestream_config *config)
 {
-    if (!config)
+    if (!config) {
         return;
+    }
     ics_schema_clear(ics_config_keys, ics_config_key_count, config);
-    for (size_t i = 0; i < config->origin->count; ++i)
+    for (size_t i = 0; i < config->origin->count; ++i) {
         ics_yaml_destroy(config->origin->documents[i]);
+    }
     free(config->origin->documents);
     free(config->origin->given);
     free(config->origin->refused);
@@ -61,10 +63,11 @@ void icestream_config_destroy(icestream_config *config)
 static int apply_set(icestream_config *config, const char *set, icestream_error *error)
 {
     const char *equals = strchr(set, '=');
-    if (!equals || equals == set)
+    if (!equals || equals == set) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "--set %s: error: expected path=value, as in graph.schedule=fused",
                              set);
+    }
     char *name = NULL, *key = strndup(set, (size_t)(equals - set));
     if (!key || asprintf(&name, "--set %s", set) < 0) {
         free(key);
@@ -79,8 +82,9 @@ static int apply_set(icestream_config *config, const char *set, icestream_error 
                                 config, origin->given, error);
     }
     size_t i = ics_schema_find(key, ics_config_keys, ics_config_key_count);
-    if (i < ics_config_key_count)
+    if (i < ics_config_key_count) {
         origin->refused[i] = status != ICESTREAM_OK;
+    }
     free(name);
     free(key);
     return status;
@@ -110,9 +114,10 @@ static int fill(icestream_config *config, ics_yaml *document, const char *const 
         status = ics_schema_read(ics_yaml_root(document), ics_config_keys, ics_config_key_count,
                                  config, origin->given, error);
     }
-    for (size_t i = 0; i < ics_config_key_count && document; ++i)
+    for (size_t i = 0; i < ics_config_key_count && document; ++i) {
         origin->refused[i] =
             !origin->given[i] && value_at(ics_yaml_root(document), ics_config_keys[i].path);
+    }
     for (size_t i = 0; i < set_count; ++i) {
         int result = apply_set(config, sets[i], error);
         status = status ? status : result;
@@ -132,10 +137,11 @@ static int load(const char *path, ics_yaml *document, const char *const *sets, s
         return status;
     }
     status = fill(config, document, sets, set_count, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         icestream_config_destroy(config);
-    else
+    } else {
         *out = config;
+    }
     return status;
 }
 
@@ -174,19 +180,21 @@ const char *ics_config_place(const icestream_config *config, const char *key_pat
 {
     size_t i = ics_schema_find(key_path, ics_config_keys, ics_config_key_count);
     const ics_yaml_node *node = i < ics_config_key_count ? config->origin->given[i] : NULL;
-    if (!node)
+    if (!node) {
         snprintf(buffer, size, "default");
-    else if (node->line)
+    } else if (node->line) {
         ics_yaml_place(node, buffer, size);
-    else
+    } else {
         snprintf(buffer, size, "--set %s", key_path);
+    }
     return buffer;
 }
 
 int ics_config_blame(const icestream_config *config, const char *key_path, icestream_error *error)
 {
-    if (!error)
+    if (!error) {
         return ICESTREAM_OK;
+    }
     if (error->status == ICESTREAM_E_CONFIG) {
         char place[1024], text[sizeof error->text];
         snprintf(text, sizeof text, "%s", error->text);
@@ -202,15 +210,17 @@ const char *ics_config_content_name(ics_hit_content content)
 
 ics_hit_content ics_config_content(const icestream_config *config)
 {
-    if (config->sink.hits != ICS_CONTENT_AUTO)
+    if (config->sink.hits != ICS_CONTENT_AUTO) {
         return config->sink.hits;
+    }
     return strcmp(config->stages.detect, "none") == 0 ? ICS_CONTENT_PHOTONS : ICS_CONTENT_PE;
 }
 
 int icestream_config_print(const icestream_config *config, FILE *out, icestream_error *error)
 {
     ics_schema_print(ics_config_keys, ics_config_key_count, config, out);
-    if (fflush(out) != 0 || ferror(out))
+    if (fflush(out) != 0 || ferror(out)) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT, "cannot write the configuration");
+    }
     return ICESTREAM_OK;
 }

@@ -1,14 +1,14 @@
 /* Keys of a run file that are valid alone and do not fit together: contradictions, and keys that
  * would be ignored without a word. And keys that name files which are not there. */
+#include "pipeline/config/config_fields.h"
+#include "pipeline/config/config_keys.h"
+#include "pipeline/config/schema/schema_value.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "pipeline/config/config_fields.h"
-#include "pipeline/config/config_keys.h"
-#include "pipeline/config/schema/schema_value.h"
 
 /* Like ics_yaml_error, at the place where `key` was given, about how it fits with `other`. Silent
  * where one of the two has no valid value: that would be a contradiction that nobody wrote. */
@@ -21,16 +21,18 @@ static int contradiction(const icestream_config *config, const char *key, const 
 {
     size_t i = ics_schema_find(key, ics_config_keys, ics_config_key_count);
     const bool *refused = config->origin->refused;
-    if (refused[i] || refused[ics_schema_find(other, ics_config_keys, ics_config_key_count)])
+    if (refused[i] || refused[ics_schema_find(other, ics_config_keys, ics_config_key_count)]) {
         return ICESTREAM_OK;
+    }
     char message[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     const ics_yaml_node *node = config->origin->given[i];
-    if (node)
+    if (node) {
         return ics_yaml_error(error, node, "%s: %s", key, message);
+    }
     ics_error_add(error, ICESTREAM_E_CONFIG, "default: error: %s: %s", key, message);
     return ICESTREAM_E_CONFIG;
 }
@@ -38,11 +40,13 @@ static int contradiction(const icestream_config *config, const char *key, const 
 static int check_source(const icestream_config *config, icestream_error *error)
 {
     size_t inputs = 0;
-    for (size_t i = 0; i < config->source.count; ++i)
+    for (size_t i = 0; i < config->source.count; ++i) {
         inputs += strcmp(config->source.files[i], "-") == 0;
-    if (inputs > 1)
+    }
+    if (inputs > 1) {
         return contradiction(config, "source.files", "source.files", error,
                              "found \"-\" %zu times, standard input can be read only once", inputs);
+    }
     return ICESTREAM_OK;
 }
 
@@ -68,59 +72,72 @@ static int check_source_keys(const icestream_config *config, icestream_error *er
         {"source.message_limit", config->source.message_limit != 1000000000},
     };
     int status = ICESTREAM_OK;
-    for (size_t i = 0; i < sizeof claimed_only / sizeof *claimed_only; ++i)
-        if (claimed_only[i].used && !config->source.directory)
+    for (size_t i = 0; i < sizeof claimed_only / sizeof *claimed_only; ++i) {
+        if (claimed_only[i].used && !config->source.directory) {
             status = contradiction(config, claimed_only[i].key, "source.files", error,
                                    "is for source.directory, which is not given");
-    for (size_t i = 0; i < sizeof clients_only / sizeof *clients_only; ++i)
-        if (clients_only[i].used && !config->source.listen)
+        }
+    }
+    for (size_t i = 0; i < sizeof clients_only / sizeof *clients_only; ++i) {
+        if (clients_only[i].used && !config->source.listen) {
             status = contradiction(config, clients_only[i].key, "source.listen", error,
                                    "is for source.listen, which is not given");
+        }
+    }
     return status;
 }
 
 static int check_sink(const icestream_config *config, icestream_error *error)
 {
-    if (config->sink.hits > ICS_CONTENT_PHOTONS && strcmp(config->stages.detect, "none") == 0)
+    if (config->sink.hits > ICS_CONTENT_PHOTONS && strcmp(config->stages.detect, "none") == 0) {
         return contradiction(config, "sink.hits", "stages.detect", error,
                              "'%s' needs stages.detect: pe, and it is none",
                              ics_config_choice("sink.hits", config->sink.hits));
-    if (config->sink.rotate != 0 && strcmp(config->sink.directory, "-") == 0)
+    }
+    if (config->sink.rotate != 0 && strcmp(config->sink.directory, "-") == 0) {
         return contradiction(config, "sink.rotate", "sink.directory", error,
                              "is for files, and sink.directory is \"-\"");
+    }
     return ICESTREAM_OK;
 }
 
 static int check_models(const icestream_config *config, icestream_error *error)
 {
     int status = ICESTREAM_OK;
-    if (config->ice.absorb_above <= config->ice.absorb_below)
+    if (config->ice.absorb_above <= config->ice.absorb_below) {
         status = contradiction(config, "ice.absorb_above", "ice.absorb_below", error,
                                "found %g m, expected it above ice.absorb_below, %g m",
                                config->ice.absorb_above, config->ice.absorb_below);
+    }
     const ics_subtraction subtraction = config->ice.subtraction;
-    if (!config->ice.tilt && config->ice.tilt_origin != 0)
+    if (!config->ice.tilt && config->ice.tilt_origin != 0) {
         status = contradiction(config, "ice.tilt_origin", "ice.tilt", error,
                                "is for a tilt, and ice.tilt is false");
-    if (!config->ice.tilt && config->ice.tilt_clamp)
+    }
+    if (!config->ice.tilt && config->ice.tilt_clamp) {
         status = contradiction(config, "ice.tilt_outside", "ice.tilt", error,
                                "is for a tilt, and ice.tilt is false");
+    }
     if (!config->ice.birefringence &&
-        (subtraction == ICS_SUBTRACTION_CONSTANT || subtraction == ICS_SUBTRACTION_SCALED))
+        (subtraction == ICS_SUBTRACTION_CONSTANT || subtraction == ICS_SUBTRACTION_SCALED)) {
         status = contradiction(config, "ice.birefringence_subtraction", "ice.birefringence", error,
                                "found %s, and ice.birefringence is false: nothing is subtracted",
                                ics_config_choice("ice.birefringence_subtraction", subtraction));
+    }
     if (config->detector.angular_count > 0 &&
-        strcmp(config->detector.angular_acceptance, "auto") != 0)
+        strcmp(config->detector.angular_acceptance, "auto") != 0) {
         status =
             contradiction(config, "detector.angular_polynomial", "detector.angular_acceptance",
                           error, "stands instead of detector.angular_acceptance, which is given");
-    if (config->detector.jitter && !config->detector.layout)
+    }
+    if (config->detector.jitter && !config->detector.layout) {
         status = contradiction(config, "detector.jitter", "detector.file", error,
                                "is for layout: hex86, and detector.file is given");
-    if (config->detector.dense && !config->detector.layout)
+    }
+    if (config->detector.dense && !config->detector.layout) {
         status = contradiction(config, "detector.dense", "detector.file", error,
                                "is for layout: hex86, and detector.file is given");
+    }
     return status;
 }
 
@@ -141,9 +158,11 @@ const char *ics_config_gpu_key(const icestream_config *config, size_t k)
         {"graph.compact.sort", config->graph.compact.sort != ICS_SORT_NONE},
         {"graph.compact.when", config->graph.compact.when != ICS_COMPACT_TAIL},
     };
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
-        if (keys[i].used && k-- == 0)
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
+        if (keys[i].used && k-- == 0) {
             return keys[i].path;
+        }
+    }
     return NULL;
 }
 
@@ -153,24 +172,30 @@ static int check_graph(const icestream_config *config, icestream_error *error)
 {
     int status = ICESTREAM_OK;
     /* The CPU has no fast maths, and nobody shall get hits of both without having asked for it. */
-    if (config->device.backend == ICS_BACKEND_CUDA_CPU && config->device.math != ICS_MATH_PORTABLE)
+    if (config->device.backend == ICS_BACKEND_CUDA_CPU &&
+        config->device.math != ICS_MATH_PORTABLE) {
         status = contradiction(config, "device.backend", "device.math", error,
                                "cuda+cpu needs device.math: portable, with which both compute the "
                                "same hits; found %s",
                                ics_config_choice("device.math", config->device.math));
-    if (config->device.backend != ICS_BACKEND_CPU)
+    }
+    if (config->device.backend != ICS_BACKEND_CPU) {
         return status;
-    if (!ics_graph_schedule_on_cpu(config->graph.schedule))
+    }
+    if (!ics_graph_schedule_on_cpu(config->graph.schedule)) {
         status = contradiction(config, "graph.schedule", "device.backend", error,
                                "'%s' needs a GPU, and device.backend is cpu",
                                ics_graph_schedule_name(config->graph.schedule));
-    if (config->device.fallback != ICS_FALLBACK_NONE)
+    }
+    if (config->device.fallback != ICS_FALLBACK_NONE) {
         status = contradiction(config, "device.fallback", "device.backend", error,
                                "is for a GPU, and device.backend is cpu");
+    }
     const char *key;
-    for (size_t k = 0; (key = ics_config_gpu_key(config, k)) != NULL; ++k)
+    for (size_t k = 0; (key = ics_config_gpu_key(config, k)) != NULL; ++k) {
         status = contradiction(config, key, "device.backend", error,
                                "this value is for a GPU, and device.backend is cpu");
+    }
     return status;
 }
 
@@ -190,21 +215,25 @@ static int check_workload(const icestream_config *config, icestream_error *error
         {"workload.spectrum", config->workload.spectrum != 0},
     };
     int status = ICESTREAM_OK;
-    for (size_t i = 0; i < sizeof point_only / sizeof *point_only && !is_point; ++i)
-        if (point_only[i].used)
+    for (size_t i = 0; i < sizeof point_only / sizeof *point_only && !is_point; ++i) {
+        if (point_only[i].used) {
             status = contradiction(config, point_only[i].key, "workload.kind", error,
                                    "is for workload.kind: point, and the kind is %s",
                                    ics_config_choice("workload.kind", config->workload.kind));
-    if (is_point && config->workload.surface_radius != 0 && !config->workload.isotropic)
+        }
+    }
+    if (is_point && config->workload.surface_radius != 0 && !config->workload.isotropic) {
         status = contradiction(config, "workload.surface_radius", "workload.direction", error,
                                "is for isotropic light, and workload.direction is a vector");
+    }
     size_t end = ICS_CONFIG_FIRST_SPECTRUM + config->light.spectrum_count;
-    if (config->workload.spectrum >= end)
+    if (config->workload.spectrum >= end) {
         status = contradiction(config, "workload.spectrum", "light.spectra", error,
                                "found %u, expected at most %zu: light.spectra has %zu entries, "
                                "numbered from %d",
                                config->workload.spectrum, end - 1, config->light.spectrum_count,
                                ICS_CONFIG_FIRST_SPECTRUM);
+    }
     return status;
 }
 
@@ -220,13 +249,16 @@ static int check_particles(const icestream_config *config, icestream_error *erro
         {"particles.stopping", config->particles.stopping},
     };
     int status = ICESTREAM_OK;
-    if (config->particles.file || config->particles.count > 0)
+    if (config->particles.file || config->particles.count > 0) {
         return ICESTREAM_OK;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
-        if (keys[i].used)
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
+        if (keys[i].used) {
             status = contradiction(config, keys[i].key, "particles.file", error,
                                    "is for particles.file or particles.list, of which none is "
                                    "given");
+        }
+    }
     return status;
 }
 
@@ -250,15 +282,19 @@ static const char *named_file(const icestream_config *config, const ics_schema_f
 {
     const bool ics_source = field->type == ICS_SCHEMA_VARIANT;
     const char *path;
-    if (!ics_source && field->type != ICS_SCHEMA_PATH)
+    if (!ics_source && field->type != ICS_SCHEMA_PATH) {
         return NULL;
+    }
     memcpy(&path, (const char *)config + (ics_source ? field->source_offset : field->offset),
            sizeof path);
-    if (ics_source || path == NULL || field->choice == NULL)
+    if (ics_source || path == NULL || field->choice == NULL) {
         return path;
-    for (size_t i = 0; field->choice(field->path, i) != NULL; ++i)
-        if (strcmp(path, field->choice(field->path, i)) == 0)
+    }
+    for (size_t i = 0; field->choice(field->path, i) != NULL; ++i) {
+        if (strcmp(path, field->choice(field->path, i)) == 0) {
             return NULL;
+        }
+    }
     return path;
 }
 
@@ -273,8 +309,9 @@ int ics_config_check_files(const icestream_config *config, const char *section,
         const ics_schema_field *field = &ics_config_keys[i];
         const bool ics_asked = strncmp(field->path, section, length) == 0;
         const char *path = ics_asked ? named_file(config, field) : NULL;
-        if (path == NULL || stat(path, &found) == 0)
+        if (path == NULL || stat(path, &found) == 0) {
             continue;
+        }
         const int cause = errno;
         /* Who mistypes a word names a file that is not there. */
         const bool has_words = field->type == ICS_SCHEMA_PATH && field->choice != NULL;

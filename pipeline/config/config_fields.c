@@ -1,11 +1,11 @@
 #include "pipeline/config/config_fields.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "physics/model.h"
 #include "pipeline/config/config.h"
 #include "pipeline/config/schema/number.h"
-#include "physics/model.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static int unexpected(const ics_yaml_node *node, const char *key, const ics_schema_custom *custom,
                       icestream_error *error)
@@ -23,11 +23,14 @@ static int read_gpu(const ics_yaml_node *node, uint32_t *list, uint32_t *count,
 {
     uint64_t value = 0;
     int status = ics_schema_unsigned(node, "device.index", 0, ICS_CONFIG_GPUS - 1, &value, error);
-    for (uint32_t i = 0; status == ICESTREAM_OK && i < *count; ++i)
-        if (list[i] == value)
+    for (uint32_t i = 0; status == ICESTREAM_OK && i < *count; ++i) {
+        if (list[i] == value) {
             status = ics_yaml_error(error, node, "device.index: found %u twice", list[i]);
-    if (status == ICESTREAM_OK)
+        }
+    }
+    if (status == ICESTREAM_OK) {
         list[(*count)++] = (uint32_t)value;
+    }
     return status;
 }
 
@@ -60,14 +63,16 @@ static void print_index(const void *target, FILE *out)
 {
     const icestream_config *config = target;
     const uint32_t count = config->device.index_count;
-    if (count == 0)
+    if (count == 0) {
         fputs("all", out);
-    for (uint32_t i = 0; i < count; ++i)
+    }
+    for (uint32_t i = 0; i < count; ++i) {
         fprintf(out, "%s%u%s",
                 i > 0       ? ", "
                 : count > 1 ? "["
                             : "",
                 config->device.index[i], i + 1 == count && count > 1 ? "]" : "");
+    }
 }
 
 const ics_schema_custom ics_config_index = {
@@ -105,11 +110,13 @@ static int read_label(const ics_yaml_node *node, ics_module_label *out, icestrea
 static int read_excluded(const ics_yaml_node *node, void *target, icestream_error *error)
 {
     icestream_config *config = target;
-    if (node->kind != ICS_YAML_LIST)
+    if (node->kind != ICS_YAML_LIST) {
         return unexpected(node, "detector.excluded", &ics_config_excluded, error);
+    }
     ics_module_label *labels = calloc(node->count + 1, sizeof *labels);
-    if (!labels)
+    if (!labels) {
         return ics_yaml_no_memory(error, node);
+    }
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
         int result = read_label(node->items[i], &labels[i], error);
@@ -129,9 +136,10 @@ static void print_excluded(const void *target, FILE *out)
 {
     const icestream_config *config = target;
     fputc('[', out);
-    for (size_t i = 0; i < config->detector.excluded_count; ++i)
+    for (size_t i = 0; i < config->detector.excluded_count; ++i) {
         fprintf(out, "%s[%u, %u]", i ? ", " : "", config->detector.excluded[i].string,
                 config->detector.excluded[i].module);
+    }
     fputc(']', out);
 }
 
@@ -152,8 +160,9 @@ static int read_angular(const ics_yaml_node *node, void *target, icestream_error
 {
     icestream_config *config = target;
     double numbers[ICS_CONFIG_ANGULAR] = {0};
-    if (node->kind != ICS_YAML_LIST || node->count == 1 || node->count > ICS_CONFIG_ANGULAR)
+    if (node->kind != ICS_YAML_LIST || node->count == 1 || node->count > ICS_CONFIG_ANGULAR) {
         return unexpected(node, "detector.angular_polynomial", &ics_config_angular, error);
+    }
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
         int result = ics_schema_number(node->items[i], "detector.angular_polynomial", -1e6, 1e6,
@@ -203,8 +212,9 @@ enum { SPECTRUM_FIELDS = sizeof spectrum_fields / sizeof *spectrum_fields };
 
 static void free_spectra(ics_spectrum_config *spectra, size_t count)
 {
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         ics_schema_clear(spectrum_fields, SPECTRUM_FIELDS, &spectra[i]);
+    }
     free(spectra);
 }
 
@@ -219,11 +229,13 @@ static void clear_spectra(void *target)
 static int read_spectra(const ics_yaml_node *node, void *target, icestream_error *error)
 {
     icestream_config *config = target;
-    if (node->kind != ICS_YAML_LIST || node->count > ICS_CONFIG_SPECTRA_MAX)
+    if (node->kind != ICS_YAML_LIST || node->count > ICS_CONFIG_SPECTRA_MAX) {
         return unexpected(node, "light.spectra", &ics_config_spectra, error);
+    }
     ics_spectrum_config *spectra = calloc(node->count + 1, sizeof *spectra);
-    if (!spectra)
+    if (!spectra) {
         return ics_yaml_no_memory(error, node);
+    }
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
         int result = ics_schema_read(node->items[i], spectrum_fields, SPECTRUM_FIELDS, &spectra[i],
@@ -275,8 +287,9 @@ static int read_direction(const ics_yaml_node *node, void *target, icestream_err
         memset(config->workload.direction, 0, sizeof config->workload.direction);
         return ICESTREAM_OK;
     }
-    if (node->kind != ICS_YAML_LIST || node->count != 3)
+    if (node->kind != ICS_YAML_LIST || node->count != 3) {
         return unexpected(node, "workload.direction", &ics_config_direction, error);
+    }
     /* Bounded on both sides so that the length can be computed without overflow or underflow. */
     const double most = 1e100;
     double direction[3] = {0}, largest = 0;
@@ -288,11 +301,13 @@ static int read_direction(const ics_yaml_node *node, void *target, icestream_err
         double size = direction[i] < 0 ? -direction[i] : direction[i];
         largest = size > largest ? size : largest;
     }
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
-    if (largest < 1 / most)
+    }
+    if (largest < 1 / most) {
         return ics_yaml_error(
             error, node, "workload.direction: found a vector of length 0, expected a direction");
+    }
     config->workload.isotropic = false;
     memcpy(config->workload.direction, direction, sizeof direction);
     return ICESTREAM_OK;
@@ -321,8 +336,9 @@ const ics_schema_custom ics_config_direction = {.expected = "isotropic, or [dx, 
 
 static void free_words(char **words, size_t count)
 {
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         free(words[i]);
+    }
     free(words);
 }
 
@@ -338,14 +354,17 @@ static int read_command(const ics_yaml_node *node, void *target, icestream_error
 {
     icestream_config *config = target;
     bool words_only = node->kind == ICS_YAML_LIST;
-    for (size_t i = 0; words_only && i < node->count; ++i)
+    for (size_t i = 0; words_only && i < node->count; ++i) {
         words_only = node->items[i]->kind == ICS_YAML_SCALAR;
-    if (!words_only || (node->count > 0 && !*node->items[0]->text))
+    }
+    if (!words_only || (node->count > 0 && !*node->items[0]->text)) {
         return unexpected(node, "sink.command", &ics_config_command, error);
+    }
     char **words = calloc(node->count + 1, sizeof *words);
     size_t copied = 0;
-    while (words && copied < node->count && (words[copied] = strdup(node->items[copied]->text)))
+    while (words && copied < node->count && (words[copied] = strdup(node->items[copied]->text))) {
         ++copied;
+    }
     if (copied < node->count || !words) {
         free_words(words, copied);
         return ics_yaml_no_memory(error, node);
@@ -382,8 +401,9 @@ static int read_when(const ics_yaml_node *node, void *target, icestream_error *e
     uint64_t waves = 0;
     if (strncmp(text, every, strlen(every)) == 0) {
         if (ics_number_unsigned(text + strlen(every), &waves) != ICS_NUMBER_OK || waves < 1 ||
-            waves > 1000000)
+            waves > 1000000) {
             return unexpected(node, "graph.compact.when", &ics_config_when, error);
+        }
         config->graph.compact.when = ICS_COMPACT_EVERY;
     } else if (strcmp(text, "always") == 0) {
         config->graph.compact.when = ICS_COMPACT_ALWAYS;
@@ -399,10 +419,11 @@ static int read_when(const ics_yaml_node *node, void *target, icestream_error *e
 static void print_when(const void *target, FILE *out)
 {
     const icestream_config *config = target;
-    if (config->graph.compact.when == ICS_COMPACT_EVERY)
+    if (config->graph.compact.when == ICS_COMPACT_EVERY) {
         fprintf(out, "every-%u", config->graph.compact.every);
-    else
+    } else {
         fputs(config->graph.compact.when == ICS_COMPACT_ALWAYS ? "always" : "tail", out);
+    }
 }
 
 const ics_schema_custom ics_config_when = {.expected =

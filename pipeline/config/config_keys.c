@@ -1,10 +1,10 @@
 /* Every key of a run file, section by section: its type, range, default and what it is. */
 #include "pipeline/config/config_keys.h"
 
+#include "pipeline/config/config_fields.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "pipeline/config/config_fields.h"
 
 /* ---- names of choices ----------------------------------------------------------------------- */
 
@@ -50,13 +50,15 @@ static const char *variants_of(const char *stage, size_t index)
         const char *stage, *name;
     } registry[] = {
 #define ICE_VARIANT(stage, name, yaml, text) {#stage, yaml},
-#include "stages/registry.def"
 #include "physics/detect/registry.def"
+#include "stages/registry.def"
 #undef ICE_VARIANT
     };
-    for (size_t i = 0; i < sizeof registry / sizeof *registry; ++i)
-        if (strcmp(registry[i].stage, stage) == 0 && index-- == 0)
+    for (size_t i = 0; i < sizeof registry / sizeof *registry; ++i) {
+        if (strcmp(registry[i].stage, stage) == 0 && index-- == 0) {
             return registry[i].name;
+        }
+    }
     return NULL;
 }
 

@@ -1,10 +1,9 @@
 /* particles.list: the fields of a particle are in pipeline/particles/particle.h. */
+#include "pipeline/config/config.h"
+#include "pipeline/config/config_fields.h"
 #include "pipeline/particles/particle_yaml.h"
 
 #include <stdlib.h>
-
-#include "pipeline/config/config.h"
-#include "pipeline/config/config_fields.h"
 
 static void clear_particles(void *target)
 {
@@ -20,8 +19,9 @@ static int read_particles(const ics_yaml_node *node, void *target, icestream_err
     ics_particle *list = NULL;
     size_t count = 0;
     int status = ics_particle_read_list(node, &list, &count, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     clear_particles(config);
     config->particles.list = list;
     config->particles.count = count;

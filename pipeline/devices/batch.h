@@ -8,12 +8,12 @@
 #define ICS_DEVICES_BATCH_H
 
 #include "graphs/graph.h"
-#include "tables/tables.h"
-#include "pipeline/files/metadata.h"
-#include "pipeline/devices/workers.h"
-#include "pipeline/models/detector/detection.h"
-#include "pipeline/icestream.h"
 #include "physics/model.h"
+#include "pipeline/devices/workers.h"
+#include "pipeline/files/metadata.h"
+#include "pipeline/icestream.h"
+#include "pipeline/models/detector/detection.h"
+#include "tables/tables.h"
 
 /* Photons per batch of a CPU where graph.batch is auto: a twentieth of a second of one thread. Four
  * times more cost two threads 3 % at the end of a run of 2e6 photons, where one waits for the

@@ -1,6 +1,7 @@
 /* A group of devices at work: which member gets a batch, and what happens when one fails. */
-#include "base/error.h"
 #include "pipeline/devices/device_group.h"
+
+#include "base/error.h"
 #include "pipeline/telemetry/progress.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Photo-electrons: the detect stage, applied to hits on the host (physics.md 3.2, 8.5). */
 #include "base/error.h"
-#include "pipeline/devices/batch.h"
 #include "physics/detect/detect_pe.h"
+#include "pipeline/devices/batch.h"
 
 #include <inttypes.h>
 

@@ -10,9 +10,11 @@
 
 static bool has_wildcard(const char *text, size_t length)
 {
-    for (size_t i = 0; i < length; ++i)
-        if (strchr("*?[\\", text[i]))
+    for (size_t i = 0; i < length; ++i) {
+        if (strchr("*?[\\", text[i])) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -23,8 +25,9 @@ static bool is_absence(int cause)
 
 static bool tell(const char *path, int found, char *place, size_t size, int *cause)
 {
-    if (is_absence(found))
+    if (is_absence(found)) {
         return false;
+    }
     snprintf(place, size, "%s", path);
     *cause = found;
     return true;
@@ -34,8 +37,9 @@ static bool tell(const char *path, int found, char *place, size_t size, int *cau
 static bool is_folder_blocked(const char *path, char *place, size_t size, int *cause)
 {
     DIR *folder = opendir(path);
-    if (!folder)
+    if (!folder) {
         return tell(path, errno, place, size, cause);
+    }
     closedir(folder);
     return false;
 }
@@ -43,13 +47,16 @@ static bool is_folder_blocked(const char *path, char *place, size_t size, int *c
 /* All folders of a pattern, which may have wildcards itself. */
 static bool are_folders_blocked(const char *pattern, char *place, size_t size, int *cause)
 {
-    if (!has_wildcard(pattern, strlen(pattern)))
+    if (!has_wildcard(pattern, strlen(pattern))) {
         return is_folder_blocked(pattern, place, size, cause);
+    }
     glob_t found = {0};
     bool blocked = false;
-    if (glob(pattern, 0, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc && !blocked; ++i)
+    if (glob(pattern, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc && !blocked; ++i) {
             blocked = is_folder_blocked(found.gl_pathv[i], place, size, cause);
+        }
+    }
     globfree(&found);
     return blocked;
 }
@@ -57,21 +64,25 @@ static bool are_folders_blocked(const char *pattern, char *place, size_t size, i
 bool ics_blocked_pattern(const char *pattern, char *place, size_t size, int *cause)
 {
     struct stat about;
-    if (!has_wildcard(pattern, strlen(pattern)))
+    if (!has_wildcard(pattern, strlen(pattern))) {
         return stat(pattern, &about) != 0 && tell(pattern, errno, place, size, cause);
+    }
     /* Only folders above a part with wildcards are listed; the others are but passed through. */
     for (const char *part = pattern, *end; *part; part = *end ? end + 1 : end) {
         end = strchrnul(part, '/');
-        if (!has_wildcard(part, (size_t)(end - part)))
+        if (!has_wildcard(part, (size_t)(end - part))) {
             continue;
+        }
         const size_t length = part > pattern + 1 ? (size_t)(part - pattern) - 1 : 1;
         char *folder = part == pattern ? strdup(".") : strndup(pattern, length);
-        if (!folder)
+        if (!folder) {
             return tell(pattern, ENOMEM, place, size, cause);
+        }
         const bool blocked = are_folders_blocked(folder, place, size, cause);
         free(folder);
-        if (blocked)
+        if (blocked) {
             return true;
+        }
     }
     return false;
 }

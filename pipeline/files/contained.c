@@ -37,16 +37,18 @@ static void be_child(int (*work)(void *user, icestream_error *error), void *user
      */
     const struct rlimit none = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &none);
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) {
         leave(1);
+    }
     static answer result; /* zeros, also what the texts leave free */
     result.status = work(user, &result.error);
     const char *next = (const char *)&result;
     size_t left = sizeof result;
     while (left > 0) {
         const ssize_t put = write(to, next, left);
-        if (put < 0 && errno != EINTR)
+        if (put < 0 && errno != EINTR) {
             leave(1);
+        }
         next += put > 0 ? put : 0;
         left -= put > 0 ? (size_t)put : 0;
     }
@@ -59,8 +61,9 @@ static size_t read_all(int from, void *bytes, size_t size)
     size_t got = 0;
     while (got < size) {
         const ssize_t count = read(from, (char *)bytes + got, size - got);
-        if (count == 0 || (count < 0 && errno != EINTR))
+        if (count == 0 || (count < 0 && errno != EINTR)) {
             break;
+        }
         got += count > 0 ? (size_t)count : 0;
     }
     return got;
@@ -68,11 +71,12 @@ static size_t read_all(int from, void *bytes, size_t size)
 
 static int tell_end(const char *file, int ended, icestream_error *error)
 {
-    if (WIFSIGNALED(ended))
+    if (WIFSIGNALED(ended)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: the library that reads such files broke down (%s), expected a "
                              "whole file",
                              file, strsignal(WTERMSIG(ended)));
+    }
     return ics_error_set(error, ICESTREAM_E_INPUT,
                          "%s: the library that reads such files ended the process (status %d), "
                          "expected a whole file",
@@ -83,9 +87,10 @@ int ics_contained_check(int (*work)(void *user, icestream_error *error), void *u
                         const char *file, icestream_error *error)
 {
     int ends[2];
-    if (pipe(ends) != 0)
+    if (pipe(ends) != 0) {
         return ics_error_set_cause(error, ICESTREAM_E_FAILED, errno,
                                    "%s: no pipe for a process: %s", file, strerror(errno));
+    }
     const pid_t parent = getpid(), child = fork();
     if (child == 0) {
         close(ends[0]);
@@ -97,13 +102,16 @@ int ics_contained_check(int (*work)(void *user, icestream_error *error), void *u
     int ended = 0;
     const size_t got = child > 0 ? read_all(ends[0], &result, sizeof result) : 0;
     close(ends[0]);
-    if (child < 0 || TEMP_FAILURE_RETRY(waitpid(child, &ended, 0)) < 0)
+    if (child < 0 || TEMP_FAILURE_RETRY(waitpid(child, &ended, 0)) < 0) {
         return ics_error_set_cause(error, ICESTREAM_E_FAILED, child < 0 ? cause : errno,
                                    "%s: no process to read it in: %s", file,
                                    strerror(child < 0 ? cause : errno));
-    if (got < sizeof result || !WIFEXITED(ended) || WEXITSTATUS(ended) != 0)
+    }
+    if (got < sizeof result || !WIFEXITED(ended) || WEXITSTATUS(ended) != 0) {
         return tell_end(file, ended, error);
-    if (result.status != ICESTREAM_OK)
+    }
+    if (result.status != ICESTREAM_OK) {
         (void)ics_error_copy(error, &result.error);
+    }
     return result.status;
 }

@@ -11,12 +11,15 @@ static layout layout_of(const char *path)
 {
     const char *name = strrchr(path, '/');
     const char *ending = strrchr(name ? name : path, '.');
-    if (ending && strcmp(ending, ".npy") == 0)
+    if (ending && strcmp(ending, ".npy") == 0) {
         return LAYOUT_NPY;
-    if (ending && (strcmp(ending, ".h5") == 0 || strcmp(ending, ".hdf5") == 0))
+    }
+    if (ending && (strcmp(ending, ".h5") == 0 || strcmp(ending, ".hdf5") == 0)) {
         return LAYOUT_HDF5;
-    if (ending && strcmp(ending, ".txt") == 0)
+    }
+    if (ending && strcmp(ending, ".txt") == 0) {
         return LAYOUT_TEXT;
+    }
     return LAYOUT_UNKNOWN;
 }
 
@@ -42,22 +45,25 @@ static int convert(layout source, const char *from, const char *to, bool force,
 int icestream_convert(const char *from, const char *to, bool force, icestream_error *error)
 {
     layout source = layout_of(from), target = layout_of(to);
-    if (source == LAYOUT_NPY && target == LAYOUT_TEXT)
+    if (source == LAYOUT_NPY && target == LAYOUT_TEXT) {
         return ics_hit_text_export(from, to, force, error);
+    }
     const char *unknown = source == LAYOUT_UNKNOWN || source == LAYOUT_TEXT   ? from
                           : target == LAYOUT_UNKNOWN || target == LAYOUT_TEXT ? to
                                                                               : NULL;
-    if (unknown)
+    if (unknown) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "%s: found an unknown ending, expected .npy, .h5 or "
                              ".hdf5 (or, of the hits in a .npy file, .txt, and with --waveforms "
                              ".csv)",
                              unknown);
-    if (source == target)
+    }
+    if (source == target) {
         return ics_error_set(
             error, ICESTREAM_E_USAGE,
             "%s and %s: found the same kind of file twice, expected .npy and .h5 or "
             ".hdf5",
             from, to);
+    }
     return convert(source, from, to, force, error);
 }

@@ -32,8 +32,9 @@ int ics_digest_create(ics_digest **out, icestream_error *error)
 
 void ics_digest_destroy(ics_digest *digest)
 {
-    if (!digest)
+    if (!digest) {
         return;
+    }
     EVP_MD_CTX_free(digest->state);
     EVP_MD_CTX_free(digest->copy);
     free(digest);
@@ -46,8 +47,9 @@ void ics_digest_reset(ics_digest *digest)
 
 void ics_digest_add(ics_digest *digest, const void *bytes, size_t size)
 {
-    if (!digest->broken)
+    if (!digest->broken) {
         digest->broken = EVP_DigestUpdate(digest->state, bytes, size) != 1;
+    }
 }
 
 void ics_digest_add_number(ics_digest *digest, double value)
@@ -56,16 +58,18 @@ void ics_digest_add_number(ics_digest *digest, double value)
     uint64_t bits;
     unsigned char bytes[8];
     memcpy(&bits, &value, sizeof bits);
-    for (int i = 0; i < 8; ++i)
+    for (int i = 0; i < 8; ++i) {
         bytes[i] = (unsigned char)(bits >> (8 * i));
+    }
     ics_digest_add(digest, bytes, sizeof bytes);
 }
 
 void ics_digest_add_numbers(ics_digest *digest, const double *values, size_t count)
 {
     ics_digest_add_number(digest, (double)count);
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         ics_digest_add_number(digest, values[i]);
+    }
 }
 
 void ics_digest_text(const ics_digest *digest, char text[ICS_DIGEST_TEXT])
@@ -74,8 +78,9 @@ void ics_digest_text(const ics_digest *digest, char text[ICS_DIGEST_TEXT])
     unsigned char value[EVP_MAX_MD_SIZE] = {0};
     text[0] = 0;
     if (digest->broken || EVP_MD_CTX_copy_ex(digest->copy, digest->state) != 1 ||
-        EVP_DigestFinal_ex(digest->copy, value, NULL) != 1)
+        EVP_DigestFinal_ex(digest->copy, value, NULL) != 1) {
         return;
+    }
     for (size_t i = 0; i < 32; ++i) {
         text[2 * i] = digits[value[i] >> 4];
         text[2 * i + 1] = digits[value[i] & 15];
@@ -88,8 +93,9 @@ int ics_digest_of(const void *bytes, size_t size, char text[ICS_DIGEST_TEXT],
 {
     ics_digest *digest = NULL;
     int status = ics_digest_create(&digest, error);
-    if (status)
+    if (status) {
         return status;
+    }
     ics_digest_add(digest, bytes, size);
     ics_digest_text(digest, text);
     ics_digest_destroy(digest);

@@ -41,8 +41,9 @@ static void speak_again(const silence *before)
 /* Takes the innermost message, which tells the cause. */
 static herr_t take_message(unsigned depth, const H5E_error2_t *entry, void *text)
 {
-    if (depth == 0)
+    if (depth == 0) {
         snprintf(text, 200, "%s", entry->desc ? entry->desc : "unknown reason");
+    }
     return 0;
 }
 
@@ -84,8 +85,9 @@ static bool write_text(hid_t object, const char *name, const char *text)
 {
     hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
     hid_t attribute = H5I_INVALID_HID;
-    if (H5Tset_size(type, strlen(text) + 1) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0)
+    if (H5Tset_size(type, strlen(text) + 1) >= 0 && H5Tset_cset(type, H5T_CSET_UTF8) >= 0) {
         attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    }
     bool written = attribute >= 0 && H5Awrite(attribute, type, text) >= 0;
     H5Aclose(attribute);
     H5Sclose(space);
@@ -130,9 +132,10 @@ static hid_t create_set(hid_t file, const ics_layout *schema, hid_t type, uint64
     hid_t space = H5Screate_simple(1, &size, &unlimited);
     hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     hid_t set = H5I_INVALID_HID;
-    if (H5Pset_chunk(properties, 1, &chunk) >= 0)
+    if (H5Pset_chunk(properties, 1, &chunk) >= 0) {
         set =
             H5Dcreate2(file, schema->short_name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    }
     H5Pclose(properties);
     H5Sclose(space);
     return set;
@@ -154,14 +157,16 @@ static int export_rows(ics_table_reader *reader, const char *to, hid_t set, hid_
                        icestream_error *error)
 {
     unsigned char *rows = malloc((size_t)CHUNK * ICS_ROW_BYTES_MAX);
-    if (!rows)
+    if (!rows) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", to);
+    }
     int status = ICESTREAM_OK;
     for (size_t got = 1; got > 0 && !status;) {
         uint64_t first = ics_table_reader_position(reader);
         status = ics_table_reader_read(reader, rows, CHUNK, &got, error);
-        if (!status && got > 0 && !transfer(set, type, first, got, rows, true))
+        if (!status && got > 0 && !transfer(set, type, first, got, rows, true)) {
             status = failed(to, ICESTREAM_E_OUTPUT, "cannot write rows", error);
+        }
     }
     free(rows);
     return status;
@@ -176,10 +181,11 @@ static int export_table(ics_table_reader *reader, const char *to, hid_t file,
     hid_t set = create_set(file, schema, type, ics_table_reader_rows(reader));
     int status = ICESTREAM_OK;
     if (type < 0 || set < 0 || !write_attributes(set, schema) ||
-        (metadata && !write_metadata(file, metadata)))
+        (metadata && !write_metadata(file, metadata))) {
         status = failed(to, ICESTREAM_E_OUTPUT, "cannot create the table", error);
-    else
+    } else {
         status = export_rows(reader, to, set, type, error);
+    }
     H5Dclose(set);
     H5Tclose(type);
     return status;
@@ -193,11 +199,13 @@ static int export_file(ics_table_reader *reader, const char *to, const char *par
     H5Pset_file_locking(access, 0, 1);
     hid_t file = H5Fcreate(part, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
-    if (file < 0)
+    if (file < 0) {
         return failed(to, ICESTREAM_E_OUTPUT, "cannot create", error);
+    }
     int status = export_table(reader, to, file, error);
-    if (H5Fclose(file) < 0 && !status)
+    if (H5Fclose(file) < 0 && !status) {
         status = failed(to, ICESTREAM_E_OUTPUT, "cannot finish", error);
+    }
     return status;
 }
 
@@ -206,15 +214,17 @@ int ics_hdf5_export(const char *from, const char *to, bool force, icestream_erro
     ics_table_reader *reader = NULL;
     ics_output *output = NULL;
     int status = ics_table_reader_open(from, NULL, &reader, error);
-    if (!status)
+    if (!status) {
         status = ics_output_create(to, force, &output, error);
+    }
     if (!status) {
         silence before = be_silent();
         status = export_file(reader, to, ics_output_part(output), error);
         speak_again(&before);
     }
-    if (!status)
+    if (!status) {
         status = ics_output_commit(output, error);
+    }
     ics_output_destroy(output);
     ics_table_reader_destroy(reader);
     return status;
@@ -226,12 +236,15 @@ static ics_layout_number_type number_of(hid_t type)
 {
     ics_layout_number_type number = {.bytes = (uint8_t)H5Tget_size(type)};
     H5T_class_t class = H5Tget_class(type);
-    if (H5Tget_size(type) > 8)
+    if (H5Tget_size(type) > 8) {
         return (ics_layout_number_type){0, 0};
-    if (class == H5T_FLOAT && number.bytes >= 2)
+    }
+    if (class == H5T_FLOAT && number.bytes >= 2) {
         number.kind = 'f';
-    if (class == H5T_INTEGER)
+    }
+    if (class == H5T_INTEGER) {
         number.kind = H5Tget_sign(type) == H5T_SGN_2 ? 'i' : 'u';
+    }
     return number;
 }
 
@@ -242,14 +255,16 @@ static int describe_members(const char *path, hid_t type, ics_npy_field **out, s
 {
     int members = H5Tget_class(type) == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
     size_t bytes = H5Tget_size(type);
-    if (members <= 0 || bytes == 0 || bytes > ICS_NPY_ROW_MAX)
+    if (members <= 0 || bytes == 0 || bytes > ICS_NPY_ROW_MAX) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found a dataset that is no table, expected compound rows of at "
                              "most 1 MiB",
                              path);
+    }
     ics_npy_field *fields = calloc((size_t)members, sizeof *fields);
-    if (!fields)
+    if (!fields) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
+    }
     for (int i = 0; i < members; ++i) {
         char *name = H5Tget_member_name(type, (unsigned)i);
         hid_t member = H5Tget_member_type(type, (unsigned)i);
@@ -291,8 +306,9 @@ static int import_rows(const import_table *table, ics_table_writer *writer, ices
         }
         status = ics_conversion_rows(&table->conversion, table->path, first, source, count, target,
                                      error);
-        if (!status)
+        if (!status) {
             status = ics_table_writer_append(writer, target, count, error);
+        }
     }
     free(target);
     free(source);
@@ -301,14 +317,16 @@ static int import_rows(const import_table *table, ics_table_writer *writer, ices
 
 static int read_metadata(import_table *table, hid_t file, icestream_error *error)
 {
-    if (H5Lexists(file, "metadata", H5P_DEFAULT) <= 0)
+    if (H5Lexists(file, "metadata", H5P_DEFAULT) <= 0) {
         return ICESTREAM_OK;
+    }
     hid_t set = H5Dopen2(file, "metadata", H5P_DEFAULT);
     hid_t space = set >= 0 ? H5Dget_space(set) : H5I_INVALID_HID;
     hssize_t length = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
     char *text = length > 0 && length <= ICS_METADATA_MAX ? malloc((size_t)length) : NULL;
-    if (text && H5Dread(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0)
+    if (text && H5Dread(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0) {
         table->metadata = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, NULL);
+    }
     free(text);
     H5Sclose(space);
     H5Dclose(set);
@@ -336,13 +354,16 @@ static bool is_stored(hid_t set, hsize_t rows)
 static int open_table(import_table *table, hid_t file, icestream_error *error)
 {
     const ics_layout *schema = NULL;
-    for (size_t k = 0; (schema = ics_layout_at(k)) != NULL; ++k)
-        if (H5Lexists(file, schema->short_name, H5P_DEFAULT) > 0)
+    for (size_t k = 0; (schema = ics_layout_at(k)) != NULL; ++k) {
+        if (H5Lexists(file, schema->short_name, H5P_DEFAULT) > 0) {
             break;
-    if (!schema)
+        }
+    }
+    if (!schema) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found neither dataset /steps nor /hits, expected one of them",
                              table->path);
+    }
     table->set = H5Dopen2(file, schema->short_name, H5P_DEFAULT);
     hid_t stored = H5Dget_type(table->set), space = H5Dget_space(table->set);
     table->type = H5Tget_native_type(stored, H5T_DIR_ASCEND);
@@ -350,43 +371,51 @@ static int open_table(import_table *table, hid_t file, icestream_error *error)
     int dimensions = H5Sget_simple_extent_ndims(space);
     H5Sclose(space);
     H5Tclose(stored);
-    if (table->type < 0 || rows < 0)
+    if (table->type < 0 || rows < 0) {
         return failed(table->path, ICESTREAM_E_INPUT, "cannot open the table", error);
-    if (dimensions != 1)
+    }
+    if (dimensions != 1) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: dataset %s: found %d dimensions, expected 1", table->path,
                              schema->short_name, dimensions);
+    }
     table->rows = (hsize_t)rows;
     ics_npy_field *fields = NULL;
     size_t count = 0;
     int status = describe_members(table->path, table->type, &fields, &count, error);
-    if (!status)
+    if (!status) {
         status = ics_conversion_create(table->path, fields, count, H5Tget_size(table->type), schema,
                                        &table->conversion, error);
+    }
     free(fields);
-    if (!status && !is_stored(table->set, table->rows))
+    if (!status && !is_stored(table->set, table->rows)) {
         status =
             ics_error_set(error, ICESTREAM_E_INPUT,
                           "%s: dataset %s: found %llu rows in %llu bytes, expected rows that are "
                           "in the file",
                           table->path, schema->short_name, (unsigned long long)rows,
                           (unsigned long long)H5Dget_storage_size(table->set));
+    }
     return status ? status : read_metadata(table, file, error);
 }
 
 static int import_file(import_table *table, const char *to, bool force, icestream_error *error)
 {
     hid_t file = H5Fopen(table->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file < 0)
+    if (file < 0) {
         return failed(table->path, ICESTREAM_E_INPUT, "cannot open", error);
+    }
     ics_table_writer *writer = NULL;
     int status = open_table(table, file, error);
-    if (!status)
+    if (!status) {
         status = ics_table_writer_create(to, table->conversion.schema, force, &writer, error);
-    if (!status)
+    }
+    if (!status) {
         status = import_rows(table, writer, error);
-    if (!status)
+    }
+    if (!status) {
         status = ics_table_writer_commit(writer, table->metadata, error);
+    }
     ics_table_writer_destroy(writer);
     H5Tclose(table->type);
     H5Dclose(table->set);
@@ -416,22 +445,25 @@ static void clean_part(const char *to)
 {
     ics_output *output = NULL;
     icestream_error ignored; /* of the two errors the first one tells more */
-    if (ics_output_create(to, true, &output, &ignored) == ICESTREAM_OK)
+    if (ics_output_create(to, true, &output, &ignored) == ICESTREAM_OK) {
         ics_output_destroy(output);
+    }
 }
 
 int ics_hdf5_import(const char *from, const char *to, bool force, icestream_error *error)
 {
     struct stat about;
     /* HDF5 would open a named pipe, and wait. */
-    if (stat(from, &about) == 0 && !S_ISREG(about.st_mode))
+    if (stat(from, &about) == 0 && !S_ISREG(about.st_mode)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found something that is not a file, expected an HDF5 file", from);
+    }
     /* Of files with one wrong byte in their structures, 5 of 1000 make the library read where it
      * may not. */
     import_order order = {from, to, force};
     int status = ics_contained_check(import_in_child, &order, from, error);
-    if (status == ICESTREAM_E_INPUT)
+    if (status == ICESTREAM_E_INPUT) {
         clean_part(to);
+    }
     return status;
 }

@@ -19,8 +19,9 @@ int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, ices
 {
     *out = NULL;
     ics_hit_reader *reader = calloc(1, sizeof *reader);
-    if (!reader)
+    if (!reader) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
+    }
     reader->check = check;
     int status = ics_table_reader_open(path, ics_layout_hits(), &reader->table, error);
     if (status) {
@@ -33,8 +34,9 @@ int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, ices
 
 void ics_hit_reader_destroy(ics_hit_reader *reader)
 {
-    if (!reader)
+    if (!reader) {
         return;
+    }
     ics_table_reader_destroy(reader->table);
     free(reader);
 }
@@ -42,14 +44,18 @@ void ics_hit_reader_destroy(ics_hit_reader *reader)
 int ics_hit_compare(const void *a, const void *b)
 {
     const icestream_hit *left = a, *right = b;
-    if (left->event_id != right->event_id)
+    if (left->event_id != right->event_id) {
         return left->event_id < right->event_id ? -1 : 1;
-    if (left->step_id != right->step_id)
+    }
+    if (left->step_id != right->step_id) {
         return left->step_id < right->step_id ? -1 : 1;
-    if (left->photon_id != right->photon_id)
+    }
+    if (left->photon_id != right->photon_id) {
         return left->photon_id < right->photon_id ? -1 : 1;
-    if (left->string != right->string)
+    }
+    if (left->string != right->string) {
         return left->string < right->string ? -1 : 1;
+    }
     return (left->module > right->module) - (left->module < right->module);
 }
 
@@ -75,18 +81,21 @@ static int check_hit(const icestream_hit *hit, const char *name, uint64_t row,
         {"weight", hit->weight, hit->weight >= 0 && isfinite(hit->weight), "a finite value >= 0"},
         {"pmt", hit->pmt, hit->pmt >= -1, "-1 or more"},
     };
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i)
-        if (!checks[i].good)
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
+        if (!checks[i].good) {
             return ics_error_set(error, ICESTREAM_E_INPUT,
                                  "%s: row %" PRIu64 ", field %s: found %.9g, expected %s", name,
                                  row, checks[i].field, checks[i].value, checks[i].expected);
+        }
+    }
     double norm =
         sqrt((double)hit->dx * hit->dx + (double)hit->dy * hit->dy + (double)hit->dz * hit->dz);
-    if (!(fabs(norm - 1) <= 1e-3))
+    if (!(fabs(norm - 1) <= 1e-3)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: row %" PRIu64 ", fields dx, dy, dz: found a vector of length "
                              "%.6g, expected 1 within 0.001",
                              name, row, norm);
+    }
     return ICESTREAM_OK;
 }
 
@@ -96,15 +105,17 @@ static int check_hits(ics_hit_reader *reader, const icestream_hit *hits, size_t 
     const char *name = ics_table_reader_name(reader->table);
     for (size_t i = 0; i < count; ++i) {
         int status = check_hit(&hits[i], name, first + i, error);
-        if (status)
+        if (status) {
             return status;
-        if (reader->begun && ics_hit_compare(&reader->previous, &hits[i]) > 0)
+        }
+        if (reader->begun && ics_hit_compare(&reader->previous, &hits[i]) > 0) {
             return ics_error_set(error, ICESTREAM_E_INPUT,
                                  "%s: row %" PRIu64
                                  ": found a hit that belongs before the previous "
                                  "one, expected order by event_id, step_id, photon_id, string, "
                                  "module",
                                  name, first + i);
+        }
         reader->begun = true;
         reader->previous = hits[i];
     }
@@ -116,8 +127,9 @@ int ics_hit_reader_read(ics_hit_reader *reader, icestream_hit *hits, size_t capa
 {
     uint64_t first = ics_table_reader_position(reader->table);
     int status = ics_table_reader_read(reader->table, hits, capacity, got, error);
-    if (status || !reader->check)
+    if (status || !reader->check) {
         return status;
+    }
     return check_hits(reader, hits, *got, first, error);
 }
 
@@ -136,11 +148,13 @@ static int read_through(ics_hit_reader *reader, icestream_error *error)
 {
     enum { PIECE = 16384 };
     icestream_hit *piece = malloc(PIECE * sizeof *piece);
-    if (!piece)
+    if (!piece) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading hits");
+    }
     int status = ICESTREAM_OK;
-    for (size_t got = 1; got > 0 && !status;)
+    for (size_t got = 1; got > 0 && !status;) {
         status = ics_hit_reader_read(reader, piece, PIECE, &got, error);
+    }
     free(piece);
     return status;
 }

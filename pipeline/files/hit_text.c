@@ -42,13 +42,15 @@ static int put_hits(ics_text_output *file, ics_hit_reader *reader, icestream_hit
     for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
         status = ics_hit_reader_read(reader, hits, BLOCK, &got, error);
         for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
-            if (!begun || hits[i].event_id != event)
+            if (!begun || hits[i].event_id != event) {
                 status = ics_text_output_put(file, error, "%sEM %" PRIu64 " 1 1970 1 0 0\n",
                                              begun ? "EE\n" : "", hits[i].event_id);
+            }
             begun = true;
             event = hits[i].event_id;
-            if (status == ICESTREAM_OK)
+            if (status == ICESTREAM_OK) {
                 status = put_hit(file, &hits[i], error);
+            }
         }
     }
     return status == ICESTREAM_OK
@@ -61,15 +63,19 @@ int ics_hit_text_export(const char *from, const char *to, bool force, icestream_
     ics_hit_reader *reader = NULL;
     ics_text_output *file = NULL;
     icestream_hit *hits = malloc(BLOCK * sizeof *hits);
-    if (!hits)
+    if (!hits) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", to);
+    }
     int status = ics_hit_reader_open(from, true, &reader, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_text_output_create(to, force, &file, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = put_hits(file, reader, hits, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = ics_text_output_commit(file, error);
+    }
     ics_text_output_destroy(file);
     ics_hit_reader_destroy(reader);
     free(hits);

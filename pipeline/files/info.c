@@ -38,14 +38,16 @@ typedef struct event_list {
 
 static int add_event(event_list *events, uint64_t event, icestream_error *error)
 {
-    if (events->count > 0 && events->items[events->count - 1] == event)
+    if (events->count > 0 && events->items[events->count - 1] == event) {
         return ICESTREAM_OK;
+    }
     if (events->count == events->capacity) {
         size_t capacity = events->capacity ? 2 * events->capacity : 1024;
         uint64_t *grown = reallocarray(events->items, capacity, sizeof *grown);
-        if (!grown)
+        if (!grown) {
             return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu events",
                                  capacity);
+        }
         events->items = grown;
         events->capacity = capacity;
     }
@@ -64,10 +66,12 @@ static int compare_events(const void *a, const void *b)
 static uint64_t count_events(event_list *events)
 {
     uint64_t different = events->count > 0;
-    if (events->count > 0)
+    if (events->count > 0) {
         qsort(events->items, events->count, sizeof *events->items, compare_events);
-    for (size_t i = 1; i < events->count; ++i)
+    }
+    for (size_t i = 1; i < events->count; ++i) {
         different += events->items[i] != events->items[i - 1];
+    }
     return different;
 }
 
@@ -85,12 +89,14 @@ static double field_value(const ics_layout_field *field, const unsigned char *ro
 
 static void start_ranges(description *about)
 {
-    for (int i = 0; i < RANGES; ++i)
-        for (size_t k = 0; k < about->schema->field_count; ++k)
+    for (int i = 0; i < RANGES; ++i) {
+        for (size_t k = 0; k < about->schema->field_count; ++k) {
             if (strcmp(about->schema->fields[k].name, range_names[i]) == 0) {
                 about->ranges[i].field = &about->schema->fields[k];
                 about->ranges[i].low = about->ranges[i].high = NAN;
             }
+        }
+    }
 }
 
 static int add_rows(description *about, event_list *events, const unsigned char *rows, size_t count,
@@ -106,15 +112,17 @@ static int add_rows(description *about, event_list *events, const unsigned char 
                    (steps ? offsetof(icestream_step, event_id) : offsetof(icestream_hit, event_id)),
                sizeof event); /* of the others it is the first field, too */
         int status = add_event(events, event, error);
-        if (status)
+        if (status) {
             return status;
+        }
         if (steps) {
             memcpy(&photons, row + offsetof(icestream_step, photons), sizeof photons);
             about->photons += photons;
         }
         for (int k = 0; k < RANGES; ++k) {
-            if (!about->ranges[k].field)
+            if (!about->ranges[k].field) {
                 continue;
+            }
             double value = field_value(about->ranges[k].field, row);
             about->ranges[k].low = fmin(about->ranges[k].low, value);
             about->ranges[k].high = fmax(about->ranges[k].high, value);
@@ -127,13 +135,15 @@ static int describe_rows(ics_table_reader *reader, description *about, icestream
 {
     event_list events = {0};
     unsigned char *rows = malloc((size_t)PIECE * ICS_ROW_BYTES_MAX);
-    if (!rows)
+    if (!rows) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading rows");
+    }
     int status = ics_table_reader_rewind(reader, true, error);
     for (size_t got = 1; got > 0 && !status;) {
         status = ics_table_reader_read(reader, rows, PIECE, &got, error);
-        if (!status)
+        if (!status) {
             status = add_rows(about, &events, rows, got, error);
+        }
     }
     about->events = count_events(&events);
     free(events.items);
@@ -145,22 +155,25 @@ static int describe(const char *path, description *about, icestream_error *error
 {
     ics_table_reader *reader = NULL;
     int status = ics_table_reader_open(path, NULL, &reader, error);
-    if (status)
+    if (status) {
         return status;
+    }
     about->schema = ics_table_reader_layout(reader);
     about->rows = ics_table_reader_rows(reader);
     about->packed = ics_table_reader_packed(reader);
     start_ranges(about);
     status = describe_rows(reader, about, error);
-    if (!ics_table_reader_digest(reader, about->digest) && !status)
+    if (!ics_table_reader_digest(reader, about->digest) && !status) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest", path);
+    }
     const json_t *metadata = ics_table_reader_metadata(reader);
     if (!status && metadata) {
         about->metadata = json_copy((json_t *)(uintptr_t)metadata);
-        if (!about->metadata)
+        if (!about->metadata) {
             status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
-        else
+        } else {
             json_object_del(about->metadata, "crc32c");
+        }
     }
     ics_table_reader_destroy(reader);
     return status;
@@ -173,8 +186,9 @@ static int verify_steps(const char *path, icestream_error *error)
     ics_step_reader *reader = NULL;
     ics_step_summary summary;
     int status = ics_step_reader_open(path, SPECTRA_ANY, &reader, error);
-    if (!status)
+    if (!status) {
         status = ics_step_reader_check(reader, &summary, NULL, error);
+    }
     ics_step_reader_destroy(reader);
     return status;
 }
@@ -183,29 +197,33 @@ static int verify_account(const char *path, const json_t *metadata, uint64_t row
                           icestream_error *error)
 {
     icestream_account account;
-    if (!metadata)
+    if (!metadata) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found no trailer, expected one with the photon "
                              "account",
                              path);
-    if (!ics_metadata_account(metadata, &account))
+    }
+    if (!ics_metadata_account(metadata, &account)) {
         return ics_error_set(
             error, ICESTREAM_E_INPUT,
             "%s: trailer: account: found none that is complete, expected the seven "
             "counts of the photon account",
             path);
-    if (!ics_metadata_account_closes(&account))
+    }
+    if (!ics_metadata_account_closes(&account)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: trailer: account: found %" PRIu64
                              " photons created, expected the sum of absorbed, detected, left and "
                              "stopped",
                              path, account.created);
-    if (account.hits - account.undetected != rows)
+    }
+    if (account.hits - account.undetected != rows) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: trailer: account.%s: found %" PRIu64 ", expected %" PRIu64
                              " as there are rows",
                              path, account.undetected > 0 ? "photo_electrons" : "hits",
                              account.hits - account.undetected, rows);
+    }
     return ICESTREAM_OK;
 }
 
@@ -215,11 +233,13 @@ static int verify_hits(const char *path, icestream_error *error)
     icestream_hit *hits = malloc(PIECE * sizeof *hits);
     int status = hits ? ics_hit_reader_open(path, true, &reader, error)
                       : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading hits");
-    for (size_t got = 1; got > 0 && !status;)
+    for (size_t got = 1; got > 0 && !status;) {
         status = ics_hit_reader_read(reader, hits, PIECE, &got, error);
-    if (!status)
+    }
+    if (!status) {
         status = verify_account(path, ics_hit_reader_metadata(reader), ics_hit_reader_rows(reader),
                                 error);
+    }
     ics_hit_reader_destroy(reader);
     free(hits);
     return status;
@@ -241,22 +261,27 @@ static void print_text(const char *path, const description *about, FILE *out)
     fprintf(out, "%s: %s\n", path, about->schema->short_name);
     fprintf(out, "  %-14s %" PRIu64 "%s\n", "rows", about->rows,
             about->packed ? "" : " (in another layout, converted)");
-    if (steps)
+    if (steps) {
         fprintf(out, "  %-14s %" PRIu64 "\n", "photons", about->photons);
+    }
     fprintf(out, "  %-14s %" PRIu64 "\n", "events", about->events);
-    for (int i = 0; i < RANGES && about->rows > 0; ++i)
-        if (about->ranges[i].field)
+    for (int i = 0; i < RANGES && about->rows > 0; ++i) {
+        if (about->ranges[i].field) {
             fprintf(out, "  %-14s %.9g .. %.9g %s\n", range_names[i], about->ranges[i].low,
                     about->ranges[i].high, about->ranges[i].field->unit);
+        }
+    }
     fprintf(out, "  %-14s %s\n", "SHA-256", about->digest);
-    if (!about->metadata)
+    if (!about->metadata) {
         fprintf(out, "  no trailer\n");
+    }
     const char *key;
     json_t *value;
     json_object_foreach(about->metadata, key, value)
     {
-        if (strcmp(key, "rows") == 0)
+        if (strcmp(key, "rows") == 0) {
             continue;
+        }
         if (json_is_array(value) && strcmp(key, "inputs") == 0) { /* maybe thousands of digests */
             fprintf(out, "  %-14s %zu step file%s\n", key, json_array_size(value),
                     json_array_size(value) == 1 ? "" : "s");
@@ -269,8 +294,9 @@ static void print_text(const char *path, const description *about, FILE *out)
                                       : "?");
         free(text);
     }
-    if (about->verified)
+    if (about->verified) {
         fprintf(out, "  verified: %s\n", what_was_verified(about->schema));
+    }
 }
 
 /* json_real refuses what JSON cannot say; null stands for it. */
@@ -282,18 +308,21 @@ static json_t *real_or_null(double value)
 static json_t *make_json(const char *path, const description *about)
 {
     json_t *ranges = json_object();
-    for (int i = 0; i < RANGES; ++i)
-        if (about->ranges[i].field)
+    for (int i = 0; i < RANGES; ++i) {
+        if (about->ranges[i].field) {
             json_object_set_new(ranges, range_names[i],
                                 json_pack("[o, o]", real_or_null(about->ranges[i].low),
                                           real_or_null(about->ranges[i].high)));
+        }
+    }
     json_t *json =
         json_pack("{s:s, s:s, s:I, s:I, s:o, s:b, s:s, s:b, s:O?}", "file", path, "kind",
                   about->schema->short_name, "rows", (json_int_t)about->rows, "events",
                   (json_int_t)about->events, "ranges", ranges, "packed", about->packed, "sha256",
                   about->digest, "verified", about->verified, "metadata", about->metadata);
-    if (json && about->schema == ics_layout_steps())
+    if (json && about->schema == ics_layout_steps()) {
         json_object_set_new(json, "photons", json_integer((json_int_t)about->photons));
+    }
     return json;
 }
 
@@ -302,11 +331,12 @@ static int print_json(const char *path, const description *about, FILE *out, ice
     json_t *json = make_json(path, about);
     int failed = json ? json_dumpf(json, out, JSON_INDENT(2)) : -1;
     json_decref(json);
-    if (failed)
+    if (failed) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT,
                              "%s: its description cannot be written as JSON (is the file's name "
                              "UTF-8?)",
                              path);
+    }
     fputc('\n', out);
     return ICESTREAM_OK;
 }
@@ -315,19 +345,22 @@ int icestream_info(const char *path, bool verify, bool json, FILE *out, icestrea
 {
     description about = {0};
     int status = describe(path, &about, error);
-    if (!status && verify)
+    if (!status && verify) {
         status = about.schema == ics_layout_steps() ? verify_steps(path, error)
                  : about.schema == ics_layout_hits()
                      ? verify_hits(path, error)
                      : ICESTREAM_OK; /* reading has checked its sums */
+    }
     about.verified = verify;
-    if (!status && json)
+    if (!status && json) {
         status = print_json(path, &about, out, error);
-    else if (!status)
+    } else if (!status) {
         print_text(path, &about, out);
+    }
     json_decref(about.metadata);
-    if (!status && (fflush(out) != 0 || ferror(out)))
+    if (!status && (fflush(out) != 0 || ferror(out))) {
         status = ics_error_set(error, ICESTREAM_E_OUTPUT, "the description of %s cannot be written",
                                path);
+    }
     return status;
 }

@@ -32,9 +32,11 @@ int ics_metadata_create(const ics_metadata_origin *origin, json_t **out, icestre
     json_t *object = json_object();
     int failed = 0;
     /* Not json_pack with s*: it leaves a digest out as well when there is no memory for it. */
-    for (size_t i = 0; i < sizeof digests / sizeof *digests; ++i)
-        if (digests[i].text)
+    for (size_t i = 0; i < sizeof digests / sizeof *digests; ++i) {
+        if (digests[i].text) {
             failed |= json_object_set_new(object, digests[i].name, json_string(digests[i].text));
+        }
+    }
     json_t *metadata = json_pack("{s:s, s:o}", "seed", seed, "digests", object);
     if (!metadata || failed) {
         json_decref(metadata);
@@ -47,13 +49,14 @@ int ics_metadata_create(const ics_metadata_origin *origin, json_t **out, icestre
 int ics_metadata_set_account(json_t *metadata, const icestream_account *account,
                              icestream_error *error)
 {
-    if (!ics_metadata_account_closes(account))
+    if (!ics_metadata_account_closes(account)) {
         return ics_error_set(error, ICESTREAM_E_FAILED,
                              "photon account: found %" PRIu64 " created and %" PRIu64
                              " absorbed, %" PRIu64 " detected, %" PRIu64 " left, %" PRIu64
                              " stopped, expected the four to add up to the first",
                              account->created, account->absorbed, account->detected, account->left,
                              account->stopped);
+    }
     json_t *object = json_object();
     int failed = 0;
     for (size_t i = 0; i < COUNTS; ++i) {
@@ -75,15 +78,17 @@ int ics_metadata_set_account(json_t *metadata, const icestream_account *account,
 int ics_metadata_set_detection(json_t *metadata, const char *content,
                                const icestream_account *account, icestream_error *error)
 {
-    if (account->photo_electrons > account->hits)
+    if (account->photo_electrons > account->hits) {
         return ics_error_set(error, ICESTREAM_E_FAILED,
                              "photon account: found %" PRIu64 " photo-electrons of %" PRIu64
                              " hits, expected at most as many",
                              account->photo_electrons, account->hits);
+    }
     if (json_object_set_new(json_object_get(metadata, "account"), "photo_electrons",
                             json_integer((json_int_t)account->photo_electrons)) ||
-        json_object_set_new(metadata, "content", json_string(content)))
+        json_object_set_new(metadata, "content", json_string(content))) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
+    }
     return ICESTREAM_OK;
 }
 
@@ -93,19 +98,22 @@ bool ics_metadata_account(const json_t *metadata, icestream_account *out)
     *out = (icestream_account){0};
     for (size_t i = 0; i < COUNTS; ++i) {
         const json_t *item = json_object_get(object, counts[i].name);
-        if (!json_is_integer(item) || json_integer_value(item) < 0)
+        if (!json_is_integer(item) || json_integer_value(item) < 0) {
             return false;
+        }
         uint64_t count = (uint64_t)json_integer_value(item);
         memcpy((char *)out + counts[i].offset, &count, sizeof count);
     }
     const json_t *electrons = json_object_get(object, "photo_electrons");
     const char *content = json_string_value(json_object_get(metadata, "content"));
     if (electrons && (!json_is_integer(electrons) || json_integer_value(electrons) < 0 ||
-                      (uint64_t)json_integer_value(electrons) > out->hits))
+                      (uint64_t)json_integer_value(electrons) > out->hits)) {
         return false;
+    }
     out->photo_electrons = (uint64_t)json_integer_value(electrons);
-    if (content && strcmp(content, "pe") == 0)
+    if (content && strcmp(content, "pe") == 0) {
         out->undetected = out->hits - out->photo_electrons;
+    }
     return true;
 }
 
@@ -119,8 +127,9 @@ const char *ics_metadata_maths_name(ics_maths_used maths)
 int ics_metadata_set_maths(json_t *metadata, ics_maths_used maths, icestream_error *error)
 {
     if (maths != ICS_MATHS_NONE &&
-        json_object_set_new(metadata, "math", json_string(ics_metadata_maths_name(maths))))
+        json_object_set_new(metadata, "math", json_string(ics_metadata_maths_name(maths)))) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
+    }
     return ICESTREAM_OK;
 }
 
@@ -128,8 +137,9 @@ ics_maths_used ics_metadata_maths(const json_t *metadata)
 {
     const char *word = json_string_value(json_object_get(metadata, "math"));
     ics_maths_used maths = word ? ICS_MATHS_MIXED : ICS_MATHS_NONE;
-    while (maths != ICS_MATHS_NONE && strcmp(word, ics_metadata_maths_name(maths)) != 0)
+    while (maths != ICS_MATHS_NONE && strcmp(word, ics_metadata_maths_name(maths)) != 0) {
         maths -= 1;
+    }
     return maths;
 }
 

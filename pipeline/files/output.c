@@ -45,11 +45,13 @@ static int take_lock(const ics_output *output)
     enum { TRIES = 100, PAUSE_NS = 10000000 };
     int result = -1;
     for (unsigned tries = 0; tries < (output->shared ? TRIES : 1); ++tries) {
-        if (tries > 0)
+        if (tries > 0) {
             nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        }
         result = TEMP_FAILURE_RETRY(flock(output->descriptor, LOCK_EX | LOCK_NB));
-        if (result == 0 || errno != EWOULDBLOCK)
+        if (result == 0 || errno != EWOULDBLOCK) {
             break;
+        }
     }
     return result;
 }
@@ -60,18 +62,21 @@ static int lock_part(ics_output *output, struct stat *named, bool *there, icestr
 {
     struct stat opened;
     *there = false;
-    if (fstat(output->descriptor, &opened) < 0)
+    if (fstat(output->descriptor, &opened) < 0) {
         return failed(output, "cannot create its .part file", error);
-    if (!S_ISREG(opened.st_mode))
+    }
+    if (!S_ISREG(opened.st_mode)) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT,
                              "%s: found something that is not a file, expected "
                              "to create a file",
                              output->part);
+    }
     if (take_lock(output) < 0) {
-        if (errno == EWOULDBLOCK)
+        if (errno == EWOULDBLOCK) {
             return ics_error_set(
                 error, ICESTREAM_E_OUTPUT,
                 "%s: found another process writing it, expected to be the only one", output->path);
+        }
         return failed(output, "cannot lock its .part file", error);
     }
     *there = stat(output->part, named) == 0 && named->st_ino == opened.st_ino &&
@@ -86,49 +91,58 @@ static int open_part(ics_output *output, bool *again, icestream_error *error)
     *again = false;
     output->descriptor = TEMP_FAILURE_RETRY(open(
         output->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666));
-    if (output->descriptor < 0 && errno == ENOENT)
+    if (output->descriptor < 0 && errno == ENOENT) {
         return ics_error_set_cause(
             error, ICESTREAM_E_OUTPUT, ENOENT,
             "%s: cannot create its .part file: %s; expected its folder to be "
             "there",
             output->path, strerror(ENOENT));
-    if (output->descriptor < 0)
+    }
+    if (output->descriptor < 0) {
         return failed(output, "cannot create its .part file", error);
+    }
     bool there = false;
     int status = lock_part(output, &named, &there, error);
-    if (status)
+    if (status) {
         return status;
+    }
     if (there && named.st_nlink > 1) {
         /* The second name of a finished file, whose writer was killed between link and unlink
          * (take_name): to empty it would empty the finished file. */
-        if (unlink(output->part) < 0)
+        if (unlink(output->part) < 0) {
             return failed(output, "cannot remove its old .part file", error);
+        }
         there = false;
     }
     *again = !there;
     output->locked = there;
-    if (there && TEMP_FAILURE_RETRY(ftruncate(output->descriptor, 0)) < 0)
+    if (there && TEMP_FAILURE_RETRY(ftruncate(output->descriptor, 0)) < 0) {
         return failed(output, "cannot empty its .part file", error);
+    }
     return ICESTREAM_OK;
 }
 
 static int start(ics_output *output, icestream_error *error)
 {
     struct stat existing;
-    if (!*output->path)
+    if (!*output->path) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT,
                              "found an empty name, expected that of a file");
+    }
     if (lstat(output->path, &existing) == 0) {
-        if (S_ISDIR(existing.st_mode))
+        if (S_ISDIR(existing.st_mode)) {
             return ics_error_set(error, ICESTREAM_E_OUTPUT,
                                  "%s: found a folder, expected to write a file", output->path);
-        if (!output->force)
+        }
+        if (!output->force) {
             return exists_error(output, error);
+        }
         /* A rename would turn /dev/null into a file. */
-        if (stat(output->path, &existing) == 0 && !S_ISREG(existing.st_mode))
+        if (stat(output->path, &existing) == 0 && !S_ISREG(existing.st_mode)) {
             return ics_error_set(error, ICESTREAM_E_OUTPUT,
                                  "%s: found something that is not a file, expected to write a file",
                                  output->path);
+        }
     }
     bool again = true;
     while (again) {
@@ -137,8 +151,9 @@ static int start(ics_output *output, icestream_error *error)
             close(output->descriptor); /* not ours: it stays where it is */
             output->descriptor = -1;
         }
-        if (status)
+        if (status) {
             return status;
+        }
     }
     return ICESTREAM_OK;
 }
@@ -180,8 +195,9 @@ int ics_output_create_as(const char *path, const char *writer, bool force, ics_o
     *out = NULL;
     ics_output *output = NULL;
     int status = prepare(path, writer, force, &output, error);
-    if (!status)
+    if (!status) {
         status = start(output, error);
+    }
     if (status) {
         ics_output_destroy(output);
         return status;
@@ -196,12 +212,14 @@ static void remove_abandoned(const char *part)
     struct stat opened, named;
     int descriptor =
         TEMP_FAILURE_RETRY(open(part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-    if (descriptor < 0)
+    if (descriptor < 0) {
         return;
+    }
     if (fstat(descriptor, &opened) == 0 && S_ISREG(opened.st_mode) &&
         TEMP_FAILURE_RETRY(flock(descriptor, LOCK_EX | LOCK_NB)) == 0 && stat(part, &named) == 0 &&
-        named.st_ino == opened.st_ino && named.st_dev == opened.st_dev)
+        named.st_ino == opened.st_ino && named.st_dev == opened.st_dev) {
         unlink(part);
+    }
     close(descriptor);
 }
 
@@ -211,14 +229,16 @@ int ics_output_clean_folder(const char *folder, const char *pattern, icestream_e
     do {
         entries = opendir(folder);
     } while (!entries && errno == EINTR);
-    if (!entries)
+    if (!entries) {
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
                                    "%s: cannot look for .part files: %s", folder, strerror(errno));
+    }
     const struct dirent *entry;
     while ((entry = readdir(entries)) != NULL) {
         char *part = NULL;
-        if (fnmatch(pattern, entry->d_name, FNM_PERIOD) != 0)
+        if (fnmatch(pattern, entry->d_name, FNM_PERIOD) != 0) {
             continue;
+        }
         if (asprintf(&part, "%s/%s", folder, entry->d_name) >= 0) {
             remove_abandoned(part);
             free(part);
@@ -256,8 +276,9 @@ int ics_output_clean(const char *path, icestream_error *error)
     ics_output *output = NULL;
     struct stat named;
     int status = prepare(path, NULL, false, &output, error);
-    if (status)
+    if (status) {
         return status;
+    }
     output->descriptor = TEMP_FAILURE_RETRY(
         open(output->part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (output->descriptor >= 0) {
@@ -273,12 +294,14 @@ int ics_output_clean(const char *path, icestream_error *error)
 
 void ics_output_destroy(ics_output *output)
 {
-    if (!output)
+    if (!output) {
         return;
+    }
     int cause = errno; /* of the error that the caller comes from */
     if (output->descriptor >= 0) {
-        if (output->locked && !output->committed)
+        if (output->locked && !output->committed) {
             unlink(output->part); /* while the lock is held: it cannot be another process's */
+        }
         close(output->descriptor);
     }
     free(output->path);
@@ -293,8 +316,9 @@ int ics_output_rewrite(ics_output *output, uint64_t offset, const void *bytes, s
     const char *next = bytes;
     while (size > 0) {
         ssize_t count = pwrite(output->descriptor, next, size, (off_t)offset);
-        if (count < 0 && errno == EINTR)
+        if (count < 0 && errno == EINTR) {
             continue;
+        }
         if (count <= 0) {
             errno = count == 0 ? EIO : errno;
             return failed(output, "cannot write", error);
@@ -302,8 +326,9 @@ int ics_output_rewrite(ics_output *output, uint64_t offset, const void *bytes, s
         next += count;
         size -= (size_t)count;
         offset += (uint64_t)count;
-        if (offset > output->size)
+        if (offset > output->size) {
             output->size = offset;
+        }
     }
     return ICESTREAM_OK;
 }
@@ -312,8 +337,9 @@ int ics_output_write(ics_output *output, const void *bytes, size_t size, icestre
 {
     enum { PUSH = 8 << 20 };
     int status = ics_output_rewrite(output, output->size, bytes, size, error);
-    if (status || output->size - output->pushed < PUSH)
+    if (status || output->size - output->pushed < PUSH) {
         return status;
+    }
     /* Lets the medium work while rows are still being made; only a hint, so failure is nothing. */
     (void)sync_file_range(output->descriptor, (off_t)output->pushed,
                           (off_t)(output->size - output->pushed), SYNC_FILE_RANGE_WRITE);
@@ -336,12 +362,14 @@ static int take_name(ics_output *output, icestream_error *error)
     if (result < 0 && !output->force && (errno == EINVAL || errno == ENOSYS)) {
         /* A file system without that flag: a hard link does not replace either. */
         result = link(output->part, output->path);
-        if (result == 0)
+        if (result == 0) {
             unlink(output->part);
+        }
     }
-    if (result < 0)
+    if (result < 0) {
         return errno == EEXIST ? exists_error(output, error)
                                : failed(output, "cannot take its final name", error);
+    }
     output->committed = true;
     return ICESTREAM_OK;
 }
@@ -351,16 +379,18 @@ int ics_output_sync_folder(const char *path, icestream_error *error)
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) + 1 : 1;
     char *folder = slash ? strndup(path, length) : strdup(".");
-    if (!folder)
+    if (!folder) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
+    }
     int descriptor = TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     free(folder);
     /* Some file systems cannot synchronise a folder and say EINVAL; there is nothing to do then. */
     bool synced =
         descriptor >= 0 && (TEMP_FAILURE_RETRY(fsync(descriptor)) == 0 || errno == EINVAL);
     int cause = errno;
-    if (descriptor >= 0)
+    if (descriptor >= 0) {
         close(descriptor);
+    }
     errno = cause;
     return synced ? ICESTREAM_OK
                   : ics_error_set_cause(error, ICESTREAM_E_OUTPUT, cause,
@@ -370,8 +400,9 @@ int ics_output_sync_folder(const char *path, icestream_error *error)
 
 int ics_output_commit(ics_output *output, icestream_error *error)
 {
-    if (TEMP_FAILURE_RETRY(fsync(output->descriptor)) < 0)
+    if (TEMP_FAILURE_RETRY(fsync(output->descriptor)) < 0) {
         return failed(output, "cannot write to the medium", error);
+    }
     int status = take_name(output, error);
     return status ? status : ics_output_sync_folder(output->path, error);
 }

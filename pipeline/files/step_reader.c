@@ -38,8 +38,9 @@ static void start_summary(ics_step_reader *reader, bool collect)
 static ics_step_reader *create(uint32_t spectrum_count, bool stream, icestream_error *error)
 {
     ics_step_reader *reader = calloc(1, sizeof *reader);
-    if (reader)
+    if (reader) {
         reader->piece = malloc(PIECE * sizeof *reader->piece);
+    }
     if (!reader || !reader->piece) {
         ics_step_reader_destroy(reader);
         ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading steps");
@@ -56,8 +57,9 @@ int ics_step_reader_open(const char *path, uint32_t spectrum_count, ics_step_rea
 {
     *out = NULL;
     ics_step_reader *reader = create(spectrum_count, false, error);
-    if (!reader)
+    if (!reader) {
         return ICESTREAM_E_MEMORY;
+    }
     int status = ics_table_reader_open(path, ics_layout_steps(), &reader->table, error);
     if (status) {
         ics_step_reader_destroy(reader);
@@ -72,8 +74,9 @@ int ics_step_reader_open_stream(int descriptor, const char *name, uint32_t spect
 {
     *out = NULL;
     ics_step_reader *reader = create(spectrum_count, true, error);
-    if (!reader)
+    if (!reader) {
         return ICESTREAM_E_MEMORY;
+    }
     int status = ics_table_reader_open_stream(descriptor, name, ics_layout_steps(), wake_descriptor,
                                               &reader->table, error);
     if (status) {
@@ -86,8 +89,9 @@ int ics_step_reader_open_stream(int descriptor, const char *name, uint32_t spect
 
 void ics_step_reader_destroy(ics_step_reader *reader)
 {
-    if (!reader)
+    if (!reader) {
         return;
+    }
     ics_table_reader_destroy(reader->table);
     ics_key_runs_free(&reader->keys);
     free(reader->piece);
@@ -118,12 +122,13 @@ static int add_to_summary(ics_step_reader *reader, const icestream_step *steps, 
     summary->ascending &= ascending;
     summary->rows += count;
     summary->photons += photons;
-    if (summary->photons >= PHOTONS_MAX)
+    if (summary->photons >= PHOTONS_MAX) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: row %" PRIu64 ", field photons: found %" PRIu64
                              " photons up to here, expected a total below 2^62",
                              ics_table_reader_name(reader->table), summary->rows - 1,
                              summary->photons);
+    }
     return reader->collecting ? ics_key_runs_add(&reader->keys, steps, count, error) : ICESTREAM_OK;
 }
 
@@ -133,8 +138,9 @@ static int read_checked(ics_step_reader *reader, icestream_step *steps, size_t c
 {
     uint64_t first = ics_table_reader_position(reader->table);
     int status = ics_table_reader_read(reader->table, steps, capacity, got, error);
-    if (status || *got == 0)
+    if (status || *got == 0) {
         return status;
+    }
     return ics_step_check(steps, *got, reader->spectrum_count, ics_table_reader_name(reader->table),
                           first, error);
 }
@@ -158,14 +164,17 @@ static int locate_duplicate(ics_step_reader *reader, const ics_key_run *key, ice
     while (!status) {
         uint64_t row = ics_table_reader_position(reader->table);
         status = ics_table_reader_read(reader->table, reader->piece, PIECE, &got, error);
-        if (got == 0)
+        if (got == 0) {
             break;
+        }
         for (size_t i = 0; i < got && !status; ++i) {
             const icestream_step *step = &reader->piece[i];
-            if (step->event_id != key->event_id || step->step_id != key->first)
+            if (step->event_id != key->event_id || step->step_id != key->first) {
                 continue;
-            if (first_row != UINT64_MAX)
+            }
+            if (first_row != UINT64_MAX) {
                 return duplicate_error(reader, key, row + i, first_row, error);
+            }
             first_row = row + i;
         }
     }
@@ -180,12 +189,14 @@ static int pass(ics_step_reader *reader, bool digest, bool collect, const atomic
     start_summary(reader, collect);
     int status = ics_table_reader_rewind(reader->table, digest, error);
     while (!status && got > 0) {
-        if (cancel && atomic_load_explicit(cancel, memory_order_relaxed))
+        if (cancel && atomic_load_explicit(cancel, memory_order_relaxed)) {
             return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "%s: interrupted while checking",
                                  ics_table_reader_name(reader->table));
+        }
         status = read_checked(reader, reader->piece, PIECE, &got, error);
-        if (!status && got > 0)
+        if (!status && got > 0) {
             status = add_to_summary(reader, reader->piece, got, error);
+        }
     }
     return status;
 }
@@ -203,16 +214,19 @@ int ics_step_reader_check(ics_step_reader *reader, ics_step_summary *out, const 
                           icestream_error *error)
 {
     int status = pass(reader, true, false, cancel, error);
-    if (status || (status = add_digest(reader, error)))
+    if (status || (status = add_digest(reader, error))) {
         return status;
+    }
     *out = reader->summary;
     if (!out->ascending) {
         /* Only now it is known that the keys have to be kept. */
         ics_key_run duplicate;
-        if ((status = pass(reader, false, true, cancel, error)))
+        if ((status = pass(reader, false, true, cancel, error))) {
             return status;
-        if (ics_key_runs_find_duplicate(&reader->keys, &duplicate))
+        }
+        if (ics_key_runs_find_duplicate(&reader->keys, &duplicate)) {
             return locate_duplicate(reader, &duplicate, error);
+        }
         ics_key_runs_free(&reader->keys);
     }
     start_summary(reader, false);
@@ -226,10 +240,12 @@ static int finish_message(ics_step_reader *reader, icestream_error *error)
 {
     ics_key_run key;
     int status = add_digest(reader, error);
-    if (status)
+    if (status) {
         return status;
-    if (reader->summary.ascending || !ics_key_runs_find_duplicate(&reader->keys, &key))
+    }
+    if (reader->summary.ascending || !ics_key_runs_find_duplicate(&reader->keys, &key)) {
         return ICESTREAM_OK;
+    }
     return ics_error_set(error, ICESTREAM_E_INPUT,
                          "%s: field step_id: found %" PRIu32 " twice in event %" PRIu64
                          ", expected it once per event",
@@ -240,13 +256,16 @@ int ics_step_reader_read(ics_step_reader *reader, icestream_step *steps, size_t 
                          size_t *got, icestream_error *error)
 {
     int status = read_checked(reader, steps, capacity, got, error);
-    if (status)
+    if (status) {
         return status;
-    if (reader->stream)
+    }
+    if (reader->stream) {
         status =
             *got > 0 ? add_to_summary(reader, steps, *got, error) : finish_message(reader, error);
-    if (!status)
+    }
+    if (!status) {
         ics_step_normalise(steps, *got);
+    }
     return status;
 }
 
@@ -255,8 +274,9 @@ int ics_step_reader_next(ics_step_reader *reader, bool *found, icestream_error *
     *found = false;
     for (size_t got = 1; got > 0;) {
         int status = ics_step_reader_read(reader, reader->piece, PIECE, &got, error);
-        if (status)
+        if (status) {
             return status;
+        }
     }
     start_summary(reader, true);
     return ics_table_reader_next(reader->table, found, error);

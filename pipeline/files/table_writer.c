@@ -39,8 +39,9 @@ int ics_table_writer_create_as(const char *path, const char *name, const ics_lay
 {
     *out = NULL;
     ics_table_writer *writer = calloc(1, sizeof *writer);
-    if (!writer)
+    if (!writer) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
+    }
     writer->schema = schema;
     int status = ics_output_create_as(path, name, force, &writer->output, error);
     if (!status) {
@@ -84,11 +85,13 @@ int ics_table_writer_append(ics_table_writer *writer, const void *rows, size_t c
         } else {
             memcpy(writer->buffer + writer->filled, next, piece);
             writer->filled += piece;
-            if (writer->filled == BUFFER_BYTES)
+            if (writer->filled == BUFFER_BYTES) {
                 status = flush(writer, error);
+            }
         }
-        if (status)
+        if (status) {
             return status;
+        }
         next += piece;
         left -= piece;
     }
@@ -104,20 +107,26 @@ int ics_table_writer_commit(ics_table_writer *writer, const json_t *metadata,
     size_t size = 0;
     ics_npy_write_count(writer->rows, count);
     int status = flush(writer, error);
-    if (!status)
+    if (!status) {
         status = ics_trailer_checksums_finish(&writer->sums, error);
-    if (!status)
+    }
+    if (!status) {
         status = ics_trailer_format(metadata, writer->schema, writer->rows, &writer->sums,
                                     ics_output_size(writer->output), &trailer, &size, error);
-    if (!status)
+    }
+    if (!status) {
         status = ics_output_sync(writer->output, error);
-    if (!status)
+    }
+    if (!status) {
         status =
             ics_output_rewrite(writer->output, ICS_NPY_COUNT_OFFSET, count, sizeof count, error);
-    if (!status)
+    }
+    if (!status) {
         status = ics_output_write(writer->output, trailer, size, error);
-    if (!status)
+    }
+    if (!status) {
         status = ics_output_commit(writer->output, error);
+    }
     free(trailer);
     return status;
 }
@@ -129,8 +138,9 @@ uint64_t ics_table_writer_rows(const ics_table_writer *writer)
 
 void ics_table_writer_destroy(ics_table_writer *writer)
 {
-    if (!writer)
+    if (!writer) {
         return;
+    }
     ics_output_destroy(writer->output);
     ics_trailer_checksums_free(&writer->sums);
     free(writer);
@@ -144,18 +154,20 @@ static int write_all(int descriptor, const char *name, const void *bytes, size_t
     const char *next = bytes;
     while (size > 0) {
         ssize_t count = write(descriptor, next, size);
-        if (count < 0 && errno == EINTR)
+        if (count < 0 && errno == EINTR) {
             continue;
+        }
         if (count < 0 && errno == EAGAIN) {
             struct pollfd room = {.fd = descriptor, .events = POLLOUT};
             (void)poll(&room, 1, -1);
             continue;
         }
-        if (count < 0)
+        if (count < 0) {
             return ics_error_set(error, ICESTREAM_E_OUTPUT,
                                  "%s: cannot write: %s (after %" PRIu64 " bytes of the message)",
                                  name, errno == EPIPE ? "the reader has gone" : strerror(errno),
                                  *written);
+        }
         next += count;
         size -= (size_t)count;
         *written += (uint64_t)count;
@@ -180,13 +192,15 @@ int ics_table_message_write(int descriptor, const char *name, const ics_layout *
     unsigned char header[ICS_NPY_OWN_HEADER];
     ics_npy_write_header(schema, count, header);
     int status = write_all(descriptor, name, header, sizeof header, &written, error);
-    if (!status)
+    if (!status) {
         status = write_all(descriptor, name, rows, count * schema->row_bytes, &written, error);
+    }
 
     if (!was_pending) {
         const struct timespec at_once = {0, 0};
-        while (sigtimedwait(&pipe_signal, NULL, &at_once) < 0 && errno == EINTR)
+        while (sigtimedwait(&pipe_signal, NULL, &at_once) < 0 && errno == EINTR) {
             continue;
+        }
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return status;

@@ -17,8 +17,9 @@ int ics_text_output_create(const char *path, bool force, ics_text_output **out,
 {
     *out = NULL;
     ics_text_output *file = calloc(1, sizeof *file);
-    if (!file)
+    if (!file) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
+    }
     int status = ics_output_create(path, force, &file->output, error);
     if (status != ICESTREAM_OK) {
         ics_text_output_destroy(file);
@@ -30,8 +31,9 @@ int ics_text_output_create(const char *path, bool force, ics_text_output **out,
 
 void ics_text_output_destroy(ics_text_output *file)
 {
-    if (!file)
+    if (!file) {
         return;
+    }
     ics_output_destroy(file->output);
     free(file);
 }
@@ -47,16 +49,18 @@ int ics_text_output_put(ics_text_output *file, icestream_error *error, const cha
 {
     int status = sizeof file->bytes - file->filled < ICS_TEXT_OUTPUT_LINE ? flush(file, error)
                                                                           : ICESTREAM_OK;
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     va_list values;
     va_start(values, format);
     const int length = vsnprintf(file->bytes + file->filled, ICS_TEXT_OUTPUT_LINE, format, values);
     va_end(values);
-    if (length < 0 || length >= ICS_TEXT_OUTPUT_LINE)
+    if (length < 0 || length >= ICS_TEXT_OUTPUT_LINE) {
         return ics_error_set(error, ICESTREAM_E_FAILED,
                              "internal error: %s: a line of %d characters",
                              ics_output_path(file->output), length);
+    }
     file->filled += (size_t)length;
     return ICESTREAM_OK;
 }

@@ -1,10 +1,10 @@
 /* What `icestream validate` says about the models. */
+#include "physics/light/light_cascade.h"
 #include "pipeline/models/detector/angular.h"
+#include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_tilt.h"
 #include "pipeline/models/models.h"
-#include "pipeline/models/detector/module_grid.h"
-#include "physics/light/light_cascade.h"
 
 #include <math.h>
 
@@ -27,13 +27,14 @@ static void describe_tilt(const ice_tilt *tilt, FILE *out)
     double low, high;
     ics_ice_tilt_range(tilt, &low, &high);
     fprintf(out, "  tilt     layers %.4g .. %.4g m higher, ", low, high);
-    if (tilt->kind == ICE_TILT_MAP)
+    if (tilt->kind == ICE_TILT_MAP) {
         fprintf(out, "map of %zu nodes, outside as at its edge, in depth %s\n",
                 ics_ice_tilt_node_count(tilt), tilt->clamp ? "as well" : "linear");
-    else
+    } else {
         fprintf(out, "%zu stations along azimuth %.6g, origin %.6g m, outside %s\n",
                 tilt->station_count, tilt->azimuth * degrees, tilt->origin,
                 tilt->clamp ? "as at its edge" : "linear");
+    }
 }
 
 static void describe_anisotropy(const ice_medium *medium, unsigned features, FILE *out)
@@ -44,14 +45,17 @@ static void describe_anisotropy(const ice_medium *medium, unsigned features, FIL
         widen(&across, exp(medium->layers[i].anisotropy_across));
     }
     const double *k = medium->absorption_anisotropy;
-    if (features & ICS_ICE_SCATTERING_ANISOTROPY)
+    if (features & ICS_ICE_SCATTERING_ANISOTROPY) {
         fprintf(out, "  scatters k1 %.4g .. %.4g along, k2 %.4g .. %.4g across the flow\n",
                 along.low, along.high, across.low, across.high);
-    if (k[0] != 0 || k[1] != 0 || k[2] != 0)
+    }
+    if (k[0] != 0 || k[1] != 0 || k[2] != 0) {
         fprintf(out, "  absorbs  K %.6g along, %.6g across the flow, %.6g vertically\n", exp(k[0]),
                 exp(k[1]), exp(k[2]));
-    if (medium->absorption_exponent != 0)
+    }
+    if (medium->absorption_exponent != 0) {
         fprintf(out, "  absorbs  as k1, k2 to the power of %.4g\n", medium->absorption_exponent);
+    }
 }
 
 static void describe_birefringence(const ice_medium *medium, FILE *out)
@@ -62,8 +66,9 @@ static void describe_birefringence(const ice_medium *medium, FILE *out)
         [ICE_TAKEN_SCALED] = "that at 400 nm, elsewhere as of dust (scaled)",
     };
     range strength = nothing;
-    for (size_t i = 0; i < medium->layer_count; ++i)
+    for (size_t i = 0; i < medium->layer_count; ++i) {
         widen(&strength, medium->layers[i].birefringence);
+    }
     fprintf(out,
             "  crystals birefringence of strength %.4g .. %.4g, scatters %.6g 1/m at strength 1\n",
             strength.low, strength.high, ics_ice_birefringence_scattering(&medium->birefringence));
@@ -74,29 +79,35 @@ static void describe_birefringence(const ice_medium *medium, FILE *out)
 static void describe_features(const ice_medium *medium, FILE *out)
 {
     const unsigned features = ics_ice_features(medium);
-    if (features & ICS_ICE_TILT)
+    if (features & ICS_ICE_TILT) {
         describe_tilt(&medium->tilt, out);
+    }
     if (features &
-        (ICS_ICE_SCATTERING_ANISOTROPY | ICS_ICE_ABSORPTION_ANISOTROPY | ICS_ICE_BIREFRINGENCE))
+        (ICS_ICE_SCATTERING_ANISOTROPY | ICS_ICE_ABSORPTION_ANISOTROPY | ICS_ICE_BIREFRINGENCE)) {
         fprintf(out, "  flow     azimuth %.6g\n", medium->flow_azimuth * degrees);
+    }
     describe_anisotropy(medium, features, out);
-    if (features & ICS_ICE_BIREFRINGENCE)
+    if (features & ICS_ICE_BIREFRINGENCE) {
         describe_birefringence(medium, out);
-    if (features & ICS_ICE_HOLE)
+    }
+    if (features & ICS_ICE_HOLE) {
         fprintf(out,
                 "  holes    radius %.4g m, effective scattering %.4g m, absorption %.4g m, mean "
                 "cosine %.6g\n",
                 medium->hole.radius, medium->hole.effective_scattering, medium->hole.absorption,
                 medium->hole.mean_cosine);
+    }
 }
 
 /* Of water, at the wavelength of which light goes farthest. */
 static void describe_water(const ice_medium *medium, FILE *out)
 {
     double best = ICE_WAVELENGTH_MIN;
-    for (double x = best; x <= ICE_WAVELENGTH_MAX; x += 1)
-        if (ics_ice_absorption(medium, 0, x) < ics_ice_absorption(medium, 0, best))
+    for (double x = best; x <= ICE_WAVELENGTH_MAX; x += 1) {
+        if (ics_ice_absorption(medium, 0, x) < ics_ice_absorption(medium, 0, best)) {
             best = x;
+        }
+    }
     fprintf(out,
             "  clearest absorption %.4g m, effective scattering %.4g m at %g nm, phase index %.6g, "
             "group index %.6g\n",
@@ -104,13 +115,14 @@ static void describe_water(const ice_medium *medium, FILE *out)
             ics_ice_phase_index(medium, best), ics_ice_group_index(medium, best));
     fprintf(out, "  angles   particles of mean cosine %.6g, molecules scatter %.4g of the light\n",
             medium->mean_cosine, medium->rayleigh_fraction);
-    if (medium->density > 0)
+    if (medium->density > 0) {
         fprintf(out, "  density  %.6g g/cm3\n", medium->density);
-    else
+    } else {
         fprintf(
             out,
             "  density  not given: particles make light as in ice of %.6g g/cm3; give density\n",
             ICE_DENSITY);
+    }
 }
 
 static void describe_medium(const ice_medium *medium, FILE *out)
@@ -128,24 +140,28 @@ static void describe_medium(const ice_medium *medium, FILE *out)
         double top = medium->bottom + medium->thickness * (double)medium->layer_count;
         fprintf(out, "  layers   %zu of %.6g m, z %.2f .. %.2f m", medium->layer_count,
                 medium->thickness, medium->bottom, top);
-        if (!medium->spectral) /* which may be any water's, at any depth */
+        if (!medium->spectral) { /* which may be any water's, at any depth */
             fprintf(out, " (depth %.2f .. %.2f m)", ICE_DETECTOR_DEPTH - top,
                     ICE_DETECTOR_DEPTH - medium->bottom);
+        }
         fprintf(out, "\n");
     }
     fprintf(out,
             "  lengths  effective scattering %.4g .. %.4g m, absorption %.4g .. %.4g m at %g nm\n",
             scattering.low, scattering.high, absorption.low, absorption.high, wavelength);
-    if (medium->spectral)
+    if (medium->spectral) {
         describe_water(medium, out);
-    else
+    } else {
         fprintf(out, "  angles   mean cosine %.6g, simplified Liu %.6g\n", medium->mean_cosine,
                 medium->liu_fraction);
+    }
     describe_features(medium, out);
-    if (isfinite(medium->absorb_above))
+    if (isfinite(medium->absorb_above)) {
         fprintf(out, "  world    ends above z = %.6g m\n", medium->absorb_above);
-    if (isfinite(medium->absorb_below))
+    }
+    if (isfinite(medium->absorb_below)) {
         fprintf(out, "  world    ends below z = %.6g m\n", medium->absorb_below);
+    }
 }
 
 static void describe_detector(const ice_detector *detector, FILE *out)
@@ -170,8 +186,9 @@ static void describe_detector(const ice_detector *detector, FILE *out)
     double closest;
     if (ics_module_grid_closest(detector->modules, detector->module_count, 2 * detector->radius,
                                 &closest) == ICESTREAM_OK &&
-        isfinite(closest))
+        isfinite(closest)) {
         fprintf(out, "  nearest  %.6g m between the two closest centres\n", closest);
+    }
 }
 
 static void describe_detection(const ice_detector *detector, const ics_detection *detection,
@@ -179,8 +196,9 @@ static void describe_detection(const ice_detector *detector, const ics_detection
 {
     const ice_angular *angular = &detector->angular;
     size_t efficient = 0, cables = 0, tilted = 0, off = 0;
-    if (!detection)
+    if (!detection) {
         return;
+    }
     for (size_t i = 0; i < detector->module_count; ++i) {
         const ice_module *module = &detector->modules[i];
         efficient += module->efficiency != 1 || module->acceptance > 0;
@@ -192,12 +210,13 @@ static void describe_detection(const ice_detector *detector, const ics_detection
             detection->content == ICS_CONTENT_PE        ? "those alone"
             : detection->content == ICS_CONTENT_PHOTONS ? "all photons alike"
                                                         : "all photons, those marked by pmt 0");
-    if (angular->has_edge)
+    if (angular->has_edge) {
         fprintf(out, "  angles   light that arrives beyond a cosine of %.6g, mean %.6g\n",
                 angular->edge, ics_angular_mean(angular));
-    else
+    } else {
         fprintf(out, "  angles   acceptance of maximum %.6g, mean %.6g\n", angular->maximum,
                 ics_angular_mean(angular));
+    }
     fprintf(out,
             "  differ   %zu modules in efficiency, %zu have a cable, %zu an axis of their own, "
             "%zu are off\n",
@@ -214,9 +233,10 @@ static void describe_light(const ice_light *light, FILE *out)
     for (size_t i = 1; i < light->count; ++i) {
         const ice_spectrum *spectrum = &light->spectra[i];
         fprintf(out, "  %-8zu %s", i, spectrum->name);
-        if (spectrum->count > 1)
+        if (spectrum->count > 1) {
             fprintf(out, ", %.4g .. %.4g nm", spectrum->wavelength[0],
                     spectrum->wavelength[spectrum->count - 1]);
+        }
         fprintf(out, "\n");
     }
 }
@@ -229,6 +249,7 @@ void ics_models_describe(const ics_models *models, FILE *out)
     describe_light(models->light, out);
     fprintf(out, "digests    ice %s\n           detector %s\n           light %s\n",
             models->ice_digest, models->detector_digest, models->light_digest);
-    for (size_t i = 0; i < models->warnings.count; ++i)
+    for (size_t i = 0; i < models->warnings.count; ++i) {
         fprintf(out, "warning    %s\n", models->warnings.items[i]);
+    }
 }

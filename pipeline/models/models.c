@@ -2,9 +2,9 @@
 
 #include "base/error.h"
 #include "pipeline/models/detector/detector.h"
+#include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/ice/ice.h"
 #include "pipeline/models/light/light.h"
-#include "pipeline/models/detector/sensors.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +24,9 @@ static void add_tilt(ics_digest *digest, const ice_tilt *tilt)
     const double scalars[] = {tilt->kind,       tilt->clamp,   tilt->first_depth,
                               tilt->depth_step, tilt->azimuth, tilt->origin};
     add_feature(digest, ICS_ICE_TILT, scalars, sizeof scalars / sizeof *scalars);
-    if (tilt->kind == ICE_TILT_MAP)
+    if (tilt->kind == ICE_TILT_MAP) {
         supports = tilt->axes[0].count * tilt->axes[1].count;
+    }
     for (int i = 0; i < 2 && tilt->kind == ICE_TILT_MAP; ++i) {
         const ice_tilt_axis *axis = &tilt->axes[i];
         const double numbers[] = {axis->azimuth, axis->first, axis->step, (double)axis->count,
@@ -58,12 +59,15 @@ static void add_features(ics_digest *digest, const ice_medium *medium)
                                  medium->absorption_anisotropy[2], medium->absorption_exponent};
     const ice_birefringence *b = &medium->birefringence;
     const ice_hole *hole = &medium->hole;
-    if (features & ICS_ICE_TILT)
+    if (features & ICS_ICE_TILT) {
         add_tilt(digest, &medium->tilt);
-    if (features & flowing)
+    }
+    if (features & flowing) {
         add_feature(digest, features & flowing, &medium->flow_azimuth, 1);
-    if (features & ICS_ICE_ABSORPTION_ANISOTROPY)
+    }
+    if (features & ICS_ICE_ABSORPTION_ANISOTROPY) {
         ics_digest_add_numbers(digest, absorption, 4);
+    }
     if (features & ICS_ICE_BIREFRINGENCE) {
         ics_digest_add_numbers(digest, b->along, 4);
         ics_digest_add_numbers(digest, b->across, 4);
@@ -75,8 +79,9 @@ static void add_features(ics_digest *digest, const ice_medium *medium)
                                   layer->birefringence, layer->birefringence_mean};
         ics_digest_add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
     }
-    if (features & ICS_ICE_SPECTRAL)
+    if (features & ICS_ICE_SPECTRAL) {
         add_spectral(digest, medium);
+    }
     if (features & ICS_ICE_HOLE) {
         const double numbers[] = {hole->radius, hole->effective_scattering, hole->absorption,
                                   hole->mean_cosine, hole->liu_fraction};
@@ -130,21 +135,24 @@ static int make_digests(ics_models *models, icestream_error *error)
 {
     ics_digest *digest;
     int status = ics_digest_create(&digest, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     add_medium(digest, models->medium);
     ics_digest_text(digest, models->ice_digest);
     ics_digest_reset(digest);
     add_detector(digest, models->detector);
-    if (models->detection)
+    if (models->detection) {
         ics_detection_digest(digest, models->detector, models->light);
+    }
     ics_digest_text(digest, models->detector_digest);
     ics_digest_reset(digest);
     add_light(digest, models->light);
     ics_digest_text(digest, models->light_digest);
     ics_digest_destroy(digest);
-    if (!models->ice_digest[0] || !models->detector_digest[0] || !models->light_digest[0])
+    if (!models->ice_digest[0] || !models->detector_digest[0] || !models->light_digest[0]) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "models: error: out of memory");
+    }
     return ICESTREAM_OK;
 }
 
@@ -154,29 +162,35 @@ int ics_models_create(const icestream_config *config, ics_models **out, icestrea
 {
     *out = NULL;
     ics_models *models = calloc(1, sizeof *models);
-    if (!models)
+    if (!models) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "models: error: out of memory");
+    }
     ics_ice_factors factors;
     int status = ics_config_check_files(config, "ice.", error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_ice_create(config, &models->medium, &factors, &models->warnings, error);
+    }
     int result = ics_config_check_files(config, "detector.", error);
-    if (result == ICESTREAM_OK)
+    if (result == ICESTREAM_OK) {
         result = ics_detector_create(config, &models->detector, &models->warnings, error);
+    }
     status = status ? status : result;
     const char *const others[] = {"light.", "stages."};
     for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
         result = ics_config_check_files(config, others[i], error);
         status = status ? status : result;
     }
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_light_create(config, models->medium, &factors, models->detector,
                                   &models->light, error);
-    if (status == ICESTREAM_OK && ics_sensors_detecting(config))
+    }
+    if (status == ICESTREAM_OK && ics_sensors_detecting(config)) {
         status = ics_detection_create(models->detector, models->light, ics_config_content(config),
                                       &models->detection, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = make_digests(models, error);
+    }
     if (status != ICESTREAM_OK) {
         ics_models_destroy(models);
         return status;
@@ -187,8 +201,9 @@ int ics_models_create(const icestream_config *config, ics_models **out, icestrea
 
 void ics_models_destroy(ics_models *models)
 {
-    if (!models)
+    if (!models) {
         return;
+    }
     ics_ice_destroy(models->medium);
     ics_detector_destroy(models->detector);
     ics_light_destroy(models->light);

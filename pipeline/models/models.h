@@ -2,11 +2,11 @@
 #ifndef ICS_MODELS_MODELS_H
 #define ICS_MODELS_MODELS_H
 
+#include "physics/model.h"
 #include "pipeline/config/config.h"
 #include "pipeline/files/digest.h"
 #include "pipeline/models/detector/detection.h"
 #include "pipeline/models/warnings.h"
-#include "physics/model.h"
 
 typedef struct ics_models {
     ice_medium *medium;

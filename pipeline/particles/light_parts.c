@@ -52,20 +52,22 @@ static bool begin_track(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAG
     }
     const double range = ice_muon_range(parts->energy);
     parts->length = value(particle, ICS_PARTICLE_LENGTH);
-    if (parts->length <= 0)
+    if (parts->length <= 0) {
         parts->length = setup->track_length > 0 ? setup->track_length : range;
+    }
     parts->residual = INFINITY;
     if (setup->stopping && ics_muon) {
         parts->residual = range;
         /* With losses it ends where its energy does. */
-        if (!setup->losses)
+        if (!setup->losses) {
             parts->length = fmin(parts->length, range);
+        }
     }
     const ice_axis axis = parts->model.axis;
     const double ends[3] = {parts->model.x + parts->length * axis.x,
                             parts->model.y + parts->length * axis.y,
                             parts->model.z + parts->length * axis.z};
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 3; ++i) {
         if (fabs(ends[i]) > 1e4) {
             snprintf(message, ICS_PARTICLE_MESSAGE,
                      "length: found a track of %.10g m to (%.10g, %.10g, %.10g), expected its end "
@@ -73,6 +75,7 @@ static bool begin_track(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAG
                      parts->length, ends[0], ends[1], ends[2]);
             return false;
         }
+    }
     parts->done = parts->length <= 0;
     return true;
 }
@@ -92,20 +95,24 @@ static double clamp_piece(double wanted, double most)
 static double find_piece(const ics_light_parts *parts)
 {
     double piece = parts->length - parts->at;
-    if (is_slow(parts))
+    if (is_slow(parts)) {
         return clamp_piece(piece, parts->residual);
-    if (parts->setup->losses)
+    }
+    if (parts->setup->losses) {
         piece = clamp_piece(piece, ICE_LOSS_PIECE);
-    if (parts->setup->stopping && !parts->setup->losses)
+    }
+    if (parts->setup->stopping && !parts->setup->losses) {
         piece = clamp_piece(piece, parts->residual - ICE_MUON_SLOW);
+    }
     return piece;
 }
 
 static void draw_losses(ics_light_parts *parts)
 {
     parts->losses = parts->loss = parts->pair_like = 0;
-    if (!parts->setup->losses || is_slow(parts) || parts->energy <= ICE_LOSS_LEAST)
+    if (!parts->setup->losses || is_slow(parts) || parts->energy <= ICE_LOSS_LEAST) {
         return;
+    }
     double pairs, brems;
     ice_stream stream = numbers(parts, ICE_PURPOSE_LOSSES, parts->piece_number);
     ice_loss_means(parts->energy, parts->piece, &pairs, &brems);
@@ -134,15 +141,18 @@ static void end_piece(ics_light_parts *parts)
     const ics_light_setup *setup = parts->setup;
     double spent = ICE_MUON_IONISATION * parts->piece, place;
     ice_cascade kind;
-    for (uint32_t i = 0; i < parts->losses; ++i)
+    for (uint32_t i = 0; i < parts->losses; ++i) {
         spent += draw_loss(parts, i, &place, &kind);
+    }
     parts->at += parts->piece;
-    if (setup->losses)
+    if (setup->losses) {
         parts->energy -= spent;
-    if (isfinite(parts->residual))
+    }
+    if (isfinite(parts->residual)) {
         parts->residual = setup->losses && !is_slow(parts)
                               ? (parts->energy - ICE_MUON_MASS) / ICE_MUON_IONISATION
                               : parts->residual - parts->piece;
+    }
     ++parts->piece_number;
     parts->stage = 0;
     const bool ics_spent = setup->losses && parts->energy <= ICE_MUON_STOPPED;
@@ -163,8 +173,9 @@ static void move(const ics_light_parts *parts, double along, ics_light_part *par
 static bool take_slow(ics_light_parts *parts, uint32_t index, ics_light_part *part)
 {
     const double along = index * ICE_MUON_PIECE;
-    if (along >= parts->piece)
+    if (along >= parts->piece) {
         return false;
+    }
     const double middle = parts->residual - along - 0.5 * ICE_MUON_PIECE;
     const double length = clamp_piece(ICE_MUON_PIECE, parts->piece - along);
     const int share = (int)fmin(fmax(middle / ICE_MUON_PIECE, 0), ICS_SLOW_PIECES - 1);
@@ -199,10 +210,12 @@ static bool next_of_piece(ics_light_parts *parts, ics_light_part *part)
         take_cascade(parts, part, kind, energy);
         return true;
     }
-    if (is_slow(parts))
+    if (is_slow(parts)) {
         return take_slow(parts, parts->stage++ - 1, part);
-    if (parts->stage == 2)
+    }
+    if (parts->stage == 2) {
         return false;
+    }
     parts->stage = 2;
     move(parts, 0, part);
     part->form = ICS_PART_TRACK;
@@ -214,8 +227,9 @@ static bool next_of_piece(ics_light_parts *parts, ics_light_part *part)
 static bool next_of_track(ics_light_parts *parts, ics_light_part *part)
 {
     while (!parts->done) {
-        if (next_of_piece(parts, part))
+        if (next_of_piece(parts, part)) {
             return true;
+        }
         end_piece(parts);
     }
     return false;
@@ -225,9 +239,11 @@ static bool next_of_track(ics_light_parts *parts, ics_light_part *part)
 
 static const ice_module *find_module(const ice_detector *detector, double string, double module)
 {
-    for (size_t i = 0; i < detector->module_count; ++i)
-        if (detector->modules[i].string == string && detector->modules[i].module == module)
+    for (size_t i = 0; i < detector->module_count; ++i) {
+        if (detector->modules[i].string == string && detector->modules[i].module == module) {
             return &detector->modules[i];
+        }
+    }
     return NULL;
 }
 
@@ -235,18 +251,20 @@ static void set_pulse(ics_light_parts *parts)
 {
     const ics_particle *particle = parts->particle;
     ics_pulse pulse = (ics_pulse)value(particle, ICS_PARTICLE_PULSE);
-    if (!ics_particle_has(particle, ICS_PARTICLE_PULSE))
+    if (!ics_particle_has(particle, ICS_PARTICLE_PULSE)) {
         pulse = ics_particle_has(particle, ICS_PARTICLE_WIDTH) ? ICS_PULSE_LED : ICS_PULSE_INSTANT;
-    if (pulse == ICS_PULSE_LED)
+    }
+    if (pulse == ICS_PULSE_LED) {
         parts->model.pulse = ice_led_pulse(value(particle, ICS_PARTICLE_WIDTH));
-    else if (pulse == ICS_PULSE_RECTANGLE)
+    } else if (pulse == ICS_PULSE_RECTANGLE) {
         parts->model.pulse.plateau = ics_particle_has(particle, ICS_PARTICLE_DURATION)
                                          ? value(particle, ICS_PARTICLE_DURATION)
                                          : 70;
-    else
+    } else {
         parts->model.per_step = parts->model.form == ICS_PART_POINT
                                     ? parts->setup->photons_per_step
                                     : parts->setup->photons_per_direction;
+    }
 }
 
 /* Place and direction of a flasher on its module, or of a beam anywhere. */
@@ -322,8 +340,9 @@ static bool begin_source(ics_light_parts *parts, ics_particle_class kind,
     model->form = kind == ICS_PARTICLE_RAY     ? ICS_PART_RAY
                   : kind == ICS_PARTICLE_POINT ? ICS_PART_POINT
                                                : ICS_PART_CANDLE;
-    if (kind == ICS_PARTICLE_RAY)
+    if (kind == ICS_PARTICLE_RAY) {
         return true;
+    }
     model->per_step = setup->photons_per_direction;
     if (kind == ICS_PARTICLE_CANDLE) {
         const ice_candle candle = ice_candle_of(ics_particle_candle_of(particle));
@@ -363,25 +382,30 @@ bool ics_light_parts_begin(ics_light_parts *parts, const ics_light_setup *setup,
                                     .axis = {0, 0, 1},
                                     .beta = 1};
     if (ics_particle_has(particle, ICS_PARTICLE_ZENITH) ||
-        ics_particle_has(particle, ICS_PARTICLE_DX))
+        ics_particle_has(particle, ICS_PARTICLE_DX)) {
         parts->model.axis = ics_particle_axis(particle);
-    if (kind == ICS_PARTICLE_CASCADE)
+    }
+    if (kind == ICS_PARTICLE_CASCADE) {
         return true;
-    if (kind == ICS_PARTICLE_TRACK)
+    }
+    if (kind == ICS_PARTICLE_TRACK) {
         return begin_track(parts, message);
+    }
     return begin_source(parts, kind, message);
 }
 
 bool ics_light_parts_next(ics_light_parts *parts, ics_light_part *out)
 {
     const ics_particle *particle = parts->particle;
-    if (parts->done)
+    if (parts->done) {
         return false;
+    }
     *out = parts->model;
     switch (ics_particle_class_of(particle)) {
     case ICS_PARTICLE_TRACK:
-        if (!next_of_track(parts, out))
+        if (!next_of_track(parts, out)) {
             return false;
+        }
         break;
     case ICS_PARTICLE_CASCADE:
         take_cascade(parts, out, ics_particle_cascade_of(particle),

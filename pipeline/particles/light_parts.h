@@ -2,9 +2,9 @@
 #ifndef ICS_PARTICLES_LIGHT_PARTS_H
 #define ICS_PARTICLES_LIGHT_PARTS_H
 
+#include "physics/light/light_flasher.h"
 #include "pipeline/particles/light_setup.h"
 #include "pipeline/particles/particle_source.h"
-#include "physics/light/light_flasher.h"
 
 /* How the steps of a part differ from each other. */
 typedef enum ics_part_form {

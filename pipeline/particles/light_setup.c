@@ -23,12 +23,14 @@ static int file_integral(const char *path, double *out, icestream_error *error)
     ics_text text;
     ics_curve curve = {0};
     int status = ics_text_read(path, &text, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     status = ics_curve_read_density(&text, &curve, error);
     ics_text_free(&text);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         *out = ics_curve_integral(&curve);
+    }
     ics_curve_free(&curve);
     return status;
 }
@@ -40,9 +42,10 @@ static double built_in_integral(const ics_curve *spectrum, const ics_curve *bias
     for (size_t i = 1; i < spectrum->count; ++i) {
         const double left = ics_curve_at(bias, spectrum->x[i - 1]);
         const double right = ics_curve_at(bias, spectrum->x[i]);
-        if (left > 0 && right > 0)
+        if (left > 0 && right > 0) {
             sum += 0.5 * (spectrum->y[i - 1] / left + spectrum->y[i] / right) *
                    (spectrum->x[i] - spectrum->x[i - 1]);
+        }
     }
     return sum;
 }
@@ -55,21 +58,24 @@ static int find_kept(const icestream_config *config, const ice_light *light, siz
     const ics_curve biased = curve_of(spectrum->wavelength, spectrum->density, spectrum->count);
     const ics_curve bias = curve_of(light->bias_wavelength, light->bias, light->bias_count);
     *out = 1;
-    if (light->bias_count == 0)
+    if (light->bias_count == 0) {
         return ICESTREAM_OK;
+    }
     if (spectrum->count == 1) {
         *out = ics_curve_at(&bias, spectrum->wavelength[0]);
         return ICESTREAM_OK;
     }
     double all = 0;
     int status = ICESTREAM_OK;
-    if (index < ICS_SPECTRA_BUILT_IN)
+    if (index < ICS_SPECTRA_BUILT_IN) {
         all = built_in_integral(&biased, &bias);
-    else
+    } else {
         status =
             file_integral(config->light.spectra[index - ICS_SPECTRA_BUILT_IN].file, &all, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         *out = ics_curve_integral(&biased) / all;
+    }
     return status;
 }
 
@@ -115,12 +121,14 @@ int ics_light_setup_create(const icestream_config *config, const ice_medium *med
         .track_length = config->particles.track_length,
         .spectrum = config->particles.spectrum};
     setup->per_metre = light->photons_per_metre * setup->convention.cherenkov_factor;
-    for (int k = 0; k < ICS_SLOW_PIECES; ++k)
+    for (int k = 0; k < ICS_SLOW_PIECES; ++k) {
         setup->slow[k] =
             slow_share(medium, &light->spectra[0], ice_muon_beta(ICE_MUON_PIECE * (k + 0.5)));
+    }
     int status = ICESTREAM_OK;
-    for (size_t i = 1; i < light->count && status == ICESTREAM_OK; ++i)
+    for (size_t i = 1; i < light->count && status == ICESTREAM_OK; ++i) {
         status = find_kept(config, light, i, &kept[i], error);
+    }
     if (status != ICESTREAM_OK) {
         ics_light_setup_destroy(setup);
         return status;
@@ -131,8 +139,9 @@ int ics_light_setup_create(const icestream_config *config, const ice_medium *med
 
 void ics_light_setup_destroy(ics_light_setup *setup)
 {
-    if (!setup)
+    if (!setup) {
         return;
+    }
     free(setup->kept);
     free(setup);
 }

@@ -2,9 +2,9 @@
 #ifndef ICS_PARTICLES_LIGHT_SETUP_H
 #define ICS_PARTICLES_LIGHT_SETUP_H
 
-#include "pipeline/config/config.h"
 #include "physics/light/light_muon.h"
 #include "physics/model.h"
+#include "pipeline/config/config.h"
 
 /* Pieces of a stopping muon's last metres. */
 enum { ICS_SLOW_PIECES = 400 };

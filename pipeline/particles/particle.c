@@ -116,10 +116,12 @@ const char *ics_particle_type_name(size_t index)
 
 static const char *word_of(char kind, size_t index)
 {
-    if (kind == 'T')
+    if (kind == 'T') {
         return ics_particle_type_name(index);
-    if (kind == 'B')
+    }
+    if (kind == 'B') {
         return index < BEAMS ? beams[index] : NULL;
+    }
     return index < PULSES ? pulses[index] : NULL;
 }
 
@@ -127,9 +129,10 @@ static const char *word_of(char kind, size_t index)
 static void list_words(char kind, char *buffer, size_t size)
 {
     size_t used = 0;
-    for (size_t i = 0; word_of(kind, i) && used < size; ++i)
+    for (size_t i = 0; word_of(kind, i) && used < size; ++i) {
         used += (size_t)snprintf(buffer + used, size - used, "%s%s", i ? ", " : "one of ",
                                  word_of(kind, i));
+    }
 }
 
 static bool set_word(ics_particle *particle, ics_particle_field field, const ics_text_field *text,
@@ -146,8 +149,9 @@ static bool set_word(ics_particle *particle, ics_particle_field field, const ics
     ics_nearest nearest = {0};
     snprintf(typed, sizeof typed, "%.*s", (int)(text->length < 40 ? text->length : 40),
              text->start);
-    for (size_t i = 0; word_of(kind, i); ++i)
+    for (size_t i = 0; word_of(kind, i); ++i) {
         ics_nearest_try(&nearest, typed, word_of(kind, i));
+    }
     list_words(kind, words, sizeof words);
     snprintf(message, ICS_PARTICLE_MESSAGE, "%s: found %s, expected %s%s%s%s", fields[field].name,
              ics_text_field_show(text, shown), words, nearest.word ? "; did you mean '" : "",
@@ -168,17 +172,19 @@ bool ics_particle_set(ics_particle *particle, ics_particle_field field, const ch
     } else {
         good = ics_text_field_number(&found, &value) && value >= fields[field].low &&
                value <= fields[field].high && (kind == 'N' || value == floor(value));
-        if (!good)
+        if (!good) {
             snprintf(message, ICS_PARTICLE_MESSAGE,
                      "%s: found %s, expected a %s from %.16g to %.16g%s%s", fields[field].name,
                      ics_text_field_show(&found, shown), kind == 'W' ? "whole number" : "number",
                      fields[field].low, fields[field].high, *fields[field].unit ? " " : "",
                      fields[field].unit);
-        else
+        } else {
             particle->values[field] = value;
+        }
     }
-    if (good)
+    if (good) {
         particle->given |= UINT32_C(1) << field;
+    }
     return good;
 }
 
@@ -189,8 +195,9 @@ ics_particle_field ics_particle_field_find(const char *text, size_t length, cons
     ics_nearest best = {0};
     snprintf(typed, sizeof typed, "%.*s", (int)(length < 40 ? length : 40), text);
     for (size_t i = 0; i < ICS_PARTICLE_FIELD_COUNT; ++i) {
-        if (ics_text_field_equals(&found, fields[i].name))
+        if (ics_text_field_equals(&found, fields[i].name)) {
             return (ics_particle_field)i;
+        }
         ics_nearest_try(&best, typed, fields[i].name);
     }
     *nearest = best.word;
@@ -200,10 +207,11 @@ ics_particle_field ics_particle_field_find(const char *text, size_t length, cons
 void ics_particle_print_field(const ics_particle *particle, ics_particle_field field, FILE *out)
 {
     const double value = particle->values[field];
-    if (fields[field].kind == 'N' || fields[field].kind == 'W')
+    if (fields[field].kind == 'N' || fields[field].kind == 'W') {
         fprintf(out, "%.17g", value);
-    else
+    } else {
         fprintf(out, "\"%s\"", word_of(fields[field].kind, (size_t)value));
+    }
 }
 
 /* ---- consistency ----------------------------------------------------------------------------- */
@@ -231,17 +239,19 @@ static bool check_direction(const ics_particle *particle, char message[ICS_PARTI
     const bool has_led = any(particle, BIT(LED));
     const int ways = any(particle, VECTOR) + any(particle, ORIGIN) +
                      (has_led || any(particle, BIT(LED_AZIMUTH)));
-    if (ways != 1 || !(all(particle, VECTOR) || all(particle, ORIGIN) || has_led))
+    if (ways != 1 || !(all(particle, VECTOR) || all(particle, ORIGIN) || has_led)) {
         return refuse(message, particle,
                       ics_particle_class_of(particle) == ICS_PARTICLE_FLASHER
                           ? "expected a direction: zenith and azimuth; or dx, dy, dz; or led"
                           : "expected a direction: zenith and azimuth; or dx, dy, dz");
+    }
     const double *v = particle->values;
     const double longest =
         fmax(fmax(fabs(v[ICS_PARTICLE_DX]), fabs(v[ICS_PARTICLE_DY])), fabs(v[ICS_PARTICLE_DZ]));
-    if (any(particle, VECTOR) && longest < 1e-100)
+    if (any(particle, VECTOR) && longest < 1e-100) {
         return refuse(message, particle,
                       "dx, dy, dz: found a vector of length 0, expected a direction");
+    }
     return true;
 }
 
@@ -249,26 +259,32 @@ static bool check_flasher(const ics_particle *particle, char message[ICS_PARTICL
 {
     const double beam = particle->values[ICS_PARTICLE_BEAM];
     if (any(particle, PLACE) == any(particle, OF_THE_MODULE) ||
-        !(all(particle, PLACE) || all(particle, OF_THE_MODULE)))
+        !(all(particle, PLACE) || all(particle, OF_THE_MODULE))) {
         return refuse(message, particle, "expected a place: x, y, z; or string and module");
+    }
     if (any(particle, BIT(PHOTONS)) == any(particle, BIT(BRIGHTNESS)) ||
-        (any(particle, BIT(BRIGHTNESS)) && !any(particle, BIT(WIDTH))))
+        (any(particle, BIT(BRIGHTNESS)) && !any(particle, BIT(WIDTH)))) {
         return refuse(message, particle,
                       "expected an amount of light: photons; or brightness and width");
-    if (any(particle, BIT(BEAM_WIDTH)) && beam != ICS_BEAM_GAUSS)
+    }
+    if (any(particle, BIT(BEAM_WIDTH)) && beam != ICS_BEAM_GAUSS) {
         return refuse(message, particle, "beam_width: is for beam gauss");
-    if (any(particle, BIT(BEAM)) && beam == ICS_BEAM_ISOTROPIC && any(particle, BIT(LED)))
+    }
+    if (any(particle, BIT(BEAM)) && beam == ICS_BEAM_ISOTROPIC && any(particle, BIT(LED))) {
         return refuse(message, particle, "led: is for beams with a direction");
+    }
     return true;
 }
 
 static bool check_pulse(const ics_particle *particle, char message[ICS_PARTICLE_MESSAGE])
 {
     const double pulse = particle->values[ICS_PARTICLE_PULSE];
-    if (any(particle, BIT(DURATION)) && pulse != ICS_PULSE_RECTANGLE)
+    if (any(particle, BIT(DURATION)) && pulse != ICS_PULSE_RECTANGLE) {
         return refuse(message, particle, "duration: is for pulse rectangle");
-    if (any(particle, BIT(PULSE)) && pulse == ICS_PULSE_LED && !any(particle, BIT(WIDTH)))
+    }
+    if (any(particle, BIT(PULSE)) && pulse == ICS_PULSE_LED && !any(particle, BIT(WIDTH))) {
         return refuse(message, particle, "expected the width of pulse led");
+    }
     return true;
 }
 
@@ -286,21 +302,27 @@ bool ics_particle_check(const ics_particle *particle, char message[ICS_PARTICLE_
                  fields[__builtin_ctz(unknown)].name);
         return refuse(message, particle, text);
     }
-    if (kind != ICS_PARTICLE_FLASHER && kind != ICS_PARTICLE_CANDLE && !all(particle, PLACE))
+    if (kind != ICS_PARTICLE_FLASHER && kind != ICS_PARTICLE_CANDLE && !all(particle, PLACE)) {
         return refuse(message, particle, "expected a place: x, y, z");
+    }
     const bool has_energy = kind == ICS_PARTICLE_CASCADE || kind == ICS_PARTICLE_TRACK;
-    if (has_energy && !any(particle, BIT(ENERGY)))
+    if (has_energy && !any(particle, BIT(ENERGY))) {
         return refuse(message, particle, "expected an energy");
-    if (!has_energy && kind != ICS_PARTICLE_FLASHER && !any(particle, BIT(PHOTONS)))
+    }
+    if (!has_energy && kind != ICS_PARTICLE_FLASHER && !any(particle, BIT(PHOTONS))) {
         return refuse(message, particle, "expected a number of photons");
+    }
     const double photons = particle->values[ICS_PARTICLE_PHOTONS];
-    if (kind == ICS_PARTICLE_RAY && photons != floor(photons))
+    if (kind == ICS_PARTICLE_RAY && photons != floor(photons)) {
         return refuse(message, particle, "photons: found a fraction, expected a whole number");
+    }
     if (kind != ICS_PARTICLE_POINT && kind != ICS_PARTICLE_CANDLE &&
-        !check_direction(particle, message))
+        !check_direction(particle, message)) {
         return false;
-    if (kind == ICS_PARTICLE_FLASHER && !check_flasher(particle, message))
+    }
+    if (kind == ICS_PARTICLE_FLASHER && !check_flasher(particle, message)) {
         return false;
+    }
     return check_pulse(particle, message);
 }
 

@@ -6,8 +6,8 @@
 #ifndef ICS_PARTICLES_PARTICLE_H
 #define ICS_PARTICLES_PARTICLE_H
 
-#include "pipeline/icestream.h"
 #include "physics/light/light_cascade.h"
+#include "pipeline/icestream.h"
 
 /* Name in lists, lowest and highest value, unit. W: a whole number; T: a type, B: a beam, P: a
  * pulse, by their names; N: any number. */

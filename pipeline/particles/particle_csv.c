@@ -9,18 +9,21 @@ static int read_name(ics_particle_source *source, const ics_text_field *name,
     char shown[48];
     const char *nearest = NULL;
     *out = ics_particle_field_find(name->start, name->length, &nearest);
-    if (*out == ICS_PARTICLE_FIELD_COUNT)
+    if (*out == ICS_PARTICLE_FIELD_COUNT) {
         return ics_line_stream_fault(source->lines, name->column, error,
                                      "found column %s, expected one of type, event, x, y, z, "
                                      "zenith, azimuth, energy, length, time, photons, ...%s%s%s",
                                      ics_text_field_show(name, shown),
                                      nearest ? "; did you mean '" : "", nearest ? nearest : "",
                                      nearest ? "'?" : "");
-    for (size_t i = 0; i < source->column_count; ++i)
-        if (source->columns[i] == *out)
+    }
+    for (size_t i = 0; i < source->column_count; ++i) {
+        if (source->columns[i] == *out) {
             return ics_line_stream_fault(source->lines, name->column, error,
                                          "found column %s twice, expected it once",
                                          ics_text_field_show(name, shown));
+        }
+    }
     return ICESTREAM_OK;
 }
 
@@ -29,26 +32,31 @@ int ics_particle_csv_begin(ics_particle_source *source, icestream_error *error)
     ics_text_line line;
     bool found, has_type = false;
     int status = ics_line_stream_next(source->lines, ',', &line, &found, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
-    if (!found)
+    }
+    if (!found) {
         return ics_line_stream_fault(source->lines, 0, error,
                                      "found nothing, expected a line with the names of columns");
-    if (line.count > ICS_TEXT_FIELDS_MAX)
+    }
+    if (line.count > ICS_TEXT_FIELDS_MAX) {
         return ics_line_stream_fault(source->lines, 0, error,
                                      "found %zu columns, expected at most %d", line.count,
                                      ICS_TEXT_FIELDS_MAX);
+    }
     for (size_t i = 0; i < line.count; ++i) {
         ics_particle_field field;
         status = read_name(source, &line.fields[i], &field, error);
-        if (status != ICESTREAM_OK)
+        if (status != ICESTREAM_OK) {
             return status;
+        }
         has_type |= field == ICS_PARTICLE_TYPE;
         source->columns[source->column_count++] = field;
     }
-    if (!has_type)
+    if (!has_type) {
         return ics_line_stream_fault(source->lines, 0, error,
                                      "found no column 'type', expected one");
+    }
     return ICESTREAM_OK;
 }
 
@@ -58,23 +66,28 @@ int ics_particle_csv_next(ics_particle_source *source, ics_raw_particle *out, bo
     ics_text_line line;
     char message[ICS_PARTICLE_MESSAGE];
     int status = ics_line_stream_next(source->lines, ',', &line, found, error);
-    if (status != ICESTREAM_OK || !*found)
+    if (status != ICESTREAM_OK || !*found) {
         return status;
-    if (line.count != source->column_count)
+    }
+    if (line.count != source->column_count) {
         return ics_line_stream_fault(source->lines, 0, error,
                                      "found %zu columns, expected %zu as in the first line",
                                      line.count, source->column_count);
+    }
     *out = (ics_raw_particle){0};
     for (size_t i = 0; i < line.count; ++i) {
         const ics_text_field *field = &line.fields[i];
-        if (source->columns[i] == ICS_PARTICLE_EVENT)
+        if (source->columns[i] == ICS_PARTICLE_EVENT) {
             out->column = field->column;
+        }
         if (field->length > 0 && !ics_particle_set(&out->particle, source->columns[i], field->start,
-                                                   field->length, message))
+                                                   field->length, message)) {
             return ics_line_stream_fault(source->lines, field->column, error, "%s", message);
+        }
     }
-    if (!ics_particle_check(&out->particle, message))
+    if (!ics_particle_check(&out->particle, message)) {
         return ics_line_stream_fault(source->lines, 0, error, "%s", message);
+    }
     out->event = (uint64_t)out->particle.values[ICS_PARTICLE_EVENT];
     return ICESTREAM_OK;
 }

@@ -20,9 +20,11 @@ static const char *const tags[] = {"V", "TBEGIN", "EM", "TR", "EE", "TEND", "END
 
 static bool is_other(const ics_text_field *tag)
 {
-    for (size_t i = 0; i < sizeof others / sizeof *others; ++i)
-        if (ics_text_field_equals(tag, others[i]))
+    for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
+        if (ics_text_field_equals(tag, others[i])) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -32,8 +34,9 @@ static int unknown_line(const ics_particle_source *source, const ics_text_field 
     char shown[48], typed[48];
     ics_nearest nearest = {0};
     snprintf(typed, sizeof typed, "%.*s", (int)(tag->length < 40 ? tag->length : 40), tag->start);
-    for (size_t i = 0; i < sizeof tags / sizeof *tags; ++i)
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; ++i) {
         ics_nearest_try(&nearest, typed, tags[i]);
+    }
     return ics_line_stream_fault(
         source->lines, tag->column, error,
         "found a line of %s, expected one of V, TBEGIN, EM, TR, EE, TEND, END%s%s%s",
@@ -46,10 +49,11 @@ static int go(ics_particle_source *source, const ics_text_field *tag, unsigned f
               ics_f2k_place to, const char *expected, icestream_error *error)
 {
     char shown[48];
-    if (!(from >> source->place & 1))
+    if (!(from >> source->place & 1)) {
         return ics_line_stream_fault(source->lines, tag->column, error,
                                      "found %s here, expected %s", ics_text_field_show(tag, shown),
                                      expected);
+    }
     source->place = to;
     return ICESTREAM_OK;
 }
@@ -59,12 +63,14 @@ static int begin_event(ics_particle_source *source, const ics_text_line *line,
 {
     char message[ICS_PARTICLE_MESSAGE];
     ics_particle particle = {0};
-    if (line->count < 2)
+    if (line->count < 2) {
         return ics_line_stream_fault(source->lines, 0, error,
                                      "EM: found no number, expected that of the event");
+    }
     const ics_text_field *number = &line->fields[1];
-    if (!ics_particle_set(&particle, ICS_PARTICLE_EVENT, number->start, number->length, message))
+    if (!ics_particle_set(&particle, ICS_PARTICLE_EVENT, number->start, number->length, message)) {
         return ics_line_stream_fault(source->lines, number->column, error, "%s", message);
+    }
     source->begun = true;
     return ics_particle_source_begin_event(source, (uint64_t)particle.values[ICS_PARTICLE_EVENT],
                                            number->column, error);
@@ -76,12 +82,15 @@ static int read_column(const ics_particle_source *source, const ics_text_field *
 {
     char message[ICS_PARTICLE_MESSAGE];
     const uint32_t known = ics_particle_knows(particle);
-    if (field == ICS_PARTICLE_ENERGY && !(known >> field & 1))
+    if (field == ICS_PARTICLE_ENERGY && !(known >> field & 1)) {
         field = ICS_PARTICLE_PHOTONS;
-    if (!(known >> field & 1) || ics_text_field_equals(text, "?"))
+    }
+    if (!(known >> field & 1) || ics_text_field_equals(text, "?")) {
         return ICESTREAM_OK;
-    if (!ics_particle_set(particle, field, text->start, text->length, message))
+    }
+    if (!ics_particle_set(particle, field, text->start, text->length, message)) {
         return ics_line_stream_fault(source->lines, text->column, error, "%s", message);
+    }
     return ICESTREAM_OK;
 }
 
@@ -92,23 +101,27 @@ static int read_track(ics_particle_source *source, const ics_text_line *line, ic
         ICS_PARTICLE_X,       ICS_PARTICLE_Y,      ICS_PARTICLE_Z,      ICS_PARTICLE_ZENITH,
         ICS_PARTICLE_AZIMUTH, ICS_PARTICLE_LENGTH, ICS_PARTICLE_ENERGY, ICS_PARTICLE_TIME};
     char message[ICS_PARTICLE_MESSAGE];
-    if (line->count != TR_FIELDS)
+    if (line->count != TR_FIELDS) {
         return ics_line_stream_fault(source->lines, 0, error,
                                      "TR: found %zu fields, expected %d: TR generation parent type "
                                      "x y z zenith azimuth length energy time",
                                      line->count, TR_FIELDS);
+    }
     *out = (ics_raw_particle){.begins = source->begun, .event = source->file_event};
     source->begun = false;
     const ics_text_field *type = &line->fields[3];
-    if (!ics_particle_set(&out->particle, ICS_PARTICLE_TYPE, type->start, type->length, message))
+    if (!ics_particle_set(&out->particle, ICS_PARTICLE_TYPE, type->start, type->length, message)) {
         return ics_line_stream_fault(source->lines, type->column, error, "%s", message);
+    }
     for (size_t i = 0; i < sizeof columns / sizeof *columns; ++i) {
         int status = read_column(source, &line->fields[4 + i], columns[i], &out->particle, error);
-        if (status != ICESTREAM_OK)
+        if (status != ICESTREAM_OK) {
             return status;
+        }
     }
-    if (!ics_particle_check(&out->particle, message))
+    if (!ics_particle_check(&out->particle, message)) {
         return ics_line_stream_fault(source->lines, type->column, error, "%s", message);
+    }
     return ICESTREAM_OK;
 }
 
@@ -119,23 +132,29 @@ static int read_frame(ics_particle_source *source, const ics_text_line *line,
                       icestream_error *error)
 {
     const ics_text_field *tag = &line->fields[0];
-    if (ics_text_field_equals(tag, "V"))
+    if (ics_text_field_equals(tag, "V")) {
         return go(source, tag, AT(BEGINNING), ICS_F2K_HEADER, "it once, at the beginning", error);
-    if (ics_text_field_equals(tag, "TBEGIN"))
+    }
+    if (ics_text_field_equals(tag, "TBEGIN")) {
         return go(source, tag, AT(HEADER), ICS_F2K_BETWEEN, "V before it", error);
+    }
     if (ics_text_field_equals(tag, "EM")) {
         int status = go(source, tag, AT(BETWEEN), ICS_F2K_EVENT,
                         "it after TBEGIN and after the EE of the event before", error);
         return status ? status : begin_event(source, line, error);
     }
-    if (ics_text_field_equals(tag, "EE"))
+    if (ics_text_field_equals(tag, "EE")) {
         return go(source, tag, AT(EVENT), ICS_F2K_BETWEEN, "EM before it", error);
-    if (ics_text_field_equals(tag, "TEND"))
+    }
+    if (ics_text_field_equals(tag, "TEND")) {
         return go(source, tag, AT(BETWEEN), ICS_F2K_TAIL, "it after all events", error);
-    if (ics_text_field_equals(tag, "END"))
+    }
+    if (ics_text_field_equals(tag, "END")) {
         return go(source, tag, AT(BETWEEN) | AT(TAIL), ICS_F2K_END, "it after all events", error);
-    if (source->place == ICS_F2K_BEGINNING || source->place == ICS_F2K_END || !is_other(tag))
+    }
+    if (source->place == ICS_F2K_BEGINNING || source->place == ICS_F2K_END || !is_other(tag)) {
         return unknown_line(source, tag, error);
+    }
     return ICESTREAM_OK;
 }
 
@@ -147,22 +166,26 @@ int ics_particle_f2k_next(ics_particle_source *source, ics_raw_particle *out, bo
         bool more;
         int status = ics_line_stream_next(source->lines, ' ', &line, &more, error);
         *found = false;
-        if (status != ICESTREAM_OK)
+        if (status != ICESTREAM_OK) {
             return status;
-        if (!more && source->place != ICS_F2K_END)
+        }
+        if (!more && source->place != ICS_F2K_END) {
             return ics_line_stream_fault(source->lines, 0, error, "the file ends here, expected %s",
                                          source->place == ICS_F2K_BEGINNING ? "V, TBEGIN and events"
                                          : source->place == ICS_F2K_EVENT   ? "EE"
                                                                             : "END");
-        if (!more)
+        }
+        if (!more) {
             return ICESTREAM_OK;
+        }
         if (ics_text_field_equals(&line.fields[0], "TR")) {
             status = go(source, &line.fields[0], AT(EVENT), ICS_F2K_EVENT, "EM before it", error);
             *found = true;
             return status ? status : read_track(source, &line, out, error);
         }
         status = read_frame(source, &line, error);
-        if (status != ICESTREAM_OK)
+        if (status != ICESTREAM_OK) {
             return status;
+        }
     }
 }

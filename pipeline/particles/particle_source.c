@@ -1,8 +1,8 @@
 #include "pipeline/particles/particle_source.h"
 
 #include "base/error.h"
-#include "pipeline/particles/particle_yaml.h"
 #include "pipeline/particles/particle_source_state.h"
+#include "pipeline/particles/particle_yaml.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,8 +15,9 @@ static int list_next(ics_particle_source *source, ics_raw_particle *out, bool *f
 {
     (void)error;
     *found = source->done < source->count;
-    if (!*found)
+    if (!*found) {
         return ICESTREAM_OK;
+    }
     *out = (ics_raw_particle){.particle = source->list[source->done++]};
     out->event = (uint64_t)out->particle.values[ICS_PARTICLE_EVENT];
     return ICESTREAM_OK;
@@ -25,9 +26,10 @@ static int list_next(ics_particle_source *source, ics_raw_particle *out, bool *f
 static int open_yaml(ics_particle_source *source, const char *path, icestream_error *error)
 {
     int status = ics_yaml_read_file(path, &source->document, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_particle_read_list(ics_yaml_root(source->document), &source->list,
                                         &source->count, error);
+    }
     source->next = list_next;
     snprintf(source->where, sizeof source->where, "%s", path);
     return status;
@@ -37,11 +39,13 @@ static int open_list(ics_particle_source *source, const icestream_config *config
                      icestream_error *error)
 {
     source->list = calloc(config->particles.count + 1, sizeof *source->list);
-    if (!source->list)
+    if (!source->list) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
-    if (config->particles.count > 0)
+    }
+    if (config->particles.count > 0) {
         memcpy(source->list, config->particles.list,
                config->particles.count * sizeof *source->list);
+    }
     source->count = config->particles.count;
     source->next = list_next;
     ics_config_place(config, "particles.list", source->where, sizeof source->where);
@@ -63,19 +67,21 @@ static int choose_format(const icestream_config *config, ics_particle_format *ou
     char place[512];
     const char *path = config->particles.file;
     *out = config->particles.format;
-    if (*out != ICS_PARTICLES_AUTO)
+    if (*out != ICS_PARTICLES_AUTO) {
         return ICESTREAM_OK;
-    if (ends_in(path, ".f2k") || ends_in(path, ".f2k.txt"))
+    }
+    if (ends_in(path, ".f2k") || ends_in(path, ".f2k.txt")) {
         *out = ICS_PARTICLES_F2K;
-    else if (ends_in(path, ".csv"))
+    } else if (ends_in(path, ".csv")) {
         *out = ICS_PARTICLES_CSV;
-    else if (ends_in(path, ".yaml") || ends_in(path, ".yml"))
+    } else if (ends_in(path, ".yaml") || ends_in(path, ".yml")) {
         *out = ICS_PARTICLES_YAML;
-    else
+    } else {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: particles.file: found '%.200s', expected a name that ends "
                              "in .f2k, .csv or .yaml, or particles.format",
                              ics_config_place(config, "particles.file", place, sizeof place), path);
+    }
     return ICESTREAM_OK;
 }
 
@@ -90,13 +96,16 @@ static int open_any(ics_particle_source *source, const icestream_config *config,
                     icestream_error *error)
 {
     ics_particle_format format;
-    if (!config->particles.file)
+    if (!config->particles.file) {
         return open_list(source, config, error);
+    }
     int status = choose_format(config, &format, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
-    if (format == ICS_PARTICLES_YAML)
+    }
+    if (format == ICS_PARTICLES_YAML) {
         return open_yaml(source, config->particles.file, error);
+    }
     status = ics_line_stream_open(config->particles.file, &source->lines, error);
     return status ? status : use_lines(source, format, error);
 }
@@ -104,10 +113,11 @@ static int open_any(ics_particle_source *source, const icestream_config *config,
 static ics_particle_source *create(ics_particle_events events, icestream_error *error)
 {
     ics_particle_source *source = calloc(1, sizeof *source);
-    if (!source)
+    if (!source) {
         ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
-    else
+    } else {
         source->events = events;
+    }
     return source;
 }
 
@@ -135,16 +145,18 @@ int ics_particle_source_borrow(const char *name, ics_particle_format format,
 {
     *out = NULL;
     ics_particle_source *source = create(events, error);
-    if (!source)
+    if (!source) {
         return ICESTREAM_E_MEMORY;
+    }
     int status = ics_line_stream_borrow(name, data, size, &source->lines, error);
     return finish(source, status ? status : use_lines(source, format, error), out);
 }
 
 void ics_particle_source_destroy(ics_particle_source *source)
 {
-    if (!source)
+    if (!source) {
         return;
+    }
     ics_line_stream_destroy(source->lines);
     ics_yaml_destroy(source->document);
     free(source->list);
@@ -161,10 +173,11 @@ size_t ics_particle_source_position(const ics_particle_source *source)
 const char *ics_particle_source_place_of(const ics_particle_source *source, size_t position,
                                          char *buffer, size_t size)
 {
-    if (source->lines)
+    if (source->lines) {
         snprintf(buffer, size, "%s:%zu", ics_line_stream_name(source->lines), position);
-    else
+    } else {
         snprintf(buffer, size, "%s: particle %zu", source->where, position);
+    }
     return buffer;
 }
 
@@ -177,8 +190,9 @@ static int fault(const ics_particle_source *source, size_t column, icestream_err
                  const char *text)
 {
     char place[600];
-    if (source->lines)
+    if (source->lines) {
         return ics_line_stream_fault(source->lines, column, error, "%s", text);
+    }
     return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",
                          ics_particle_source_place(source, place, sizeof place), text);
 }
@@ -221,13 +235,16 @@ int ics_particle_source_next(ics_particle_source *source, ics_listed_particle *o
 {
     ics_raw_particle raw;
     int status = source->next(source, &raw, found, error);
-    if (status == ICESTREAM_OK && *found && source->next != ics_particle_f2k_next)
+    if (status == ICESTREAM_OK && *found && source->next != ics_particle_f2k_next) {
         status = find_event(source, &raw, error);
-    if (status != ICESTREAM_OK || !*found)
+    }
+    if (status != ICESTREAM_OK || !*found) {
         return status;
+    }
     number_particle(source, &raw);
-    if (source->number > UINT32_MAX)
+    if (source->number > UINT32_MAX) {
         return fault(source, 0, error, "found more than 2^32 particles in an event");
+    }
     out->particle = raw.particle;
     out->event = source->event;
     out->number = (uint32_t)source->number++;

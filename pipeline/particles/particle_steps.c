@@ -50,13 +50,16 @@ int ics_particle_steps_create(const icestream_config *config, ics_particle_steps
     ics_particle_source *source = NULL;
     *out = NULL;
     int status = ics_models_create(config, &models, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_light_setup_create(config, models->medium, models->detector, models->light,
                                         &setup, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = ics_particle_source_open(config, &source, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = ics_particle_steps_of(source, setup, out, error);
+    }
     if (status != ICESTREAM_OK) {
         ics_light_setup_destroy(setup);
         ics_models_destroy(models);
@@ -69,8 +72,9 @@ int ics_particle_steps_create(const icestream_config *config, ics_particle_steps
 
 void ics_particle_steps_destroy(ics_particle_steps *steps)
 {
-    if (!steps)
+    if (!steps) {
         return;
+    }
     ics_particle_source_destroy(steps->source);
     ics_light_setup_destroy(steps->own);
     ics_models_destroy(steps->models);
@@ -103,8 +107,9 @@ static ice_axis beam_direction(const ics_light_part *part, ice_stream *stream)
     double x = 0, polar, azimuth;
     switch (part->beam) {
     case ICS_BEAM_CLSIM:
-        if (!ice_led_smear(part->spectrum, part->led == ICE_LED_TILTED, &polar, &azimuth))
+        if (!ice_led_smear(part->spectrum, part->led == ICE_LED_TILTED, &polar, &azimuth)) {
             return part->axis;
+        }
         return ice_axis_smear(part->axis, polar, azimuth, stream);
     case ICS_BEAM_EXACT:
         return part->axis;
@@ -134,9 +139,10 @@ static start draw_start(const ics_light_part *part, ice_stream *stream)
     case ICS_PART_RAY:
         return at;
     case ICS_PART_CASCADE:
-        if (part->depth.scale > 0)
+        if (part->depth.scale > 0) {
             advance(&at, part->axis,
                     part->depth.scale * ice_stream_gamma(stream, part->depth.shape));
+        }
         at.axis = ice_emitter_direction(part->axis, stream);
         return at;
     case ICS_PART_CLOUD:
@@ -225,8 +231,9 @@ int ics_particle_steps_make(const ics_particle_steps *steps, const ics_step_span
     for (uint32_t i = 0; i < span->count; ++i) {
         const uint32_t photons = left < span->part.per_step ? (uint32_t)left : span->part.per_step;
         out[i] = make_step(seed, span, span->first_step + i, photons);
-        if (!is_inside(&out[i]))
+        if (!is_inside(&out[i])) {
             return fault_at(steps, span->position, "found light further away than 10000 m", error);
+        }
         left -= photons;
     }
     return ICESTREAM_OK;
@@ -243,8 +250,9 @@ static int next_particle(ics_particle_steps *steps, bool *found, icestream_error
 {
     char message[ICS_PARTICLE_MESSAGE];
     int status = ics_particle_source_next(steps->source, &steps->particle, found, error);
-    if (status != ICESTREAM_OK || !*found)
+    if (status != ICESTREAM_OK || !*found) {
         return status;
+    }
     if (!steps->has_event || steps->particle.event != steps->event) {
         steps->event = steps->particle.event;
         steps->next_step = 0;
@@ -253,8 +261,9 @@ static int next_particle(ics_particle_steps *steps, bool *found, icestream_error
     }
     ++steps->totals.particles;
     steps->has_particle = true;
-    if (!ics_light_parts_begin(&steps->parts, steps->setup, &steps->particle, message))
+    if (!ics_light_parts_begin(&steps->parts, steps->setup, &steps->particle, message)) {
         return fault(steps, message, error);
+    }
     return ICESTREAM_OK;
 }
 
@@ -265,10 +274,12 @@ static int take_part(ics_particle_steps *steps, icestream_error *error)
     const uint64_t wanted = steps->part.photons / most + (steps->part.photons % most > 0);
     steps->left = steps->part.photons;
     const uint32_t largest = steps->left < most ? (uint32_t)steps->left : most;
-    if (largest > steps->totals.largest_step)
+    if (largest > steps->totals.largest_step) {
         steps->totals.largest_step = largest;
-    if (wanted <= (UINT64_C(1) << 32) - steps->next_step)
+    }
+    if (wanted <= (UINT64_C(1) << 32) - steps->next_step) {
         return ICESTREAM_OK;
+    }
     return fault(steps,
                  "found an event of more than 2^32 steps, expected fewer: raise "
                  "particles.photons_per_step or, for beams, particles.photons_per_direction",
@@ -282,14 +293,16 @@ static int next_part(ics_particle_steps *steps, bool *found, icestream_error *er
     while (steps->left == 0) {
         if (steps->has_particle && ics_light_parts_next(&steps->parts, &steps->part)) {
             int status = take_part(steps, error);
-            if (status != ICESTREAM_OK)
+            if (status != ICESTREAM_OK) {
                 return status;
+            }
             continue;
         }
         steps->has_particle = false;
         int status = next_particle(steps, found, error);
-        if (status != ICESTREAM_OK || !*found)
+        if (status != ICESTREAM_OK || !*found) {
             return status;
+        }
     }
     return ICESTREAM_OK;
 }
@@ -328,10 +341,12 @@ int ics_particle_steps_fill(ics_particle_steps *steps, icestream_step *out, size
         const size_t room = capacity - *count;
         const uint32_t most = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
         int status = ics_particle_steps_plan(steps, most, &span, &found, error);
-        if (status == ICESTREAM_OK && found)
+        if (status == ICESTREAM_OK && found) {
             status = ics_particle_steps_make(steps, &span, out + *count, error);
-        if (status != ICESTREAM_OK || !found)
+        }
+        if (status != ICESTREAM_OK || !found) {
             return status;
+        }
         *count += span.count;
     }
     return ICESTREAM_OK;

@@ -20,8 +20,9 @@ typedef struct surveyor {
 static bool is_stream(const char *path)
 {
     struct stat about;
-    if (!path)
+    if (!path) {
         return false;
+    }
     return strcmp(path, "-") == 0 ||
            (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
 }
@@ -42,12 +43,13 @@ static int count_light(surveyor *self, ics_light_parts *parts, icestream_error *
         self->out->photons += (double)part.photons;
         self->out->steps += (double)steps;
         self->event_steps += (double)steps;
-        if (self->event_steps > 0x1p32)
+        if (self->event_steps > 0x1p32) {
             return fault(self,
                          "found an event of more than 2^32 steps, expected fewer: raise "
                          "particles.photons_per_step or, for beams, "
                          "particles.photons_per_direction",
                          error);
+        }
         self->parts_left -= self->parts_left > 0;
     }
     ++self->out->counted;
@@ -64,8 +66,9 @@ static int add(surveyor *self, const ics_listed_particle *particle, icestream_er
     }
     self->event = particle->event;
     ++self->out->particles;
-    if (!ics_light_parts_begin(&parts, self->setup, particle, message))
+    if (!ics_light_parts_begin(&parts, self->setup, particle, message)) {
         return fault(self, message, error);
+    }
     return self->parts_left > 0 ? count_light(self, &parts, error) : ICESTREAM_OK;
 }
 
@@ -73,15 +76,17 @@ int ics_particle_survey_take(const icestream_config *config, const ics_light_set
                              uint64_t parts, ics_particle_survey *out, icestream_error *error)
 {
     *out = (ics_particle_survey){.is_stream = is_stream(config->particles.file)};
-    if (out->is_stream)
+    if (out->is_stream) {
         return ICESTREAM_OK;
+    }
     surveyor self = {.setup = setup, .out = out, .parts_left = parts};
     int status = ics_particle_source_open(config, &self.source, error);
     for (bool found = true; status == ICESTREAM_OK && found;) {
         ics_listed_particle particle;
         status = ics_particle_source_next(self.source, &particle, &found, error);
-        if (status == ICESTREAM_OK && found)
+        if (status == ICESTREAM_OK && found) {
             status = add(&self, &particle, error);
+        }
     }
     ics_particle_source_destroy(self.source);
     if (out->counted > 0) {

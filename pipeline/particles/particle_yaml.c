@@ -7,27 +7,32 @@ static int read_value(const ics_yaml_entry *entry, ics_particle *particle, icest
 {
     char found[128], message[ICS_PARTICLE_MESSAGE];
     const char *key = entry->key->text, *nearest = NULL;
-    if (entry->duplicate_of)
+    if (entry->duplicate_of) {
         return ics_yaml_error(error, entry->key, "the key '%.60s' is given twice", key);
+    }
     const ics_particle_field field = ics_particle_field_find(key, strlen(key), &nearest);
-    if (field == ICS_PARTICLE_FIELD_COUNT && nearest)
+    if (field == ICS_PARTICLE_FIELD_COUNT && nearest) {
         return ics_yaml_error(error, entry->key, "unknown key '%.60s', did you mean '%s'?", key,
                               nearest);
-    if (field == ICS_PARTICLE_FIELD_COUNT)
+    }
+    if (field == ICS_PARTICLE_FIELD_COUNT) {
         return ics_yaml_error(
             error, entry->key,
             "unknown key '%.60s', expected type, event, x, y, z, zenith, azimuth, "
             "energy, length, time, photons, ...",
             key);
+    }
     const ics_yaml_node *value = entry->value;
     /* Quotes make a text, which is a name and never a number. */
     if (value->kind != ICS_YAML_SCALAR || ics_yaml_is_null(value) ||
         (value->quoted && field != ICS_PARTICLE_TYPE && field != ICS_PARTICLE_BEAM &&
-         field != ICS_PARTICLE_PULSE))
+         field != ICS_PARTICLE_PULSE)) {
         return ics_yaml_error(error, value, "%s: found %s, expected a value", key,
                               ics_yaml_describe(value, found, sizeof found));
-    if (!ics_particle_set(particle, field, value->text, strlen(value->text), message))
+    }
+    if (!ics_particle_set(particle, field, value->text, strlen(value->text), message)) {
         return ics_yaml_error(error, value, "%s", message);
+    }
     return ICESTREAM_OK;
 }
 
@@ -35,17 +40,19 @@ static int read_particle(const ics_yaml_node *node, ics_particle *particle, ices
 {
     char found[128], message[ICS_PARTICLE_MESSAGE];
     int status = ICESTREAM_OK;
-    if (node->kind != ICS_YAML_MAPPING)
+    if (node->kind != ICS_YAML_MAPPING) {
         return ics_yaml_error(error, node,
                               "found %s, expected a particle, as in {type: e-, x: 0, y: 0, z: 0, "
                               "zenith: 90, azimuth: 0, energy: 1e5}",
                               ics_yaml_describe(node, found, sizeof found));
+    }
     for (size_t i = 0; i < node->count; ++i) {
         int result = read_value(&node->entries[i], particle, error);
         status = status ? status : result;
     }
-    if (status == ICESTREAM_OK && !ics_particle_check(particle, message))
+    if (status == ICESTREAM_OK && !ics_particle_check(particle, message)) {
         status = ics_yaml_error(error, node, "%s", message);
+    }
     return status;
 }
 
@@ -55,12 +62,14 @@ int ics_particle_read_list(const ics_yaml_node *node, ics_particle **out, size_t
     char found[128];
     *out = NULL;
     *count = 0;
-    if (node->kind != ICS_YAML_LIST)
+    if (node->kind != ICS_YAML_LIST) {
         return ics_yaml_error(error, node, "found %s, expected a list of particles",
                               ics_yaml_describe(node, found, sizeof found));
+    }
     ics_particle *list = calloc(node->count + 1, sizeof *list);
-    if (!list)
+    if (!list) {
         return ics_yaml_no_memory(error, node);
+    }
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
         int result = read_particle(node->items[i], &list[i], error);
@@ -82,8 +91,9 @@ void ics_particle_print_list(const ics_particle *list, size_t count, FILE *out)
         bool first = true;
         fputs(i ? ", {" : "{", out);
         for (int field = 0; field < ICS_PARTICLE_FIELD_COUNT; ++field) {
-            if (!ics_particle_has(&list[i], (ics_particle_field)field))
+            if (!ics_particle_has(&list[i], (ics_particle_field)field)) {
                 continue;
+            }
             fprintf(out, "%s%s: ", first ? "" : ", ",
                     ics_particle_field_name((ics_particle_field)field));
             ics_particle_print_field(&list[i], (ics_particle_field)field, out);

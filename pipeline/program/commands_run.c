@@ -1,7 +1,7 @@
 /* Commands about a run: before it, the run itself, and while it goes on. */
-#include <string.h>
-
 #include "pipeline/program/commands.h"
+
+#include <string.h>
 
 /* Those of `run` that are more than a switch. */
 static int take_run_options(const arguments *given, icestream_run_options *options,

@@ -1,7 +1,7 @@
 /* icestream_run: step files through the device to hit files. */
 #include "base/error.h"
-#include "pipeline/run/state.h"
 #include "pipeline/models/ice/ice.h"
+#include "pipeline/run/state.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -11,8 +11,6 @@
 #define ICS_RUN_STATE_H
 
 #include "pipeline/devices/device.h"
-#include "pipeline/units/unit.h"
-#include "pipeline/units/volume.h"
 #include "pipeline/models/models.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/source/watch.h"
@@ -20,6 +18,8 @@
 #include "pipeline/telemetry/latency.h"
 #include "pipeline/telemetry/metrics_listener.h"
 #include "pipeline/telemetry/service_notify.h"
+#include "pipeline/units/unit.h"
+#include "pipeline/units/volume.h"
 
 enum { ICS_WRITERS_MAX = 16, ICS_TAKE_MAX = 64, ICS_WORKER_NAME = 160, ICS_RUN_SIGNALS = 4 };
 

@@ -1,8 +1,8 @@
 #include "pipeline/source/message_frame.h"
 
 #include "base/error.h"
-#include "pipeline/files/format/npy.h"
 #include "pipeline/files/format/layout.h"
+#include "pipeline/files/format/npy.h"
 #include "pipeline/files/format/trailer.h"
 
 #include <inttypes.h>

@@ -7,8 +7,8 @@
 #ifndef ICS_TELEMETRY_EVENTS_H
 #define ICS_TELEMETRY_EVENTS_H
 
-#include "pipeline/telemetry/progress.h"
 #include "pipeline/telemetry/event.h"
+#include "pipeline/telemetry/progress.h"
 
 typedef enum ics_log_format { ICS_LOG_TEXT, ICS_LOG_JSON } ics_log_format;
 

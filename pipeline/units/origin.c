@@ -1,9 +1,9 @@
 #include "pipeline/units/origin.h"
 
 #include "base/error.h"
+#include "kernels/stage.h"
 #include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/metadata.h"
-#include "kernels/stage.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,14 +6,14 @@
 #ifndef ICS_UNITS_UNIT_H
 #define ICS_UNITS_UNIT_H
 
-#include "pipeline/files/step_reader.h"
 #include "pipeline/devices/batch.h"
+#include "pipeline/files/step_reader.h"
+#include "pipeline/spool/run_claims.h"
+#include "pipeline/telemetry/run_journal.h"
 #include "pipeline/units/collector.h"
 #include "pipeline/units/inputs.h"
 #include "pipeline/units/known_hits.h"
 #include "pipeline/units/origin.h"
-#include "pipeline/spool/run_claims.h"
-#include "pipeline/telemetry/run_journal.h"
 
 /* What all workers of a run share; constant while they run, but for what is atomic. */
 typedef struct ics_unit_common {

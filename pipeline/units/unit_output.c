@@ -5,9 +5,9 @@
 #include "pipeline/files/metadata.h"
 #include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
+#include "pipeline/spool/quarantine.h"
 #include "pipeline/units/unit.h"
 #include "pipeline/units/volume.h"
-#include "pipeline/spool/quarantine.h"
 
 #include <errno.h>
 #include <limits.h>

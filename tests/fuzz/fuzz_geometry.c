@@ -10,8 +10,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool kept)
 {
-    if (!kept)
+    if (!kept) {
         abort();
+    }
 }
 
 /* Puts modules that keep their distance into a grid and asks it for the closest two. */
@@ -20,8 +21,9 @@ static void check_distances(const ics_module_list *list)
     const double least = 0.3302;
     ice_module *modules = malloc(list->count * sizeof *modules);
     require(modules != NULL);
-    for (size_t i = 0; i < list->count; ++i)
+    for (size_t i = 0; i < list->count; ++i) {
         modules[i] = list->items[i].module;
+    }
     ics_module_grid *grid = ics_module_grid_create(modules, list->count, least);
     require(grid != NULL);
     size_t kept = 0;
@@ -47,8 +49,9 @@ static void check_distances(const ics_module_list *list)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0 || (data[0] != '0' && data[0] != '1'))
+    if (size == 0 || (data[0] != '0' && data[0] != '1')) {
         return 0;
+    }
     ics_text text = ics_text_borrow("fuzz", (const char *)data + 1, size - 1);
     ics_module_list list;
     icestream_error error = {0};
@@ -61,8 +64,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(fabs(m->x) <= 1e4 && fabs(m->y) <= 1e4 && fabs(m->z) <= 1e4);
         require(m->efficiency > 0 && m->efficiency <= 100);
     }
-    if (list.count > 0)
+    if (list.count > 0) {
         check_distances(&list);
+    }
     ics_module_list_free(&list);
     return 0;
 }

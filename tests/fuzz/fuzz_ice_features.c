@@ -12,8 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool kept)
 {
-    if (!kept)
+    if (!kept) {
         abort();
+    }
 }
 
 static size_t supports_of(const ice_tilt *tilt)
@@ -31,14 +32,16 @@ static void check_tilt(int status, ice_tilt *tilt)
     }
     require(tilt->depth_count >= 2 && tilt->depth_count <= 4096 && tilt->depth_step > 0);
     require(isfinite(tilt->first_depth) && isfinite(tilt->azimuth) && tilt->origin == 0);
-    for (size_t i = 0; i < tilt->depth_count * supports_of(tilt); ++i)
+    for (size_t i = 0; i < tilt->depth_count * supports_of(tilt); ++i) {
         require(fabs(tilt->shifts[i]) <= 1000);
+    }
     ics_ice_tilt_range(tilt, &low, &high);
     require(low <= high);
     if (tilt->kind == ICE_TILT_LINE) {
         require(tilt->station_count >= 2);
-        for (size_t i = 1; i < tilt->station_count; ++i)
+        for (size_t i = 1; i < tilt->station_count; ++i) {
             require(tilt->stations[i] > tilt->stations[i - 1]);
+        }
     } else {
         size_t nodes = ics_ice_tilt_node_count(tilt);
         require(nodes >= 7 && nodes < ICS_TEXT_FIELDS_MAX);
@@ -70,17 +73,20 @@ static void check_settings(const ice_medium *properties, const ics_ppc_settings 
     require(settings->oversize > 0 && settings->efficiency > 0);
     require(properties->mean_cosine > -1 && properties->mean_cosine < 1);
     require(isfinite(properties->flow_azimuth));
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 3; ++i) {
         require(fabs(properties->absorption_anisotropy[i]) <= 7);
-    if (properties->hole.radius != 0)
+    }
+    if (properties->hole.radius != 0) {
         require(properties->hole.radius > 0 && properties->hole.effective_scattering > 0 &&
                 properties->hole.absorption > 0 && properties->hole.mean_cosine < 1);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0)
+    if (size == 0) {
         return 0;
+    }
     ics_text text = ics_text_borrow("fuzz", (const char *)data + 1, size - 1), texts[2];
     ics_warnings warnings = {0};
     icestream_error error = {0};
@@ -104,8 +110,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case '3':
         status = ics_ice_ppc_settings_read(&text, &properties, &settings, &warnings, &error);
-        if (status == ICESTREAM_OK)
+        if (status == ICESTREAM_OK) {
             check_settings(&properties, &settings);
+        }
         break;
     default:
         break;

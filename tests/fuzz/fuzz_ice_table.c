@@ -1,8 +1,8 @@
 /* Tables of ice and light from memory. The first byte chooses the reader: '0' icemodel.dat,
  * '1' layers in CSV, '2' a cumulative acceptance like wv.dat, '3' a spectrum. What is accepted must
  * keep the promises of the readers; anything else aborts. */
-#include "pipeline/models/light/curve.h"
 #include "pipeline/models/ice/ice_layers.h"
+#include "pipeline/models/light/curve.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool kept)
 {
-    if (!kept)
+    if (!kept) {
         abort();
+    }
 }
 
 static void check_layers(ics_layer_list *layers)
@@ -31,12 +32,13 @@ static void check_layers(ics_layer_list *layers)
     if (medium) {
         require(medium->layer_count == layers->count && medium->thickness > 0);
         require(isfinite(medium->bottom));
-        for (size_t i = 0; i < medium->layer_count; ++i)
+        for (size_t i = 0; i < medium->layer_count; ++i) {
             for (int k = 0; k <= 9; ++k) {
                 double wavelength = 250 + 50 * k;
                 require(ics_ice_scattering(medium, i, wavelength) > 0);
                 require(ics_ice_absorption(medium, i, wavelength) > 0);
             }
+        }
     }
     ics_ice_destroy(medium);
     ics_ice_layer_list_free(layers);
@@ -55,8 +57,9 @@ static void check_curve(ics_curve *curve)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0)
+    if (size == 0) {
         return 0;
+    }
     ics_text text = ics_text_borrow("fuzz", (const char *)data + 1, size - 1);
     icestream_error error = {0};
     const ics_ppc_columns columns = {.dust_scale = 1};
@@ -66,23 +69,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     switch (data[0]) {
     case '0':
         status = ics_ice_ppc_layers_read(&text, &columns, &layers, &error);
-        if (status == ICESTREAM_OK)
+        if (status == ICESTREAM_OK) {
             check_layers(&layers);
+        }
         break;
     case '1':
         status = ics_ice_csv_layers_read(&text, columns.anisotropy, &layers, &error);
-        if (status == ICESTREAM_OK)
+        if (status == ICESTREAM_OK) {
             check_layers(&layers);
+        }
         break;
     case '2':
         status = ics_curve_read_cumulative(&text, &curve, &error);
-        if (status == ICESTREAM_OK)
+        if (status == ICESTREAM_OK) {
             check_curve(&curve);
+        }
         break;
     case '3':
         status = ics_curve_read_density(&text, &curve, &error);
-        if (status == ICESTREAM_OK)
+        if (status == ICESTREAM_OK) {
             check_curve(&curve);
+        }
         break;
     default:
         break;

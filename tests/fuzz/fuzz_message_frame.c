@@ -20,8 +20,9 @@ typedef struct outcome {
 
 static void require(bool condition)
 {
-    if (!condition)
+    if (!condition) {
         abort();
+    }
 }
 
 static size_t next_cut(uint32_t *state, size_t left)
@@ -33,8 +34,9 @@ static size_t next_cut(uint32_t *state, size_t left)
 
 static void add_span(outcome *result, const ics_message_span *span)
 {
-    if (span->size > 0)
+    if (span->size > 0) {
         memcpy(result->messages + result->size, span->bytes, span->size);
+    }
     result->size += span->size;
     result->ended += span->ends;
 }
@@ -53,8 +55,9 @@ static outcome send(const uint8_t *bytes, size_t size, uint32_t seed)
         for (size_t end = at + cut; at < end && result.status == ICESTREAM_OK;) {
             ics_message_span span;
             result.status = ics_message_frame_take(frame, bytes + at, end - at, &span, &error);
-            if (result.status != ICESTREAM_OK)
+            if (result.status != ICESTREAM_OK) {
                 break;
+            }
             require(span.taken > 0 && span.taken <= end - at);
             require(!span.begins || ics_message_frame_bytes(frame) <= LIMIT);
             require(result.size + span.size <= at + span.taken);
@@ -62,8 +65,9 @@ static outcome send(const uint8_t *bytes, size_t size, uint32_t seed)
             at += span.taken;
         }
     }
-    if (result.status == ICESTREAM_OK)
+    if (result.status == ICESTREAM_OK) {
         result.status = ics_message_frame_finish(frame, &error);
+    }
     require(result.status == ICESTREAM_OK || result.status == ICESTREAM_E_INPUT);
     require(result.status == ICESTREAM_OK || strncmp(error.text, "fuzz, message ", 14) == 0);
     snprintf(result.text, sizeof result.text, "%.500s", error.text);
@@ -73,8 +77,9 @@ static outcome send(const uint8_t *bytes, size_t size, uint32_t seed)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    if (size < 2)
+    if (size < 2) {
         return 0;
+    }
     outcome whole = send(bytes + 1, size - 1, 0);
     outcome cut = send(bytes + 1, size - 1, 0x10001u * (bytes[0] + 1u));
     require(whole.ended == cut.ended && whole.status == cut.status);

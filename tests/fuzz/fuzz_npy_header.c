@@ -9,8 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static void require(bool condition)
 {
-    if (!condition)
+    if (!condition) {
         abort();
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -23,8 +24,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     }
     require(header.header_bytes <= size && header.row_bytes > 0);
     require(header.row_bytes <= ICS_NPY_ROW_MAX && header.rows <= INT64_MAX / header.row_bytes);
-    for (size_t i = 0; i < header.field_count; ++i)
+    for (size_t i = 0; i < header.field_count; ++i) {
         require(header.fields[i].offset + header.fields[i].type.bytes <= header.row_bytes);
+    }
 
     /* Where its fields are those of a table, a row of any bytes converts or is refused. */
     ics_conversion conversion;

@@ -13,8 +13,9 @@ enum { ROWS = 3, ROWS_END = 1024 + ROWS * ICS_ROW_BYTES };
 
 static void require(bool condition)
 {
-    if (!condition)
+    if (!condition) {
         abort();
+    }
 }
 
 static void read_trailer(const char *text, const ics_tail *tail)
@@ -32,8 +33,9 @@ static void read_trailer(const char *text, const ics_tail *tail)
     }
     require(trailer.count == 1);
     (void)ics_trailer_verify(&trailer, "fuzz", &sums, ICS_ROW_BYTES, &error);
-    if (ics_metadata_account(trailer.metadata, &account))
+    if (ics_metadata_account(trailer.metadata, &account)) {
         (void)ics_metadata_account_closes(&account);
+    }
     (void)ics_metadata_same_origin(trailer.metadata, trailer.metadata);
     ics_trailer_free(&trailer);
 }

@@ -13,8 +13,9 @@ enum { STEPS = 256, SPECTRA = 7 };
 
 static void require(bool kept)
 {
-    if (!kept)
+    if (!kept) {
         abort();
+    }
 }
 
 /* Made once, for all inputs. */
@@ -23,8 +24,9 @@ static const ics_light_setup *setup(void)
     static ics_models *models;
     static ics_light_setup *made;
     icestream_config *config = NULL;
-    if (made)
+    if (made) {
         return made;
+    }
     static const char *const sets[] = {"particles.list=[{type: sc1, photons: 1}]",
                                        "particles.losses=simple", "particles.stopping=true"};
     require(ics_config_load_text("fuzz", "", 0, sets, 3, &config, NULL) == ICESTREAM_OK);
@@ -57,8 +59,9 @@ static void check_particles(ics_particle_source *source)
         require(ics_particle_check(&p.particle, message));
         require(p.event >= event);
         event = p.event;
-        for (int field = 0; field < ICS_PARTICLE_FIELD_COUNT; ++field)
+        for (int field = 0; field < ICS_PARTICLE_FIELD_COUNT; ++field) {
             require(isfinite(p.particle.values[field]));
+        }
         if (ics_particle_has(&p.particle, ICS_PARTICLE_ZENITH) ||
             ics_particle_has(&p.particle, ICS_PARTICLE_DX)) {
             const ice_axis axis = ics_particle_axis(&p.particle);
@@ -70,12 +73,14 @@ static void check_particles(ics_particle_source *source)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0 || (data[0] != '0' && data[0] != '1'))
+    if (size == 0 || (data[0] != '0' && data[0] != '1')) {
         return 0;
+    }
     icestream_error error = {0};
     ics_particle_source *source = open_source(data, size, &error);
-    if (!source)
+    if (!source) {
         return 0;
+    }
     check_particles(source);
     ics_particle_source_destroy(source);
 

@@ -10,8 +10,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1);
-    if (!text)
+    if (!text) {
         return 0;
+    }
     memcpy(text, data, size);
     text[size] = 0;
     const size_t length = strlen(text);
@@ -19,13 +20,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     icestream_error error = {.status = ICESTREAM_OK};
     const int status = ics_selection_create(text, &selection, &error);
     if ((status == ICESTREAM_OK) != (selection != NULL) || error.status != status ||
-        (status != ICESTREAM_OK && strncmp(error.text, "--select: ", 10) != 0))
+        (status != ICESTREAM_OK && strncmp(error.text, "--select: ", 10) != 0)) {
         abort();
+    }
     icestream_hit hit = {.event_id = 0};
     const size_t rest = size > length ? size - length - 1 : 0;
     memcpy(&hit, data + size - rest, rest < sizeof hit ? rest : sizeof hit);
-    if (selection && ics_selection_holds(selection, &hit) != ics_selection_holds(selection, &hit))
+    if (selection && ics_selection_holds(selection, &hit) != ics_selection_holds(selection, &hit)) {
         abort();
+    }
     ics_selection_destroy(selection);
     free(text);
     return 0;

@@ -2,8 +2,8 @@
  * in the order of ics_sensor_file, '4' an angular acceptance like as.dat, '5' ratios like wv.rde.
  * What is accepted must keep the promises of physics/model.h; anything else aborts. */
 #include "pipeline/models/detector/angular.h"
-#include "pipeline/models/light/curve.h"
 #include "pipeline/models/detector/sensors.h"
+#include "pipeline/models/light/curve.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,9 @@ enum { MODULES = 6 };
 
 static void require(bool kept)
 {
-    if (!kept)
+    if (!kept) {
         abort();
+    }
 }
 
 static int check_list(ics_sensor_file kind, const ics_text *text, icestream_error *error)
@@ -24,8 +25,9 @@ static int check_list(ics_sensor_file kind, const ics_text *text, icestream_erro
     char name[] = "fuzz";
     ice_detector detector = {.name = name, .modules = modules, .module_count = MODULES};
     ics_warnings warnings = {0};
-    for (uint16_t i = 0; i < MODULES; ++i)
+    for (uint16_t i = 0; i < MODULES; ++i) {
         modules[i] = (ice_module){.string = 1 + i / 3, .module = 1 + i % 3, .efficiency = 1};
+    }
     int status = ics_sensors_file_read(kind, text, &detector, &warnings, error);
     for (int i = 0; i < MODULES; ++i) {
         const ice_module *m = &modules[i];
@@ -35,8 +37,9 @@ static int check_list(ics_sensor_file kind, const ics_text *text, icestream_erro
         require(m->efficiency > 0 && m->efficiency <= 100 && m->acceptance < ICE_ACCEPTANCES);
         require(fabs(m->cable_azimuth) < 6.2832);
         require(length == 0 || fabs(length - 1) < 1e-12);
-        if (status != ICESTREAM_OK)
+        if (status != ICESTREAM_OK) {
             require(m->efficiency == 1 && !m->has_cable && !m->is_off && length == 0);
+        }
     }
     ics_warnings_free(&warnings);
     return status;
@@ -46,8 +49,9 @@ static int check_angular(const ics_text *text, icestream_error *error)
 {
     ice_angular angular;
     int status = ics_angular_read(text, &angular, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     require(angular.maximum > 0 && angular.maximum <= 10);
     require(angular.has_edge == (angular.count == 0));
     double mean = ics_angular_mean(&angular);
@@ -59,8 +63,9 @@ static int check_ratio(const ics_text *text, icestream_error *error)
 {
     ics_curve curve;
     int status = ics_curve_read_ratio(text, &curve, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     for (double wavelength = 200; wavelength <= 750; wavelength += 7.3) {
         double ratio = ics_curve_at_or_end(&curve, wavelength);
         require(ratio > 0 && ratio <= 100);
@@ -71,8 +76,9 @@ static int check_ratio(const ics_text *text, icestream_error *error)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0 || data[0] < '0' || data[0] > '5')
+    if (size == 0 || data[0] < '0' || data[0] > '5') {
         return 0;
+    }
     ics_text text = ics_text_borrow("fuzz", (const char *)data + 1, size - 1);
     icestream_error error = {0};
     int status = data[0] == '4'   ? check_angular(&text, &error)

@@ -12,8 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void require(bool kept)
 {
-    if (!kept)
+    if (!kept) {
         abort();
+    }
 }
 
 static bool good(double value, double low, double high)
@@ -45,16 +46,19 @@ static void read_yaml(const char *text, size_t size)
     ics_yaml *document = NULL;
     ice_medium *medium = NULL;
     /* No files: what is there is not this input's business. */
-    if (memmem(text, size, "file", 4))
+    if (memmem(text, size, "file", 4)) {
         return;
-    if (ics_yaml_read_text("water.yaml", text, size, &document, &error) != ICESTREAM_OK)
+    }
+    if (ics_yaml_read_text("water.yaml", text, size, &document, &error) != ICESTREAM_OK) {
         return;
+    }
     int status =
         ics_ice_from_spectral("water.yaml", ics_yaml_root(document), &medium, &warnings, &error);
     require((status == ICESTREAM_OK) == (medium != NULL));
     require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
-    if (medium)
+    if (medium) {
         check_medium(medium);
+    }
     ics_ice_destroy(medium);
     ics_warnings_free(&warnings);
     ics_yaml_destroy(document);
@@ -68,21 +72,23 @@ static void read_csv(const char *bytes, size_t size)
     ics_text text = ics_text_borrow("water.csv", bytes, size);
     int status = ics_wavelength_table_read_text(&text, columns, 2, &table, &error);
     require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
-    for (int k = 0; k < 2; ++k)
+    for (int k = 0; k < 2; ++k) {
         for (size_t i = 0; i < table.curves[k].count; ++i) {
             const ics_curve *curve = &table.curves[k];
             require(status == ICESTREAM_OK && good(curve->y[i], columns[k].low, columns[k].high));
             require(good(curve->x[i], 100, 2000) && (i == 0 || curve->x[i] > curve->x[i - 1]));
             require(curve->count < 3 || isfinite(ics_wavelength_table_slope(curve, i)));
         }
+    }
     ics_wavelength_table_free(&table);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size > 0 && data[0] == '0')
+    if (size > 0 && data[0] == '0') {
         read_yaml((const char *)data + 1, size - 1);
-    else if (size > 0)
+    } else if (size > 0) {
         read_csv((const char *)data + 1, size - 1);
+    }
     return 0;
 }

@@ -14,8 +14,9 @@ static char *print(const icestream_config *config)
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    if (!stream || icestream_config_print(config, stream, NULL) != ICESTREAM_OK)
+    if (!stream || icestream_config_print(config, stream, NULL) != ICESTREAM_OK) {
         abort();
+    }
     fclose(stream);
     return text;
 }
@@ -26,11 +27,13 @@ static void check_printed(const icestream_config *config)
     icestream_error error;
     char *first = print(config);
     if (ics_config_load_text("printed.yaml", first, strlen(first), NULL, 0, &again, &error) !=
-        ICESTREAM_OK)
+        ICESTREAM_OK) {
         abort();
+    }
     char *second = print(again);
-    if (strcmp(first, second) != 0)
+    if (strcmp(first, second) != 0) {
         abort();
+    }
     icestream_config_destroy(again);
     free(first);
     free(second);
@@ -39,8 +42,9 @@ static void check_printed(const icestream_config *config)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1);
-    if (!text)
+    if (!text) {
         return 0;
+    }
     memcpy(text, data, size);
     text[size] = 0;
     size_t length = strlen(text);
@@ -50,10 +54,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int status =
         ics_config_load_text("run.yaml", text, length, &set, length < size, &config, &error);
     if ((status == ICESTREAM_OK) != (config != NULL) || error.status != status ||
-        (status != ICESTREAM_OK && strlen(error.text) == 0))
+        (status != ICESTREAM_OK && strlen(error.text) == 0)) {
         abort();
-    if (config)
+    }
+    if (config) {
         check_printed(config);
+    }
     icestream_config_destroy(config);
     free(text);
     return 0;

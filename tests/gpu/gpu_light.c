@@ -43,11 +43,12 @@ static void make_water(ice_medium *medium)
 {
     medium->spectral = calloc(ICE_SPECTRAL_ROWS, sizeof *medium->spectral);
     ck_assert_ptr_nonnull(medium->spectral);
-    for (int i = 0; i < ICE_SPECTRAL_ROWS; ++i)
+    for (int i = 0; i < ICE_SPECTRAL_ROWS; ++i) {
         medium->spectral[i] = (ice_spectral_optics){.phase_index = 1.38 - 5e-5 * i,
                                                     .group_index = 1.42 - 1e-4 * i,
                                                     .scattering = 0.05 - 5e-5 * i,
                                                     .absorption = 0.01 + 1e-5 * i};
+    }
     for (size_t i = 0; i < medium->layer_count; ++i) {
         medium->layers[i].effective_scattering = 1.0 - medium->mean_cosine;
         medium->layers[i].bubbles = 0.0;
@@ -57,16 +58,19 @@ static void make_water(ice_medium *medium)
 
 static void enrich(ice_medium *medium, gpu_place place)
 {
-    if (place == GPU_PLACE_BENT_LINE)
+    if (place == GPU_PLACE_BENT_LINE) {
         world_medium_add(medium, ICE_HAS_TILT_LINE | ICE_HAS_SCATTERING_ANISOTROPY |
                                      ICE_HAS_OLD_ABSORPTION_ANISOTROPY |
                                      ICE_HAS_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE |
                                      ICE_HAS_HOLES);
-    if (place == GPU_PLACE_BENT_MAP)
+    }
+    if (place == GPU_PLACE_BENT_MAP) {
         world_medium_add(medium,
                          ICE_HAS_TILT_MAP | ICE_HAS_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE);
-    if (place == GPU_PLACE_WATER)
+    }
+    if (place == GPU_PLACE_WATER) {
         make_water(medium);
+    }
 }
 
 stage_world gpu_place_create(gpu_place place)
@@ -89,12 +93,15 @@ stage_world gpu_place_create(gpu_place place)
         world = stage_world_from_config(NULL, "detector.oversize=5", NULL);
     }
     world.options.seed = 9000000001u + place;
-    if (place == GPU_PLACE_DENSE)
+    if (place == GPU_PLACE_DENSE) {
         stage_world_set_detector(&world, dense_detector());
-    if (place == GPU_PLACE_LIMITED)
+    }
+    if (place == GPU_PLACE_LIMITED) {
         world.options.bounce_limit = 3;
-    if (place == GPU_PLACE_UNCULLED)
+    }
+    if (place == GPU_PLACE_UNCULLED) {
         world.options.reach_cull = false;
+    }
     enrich(world.medium, place);
     stage_world_tables(&world);
     return world;

@@ -31,8 +31,9 @@ int gpu_suite_run(Suite *suite)
     srunner_run_all(runner, CK_ENV);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
-    if (!shared)
+    if (!shared) {
         scratch_remove(&cache);
+    }
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
@@ -119,8 +120,9 @@ static void skip_empty(cursor *at)
 static batch *next_batch(cursor *at, ice_emission *pieces)
 {
     skip_empty(at);
-    if (at->emission == at->load->count)
+    if (at->emission == at->load->count) {
         return NULL;
+    }
     batch *made = malloc(sizeof *made + at->most_emissions * sizeof *made->origins);
     ck_assert_ptr_nonnull(made);
     made->count = 0;
@@ -184,8 +186,9 @@ ice_account gpu_stream(ics_gpu *gpu, const gpu_load *load,
         while (more && out < credits) {
             batch *made = next_batch(&at, pieces);
             more = made != NULL;
-            if (!more)
+            if (!more) {
                 break;
+            }
             ck_assert_msg(ics_gpu_submit(gpu, pieces, made->count, made, &error) == 0, "%s",
                           error.text);
             ++out;
@@ -199,8 +202,9 @@ ice_account gpu_stream(ics_gpu *gpu, const gpu_load *load,
             taken = true;
             --out;
         }
-        if (!taken && out > 0)
+        if (!taken && out > 0) {
             ics_gpu_wait(gpu, 1.0);
+        }
     }
     free(pieces);
     return account;
@@ -209,8 +213,9 @@ ice_account gpu_stream(ics_gpu *gpu, const gpu_load *load,
 static void append(void *user, ics_arrivals *from)
 {
     ics_arrivals *to = user;
-    if (from->count == 0)
+    if (from->count == 0) {
         return;
+    }
     if (to->count + from->count > to->capacity) {
         to->capacity = 2 * (to->count + from->count);
         to->items = realloc(to->items, to->capacity * sizeof *to->items);
@@ -340,12 +345,15 @@ static void print_difference(const world_result *result, const world_result *exp
     print_account("expected", &expected->account);
     const ics_arrivals *a = &result->arrivals, *b = &expected->arrivals;
     size_t i = 0;
-    while (i < a->count && i < b->count && !memcmp(&a->items[i], &b->items[i], sizeof *a->items))
+    while (i < a->count && i < b->count && !memcmp(&a->items[i], &b->items[i], sizeof *a->items)) {
         ++i;
-    if (i < a->count)
+    }
+    if (i < a->count) {
         print_arrival("found", &a->items[i]);
-    if (i < b->count)
+    }
+    if (i < b->count) {
         print_arrival("expected", &b->items[i]);
+    }
 }
 
 void gpu_expect_same(const world_result *result, const world_result *expected, const char *name)
@@ -355,8 +363,9 @@ void gpu_expect_same(const world_result *result, const world_result *expected, c
                                      !memcmp(result->arrivals.items, expected->arrivals.items,
                                              expected->arrivals.count * sizeof(ice_arrival)));
     const bool same_account = !memcmp(&result->account, &expected->account, sizeof(ice_account));
-    if (!same || !same_account)
+    if (!same || !same_account) {
         print_difference(result, expected);
+    }
     ck_assert_msg(same_count, "%s: %zu arrivals, expected %zu", name, result->arrivals.count,
                   expected->arrivals.count);
     ck_assert_msg(same, "%s: other arrivals", name);

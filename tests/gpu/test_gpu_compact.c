@@ -61,15 +61,17 @@ static float place_of(const slots *pool, uint32_t slot, int axis)
 static slots slots_create(uint32_t capacity)
 {
     slots pool = {.capacity = capacity, .met = host_memory(capacity * sizeof(uint32_t))};
-    for (int k = 0; k < COLUMNS; ++k)
+    for (int k = 0; k < COLUMNS; ++k) {
         pool.columns[k] = host_memory(capacity * WORD * sizeof(uint32_t));
+    }
     return pool;
 }
 
 static void slots_destroy(slots *pool)
 {
-    for (int k = 0; k < COLUMNS; ++k)
+    for (int k = 0; k < COLUMNS; ++k) {
         free(pool->columns[k]);
+    }
     free(pool->met);
 }
 
@@ -89,11 +91,14 @@ static slots random_pool(uint32_t capacity, uint32_t used, double share, uint64_
     uint64_t state = seed;
     pool.used = used;
     for (uint32_t i = 0; i < capacity; ++i) {
-        for (int k = 0; k < COLUMNS; ++k)
-            for (uint32_t w = 0; w < WORD; ++w)
+        for (int k = 0; k < COLUMNS; ++k) {
+            for (uint32_t w = 0; w < WORD; ++w) {
                 pool.columns[k][i * WORD + w] = (uint32_t)test_word(&state);
-        for (uint32_t axis = 0; axis < 3; ++axis)
+            }
+        }
+        for (uint32_t axis = 0; axis < 3; ++axis) {
             pool.columns[0][i * WORD + axis] = bits_of((float)test_between(&state, -600, 600));
+        }
         pool.columns[2][i * WORD + 2] = i; /* photon_id: where it came from */
         const uint32_t met = (uint32_t)test_word(&state);
         const bool lives = i < used && test_uniform(&state) < share;
@@ -149,9 +154,10 @@ static void copy_pool(const device_pool *there, const slots *pool, bool back)
 {
     void *const columns[COLUMNS] = {there->pool.place, there->pool.course, there->pool.label};
     const enum cudaMemcpyKind kind = back ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
-    for (int k = 0; k < COLUMNS; ++k)
+    for (int k = 0; k < COLUMNS; ++k) {
         CHECK(cudaMemcpy(back ? (void *)pool->columns[k] : columns[k],
                          back ? columns[k] : (void *)pool->columns[k], pool->capacity * 16, kind));
+    }
     CHECK(cudaMemcpy(back ? pool->met : there->pool.met, back ? there->pool.met : pool->met,
                      pool->capacity * 4, kind));
 }
@@ -206,8 +212,9 @@ static void expect_compact(const slots *before, const slots *after)
         ck_assert_uint_ne(*emission_of(before, from), ICS_NOBODY);
         ck_assert_uint_eq(seen[from], 0);
         seen[from] = 1;
-        for (int k = 0; k < COLUMNS; ++k)
+        for (int k = 0; k < COLUMNS; ++k) {
             ck_assert_mem_eq(&after->columns[k][i * WORD], &before->columns[k][from * WORD], 16);
+        }
         ck_assert_uint_eq(after->met[i], before->met[from]);
     }
     free(seen);
@@ -275,8 +282,9 @@ enum { KEYS = sizeof keys / sizeof *keys };
 static uint32_t index_in(float position, float start, float inverse_width, uint32_t count)
 {
     const float index = (position - start) * inverse_width;
-    if (!(index > 0.0f))
+    if (!(index > 0.0f)) {
         return 0;
+    }
     return (uint32_t)index < count - 1 ? (uint32_t)index : count - 1;
 }
 
@@ -304,8 +312,9 @@ START_TEST(sorted)
     for (uint32_t i = 1; i < before.alive; ++i) {
         const uint32_t left = key_of(&after, i - 1, key), right = key_of(&after, i, key);
         ck_assert_uint_le(left, right);
-        if (left == right)
+        if (left == right) {
             ck_assert_uint_lt(after.columns[2][(i - 1) * WORD + 2], after.columns[2][i * WORD + 2]);
+        }
     }
     slots_destroy(&before);
     slots_destroy(&after);
@@ -366,12 +375,13 @@ static void capture_compaction(const loop_graph *self, cudaGraph_t graph, const 
                                const ics_compact_key *key)
 {
     begin_capture(self->stream, graph);
-    if (key)
+    if (key) {
         CHECK(ics_compact_sorted(self->stream, &there->pool, &there->spare, key, there->progress,
                                  there->temporary, there->bytes));
-    else
+    } else {
         CHECK(ics_compact_partition(self->stream, &there->pool, there->progress, there->temporary,
                                     there->bytes));
+    }
     end_capture(self->stream);
 }
 
@@ -438,8 +448,9 @@ static ics_launch_progress run_loop(const loop_graph *self, const device_pool *t
         CHECK(cudaGraphLaunch(self->program, self->stream));
         CHECK(cudaStreamSynchronize(self->stream));
         after = progress_of(there);
-        if (self->compaction && after.decision & ICS_COMPACTS)
+        if (self->compaction && after.decision & ICS_COMPACTS) {
             CHECK(cudaGraphLaunch(self->compaction, self->stream));
+        }
         CHECK(cudaStreamSynchronize(self->stream));
     } while (self->compaction && after.decision & ICS_GOES_ON);
     return progress_of(there);
@@ -509,10 +520,11 @@ START_TEST(loop_compacts)
     const ics_launch_progress last = run_loop(&loop, &there, &launch, &progress);
     ck_assert_uint_eq(last.waves, 10);
     slots after = get(&there, CAPACITY);
-    if (compactions[which].compacts)
+    if (compactions[which].compacts) {
         expect_compact(&before, &after);
-    else
+    } else {
         ck_assert_uint_eq(after.used, USED);
+    }
     slots_destroy(&before);
     slots_destroy(&after);
     loop_destroy(&loop);

@@ -45,8 +45,9 @@ START_TEST(rayleigh_in_every_schedule)
         gpu_expect_same(&result, &expected, ics_graph_schedule_name(gpu_schedules[i]));
         world_result_free(&result);
     }
-    if (math != ICS_MATH_PORTABLE)
+    if (math != ICS_MATH_PORTABLE) {
         world_result_free(&expected);
+    }
     world_result_free(&cpu);
     world_result_free(&ordinary);
     free(emissions);

@@ -24,8 +24,9 @@ static world open_world(const char *const *sets, const ics_device_loss *loss)
     world made = {0};
     icestream_error error = {0};
     size_t count = 0;
-    while (sets[count] != NULL)
+    while (sets[count] != NULL) {
         ++count;
+    }
     ck_assert_msg(icestream_config_load(NULL, sets, count, &made.config, &error) == ICESTREAM_OK,
                   "%s", error.text);
     ck_assert_int_eq(ics_models_create(made.config, &made.models, &error), ICESTREAM_OK);
@@ -39,8 +40,9 @@ static world open_world(const char *const *sets, const ics_device_loss *loss)
     ck_assert_msg(ics_device_options_from_config(made.config, &options, &error) == ICESTREAM_OK,
                   "%s", error.text);
     options.gpu.host_loop = gpu_host_loop();
-    if (loss != NULL)
+    if (loss != NULL) {
         options.simulated = *loss;
+    }
     const ics_hit_models models = {.tables = &made.tables->device,
                                    .detector = made.models->detector,
                                    .light = made.models->light};
@@ -70,8 +72,9 @@ static outcome carry(const char *const *sets, const ics_device_loss *loss)
 {
     static icestream_step steps[STEPS];
     const uint32_t photons = (uint32_t)gpu_scaled(PHOTONS, LEAST);
-    for (uint32_t i = 0; i < STEPS; ++i)
+    for (uint32_t i = 0; i < STEPS; ++i) {
         steps[i] = run_folder_bright(i, photons);
+    }
     const uint64_t batch = (uint64_t)STEPS * photons / BATCHES;
     world here = open_world(sets, loss);
     icestream_error error = {0};

@@ -21,8 +21,9 @@ static world_result expected_of(const stage_world *world, const ice_variants *va
     world_result cpu = gpu_cpu_run(world, &options, load->emissions, load->count);
     ck_assert_uint_eq(cpu.account.created, cpu.account.absorbed + cpu.account.detected +
                                                cpu.account.left + cpu.account.stopped);
-    if (math == ICS_MATH_PORTABLE)
+    if (math == ICS_MATH_PORTABLE) {
         return cpu;
+    }
     const world_result fast = gpu_run(world, &options, load);
     const double few = 10.0 + 6.0 * sqrt((double)cpu.account.hits);
     ck_assert_double_eq_tol((double)fast.account.hits, (double)cpu.account.hits, few);
@@ -56,8 +57,9 @@ static void compare_schedules(const stage_world *world, const ice_variants *vari
 
 START_TEST(schedules_agree)
 {
-    if (gpu_is_of_another_part(_i))
+    if (gpu_is_of_another_part(_i)) {
         return;
+    }
     const gpu_place place = (gpu_place)(_i / 2);
     stage_world world = gpu_place_create(place);
     const ice_variants variants = world_variants();
@@ -73,8 +75,9 @@ END_TEST
 
 START_TEST(light_of_all_kinds)
 {
-    if (gpu_is_of_another_part(_i))
+    if (gpu_is_of_another_part(_i)) {
         return;
+    }
     static const uint32_t photons[GPU_LIGHTS] = {PHOTONS, PHOTONS / 3, PHOTONS, 10000, PHOTONS};
     const gpu_light light = (gpu_light)(_i / 2);
     stage_world world = gpu_place_create(GPU_PLACE_DENSE);
@@ -119,8 +122,9 @@ enum { OTHERS = sizeof others / sizeof *others };
 
 START_TEST(every_variant)
 {
-    if (gpu_is_of_another_part(_i))
+    if (gpu_is_of_another_part(_i)) {
         return;
+    }
     const int which = _i / 2;
     stage_world world = gpu_place_create(GPU_PLACE_PLAIN);
     gpu_load load = {0};
@@ -140,8 +144,9 @@ END_TEST
 /* Whatever the measurement prefers, it changes nothing but the time. */
 START_TEST(chosen_schedule)
 {
-    if (gpu_is_of_another_part(0))
+    if (gpu_is_of_another_part(0)) {
         return;
+    }
     stage_world world = gpu_place_create(GPU_PLACE_PLAIN);
     gpu_load load = {0};
     ice_emission *emissions =

@@ -33,13 +33,14 @@ static ice_account carry_steps(const stage_world *world, ics_schedule schedule, 
     const size_t count = (all + EACH - 1) / EACH;
     ice_emission *steps = calloc(count, sizeof *steps);
     ck_assert_ptr_nonnull(steps);
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         steps[i] = (ice_emission){.dz = 1.0f,
                                   .beta = 1.0f,
                                   .step_id = (uint32_t)i,
                                   .photons = EACH,
                                   .spectrum = 1,
                                   .flags = isotropic ? ICE_EMISSION_ISOTROPIC : 0};
+    }
     const ics_gpu_options options = gpu_options(schedule, math);
     ics_gpu *gpu = gpu_create(world, &options);
     const gpu_load load = {.emissions = steps, .count = count};
@@ -135,7 +136,7 @@ static ice_detector *ring_detector(const ring *rings, size_t count, double overs
 {
     static double positions[RINGS_MAX * RING_MODULES][3];
     size_t modules = 0;
-    for (size_t k = 0; k < count; ++k)
+    for (size_t k = 0; k < count; ++k) {
         for (size_t i = 0; i < rings[k].modules; ++i) {
             /* A spiral with equal areas; the golden angle keeps modules apart. */
             const double z = 1.0 - (2.0 * (double)i + 1.0) / (double)rings[k].modules;
@@ -144,6 +145,7 @@ static ice_detector *ring_detector(const ring *rings, size_t count, double overs
             positions[modules][1] = rings[k].radius * across * sin(azimuth);
             positions[modules++][2] = rings[k].radius * z;
         }
+    }
     ice_detector *detector = world_detector(positions, modules, oversize);
     detector->keep_hit_photons = true; /* modules do not shade each other */
     return detector;
@@ -159,8 +161,9 @@ typedef struct tally {
 static size_t ring_of(const ring *rings, uint32_t module)
 {
     size_t k = 0;
-    for (size_t first = 0; module >= first + rings[k].modules; ++k)
+    for (size_t first = 0; module >= first + rings[k].modules; ++k) {
         first += rings[k].modules;
+    }
     return k;
 }
 
@@ -175,10 +178,12 @@ static void count_hits(void *user, ics_arrivals *arrivals)
             const ice_arrival *arrival = &arrivals->items[i];
             const size_t k = ring_of(self->rings, arrival->module);
             /* Nothing comes faster than straight from the source. */
-            if (self->true_size)
+            if (self->true_size) {
                 ck_assert_double_ge(arrival->path, self->rings[k].radius - 0.1651 - 1e-3);
-            if (!self->direct || arrival->scatters == 0)
+            }
+            if (!self->direct || arrival->scatters == 0) {
                 hits[k] += 1.0;
+            }
         }
         for (int k = 0; k < RINGS_MAX; ++k) {
             self->hits[k] += hits[k];
@@ -278,13 +283,14 @@ START_TEST(hits_scale_with_size)
                          0.005 * rings[k].expected);
         }
     }
-    for (int n = 1; n < SIZES; ++n)
+    for (int n = 1; n < SIZES; ++n) {
         for (int k = 0; k < RINGS; ++k) {
             snprintf(what, sizeof what, "F = %g over F = 1 at %g m, %s", sizes[n].factor,
                      rings[k].radius, gpu_math_name(math));
             expect_value(what, rates[n][k] / rates[0][k],
                          hypot(errors[n][k] / rates[n][k], errors[0][k] / rates[0][k]), 1.0, 0.002);
         }
+    }
 }
 END_TEST
 

@@ -160,8 +160,9 @@ static ics_gpu_options options_of(const schedule_setting *setting, ics_schedule 
 
 START_TEST(settings_do_not_matter)
 {
-    if (gpu_is_of_another_part(_i))
+    if (gpu_is_of_another_part(_i)) {
         return;
+    }
     const schedule_setting *setting = &settings[_i];
     const gpu_load load = {.emissions = emissions,
                            .count = emission_count,
@@ -169,8 +170,9 @@ START_TEST(settings_do_not_matter)
                            .batch_emissions = setting->batch_emissions,
                            .in_flight = setting->in_flight};
     for (size_t i = 0; i < GPU_SCHEDULES; ++i) {
-        if (!(setting->schedules & 1u << gpu_schedules[i]))
+        if (!(setting->schedules & 1u << gpu_schedules[i])) {
             continue;
+        }
         for (int k = 0; k < 2; ++k) {
             char name[160];
             snprintf(name, sizeof name, "%s, %s, %s", setting->name,
@@ -190,8 +192,9 @@ END_TEST
 START_TEST(one_gpu_for_many_loads)
 {
     static const uint32_t batches[] = {0, 100, 5000, 1};
-    if (gpu_is_of_another_part(_i))
+    if (gpu_is_of_another_part(_i)) {
         return;
+    }
     const ics_schedule schedule = gpu_schedules[_i];
     ics_gpu_options options = gpu_options(schedule, ICS_MATH_PORTABLE);
     options.hits = 256;

@@ -40,14 +40,16 @@ static void expect_quantiles(const char *what, ics_math math, const double *bins
 {
     const int count = WALK_QUANTILES / merge;
     double total = 0.0, chi_square = 0.0;
-    for (int i = 0; i < WALK_QUANTILES; ++i)
+    for (int i = 0; i < WALK_QUANTILES; ++i) {
         total += bins[i];
+    }
     ck_assert_double_gt(total, 10.0 * count);
     const double expected = total / count;
     for (int i = 0; i < count; ++i) {
         double found = 0.0;
-        for (int k = 0; k < merge; ++k)
+        for (int k = 0; k < merge; ++k) {
             found += bins[i * merge + k];
+        }
         chi_square += (found - expected) * (found - expected) / expected;
     }
     char text[96];
@@ -313,8 +315,9 @@ enum { SHARES = sizeof shares / sizeof *shares };
 static double total(const double *bins)
 {
     double sum = 0.0;
-    for (int i = 0; i < WALK_SHELLS_EXCESS; ++i)
+    for (int i = 0; i < WALK_SHELLS_EXCESS; ++i) {
         sum += bins[i];
+    }
     return sum;
 }
 
@@ -322,8 +325,9 @@ static double quantile(const double *bins, double share)
 {
     double left = share * total(bins);
     int i = 0;
-    while (i < WALK_SHELLS_EXCESS - 1 && bins[i] < left)
+    while (i < WALK_SHELLS_EXCESS - 1 && bins[i] < left) {
         left -= bins[i++];
+    }
     return i + left / bins[i];
 }
 
@@ -341,11 +345,13 @@ static void check_shell(int k, const double *bins, double count, ics_math math)
     moment fluence = {0}, quantiles[SHARES] = {{0}};
     for (int n = 0; n < WALK_SHELLS_BATCHES; ++n) {
         const double *batch = bins + n * WALK_SHELLS_EXCESS;
-        for (int i = 0; i < WALK_SHELLS_EXCESS; ++i)
+        for (int i = 0; i < WALK_SHELLS_EXCESS; ++i) {
             all[i] += batch[i];
+        }
         moment_add(&fluence, total(batch) * WALK_SHELLS_BATCHES / (volume * count));
-        for (int q = 0; q < SHARES; ++q)
+        for (int q = 0; q < SHARES; ++q) {
             moment_add(&quantiles[q], quantile(batch, shares[q]));
+        }
     }
     char what[64], text[96];
     snprintf(what, sizeof what, "fluence at %g m, 1/m^2", shells[k].radius);
@@ -369,14 +375,16 @@ START_TEST(fluence_in_shells)
     stage_world world = uniform_world(100.0, 2151 + (uint64_t)_i);
     walk_job job = usual_job(0, 0, 1);
     job.emission.flags = ICE_EMISSION_ISOTROPIC;
-    for (int k = 0; k < WALK_SHELLS_MOST; ++k)
+    for (int k = 0; k < WALK_SHELLS_MOST; ++k) {
         job.lengths[k] = shells[k].radius;
+    }
     walk_seen seen = walk_run_on_gpu(&world, math, WALK_SHELLS, job);
     /* The fluence summed over all space is the mean path of a photon. */
     ck_assert_double_eq(seen.sums[WALK_SHELLS_PATH].count, (double)job.photons);
     expect_sum("fluence in all space, m", math, &seen.sums[WALK_SHELLS_PATH], 100.0, 0.0);
-    for (int k = 0; k < WALK_SHELLS_MOST; ++k)
+    for (int k = 0; k < WALK_SHELLS_MOST; ++k) {
         check_shell(k, seen.bins + k * WALK_SHELLS_BATCHES * WALK_SHELLS_EXCESS, job.photons, math);
+    }
     walk_seen_free(&seen);
     stage_world_destroy(&world);
 }
@@ -436,8 +444,9 @@ START_TEST(isotropic_photons)
     job.emission.length = 0.1651f;
     job.scatter_limit = 0;
     walk_seen seen = walk_run_on_gpu(&world, math, WALK_START, job);
-    for (int k = 0; k < 6; ++k)
+    for (int k = 0; k < 6; ++k) {
         expect_sum(names[k], math, &seen.sums[WALK_START_X + k], expected[k], 2e-6);
+    }
     walk_seen_free(&seen);
     stage_world_destroy(&world);
 }

@@ -1,7 +1,6 @@
 /* The walk of walk_gpu.h under the name WALK_SYMBOL; ICE_MATH_FAST chooses its maths. */
 #define ICE_PUT_ARRIVAL(sink, arrival) (-1) /* nothing is ever met */
 #include "stages/bounce.h"
-
 #include "tests/gpu/walk_views.h"
 
 /* In a namespace without a name: two files have them, with different maths. */
@@ -18,8 +17,9 @@ __device__ void walk(const walk_job &job, uint32_t photon_id, typename View::out
     while (fate == ICE_ALIVE && photon.path < job.path_limit &&
            photon.scatters < job.scatter_limit) {
         ice_leg leg;
-        if (!ice_fly(job.variants.propagate, &job.tables, identity, optics, &photon, &leg))
+        if (!ice_fly(job.variants.propagate, &job.tables, identity, optics, &photon, &leg)) {
             break;
+        }
         View::segment(job, photon, leg, out);
         ice_turn(job.variants.scatter, &job.tables, &leg, &photon, &fate);
     }
@@ -31,8 +31,9 @@ __global__ void walk_all(const __grid_constant__ walk_job job, walk_sum *sums, d
     typename View::out out = {};
     out.bins = bins;
     for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < job.photons;
-         i += gridDim.x * blockDim.x)
+         i += gridDim.x * blockDim.x) {
         walk<View>(job, static_cast<uint32_t>(i), out);
+    }
     for (int k = 0; k < View::SUMS; ++k) {
         atomicAdd(&sums[k].count, out.sums[k].count);
         atomicAdd(&sums[k].sum, out.sums[k].sum);

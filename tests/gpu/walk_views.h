@@ -67,8 +67,9 @@ struct ends_view {
     static __device__ void segment(const walk_job &job, const ice_photon &p, const ice_leg &leg,
                                    out &o)
     {
-        if (!ics_absorbed(leg))
+        if (!ics_absorbed(leg)) {
             return;
+        }
         const double path = static_cast<double>(p.path) + leg.length;
         const walk_point at = point_at(p, leg.length);
         const double excess = p.scatters - path / job.lengths[1];
@@ -96,8 +97,9 @@ struct paths_view {
     {
         const double begin = p.path, end = begin + leg.length;
         for (int k = 0; k < WALK_PATHS_MOST && job.lengths[k] < end; ++k) {
-            if (job.lengths[k] < begin || job.lengths[k] == 0.0)
+            if (job.lengths[k] < begin || job.lengths[k] == 0.0) {
                 continue;
+            }
             const walk_point at = point_at(p, job.lengths[k] - begin);
             const int first = k * WALK_PATHS_EACH;
             o.add(first, at.z);
@@ -106,11 +108,12 @@ struct paths_view {
             o.add(first + 3, at.x * at.x + at.y * at.y + at.z * at.z);
             o.add(first + 4, at.z * at.z);
         }
-        for (int k = 0; k < WALK_SCATTERS_MOST; ++k)
+        for (int k = 0; k < WALK_SCATTERS_MOST; ++k) {
             if (p.scatters == job.counts[k] && p.scatters > 0) {
                 o.add(WALK_PATHS_COSINES + k * WALK_SCATTERS_EACH, p.dz);
                 o.add(WALK_PATHS_COSINES + k * WALK_SCATTERS_EACH + 1, legendre_2(p.dz));
             }
+        }
         if (p.scatters == 9) {
             o.add(WALK_PATHS_TENTH, leg.length);
             o.put_quantile(0, -expm1(-leg.length / job.lengths[WALK_LENGTHS - 1]));
@@ -129,16 +132,19 @@ struct turn_view {
     static __device__ void segment(const walk_job &job, const ice_photon &p, const ice_leg &,
                                    out &o)
     {
-        if (p.scatters != 1)
+        if (p.scatters != 1) {
             return;
+        }
         const ice_emission &beam = job.emission;
         const double dx = p.dx, dy = p.dy, dz = p.dz;
         const double cosine = dx * beam.dx + dy * beam.dy + dz * beam.dz;
         o.add(WALK_TURN_COSINE, cosine);
         o.add(WALK_TURN_P2, legendre_2(cosine));
-        for (int k = 0; k < WALK_TURN_CUTS; ++k)
-            if (cosine <= job.lengths[k])
+        for (int k = 0; k < WALK_TURN_CUTS; ++k) {
+            if (cosine <= job.lengths[k]) {
                 o.put(k, 1.0);
+            }
+        }
         /* Across (0.48, 0.6, 0.64): (0.6, -0.48, 0), and (0, 0, 1) without its part along, both of
          * length sqrt(0.5904). */
         o.put_quantile(WALK_TURN_CUTS, turn_share(dx * 0.6 - dy * 0.48, dz - cosine * 0.64));
@@ -157,8 +163,9 @@ struct shells_view {
     static __device__ void piece(out &o, int first, double path, double closest,
                                  double closest_squared, double from, double to)
     {
-        if (to <= from)
+        if (to <= from) {
             return;
+        }
         const double middle = 0.5 * (from + to) - closest;
         const double radius = sqrt(closest_squared + middle * middle);
         const double excess = path + 0.5 * (from + to) - radius;
@@ -175,14 +182,17 @@ struct shells_view {
         const double closest = -(x * p.dx + y * p.dy + z * p.dz);
         const double closest_squared = fmax(radius_squared - closest * closest, 0.0);
         const int batch = static_cast<int>(p.photon_id % WALK_SHELLS_BATCHES);
-        if (ics_absorbed(leg))
+        if (ics_absorbed(leg)) {
             o.add(WALK_SHELLS_PATH, p.path + length);
+        }
         for (int k = 0; k < WALK_SHELLS_MOST; ++k) {
             const double inner = job.lengths[k] - 0.5, outer = job.lengths[k] + 0.5;
-            if (radius + length < inner)
+            if (radius + length < inner) {
                 break;
-            if (radius - length > outer || closest_squared >= outer * outer)
+            }
+            if (radius - length > outer || closest_squared >= outer * outer) {
                 continue;
+            }
             const double far = sqrt(outer * outer - closest_squared);
             const double near = sqrt(fmax(inner * inner - closest_squared, 0.0));
             const int first = (k * WALK_SHELLS_BATCHES + batch) * WALK_SHELLS_EXCESS;
@@ -233,9 +243,11 @@ struct start_view {
         o.add(WALK_START_XX, x * x);
         o.add(WALK_START_YY, y * y);
         o.add(WALK_START_ZZ, z * z);
-        for (int k = 0; k < WALK_START_CUTS; ++k)
-            if (p.wavelength <= job.lengths[k])
+        for (int k = 0; k < WALK_START_CUTS; ++k) {
+            if (p.wavelength <= job.lengths[k]) {
                 o.put(k, 1.0);
+            }
+        }
         o.put_quantile(WALK_START_SHIFT_BINS, shift / step.length);
         o.put_quantile(WALK_START_ABSORPTION_BINS, -expm1(-static_cast<double>(p.absorption)));
         /* Around the step: along the same two directions as in turn_view. */

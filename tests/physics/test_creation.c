@@ -3,10 +3,9 @@
  *
  * About 150 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in about 1 % of all cases. */
-#include "tests/physics/moments.h"
-
 #include "pipeline/tools/generate/workload.h"
 #include "stages/create_cherenkov.h"
+#include "tests/physics/moments.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
 
@@ -53,8 +52,9 @@ static void make_frame(const double n[3], double u[3], double w[3])
     u[1] = n[2] * helper[0] - n[0] * helper[2];
     u[2] = n[0] * helper[1] - n[1] * helper[0];
     const double norm = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
-    for (int k = 0; k < 3; ++k)
+    for (int k = 0; k < 3; ++k) {
         u[k] /= norm;
+    }
     w[0] = n[1] * u[2] - n[2] * u[1];
     w[1] = n[2] * u[0] - n[0] * u[2];
     w[2] = n[0] * u[1] - n[1] * u[0];
@@ -74,8 +74,9 @@ enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
 /* The spectrum of physics.md 3.1 and 3.3 at beta = 1, up to a factor. */
 static double biased_density(double wavelength)
 {
-    if (wavelength < 280.0 || wavelength > 680.0)
+    if (wavelength < 280.0 || wavelength > 680.0) {
         return 0.0;
+    }
     const double n = phase_index(wavelength);
     const double acceptance = 0.1342 / (1.0 + exp(-(wavelength - 351.0) / 13.1)) /
                               (1.0 + exp((wavelength - 632.0) / 14.25)) *
@@ -101,8 +102,9 @@ static double *spectrum_cumulative(void)
         const double wavelength = 280.0 + 0.1 * i;
         c[i] = c[i - 1] + 0.5 * (biased_density(wavelength - 0.1) + biased_density(wavelength));
     }
-    for (int i = 0; i < SPECTRUM_POINTS; ++i)
+    for (int i = 0; i < SPECTRUM_POINTS; ++i) {
         c[i] /= c[SPECTRUM_POINTS - 1];
+    }
     return c;
 }
 
@@ -115,7 +117,7 @@ static void compare_draws(double *samples[DRAWS], size_t count)
     double length = track_length, turn = 2.0 * M_PI, mean = 1.0;
     double *cumulative = spectrum_cumulative();
     /* Independent of each other: no correlation of their ranks in the distributions. */
-    for (int a = 0; a < DRAWS; ++a)
+    for (int a = 0; a < DRAWS; ++a) {
         for (int b = 0; b < a; ++b) {
             moment product = {0};
             for (size_t i = 0; i < count; ++i) {
@@ -129,6 +131,7 @@ static void compare_draws(double *samples[DRAWS], size_t count)
             snprintf(what, sizeof what, "%s and %s", draw_names[a], draw_names[b]);
             expect_mean(what, &product, 0.0, 0.0);
         }
+    }
     expect_distribution(draw_names[SHIFT], samples[SHIFT], count, uniform_distribution, &length);
     expect_distribution(draw_names[AZIMUTH], samples[AZIMUTH], count, uniform_distribution, &turn);
     expect_distribution(draw_names[ABSORPTION], samples[ABSORPTION], count,
@@ -158,8 +161,9 @@ START_TEST(cherenkov_photons)
     const size_t count = test_scaled(tracks[_i].photons);
     const size_t sample = count < SAMPLE ? count : SAMPLE;
     double *samples[DRAWS];
-    for (int k = 0; k < DRAWS; ++k)
+    for (int k = 0; k < DRAWS; ++k) {
         samples[k] = sample_allocate(sample);
+    }
     moment wavelength = {0}, absorption = {0}, shift = {0};
     double below[QUANTILES] = {0};
     double worst_angle = 0.0, worst_line = 0.0, worst_time = 0.0;
@@ -176,10 +180,12 @@ START_TEST(cherenkov_photons)
         moment_add(&shift, along);
         moment_add(&wavelength, p.wavelength);
         moment_add(&absorption, p.absorption);
-        for (int k = 0; k < QUANTILES; ++k)
+        for (int k = 0; k < QUANTILES; ++k) {
             below[k] += p.wavelength <= quantiles[k][1];
-        if (i >= sample)
+        }
+        if (i >= sample) {
             continue;
+        }
         const ice_arrival here = {.photon_id = (uint32_t)i, .wavelength = p.wavelength};
         const double delay = ics_tables_arrival_delay(tables, &track, &here);
         worst_time = fmax(worst_time, fabs(delay - along / (LIGHT_SPEED * track.beta)));
@@ -207,8 +213,9 @@ START_TEST(cherenkov_photons)
         expect_share(what, below[k], (double)count, quantiles[k][0], 0.02 * slope);
     }
     compare_draws(samples, sample);
-    for (int k = 0; k < DRAWS; ++k)
+    for (int k = 0; k < DRAWS; ++k) {
         free(samples[k]);
+    }
     stage_world_destroy(&world);
 }
 END_TEST
@@ -262,8 +269,9 @@ START_TEST(isotropic_photons)
         worst_start = fmax(worst_start, fabs(p.x - start[0] - radius * p.dx));
         worst_start = fmax(worst_start, fabs(p.y - start[1] - radius * p.dy));
         worst_start = fmax(worst_start, fabs(p.z - start[2] - radius * p.dz));
-        if (i >= sample)
+        if (i >= sample) {
             continue;
+        }
         const ice_arrival here = {.photon_id = (uint32_t)i, .wavelength = 400.0f};
         /* The light needs 0.5507 ns to the surface, as in ppc. */
         worst_time =
@@ -356,8 +364,9 @@ START_TEST(cascade_steps)
         azimuths[i] = azimuth < 0 ? azimuth + 2.0 * M_PI : azimuth;
         ck_assert_double_eq_tol(step.t, depths[i] / LIGHT_SPEED, 2e-4);
         moment_add(&emitters, cosine);
-        for (int k = 0; k < EMITTERS; ++k)
+        for (int k = 0; k < EMITTERS; ++k) {
             further[k] += cosine >= emitter_quantiles[k][1];
+        }
         const ice_emission emission = {
             .dx = step.dx, .dy = step.dy, .dz = step.dz, .beta = 1.0f, .step_id = i};
         moment_add(&photons, -ice_create_cherenkov(tables, &emission, 0, 0).dz);

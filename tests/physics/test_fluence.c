@@ -54,8 +54,9 @@ typedef struct shells {
 static void add_piece(shells *self, int k, uint32_t batch, double path, double closest,
                       double closest_squared, double from, double to)
 {
-    if (to <= from)
+    if (to <= from) {
         return;
+    }
     const double middle = 0.5 * (from + to) - closest;
     const double radius = sqrt(closest_squared + middle * middle);
     const double excess = path + 0.5 * (from + to) - radius;
@@ -74,14 +75,17 @@ static void see_shells(void *user, const walk_block *b)
         const double closest = -(x * b->dx[i] + y * b->dy[i] + z * b->dz[i]);
         const double closest_squared = fmax(radius_squared - closest * closest, 0.0);
         const uint32_t batch = b->photon_id[i] % BATCHES;
-        if (walk_absorbed(b, i))
+        if (walk_absorbed(b, i)) {
             moment_add(&self->path, path + length);
+        }
         for (int k = 0; k < SHELLS; ++k) {
             const double inner = reference[k].radius - 0.5, outer = reference[k].radius + 0.5;
-            if (radius + length < inner)
+            if (radius + length < inner) {
                 break;
-            if (radius - length > outer || closest_squared >= outer * outer)
+            }
+            if (radius - length > outer || closest_squared >= outer * outer) {
                 continue;
+            }
             const double far = sqrt(outer * outer - closest_squared);
             const double near = sqrt(fmax(inner * inner - closest_squared, 0.0));
             add_piece(self, k, batch, path, closest, closest_squared, fmax(closest - far, 0.0),
@@ -95,8 +99,9 @@ static void see_shells(void *user, const walk_block *b)
 static double total(const double *bins)
 {
     double sum = 0.0;
-    for (int i = 0; i < BINS; ++i)
+    for (int i = 0; i < BINS; ++i) {
         sum += bins[i];
+    }
     return sum;
 }
 
@@ -104,8 +109,9 @@ static double quantile(const double *bins, double share)
 {
     double left = share * total(bins);
     int i = 0;
-    while (i < BINS - 1 && bins[i] < left)
+    while (i < BINS - 1 && bins[i] < left) {
         left -= bins[i++];
+    }
     return i + left / bins[i];
 }
 
@@ -122,11 +128,13 @@ static void check_shell(int k, double batches[BATCHES][BINS], double count)
     double all[BINS] = {0};
     moment fluence = {0}, quantiles[SHARES] = {{0}};
     for (int n = 0; n < BATCHES; ++n) {
-        for (int i = 0; i < BINS; ++i)
+        for (int i = 0; i < BINS; ++i) {
             all[i] += batches[n][i];
+        }
         moment_add(&fluence, total(batches[n]) * BATCHES / (volume * count));
-        for (int q = 0; q < SHARES; ++q)
+        for (int q = 0; q < SHARES; ++q) {
             moment_add(&quantiles[q], quantile(batches[n], shares[q]));
+        }
     }
     char what[64];
     snprintf(what, sizeof what, "fluence at %g m, 1/m^2", reference[k].radius);
@@ -147,10 +155,12 @@ static void check_shell(int k, double batches[BATCHES][BINS], double count)
     const double corrected =
         3.0 * inverse_length / (4.0 * M_PI * r) * exp(-r * sqrt(3.0 * inverse_length / 100.0));
     const double plain = 3.0 / (4.0 * M_PI * 25.0 * r) * exp(-r / sqrt(25.0 * 100.0 / 3.0));
-    if (r > 18.0)
+    if (r > 18.0) {
         ck_assert_double_eq_tol(moment_mean(&fluence) / corrected, 1.0, 0.15);
-    if (r > 18.0 && r < 62.0)
+    }
+    if (r > 18.0 && r < 62.0) {
         ck_assert_double_eq_tol(moment_mean(&fluence) / plain, 1.0, 0.15);
+    }
 }
 
 START_TEST(fluence_in_shells)
@@ -176,16 +186,20 @@ START_TEST(fluence_in_shells)
     walk_run_halves(&job, (void *[2]){halves[0], halves[1]});
     shells *all = halves[0];
     moment_join(&all->path, &halves[1]->path);
-    for (int k = 0; k < SHELLS; ++k)
-        for (int n = 0; n < BATCHES; ++n)
-            for (int i = 0; i < BINS; ++i)
+    for (int k = 0; k < SHELLS; ++k) {
+        for (int n = 0; n < BATCHES; ++n) {
+            for (int i = 0; i < BINS; ++i) {
                 all->excess[k][n][i] += halves[1]->excess[k][n][i];
+            }
+        }
+    }
 
     /* The fluence summed over all space is the mean path of a photon. */
     ck_assert_double_eq(all->path.count, (double)photons(PHOTONS));
     expect_mean("fluence in all space, m", &all->path, 100.0, 0.0);
-    for (int k = 0; k < SHELLS; ++k)
+    for (int k = 0; k < SHELLS; ++k) {
         check_shell(k, all->excess[k], all->path.count);
+    }
     free(halves[0]);
     free(halves[1]);
     stage_world_destroy(&world);
@@ -207,7 +221,7 @@ static ice_detector *ring_detector(const ring *rings, size_t count, double overs
 {
     static double positions[RINGS_MAX * RING_MODULES][3];
     size_t modules = 0;
-    for (size_t k = 0; k < count; ++k)
+    for (size_t k = 0; k < count; ++k) {
         for (size_t i = 0; i < rings[k].modules; ++i) {
             /* A spiral with equal areas; the golden angle keeps modules apart. */
             const double z = 1.0 - (2.0 * (double)i + 1.0) / (double)rings[k].modules;
@@ -216,6 +230,7 @@ static ice_detector *ring_detector(const ring *rings, size_t count, double overs
             positions[modules][1] = rings[k].radius * across * sin(azimuth);
             positions[modules++][2] = rings[k].radius * z;
         }
+    }
     ice_detector *detector = world_detector(positions, modules, oversize);
     detector->keep_hit_photons = true; /* modules do not shade each other */
     return detector;
@@ -269,16 +284,18 @@ static void check_causality(const stage_world *world, const half *run)
         ck_assert_double_ge(delay, (distance - 1e-3) / speed - 1e-3);
         /* Along the way the speed is the group velocity. */
         ck_assert_double_eq_tol(delay, a->path / speed, 1e-6 * delay + 1e-9);
-        if (a->scatters == 0)
+        if (a->scatters == 0) {
             ck_assert_double_eq_tol(a->path, distance, 1e-3);
+        }
     }
 }
 
 static size_t ring_of(const ring *rings, uint32_t module)
 {
     size_t k = 0;
-    for (size_t first = 0; module >= first + rings[k].modules; ++k)
+    for (size_t first = 0; module >= first + rings[k].modules; ++k) {
         first += rings[k].modules;
+    }
     return k;
 }
 
@@ -293,9 +310,11 @@ static void count_hits(const ring *rings, const half *run, bool direct, tally ta
     for (size_t i = 0; i < arrivals->count;) {
         double hits[RINGS_MAX] = {0};
         const uint32_t photon = arrivals->items[i].photon_id;
-        for (; i < arrivals->count && arrivals->items[i].photon_id == photon; ++i)
-            if (!direct || arrivals->items[i].scatters == 0)
+        for (; i < arrivals->count && arrivals->items[i].photon_id == photon; ++i) {
+            if (!direct || arrivals->items[i].scatters == 0) {
                 hits[ring_of(rings, arrivals->items[i].module)] += 1.0;
+            }
+        }
         for (int k = 0; k < RINGS_MAX; ++k) {
             tallies[k].hits += hits[k];
             tallies[k].squares += hits[k] * hits[k];
@@ -314,8 +333,9 @@ static double run_rings(ice_medium *medium, const ring *rings, size_t count, dou
     half halves[2];
     run_halves(&world, photons(full), halves);
     double emitted = 0.0;
-    for (int i = 0; i < RINGS_MAX; ++i)
+    for (int i = 0; i < RINGS_MAX; ++i) {
         tallies[i] = (tally){0};
+    }
     for (int i = 0; i < 2; ++i) {
         check_causality(&world, &halves[i]);
         count_hits(rings, &halves[i], direct, tallies);
@@ -390,13 +410,14 @@ START_TEST(hits_scale_with_size)
                          0.005 * rings[k].expected);
         }
     }
-    for (int n = 1; n < SIZES; ++n)
+    for (int n = 1; n < SIZES; ++n) {
         for (int k = 0; k < RINGS; ++k) {
             snprintf(what, sizeof what, "F = %g over F = 1 at %g m", sizes[n].factor,
                      rings[k].radius);
             expect_value(what, rates[n][k] / rates[0][k],
                          hypot(errors[n][k] / rates[n][k], errors[0][k] / rates[0][k]), 1.0, 0.002);
         }
+    }
 }
 END_TEST
 

@@ -1,10 +1,9 @@
 /* Layers (physics.md 12.4): many alike make one, two half-spaces have an exact law, and both
  * propagate variants give the same run. */
+#include "pipeline/tools/compare/verdict.h"
+#include "pipeline/tools/measure/experiment.h"
 #include "tests/physics/moments.h"
 #include "tests/physics/walk.h"
-
-#include "pipeline/tools/measure/experiment.h"
-#include "pipeline/tools/compare/verdict.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
@@ -23,11 +22,13 @@ typedef struct end_point {
 static void see_end(void *user, const walk_block *b)
 {
     end_point *ends = user;
-    for (uint32_t i = 0; i < b->count; ++i)
-        if (walk_absorbed(b, i))
+    for (uint32_t i = 0; i < b->count; ++i) {
+        if (walk_absorbed(b, i)) {
             ends[b->photon_id[i]] = (end_point){
                 fmaf(b->length[i], b->dx[i], b->x[i]), fmaf(b->length[i], b->dy[i], b->y[i]),
                 fmaf(b->length[i], b->dz[i], b->z[i]), b->path[i] + b->length[i], b->scatters[i]};
+        }
+    }
 }
 
 static end_point *absorb_in(size_t layers, ice_variant propagate, const ice_emission *emission,
@@ -122,8 +123,9 @@ typedef struct crossing {
 static void see_length(void *user, const walk_block *b)
 {
     const crossing *self = user;
-    for (uint32_t i = 0; i < b->count; ++i)
+    for (uint32_t i = 0; i < b->count; ++i) {
         self->lengths[b->photon_id[i]] = b->length[i];
+    }
 }
 
 /* P(the segment ends within s) = 1 - exp(-min(s, d) k1 - max(s - d, 0) k2), d to the face. */
@@ -177,8 +179,9 @@ START_TEST(two_half_spaces)
     if (k == 0) {
         /* In plain numbers: 5 m at 2.5 m, then 10 m at 10 m: exp(-3). */
         double survived = 0.0;
-        for (uint32_t i = 0; i < photons; ++i)
+        for (uint32_t i = 0; i < photons; ++i) {
             survived += seen.lengths[i] > 15.0;
+        }
         expect_share("no scatter in 5 m + 10 m", survived, photons, 0.0497871, 1e-7);
     }
     free(seen.lengths);
@@ -252,8 +255,9 @@ static void compare_variants(const char *ice)
     const ics_verdict other = judge("other random numbers", &cumulative, &independent);
     /* Steps that begin beside a module hit it with whatever random numbers. */
     ck_assert_uint_lt(other.shared, cumulative.hit_count / 4);
-    for (int i = 0; i < ICS_VERDICT_TESTS; ++i)
+    for (int i = 0; i < ICS_VERDICT_TESTS; ++i) {
         expect_probability(other.tests[i].name, other.tests[i].test);
+    }
     ics_experiment_measurement_free(&cumulative);
     ics_experiment_measurement_free(&walked);
     ics_experiment_measurement_free(&independent);
@@ -269,8 +273,9 @@ START_TEST(variants_in_real_ice)
 {
     char path[MODEL_PATH], setting[MODEL_PATH + 32];
     const char *cfg = model_shared("ice/spice_bfr-v2/cfg.txt", path);
-    if (!cfg)
+    if (!cfg) {
         return;
+    }
     snprintf(setting, sizeof setting, "ice.directory=%.*s", (int)(strrchr(cfg, '/') - cfg), cfg);
     compare_variants(setting);
 }

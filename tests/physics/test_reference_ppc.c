@@ -6,9 +6,8 @@
  * for the smallest of the modules' times (Bonferroni); 4 sigma for mean values. A correct program
  * would fail one of them with other seeds in 3 % of all cases. Needs the folder `shared`, else it
  * skips. */
-#include "tests/physics/moments.h"
-
 #include "pipeline/files/hit_reader.h"
+#include "tests/physics/moments.h"
 #include "tests/support/model_files.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_scale.h"
@@ -64,8 +63,9 @@ static size_t read_numbers(const char *line, double *values, size_t most)
     while (count < most) {
         values[count++] = strtod(line, NULL);
         line = strchr(line, ',');
-        if (!line)
+        if (!line) {
             break;
+        }
         ++line;
     }
     return count;
@@ -79,8 +79,9 @@ static void read_totals(const char *id, reference *out)
         char *rest = strchr(line, ',');
         ck_assert_ptr_nonnull(rest);
         *rest = '\0';
-        if (strcmp(line, id) != 0)
+        if (strcmp(line, id) != 0) {
             continue;
+        }
         /* source, ice, features, oversize, wavelength, photons emitted, hits total */
         double values[7];
         ck_assert_uint_eq(read_numbers(rest + 1, values, 7), 7);
@@ -121,8 +122,9 @@ static void read_times(const char *id, reference *out)
     ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
     for (char *name = strchr(line, 's'); name; name = strchr(name + 1, 's')) {
         unsigned string, module;
-        if (sscanf(name, "s%ud%u", &string, &module) != 2)
+        if (sscanf(name, "s%ud%u", &string, &module) != 2) {
             continue;
+        }
         ck_assert_uint_lt(out->column_count, COLUMNS_MAX);
         out->columns[out->column_count++] = 1000 * string + module;
     }
@@ -130,8 +132,9 @@ static void read_times(const char *id, reference *out)
         double values[COLUMNS_MAX + 1];
         ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
         ck_assert_uint_eq(read_numbers(line, values, COLUMNS_MAX + 1), out->column_count + 1);
-        for (size_t k = 0; k < out->column_count; ++k)
+        for (size_t k = 0; k < out->column_count; ++k) {
             out->times[k][bin] = values[k + 1];
+        }
     }
     fclose(file);
 }
@@ -155,15 +158,17 @@ static icestream_config *load_run(int run, const scratch *place)
     *strrchr(ice, '/') = '\0';
     snprintf(geometry, sizeof geometry, "%.400s/geo-f2k", ice);
     snprintf(sets[count++], sizeof *sets, "detector.file=%s", geometry);
-    if (runs[run].ice)
+    if (runs[run].ice) {
         snprintf(sets[count++], sizeof *sets, "ice.directory=%s", ice);
+    }
     snprintf(sets[count++], sizeof *sets, "source.files=%s",
              scratch_path(place, "a.steps.npy", path));
     snprintf(sets[count++], sizeof *sets, "sink.directory=%s", place->folder);
     snprintf(sets[count++], sizeof *sets, "workload.photons_per_step=%zu",
              test_scaled(runs[run].photons));
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         list[i] = sets[i];
+    }
     char file[SCRATCH_PATH];
     snprintf(file, sizeof file, "%s/configs/runs/reference-%s.yaml", ICS_SOURCE_DIRECTORY,
              runs[run].id);
@@ -243,8 +248,9 @@ static ics_statistics_test compare_modules(reference *ppc, double photons, doubl
     for (size_t i = 0; i < ppc->module_count; ++i) {
         our_sum += ppc->modules[i].found;
         their_sum += ppc->modules[i].hits;
-        if (their_sum * photons / ppc->photons < 10.0)
+        if (their_sum * photons / ppc->photons < 10.0) {
             continue;
+        }
         ours[bins] = (uint64_t)our_sum;
         theirs[bins++] = (uint64_t)their_sum;
         our_rest -= our_sum;
@@ -262,26 +268,35 @@ static ics_statistics_test compare_times(const reference *ppc, const hit_list *l
                                          size_t last, double inflation)
 {
     size_t their_count = 0;
-    for (size_t k = first; k < last; ++k)
-        for (int bin = 0; bin < TIME_BINS; ++bin)
+    for (size_t k = first; k < last; ++k) {
+        for (int bin = 0; bin < TIME_BINS; ++bin) {
             their_count += (size_t)ppc->times[k][bin];
+        }
+    }
     double *theirs = sample_allocate(their_count + 1), *ours = sample_allocate(list->count + 1);
     size_t our_count = 0;
     their_count = 0;
-    for (int bin = 0; bin < TIME_BINS; ++bin)
-        for (size_t k = first; k < last; ++k)
-            for (size_t n = (size_t)ppc->times[k][bin]; n > 0; --n)
+    for (int bin = 0; bin < TIME_BINS; ++bin) {
+        for (size_t k = first; k < last; ++k) {
+            for (size_t n = (size_t)ppc->times[k][bin]; n > 0; --n) {
                 theirs[their_count++] = bin;
-    for (size_t i = 0; i < list->count; ++i)
-        for (size_t k = first; k < last; ++k)
-            if (label_of(&list->hits[i]) == ppc->columns[k])
+            }
+        }
+    }
+    for (size_t i = 0; i < list->count; ++i) {
+        for (size_t k = first; k < last; ++k) {
+            if (label_of(&list->hits[i]) == ppc->columns[k]) {
                 ours[our_count++] = fmin(floor(list->hits[i].t / 10.0), TIME_BINS - 1);
+            }
+        }
+    }
     qsort(ours, our_count, sizeof *ours, moment_order);
     ics_statistics_test test = {.probability = 1.0};
     /* The form of the distribution for less is not that of many. */
-    if (our_count >= 50)
+    if (our_count >= 50) {
         test =
             ics_statistics_kolmogorov_two_sample(ours, our_count, theirs, their_count, inflation);
+    }
     free(ours);
     free(theirs);
     return test;
@@ -298,12 +313,13 @@ static void compare_means(const reference *ppc, const hit_list *list, double inf
         their_time += module->hits * module->mean_time;
         their_nz += module->hits * module->mean_nz;
         their_impact += module->hits * module->mean_impact_z;
-        for (size_t i = 0; module->found > 0.0 && i < list->count; ++i)
+        for (size_t i = 0; module->found > 0.0 && i < list->count; ++i) {
             if (label_of(&list->hits[i]) == module->label) {
                 moment_add(&time, list->hits[i].t);
                 moment_add(&nz, list->hits[i].dz);
                 moment_add(&impact, list->hits[i].z / 0.1651);
             }
+        }
     }
     /* Both have errors; spreads are alike. */
     const double grow = sqrt(inflation * (1.0 + time.count / hits));
@@ -327,10 +343,11 @@ static void print_bands(const reference *ppc, double photons, double inflation)
                 theirs += module->hits;
             }
         }
-        if (ours > 20)
+        if (ours > 20) {
             printf("  from %3g m: ours / ppc = %.4f +- %.4f\n", edges[band],
                    ours / photons / (theirs / ppc->photons),
                    sqrt(inflation * (1 / ours + 1 / theirs)));
+        }
     }
 }
 
@@ -349,8 +366,9 @@ static void ask_tool(int run, double photons, const scratch *place)
         "print('  the tool:', p)\n"
         "sys.exit(0 if all(p.get(k, 1) > 1e-3 for k in ('total', 'times_ks')) else 1)\n";
     char tool[MODEL_PATH], path[SCRATCH_PATH], arguments[MODEL_PATH + 128];
-    if (!model_shared("tools/against_reference.py", tool) || !scratch_has_numpy())
+    if (!model_shared("tools/against_reference.py", tool) || !scratch_has_numpy()) {
         return;
+    }
     snprintf(arguments, sizeof arguments, "%s|%s|%.0f", tool, runs[run].id, photons);
     ck_assert_int_eq(scratch_python(program, scratch_path(place, "a.hits.npy", path), arguments),
                      0);
@@ -359,8 +377,9 @@ static void ask_tool(int run, double photons, const scratch *place)
 START_TEST(run_against_ppc)
 {
     char path[MODEL_PATH];
-    if (!model_shared("reference/ppc/runs.csv", path))
+    if (!model_shared("reference/ppc/runs.csv", path)) {
         return;
+    }
     reference *ppc = calloc(1, sizeof *ppc);
     ck_assert_ptr_nonnull(ppc);
     read_totals(runs[_i].id, ppc);
@@ -372,9 +391,11 @@ START_TEST(run_against_ppc)
     const double photons = (double)config->workload.steps * config->workload.photons_per_step;
     const hit_list list = run_photons(config, &place);
     const double inflation = ics_statistics_variance_inflation(list.hits, list.count, false);
-    for (size_t i = 0; i < list.count; ++i)
-        for (size_t k = 0; k < ppc->module_count; ++k)
+    for (size_t i = 0; i < list.count; ++i) {
+        for (size_t k = 0; k < ppc->module_count; ++k) {
             ppc->modules[k].found += ppc->modules[k].label == label_of(&list.hits[i]);
+        }
+    }
 
     printf("%s: %.0f photons, %zu hits, ppc %.0f of %.0f\n", runs[_i].id, photons, list.count,
            ppc->total, ppc->photons);
@@ -387,15 +408,17 @@ START_TEST(run_against_ppc)
     expect_agreement("modules by distance",
                      compare_modules(ppc, photons, total, inflation, by_distance), LEVEL);
     const ics_statistics_test pooled = compare_times(ppc, &list, 0, ppc->column_count, inflation);
-    if (pooled.size > 0.0)
+    if (pooled.size > 0.0) {
         expect_agreement("times of all listed modules", pooled, LEVEL);
+    }
     ics_statistics_test least = {.probability = 1.0};
     double compared = 0.0;
     for (size_t k = 0; k < ppc->column_count; ++k) {
         const ics_statistics_test test = compare_times(ppc, &list, k, k + 1, inflation);
         compared += test.size > 0.0;
-        if (test.size > 0.0 && test.probability <= least.probability)
+        if (test.size > 0.0 && test.probability <= least.probability) {
             least = test;
+        }
     }
     if (compared > 0.0) {
         printf("  times of %.0f modules; the least agreeing:\n", compared);

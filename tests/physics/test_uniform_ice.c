@@ -44,8 +44,9 @@ static void see_absorbed(void *user, const walk_block *b)
 {
     absorbed *self = user;
     for (uint32_t i = 0; i < b->count; ++i) {
-        if (!walk_absorbed(b, i))
+        if (!walk_absorbed(b, i)) {
             continue;
+        }
         const double length = b->length[i];
         const double path = b->path[i] + length;
         const double x = b->x[i] + length * b->dx[i];
@@ -60,8 +61,9 @@ static void see_absorbed(void *user, const walk_block *b)
         moment_add(&self->excess, n - path / 2.5);
         moment_add(&self->together, (n - path / 2.5) * (path - 100.0));
         self->histogram[n < SCATTERS_MAX ? n : SCATTERS_MAX - 1] += 1;
-        if (b->photon_id[i] < self->sample)
+        if (b->photon_id[i] < self->sample) {
             self->paths[b->photon_id[i]] = path;
+        }
     }
 }
 
@@ -109,8 +111,9 @@ START_TEST(absorption_points)
     moment_join(&all.radius_squared, &halves[1].radius_squared);
     moment_join(&all.excess, &halves[1].excess);
     moment_join(&all.together, &halves[1].together);
-    for (int i = 0; i < SCATTERS_MAX; ++i)
+    for (int i = 0; i < SCATTERS_MAX; ++i) {
         all.histogram[i] += halves[1].histogram[i];
+    }
     const double count = all.path.count;
     ck_assert_double_eq(count, (double)photons());
 
@@ -206,23 +209,30 @@ static void see_travelling(void *user, const walk_block *b)
     travelled *self = user;
     for (uint32_t i = 0; i < b->count; ++i) {
         const double begin = b->path[i], end = begin + b->length[i];
-        for (int k = PATHS; k-- > 0 && by_path[k].path >= begin;)
-            if (by_path[k].path < end)
+        for (int k = PATHS; k-- > 0 && by_path[k].path >= begin;) {
+            if (by_path[k].path < end) {
                 see_path(&self->at[k], b, i, by_path[k].path);
+            }
+        }
         const uint32_t n = b->scatters[i];
-        if (n > by_scatters[SCATTERS - 1].scatters)
+        if (n > by_scatters[SCATTERS - 1].scatters) {
             continue;
-        for (int k = 0; k < SCATTERS; ++k)
+        }
+        for (int k = 0; k < SCATTERS; ++k) {
             if (by_scatters[k].scatters == n) {
                 moment_add(&self->cosine[k], b->dz[i]);
                 moment_add(&self->p2[k], legendre_2(b->dz[i]));
             }
-        if (n == 0)
+        }
+        if (n == 0) {
             moment_add(&self->first_length, b->length[i]);
-        if (n == 9)
+        }
+        if (n == 9) {
             moment_add(&self->tenth_length, b->length[i]);
-        if (n == 0 && b->photon_id[i] < self->sample)
+        }
+        if (n == 0 && b->photon_id[i] < self->sample) {
             self->lengths[b->photon_id[i]] = b->length[i];
+        }
     }
 }
 
@@ -249,8 +259,9 @@ static void join_travelled(travelled *to, const travelled *from)
         moment_join(&to->at[k].radius_squared, &from->at[k].radius_squared);
         moment_join(&to->at[k].cosine, &from->at[k].cosine);
         moment_join(&to->at[k].p2, &from->at[k].p2);
-        for (int i = 0; i < RADIUS_BINS; ++i)
+        for (int i = 0; i < RADIUS_BINS; ++i) {
             to->at[k].radius[i] += from->at[k].radius[i];
+        }
     }
     for (int k = 0; k < SCATTERS; ++k) {
         moment_join(&to->cosine[k], &from->cosine[k]);
@@ -371,14 +382,16 @@ static void see_scattered(void *user, const walk_block *b)
     scattered *self = user;
     const ice_emission *e = &self->emission;
     for (uint32_t i = 0; i < b->count; ++i) {
-        if (b->scatters[i] != 1)
+        if (b->scatters[i] != 1) {
             continue;
+        }
         const double dx = b->dx[i], dy = b->dy[i], dz = b->dz[i];
         const double cosine = dx * e->dx + dy * e->dy + dz * e->dz;
         moment_add(&self->cosine, cosine);
         moment_add(&self->p2, legendre_2(cosine));
-        for (int k = 0; k < CDF_POINTS; ++k)
+        for (int k = 0; k < CDF_POINTS; ++k) {
             self->below[k] += cosine <= cdf_cosines[k];
+        }
         if (b->photon_id[i] < self->sample) {
             /* Across (0.48, 0.6, 0.64): (0.6, -0.48, 0) and (0, 0, 1) without its part along,
              * both of length sqrt(0.5904). */

@@ -13,8 +13,9 @@ walk_loop walk_loop_avx2;
 static walk_loop *best_loop(void)
 {
 #if defined(WALK_HAVE_AVX2)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
         return walk_loop_avx2;
+    }
 #endif
     return walk_loop_baseline;
 }

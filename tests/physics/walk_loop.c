@@ -60,8 +60,9 @@ static void propagate(const walk_job *job, walk_block *b)
         b->leaves[i] = (uint32_t)leaves;
     }
     for (uint32_t i = 0; i < b->count; ++i) {
-        if (!b->leaves[i])
+        if (!b->leaves[i]) {
             continue;
+        }
         const ice_flight flight = {b->z[i],
                                    b->dz[i],
                                    depth[i],

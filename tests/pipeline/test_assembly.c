@@ -43,8 +43,9 @@ static int plan(void *user, uint32_t most, void *out, uint32_t *count, icestream
     uint32_t length = f->piece - f->planned % 7 % f->piece;
     uint32_t end = f->planned + (length < most ? length : most);
     int status = ICESTREAM_OK;
-    if (end > f->steps)
+    if (end > f->steps) {
         end = f->steps;
+    }
     pthread_mutex_lock(&f->lock);
     if (end > f->plan_fault) {
         end = f->plan_fault;
@@ -53,8 +54,9 @@ static int plan(void *user, uint32_t most, void *out, uint32_t *count, icestream
     *count = end - f->planned;
     *(numbered *)out = (numbered){f->planned, *count};
     f->planned = end;
-    if (end - atomic_load(&f->written) > f->ahead)
+    if (end - atomic_load(&f->written) > f->ahead) {
         f->ahead = end - atomic_load(&f->written);
+    }
     pthread_mutex_unlock(&f->lock);
     atomic_fetch_sub(&f->planning, 1);
     return status;
@@ -66,8 +68,9 @@ static int make(const void *user, const void *piece, icestream_step *out, icestr
     const numbered *what = piece;
     for (uint32_t i = 0; i < what->count; ++i) {
         const uint32_t number = what->first + i;
-        if (number == f->bad[0] || number == f->bad[1])
+        if (number == f->bad[0] || number == f->bad[1]) {
             return ics_error_set(error, ICESTREAM_E_CONFIG, "make %u", number);
+        }
         out[i] = (icestream_step){.step_id = number};
     }
     return ICESTREAM_OK;
@@ -78,13 +81,15 @@ static size_t count_threads(void)
 {
     size_t count = 0;
     glob_t found;
-    if (glob("/proc/self/task/*/comm", 0, NULL, &found) != 0)
+    if (glob("/proc/self/task/*/comm", 0, NULL, &found) != 0) {
         return SIZE_MAX;
+    }
     for (size_t i = 0; i < found.gl_pathc; ++i) {
         char name[32] = "";
         FILE *file = fopen(found.gl_pathv[i], "r");
-        if (!file)
+        if (!file) {
             continue; /* has ended */
+        }
         count += fgets(name, sizeof name, file) && strcmp(name, "generate\n") == 0;
         fclose(file);
     }
@@ -104,8 +109,9 @@ static void wait_for_rest(factory *f)
         pthread_mutex_unlock(&f->lock);
     }
     ck_assert_uint_ge(planned, f->stall);
-    if (f->stall > 0)
+    if (f->stall > 0) {
         ck_assert_uint_eq(count_threads(), f->others);
+    }
 }
 
 static int write_steps(void *user, const icestream_step *steps, size_t count,
@@ -113,8 +119,9 @@ static int write_steps(void *user, const icestream_step *steps, size_t count,
 {
     factory *f = user;
     ck_assert_uint_eq(atomic_fetch_add(&f->writing, 1), 0);
-    if (f->blocks == 0)
+    if (f->blocks == 0) {
         wait_for_rest(f);
+    }
     const uint32_t written = atomic_load(&f->written);
     ck_assert_uint_eq(written, f->blocks * (uint32_t)BLOCK); /* only the last one may be shorter */
     ck_assert_uint_le(count, BLOCK);
@@ -127,8 +134,9 @@ static int write_steps(void *user, const icestream_step *steps, size_t count,
     ck_assert_uint_eq(wrong, 0);
     atomic_store(&f->written, written + (uint32_t)count);
     atomic_fetch_sub(&f->writing, 1);
-    if (written + count > f->write_fault)
+    if (written + count > f->write_fault) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT, "write");
+    }
     return ICESTREAM_OK;
 }
 
@@ -146,8 +154,9 @@ static factory factory_of(uint32_t steps, uint32_t piece)
 static void await_threads(void)
 {
     enum { TRIES = 30000 };
-    for (int tries = 0; tries < TRIES && count_threads() != 0; ++tries)
+    for (int tries = 0; tries < TRIES && count_threads() != 0; ++tries) {
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
     ck_assert_uint_eq(count_threads(), 0);
 }
 

@@ -4,8 +4,8 @@
 #include "pipeline/config/config.h"
 #include "pipeline/models/ice/ice.h"
 #include "pipeline/models/models.h"
-#include "pipeline/tools/trace/reference.h"
 #include "pipeline/tools/measure/rows.h"
+#include "pipeline/tools/trace/reference.h"
 #include "tests/support/model_files.h"
 
 #include <check.h>
@@ -20,8 +20,9 @@
 static bool load_reference(ics_models **models)
 {
     char path[MODEL_PATH];
-    if (!model_shared("reference/clsim", path))
+    if (!model_shared("reference/clsim", path)) {
         return false;
+    }
     ics_reference reference;
     icestream_error error = {0};
     ck_assert_msg(ics_reference_open(path, &reference, &error) == ICESTREAM_OK, "%s", error.text);
@@ -56,15 +57,16 @@ START_TEST(reference_ice)
         {170, {0.496539624, 0.643020654, 0.785794681}, {17.3242878, 23.4388561, 22.5477861}},
     };
     ics_models *models;
-    if (!load_reference(&models))
+    if (!load_reference(&models)) {
         return;
+    }
     const ice_medium *medium = models->medium;
     ck_assert_uint_eq(medium->layer_count, 171);
     ck_assert_double_eq_tol(medium->bottom, -855.4, 1e-6);
     ck_assert_double_eq_tol(medium->thickness, 10, 1e-6);
     ck_assert_double_eq(medium->mean_cosine, 0.9);
     ck_assert_double_eq(medium->liu_fraction, 0.35);
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; ++i)
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; ++i) {
         for (int k = 0; k < 3; ++k) {
             size_t layer = expected[i].layer;
             double wavelength = 300 + 100 * k;
@@ -74,6 +76,7 @@ START_TEST(reference_ice)
             check_relative(1 / ics_ice_absorption(medium, layer, wavelength),
                            expected[i].absorption[k], 1e-8);
         }
+    }
     /* Tilt and anisotropy as its README has them. */
     const ice_tilt *tilt = &medium->tilt;
     ck_assert_int_eq(tilt->kind, ICE_TILT_LINE);
@@ -121,8 +124,9 @@ static char *ice_of_the_script(void)
 START_TEST(the_script_has_the_same_ice)
 {
     ics_models *models;
-    if (!load_reference(&models))
+    if (!load_reference(&models)) {
         return;
+    }
     char *text = ice_of_the_script(), path[MODEL_PATH], set[MODEL_PATH + 32];
     model_folder folder = model_folder_create();
     snprintf(set, sizeof set, "ice.file=%s", model_folder_write(&folder, "i.yaml", text, path));
@@ -157,8 +161,9 @@ static double share_below(const ice_spectrum *spectrum, double wavelength)
         double area = 0.5 * (spectrum->density[i] + spectrum->density[i - 1]) *
                       (spectrum->wavelength[i] - spectrum->wavelength[i - 1]);
         total += area;
-        if (spectrum->wavelength[i] <= wavelength)
+        if (spectrum->wavelength[i] <= wavelength) {
             below += area;
+        }
     }
     return below / total;
 }
@@ -175,22 +180,27 @@ START_TEST(reference_light)
                                        {670, 9.9987645480e-01},
                                        {680, 1}};
     ics_models *models;
-    if (!load_reference(&models))
+    if (!load_reference(&models)) {
         return;
+    }
     const ice_spectrum *cherenkov = &models->light->spectra[0];
     ck_assert_double_eq(cherenkov->wavelength[0], 260);
     ck_assert_double_eq(cherenkov->wavelength[cherenkov->count - 1], 680);
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; ++i)
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; ++i) {
         ck_assert_double_eq_tol(share_below(cherenkov, shares[i][0]), shares[i][1], 2e-9);
+    }
 
     /* The bias has the shape of the column bias: 0.15062904556 at 400, 0.096387681623 at 500 nm,
      * but for the rounding of constants in the Cherenkov yield. */
     const ice_light *light = models->light;
     double bias[2] = {0};
-    for (size_t i = 0; i < light->bias_count; ++i)
-        for (int k = 0; k < 2; ++k)
-            if (light->bias_wavelength[i] == 400 + 100 * k)
+    for (size_t i = 0; i < light->bias_count; ++i) {
+        for (int k = 0; k < 2; ++k) {
+            if (light->bias_wavelength[i] == 400 + 100 * k) {
                 bias[k] = light->bias[i];
+            }
+        }
+    }
     check_relative(bias[0] / bias[1], 0.15062904556 / 0.096387681623, 1e-3);
     ics_models_destroy(models);
 }
@@ -199,8 +209,9 @@ END_TEST
 START_TEST(reference_detector)
 {
     ics_models *models;
-    if (!load_reference(&models))
+    if (!load_reference(&models)) {
         return;
+    }
     const ice_detector *detector = models->detector;
     ck_assert_uint_eq(detector->module_count, 5160);
     ck_assert_double_eq(detector->radius, 0.1651);
@@ -217,18 +228,22 @@ static void check_folder(const char *ice, const char *light, const char *tilt, c
 {
     model_folder folder = model_folder_create();
     char path[MODEL_PATH];
-    if (ice)
+    if (ice) {
         model_folder_write(&folder, "ice_layers.csv", ice, path);
-    if (light)
+    }
+    if (light) {
         model_folder_write(&folder, "wavelength.csv", light, path);
-    if (tilt)
+    }
+    if (tilt) {
         model_folder_write(&folder, "tilt.csv", tilt, path);
+    }
     ics_reference reference;
     icestream_error error = {0};
     int status = ics_reference_open(folder.path, &reference, &error);
     ck_assert_int_eq(status, message ? ICESTREAM_E_CONFIG : ICESTREAM_OK);
-    if (message)
+    if (message) {
         ck_assert_msg(strstr(error.text, message) != NULL, "%s", error.text);
+    }
     ics_reference_close(&reference);
     model_folder_remove(&folder);
 }
@@ -261,8 +276,9 @@ START_TEST(damaged_references)
          "found 0"},
         {good_ice, good_light, NULL},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         check_folder(cases[i].ice, cases[i].light, good_tilt, cases[i].message);
+    }
     static const struct {
         const char *text, *message;
     } tilts[] = {
@@ -273,8 +289,9 @@ START_TEST(damaged_references)
         {"z_m,dz_m_at_-10,dz_m_at_0\n1,2\n", "tilt.csv:2: error: found 2 columns, expected 3"},
         {"z_m,dz_m_at_-10,dz_m_at_0\n1,x,2\n", "tilt.csv:2:3: error: shift: found 'x', expected"},
     };
-    for (size_t i = 0; i < sizeof tilts / sizeof *tilts; ++i)
+    for (size_t i = 0; i < sizeof tilts / sizeof *tilts; ++i) {
         check_folder(good_ice, good_light, tilts[i].text, tilts[i].message);
+    }
 }
 END_TEST
 
@@ -346,8 +363,9 @@ START_TEST(schedules_and_threads)
         ck_assert_double_eq(number_of(row, "bounces_per_photon"), (double)bounces / 1000);
         ck_assert_double_gt(number_of(row, "photons_per_second"), 0);
         ck_assert_double_ge(number_of(row, "median_seconds"), number_of(row, "seconds"));
-        if (i % 2 == 0)
+        if (i % 2 == 0) {
             ck_assert_double_eq(number_of(row, "scaling"), 1);
+        }
         /* Thread time over photons: seconds times threads. */
         ck_assert_double_eq_tol(number_of(row, "nanoseconds_per_photon_and_thread"),
                                 number_of(row, "seconds") * (double)(1 + i % 2) * 1e6, 1e-3);
@@ -476,8 +494,9 @@ END_TEST
 START_TEST(reference_run)
 {
     char path[MODEL_PATH];
-    if (!model_shared("reference/clsim", path))
+    if (!model_shared("reference/clsim", path)) {
         return;
+    }
     /* The published run had 7.08 hits per thousand photons, with tilt and anisotropy in it, at
      * oversize 5; here are 400 000 photons, so that chance is 2 %, and both effects are left out.
      */

@@ -47,10 +47,11 @@ START_TEST(cable_geometry)
         {2, {RADIUS, 0, 0}, {-1, 0, 0}, false},
         {3, {RADIUS, 0, 0}, {-1, 0, 0}, false}, /* no cable */
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         ck_assert_msg(is_shadowed(models, rows[i].module, rows[i].place, rows[i].n) ==
                           rows[i].shadowed,
                       "row %zu", i);
+    }
     ics_models_destroy(models);
 }
 END_TEST
@@ -89,8 +90,9 @@ static void place_of(detection_numbers *from, const double n[3], double place[3]
     const double a[3] = {-n[1] / h, n[0] / h, 0};
     const double b[3] = {n[1] * a[2] - n[2] * a[1], n[2] * a[0] - n[0] * a[2],
                          n[0] * a[1] - n[1] * a[0]};
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 3; ++i) {
         place[i] = RADIUS * (u * a[i] + v * b[i] + w * n[i]);
+    }
 }
 
 /* Area of a unit disc on one side of a chord at distance x. */

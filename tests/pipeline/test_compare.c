@@ -29,10 +29,12 @@ static icestream_config *load(const char *more, const char *still_more)
     const char *sets[COMMON + 2];
     memcpy(sets, common, sizeof common);
     size_t count = COMMON;
-    if (more)
+    if (more) {
         sets[count++] = more;
-    if (still_more)
+    }
+    if (still_more) {
         sets[count++] = still_more;
+    }
     icestream_config *config = NULL;
     icestream_error error = {0};
     ck_assert_msg(icestream_config_load(NULL, sets, count, &config, &error) == ICESTREAM_OK, "%s",
@@ -299,8 +301,9 @@ START_TEST(steps_from_files)
     ck_assert_ptr_nonnull(strstr(result.error.text, "b.steps.npy"));
     forget(&result);
     icestream_config_destroy(config);
-    for (int i = 0; i < 2; ++i)
+    for (int i = 0; i < 2; ++i) {
         unlink(path[i]);
+    }
     ck_assert_int_eq(rmdir(folder), 0);
 }
 END_TEST

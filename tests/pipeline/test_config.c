@@ -40,8 +40,9 @@ START_TEST(defaults)
     ck_assert_str_eq(c->stages.collide, "string-grid");
     ck_assert_str_eq(c->stages.scatter, "hg-sl");
     ck_assert_str_eq(c->stages.compact, "partition");
-    for (size_t i = 0; i < ICS_STAGES; ++i)
+    for (size_t i = 0; i < ICS_STAGES; ++i) {
         ck_assert_ptr_null(c->stages.custom[i]);
+    }
     ck_assert_int_eq(c->graph.schedule, ICS_SCHEDULE_AUTO);
     ck_assert_uint_eq(c->graph.pool, 0);
     ck_assert_uint_eq(c->graph.bounces_per_wave, 0);
@@ -60,8 +61,9 @@ START_TEST(defaults)
     ck_assert_uint_eq(c->workload.steps, 10000);
     ck_assert_uint_eq(c->workload.photons_per_step, 200);
     ck_assert(!c->workload.shuffled && c->workload.isotropic);
-    for (size_t i = 0; i < 3; ++i)
+    for (size_t i = 0; i < 3; ++i) {
         ck_assert_double_eq(c->workload.position[i], 0);
+    }
     ck_assert_double_eq(c->workload.time, 0);
     ck_assert_double_eq(c->workload.surface_radius, 0);
     ck_assert_uint_eq(c->workload.spectrum, 0);
@@ -174,11 +176,13 @@ START_TEST(keys_of_a_gpu)
                                        "graph.block",        "graph.refill",
                                        "graph.hits",         "graph.compact.sort",
                                        "graph.compact.when", NULL};
-    for (size_t k = 0; k < COUNT(keys); ++k)
-        if (keys[k])
+    for (size_t k = 0; k < COUNT(keys); ++k) {
+        if (keys[k]) {
             ck_assert_str_eq(ics_config_gpu_key(c, k), keys[k]);
-        else
+        } else {
             ck_assert_ptr_null(ics_config_gpu_key(c, k));
+        }
+    }
     icestream_config_destroy(c);
 
     static const char *const sets[] = {"device.memory_limit=\"3GiB\"", "device.math=fast",

@@ -364,16 +364,18 @@ START_TEST(errors_beyond_the_buffer_are_counted)
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(stream);
-    for (int i = 0; i < 1000; ++i)
+    for (int i = 0; i < 1000; ++i) {
         fprintf(stream, "%d: x\n", i + 1000);
+    }
     fclose(stream);
     icestream_config *config = NULL;
     icestream_error error = {0};
     ck_assert_int_eq(ics_config_load_text("r.yaml", text, size, NULL, 0, &config, &error),
                      ICESTREAM_E_CONFIG);
     unsigned lines = 1, hidden = 0;
-    for (const char *c = error.text; *c; ++c)
+    for (const char *c = error.text; *c; ++c) {
         lines += *c == '\n';
+    }
     ck_assert_int_eq(sscanf(strrchr(error.text, '\n'), "\n... and %u more errors", &hidden), 1);
     ck_assert_uint_eq(lines - 1 + hidden, 1000);
     free(text);
@@ -410,8 +412,9 @@ START_TEST(files_that_are_not_there)
     ck_assert_int_eq(ics_config_load_text("r.yaml", text, strlen(text), NULL, 0, &config, &error),
                      ICESTREAM_OK);
     const char *const sections[] = {"ice.", "detector.", "light.", "stages."};
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i) {
         ck_assert_int_eq(ics_config_check_files(config, sections[i], &error), ICESTREAM_E_CONFIG);
+    }
     ck_assert_str_eq(
         error.text,
         "r.yaml:1:18: error: ice.directory: /none/ice: No such file or directory\n"
@@ -422,8 +425,9 @@ START_TEST(files_that_are_not_there)
         "r.yaml:4:19: error: stages.scatter: /none/s.h: No such file or directory");
     icestream_config_destroy(config);
     ck_assert_int_eq(icestream_config_load(NULL, NULL, 0, &config, &error), ICESTREAM_OK);
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i) {
         ck_assert_int_eq(ics_config_check_files(config, sections[i], &error), ICESTREAM_OK);
+    }
     icestream_config_destroy(config);
 }
 END_TEST

@@ -106,9 +106,10 @@ START_TEST(printed_text_is_as_expected)
         "graph:\n  schedule: auto\n  pool: auto\n",
         "  compact:\n    method: partition\n    sort: none\n    when: tail\nworkload:\n",
         "  counts: balanced\n  position: [0, 0, 0]\n  time: 0\n  direction: isotropic\n"};
-    for (size_t i = 0; i < COUNT(parts); ++i)
+    for (size_t i = 0; i < COUNT(parts); ++i) {
         ck_assert_msg(strstr(printed, parts[i]) != NULL, "missing:\n%s\nin:\n%s", parts[i],
                       printed);
+    }
     free(printed);
     icestream_config_destroy(config);
 }
@@ -191,8 +192,9 @@ START_TEST(documentation_has_the_table_of_keys)
     ics_config_document(stream);
     fclose(stream);
     /* Check cuts long messages off and fails on them: the table goes to the output. */
-    if (strstr(text, table) == NULL)
+    if (strstr(text, table) == NULL) {
         printf("configs/README.md should contain:\n%s", table);
+    }
     ck_assert_ptr_nonnull(strstr(text, table));
     ck_assert_ptr_nonnull(strstr(table, "| `graph.pool` | a whole number from 16 to 268435456, or "
                                         "auto |  | `auto` | photon slots of a graph |\n"));

@@ -56,8 +56,9 @@ START_TEST(ends)
     ck_assert_int_eq(error.status, expected[_i].status);
     ck_assert_msg(strstr(error.text, expected[_i].says), "%s", error.text);
     ck_assert_int_eq(error.cause, _i == FAILS ? 28 : 0);
-    if (_i == FAILS_LONG)
+    if (_i == FAILS_LONG) {
         ck_assert_uint_eq(strlen(error.text), 5999);
+    }
 }
 END_TEST
 

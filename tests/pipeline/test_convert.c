@@ -254,8 +254,9 @@ END_TEST
 START_TEST(info_reports_output_errors)
 {
     FILE *full = fopen("/dev/full", "w");
-    if (!full)
+    if (!full) {
         return;
+    }
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
     icestream_error error;

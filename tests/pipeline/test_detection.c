@@ -1,7 +1,6 @@
 /* The detect stage: probabilities and random numbers against worked numbers, means against what
  * they must not depend on. */
 #include "physics/detect/detect_none.h"
-
 #include "pipeline/devices/batch.h"
 #include "tests/support/detection_world.h"
 
@@ -130,8 +129,9 @@ END_TEST
 START_TEST(real_folder_of_high_efficiency)
 {
     char path[MODEL_PATH], ice[MODEL_PATH + 32], geometry[MODEL_PATH + 64];
-    if (!model_shared("ice/spice_bfr-v2", path) || !model_shared("ice/spice_ftp-v3m", path))
+    if (!model_shared("ice/spice_bfr-v2", path) || !model_shared("ice/spice_ftp-v3m", path)) {
         return;
+    }
     snprintf(ice, sizeof ice, "ice.directory=%s", path);
     snprintf(geometry, sizeof geometry, "detector.file=%s/geo-f2k", path);
     ics_models *plain = detection_load(model_config(ice, geometry, NULL));
@@ -178,17 +178,21 @@ START_TEST(blocks_of_a_photon)
     enum { STRINGS = 86, MODULES = 60, BOUNCES = 10000 };
     static uint32_t blocks[STRINGS * MODULES > BOUNCES ? STRINGS * MODULES : BOUNCES];
     size_t count = 0;
-    for (uint32_t string = 1; string <= STRINGS; ++string)
-        for (uint32_t module = 1; module <= MODULES; ++module)
+    for (uint32_t string = 1; string <= STRINGS; ++string) {
+        for (uint32_t module = 1; module <= MODULES; ++module) {
             blocks[count++] = ice_detection_block(3, string, module);
+        }
+    }
     for (int pass = 0; pass < 2; ++pass) {
         qsort(blocks, count, sizeof *blocks, compare_words);
         ck_assert_uint_ge(blocks[0], ICE_BLOCK_DETECT);
-        for (size_t i = 1; i < count; ++i)
+        for (size_t i = 1; i < count; ++i) {
             ck_assert_uint_ne(blocks[i], blocks[i - 1]);
+        }
         count = 0;
-        for (uint32_t scatters = 0; scatters < BOUNCES; ++scatters)
+        for (uint32_t scatters = 0; scatters < BOUNCES; ++scatters) {
             blocks[count++] = ice_detection_block(scatters, 63, 20);
+        }
     }
 }
 END_TEST

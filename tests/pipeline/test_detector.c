@@ -1,6 +1,5 @@
 /* Detectors from every source: normative positions, the real geometry, and what is refused. */
 #include "pipeline/models/detector/detector.h"
-
 #include "pipeline/models/detector/module_grid.h"
 #include "tests/support/model_files.h"
 
@@ -39,9 +38,11 @@ static loaded load_file(const model_folder *folder, const char *name, const char
 
 static const ice_module *find(const ice_detector *detector, unsigned string, unsigned module)
 {
-    for (size_t i = 0; i < detector->module_count; ++i)
-        if (detector->modules[i].string == string && detector->modules[i].module == module)
+    for (size_t i = 0; i < detector->module_count; ++i) {
+        if (detector->modules[i].string == string && detector->modules[i].module == module) {
             return &detector->modules[i];
+        }
+    }
     ck_abort_msg("no module %u of string %u", module, string);
     return NULL;
 }
@@ -77,9 +78,11 @@ START_TEST(hex86_positions)
         ck_assert_double_eq(bottom->x, top->x);
     }
     unsigned string = 1;
-    for (int r = 0; r < 11; ++r)
-        for (int k = 0; k < rows[r]; ++k, ++string)
+    for (int r = 0; r < 11; ++r) {
+        for (int k = 0; k < rows[r]; ++k, ++string) {
             ck_assert_double_eq_tol(find(d, string, 30)->y, (r - 5) * 108.2531755, 1e-6);
+        }
+    }
     ck_assert_uint_eq(string, 87);
     for (size_t i = 0; i < d->module_count; ++i) {
         ck_assert_double_eq(d->modules[i].efficiency, 1);
@@ -91,9 +94,11 @@ START_TEST(hex86_positions)
     ck_assert_double_eq_tol(closest, 17, 1e-9);
     /* Neighbouring strings are exactly 125 m apart: the same with one module on each. */
     ice_module tops[86];
-    for (size_t i = 0, n = 0; i < d->module_count; ++i)
-        if (d->modules[i].module == 1)
+    for (size_t i = 0, n = 0; i < d->module_count; ++i) {
+        if (d->modules[i].module == 1) {
             tops[n++] = d->modules[i];
+        }
+    }
     ck_assert_int_eq(ics_module_grid_closest(tops, 86, 0.3302, &closest), ICESTREAM_OK);
     ck_assert_double_eq_tol(closest, 125, 1e-9);
     unload(&hex);
@@ -124,8 +129,9 @@ START_TEST(excluded_modules_absorb)
         model_config("detector.dense=true", "detector.excluded=[[1, 1], [86, 60]]", NULL));
     ck_assert_msg(hex.status == ICESTREAM_OK, "%s", hex.error.text);
     size_t excluded = 0;
-    for (size_t i = 0; i < hex.detector->module_count; ++i)
+    for (size_t i = 0; i < hex.detector->module_count; ++i) {
         excluded += hex.detector->modules[i].absorbs;
+    }
     ck_assert_uint_eq(excluded, 2);
     ck_assert(find(hex.detector, 1, 1)->absorbs);
     ck_assert(find(hex.detector, 86, 60)->absorbs);
@@ -156,8 +162,9 @@ END_TEST
 START_TEST(real_geometry)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2/geo-f2k", path))
+    if (!model_shared("ice/spice_bfr-v2/geo-f2k", path)) {
         return;
+    }
     snprintf(set, sizeof set, "detector.file=%s", path);
     loaded geo = load_config(model_config(set, "detector.excluded=[[63, 20]]", NULL));
     ck_assert_msg(geo.status == ICESTREAM_OK, "%s", geo.error.text);
@@ -179,8 +186,9 @@ END_TEST
 START_TEST(reference_csv)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("reference/clsim/doms.csv", path))
+    if (!model_shared("reference/clsim/doms.csv", path)) {
         return;
+    }
     snprintf(set, sizeof set, "detector.file=%s", path);
     loaded csv = load_config(model_config(set, NULL));
     ck_assert_msg(csv.status == ICESTREAM_OK, "%s", csv.error.text);
@@ -250,10 +258,11 @@ static char *lattice(int edge, double spacing)
     char *text = malloc(size);
     ck_assert_ptr_nonnull(text);
     used = (size_t)snprintf(text, size, "string,module,x,y,z\n");
-    for (int i = edge * edge * edge - 1; i >= 0; --i)
+    for (int i = edge * edge * edge - 1; i >= 0; --i) {
         used += (size_t)snprintf(text + used, size - used, "%d,%d,%g,%g,%g\n", i / 1000, i % 1000,
                                  spacing * (i % edge), spacing * (i / edge % edge),
                                  spacing * (i / edge / edge));
+    }
     return text;
 }
 
@@ -300,11 +309,13 @@ START_TEST(closest_pair_against_all_pairs)
             }
         }
         double expected = INFINITY, found;
-        for (int i = 0; i < COUNT; ++i)
-            for (int k = 0; k < i; ++k)
+        for (int i = 0; i < COUNT; ++i) {
+            for (int k = 0; k < i; ++k) {
                 expected = fmin(
                     expected, hypot(hypot(modules[i].x - modules[k].x, modules[i].y - modules[k].y),
                                     modules[i].z - modules[k].z));
+            }
+        }
         ck_assert_int_eq(ics_module_grid_closest(modules, COUNT, fmin(0.01, expected), &found),
                          ICESTREAM_OK);
         ck_assert_double_eq_tol(found, expected, 1e-9);

@@ -1,6 +1,6 @@
 /* The host's side of a GPU, without one: results from any order of batches, and every failure. */
-#include "pipeline/files/hit_reader.h"
 #include "pipeline/devices/device.h"
+#include "pipeline/files/hit_reader.h"
 #include "pipeline/models/models.h"
 #include "tests/pipeline/fake_gpu.h"
 #include "tests/support/run_folder.h"

@@ -110,7 +110,7 @@ START_TEST(much_text)
 {
     enum { HITS = 3000 }; /* more than a block and than the buffer */
     static icestream_hit hits[HITS];
-    for (uint32_t i = 0; i < HITS; ++i)
+    for (uint32_t i = 0; i < HITS; ++i) {
         hits[i] = (icestream_hit){.event_id = i / 1000,
                                   .t = i,
                                   .x = 0.1f,
@@ -119,6 +119,7 @@ START_TEST(much_text)
                                   .photon_id = i,
                                   .string = 1,
                                   .module = 1};
+    }
     scratch place = scratch_create();
     char from[SCRATCH_PATH], to[SCRATCH_PATH];
     icestream_error error = {.text = ""};
@@ -131,8 +132,9 @@ START_TEST(much_text)
         double t;
         *end = 0;
         events += strncmp(line, "EM ", 3) == 0;
-        if (sscanf(line, "HIT 1 1 %lf", &t) == 1)
+        if (sscanf(line, "HIT 1 1 %lf", &t) == 1) {
             ck_assert_double_eq(t, count++);
+        }
     }
     ck_assert_uint_eq(count, HITS);
     ck_assert_uint_eq(events, 3);
@@ -162,8 +164,9 @@ static waveforms make(const scratch *place, const icestream_waveform_options *op
         icestream_waveforms(scratch_path(place, "a.hits.npy", from),
                             scratch_path(place, "w.npy", to), options, out, &result.error);
     fclose(out);
-    if (result.status != ICESTREAM_OK)
+    if (result.status != ICESTREAM_OK) {
         return result;
+    }
     ics_table_reader *reader = NULL;
     icestream_error error = {.text = ""};
     ck_assert_msg(ics_table_reader_open(to, NULL, &reader, &error) == ICESTREAM_OK, "%s",
@@ -171,10 +174,11 @@ static waveforms make(const scratch *place, const icestream_waveform_options *op
     ck_assert_ptr_eq(ics_table_reader_layout(reader), ics_layout_waveforms());
     const size_t rows = (size_t)ics_table_reader_rows(reader);
     result.bins = calloc(rows + 1, sizeof *result.bins);
-    for (size_t got = 1; got > 0; result.count += got)
+    for (size_t got = 1; got > 0; result.count += got) {
         ck_assert_int_eq(ics_table_reader_read(reader, result.bins + result.count,
                                                rows - result.count + 1, &got, &error),
                          ICESTREAM_OK);
+    }
     result.metadata = json_deep_copy(ics_table_reader_metadata(reader));
     ics_table_reader_destroy(reader);
     return result;
@@ -210,7 +214,7 @@ static void write_times(const scratch *place)
     } table[] = {{1, 25, 1, 2},  {1, 21, 2, 1},    {1, 29.5, 4, 2}, {1, 20, 8, 2},
                  {1, 30, 16, 2}, {1, -0.5, 32, 2}, {2, 25, 64, 2}};
     icestream_hit hits[7];
-    for (uint32_t i = 0; i < 7; ++i)
+    for (uint32_t i = 0; i < 7; ++i) {
         hits[i] = (icestream_hit){.event_id = table[i].event,
                                   .t = table[i].t,
                                   .x = 0.1f,
@@ -221,6 +225,7 @@ static void write_times(const scratch *place)
                                   .string = 7,
                                   .module = table[i].module,
                                   .pmt = -1};
+    }
     const ics_metadata_origin origin = {.seed = 17, .ice = "c0ffee"};
     json_t *metadata = NULL;
     icestream_error error;
@@ -316,25 +321,28 @@ START_TEST(sums_are_the_hits)
     uint64_t sum = 0;
     double total = 0;
     uint32_t counts[3][50] = {{0}};
-    for (uint32_t i = 0; i < HITS; ++i)
+    for (uint32_t i = 0; i < HITS; ++i) {
         ++counts[hits[i].event_id][(int)(hits[i].t / 100)];
+    }
     for (size_t i = 0; i < w.count; ++i) {
         const icestream_waveform_bin *a = &w.bins[i], *b = &w.bins[i + 1];
         sum += a->hits;
         total += a->weight;
         ck_assert_double_eq(a->t, a->bin * 100.0);
         counts[a->event_id][a->bin] -= (uint32_t)a->hits;
-        if (i + 1 < w.count) /* ordered, every bin once */
+        if (i + 1 < w.count) { /* ordered, every bin once */
             ck_assert(a->event_id < b->event_id ||
                       (a->event_id == b->event_id &&
                        (a->string < b->string ||
                         (a->string == b->string &&
                          (a->module < b->module || (a->module == b->module && a->bin < b->bin))))));
+        }
     }
     ck_assert_uint_eq(sum, HITS);
     ck_assert_double_eq_tol(total, weight, 1e-9 * weight);
-    for (int i = 0; i < 150; ++i)
+    for (int i = 0; i < 150; ++i) {
         ck_assert_uint_eq(counts[i / 50][i % 50], 0);
+    }
     forget(&w);
     free(hits);
     scratch_remove(&place);

@@ -139,8 +139,9 @@ START_TEST(shuffled_odd_and_large)
     icestream_step steps[5];
     ics_workload_fill(workload, 0, 5, steps);
     uint64_t sum = 0;
-    for (int i = 0; i < 5; ++i)
+    for (int i = 0; i < 5; ++i) {
         sum += steps[i].photons;
+    }
     ck_assert_uint_eq(sum, UINT64_C(5000000000));
     ck_assert_uint_eq(steps[4].photons, 1000000000);
     ck_assert_uint_eq((uint64_t)steps[1].photons + steps[3].photons, 2000000000);
@@ -156,8 +157,9 @@ START_TEST(blocks_do_not_matter)
     icestream_step whole[1000];
     icestream_step pieces[1000];
     ics_workload_fill(workload, 0, 1000, whole);
-    for (size_t first = 0; first < 1000; first += 8)
+    for (size_t first = 0; first < 1000; first += 8) {
         ics_workload_fill(workload, first, 8, pieces + first);
+    }
     ck_assert_mem_eq(whole, pieces, sizeof whole);
     ics_workload_destroy(workload);
 }
@@ -244,8 +246,9 @@ static void remove_folder(void)
 {
     static const char *const names[] = {"a.steps.npy", "b.steps.npy", "stream"};
     char path[256];
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         unlink(in_folder(names[i], path));
+    }
     ck_assert_int_eq(rmdir(folder), 0); /* nothing else was left behind */
 }
 
@@ -379,8 +382,9 @@ static void generate_stream(const icestream_config *config, const char *path)
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        if (descriptor < 0 || dup2(descriptor, STDOUT_FILENO) < 0)
+        if (descriptor < 0 || dup2(descriptor, STDOUT_FILENO) < 0) {
             _exit(9);
+        }
         icestream_error error = {0};
         _exit(-icestream_generate(config, "-", false, &error));
     }

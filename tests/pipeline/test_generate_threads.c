@@ -78,9 +78,10 @@ START_TEST(small_particles)
     FILE *out = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(out);
     fputs("particles: {list: [", out);
-    for (int i = 0; i < 5000; ++i)
+    for (int i = 0; i < 5000; ++i) {
         fprintf(out, "{type: %s, energy: %g, event: %d, " HERE "}, ", types[i % 5],
                 1.5 + i % 100 * 0.8, i / 3);
+    }
     fputs("]}\n", out);
     fclose(out);
     expect_same_files(text, 80000);
@@ -115,13 +116,15 @@ static size_t count_threads(void)
 {
     size_t count = 0;
     glob_t found;
-    if (glob("/proc/self/task/*/comm", 0, NULL, &found) != 0)
+    if (glob("/proc/self/task/*/comm", 0, NULL, &found) != 0) {
         return SIZE_MAX;
+    }
     for (size_t i = 0; i < found.gl_pathc; ++i) {
         char name[32] = "";
         FILE *file = fopen(found.gl_pathv[i], "r");
-        if (!file)
+        if (!file) {
             continue; /* has ended */
+        }
         count += fgets(name, sizeof name, file) && strcmp(name, "generate\n") == 0;
         fclose(file);
     }
@@ -133,8 +136,9 @@ static size_t count_threads(void)
 static bool await_threads(void)
 {
     enum { TRIES = 30000 };
-    for (int tries = 0; tries < TRIES && count_threads() != 0; ++tries)
+    for (int tries = 0; tries < TRIES && count_threads() != 0; ++tries) {
         usleep(2000);
+    }
     return count_threads() == 0;
 }
 
@@ -148,8 +152,9 @@ static int generate_into(const char *text, uint32_t threads, int output)
         char path[SCRATCH_PATH];
         icestream_error error = {0};
         icestream_config *config = with_threads(text, threads);
-        if (dup2(output, STDOUT_FILENO) < 0)
+        if (dup2(output, STDOUT_FILENO) < 0) {
             _exit(98);
+        }
         int status = icestream_generate(config, "-", false, &error);
         icestream_config_destroy(config);
         scratch_write(scratch_path(&place, "error", path), error.text, strlen(error.text));

@@ -1,6 +1,6 @@
 /* What becomes of hits where photo-electrons are made, and what the account and trailers say. */
-#include "tables/tables.h"
 #include "pipeline/devices/batch.h"
+#include "tables/tables.h"
 #include "tests/support/detection_world.h"
 
 #include <string.h>

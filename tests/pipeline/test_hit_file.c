@@ -51,8 +51,9 @@ static json_t *make_metadata(const ics_metadata_origin *from, const icestream_ac
     json_t *metadata = NULL;
     icestream_error error = {.text = ""};
     ck_assert_msg(ics_metadata_create(from, &metadata, &error) == 0, "%s", error.text);
-    if (account)
+    if (account) {
         ck_assert_msg(ics_metadata_set_account(metadata, account, &error) == 0, "%s", error.text);
+    }
     return metadata;
 }
 
@@ -61,10 +62,12 @@ static int write_hits(const char *path, const icestream_hit *hits, size_t count,
 {
     ics_table_writer *writer = NULL;
     int status = ics_table_writer_create(path, ics_layout_hits(), force, &writer, error);
-    if (!status)
+    if (!status) {
         status = ics_table_writer_append(writer, hits, count, error);
-    if (!status)
+    }
+    if (!status) {
         status = ics_table_writer_commit(writer, metadata, error);
+    }
     ics_table_writer_destroy(writer);
     return status;
 }
@@ -146,8 +149,9 @@ START_TEST(bytes_do_not_depend_on_how_rows_arrive)
     icestream_error error = {.text = ""};
     size_t whole_size, drops_size;
     ck_assert_ptr_nonnull(hits);
-    for (uint32_t i = 0; i < COUNT; ++i)
+    for (uint32_t i = 0; i < COUNT; ++i) {
         hits[i] = good_hit(i);
+    }
     ck_assert_int_eq(
         write_hits(scratch_path(&place, "whole", path), hits, COUNT, NULL, false, &error), 0);
     unsigned char *whole = scratch_read(path, &whole_size);
@@ -173,8 +177,9 @@ END_TEST
 
 START_TEST(hits_are_read_by_numpy)
 {
-    if (!scratch_has_numpy())
+    if (!scratch_has_numpy()) {
         return;
+    }
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
     write_three(scratch_path(&place, "a.hits.npy", path));
@@ -204,8 +209,9 @@ static int read_checked(const char *path, icestream_error *error)
     size_t got = 1;
     *error = (icestream_error){.text = ""};
     int status = ics_hit_reader_open(path, true, &reader, error);
-    while (!status && got > 0)
+    while (!status && got > 0) {
         status = ics_hit_reader_read(reader, hits, 2, &got, error);
+    }
     ics_hit_reader_destroy(reader);
     return status;
 }
@@ -625,8 +631,9 @@ START_TEST(message_waits_for_a_slow_reader)
         size_t total = 0;
         ssize_t count;
         close(ends[1]);
-        while ((count = read(ends[0], bytes, sizeof bytes)) > 0)
+        while ((count = read(ends[0], bytes, sizeof bytes)) > 0) {
             total += (size_t)count;
+        }
         _exit(total == HEADER + 64 * COUNT ? 0 : 1);
     }
     close(ends[0]);
@@ -648,8 +655,9 @@ static void write_until_killed(const char *path, const icestream_hit *hits, size
     icestream_error error;
     for (;;) {
         unlink(path);
-        if (write_hits(path, hits, count, NULL, false, &error))
+        if (write_hits(path, hits, count, NULL, false, &error)) {
             _exit(1);
+        }
     }
 }
 
@@ -664,14 +672,16 @@ START_TEST(killed_writer_leaves_a_complete_file_or_none)
     unsigned state = 20240601;
     int complete = 0, partial = 0;
     ck_assert_ptr_nonnull(hits);
-    for (uint32_t i = 0; i < COUNT; ++i)
+    for (uint32_t i = 0; i < COUNT; ++i) {
         hits[i] = good_hit(i);
+    }
     scratch_path(&place, "a.hits.npy", path);
     for (int i = 0; i < KILLS; ++i) {
         pid_t child = fork();
         ck_assert_int_ge(child, 0);
-        if (child == 0)
+        if (child == 0) {
             write_until_killed(path, hits, COUNT);
+        }
         state = state * 1103515245 + 12345;
         const struct timespec moment = {0, 200000 + (long)(state >> 8) % 20000000};
         nanosleep(&moment, NULL);

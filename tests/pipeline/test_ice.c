@@ -1,6 +1,5 @@
 /* Ice from every source: the normative numbers, the real models, and what is refused. */
 #include "pipeline/models/ice/ice.h"
-
 #include "pipeline/models/ice/ice_layers.h"
 #include "pipeline/models/text/text.h"
 #include "tests/support/model_files.h"
@@ -44,9 +43,11 @@ static void unload(loaded *result)
 
 static bool warned(const loaded *result, const char *text)
 {
-    for (size_t i = 0; i < result->warnings.count; ++i)
-        if (strstr(result->warnings.items[i], text))
+    for (size_t i = 0; i < result->warnings.count; ++i) {
+        if (strstr(result->warnings.items[i], text)) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -55,8 +56,9 @@ static loaded load_shared(const char *name, const char *first, const char *secon
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
     loaded result = {0};
-    if (!model_shared(name, path))
+    if (!model_shared(name, path)) {
         return result;
+    }
     snprintf(set, sizeof set, "ice.directory=%s", path);
     icestream_config *config = model_config(set, first, second, NULL);
     result.status =
@@ -218,8 +220,9 @@ START_TEST(real_folders)
     static const char *const names[] = {"ice/spice_bfr-v2", "ice/spice_ftp-v3m"};
     for (int k = 0; k < 2; ++k) {
         loaded ice = load_shared(names[k], "ice.birefringence=false", "ice.tilt=true");
-        if (!ice.medium)
+        if (!ice.medium) {
             return;
+        }
         const ice_medium *m = ice.medium;
         ck_assert_uint_eq(m->layer_count, 171);
         ck_assert_double_eq_tol(m->bottom, -855.4, 1e-9);
@@ -250,8 +253,9 @@ END_TEST
 START_TEST(folder_oversize_is_mentioned)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2", path))
+    if (!model_shared("ice/spice_bfr-v2", path)) {
         return;
+    }
     snprintf(set, sizeof set, "ice.directory=%s", path);
     loaded ice = {0};
     icestream_config *config = model_config(set, "detector.oversize=1", NULL);
@@ -274,12 +278,15 @@ static void write_folder(const model_folder *folder, const char *par, const char
                          const char *dat)
 {
     char path[MODEL_PATH];
-    if (par)
+    if (par) {
         model_folder_write(folder, "icemodel.par", par, path);
-    if (cfg)
+    }
+    if (cfg) {
         model_folder_write(folder, "cfg.txt", cfg, path);
-    if (dat)
+    }
+    if (dat) {
         model_folder_write(folder, "icemodel.dat", dat, path);
+    }
 }
 
 static loaded load_folder(const model_folder *folder)
@@ -414,8 +421,9 @@ START_TEST(bad_folder)
     model_folder folder = model_folder_create();
     char path[MODEL_PATH];
     write_folder(&folder, bad_folders[_i].par, bad_folders[_i].cfg, bad_folders[_i].dat);
-    if (bad_folders[_i].extra_name)
+    if (bad_folders[_i].extra_name) {
         model_folder_write(&folder, bad_folders[_i].extra_name, bad_folders[_i].extra, path);
+    }
     loaded ice = load_folder(&folder);
     ck_assert_int_eq(ice.status, ICESTREAM_E_CONFIG);
     ck_assert_int_eq(ice.error.status, ICESTREAM_E_CONFIG);
@@ -449,8 +457,9 @@ START_TEST(too_many_layers)
     model_folder folder = model_folder_create();
     size_t size = 5000 * 32;
     char *dat = calloc(1, size);
-    for (size_t i = 0, used = 0; i < 4097; ++i)
+    for (size_t i = 0, used = 0; i < 4097; ++i) {
         used += (size_t)snprintf(dat + used, size - used, "%zu 0.03 0.01 0\n", 100 + i);
+    }
     write_folder(&folder, GOOD_PAR, GOOD_CFG, dat);
     free(dat);
     loaded ice = load_folder(&folder);
@@ -580,8 +589,9 @@ START_TEST(bad_yaml_file)
 {
     model_folder folder = model_folder_create();
     char path[MODEL_PATH];
-    if (bad_yaml[_i].csv)
+    if (bad_yaml[_i].csv) {
         model_folder_write(&folder, "l.csv", bad_yaml[_i].csv, path);
+    }
     loaded ice = load_yaml(&folder, bad_yaml[_i].yaml);
     ck_assert_int_eq(ice.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(ice.medium);

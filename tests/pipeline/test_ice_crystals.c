@@ -1,7 +1,6 @@
 /* Anisotropy, birefringence and hole ice from ppc folders: worked numbers, what is taken out of the
  * scattering table, and what is refused. */
 #include "pipeline/models/ice/ice_features.h"
-
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
 
@@ -14,8 +13,9 @@
 
 static void expect_zeros(const double *values, size_t count)
 {
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         ck_assert_double_eq(values[i], 0);
+    }
 }
 
 /* ---- formulas -------------------------------------------------------------------------------- */
@@ -65,8 +65,9 @@ START_TEST(absorption_is_scaled_to_a_mean_of_one)
     for (size_t i = 0; i < COUNT(rows); ++i) {
         double scaled[3];
         ics_ice_absorption_anisotropy_scale(rows[i].given, scaled);
-        for (int k = 0; k < 3; ++k)
+        for (int k = 0; k < 3; ++k) {
             ck_assert_double_eq_tol(exp(scaled[k]), rows[i].scaled[k], 6e-7);
+        }
     }
     /* The mean of 1/|K n| over the sphere, whatever the ratio. */
     static const double ratios[] = {1e-9, 1e-4, 0.5, 3};
@@ -90,8 +91,9 @@ START_TEST(real_models)
     static const char *const names[] = {"ice/spice_bfr-v2", "ice/spice_ftp-v3m"};
     for (size_t k = 0; k < COUNT(names); ++k) {
         char path[MODEL_PATH];
-        if (!model_shared(names[k], path))
+        if (!model_shared(names[k], path)) {
             return;
+        }
         loaded_ice ice =
             ice_load("ice.directory", path, "ice.birefringence_subtraction=none", NULL);
         expect_ice(&ice);
@@ -132,8 +134,9 @@ START_TEST(real_subtraction)
                  {"ice.birefringence_subtraction=none", 0, 0},
                  {"ice.birefringence=false", 0, 0}};
     char path[MODEL_PATH];
-    if (!model_shared("ice/spice_bfr-v2", path))
+    if (!model_shared("ice/spice_bfr-v2", path)) {
         return;
+    }
     loaded_ice plain = ice_load("ice.directory", path, "ice.birefringence_subtraction=none", NULL);
     expect_ice(&plain);
     for (size_t c = 0; c < COUNT(cases); ++c) {
@@ -145,8 +148,9 @@ START_TEST(real_subtraction)
             ck_assert_double_eq_tol(is->bubbles, was->bubbles - cases[c].constant * taken, 2e-8);
             ck_assert_double_eq_tol(is->effective_scattering,
                                     was->effective_scattering - cases[c].scaled * taken, 2e-8);
-            for (double wavelength = 250; wavelength <= 700; wavelength += 50)
+            for (double wavelength = 250; wavelength <= 700; wavelength += 50) {
                 ck_assert_double_gt(ics_ice_scattering(ice.medium, i, wavelength), 0);
+            }
         }
         bool off = strcmp(cases[c].setting, "ice.birefringence=false") == 0;
         ck_assert((ice.medium->layers[100].birefringence == 0) == off);
@@ -160,8 +164,9 @@ END_TEST
 START_TEST(real_model_switched_off)
 {
     char path[MODEL_PATH];
-    if (!model_shared("ice/spice_bfr-v2", path))
+    if (!model_shared("ice/spice_bfr-v2", path)) {
         return;
+    }
     loaded_ice ice =
         ice_load("ice.directory", path, "ice.anisotropy=false", "ice.birefringence=false");
     expect_ice(&ice);
@@ -194,8 +199,9 @@ static model_folder write_folder(const char *cfg, const char *dat, const char *v
     model_folder_write(&folder, "icemodel.par", "0.9 0.1\n1.1 0.1\n6954.1 0\n6617.75 0\n", path);
     model_folder_write(&folder, "cfg.txt", cfg, path);
     model_folder_write(&folder, "icemodel.dat", dat, path);
-    if (version)
+    if (version) {
         model_folder_write(&folder, "version", version, path);
+    }
     return folder;
 }
 

@@ -1,7 +1,6 @@
 /* Anisotropy, birefringence and hole ice in ice files, and the digest that depends on all that ice
  * may have. */
 #include "pipeline/models/ice/ice_features.h"
-
 #include "pipeline/models/models.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
@@ -30,8 +29,9 @@ static loaded_ice load_yaml(const char *yaml, const char *csv, const char *set)
 {
     char path[MODEL_PATH];
     model_folder folder = model_folder_create();
-    if (csv)
+    if (csv) {
         model_folder_write(&folder, "l.csv", csv, path);
+    }
     model_folder_write(&folder, "ice.yaml", yaml, path);
     loaded_ice ice = ice_load("ice.file", path, set, NULL);
     model_folder_remove(&folder);
@@ -230,14 +230,16 @@ START_TEST(every_feature_is_digested)
         model_folder folder = write_folder(ALL, dat);
         model_folder_write(&folder, "tilt.par", "1 -100\n86 0\n2 100\n", path);
         model_folder_write(&folder, "tilt.dat", "1000 1 0 2\n1010 1 0 2\n", path);
-        if (i >= COUNT(settings))
+        if (i >= COUNT(settings)) {
             model_folder_write(&folder, others[i - COUNT(settings)].name,
                                others[i - COUNT(settings)].content, path);
+        }
         digest_of("ice.directory", folder.path, i < COUNT(settings) ? settings[i] : NULL,
                   digests[i]);
         model_folder_remove(&folder);
-        for (size_t k = 0; k < i; ++k)
+        for (size_t k = 0; k < i; ++k) {
             ck_assert_msg(strcmp(digests[i], digests[k]) != 0, "%zu and %zu", k, i);
+        }
     }
 }
 END_TEST

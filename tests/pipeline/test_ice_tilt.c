@@ -1,8 +1,7 @@
 /* Tilt of ice from ppc folders, CSV and YAML: the real tables number by number, and what is
  * refused. */
-#include "pipeline/models/ice/ice_tilt.h"
-
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_tilt.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
 
@@ -21,8 +20,9 @@ static double *numbers_of(const char *path, size_t *count)
     FILE *file = fopen(path, "r");
     ck_assert_ptr_nonnull(file);
     double *numbers = calloc(100000, sizeof *numbers);
-    for (*count = 0; fscanf(file, "%lf", &numbers[*count]) == 1;)
+    for (*count = 0; fscanf(file, "%lf", &numbers[*count]) == 1;) {
         ck_assert_uint_lt(++*count, 100000);
+    }
     fclose(file);
     return numbers;
 }
@@ -32,8 +32,9 @@ START_TEST(real_line)
     static const double stations[] = {-531.419, -454.882, 0, 165.202, 445.477, 520.77};
     char path[MODEL_PATH], table[MODEL_PATH];
     if (!model_shared("ice/spice_bfr-v2", path) ||
-        !model_shared("ice/spice_bfr-v2/tilt.dat", table))
+        !model_shared("ice/spice_bfr-v2/tilt.dat", table)) {
         return;
+    }
     loaded_ice ice =
         ice_load("ice.directory", path, "ice.tilt_origin=3.0052", "ice.tilt_outside=clamp");
     expect_ice(&ice);
@@ -46,8 +47,9 @@ START_TEST(real_line)
     ck_assert_double_eq_tol(tilt->depth_step, 10, 1e-12);
     ck_assert_uint_eq(tilt->depth_count, 125);
     ck_assert_uint_eq(tilt->station_count, COUNT(stations));
-    for (size_t i = 0; i < COUNT(stations); ++i)
+    for (size_t i = 0; i < COUNT(stations); ++i) {
         ck_assert_double_eq(tilt->stations[i], stations[i]);
+    }
     /* The first and second row as printed in the file. */
     ck_assert_double_eq(tilt->shifts[0], -0.775051);
     ck_assert_double_eq(tilt->shifts[5], 6.657);
@@ -55,8 +57,9 @@ START_TEST(real_line)
     size_t count;
     double *numbers = numbers_of(table, &count);
     ck_assert_uint_eq(count, 125 * 7);
-    for (size_t i = 0; i < 125 * 6; ++i)
+    for (size_t i = 0; i < 125 * 6; ++i) {
         ck_assert_double_eq(tilt->shifts[i], numbers[i / 6 * 7 + 1 + i % 6]);
+    }
     free(numbers);
     double low, high;
     ics_ice_tilt_range(tilt, &low, &high);
@@ -71,8 +74,9 @@ START_TEST(real_map)
 {
     char path[MODEL_PATH], table[MODEL_PATH];
     if (!model_shared("ice/spice_ftp-v3m", path) ||
-        !model_shared("ice/spice_ftp-v3m/tilt.map", table))
+        !model_shared("ice/spice_ftp-v3m/tilt.map", table)) {
         return;
+    }
     loaded_ice ice = ice_load("ice.directory", path, NULL, NULL);
     expect_ice(&ice);
     const ice_tilt *tilt = &ice.medium->tilt;
@@ -104,13 +108,14 @@ START_TEST(real_map)
     ck_assert_uint_eq(count, 125 * 81);
     for (size_t row = 0; row < 125; ++row) {
         ++next; /* the depth */
-        for (size_t j = 0; j < 10; ++j)
+        for (size_t j = 0; j < 10; ++j) {
             for (size_t i = 0; i < 11; ++i) {
                 bool exists = i < j + 6 && j < i + 5;
                 ck_assert(ice_tilt_has_node(tilt, i, j) == exists);
                 ck_assert_double_eq(tilt->shifts[(row * 10 + j) * 11 + i],
                                     exists ? numbers[next++] : 0);
             }
+        }
     }
     ck_assert_uint_eq(next, count);
     free(numbers);
@@ -146,8 +151,9 @@ START_TEST(origin_without_a_line)
     expect_no_ice(&ice, "--set ice.tilt_outside: error: ice.tilt_outside: found clamp, but this "
                         "ice has no tilt");
     ice_unload(&ice);
-    if (!model_shared("ice/spice_ftp-v3m", path))
+    if (!model_shared("ice/spice_ftp-v3m", path)) {
         return;
+    }
     ice = ice_load("ice.directory", path, "ice.tilt_origin=3", NULL);
     expect_no_ice(&ice, "ice.tilt_origin: found 3 m, but the tilt of this ice is a map");
     ice_unload(&ice);
@@ -178,9 +184,11 @@ static loaded_ice load_folder(const char *par, const char *dat, const char *set,
     char path[MODEL_PATH];
     model_folder folder = model_folder_create();
     write_folder(&folder);
-    for (size_t i = 0; i < COUNT(files); ++i)
-        if (files[i].content)
+    for (size_t i = 0; i < COUNT(files); ++i) {
+        if (files[i].content) {
             model_folder_write(&folder, files[i].name, files[i].content, path);
+        }
+    }
     loaded_ice ice = ice_load("ice.directory", folder.path, NULL, NULL);
     model_folder_remove(&folder);
     return ice;
@@ -325,10 +333,12 @@ static loaded_ice load_yaml(const char *yaml, const char *csv)
     static const char *const contents[] = {PAR, DAT, SET, MAP};
     char path[MODEL_PATH];
     model_folder folder = model_folder_create();
-    for (size_t i = 0; i < COUNT(names); ++i)
+    for (size_t i = 0; i < COUNT(names); ++i) {
         model_folder_write(&folder, names[i], contents[i], path);
-    if (csv)
+    }
+    if (csv) {
         model_folder_write(&folder, "t.csv", csv, path);
+    }
     model_folder_write(&folder, "ice.yaml", yaml, path);
     loaded_ice ice = ice_load("ice.file", path, NULL, NULL);
     model_folder_remove(&folder);
@@ -347,8 +357,9 @@ START_TEST(tilt_in_yaml)
     ck_assert_uint_eq(tilt->depth_count, 2);
     ck_assert_uint_eq(tilt->station_count, 3);
     ck_assert_double_eq(tilt->stations[2], 60);
-    for (size_t i = 0; i < 6; ++i)
+    for (size_t i = 0; i < 6; ++i) {
         ck_assert_double_eq(tilt->shifts[i], (double)i + 1);
+    }
     ice_unload(&ice);
     ice = load_yaml(LAYERS "tilt: { stations: t.par, shifts: t.dat }\n", NULL);
     expect_ice(&ice);

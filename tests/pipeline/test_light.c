@@ -1,7 +1,6 @@
 /* Light: spectra, bias and yields against the normative numbers, and the models put together. */
-#include "pipeline/models/light/light.h"
-
 #include "pipeline/models/detector/detector.h"
+#include "pipeline/models/light/light.h"
 #include "pipeline/models/models.h"
 #include "stages/optics.h"
 #include "tests/support/model_files.h"
@@ -24,18 +23,21 @@ static ics_models *load(icestream_config *config)
 /* Linear between points, -1 outside. */
 static double interpolate(const double *x, const double *y, size_t count, double at)
 {
-    for (size_t i = 1; i < count; ++i)
-        if (at >= x[i - 1] && at <= x[i])
+    for (size_t i = 1; i < count; ++i) {
+        if (at >= x[i - 1] && at <= x[i]) {
             return y[i - 1] + (y[i] - y[i - 1]) * (at - x[i - 1]) / (x[i] - x[i - 1]);
+        }
+    }
     return -1;
 }
 
 static double integral(const ice_spectrum *s)
 {
     double sum = 0;
-    for (size_t i = 1; i < s->count; ++i)
+    for (size_t i = 1; i < s->count; ++i) {
         sum +=
             0.5 * (s->density[i] + s->density[i - 1]) * (s->wavelength[i] - s->wavelength[i - 1]);
+    }
     return sum;
 }
 
@@ -83,10 +85,11 @@ static void check_contract(const ice_light *light)
             ck_assert_double_ge(s->density[i], 0);
             some |= s->density[i] > 0;
             /* A hit with bias 0 would have an infinite weight. */
-            if (light->bias_count > 0)
+            if (light->bias_count > 0) {
                 ck_assert_double_gt(interpolate(light->bias_wavelength, light->bias,
                                                 light->bias_count, s->wavelength[i]),
                                     0);
+            }
         }
         ck_assert(some);
     }
@@ -115,8 +118,9 @@ static double frank_tamm_yield(double low, double high)
 {
     const int cells = 20000;
     double sum = 0, h = (high - low) / cells;
-    for (int i = 0; i < cells; ++i)
+    for (int i = 0; i < cells; ++i) {
         sum += h * ics_light_frank_tamm(low + (i + 0.5) * h, 1);
+    }
     return sum;
 }
 
@@ -140,8 +144,9 @@ START_TEST(standard_acceptance)
     static const double rows[][2] = {{300, 0.00268}, {337, 0.03419}, {350, 0.06420},
                                      {400, 0.12801}, {450, 0.12088}, {500, 0.09041},
                                      {550, 0.04626}, {600, 0.01972}, {650, 0.00320}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         ck_assert_double_eq_tol(ics_light_standard_acceptance(rows[i][0]), rows[i][1], 5e-6);
+    }
     ck_assert_double_eq(ics_light_standard_acceptance(279.9), 0);
     ck_assert_double_gt(ics_light_standard_acceptance(280), 0);
     ck_assert_double_gt(ics_light_standard_acceptance(680), 0);
@@ -162,13 +167,16 @@ START_TEST(standard_light)
     static const double quantiles[][2] = {{0.01, 316.52}, {0.05, 340.88}, {0.25, 379.19},
                                           {0.50, 418.75}, {0.75, 469.77}, {0.95, 549.31},
                                           {0.99, 604.27}};
-    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; ++i)
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; ++i) {
         ck_assert_double_eq_tol(quantile(s, quantiles[i][0]), quantiles[i][1], 0.0105);
+    }
     ck_assert_double_eq_tol(mean_of(s), 428.60, 0.0105);
     size_t mode = 0;
-    for (size_t i = 0; i < s->count; ++i)
-        if (s->density[i] > s->density[mode])
+    for (size_t i = 0; i < s->count; ++i) {
+        if (s->density[i] > s->density[mode]) {
             mode = i;
+        }
+    }
     ck_assert_double_eq_tol(s->wavelength[mode], 383.6, 0.5);
     ics_models_destroy(models);
 }
@@ -233,8 +241,9 @@ END_TEST
 START_TEST(light_of_a_real_folder)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2", path))
+    if (!model_shared("ice/spice_bfr-v2", path)) {
         return;
+    }
     snprintf(set, sizeof set, "ice.directory=%s", path);
     ics_models *models = load(model_config(set, "detector.oversize=1", NULL));
     const ice_light *light = models->light;
@@ -325,12 +334,14 @@ START_TEST(bad_light_file)
     model_folder folder = model_folder_create();
     char path[MODEL_PATH], acceptance[MODEL_PATH + 32] = "light.acceptance=standard";
     char spectra[MODEL_PATH + 64] = "light.spectra=[]";
-    if (bad_light[_i].acceptance)
+    if (bad_light[_i].acceptance) {
         snprintf(acceptance, sizeof acceptance, "light.acceptance=%s",
                  model_folder_write(&folder, "a.dat", bad_light[_i].acceptance, path));
-    if (bad_light[_i].spectrum)
+    }
+    if (bad_light[_i].spectrum) {
         snprintf(spectra, sizeof spectra, "light.spectra=[{file: %s}]",
                  model_folder_write(&folder, "s.txt", bad_light[_i].spectrum, path));
+    }
     icestream_config *config = model_config(acceptance, spectra, NULL);
     ics_models *models;
     icestream_error error = {0};
@@ -424,8 +435,9 @@ START_TEST(description)
         "line 337 nm",
         models->ice_digest,
     };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
         ck_assert_msg(strstr(text, parts[i]), "expected '%s' in:\n%s", parts[i], text);
+    }
     free(text);
     ics_models_destroy(models);
 }

@@ -26,8 +26,9 @@ START_TEST(own_header_has_the_normative_bytes)
         "('photons', '<u4'), ('source_id', '<u4'), ('event_id', '<u8'), ('step_id', '<u4'), "
         "('kind', '|u1'), ('spectrum', '|u1'), ('flags', '<u2')], 'fortran_order': False, }";
     ck_assert_mem_eq(header + 41, rest, sizeof rest - 1);
-    for (size_t i = 41 + sizeof rest - 1; i < 1023; ++i)
+    for (size_t i = 41 + sizeof rest - 1; i < 1023; ++i) {
         ck_assert_int_eq(header[i], ' ');
+    }
     ck_assert_int_eq(header[1023], '\n');
 
     ics_npy_write_header(ics_layout_hits(), UINT64_MAX, header);
@@ -255,8 +256,9 @@ START_TEST(cut_header_is_an_error)
     ics_npy_header header;
     icestream_error error;
     ics_npy_write_header(ics_layout_steps(), 5, bytes);
-    for (size_t size = 0; size < sizeof bytes; ++size)
+    for (size_t size = 0; size < sizeof bytes; ++size) {
         ck_assert_int_eq(ics_npy_parse("a.npy", bytes, size, &header, &error), ICESTREAM_E_INPUT);
+    }
 }
 END_TEST
 
@@ -379,8 +381,9 @@ START_TEST(signed_fields_take_their_whole_range)
     for (size_t i = 0; i < 16; ++i) {
         fields[i] = (ics_npy_field){.type = {'u', 1}, .offset = 8};
         snprintf(fields[i].name, sizeof fields[i].name, "%s", ics_layout_hits()->fields[i].name);
-        if (strcmp(fields[i].name, "pmt") == 0)
+        if (strcmp(fields[i].name, "pmt") == 0) {
             fields[i] = source;
+        }
     }
     ics_conversion conversion;
     icestream_error error;
@@ -393,8 +396,9 @@ START_TEST(signed_fields_take_their_whole_range)
         memcpy(row, &values[i], 8);
         int status = ics_conversion_rows(&conversion, "a.npy", 0, row, 1, &hit, &error);
         ck_assert_int_eq(status, i < 2 ? 0 : ICESTREAM_E_INPUT);
-        if (i < 2)
+        if (i < 2) {
             ck_assert_int_eq(hit.pmt, values[i]);
+        }
     }
 }
 END_TEST
@@ -424,9 +428,10 @@ START_TEST(unusable_fields_are_all_named)
         "field beta: found none of this name",
         "field flags: found none of this name",
     };
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; ++i)
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; ++i) {
         ck_assert_msg(strstr(error.text, expected[i]) != NULL, "'%s' is not in '%s'", expected[i],
                       error.text);
+    }
     ics_npy_header_free(&header);
 }
 END_TEST
@@ -466,15 +471,17 @@ START_TEST(blocks_do_not_depend_on_how_bytes_arrive)
     enum { SIZE = 3 * (1 << 20) + 1000 };
     unsigned char *bytes = malloc(SIZE);
     ck_assert_ptr_nonnull(bytes);
-    for (size_t i = 0; i < SIZE; ++i)
+    for (size_t i = 0; i < SIZE; ++i) {
         bytes[i] = (unsigned char)(i * 7 + (i >> 13));
+    }
     ics_trailer_checksums whole = {0}, pieces = {0};
     icestream_error error;
     ck_assert_int_eq(ics_trailer_checksums_add(&whole, bytes, SIZE, &error), 0);
-    for (size_t at = 0, step = 1; at < SIZE; at += step, step = step * 3 % 100003 + 1)
+    for (size_t at = 0, step = 1; at < SIZE; at += step, step = step * 3 % 100003 + 1) {
         ck_assert_int_eq(ics_trailer_checksums_add(&pieces, bytes + at,
                                                    step < SIZE - at ? step : SIZE - at, &error),
                          0);
+    }
     ck_assert_int_eq(ics_trailer_checksums_finish(&whole, &error), 0);
     ck_assert_int_eq(ics_trailer_checksums_finish(&pieces, &error), 0);
     ck_assert_uint_eq(whole.count, 4);

@@ -129,13 +129,15 @@ START_TEST(nearest_words)
     };
     for (size_t i = 0; i < COUNT(rows); ++i) {
         ics_nearest best = {0};
-        for (size_t k = 0; k < COUNT(words); ++k)
+        for (size_t k = 0; k < COUNT(words); ++k) {
             ics_nearest_try(&best, rows[i][0], words[k]);
-        if (rows[i][1])
+        }
+        if (rows[i][1]) {
             ck_assert_msg(best.word && strcmp(best.word, rows[i][1]) == 0, "%s: found %s, not %s",
                           rows[i][0], best.word ? best.word : "nothing", rows[i][1]);
-        else
+        } else {
             ck_assert_msg(!best.word, "%s: found %s", rows[i][0], best.word);
+        }
     }
     /* Longer than any key: neither slow nor near. */
     char *endless = malloc(100001);

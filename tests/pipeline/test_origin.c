@@ -1,8 +1,7 @@
 /* What hits are traced back to: settings that decide about hits change the digest, others do not.
  */
-#include "pipeline/units/origin.h"
-
 #include "pipeline/files/digest.h"
+#include "pipeline/units/origin.h"
 #include "tests/support/config_text.h"
 #include "tests/support/scratch_files.h"
 
@@ -42,12 +41,14 @@ START_TEST(settings_are_digested)
 
     static const char *const alike[] = {"graph.schedule=fused", "graph.batch=7", "device.threads=3",
                                         "graph.lanes=2"};
-    for (size_t i = 0; i < COUNT(alike); ++i)
+    for (size_t i = 0; i < COUNT(alike); ++i) {
         ck_assert_str_eq(origin_with(alike[i]).configuration, expected);
+    }
     static const char *const others[] = {"run.seed=2", "run.bounce_limit=9", "stages.scatter=hg",
                                          "stages.propagate=layer-walk"};
-    for (size_t i = 0; i < COUNT(others); ++i)
+    for (size_t i = 0; i < COUNT(others); ++i) {
         ck_assert_str_ne(origin_with(others[i]).configuration, expected);
+    }
 }
 END_TEST
 

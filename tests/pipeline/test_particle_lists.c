@@ -39,8 +39,9 @@ static void fault_of(ics_particle_format format, const char *text, char *out, si
     bool found = true;
     int status = ics_particle_source_borrow("list", format, ICS_EVENTS_FILE, text, strlen(text),
                                             &source, &error);
-    while (status == ICESTREAM_OK && found)
+    while (status == ICESTREAM_OK && found) {
         status = ics_particle_source_next(source, &particle, &found, &error);
+    }
     ck_assert_int_eq(status, error.status);
     ics_particle_source_destroy(source);
     snprintf(out, size, "%s", error.text);
@@ -95,8 +96,9 @@ START_TEST(names_are_complete)
         ck_assert(take(source, &listed));
         const ics_particle *particle = &listed.particle;
         ck_assert_int_eq(ics_particle_class_of(particle), names[i].kind);
-        if (names[i].kind == ICS_PARTICLE_CASCADE)
+        if (names[i].kind == ICS_PARTICLE_CASCADE) {
             ck_assert_int_eq(ics_particle_cascade_of(particle), names[i].profile);
+        }
         const bool has_energy =
             names[i].kind == ICS_PARTICLE_CASCADE || names[i].kind == ICS_PARTICLE_TRACK;
         ck_assert_double_eq(
@@ -105,8 +107,9 @@ START_TEST(names_are_complete)
         ck_assert(!take(source, &listed));
         ics_particle_source_destroy(source);
     }
-    while (ics_particle_type_name(known))
+    while (ics_particle_type_name(known)) {
         ++known;
+    }
     /* and point, beam and two candles of the project's own */
     ck_assert_uint_eq(known, sizeof names / sizeof *names + 4);
 }
@@ -236,8 +239,9 @@ START_TEST(long_file)
     FILE *file = fopen(scratch_path(&place, "long.f2k", path), "w");
     ck_assert_ptr_nonnull(file);
     fputs(FRAME_BEGIN, file);
-    for (int i = 0; i < EVENTS; ++i)
+    for (int i = 0; i < EVENTS; ++i) {
         fprintf(file, "EM %d 1 1970 0 0 0\nTR 1 0 mu %d.25 0 0 90 0 100 1 0\nEE\n", i, i % 1000);
+    }
     fputs(FRAME_END, file);
     fclose(file);
     icestream_error error = {0};
@@ -408,10 +412,11 @@ START_TEST(the_last_of_list_and_file)
                                            &error) == ICESTREAM_OK,
                       "%s", error.text);
         ck_assert_uint_eq(config->particles.count, i);
-        if (i == 0)
+        if (i == 0) {
             ck_assert_str_eq(config->particles.file, "/b.f2k");
-        else
+        } else {
             ck_assert_ptr_null(config->particles.file);
+        }
         FILE *out = open_memstream(&printed, &size);
         ck_assert_int_eq(icestream_config_print(config, out, &error), ICESTREAM_OK);
         fclose(out);

@@ -3,11 +3,11 @@
  *
  * Statistical comparisons: about 40 at 4 standard deviations or p > 1e-4, so that a correct program
  * would fail one of them with other seeds in less than 1 % of all cases. */
+#include "physics/light/light_flasher.h"
 #include "pipeline/models/light/light.h"
 #include "pipeline/models/models.h"
 #include "pipeline/particles/particle_steps.h"
 #include "pipeline/particles/particle_survey.h"
-#include "physics/light/light_flasher.h"
 #include "tests/physics/moments.h"
 #include "tests/support/config_text.h"
 #include "tests/support/scratch_files.h"
@@ -69,8 +69,9 @@ static icestream_step *fill_all(world *w, size_t *count)
         steps = realloc(steps, capacity * sizeof *steps);
         ck_assert_ptr_nonnull(steps);
         *count += fill(w, steps + *count, capacity - *count);
-        if (*count < capacity)
+        if (*count < capacity) {
             return steps;
+        }
         capacity *= 2;
     }
 }
@@ -79,8 +80,9 @@ static ics_particle_totals count_all(world *w)
 {
     icestream_step *steps = calloc(4096, sizeof *steps);
     ck_assert_ptr_nonnull(steps);
-    while (fill(w, steps, 4096) == 4096)
+    while (fill(w, steps, 4096) == 4096) {
         continue;
+    }
     free(steps);
     return ics_particle_steps_totals(w->steps);
 }
@@ -179,8 +181,9 @@ START_TEST(hadrons)
     FILE *out = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(out);
     fputs(PLAIN "particles: {photons_per_step: 1000000000, list: [", out);
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         fprintf(out, "{type: p, energy: 1000, event: %zu, " HERE "}, ", i);
+    }
     fputs("]}\n", out);
     fclose(out);
     world w = open_world(text);
@@ -191,8 +194,9 @@ START_TEST(hadrons)
     double mean, sigma;
     ice_hadron_light(ICE_CASCADE_PROTON, 1000, &mean, &sigma);
     moment light = {0};
-    for (size_t i = 0; i < steps; ++i)
+    for (size_t i = 0; i < steps; ++i) {
         moment_add(&light, step[i].photons / (1000 * EM * YIELD));
+    }
     expect_mean("protons: mean", &light, mean, 1e-5);
     expect_value("protons: spread", sqrt(moment_variance(&light)),
                  sigma / sqrt(2.0 * (double)count), sigma, 0.003 * sigma);
@@ -313,9 +317,10 @@ START_TEST(losses)
     FILE *out = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(out);
     fputs(PLAIN "particles: {losses: simple, photons_per_step: 1000000000, list: [", out);
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         fprintf(out, "{type: mu, energy: %g, length: %g, event: %zu, " HERE "}, ", energy, length,
                 i);
+    }
     fputs("]}\n", out);
     fclose(out);
     world w = open_world(text);
@@ -327,8 +332,9 @@ START_TEST(losses)
         sums[step[i].event_id] += step[i].kind == ICESTREAM_KIND_CASCADE ? step[i].photons : 0;
         bare += step[i].kind == ICESTREAM_KIND_TRACK ? step[i].photons : 0;
     }
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         moment_add(&light, sums[i] / YIELD);
+    }
     expect_photons("losses: bare track", bare, (double)count * length * YIELD);
     /* E falls by a + b E per metre; hadronic losses shine less, by 0.55 to 0.8 at these energies.
      */
@@ -353,21 +359,24 @@ START_TEST(stopping)
     double bare = 0, farthest = 0, slowest = 1;
     for (size_t i = 0; i < count; ++i) {
         farthest = fmax(farthest, -(double)steps[i].z + steps[i].length);
-        if (steps[i].kind != ICESTREAM_KIND_TRACK)
+        if (steps[i].kind != ICESTREAM_KIND_TRACK) {
             continue;
+        }
         bare += steps[i].photons;
         slowest = fmin(slowest, steps[i].beta);
         const double middle = range + (double)steps[i].z - steps[i].length / 2;
-        if (steps[i].beta < 1 && middle > 0.1)
+        if (steps[i].beta < 1 && middle > 0.1) {
             ck_assert_double_eq_tol(steps[i].beta, ice_muon_beta(middle), 1e-3);
+        }
     }
     ck_assert_double_eq_tol(farthest, range, 0.06);
     ck_assert_double_lt(slowest, 0.85);
     /* An independent integral over the range at 420 nm, near the mean of the spectrum. */
     double expected = 0;
     const double index = 1.3173, step = 1e-3;
-    for (double left = step / 2; left < range; left += step)
+    for (double left = step / 2; left < range; left += step) {
         expected += step * YIELD * ice_cherenkov_share(ice_muon_beta(left), index);
+    }
     expect_value("stopping: light", bare, sqrt(expected), expected, 0.002 * expected);
     ck_assert_double_lt(bare, 0.985 * range * YIELD);
     free(steps);
@@ -416,10 +425,11 @@ START_TEST(surveys)
     char text[8192];
     size_t used = (size_t)snprintf(text, sizeof text,
                                    PLAIN "particles: {losses: simple, stopping: true, list: [");
-    for (int i = 0; i < 40; ++i)
+    for (int i = 0; i < 40; ++i) {
         used += (size_t)snprintf(text + used, sizeof text - used,
                                  "{type: %s, event: %d, energy: 300, length: 200, " HERE "}, ",
                                  i % 2 ? "mu" : "e-", i / 4);
+    }
     snprintf(text + used, sizeof text - used, "]}\n");
     world w = open_world(text);
     const ics_particle_totals made = count_all(&w);
@@ -575,8 +585,9 @@ START_TEST(blocks_do_not_matter)
     }
     ck_assert_uint_eq(done, count);
     for (size_t i = 0; i < count; ++i) { /* unique within its event */
-        if (whole[i].event_id != event)
+        if (whole[i].event_id != event) {
             next_id = 0;
+        }
         event = whole[i].event_id;
         ck_assert_uint_eq(whole[i].step_id, next_id++);
         ck_assert_uint_le(whole[i].source_id, 1);
@@ -619,9 +630,9 @@ static void expect_fault(const char *options, const char *list, const char *expe
     icestream_step steps[64];
     size_t count;
     int status;
-    do
+    do {
         status = ics_particle_steps_fill(w.steps, steps, 64, &count, &error);
-    while (status == ICESTREAM_OK && count == 64);
+    } while (status == ICESTREAM_OK && count == 64);
     ck_assert_int_eq(status, ICESTREAM_E_CONFIG);
     ck_assert_msg(strstr(error.text, expected) != NULL, "%s", error.text);
     close_world(&w);

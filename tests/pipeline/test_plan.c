@@ -81,10 +81,11 @@ static json_t *plan_kernels(const char *schedule)
     int status = icestream_plan(config, &options, nowhere, &error);
     fclose(nowhere);
     json_t *root = NULL;
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         root = plan_json(config, 90);
-    else
+    } else {
         printf("skipped: %s\n", error.text);
+    }
     ck_assert(status == ICESTREAM_OK || status == ICESTREAM_E_DEVICE);
     icestream_config_destroy(config);
     return root;
@@ -102,8 +103,9 @@ START_TEST(every_schedule)
                     {"job-queue", 1, false},
                     {"thread-per-step", 1, false}};
     json_t *root = plan_kernels("graph.schedule=auto");
-    if (!root)
+    if (!root) {
         return;
+    }
     const json_t *gpu = json_object_get(root, "gpu");
     ck_assert_int_eq(whole_of(gpu, "architecture"), 90);
     ck_assert(json_is_false(json_object_get(gpu, "assumed")));
@@ -118,10 +120,11 @@ START_TEST(every_schedule)
         const json_t *kernels = json_object_get(schedule, "kernels");
         ck_assert_uint_eq(json_array_size(kernels), expected[i].kernels);
         json_int_t most = 0, moved = 0;
-        if (expected[i].traffic)
+        if (expected[i].traffic) {
             ck_assert_double_gt(number_of(schedule, "bytes_per_bounce"), 0);
-        else
+        } else {
             ck_assert(json_is_null(json_object_get(schedule, "bytes_per_bounce")));
+        }
         for (size_t k = 0; k < json_array_size(kernels); ++k) {
             const json_t *kernel = json_array_get(kernels, k);
             json_int_t registers = whole_of(kernel, "registers");
@@ -159,8 +162,9 @@ END_TEST
 START_TEST(traffic_in_words)
 {
     json_t *root = plan_kernels("graph.schedule=monolithic");
-    if (!root)
+    if (!root) {
         return;
+    }
     json_decref(root);
     icestream_config *config = model_config("graph.schedule=monolithic", NULL);
     char *text = plan(config, 90, false);
@@ -181,8 +185,9 @@ END_TEST
 START_TEST(one_schedule)
 {
     json_t *root = plan_kernels("graph.schedule=fused");
-    if (!root)
+    if (!root) {
         return;
+    }
     /* The CPU has no such schedule, so it has no plan either. */
     ck_assert_ptr_null(json_object_get(root, "cpu"));
     const json_t *schedules = json_object_get(json_object_get(root, "gpu"), "schedules");
@@ -208,8 +213,9 @@ START_TEST(blocks_of_warps_with_queues)
     static const char *const schedules[] = {"graph.schedule=monolithic", "graph.schedule=job-queue",
                                             "graph.schedule=fused"};
     json_t *root = plan_kernels(schedules[_i]);
-    if (!root)
+    if (!root) {
         return;
+    }
     json_decref(root);
     icestream_config *config = model_config("graph.block=736", schedules[_i], NULL);
     json_decref(plan_json(config, 90));

@@ -489,8 +489,9 @@ START_TEST(test_validate_tells_the_subtraction)
                  {"ice.birefringence_subtraction=none", "nothing (none)\n"},
                  {"ice.birefringence=false", NULL}};
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2", path))
+    if (!model_shared("ice/spice_bfr-v2", path)) {
         return;
+    }
     snprintf(set, sizeof set, "ice.directory=%s", path);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         icestream_error error;
@@ -498,8 +499,9 @@ START_TEST(test_validate_tells_the_subtraction)
         char *text = validated(sets, 3, ICESTREAM_OK, &error);
         const char *told = strstr(text, "taken for it out of the scattering: ");
         ck_assert_msg((told == NULL) == (cases[i].says == NULL), "%s", text);
-        if (told)
+        if (told) {
             expect_said(strchr(told, ':'), cases[i].says);
+        }
         free(text);
     }
 }

@@ -31,8 +31,9 @@ static result read_result(const run_folder *place, const char *name)
     fclose(nowhere);
     result all = {.count = 0};
     all.hits = run_folder_hits(place, name, &all.count);
-    for (size_t i = 0; i < all.count; ++i)
+    for (size_t i = 0; i < all.count; ++i) {
         all.electrons += all.hits[i].pmt == 0;
+    }
     ck_assert_int_eq(ics_hit_reader_open(path, false, &reader, &error), ICESTREAM_OK);
     all.metadata = json_deep_copy(ics_hit_reader_metadata(reader));
     ics_hit_reader_destroy(reader);
@@ -50,8 +51,9 @@ static int run(run_folder *place, const char *const *sets)
 {
     place->options.force = !place->options.resume;
     const char *all[RUN_FOLDER_SETS] = {"device.backend=cpu"};
-    for (size_t i = 0; sets[i]; ++i)
+    for (size_t i = 0; sets[i]; ++i) {
         all[i + 1] = sets[i];
+    }
     return run_folder_run(place, all);
 }
 
@@ -187,12 +189,13 @@ START_TEST(photons_that_go_on)
     ck_assert_int_gt(account_of(&both, "hits"), account_of(&both, "detected"));
     ck_assert_uint_eq(pe.count, both.electrons);
     size_t pairs = 0, alike = 0, marked = 0;
-    for (size_t i = 1; i < both.count; ++i)
+    for (size_t i = 1; i < both.count; ++i) {
         if (same_photon(&both.hits[i], &both.hits[i - 1])) {
             ++pairs;
             alike += both.hits[i].pmt == both.hits[i - 1].pmt;
             marked += both.hits[i].pmt == 0;
         }
+    }
     /* Each hit is decided by itself. */
     ck_assert_uint_gt(pairs, 20);
     ck_assert_uint_lt(alike, pairs);
@@ -207,8 +210,9 @@ END_TEST
 static size_t of_nearest_string(const result *all)
 {
     size_t count = 0;
-    for (size_t i = 0; i < all->count; ++i)
+    for (size_t i = 0; i < all->count; ++i) {
         count += all->hits[i].string == 43;
+    }
     return count;
 }
 
@@ -232,9 +236,10 @@ START_TEST(modules_that_are_off)
     /* Excluded ones have no hits at all. */
     result excluded = RUN_ONE(&place, "stages.detect=pe", "sink.hits=both",
                               "detector.excluded=[[43, 30], [43, 31], [43, 29]]");
-    for (size_t i = 0; i < excluded.count; ++i)
+    for (size_t i = 0; i < excluded.count; ++i) {
         ck_assert(excluded.hits[i].string != 43 || excluded.hits[i].module < 29 ||
                   excluded.hits[i].module > 31);
+    }
     ck_assert_int_lt(account_of(&excluded, "detected"), account_of(&plain, "detected"));
     release(&plain);
     release(&off);

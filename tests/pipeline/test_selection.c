@@ -88,10 +88,12 @@ START_TEST(comparisons)
         "pmt==1",          "pmt>=0",     "event_id==18446744073709551614",
         "event_id==2e300", "t==1234",    "event_id==18446744073709551616",
     };
-    for (size_t i = 0; i < sizeof true_ones / sizeof *true_ones; ++i)
+    for (size_t i = 0; i < sizeof true_ones / sizeof *true_ones; ++i) {
         ck_assert_msg(holds(true_ones[i]), "%s", true_ones[i]);
-    for (size_t i = 0; i < sizeof false_ones / sizeof *false_ones; ++i)
+    }
+    for (size_t i = 0; i < sizeof false_ones / sizeof *false_ones; ++i) {
         ck_assert_msg(!holds(false_ones[i]), "%s", false_ones[i]);
+    }
 }
 END_TEST
 
@@ -118,8 +120,9 @@ START_TEST(combinations)
         {"module==34 && string==63 && pmt==-1 && t>0 && t<1e9 && !(step_id==8)", true},
         {"!((module==34 || string==1) && (string==63 || module==1) && !(t<0))", false},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         ck_assert_msg(holds(cases[i].text) == cases[i].holds, "%s", cases[i].text);
+    }
 }
 END_TEST
 
@@ -178,8 +181,9 @@ START_TEST(hostile_sizes)
     static char text[20000];
     /* as deep as allowed, with what waits for most results at every level */
     size_t length = 0;
-    for (int i = 0; i < ICS_SELECTION_DEEPEST; ++i)
+    for (int i = 0; i < ICS_SELECTION_DEEPEST; ++i) {
         length += (size_t)sprintf(text + length, "t<0||t>0&&(");
+    }
     length += (size_t)sprintf(text + length, "t<0||t>0&&t>1");
     memset(text + length, ')', ICS_SELECTION_DEEPEST);
     text[length + ICS_SELECTION_DEEPEST] = 0;
@@ -193,8 +197,9 @@ START_TEST(hostile_sizes)
     }
     /* wide instead of deep */
     length = (size_t)sprintf(text, "t<0");
-    while (length < ICS_SELECTION_LONGEST - 10)
+    while (length < ICS_SELECTION_LONGEST - 10) {
         length += (size_t)sprintf(text + length, "||t<0");
+    }
     ck_assert(!holds(text));
     /* too long */
     memset(text, ' ', sizeof text - 1);

@@ -1,9 +1,8 @@
 /* What modules detect, as files and configurations say it: curves by direction, and lists of
  * modules with efficiencies, axes, cables and voltages. */
-#include "pipeline/models/detector/sensors.h"
-
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/detector/detector.h"
+#include "pipeline/models/detector/sensors.h"
 #include "tests/support/model_files.h"
 
 #include <check.h>
@@ -34,8 +33,9 @@ static ice_angular angular_of(const double *numbers, size_t count)
 static double mean_by_coefficients(const ice_angular *angular)
 {
     double sum = 0;
-    for (size_t k = 0; k < angular->count; k += 2)
+    for (size_t k = 0; k < angular->count; k += 2) {
         sum += angular->coefficients[k] / (double)(k + 1);
+    }
     return sum;
 }
 
@@ -263,8 +263,9 @@ START_TEST(real_folders)
     static const char *const names[] = {"ice/spice_bfr-v2", "ice/spice_ftp-v3m"};
     char path[MODEL_PATH], ice[MODEL_PATH + 32], geometry[MODEL_PATH + 64];
     for (size_t k = 0; k < 2; ++k) {
-        if (!model_shared(names[k], path))
+        if (!model_shared(names[k], path)) {
             return;
+        }
         snprintf(ice, sizeof ice, "ice.directory=%s", path);
         snprintf(geometry, sizeof geometry, "detector.file=%s/geo-f2k", path);
         loaded r = load_config(model_config(ice, geometry, "stages.detect=pe", NULL));

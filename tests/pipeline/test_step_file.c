@@ -20,8 +20,9 @@ START_TEST(file_is_checked_and_read)
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
     icestream_step steps[ROWS], got_steps[ROWS];
-    for (uint32_t i = 0; i < ROWS; ++i)
+    for (uint32_t i = 0; i < ROWS; ++i) {
         steps[i] = step_file_good(3, i);
+    }
     step_file_write(scratch_path(&place, "a.steps.npy", path), steps, ROWS);
 
     ics_step_reader *reader = NULL;
@@ -126,8 +127,9 @@ START_TEST(keys_in_any_order_are_compared)
     icestream_error error;
     uint64_t state = 12345;
     ck_assert_ptr_nonnull(steps);
-    for (uint32_t i = 0; i < COUNT; ++i) /* some step ids far apart, some in runs, large events */
+    for (uint32_t i = 0; i < COUNT; ++i) { /* some step ids far apart, some in runs, large events */
         steps[i] = step_file_good((uint64_t)(i % 13) << 60 | i % 7, i % 2 ? i : i * 80001u);
+    }
     for (uint32_t i = COUNT - 1; i > 0; --i) {
         uint32_t other = (uint32_t)(scramble(&state) % (i + 1));
         icestream_step moved = steps[i];
@@ -159,8 +161,9 @@ START_TEST(key_again_within_a_run_is_found)
     icestream_step steps[ROWS];
     ics_step_summary summary;
     icestream_error error;
-    for (uint32_t i = 0; i < ROWS; ++i)
+    for (uint32_t i = 0; i < ROWS; ++i) {
         steps[i] = step_file_good(i < 10 ? 4 : 2, i % 10);
+    }
     step_file_write(scratch_path(&place, "a.steps.npy", path), steps, ROWS);
     ck_assert_int_eq(step_file_check(path, &summary, &error), 0);
     ck_assert(!summary.ascending);
@@ -255,8 +258,9 @@ START_TEST(damaged_files_are_refused)
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
     icestream_step steps[ROWS];
-    for (uint32_t i = 0; i < ROWS; ++i)
+    for (uint32_t i = 0; i < ROWS; ++i) {
         steps[i] = step_file_good(1, i);
+    }
     step_file_write(scratch_path(&place, "a.steps.npy", path), steps, ROWS);
     size_t size;
     unsigned char *bytes = scratch_read(path, &size);

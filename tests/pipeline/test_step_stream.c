@@ -30,8 +30,9 @@ static size_t two_messages(const scratch *place, bool trailer, unsigned char *by
     icestream_step steps[5];
     icestream_error error;
     size_t first, second;
-    for (uint32_t i = 0; i < 5; ++i)
+    for (uint32_t i = 0; i < 5; ++i) {
         steps[i] = step_file_good(i < 3 ? 1 : 2, i);
+    }
     step_file_write(scratch_path(place, "first", path), steps, 3);
     unsigned char *whole = scratch_read(path, &first);
     first = trailer ? first : STEP_FILE_HEADER + 3 * 64;
@@ -241,8 +242,9 @@ static const char *const numpy_programs[] = {
 
 START_TEST(files_of_numpy_are_read)
 {
-    if (!scratch_has_numpy())
+    if (!scratch_has_numpy()) {
         return;
+    }
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
     icestream_step *steps = malloc(1000 * sizeof *steps);
@@ -302,8 +304,9 @@ static const struct {
 
 START_TEST(files_of_numpy_that_do_not_fit_are_refused)
 {
-    if (!scratch_has_numpy())
+    if (!scratch_has_numpy()) {
         return;
+    }
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
     scratch_path(&place, "a.steps.npy", path);
@@ -315,14 +318,16 @@ END_TEST
 
 START_TEST(our_files_and_streams_are_read_by_numpy)
 {
-    if (!scratch_has_numpy())
+    if (!scratch_has_numpy()) {
         return;
+    }
     scratch place = scratch_create();
     char path[SCRATCH_PATH], stream[SCRATCH_PATH];
     unsigned char bytes[8192];
     icestream_step steps[ROWS];
-    for (uint32_t i = 0; i < ROWS; ++i)
+    for (uint32_t i = 0; i < ROWS; ++i) {
         steps[i] = step_file_good(1, i);
+    }
     step_file_write(scratch_path(&place, "a.steps.npy", path), steps, ROWS);
     size_t size = two_messages(&place, false, bytes);
     scratch_write(scratch_path(&place, "stream.npy", stream), bytes, size);

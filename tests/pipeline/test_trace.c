@@ -61,10 +61,11 @@ static void read_points(const char *path, traced *out)
     ck_assert_ptr_eq(ics_table_reader_layout(reader), ics_layout_paths());
     const size_t rows = (size_t)ics_table_reader_rows(reader);
     out->points = calloc(rows + 1, sizeof *out->points);
-    for (size_t got = 1; got > 0; out->count += got)
+    for (size_t got = 1; got > 0; out->count += got) {
         ck_assert_int_eq(ics_table_reader_read(reader, out->points + out->count,
                                                rows - out->count + 1, &got, &error),
                          ICESTREAM_OK);
+    }
     ck_assert_uint_eq(out->count, rows);
     ics_table_reader_destroy(reader);
 }
@@ -79,8 +80,9 @@ static traced trace(const run_folder *place, const char *hits, icestream_trace_o
     snprintf(files, sizeof files, "source.files=[%s/*.npy]", place->steps);
     const char *all[RUN_FOLDER_SETS] = {files};
     size_t count = *sets && strncmp(*sets, "source.", 7) == 0 ? 0 : 1, size = 0;
-    for (; *sets; ++sets)
+    for (; *sets; ++sets) {
         all[count++] = *sets;
+    }
     icestream_config *config = NULL;
     ck_assert_msg(icestream_config_load(NULL, all, count, &config, &result.error) == ICESTREAM_OK,
                   "%s", result.error.text);
@@ -91,8 +93,9 @@ static traced trace(const run_folder *place, const char *hits, icestream_trace_o
     result.status = icestream_trace(config, &options, out, &result.error);
     fclose(out);
     ck_assert_int_eq(result.status, result.status ? result.error.status : ICESTREAM_OK);
-    if (result.status == ICESTREAM_OK || result.status == ICESTREAM_E_DIFFERENT)
+    if (result.status == ICESTREAM_OK || result.status == ICESTREAM_E_DIFFERENT) {
         read_points(output, &result);
+    }
     icestream_config_destroy(config);
     return result;
 }
@@ -170,8 +173,9 @@ static size_t check_hits_again(const run_folder *place, const char *name, const 
     ck_assert_uint_ge(count, 20);
     for (size_t i = 0; i < result->count; ++i) {
         const icestream_path_point *point = &result->points[i];
-        if (point->kind != ICESTREAM_POINT_HIT)
+        if (point->kind != ICESTREAM_POINT_HIT) {
             continue;
+        }
         ck_assert_uint_lt(k, count);
         ck_assert_uint_eq(point->event_id, hits[k].event_id);
         ck_assert_uint_eq(point->step_id, hits[k].step_id);
@@ -216,8 +220,9 @@ END_TEST
 START_TEST(all_hits_again_in_full_ice)
 {
     char ice[SCRATCH_PATH], set[SCRATCH_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2", ice))
+    if (!model_shared("ice/spice_bfr-v2", ice)) {
         return;
+    }
     snprintf(set, sizeof set, "ice.directory=%s", ice);
     const char *const sets[] = {"device.math=portable", set, "stages.detect=pe", "sink.hits=both",
                                 NULL};
@@ -236,8 +241,9 @@ START_TEST(selected_hits)
     run_folder place = open_with_hits(plain);
     size_t count, direct = 0, photons = 0;
     icestream_hit *hits = run_folder_hits(&place, "a.hits.npy", &count);
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         direct += hits[i].scatters == 0;
+    }
     ck_assert_uint_gt(direct, 0);
     ck_assert_uint_lt(direct, count);
     traced result =
@@ -268,8 +274,9 @@ START_TEST(account_of_a_step)
     run_folder_steps(&place, "one.steps.npy", &step, 1);
     ck_assert_msg(run_folder_run(&place, sets) == ICESTREAM_OK, "%s", place.error.text);
     char list[SCRATCH_PATH], text[40 * PHOTONS] = "# all\n", name[SCRATCH_PATH + 8];
-    for (int i = PHOTONS - 1; i > 0; --i)
+    for (int i = PHOTONS - 1; i > 0; --i) {
         sprintf(text + strlen(text), "3:7:%d%s", i, i % 3 ? " " : "\n");
+    }
     scratch_write(scratch_path(&place.folder, "list.txt", list), text, strlen(text));
     snprintf(name, sizeof name, "@%s", list);
     const char *const photons[] = {"3:7:0", name, "3:7:5"};
@@ -292,8 +299,9 @@ START_TEST(account_of_a_step)
     ck_assert_int_eq(ends[ICESTREAM_POINT_LEFT], run_folder_count(summary, "account", "left"));
     ck_assert_int_eq(ends[ICESTREAM_POINT_STOPPED],
                      run_folder_count(summary, "account", "stopped"));
-    for (int i = ICESTREAM_POINT_HIT; i <= ICESTREAM_POINT_STOPPED; ++i)
+    for (int i = ICESTREAM_POINT_HIT; i <= ICESTREAM_POINT_STOPPED; ++i) {
         ck_assert_int_gt(ends[i], 0);
+    }
     json_decref(summary);
     forget(&result);
     run_folder_close(&place);
@@ -314,8 +322,9 @@ START_TEST(photons_that_go_on)
         i = check_photon(&result, i);
         ck_assert(is_end(&result.points[i]));
     }
-    for (size_t i = 0; i < result.count; ++i)
+    for (size_t i = 0; i < result.count; ++i) {
         hits += result.points[i].kind == ICESTREAM_POINT_HIT;
+    }
     ck_assert_uint_eq(hits, count);
     ck_assert_uint_lt(photons, hits);
     expect_text(&result, " hits again, the same to the last bit");
@@ -335,8 +344,9 @@ START_TEST(excluded_module)
     step.z = 8.5f;
     run_folder_steps(&place, "one.steps.npy", &step, 1);
     char list[SCRATCH_PATH], text[20 * 400] = "", name[SCRATCH_PATH + 8];
-    for (int i = 0; i < 400; ++i)
+    for (int i = 0; i < 400; ++i) {
         sprintf(text + strlen(text), "3:1:%d\n", i);
+    }
     scratch_write(scratch_path(&place.folder, "list.txt", list), text, strlen(text));
     snprintf(name, sizeof name, "@%s", list);
     const char *const photons[] = {name};
@@ -477,8 +487,9 @@ START_TEST(which_step_file)
     run_folder_path(place.steps, "b.steps.npy", b);
     /* the same ids with other steps, beside the right one */
     icestream_step others[20];
-    for (uint32_t i = 0; i < 20; ++i)
+    for (uint32_t i = 0; i < 20; ++i) {
         others[i] = run_folder_bright(i, PHOTONS);
+    }
     run_folder_steps(&place, "c.steps.npy", others, 20);
     traced result = trace(&place, "a.hits.npy", (icestream_trace_options){.hits = NULL}, plain);
     ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);

@@ -1,7 +1,6 @@
 /* Water: its index of refraction, tables by wavelength from every source, what is refused, and
  * light that flies through it. */
 #include "physics/water.h"
-
 #include "pipeline/models/ice/ice.h"
 #include "pipeline/models/light/light.h"
 #include "stages/variants.h"
@@ -102,9 +101,11 @@ static loaded load_text(const model_folder *folder, const char *yaml)
 
 static bool warned(const loaded *result, const char *text)
 {
-    for (size_t i = 0; i < result->warnings.count; ++i)
-        if (strstr(result->warnings.items[i], text))
+    for (size_t i = 0; i < result->warnings.count; ++i) {
+        if (strstr(result->warnings.items[i], text)) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -200,9 +201,10 @@ END_TEST
 static void write_indices(char *text, size_t size, int first, int last, const char *more)
 {
     size_t used = (size_t)snprintf(text, size, "wavelength_nm,phase_index%s\n", more);
-    for (int x = first; x <= last && used < size; x += 10)
+    for (int x = first; x <= last && used < size; x += 10) {
         used += (size_t)snprintf(text + used, size - used, "%d,%.15g%s\n", x,
                                  ice_water_phase_index(&sea, x), *more ? ",1.4" : "");
+    }
     ck_assert_uint_lt(used, size);
 }
 
@@ -215,13 +217,15 @@ START_TEST(tables_of_the_index)
     loaded water = load_text(&folder, TABLE SCATTERING "index: {file: n.csv}\n");
     ck_assert_msg(water.status == ICESTREAM_OK, "%s", water.error.text);
     ck_assert_uint_eq(water.warnings.count, 0); /* nobody used the formula */
-    for (int x = 250; x <= 700; x += 10)
+    for (int x = 250; x <= 700; x += 10) {
         ck_assert_double_eq_tol(ics_ice_phase_index(water.medium, x),
                                 ice_water_phase_index(&sea, x), 1e-12);
+    }
     /* Of slopes over 10 nm; at the ends only one side is known. */
-    for (int x = 300; x <= 690; x += 1)
+    for (int x = 300; x <= 690; x += 1) {
         ck_assert_double_eq_tol(ics_ice_group_index(water.medium, x),
                                 ice_water_group_index(&sea, x), 5e-4);
+    }
     unload(&water);
 
     write_indices(text, sizeof text, 250, 700, ",group_index");
@@ -236,8 +240,9 @@ START_TEST(tables_of_the_index)
                       TABLE SCATTERING "index: {extend: constant, table: [[wavelength_nm, "
                                        "phase_index], [400, 1.36], [410, 1.359], [600, 1.34]]}\n");
     ck_assert_msg(water.status == ICESTREAM_OK, "%s", water.error.text);
-    for (int x = 250; x <= 700; x += 50)
+    for (int x = 250; x <= 700; x += 50) {
         ck_assert_double_eq_tol(ics_ice_group_index(water.medium, x), 1.4, 1e-9);
+    }
     ck_assert_double_eq(ics_ice_phase_index(water.medium, 250), 1.36);
     unload(&water);
     model_folder_remove(&folder);
@@ -362,8 +367,9 @@ START_TEST(bad_files)
 {
     model_folder folder = model_folder_create();
     char path[MODEL_PATH];
-    if (bad[_i].csv)
+    if (bad[_i].csv) {
         model_folder_write(&folder, "t.csv", bad[_i].csv, path);
+    }
     loaded water = load_text(&folder, bad[_i].yaml);
     ck_assert_int_eq(water.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(water.medium);
@@ -455,13 +461,14 @@ START_TEST(direct_light)
     const ice_tables *tables = stage_world_tables(&world);
     const double way = distance - world.detector->radius;
     ice_emission emissions[LINES];
-    for (int i = 0; i < LINES; ++i)
+    for (int i = 0; i < LINES; ++i) {
         emissions[i] = (ice_emission){.z = (float)-distance,
                                       .dz = 1.0f,
                                       .beta = 1.0f,
                                       .photons = photons,
                                       .step_id = (uint32_t)i,
                                       .spectrum = (uint32_t)(FIRST_LINE + i)};
+    }
     ice_variants variants = world_variants();
     variants.scatter = ICE_scatter_rayleigh_hg;
     world_result wave =

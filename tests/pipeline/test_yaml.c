@@ -88,8 +88,9 @@ START_TEST(nothing_has_few_spellings_and_quotes_make_it_text)
     ics_yaml *document = read_good("[~, null, Null, NULL, \"\", \"~\", 'null', nul, 0]");
     const ics_yaml_node *root = ics_yaml_root(document);
     ck_assert_uint_eq(root->count, 9);
-    for (size_t i = 0; i < root->count; ++i)
+    for (size_t i = 0; i < root->count; ++i) {
         ck_assert_msg(ics_yaml_is_null(root->items[i]) == (i < 4), "item %zu", i);
+    }
     ics_yaml_destroy(document);
 }
 END_TEST
@@ -156,8 +157,9 @@ START_TEST(values_outside_files_are_literal_unless_they_look_like_yaml)
         char place[64];
         ck_assert_int_eq(root->kind, rows[i].kind);
         ck_assert_int_eq(root->quoted, rows[i].quoted);
-        if (rows[i].value)
+        if (rows[i].value) {
             ck_assert_str_eq(root->text, rows[i].value);
+        }
         ck_assert_str_eq(ics_yaml_place(root, place, sizeof place), "--set x=1/2");
         ck_assert_str_eq(root->source->folder, "");
         ics_yaml_destroy(document);
@@ -322,8 +324,9 @@ START_TEST(anchors_are_limited)
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(stream);
-    for (int i = 0; i <= 1000; ++i)
+    for (int i = 0; i <= 1000; ++i) {
         fprintf(stream, "- &a%d x\n", i);
+    }
     fclose(stream);
     expect_failure(text, size, "h.yaml:1001:3: error: more than 1000 anchors");
     free(text);
@@ -336,8 +339,9 @@ START_TEST(values_are_limited)
     char *text = malloc(2 * count + 2);
     ck_assert_ptr_nonnull(text);
     text[0] = '[';
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         text[1 + 2 * i] = '1', text[2 + 2 * i] = ',';
+    }
     text[2 * count + 1] = ']';
     ics_yaml *document = NULL;
     icestream_error error = {0};

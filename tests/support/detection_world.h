@@ -3,9 +3,9 @@
 #ifndef DETECTION_WORLD_H
 #define DETECTION_WORLD_H
 
-#include "pipeline/models/models.h"
-#include "pipeline/models/detector/sensors.h"
 #include "physics/detect/detect_pe.h"
+#include "pipeline/models/detector/sensors.h"
+#include "pipeline/models/models.h"
 #include "tests/support/model_files.h"
 
 #include <check.h>

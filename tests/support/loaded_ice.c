@@ -26,9 +26,11 @@ void ice_unload(loaded_ice *ice)
 
 bool ice_warned(const loaded_ice *ice, const char *text)
 {
-    for (size_t i = 0; i < ice->warnings.count; ++i)
-        if (strstr(ice->warnings.items[i], text))
+    for (size_t i = 0; i < ice->warnings.count; ++i) {
+        if (strstr(ice->warnings.items[i], text)) {
             return true;
+        }
+    }
     return false;
 }
 

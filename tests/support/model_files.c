@@ -20,9 +20,11 @@ void model_folder_remove(const model_folder *folder)
 {
     DIR *entries = opendir(folder->path);
     ck_assert_ptr_nonnull(entries);
-    for (struct dirent *entry; (entry = readdir(entries));)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
             ck_assert_int_eq(unlinkat(dirfd(entries), entry->d_name, 0), 0);
+        }
+    }
     closedir(entries);
     ck_assert_int_eq(rmdir(folder->path), 0);
 }
@@ -60,8 +62,9 @@ const char *model_shared(const char *name, char path[MODEL_PATH])
 {
     const char *root = getenv("ICESTREAM_SHARED");
     snprintf(path, MODEL_PATH, "%s/%s", root ? root : ICS_SHARED_DIRECTORY, name);
-    if (access(path, R_OK) == 0)
+    if (access(path, R_OK) == 0) {
         return path;
+    }
     printf("skipped: %s is not there\n", path);
     return NULL;
 }

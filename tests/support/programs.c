@@ -108,11 +108,13 @@ int program_count_files(const char *folder, const char *end)
     for (struct dirent *entry = directory ? readdir(directory) : NULL; entry;
          entry = readdir(directory)) {
         const size_t length = strlen(entry->d_name);
-        if (length >= strlen(end) && strcmp(entry->d_name + length - strlen(end), end) == 0)
+        if (length >= strlen(end) && strcmp(entry->d_name + length - strlen(end), end) == 0) {
             ++count;
+        }
     }
-    if (directory)
+    if (directory) {
         closedir(directory);
+    }
     return count;
 }
 
@@ -121,8 +123,9 @@ bool program_has_nvrtc(void)
     char why[256];
     ics_nvrtc *nvrtc = NULL;
     const bool good = ics_nvrtc_create(&nvrtc, why, sizeof why) == 0;
-    if (!good)
+    if (!good) {
         printf("skipped what compiles: %s\n", why);
+    }
     ics_nvrtc_destroy(nvrtc);
     return good;
 }

@@ -94,7 +94,8 @@ bool scratch_has_numpy(void)
                                 "except ImportError:\n"
                                 "    sys.exit(9)\n",
                                 NULL, NULL) == 0;
-    if (!there)
+    if (!there) {
         printf("skipped: no NumPy for %s\n", python);
+    }
     return there;
 }

@@ -77,22 +77,25 @@ static void add_tilt(ice_tilt *tilt, bool map)
     tilt->origin = 3.0;
     tilt->station_count = 5;
     tilt->stations = allocate(tilt->station_count, sizeof *tilt->stations);
-    for (size_t k = 0; k < tilt->station_count; ++k)
+    for (size_t k = 0; k < tilt->station_count; ++k) {
         tilt->stations[k] = -500.0 + 200.0 * (double)k + 20.0 * (double)(k * k);
+    }
     tilt->axes[0] = (ice_tilt_axis){9.3 * M_PI / 180.0, -609.975, 125.154, 11, 6};
     tilt->axes[1] = (ice_tilt_axis){129.3 * M_PI / 180.0, -549.188, 125.402, 10, 5};
     const size_t nodes = map ? tilt->axes[0].count * tilt->axes[1].count : tilt->station_count;
     tilt->shifts = allocate(tilt->depth_count * nodes, sizeof *tilt->shifts);
-    for (size_t i = 0; i < tilt->depth_count * nodes; ++i)
+    for (size_t i = 0; i < tilt->depth_count * nodes; ++i) {
         tilt->shifts[i] = 20.0 * sin(0.05 * (double)(i / nodes) + 0.2 * (double)(i % nodes)) +
                           20.0 * sin(0.7 * (double)(i % nodes));
+    }
 }
 
 void world_medium_add(ice_medium *medium, uint32_t features)
 {
     medium->flow_azimuth = 130.0 * M_PI / 180.0;
-    if (features & ICE_HAS_TILT)
+    if (features & ICE_HAS_TILT) {
         add_tilt(&medium->tilt, (features & ICE_HAS_TILT_MAP) != 0);
+    }
     for (size_t i = 0; i < medium->layer_count; ++i) {
         ice_layer *layer = &medium->layers[i];
         if (features & (ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_OLD_ABSORPTION_ANISOTROPY)) {
@@ -104,23 +107,27 @@ void world_medium_add(ice_medium *medium, uint32_t features)
             layer->birefringence_mean = 0.5 * (double)(i % 4);
         }
     }
-    if (features & ICE_HAS_OLD_ABSORPTION_ANISOTROPY)
+    if (features & ICE_HAS_OLD_ABSORPTION_ANISOTROPY) {
         medium->absorption_exponent = 0.8;
+    }
     if (features & ICE_HAS_ABSORPTION_ANISOTROPY) {
         static const double scaled[3] = {1.6954500, 0.6893185, 0.6893185}; /* physics.md 6.3 */
-        for (int i = 0; i < 3; ++i)
+        for (int i = 0; i < 3; ++i) {
             medium->absorption_anisotropy[i] = log(scaled[i]);
+        }
     }
-    if (features & ICE_HAS_BIREFRINGENCE) /* set v2 of physics.md 6.4 */
+    if (features & ICE_HAS_BIREFRINGENCE) { /* set v2 of physics.md 6.4 */
         medium->birefringence = (ice_birefringence){{0.076795, 544284.545166, 2.229494, 0.002624},
                                                     {0.077381, 1547618.883526, 2.449589, 0.002505},
                                                     {0.000995, 0.248264, 2.354436, 1.680717}};
-    if (features & ICE_HAS_HOLES)
+    }
+    if (features & ICE_HAS_HOLES) {
         medium->hole = (ice_hole){.radius = 0.6,
                                   .effective_scattering = 1.0,
                                   .absorption = 20.0,
                                   .mean_cosine = 0.8,
                                   .liu_fraction = 0.5};
+    }
 }
 
 ice_detector *world_detector(const double (*positions)[3], size_t count, double oversize)
@@ -131,13 +138,14 @@ ice_detector *world_detector(const double (*positions)[3], size_t count, double 
     detector->module_count = count;
     detector->radius = ICE_MODULE_RADIUS;
     detector->oversize = oversize;
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         detector->modules[i] = (ice_module){.x = positions[i][0],
                                             .y = positions[i][1],
                                             .z = positions[i][2],
                                             .string = (uint16_t)(i + 1),
                                             .module = 1,
                                             .efficiency = 1.0};
+    }
     return detector;
 }
 
@@ -206,24 +214,27 @@ stage_world stage_world_from_config(const char *yaml, ...)
 /* The models own their parts, so they are told of a new one. */
 void stage_world_set_detector(stage_world *world, ice_detector *detector)
 {
-    if (world->models)
+    if (world->models) {
         world->models->detector = detector;
+    }
     ics_detector_destroy(world->detector);
     world->detector = detector;
 }
 
 void stage_world_set_medium(stage_world *world, ice_medium *medium)
 {
-    if (world->models)
+    if (world->models) {
         world->models->medium = medium;
+    }
     ics_ice_destroy(world->medium);
     world->medium = medium;
 }
 
 void stage_world_set_light(stage_world *world, ice_light *light)
 {
-    if (world->models)
+    if (world->models) {
         world->models->light = light;
+    }
     ics_light_destroy(world->light);
     world->light = light;
 }
@@ -265,19 +276,23 @@ ice_variants world_variants(void)
 static int compare_arrivals(const void *left, const void *right)
 {
     const ice_arrival *a = left, *b = right;
-    if (a->emission != b->emission)
+    if (a->emission != b->emission) {
         return a->emission < b->emission ? -1 : 1;
-    if (a->photon_id != b->photon_id)
+    }
+    if (a->photon_id != b->photon_id) {
         return a->photon_id < b->photon_id ? -1 : 1;
-    if (a->path != b->path)
+    }
+    if (a->path != b->path) {
         return a->path < b->path ? -1 : 1;
+    }
     return (a->module > b->module) - (a->module < b->module);
 }
 
 void world_sort(ics_arrivals *arrivals)
 {
-    if (arrivals->count)
+    if (arrivals->count) {
         qsort(arrivals->items, arrivals->count, sizeof *arrivals->items, compare_arrivals);
+    }
 }
 
 world_result world_run(const stage_world *world, ics_schedule schedule,

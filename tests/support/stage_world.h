@@ -4,8 +4,8 @@
 #define STAGE_WORLD_H
 
 #include "graphs/graph.h"
-#include "tables/tables.h"
 #include "pipeline/models/models.h"
+#include "tables/tables.h"
 
 /* A world. Its parts may be changed between building tables. */
 typedef struct stage_world {

@@ -39,8 +39,9 @@ int step_file_check(const char *path, ics_step_summary *summary, icestream_error
     ics_step_reader *reader = NULL;
     *error = (icestream_error){.text = ""};
     int status = ics_step_reader_open(path, STEP_FILE_SPECTRA, &reader, error);
-    if (status == 0)
+    if (status == 0) {
         status = ics_step_reader_check(reader, summary, NULL, error);
+    }
     ics_step_reader_destroy(reader);
     return status;
 }

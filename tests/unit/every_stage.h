@@ -39,15 +39,18 @@ ICE_FN void every_stage(const ice_variants *variants, const ice_tables *tables,
     const ice_optics optics = ice_optics_at(tables, photon.wavelength);
     const ice_identity identity = ice_identity_of(emission, emission->first_photon);
     uint32_t fate = ICE_ALIVE, hits = 0, met = 0;
-    while (fate == ICE_ALIVE)
-        if (ice_bounce(variants, tables, identity, optics, &photon, arrival, &fate, &hits, &met))
+    while (fate == ICE_ALIVE) {
+        if (ice_bounce(variants, tables, identity, optics, &photon, arrival, &fate, &hits, &met)) {
             return;
+        }
+    }
     account->hits += hits + every_stage_detect(tables, identity, arrival);
     ice_count_fate(account, fate, 1);
     fates[0] = fate;
     uint32_t front = 0, back = 1;
-    while (ice_compact_partition(fates, &front, &back))
+    while (ice_compact_partition(fates, &front, &back)) {
         ++front;
+    }
     arrival->path = ice_pow(photon.path, 0.5f);
 }
 

@@ -31,27 +31,32 @@ START_TEST(every_moment_counts_once)
     static char calendar[TICKS + 64];
     const int late = (int[]){1, 3, 6}[_i];
     srand(17);
-    for (size_t i = 0; i < sizeof calendar; ++i)
+    for (size_t i = 0; i < sizeof calendar; ++i) {
         calendar[i] = 0;
+    }
     ics_busy busy = {.count = 0};
     int at[LANES] = {0};
     for (;;) {
         int lane = 0;
-        for (int i = 1; i < LANES; ++i)
+        for (int i = 1; i < LANES; ++i) {
             lane = at[i] < at[lane] ? i : lane;
-        if (at[lane] >= TICKS)
+        }
+        if (at[lane] >= TICKS) {
             break;
+        }
         for (int k = 0; k < 1 + rand() % late && at[lane] < TICKS; ++k) {
             const int begin = at[lane] + rand() % 9, end = begin + rand() % 5;
             ics_busy_add(&busy, begin, end);
-            for (int tick = begin; tick < end; ++tick)
+            for (int tick = begin; tick < end; ++tick) {
                 calendar[tick] = 1;
+            }
             at[lane] = end;
         }
     }
     double expected = 0;
-    for (size_t i = 0; i < sizeof calendar; ++i)
+    for (size_t i = 0; i < sizeof calendar; ++i) {
         expected += calendar[i];
+    }
     ck_assert(ics_busy_seconds(&busy) == expected);
     ck_assert_uint_le(busy.count, ICS_BUSY_STRETCHES);
 }

@@ -54,8 +54,9 @@ static size_t count_files(void)
     size_t count = 0;
     DIR *directory = opendir(place.folder);
     ck_assert_ptr_nonnull(directory);
-    while (readdir(directory))
+    while (readdir(directory)) {
         ++count;
+    }
     closedir(directory);
     return count - 2; /* . and .. */
 }
@@ -72,15 +73,17 @@ START_TEST(the_least_recently_used_go_first)
     enum { MORE = 10 };
     char path[SCRATCH_PATH];
     /* The order of use is not that of names: 7 is odd and has no factor with the count. */
-    for (unsigned i = 0; i < ICS_CACHE_FILES + MORE; ++i)
+    for (unsigned i = 0; i < ICS_CACHE_FILES + MORE; ++i) {
         make_file(entry(i, endings[i % 3], path), 10,
                   1000 + (int64_t)(i * 7 % (ICS_CACHE_FILES + MORE)));
+    }
     ics_cache_prune(place.folder);
     ck_assert_uint_eq(count_files(), ICS_CACHE_FILES);
-    for (unsigned i = 0; i < ICS_CACHE_FILES + MORE; ++i)
+    for (unsigned i = 0; i < ICS_CACHE_FILES + MORE; ++i) {
         ck_assert_msg(exists(entry(i, endings[i % 3], path)) ==
                           (i * 7 % (ICS_CACHE_FILES + MORE) >= MORE),
                       "entry %u", i);
+    }
     ics_cache_prune(place.folder);
     ck_assert_uint_eq(count_files(), ICS_CACHE_FILES);
 }
@@ -90,13 +93,15 @@ START_TEST(bytes_are_bounded)
 {
     enum { FILES = 20, EACH = 16 };
     char path[SCRATCH_PATH];
-    for (unsigned i = 0; i < FILES; ++i)
+    for (unsigned i = 0; i < FILES; ++i) {
         make_file(entry(i, ".kernels", path), (off_t)EACH << 20, 1000 + (int64_t)i);
+    }
     ics_cache_prune(place.folder);
-    for (unsigned i = 0; i < FILES; ++i)
+    for (unsigned i = 0; i < FILES; ++i) {
         ck_assert_msg(exists(entry(i, ".kernels", path)) ==
                           (i >= FILES - ICS_CACHE_MEBIBYTES / EACH),
                       "entry %u", i);
+    }
     /* They fill it to the last byte: one byte more pushes one out. */
     make_file(entry(FILES, ".choice", path), 1, 5000);
     ics_cache_prune(place.folder);
@@ -116,8 +121,9 @@ START_TEST(use_is_noted_without_a_change)
     ck_assert_int_ge(status.st_atim.tv_sec, time(NULL) - 60);
     ics_cache_used("/nonexistent/entry"); /* no error */
 
-    for (unsigned i = 2; i < ICS_CACHE_FILES + 2; ++i)
+    for (unsigned i = 2; i < ICS_CACHE_FILES + 2; ++i) {
         make_file(entry(i, ".kernels", path), 3, 2000 + (int64_t)i);
+    }
     ics_cache_prune(place.folder);
     ck_assert(exists(entry(1, ".kernels", path)));
     ck_assert(!exists(entry(2, ".kernels", path)));
@@ -130,16 +136,19 @@ START_TEST(other_files_stay)
 {
     static const char *const names[] = {"compiler", "notes.txt", "0123.kernels", "build-tools"};
     char path[SCRATCH_PATH], target[SCRATCH_PATH];
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         make_file(scratch_path(&place, names[i], path), 1 << 30, 1);
+    }
     /* Neither links nor folders are entries, whatever their names are. */
     ck_assert_int_eq(symlink(scratch_path(&place, "compiler", target), entry(1, ".so", path)), 0);
     ck_assert_int_eq(mkdir(entry(2, ".kernels", path), 0700), 0);
-    for (unsigned i = 10; i < ICS_CACHE_FILES + 15; ++i)
+    for (unsigned i = 10; i < ICS_CACHE_FILES + 15; ++i) {
         make_file(entry(i, ".choice", path), 1, 1000 + (int64_t)i);
+    }
     ics_cache_prune(place.folder);
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         ck_assert_msg(exists(scratch_path(&place, names[i], path)), "%s", names[i]);
+    }
     ck_assert(exists(entry(1, ".so", path)));
     ck_assert(exists(entry(2, ".kernels", path)));
     ck_assert(!exists(entry(14, ".choice", path)));
@@ -154,8 +163,9 @@ START_TEST(leftovers_go_after_a_day)
     char path[SCRATCH_PATH], inside[2 * SCRATCH_PATH];
     for (int old = 0; old < 2; ++old) {
         const int64_t when = now - day + (old ? -60 : 600);
-        for (unsigned i = 0; i < 2; ++i)
+        for (unsigned i = 0; i < 2; ++i) {
             make_file(entry((unsigned)old, endings[i], path), 10, when);
+        }
         make_file(scratch_path(&place, old ? "compiler.1-0.part" : "compiler.2-0.part", path), 10,
                   when);
         scratch_path(&place, old ? "build-abcdef" : "build-ABCDEF", path);
@@ -198,15 +208,18 @@ START_TEST(processes_prune_together)
     for (unsigned child = 0; child < PROCESSES; ++child) {
         children[child] = fork();
         ck_assert_int_ge(children[child], 0);
-        if (children[child] != 0)
+        if (children[child] != 0) {
             continue;
+        }
         int failures = 0;
         for (unsigned i = 0; i < EACH; ++i) {
             char part[SCRATCH_PATH];
             entry(child * EACH + i, ".kernels", path);
             FILE *file = fopen(entry(child * EACH + i, ".kernels.part", part), "w");
-            if (!file || fputs("program", file) < 0 || fclose(file) != 0 || rename(part, path) != 0)
+            if (!file || fputs("program", file) < 0 || fclose(file) != 0 ||
+                rename(part, path) != 0) {
                 ++failures;
+            }
             ics_cache_prune(place.folder);
             ics_cache_used(entry(child * EACH, ".kernels", path)); /* the first, again and again */
         }
@@ -219,8 +232,9 @@ START_TEST(processes_prune_together)
     }
     ics_cache_prune(place.folder);
     ck_assert_uint_eq(count_files(), ICS_CACHE_FILES);
-    for (unsigned child = 0; child < PROCESSES; ++child)
+    for (unsigned child = 0; child < PROCESSES; ++child) {
         ck_assert(exists(entry(child * EACH, ".kernels", path)));
+    }
 }
 END_TEST
 

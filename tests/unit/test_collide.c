@@ -2,7 +2,6 @@
  * for segments of every kind and all contacts along them; and what ice_may_collide rejects has
  * none. */
 #include "stages/variants.h"
-
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
@@ -44,8 +43,9 @@ static slow_search slow_search_create(const ice_tables *tables)
         search.margin = fmaxf(search.margin, 1.0f + tables->radius * tables->modules[i].widening);
     }
     qsort(list, tables->module_count, sizeof *list, by_x);
-    for (uint32_t i = 0; i < tables->module_count; ++i)
+    for (uint32_t i = 0; i < tables->module_count; ++i) {
         search.order[i] = list[i].module;
+    }
     free(list);
     return search;
 }
@@ -73,11 +73,13 @@ static ice_contact slow_contact(const slow_search *search, const ice_probe *prob
     for (; first < tables->module_count; ++first) {
         const uint32_t index = search->order[first];
         const ice_sphere *module = &tables->modules[index];
-        if ((double)module->x > high[0])
+        if ((double)module->x > high[0]) {
             break;
+        }
         if ((double)module->y >= low[1] && (double)module->y <= high[1] &&
-            (double)module->z >= low[2] && (double)module->z <= high[2])
+            (double)module->z >= low[2] && (double)module->z <= high[2]) {
             ice_try_module(tables, probe, index, &nearest);
+        }
     }
     return nearest;
 }
@@ -109,14 +111,16 @@ static void any_direction(uint64_t *state, double n[3])
     const uint64_t kind = test_word(state) % 16;
     if (kind < 3) { /* along an axis */
         const double sign = n[0] < 0.0 ? -1.0 : 1.0;
-        for (int axis = 0; axis < 3; ++axis)
+        for (int axis = 0; axis < 3; ++axis) {
             n[axis] = axis == (int)kind ? sign : 0.0;
+        }
     } else if (kind == 3 || kind == 4) { /* horizontal; in a vertical plane */
         const int axis = kind == 3 ? 2 : 0;
         n[axis] = 0.0;
         const double norm = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-        for (int k = 0; k < 3; ++k)
+        for (int k = 0; k < 3; ++k) {
             n[k] /= norm;
+        }
     } else if (kind == 5) { /* nearly vertical */
         n[0] = exp(-test_between(state, 5.0, 60.0));
         n[1] = -n[0];
@@ -137,24 +141,28 @@ static ice_probe any_segment(uint64_t *state, const ice_tables *tables, const vo
     switch (test_word(state) % 8) {
     case 0: /* anywhere */
     case 1:
-        for (int axis = 0; axis < 3; ++axis)
+        for (int axis = 0; axis < 3; ++axis) {
             from[axis] = test_between(state, v->low[axis], v->high[axis]);
+        }
         break;
     case 2: /* from inside a module */
-        for (int axis = 0; axis < 3; ++axis)
+        for (int axis = 0; axis < 3; ++axis) {
             from[axis] = centre[axis] + 0.6 * test_between(state, -reach, reach);
+        }
         break;
     case 3: /* from a corner of a grid */
         from[0] = (double)grid->x + floor(test_uniform(state) * grid->nx) * (double)grid->cell;
         from[1] = (double)grid->y + floor(test_uniform(state) * grid->ny) * (double)grid->cell;
         from[2] = (double)grid->z + floor(test_uniform(state) * grid->nz) * (double)grid->cell;
         break;
-    default:                            /* past a module, close by */
-        if (test_word(state) % 64 == 0) /* from kilometres away */
+    default:                              /* past a module, close by */
+        if (test_word(state) % 64 == 0) { /* from kilometres away */
             length = test_between(state, 500.0, 5000.0);
-        for (int axis = 0; axis < 3; ++axis)
+        }
+        for (int axis = 0; axis < 3; ++axis) {
             from[axis] = centre[axis] + 1.1 * test_between(state, -reach, reach) -
                          test_between(state, -0.1, 1.1) * length * n[axis];
+        }
         break;
     }
     const ice_probe probe = {(float)from[0],
@@ -207,15 +215,17 @@ static void compare(stage_world *world, const char *name, size_t count)
             rejected += !may;
             for (int step = 0; step < 1000; ++step) {
                 const ice_contact exact = slow_contact(&search, &probe);
-                if (i % 512 == 0)
+                if (i % 512 == 0) {
                     expect_same(name, "brute-force", &probe,
                                 ice_collide_brute_force(tables, &probe), exact);
+                }
                 expect_same(name, "string-grid", &probe, ice_collide_string_grid(tables, &probe),
                             exact);
                 expect_same(name, "cell-grid", &probe, ice_collide_cell_grid(tables, &probe),
                             exact);
-                if (exact.module == ICE_NO_MODULE)
+                if (exact.module == ICE_NO_MODULE) {
                     break;
+                }
                 ck_assert_msg(may, "%s: ice_may_collide rejects a segment that meets module %u",
                               name, exact.module);
                 ++contacts;
@@ -263,8 +273,9 @@ END_TEST
 START_TEST(real_detector)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2/geo-f2k", path))
+    if (!model_shared("ice/spice_bfr-v2/geo-f2k", path)) {
         return;
+    }
     snprintf(set, sizeof set, "detector.file=%s", path);
     stage_world world = stage_world_from_config(NULL, set, NULL);
     compare(&world, "geo-f2k", segments());
@@ -277,12 +288,15 @@ static ice_detector *cluster_of(size_t count, uint64_t state)
 {
     static double positions[5000][3];
     ck_assert_uint_le(count, 5000);
-    for (size_t i = 0; i < count; ++i)
-        for (int axis = 0; axis < 3; ++axis)
+    for (size_t i = 0; i < count; ++i) {
+        for (int axis = 0; axis < 3; ++axis) {
             positions[i][axis] = test_between(&state, -100.0, 100.0);
+        }
+    }
     ice_detector *detector = world_detector((const double(*)[3])positions, count, 1.0);
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         detector->modules[i].absorbs = i % 10 == 0;
+    }
     return detector;
 }
 
@@ -346,7 +360,7 @@ START_TEST(vertical_flights_meet_the_string_below)
                                            ICE_collide_brute_force};
     stage_world world = stage_world_from_config(NULL, "detector.oversize=1", NULL);
     const ice_tables *tables = stage_world_tables(&world);
-    for (int variant = 0; variant < 3; ++variant)
+    for (int variant = 0; variant < 3; ++variant) {
         for (int up = 0; up < 2; ++up) {
             const ice_probe probe = {
                 0.1f,  0.0f, up ? -600.0f : 600.0f, {0.0f, 0.0f, up ? 1.0f : -1.0f}, 200.0f,
@@ -358,6 +372,7 @@ START_TEST(vertical_flights_meet_the_string_below)
             ck_assert_uint_eq(module->module, up ? 60 : 1);
             ck_assert_double_eq_tol(contact.distance, 98.5 - sqrt(0.1651 * 0.1651 - 0.01), 1e-4);
         }
+    }
     stage_world_destroy(&world);
 }
 END_TEST

@@ -1,7 +1,6 @@
 /* Where a segment enters a module: the worked numbers of physics.md 8.2 and 8.3, first-hit rule,
  * edges, and hit or miss against double precision up to 500 m. */
 #include "stages/variants.h"
-
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
 
@@ -142,8 +141,9 @@ START_TEST(nearest_first_and_ties_to_the_lower)
     const ice_tables *tables = &world.tables->device;
     ice_contact backwards = {0.0f, ICE_NO_MODULE};
     const ice_probe probe = probe_of(0, 0, 0, 1, 0, 0, 100);
-    for (uint32_t module = 3; module-- > 0;)
+    for (uint32_t module = 3; module-- > 0;) {
         ice_try_module(tables, &probe, module, &backwards);
+    }
     ck_assert_uint_eq(backwards.module, 1);
     ck_assert(backwards.distance == contact.distance);
     stage_world_destroy(&world);
@@ -230,8 +230,9 @@ static agreement compare(double distance, double oversize, double bound, size_t 
             d[k] = (double)centre[k] - (double)from[k];
             b += d[k] * m[k];
         }
-        for (int k = 0; k < 3; ++k)
+        for (int k = 0; k < 3; ++k) {
             square += (d[k] - b * m[k]) * (d[k] - b * m[k]);
+        }
         const double wide = oversize * (double)radius;
         const double discriminant = wide * wide - square;
         const bool hit = discriminant >= 0.0;
@@ -262,7 +263,7 @@ START_TEST(hit_or_miss_as_in_double)
     static const double rows[][2] = {
         {2, 2e-5}, {10, 2e-5}, {50, 5e-5}, {200, 1.5e-4}, {500, 2.5e-4}};
     static const double oversizes[] = {1.0, 5.0, 16.0};
-    for (size_t f = 0; f < 3; ++f)
+    for (size_t f = 0; f < 3; ++f) {
         for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
             const agreement a = compare(rows[i][0] + (f ? 5.0 : 0.0), oversizes[f], rows[i][1],
                                         test_scaled(1000000));
@@ -274,6 +275,7 @@ START_TEST(hit_or_miss_as_in_double)
             ck_assert_msg(a.worst_norm < 1e-4, "F %g, %g m: |rel_true| off by %g m", oversizes[f],
                           rows[i][0], a.worst_norm);
         }
+    }
 }
 END_TEST
 

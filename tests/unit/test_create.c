@@ -1,8 +1,7 @@
 /* Photons at their start: physics.md 2.2, 2.3 and 12.5. Distributions by Kolmogorov-Smirnov with
  * fixed seeds, rejected at p < 1e-4; 8 such tests, so a right program fails with about 1e-3. */
-#include "stages/create_cherenkov.h"
-
 #include "pipeline/tools/compare/statistics.h"
+#include "stages/create_cherenkov.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
 
@@ -167,9 +166,10 @@ START_TEST(cherenkov_light)
                                      {0.99, 604.27, 1.0}};
     qsort(wavelengths.values, count, sizeof(double), ascending);
     const double scale = sqrt(1e6 / (double)count);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         ck_assert_double_eq_tol(wavelengths.values[(size_t)(rows[i][0] * (double)count)],
                                 rows[i][1], 0.03 + scale * rows[i][2]);
+    }
     free(places.values);
     free(azimuths.values);
     free(depths.values);
@@ -214,8 +214,9 @@ START_TEST(directed_light)
             ck_assert_double_eq_tol(p.dx, 0.48, 1.2e-7);
             ck_assert_double_eq_tol(p.dy, 0.6, 1.2e-7);
             ck_assert_double_eq_tol(p.dz, -0.64, 1.2e-7);
-            if (spectrum == 6)
+            if (spectrum == 6) {
                 ck_assert(p.wavelength == 337.0f);
+            }
             const ice_arrival arrival = {.photon_id = i, .wavelength = p.wavelength};
             ck_assert_double_eq(ics_tables_arrival_delay(tables, &point, &arrival), 0.0);
         }
@@ -265,8 +266,9 @@ START_TEST(isotropic_light)
     const ice_arrival arrival = {.photon_id = 5, .wavelength = 400.0f};
     ck_assert_double_eq_tol(ics_tables_arrival_delay(tables, &emission, &arrival),
                             0.1651 / (0.9 * 0.299792458), 1e-6);
-    for (int k = 0; k < 3; ++k)
+    for (int k = 0; k < 3; ++k) {
         free(components[k].values);
+    }
     free(azimuths.values);
     stage_world_destroy(&world);
 }

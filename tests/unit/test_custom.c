@@ -4,7 +4,6 @@
 #include "graphs/graph.h"
 #include "kernels/cache/cache.h"
 #include "kernels/cpu/custom.h"
-
 #include "tests/support/scratch_files.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
@@ -97,14 +96,16 @@ START_TEST(rayleigh_has_its_moments_and_quantiles)
     const uint32_t count = (uint32_t)test_scaled(1u << 18);
     float *u = calloc(count, sizeof *u), *cosine = calloc(count, sizeof *cosine);
     ck_assert(u && cosine);
-    for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t i = 0; i < count; ++i) {
         u[i] = (float)(((double)i + 0.5) / count);
+    }
     scatter_along_z(kernels, tables, u, cosine, count);
     double moments[5] = {0}, worst = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const double c = cosine[i], above = 1.0 - (c * c * c + 3.0 * c + 4.0) / 8.0;
-        for (int k = 1; k <= 4; ++k)
+        for (int k = 1; k <= 4; ++k) {
             moments[k] += pow(c, k) / count;
+        }
         worst = fmax(worst, fabs(above - (double)u[i]));
     }
     /* Density 3/8 (1 + c^2): <c^2> = 3/8 (2/3 + 2/5), <c^4> = 3/8 (2/5 + 2/7). */
@@ -141,7 +142,7 @@ enum { STEPS = 6 };
 static world_result run_graph(const stage_world *world, const ics_graph_options *options)
 {
     ice_emission emissions[STEPS];
-    for (uint32_t i = 0; i < STEPS; ++i)
+    for (uint32_t i = 0; i < STEPS; ++i) {
         emissions[i] = (ice_emission){.x = 2.0f * (float)i,
                                       .y = 3.0f,
                                       .z = 40.0f * (float)i - 100.0f,
@@ -152,6 +153,7 @@ static world_result run_graph(const stage_world *world, const ics_graph_options 
                                       .event_low = i / 2,
                                       .step_id = i,
                                       .photons = (uint32_t)test_scaled(10000)};
+    }
     char why[4096] = "";
     ics_graph *graph = NULL;
     ics_graph_create(options, world->tables, &graph, why, sizeof why);
@@ -242,8 +244,9 @@ static void expect_refusal(const char *path, const char *const *parts, size_t co
     char why[4096] = "";
     ck_assert_int_eq(ics_custom_kernels_create(custom, "baseline", &kernels, why, sizeof why), -1);
     ck_assert_ptr_null(kernels);
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         ck_assert_msg(strstr(why, parts[i]) != NULL, "'%s' is missing in:\n%s", parts[i], why);
+    }
     ck_assert_msg(strstr(why, "/build-") == NULL, "a folder of ours is in:\n%s", why);
 }
 

@@ -1,7 +1,6 @@
 /* Turning directions: the worked numbers of physics.md 7.4, and every turn against the same formula
  * in double precision. */
 #include "stages/direction.h"
-
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -19,8 +18,9 @@ static void exact_turn(const double n[3], double c, double s, double azimuth, do
         turned[i] = c * n[i] + s * (cos(azimuth) * t[i] + sin(azimuth) * w[i]);
         square += turned[i] * turned[i];
     }
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 3; ++i) {
         turned[i] /= sqrt(square);
+    }
 }
 
 static ice_direction turn(ice_direction n, double cosine, double azimuth)
@@ -151,8 +151,9 @@ START_TEST(azimuth_is_uniform)
     }
     double chi_square = 0.0;
     const double expected = (double)total / 16.0;
-    for (size_t i = 0; i < 16; ++i)
+    for (size_t i = 0; i < 16; ++i) {
         chi_square += ((double)counts[i] - expected) * ((double)counts[i] - expected) / expected;
+    }
     ck_assert_double_lt(chi_square, 44.3);
 }
 END_TEST

@@ -1,7 +1,6 @@
 /* How photons end: on modules, in the ice, at the boundaries of the world, at the bounce limit; run
  * through both schedules of graphs. */
 #include "graphs/graph.h"
-
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
 
@@ -49,9 +48,10 @@ static world_result run(stage_world *world, ice_emission emission)
         ck_assert_uint_eq(a->hits, results[i].arrivals.count);
     }
     ck_assert_mem_eq(&results[0].account, &results[1].account, sizeof results[0].account);
-    if (results[0].arrivals.count)
+    if (results[0].arrivals.count) {
         ck_assert_mem_eq(results[0].arrivals.items, results[1].arrivals.items,
                          results[0].arrivals.count * sizeof(ice_arrival));
+    }
     world_result_free(&results[1]);
     return results[0];
 }
@@ -119,8 +119,9 @@ START_TEST(excluded_modules_swallow_at_their_true_size)
     world.detector->keep_hit_photons = false;
     world_result result = run(&world, beam(0, 0.5, 0, 1, 0, 0, 20));
     ck_assert_uint_eq(result.arrivals.count, 20);
-    for (size_t i = 0; i < 20; ++i)
+    for (size_t i = 0; i < 20; ++i) {
         ck_assert_uint_eq(result.arrivals.items[i].module, 1);
+    }
     world_result_free(&result);
     /* Just inside and just outside of 0.1651 m. */
     result = run(&world, beam(0, 0.164, 0, 1, 0, 0, 20));

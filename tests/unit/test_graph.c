@@ -2,7 +2,6 @@
  * gives the same arrivals, bit for bit; photons are accounted for; boundaries, limits and modules
  * end them as they should. */
 #include "graphs/graph.h"
-
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
 
@@ -24,8 +23,9 @@ static bool has(const stage_world *world, const char *instruction_set)
     ics_graph *graph = NULL;
     const int status = ics_graph_create(&options, world->tables, &graph, why, sizeof why);
     ics_graph_destroy(graph);
-    if (status)
+    if (status) {
         printf("left out: %s\n", why);
+    }
     return status == 0;
 }
 
@@ -56,8 +56,9 @@ enum { STEPS = 24 };
 static uint64_t total(const ice_emission *emissions, size_t count)
 {
     uint64_t photons = 0;
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         photons += emissions[i].photons;
+    }
     return photons;
 }
 
@@ -117,11 +118,13 @@ START_TEST(schedules_instruction_sets_and_pools_agree)
         ck_assert_uint_gt(expected.account.absorbed, 0);
         ck_assert_uint_gt(expected.account.stopped, 0);
         ck_assert_uint_eq(expected.account.hits, expected.arrivals.count);
-        if (!keep)
+        if (!keep) {
             ck_assert_uint_eq(expected.account.detected, expected.arrivals.count);
+        }
         for (size_t set = 0; set < 3; ++set) {
-            if (!has(&world, instruction_sets[set]))
+            if (!has(&world, instruction_sets[set])) {
                 continue;
+            }
             world_result result = world_run(&world, ICS_SCHEDULE_MONOLITHIC, &variants,
                                             instruction_sets[set], 0, emissions, STEPS);
             expect_same(&result, &expected, instruction_sets[set]);
@@ -178,8 +181,9 @@ START_TEST(features_agree)
     expect_closed(&expected.account, total(emissions, STEPS));
     ck_assert_uint_gt(expected.arrivals.count, 20);
     for (size_t set = 0; set < 3; ++set) {
-        if (!has(&world, instruction_sets[set]))
+        if (!has(&world, instruction_sets[set])) {
             continue;
+        }
         for (uint32_t pool = 17; pool < 5000; pool *= 10) {
             char name[64];
             snprintf(name, sizeof name, "%s, pool %u, features %u", instruction_sets[set], pool,
@@ -254,8 +258,9 @@ START_TEST(module_grids_agree)
     stage_world world = rich_world(true);
     ice_emission emissions[STEPS];
     make_steps(emissions);
-    for (size_t i = 0; i < STEPS; ++i)
+    for (size_t i = 0; i < STEPS; ++i) {
         emissions[i].photons /= 8; /* brute force is slow */
+    }
     ice_variants chosen = world_variants();
     world_result expected =
         world_run(&world, ICS_SCHEDULE_WAVEFRONT, &chosen, "auto", 0, emissions, STEPS);
@@ -290,13 +295,14 @@ START_TEST(every_variant_gives_the_same_in_both_schedules)
     for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
         world_result expected =
             world_run(&world, ICS_SCHEDULE_MONOLITHIC, &others[i], "baseline", 0, emissions, STEPS);
-        for (size_t set = 0; set < 3; ++set)
+        for (size_t set = 0; set < 3; ++set) {
             if (has(&world, instruction_sets[set])) {
                 world_result result = world_run(&world, ICS_SCHEDULE_WAVEFRONT, &others[i],
                                                 instruction_sets[set], 0, emissions, STEPS);
                 expect_same(&result, &expected, instruction_sets[set]);
                 world_result_free(&result);
             }
+        }
         world_result_free(&expected);
     }
     stage_world_destroy(&world);
@@ -378,8 +384,9 @@ START_TEST(later_photons_of_a_step)
     world_result half =
         world_run(&world, ICS_SCHEDULE_WAVEFRONT, &variants, "auto", 0, emissions, 1);
     size_t later = 0;
-    while (later < all.arrivals.count && all.arrivals.items[later].photon_id < 2000)
+    while (later < all.arrivals.count && all.arrivals.items[later].photon_id < 2000) {
         ++later;
+    }
     ck_assert_uint_gt(half.arrivals.count, 0);
     ck_assert_uint_eq(all.arrivals.count - later, half.arrivals.count);
     ck_assert_mem_eq(all.arrivals.items + later, half.arrivals.items,
@@ -395,8 +402,9 @@ START_TEST(nothing_to_do)
     stage_world world = rich_world(false);
     ice_emission emissions[STEPS];
     make_steps(emissions);
-    for (size_t i = 0; i < STEPS; ++i)
+    for (size_t i = 0; i < STEPS; ++i) {
         emissions[i].photons = 0;
+    }
     const ice_variants variants = world_variants();
     for (uint32_t count = 0; count <= STEPS; count += STEPS) {
         world_result result =

@@ -37,12 +37,13 @@ static void fill_test_tilt(ice_tilt *tilt)
 {
     tilt->azimuth = 225.0 * M_PI / 180.0;
     tilt->origin = 0.0;
-    for (size_t row = 0; row < tilt->depth_count; ++row)
+    for (size_t row = 0; row < tilt->depth_count; ++row) {
         for (size_t k = 0; k < tilt->station_count; ++k) {
             const double depth = tilt->first_depth + tilt->depth_step * (double)row;
             tilt->shifts[row * tilt->station_count + k] =
                 tilt->stations[k] * (0.02 - 0.05 * (depth - 1200.0) / 1200.0);
         }
+    }
 }
 
 /* The same line with other stations, so many in 1060 m. */
@@ -54,8 +55,9 @@ static void set_stations(ice_tilt *tilt, size_t count)
     tilt->stations = calloc(count, sizeof *tilt->stations);
     tilt->shifts = calloc(tilt->depth_count * count, sizeof *tilt->shifts);
     ck_assert(tilt->stations && tilt->shifts);
-    for (size_t k = 0; k < count; ++k)
+    for (size_t k = 0; k < count; ++k) {
         tilt->stations[k] = -530.0 + 1060.0 * (double)k / (double)(count - 1);
+    }
 }
 
 /* With two stations, with some, with as many stretches as are constants of a kernel, and more. */
@@ -115,9 +117,10 @@ static double at_row(const ice_tilt *tilt, size_t row, double u, double v)
     i = i > (int)tilt->axes[0].count - 2 ? (int)tilt->axes[0].count - 2 : i;
     j = j > (int)tilt->axes[1].count - 2 ? (int)tilt->axes[1].count - 2 : j;
     const double p = u - i, r = v - j;
-    if (p > r)
+    if (p > r) {
         return (1 - p) * node(tilt, row, i, j) + (p - r) * node(tilt, row, i + 1, j) +
                r * node(tilt, row, i + 1, j + 1);
+    }
     return (1 - r) * node(tilt, row, i, j) + (r - p) * node(tilt, row, i, j + 1) +
            p * node(tilt, row, i + 1, j + 1);
 }
@@ -137,14 +140,16 @@ static void onto_edge(const ice_tilt *tilt, double *u, double *v)
         const double ex = b[0] - a[0], ey = b[1] - a[1];
         const double per_s = ex * rays[k][1] - ey * rays[k][0];
         const double s = (ex * (*v - a[1]) - ey * (*u - a[0])) / per_s;
-        if (!(s > 0))
+        if (!(s > 0)) {
             continue;
+        }
         const double px = a[0] + s * rays[k][0], py = a[1] + s * rays[k][1];
         const double qx = b[0] + s * rays[k + 1][0], qy = b[1] + s * rays[k + 1][1];
         const double along = (*u - px) * (qx - px) + (*v - py) * (qy - py);
         const double f = along / ((qx - px) * (qx - px) + (qy - py) * (qy - py));
-        if (f < 0 || f > 1)
+        if (f < 0 || f > 1) {
             continue;
+        }
         *u = a[0] + f * ex;
         *v = a[1] + f * ey;
         return;
@@ -265,7 +270,7 @@ START_TEST(old_absorption_anisotropy_on_average)
     const ice_tables *tables = stage_world_tables(&world);
     double sum = 0.0;
     enum { POLAR = 200, TURN = 200 };
-    for (int i = 0; i < POLAR; ++i)
+    for (int i = 0; i < POLAR; ++i) {
         for (int j = 0; j < TURN; ++j) {
             const double z = -1.0 + (2.0 * i + 1.0) / POLAR, azimuth = 2 * M_PI * (j + 0.5) / TURN;
             const double r = sqrt(1 - z * z);
@@ -275,6 +280,7 @@ START_TEST(old_absorption_anisotropy_on_average)
             ck_assert_double_ge(factor, tables->least_absorption);
             sum += factor / (POLAR * TURN);
         }
+    }
     /* (B <M> - <NM>) / 2 with <s_i s_i> = 1/5 and <s_i s_j> = 1/15 (physics.md has 1.01566). */
     ck_assert_double_eq_tol(sum, 1.0154333, 2e-5);
     stage_world_destroy(&world);
@@ -440,8 +446,9 @@ START_TEST(strengths_in_proportion)
     const float sine = 0.6f, cosine = 0.8f;
     const float mean = ice_deflection_at(tables, cosine, sine).mean;
     ck_assert_uint_eq(tables->features, ICE_HAS_BIREFRINGENCE | ICE_HAS_MEAN_BENDING);
-    for (size_t i = 0; i < world.medium->layer_count; ++i)
+    for (size_t i = 0; i < world.medium->layer_count; ++i) {
         world.medium->layers[i].birefringence_mean = 3.0 * world.medium->layers[i].birefringence;
+    }
     tables = stage_world_tables(&world);
     ck_assert_uint_eq(tables->features, ICE_HAS_BIREFRINGENCE);
     ck_assert_double_eq_tol(ice_deflection_at(tables, cosine, sine).mean, 3.0 * mean, 1e-9);
@@ -580,8 +587,9 @@ START_TEST(hundred_columns)
 {
     enum { COLUMNS = 100 };
     double modules[COLUMNS][3] = {{0}};
-    for (int k = 0; k < COLUMNS; ++k)
+    for (int k = 0; k < COLUMNS; ++k) {
         modules[k][0] = 10.0 * k;
+    }
     stage_world world = world_with_hole(0.5, 20.0);
     stage_world_set_detector(&world, world_detector(modules, COLUMNS, 1.0));
     const ice_tables *tables = stage_world_tables(&world);
@@ -609,11 +617,12 @@ START_TEST(optics_by_wavelength)
     medium->layers[0].dust_absorption = 1.0;
     medium->spectral = calloc(ICE_SPECTRAL_ROWS, sizeof *medium->spectral);
     ck_assert_ptr_nonnull(medium->spectral);
-    for (int i = 0; i < ICE_SPECTRAL_ROWS; ++i)
+    for (int i = 0; i < ICE_SPECTRAL_ROWS; ++i) {
         medium->spectral[i] = (ice_spectral_optics){.phase_index = 1.4 - 1e-4 * i,
                                                     .group_index = 1.45 - 2e-4 * i,
                                                     .scattering = 0.02 + 1e-4 * i,
                                                     .absorption = 0.1 - 1e-4 * i};
+    }
     const ice_tables *tables = stage_world_tables(&world);
     for (double wavelength = ICE_WAVELENGTH_MIN; wavelength <= ICE_WAVELENGTH_MAX;
          wavelength += 0.37) {

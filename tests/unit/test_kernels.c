@@ -151,8 +151,9 @@ static void free_lane(lane *self)
                             memory->met,      memory->vacant, memory->candidates, memory->cursors,
                             memory->offsets,  memory->starts, memory->emissions,  memory->leftovers,
                             self->launch.hits};
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i)
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i) {
         free(pieces[i]);
+    }
     ics_graph_arrivals_free(&self->arrivals);
 }
 
@@ -160,10 +161,12 @@ static void free_lane(lane *self)
 static void add_batch(lane *self, const setting *with)
 {
     uint32_t place = 0;
-    while (place < ICS_LANE_BATCHES && self->created[place] > 0)
+    while (place < ICS_LANE_BATCHES && self->created[place] > 0) {
         ++place;
-    if (place == ICS_LANE_BATCHES || self->next_emission == EMISSIONS)
+    }
+    if (place == ICS_LANE_BATCHES || self->next_emission == EMISSIONS) {
         return;
+    }
     const uint32_t left = EMISSIONS - self->next_emission;
     const uint32_t count = with->batch < left ? with->batch : left;
     uint32_t *starts = self->memory.starts + (size_t)place * self->memory.start_count;
@@ -173,8 +176,9 @@ static void add_batch(lane *self, const setting *with)
         self->memory.emissions[place * BATCH + i] = *emission;
         self->memory.offsets[place * BATCH + i] = photons;
         photons += emission->photons;
-        while (start * ICS_START_STRIDE < photons)
+        while (start * ICS_START_STRIDE < photons) {
             starts[start++] = i;
+        }
     }
     starts[start] = count - 1;
     self->origins[place] = self->next_emission;
@@ -184,8 +188,9 @@ static void add_batch(lane *self, const setting *with)
     self->queue_end += size;
     self->next_emission += count;
     self->progress.slots = self->memory.capacity;
-    for (uint32_t i = 0; i < ICS_SHARES; ++i)
+    for (uint32_t i = 0; i < ICS_SHARES; ++i) {
         self->shares[i].batches[place] = (ics_batch_count){0};
+    }
 }
 
 /* ---- a launch ----------------------------------------------------------------------------------
@@ -216,10 +221,12 @@ static void run_loop(lane *self, const setting *with)
         ics_chain chain = {.slots = self->memory.capacity / with->chains};
         for (uint32_t c = 0; c < with->chains; ++c) {
             chain.first = c * chain.slots;
-            for (chain.wave = 0; chain.wave < schedule->waves; ++chain.wave)
+            for (chain.wave = 0; chain.wave < schedule->waves; ++chain.wave) {
                 for (uint32_t k = chain.wave == 0 || schedule->creates_every_wave ? 0 : 1;
-                     k < 4 && schedule->kernels[k].thread; ++k)
+                     k < 4 && schedule->kernels[k].thread; ++k) {
                     run_kernel(self, &schedule->kernels[k], chain, chain.slots);
+                }
+            }
         }
         add_up(self);
         ++self->progress.trips;
@@ -258,8 +265,9 @@ static void settle_batches(lane *self)
         }
         const uint64_t ended = one.absorbed + one.detected + one.left + one.stopped;
         ck_assert_uint_le(ended, self->created[place]);
-        if (self->created[place] == 0 || ended < self->created[place])
+        if (self->created[place] == 0 || ended < self->created[place]) {
             continue;
+        }
         self->account.created += self->created[place];
         self->account.absorbed += one.absorbed;
         self->account.detected += one.detected;
@@ -269,8 +277,9 @@ static void settle_batches(lane *self)
         self->account.bounces += one.bounces;
         self->created[place] = 0;
         self->launch.batches[place] = (ics_queue_batch){0};
-        for (uint32_t i = 0; i < ICS_SHARES; ++i)
+        for (uint32_t i = 0; i < ICS_SHARES; ++i) {
             self->shares[i].batches[place] = (ics_batch_count){0};
+        }
     }
 }
 
@@ -286,20 +295,24 @@ static bool launch_once(lane *self, const setting *with)
     ++self->launches;
     self->progress.hits = 0;
     self->progress.waves = 0;
-    for (uint32_t i = 0; i < ICS_SHARES; ++i)
+    for (uint32_t i = 0; i < ICS_SHARES; ++i) {
         self->shares[i].stalled = 0;
-    if (with->schedule->loops)
+    }
+    if (with->schedule->loops) {
         run_loop(self, with);
-    else
+    } else {
         run_kernel(self, &with->schedule->kernels[0], (ics_chain){0}, THREADS);
+    }
     add_up(self);
-    for (uint32_t i = 0; i < self->memory.capacity / 32; ++i)
+    for (uint32_t i = 0; i < self->memory.capacity / 32; ++i) {
         self->leftovers += self->memory.leftovers[i].count;
+    }
     take_hits(self);
     settle_batches(self);
     bool more = self->next_emission < EMISSIONS;
-    for (uint32_t place = 0; place < ICS_LANE_BATCHES; ++place)
+    for (uint32_t place = 0; place < ICS_LANE_BATCHES; ++place) {
         more = more || self->created[place] > 0;
+    }
     return more;
 }
 
@@ -308,14 +321,16 @@ static uint32_t compare(const setting *with)
 {
     lane self;
     make_lane(&self, with);
-    while (launch_once(&self, with))
+    while (launch_once(&self, with)) {
         ck_assert_uint_lt(self.launches, 100000);
+    }
     char name[120];
     snprintf(name, sizeof name, "%s, %u hits, batches of %u, %u chains%s", with->schedule->name,
              with->hits, with->batch, with->chains, with->stream ? ", a stream" : "");
     ck_assert_uint_eq(self.progress.alive, 0);
-    for (uint32_t i = 0; i < self.memory.capacity / 32; ++i)
+    for (uint32_t i = 0; i < self.memory.capacity / 32; ++i) {
         ck_assert_uint_eq(self.memory.leftovers[i].count, 0);
+    }
     world_sort(&self.arrivals);
     ck_assert_msg(self.arrivals.count == expected.arrivals.count, "%s: found %zu arrivals, %zu",
                   name, self.arrivals.count, expected.arrivals.count);
@@ -331,9 +346,9 @@ START_TEST(kernels_give_what_the_cpu_gives)
 {
     uint32_t leftovers = 0;
     static const uint32_t hits[] = {2, 20, 4096}, batches[] = {1, 5, BATCH};
-    for (int h = 0; h < 3; ++h)
-        for (int b = 0; b < 3; ++b)
-            for (int stream = 0; stream < 2; ++stream)
+    for (int h = 0; h < 3; ++h) {
+        for (int b = 0; b < 3; ++b) {
+            for (int stream = 0; stream < 2; ++stream) {
                 for (uint32_t chains = 1; chains <= (schedules[_i]->loops ? 2 : 1); ++chains) {
                     const setting with = {.schedule = schedules[_i],
                                           .hits = hits[h],
@@ -342,6 +357,9 @@ START_TEST(kernels_give_what_the_cpu_gives)
                                           .stream = stream};
                     leftovers += compare(&with);
                 }
+            }
+        }
+    }
     ck_assert_int_eq(leftovers > 0, schedules[_i] == &grid_fused);
 }
 END_TEST

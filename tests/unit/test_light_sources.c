@@ -60,15 +60,17 @@ START_TEST(normal_and_gamma)
     const size_t count = test_scaled(SAMPLE);
     double *sample = sample_allocate(count);
     ice_stream stream = make_stream(0);
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         sample[i] = ice_stream_normal(&stream);
+    }
     expect_distribution("normal", sample, count, normal_distribution, NULL);
     static const double shapes[] = {0.599, 1, 2.01849, 12};
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; ++k) {
         const size_t fewer = count / 4;
         double shape = shapes[k];
-        for (size_t i = 0; i < fewer; ++i)
+        for (size_t i = 0; i < fewer; ++i) {
             sample[i] = ice_stream_gamma(&stream, shape);
+        }
         expect_distribution("gamma", sample, fewer, gamma_distribution, &shape);
     }
     free(sample);
@@ -77,8 +79,9 @@ END_TEST
 
 START_TEST(log_factorial)
 {
-    for (int k = 0; k < 200; ++k)
+    for (int k = 0; k < 200; ++k) {
         near(ice_log_factorial(k), lgamma(k + 1.0), 2e-10 + 1e-14 * lgamma(k + 1.0));
+    }
     near(ice_log_factorial(1e7), lgamma(1e7 + 1), 1e-6);
 }
 END_TEST
@@ -97,18 +100,21 @@ START_TEST(poisson)
             const double drawn = (double)ice_stream_poisson(&stream, mean);
             moment_add(&number, drawn);
             moment_add(&square, (drawn - mean) * (drawn - mean));
-            if (drawn < 80)
+            if (drawn < 80) {
                 ++seen[(int)drawn];
+            }
         }
         expect_mean("poisson: mean", &number, mean, 0);
         expect_mean("poisson: variance", &square, mean, 0);
-        if (mean > 40)
+        if (mean > 40) {
             continue;
+        }
         double chi_square = 0, degrees = 0;
         for (int n = 0; n < 80; ++n) {
             const double expected = (double)count * exp(n * log(mean) - mean - lgamma(n + 1.0));
-            if (expected < 10)
+            if (expected < 10) {
                 continue;
+            }
             chi_square += (seen[n] - expected) * (seen[n] - expected) / expected;
             ++degrees;
         }
@@ -186,9 +192,10 @@ START_TEST(cascade_numbers)
     static const struct {
         double depth, share;
     } shares[] = {{2, 0.24005}, {3, 0.55168}, {5, 0.91282}};
-    for (size_t i = 0; i < 3; ++i)
+    for (size_t i = 0; i < 3; ++i) {
         near(1 - ics_statistics_gamma_upper(profile.shape, shares[i].depth / profile.scale),
              shares[i].share, 2e-5);
+    }
 
     /* Below 1 GeV: a point, and for ppc a profile down to the mass of a muon. */
     profile = ice_cascade_profile_of(&standard, ICE_CASCADE_ELECTRON, 0.5);
@@ -248,9 +255,10 @@ START_TEST(hadron_light)
         expect_mean("hadrons: light", &light, mean, 1e-5);
         expect_value("hadrons: width", sqrt(moment_variance(&light)),
                      sigma / sqrt(2.0 * (double)count), sigma, 1e-4 * sigma);
-        for (size_t i = 0; i < 1000; ++i)
+        for (size_t i = 0; i < 1000; ++i) {
             ck_assert_double_le(ice_cascade_track(&clsim, (ice_cascade)kind, 1, &stream),
                                 clsim.track_per_energy);
+        }
     }
 }
 END_TEST
@@ -265,8 +273,9 @@ START_TEST(emitter_angles)
 {
     static const double quantiles[][2] = {
         {0.1, 0.999756}, {0.25, 0.996827}, {0.5, 0.970447}, {0.75, 0.834966}, {0.9, 0.465313}};
-    for (size_t i = 0; i < 5; ++i)
+    for (size_t i = 0; i < 5; ++i) {
         near(1 - ice_emitter_angle(quantiles[i][0]), quantiles[i][1], 5e-7);
+    }
     near(acos(1 - ice_emitter_angle(0.5)) / ICE_DEGREE, 13.96, 5e-3);
     ck_assert_double_eq(ice_emitter_angle(0), 0);
     ck_assert_double_le(ice_emitter_angle(nextafter(1, 0)), 2);
@@ -399,20 +408,24 @@ START_TEST(beams)
     expect_mean("gauss: mean", &mean, 0.0286615, 5e-8);
     expect_distribution("gauss", sample, count, gauss_distribution, &sigma);
     sigma = 1.5; /* the edge at 2 counts */
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         sample[i] = ice_beam_gauss(sigma, ice_stream_uniform(&stream));
+    }
     expect_distribution("wide gauss", sample, count, gauss_distribution, &sigma);
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         sample[i] = ice_beam_linear(ice_stream_uniform(&stream));
+    }
     expect_distribution("linear", sample, count, linear_distribution, NULL);
     double end = 2;
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         sample[i] = ice_beam_isotropic(ice_stream_uniform(&stream));
+    }
     expect_distribution("isotropic", sample, count, uniform_distribution, &end);
     for (int kind = ICE_LED_AVERAGE; kind <= ICE_LED_TILTED; ++kind) {
         ice_led_beam beam = ice_led_beam_of((ice_led_kind)kind);
-        for (size_t i = 0; i < count; ++i)
+        for (size_t i = 0; i < count; ++i) {
             sample[i] = ice_beam_led((ice_led_kind)kind, &stream);
+        }
         expect_distribution("LED in the laboratory", sample, count, led_distribution, &beam);
     }
     free(sample);
@@ -482,10 +495,12 @@ static double pulse_distribution(double t, void *user)
 {
     const ice_pulse *p = user;
     const double total = p->rise / 2 + p->plateau + p->fall;
-    if (t < p->rise)
+    if (t < p->rise) {
         return t * t / (2 * p->rise) / total;
-    if (t < p->rise + p->plateau)
+    }
+    if (t < p->rise + p->plateau) {
         return (p->rise / 2 + t - p->rise) / total;
+    }
     return 1 - p->fall * exp(-(t - p->rise - p->plateau) / p->fall) / total;
 }
 
@@ -495,13 +510,15 @@ START_TEST(pulses)
     double *sample = sample_allocate(count);
     ice_stream stream = make_stream(0);
     ice_pulse pulse = ice_led_pulse(127);
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         sample[i] = ice_pulse_time(&pulse, &stream);
+    }
     expect_distribution("LED pulse", sample, count, pulse_distribution, &pulse);
     pulse = (ice_pulse){0, 70, 0};
     double end = 70;
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         sample[i] = ice_pulse_time(&pulse, &stream);
+    }
     expect_distribution("rectangle", sample, count, uniform_distribution, &end);
     free(sample);
     pulse = (ice_pulse){0, 0, 0};
@@ -535,8 +552,9 @@ int main(void)
     tcase_add_test(flashers, led_numbers);
     tcase_add_test(flashers, pulses);
     suite_add_tcase(suite, flashers);
-    for (size_t i = 0; i < 4; ++i)
+    for (size_t i = 0; i < 4; ++i) {
         tcase_set_timeout((TCase *[]){draws, cascades, muons, flashers}[i], 120);
+    }
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

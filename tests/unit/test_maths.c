@@ -1,7 +1,6 @@
 /* The elementary functions of the stages against the C library in double precision: the bounds that
  * stages/maths.h states, over every argument that a random number can become. */
 #include "stages/maths.h"
-
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -53,8 +52,9 @@ START_TEST(log_of_all_magnitudes)
         /* Positive normal numbers, every bit pattern alike. */
         const int32_t bits = 0x00800000 + (int32_t)(test_word(&state) % (0x7f800000 - 0x00800000));
         const float x = ice_from_bits(bits);
-        if (x == 1.0f)
+        if (x == 1.0f) {
             continue;
+        }
         error = worst(error, ulps(ice_log(x), log((double)x)));
     }
     ck_assert_double_lt(error, 1.2);
@@ -76,8 +76,9 @@ START_TEST(exponential)
     for (size_t i = 0; i <= n; ++i) {
         const float x = (float)(-87.0 + 175.0 * (double)i / (double)n);
         error = worst(error, ulps(ice_exp(x), exp((double)x)));
-        if (x != 0.0f)
+        if (x != 0.0f) {
             error_minus_one = worst(error_minus_one, ulps(ice_expm1(x), expm1((double)x)));
+        }
     }
     ck_assert_double_lt(error, 1.1);
     ck_assert_double_lt(error_minus_one, 1.6);

@@ -13,8 +13,9 @@ typedef struct small_buffer {
 static int put_arrival(void *user, const ice_arrival *arrival)
 {
     small_buffer *buffer = user;
-    if (buffer->count == buffer->capacity)
+    if (buffer->count == buffer->capacity) {
         return -1;
+    }
     buffer->items[buffer->count++] = *arrival;
     return 0;
 }
@@ -107,8 +108,9 @@ START_TEST(a_bounce_can_be_done_again)
         const ice_optics optics = ice_optics_at(tables, photon.wavelength);
         uint32_t fate = ICE_ALIVE, hits = 0, met = 0;
         if (ice_bounce(&variants, tables, identity, optics, &photon, &refuses, &fate, &hits,
-                       &met) == 0)
+                       &met) == 0) {
             continue;
+        }
         ++refused;
         ck_assert_mem_eq(&photon, &before, sizeof photon);
         ck_assert_uint_eq(fate, ICE_ALIVE);

@@ -1,7 +1,6 @@
 /* Indices of refraction, coefficients of layers and their faces: physics.md 4.1, 4.2, 4.3. */
-#include "stages/optics.h"
-
 #include "pipeline/models/ice/ice.h"
+#include "stages/optics.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
@@ -118,8 +117,9 @@ END_TEST
 START_TEST(coefficients_of_real_ice_with_bubbles)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2", path))
+    if (!model_shared("ice/spice_bfr-v2", path)) {
         return;
+    }
     snprintf(set, sizeof set, "ice.directory=%s", path);
     stage_world world = stage_world_from_config(NULL, set, MODEL_LAYERS_ONLY, NULL);
     const size_t top = world.medium->layer_count - 1;
@@ -142,9 +142,10 @@ START_TEST(layers_and_faces)
     } rows[] = {{-10.0f, 0},  {-0.001f, 0}, {0.0f, 1},    {9.999f, 1},   {10.0f, 2},
                 {19.999f, 2}, {20.0f, 2},   {20.001f, 2}, {1e6f, 2},     {-10.001f, 0},
                 {-1e6f, 0},   {-15.0f, 0},  {-25.0f, 0},  {INFINITY, 2}, {-INFINITY, 0}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         ck_assert_msg(ice_layer_at(tables, rows[i].z) == rows[i].layer, "z = %g: layer %d",
                       (double)rows[i].z, ice_layer_at(tables, rows[i].z));
+    }
     ck_assert(ice_face(tables, 0) == -10.0f);
     ck_assert(ice_face(tables, 1) == 0.0f);
     ck_assert(ice_face(tables, 3) == 20.0f);
@@ -163,12 +164,14 @@ START_TEST(layers_of_real_ice)
         const double place = test_between(&state, 0.0, (double)medium->layer_count);
         const double z = medium->bottom + place * medium->thickness;
         const double within = place - floor(place);
-        if (within > 1e-4 && within < 1.0 - 1e-4)
+        if (within > 1e-4 && within < 1.0 - 1e-4) {
             ck_assert_int_eq(ice_layer_at(tables, (float)z), (int32_t)floor(place));
+        }
     }
-    for (size_t face = 0; face <= medium->layer_count; ++face)
+    for (size_t face = 0; face <= medium->layer_count; ++face) {
         ck_assert_double_eq_tol(ice_face(tables, (int32_t)face),
                                 medium->bottom + (double)face * medium->thickness, 6.2e-5);
+    }
     stage_world_destroy(&world);
 }
 END_TEST

@@ -91,12 +91,14 @@ START_TEST(programs_of_different_options_are_different)
     for (int i = 0; i < 5; ++i) {
         programs[i] = program_get(&options[i]);
         ck_assert_int_eq(programs[i]->origin, ICS_PROGRAM_COMPILED);
-        for (int j = 0; j < i; ++j)
+        for (int j = 0; j < i; ++j) {
             ck_assert_str_ne(programs[i]->key, programs[j]->key);
+        }
     }
     ck_assert_int_eq(program_count_files(program_cache(), ".kernels"), 5);
-    for (int i = 0; i < 5; ++i)
+    for (int i = 0; i < 5; ++i) {
         ics_program_destroy(programs[i]);
+    }
 }
 END_TEST
 

@@ -206,8 +206,9 @@ START_TEST(processes_share_a_cache)
     for (int child = 0; child < PROCESSES; ++child) {
         children[child] = fork();
         ck_assert_int_ge(children[child], 0);
-        if (children[child] != 0)
+        if (children[child] != 0) {
             continue;
+        }
         int failures = 0;
         for (int turn = 0; turn < TURNS; ++turn) {
             const int which = (child + turn) % 2;
@@ -215,11 +216,13 @@ START_TEST(processes_share_a_cache)
             ics_program *program = NULL;
             if (ics_program_create(&options[which], &program, why, sizeof why) != 0 ||
                 program->bytes != expected[which]->bytes ||
-                memcmp(program->image, expected[which]->image, program->bytes) != 0)
+                memcmp(program->image, expected[which]->image, program->bytes) != 0) {
                 ++failures;
+            }
             program_entry_path(expected[which], path);
-            if (child == 0 && turn % 2 == 0 && truncate(path, 1000) != 0)
+            if (child == 0 && turn % 2 == 0 && truncate(path, 1000) != 0) {
                 ++failures;
+            }
             ics_program_destroy(program);
         }
         _exit(failures);

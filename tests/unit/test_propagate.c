@@ -2,7 +2,6 @@
  * against the reference algorithm (5.2) and the prefix sums (5.3) in double precision, written here
  * anew. */
 #include "stages/variants.h"
-
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
@@ -122,10 +121,11 @@ static double height_at(const column *c, const double *sum, const double *slope,
     size_t low = 0, high = c->count - 1;
     while (low < high) {
         const size_t middle = (low + high + 1) / 2;
-        if (sum[middle] <= target)
+        if (sum[middle] <= target) {
             low = middle;
-        else
+        } else {
             high = middle - 1;
+        }
     }
     return face(c, low) + (target - sum[low]) / slope[low];
 }
@@ -222,7 +222,7 @@ START_TEST(worked_example_of_both_variants)
     static const ice_variant variants[] = {ICE_propagate_cumulative, ICE_propagate_layer_walk};
     stage_world world = example_world();
     const ice_tables *tables = stage_world_tables(&world);
-    for (size_t i = 0; i < EXAMPLES; ++i)
+    for (size_t i = 0; i < EXAMPLES; ++i) {
         for (int k = 0; k < 2; ++k) {
             const ice_flight flight =
                 flight_of(tables, 400.0f, (float)example[i].ze, (float)example[i].nz,
@@ -234,6 +234,7 @@ START_TEST(worked_example_of_both_variants)
             const double z_end = (double)flight.z + (double)flight.nz * (double)segment.length;
             ck_assert_double_eq_tol(z_end, example[i].z_end, 1e-5);
         }
+    }
     stage_world_destroy(&world);
 }
 END_TEST
@@ -246,8 +247,8 @@ START_TEST(ties_are_absorption)
     stage_world world = stage_world_create(world_medium_layered(-10.0, 10.0, 3, equal, equal),
                                            world_detector_far(), world_light_line(400.0));
     const ice_tables *tables = stage_world_tables(&world);
-    for (int k = 0; k < 2; ++k)
-        for (int direction = -1; direction <= 1; ++direction)
+    for (int k = 0; k < 2; ++k) {
+        for (int direction = -1; direction <= 1; ++direction) {
             for (int far = 0; far < 2; ++far) {
                 const float depth = far ? 6.0f : 0.5f;
                 const ice_segment segment =
@@ -257,6 +258,8 @@ START_TEST(ties_are_absorption)
                               "variant %d, nz %d, depth %g: depth left %g", k, direction,
                               (double)depth, (double)segment.absorption);
             }
+        }
+    }
     stage_world_destroy(&world);
 }
 END_TEST
@@ -270,13 +273,14 @@ START_TEST(first_and_last_numbers)
     static const ice_variant variants[] = {ICE_propagate_cumulative, ICE_propagate_layer_walk};
     stage_world world = stage_world_from_config(NULL, "detector.oversize=1", NULL);
     const ice_tables *tables = stage_world_tables(&world);
-    for (int32_t face = 0; face <= tables->layer_count; ++face)
-        for (int beside = -1; beside <= 1; ++beside)
-            for (size_t slope = 0; slope < 8; ++slope)
+    for (int32_t face = 0; face <= tables->layer_count; ++face) {
+        for (int beside = -1; beside <= 1; ++beside) {
+            for (size_t slope = 0; slope < 8; ++slope) {
                 for (size_t k = 0; k < 32; ++k) {
                     float z = ice_face(tables, face);
-                    if (beside)
+                    if (beside) {
                         z = nextafterf(z, beside < 0 ? -1e9f : 1e9f);
+                    }
                     const float tau_sca = depths[k / 2 % 4], tau_a = depths[k / 8];
                     const ice_segment segment =
                         propagate(variants[k % 2], tables,
@@ -288,6 +292,9 @@ START_TEST(first_and_last_numbers)
                                   (double)slopes[slope], (double)tau_sca, (double)tau_a,
                                   (double)segment.length, (double)segment.absorption);
                 }
+            }
+        }
+    }
     stage_world_destroy(&world);
 }
 END_TEST
@@ -385,8 +392,9 @@ static statistics measure(const stage_world *world, ice_variant variant, double 
         int32_t leaves;
         ice_segment segment = ice_segment_in_layer(tables, flight, &leaves);
         result.left_layer += leaves != 0;
-        if (leaves)
+        if (leaves) {
             segment = ice_propagate_on(variant, tables, flight);
+        }
 
         const move exact = walk(&c, (double)z, (double)nz, (double)tau_sca, (double)tau_a);
         const move sums = prefix_sum(&c, (double)z, (double)nz, (double)tau_sca, (double)tau_a);
@@ -448,8 +456,9 @@ START_TEST(real_ice)
     static const char *const folders[] = {"ice/spice_bfr-v2", "ice/spice_ftp-v3m"};
     for (size_t i = 0; i < 2; ++i) {
         char path[MODEL_PATH], set[MODEL_PATH + 32];
-        if (!model_shared(folders[i], path))
+        if (!model_shared(folders[i], path)) {
             return;
+        }
         snprintf(set, sizeof set, "ice.directory=%s", path);
         stage_world world = stage_world_from_config(NULL, set, MODEL_LAYERS_ONLY, NULL);
         stage_world_tables(&world);

@@ -1,7 +1,6 @@
 /* Philox4x32-10 against the known answers published with it (Random123, kat_vectors), and what the
  * stages make of its words. */
 #include "stages/random.h"
-
 #include "tests/support/test_scale.h"
 
 #include <check.h>

@@ -1,7 +1,6 @@
 /* Bounds on how far the nearest module is: never too far, so that nothing they skip could have
  * mattered; and not so short that they are useless. Whole runs are the same without them. */
 #include "stages/variants.h"
-
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
@@ -36,8 +35,9 @@ static void expect_lower_bound(stage_world *world, double spread, double largest
         const double exact = exact_clearance(tables, (double)x, (double)y);
         ck_assert_msg(bound >= 0.0 && bound <= exact, "(%.9g, %.9g): bound %g m, exact %g m",
                       (double)x, (double)y, bound, exact);
-        if (i % 8)
+        if (i % 8) {
             loss = fmax(loss, exact - bound);
+        }
     }
     ck_assert_double_lt(loss, largest_loss);
 }
@@ -64,8 +64,9 @@ END_TEST
 START_TEST(clearance_of_a_real_detector)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2/geo-f2k", path))
+    if (!model_shared("ice/spice_bfr-v2/geo-f2k", path)) {
         return;
+    }
     snprintf(set, sizeof set, "detector.file=%s", path);
     stage_world world = stage_world_from_config(NULL, set, NULL);
     expect_lower_bound(&world, 600.0, 20.0);
@@ -79,8 +80,9 @@ static double least_cost(const stage_world *world, ice_optics optics, const doub
 {
     const ice_tables *tables = &world->tables->device;
     double length = 0.0;
-    for (int k = 0; k < 3; ++k)
+    for (int k = 0; k < 3; ++k) {
         length += (to[k] - from[k]) * (to[k] - from[k]);
+    }
     length = sqrt(length);
     const size_t steps = (size_t)(length / 0.5) + 1;
     double cost = 0.0;
@@ -217,8 +219,9 @@ END_TEST
 START_TEST(runs_in_real_ice_are_the_same)
 {
     char path[MODEL_PATH], ice[MODEL_PATH + 32], detector[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2", path))
+    if (!model_shared("ice/spice_bfr-v2", path)) {
         return;
+    }
     snprintf(ice, sizeof ice, "ice.directory=%s", path);
     snprintf(detector, sizeof detector, "detector.file=%s/geo-f2k", path);
     stage_world world =

@@ -1,7 +1,6 @@
 /* Scattering angles: quantiles, distribution functions and moments of physics.md 7.1-7.3, and
  * values of the random number over its whole range against the formulas in double precision. */
 #include "stages/variants.h"
-
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
 
@@ -71,13 +70,15 @@ static moments integrate(ice_variant variant, double g, double f)
         const double c = cosine(variant, &constants, ((double)i + 0.5) / (double)count);
         result.first += c;
         result.second += c * c;
-        for (size_t k = 0; k < 6; ++k)
+        for (size_t k = 0; k < 6; ++k) {
             result.below[k] += c <= points[k];
+        }
     }
     result.first /= (double)count;
     result.second /= (double)count;
-    for (size_t k = 0; k < 6; ++k)
+    for (size_t k = 0; k < 6; ++k) {
         result.below[k] /= (double)count;
+    }
     return result;
 }
 
@@ -86,8 +87,9 @@ static void expect_moments(ice_variant variant, double f, const double below[6],
     const moments m = integrate(variant, 0.9, f);
     ck_assert_double_eq_tol(m.first, 0.9, tolerance());
     ck_assert_double_eq_tol(m.second - m.first * m.first, variance, tolerance());
-    for (size_t k = 0; k < 6; ++k)
+    for (size_t k = 0; k < 6; ++k) {
         ck_assert_double_eq_tol(m.below[k], below[k], tolerance());
+    }
 }
 
 START_TEST(distributions_and_moments)
@@ -171,8 +173,9 @@ END_TEST
 /* 1 - cos in double precision (physics.md 7.3). */
 static double exact_henyey(double g, double u)
 {
-    if (g == 0.0)
+    if (g == 0.0) {
         return 2.0 - 2.0 * u;
+    }
     const double s = 2.0 * u - 1.0;
     const double root = (1.0 - g * g) / (1.0 + g * s);
     return (root * root - (1.0 - g) * (1.0 - g)) / (2.0 * g);
@@ -231,7 +234,7 @@ START_TEST(ends)
                                            ICE_scatter_isotropic};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; ++i) {
         const ice_scatter_constants constants = constants_of(pairs[i][0], pairs[i][1]);
-        for (size_t v = 0; v < 4; ++v)
+        for (size_t v = 0; v < 4; ++v) {
             for (uint32_t word = 0; word < 4; ++word) {
                 static const float values[4] = {0x1p-24f, 1.0f - 0x1p-24f, 1.0f, 0.35f};
                 const float x = ice_scatter(variants[v], &constants, values[word]);
@@ -239,6 +242,7 @@ START_TEST(ends)
                               "variant %d, g %g, f %g, u %.8g: 1 - cos = %g", (int)variants[v],
                               pairs[i][0], pairs[i][1], (double)values[word], (double)x);
             }
+        }
     }
     const ice_scatter_constants constants = constants_of(0.9, 0.35);
     ck_assert(ice_scatter_hg(&constants, 1.0f) == 0.0f);

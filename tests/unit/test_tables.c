@@ -1,9 +1,8 @@
 /* The tables that stages read: they hold the models' numbers, are one block, and refuse models that
  * they cannot represent. */
-#include "tables/tables.h"
-
 #include "stages/optics.h"
 #include "stages/propagate_cumulative.h"
+#include "tables/tables.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
 
@@ -138,8 +137,9 @@ START_TEST(one_block)
         ck_assert_uint_eq(grids[k]->offsets[0], 0);
         for (size_t c = 0; c < cells; ++c) {
             ck_assert_uint_le(grids[k]->offsets[c], grids[k]->offsets[c + 1]);
-            for (uint32_t i = grids[k]->offsets[c]; i < grids[k]->offsets[c + 1]; ++i)
+            for (uint32_t i = grids[k]->offsets[c]; i < grids[k]->offsets[c + 1]; ++i) {
                 ck_assert_uint_lt(grids[k]->items[i], k == 0 ? t->string_count : t->module_count);
+            }
         }
     }
     ck_assert_int_eq(t->string_grid.nz, 1);
@@ -192,8 +192,9 @@ START_TEST(wide_strings_are_divided)
     }
     const ice_tables *t = stage_world_tables(&world);
     ck_assert_uint_eq(t->string_count, 3);
-    for (uint32_t s = 0; s < 3; ++s)
+    for (uint32_t s = 0; s < 3; ++s) {
         ck_assert(t->strings[s].radius < 2.0f);
+    }
     stage_world_destroy(&world);
 }
 END_TEST

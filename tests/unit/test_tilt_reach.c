@@ -3,7 +3,6 @@
  * the tilt's table, where the shift goes on linearly and as steep as it likes, are the same without
  * the bound. */
 #include "stages/variants.h"
-
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
 
@@ -17,15 +16,17 @@ enum { LAYERS = 600, DEPTHS = 2, STATIONS = 2, NODES = 9, TABLES = 24 };
  * or up than the bound thinks is always found out. */
 static void fill_layers(ice_medium *medium, bool upwards)
 {
-    for (int i = 0; i < LAYERS; ++i)
+    for (int i = 0; i < LAYERS; ++i) {
         medium->layers[i].dust_absorption = 0.001 * (1 + (upwards ? LAYERS - i : i));
+    }
 }
 
 static stage_world mixed_world(void)
 {
     double b[LAYERS], a[LAYERS];
-    for (int i = 0; i < LAYERS; ++i)
+    for (int i = 0; i < LAYERS; ++i) {
         b[i] = a[i] = 0.5;
+    }
     ice_medium *medium = world_medium_layered(-1500.0, 5.0, LAYERS, b, a);
     return stage_world_create(medium, world_detector_far(), world_light_line(400.0));
 }
@@ -35,8 +36,9 @@ static double *shifts_between(uint64_t *state, size_t count, double most, bool i
 {
     double *shifts = calloc(DEPTHS * count, sizeof *shifts);
     ck_assert_ptr_nonnull(shifts);
-    for (size_t i = 0; i < DEPTHS * count; ++i)
+    for (size_t i = 0; i < DEPTHS * count; ++i) {
         shifts[i] = is_plain && i >= count ? shifts[i - count] : test_between(state, -most, most);
+    }
     return shifts;
 }
 
@@ -48,8 +50,9 @@ static void set_line(ice_medium *medium, uint64_t *state, double most, bool is_p
     tilt->station_count = STATIONS;
     tilt->stations = calloc(STATIONS, sizeof *tilt->stations);
     ck_assert_ptr_nonnull(tilt->stations);
-    for (size_t k = 0; k < STATIONS; ++k)
+    for (size_t k = 0; k < STATIONS; ++k) {
         tilt->stations[k] = stations[k];
+    }
     tilt->shifts = shifts_between(state, STATIONS, most, is_plain);
 }
 
@@ -64,12 +67,15 @@ static void set_map(ice_medium *medium, uint64_t *state, double most, bool is_pl
     tilt->axes[1] = (ice_tilt_axis){azimuth + angle, -0.9 * step, 0.9 * step, 3, 2};
     tilt->shifts = shifts_between(state, NODES, most, is_plain);
     /* Steep along one pair of edges, and no steeper anywhere inside. */
-    for (size_t node = 0; node < NODES && is_plain; ++node)
+    for (size_t node = 0; node < NODES && is_plain; ++node) {
         tilt->shifts[node] = tilt->shifts[NODES + node] =
             0.01 * step * most * ((double)(node % 3) + (double)(node / 3) - 2.0);
-    for (size_t node = 0; node < NODES; ++node)
-        if (!ice_tilt_has_node(tilt, node % 3, node / 3))
+    }
+    for (size_t node = 0; node < NODES; ++node) {
+        if (!ice_tilt_has_node(tilt, node % 3, node / 3)) {
             tilt->shifts[node] = tilt->shifts[NODES + node] = 0.0;
+        }
+    }
 }
 
 /* The way of steepest height at a point, up or down (`sign`), or now and then any. */
@@ -78,16 +84,18 @@ static void way(const ice_tables *tables, uint64_t *state, double sign, const do
 {
     const float step = 0.5f, x = (float)at[0], y = (float)at[1], z = (float)at[2];
     test_direction(state, n);
-    if (test_word(state) % 16 == 0)
+    if (test_word(state) % 16 == 0) {
         return;
+    }
     const double gradient[3] = {
         (double)(ice_height(tables, x + step, y, z) - ice_height(tables, x - step, y, z)),
         (double)(ice_height(tables, x, y + step, z) - ice_height(tables, x, y - step, z)),
         (double)(ice_height(tables, x, y, z + step) - ice_height(tables, x, y, z - step))};
     const double length =
         sqrt(gradient[0] * gradient[0] + gradient[1] * gradient[1] + gradient[2] * gradient[2]);
-    for (int k = 0; k < 3 && length > 0.0; ++k)
+    for (int k = 0; k < 3 && length > 0.0; ++k) {
         n[k] = sign * gradient[k] / length;
+    }
 }
 
 /* Photons here and there within and around the table, each over ICE_CLEAR_RANGE of way, in
@@ -100,8 +108,9 @@ static size_t expect_clear_ranges(stage_world *world, uint64_t *state, size_t ph
         double at[3] = {test_between(state, -250.0, 250.0), test_between(state, -250.0, 250.0),
                         test_between(state, -150.0, 150.0)};
         const float x = (float)at[0], y = (float)at[1], z = (float)at[2];
-        if (!ice_is_clear_range_known(tables, x, y, z))
+        if (!ice_is_clear_range_known(tables, x, y, z)) {
             continue;
+        }
         ++known;
         const float start = ice_height(tables, x, y, z);
         const float clearest = tables->layers[ice_layer_at(tables, start)].clear_dust;
@@ -119,8 +128,9 @@ static size_t expect_clear_ranges(stage_world *world, uint64_t *state, size_t ph
                               (double)x, (double)y, (double)z, (double)start, gone, (double)there,
                               (double)dust, (double)clearest);
             }
-            for (int k = 0; k < 3; ++k)
+            for (int k = 0; k < 3; ++k) {
                 at[k] += piece * n[k];
+            }
         }
     }
     return known;
@@ -140,10 +150,11 @@ START_TEST(clear_ranges_hold)
         const bool is_plain = table % 4 >= 2;
         free(tilt->stations);
         free(tilt->shifts);
-        if (_i < 2)
+        if (_i < 2) {
             set_line(world.medium, &state, most, is_plain);
-        else
+        } else {
             set_map(world.medium, &state, most, is_plain, angles[_i - 2]);
+        }
         tilt->clamp = _i == 1;
         tilt->depth_count = DEPTHS;
         tilt->depth_step = 60.0;
@@ -185,13 +196,15 @@ static stage_world steep_world(bool map)
     tilt->shifts = calloc(3 * nodes, sizeof *tilt->shifts);
     ck_assert(tilt->stations && tilt->shifts);
     tilt->stations[1] = 10.0;
-    for (size_t row = 0; row < 3; ++row)
+    for (size_t row = 0; row < 3; ++row) {
         for (size_t k = 0; k < nodes; ++k) {
             const double down = 10.0 * ((double)row - 1.0);
             const double across = map ? 60.0 * ((double)(k % 3) - 1.0) : 10.0 * (double)k;
-            if (!map || ice_tilt_has_node(tilt, k % 3, k / 3))
+            if (!map || ice_tilt_has_node(tilt, k % 3, k / 3)) {
                 tilt->shifts[row * nodes + k] = (map ? 0.006 : 0.003) * across * down;
+            }
         }
+    }
     const double far[1][3] = {{map ? 80.0 : 5000.0, 0.0, map ? 2000.0 : 80.0}};
     return stage_world_create(medium, world_detector(far, 1, 100.0), world_light_line(400.0));
 }
@@ -202,7 +215,7 @@ START_TEST(runs_far_outside_are_the_same)
     static ice_emission emissions[STEPS];
     stage_world world = steep_world(_i == 1);
     uint64_t state = 67;
-    for (uint32_t i = 0; i < STEPS; ++i)
+    for (uint32_t i = 0; i < STEPS; ++i) {
         emissions[i] =
             (ice_emission){.x = (_i == 1 ? 0.0f : 5000.0f) + (float)test_between(&state, -20, 20),
                            .y = (float)test_between(&state, -20, 20),
@@ -212,6 +225,7 @@ START_TEST(runs_far_outside_are_the_same)
                            .event_low = i,
                            .photons = 100,
                            .flags = ICE_EMISSION_ISOTROPIC};
+    }
     const ice_variants variants = world_variants();
     world_result results[2];
     for (int cull = 0; cull < 2; ++cull) {

@@ -48,9 +48,11 @@ static ics_verdict judge(const icestream_hit *a, size_t a_count, const icestream
 
 static const ics_verdict_test *find_test(const ics_verdict *verdict, const char *name)
 {
-    for (size_t i = 0; i < ICS_VERDICT_TESTS; ++i)
-        if (strcmp(verdict->tests[i].name, name) == 0)
+    for (size_t i = 0; i < ICS_VERDICT_TESTS; ++i) {
+        if (strcmp(verdict->tests[i].name, name) == 0) {
             return &verdict->tests[i];
+        }
+    }
     ck_abort_msg("no test %s", name);
     return NULL;
 }
@@ -123,25 +125,31 @@ START_TEST(every_test_finds_its_difference)
     for (size_t i = 0; i < 6; ++i) {
         size_t count = HITS;
         icestream_hit *b = make_hits(2, count, i == 2 ? 40 : 0);
-        if (i == 0)
+        if (i == 0) {
             count -= 500;
+        }
         for (size_t j = 0; j < count; ++j) {
-            if (i == 1 && b[j].module == 3 && j % 2)
+            if (i == 1 && b[j].module == 3 && j % 2) {
                 b[j].module = 4;
-            if (i == 3)
+            }
+            if (i == 3) {
                 b[j].wavelength *= 1.05F;
-            if (i == 4)
+            }
+            if (i == 4) {
                 b[j].dz = b[j].dz * 0.9F + 0.1F;
-            if (i == 5)
+            }
+            if (i == 5) {
                 b[j].scatters = (uint16_t)(b[j].scatters + 2);
+            }
         }
         ics_verdict verdict = judge(a, HITS, b, count);
         ck_assert_int_eq(verdict.kind, ICS_VERDICT_DIFFERENT);
         for (size_t j = 0; j < 6; ++j) {
             bool expected = i != j;
             /* Where hits are missing altogether, the modules notice as well. */
-            if (i == 0 && j == 1)
+            if (i == 0 && j == 1) {
                 continue;
+            }
             ck_assert_msg(find_test(&verdict, names[j])->passed == expected, "%s with %s changed",
                           names[j], names[i]);
         }
@@ -163,8 +171,9 @@ START_TEST(repeated_hits)
     for (int side = 0; side < 2; ++side) {
         thrice[side] = calloc(counts[side] * EACH, sizeof(icestream_hit));
         ck_assert_ptr_nonnull(thrice[side]);
-        for (size_t i = 0; i < counts[side] * EACH; ++i)
+        for (size_t i = 0; i < counts[side] * EACH; ++i) {
             thrice[side][i] = once[side][i / EACH];
+        }
     }
     ics_verdict single = judge(once[0], counts[0], once[1], counts[1]);
     ics_verdict triple = judge(thrice[0], counts[0] * EACH, thrice[1], counts[1] * EACH);

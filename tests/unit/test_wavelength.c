@@ -1,8 +1,7 @@
 /* Drawing wavelengths: the look-up of the create stage against exact inversion of the spectrum's
  * distribution in double precision (physics.md 3.4), and the spectra's quantiles (3.3, 3.4). */
-#include "stages/create_cherenkov.h"
-
 #include "pipeline/models/light/light.h"
+#include "stages/create_cherenkov.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_scale.h"
 
@@ -21,13 +20,15 @@ static distribution distribution_create(const ice_spectrum *spectrum)
 {
     distribution result = {spectrum, calloc(spectrum->count, sizeof(double))};
     ck_assert_ptr_nonnull(result.cumulative);
-    for (size_t i = 1; i < spectrum->count; ++i)
+    for (size_t i = 1; i < spectrum->count; ++i) {
         result.cumulative[i] =
             result.cumulative[i - 1] + 0.5 * (spectrum->density[i - 1] + spectrum->density[i]) *
                                            (spectrum->wavelength[i] - spectrum->wavelength[i - 1]);
+    }
     const double total = result.cumulative[spectrum->count - 1];
-    for (size_t i = 1; i < spectrum->count; ++i)
+    for (size_t i = 1; i < spectrum->count; ++i) {
         result.cumulative[i] /= total;
+    }
     return result;
 }
 
@@ -35,11 +36,13 @@ static distribution distribution_create(const ice_spectrum *spectrum)
 static double probability_below(const distribution *d, double wavelength)
 {
     const ice_spectrum *s = d->spectrum;
-    if (wavelength <= s->wavelength[0])
+    if (wavelength <= s->wavelength[0]) {
         return 0.0;
+    }
     size_t bin = 0;
-    while (bin + 2 < s->count && s->wavelength[bin + 1] <= wavelength)
+    while (bin + 2 < s->count && s->wavelength[bin + 1] <= wavelength) {
         ++bin;
+    }
     const double width = s->wavelength[bin + 1] - s->wavelength[bin];
     const double x = fmin((wavelength - s->wavelength[bin]) / width, 1.0);
     const double left = s->density[bin], right = s->density[bin + 1];
@@ -56,10 +59,11 @@ static double exact_wavelength(const distribution *d, double u)
     double high = d->spectrum->wavelength[d->spectrum->count - 1];
     for (int i = 0; i < 60; ++i) {
         const double middle = 0.5 * (low + high);
-        if (probability_below(d, middle) < u)
+        if (probability_below(d, middle) < u) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
     return 0.5 * (low + high);
 }
@@ -81,17 +85,20 @@ static errors measure(const ice_tables *tables, uint32_t spectrum, const distrib
         /* A third of the numbers in each tail, half of those in its last thousandth. */
         double u = test_uniform(&state);
         const size_t kind = i % 6;
-        if (kind == 1 || kind == 3)
+        if (kind == 1 || kind == 3) {
             u *= kind == 1 ? 0.01 : 1e-3;
-        if (kind == 2 || kind == 4)
+        }
+        if (kind == 2 || kind == 4) {
             u = 1.0 - (kind == 2 ? 0.01 : 1e-3) * u;
+        }
         const uint32_t word = (uint32_t)(fmin(u, 1.0 - 0x1p-24) * 0x1p24) << 8;
         const float drawn = ice_uniform(word);
         const double error =
             fabs(ice_wavelength(tables, spectrum, drawn) - exact_wavelength(d, (double)drawn));
         result.extreme = fmax(result.extreme, error);
-        if (drawn >= 1e-4f && drawn <= 1.0f - 1e-4f)
+        if (drawn >= 1e-4f && drawn <= 1.0f - 1e-4f) {
             result.outer = fmax(result.outer, error);
+        }
         if (drawn >= 0.01f && drawn <= 0.99f) {
             result.inner = fmax(result.inner, error);
             result.mean += error;
@@ -152,12 +159,14 @@ START_TEST(quantiles_of_the_standard_spectrum)
                                      {0.75, 469.77}, {0.95, 549.31}, {0.99, 604.27}};
     stage_world world = standard_world();
     const ice_tables *tables = stage_world_tables(&world);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         ck_assert_double_eq_tol(ice_wavelength(tables, 0, (float)rows[i][0]), rows[i][1], 0.03);
+    }
     double sum = 0.0;
     const size_t n = 1000000;
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < n; ++i) {
         sum += ice_wavelength(tables, 0, (float)(((double)i + 0.5) / (double)n));
+    }
     ck_assert_double_eq_tol(sum / (double)n, 428.60, 0.02);
     stage_world_destroy(&world);
 }
@@ -196,12 +205,14 @@ START_TEST(quantiles_of_unbiased_cherenkov_light)
     stage_world world = line_world();
     put_spectrum(&world, cherenkov_density);
     const ice_tables *tables = stage_world_tables(&world);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         ck_assert_double_eq_tol(ice_wavelength(tables, 0, (float)rows[i][0]), rows[i][1], 0.012);
+    }
     double sum = 0.0;
     const size_t n = 1000000;
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < n; ++i) {
         sum += ice_wavelength(tables, 0, (float)(((double)i + 0.5) / (double)n));
+    }
     ck_assert_double_eq_tol(sum / (double)n, 414.717, 0.005);
     stage_world_destroy(&world);
 }

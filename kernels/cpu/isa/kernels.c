@@ -85,10 +85,11 @@ ICE_FN void draw_with(const ice_tables *tables, const ics_wave *wave, bool bends
 
 static void draw(const ice_tables *tables, const ics_wave *wave)
 {
-    if (tables->features & ICE_HAS_BIREFRINGENCE)
+    if (tables->features & ICE_HAS_BIREFRINGENCE) {
         draw_with(tables, wave, true);
-    else
+    } else {
         draw_with(tables, wave, false);
+    }
 }
 
 /* Places among the layers, where those are tilted. */
@@ -97,25 +98,29 @@ static void level(const ice_tables *tables, const ics_wave *wave)
     const ics_wave w = *wave;
     const ice_tables t = *tables;
     if (t.features & ICE_HAS_TILT_MAP) {
-        for (uint32_t i = 0; i < w.count; ++i)
+        for (uint32_t i = 0; i < w.count; ++i) {
             w.height[i] = ice_height(&t, w.x[i], w.y[i], w.z[i]);
+        }
         return;
     }
     /* The position among the stations first, added up stretch by stretch as ice_tilt_position()
      * does.
      */
-    for (uint32_t i = 0; i < w.count; ++i)
+    for (uint32_t i = 0; i < w.count; ++i) {
         w.height[i] = 0.0f;
+    }
     for (int32_t k = 0; k < t.tilt.nodes_u - 1; ++k) {
         const ice_tilt_stretch stretch = t.tilt.stretches[k];
         ICS_VECTOR_LOOP
-        for (uint32_t i = 0; i < w.count; ++i)
+        for (uint32_t i = 0; i < w.count; ++i) {
             w.height[i] +=
                 ice_tilt_share(&t.tilt, stretch, k, ice_tilt_place(&t.tilt, w.x[i], w.y[i]));
+        }
     }
     ICS_VECTOR_LOOP
-    for (uint32_t i = 0; i < w.count; ++i)
+    for (uint32_t i = 0; i < w.count; ++i) {
         w.height[i] = w.z[i] - ice_shift_in_cell(&t.tilt, w.height[i], w.z[i]);
+    }
 }
 
 static void cull(const ice_tables *tables, const ics_wave *wave)
@@ -163,20 +168,22 @@ ICE_FN void direct_with(const ice_tables *tables, const ics_wave *wave, const fl
 static void direct_absorption(const ice_tables *tables, const ics_wave *wave, const float *height)
 {
     const uint32_t features = tables->features & ICE_HAS_DIRECTIONS;
-    if (features == ICE_HAS_ABSORPTION_ANISOTROPY)
+    if (features == ICE_HAS_ABSORPTION_ANISOTROPY) {
         direct_with(tables, wave, height, ICE_HAS_ABSORPTION_ANISOTROPY);
-    else if (features == ICE_HAS_OLD_ABSORPTION_ANISOTROPY)
+    } else if (features == ICE_HAS_OLD_ABSORPTION_ANISOTROPY) {
         direct_with(tables, wave, height, ICE_HAS_OLD_ABSORPTION_ANISOTROPY);
-    else
+    } else {
         direct_with(tables, wave, height, ICE_HAS_DIRECTIONS);
+    }
 }
 
 static void restore_absorption(const ics_wave *wave)
 {
     const ics_wave w = *wave;
     ICS_VECTOR_LOOP
-    for (uint32_t i = 0; i < w.count; ++i)
+    for (uint32_t i = 0; i < w.count; ++i) {
         w.absorption[i] *= w.factor[i];
+    }
 }
 
 /* Hole ice: photon by photon. */
@@ -185,8 +192,9 @@ static void propagate_each(ice_variant variant, const ice_tables *tables, const 
 {
     const ics_wave w = *wave;
     for (uint32_t i = 0; i < w.count; ++i) {
-        if (w.fate[i] != ICE_ALIVE)
+        if (w.fate[i] != ICE_ALIVE) {
             continue;
+        }
         const ice_direction n = {w.dx[i], w.dy[i], w.dz[i]};
         const ice_segment segment = ice_find_segment(variant, tables, flight_of(&w, height, i),
                                                      w.x[i], w.y[i], n, w.clearance[i]);
@@ -198,8 +206,9 @@ static void propagate_each(ice_variant variant, const ice_tables *tables, const 
 static void propagate(ice_variant variant, const ice_tables *tables, ics_wave *wave)
 {
     draw(tables, wave);
-    if (tables->features & ICE_HAS_TILT)
+    if (tables->features & ICE_HAS_TILT) {
         level(tables, wave);
+    }
     cull(tables, wave);
     const ics_wave w = *wave;
     const ice_tables t = *tables;
@@ -208,8 +217,9 @@ static void propagate(ice_variant variant, const ice_tables *tables, ics_wave *w
         propagate_each(variant, tables, wave, height);
         return;
     }
-    if (t.features & ICE_HAS_DIRECTIONS)
+    if (t.features & ICE_HAS_DIRECTIONS) {
         direct_absorption(tables, wave, height);
+    }
     ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         int32_t leaves;
@@ -230,8 +240,9 @@ static void propagate(ice_variant variant, const ice_tables *tables, ics_wave *w
         w.length[i] = segment.length;
         w.absorption[i] = segment.absorption;
     }
-    if (t.features & ICE_HAS_DIRECTIONS)
+    if (t.features & ICE_HAS_DIRECTIONS) {
         restore_absorption(wave);
+    }
 }
 
 /* ---- collide -------------------------------------------------------------------------------- */
@@ -268,8 +279,9 @@ static int collide(ice_variant variant, const ice_tables *tables, ics_wave *wave
         ice_probe probe = {w.x[i], w.y[i], w.z[i], {w.dx[i], w.dy[i], w.dz[i]}, w.length[i], -1, 0};
         uint32_t met = 0;
         const int32_t hits = ice_meet(variant, &t, &probe, &photon, sink, &w.fate[i], &met);
-        if (hits < 0)
+        if (hits < 0) {
             return -1;
+        }
         account->hits += (uint32_t)hits;
     }
     return 0;
@@ -336,10 +348,11 @@ ICE_FN void integrate_bending_with(const ice_tables *tables, const ics_wave *wav
 
 static void integrate_bending(const ice_tables *tables, const ics_wave *wave, const float *height)
 {
-    if (tables->features & ICE_HAS_MEAN_BENDING)
+    if (tables->features & ICE_HAS_MEAN_BENDING) {
         integrate_bending_with(tables, wave, height, ICE_HAS_MEAN_BENDING);
-    else
+    } else {
         integrate_bending_with(tables, wave, height, 0);
+    }
 }
 
 static void arrive_bent(const ice_tables *tables, const ics_wave *wave, const float *height)
@@ -394,14 +407,16 @@ static void arrive(const ice_tables *tables, const ics_wave *wave)
     } else {
         arrive_straight(wave, height);
     }
-    if (tables->features & ICE_HAS_SCATTERING_ANISOTROPY)
+    if (tables->features & ICE_HAS_SCATTERING_ANISOTROPY) {
         stretch_with(tables, wave, false);
+    }
 }
 
 static void leave(const ice_tables *tables, const ics_wave *wave)
 {
-    if (tables->features & ICE_HAS_SCATTERING_ANISOTROPY)
+    if (tables->features & ICE_HAS_SCATTERING_ANISOTROPY) {
         stretch_with(tables, wave, true);
+    }
 }
 
 /* Hole ice: photon by photon. */
@@ -480,9 +495,11 @@ static int carry(const ice_variants *variants, const ice_tables *tables,
     const ice_optics optics = ice_optics_at(tables, photon.wavelength);
     const ice_identity identity = ice_identity_of(&emissions[emission], photon_id);
     uint32_t fate = ICE_ALIVE, hits = 0, met = 0;
-    while (fate == ICE_ALIVE)
-        if (ice_bounce(variants, tables, identity, optics, &photon, sink, &fate, &hits, &met))
+    while (fate == ICE_ALIVE) {
+        if (ice_bounce(variants, tables, identity, optics, &photon, sink, &fate, &hits, &met)) {
             return -1;
+        }
+    }
     account->hits += hits;
     account->bounces += photon.scatters;
     ice_count_fate(account, fate, 1);
@@ -538,8 +555,9 @@ static void scatter(ice_variant variant, const ice_tables *tables, ics_wave *wav
         turn_each(variant, tables, wave);
         return;
     }
-    if (tables->features & turning)
+    if (tables->features & turning) {
         arrive(tables, wave);
+    }
 #define LOOP_create(name)
 #define LOOP_scatter(name)                                                                         \
     case ICE_scatter_##name:                                                                       \
@@ -551,8 +569,9 @@ static void scatter(ice_variant variant, const ice_tables *tables, ics_wave *wav
     }
 #undef LOOP_create
 #undef LOOP_scatter
-    if (tables->features & turning)
+    if (tables->features & turning) {
         leave(tables, wave);
+    }
 }
 
 const ics_cpu_kernels ICS_KERNELS_SYMBOL = {

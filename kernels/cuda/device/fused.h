@@ -11,14 +11,17 @@
 ICE_FN void gpu_take_leftover(gpu_warp_queue *queue, const ics_lane_memory *lane,
                               const ice_tables *tables, ics_leftover left)
 {
-    if (threadIdx.x % 32 == 0)
+    if (threadIdx.x % 32 == 0) {
         queue->count = 0;
+    }
     __syncwarp();
-    if (left.count == 0)
+    if (left.count == 0) {
         return;
+    }
     gpu_queue_make(queue, left.first, left.count, lane, tables);
-    if (threadIdx.x % 32 == 0)
+    if (threadIdx.x % 32 == 0) {
         gpu_pool_add(lane, 0u - left.count, 0);
+    }
 }
 
 /* What is in the queue belongs to the pool, as numbers. All threads of the warp. */
@@ -41,8 +44,9 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     __shared__ gpu_warp_queue queues[ICS_WARPS];
     const uint32_t slot = chain.first + blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
     const ics_leftover left = lane.leftovers[slot / 32];
-    if (__syncthreads_count(slot < lane.progress->slots || left.count > 0) == 0)
+    if (__syncthreads_count(slot < lane.progress->slots || left.count > 0) == 0) {
         return;
+    }
     gpu_counts_clear(counts);
     const ice_tables tables = gpu_run_tables(&given);
     gpu_hit_sink sink = {lane.launch, lane.progress, counts};
@@ -55,32 +59,38 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     int enough = 32 - ICS_RUN_REFILL;
     int bounces = ICS_RUN_BOUNCES; /* to come */
     for (;;) {
-        if (bounces <= 0 && (enough < 0 || queue->count == 0))
+        if (bounces <= 0 && (enough < 0 || queue->count == 0)) {
             break;
+        }
         const int flying = __popc(__ballot_sync(0xffffffffu, self.fate == ICE_ALIVE));
         if (flying <= enough) {
             gpu_settle(counts, &self);
             const bool full = __any_sync(0xffffffffu, self.fate == ICS_WAITS);
-            if (full || (queue->count == 0 && !gpu_queue_take(queue, &lane, &tables)))
+            if (full || (queue->count == 0 && !gpu_queue_take(queue, &lane, &tables))) {
                 enough = -1;
-            else
+            } else {
                 gpu_queue_hand_out(queue, &self);
+            }
             continue;
         }
-        if (flying == 0)
+        if (flying == 0) {
             break;
-        if (self.fate == ICE_ALIVE)
+        }
+        if (self.fate == ICE_ALIVE) {
             gpu_advance(&lane, &tables, &sink, &self, slot);
+        }
         --bounces;
     }
     gpu_leave_leftover(queue, &lane, &lane.leftovers[slot / 32]);
     const int waits = self.fate == ICS_WAITS;
     const int after = gpu_leave(&lane, counts, &self, slot);
     const uint32_t vacant = __ballot_sync(0xffffffffu, !after);
-    if (threadIdx.x % 32 == 0)
+    if (threadIdx.x % 32 == 0) {
         lane.vacant[slot / 32] = vacant;
+    }
     /* Photons made of what was left behind the slots in use: now those are in use, too. */
-    if (after && slot >= *(volatile uint32_t *)&lane.progress->slots)
+    if (after && slot >= *(volatile uint32_t *)&lane.progress->slots) {
         atomicMax(&lane.progress->slots, slot / 32 * 32 + 32);
+    }
     ics_report(&lane, counts, after, waits);
 }

@@ -32,14 +32,16 @@ ICE_FN int gpu_make_photons(gpu_warp_queue *queue, const ics_lane_memory *lane,
                             const ice_tables *tables, gpu_step_cursor *at)
 {
     __syncwarp(); /* all have seen that the queue is empty */
-    if (!gpu_next_step(lane, at))
+    if (!gpu_next_step(lane, at)) {
         return 0;
+    }
     const ice_emission *emission = &lane->emissions[at->step];
     const uint32_t count = min(emission->photons - at->made, 32u);
     ice_photon photon;
-    if (threadIdx.x % 32 < count)
+    if (threadIdx.x % 32 < count) {
         photon = ice_create(ICS_RUN_CREATE, tables, emission, at->step,
                             emission->first_photon + at->made + threadIdx.x % 32);
+    }
     gpu_queue_fill(queue, count, lane, tables, &photon);
     at->made += count;
     return 1;
@@ -64,15 +66,19 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     for (;;) {
         gpu_settle(counts, &self);
         if (__any_sync(0xffffffffu, self.fate == ICS_IDLE)) {
-            if (queue->count == 0 && open)
+            if (queue->count == 0 && open) {
                 open = gpu_make_photons(queue, &lane, &tables, &at);
-            if (queue->count)
+            }
+            if (queue->count) {
                 gpu_queue_hand_out(queue, &self);
+            }
         }
-        if (!__any_sync(0xffffffffu, self.fate == ICE_ALIVE))
+        if (!__any_sync(0xffffffffu, self.fate == ICE_ALIVE)) {
             break;
-        if (self.fate == ICE_ALIVE)
+        }
+        if (self.fate == ICE_ALIVE) {
             gpu_advance(&lane, &tables, &sink, &self, slot);
+        }
     }
     __syncwarp(); /* all have read the cursor */
     if (threadIdx.x % 32 == 0) {

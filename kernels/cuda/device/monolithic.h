@@ -21,22 +21,25 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     for (;;) {
         const uint32_t flying = __ballot_sync(0xffffffffu, self.fate == ICE_ALIVE);
         if ((uint32_t)__popc(flying) <= enough) {
-            if (!open)
+            if (!open) {
                 break;
+            }
             gpu_settle(counts, &self);
             const bool full = __any_sync(0xffffffffu, self.fate == ICS_WAITS);
             if (full || (queue->count == 0 && !gpu_queue_take(queue, &lane, &tables))) {
                 open = false;
                 enough = 0;
-                if (!lane.launch->drain)
+                if (!lane.launch->drain) {
                     break; /* more steps are on their way: the living wait for them */
+                }
             } else {
                 gpu_queue_hand_out(queue, &self);
             }
             continue;
         }
-        if (self.fate == ICE_ALIVE)
+        if (self.fate == ICE_ALIVE) {
             gpu_advance(&lane, &tables, &sink, &self, slot);
+        }
     }
     gpu_queue_leave(queue, &lane);
     const int waits = self.fate == ICS_WAITS;

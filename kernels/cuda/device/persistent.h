@@ -37,8 +37,9 @@ ICE_FN int gpu_resume(const ics_lane_memory *lane, const ice_tables *tables, gpu
 {
     const float4 label = lane->label[slot];
     self->fate = ICS_IDLE;
-    if (__float_as_uint(label.y) == ICS_NOBODY)
+    if (__float_as_uint(label.y) == ICS_NOBODY) {
         return 0;
+    }
     gpu_board(lane, tables, self, gpu_unpack(lane->place[slot], lane->course[slot], label));
     self->photon.scatters &= ~ICS_WAITING;
     return 1;
@@ -52,8 +53,9 @@ ICE_FN void gpu_advance(const ics_lane_memory *lane, const ice_tables *tables, g
     const ice_variants variants = gpu_run_variants();
     uint32_t hits = 0; /* counted where they are put */
     if (ice_bounce(&variants, tables, self->identity, self->optics, &self->photon, sink,
-                   &self->fate, &hits, &lane->met[slot]) < 0)
+                   &self->fate, &hits, &lane->met[slot]) < 0) {
         self->fate = ICS_WAITS;
+    }
 }
 
 /* Counts the thread's photon if it has come to its end; the thread is idle then. */
@@ -75,8 +77,9 @@ ICE_FN int gpu_leave(const ics_lane_memory *lane, uint32_t *counts, gpu_travelle
         return 0;
     }
     /* Also one that waited before and had no turn in this launch. */
-    if (self->fate == ICS_WAITS || lane->met[slot] > 0)
+    if (self->fate == ICS_WAITS || lane->met[slot] > 0) {
         self->photon.scatters |= ICS_WAITING;
+    }
     gpu_store_photon(lane, slot, &self->photon);
     return 1;
 }
@@ -93,8 +96,9 @@ ICE_FN uint32_t gpu_take(const ics_lane_memory *lane, uint32_t wanted, uint64_t 
         begin = atomicAdd(next, (unsigned long long)wanted);
         granted = begin >= end ? 0 : end - begin < wanted ? (uint32_t)(end - begin) : wanted;
         /* What goes beyond the end is given back: the next launch's end is further on. */
-        if (granted < wanted)
+        if (granted < wanted) {
             atomicAdd(next, ~(unsigned long long)(wanted - granted) + 1);
+        }
     }
     *first = __shfl_sync(0xffffffffu, begin, 0);
     return __shfl_sync(0xffffffffu, granted, 0);
@@ -105,8 +109,9 @@ ICE_FN uint32_t gpu_take(const ics_lane_memory *lane, uint32_t wanted, uint64_t 
 ICE_FN void gpu_leave_pool(const ics_lane_memory *lane, int occupied)
 {
     const int had = __syncthreads_count(occupied);
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         gpu_pool_add(lane, 0u - (uint32_t)had, 0);
+    }
 }
 
 /* All threads of the block, at the end of a launch: the photons that its slots hold now, and how
@@ -115,8 +120,9 @@ ICE_FN void ics_report(const ics_lane_memory *lane, const uint32_t *counts, int 
 {
     const int has = __syncthreads_count(occupied);
     const int waiting = __syncthreads_count(waits);
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         gpu_pool_add(lane, (uint32_t)has, (uint32_t)waiting);
+    }
     gpu_counts_add(counts, lane);
 }
 

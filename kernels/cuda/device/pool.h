@@ -42,12 +42,14 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK)
     }
     __syncthreads();
     /* Asked once for the whole block: other blocks change the answer meanwhile. */
-    if (!granted)
+    if (!granted) {
         return;
+    }
     const uint32_t begin = chain.first + blockIdx.x * ICS_CREATE_STRETCH;
     const uint32_t behind = min(begin + ICS_CREATE_STRETCH, chain.first + chain.slots);
-    for (uint32_t slot = begin + 32 * threadIdx.x; slot < behind; slot += 32 * ICS_RUN_BLOCK)
+    for (uint32_t slot = begin + 32 * threadIdx.x; slot < behind; slot += 32 * ICS_RUN_BLOCK) {
         gpu_list_bits(lane.vacant[slot / 32], slot, list, &count);
+    }
     __syncthreads();
     if (threadIdx.x == 0) {
         granted = 0;
@@ -56,9 +58,10 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK)
             granted = first >= end ? 0 : end - first < count ? (uint32_t)(end - first) : count;
             gpu_pool_add(&lane, granted, 0);
             /* What goes beyond the end is given back: the next launch's end is further on. */
-            if (granted < count)
+            if (granted < count) {
                 atomicAdd((unsigned long long *)&progress->next,
                           ~(unsigned long long)(count - granted) + 1);
+            }
         }
     }
     __syncthreads();
@@ -79,10 +82,12 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK)
     const uint32_t slot = chain.first + blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
     const uint32_t word =
         __ballot_sync(0xffffffffu, __float_as_uint(lane.label[slot].y) == ICS_NOBODY);
-    if (threadIdx.x % 32 == 0)
+    if (threadIdx.x % 32 == 0) {
         lane.vacant[slot / 32] = word;
-    if (slot == 0 && lane.progress->next < lane.launch->end)
+    }
+    if (slot == 0 && lane.progress->next < lane.launch->end) {
         lane.progress->slots = lane.capacity;
+    }
 }
 
 #if defined(__CUDACC__)
@@ -91,8 +96,9 @@ ICS_KERNEL gpu_stamp(unsigned long long *clock, uint32_t stage)
 {
     unsigned long long now;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-    if (clock[0])
+    if (clock[0]) {
         clock[1 + stage] += now - clock[0];
+    }
     clock[0] = now;
 }
 #endif

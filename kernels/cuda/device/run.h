@@ -60,8 +60,9 @@ enum { ICS_COUNT_BOUNCES = ICE_FATES, ICS_COUNTS = ICE_FATES + 3 };
 
 ICE_FN void gpu_counts_clear(uint32_t *counts)
 {
-    for (uint32_t i = threadIdx.x; i < ICS_BLOCK_COUNTS; i += blockDim.x)
+    for (uint32_t i = threadIdx.x; i < ICS_BLOCK_COUNTS; i += blockDim.x) {
         counts[i] = 0;
+    }
     __syncthreads();
 }
 
@@ -76,8 +77,9 @@ ICE_FN void gpu_count_end(uint32_t *counts, uint32_t emission, uint32_t fate, ui
     uint32_t *mine = counts + gpu_batch_of(emission) * ICS_COUNTS;
     atomicAdd(&mine[fate], 1u);
     const uint32_t before = atomicAdd(&mine[ICS_COUNT_BOUNCES], bounces);
-    if (before + bounces < before)
+    if (before + bounces < before) {
         atomicAdd(&mine[ICS_COUNT_BOUNCES + 1], 1u);
+    }
 }
 
 /* The share of a block. */
@@ -98,20 +100,24 @@ ICE_FN void gpu_counts_add(const uint32_t *counts, const ics_lane_memory *lane)
                                : member == 4 ? (uint32_t)ICE_ALIVE
                                              : (uint32_t)ICS_COUNT_BOUNCES;
         unsigned long long number = mine[place];
-        if (member == 5)
+        if (member == 5) {
             number |= (unsigned long long)mine[ICS_COUNT_BOUNCES + 1] << 32;
-        if (number)
+        }
+        if (number) {
             atomicAdd(&gpu_share_of(lane)->batches[batch].absorbed + member, number);
+        }
     }
 }
 
 /* One thread of the block: so many photons more in the pool (modulo 2^32), so many that wait. */
 ICE_FN void gpu_pool_add(const ics_lane_memory *lane, uint32_t photons, uint32_t waiting)
 {
-    if (photons)
+    if (photons) {
         atomicAdd(&gpu_share_of(lane)->alive, photons);
-    if (waiting)
+    }
+    if (waiting) {
         atomicAdd(&gpu_share_of(lane)->stalled, waiting);
+    }
 }
 
 /* ---- hits ------------------------------------------------------------------------------------ */
@@ -121,8 +127,9 @@ static __device__ __forceinline__ int gpu_put_hit(void *user, const ice_arrival 
 {
     const gpu_hit_sink *sink = (const gpu_hit_sink *)user;
     const uint32_t place = atomicAdd(&sink->progress->hits, 1u);
-    if (place >= sink->launch->hit_capacity)
+    if (place >= sink->launch->hit_capacity) {
         return -1;
+    }
     float4 *words = (float4 *)&sink->launch->hits[place];
     words[0] = make_float4(__uint_as_float(arrival->emission), __uint_as_float(arrival->photon_id),
                            __uint_as_float(arrival->module), __uint_as_float(arrival->scatters));
@@ -184,9 +191,11 @@ ICE_FN ice_identity gpu_identity(const ics_lane_memory *lane, uint32_t emission,
 ICE_FN uint32_t gpu_find_batch(const ics_launch *launch, uint64_t number)
 {
     uint32_t found = 0;
-    for (uint32_t i = 1; i < ICS_LANE_BATCHES; ++i)
-        if (number - launch->batches[i].first < launch->batches[i].size)
+    for (uint32_t i = 1; i < ICS_LANE_BATCHES; ++i) {
+        if (number - launch->batches[i].first < launch->batches[i].size) {
             found = i;
+        }
+    }
     return found;
 }
 

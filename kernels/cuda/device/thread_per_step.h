@@ -28,12 +28,14 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
             }
         }
         if (!__any_sync(0xffffffffu, self.fate == ICE_ALIVE)) {
-            if (__any_sync(0xffffffffu, self.fate == ICS_WAITS))
+            if (__any_sync(0xffffffffu, self.fate == ICS_WAITS)) {
                 break;
+            }
             uint64_t first;
             const uint32_t granted = gpu_take(&lane, 32, &first);
-            if (granted == 0)
+            if (granted == 0) {
                 break;
+            }
             if (threadIdx.x % 32 < granted) {
                 const uint64_t number = first + threadIdx.x % 32;
                 const uint32_t batch = gpu_find_batch(lane.launch, number);
@@ -42,8 +44,9 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
                 made = 0;
             }
         }
-        if (self.fate == ICE_ALIVE)
+        if (self.fate == ICE_ALIVE) {
             gpu_advance(&lane, &tables, &sink, &self, slot);
+        }
     }
     lane.cursors[2 * slot] = step;
     lane.cursors[2 * slot + 1] = made;

@@ -63,8 +63,9 @@ ICE_FN gpu_warp_queue *gpu_queue_resume(const ics_lane_memory *lane, const ice_t
     const float4 label = lane->label[slot];
     const bool occupied = __float_as_uint(label.y) != ICS_NOBODY;
     const uint32_t entries = __ballot_sync(0xffffffffu, occupied);
-    if (entry == 0)
+    if (entry == 0) {
         queue->count = (uint32_t)__popc(entries);
+    }
     if (occupied) {
         const ice_photon photon = gpu_unpack(lane->place[slot], lane->course[slot], label);
         gpu_queue_put(queue, entry, lane, tables, &photon);
@@ -79,10 +80,12 @@ ICE_FN void gpu_queue_fill(gpu_warp_queue *queue, uint32_t count, const ics_lane
                            const ice_tables *tables, const ice_photon *photon)
 {
     const uint32_t entry = threadIdx.x % 32;
-    if (entry < count)
+    if (entry < count) {
         gpu_queue_put(queue, entry, lane, tables, photon);
-    if (entry == 0)
+    }
+    if (entry == 0) {
         queue->count = count;
+    }
     __syncwarp();
 }
 
@@ -92,10 +95,12 @@ ICE_FN void gpu_queue_make(gpu_warp_queue *queue, uint64_t first, uint32_t count
                            const ics_lane_memory *lane, const ice_tables *tables)
 {
     ice_photon photon;
-    if (threadIdx.x % 32 == 0)
+    if (threadIdx.x % 32 == 0) {
         queue->first = first; /* here, where it takes no register from the making of photons */
-    if (threadIdx.x % 32 < count)
+    }
+    if (threadIdx.x % 32 < count) {
         photon = gpu_new_photon(lane, tables, first + threadIdx.x % 32);
+    }
     gpu_queue_fill(queue, count, lane, tables, &photon);
 }
 
@@ -132,8 +137,9 @@ ICE_FN void gpu_queue_hand_out(gpu_warp_queue *queue, gpu_traveller *self)
         self->fate = ICE_ALIVE;
     }
     __syncwarp();
-    if (threadIdx.x % 32 == 0)
+    if (threadIdx.x % 32 == 0) {
         queue->count = count - taken;
+    }
     __syncwarp();
 }
 
@@ -149,8 +155,9 @@ ICE_FN void gpu_queue_leave(const gpu_warp_queue *queue, const ics_lane_memory *
         gpu_free_slot(lane, slot);
     }
     const int has = __syncthreads_count(occupied);
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         gpu_pool_add(lane, (uint32_t)has, 0);
+    }
 }
 
 #endif

@@ -59,8 +59,9 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
 {
     const uint32_t slot = chain.first + blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
     const gpu_slot_words words = gpu_words_at(&lane, slot);
-    if (slot - threadIdx.x >= lane.progress->slots)
+    if (slot - threadIdx.x >= lane.progress->slots) {
         return;
+    }
     bool collides = false;
     if (__float_as_uint(words.label.y) == ICS_NOBODY) {
         lane.segment[slot].x = ICS_NO_PHOTON;
@@ -81,8 +82,9 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
         lane.segment[slot] = segment;
     }
     const uint32_t those = __ballot_sync(0xffffffffu, collides);
-    if (threadIdx.x % 32 == 0)
+    if (threadIdx.x % 32 == 0) {
         lane.candidates[slot / 32] = those;
+    }
 }
 
 /* Slots that a block of collide looks after: with a fifth of them candidates, about a thread each.
@@ -99,13 +101,16 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     __shared__ uint32_t counts[ICS_BLOCK_COUNTS];
     const uint32_t begin = chain.first + blockIdx.x * ICS_COLLIDE_STRETCH;
     const uint32_t behind = min(begin + ICS_COLLIDE_STRETCH, lane.progress->slots);
-    if (begin >= behind)
+    if (begin >= behind) {
         return;
-    if (threadIdx.x == 0)
+    }
+    if (threadIdx.x == 0) {
         entries = 0;
+    }
     gpu_counts_clear(counts);
-    for (uint32_t slot = begin + 32 * threadIdx.x; slot < behind; slot += 32 * ICS_RUN_BLOCK)
+    for (uint32_t slot = begin + 32 * threadIdx.x; slot < behind; slot += 32 * ICS_RUN_BLOCK) {
         gpu_list_bits(lane.candidates[slot / 32], slot, list, &entries);
+    }
     __syncthreads();
     const ice_tables tables = gpu_run_tables(&given);
     gpu_hit_sink sink = {lane.launch, lane.progress, counts};
@@ -120,10 +125,12 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
             lane.met[slot] = met;
             lane.segment[slot].w = 2.0f + (float)ICE_ALIVE;
         } else {
-            if (words.label.x < 0.0f)
+            if (words.label.x < 0.0f) {
                 lane.label[slot].x = -words.label.x;
-            if (fate != ICE_ALIVE)
+            }
+            if (fate != ICE_ALIVE) {
                 lane.segment[slot].w = 2.0f + (float)fate;
+            }
         }
     }
     gpu_counts_add(counts, &lane);
@@ -137,8 +144,9 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     __shared__ uint32_t counts[ICS_BLOCK_COUNTS];
     const uint32_t slot = chain.first + blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
     const float4 segment = lane.segment[slot], place = lane.place[slot], course = lane.course[slot];
-    if (slot - threadIdx.x >= lane.progress->slots)
+    if (slot - threadIdx.x >= lane.progress->slots) {
         return;
+    }
     gpu_counts_clear(counts);
     const bool occupied = segment.x != ICS_NO_PHOTON;
     bool ended = false, waits = false;
@@ -161,8 +169,9 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
                     place.z,   segment.z < 0.0f, 0};
                 fate = segment.w >= 2.0f ? (uint32_t)(segment.w - 2.0f) : (uint32_t)ICE_ALIVE;
                 photon.scatters = last ? tables.bounce_limit - 1 : 0;
-                if (ICS_RUN_FEATURES & (ICE_HAS_BIREFRINGENCE | ICE_HAS_SCATTERING_ANISOTROPY))
+                if (ICS_RUN_FEATURES & (ICE_HAS_BIREFRINGENCE | ICE_HAS_SCATTERING_ANISOTROPY)) {
                     leg.height = ice_height(&tables, place.x, place.y, place.z);
+                }
                 if (ICS_RUN_FEATURES & ICE_HAS_BIREFRINGENCE) {
                     const gpu_slot_words words = {place, course, lane.label[slot]};
                     const ice_photon whole = gpu_photon_of(&lane, words, chain.wave);
@@ -186,13 +195,16 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
         }
     }
     const uint32_t vacant = __ballot_sync(0xffffffffu, ended || !occupied);
-    if (threadIdx.x % 32 == 0)
+    if (threadIdx.x % 32 == 0) {
         lane.vacant[slot / 32] = vacant;
+    }
     const int ends = __syncthreads_count(ended);
     const int waiting = __syncthreads_count(waits);
-    if (ends == 0 && waiting == 0)
+    if (ends == 0 && waiting == 0) {
         return; /* for all threads of the block: nothing to add */
-    if (threadIdx.x == 0)
+    }
+    if (threadIdx.x == 0) {
         gpu_pool_add(&lane, 0u - (uint32_t)ends, (uint32_t)waiting);
+    }
     gpu_counts_add(counts, &lane);
 }

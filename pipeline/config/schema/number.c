@@ -21,39 +21,48 @@ typedef struct parts {
 static size_t digits(const char *text, bool hexadecimal)
 {
     size_t count = 0;
-    while (hexadecimal ? isxdigit((unsigned char)text[count]) : isdigit((unsigned char)text[count]))
+    while (hexadecimal ? isxdigit((unsigned char)text[count])
+                       : isdigit((unsigned char)text[count])) {
         ++count;
+    }
     return count;
 }
 
 static bool split_exponent(const char *text, parts *out)
 {
-    if (*text == 0)
+    if (*text == 0) {
         return true;
-    if (*text != 'e' && *text != 'E')
+    }
+    if (*text != 'e' && *text != 'E') {
         return false;
+    }
     ++text;
     bool negative = *text == '-';
-    if (*text == '-' || *text == '+')
+    if (*text == '-' || *text == '+') {
         ++text;
+    }
     size_t count = digits(text, false);
-    if (count == 0 || text[count] != 0)
+    if (count == 0 || text[count] != 0) {
         return false;
+    }
     for (size_t i = 0; i < count; ++i) {
         out->exponent = 10 * out->exponent + (text[i] - '0');
-        if (out->exponent > EXPONENT_LIMIT)
+        if (out->exponent > EXPONENT_LIMIT) {
             out->exponent = EXPONENT_LIMIT;
+        }
     }
-    if (negative)
+    if (negative) {
         out->exponent = -out->exponent;
+    }
     return true;
 }
 
 static bool split(const char *text, parts *out)
 {
     *out = (parts){.negative = *text == '-'};
-    if (*text == '-' || *text == '+')
+    if (*text == '-' || *text == '+') {
         ++text;
+    }
     if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
         out->hexadecimal = true;
         out->whole = text + 2;
@@ -62,8 +71,9 @@ static bool split(const char *text, parts *out)
     }
     out->whole = text;
     out->whole_digits = digits(text, false);
-    if (out->whole_digits > 1 && *text == '0')
+    if (out->whole_digits > 1 && *text == '0') {
         return false;
+    }
     text += out->whole_digits;
     if (*text == '.') {
         out->fraction = text + 1;
@@ -76,11 +86,13 @@ static bool split(const char *text, parts *out)
 ics_number_result ics_number_double(const char *text, double *out)
 {
     parts number;
-    if (!split(text, &number))
+    if (!split(text, &number)) {
         return ICS_NUMBER_NONE;
+    }
     double value = strtod(text, NULL);
-    if (!isfinite(value))
+    if (!isfinite(value)) {
         return ICS_NUMBER_TOO_LARGE;
+    }
     *out = value;
     return ICS_NUMBER_OK;
 }
@@ -108,9 +120,11 @@ static char digit_at(const parts *number, size_t k)
 
 static ics_number_result hexadecimal(const parts *number, uint64_t *value)
 {
-    for (size_t i = 0; i < number->whole_digits; ++i)
-        if (!push_digit(value, 16, digit_value(number->whole[i])))
+    for (size_t i = 0; i < number->whole_digits; ++i) {
+        if (!push_digit(value, 16, digit_value(number->whole[i]))) {
             return ICS_NUMBER_TOO_LARGE;
+        }
+    }
     return ICS_NUMBER_OK;
 }
 
@@ -118,38 +132,48 @@ static ics_number_result hexadecimal(const parts *number, uint64_t *value)
 static ics_number_result decimal(const parts *number, uint64_t *value)
 {
     size_t first = 0, end = number->whole_digits + number->fraction_digits;
-    while (first < end && digit_at(number, first) == '0')
+    while (first < end && digit_at(number, first) == '0') {
         ++first;
-    if (first == end)
+    }
+    if (first == end) {
         return ICS_NUMBER_OK;
+    }
     long long exponent = (long long)number->exponent - (long long)number->fraction_digits;
     while (digit_at(number, end - 1) == '0') {
         --end;
         ++exponent;
     }
-    if (exponent < 0)
+    if (exponent < 0) {
         return ICS_NUMBER_NOT_WHOLE;
-    for (size_t k = first; k < end; ++k)
-        if (!push_digit(value, 10, digit_value(digit_at(number, k))))
+    }
+    for (size_t k = first; k < end; ++k) {
+        if (!push_digit(value, 10, digit_value(digit_at(number, k)))) {
             return ICS_NUMBER_TOO_LARGE;
-    for (; exponent > 0; --exponent) /* overflows within twenty turns: the value is not zero */
-        if (!push_digit(value, 10, 0))
+        }
+    }
+    for (; exponent > 0; --exponent) { /* overflows within twenty turns: the value is not zero */
+        if (!push_digit(value, 10, 0)) {
             return ICS_NUMBER_TOO_LARGE;
+        }
+    }
     return ICS_NUMBER_OK;
 }
 
 ics_number_result ics_number_unsigned(const char *text, uint64_t *out)
 {
     parts number;
-    if (!split(text, &number))
+    if (!split(text, &number)) {
         return ICS_NUMBER_NONE;
+    }
     uint64_t value = 0;
     ics_number_result result =
         number.hexadecimal ? hexadecimal(&number, &value) : decimal(&number, &value);
-    if (result == ICS_NUMBER_OK && number.negative && value != 0)
+    if (result == ICS_NUMBER_OK && number.negative && value != 0) {
         result = ICS_NUMBER_NEGATIVE;
-    if (result == ICS_NUMBER_OK)
+    }
+    if (result == ICS_NUMBER_OK) {
         *out = value;
+    }
     return result;
 }
 
@@ -169,22 +193,28 @@ ics_number_result ics_number_bytes(const char *text, uint64_t *out)
     const size_t length = strspn(text, "+-.0123456789");
     const char *unit = text + length + (text[length] == ' ');
     size_t i = 0;
-    while (i < UNITS && strcmp(unit, units[i].name) != 0)
+    while (i < UNITS && strcmp(unit, units[i].name) != 0) {
         ++i;
-    if (i == UNITS)
+    }
+    if (i == UNITS) {
         return ics_number_unsigned(text, out); /* "4096", "2e9", "0x1000" */
-    if (length >= sizeof number)
+    }
+    if (length >= sizeof number) {
         return ICS_NUMBER_NONE;
+    }
     snprintf(number, sizeof number, "%.*s", (int)length, text);
     double value = 0;
     const ics_number_result result = ics_number_double(number, &value);
-    if (result != ICS_NUMBER_OK)
+    if (result != ICS_NUMBER_OK) {
         return result;
+    }
     value = round(value * units[i].bytes);
-    if (value < 0)
+    if (value < 0) {
         return ICS_NUMBER_NEGATIVE;
-    if (value > 0x1p53)
+    }
+    if (value > 0x1p53) {
         return ICS_NUMBER_TOO_LARGE;
+    }
     *out = (uint64_t)value;
     return ICS_NUMBER_OK;
 }
@@ -192,8 +222,9 @@ ics_number_result ics_number_bytes(const char *text, uint64_t *out)
 const char *ics_number_print_bytes(uint64_t size, char buffer[ICS_NUMBER_DIGITS])
 {
     size_t i = 0;
-    while (i < UNITS - 1 && (size == 0 || size % (uint64_t)units[i].bytes != 0))
+    while (i < UNITS - 1 && (size == 0 || size % (uint64_t)units[i].bytes != 0)) {
         ++i;
+    }
     snprintf(buffer, ICS_NUMBER_DIGITS, "%llu%s%s",
              (unsigned long long)(size / (uint64_t)units[i].bytes), i < UNITS - 1 ? " " : "",
              i < UNITS - 1 ? units[i].name : "");
@@ -204,8 +235,9 @@ const char *ics_number_print(double value, char buffer[ICS_NUMBER_DIGITS])
 {
     for (int precision = 6; precision <= 17; ++precision) {
         snprintf(buffer, ICS_NUMBER_DIGITS, "%.*g", precision, value);
-        if (strtod(buffer, NULL) == value)
+        if (strtod(buffer, NULL) == value) {
             break;
+        }
     }
     return buffer;
 }

@@ -1,11 +1,11 @@
 #include "pipeline/config/schema/schema.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/config/schema/number.h"
 #include "pipeline/config/schema/schema_value.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 enum {
     PATH_LONGEST = 128,
@@ -25,15 +25,17 @@ typedef struct reader {
 
 static void note(reader *read, int status)
 {
-    if (status != ICESTREAM_OK && read->status != ICESTREAM_E_MEMORY)
+    if (status != ICESTREAM_OK && read->status != ICESTREAM_E_MEMORY) {
         read->status = status;
+    }
 }
 
 size_t ics_schema_find(const char *path, const ics_schema_field *fields, size_t count)
 {
     size_t i = 0;
-    while (i < count && strcmp(fields[i].path, path) != 0)
+    while (i < count && strcmp(fields[i].path, path) != 0) {
         ++i;
+    }
     return i;
 }
 
@@ -42,10 +44,12 @@ static bool is_below(const ics_schema_field *field, const char *section, const c
 {
     size_t length = strlen(section);
     *rest = field->path;
-    if (length == 0)
+    if (length == 0) {
         return true;
-    if (strncmp(field->path, section, length) != 0 || field->path[length] != '.')
+    }
+    if (strncmp(field->path, section, length) != 0 || field->path[length] != '.') {
         return false;
+    }
     *rest = field->path + length + 1;
     return true;
 }
@@ -53,9 +57,11 @@ static bool is_below(const ics_schema_field *field, const char *section, const c
 static bool is_section(const reader *read, const char *path)
 {
     const char *rest;
-    for (size_t i = 0; i < read->count; ++i)
-        if (is_below(&read->fields[i], path, &rest))
+    for (size_t i = 0; i < read->count; ++i) {
+        if (is_below(&read->fields[i], path, &rest)) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -77,8 +83,9 @@ static const char *nearest_key(const reader *read, const char *section, const ch
     const char *dot = strrchr(typed, '.');
     for (size_t i = 0; i < read->count && !dot; ++i) {
         const char *rest;
-        if (!is_below(&read->fields[i], section, &rest))
+        if (!is_below(&read->fields[i], section, &rest)) {
             continue;
+        }
         char key[PATH_LONGEST];
         snprintf(key, sizeof key, "%.*s", (int)strcspn(rest, "."), rest);
         ics_nearest_try(&best, typed, key);
@@ -88,8 +95,9 @@ static const char *nearest_key(const reader *read, const char *section, const ch
             best.word = buffer;
         }
     }
-    if (best.word)
+    if (best.word) {
         return buffer;
+    }
     const ics_schema_field *found = NULL;
     for (size_t i = 0; i < read->count; ++i) {
         const char *path = read->fields[i].path, *last = strrchr(path, '.');
@@ -97,15 +105,18 @@ static const char *nearest_key(const reader *read, const char *section, const ch
             dot && last && last - path == dot - typed && strncmp(path, typed, dot - typed) == 0;
         ics_nearest tried = {0};
         ics_nearest_try(&tried, dot ? dot + 1 : typed, last ? last + 1 : path);
-        if (!tried.word || (!ics_here && tried.distance > 1))
+        if (!tried.word || (!ics_here && tried.distance > 1)) {
             continue;
-        if (best.word && tried.distance >= best.distance)
+        }
+        if (best.word && tried.distance >= best.distance) {
             continue;
+        }
         best = tried;
         found = &read->fields[i];
     }
-    if (!found)
+    if (!found) {
         return NULL;
+    }
     snprintf(buffer, size, "%s", found->path);
     return buffer;
 }
@@ -119,17 +130,20 @@ static void list_keys(const reader *read, const char *section, char *buffer, siz
     size_t previous_length = 0;
     for (size_t i = 0; i < read->count; ++i) {
         const char *rest;
-        if (!is_below(&read->fields[i], section, &rest))
+        if (!is_below(&read->fields[i], section, &rest)) {
             continue;
+        }
         size_t length = strcspn(rest, ".");
-        if (length == previous_length && strncmp(rest, previous, length) == 0)
+        if (length == previous_length && strncmp(rest, previous, length) == 0) {
             continue; /* the next key of a section that was already named */
+        }
         previous = rest;
         previous_length = length;
         int written =
             snprintf(buffer + used, size - used, "%s%.*s", used ? ", " : "", (int)length, rest);
-        if (written < 0 || (size_t)written >= size - used)
+        if (written < 0 || (size_t)written >= size - used) {
             return;
+        }
         used += (size_t)written;
     }
 }
@@ -173,17 +187,20 @@ static int choose_in_group(reader *read, size_t chosen, const ics_yaml_node *val
 {
     const ics_schema_field *field = &read->fields[chosen];
     for (size_t i = 0; i < read->count; ++i) {
-        if (!same_group(field, &read->fields[i]))
+        if (!same_group(field, &read->fields[i])) {
             continue;
+        }
         char place[512];
-        if (read->here[i])
+        if (read->here[i]) {
             return ics_yaml_error(read->error, value,
                                   "only one of '%s' and '%s' can be given, the other is at %s",
                                   field->path, read->fields[i].path,
                                   ics_yaml_place(read->here[i], place, sizeof place));
+        }
         ics_schema_clear(&read->fields[i], 1, read->target);
-        if (read->given)
+        if (read->given) {
             read->given[i] = NULL;
+        }
     }
     return ICESTREAM_OK;
 }
@@ -193,10 +210,12 @@ static void read_field(reader *read, size_t i, const ics_yaml_node *value)
     int status = choose_in_group(read, i, value);
     /* Also where the value is wrong: the key was not forgotten. */
     read->here[i] = value;
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_schema_value_read(&read->fields[i], value, read->target, read->error);
-    if (status == ICESTREAM_OK && read->given)
+    }
+    if (status == ICESTREAM_OK && read->given) {
         read->given[i] = value;
+    }
     note(read, status);
 }
 
@@ -204,8 +223,9 @@ static void read_mapping(reader *read, const ics_yaml_node *mapping, const char 
 
 static void read_section(reader *read, const ics_yaml_node *value, const char *path)
 {
-    if (ics_yaml_is_null(value))
+    if (ics_yaml_is_null(value)) {
         return;
+    }
     if (value->kind == ICS_YAML_MAPPING) {
         read_mapping(read, value, path);
         return;
@@ -234,12 +254,13 @@ static void read_mapping(reader *read, const ics_yaml_node *mapping, const char 
         /* A dot inside a key is not a way to write a path: the same key could hide in two forms. */
         bool possible = length > 0 && (size_t)length < sizeof path && !strchr(key, '.');
         size_t field = possible ? ics_schema_find(path, read->fields, read->count) : read->count;
-        if (field < read->count)
+        if (field < read->count) {
             read_field(read, field, entry->value);
-        else if (possible && *key && is_section(read, path))
+        } else if (possible && *key && is_section(read, path)) {
             read_section(read, entry->value, path);
-        else
+        } else {
             unknown_key(read, entry->key, section, key);
+        }
     }
 }
 
@@ -252,19 +273,22 @@ static void check_required(reader *read, const ics_yaml_node *mapping)
 {
     for (size_t i = 0; i < read->count; ++i) {
         bool present = !read->fields[i].required || is_given(read, i);
-        for (size_t k = 0; k < read->count && !present; ++k)
+        for (size_t k = 0; k < read->count && !present; ++k) {
             present = same_group(&read->fields[i], &read->fields[k]) && is_given(read, k);
-        if (!present)
+        }
+        if (!present) {
             note(read, ics_yaml_error(read->error, mapping, "the key '%s' is missing",
                                       read->fields[i].path));
+        }
     }
 }
 
 static int start(reader *read, const ics_yaml_node *place)
 {
     read->here = calloc(read->count + 1, sizeof(void *));
-    if (read->here)
+    if (read->here) {
         return ICESTREAM_OK;
+    }
     return ics_yaml_no_memory(read->error, place);
 }
 
@@ -274,8 +298,9 @@ int ics_schema_read(const ics_yaml_node *mapping, const ics_schema_field *fields
     reader read = {
         .fields = fields, .count = count, .target = target, .given = given, .error = error};
     int status = start(&read, mapping);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     if (mapping->kind == ICS_YAML_MAPPING) {
         read_mapping(&read, mapping, "");
         check_required(&read, mapping);
@@ -297,8 +322,9 @@ int ics_schema_set(const char *path, const ics_yaml_node *value, const ics_schem
     reader read = {
         .fields = fields, .count = count, .target = target, .given = given, .error = error};
     int status = start(&read, value);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     size_t field = ics_schema_find(path, fields, count);
     if (field < count) {
         read_field(&read, field, value);
@@ -323,21 +349,25 @@ int ics_schema_defaults(const ics_schema_field *fields, size_t count, void *targ
                         icestream_error *error)
 {
     for (size_t i = 0; i < count; ++i) {
-        if (!fields[i].fallback)
+        if (!fields[i].fallback) {
             continue;
+        }
         ics_yaml *document = NULL;
         int status = ics_yaml_read_value("default", fields[i].fallback, &document, error);
-        if (status == ICESTREAM_OK)
+        if (status == ICESTREAM_OK) {
             status = ics_schema_value_read(&fields[i], ics_yaml_root(document), target, error);
+        }
         ics_yaml_destroy(document);
-        if (status != ICESTREAM_OK)
+        if (status != ICESTREAM_OK) {
             return status;
+        }
     }
     return ICESTREAM_OK;
 }
 
 void ics_schema_clear(const ics_schema_field *fields, size_t count, void *target)
 {
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         ics_schema_value_clear(&fields[i], target);
+    }
 }

@@ -23,7 +23,7 @@ typedef enum ics_schema_type {
     ICS_SCHEMA_TEXT,     /* char *: any text that is not empty */
     ICS_SCHEMA_PATH,     /* char *: a path, resolved; one of the choices (if any) stays as it is */
     ICS_SCHEMA_VARIANT,  /* char *: one of the choices, or {source: PATH}: the path goes to the char
-                           *  at .source_offset and the member becomes ICS_SCHEMA_FROM_SOURCE */
+                          *  at .source_offset and the member becomes ICS_SCHEMA_FROM_SOURCE */
     ICS_SCHEMA_PATTERNS, /* char **, with the count at .count_offset: paths that may be globs */
     ICS_SCHEMA_CUSTOM    /* whatever .custom does */
 } ics_schema_type;

@@ -1,10 +1,10 @@
 /* Writing a structure as YAML and its table as documentation. */
+#include "pipeline/config/schema/number.h"
+#include "pipeline/config/schema/schema_value.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "pipeline/config/schema/number.h"
-#include "pipeline/config/schema/schema_value.h"
 
 void ics_schema_print_number(double value, FILE *out)
 {
@@ -18,10 +18,11 @@ static size_t decode(const unsigned char *s, uint32_t *out)
     size_t bytes = *s < 0x80 ? 1 : *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : *s >= 0xc0 ? 2 : 0;
     uint32_t value = bytes == 1 ? *s : bytes == 0 ? 0 : *s & (0xffU >> (bytes + 1));
     for (size_t i = 1; i < bytes; ++i) {
-        if ((s[i] & 0xc0) != 0x80)
+        if ((s[i] & 0xc0) != 0x80) {
             bytes = 0;
-        else
+        } else {
             value = value << 6 | (s[i] & 0x3fU);
+        }
     }
     *out = bytes ? value : 0xfffd;
     return bytes ? bytes : 1;
@@ -41,14 +42,15 @@ void ics_schema_print_text(const char *text, FILE *out)
     while (*s) {
         uint32_t c = 0;
         size_t bytes = decode(s, &c);
-        if (c == '"' || c == '\\')
+        if (c == '"' || c == '\\') {
             fprintf(out, "\\%c", (char)c);
-        else if (!is_printable(c))
+        } else if (!is_printable(c)) {
             fprintf(out, "\\u%04X", (unsigned)c);
-        else if (c == 0xfffd)
+        } else if (c == 0xfffd) {
             fputs("\\uFFFD", out);
-        else
+        } else {
             fwrite(s, 1, bytes, out);
+        }
         s += bytes;
     }
     fputc('"', out);
@@ -73,16 +75,19 @@ void ics_schema_print_path(const char *path, FILE *out)
 static void print_keys(const char *previous, const char *path, FILE *out)
 {
     size_t shared = 0; /* characters of the sections that both are in */
-    for (size_t i = 0; previous[i] && previous[i] == path[i]; ++i)
-        if (path[i] == '.')
+    for (size_t i = 0; previous[i] && previous[i] == path[i]; ++i) {
+        if (path[i] == '.') {
             shared = i + 1;
+        }
+    }
     int level = 0;
     for (size_t start = 0; path[start];) {
         size_t length = strcspn(path + start, ".");
         bool ics_last = path[start + length] == 0;
-        if (start >= shared)
+        if (start >= shared) {
             fprintf(out, "%*s%.*s:%s", 2 * level, "", (int)length, path + start,
                     ics_last ? " " : "\n");
+        }
         start += length + (ics_last ? 0 : 1);
         ++level;
     }
@@ -104,28 +109,32 @@ static void print_patterns(const ics_schema_field *field, const void *target, FI
 
 static bool is_choice(const ics_schema_field *field, const char *text)
 {
-    for (size_t i = 0; field->choice && field->choice(field->path, i); ++i)
-        if (strcmp(field->choice(field->path, i), text) == 0)
+    for (size_t i = 0; field->choice && field->choice(field->path, i); ++i) {
+        if (strcmp(field->choice(field->path, i), text) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
 static void print_texts(const ics_schema_field *field, const char *text, FILE *out)
 {
-    if (is_choice(field, text))
+    if (is_choice(field, text)) {
         fputs(text, out);
-    else if (field->type == ICS_SCHEMA_PATH)
+    } else if (field->type == ICS_SCHEMA_PATH) {
         ics_schema_print_path(text, out);
-    else
+    } else {
         ics_schema_print_text(text, out);
+    }
 }
 
 static void print_one_number(const ics_schema_field *field, double value, FILE *out)
 {
-    if (field->word && value == field->word_value)
+    if (field->word && value == field->word_value) {
         fputs(field->word, out);
-    else
+    } else {
         ics_schema_print_number(value, out);
+    }
 }
 
 static void print_value(const ics_schema_field *field, const void *target, FILE *out)
@@ -141,17 +150,19 @@ static void print_value(const ics_schema_field *field, const void *target, FILE 
         break;
     case ICS_SCHEMA_UNSIGNED:
         whole = ics_schema_value_unsigned(field, target);
-        if (field->word && whole == (uint64_t)field->word_value)
+        if (field->word && whole == (uint64_t)field->word_value) {
             fputs(field->word, out);
-        else
+        } else {
             fprintf(out, "%llu", (unsigned long long)whole);
+        }
         break;
     case ICS_SCHEMA_BYTES:
         whole = ics_schema_value_unsigned(field, target);
-        if (field->word && whole == (uint64_t)field->word_value)
+        if (field->word && whole == (uint64_t)field->word_value) {
             fputs(field->word, out);
-        else
+        } else {
             fputs(ics_number_print_bytes(whole, digits), out);
+        }
         break;
     case ICS_SCHEMA_NUMBER:
         memcpy(&number, from, sizeof number);
@@ -201,10 +212,12 @@ static bool is_there(const ics_schema_field *field, const void *target)
                        field->type == ICS_SCHEMA_TEXT || field->type == ICS_SCHEMA_PATH ||
                        field->type == ICS_SCHEMA_PATTERNS;
     const void *pointer = NULL;
-    if (field->type == ICS_SCHEMA_CUSTOM && field->custom->is_there)
+    if (field->type == ICS_SCHEMA_CUSTOM && field->custom->is_there) {
         return field->custom->is_there(target);
-    if (ics_pointer)
+    }
+    if (ics_pointer) {
         memcpy(&pointer, (const char *)target + field->offset, sizeof pointer);
+    }
     return !ics_pointer || pointer;
 }
 
@@ -212,8 +225,9 @@ void ics_schema_print(const ics_schema_field *fields, size_t count, const void *
 {
     const char *previous = "";
     for (size_t i = 0; i < count; ++i) {
-        if (!is_there(&fields[i], target))
+        if (!is_there(&fields[i], target)) {
             continue;
+        }
         print_keys(previous, fields[i].path, out);
         print_value(&fields[i], target, out);
         fputc('\n', out);

@@ -1,10 +1,10 @@
 #include "pipeline/config/schema/schema_value.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/config/schema/number.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- members of the target ------------------------------------------------------------------ */
 
@@ -79,15 +79,17 @@ void ics_schema_value_clear(const ics_schema_field *field, void *target)
     case ICS_SCHEMA_PATTERNS:
         texts = member(field, target);
         count = (size_t *)((char *)target + field->count_offset);
-        for (size_t i = 0; *texts && i < *count; ++i)
+        for (size_t i = 0; *texts && i < *count; ++i) {
             free((*texts)[i]);
+        }
         free(*texts);
         *texts = NULL;
         *count = 0;
         break;
     case ICS_SCHEMA_CUSTOM:
-        if (field->custom->clear)
+        if (field->custom->clear) {
             field->custom->clear(target);
+        }
         break;
     default:
         memset(member(field, target), 0, field->size);
@@ -107,8 +109,9 @@ static void describe_range(char *buffer, size_t size, double low, double high)
 static size_t list_choices(const ics_schema_field *field, char *buffer, size_t size)
 {
     size_t count = 0, used = 0;
-    while (field->choice && field->choice(field->path, count))
+    while (field->choice && field->choice(field->path, count)) {
         ++count;
+    }
     buffer[0] = 0;
     for (size_t i = 0; i < count && used < size; ++i) {
         const char *gap = i == 0 ? (count > 2 ? "one of " : "") : count == 2 ? " or " : ", ";
@@ -128,9 +131,10 @@ const char *ics_schema_value_expected(const ics_schema_field *field, char *buffe
         snprintf(buffer, size, "true or false");
         break;
     case ICS_SCHEMA_UNSIGNED:
-        if (field->multiple)
+        if (field->multiple) {
             snprintf(detail, sizeof detail, "multiple of %llu",
                      (unsigned long long)field->multiple);
+        }
         snprintf(buffer, size, "a %s from %llu to %llu%s%s",
                  field->multiple ? detail : "whole number", (unsigned long long)field->least,
                  (unsigned long long)field->most, or_word, word);
@@ -160,10 +164,11 @@ const char *ics_schema_value_expected(const ics_schema_field *field, char *buffe
         snprintf(buffer, size, "a text");
         break;
     case ICS_SCHEMA_PATH:
-        if (list_choices(field, detail, sizeof detail))
+        if (list_choices(field, detail, sizeof detail)) {
             snprintf(buffer, size, "%s, or a path", detail);
-        else
+        } else {
             snprintf(buffer, size, "a path");
+        }
         break;
     case ICS_SCHEMA_PATTERNS:
         snprintf(buffer, size, "a list of paths or patterns");
@@ -204,10 +209,12 @@ static bool is_plain(const ics_yaml_node *node)
 static bool parse_number(const ics_yaml_node *node, double low, double high, double *out)
 {
     double value = 0;
-    if (!is_plain(node) || ics_number_double(node->text, &value) != ICS_NUMBER_OK)
+    if (!is_plain(node) || ics_number_double(node->text, &value) != ICS_NUMBER_OK) {
         return false;
-    if (value < low || value > high)
+    }
+    if (value < low || value > high) {
         return false;
+    }
     *out = value;
     return true;
 }
@@ -215,10 +222,12 @@ static bool parse_number(const ics_yaml_node *node, double low, double high, dou
 static bool parse_unsigned(const ics_yaml_node *node, uint64_t least, uint64_t most, uint64_t *out)
 {
     uint64_t value = 0;
-    if (!is_plain(node) || ics_number_unsigned(node->text, &value) != ICS_NUMBER_OK)
+    if (!is_plain(node) || ics_number_unsigned(node->text, &value) != ICS_NUMBER_OK) {
         return false;
-    if (value < least || value > most)
+    }
+    if (value < least || value > most) {
         return false;
+    }
     *out = value;
     return true;
 }
@@ -231,8 +240,9 @@ static bool is_word(const ics_schema_field *field, const ics_yaml_node *node)
 static const char *nearest_word(const ics_schema_field *field, const ics_yaml_node *node)
 {
     ics_nearest best = {0};
-    if (field->word && is_plain(node))
+    if (field->word && is_plain(node)) {
         ics_nearest_try(&best, node->text, field->word);
+    }
     return best.word;
 }
 
@@ -241,8 +251,9 @@ static int read_unsigned(const ics_schema_field *field, const ics_yaml_node *nod
 {
     uint64_t value = (uint64_t)field->word_value;
     if (!is_word(field, node) && (!parse_unsigned(node, field->least, field->most, &value) ||
-                                  (field->multiple && value % field->multiple != 0)))
+                                  (field->multiple && value % field->multiple != 0))) {
         return unexpected_value(field, node, nearest_word(field, node), error);
+    }
     store_unsigned(field, target, value);
     return ICESTREAM_OK;
 }
@@ -254,8 +265,9 @@ static int read_bytes(const ics_schema_field *field, const ics_yaml_node *node, 
     uint64_t value = (uint64_t)field->word_value;
     const bool ics_size = node->kind == ICS_YAML_SCALAR && !is_word(field, node) &&
                           ics_number_bytes(node->text, &value) == ICS_NUMBER_OK;
-    if (!is_word(field, node) && (!ics_size || value < field->least || value > field->most))
+    if (!is_word(field, node) && (!ics_size || value < field->least || value > field->most)) {
         return unexpected_value(field, node, nearest_word(field, node), error);
+    }
     store_unsigned(field, target, value);
     return ICESTREAM_OK;
 }
@@ -264,8 +276,9 @@ static int read_number(const ics_schema_field *field, const ics_yaml_node *node,
                        icestream_error *error)
 {
     double value = field->word_value;
-    if (!is_word(field, node) && !parse_number(node, field->low, field->high, &value))
+    if (!is_word(field, node) && !parse_number(node, field->low, field->high, &value)) {
         return unexpected_value(field, node, nearest_word(field, node), error);
+    }
     memcpy(member(field, target), &value, sizeof value);
     return ICESTREAM_OK;
 }
@@ -274,12 +287,14 @@ static int read_numbers(const ics_schema_field *field, const ics_yaml_node *node
                         icestream_error *error)
 {
     size_t length = field->size / sizeof(double);
-    if (node->kind != ICS_YAML_LIST || node->count != length)
+    if (node->kind != ICS_YAML_LIST || node->count != length) {
         return unexpected_value(field, node, NULL, error);
+    }
     for (size_t i = 0; i < length; ++i) {
         double value = 0;
-        if (!parse_number(node->items[i], field->low, field->high, &value))
+        if (!parse_number(node->items[i], field->low, field->high, &value)) {
             return unexpected_value(field, node->items[i], NULL, error);
+        }
         memcpy((char *)member(field, target) + i * sizeof value, &value, sizeof value);
     }
     return ICESTREAM_OK;
@@ -294,11 +309,13 @@ static int read_bool(const ics_schema_field *field, const ics_yaml_node *node, v
     static const char *const yes[] = {"yes", "on", "y", "True", "TRUE"};
     static const char *const no[] = {"no", "off", "n", "False", "FALSE"};
     const char *nearest = NULL;
-    for (size_t i = 0; i < sizeof yes / sizeof *yes; ++i)
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; ++i) {
         nearest = strcmp(text, yes[i]) == 0 ? "true" : strcmp(text, no[i]) == 0 ? "false" : nearest;
+    }
     bool value = strcmp(text, "true") == 0;
-    if (!value && strcmp(text, "false") != 0)
+    if (!value && strcmp(text, "false") != 0) {
         return unexpected_value(field, node, nearest, error);
+    }
     store_unsigned(field, target, value);
     return ICESTREAM_OK;
 }
@@ -312,8 +329,9 @@ static size_t find_choice(const ics_schema_field *field, const ics_yaml_node *no
     for (size_t i = 0;
          field->choice && node->kind == ICS_YAML_SCALAR && (name = field->choice(field->path, i));
          ++i) {
-        if (strcmp(name, node->text) == 0)
+        if (strcmp(name, node->text) == 0) {
             return i;
+        }
         ics_nearest_try(&best, node->text, name);
     }
     *nearest = best.word;
@@ -325,15 +343,17 @@ static int read_choice(const ics_schema_field *field, const ics_yaml_node *node,
 {
     const char *nearest = NULL;
     size_t index = find_choice(field, node, &nearest);
-    if (index == SIZE_MAX)
+    if (index == SIZE_MAX) {
         return unexpected_value(field, node, nearest, error);
+    }
     if (field->type == ICS_SCHEMA_CHOICE) {
         store_unsigned(field, target, index);
         return ICESTREAM_OK;
     }
     char *copy = strdup(node->text);
-    if (!copy)
+    if (!copy) {
         return ics_yaml_no_memory(error, node);
+    }
     store_text(field, target, copy);
     return ICESTREAM_OK;
 }
@@ -346,15 +366,17 @@ static bool is_text(const ics_yaml_node *node)
 static int read_text(const ics_schema_field *field, const ics_yaml_node *node, void *target,
                      icestream_error *error)
 {
-    if (!is_text(node))
+    if (!is_text(node)) {
         return unexpected_value(field, node, NULL, error);
+    }
     const char *nearest = NULL;
     bool ics_path =
         field->type == ICS_SCHEMA_PATH && find_choice(field, node, &nearest) == SIZE_MAX;
     char *copy =
         ics_path ? ics_schema_join(node->source->folder, node->text, false) : strdup(node->text);
-    if (!copy)
+    if (!copy) {
         return ics_yaml_no_memory(error, node);
+    }
     store_text(field, target, copy);
     return ICESTREAM_OK;
 }
@@ -364,8 +386,9 @@ static int read_variant(const ics_schema_field *field, const ics_yaml_node *node
 {
     if (node->kind != ICS_YAML_MAPPING) {
         const int status = read_choice(field, node, target, error);
-        if (status == ICESTREAM_OK)
+        if (status == ICESTREAM_OK) {
             store_source(field, target, NULL);
+        }
         return status;
     }
     struct custom {
@@ -377,8 +400,9 @@ static int read_variant(const ics_schema_field *field, const ics_yaml_node *node
                                      .required = true};
     int status = ics_schema_read(node, &source, 1, &custom, NULL, error);
     char *name = status == ICESTREAM_OK ? strdup(ICS_SCHEMA_FROM_SOURCE) : NULL;
-    if (status == ICESTREAM_OK && !name)
+    if (status == ICESTREAM_OK && !name) {
         status = ics_yaml_no_memory(error, node);
+    }
     if (status != ICESTREAM_OK) {
         ics_schema_clear(&source, 1, &custom);
         return status;
@@ -390,20 +414,24 @@ static int read_variant(const ics_schema_field *field, const ics_yaml_node *node
 
 char *ics_schema_join(const char *folder, const char *name, bool ics_pattern)
 {
-    if (*folder == 0 || *name == '/' || strcmp(name, "-") == 0)
+    if (*folder == 0 || *name == '/' || strcmp(name, "-") == 0) {
         return strdup(name);
+    }
     size_t folder_length = strlen(folder), name_length = strlen(name);
     char *path = malloc(2 * folder_length + name_length + 2);
-    if (!path)
+    if (!path) {
         return NULL;
+    }
     size_t used = 0;
     for (size_t i = 0; i < folder_length; ++i) {
-        if (ics_pattern && strchr("*?[]\\", folder[i]))
+        if (ics_pattern && strchr("*?[]\\", folder[i])) {
             path[used++] = '\\';
+        }
         path[used++] = folder[i];
     }
-    if (folder[folder_length - 1] != '/')
+    if (folder[folder_length - 1] != '/') {
         path[used++] = '/';
+    }
     memcpy(path + used, name, name_length + 1);
     return path;
 }
@@ -414,21 +442,25 @@ static int read_patterns(const ics_schema_field *field, const ics_yaml_node *nod
 {
     const ics_yaml_node *const *items = node->kind == ICS_YAML_SCALAR ? &node : node->items;
     size_t count = node->kind == ICS_YAML_SCALAR ? 1 : node->count;
-    if (node->kind == ICS_YAML_MAPPING || count == 0)
+    if (node->kind == ICS_YAML_MAPPING || count == 0) {
         return unexpected_value(field, node, NULL, error);
+    }
     char **texts = calloc(count, sizeof *texts);
-    if (!texts)
+    if (!texts) {
         return ics_yaml_no_memory(error, node);
+    }
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < count && status == ICESTREAM_OK; ++i) {
-        if (!is_text(items[i]))
+        if (!is_text(items[i])) {
             status = unexpected_value(field, items[i], NULL, error);
-        else if (!(texts[i] = ics_schema_join(node->source->folder, items[i]->text, true)))
+        } else if (!(texts[i] = ics_schema_join(node->source->folder, items[i]->text, true))) {
             status = ics_yaml_no_memory(error, node);
+        }
     }
     if (status != ICESTREAM_OK) {
-        for (size_t i = 0; i < count; ++i)
+        for (size_t i = 0; i < count; ++i) {
             free(texts[i]);
+        }
         free(texts);
         return status;
     }
@@ -463,8 +495,9 @@ int ics_schema_value_read(const ics_schema_field *field, const ics_yaml_node *no
     case ICS_SCHEMA_PATTERNS:
         return read_patterns(field, node, target, error);
     case ICS_SCHEMA_CUSTOM:
-        if (ics_yaml_is_null(node))
+        if (ics_yaml_is_null(node)) {
             return unexpected_value(field, node, NULL, error);
+        }
         return field->custom->read(node, target, error);
     }
     return ICESTREAM_E_CONFIG;
@@ -476,8 +509,9 @@ int ics_schema_number(const ics_yaml_node *node, const char *what, double low, d
                       double *out, icestream_error *error)
 {
     char range[128], expected[192];
-    if (parse_number(node, low, high, out))
+    if (parse_number(node, low, high, out)) {
         return ICESTREAM_OK;
+    }
     describe_range(range, sizeof range, low, high);
     snprintf(expected, sizeof expected, "a number%s", range);
     return unexpected(what, node, expected, NULL, error);
@@ -487,8 +521,9 @@ int ics_schema_unsigned(const ics_yaml_node *node, const char *what, uint64_t le
                         uint64_t *out, icestream_error *error)
 {
     char expected[192];
-    if (parse_unsigned(node, least, most, out))
+    if (parse_unsigned(node, least, most, out)) {
         return ICESTREAM_OK;
+    }
     snprintf(expected, sizeof expected, "a whole number from %llu to %llu",
              (unsigned long long)least, (unsigned long long)most);
     return unexpected(what, node, expected, NULL, error);

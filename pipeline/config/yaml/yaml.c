@@ -28,8 +28,9 @@ static void *take(ics_yaml *document, size_t bytes)
     if (!first || first->size - first->used < bytes) {
         size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
         first = malloc(sizeof *first + size);
-        if (!first)
+        if (!first) {
             return NULL;
+        }
         *first = (block){.next = document->blocks, .size = size};
         document->blocks = first;
     }
@@ -50,8 +51,9 @@ static char *take_text(ics_yaml *document, const char *text, size_t length)
 
 void ics_yaml_destroy(ics_yaml *document)
 {
-    if (!document)
+    if (!document) {
         return;
+    }
     for (block *next, *each = document->blocks; each; each = next) {
         next = each->next;
         free(each);
@@ -69,12 +71,14 @@ static int out_of_memory(icestream_error *error, const char *name)
 static int document_create(const char *name, bool in_folder, ics_yaml **out, icestream_error *error)
 {
     ics_yaml *document = calloc(1, sizeof *document);
-    if (!document)
+    if (!document) {
         return out_of_memory(error, name);
+    }
     const char *slash = in_folder ? strrchr(name, '/') : NULL;
     size_t folder = slash ? (size_t)(slash - name) : 0;
-    if (slash && slash == name) /* the folder of "/run.yaml" is "/" */
+    if (slash && slash == name) { /* the folder of "/run.yaml" is "/" */
         folder = 1;
+    }
     document->source.name = take_text(document, name, strlen(name));
     document->source.folder = take_text(document, name, folder);
     if (!document->source.name || !document->source.folder) {
@@ -134,8 +138,9 @@ static int append(builder *build, frame *top, const ics_yaml_node *child)
     if (top->count == top->capacity) {
         size_t capacity = top->capacity ? 2 * top->capacity : 16; /* bounded by the node limit */
         void *grown = realloc(top->children, capacity * sizeof(void *));
-        if (!grown)
+        if (!grown) {
             return fail_memory(build);
+        }
         top->children = grown;
         top->capacity = capacity;
     }
@@ -152,41 +157,48 @@ static int attach(builder *build, const ics_yaml_node *node)
     }
     frame *top = &build->frames[build->depth - 1];
     bool ics_key = top->node->kind == ICS_YAML_MAPPING && top->count % 2 == 0;
-    if (ics_key && node->kind != ICS_YAML_SCALAR)
+    if (ics_key && node->kind != ICS_YAML_SCALAR) {
         return ics_yaml_error(build->error, node, "a key must be a word, not a %s",
                               node->kind == ICS_YAML_LIST ? "list" : "mapping");
+    }
     return append(build, top, node);
 }
 
 static int count_nodes(builder *build, const ics_yaml_node *place, uint32_t more)
 {
-    if (more > ICS_YAML_NODES_MAX - build->nodes)
+    if (more > ICS_YAML_NODES_MAX - build->nodes) {
         return ics_yaml_error(build->error, place,
                               "too many values: more than %d with all aliases written out",
                               ICS_YAML_NODES_MAX);
+    }
     build->nodes += more;
     return ICESTREAM_OK;
 }
 
 static anchor *find_anchor(builder *build, const char *name)
 {
-    for (size_t i = 0; i < build->anchor_count; ++i)
-        if (strcmp(build->anchors[i].name, name) == 0)
+    for (size_t i = 0; i < build->anchor_count; ++i) {
+        if (strcmp(build->anchors[i].name, name) == 0) {
             return &build->anchors[i];
+        }
+    }
     return NULL;
 }
 
 static int add_anchor(builder *build, const ics_yaml_node *node, const char *name)
 {
     const anchor *old = find_anchor(build, name);
-    if (old)
+    if (old) {
         return ics_yaml_error(build->error, node, "the anchor '&%.60s' is already used in line %u",
                               name, old->line);
-    if (build->anchor_count == ICS_YAML_ANCHORS_MAX)
+    }
+    if (build->anchor_count == ICS_YAML_ANCHORS_MAX) {
         return ics_yaml_error(build->error, node, "more than %d anchors", ICS_YAML_ANCHORS_MAX);
+    }
     char *copy = take_text(build->document, name, strlen(name));
-    if (!copy)
+    if (!copy) {
         return fail_memory(build);
+    }
     build->anchors[build->anchor_count++] = (anchor){
         .name = copy, .node = node, .line = node->line, .complete = node->kind == ICS_YAML_SCALAR};
     return ICESTREAM_OK;
@@ -197,19 +209,22 @@ static int start_node(builder *build, yaml_mark_t mark, ics_yaml_kind kind, cons
                       const yaml_char_t *tag, ics_yaml_node **out)
 {
     ics_yaml_node *node = take(build->document, sizeof *node);
-    if (!node)
+    if (!node) {
         return fail_memory(build);
+    }
     *node = at(build, mark);
     node->kind = kind;
     node->nodes = 1;
     node->height = kind == ICS_YAML_SCALAR ? 0 : 1;
     *out = node;
     int status = count_nodes(build, node, 1);
-    if (status == ICESTREAM_OK && tag)
+    if (status == ICESTREAM_OK && tag) {
         status = ics_yaml_error(build->error, node, "tags are not supported, found '%.60s'",
                                 (const char *)tag);
-    if (status == ICESTREAM_OK && name)
+    }
+    if (status == ICESTREAM_OK && name) {
         status = add_anchor(build, node, (const char *)name);
+    }
     return status;
 }
 
@@ -218,12 +233,14 @@ static int add_scalar(builder *build, const yaml_event_t *event)
     ics_yaml_node *node = NULL;
     int status = start_node(build, event->start_mark, ICS_YAML_SCALAR, event->data.scalar.anchor,
                             event->data.scalar.tag, &node);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     const char *text = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
-    if (memchr(text, 0, length))
+    if (memchr(text, 0, length)) {
         return ics_yaml_error(build->error, node, "a text must not contain the character NUL");
+    }
     node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     node->text = take_text(build->document, text, length);
     return node->text ? attach(build, node) : fail_memory(build);
@@ -234,13 +251,16 @@ static int open_collection(builder *build, yaml_mark_t mark, ics_yaml_kind kind,
 {
     ics_yaml_node *node = NULL;
     int status = start_node(build, mark, kind, name, tag, &node);
-    if (status == ICESTREAM_OK && build->depth == ICS_YAML_DEPTH_MAX)
+    if (status == ICESTREAM_OK && build->depth == ICS_YAML_DEPTH_MAX) {
         status =
             ics_yaml_error(build->error, node, "nested deeper than %d levels", ICS_YAML_DEPTH_MAX);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = attach(build, node);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         build->frames[build->depth++] = (frame){.node = node};
+    }
     return status;
 }
 
@@ -254,20 +274,24 @@ static int compare_keys(const void *a, const void *b)
 /* Sorting finds equal keys in a mapping of any size without comparing all pairs. */
 static int mark_duplicates(builder *build, ics_yaml_entry *entries, size_t count)
 {
-    if (count < 2)
+    if (count < 2) {
         return ICESTREAM_OK;
+    }
     ics_yaml_entry **sorted = malloc(count * sizeof(ics_yaml_entry *));
-    if (!sorted)
+    if (!sorted) {
         return fail_memory(build);
-    for (size_t i = 0; i < count; ++i)
+    }
+    for (size_t i = 0; i < count; ++i) {
         sorted[i] = &entries[i];
+    }
     qsort(sorted, count, sizeof(ics_yaml_entry *), compare_keys);
     const ics_yaml_entry *first = sorted[0];
     for (size_t i = 1; i < count; ++i) {
-        if (strcmp(first->key->text, sorted[i]->key->text) == 0)
+        if (strcmp(first->key->text, sorted[i]->key->text) == 0) {
             sorted[i]->duplicate_of = first->key;
-        else
+        } else {
             first = sorted[i];
+        }
     }
     free(sorted);
     return ICESTREAM_OK;
@@ -280,14 +304,16 @@ static int close_collection(builder *build)
     size_t count = top->children ? top->count : 0;
     for (size_t i = 0; i < count; ++i) {
         node->nodes += top->children[i]->nodes;
-        if (top->children[i]->height + 1 > node->height)
+        if (top->children[i]->height + 1 > node->height) {
             node->height = top->children[i]->height + 1;
+        }
     }
     int status = ICESTREAM_OK;
     if (node->kind == ICS_YAML_LIST) {
         const ics_yaml_node **items = take(build->document, count * sizeof(void *) + 1);
-        if (items && count)
+        if (items && count) {
             memcpy(items, top->children, count * sizeof(void *));
+        }
         node->items = items;
         node->count = count;
         status = items ? ICESTREAM_OK : fail_memory(build);
@@ -295,16 +321,19 @@ static int close_collection(builder *build)
         ics_yaml_entry *entries = take(build->document, count / 2 * sizeof *entries + 1);
         node->entries = entries;
         node->count = count / 2;
-        for (size_t i = 0; entries && i < node->count; ++i)
+        for (size_t i = 0; entries && i < node->count; ++i) {
             entries[i] =
                 (ics_yaml_entry){.key = top->children[2 * i], .value = top->children[2 * i + 1]};
+        }
         status = entries ? mark_duplicates(build, entries, node->count) : fail_memory(build);
     }
     free(top->children);
     top->children = NULL;
-    for (size_t i = 0; i < build->anchor_count; ++i)
-        if (build->anchors[i].node == node)
+    for (size_t i = 0; i < build->anchor_count; ++i) {
+        if (build->anchors[i].node == node) {
             build->anchors[i].complete = true;
+        }
+    }
     return status;
 }
 
@@ -314,19 +343,24 @@ static int add_alias(builder *build, const yaml_event_t *event)
     const char *name = (const char *)event->data.alias.anchor;
     ics_yaml_node place = at(build, event->start_mark);
     const anchor *target = find_anchor(build, name);
-    if (!target)
+    if (!target) {
         return ics_yaml_error(build->error, &place, "unknown anchor '*%.60s'", name);
-    if (!target->complete)
+    }
+    if (!target->complete) {
         return ics_yaml_error(build->error, &place, "the anchor '&%.60s' contains itself", name);
-    if (build->depth + target->node->height > ICS_YAML_DEPTH_MAX)
+    }
+    if (build->depth + target->node->height > ICS_YAML_DEPTH_MAX) {
         return ics_yaml_error(build->error, &place, "nested deeper than %d levels",
                               ICS_YAML_DEPTH_MAX);
+    }
     int status = count_nodes(build, &place, target->node->nodes);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     ics_yaml_node *node = take(build->document, sizeof *node);
-    if (!node)
+    if (!node) {
         return fail_memory(build);
+    }
     *node = *target->node;
     node->line = place.line;
     node->column = place.column;
@@ -354,21 +388,25 @@ static ics_yaml_node place_of_byte(const builder *build, size_t offset)
 /* What people most often meant when libyaml stumbles. */
 static const char *hint(const yaml_parser_t *parser)
 {
-    if (parser->context && strcmp(parser->context, "while scanning an alias") == 0)
+    if (parser->context && strcmp(parser->context, "while scanning an alias") == 0) {
         return "; a text that starts with * needs quotes, as in \"*.npy\"";
+    }
     if (parser->problem &&
-        strcmp(parser->problem, "block sequence entries are not allowed in this context") == 0)
+        strcmp(parser->problem, "block sequence entries are not allowed in this context") == 0) {
         return "; a lone - needs quotes: \"-\"";
+    }
     if (parser->problem &&
-        strcmp(parser->problem, "found character that cannot start any token") == 0)
+        strcmp(parser->problem, "found character that cannot start any token") == 0) {
         return "; tabs cannot indent, and texts with @ ` % in front need quotes";
+    }
     return "";
 }
 
 static int syntax_error(builder *build, const yaml_parser_t *parser)
 {
-    if (parser->error == YAML_MEMORY_ERROR)
+    if (parser->error == YAML_MEMORY_ERROR) {
         return fail_memory(build);
+    }
     const char *problem = parser->problem ? parser->problem : "not YAML";
     if (parser->error == YAML_READER_ERROR) {
         ics_yaml_node place = place_of_byte(build, parser->problem_offset);
@@ -376,9 +414,10 @@ static int syntax_error(builder *build, const yaml_parser_t *parser)
                               parser->problem_value < 0 ? 0U : (unsigned)parser->problem_value);
     }
     ics_yaml_node place = at(build, parser->problem_mark);
-    if (parser->context && build->has_lines)
+    if (parser->context && build->has_lines) {
         return ics_yaml_error(build->error, &place, "%s, %s in line %zu%s", problem,
                               parser->context, parser->context_mark.line + 1, hint(parser));
+    }
     return ics_yaml_error(build->error, &place, "%s%s", problem, hint(parser));
 }
 
@@ -420,8 +459,9 @@ static bool begins_line(const builder *build, size_t offset)
     static const char *const before[] = {"\n", "\r", "\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"};
     for (size_t i = 0; i < sizeof before / sizeof *before; ++i) {
         size_t length = strlen(before[i]);
-        if (offset >= length && memcmp(build->text + offset - length, before[i], length) == 0)
+        if (offset >= length && memcmp(build->text + offset - length, before[i], length) == 0) {
             return true;
+        }
     }
     return offset == 0 || (offset == 3 && memcmp(build->text, "\xEF\xBB\xBF", 3) == 0);
 }
@@ -450,10 +490,12 @@ static int refuse_tag_directives(const builder *build)
 static int parse(builder *build)
 {
     yaml_parser_t parser;
-    if (refuse_tag_directives(build) != ICESTREAM_OK)
+    if (refuse_tag_directives(build) != ICESTREAM_OK) {
         return ICESTREAM_E_CONFIG;
-    if (!yaml_parser_initialize(&parser))
+    }
+    if (!yaml_parser_initialize(&parser)) {
         return fail_memory(build);
+    }
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)build->text, build->length);
     int status = ICESTREAM_OK;
@@ -469,8 +511,9 @@ static int parse(builder *build)
         yaml_event_delete(&event);
     }
     yaml_parser_delete(&parser);
-    for (size_t i = 0; i < build->depth; ++i)
+    for (size_t i = 0; i < build->depth; ++i) {
         free(build->frames[i].children);
+    }
     return status;
 }
 
@@ -479,8 +522,9 @@ static int build_document(ics_yaml *document, const char *text, size_t length, b
                           icestream_error *error)
 {
     builder *build = calloc(1, sizeof *build);
-    if (!build)
+    if (!build) {
         return out_of_memory(error, document->source.name);
+    }
     build->document = document;
     build->error = error;
     build->has_lines = has_lines;
@@ -500,14 +544,16 @@ int ics_yaml_read_text(const char *name, const char *text, size_t length, ics_ya
                        icestream_error *error)
 {
     *out = NULL;
-    if (length > ICS_YAML_BYTES_MAX)
+    if (length > ICS_YAML_BYTES_MAX) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: the file has %zu bytes, expected at most %zu", name,
                              length, ICS_YAML_BYTES_MAX);
+    }
     ics_yaml *document = NULL;
     int status = document_create(name, true, &document, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = build_document(document, text, length, true, error);
+    }
     if (status != ICESTREAM_OK) {
         ics_yaml_destroy(document);
         return status;
@@ -526,14 +572,16 @@ static bool is_utf8(const char *text)
                    : *s >= 0xe0 && *s < 0xf0 ? 2
                    : *s >= 0xf0 && *s < 0xf5 ? 3
                                              : -1;
-        if (more < 0)
+        if (more < 0) {
             return false;
+        }
         /* The second byte rules out overlong forms, surrogates and what is beyond U+10FFFF. */
         unsigned char least = *s == 0xe0 ? 0xa0 : *s == 0xf0 ? 0x90 : 0x80;
         unsigned char most = *s == 0xed ? 0x9f : *s == 0xf4 ? 0x8f : 0xbf;
         for (++s; more > 0; --more, ++s) {
-            if (*s < least || *s > most)
+            if (*s < least || *s > most) {
                 return false;
+            }
             least = 0x80;
             most = 0xbf;
         }
@@ -545,13 +593,15 @@ static int build_literal(ics_yaml *document, const char *text, icestream_error *
 {
     ics_yaml_node *node = take(document, sizeof *node);
     char *copy = take_text(document, text, strlen(text));
-    if (!node || !copy)
+    if (!node || !copy) {
         return out_of_memory(error, document->source.name);
+    }
     *node = (ics_yaml_node){
         .kind = ICS_YAML_SCALAR, .source = &document->source, .text = copy, .nodes = 1};
     document->root = node;
-    if (!is_utf8(text))
+    if (!is_utf8(text)) {
         return ics_yaml_error(error, node, "not valid UTF-8 text");
+    }
     return ICESTREAM_OK;
 }
 
@@ -560,8 +610,9 @@ int ics_yaml_read_value(const char *name, const char *text, ics_yaml **out, ices
     *out = NULL;
     ics_yaml *document = NULL;
     int status = document_create(name, false, &document, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     bool ics_yaml_text = *text && strchr("[{\"'", *text) != NULL;
     status = ics_yaml_text ? build_document(document, text, strlen(text), false, error)
                            : build_literal(document, text, error);

@@ -13,20 +13,23 @@ static int read_all(int file, const char *path, size_t size, char **out, size_t 
                     icestream_error *error)
 {
     char *text = malloc(size + 1);
-    if (!text)
+    if (!text) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", path);
+    }
     size_t used = 0;
     while (used < size) {
         ssize_t got = read(file, text + used, size - used);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && errno == EINTR) {
             continue;
+        }
         if (got < 0) {
             free(text);
             return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: cannot read the file: %s",
                                  path, strerror(errno));
         }
-        if (got == 0)
+        if (got == 0) {
             break;
+        }
         used += (size_t)got;
     }
     *out = text;
@@ -39,32 +42,35 @@ int ics_yaml_read_file(const char *path, ics_yaml **out, icestream_error *error)
     *out = NULL;
     /* Without O_NONBLOCK opening a FIFO would wait for its writer. */
     int file = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file < 0)
+    if (file < 0) {
         return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: cannot open the file: %s", path,
                              strerror(errno));
+    }
     struct stat about;
     int status = ICESTREAM_OK;
     char *text = NULL;
     size_t length = 0;
-    if (fstat(file, &about) != 0)
+    if (fstat(file, &about) != 0) {
         status = ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: cannot examine the file: %s",
                                path, strerror(errno));
-    else if (S_ISDIR(about.st_mode))
+    } else if (S_ISDIR(about.st_mode)) {
         status = ics_error_add(error, ICESTREAM_E_CONFIG,
                                "%s: error: found a folder, expected a YAML file", path);
-    else if (!S_ISREG(about.st_mode))
+    } else if (!S_ISREG(about.st_mode)) {
         status = ics_error_add(error, ICESTREAM_E_CONFIG,
                                "%s: error: found a pipe, socket or device, expected a regular file",
                                path);
-    else if (about.st_size < 0 || (uintmax_t)about.st_size > ICS_YAML_BYTES_MAX)
+    } else if (about.st_size < 0 || (uintmax_t)about.st_size > ICS_YAML_BYTES_MAX) {
         status = ics_error_add(error, ICESTREAM_E_CONFIG,
                                "%s: error: the file has %jd bytes, expected at most %zu", path,
                                (intmax_t)about.st_size, ICS_YAML_BYTES_MAX);
-    else
+    } else {
         status = read_all(file, path, (size_t)about.st_size, &text, &length, error);
+    }
     close(file);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_yaml_read_text(path, text, length, out, error);
+    }
     free(text);
     return status;
 }

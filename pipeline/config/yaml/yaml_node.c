@@ -6,31 +6,38 @@
 
 const ics_yaml_node *ics_yaml_find(const ics_yaml_node *mapping, const char *key)
 {
-    if (mapping->kind != ICS_YAML_MAPPING)
+    if (mapping->kind != ICS_YAML_MAPPING) {
         return NULL;
-    for (size_t i = 0; i < mapping->count; ++i)
-        if (strcmp(mapping->entries[i].key->text, key) == 0)
+    }
+    for (size_t i = 0; i < mapping->count; ++i) {
+        if (strcmp(mapping->entries[i].key->text, key) == 0) {
             return mapping->entries[i].value;
+        }
+    }
     return NULL;
 }
 
 bool ics_yaml_is_null(const ics_yaml_node *node)
 {
     static const char *const words[] = {"", "~", "null", "Null", "NULL"};
-    if (node->kind != ICS_YAML_SCALAR || node->quoted)
+    if (node->kind != ICS_YAML_SCALAR || node->quoted) {
         return false;
-    for (size_t i = 0; i < sizeof words / sizeof *words; ++i)
-        if (strcmp(node->text, words[i]) == 0)
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; ++i) {
+        if (strcmp(node->text, words[i]) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
 const char *ics_yaml_place(const ics_yaml_node *node, char *buffer, size_t size)
 {
-    if (node->line)
+    if (node->line) {
         snprintf(buffer, size, "%s:%u:%u", node->source->name, node->line, node->column);
-    else
+    } else {
         snprintf(buffer, size, "%s", node->source->name);
+    }
     return buffer;
 }
 
@@ -49,13 +56,15 @@ const char *ics_yaml_describe(const ics_yaml_node *node, char *buffer, size_t si
         for (; node->text[length] && length < SHOWN; ++length) {
             char c = node->text[length];
             shown[length] = '?';
-            if ((unsigned char)c >= ' ')
+            if ((unsigned char)c >= ' ') {
                 shown[length] = c;
+            }
         }
         bool cut = node->text[length] != 0;
         /* Not in the middle of a character. */
-        while (cut && length && ((unsigned char)node->text[length] & 0xc0) == 0x80)
+        while (cut && length && ((unsigned char)node->text[length] & 0xc0) == 0x80) {
             --length;
+        }
         shown[length] = 0;
         snprintf(buffer, size, node->quoted ? "the quoted text \"%s%s\"" : "'%s%s'", shown,
                  cut ? "..." : "");

@@ -16,21 +16,26 @@ typedef struct number {
 
 static const ics_npy_field *find_field(const ics_npy_field *fields, size_t count, const char *name)
 {
-    for (size_t i = 0; i < count; ++i)
-        if (strcmp(fields[i].name, name) == 0)
+    for (size_t i = 0; i < count; ++i) {
+        if (strcmp(fields[i].name, name) == 0) {
             return &fields[i];
+        }
+    }
     return NULL;
 }
 
 const ics_layout *ics_conversion_recognise(const ics_npy_field *fields, size_t count)
 {
     /* Each has a field that those after it have not and that is unlikely anywhere else. */
-    if (find_field(fields, count, "photon_id"))
+    if (find_field(fields, count, "photon_id")) {
         return find_field(fields, count, "point") ? ics_layout_paths() : ics_layout_hits();
-    if (find_field(fields, count, "photons"))
+    }
+    if (find_field(fields, count, "photons")) {
         return ics_layout_steps();
-    if (find_field(fields, count, "bin"))
+    }
+    if (find_field(fields, count, "bin")) {
         return ics_layout_waveforms();
+    }
     return NULL;
 }
 
@@ -56,13 +61,15 @@ int ics_conversion_create(const char *name, const ics_npy_field *fields, size_t 
             continue;
         }
         size_t rest = count - (size_t)(source - fields) - 1;
-        if (find_field(source + 1, rest, field->name))
+        if (find_field(source + 1, rest, field->name)) {
             ics_error_add(&found, ICESTREAM_E_INPUT,
                           "%s: field %s: found it twice, expected it once", name, field->name);
-        if (!source->type.kind)
+        }
+        if (!source->type.kind) {
             ics_error_add(&found, ICESTREAM_E_INPUT,
                           "%s: field %s: found type %s, expected a little-endian number", name,
                           field->name, source->found);
+        }
         out->sources[i].offset = source->offset;
         out->sources[i].type = source->type;
         out->identical &= source->offset == field->offset &&
@@ -111,30 +118,34 @@ static bool store(ics_layout_number_type type, number value, unsigned char *byte
 {
     if (type.kind == 'f') {
         double real = value.real ? value.value : (double)value.magnitude;
-        if (value.negative)
+        if (value.negative) {
             real = -real;
+        }
         if (type.bytes == 8) {
             memcpy(bytes, &real, 8);
             return true;
         }
-        if (isfinite(real) && fabs(real) > (double)FLT_MAX)
+        if (isfinite(real) && fabs(real) > (double)FLT_MAX) {
             return false;
+        }
         float single = (float)real;
         memcpy(bytes, &single, 4);
         return true;
     }
     if (value.real) {
         double magnitude = fabs(value.value);
-        if (!(magnitude < 0x1p64) || trunc(magnitude) != magnitude)
+        if (!(magnitude < 0x1p64) || trunc(magnitude) != magnitude) {
             return false;
+        }
         value.negative = value.value < 0;
         value.magnitude = (uint64_t)magnitude;
     }
     unsigned bits = 8u * type.bytes;
     uint64_t largest = UINT64_MAX >> (64 - bits) >> (type.kind == 'i');
     uint64_t smallest = type.kind == 'i' ? largest + 1 : 0; /* as a magnitude */
-    if (value.magnitude > (value.negative ? smallest : largest))
+    if (value.magnitude > (value.negative ? smallest : largest)) {
         return false;
+    }
     uint64_t stored = value.negative ? ~value.magnitude + 1 : value.magnitude;
     memcpy(bytes, &stored, type.bytes);
     return true;
@@ -144,10 +155,11 @@ static int misfit(const char *name, uint64_t row, const ics_layout_field *field,
                   icestream_error *error)
 {
     char text[40];
-    if (value.real)
+    if (value.real) {
         snprintf(text, sizeof text, "%.9g", value.value);
-    else
+    } else {
         snprintf(text, sizeof text, "%s%" PRIu64, value.negative ? "-" : "", value.magnitude);
+    }
     return ics_error_set(error, ICESTREAM_E_INPUT,
                          "%s: row %" PRIu64 ", field %s: found %s, expected a value that fits a "
                          "%d-byte %s",
@@ -169,8 +181,9 @@ int ics_conversion_rows(const ics_conversion *conversion, const char *name, uint
         for (size_t i = 0; i < conversion->schema->field_count; ++i) {
             const ics_layout_field *field = &conversion->schema->fields[i];
             number value = load(conversion->sources[i].type, from + conversion->sources[i].offset);
-            if (!store(field->type, value, to + field->offset))
+            if (!store(field->type, value, to + field->offset)) {
                 return misfit(name, first_row + row, field, value, error);
+            }
         }
     }
     return ICESTREAM_OK;

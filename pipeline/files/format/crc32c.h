@@ -3,7 +3,6 @@
 #define ICS_FILES_FORMAT_CRC32C_H
 
 #include <isa-l/crc.h>
-
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,8 +29,9 @@ static inline uint32_t ics_crc32c(uint32_t crc, const void *bytes, size_t size)
         size -= (size_t)piece;
     }
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx"))
+    if (__builtin_cpu_supports("avx")) {
         ics_crc32c_clear_vector_registers();
+    }
 #endif
     return ~crc;
 }

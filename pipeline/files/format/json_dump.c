@@ -8,8 +8,9 @@ char *ics_json_dump(const json_t *value, size_t flags)
      * leaves the name out and goes on (jansson 2.14). A buffer that has its size does not grow. */
     size_t size = value ? json_dumpb(value, NULL, 0, flags) : 0;
     char *text = size > 0 ? malloc(size + 1) : NULL;
-    if (!text)
+    if (!text) {
         return NULL;
+    }
     if (json_dumpb(value, text, size, flags) != size) {
         free(text);
         return NULL;

@@ -7,12 +7,14 @@
 /* Whether a step's key follows the last run, which then takes it in. */
 static bool extend_last(ics_key_runs *runs, const icestream_step *step)
 {
-    if (runs->count == 0)
+    if (runs->count == 0) {
         return false;
+    }
     ics_key_run *run = &runs->items[runs->count - 1];
     if (run->event_id != step->event_id || run->last == UINT32_MAX ||
-        run->last + 1 != step->step_id)
+        run->last + 1 != step->step_id) {
         return false;
+    }
     ++run->last;
     return true;
 }
@@ -21,14 +23,16 @@ int ics_key_runs_add(ics_key_runs *runs, const icestream_step *steps, size_t cou
                      icestream_error *error)
 {
     for (size_t i = 0; i < count; ++i) {
-        if (extend_last(runs, &steps[i]))
+        if (extend_last(runs, &steps[i])) {
             continue;
+        }
         if (runs->count == runs->capacity) {
             size_t capacity = runs->capacity ? runs->capacity + runs->capacity / 2 : 1024;
             ics_key_run *grown = reallocarray(runs->items, capacity, sizeof *grown);
-            if (!grown)
+            if (!grown) {
                 return ics_error_set(error, ICESTREAM_E_MEMORY,
                                      "out of memory for the keys of %zu steps", capacity);
+            }
             runs->items = grown;
             runs->capacity = capacity;
         }
@@ -55,8 +59,9 @@ static void insertion_sort(ics_key_run *items, size_t count)
     for (size_t i = 1; i < count; ++i) {
         ics_key_run moving = items[i];
         size_t place = i;
-        for (; place > 0 && before(&moving, &items[place - 1]); --place)
+        for (; place > 0 && before(&moving, &items[place - 1]); --place) {
             items[place] = items[place - 1];
+        }
         items[place] = moving;
     }
 }
@@ -70,8 +75,9 @@ static void sort(ics_key_run *items, size_t count, int byte)
         return;
     }
     size_t ends[256] = {0}, next[256], starts[257];
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         ++ends[key_byte(&items[i], byte)];
+    }
     size_t total = 0;
     for (int digit = 0; digit < 256; ++digit) {
         starts[digit] = next[digit] = total;
@@ -79,7 +85,7 @@ static void sort(ics_key_run *items, size_t count, int byte)
         ends[digit] = total;
     }
     starts[256] = total;
-    for (int digit = 0; digit < 256; ++digit)
+    for (int digit = 0; digit < 256; ++digit) {
         while (next[digit] < ends[digit]) {
             ics_key_run moving = items[next[digit]];
             unsigned home;
@@ -90,9 +96,12 @@ static void sort(ics_key_run *items, size_t count, int byte)
             }
             items[next[digit]++] = moving;
         }
-    if (byte + 1 < KEY_BYTES)
-        for (int digit = 0; digit < 256; ++digit)
+    }
+    if (byte + 1 < KEY_BYTES) {
+        for (int digit = 0; digit < 256; ++digit) {
             sort(items + starts[digit], starts[digit + 1] - starts[digit], byte + 1);
+        }
+    }
 }
 
 bool ics_key_runs_find_duplicate(ics_key_runs *runs, ics_key_run *duplicate)

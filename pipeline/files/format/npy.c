@@ -24,42 +24,49 @@ static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
 int ics_npy_header_size(const char *name, const unsigned char *bytes, size_t size,
                         size_t *header_size, icestream_error *error)
 {
-    if (size == 0)
+    if (size == 0) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found an empty file, expected an .npy file", name);
-    if (memcmp(bytes, magic, size < sizeof magic ? size : sizeof magic) != 0)
+    }
+    if (memcmp(bytes, magic, size < sizeof magic ? size : sizeof magic) != 0) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: byte 0: found no .npy magic string, expected \\x93NUMPY", name);
-    if (size < ICS_NPY_PREAMBLE)
+    }
+    if (size < ICS_NPY_PREAMBLE) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found %zu bytes, expected a complete .npy header", name, size);
-    if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
+    }
+    if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: byte 6: found .npy version %d.%d, expected 1.0, 2.0 or 3.0", name,
                              bytes[6], bytes[7]);
+    }
     uint64_t length = bytes[8] | (uint64_t)bytes[9] << 8;
     size_t preamble = 10;
     if (bytes[6] > 1) {
         length |= (uint64_t)bytes[10] << 16 | (uint64_t)bytes[11] << 24;
         preamble = 12;
     }
-    if (preamble + length > ICS_NPY_HEADER_MAX)
+    if (preamble + length > ICS_NPY_HEADER_MAX) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: byte 8: found a header of %" PRIu64
                              " bytes, expected at most %zu",
                              name, length, (size_t)ICS_NPY_HEADER_MAX - preamble);
+    }
     *header_size = preamble + (size_t)length;
-    if (*header_size < ICS_NPY_PREAMBLE)
+    if (*header_size < ICS_NPY_PREAMBLE) {
         return ics_error_set(
             error, ICESTREAM_E_INPUT,
             "%s: byte 8: found a header of %" PRIu64 " bytes, expected a dictionary", name, length);
+    }
     return ICESTREAM_OK;
 }
 
 static void skip_blanks(cursor *c)
 {
-    while (c->at < c->size && strchr(" \t\r\n", c->bytes[c->at]) && c->bytes[c->at] != 0)
+    while (c->at < c->size && strchr(" \t\r\n", c->bytes[c->at]) && c->bytes[c->at] != 0) {
         ++c->at;
+    }
 }
 
 /* Next character that is not blank, 0 at the end (a zero byte is never valid either). */
@@ -71,10 +78,11 @@ static unsigned char peek(cursor *c)
 
 static int unexpected(cursor *c, const char *expected)
 {
-    if (c->at >= c->size)
+    if (c->at >= c->size) {
         return ics_error_set(c->error, ICESTREAM_E_INPUT,
                              "%s: header byte %zu: found the end of the header, expected %s",
                              c->name, c->at, expected);
+    }
     unsigned char found = c->bytes[c->at];
     const char *form = isgraph(found) ? "%s: header byte %zu: found '%c', expected %s"
                                       : "%s: header byte %zu: found byte 0x%02x, expected %s";
@@ -83,16 +91,18 @@ static int unexpected(cursor *c, const char *expected)
 
 static bool accept(cursor *c, char character)
 {
-    if (peek(c) != (unsigned char)character)
+    if (peek(c) != (unsigned char)character) {
         return false;
+    }
     ++c->at;
     return true;
 }
 
 static int expect(cursor *c, char character)
 {
-    if (accept(c, character))
+    if (accept(c, character)) {
         return ICESTREAM_OK;
+    }
     char expected[4] = {'\'', character, '\'', 0};
     return unexpected(c, expected);
 }
@@ -102,8 +112,9 @@ static int next_element(cursor *c, char closing, bool *more)
 {
     bool comma = accept(c, ',');
     *more = !accept(c, closing);
-    if (*more && !comma)
+    if (*more && !comma) {
         return expect(c, closing);
+    }
     return ICESTREAM_OK;
 }
 
@@ -112,8 +123,9 @@ static int next_element(cursor *c, char closing, bool *more)
 static int read_string(cursor *c, char *text, size_t capacity, const char *what)
 {
     unsigned char quote = peek(c);
-    if (quote != '\'' && quote != '"')
+    if (quote != '\'' && quote != '"') {
         return unexpected(c, what);
+    }
     size_t used = 0;
     for (++c->at; c->at < c->size; ++c->at) {
         unsigned char character = c->bytes[c->at];
@@ -122,14 +134,17 @@ static int read_string(cursor *c, char *text, size_t capacity, const char *what)
             text[used] = 0;
             return ICESTREAM_OK;
         }
-        if (character < ' ')
+        if (character < ' ') {
             break;
-        if (used + 1 < capacity)
+        }
+        if (used + 1 < capacity) {
             text[used++] = (char)character;
+        }
         if (character == '\\' && c->at + 1 < c->size && c->bytes[c->at + 1] >= ' ') {
             ++c->at;
-            if (used + 1 < capacity)
+            if (used + 1 < capacity) {
                 text[used++] = (char)c->bytes[c->at];
+            }
         }
     }
     return unexpected(c, "the end of a string");
@@ -137,16 +152,19 @@ static int read_string(cursor *c, char *text, size_t capacity, const char *what)
 
 static int read_integer(cursor *c, uint64_t *value, const char *what)
 {
-    if (!isdigit(peek(c)))
+    if (!isdigit(peek(c))) {
         return unexpected(c, what);
+    }
     size_t start = c->at;
     *value = 0;
-    for (; c->at < c->size && isdigit(c->bytes[c->at]); ++c->at)
+    for (; c->at < c->size && isdigit(c->bytes[c->at]); ++c->at) {
         if (__builtin_mul_overflow(*value, 10, value) ||
-            __builtin_add_overflow(*value, (uint64_t)(c->bytes[c->at] - '0'), value))
+            __builtin_add_overflow(*value, (uint64_t)(c->bytes[c->at] - '0'), value)) {
             return ics_error_set(c->error, ICESTREAM_E_INPUT,
                                  "%s: header byte %zu: found a number of 2^64 or more, expected %s",
                                  c->name, start, what);
+        }
+    }
     return ICESTREAM_OK;
 }
 
@@ -156,35 +174,41 @@ static int read_type(cursor *c, ics_npy_field *field, uint64_t *bytes)
 {
     size_t start = (skip_blanks(c), c->at);
     int status = read_string(c, field->found, sizeof field->found, "a type such as '<f4'");
-    if (status)
+    if (status) {
         return status;
+    }
     const char *text = field->found;
     bool big_endian = *text == '>';
-    if (*text && strchr("<>|=", *text))
+    if (*text && strchr("<>|=", *text)) {
         ++text;
+    }
     char kind = *text;
     text += kind != 0;
-    if (kind == 'O')
+    if (kind == 'O') {
         return ics_error_set(
             c->error, ICESTREAM_E_INPUT,
             "%s: header byte %zu: field %s: found Python objects, expected numbers", c->name, start,
             field->name);
+    }
     char *end = NULL;
     *bytes = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
     bool unit = end && *end == '[' && (kind == 'M' || kind == 'm'); /* of dates: M8[ns] */
-    if (!kind || !strchr("?biufcmMSaUV", kind) || !end || (*end && !unit) || *bytes > INT32_MAX)
+    if (!kind || !strchr("?biufcmMSaUV", kind) || !end || (*end && !unit) || *bytes > INT32_MAX) {
         return ics_error_set(c->error, ICESTREAM_E_INPUT,
                              "%s: header byte %zu: field %s: found type '%s', expected one such as "
                              "'<f4'",
                              c->name, start, field->name, field->found);
+    }
     bool number = (kind == 'f' && (*bytes == 2 || *bytes == 4 || *bytes == 8)) ||
                   ((kind == 'i' || kind == 'u') && *bytes > 0 && *bytes <= 8 &&
                    (*bytes & (*bytes - 1)) == 0) ||
                   (kind == 'b' && *bytes == 1);
-    if (number && (!big_endian || *bytes == 1))
+    if (number && (!big_endian || *bytes == 1)) {
         field->type = (ics_layout_number_type){.kind = kind, .bytes = (uint8_t)*bytes};
-    if (kind == 'U')
+    }
+    if (kind == 'U') {
         *bytes *= 4;
+    }
     return ICESTREAM_OK;
 }
 
@@ -196,13 +220,16 @@ static int read_extent(cursor *c, uint64_t *bytes)
     bool more = !tuple || !accept(c, ')');
     while (more) {
         int status = read_integer(c, &extent, "the extent of a sub-array");
-        if (status)
+        if (status) {
             return status;
-        if (__builtin_mul_overflow(*bytes, extent, bytes) || *bytes > ICS_NPY_ROW_MAX)
+        }
+        if (__builtin_mul_overflow(*bytes, extent, bytes) || *bytes > ICS_NPY_ROW_MAX) {
             return unexpected(c, "a sub-array of less than 1 MiB");
+        }
         more = false;
-        if (tuple && (status = next_element(c, ')', &more)))
+        if (tuple && (status = next_element(c, ')', &more))) {
             return status;
+        }
     }
     return ICESTREAM_OK;
 }
@@ -213,30 +240,36 @@ static int read_fields(cursor *c, ics_npy_header *header, uint64_t *bytes);
 static int read_field(cursor *c, ics_npy_field *field, uint64_t *bytes)
 {
     int status;
-    if ((status = expect(c, '(')))
+    if ((status = expect(c, '('))) {
         return status;
+    }
     bool titled = accept(c, '(');
-    if ((status = read_string(c, field->name, sizeof field->name, "the name of a field")))
+    if ((status = read_string(c, field->name, sizeof field->name, "the name of a field"))) {
         return status;
+    }
     if (titled && ((status = expect(c, ',')) ||
                    (status = read_string(c, field->name, sizeof field->name, "a field's name")) ||
-                   (status = expect(c, ')'))))
+                   (status = expect(c, ')')))) {
         return status;
-    if ((status = expect(c, ',')))
+    }
+    if ((status = expect(c, ','))) {
         return status;
+    }
     if (peek(c) == '[') {
         snprintf(field->found, sizeof field->found, "a structure");
         status = read_fields(c, NULL, bytes);
     } else {
         status = read_type(c, field, bytes);
     }
-    if (status)
+    if (status) {
         return status;
+    }
     if (accept(c, ',') && peek(c) != ')') {
         field->type = (ics_layout_number_type){0, 0};
         snprintf(field->found, sizeof field->found, "a sub-array");
-        if ((status = read_extent(c, bytes)))
+        if ((status = read_extent(c, bytes))) {
             return status;
+        }
     }
     return expect(c, ')');
 }
@@ -247,9 +280,10 @@ static int keep_field(cursor *c, ics_npy_header *header, size_t *capacity,
     if (header->field_count == *capacity) {
         *capacity = *capacity ? 2 * *capacity : 32;
         ics_npy_field *grown = reallocarray(header->fields, *capacity, sizeof *grown);
-        if (!grown)
+        if (!grown) {
             return ics_error_set(c->error, ICESTREAM_E_MEMORY,
                                  "%s: out of memory for the header's fields", c->name);
+        }
         header->fields = grown;
     }
     header->fields[header->field_count++] = *field;
@@ -262,24 +296,30 @@ static int read_fields(cursor *c, ics_npy_header *header, uint64_t *bytes)
 {
     size_t capacity = 0;
     int status = expect(c, '[');
-    if (status)
+    if (status) {
         return status;
-    if (++c->depth > NESTING_MAX)
+    }
+    if (++c->depth > NESTING_MAX) {
         return unexpected(c, "structures nested at most 8 deep");
+    }
     *bytes = 0;
     bool more = !accept(c, ']');
     while (more) {
         ics_npy_field field = {.offset = *bytes};
         uint64_t field_bytes = 0;
-        if ((status = read_field(c, &field, &field_bytes)))
+        if ((status = read_field(c, &field, &field_bytes))) {
             return status;
+        }
         *bytes += field_bytes; /* both below 2^34 */
-        if (*bytes > ICS_NPY_ROW_MAX)
+        if (*bytes > ICS_NPY_ROW_MAX) {
             return unexpected(c, "rows of at most 1 MiB");
-        if (header && (status = keep_field(c, header, &capacity, &field)))
+        }
+        if (header && (status = keep_field(c, header, &capacity, &field))) {
             return status;
-        if ((status = next_element(c, ']', &more)))
+        }
+        if ((status = next_element(c, ']', &more))) {
             return status;
+        }
     }
     --c->depth;
     return ICESTREAM_OK;
@@ -287,14 +327,17 @@ static int read_fields(cursor *c, ics_npy_header *header, uint64_t *bytes)
 
 static int read_descr(cursor *c, ics_npy_header *header)
 {
-    if (peek(c) != '[')
+    if (peek(c) != '[') {
         return unexpected(c, "a list of fields (a structured array)");
+    }
     uint64_t bytes = 0;
     int status = read_fields(c, header, &bytes);
-    if (status)
+    if (status) {
         return status;
-    if (bytes == 0)
+    }
+    if (bytes == 0) {
         return unexpected(c, "at least one field before this");
+    }
     header->row_bytes = (size_t)bytes;
     return ICESTREAM_OK;
 }
@@ -313,12 +356,15 @@ static int read_shape(cursor *c, ics_npy_header *header)
 {
     static const char expected[] = "a shape of one dimension such as (5,)";
     int status = expect(c, '(');
-    if (status)
+    if (status) {
         return status;
-    if ((status = read_integer(c, &header->rows, expected)))
+    }
+    if ((status = read_integer(c, &header->rows, expected))) {
         return status;
-    if (!accept(c, ',') || !accept(c, ')'))
+    }
+    if (!accept(c, ',') || !accept(c, ')')) {
         return unexpected(c, expected);
+    }
     return ICESTREAM_OK;
 }
 
@@ -327,38 +373,47 @@ static int read_dictionary(cursor *c, ics_npy_header *header)
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
     bool seen[3] = {false, false, false};
     int status = expect(c, '{');
-    if (status)
+    if (status) {
         return status;
+    }
     bool more = !accept(c, '}');
     while (more) {
         char key[24];
         size_t start = (skip_blanks(c), c->at), which = 0;
-        if ((status = read_string(c, key, sizeof key, "a key")))
+        if ((status = read_string(c, key, sizeof key, "a key"))) {
             return status;
-        while (which < 3 && strcmp(key, keys[which]) != 0)
+        }
+        while (which < 3 && strcmp(key, keys[which]) != 0) {
             ++which;
-        if (which == 3 || seen[which])
+        }
+        if (which == 3 || seen[which]) {
             return ics_error_set(c->error, ICESTREAM_E_INPUT,
                                  "%s: header byte %zu: found key '%s'%s, expected descr, "
                                  "fortran_order and shape once each",
                                  c->name, start, key, which < 3 ? " again" : "");
+        }
         seen[which] = true;
-        if ((status = expect(c, ':')))
+        if ((status = expect(c, ':'))) {
             return status;
+        }
         status = which == 0   ? read_descr(c, header)
                  : which == 1 ? read_order(c)
                               : read_shape(c, header);
-        if (status || (status = next_element(c, '}', &more)))
+        if (status || (status = next_element(c, '}', &more))) {
             return status;
+        }
     }
-    for (size_t i = 0; i < 3; ++i)
-        if (!seen[i])
+    for (size_t i = 0; i < 3; ++i) {
+        if (!seen[i]) {
             return ics_error_set(c->error, ICESTREAM_E_INPUT,
                                  "%s: header byte %zu: found no key '%s', expected descr, "
                                  "fortran_order and shape",
                                  c->name, c->at, keys[i]);
-    if (peek(c))
+        }
+    }
+    if (peek(c)) {
         return unexpected(c, "nothing but blanks after the dictionary");
+    }
     return c->at < c->size ? unexpected(c, "the end of the header") : ICESTREAM_OK;
 }
 
@@ -368,12 +423,14 @@ int ics_npy_parse(const char *name, const unsigned char *bytes, size_t size, ics
     *out = (ics_npy_header){0};
     size_t header_size = 0;
     int status = ics_npy_header_size(name, bytes, size, &header_size, error);
-    if (status)
+    if (status) {
         return status;
-    if (size < header_size)
+    }
+    if (size < header_size) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found %zu bytes, expected a header of %zu (cut short)", name,
                              size, header_size);
+    }
     cursor c = {.name = name, .bytes = bytes, .size = header_size, .error = error};
     c.at = bytes[6] > 1 ? 12 : 10;
     if ((status = read_dictionary(&c, out))) {

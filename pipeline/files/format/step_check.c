@@ -64,9 +64,11 @@ static int bad_direction(const place *at, const icestream_step *step)
 {
     static const char *const names[] = {"dx", "dy", "dz"};
     const float values[] = {step->dx, step->dy, step->dz};
-    for (int i = 0; i < 3; ++i)
-        if (!isfinite(values[i]))
+    for (int i = 0; i < 3; ++i) {
+        if (!isfinite(values[i])) {
             return bad_float(at, names[i], values[i], "a finite value");
+        }
+    }
     return ics_error_set(at->error, ICESTREAM_E_INPUT,
                          "%s: row %" PRIu64 ", fields dx, dy, dz: found a vector of length %.6g, "
                          "expected 1 within 0.001",
@@ -78,39 +80,49 @@ static int explain(const place *at, const icestream_step *step, uint32_t spectru
 {
     static const char *const names[] = {"x", "y", "z"};
     const float positions[] = {step->x, step->y, step->z};
-    for (int i = 0; i < 3; ++i)
-        if (!in(positions[i], -POSITION_MAX, POSITION_MAX))
+    for (int i = 0; i < 3; ++i) {
+        if (!in(positions[i], -POSITION_MAX, POSITION_MAX)) {
             return bad_float(at, names[i], positions[i], "a value in [-10000, 10000] m");
-    if (!isfinite(step->t))
+        }
+    }
+    if (!isfinite(step->t)) {
         return bad_float(at, "t", step->t, "a finite value");
-    if (!(step->flags & ICESTREAM_STEP_ISOTROPIC) && !direction_is_unit(step))
+    }
+    if (!(step->flags & ICESTREAM_STEP_ISOTROPIC) && !direction_is_unit(step)) {
         return bad_direction(at, step);
-    if (!(step->length >= 0 && step->length < INFINITY))
+    }
+    if (!(step->length >= 0 && step->length < INFINITY)) {
         return bad_float(at, "length", step->length, "a finite value >= 0");
-    if (!(step->beta > 0 && step->beta <= 1))
+    }
+    if (!(step->beta > 0 && step->beta <= 1)) {
         return bad_float(at, "beta", step->beta, "a value in (0, 1]");
-    if (!(step->weight >= 0 && step->weight < INFINITY))
+    }
+    if (!(step->weight >= 0 && step->weight < INFINITY)) {
         return bad_float(at, "weight", step->weight, "a finite value >= 0");
-    if (step->kind > ICESTREAM_KIND_POINT)
+    }
+    if (step->kind > ICESTREAM_KIND_POINT) {
         return bad_integer(at, "kind", step->kind,
                            "0 (track), 1 (cascade), 2 (flasher) or 3 (point)");
-    if (step->spectrum >= spectrum_count)
+    }
+    if (step->spectrum >= spectrum_count) {
         return ics_error_set(at->error, ICESTREAM_E_INPUT,
                              "%s: row %" PRIu64
                              ", field spectrum: found %u, expected a spectrum of "
                              "the run, 0 to %" PRIu32,
                              at->name, at->row, step->spectrum, spectrum_count - 1);
+    }
     return bad_integer(at, "flags", step->flags, "0 or 1 (isotropic)");
 }
 
 int ics_step_check(const icestream_step *steps, size_t count, uint32_t spectrum_count,
                    const char *name, uint64_t first_row, icestream_error *error)
 {
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         if (__builtin_expect(!is_good(&steps[i], spectrum_count), 0)) {
             place at = {.name = name, .row = first_row + i, .error = error};
             return explain(&at, &steps[i], spectrum_count);
         }
+    }
     return ICESTREAM_OK;
 }
 

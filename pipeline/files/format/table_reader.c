@@ -43,13 +43,16 @@ static int wait_readable(const ics_table_reader *reader, icestream_error *error)
 {
     struct pollfd waits[2] = {{.fd = reader->descriptor, .events = POLLIN},
                               {.fd = reader->wake_descriptor, .events = POLLIN}};
-    while (poll(waits, 2, -1) < 0)
-        if (errno != EINTR)
+    while (poll(waits, 2, -1) < 0) {
+        if (errno != EINTR) {
             return ics_error_set(error, ICESTREAM_E_INPUT, "%s: cannot wait for input: %s",
                                  reader->label, strerror(errno));
-    if (waits[1].revents)
+        }
+    }
+    if (waits[1].revents) {
         return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "%s: interrupted while reading",
                              reader->label);
+    }
     return ICESTREAM_OK;
 }
 
@@ -63,17 +66,20 @@ static int read_bytes(ics_table_reader *reader, void *bytes, size_t size, size_t
         ssize_t count;
         if (reader->stream) {
             int status = wait_readable(reader, error);
-            if (status)
+            if (status) {
                 return status;
+            }
             count = read(reader->descriptor, next, size - *got);
         } else {
             count = pread(reader->descriptor, next, size - *got, (off_t)reader->offset);
         }
-        if (count == 0)
+        if (count == 0) {
             break;
+        }
         if (count < 0) {
-            if (errno == EINTR || (reader->stream && errno == EAGAIN))
+            if (errno == EINTR || (reader->stream && errno == EAGAIN)) {
                 continue;
+            }
             return ics_error_set_cause(error, ICESTREAM_E_INPUT, errno,
                                        "%s: byte %" PRIu64 ": cannot read: %s", reader->label,
                                        reader->offset, strerror(errno));
@@ -89,11 +95,12 @@ static int read_exactly(ics_table_reader *reader, void *bytes, size_t size, cons
 {
     size_t got;
     int status = read_bytes(reader, bytes, size, &got, error);
-    if (!status && got < size)
+    if (!status && got < size) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: byte %" PRIu64 ": found the end of the input, expected %zu bytes "
                              "more of %s",
                              reader->label, reader->offset, size - got, what);
+    }
     return status;
 }
 
@@ -103,18 +110,21 @@ static int match_fields(ics_table_reader *reader, icestream_error *error)
 {
     const ics_npy_header *header = &reader->header;
     const ics_layout *schema = reader->wanted;
-    if (!schema)
+    if (!schema) {
         schema = ics_conversion_recognise(header->fields, header->field_count);
-    if (!schema)
+    }
+    if (!schema) {
         return ics_error_set(
             error, ICESTREAM_E_INPUT,
             "%s: header: found neither field photons nor field photon_id, expected "
             "the fields of steps or hits",
             reader->label);
+    }
     int status = ics_conversion_create(reader->label, header->fields, header->field_count,
                                        header->row_bytes, schema, &reader->conversion, error);
-    if (status || reader->conversion.identical || reader->raw)
+    if (status || reader->conversion.identical || reader->raw) {
         return status;
+    }
     reader->raw = malloc(ICS_BLOCK_BYTES);
     return reader->raw
                ? ICESTREAM_OK
@@ -127,19 +137,23 @@ static int read_header(ics_table_reader *reader, const unsigned char preamble[IC
 {
     size_t size = 0;
     int status = ics_npy_header_size(reader->label, preamble, got, &size, error);
-    if (status)
+    if (status) {
         return status;
+    }
     unsigned char *grown = realloc(reader->header_bytes, size);
-    if (!grown)
+    if (!grown) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
+    }
     reader->header_bytes = grown;
     memcpy(grown, preamble, ICS_NPY_PREAMBLE);
     if ((status = read_exactly(reader, grown + ICS_NPY_PREAMBLE, size - ICS_NPY_PREAMBLE,
-                               "the header", error)))
+                               "the header", error))) {
         return status;
+    }
     ics_npy_header_free(&reader->header);
-    if ((status = ics_npy_parse(reader->label, grown, size, &reader->header, error)))
+    if ((status = ics_npy_parse(reader->label, grown, size, &reader->header, error))) {
         return status;
+    }
     return match_fields(reader, error);
 }
 
@@ -152,15 +166,17 @@ static uint64_t rows_end(const ics_table_reader *reader)
 static int read_metadata(ics_table_reader *reader, const ics_tail *tail, icestream_error *error)
 {
     char *text = malloc((size_t)tail->length + 1);
-    if (!text)
+    if (!text) {
         return ics_error_set(error, ICESTREAM_E_MEMORY,
                              "%s: out of memory for %" PRIu64 " bytes of metadata", reader->label,
                              tail->length);
+    }
     int status = read_exactly(reader, text, (size_t)tail->length, "the metadata", error);
-    if (!status)
+    if (!status) {
         status = ics_trailer_parse(reader->label, text, tail, reader->conversion.schema,
                                    reader->header.rows, reader->header.row_bytes, &reader->trailer,
                                    error);
+    }
     free(text);
     return status;
 }
@@ -168,22 +184,26 @@ static int read_metadata(ics_table_reader *reader, const ics_tail *tail, icestre
 static int read_file_trailer(ics_table_reader *reader, icestream_error *error)
 {
     uint64_t size = (uint64_t)reader->opened.st_size, end = rows_end(reader);
-    if (size < end)
+    if (size < end) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found %" PRIu64 " complete rows, expected %" PRIu64
                              " as the header says (cut short)",
                              reader->label,
                              (size - reader->header.header_bytes) / reader->header.row_bytes,
                              reader->header.rows);
-    if (size == end)
+    }
+    if (size == end) {
         return ICESTREAM_OK;
+    }
     unsigned char bytes[ICS_TAIL_BYTES] = {0};
     ics_tail tail;
     size_t tail_bytes = size - end < ICS_TAIL_BYTES ? (size_t)(size - end) : ICS_TAIL_BYTES;
     reader->offset = size - tail_bytes;
     int status = read_exactly(reader, bytes, tail_bytes, "the trailer", error);
-    if (status || (status = ics_trailer_tail_parse(reader->label, bytes, end, size, &tail, error)))
+    if (status ||
+        (status = ics_trailer_tail_parse(reader->label, bytes, end, size, &tail, error))) {
         return status;
+    }
     reader->offset = end;
     return read_metadata(reader, &tail, error);
 }
@@ -197,8 +217,9 @@ static int begin_rows(ics_table_reader *reader, bool digest, icestream_error *er
     ics_trailer_checksums_reset(&reader->sums);
     if (digest && !reader->digest) {
         int status = ics_digest_create(&reader->digest, error);
-        if (status)
+        if (status) {
             return status;
+        }
     }
     if (digest) {
         ics_digest_reset(reader->digest);
@@ -246,18 +267,20 @@ static int open_file(ics_table_reader *reader, icestream_error *error)
         return ics_error_set_cause(error, ours ? ICESTREAM_E_FAILED : ICESTREAM_E_INPUT, errno,
                                    "%s: cannot open: %s", reader->name, strerror(errno));
     }
-    if (!S_ISREG(reader->opened.st_mode))
+    if (!S_ISREG(reader->opened.st_mode)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found %s, expected a regular file (streams are read from "
                              "standard input, as -)",
                              reader->name, file_type(reader->opened.st_mode));
+    }
     (void)posix_fadvise(reader->descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
     unsigned char preamble[ICS_NPY_PREAMBLE];
     size_t got;
     int status = read_bytes(reader, preamble, sizeof preamble, &got, error);
     if (status || (status = read_header(reader, preamble, got, error)) ||
-        (status = read_file_trailer(reader, error)))
+        (status = read_file_trailer(reader, error))) {
         return status;
+    }
     return begin_rows(reader, false, error);
 }
 
@@ -266,8 +289,9 @@ int ics_table_reader_open(const char *path, const ics_layout *schema, ics_table_
 {
     *out = NULL;
     ics_table_reader *reader = create(path, schema, error);
-    if (!reader)
+    if (!reader) {
         return ICESTREAM_E_MEMORY;
+    }
     int status = open_file(reader, error);
     if (status) {
         ics_table_reader_destroy(reader);
@@ -282,8 +306,9 @@ int ics_table_reader_open_stream(int descriptor, const char *name, const ics_lay
                                  icestream_error *error)
 {
     ics_table_reader *reader = *out = create(name, schema, error);
-    if (!reader)
+    if (!reader) {
         return ICESTREAM_E_MEMORY;
+    }
     reader->stream = true;
     reader->finished = true; /* nothing begun */
     reader->descriptor = descriptor;
@@ -293,10 +318,12 @@ int ics_table_reader_open_stream(int descriptor, const char *name, const ics_lay
 
 void ics_table_reader_destroy(ics_table_reader *reader)
 {
-    if (!reader)
+    if (!reader) {
         return;
-    if (!reader->stream && reader->descriptor >= 0)
+    }
+    if (!reader->stream && reader->descriptor >= 0) {
         close(reader->descriptor);
+    }
     ics_npy_header_free(&reader->header);
     ics_trailer_free(&reader->trailer);
     ics_trailer_checksums_free(&reader->sums);
@@ -323,8 +350,9 @@ static int read_message_trailer(ics_table_reader *reader, icestream_error *error
     int status = ICESTREAM_OK, depth = 1;
     bool quoted = false, escaped = false;
     char *text = malloc(capacity);
-    if (!text)
+    if (!text) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
+    }
     for (text[0] = '{'; depth > 0; ++length) {
         if (length == capacity) {
             char *grown = capacity < ICS_METADATA_MAX ? realloc(text, capacity *= 2) : NULL;
@@ -342,10 +370,12 @@ static int read_message_trailer(ics_table_reader *reader, icestream_error *error
             return status;
         }
         char character = text[length];
-        if (!quoted)
+        if (!quoted) {
             depth += (character == '{') - (character == '}');
-        if (character == '"' && !escaped)
+        }
+        if (character == '"' && !escaped) {
             quoted = !quoted;
+        }
         escaped = quoted && character == '\\' && !escaped;
     }
     unsigned char bytes[ICS_TAIL_BYTES];
@@ -353,15 +383,18 @@ static int read_message_trailer(ics_table_reader *reader, icestream_error *error
     ics_trailer trailer = {0};
     uint64_t end = rows_end(reader);
     status = read_exactly(reader, bytes, sizeof bytes, "the trailer", error);
-    if (!status)
+    if (!status) {
         status = ics_trailer_tail_parse(reader->label, bytes, end, end + length + ICS_TAIL_BYTES,
                                         &tail, error);
-    if (!status)
+    }
+    if (!status) {
         status = ics_trailer_parse(reader->label, text, &tail, reader->conversion.schema,
                                    reader->header.rows, reader->header.row_bytes, &trailer, error);
-    if (!status)
+    }
+    if (!status) {
         status = ics_trailer_verify(&trailer, reader->label, &reader->sums,
                                     reader->header.row_bytes, error);
+    }
     ics_trailer_free(&trailer);
     free(text);
     return status;
@@ -370,18 +403,21 @@ static int read_message_trailer(ics_table_reader *reader, icestream_error *error
 int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error *error)
 {
     *found = false;
-    if (!reader->stream)
+    if (!reader->stream) {
         return ICESTREAM_OK;
+    }
     unsigned char preamble[ICS_NPY_PREAMBLE];
     size_t got = 0, rest = 0;
     int status = read_bytes(reader, preamble, 1, &got, error);
     if (!status && got == 1 && preamble[0] == '{' && reader->messages > 0) {
         status = read_message_trailer(reader, error);
-        if (!status)
+        if (!status) {
             status = read_bytes(reader, preamble, 1, &got, error);
+        }
     }
-    if (status || got == 0)
+    if (status || got == 0) {
         return status;
+    }
     free(reader->label);
     if (asprintf(&reader->label, "%s, message %" PRIu64, reader->name, ++reader->messages) < 0) {
         reader->label = NULL;
@@ -390,8 +426,9 @@ int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error
     reader->offset = 1;
     if ((status = read_bytes(reader, preamble + 1, sizeof preamble - 1, &rest, error)) ||
         (status = read_header(reader, preamble, 1 + rest, error)) ||
-        (status = begin_rows(reader, true, error)))
+        (status = begin_rows(reader, true, error))) {
         return status;
+    }
     *found = true;
     return ICESTREAM_OK;
 }
@@ -405,16 +442,18 @@ static int finish_file(ics_table_reader *reader, icestream_error *error)
     unsigned char bytes[4096];
     size_t got = reader->digesting ? sizeof bytes : 0;
     while (got == sizeof bytes) {
-        if ((status = read_bytes(reader, bytes, sizeof bytes, &got, error)))
+        if ((status = read_bytes(reader, bytes, sizeof bytes, &got, error))) {
             return status;
+        }
         ics_digest_add(reader->digest, bytes, got);
     }
     struct stat now;
     if (fstat(reader->descriptor, &now) < 0 || now.st_size != reader->opened.st_size ||
         now.st_mtim.tv_sec != reader->opened.st_mtim.tv_sec ||
-        now.st_mtim.tv_nsec != reader->opened.st_mtim.tv_nsec)
+        now.st_mtim.tv_nsec != reader->opened.st_mtim.tv_nsec) {
         return ics_error_set(error, ICESTREAM_E_INPUT, "%s: the file was changed while it was read",
                              reader->label);
+    }
     return ics_trailer_verify(&reader->trailer, reader->label, &reader->sums,
                               reader->header.row_bytes, error);
 }
@@ -425,15 +464,19 @@ static int read_piece(ics_table_reader *reader, void *rows, size_t count, icestr
     void *raw = reader->conversion.identical ? rows : reader->raw;
     size_t bytes = count * reader->header.row_bytes;
     int status = read_exactly(reader, raw, bytes, "the rows", error);
-    if (!status)
+    if (!status) {
         status = ics_trailer_checksums_add(&reader->sums, raw, bytes, error);
-    if (status)
+    }
+    if (status) {
         return status;
-    if (reader->digesting)
+    }
+    if (reader->digesting) {
         ics_digest_add(reader->digest, raw, bytes);
-    if (!reader->conversion.identical)
+    }
+    if (!reader->conversion.identical) {
         status = ics_conversion_rows(&reader->conversion, reader->label, reader->row, raw, count,
                                      rows, error);
+    }
     reader->row += count;
     return status;
 }
@@ -442,23 +485,27 @@ int ics_table_reader_read(ics_table_reader *reader, void *rows, size_t capacity,
                           icestream_error *error)
 {
     *got = 0;
-    if (reader->finished)
+    if (reader->finished) {
         return ICESTREAM_OK;
+    }
     size_t piece_rows = ICS_BLOCK_BYTES / reader->header.row_bytes;
     while (*got < capacity && reader->row < reader->header.rows) {
         uint64_t left = reader->header.rows - reader->row;
         size_t count = capacity - *got < piece_rows ? capacity - *got : piece_rows;
-        if (left < count)
+        if (left < count) {
             count = (size_t)left;
+        }
         int status =
             read_piece(reader, (unsigned char *)rows + *got * reader->conversion.schema->row_bytes,
                        count, error);
-        if (status)
+        if (status) {
             return status;
+        }
         *got += count;
     }
-    if (*got > 0)
+    if (*got > 0) {
         return ICESTREAM_OK;
+    }
     reader->finished = true;
     int status = ics_trailer_checksums_finish(&reader->sums, error);
     return status || reader->stream ? status : finish_file(reader, error);
@@ -499,8 +546,9 @@ const json_t *ics_table_reader_metadata(const ics_table_reader *reader)
 bool ics_table_reader_digest(const ics_table_reader *reader, char text[ICS_DIGEST_TEXT])
 {
     text[0] = 0;
-    if (!reader->digest)
+    if (!reader->digest) {
         return true;
+    }
     ics_digest_text(reader->digest, text);
     return text[0] != 0;
 }

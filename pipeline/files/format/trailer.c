@@ -19,9 +19,10 @@ static int close_block(ics_trailer_checksums *sums, icestream_error *error)
     if (sums->count == sums->capacity) {
         size_t capacity = sums->capacity ? 2 * sums->capacity : 64;
         uint32_t *grown = reallocarray(sums->values, capacity, sizeof *grown);
-        if (!grown)
+        if (!grown) {
             return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu checksums",
                                  capacity);
+        }
         sums->values = grown;
         sums->capacity = capacity;
     }
@@ -37,16 +38,18 @@ int ics_trailer_checksums_add(ics_trailer_checksums *sums, const void *bytes, si
     const unsigned char *next = bytes;
     while (size > 0) {
         size_t piece = ICS_BLOCK_BYTES - sums->filled;
-        if (piece > size)
+        if (piece > size) {
             piece = size;
+        }
         sums->current = ics_crc32c(sums->current, next, piece);
         sums->filled += piece;
         next += piece;
         size -= piece;
         if (sums->filled == ICS_BLOCK_BYTES) {
             int status = close_block(sums, error);
-            if (status)
+            if (status) {
                 return status;
+            }
         }
     }
     return ICESTREAM_OK;
@@ -75,46 +78,52 @@ void ics_trailer_checksums_free(ics_trailer_checksums *sums)
 static uint64_t read_little(const unsigned char *bytes, int count)
 {
     uint64_t value = 0;
-    while (count-- > 0)
+    while (count-- > 0) {
         value = value << 8 | bytes[count];
+    }
     return value;
 }
 
 static void write_little(unsigned char *bytes, int count, uint64_t value)
 {
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; ++i) {
         bytes[i] = (unsigned char)(value >> 8 * i);
+    }
 }
 
 int ics_trailer_tail_parse(const char *name, const unsigned char bytes[ICS_TAIL_BYTES],
                            uint64_t rows_end, uint64_t file_size, ics_tail *out,
                            icestream_error *error)
 {
-    if (memcmp(bytes + 24, tail_magic, sizeof tail_magic) != 0)
+    if (memcmp(bytes + 24, tail_magic, sizeof tail_magic) != 0) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: trailer: found %" PRIu64
                              " bytes after the last row that do not end "
                              "in ISTRAIL1, expected nothing or a complete trailer",
                              name, file_size - rows_end);
+    }
     uint64_t version = read_little(bytes + 20, 4);
-    if (version != TAIL_VERSION)
+    if (version != TAIL_VERSION) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: trailer: found version %" PRIu64 ", expected %d", name, version,
                              TAIL_VERSION);
+    }
     out->offset = read_little(bytes, 8);
     out->length = read_little(bytes + 8, 8);
     out->checksum = (uint32_t)read_little(bytes + 16, 4);
     uint64_t length = file_size - rows_end - ICS_TAIL_BYTES;
-    if (out->offset != rows_end || out->length != length)
+    if (out->offset != rows_end || out->length != length) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: trailer: found metadata at byte %" PRIu64 " with %" PRIu64
                              " bytes, expected it at byte %" PRIu64 " with %" PRIu64,
                              name, out->offset, out->length, rows_end, length);
-    if (length > ICS_METADATA_MAX)
+    }
+    if (length > ICS_METADATA_MAX) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: trailer: found %" PRIu64
                              " bytes of metadata, expected at most %d",
                              name, length, ICS_METADATA_MAX);
+    }
     return ICESTREAM_OK;
 }
 
@@ -146,16 +155,19 @@ static int check_header(const char *name, const json_t *metadata, const ics_layo
     char expected[24];
     const json_t *found = json_object_get(metadata, "schema");
     const char *text = json_string_value(found);
-    if (!text || strcmp(text, schema->name) != 0)
+    if (!text || strcmp(text, schema->name) != 0) {
         return wrong(name, "schema", found, schema->name, error);
+    }
     found = json_object_get(metadata, "version");
     snprintf(expected, sizeof expected, "%" PRIu32, schema->version);
-    if (!json_is_integer(found) || json_integer_value(found) != (json_int_t)schema->version)
+    if (!json_is_integer(found) || json_integer_value(found) != (json_int_t)schema->version) {
         return wrong(name, "version", found, expected, error);
+    }
     found = json_object_get(metadata, "rows");
     snprintf(expected, sizeof expected, "%" PRIu64, rows);
-    if (!json_is_integer(found) || json_integer_value(found) != (json_int_t)rows)
+    if (!json_is_integer(found) || json_integer_value(found) != (json_int_t)rows) {
         return wrong(name, "rows", found, expected, error);
+    }
     return ICESTREAM_OK;
 }
 
@@ -164,23 +176,27 @@ static int read_checksums(const char *name, const json_t *metadata, uint64_t row
 {
     const json_t *sums = json_object_get(metadata, "crc32c");
     const json_t *found = json_object_get(sums, "block_bytes");
-    if (!json_is_integer(found) || json_integer_value(found) != ICS_BLOCK_BYTES)
+    if (!json_is_integer(found) || json_integer_value(found) != ICS_BLOCK_BYTES) {
         return wrong(name, "crc32c.block_bytes", found, "1048576", error);
+    }
     uint64_t blocks = row_bytes / ICS_BLOCK_BYTES + (row_bytes % ICS_BLOCK_BYTES != 0);
     found = json_object_get(sums, "values");
-    if (!json_is_array(found) || json_array_size(found) != blocks)
+    if (!json_is_array(found) || json_array_size(found) != blocks) {
         return wrong(name, "crc32c.values", found, "a list with one checksum per MiB of rows",
                      error);
+    }
     out->count = json_array_size(found);
     out->checksums = calloc(out->count ? out->count : 1, sizeof *out->checksums);
-    if (!out->checksums)
+    if (!out->checksums) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for %zu checksums", name,
                              out->count);
+    }
     for (size_t i = 0; i < out->count; ++i) {
         const json_t *item = json_array_get(found, i);
         json_int_t value = json_integer_value(item);
-        if (!json_is_integer(item) || value < 0 || value > UINT32_MAX)
+        if (!json_is_integer(item) || value < 0 || value > UINT32_MAX) {
             return wrong(name, "crc32c.values", item, "an integer of 32 bits", error);
+        }
         out->checksums[i] = (uint32_t)value;
     }
     return ICESTREAM_OK;
@@ -192,17 +208,19 @@ int ics_trailer_parse(const char *name, const char *text, const ics_tail *tail,
 {
     *out = (ics_trailer){0};
     uint32_t checksum = ics_crc32c(0, text, (size_t)tail->length);
-    if (checksum != tail->checksum)
+    if (checksum != tail->checksum) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: trailer: found metadata with CRC-32C %08" PRIx32
                              ", expected %08" PRIx32,
                              name, checksum, tail->checksum);
+    }
     json_error_t reason;
     errno = 0;
     out->metadata = json_loadb(text, (size_t)tail->length, JSON_REJECT_DUPLICATES, &reason);
     /* jansson calls a token wrong for which it had no memory. */
-    if (!out->metadata && errno == ENOMEM)
+    if (!out->metadata && errno == ENOMEM) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for metadata", name);
+    }
     if (!out->metadata || !json_is_object(out->metadata)) {
         int status =
             ics_error_set(error, ICESTREAM_E_INPUT,
@@ -213,10 +231,12 @@ int ics_trailer_parse(const char *name, const char *text, const ics_tail *tail,
         return status;
     }
     int status = check_header(name, out->metadata, schema, rows, error);
-    if (!status)
+    if (!status) {
         status = read_checksums(name, out->metadata, rows * row_bytes, out, error);
-    if (status)
+    }
+    if (status) {
         ics_trailer_free(out);
+    }
     return status;
 }
 
@@ -231,8 +251,9 @@ int ics_trailer_verify(const ics_trailer *trailer, const char *name,
                        const ics_trailer_checksums *sums, size_t row_bytes, icestream_error *error)
 {
     for (size_t i = 0; i < trailer->count && i < sums->count; ++i) {
-        if (sums->values[i] == trailer->checksums[i])
+        if (sums->values[i] == trailer->checksums[i]) {
             continue;
+        }
         uint64_t first = (uint64_t)i * ICS_BLOCK_BYTES;
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: rows %" PRIu64 " to %" PRIu64 ": found CRC-32C %08" PRIx32
@@ -250,16 +271,19 @@ static int complete(json_t *metadata, const ics_layout *schema, uint64_t rows,
 {
     int failed = 0;
     json_t *units = json_object(), *values = json_array();
-    for (size_t i = 0; i < schema->field_count; ++i)
+    for (size_t i = 0; i < schema->field_count; ++i) {
         failed |=
             json_object_set_new(units, schema->fields[i].name, json_string(schema->fields[i].unit));
-    for (size_t i = 0; i < sums->count; ++i)
+    }
+    for (size_t i = 0; i < sums->count; ++i) {
         failed |= json_array_append_new(values, json_integer(sums->values[i]));
+    }
     failed |= json_object_set_new(metadata, "schema", json_string(schema->name));
     failed |= json_object_set_new(metadata, "version", json_integer(schema->version));
-    if (!json_object_get(metadata, "producer"))
+    if (!json_object_get(metadata, "producer")) {
         failed |=
             json_object_set_new(metadata, "producer", json_string("icestream " ICESTREAM_VERSION));
+    }
     failed |= json_object_set_new(metadata, "coordinates", json_string(schema->coordinates));
     failed |= json_object_set_new(metadata, "units", units);
     failed |= json_object_set_new(metadata, "rows", json_integer((json_int_t)rows));
@@ -277,12 +301,14 @@ int ics_trailer_format(const json_t *metadata, const ics_layout *schema, uint64_
     char *text = NULL, *whole = NULL;
     /* A copy that ran out of memory lacks keys. */
     if (completed && json_object_size(completed) == json_object_size(metadata) &&
-        complete(completed, schema, rows, sums) == 0)
+        complete(completed, schema, rows, sums) == 0) {
         text = ics_json_dump(completed, JSON_COMPACT);
+    }
     json_decref(completed);
     size_t length = text ? strlen(text) : 0;
-    if (text)
+    if (text) {
         whole = realloc(text, length + ICS_TAIL_BYTES);
+    }
     if (!whole) {
         free(text);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the metadata of %s",

@@ -27,26 +27,30 @@ ice_angular ics_angular_none(void)
 static double polynomial_at(const ice_angular *angular, double x)
 {
     double sum = 0;
-    for (size_t k = angular->count; k > 0; --k)
+    for (size_t k = angular->count; k > 0; --k) {
         sum = sum * x + angular->coefficients[k - 1];
+    }
     return sum;
 }
 
 double ics_angular_at(const ice_angular *angular, double x)
 {
-    if (angular->has_edge)
+    if (angular->has_edge) {
         return x > angular->edge ? 1 : 0;
+    }
     return fmax(polynomial_at(angular, x), 0);
 }
 
 double ics_angular_mean(const ice_angular *angular)
 {
-    if (angular->has_edge)
+    if (angular->has_edge) {
         return 0.5 * (1 - angular->edge);
+    }
     /* Not by the coefficients: the polynomial is cut at 0. */
     double sum = 0;
-    for (int i = 0; i < CELLS; ++i)
+    for (int i = 0; i < CELLS; ++i) {
         sum += ics_angular_at(angular, (2 * i + 1.0) / CELLS - 1);
+    }
     return sum / CELLS;
 }
 
@@ -60,31 +64,35 @@ static int check_polynomial(const char *place, const ice_angular *angular, icest
             at = x;
         }
     }
-    if (!(largest > 0))
+    if (!(largest > 0)) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: angular acceptance: found nothing above 0 in any "
                              "direction, expected some",
                              place);
-    if (largest > angular->maximum * (1 + MAXIMUM_TOLERANCE))
+    }
+    if (largest > angular->maximum * (1 + MAXIMUM_TOLERANCE)) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: angular acceptance: found %.6g at a cosine of %.4g, "
                              "expected at most its maximum, %.6g",
                              place, largest, at, angular->maximum);
+    }
     return ICESTREAM_OK;
 }
 
 static int take_edge(const char *place, const double *numbers, size_t count, ice_angular *out,
                      icestream_error *error)
 {
-    if (count != 2)
+    if (count != 2) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: angular acceptance: found %zu numbers, the first one 0, "
                              "expected 2: 0 and the cosine of an edge",
                              place, count);
-    if (!(numbers[1] >= -1 && numbers[1] < 1))
+    }
+    if (!(numbers[1] >= -1 && numbers[1] < 1)) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: edge: found %.10g, expected a cosine from -1 to below 1",
                              place, numbers[1]);
+    }
     *out = (ice_angular){.maximum = 1, .has_edge = true, .edge = numbers[1]};
     return ICESTREAM_OK;
 }
@@ -93,29 +101,34 @@ int ics_angular_from_numbers(const char *place, const double *numbers, size_t co
                              ice_angular *out, icestream_error *error)
 {
     *out = (ice_angular){0};
-    if (count < 2 || count > NUMBERS_MAX)
+    if (count < 2 || count > NUMBERS_MAX) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: angular acceptance: found %zu numbers, expected 2 to %d: "
                              "the maximum and coefficients",
                              place, count, NUMBERS_MAX);
-    if (!(numbers[0] >= 0 && numbers[0] <= MAXIMUM_MOST))
+    }
+    if (!(numbers[0] >= 0 && numbers[0] <= MAXIMUM_MOST)) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: maximum: found %.10g, expected 0 .. %g", place, numbers[0],
                              MAXIMUM_MOST);
-    if (numbers[0] == 0)
+    }
+    if (numbers[0] == 0) {
         return take_edge(place, numbers, count, out, error);
+    }
     ice_angular angular = {.maximum = numbers[0], .count = count - 1};
     for (size_t i = 1; i < count; ++i) {
-        if (!(fabs(numbers[i]) <= COEFFICIENT_MOST))
+        if (!(fabs(numbers[i]) <= COEFFICIENT_MOST)) {
             return ics_error_add(error, ICESTREAM_E_CONFIG,
                                  "%s: error: coefficient of x^%zu: found %.10g, expected -1e6 .. "
                                  "1e6",
                                  place, i - 1, numbers[i]);
+        }
         angular.coefficients[i - 1] = numbers[i];
     }
     int status = check_polynomial(place, &angular, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         *out = angular;
+    }
     return status;
 }
 
@@ -127,22 +140,28 @@ int ics_angular_read(const ics_text *text, ice_angular *out, icestream_error *er
     size_t count = 0;
     char what[48];
     *out = (ice_angular){0};
-    while (ics_text_next(&reader, &line))
+    while (ics_text_next(&reader, &line)) {
         for (size_t i = 0; i < line.count; ++i, ++count) {
-            if (i == ICS_TEXT_FIELDS_MAX || count == NUMBERS_MAX)
+            if (i == ICS_TEXT_FIELDS_MAX || count == NUMBERS_MAX) {
                 return ics_text_fault(&reader, line.number, 0,
                                       "found more than %d numbers, expected the maximum and at "
                                       "most %d coefficients",
                                       NUMBERS_MAX, COEFFICIENTS_MAX);
+            }
             snprintf(what, sizeof what, "coefficient of x^%zu", count - 1);
-            if (!ics_text_number(&reader, &line, i, count == 0 ? "maximum" : what, &numbers[count]))
+            if (!ics_text_number(&reader, &line, i, count == 0 ? "maximum" : what,
+                                 &numbers[count])) {
                 return ICESTREAM_E_CONFIG;
-            if (count == 0 && !(numbers[0] >= 0 && numbers[0] <= MAXIMUM_MOST))
+            }
+            if (count == 0 && !(numbers[0] >= 0 && numbers[0] <= MAXIMUM_MOST)) {
                 return ics_text_fault(&reader, line.number, line.fields[0].column,
                                       "maximum: found %.10g, expected 0 .. %g", numbers[0],
                                       MAXIMUM_MOST);
+            }
         }
-    if (count == 0)
+    }
+    if (count == 0) {
         return ics_text_fault(&reader, 0, 0, "found no number, expected the maximum first");
+    }
     return ics_angular_from_numbers(text->name, numbers, count, out, error);
 }

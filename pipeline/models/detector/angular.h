@@ -2,8 +2,8 @@
 #ifndef ICS_MODELS_DETECTOR_ANGULAR_H
 #define ICS_MODELS_DETECTOR_ANGULAR_H
 
-#include "pipeline/models/text/text.h"
 #include "physics/model.h"
+#include "pipeline/models/text/text.h"
 
 /* The standard curve: maximum 0.68, 0.34 + 0.51 x - 0.17 x^3. */
 ice_angular ics_angular_standard(void);

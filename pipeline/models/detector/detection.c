@@ -28,8 +28,9 @@ static ice_sensor sensor_of(const ice_detector *detector, const ice_module *modu
 static const float *put(float **next, const double *numbers, size_t count, double scale)
 {
     const float *first = *next;
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         *(*next)++ = (float)(numbers[i] * scale);
+    }
     return first;
 }
 
@@ -37,8 +38,9 @@ static void fill(ice_detection *tables, const ice_detector *detector, const ice_
                  ice_sensor *sensors, float *numbers)
 {
     const ice_angular *angular = &detector->angular;
-    for (size_t i = 0; i < detector->module_count; ++i)
+    for (size_t i = 0; i < detector->module_count; ++i) {
         sensors[i] = sensor_of(detector, &detector->modules[i]);
+    }
     *tables = (ice_detection){.sensors = sensors,
                               .module_count = (uint32_t)detector->module_count,
                               .point_count = (uint32_t)light->bias_count,
@@ -53,8 +55,9 @@ static void fill(ice_detection *tables, const ice_detector *detector, const ice_
     tables->coefficients =
         put(&numbers, angular->coefficients, angular->count, 1 / angular->maximum);
     tables->curves = numbers;
-    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k)
+    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
         put(&numbers, light->acceptances[k], light->bias_count, 1);
+    }
 }
 
 int ics_detection_create(const ice_detector *detector, const ice_light *light,
@@ -78,8 +81,9 @@ int ics_detection_create(const ice_detector *detector, const ice_light *light,
 
 void ics_detection_destroy(ics_detection *detection)
 {
-    if (!detection)
+    if (!detection) {
         return;
+    }
     free(detection->memory);
     free(detection);
 }
@@ -107,6 +111,7 @@ void ics_detection_digest(ics_digest *digest, const ice_detector *detector, cons
         const double numbers[] = {detector->cable_radius, detector->cable_length};
         ics_digest_add_numbers(digest, numbers, 2);
     }
-    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k)
+    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
         ics_digest_add_numbers(digest, light->acceptances[k], light->bias_count);
+    }
 }

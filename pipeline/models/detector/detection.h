@@ -2,10 +2,10 @@
 #ifndef ICS_MODELS_DETECTOR_DETECTION_H
 #define ICS_MODELS_DETECTOR_DETECTION_H
 
-#include "pipeline/config/config.h"
-#include "pipeline/files/digest.h"
 #include "physics/detect/detection.h"
 #include "physics/model.h"
+#include "pipeline/config/config.h"
+#include "pipeline/files/digest.h"
 
 typedef struct ics_detection {
     ice_detection tables;

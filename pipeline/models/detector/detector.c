@@ -20,8 +20,9 @@ static int compare_labels(const void *a, const void *b)
 {
     const ics_listed_module *left = a, *right = b;
     uint32_t l = label_of(&left->module), r = label_of(&right->module);
-    if (l != r)
+    if (l != r) {
         return l < r ? -1 : 1;
+    }
     return left->line < right->line ? -1 : left->line > right->line;
 }
 
@@ -31,10 +32,11 @@ ice_module *ics_sensors_find_module(const ice_detector *detector, ics_module_lab
     size_t low = 0, high = detector->module_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (label_of(&detector->modules[middle]) < wanted)
+        if (label_of(&detector->modules[middle]) < wanted) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     bool found = low < detector->module_count && label_of(&detector->modules[low]) == wanted;
     return found ? &detector->modules[low] : NULL;
@@ -45,8 +47,9 @@ ice_module *ics_sensors_find_module(const ice_detector *detector, ics_module_lab
 /* Where a module stands: "file:line", or the key of the configuration that made it. */
 static const char *place_of(const icestream_config *config, size_t line, char *place, size_t size)
 {
-    if (line == 0)
+    if (line == 0) {
         return ics_config_place(config, "detector.radius", place, size);
+    }
     snprintf(place, size, "%s:%zu", config->detector.file, line);
     return place;
 }
@@ -77,8 +80,9 @@ static int check_overlaps(const icestream_config *config, const ics_module_list 
 {
     double least = 2 * config->detector.radius;
     ics_module_grid *grid = ics_module_grid_create(modules, list->count, least);
-    if (!grid)
+    if (!grid) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+    }
     int status = ICESTREAM_OK;
     char place[512], line[48];
     for (size_t i = 0; i < list->count; ++i) {
@@ -90,8 +94,9 @@ static int check_overlaps(const icestream_config *config, const ics_module_list 
             continue;
         }
         line[0] = 0;
-        if (list->items[other].line > 0)
+        if (list->items[other].line > 0) {
             snprintf(line, sizeof line, " (line %zu)", list->items[other].line);
+        }
         ics_error_add(error, ICESTREAM_E_CONFIG,
                       "%s: error: string %u, module %u: found %.6g m from string %u, module %u%s, "
                       "expected at least %.6g m, twice detector.radius",
@@ -112,15 +117,16 @@ static int mark_excluded(const icestream_config *config, ice_detector *detector,
         ics_module_label label = config->detector.excluded[i];
         ice_module *module = ics_sensors_find_module(detector, label);
         char place[512];
-        if (module)
+        if (module) {
             module->absorbs = true;
-        else
+        } else {
             status =
                 ics_error_add(error, ICESTREAM_E_CONFIG,
                               "%s: error: detector.excluded: found [%u, %u], expected a module "
                               "of %s",
                               ics_config_place(config, "detector.excluded", place, sizeof place),
                               label.string, label.module, detector->name);
+        }
     }
     return status;
 }
@@ -156,8 +162,9 @@ static int read_list(const icestream_config *config, ics_module_list *list, ices
     }
     ics_text text;
     int status = ics_text_read(path, &text, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     status = ends_with_geo_f2k(path) ? ics_module_list_geo(&text, list, error)
                                      : ics_module_list_csv(&text, list, error);
     ics_text_free(&text);
@@ -175,8 +182,9 @@ static int read_list(const icestream_config *config, ics_module_list *list, ices
 static ice_detector *allocate(const char *name, const ics_module_list *list)
 {
     ice_detector *detector = calloc(1, sizeof *detector);
-    if (!detector)
+    if (!detector) {
         return NULL;
+    }
     detector->name = strdup(name);
     detector->modules = calloc(list->count, sizeof *detector->modules);
     if (!detector->name || !detector->modules) {
@@ -184,8 +192,9 @@ static ice_detector *allocate(const char *name, const ics_module_list *list)
         return NULL;
     }
     detector->module_count = list->count;
-    for (size_t i = 0; i < list->count; ++i)
+    for (size_t i = 0; i < list->count; ++i) {
         detector->modules[i] = list->items[i].module;
+    }
     return detector;
 }
 
@@ -195,10 +204,12 @@ int ics_detector_create(const icestream_config *config, ice_detector **out, ics_
     ics_module_list list;
     *out = NULL;
     int status = read_list(config, &list, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
-    if (list.count > 1)
+    }
+    if (list.count > 1) {
         qsort(list.items, list.count, sizeof *list.items, compare_labels);
+    }
     ice_detector *detector =
         allocate(config->detector.file ? config->detector.file : config->detector.layout, &list);
     if (!detector) {
@@ -211,23 +222,27 @@ int ics_detector_create(const icestream_config *config, ice_detector **out, ics_
 
     /* A module listed twice also overlaps itself: one message says enough. */
     status = check_duplicates(config, &list, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = check_overlaps(config, &list, detector->modules, error);
+    }
     int result = mark_excluded(config, detector, error);
     status = status ? status : result;
     /* Which module a label means has to be clear. */
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_sensors_create(config, detector, warnings, error);
+    }
     ics_module_list_free(&list);
     if (status == ICESTREAM_OK && config->detector.excluded_count >= detector->module_count) {
         bool records = false;
-        for (size_t i = 0; i < detector->module_count; ++i)
+        for (size_t i = 0; i < detector->module_count; ++i) {
             records |= !detector->modules[i].absorbs;
+        }
         if (!records && ics_warnings_add(warnings,
                                          "detector.excluded: all %zu modules are excluded, "
                                          "nothing can be recorded",
-                                         detector->module_count))
+                                         detector->module_count)) {
             status = ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+        }
     }
     if (status != ICESTREAM_OK) {
         ics_detector_destroy(detector);
@@ -239,8 +254,9 @@ int ics_detector_create(const icestream_config *config, ice_detector **out, ics_
 
 void ics_detector_destroy(ice_detector *detector)
 {
-    if (!detector)
+    if (!detector) {
         return;
+    }
     free(detector->name);
     free(detector->modules);
     free(detector);
@@ -248,12 +264,15 @@ void ics_detector_destroy(ice_detector *detector)
 
 void ics_detector_efficiencies(const ice_detector *detector, double largest[ICE_ACCEPTANCES])
 {
-    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k)
+    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
         largest[k] = 0;
+    }
     for (size_t i = 0; i < detector->module_count; ++i) {
         const ice_module *module = &detector->modules[i];
-        if (!module->absorbs && !module->is_off && module->efficiency > largest[module->acceptance])
+        if (!module->absorbs && !module->is_off &&
+            module->efficiency > largest[module->acceptance]) {
             largest[module->acceptance] = module->efficiency;
+        }
     }
 }
 
@@ -261,7 +280,8 @@ double ics_detector_efficiency(const ice_detector *detector)
 {
     double by_acceptance[ICE_ACCEPTANCES], largest = 0;
     ics_detector_efficiencies(detector, by_acceptance);
-    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k)
+    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
         largest = by_acceptance[k] > largest ? by_acceptance[k] : largest;
+    }
     return largest > 0 ? largest : 1;
 }

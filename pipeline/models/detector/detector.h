@@ -2,9 +2,9 @@
 #ifndef ICS_MODELS_DETECTOR_DETECTOR_H
 #define ICS_MODELS_DETECTOR_DETECTOR_H
 
+#include "physics/model.h"
 #include "pipeline/config/config.h"
 #include "pipeline/models/warnings.h"
-#include "physics/model.h"
 
 /* Makes the detector that the configuration names and what its modules detect (sensors.h), modules
  * sorted by (string, module), so that the same modules are the same detector in whatever order

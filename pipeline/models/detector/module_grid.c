@@ -22,11 +22,13 @@ typedef struct cell_position {
 ics_module_grid *ics_module_grid_create(const ice_module *modules, size_t count, double cell)
 {
     size_t slots = 16;
-    while (slots < 2 * count)
+    while (slots < 2 * count) {
         slots *= 2;
+    }
     ics_module_grid *grid = calloc(1, sizeof *grid);
-    if (!grid)
+    if (!grid) {
         return NULL;
+    }
     grid->modules = modules;
     grid->cell = cell;
     grid->mask = slots - 1;
@@ -36,15 +38,17 @@ ics_module_grid *ics_module_grid_create(const ice_module *modules, size_t count,
         ics_module_grid_destroy(grid);
         return NULL;
     }
-    for (size_t i = 0; i < slots; ++i)
+    for (size_t i = 0; i < slots; ++i) {
         grid->first[i] = NOBODY;
+    }
     return grid;
 }
 
 void ics_module_grid_destroy(ics_module_grid *grid)
 {
-    if (!grid)
+    if (!grid) {
         return;
+    }
     free(grid->first);
     free(grid->next);
     free(grid);
@@ -105,17 +109,20 @@ int ics_module_grid_closest(const ice_module *modules, size_t count, double leas
     /* Coordinates are within 10 km, so no two modules are further apart than this. */
     const double widest = 4e4;
     *distance = INFINITY;
-    if (count < 2)
+    if (count < 2) {
         return ICESTREAM_OK;
+    }
     /* Cells double until the first pair is found: no cell ever holds more than a few modules. */
     for (double cell = 2 * least; *distance > cell && cell < 4 * widest; cell *= 2) {
         ics_module_grid *grid = ics_module_grid_create(modules, count, cell);
-        if (!grid)
+        if (!grid) {
             return ICESTREAM_E_MEMORY;
+        }
         for (size_t i = 0; i < count; ++i) {
             double d;
-            if (ics_module_grid_nearest(grid, i, &d) != SIZE_MAX && d < *distance)
+            if (ics_module_grid_nearest(grid, i, &d) != SIZE_MAX && d < *distance) {
                 *distance = d;
+            }
             ics_module_grid_insert(grid, i);
         }
         ics_module_grid_destroy(grid);

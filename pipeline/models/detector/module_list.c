@@ -8,11 +8,13 @@ int ics_module_list_add(ics_module_list *list, const ice_module *module, size_t 
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 256;
-        if (capacity > SIZE_MAX / sizeof *list->items)
+        if (capacity > SIZE_MAX / sizeof *list->items) {
             return ICESTREAM_E_MEMORY;
+        }
         ics_listed_module *items = realloc(list->items, capacity * sizeof *items);
-        if (!items)
+        if (!items) {
             return ICESTREAM_E_MEMORY;
+        }
         list->items = items;
         list->capacity = capacity;
     }
@@ -40,10 +42,11 @@ int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out)
     const double spacing = 125, vertical = 17, top = 501.5, high_efficiency = 1.35;
     uint16_t string = 0;
     *out = (ics_module_list){0};
-    for (int r = -EDGE; r <= EDGE; ++r)
+    for (int r = -EDGE; r <= EDGE; ++r) {
         for (int q = -EDGE; q <= EDGE; ++q) {
-            if (abs(q + r) > EDGE || is_corner(q, r))
+            if (abs(q + r) > EDGE || is_corner(q, r)) {
                 continue;
+            }
             ++string;
             double golden = 0.6180339887 * string;
             double shift = jitter ? 4 * (golden - floor(golden)) - 2 : 0;
@@ -62,6 +65,7 @@ int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out)
                 }
             }
         }
+    }
     return ICESTREAM_OK;
 }
 
@@ -81,8 +85,9 @@ static bool check_label(ics_text_reader *reader, size_t line, const char *what, 
 
 static bool check_coordinate(ics_text_reader *reader, size_t line, const char *what, double value)
 {
-    if (value >= -10000 && value <= 10000)
+    if (value >= -10000 && value <= 10000) {
         return true;
+    }
     ics_text_fault(reader, line, 0, "%s: found %.10g m, expected -10000 .. 10000 m", what, value);
     return false;
 }
@@ -112,12 +117,15 @@ static int add_row(ics_text_reader *reader, size_t line, double string, double n
 
 static int finish(ics_text_reader *reader, int status, ics_module_list *list)
 {
-    if (status == ICESTREAM_E_MEMORY)
+    if (status == ICESTREAM_E_MEMORY) {
         ics_error_add(reader->error, ICESTREAM_E_MEMORY, "%s: error: out of memory", reader->name);
-    if (status == ICESTREAM_OK && reader->faults > 0)
+    }
+    if (status == ICESTREAM_OK && reader->faults > 0) {
         status = ICESTREAM_E_CONFIG;
-    if (status != ICESTREAM_OK)
+    }
+    if (status != ICESTREAM_OK) {
         ics_module_list_free(list);
+    }
     return status;
 }
 
@@ -139,11 +147,13 @@ int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_er
                            line.count);
             continue;
         }
-        for (size_t i = X; i < FIELDS; ++i)
+        for (size_t i = X; i < FIELDS; ++i) {
             good &= ics_text_number(&reader, &line, i, names[i], &numbers[i]);
+        }
         if (!good ||
-            !(numbers[STRING] > 0 && numbers[MODULE] >= 1 && numbers[MODULE] <= LAST_IN_ICE))
+            !(numbers[STRING] > 0 && numbers[MODULE] >= 1 && numbers[MODULE] <= LAST_IN_ICE)) {
             continue;
+        }
         ice_module place = {.x = numbers[X],
                             .y = numbers[Y],
                             .z = numbers[HEIGHT] + ICE_DETECTOR_DEPTH,
@@ -175,8 +185,9 @@ int ics_module_list_csv(const ics_text *text, ics_module_list *out, icestream_er
     int status =
         ics_text_csv_read(text, columns, sizeof columns / sizeof *columns, COLUMNS, ICE_MODULES_MAX,
                           "string,module,x,y,z[,efficiency]", &table, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     ics_text_reader reader = ics_text_open(text, ',', error);
     for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
         const double *row = ics_text_table_row(&table, i);

@@ -3,8 +3,8 @@
 #define ICS_MODELS_DETECTOR_MODULE_LIST_H
 
 #include "base/error.h"
-#include "pipeline/models/text/text.h"
 #include "physics/model.h"
+#include "pipeline/models/text/text.h"
 
 typedef struct ics_listed_module {
     ice_module module;

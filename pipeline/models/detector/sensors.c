@@ -38,13 +38,15 @@ static int take_efficiency(sensor_reader *reader, size_t row, const double *valu
                            ice_module *module)
 {
     const double type = reader->table->columns > 3 ? values[3] : 0;
-    if (!(values[2] > 0 && values[2] <= 100))
+    if (!(values[2] > 0 && values[2] <= 100)) {
         return ics_text_fault(&reader->text, reader->table->lines[row], 0,
                               "efficiency: found %.10g, expected more than 0, at most 100",
                               values[2]);
-    if (type != 0 && type != 1)
+    }
+    if (type != 0 && type != 1) {
         return ics_text_fault(&reader->text, reader->table->lines[row], 0,
                               "type: found %.10g, expected 0 or 1", type);
+    }
     module->efficiency = values[2];
     module->acceptance = (uint8_t)type;
     return ICESTREAM_OK;
@@ -55,20 +57,23 @@ static int take_axis(sensor_reader *reader, size_t row, const double *values, ic
     const double tolerance = 0.01; /* files have few digits */
     const double *n = values + 2;
     double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-    if (!(fabs(length - 1) <= tolerance))
+    if (!(fabs(length - 1) <= tolerance)) {
         return ics_text_fault(&reader->text, reader->table->lines[row], 0,
                               "axis: found a vector of length %.6g, expected a unit vector",
                               length);
-    for (size_t i = 0; i < 3; ++i)
+    }
+    for (size_t i = 0; i < 3; ++i) {
         module->back[i] = n[i] / length;
+    }
     return ICESTREAM_OK;
 }
 
 static int take_cable(sensor_reader *reader, size_t row, const double *values, ice_module *module)
 {
-    if (!(values[2] >= -360 && values[2] <= 360))
+    if (!(values[2] >= -360 && values[2] <= 360)) {
         return ics_text_fault(&reader->text, reader->table->lines[row], 0,
                               "azimuth: found %.10g, expected -360 .. 360 degrees", values[2]);
+    }
     module->has_cable = true;
     module->cable_azimuth = values[2] * (M_PI / 180);
     return ICESTREAM_OK;
@@ -76,9 +81,10 @@ static int take_cable(sensor_reader *reader, size_t row, const double *values, i
 
 static int take_voltage(sensor_reader *reader, size_t row, const double *values, ice_module *module)
 {
-    if (!(values[2] >= 0 && values[2] <= 1e5))
+    if (!(values[2] >= 0 && values[2] <= 1e5)) {
         return ics_text_fault(&reader->text, reader->table->lines[row], 0,
                               "voltage: found %.10g, expected 0 .. 1e5 V", values[2]);
+    }
     module->is_off = values[2] == 0;
     return ICESTREAM_OK;
 }
@@ -102,20 +108,23 @@ static void read_row(sensor_reader *reader, ics_sensor_file kind, size_t row)
     const double *values = ics_text_table_row(reader->table, row);
     const size_t line = reader->table->lines[row];
     bool good = true;
-    for (size_t i = 0; i < 2; ++i)
+    for (size_t i = 0; i < 2; ++i) {
         if (!is_label(values[i])) {
             ics_text_fault(&reader->text, line, 0,
                            "%s: found %.10g, expected a whole number up to %d", names[i], values[i],
                            UINT16_MAX);
             good = false;
         }
-    if (!good)
+    }
+    if (!good) {
         return;
+    }
     ice_module *module = NULL;
-    if (values[0] >= 0 && values[1] >= 0)
+    if (values[0] >= 0 && values[1] >= 0) {
         module = ics_sensors_find_module(
             &reader->modules,
             (ics_module_label){.string = (uint16_t)values[0], .module = (uint16_t)values[1]});
+    }
     if (!module) {
         reader->unknown += values[0] >= 1 && values[1] >= 1 && values[1] <= LAST_IN_ICE;
         return;
@@ -136,13 +145,17 @@ static void read_row(sensor_reader *reader, ics_sensor_file kind, size_t row)
 static int read_rows(sensor_reader *reader, ics_sensor_file kind, ice_detector *detector,
                      ics_warnings *warnings)
 {
-    for (size_t i = 0; i < reader->table->rows; ++i)
+    for (size_t i = 0; i < reader->table->rows; ++i) {
         read_row(reader, kind, i);
-    if (reader->text.faults > 0)
+    }
+    if (reader->text.faults > 0) {
         return ICESTREAM_E_CONFIG;
-    if (kind == ICS_SENSOR_VOLTAGES)
-        for (size_t i = 0; i < detector->module_count; ++i)
+    }
+    if (kind == ICS_SENSOR_VOLTAGES) {
+        for (size_t i = 0; i < detector->module_count; ++i) {
             reader->modules.modules[i].is_off |= reader->rows[i] == 0;
+        }
+    }
     memcpy(detector->modules, reader->modules.modules,
            detector->module_count * sizeof *detector->modules);
     return reader->unknown == 0
@@ -159,8 +172,9 @@ int ics_sensors_file_read(ics_sensor_file kind, const ics_text *text, ice_detect
     ics_text_table table;
     int status = ics_text_table_read(text, formats[kind].least, formats[kind].most, ICE_MODULES_MAX,
                                      formats[kind].columns, &table, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     const size_t count = detector->module_count;
     sensor_reader reader = {
         .text = ics_text_open(text, ' ', error),
@@ -172,8 +186,9 @@ int ics_sensors_file_read(ics_sensor_file kind, const ics_text *text, ice_detect
         memcpy(reader.modules.modules, detector->modules, count * sizeof(ice_module));
         status = read_rows(&reader, kind, detector, warnings);
     }
-    if (status == ICESTREAM_E_MEMORY)
+    if (status == ICESTREAM_E_MEMORY) {
         ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+    }
     free(reader.modules.modules);
     free(reader.rows);
     ics_text_table_free(&table);
@@ -192,8 +207,9 @@ int ics_sensors_model_file(const icestream_config *config, const char *value, co
 {
     *out = NULL;
     bool automatic = strcmp(value, "auto") == 0;
-    if (strcmp(value, "none") == 0 || (automatic && !config->ice.directory))
+    if (strcmp(value, "none") == 0 || (automatic && !config->ice.directory)) {
         return ICESTREAM_OK;
+    }
     int length = automatic ? asprintf(out, "%s/%s", config->ice.directory, name)
                            : asprintf(out, "%s", value);
     if (length < 0) {
@@ -213,12 +229,14 @@ static int read_angular(const icestream_config *config, ice_angular *out, icestr
     const char *value = config->detector.angular_acceptance;
     char place[512];
     *out = ics_angular_standard();
-    if (config->detector.angular_count > 0)
+    if (config->detector.angular_count > 0) {
         return ics_angular_from_numbers(
             ics_config_place(config, "detector.angular_polynomial", place, sizeof place),
             config->detector.angular_polynomial, config->detector.angular_count, out, error);
-    if (strcmp(value, "standard") == 0)
+    }
+    if (strcmp(value, "standard") == 0) {
         return ICESTREAM_OK;
+    }
     if (strcmp(value, "none") == 0) {
         *out = ics_angular_none();
         return ICESTREAM_OK;
@@ -226,8 +244,9 @@ static int read_angular(const icestream_config *config, ice_angular *out, icestr
     char *path;
     ics_text text;
     int status = ics_sensors_model_file(config, value, "as.dat", &path, error);
-    if (status != ICESTREAM_OK || !path)
+    if (status != ICESTREAM_OK || !path) {
         return status;
+    }
     status = ics_text_read(path, &text, error);
     if (status == ICESTREAM_OK) {
         status = ics_angular_read(&text, out, error);
@@ -243,11 +262,13 @@ static int read_sensor_file(const icestream_config *config, ics_sensor_file kind
 {
     char *path;
     ics_text text;
-    if (strcmp(value, "auto") == 0 && !ics_sensors_detecting(config))
+    if (strcmp(value, "auto") == 0 && !ics_sensors_detecting(config)) {
         return ICESTREAM_OK;
+    }
     int status = ics_sensors_model_file(config, value, formats[kind].name, &path, error);
-    if (status != ICESTREAM_OK || !path)
+    if (status != ICESTREAM_OK || !path) {
         return status;
+    }
     status = ics_text_read(path, &text, error);
     if (status == ICESTREAM_OK) {
         status = ics_sensors_file_read(kind, &text, detector, warnings, error);

@@ -2,10 +2,10 @@
 #ifndef ICS_MODELS_DETECTOR_SENSORS_H
 #define ICS_MODELS_DETECTOR_SENSORS_H
 
+#include "physics/model.h"
 #include "pipeline/config/config.h"
 #include "pipeline/models/text/text.h"
 #include "pipeline/models/warnings.h"
-#include "physics/model.h"
 
 typedef enum ics_sensor_file {
     ICS_SENSOR_EFFICIENCIES, /* eff-f2k: string, module, relative efficiency [, acceptance 0 or 1]

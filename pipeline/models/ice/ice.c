@@ -1,10 +1,10 @@
 #include "pipeline/models/ice/ice.h"
 
 #include "base/error.h"
+#include "kernels/stage.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_tilt.h"
 #include "stages/optics.h"
-#include "kernels/stage.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,8 +41,9 @@ double ics_ice_scattering(const ice_medium *medium, size_t layer, double wavelen
 double ics_ice_absorption(const ice_medium *medium, size_t layer, double wavelength)
 {
     const ice_layer *ice = &medium->layers[layer];
-    if (medium->spectral)
+    if (medium->spectral) {
         return ice->dust_absorption * spectral_at(medium, wavelength).absorption;
+    }
     return ice->dust_absorption * pow(wavelength / 400, -medium->kappa) +
            medium->absorption_a * exp(-medium->absorption_b / wavelength) *
                (1 + 0.01 * ice->delta_tau);
@@ -76,7 +77,7 @@ double ics_ice_delta_tau(double depth)
 static int place_tilt(const icestream_config *config, ice_tilt *tilt, icestream_error *error)
 {
     char place[512];
-    if (config->ice.tilt_origin != 0 && tilt->kind != ICE_TILT_LINE)
+    if (config->ice.tilt_origin != 0 && tilt->kind != ICE_TILT_LINE) {
         return ics_error_add(
             error, ICESTREAM_E_CONFIG, "%s: error: ice.tilt_origin: found %.10g m, but %s",
             ics_config_place(config, "ice.tilt_origin", place, sizeof place),
@@ -84,12 +85,15 @@ static int place_tilt(const icestream_config *config, ice_tilt *tilt, icestream_
             tilt->kind == ICE_TILT_MAP ? "the tilt of this ice is a map, which has "
                                          "no origin"
                                        : "this ice has no tilt");
-    if (config->ice.tilt_clamp && tilt->kind == ICE_TILT_NONE)
+    }
+    if (config->ice.tilt_clamp && tilt->kind == ICE_TILT_NONE) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: ice.tilt_outside: found clamp, but this ice has no tilt",
                              ics_config_place(config, "ice.tilt_outside", place, sizeof place));
-    if (tilt->kind == ICE_TILT_NONE)
+    }
+    if (tilt->kind == ICE_TILT_NONE) {
         return ICESTREAM_OK;
+    }
     tilt->origin = config->ice.tilt_origin;
     tilt->clamp = config->ice.tilt_clamp;
     return ICESTREAM_OK;
@@ -102,8 +106,9 @@ static int check_subtraction(const icestream_config *config, const ice_medium *m
     char place[512];
     const ics_subtraction subtraction = config->ice.subtraction;
     if ((ics_ice_features(medium) & ICS_ICE_BIREFRINGENCE) || subtraction == ICS_SUBTRACTION_AUTO ||
-        subtraction == ICS_SUBTRACTION_NONE)
+        subtraction == ICS_SUBTRACTION_NONE) {
         return ICESTREAM_OK;
+    }
     return ics_error_add(
         error, ICESTREAM_E_CONFIG,
         "%s: error: ice.birefringence_subtraction: found %s, but this ice has no birefringence",
@@ -119,7 +124,7 @@ static int check_scatter(const icestream_config *config, const ice_medium *mediu
     char place[512];
     const char *scatter = config->stages.scatter;
     const bool molecules = strcmp(scatter, "rayleigh-hg") == 0;
-    if (medium->rayleigh_fraction > 0 && !molecules && !config->stages.custom[ICS_STAGE_SCATTER])
+    if (medium->rayleigh_fraction > 0 && !molecules && !config->stages.custom[ICS_STAGE_SCATTER]) {
         return ics_error_add(
             error, ICESTREAM_E_CONFIG,
             "%s: error: stages.scatter: found %s, which has no molecules, but they "
@@ -127,12 +132,14 @@ static int check_scatter(const icestream_config *config, const ice_medium *mediu
             "rayleigh_fraction of 0",
             ics_config_place(config, "stages.scatter", place, sizeof place), scatter,
             medium->rayleigh_fraction, medium->name);
+    }
     if (molecules && medium->rayleigh_fraction == 0 &&
         ics_warnings_add(warnings,
                          "stages.scatter is rayleigh-hg, but '%s' gives molecules no share of its "
                          "scattering (rayleigh_fraction): all of it is Henyey-Greenstein's",
-                         medium->name) != ICESTREAM_OK)
+                         medium->name) != ICESTREAM_OK) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "ice: error: out of memory");
+    }
     return ICESTREAM_OK;
 }
 
@@ -143,24 +150,29 @@ int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_fac
     int status;
     *out = NULL;
     *factors = (ics_ice_factors){.efficiency = 1};
-    if (config->ice.directory)
+    if (config->ice.directory) {
         status = ics_ice_from_ppc(config, out, factors, warnings, error);
-    else if (config->ice.file)
+    } else if (config->ice.file) {
         status = ics_ice_from_yaml(config, out, warnings, error);
-    else
+    } else {
         status = ics_ice_from_model(ics_config_place(config, "ice.model", place, sizeof place),
                                     config->ice.model, out, error);
-    if (status != ICESTREAM_OK)
+    }
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     (*out)->absorb_above = config->ice.absorb_above;
     (*out)->absorb_below = config->ice.absorb_below;
     status = place_tilt(config, &(*out)->tilt, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = check_subtraction(config, *out, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = check_scatter(config, *out, warnings, error);
-    if (status == ICESTREAM_OK && ics_ice_warn(*out, warnings) != ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK && ics_ice_warn(*out, warnings) != ICESTREAM_OK) {
         status = ics_error_add(error, ICESTREAM_E_MEMORY, "ice: error: out of memory");
+    }
     if (status != ICESTREAM_OK) {
         ics_ice_destroy(*out);
         *out = NULL;
@@ -170,8 +182,9 @@ int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_fac
 
 void ics_ice_destroy(ice_medium *medium)
 {
-    if (!medium)
+    if (!medium) {
         return;
+    }
     free(medium->name);
     free(medium->layers);
     free(medium->spectral);

@@ -2,9 +2,9 @@
 #ifndef ICS_MODELS_ICE_ICE_H
 #define ICS_MODELS_ICE_ICE_H
 
+#include "physics/model.h"
 #include "pipeline/config/config.h"
 #include "pipeline/models/warnings.h"
-#include "physics/model.h"
 
 /* What an ice folder says about the light rather than the ice. */
 typedef struct ics_ice_factors {

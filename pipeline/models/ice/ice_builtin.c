@@ -38,15 +38,17 @@ int ics_ice_from_model(const char *place, const char *model, ice_medium **out,
 {
     enum { SOUTH_POLE_LAYERS = 171 };
     bool south_pole = strcmp(model, "south-pole-like") == 0;
-    if (!south_pole && strcmp(model, "uniform") != 0)
+    if (!south_pole && strcmp(model, "uniform") != 0) {
         return ics_error_add(
             error, ICESTREAM_E_CONFIG,
             "%s: error: ice.model: found '%s', expected south-pole-like or uniform", place, model);
+    }
 
     ice_medium *medium;
     int status = ics_ice_allocate(model, south_pole ? SOUTH_POLE_LAYERS : 1, &medium, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     set_properties(medium);
     if (south_pole) {
         medium->bottom = -855;

@@ -18,19 +18,25 @@ unsigned ics_ice_features(const ice_medium *medium)
         birefringent |= layer->birefringence > 0;
     }
     unsigned found = 0;
-    if (medium->tilt.kind != ICE_TILT_NONE)
+    if (medium->tilt.kind != ICE_TILT_NONE) {
         found |= ICS_ICE_TILT;
-    if (scattering)
+    }
+    if (scattering) {
         found |= ICS_ICE_SCATTERING_ANISOTROPY;
+    }
     if (absorption[0] != 0 || absorption[1] != 0 || absorption[2] != 0 ||
-        medium->absorption_exponent != 0)
+        medium->absorption_exponent != 0) {
         found |= ICS_ICE_ABSORPTION_ANISOTROPY;
-    if (birefringent)
+    }
+    if (birefringent) {
         found |= ICS_ICE_BIREFRINGENCE;
-    if (medium->hole.radius > 0)
+    }
+    if (medium->hole.radius > 0) {
         found |= ICS_ICE_HOLE;
-    if (medium->spectral)
+    }
+    if (medium->spectral) {
         found |= ICS_ICE_SPECTRAL;
+    }
     return found;
 }
 
@@ -49,10 +55,12 @@ const char *ics_ice_features_text(const ice_medium *medium, char *buffer, size_t
     const unsigned found = ics_ice_features(medium);
     size_t used = 0;
     buffer[0] = 0;
-    for (size_t i = 0; i < sizeof features / sizeof *features && used < size; ++i)
-        if (found & features[i].feature)
+    for (size_t i = 0; i < sizeof features / sizeof *features && used < size; ++i) {
+        if (found & features[i].feature) {
             used += (size_t)snprintf(buffer + used, size - used, "%s%s", used ? ", " : " with ",
                                      features[i].name);
+        }
+    }
     return buffer;
 }
 
@@ -61,8 +69,9 @@ int ics_ice_warn(const ice_medium *medium, ics_warnings *warnings)
     enum { FAR_OFF = 100 }; /* m, more than any ice is known to tilt (physics.md 14.4) */
     double low, high;
     ics_ice_tilt_range(&medium->tilt, &low, &high);
-    if (fmax(-low, high) <= FAR_OFF)
+    if (fmax(-low, high) <= FAR_OFF) {
         return ICESTREAM_OK;
+    }
     return ics_warnings_add(warnings, "the tilt shifts layers by up to %.4g m", fmax(-low, high));
 }
 
@@ -73,12 +82,15 @@ void ics_ice_switch_off(const icestream_config *config, ice_medium *properties,
         memset(properties->absorption_anisotropy, 0, sizeof properties->absorption_anisotropy);
         properties->absorption_exponent = 0;
     }
-    if (!config->ice.birefringence)
+    if (!config->ice.birefringence) {
         properties->birefringence = (ice_birefringence){0};
-    if (!config->ice.hole_ice)
+    }
+    if (!config->ice.hole_ice) {
         properties->hole = (ice_hole){0};
-    for (size_t i = 0; i < layers->count && !config->ice.anisotropy; ++i)
+    }
+    for (size_t i = 0; i < layers->count && !config->ice.anisotropy; ++i) {
         layers->rows[i].layer.anisotropy_along = layers->rows[i].layer.anisotropy_across = 0;
+    }
 }
 
 /* ---- absorption anisotropy ------------------------------------------------------------------- */
@@ -86,13 +98,15 @@ void ics_ice_switch_off(const icestream_config *config, ice_medium *properties,
 void ics_ice_absorption_anisotropy_scale(const double given[3], double scaled[3])
 {
     memcpy(scaled, given, 3 * sizeof *scaled);
-    if (given[0] < given[1] || given[1] != given[2])
+    if (given[0] < given[1] || given[1] != given[2]) {
         return;
+    }
     /* The mean is asinh(s) / (s K2) with s^2 = (K1 / K2)^2 - 1. */
     double s = sqrt(expm1(2 * (given[0] - given[1])));
     double mean = s > 0 ? log(asinh(s) / s) : 0;
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 3; ++i) {
         scaled[i] = given[i] - given[1] + mean;
+    }
 }
 
 /* ---- birefringence --------------------------------------------------------------------------- */
@@ -133,12 +147,14 @@ int ics_ice_birefringence_check(const char *place, const ice_birefringence *bire
         double cosine = (double)i / POINTS;
         ics_deflection raw = raw_deflection(birefringence, cosine);
         const double values[] = {raw.along, raw.across, raw.mean};
-        for (int k = 0; k < 3; ++k)
-            if (!(fabs(values[k]) <= most)) /* also NaN */
+        for (int k = 0; k < 3; ++k) {
+            if (!(fabs(values[k]) <= most)) { /* also NaN */
                 return ics_error_add(error, ICESTREAM_E_CONFIG,
                                      "%s: error: birefringence: found a deflection '%s' of %.4g %s "
                                      "at cosine %g to the flow, expected at most %g",
                                      place, names[k], values[k], units[k], cosine, most);
+            }
+        }
     }
     return ICESTREAM_OK;
 }
@@ -152,9 +168,10 @@ void ics_ice_birefringence_subtract(ics_subtraction subtraction, ice_medium *med
     for (size_t i = 0; i < medium->layer_count; ++i) {
         ice_layer *layer = &medium->layers[i];
         double done = layer->birefringence * scattering;
-        if (subtraction == ICS_SUBTRACTION_CONSTANT)
+        if (subtraction == ICS_SUBTRACTION_CONSTANT) {
             layer->bubbles -= done;
-        else if (subtraction == ICS_SUBTRACTION_SCALED)
+        } else if (subtraction == ICS_SUBTRACTION_SCALED) {
             layer->effective_scattering -= done;
+        }
     }
 }

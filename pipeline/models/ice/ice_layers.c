@@ -24,13 +24,15 @@ int ics_ice_property_check(const char *place, const char *property, double value
                            icestream_error *error)
 {
     for (size_t i = 0; i < sizeof properties / sizeof *properties; ++i) {
-        if (strcmp(properties[i].name, property) != 0)
+        if (strcmp(properties[i].name, property) != 0) {
             continue;
+        }
         double low = properties[i].low, high = properties[i].high;
         bool inside =
             properties[i].open ? value > low && value < high : value >= low && value <= high;
-        if (inside)
+        if (inside) {
             return ICESTREAM_OK;
+        }
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: %s: found %.10g, expected %g .. %g%s%s", place, property,
                              value, low, high, properties[i].unit,
@@ -43,11 +45,13 @@ int ics_ice_layer_list_add(ics_layer_list *list, const ics_layer_row *row)
 {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        if (capacity > SIZE_MAX / sizeof *list->rows)
+        if (capacity > SIZE_MAX / sizeof *list->rows) {
             return ICESTREAM_E_MEMORY;
+        }
         ics_layer_row *rows = realloc(list->rows, capacity * sizeof *rows);
-        if (!rows)
+        if (!rows) {
             return ICESTREAM_E_MEMORY;
+        }
         list->rows = rows;
         list->capacity = capacity;
     }
@@ -92,10 +96,11 @@ static void fault(layer_check *check, const ics_layer_row *row, const char *fiel
                   const char *expected)
 {
     char place[64] = "";
-    if (row->line > 0 && row->column > 0)
+    if (row->line > 0 && row->column > 0) {
         snprintf(place, sizeof place, ":%zu:%zu", row->line, row->column);
-    else if (row->line > 0)
+    } else if (row->line > 0) {
         snprintf(place, sizeof place, ":%zu", row->line);
+    }
     check->status = ICESTREAM_E_CONFIG;
     ics_error_add(check->error, ICESTREAM_E_CONFIG, "%s%s: error: %s: found %.10g, expected %s",
                   check->list->name, place, field, found, expected);
@@ -109,36 +114,44 @@ static bool within(double value, double low, double high)
 static void check_row(layer_check *check, const ics_layer_row *row)
 {
     const ice_layer *layer = &row->layer;
-    if (!within(row->depth, -10000, 20000))
+    if (!within(row->depth, -10000, 20000)) {
         fault(check, row, "depth", row->depth, "metres below the surface, -10000 .. 20000");
-    if (!within(layer->effective_scattering, 0, 1e4))
+    }
+    if (!within(layer->effective_scattering, 0, 1e4)) {
         fault(check, row, "be400", layer->effective_scattering,
               "effective scattering at 400 nm, 0 .. 10000 1/m");
-    else if (!within(layer->bubbles, 0, 1e4))
+    } else if (!within(layer->bubbles, 0, 1e4)) {
         fault(check, row, "bubbles", layer->bubbles, "scattering by bubbles, 0 .. 10000 1/m");
-    else if (!(layer->effective_scattering + layer->bubbles > 0))
+    } else if (!(layer->effective_scattering + layer->bubbles > 0)) {
         fault(check, row, "be400", layer->effective_scattering, "more than 0 1/m");
-    if (!within(layer->dust_absorption, 0, 1e6))
+    }
+    if (!within(layer->dust_absorption, 0, 1e6)) {
         fault(check, row, "adust400", layer->dust_absorption,
               "dust absorption at 400 nm, 0 .. 1000000 1/m");
-    if (!within(layer->delta_tau, -300, 300))
+    }
+    if (!within(layer->delta_tau, -300, 300)) {
         fault(check, row, "dtau", layer->delta_tau, "a temperature difference, -300 .. 300 K");
-    if (!within(layer->anisotropy_along, -3, 3))
+    }
+    if (!within(layer->anisotropy_along, -3, 3)) {
         fault(check, row, "k1", layer->anisotropy_along, "the logarithm of a factor, -3 .. 3");
-    if (!within(layer->anisotropy_across, -3, 3))
+    }
+    if (!within(layer->anisotropy_across, -3, 3)) {
         fault(check, row, "k2", layer->anisotropy_across, "the logarithm of a factor, -3 .. 3");
-    if (!within(layer->birefringence, 0, 1000))
+    }
+    if (!within(layer->birefringence, 0, 1000)) {
         fault(check, row, "birefringence", layer->birefringence, "a strength, 0 .. 1000");
-    else if (!within(layer->birefringence_mean, 0, 1e6))
+    } else if (!within(layer->birefringence_mean, 0, 1e6)) {
         fault(check, row, "birefringence of the mean", layer->birefringence_mean,
               "a strength, 0 .. 1000000");
+    }
 }
 
 static void check_spacing(layer_check *check)
 {
     const ics_layer_list *list = check->list;
-    if (list->count < 2)
+    if (list->count < 2) {
         return;
+    }
     double spacing = list->rows[1].depth - list->rows[0].depth;
     char expected[64];
     for (size_t i = 1; i < list->count; ++i) {
@@ -151,8 +164,9 @@ static void check_spacing(layer_check *check)
             fault(check, &list->rows[i], "depth", list->rows[i].depth, expected);
         }
     }
-    if (spacing > 0 && !within(spacing, 0.1, 10000))
+    if (spacing > 0 && !within(spacing, 0.1, 10000)) {
         fault(check, &list->rows[1], "layer spacing", spacing, "0.1 .. 10000 m");
+    }
 }
 
 /* Dust and pure ice have different slopes in wavelength and the pure ice can count negative (a
@@ -180,8 +194,9 @@ static void check_absorption(layer_check *check, const ice_medium *medium)
         char expected[96];
         snprintf(expected, sizeof expected, "more than 0 1/m (at %g nm) from %g to %g nm", at,
                  ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX);
-        if (!(lowest > 0))
+        if (!(lowest > 0)) {
             fault(check, row, "absorption", lowest, expected);
+        }
     }
 }
 
@@ -190,17 +205,19 @@ static void check_absorption(layer_check *check, const ice_medium *medium)
 static void check_scattering(layer_check *check, const ice_medium *medium)
 {
     static const double ends[] = {ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX};
-    for (size_t i = 0; i < check->list->count; ++i)
+    for (size_t i = 0; i < check->list->count; ++i) {
         for (int k = 0; k < 2; ++k) {
             double left = ics_ice_scattering(medium, check->list->count - 1 - i, ends[k]);
             char expected[96];
-            if (left > 0)
+            if (left > 0) {
                 continue;
+            }
             snprintf(expected, sizeof expected,
                      "more than 0 1/m (at %g nm) without what birefringence scatters", ends[k]);
             fault(check, &check->list->rows[i], "scattering", left, expected);
             break;
         }
+    }
 }
 
 /* All that does not depend on depth. */
@@ -231,35 +248,42 @@ static void set_layers(ice_medium *medium, const ics_layer_list *list)
     for (size_t i = 0; i <= last; ++i) {
         medium->layers[i] = list->rows[last - i].layer;
         /* What has no effect is not there, so that the same ice has the same digest. */
-        if (!birefringent)
+        if (!birefringent) {
             medium->layers[i].birefringence = medium->layers[i].birefringence_mean = 0;
+        }
         anisotropic |= medium->layers[i].anisotropy_along != 0;
         anisotropic |= medium->layers[i].anisotropy_across != 0;
     }
-    if (!anisotropic)
+    if (!anisotropic) {
         medium->absorption_exponent = 0;
+    }
 }
 
 int ics_ice_from_layers(const char *name, const ics_layer_list *list, const ice_medium *common,
                         ics_subtraction subtraction, ice_medium **out, icestream_error *error)
 {
     layer_check check = {.list = list, .error = error, .status = ICESTREAM_OK};
-    if (list->count < 1 || list->count > ICE_LAYERS_MAX)
+    if (list->count < 1 || list->count > ICE_LAYERS_MAX) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: layers: found %zu, expected 1 .. %d", list->name,
                              list->count, ICE_LAYERS_MAX);
-    for (size_t i = 0; i < list->count; ++i)
+    }
+    for (size_t i = 0; i < list->count; ++i) {
         check_row(&check, &list->rows[i]);
+    }
     check_spacing(&check);
-    if (check.status == ICESTREAM_OK)
+    if (check.status == ICESTREAM_OK) {
         check_absorption(&check, common);
-    if (check.status != ICESTREAM_OK)
+    }
+    if (check.status != ICESTREAM_OK) {
         return check.status;
+    }
 
     ice_medium *medium;
     int status = ics_ice_allocate(name, list->count, &medium, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     set_properties(medium, common);
     set_layers(medium, list);
     ics_ice_birefringence_subtract(subtraction, medium);

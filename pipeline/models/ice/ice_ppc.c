@@ -31,11 +31,13 @@ typedef struct ppc_folder {
 
 static void note(ppc_folder *folder, int status)
 {
-    if (folder->status == ICESTREAM_OK)
+    if (folder->status == ICESTREAM_OK) {
         folder->status = status;
-    if (status == ICESTREAM_E_MEMORY)
+    }
+    if (status == ICESTREAM_E_MEMORY) {
         ics_error_add(folder->error, ICESTREAM_E_MEMORY, "%s: error: out of memory",
                       folder->directory);
+    }
 }
 
 /* The path of a file of the folder; the caller frees it. NULL: out of memory, noted. */
@@ -67,8 +69,9 @@ static void read_file(ppc_folder *folder, const char *name, bool required,
             status = read(folder, &text, target);
             ics_text_free(&text);
         }
-        if (folder->status == ICESTREAM_OK)
+        if (folder->status == ICESTREAM_OK) {
             folder->status = status;
+        }
     }
     free(path);
 }
@@ -99,8 +102,9 @@ static int read_parameters(ppc_folder *folder, const ics_text *text, void *targe
     ics_text_table table;
     int status =
         ics_text_table_read(text, 1, 2, 6, "a value and its uncertainty", &table, folder->error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     if (table.rows != 4 && table.rows != 6) {
         status = ics_error_add(folder->error, ICESTREAM_E_CONFIG,
                                "%s: error: found %zu rows, expected 4 (alpha, kappa, A, B) or 6 "
@@ -111,8 +115,9 @@ static int read_parameters(ppc_folder *folder, const ics_text *text, void *targe
                                   &model->properties.absorption_a, &model->properties.absorption_b};
         for (size_t i = 0; i < 4; ++i) {
             *values[i] = ics_text_table_row(&table, i)[0];
-            if (check_property(text, table.lines[i], names[i], *values[i], folder->error))
+            if (check_property(text, table.lines[i], names[i], *values[i], folder->error)) {
                 status = ICESTREAM_E_CONFIG;
+            }
         }
         if (table.rows == 6) {
             double factor = pow(400, -model->properties.kappa);
@@ -132,11 +137,13 @@ static int read_settings(ppc_folder *folder, const ics_text *text, void *target)
     double configured = folder->config->detector.oversize;
     int status = ics_ice_ppc_settings_read(text, &model->properties, &model->settings,
                                            folder->warnings, folder->error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     model->factors->efficiency = model->settings.efficiency;
-    if (model->settings.oversize == configured)
+    if (model->settings.oversize == configured) {
         return ICESTREAM_OK;
+    }
     return ics_warnings_add(folder->warnings,
                             "%s:%zu: oversize %g is not used, detector.oversize is %g", text->name,
                             model->settings.oversize_line, model->settings.oversize, configured);
@@ -149,20 +156,22 @@ static int read_bubbles(ppc_folder *folder, const ics_text *text, void *target)
     ppc_model *model = target;
     ics_text_table table;
     int status = ics_text_table_read(text, 1, 3, 3, "b, d1, d2", &table, folder->error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
-    if (table.rows * table.columns != 3)
+    }
+    if (table.rows * table.columns != 3) {
         status = ics_error_add(folder->error, ICESTREAM_E_CONFIG,
                                "%s: error: found %zu numbers, expected 3: b, d1, d2", text->name,
                                table.rows * table.columns);
-    else if (!(table.values[0] >= 0 && table.values[1] > 0 && table.values[2] > 0))
+    } else if (!(table.values[0] >= 0 && table.values[1] > 0 && table.values[2] > 0)) {
         status = ics_error_add(folder->error, ICESTREAM_E_CONFIG,
                                "%s:%zu: error: bubbles: found %.10g %.10g %.10g, expected a "
                                "coefficient >= 0 and two depths > 0",
                                text->name, table.lines[0], table.values[0], table.values[1],
                                table.values[2]);
-    else
+    } else {
         memcpy(model->bubbles, table.values, sizeof model->bubbles);
+    }
     ics_text_table_free(&table);
     return status;
 }
@@ -175,19 +184,23 @@ static int read_version(ppc_folder *folder, const ics_text *text, void *target)
     ics_text_reader reader = ics_text_open(text, ' ', folder->error);
     ics_text_line line;
     double version = 0;
-    if (!ics_text_next(&reader, &line))
+    if (!ics_text_next(&reader, &line)) {
         return ics_text_fault(&reader, 0, 0, "found no number, expected the version of the model");
-    if (!ics_text_number(&reader, &line, 0, "version", &version))
+    }
+    if (!ics_text_number(&reader, &line, 0, "version", &version)) {
         return ICESTREAM_E_CONFIG;
-    if (version == NOTHING_TO_SUBTRACT)
+    }
+    if (version == NOTHING_TO_SUBTRACT) {
         model->subtraction = ICS_SUBTRACTION_NONE;
+    }
     if (version == FULL_ABSORPTION) {
         const ice_medium *properties = &model->properties;
         model->subtraction = ICS_SUBTRACTION_SCALED;
         model->columns.pure_ice = properties->absorption_a * exp(-properties->absorption_b / 400);
     }
-    if (version == PLAIN || version == NOTHING_TO_SUBTRACT || version == FULL_ABSORPTION)
+    if (version == PLAIN || version == NOTHING_TO_SUBTRACT || version == FULL_ABSORPTION) {
         return ICESTREAM_OK;
+    }
     return ics_text_fault(&reader, line.number, 0, "version: found %.10g, expected 0, 10 or 20",
                           version);
 }
@@ -206,10 +219,12 @@ static void read_tilt_files(ppc_folder *folder, const char *supports, const char
         int status = ics_text_read(paths[0], &texts[0], folder->error);
         int second = ics_text_read(paths[1], &texts[1], folder->error);
         status = status ? status : second;
-        if (status == ICESTREAM_OK)
+        if (status == ICESTREAM_OK) {
             status = read(&texts[0], &texts[1], out, folder->error);
-        if (folder->status == ICESTREAM_OK)
+        }
+        if (folder->status == ICESTREAM_OK) {
             folder->status = status;
+        }
     }
     for (int i = 0; i < 2; ++i) {
         ics_text_free(&texts[i]);
@@ -228,19 +243,22 @@ static bool has_file(ppc_folder *folder, const char *name)
 /* A map counts more than a line, as in ppc. */
 static void read_tilt(ppc_folder *folder, ice_tilt *out)
 {
-    if (!folder->config->ice.tilt)
+    if (!folder->config->ice.tilt) {
         return;
+    }
     bool line = has_file(folder, "tilt.par") || has_file(folder, "tilt.dat");
     bool map = has_file(folder, "tilt.set") || has_file(folder, "tilt.map");
-    if (map)
+    if (map) {
         read_tilt_files(folder, "tilt.set", "tilt.map", ics_ice_ppc_tilt_map_read, out);
-    else if (line)
+    } else if (line) {
         read_tilt_files(folder, "tilt.par", "tilt.dat", ics_ice_ppc_tilt_line_read, out);
-    if (map && line)
+    }
+    if (map && line) {
         note(folder, ics_warnings_add(folder->warnings,
                                       "%s: tilt.par and tilt.dat are not used, tilt.set and "
                                       "tilt.map are",
                                       folder->directory));
+    }
 }
 
 /* ---- icemodel.dat ---------------------------------------------------------------------------- */
@@ -253,12 +271,14 @@ int ics_ice_ppc_layers_read(const ics_text *text, const ics_ppc_columns *columns
     int status =
         ics_text_table_read(text, 4, 8, ICE_LAYERS_MAX,
                             "depth be400 adust400 dtau [k1 k2 [BFRA [BFRB]]]", &table, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
-    if (table.columns == 5)
+    }
+    if (table.columns == 5) {
         status = ics_error_add(error, ICESTREAM_E_CONFIG,
                                "%s:%zu: error: found 5 columns, expected 4, 6, 7 or 8", text->name,
                                table.lines[0]);
+    }
     for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
         const double *row = ics_text_table_row(&table, i);
         const double *k = table.columns >= 6 ? row + 4 : columns->anisotropy;
@@ -277,11 +297,13 @@ int ics_ice_ppc_layers_read(const ics_text *text, const ics_ppc_columns *columns
             .line = table.lines[i]};
         status = ics_ice_layer_list_add(out, &layer);
     }
-    if (status == ICESTREAM_E_MEMORY)
+    if (status == ICESTREAM_E_MEMORY) {
         ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+    }
     ics_text_table_free(&table);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         ics_ice_layer_list_free(out);
+    }
     return status;
 }
 
@@ -289,9 +311,10 @@ static void add_bubbles(const double bubbles[3], ics_layer_list *layers)
 {
     for (size_t i = 0; i < layers->count; ++i) {
         double depth = layers->rows[i].depth;
-        if (depth < bubbles[1] && depth < bubbles[2])
+        if (depth < bubbles[1] && depth < bubbles[2]) {
             layers->rows[i].layer.bubbles =
                 bubbles[0] * (1 - depth / bubbles[1]) * (1 - depth / bubbles[2]);
+        }
     }
 }
 
@@ -307,14 +330,16 @@ static int read_layers(ppc_folder *folder, const ics_text *text, void *target)
     ics_layer_list layers;
     memcpy(model->columns.anisotropy, model->settings.anisotropy, sizeof model->columns.anisotropy);
     int status = ics_ice_ppc_layers_read(text, &model->columns, &layers, folder->error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     add_bubbles(model->bubbles, &layers);
     ics_ice_switch_off(folder->config, &model->properties, &layers);
     /* Without good parameters the coefficients would be judged by the wrong formula. */
-    if (folder->status == ICESTREAM_OK)
+    if (folder->status == ICESTREAM_OK) {
         status = ics_ice_from_layers(folder->directory, &layers, &model->properties,
                                      model->subtraction, request->out, folder->error);
+    }
     ics_ice_layer_list_free(&layers);
     return status;
 }
@@ -325,9 +350,10 @@ static void warn_of_later_files(ppc_folder *folder)
 {
     for (size_t i = 0; i < sizeof later_files / sizeof *later_files; ++i) {
         char *path = path_of(folder, later_files[i].name);
-        if (path && exists(path))
+        if (path && exists(path)) {
             note(folder, ics_warnings_add(folder->warnings, "not simulated yet: %s (%s)",
                                           later_files[i].name, later_files[i].feature));
+        }
         free(path);
     }
 }
@@ -344,19 +370,22 @@ int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_f
     ice_tilt tilt = {0};
     struct stat status;
     *out = NULL;
-    if (stat(directory, &status) != 0)
+    if (stat(directory, &status) != 0) {
         return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", directory,
                              strerror(errno));
-    if (!S_ISDIR(status.st_mode))
+    }
+    if (!S_ISDIR(status.st_mode)) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: found a file, expected a ppc ice folder", directory);
+    }
 
     read_file(&folder, "icemodel.par", true, read_parameters, &model);
     read_file(&folder, "cfg.txt", true, read_settings, &model);
     read_file(&folder, "icemodel.bbl", false, read_bubbles, &model);
     read_file(&folder, "version", false, read_version, &model);
-    if (config->ice.subtraction != ICS_SUBTRACTION_AUTO)
+    if (config->ice.subtraction != ICS_SUBTRACTION_AUTO) {
         model.subtraction = config->ice.subtraction;
+    }
     read_tilt(&folder, &tilt);
     /* Last, because its checks need the parameters. */
     read_file(&folder, "icemodel.dat", true, read_layers, &request);

@@ -36,8 +36,9 @@ typedef struct settings_file {
 static bool begins_number(const ics_text_field *field)
 {
     size_t i = 0;
-    while (i < field->length && field->start[i] != 0 && strchr("+-.", field->start[i]))
+    while (i < field->length && field->start[i] != 0 && strchr("+-.", field->start[i])) {
         ++i;
+    }
     return i < field->length && field->start[i] >= '0' && field->start[i] <= '9';
 }
 
@@ -53,8 +54,9 @@ static int read_numbers(settings_file *file, ics_warnings *warnings)
             if (ics_warnings_add(warnings,
                                  "%s:%zu: %s is no number, the line is taken as a comment",
                                  reader->name, line.number,
-                                 ics_text_field_show(&line.fields[0], shown)) != ICESTREAM_OK)
+                                 ics_text_field_show(&line.fields[0], shown)) != ICESTREAM_OK) {
                 return ICESTREAM_E_MEMORY;
+            }
             continue;
         }
         double value = 0;
@@ -66,11 +68,13 @@ static int read_numbers(settings_file *file, ics_warnings *warnings)
         ++file->count;
     }
     bool known = false;
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i)
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) {
         known |= file->count == lengths[i];
-    if (!known)
+    }
+    if (!known) {
         ics_text_fault(reader, 0, 0, "found %zu numbers, expected 4, 7, 10, 12, 15, 16 or 28",
                        file->count);
+    }
     return reader->faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
 }
 
@@ -79,23 +83,26 @@ static void check_range(settings_file *file, size_t at, const char *what, double
                         double high, const char *unit)
 {
     double value = file->numbers[at];
-    if (value <= high && (open ? value > low : value >= low))
+    if (value <= high && (open ? value > low : value >= low)) {
         return;
-    if (open)
+    }
+    if (open) {
         ics_text_fault(&file->reader, file->lines[at], 0,
                        "%s: found %.10g, expected more than %g%s, at most %g%s", what, value, low,
                        unit, high, unit);
-    else
+    } else {
         ics_text_fault(&file->reader, file->lines[at], 0, "%s: found %.10g, expected %g .. %g%s",
                        what, value, low, high, unit);
+    }
 }
 
 static void check_property(settings_file *file, size_t at, const char *property)
 {
     char place[512];
     snprintf(place, sizeof place, "%s:%zu", file->reader.name, file->lines[at]);
-    if (ics_ice_property_check(place, property, file->numbers[at], file->reader.error))
+    if (ics_ice_property_check(place, property, file->numbers[at], file->reader.error)) {
         ++file->reader.faults;
+    }
 }
 
 static void read_basics(settings_file *file, ice_medium *properties, ics_ppc_settings *out)
@@ -114,8 +121,9 @@ static void read_basics(settings_file *file, ice_medium *properties, ics_ppc_set
 static void read_anisotropy(settings_file *file, ice_medium *properties, ics_ppc_settings *out)
 {
     const double *numbers = file->numbers;
-    if (file->count <= ANISOTROPY + 1)
+    if (file->count <= ANISOTROPY + 1) {
         return;
+    }
     check_range(file, FLOW_AZIMUTH, "azimuth of the flow", -360, false, 360, " degrees");
     for (size_t i = 0; i < 2; ++i) {
         check_range(file, ANISOTROPY + i, "logarithm of an anisotropy", -3, false, 3, "");
@@ -129,23 +137,27 @@ static void read_anisotropy(settings_file *file, ice_medium *properties, ics_ppc
                     false, 10, "");
         properties->absorption_exponent = numbers[ABSORPTION_EXPONENT];
     }
-    if (file->count <= ABSORPTION_ANISOTROPY + 2)
+    if (file->count <= ABSORPTION_ANISOTROPY + 2) {
         return;
-    for (size_t i = 0; i < 3; ++i)
+    }
+    for (size_t i = 0; i < 3; ++i) {
         check_range(file, ABSORPTION_ANISOTROPY + i, "logarithm of an absorption anisotropy", -3,
                     false, 3, "");
+    }
     ics_ice_absorption_anisotropy_scale(&numbers[ABSORPTION_ANISOTROPY],
                                         properties->absorption_anisotropy);
 }
 
 static void read_hole(settings_file *file, ice_medium *properties)
 {
-    if (file->count <= HOLE_ABSORPTION)
+    if (file->count <= HOLE_ABSORPTION) {
         return;
+    }
     check_range(file, HOLE_RADIUS, "hole ice radius", 0, false, 100, " radii of a module");
     /* Where there is no hole its ice may be anything. */
-    if (!(file->numbers[HOLE_RADIUS] > 0))
+    if (!(file->numbers[HOLE_RADIUS] > 0)) {
         return;
+    }
     check_range(file, HOLE_SCATTERING, "hole ice scattering length", 0, true, 1e6, " m");
     check_range(file, HOLE_ABSORPTION, "hole ice absorption length", 0, true, 1e6, " m");
     properties->hole = (ice_hole){.radius = file->numbers[HOLE_RADIUS] * ICE_MODULE_RADIUS,
@@ -153,8 +165,9 @@ static void read_hole(settings_file *file, ice_medium *properties)
                                   .absorption = file->numbers[HOLE_ABSORPTION],
                                   .mean_cosine = properties->mean_cosine,
                                   .liu_fraction = properties->liu_fraction};
-    if (file->count <= HOLE_MEAN_COSINE)
+    if (file->count <= HOLE_MEAN_COSINE) {
         return;
+    }
     check_property(file, HOLE_LIU_FRACTION, "liu_fraction");
     check_property(file, HOLE_MEAN_COSINE, "mean_cosine");
     properties->hole.liu_fraction = file->numbers[HOLE_LIU_FRACTION];
@@ -164,15 +177,17 @@ static void read_hole(settings_file *file, ice_medium *properties)
 static void read_birefringence(settings_file *file, ice_medium *properties)
 {
     ice_birefringence *birefringence = &properties->birefringence;
-    if (file->count < SETTINGS_MOST)
+    if (file->count < SETTINGS_MOST) {
         return;
+    }
     memcpy(birefringence->along, &file->numbers[BIREFRINGENCE], sizeof birefringence->along);
     memcpy(birefringence->across, &file->numbers[BIREFRINGENCE + 4], sizeof birefringence->across);
     memcpy(birefringence->mean, &file->numbers[BIREFRINGENCE + 8], sizeof birefringence->mean);
     char place[512];
     snprintf(place, sizeof place, "%s:%zu", file->reader.name, file->lines[BIREFRINGENCE]);
-    if (ics_ice_birefringence_check(place, birefringence, file->reader.error))
+    if (ics_ice_birefringence_check(place, birefringence, file->reader.error)) {
         ++file->reader.faults;
+    }
 }
 
 int ics_ice_ppc_settings_read(const ics_text *text, ice_medium *properties, ics_ppc_settings *out,
@@ -181,8 +196,9 @@ int ics_ice_ppc_settings_read(const ics_text *text, ice_medium *properties, ics_
     settings_file file = {.reader = ics_text_open(text, ' ', error)};
     int status = read_numbers(&file, warnings);
     if (status != ICESTREAM_OK) {
-        if (status == ICESTREAM_E_MEMORY)
+        if (status == ICESTREAM_E_MEMORY) {
             ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+        }
         return status;
     }
     *out = (ics_ppc_settings){0};

@@ -1,9 +1,9 @@
 /* Water from a YAML file: absorption, scattering and index of refraction by wavelength. */
-#include "pipeline/config/schema/schema.h"
 #include "base/error.h"
+#include "physics/water.h"
+#include "pipeline/config/schema/schema.h"
 #include "pipeline/models/ice/ice_layers.h"
 #include "pipeline/models/light/wavelength_table.h"
-#include "physics/water.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,11 +84,13 @@ static int read_csv(const char *path, const ics_wavelength_column *columns, size
                     ics_wavelength_table *out, icestream_error *error)
 {
     ics_text text;
-    if (!path)
+    if (!path) {
         return ICESTREAM_OK;
+    }
     int status = ics_text_read(path, &text, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_wavelength_table_read_text(&text, columns, count, out, error);
+    }
     ics_text_free(&text);
     return status;
 }
@@ -110,11 +112,12 @@ static int read_layer(const ics_yaml_node *node, size_t i, water_layer *layer,
     double *const numbers[] = {&layer->z, &layer->scattering, &layer->absorption};
     char found[128];
     int status = ICESTREAM_OK;
-    if (node->kind != ICS_YAML_LIST || node->count != 3)
+    if (node->kind != ICS_YAML_LIST || node->count != 3) {
         return ics_yaml_error(error, node,
                               "layers[%zu]: found %s, expected [z_m, factor of scattering, factor "
                               "of absorption]",
                               i, ics_yaml_describe(node, found, sizeof found));
+    }
     for (size_t k = 0; k < 3; ++k) {
         char what[64];
         snprintf(what, sizeof what, "layers[%zu].%s", i, names[k]);
@@ -129,17 +132,20 @@ static int check_spacing(const ics_yaml_node *node, const water_layer *layers,
                          icestream_error *error)
 {
     const double spacing = node->count > 1 ? layers[1].z - layers[0].z : 100;
-    if (!(spacing >= 0.1 && spacing <= 10000))
+    if (!(spacing >= 0.1 && spacing <= 10000)) {
         return ics_yaml_error(error, node->items[1],
                               "layers[1].z: found %.10g after %.10g, expected it to rise by 0.1 .. "
                               "10000 m",
                               layers[1].z, layers[0].z);
-    for (size_t i = 2; i < node->count; ++i)
-        if (!(fabs(layers[i].z - layers[i - 1].z - spacing) <= 1e-5 * spacing))
+    }
+    for (size_t i = 2; i < node->count; ++i) {
+        if (!(fabs(layers[i].z - layers[i - 1].z - spacing) <= 1e-5 * spacing)) {
             return ics_yaml_error(error, node->items[i],
                                   "layers[%zu].z: found %.10g, expected %.10g: equal spacing of "
                                   "%.10g m",
                                   i, layers[i].z, layers[i - 1].z + spacing, spacing);
+        }
+    }
     return ICESTREAM_OK;
 }
 
@@ -148,12 +154,14 @@ static int read_layers(const ics_yaml_node *node, void *target, icestream_error 
     water_file *file = target;
     char found[128];
     clear_layers(file);
-    if (node->kind != ICS_YAML_LIST || node->count < 1 || node->count > ICE_LAYERS_MAX)
+    if (node->kind != ICS_YAML_LIST || node->count < 1 || node->count > ICE_LAYERS_MAX) {
         return ics_yaml_error(error, node, "layers: found %s, expected a list of 1 .. %d layers",
                               ics_yaml_describe(node, found, sizeof found), ICE_LAYERS_MAX);
+    }
     file->layers = calloc(node->count, sizeof *file->layers);
-    if (!file->layers)
+    if (!file->layers) {
         return ics_yaml_no_memory(error, node);
+    }
     file->layer_count = node->count;
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
@@ -268,8 +276,9 @@ static int check_band(const water_reader *reader, const ics_yaml_node *node, con
                       const ics_curve *curve, bool extend)
 {
     const double first = curve->x[0], last = curve->x[curve->count - 1];
-    if (extend || (first <= ICE_WAVELENGTH_MIN && last >= ICE_WAVELENGTH_MAX))
+    if (extend || (first <= ICE_WAVELENGTH_MIN && last >= ICE_WAVELENGTH_MAX)) {
         return ICESTREAM_OK;
+    }
     return ics_yaml_error(reader->error, node,
                           "%s: found wavelengths of %.10g .. %.10g nm, expected %g .. %g nm, or "
                           "%s.extend: constant, which takes the values of both ends beyond them",
@@ -281,23 +290,28 @@ static int check_optics(const water_reader *reader)
     const ics_wavelength_table *table = &reader->file.optics;
     const ics_yaml_node *node = one_of(reader, OPTICS_FILE, OPTICS_TABLE);
     int absorption = 0, scattering = 0, status = ICESTREAM_OK;
-    for (int i = 0; i < OPTICS; ++i)
+    for (int i = 0; i < OPTICS; ++i) {
         *(i < SCATTERING_LENGTH ? &absorption : &scattering) += has(table, i);
-    if (absorption != 1)
+    }
+    if (absorption != 1) {
         status = ics_yaml_error(reader->error, node,
                                 "optics: found %d columns of absorption, expected one: "
                                 "absorption_length_m or absorption_per_m",
                                 absorption);
-    if (scattering != 1)
+    }
+    if (scattering != 1) {
         status = ics_yaml_error(reader->error, node,
                                 "optics: found %d columns of scattering, expected one: "
                                 "scattering_length_m, scattering_per_m or either of them after "
                                 "effective_",
                                 scattering);
-    for (int i = 0; i < OPTICS && status == ICESTREAM_OK; ++i)
-        if (has(table, i))
+    }
+    for (int i = 0; i < OPTICS && status == ICESTREAM_OK; ++i) {
+        if (has(table, i)) {
             return check_band(reader, node, "optics", &table->curves[i],
                               reader->file.optics_extend);
+        }
+    }
     return status;
 }
 
@@ -305,18 +319,22 @@ static int check_index_table(const water_reader *reader, const ics_yaml_node *no
 {
     const ics_wavelength_table *table = &reader->file.index;
     const ics_curve *phase = &table->curves[PHASE_INDEX];
-    for (int i = SALINITY; i <= PRESSURE; ++i)
-        if (reader->given[i])
+    for (int i = SALINITY; i <= PRESSURE; ++i) {
+        if (reader->given[i]) {
             return ics_yaml_error(reader->error, reader->given[i],
                                   "%s: found a table of the index as well, expected one of them",
                                   fields[i].path);
-    if (!has(table, PHASE_INDEX))
+        }
+    }
+    if (!has(table, PHASE_INDEX)) {
         return ics_yaml_error(reader->error, node, "index: found no column 'phase_index'");
-    if (!has(table, GROUP_INDEX) && phase->count < 3)
+    }
+    if (!has(table, GROUP_INDEX) && phase->count < 3) {
         return ics_yaml_error(reader->error, node,
                               "index: found %zu rows, expected 3 or more, or a column "
                               "'group_index', which is the slope of the phase index otherwise",
                               phase->count);
+    }
     return check_band(reader, node, "index", phase, reader->file.index_extend);
 }
 
@@ -325,18 +343,22 @@ static int check_index(const water_reader *reader)
     const ics_yaml_node *node = one_of(reader, INDEX_FILE, INDEX_TABLE);
     const ics_yaml_node *section = ics_yaml_find(reader->root, "index");
     int status = ICESTREAM_OK;
-    if (node)
+    if (node) {
         return check_index_table(reader, node);
-    for (int i = SALINITY; i <= PRESSURE; ++i)
-        if (!reader->given[i])
+    }
+    for (int i = SALINITY; i <= PRESSURE; ++i) {
+        if (!reader->given[i]) {
             status = ics_yaml_error(reader->error, section ? section : reader->root,
                                     "the key '%s' is missing (per mille, deg C, bar), or an "
                                     "index.table or index.file of phase indices",
                                     fields[i].path);
-    if (reader->given[INDEX_EXTEND])
+        }
+    }
+    if (reader->given[INDEX_EXTEND]) {
         status = ics_yaml_error(reader->error, reader->given[INDEX_EXTEND],
                                 "index.extend: found it without a table of the index, to which it "
                                 "would belong");
+    }
     return status;
 }
 
@@ -348,8 +370,9 @@ static int read_file(water_reader *reader)
     status = status ? status : result;
     result = read_csv(file->index_path, index_columns, INDICES, &file->index, reader->error);
     status = status ? status : result;
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     status = check_optics(reader);
     result = check_index(reader);
     return status ? status : result;
@@ -366,14 +389,16 @@ static int derive_group_index(const water_reader *reader, ics_wavelength_table *
     const ics_yaml_node *node = one_of(reader, INDEX_FILE, INDEX_TABLE);
     for (size_t i = 0; i < phase->count; ++i) {
         double value = phase->y[i] - phase->x[i] * ics_wavelength_table_slope(phase, i);
-        if (!(value >= limits->low && value <= limits->high))
+        if (!(value >= limits->low && value <= limits->high)) {
             return ics_yaml_error(
                 reader->error, node,
                 "index: found a group index of %.6g at %.10g nm from the slope of "
                 "phase_index, expected %g .. %g",
                 value, phase->x[i], limits->low, limits->high);
-        if (ics_curve_add(group, phase->x[i], value) != ICESTREAM_OK)
+        }
+        if (ics_curve_add(group, phase->x[i], value) != ICESTREAM_OK) {
             return ics_yaml_no_memory(reader->error, node);
+        }
     }
     return ICESTREAM_OK;
 }
@@ -391,10 +416,11 @@ static ice_spectral_optics optics_at(const water_file *file, double wavelength)
     const double effective = 1 - (1 - file->rayleigh_fraction) * file->mean_cosine;
     ice_spectral_optics at = {.absorption =
                                   coefficient(optics, ABSORPTION_LENGTH, ABSORPTION, wavelength)};
-    if (has(optics, EFFECTIVE_LENGTH) || has(optics, EFFECTIVE))
+    if (has(optics, EFFECTIVE_LENGTH) || has(optics, EFFECTIVE)) {
         at.scattering = coefficient(optics, EFFECTIVE_LENGTH, EFFECTIVE, wavelength) / effective;
-    else
+    } else {
         at.scattering = coefficient(optics, SCATTERING_LENGTH, SCATTERING, wavelength);
+    }
     if (has(index, PHASE_INDEX)) {
         at.phase_index = ics_curve_at_or_end(&index->curves[PHASE_INDEX], wavelength);
         at.group_index = ics_curve_at_or_end(&index->curves[GROUP_INDEX], wavelength);
@@ -412,10 +438,11 @@ static void set_layers(const water_file *file, ice_medium *medium)
     const size_t last = medium->layer_count - 1;
     medium->thickness = last ? (layers[last].z - layers[0].z) / (double)last : 100;
     medium->bottom = layers[0].z - 0.5 * medium->thickness;
-    for (size_t i = 0; i <= last; ++i)
+    for (size_t i = 0; i <= last; ++i) {
         medium->layers[i] =
             (ice_layer){.effective_scattering = (1 - file->mean_cosine) * layers[i].scattering,
                         .dust_absorption = layers[i].absorption};
+    }
 }
 
 static int make_medium(const water_reader *reader, const char *path, ice_medium **out)
@@ -425,8 +452,9 @@ static int make_medium(const water_reader *reader, const char *path, ice_medium 
     int status =
         ics_ice_allocate(file->name ? file->name : path, file->layer_count ? file->layer_count : 1,
                          &medium, reader->error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     medium->spectral = calloc(ROWS, sizeof *medium->spectral);
     if (!medium->spectral) {
         ics_ice_destroy(medium);
@@ -436,8 +464,9 @@ static int make_medium(const water_reader *reader, const char *path, ice_medium 
     medium->density = file->density;
     medium->rayleigh_fraction = file->rayleigh_fraction;
     set_layers(file, medium);
-    for (int i = 0; i < ROWS; ++i)
+    for (int i = 0; i < ROWS; ++i) {
         medium->spectral[i] = optics_at(file, ICE_WAVELENGTH_MIN + i);
+    }
     *out = medium;
     return ICESTREAM_OK;
 }
@@ -449,8 +478,9 @@ int ics_ice_from_spectral(const char *path, const ics_yaml_node *root, ice_mediu
     ics_wavelength_table *index = &reader.file.index;
     *out = NULL;
     int status = read_file(&reader);
-    if (status == ICESTREAM_OK && has(index, PHASE_INDEX) && !has(index, GROUP_INDEX))
+    if (status == ICESTREAM_OK && has(index, PHASE_INDEX) && !has(index, GROUP_INDEX)) {
         status = derive_group_index(&reader, index);
+    }
     if (status == ICESTREAM_OK && !has(index, PHASE_INDEX) &&
         ics_warnings_add(
             warnings,
@@ -458,10 +488,12 @@ int ics_ice_from_spectral(const char *path, const ics_yaml_node *root, ice_mediu
             "fitted for %g .. %g nm and is trusted down to %g nm; for light below, give "
             "index.table",
             path, ICE_WATER_FITTED_FROM, ICE_WATER_FITTED_TO,
-            ICE_WATER_TRUSTED_FROM) != ICESTREAM_OK)
+            ICE_WATER_TRUSTED_FROM) != ICESTREAM_OK) {
         status = ics_yaml_no_memory(error, root);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = make_medium(&reader, path, out);
+    }
     ics_schema_clear(fields, FIELDS, &reader.file);
     return status;
 }

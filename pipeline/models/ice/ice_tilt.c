@@ -21,17 +21,20 @@ static const double radians = M_PI / 180;
 size_t ics_ice_tilt_node_count(const ice_tilt *tilt)
 {
     size_t count = 0;
-    for (size_t j = 0; j < tilt->axes[1].count; ++j)
-        for (size_t i = 0; i < tilt->axes[0].count; ++i)
+    for (size_t j = 0; j < tilt->axes[1].count; ++j) {
+        for (size_t i = 0; i < tilt->axes[0].count; ++i) {
             count += ice_tilt_has_node(tilt, i, j);
+        }
+    }
     return count;
 }
 
 /* Numbers of `shifts` at each depth, with those of nodes that do not exist. */
 static size_t row_length(const ice_tilt *tilt)
 {
-    if (tilt->kind == ICE_TILT_LINE)
+    if (tilt->kind == ICE_TILT_LINE) {
         return tilt->station_count;
+    }
     return tilt->kind == ICE_TILT_MAP ? tilt->axes[0].count * tilt->axes[1].count : 0;
 }
 
@@ -70,8 +73,9 @@ static int fault(const char *name, size_t line, icestream_error *error, const ch
 /* Depths in the first column: increasing, in equal steps. */
 static int check_depths(const char *name, const ics_text_table *table, icestream_error *error)
 {
-    if (table->rows < 2)
+    if (table->rows < 2) {
         return fault(name, table->lines[0], error, "found one depth, expected 2 .. %d", DEPTHS_MAX);
+    }
     double first = ics_text_table_row(table, 0)[0];
     double step =
         (ics_text_table_row(table, table->rows - 1)[0] - first) / (double)(table->rows - 1);
@@ -79,17 +83,18 @@ static int check_depths(const char *name, const ics_text_table *table, icestream
     for (size_t i = 0; i < table->rows; ++i) {
         double depth = ics_text_table_row(table, i)[0];
         double before = i > 0 ? ics_text_table_row(table, i - 1)[0] : depth - step;
-        if (!(depth >= -10000 && depth <= 20000))
+        if (!(depth >= -10000 && depth <= 20000)) {
             status = fault(name, table->lines[i], error,
                            "depth: found %.10g, expected metres below the surface, -10000 .. 20000",
                            depth);
-        else if (!(depth > before))
+        } else if (!(depth > before)) {
             status = fault(name, table->lines[i], error,
                            "depth: found %.10g, expected increasing depths", depth);
-        else if (!(fabs(depth - before - step) <= 1e-5 * step))
+        } else if (!(fabs(depth - before - step) <= 1e-5 * step)) {
             status = fault(name, table->lines[i], error,
                            "depth: found %.10g, expected %.10g: equal steps of %.10g m", depth,
                            before + step, step);
+        }
     }
     return status;
 }
@@ -106,8 +111,9 @@ static void set_depths(ice_tilt *tilt, const ics_text_table *table)
 static int check_shift(const char *name, size_t line, size_t column, double shift,
                        icestream_error *error)
 {
-    if (fabs(shift) <= 1000)
+    if (fabs(shift) <= 1000) {
         return ICESTREAM_OK;
+    }
     return fault(name, line, error, "column %zu: found a shift of %.10g m, expected -1000 .. 1000",
                  column, shift);
 }
@@ -117,8 +123,9 @@ static int allocate_shifts(const char *name, ice_tilt *tilt, icestream_error *er
 {
     size_t count = tilt->depth_count * row_length(tilt);
     tilt->shifts = count > 0 ? calloc(count, sizeof *tilt->shifts) : NULL;
-    if (tilt->shifts)
+    if (tilt->shifts) {
         return ICESTREAM_OK;
+    }
     ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
     return ICESTREAM_E_MEMORY;
 }
@@ -130,19 +137,24 @@ static int read_shifts(const ics_text *text, const char *columns, const char *su
     ics_text_table table;
     int status =
         ics_text_table_read(text, 2, ICS_TEXT_FIELDS_MAX, DEPTHS_MAX, columns, &table, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
-    if (table.columns != supports + 1)
+    }
+    if (table.columns != supports + 1) {
         status = fault(text->name, table.lines[0], error,
                        "found %zu columns, expected %zu: depth and a shift for each of the %zu %s",
                        table.columns, supports + 1, supports, supports_of);
-    else
+    } else {
         status = check_depths(text->name, &table, error);
-    for (size_t i = 0; i < table.rows && table.columns == supports + 1; ++i)
-        for (size_t k = 1; k <= supports; ++k)
+    }
+    for (size_t i = 0; i < table.rows && table.columns == supports + 1; ++i) {
+        for (size_t k = 1; k <= supports; ++k) {
             if (check_shift(text->name, table.lines[i], k + 1, ics_text_table_row(&table, i)[k],
-                            error))
+                            error)) {
                 status = ICESTREAM_E_CONFIG;
+            }
+        }
+    }
     if (status == ICESTREAM_OK) {
         set_depths(tilt, &table);
         status = allocate_shifts(text->name, tilt, error);
@@ -150,9 +162,11 @@ static int read_shifts(const ics_text *text, const char *columns, const char *su
     size_t length = row_length(tilt), width = tilt->axes[0].count;
     for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
         const double *next = ics_text_table_row(&table, i) + 1;
-        for (size_t k = 0; k < length; ++k)
-            if (tilt->kind == ICE_TILT_LINE || ice_tilt_has_node(tilt, k % width, k / width))
+        for (size_t k = 0; k < length; ++k) {
+            if (tilt->kind == ICE_TILT_LINE || ice_tilt_has_node(tilt, k % width, k / width)) {
                 tilt->shifts[i * length + k] = *next++;
+            }
+        }
     }
     ics_text_table_free(&table);
     return status;
@@ -163,12 +177,14 @@ static int read_shifts(const ics_text *text, const char *columns, const char *su
 static int check_station(const char *name, size_t line, double position, bool ascends,
                          icestream_error *error)
 {
-    if (!(fabs(position) <= 1e5))
+    if (!(fabs(position) <= 1e5)) {
         return fault(name, line, error, "position: found %.10g, expected -100000 .. 100000 m",
                      position);
-    if (!ascends)
+    }
+    if (!ascends) {
         return fault(name, line, error, "position: found %.10g, expected ascending positions",
                      position);
+    }
     return ICESTREAM_OK;
 }
 
@@ -177,32 +193,37 @@ static int read_stations(const ics_text *text, ice_tilt *tilt, icestream_error *
     ics_text_table table;
     int status = ics_text_table_read(text, 2, 2, STATIONS_MAX,
                                      "number of a string and its position in m", &table, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     size_t zeros = 0;
     for (size_t i = 0; i < table.rows; ++i) {
         double position = ics_text_table_row(&table, i)[1];
         bool ascends = i == 0 || position > ics_text_table_row(&table, i - 1)[1];
-        if (check_station(text->name, table.lines[i], position, ascends, error))
+        if (check_station(text->name, table.lines[i], position, ascends, error)) {
             status = ICESTREAM_E_CONFIG;
+        }
         zeros += position == 0;
     }
-    if (table.rows < 2)
+    if (table.rows < 2) {
         status = fault(text->name, table.lines[0], error, "found one station, expected 2 .. %d",
                        STATIONS_MAX);
-    else if (status == ICESTREAM_OK && zeros != 1)
+    } else if (status == ICESTREAM_OK && zeros != 1) {
         status = ics_error_add(error, ICESTREAM_E_CONFIG,
                                "%s: error: found no station at 0, expected the reference string at "
                                "position 0",
                                text->name);
+    }
     if (status == ICESTREAM_OK) {
         tilt->station_count = table.rows;
         tilt->stations = calloc(table.rows + 1, sizeof *tilt->stations);
-        if (!tilt->stations)
+        if (!tilt->stations) {
             status =
                 ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
-        for (size_t i = 0; i < table.rows && tilt->stations; ++i)
+        }
+        for (size_t i = 0; i < table.rows && tilt->stations; ++i) {
             tilt->stations[i] = ics_text_table_row(&table, i)[1];
+        }
     }
     ics_text_table_free(&table);
     return status;
@@ -213,11 +234,13 @@ int ics_ice_ppc_tilt_line_read(const ics_text *stations, const ics_text *shifts,
 {
     *out = (ice_tilt){.kind = ICE_TILT_LINE, .azimuth = 225 * radians};
     int status = read_stations(stations, out, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = read_shifts(shifts, "depth and a shift for every station of tilt.par",
                              "stations of tilt.par", out->station_count, out, error);
-    if (status != ICESTREAM_OK)
+    }
+    if (status != ICESTREAM_OK) {
         ics_ice_tilt_free(out);
+    }
     return status;
 }
 
@@ -226,8 +249,9 @@ static size_t count_positions(const ics_text_table *table)
 {
     size_t count = 0;
     while (count < table->rows &&
-           ics_text_table_row(table, count)[0] == ics_text_table_row(table, 0)[0])
+           ics_text_table_row(table, count)[0] == ics_text_table_row(table, 0)[0]) {
         ++count;
+    }
     return count;
 }
 
@@ -246,19 +270,22 @@ static int check_grid(const char *name, const ics_text_table *table, size_t stat
         size_t line = table->lines[i];
         double depth = ics_text_table_row(table, i - i % stations)[0];
         double position = ics_text_table_row(table, i % stations)[1];
-        if (row[0] != depth || row[1] != position)
+        if (row[0] != depth || row[1] != position) {
             return fault(name, line, error,
                          "found depth %.10g, position %.10g, expected depth %.10g, position %.10g: "
                          "the %zu positions of the first depth at every depth",
                          row[0], row[1], depth, position, stations);
+        }
         bool ascends = i == 0 || i >= stations || row[1] > ics_text_table_row(table, i - 1)[1];
         if (check_station(name, line, row[1], ascends, error) ||
-            check_shift(name, line, 3, row[2], error))
+            check_shift(name, line, 3, row[2], error)) {
             status = ICESTREAM_E_CONFIG;
+        }
     }
-    if (table->rows % stations != 0)
+    if (table->rows % stations != 0) {
         status = fault(name, table->lines[table->rows - 1], error,
                        "found the end, expected %zu positions at every depth", stations);
+    }
     return status;
 }
 
@@ -274,15 +301,18 @@ int ics_ice_csv_tilt_read(const ics_text *text, double azimuth, ice_tilt *out,
     *out = (ice_tilt){0};
     int status = ics_text_csv_read(text, columns, 3, 3, (size_t)DEPTHS_MAX * STATIONS_MAX,
                                    "depth_m,position_m,shift_m", &table, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     *out = (ice_tilt){.kind = ICE_TILT_LINE, .azimuth = azimuth};
     size_t stations = count_positions(&table);
     status = check_grid(text->name, &table, stations, error);
-    for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; i += stations)
+    for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; i += stations) {
         status = ics_text_table_add(&depths, ics_text_table_row(&table, i), table.lines[i]);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = check_depths(text->name, &depths, error);
+    }
     if (status == ICESTREAM_OK) {
         set_depths(out, &depths);
         out->station_count = stations;
@@ -293,12 +323,14 @@ int ics_ice_csv_tilt_read(const ics_text *text, double azimuth, ice_tilt *out,
         out->stations[i % stations] = ics_text_table_row(&table, i)[1];
         out->shifts[i] = ics_text_table_row(&table, i)[2];
     }
-    if (status == ICESTREAM_E_MEMORY)
+    if (status == ICESTREAM_E_MEMORY) {
         ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+    }
     ics_text_table_free(&table);
     ics_text_table_free(&depths);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         ics_ice_tilt_free(out);
+    }
     return status;
 }
 
@@ -312,21 +344,26 @@ static bool is_whole(double value, double low, double high)
 static int read_axis(const char *name, size_t line, const double row[5], ice_tilt_axis *axis,
                      icestream_error *error)
 {
-    if (!(fabs(row[0]) <= 360))
+    if (!(fabs(row[0]) <= 360)) {
         return fault(name, line, error, "azimuth: found %.10g, expected -360 .. 360 degrees",
                      row[0]);
-    if (!(fabs(row[1]) <= 1e5))
+    }
+    if (!(fabs(row[1]) <= 1e5)) {
         return fault(name, line, error, "first: found %.10g, expected -100000 .. 100000 m", row[1]);
-    if (!(row[2] >= 0.1 && row[2] <= 1e5))
+    }
+    if (!(row[2] >= 0.1 && row[2] <= 1e5)) {
         return fault(name, line, error, "step: found %.10g, expected 0.1 .. 100000 m", row[2]);
-    if (!is_whole(row[3], AXIS_NODES_MIN, AXIS_NODES_MAX))
+    }
+    if (!is_whole(row[3], AXIS_NODES_MIN, AXIS_NODES_MAX)) {
         return fault(name, line, error,
                      "number of nodes: found %.10g, expected a whole number, %d .. %d", row[3],
                      AXIS_NODES_MIN, AXIS_NODES_MAX);
-    if (!is_whole(row[4], 2, row[3] - 1))
+    }
+    if (!is_whole(row[4], 2, row[3] - 1)) {
         return fault(name, line, error,
                      "cut: found %.10g, expected a whole number, 2 .. %g: the nodes are a hexagon",
                      row[4], row[3] - 1);
+    }
     *axis = (ice_tilt_axis){.azimuth = row[0] * radians,
                             .first = row[1],
                             .step = row[2],
@@ -339,20 +376,23 @@ static int read_axis(const char *name, size_t line, const double row[5], ice_til
 static int check_axes(const char *name, const ice_tilt *tilt, icestream_error *error)
 {
     const ice_tilt_axis *a = &tilt->axes[0], *b = &tilt->axes[1];
-    if (fabs(sin(b->azimuth - a->azimuth)) < 0.05)
+    if (fabs(sin(b->azimuth - a->azimuth)) < 0.05) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: azimuths: found %.10g and %.10g, expected two directions",
                              name, a->azimuth / radians, b->azimuth / radians);
+    }
     size_t beyond_a = a->count - a->cut, beyond_b = b->count - b->cut;
-    if (beyond_a >= b->count - 1 || beyond_b >= a->count - 1)
+    if (beyond_a >= b->count - 1 || beyond_b >= a->count - 1) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: nodes and cuts: found %zu, %zu and %zu, %zu, expected a "
                              "hexagon of nodes",
                              name, a->count, a->cut, b->count, b->cut);
-    if (ics_ice_tilt_node_count(tilt) >= ICS_TEXT_FIELDS_MAX)
+    }
+    if (ics_ice_tilt_node_count(tilt) >= ICS_TEXT_FIELDS_MAX) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: found %zu nodes, expected at most %d", name,
                              ics_ice_tilt_node_count(tilt), ICS_TEXT_FIELDS_MAX - 1);
+    }
     return ICESTREAM_OK;
 }
 
@@ -361,15 +401,19 @@ static int read_axes(const ics_text *text, ice_tilt *tilt, icestream_error *erro
     ics_text_table table;
     int status = ics_text_table_read(
         text, 5, 5, 2, "azimuth, first coordinate, step, number of nodes, cut", &table, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
-    if (table.rows != 2)
+    }
+    if (table.rows != 2) {
         status = ics_error_add(error, ICESTREAM_E_CONFIG,
                                "%s: error: found one row, expected two axes", text->name);
-    for (size_t i = 0; i < table.rows; ++i)
+    }
+    for (size_t i = 0; i < table.rows; ++i) {
         if (read_axis(text->name, table.lines[i], ics_text_table_row(&table, i), &tilt->axes[i],
-                      error))
+                      error)) {
             status = ICESTREAM_E_CONFIG;
+        }
+    }
     ics_text_table_free(&table);
     return status == ICESTREAM_OK ? check_axes(text->name, tilt, error) : status;
 }
@@ -379,10 +423,12 @@ int ics_ice_ppc_tilt_map_read(const ics_text *axes, const ics_text *shifts, ice_
 {
     *out = (ice_tilt){.kind = ICE_TILT_MAP};
     int status = read_axes(axes, out, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = read_shifts(shifts, "depth and a shift for every node of tilt.set",
                              "nodes of tilt.set", ics_ice_tilt_node_count(out), out, error);
-    if (status != ICESTREAM_OK)
+    }
+    if (status != ICESTREAM_OK) {
         ics_ice_tilt_free(out);
+    }
     return status;
 }

@@ -2,8 +2,8 @@
 #ifndef ICS_MODELS_ICE_ICE_TILT_H
 #define ICS_MODELS_ICE_ICE_TILT_H
 
-#include "pipeline/models/text/text.h"
 #include "physics/model.h"
+#include "pipeline/models/text/text.h"
 
 /* All readers fill a tilt that goes on linearly outside and has its origin at 0, or leave it empty.
  * Depths increase in equal steps (within 1e-5 of one), at most 4096 of them; shifts are within

@@ -1,6 +1,6 @@
 /* Ice from a YAML file, with the layers in it or in a CSV file beside it. */
-#include "pipeline/config/schema/schema.h"
 #include "base/error.h"
+#include "pipeline/config/schema/schema.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_tilt.h"
 
@@ -62,12 +62,14 @@ int ics_ice_csv_layers_read(const ics_text *text, const double anisotropy[2], ic
                                                .birefringence_mean = row[STRENGTH] * row[FACTOR]},
                                      .line = table.lines[i]};
         status = ics_ice_layer_list_add(out, &layer);
-        if (status == ICESTREAM_E_MEMORY)
+        if (status == ICESTREAM_E_MEMORY) {
             ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+        }
     }
     ics_text_table_free(&table);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         ics_ice_layer_list_free(out);
+    }
     return status;
 }
 
@@ -78,11 +80,12 @@ static int read_inline_layer(const ics_yaml_node *node, size_t index, ics_layer_
     static const char *const names[] = {"depth", "be400", "adust400", "dtau", "bubbles"};
     double numbers[5] = {0};
     char found[128];
-    if (node->kind != ICS_YAML_LIST || node->count < 4 || node->count > 5)
+    if (node->kind != ICS_YAML_LIST || node->count < 4 || node->count > 5) {
         return ics_yaml_error(error, node,
                               "layers[%zu]: found %s, expected [depth_m, be400, adust400, dtau] or "
                               "[depth_m, be400, adust400, dtau, bubbles]",
                               index, ics_yaml_describe(node, found, sizeof found));
+    }
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
         char what[64];
@@ -90,8 +93,9 @@ static int read_inline_layer(const ics_yaml_node *node, size_t index, ics_layer_
         int result = ics_schema_number(node->items[i], what, -1e9, 1e9, &numbers[i], error);
         status = status ? status : result;
     }
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     ics_layer_row row = {.depth = numbers[0],
                          .layer = {.effective_scattering = numbers[1],
                                    .bubbles = numbers[4],
@@ -102,8 +106,9 @@ static int read_inline_layer(const ics_yaml_node *node, size_t index, ics_layer_
                          .line = node->line,
                          .column = node->column};
     status = ics_ice_layer_list_add(layers, &row);
-    if (status == ICESTREAM_E_MEMORY)
+    if (status == ICESTREAM_E_MEMORY) {
         ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", node->source->name);
+    }
     return status;
 }
 
@@ -124,14 +129,16 @@ static int read_layers(const ics_yaml_node *node, void *target, icestream_error 
     ice_file *file = target;
     char found[128];
     clear_layers(file);
-    if (node->kind == ICS_YAML_MAPPING)
+    if (node->kind == ICS_YAML_MAPPING) {
         return ics_schema_read(node, table_fields, 1, file, NULL, error);
-    if (node->kind != ICS_YAML_LIST || node->count < 1 || node->count > ICE_LAYERS_MAX)
+    }
+    if (node->kind != ICS_YAML_LIST || node->count < 1 || node->count > ICE_LAYERS_MAX) {
         return ics_yaml_error(
             error, node,
             "layers: found %s, expected a list of 1 .. %d layers, or {file: a CSV "
             "file}",
             ics_yaml_describe(node, found, sizeof found), ICE_LAYERS_MAX);
+    }
     file->layers.name = node->source->name;
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
@@ -161,8 +168,9 @@ static ics_subtraction subtraction_of(const icestream_config *config, const ice_
 {
     static const ics_subtraction meanings[] = {ICS_SUBTRACTION_NONE, ICS_SUBTRACTION_CONSTANT,
                                                ICS_SUBTRACTION_SCALED};
-    if (config->ice.subtraction != ICS_SUBTRACTION_AUTO)
+    if (config->ice.subtraction != ICS_SUBTRACTION_AUTO) {
         return config->ice.subtraction;
+    }
     return meanings[file->subtraction];
 }
 
@@ -224,23 +232,27 @@ static int check_properties(const ice_file *file, const ics_yaml_node *const *gi
     int status = ICESTREAM_OK;
     char place[512];
     for (size_t i = 0; i < FIELDS; ++i) {
-        if (fields[i].type != ICS_SCHEMA_NUMBER || !given[i])
+        if (fields[i].type != ICS_SCHEMA_NUMBER || !given[i]) {
             continue;
+        }
         double value = *(const double *)((const char *)file + fields[i].offset);
         if (ics_ice_property_check(ics_yaml_place(given[i], place, sizeof place), fields[i].path,
-                                   value, error))
+                                   value, error)) {
             status = ICESTREAM_E_CONFIG;
+        }
     }
     static const char *const deflections[] = {"birefringence.along", "birefringence.across",
                                               "birefringence.mean"};
     for (size_t i = 0; i < 3; ++i) {
         const ics_yaml_node *node = given_at(given, deflections[i]);
-        if (!node)
+        if (!node) {
             continue;
+        }
         /* All three at once, at the first of them. */
         if (ics_ice_birefringence_check(ics_yaml_place(node, place, sizeof place),
-                                        &file->scalars.birefringence, error))
+                                        &file->scalars.birefringence, error)) {
             status = ICESTREAM_E_CONFIG;
+        }
         break;
     }
     return status;
@@ -254,16 +266,19 @@ static int check_tilt(const ics_yaml_node *const *given, icestream_error *error)
     const ics_yaml_node *stations = given_at(given, "tilt.stations");
     const ics_yaml_node *axes = given_at(given, "tilt.axes");
     int status = ICESTREAM_OK;
-    if (azimuth && !given_at(given, "tilt.file"))
+    if (azimuth && !given_at(given, "tilt.file")) {
         status =
             ics_yaml_error(error, azimuth, "tilt.azimuth: is for tilt.file, which is not given");
-    if (shifts && !stations && !axes)
+    }
+    if (shifts && !stations && !axes) {
         status = ics_yaml_error(error, shifts,
                                 "tilt.shifts: needs tilt.stations or tilt.axes beside it");
-    if ((stations || axes) && !shifts)
+    }
+    if ((stations || axes) && !shifts) {
         status =
             ics_yaml_error(error, stations ? stations : axes, "%s: needs tilt.shifts beside it",
                            stations ? "tilt.stations" : "tilt.axes");
+    }
     return status;
 }
 
@@ -271,8 +286,9 @@ static int read_table(ice_file *file, icestream_error *error)
 {
     ics_text text;
     int status = ics_text_read(file->table, &text, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_ice_csv_layers_read(&text, file->anisotropy, &file->layers, error);
+    }
     ics_text_free(&text);
     return status;
 }
@@ -283,19 +299,21 @@ static int read_tilt(const ice_file *file, ice_tilt *out, icestream_error *error
                         : file->tilt.stations ? file->tilt.stations
                                               : file->tilt.axes;
     ics_text texts[2] = {0};
-    if (!first)
+    if (!first) {
         return ICESTREAM_OK;
+    }
     int status = ics_text_read(first, &texts[0], error);
     if (!file->tilt.file) {
         int second = ics_text_read(file->tilt.shifts, &texts[1], error);
         status = status ? status : second;
     }
-    if (status == ICESTREAM_OK && file->tilt.file)
+    if (status == ICESTREAM_OK && file->tilt.file) {
         status = ics_ice_csv_tilt_read(&texts[0], file->tilt.azimuth * M_PI / 180, out, error);
-    else if (status == ICESTREAM_OK && file->tilt.stations)
+    } else if (status == ICESTREAM_OK && file->tilt.stations) {
         status = ics_ice_ppc_tilt_line_read(&texts[0], &texts[1], out, error);
-    else if (status == ICESTREAM_OK)
+    } else if (status == ICESTREAM_OK) {
         status = ics_ice_ppc_tilt_map_read(&texts[0], &texts[1], out, error);
+    }
     ics_text_free(&texts[0]);
     ics_text_free(&texts[1]);
     return status;
@@ -308,8 +326,9 @@ static void set_features(ice_file *file)
     scalars->flow_azimuth *= M_PI / 180;
     ics_ice_absorption_anisotropy_scale(file->absorption_anisotropy,
                                         scalars->absorption_anisotropy);
-    if (!(scalars->hole.radius > 0))
+    if (!(scalars->hole.radius > 0)) {
         scalars->hole = (ice_hole){0};
+    }
     /* A table has read its own. */
     for (size_t i = 0; i < file->layers.count && !file->table; ++i) {
         file->layers.rows[i].layer.anisotropy_along = file->anisotropy[0];
@@ -345,8 +364,9 @@ int ics_ice_from_yaml(const icestream_config *config, ice_medium **out, ics_warn
     ice_file file = {0};
     *out = NULL;
     int status = ics_yaml_read_file(config->ice.file, &document, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     const ics_yaml_node *root = ics_yaml_root(document);
     if (root->kind == ICS_YAML_MAPPING && ics_yaml_find(root, "optics")) {
         status = ics_ice_from_spectral(config->ice.file, root, out, warnings, error);
@@ -365,8 +385,9 @@ int ics_ice_from_yaml(const icestream_config *config, ice_medium **out, ics_warn
         int result = read_table(&file, error);
         status = status ? status : result;
     }
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = make_medium(config, &file, out, error);
+    }
     ics_schema_clear(fields, FIELDS, &file);
     ics_yaml_destroy(document);
     return status;

@@ -13,12 +13,14 @@ int ics_curve_add(ics_curve *curve, double x, double y)
     if (curve->count == curve->capacity) {
         size_t capacity = curve->capacity ? 2 * curve->capacity : 64;
         double *grown = realloc(curve->x, capacity * sizeof *grown);
-        if (!grown)
+        if (!grown) {
             return ICESTREAM_E_MEMORY;
+        }
         curve->x = grown;
         grown = realloc(curve->y, capacity * sizeof *grown);
-        if (!grown)
+        if (!grown) {
             return ICESTREAM_E_MEMORY;
+        }
         curve->y = grown;
         curve->capacity = capacity;
     }
@@ -36,42 +38,48 @@ void ics_curve_free(ics_curve *curve)
 
 double ics_curve_at(const ics_curve *curve, double x)
 {
-    if (curve->count == 0 || x < curve->x[0] || x > curve->x[curve->count - 1])
+    if (curve->count == 0 || x < curve->x[0] || x > curve->x[curve->count - 1]) {
         return 0;
+    }
     /* The last point at or before x. */
     size_t low = 0, high = curve->count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (curve->x[middle] <= x)
+        if (curve->x[middle] <= x) {
             low = middle;
-        else
+        } else {
             high = middle;
+        }
     }
-    if (low + 1 == curve->count)
+    if (low + 1 == curve->count) {
         return curve->y[low];
+    }
     double share = (x - curve->x[low]) / (curve->x[low + 1] - curve->x[low]);
     return curve->y[low] + share * (curve->y[low + 1] - curve->y[low]);
 }
 
 double ics_curve_at_or_end(const ics_curve *curve, double x)
 {
-    if (curve->count == 0)
+    if (curve->count == 0) {
         return 0;
+    }
     return ics_curve_at(curve, fmin(fmax(x, curve->x[0]), curve->x[curve->count - 1]));
 }
 
 double ics_curve_integral(const ics_curve *curve)
 {
     double sum = 0;
-    for (size_t i = 1; i < curve->count; ++i)
+    for (size_t i = 1; i < curve->count; ++i) {
         sum += 0.5 * (curve->y[i] + curve->y[i - 1]) * (curve->x[i] - curve->x[i - 1]);
+    }
     return sum;
 }
 
 void ics_curve_scale(ics_curve *curve, double factor)
 {
-    for (size_t i = 0; i < curve->count; ++i)
+    for (size_t i = 0; i < curve->count; ++i) {
         curve->y[i] *= factor;
+    }
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -80,14 +88,16 @@ static int check_wavelength(ics_text_reader *reader, const ics_text_table *table
                             size_t column)
 {
     double value = ics_text_table_row(table, row)[column];
-    if (!(value >= ICE_WAVELENGTH_MIN && value <= ICE_WAVELENGTH_MAX))
+    if (!(value >= ICE_WAVELENGTH_MIN && value <= ICE_WAVELENGTH_MAX)) {
         return ics_text_fault(reader, table->lines[row], 0,
                               "wavelength: found %.10g, expected %g .. %g nm", value,
                               ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX);
-    if (row > 0 && !(value > ics_text_table_row(table, row - 1)[column]))
+    }
+    if (row > 0 && !(value > ics_text_table_row(table, row - 1)[column])) {
         return ics_text_fault(reader, table->lines[row], 0,
                               "wavelength: found %.10g after %.10g, expected ascending wavelengths",
                               value, ics_text_table_row(table, row - 1)[column]);
+    }
     return ICESTREAM_OK;
 }
 
@@ -95,10 +105,12 @@ static int finish(const ics_text *text, int status, ics_text_table *table, ics_c
                   icestream_error *error)
 {
     ics_text_table_free(table);
-    if (status == ICESTREAM_E_MEMORY)
+    if (status == ICESTREAM_E_MEMORY) {
         ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
-    if (status != ICESTREAM_OK)
+    }
+    if (status != ICESTREAM_OK) {
         ics_curve_free(curve);
+    }
     return status;
 }
 
@@ -108,24 +120,30 @@ int ics_curve_read_density(const ics_text *text, ics_curve *out, icestream_error
     *out = (ics_curve){0};
     int status = ics_text_table_read(text, 2, 2, POINTS_MAX, "2: wavelength (nm) and density",
                                      &table, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     ics_text_reader reader = ics_text_open(text, ' ', error);
     for (size_t i = 0; i < table.rows; ++i) {
         double density = ics_text_table_row(&table, i)[1];
         check_wavelength(&reader, &table, i, 0);
-        if (!(density >= 0 && density <= 1e30))
+        if (!(density >= 0 && density <= 1e30)) {
             ics_text_fault(&reader, table.lines[i], 0, "density: found %.10g, expected 0 .. 1e30",
                            density);
-        if (reader.faults == 0 && status == ICESTREAM_OK)
+        }
+        if (reader.faults == 0 && status == ICESTREAM_OK) {
             status = ics_curve_add(out, ics_text_table_row(&table, i)[0], density);
+        }
     }
-    if (reader.faults == 0 && status == ICESTREAM_OK && table.rows < 2)
+    if (reader.faults == 0 && status == ICESTREAM_OK && table.rows < 2) {
         ics_text_fault(&reader, 0, 0, "found one point, expected at least two");
-    if (reader.faults == 0 && status == ICESTREAM_OK && !(ics_curve_integral(out) > 0))
+    }
+    if (reader.faults == 0 && status == ICESTREAM_OK && !(ics_curve_integral(out) > 0)) {
         ics_text_fault(&reader, 0, 0, "density: found nothing but zeros, expected some light");
-    if (status == ICESTREAM_OK && reader.faults > 0)
+    }
+    if (status == ICESTREAM_OK && reader.faults > 0) {
         status = ICESTREAM_E_CONFIG;
+    }
     return finish(text, status, &table, out, error);
 }
 
@@ -135,20 +153,24 @@ int ics_curve_read_ratio(const ics_text *text, ics_curve *out, icestream_error *
     *out = (ics_curve){0};
     int status =
         ics_text_table_read(text, 2, 2, POINTS_MAX, "2: wavelength (nm) and ratio", &table, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     ics_text_reader reader = ics_text_open(text, ' ', error);
     for (size_t i = 0; i < table.rows; ++i) {
         double ratio = ics_text_table_row(&table, i)[1];
         check_wavelength(&reader, &table, i, 0);
-        if (!(ratio > 0 && ratio <= 100))
+        if (!(ratio > 0 && ratio <= 100)) {
             ics_text_fault(&reader, table.lines[i], 0,
                            "ratio: found %.10g, expected more than 0, at most 100", ratio);
-        if (reader.faults == 0 && status == ICESTREAM_OK)
+        }
+        if (reader.faults == 0 && status == ICESTREAM_OK) {
             status = ics_curve_add(out, ics_text_table_row(&table, i)[0], ratio);
+        }
     }
-    if (status == ICESTREAM_OK && reader.faults > 0)
+    if (status == ICESTREAM_OK && reader.faults > 0) {
         status = ICESTREAM_E_CONFIG;
+    }
     return finish(text, status, &table, out, error);
 }
 
@@ -157,28 +179,31 @@ static void check_cumulative(ics_text_reader *reader, const ics_text_table *tabl
     for (size_t i = 0; i < table->rows; ++i) {
         double share = ics_text_table_row(table, i)[0];
         check_wavelength(reader, table, i, 1);
-        if (!(share >= 0 && share <= 1))
+        if (!(share >= 0 && share <= 1)) {
             ics_text_fault(reader, table->lines[i], 0, "share: found %.10g, expected 0 .. 1",
                            share);
-        else if (i > 0 && share < ics_text_table_row(table, i - 1)[0])
+        } else if (i > 0 && share < ics_text_table_row(table, i - 1)[0]) {
             ics_text_fault(reader, table->lines[i], 0,
                            "share: found %.10g after %.10g, expected a cumulative share that does "
                            "not fall",
                            share, ics_text_table_row(table, i - 1)[0]);
+        }
     }
-    if (reader->faults > 0)
+    if (reader->faults > 0) {
         return;
+    }
     const double tolerance = 1e-6;
     double first = ics_text_table_row(table, 0)[0],
            last = ics_text_table_row(table, table->rows - 1)[0];
-    if (table->rows < 2)
+    if (table->rows < 2) {
         ics_text_fault(reader, 0, 0, "found one row, expected at least two");
-    else if (first > tolerance)
+    } else if (first > tolerance) {
         ics_text_fault(reader, table->lines[0], 0,
                        "share: found %.10g, expected 0 in the first row", first);
-    else if (last < 1 - tolerance)
+    } else if (last < 1 - tolerance) {
         ics_text_fault(reader, table->lines[table->rows - 1], 0,
                        "share: found %.10g, expected 1 in the last row", last);
+    }
 }
 
 /* Row i is the upper edge of a bin, row i - 1 its lower edge. */
@@ -186,11 +211,13 @@ static int add_bins(ics_text_reader *reader, const ics_text_table *table, ics_cu
 {
     size_t first = 1, last = table->rows - 1;
     while (first < last &&
-           ics_text_table_row(table, first)[0] == ics_text_table_row(table, first - 1)[0])
+           ics_text_table_row(table, first)[0] == ics_text_table_row(table, first - 1)[0]) {
         ++first;
+    }
     while (last > first &&
-           ics_text_table_row(table, last)[0] == ics_text_table_row(table, last - 1)[0])
+           ics_text_table_row(table, last)[0] == ics_text_table_row(table, last - 1)[0]) {
         --last;
+    }
     int status = ICESTREAM_OK;
     double centre = 0, width = 0;
     for (size_t i = first; i <= last && status == ICESTREAM_OK; ++i) {
@@ -199,16 +226,19 @@ static int add_bins(ics_text_reader *reader, const ics_text_table *table, ics_cu
         width = upper[1] - lower[1];
         centre = 0.5 * (upper[1] + lower[1]);
         double share = upper[0] - lower[0];
-        if (!(share > 0))
+        if (!(share > 0)) {
             /* Light exactly there would have bias zero, that is an infinite weight. */
             return ics_text_fault(reader, table->lines[i], 0,
                                   "found no light between %.10g and %.10g nm, expected an increase "
                                   "in every bin",
                                   lower[1], upper[1]);
-        if (i == first)
+        }
+        if (i == first) {
             status = ics_curve_add(out, centre - width, 0);
-        if (status == ICESTREAM_OK)
+        }
+        if (status == ICESTREAM_OK) {
             status = ics_curve_add(out, centre, share / width);
+        }
     }
     return status == ICESTREAM_OK ? ics_curve_add(out, centre + width, 0) : status;
 }
@@ -219,8 +249,9 @@ int ics_curve_read_cumulative(const ics_text *text, ics_curve *out, icestream_er
     *out = (ics_curve){0};
     int status = ics_text_table_read(text, 2, 2, POINTS_MAX,
                                      "2: cumulative share and wavelength (nm)", &table, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     ics_text_reader reader = ics_text_open(text, ' ', error);
     check_cumulative(&reader, &table);
     status = reader.faults > 0 ? ICESTREAM_E_CONFIG : add_bins(&reader, &table, out);

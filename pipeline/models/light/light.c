@@ -1,9 +1,9 @@
 #include "pipeline/models/light/light.h"
 
 #include "base/error.h"
-#include "pipeline/models/light/curve.h"
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/sensors.h"
+#include "pipeline/models/light/curve.h"
 #include "stages/optics.h"
 
 #include <errno.h>
@@ -57,8 +57,9 @@ double ics_light_cherenkov_yield(const ice_medium *medium, double wavelength, do
 
 double ics_light_standard_acceptance(double wavelength)
 {
-    if (wavelength < STANDARD_LOW || wavelength > STANDARD_HIGH)
+    if (wavelength < STANDARD_LOW || wavelength > STANDARD_HIGH) {
         return 0;
+    }
     return 0.1342 / (1 + exp(-(wavelength - 351) / 13.1)) / (1 + exp((wavelength - 632) / 14.25)) *
            (0.0916 + 0.9084 / (1 + exp((wavelength - 519) / 32.8)));
 }
@@ -111,11 +112,12 @@ static int add_line(light_builder *builder, size_t index, double wavelength, con
     char name[48];
     ics_curve curve = {0};
     band_of(builder, &low, &high);
-    if (!(wavelength >= low && wavelength <= high))
+    if (!(wavelength >= low && wavelength <= high)) {
         return ics_error_add(builder->error, ICESTREAM_E_CONFIG,
                              "%s: error: spectrum %zu: found a line at %.10g nm, expected %.10g .. "
                              "%.10g nm, where light.acceptance sees light",
                              place, index, wavelength, low, high);
+    }
     if (ics_curve_add(&curve, wavelength, 1) != ICESTREAM_OK) {
         ics_curve_free(&curve);
         return no_memory(builder);
@@ -145,22 +147,25 @@ static int add_product(light_builder *builder, size_t index, const char *name,
         double y = density(source, x) * bias_at(builder, x);
         status = ics_curve_add(&curve, x, y);
         light |= y > 0;
-        if (x >= high)
+        if (x >= high) {
             break;
+        }
         double following = fmin(floor(x) + 1, high);
-        while (points && next < points->count && points->x[next] <= x)
+        while (points && next < points->count && points->x[next] <= x) {
             ++next;
+        }
         x = points && next < points->count ? fmin(following, points->x[next]) : following;
     }
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         no_memory(builder);
-    else if (!light)
+    } else if (!light) {
         status = ics_error_add(builder->error, ICESTREAM_E_CONFIG,
                                "%s: error: spectrum %zu (%s): found no light between %.10g and "
                                "%.10g nm, expected some where light.acceptance sees it",
                                place, index, name, band_low, band_high);
-    else
+    } else {
         status = keep_spectrum(builder, index, name, &curve);
+    }
     ics_curve_free(&curve);
     return status;
 }
@@ -195,22 +200,25 @@ static int bias_from_shares(light_builder *builder, const ics_curve *shares)
     double high = fmin(floor(shares->x[shares->count - 1]), ICE_WAVELENGTH_MAX);
     for (double x = low; x <= high && status == ICESTREAM_OK; x += 1) {
         double share = ics_curve_at(shares, x);
-        if (share > 0)
+        if (share > 0) {
             status = ics_curve_add(&detected, x, share);
+        }
     }
     double sum = ics_curve_integral(&detected);
-    if (status == ICESTREAM_OK && !(sum > 0))
+    if (status == ICESTREAM_OK && !(sum > 0)) {
         status =
             ics_error_add(builder->error, ICESTREAM_E_CONFIG,
                           "%s: error: light.acceptance: found less than 2 nm of light, expected "
                           "a wider band",
                           builder->place);
-    else if (status != ICESTREAM_OK)
+    } else if (status != ICESTREAM_OK) {
         no_memory(builder);
+    }
     if (status == ICESTREAM_OK) {
         ics_curve_scale(&detected, NOMINAL_YIELD / sum);
-        for (size_t i = 0; i < detected.count; ++i)
+        for (size_t i = 0; i < detected.count; ++i) {
             detected.y[i] /= ics_light_frank_tamm(detected.x[i], 1);
+        }
         builder->bias = detected;
         return ICESTREAM_OK;
     }
@@ -223,21 +231,25 @@ static int bias_from_file(light_builder *builder, const char *path)
     ics_text text;
     ics_curve shares = {0};
     int status = ics_text_read(path, &text, builder->error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     status = ics_curve_read_cumulative(&text, &shares, builder->error);
     ics_text_free(&text);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = bias_from_shares(builder, &shares);
+    }
     ics_curve_free(&shares);
     return status;
 }
 
 static int bias_from_formula(light_builder *builder)
 {
-    for (int x = STANDARD_LOW; x <= STANDARD_HIGH; ++x)
-        if (ics_curve_add(&builder->bias, x, ics_light_standard_acceptance(x)) != ICESTREAM_OK)
+    for (int x = STANDARD_LOW; x <= STANDARD_HIGH; ++x) {
+        if (ics_curve_add(&builder->bias, x, ics_light_standard_acceptance(x)) != ICESTREAM_OK) {
             return no_memory(builder);
+        }
+    }
     return ICESTREAM_OK;
 }
 
@@ -246,17 +258,22 @@ static int make_bias(light_builder *builder)
 {
     const icestream_config *config = builder->config;
     const char *acceptance = config->light.acceptance;
-    if (strcmp(acceptance, "none") == 0)
+    if (strcmp(acceptance, "none") == 0) {
         return ICESTREAM_OK;
-    if (strcmp(acceptance, "standard") == 0)
+    }
+    if (strcmp(acceptance, "standard") == 0) {
         return bias_from_formula(builder);
-    if (strcmp(acceptance, "auto") != 0)
+    }
+    if (strcmp(acceptance, "auto") != 0) {
         return bias_from_file(builder, acceptance);
-    if (!config->ice.directory)
+    }
+    if (!config->ice.directory) {
         return bias_from_formula(builder);
+    }
     char *path;
-    if (asprintf(&path, "%s/wv.dat", config->ice.directory) < 0)
+    if (asprintf(&path, "%s/wv.dat", config->ice.directory) < 0) {
         return no_memory(builder);
+    }
     struct stat status;
     bool there = stat(path, &status) == 0 || errno != ENOENT;
     int result = there ? bias_from_file(builder, path) : bias_from_formula(builder);
@@ -273,11 +290,13 @@ static int read_ratio(light_builder *builder)
     const char *value = config->light.high_efficiency;
     char *path;
     ics_text text;
-    if (strcmp(value, "auto") == 0 && !ics_sensors_detecting(config))
+    if (strcmp(value, "auto") == 0 && !ics_sensors_detecting(config)) {
         return ICESTREAM_OK;
+    }
     int status = ics_sensors_model_file(config, value, "wv.rde", &path, builder->error);
-    if (status != ICESTREAM_OK || !path)
+    if (status != ICESTREAM_OK || !path) {
         return status;
+    }
     status = ics_text_read(path, &text, builder->error);
     if (status == ICESTREAM_OK) {
         status = ics_curve_read_ratio(&text, &builder->ratio, builder->error);
@@ -307,10 +326,12 @@ static int finish_bias(light_builder *builder, const ice_detector *detector, dou
     light->flat_acceptance = factor;
     for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
         light->acceptances[k] = calloc(bias->count + 1, sizeof(double));
-        if (!light->acceptances[k])
+        if (!light->acceptances[k]) {
             return no_memory(builder);
-        for (size_t i = 0; i < bias->count; ++i)
+        }
+        for (size_t i = 0; i < bias->count; ++i) {
             light->acceptances[k][i] = bias->y[i] * factor * ratio_at(builder, k, bias->x[i]);
+        }
     }
     if (builder->ratio.count == 0 || efficiencies[1] == 0) {
         ics_curve_scale(bias, best * ics_detector_efficiency(detector) / area);
@@ -318,8 +339,9 @@ static int finish_bias(light_builder *builder, const ice_detector *detector, dou
     }
     for (size_t i = 0; i < bias->count; ++i) {
         double most = 0;
-        for (size_t k = 0; k < ICE_ACCEPTANCES; ++k)
+        for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
             most = fmax(most, efficiencies[k] * ratio_at(builder, k, bias->x[i]));
+        }
         bias->y[i] *= factor * most;
     }
     return ICESTREAM_OK;
@@ -333,8 +355,9 @@ static int add_cherenkov(light_builder *builder)
         add_product(builder, 0, "Cherenkov", cherenkov_density, builder->medium, NULL,
                     builder->bias.count > 0 ? ICE_WAVELENGTH_MIN : PLAIN_LOW,
                     builder->bias.count > 0 ? ICE_WAVELENGTH_MAX : PLAIN_HIGH, builder->place);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     const ice_spectrum *spectrum = &builder->light->spectra[0];
     ics_curve curve = {.x = spectrum->wavelength, .y = spectrum->density, .count = spectrum->count};
     builder->light->photons_per_metre = ics_curve_integral(&curve);
@@ -360,13 +383,15 @@ static int add_file(light_builder *builder, size_t index, const char *path)
     ics_text text;
     ics_curve curve = {0};
     int status = ics_text_read(path, &text, builder->error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     status = ics_curve_read_density(&text, &curve, builder->error);
     ics_text_free(&text);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = add_product(builder, index, path, curve_density, &curve, &curve, curve.x[0],
                              curve.x[curve.count - 1], path);
+    }
     ics_curve_free(&curve);
     return status;
 }
@@ -400,13 +425,16 @@ static int build(light_builder *builder, const ics_ice_factors *factors,
                              config->light.spectrum_count, ICS_SPECTRA_MAX - ICS_SPECTRA_BUILT_IN);
     }
     int status = make_bias(builder);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     status = read_ratio(builder);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = finish_bias(builder, detector, detector->angular.maximum * factors->efficiency);
-    if (status != ICESTREAM_OK)
+    }
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     light->count = ICS_SPECTRA_BUILT_IN + config->light.spectrum_count;
     light->spectra = calloc(light->count, sizeof *light->spectra);
     if (!light->spectra) {
@@ -444,15 +472,17 @@ int ics_light_create(const icestream_config *config, const ice_medium *medium,
 
 void ics_light_destroy(ice_light *light)
 {
-    if (!light)
+    if (!light) {
         return;
+    }
     for (size_t i = 0; i < light->count; ++i) {
         free(light->spectra[i].name);
         free(light->spectra[i].wavelength);
         free(light->spectra[i].density);
     }
-    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k)
+    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
         free(light->acceptances[k]);
+    }
     free(light->spectra);
     free(light->bias_wavelength);
     free(light->bias);

@@ -3,9 +3,9 @@
 #ifndef ICS_MODELS_LIGHT_LIGHT_H
 #define ICS_MODELS_LIGHT_LIGHT_H
 
+#include "physics/model.h"
 #include "pipeline/config/config.h"
 #include "pipeline/models/ice/ice.h"
-#include "physics/model.h"
 
 /* Built-in spectra: 0 is Cherenkov light, 1 .. 5 LEDs, 6 a nitrogen laser (physics.md 2.4); those
  * of light.spectra follow from 7. */

@@ -1,7 +1,7 @@
 #include "pipeline/models/light/wavelength_table.h"
 
-#include "pipeline/config/schema/schema.h"
 #include "base/error.h"
+#include "pipeline/config/schema/schema.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,10 +13,12 @@ enum { ROWS_MAX = 10000, CELLS_MAX = ICS_WAVELENGTH_COLUMNS_MAX + 1 };
 /* Cell 0 of a row is the wavelength, NaN what the table does not have. */
 static int add_row(ics_wavelength_table *table, const double *cells, size_t count)
 {
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         if (!isnan(cells[1 + i]) &&
-            ics_curve_add(&table->curves[i], cells[0], cells[1 + i]) != ICESTREAM_OK)
+            ics_curve_add(&table->curves[i], cells[0], cells[1 + i]) != ICESTREAM_OK) {
             return ICESTREAM_E_MEMORY;
+        }
+    }
     return ICESTREAM_OK;
 }
 
@@ -25,15 +27,17 @@ static const char *list_columns(const ics_wavelength_column *columns, size_t cou
                                 size_t size)
 {
     size_t used = (size_t)snprintf(buffer, size, "%s", wavelengths.name);
-    for (size_t i = 0; i < count && used < size; ++i)
+    for (size_t i = 0; i < count && used < size; ++i) {
         used += (size_t)snprintf(buffer + used, size - used, ", %s", columns[i].name);
+    }
     return buffer;
 }
 
 void ics_wavelength_table_free(ics_wavelength_table *table)
 {
-    for (size_t i = 0; i < ICS_WAVELENGTH_COLUMNS_MAX; ++i)
+    for (size_t i = 0; i < ICS_WAVELENGTH_COLUMNS_MAX; ++i) {
         ics_curve_free(&table->curves[i]);
+    }
 }
 
 double ics_wavelength_table_slope(const ics_curve *curve, size_t point)
@@ -51,9 +55,10 @@ double ics_wavelength_table_slope(const ics_curve *curve, size_t point)
 static void check_cell(ics_text_reader *reader, size_t line, const ics_wavelength_column *column,
                        double value)
 {
-    if (!isnan(value) && !(value >= column->low && value <= column->high))
+    if (!isnan(value) && !(value >= column->low && value <= column->high)) {
         ics_text_fault(reader, line, 0, "%s: found %.10g, expected %g .. %g", column->name, value,
                        column->low, column->high);
+    }
 }
 
 static void check_rows(ics_text_reader *reader, const ics_text_table *rows,
@@ -62,12 +67,14 @@ static void check_rows(ics_text_reader *reader, const ics_text_table *rows,
     for (size_t i = 0; i < rows->rows; ++i) {
         const double *cells = ics_text_table_row(rows, i);
         check_cell(reader, rows->lines[i], &wavelengths, cells[0]);
-        if (i > 0 && !(cells[0] > ics_text_table_row(rows, i - 1)[0]))
+        if (i > 0 && !(cells[0] > ics_text_table_row(rows, i - 1)[0])) {
             ics_text_fault(reader, rows->lines[i], 0,
                            "%s: found %.10g after %.10g, expected it to ascend", wavelengths.name,
                            cells[0], ics_text_table_row(rows, i - 1)[0]);
-        for (size_t k = 0; k < count; ++k)
+        }
+        for (size_t k = 0; k < count; ++k) {
             check_cell(reader, rows->lines[i], &columns[k], cells[1 + k]);
+        }
     }
 }
 
@@ -78,24 +85,30 @@ int ics_wavelength_table_read_text(const ics_text *text, const ics_wavelength_co
     ics_csv_column header[CELLS_MAX] = {{.name = wavelengths.name, .required = true}};
     ics_text_table rows;
     *out = (ics_wavelength_table){0};
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         header[1 + i] = (ics_csv_column){.name = columns[i].name, .index = 1 + i, .missing = NAN};
+    }
     int status =
         ics_text_csv_read(text, header, 1 + count, 1 + count, ROWS_MAX,
                           list_columns(columns, count, expected, sizeof expected), &rows, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     ics_text_reader reader = ics_text_open(text, ',', error);
     check_rows(&reader, &rows, columns, count);
-    if (reader.faults > 0)
+    if (reader.faults > 0) {
         status = ICESTREAM_E_CONFIG;
-    for (size_t i = 0; i < rows.rows && status == ICESTREAM_OK; ++i)
+    }
+    for (size_t i = 0; i < rows.rows && status == ICESTREAM_OK; ++i) {
         status = add_row(out, ics_text_table_row(&rows, i), count);
-    if (status == ICESTREAM_E_MEMORY)
+    }
+    if (status == ICESTREAM_E_MEMORY) {
         ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+    }
     ics_text_table_free(&rows);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         ics_wavelength_table_free(out);
+    }
     return status;
 }
 
@@ -119,8 +132,9 @@ static size_t find_cell(const yaml_table *table, const ics_yaml_node *name)
 {
     size_t cell = 0;
     while (cell <= table->count && !(name->kind == ICS_YAML_SCALAR &&
-                                     strcmp(name->text, column_of_cell(table, cell)->name) == 0))
+                                     strcmp(name->text, column_of_cell(table, cell)->name) == 0)) {
         ++cell;
+    }
     return cell;
 }
 
@@ -130,27 +144,30 @@ static int read_names(yaml_table *table, const ics_yaml_node *names)
     bool seen[CELLS_MAX] = {false};
     int status = ICESTREAM_OK;
     list_columns(table->columns, table->count, expected, sizeof expected);
-    if (names->kind != ICS_YAML_LIST || names->count > 1 + table->count)
+    if (names->kind != ICS_YAML_LIST || names->count > 1 + table->count) {
         return ics_yaml_error(table->error, names, "table: found %s, expected a list of some of %s",
                               ics_yaml_describe(names, found, sizeof found), expected);
+    }
     for (size_t i = 0; i < names->count; ++i) {
         const ics_yaml_node *name = names->items[i];
         size_t cell = find_cell(table, name);
-        if (cell > table->count)
+        if (cell > table->count) {
             status =
                 ics_yaml_error(table->error, name, "table: found column %s, expected one of %s",
                                ics_yaml_describe(name, found, sizeof found), expected);
-        else if (seen[cell])
+        } else if (seen[cell]) {
             status = ics_yaml_error(table->error, name,
                                     "table: found column %s twice, expected it once", name->text);
-        else
+        } else {
             seen[cell] = true;
+        }
         table->meaning[i] = cell;
     }
     table->width = names->count;
-    if (status == ICESTREAM_OK && !seen[0])
+    if (status == ICESTREAM_OK && !seen[0]) {
         status =
             ics_yaml_error(table->error, names, "table: found no column '%s'", wavelengths.name);
+    }
     return status;
 }
 
@@ -158,10 +175,11 @@ static int read_row(const yaml_table *table, const ics_yaml_node *row, double *c
 {
     char found[128];
     int status = ICESTREAM_OK;
-    if (row->kind != ICS_YAML_LIST || row->count != table->width)
+    if (row->kind != ICS_YAML_LIST || row->count != table->width) {
         return ics_yaml_error(table->error, row,
                               "table: found %s, expected a list of %zu numbers as in the first row",
                               ics_yaml_describe(row, found, sizeof found), table->width);
+    }
     for (size_t i = 0; i < table->width; ++i) {
         size_t cell = table->meaning[i];
         const ics_wavelength_column *column = column_of_cell(table, cell);
@@ -179,32 +197,39 @@ int ics_wavelength_table_read_yaml(const ics_yaml_node *node, const ics_waveleng
     char found[128];
     double last = 0;
     *out = (ics_wavelength_table){0};
-    if (node->kind != ICS_YAML_LIST || node->count < 2 || node->count > ROWS_MAX)
+    if (node->kind != ICS_YAML_LIST || node->count < 2 || node->count > ROWS_MAX) {
         return ics_yaml_error(error, node,
                               "table: found %s, expected a list of the columns' names and 1 .. %d "
                               "lists of numbers",
                               ics_yaml_describe(node, found, sizeof found), ROWS_MAX - 1);
+    }
     int status = read_names(&table, node->items[0]);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     for (size_t i = 1; i < node->count && status != ICESTREAM_E_MEMORY; ++i) {
         double cells[CELLS_MAX];
-        for (size_t k = 0; k < CELLS_MAX; ++k)
+        for (size_t k = 0; k < CELLS_MAX; ++k) {
             cells[k] = NAN;
+        }
         int result = read_row(&table, node->items[i], cells);
-        if (result == ICESTREAM_OK && !(cells[0] > last))
+        if (result == ICESTREAM_OK && !(cells[0] > last)) {
             result = ics_yaml_error(error, node->items[i],
                                     "table: %s: found %.10g after %.10g, expected it to ascend",
                                     wavelengths.name, cells[0], last);
+        }
         if (result == ICESTREAM_OK && status == ICESTREAM_OK &&
-            add_row(out, cells, count) != ICESTREAM_OK)
+            add_row(out, cells, count) != ICESTREAM_OK) {
             result = ics_yaml_no_memory(error, node);
-        if (result == ICESTREAM_OK)
+        }
+        if (result == ICESTREAM_OK) {
             last = cells[0];
-        else
+        } else {
             status = result;
+        }
     }
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         ics_wavelength_table_free(out);
+    }
     return status;
 }

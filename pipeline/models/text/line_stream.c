@@ -39,8 +39,9 @@ static int create(const char *name, ics_line_stream **out, icestream_error *erro
 int ics_line_stream_open(const char *path, ics_line_stream **out, icestream_error *error)
 {
     int status = create(path, out, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     ics_line_stream *stream = *out;
     stream->descriptor = STDIN_FILENO;
     struct stat about;
@@ -50,12 +51,13 @@ int ics_line_stream_open(const char *path, ics_line_stream **out, icestream_erro
     } else {
         stream->name = "standard input";
     }
-    if (stream->descriptor < 0 || fstat(stream->descriptor, &about) != 0)
+    if (stream->descriptor < 0 || fstat(stream->descriptor, &about) != 0) {
         status = ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", stream->name,
                                strerror(errno));
-    else if (S_ISDIR(about.st_mode))
+    } else if (S_ISDIR(about.st_mode)) {
         status = ics_error_add(error, ICESTREAM_E_CONFIG,
                                "%s: error: found a folder, expected a file", stream->name);
+    }
     if (status != ICESTREAM_OK) {
         ics_line_stream_destroy(stream);
         *out = NULL;
@@ -77,10 +79,12 @@ int ics_line_stream_borrow(const char *name, const char *data, size_t size, ics_
 
 void ics_line_stream_destroy(ics_line_stream *stream)
 {
-    if (!stream)
+    if (!stream) {
         return;
-    if (stream->owned)
+    }
+    if (stream->owned) {
         close(stream->descriptor);
+    }
     free(stream);
 }
 
@@ -102,8 +106,9 @@ int ics_line_stream_fault(const ics_line_stream *stream, size_t column, icestrea
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    if (column > 0)
+    if (column > 0) {
         snprintf(place, sizeof place, ":%zu", column);
+    }
     ics_error_add(error, ICESTREAM_E_CONFIG, "%s:%zu%s: error: %s", stream->name, stream->line,
                   place, message);
     return ICESTREAM_E_CONFIG;
@@ -119,9 +124,10 @@ static int refill(ics_line_stream *stream, icestream_error *error)
         TEMP_FAILURE_RETRY(read(stream->descriptor, stream->buffer + kept, BUFFER - kept));
     stream->end = stream->buffer + kept + (got > 0 ? (size_t)got : 0);
     stream->ended = got <= 0;
-    if (got < 0)
+    if (got < 0) {
         return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: cannot read on: %s",
                              stream->name, strerror(errno));
+    }
     return ICESTREAM_OK;
 }
 
@@ -137,11 +143,13 @@ static int find_end(ics_line_stream *stream, const char **end, icestream_error *
             return ics_line_stream_fault(stream, 0, error,
                                          "found a line of more than %d characters", ICS_LINE_MOST);
         }
-        if (newline || stream->ended)
+        if (newline || stream->ended) {
             return ICESTREAM_OK;
+        }
         int status = refill(stream, error);
-        if (status != ICESTREAM_OK)
+        if (status != ICESTREAM_OK) {
             return status;
+        }
     }
 }
 
@@ -152,15 +160,18 @@ int ics_line_stream_next(ics_line_stream *stream, char separator, ics_text_line 
     while (!*found) {
         const char *end;
         int status = find_end(stream, &end, error);
-        if (status != ICESTREAM_OK)
+        if (status != ICESTREAM_OK) {
             return status;
-        if (end == stream->end && stream->next == end)
+        }
+        if (end == stream->end && stream->next == end) {
             return ICESTREAM_OK;
+        }
         ics_text text = {.name = stream->name,
                          .data = (char *)(uintptr_t)stream->next,
                          .size = (size_t)(end - stream->next)};
-        if (stream->line == 0)
+        if (stream->line == 0) {
             text = ics_text_borrow(text.name, text.data, text.size); /* without a byte order mark */
+        }
         ics_text_reader reader = ics_text_open(&text, separator, error);
         *found = ics_text_next(&reader, line);
         ++stream->line;

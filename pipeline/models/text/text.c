@@ -31,8 +31,9 @@ ics_text ics_text_borrow(const char *name, const char *data, size_t size)
 
 void ics_text_free(ics_text *text)
 {
-    if (!text)
+    if (!text) {
         return;
+    }
     free(text->memory);
     *text = (ics_text){0};
 }
@@ -40,30 +41,37 @@ void ics_text_free(ics_text *text)
 static int read_descriptor(int descriptor, const char *path, ics_text *out, icestream_error *error)
 {
     struct stat status;
-    if (fstat(descriptor, &status) != 0)
+    if (fstat(descriptor, &status) != 0) {
         return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", path, strerror(errno));
-    if (!S_ISREG(status.st_mode))
+    }
+    if (!S_ISREG(status.st_mode)) {
         return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: found %s, expected a file",
                              path, S_ISDIR(status.st_mode) ? "a folder" : "a device or pipe");
-    if (status.st_size > TEXT_BYTES_MAX)
+    }
+    if (status.st_size > TEXT_BYTES_MAX) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: found %lld bytes, expected at most %d bytes of text", path,
                              (long long)status.st_size, TEXT_BYTES_MAX);
+    }
     size_t size = (size_t)status.st_size;
     out->memory = malloc(size + 1);
-    if (!out->memory)
+    if (!out->memory) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", path);
+    }
     out->name = path;
     out->data = out->memory;
     /* A file that grows meanwhile is cut at the size seen, one that shrinks ends early. */
     while (out->size < size) {
         ssize_t got = read(descriptor, out->data + out->size, size - out->size);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && errno == EINTR) {
             continue;
-        if (got < 0)
+        }
+        if (got < 0) {
             return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", path, strerror(errno));
-        if (got == 0)
+        }
+        if (got == 0) {
             break;
+        }
         out->size += (size_t)got;
     }
     skip_byte_order_mark(out);
@@ -75,12 +83,14 @@ int ics_text_read(const char *path, ics_text *out, icestream_error *error)
     *out = (ics_text){0};
     /* O_NONBLOCK: opening a pipe must not wait for its writer before it is refused. */
     int descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (descriptor < 0)
+    if (descriptor < 0) {
         return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", path, strerror(errno));
+    }
     int status = read_descriptor(descriptor, path, out, error);
     close(descriptor);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         ics_text_free(out);
+    }
     return status;
 }
 
@@ -101,14 +111,17 @@ static bool is_blank(char c)
 static void add_field(ics_text_line *line, const char *line_start, const char *start,
                       const char *end)
 {
-    while (start < end && is_blank(*start))
+    while (start < end && is_blank(*start)) {
         ++start;
-    while (end > start && is_blank(end[-1]))
+    }
+    while (end > start && is_blank(end[-1])) {
         --end;
-    if (line->count < ICS_TEXT_FIELDS_MAX)
+    }
+    if (line->count < ICS_TEXT_FIELDS_MAX) {
         line->fields[line->count] = (ics_text_field){.start = start,
                                                      .length = (size_t)(end - start),
                                                      .column = (size_t)(start - line_start) + 1};
+    }
     ++line->count;
 }
 
@@ -116,27 +129,32 @@ static void split(ics_text_line *line, const char *start, const char *end, char 
 {
     line->count = 0;
     const char *at = start;
-    while (at < end && is_blank(*at))
+    while (at < end && is_blank(*at)) {
         ++at;
-    if (at == end)
+    }
+    if (at == end) {
         return;
+    }
     if (separator == ',') {
         for (;;) {
             const char *comma = memchr(at, ',', (size_t)(end - at));
             add_field(line, start, at, comma ? comma : end);
-            if (!comma)
+            if (!comma) {
                 return;
+            }
             at = comma + 1;
         }
     }
     while (at < end) {
         const char *stop = at;
-        while (stop < end && !is_blank(*stop))
+        while (stop < end && !is_blank(*stop)) {
             ++stop;
+        }
         add_field(line, start, at, stop);
         at = stop;
-        while (at < end && is_blank(*at))
+        while (at < end && is_blank(*at)) {
             ++at;
+        }
     }
 }
 
@@ -151,8 +169,9 @@ bool ics_text_next(ics_text_reader *reader, ics_text_line *line)
         const char *comment = memchr(start, '#', (size_t)(end - start));
         split(line, start, comment ? comment : end, reader->separator);
         line->number = reader->line;
-        if (line->count > 0)
+        if (line->count > 0) {
             return true;
+        }
     }
     return false;
 }
@@ -164,10 +183,11 @@ int ics_text_fault(ics_text_reader *reader, size_t line, size_t column, const ch
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    if (line > 0 && column > 0)
+    if (line > 0 && column > 0) {
         snprintf(place, sizeof place, ":%zu:%zu", line, column);
-    else if (line > 0)
+    } else if (line > 0) {
         snprintf(place, sizeof place, ":%zu", line);
+    }
     ++reader->faults;
     ics_error_add(reader->error, ICESTREAM_E_CONFIG, "%s%s: error: %s", reader->name, place,
                   message);
@@ -177,19 +197,22 @@ int ics_text_fault(ics_text_reader *reader, size_t line, size_t column, const ch
 bool ics_text_field_number(const ics_text_field *field, double *out)
 {
     char copy[64];
-    if (field->length == 0 || field->length >= sizeof copy)
+    if (field->length == 0 || field->length >= sizeof copy) {
         return false;
+    }
     /* strtod also reads nan, inf and hexadecimal, none of which belongs in these files. */
     for (size_t i = 0; i < field->length; ++i) {
         copy[i] = field->start[i];
-        if (copy[i] == 0 || !strchr("0123456789+-.eE", copy[i]))
+        if (copy[i] == 0 || !strchr("0123456789+-.eE", copy[i])) {
             return false;
+        }
     }
     copy[field->length] = 0;
     char *end;
     double value = strtod(copy, &end);
-    if (*end || !isfinite(value))
+    if (*end || !isfinite(value)) {
         return false;
+    }
     *out = value;
     return true;
 }
@@ -202,8 +225,9 @@ const char *ics_text_field_show(const ics_text_field *field, char shown[48])
     shown[used++] = '\'';
     for (size_t i = 0; i < length; ++i) {
         char c = field->start[i];
-        if (c < ' ' || c > '~')
+        if (c < ' ' || c > '~') {
             c = '?';
+        }
         shown[used++] = c;
     }
     if (field->length > LONGEST) {
@@ -224,8 +248,9 @@ bool ics_text_number(ics_text_reader *reader, const ics_text_line *line, size_t 
                      const char *what, double *out)
 {
     char shown[48];
-    if (ics_text_field_number(&line->fields[field], out))
+    if (ics_text_field_number(&line->fields[field], out)) {
         return true;
+    }
     ics_text_fault(reader, line->number, line->fields[field].column,
                    "%s: found %s, expected a finite number", what,
                    ics_text_field_show(&line->fields[field], shown));

@@ -10,15 +10,18 @@ int ics_text_table_add(ics_text_table *table, const double *values, size_t line)
 {
     if (table->rows == table->capacity) {
         size_t capacity = table->capacity ? 2 * table->capacity : 64;
-        if (capacity > SIZE_MAX / (table->columns * sizeof(double)))
+        if (capacity > SIZE_MAX / (table->columns * sizeof(double))) {
             return ICESTREAM_E_MEMORY;
+        }
         double *grown = realloc(table->values, capacity * table->columns * sizeof *grown);
-        if (!grown)
+        if (!grown) {
             return ICESTREAM_E_MEMORY;
+        }
         table->values = grown;
         size_t *lines = realloc(table->lines, capacity * sizeof *lines);
-        if (!lines)
+        if (!lines) {
             return ICESTREAM_E_MEMORY;
+        }
         table->lines = lines;
         table->capacity = capacity;
     }
@@ -29,8 +32,9 @@ int ics_text_table_add(ics_text_table *table, const double *values, size_t line)
 
 void ics_text_table_free(ics_text_table *table)
 {
-    if (!table)
+    if (!table) {
         return;
+    }
     free(table->values);
     free(table->lines);
     *table = (ics_text_table){0};
@@ -39,22 +43,26 @@ void ics_text_table_free(ics_text_table *table)
 /* What both readers end with: a table without faults, or none at all. */
 static int finish(ics_text_reader *reader, ics_text_table *table, int status, const char *expected)
 {
-    if (status == ICESTREAM_E_MEMORY)
+    if (status == ICESTREAM_E_MEMORY) {
         ics_error_add(reader->error, ICESTREAM_E_MEMORY, "%s: error: out of memory", reader->name);
-    else if (reader->faults == 0 && table->rows == 0)
+    } else if (reader->faults == 0 && table->rows == 0) {
         ics_text_fault(reader, 0, 0, "found no rows of numbers, expected columns %s", expected);
-    if (status == ICESTREAM_OK && reader->faults > 0)
+    }
+    if (status == ICESTREAM_OK && reader->faults > 0) {
         status = ICESTREAM_E_CONFIG;
-    if (status != ICESTREAM_OK)
+    }
+    if (status != ICESTREAM_OK) {
         ics_text_table_free(table);
+    }
     return status;
 }
 
 static bool too_many_rows(ics_text_reader *reader, const ics_text_table *table,
                           const ics_text_line *line, size_t most_rows)
 {
-    if (table->rows < most_rows)
+    if (table->rows < most_rows) {
         return false;
+    }
     ics_text_fault(reader, line->number, 0, "found more than %zu rows, expected at most %zu",
                    most_rows, most_rows);
     return true;
@@ -69,15 +77,17 @@ int ics_text_table_read(const ics_text *text, size_t least_columns, size_t most_
     int status = ICESTREAM_OK;
     *out = (ics_text_table){0};
     while (status == ICESTREAM_OK && ics_text_next(&reader, &line)) {
-        if (too_many_rows(&reader, out, &line, most_rows))
+        if (too_many_rows(&reader, out, &line, most_rows)) {
             break;
+        }
         if (line.count < least_columns || line.count > most_columns) {
             ics_text_fault(&reader, line.number, 0, "found %zu columns, expected %s", line.count,
                            columns);
             continue;
         }
-        if (out->columns == 0)
+        if (out->columns == 0) {
             out->columns = line.count;
+        }
         if (line.count != out->columns) {
             ics_text_fault(&reader, line.number, 0,
                            "found %zu columns, expected %zu as in the first row", line.count,
@@ -91,8 +101,9 @@ int ics_text_table_read(const ics_text *text, size_t least_columns, size_t most_
             snprintf(what, sizeof what, "column %zu", i + 1);
             good &= ics_text_number(&reader, &line, i, what, &values[i]);
         }
-        if (good)
+        if (good) {
             status = ics_text_table_add(out, values, line.number);
+        }
     }
     return finish(&reader, out, status, columns);
 }
@@ -111,32 +122,38 @@ static bool read_header(ics_text_reader *reader, const ics_text_line *line,
     }
     for (size_t i = 0; i < line->count; ++i) {
         meaning[i] = NULL;
-        for (size_t k = 0; k < column_count; ++k)
-            if (ics_text_field_equals(&line->fields[i], columns[k].name))
+        for (size_t k = 0; k < column_count; ++k) {
+            if (ics_text_field_equals(&line->fields[i], columns[k].name)) {
                 meaning[i] = &columns[k];
+            }
+        }
         if (!meaning[i]) {
             known = false;
             ics_text_fault(reader, line->number, line->fields[i].column,
                            "found column %s, expected columns %s",
                            ics_text_field_show(&line->fields[i], shown), expected);
         }
-        for (size_t k = 0; k < i && meaning[i]; ++k)
+        for (size_t k = 0; k < i && meaning[i]; ++k) {
             if (meaning[k] && meaning[k]->index == meaning[i]->index) {
                 ics_text_fault(reader, line->number, line->fields[i].column,
                                "found column %s twice, expected it once", meaning[i]->name);
                 break;
             }
+        }
     }
     for (size_t k = 0; k < column_count; ++k) {
         bool there = !columns[k].required;
-        for (size_t i = 0; i < line->count; ++i)
+        for (size_t i = 0; i < line->count; ++i) {
             there |= meaning[i] && meaning[i]->index == columns[k].index;
+        }
         /* Of several names for one column only the first is asked for. */
-        for (size_t j = 0; j < k; ++j)
+        for (size_t j = 0; j < k; ++j) {
             there |= columns[j].index == columns[k].index;
-        if (!there)
+        }
+        if (!there) {
             ics_text_fault(reader, line->number, 0, "found no column '%s', expected columns %s",
                            columns[k].name, expected);
+        }
     }
     return known && reader->faults == 0;
 }
@@ -151,13 +168,15 @@ int ics_text_csv_read(const ics_text *text, const ics_csv_column *columns, size_
     int status = ICESTREAM_OK;
     *out = (ics_text_table){.columns = row_columns};
     if (!ics_text_next(&reader, &line) ||
-        !read_header(&reader, &line, columns, column_count, expected, meaning))
+        !read_header(&reader, &line, columns, column_count, expected, meaning)) {
         return finish(&reader, out, ICESTREAM_OK, expected);
+    }
 
     size_t width = line.count;
     while (status == ICESTREAM_OK && ics_text_next(&reader, &line)) {
-        if (too_many_rows(&reader, out, &line, most_rows))
+        if (too_many_rows(&reader, out, &line, most_rows)) {
             break;
+        }
         if (line.count != width) {
             ics_text_fault(&reader, line.number, 0,
                            "found %zu columns, expected %zu as in the first line", line.count,
@@ -165,16 +184,18 @@ int ics_text_csv_read(const ics_text *text, const ics_csv_column *columns, size_
             continue;
         }
         double values[ICS_TEXT_FIELDS_MAX];
-        for (size_t k = 0; k < column_count; ++k)
+        for (size_t k = 0; k < column_count; ++k) {
             values[columns[k].index] = columns[k].missing;
+        }
         bool good = true;
         for (size_t i = 0; i < width; ++i) {
             double number = 0;
             good &= ics_text_number(&reader, &line, i, meaning[i]->name, &number);
             values[meaning[i]->index] = number + meaning[i]->offset;
         }
-        if (good)
+        if (good) {
             status = ics_text_table_add(out, values, line.number);
+        }
     }
     return finish(&reader, out, status, expected);
 }

@@ -1,9 +1,9 @@
 /* `icestream bench`: how fast the schedules of this device carry the configured workload. */
 #include "base/error.h"
-#include "pipeline/tools/trace/reference.h"
 #include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/measure/rows.h"
 #include "pipeline/tools/measure/schedules.h"
+#include "pipeline/tools/trace/reference.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -42,8 +42,9 @@ static double median(double *values, size_t count)
 static int repeat(const struct bench *bench, ics_trial *trial, ics_row *row, icestream_error *error)
 {
     double *seconds = calloc(2 * (size_t)bench->repeats, sizeof *seconds);
-    if (!seconds)
+    if (!seconds) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "bench: out of memory");
+    }
     double *kernel_seconds = seconds + bench->repeats;
     uint32_t warm_up = ics_experiment_on_gpu(bench->experiment) ? 1 : 0;
     int status = ICESTREAM_OK;
@@ -51,12 +52,14 @@ static int repeat(const struct bench *bench, ics_trial *trial, ics_row *row, ice
         ics_measurement next = {0};
         status = ics_experiment_trial_run(trial, &bench->steps, &next, error);
         ics_experiment_measurement_free(&next);
-        if (status != ICESTREAM_OK || i < warm_up)
+        if (status != ICESTREAM_OK || i < warm_up) {
             continue;
+        }
         seconds[i - warm_up] = next.seconds;
         kernel_seconds[i - warm_up] = next.gpu.kernel_seconds;
-        if (i == warm_up || ics_experiment_time(&next) < ics_experiment_time(&row->best))
+        if (i == warm_up || ics_experiment_time(&next) < ics_experiment_time(&row->best)) {
             row->best = next;
+        }
     }
     if (status == ICESTREAM_OK && bench->repeats > 1) {
         row->median_seconds = median(seconds, bench->repeats);
@@ -73,8 +76,9 @@ static int measure(struct bench *bench, ics_schedule schedule, uint32_t threads,
     ics_trial_options options = {.schedule = schedule, .threads = threads};
     ics_trial *trial = NULL;
     int status = ics_experiment_trial_create(bench->experiment, &options, &trial, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = repeat(bench, trial, row, error);
+    }
     ics_experiment_trial_destroy(trial);
     ics_rows_set_name(row);
     *out = row;
@@ -86,9 +90,10 @@ static int measure_on_gpu(struct bench *bench, ics_schedule schedule, icestream_
     ics_row *row;
     int status = measure(bench, schedule, 0, &row, error);
     if (status == ICESTREAM_OK &&
-        (schedule == ICS_SCHEDULE_WAVEFRONT || schedule == ICS_SCHEDULE_FUSED))
+        (schedule == ICS_SCHEDULE_WAVEFRONT || schedule == ICS_SCHEDULE_FUSED)) {
         status = ics_experiment_profile(bench->experiment, schedule, &bench->steps,
                                         row->stage_seconds, error);
+    }
     return status;
 }
 
@@ -98,11 +103,13 @@ static int measure_on_cpu(struct bench *bench, ics_schedule schedule, icestream_
     ics_row *all, *one;
     int status = measure(bench, schedule, 0, &all, error);
     all->scaling = 1;
-    if (status != ICESTREAM_OK || all->best.threads == 1)
+    if (status != ICESTREAM_OK || all->best.threads == 1) {
         return status;
+    }
     status = measure(bench, schedule, 1, &one, error);
-    if (status == ICESTREAM_OK && all->best.seconds > 0)
+    if (status == ICESTREAM_OK && all->best.seconds > 0) {
         all->scaling = one->best.seconds / all->best.seconds;
+    }
     one->scaling = 1;
     ics_row swapped = *all; /* one thread comes first */
     *all = *one;
@@ -115,13 +122,15 @@ static int measure_all(struct bench *bench, icestream_error *error)
     bool gpu = ics_experiment_on_gpu(bench->experiment);
     ics_schedule_list list = ics_schedules_of_device(gpu);
     int status = ICESTREAM_OK;
-    if (bench->options->schedules)
+    if (bench->options->schedules) {
         status = ics_schedules_parse(bench->options->schedules, gpu, &list, error);
-    else if (bench->config->graph.schedule != ICS_SCHEDULE_AUTO)
+    } else if (bench->config->graph.schedule != ICS_SCHEDULE_AUTO) {
         list = (ics_schedule_list){.items = {bench->config->graph.schedule}, .count = 1};
-    for (size_t i = 0; status == ICESTREAM_OK && i < list.count; ++i)
+    }
+    for (size_t i = 0; status == ICESTREAM_OK && i < list.count; ++i) {
         status = gpu ? measure_on_gpu(bench, list.items[i], error)
                      : measure_on_cpu(bench, list.items[i], error);
+    }
     return status;
 }
 
@@ -135,24 +144,27 @@ static const char *world_of(const struct bench *bench)
 static int print_text(const struct bench *bench, FILE *out, icestream_error *error)
 {
     const ics_row *rows[ROWS_MAX];
-    for (size_t i = 0; i < bench->count; ++i)
+    for (size_t i = 0; i < bench->count; ++i) {
         rows[i] = &bench->rows[i];
+    }
     fprintf(out,
             "%" PRIu64 " photons in %zu steps of %s%s, oversize %g, on %s; best of %" PRIu32 "\n\n",
             bench->steps.photons, bench->steps.count, bench->steps.origin, world_of(bench),
             bench->config->detector.oversize, bench->rows[0].best.device, bench->repeats);
     int status = ics_rows_print(rows, bench->count, bench->options->markdown, out, error);
-    if (!ics_experiment_on_gpu(bench->experiment))
+    if (!ics_experiment_on_gpu(bench->experiment)) {
         fputs("Instructions per bounce, which no other load disturbs: bench/instructions.sh\n",
               out);
+    }
     return status == ICESTREAM_OK ? ics_report_end("bench", out, error) : status;
 }
 
 static int print_json(const struct bench *bench, FILE *out, icestream_error *error)
 {
     json_t *rows = json_array();
-    for (size_t i = 0; i < bench->count; ++i)
+    for (size_t i = 0; i < bench->count; ++i) {
         json_array_append_new(rows, ics_rows_json(&bench->rows[i]));
+    }
     return ics_report_json("bench",
                            json_pack("{s:s, s:I, s:I, s:s?, s:f, s:b, s:I, s:o}", "steps_from",
                                      bench->steps.origin, "steps", (json_int_t)bench->steps.count,
@@ -169,21 +181,25 @@ static int print_json(const struct bench *bench, FILE *out, icestream_error *err
 static int run(struct bench *bench, FILE *out, icestream_error *error)
 {
     int status = ics_step_list_from_workload(bench->config, &bench->steps, error);
-    if (status == ICESTREAM_OK && bench->steps.photons == 0)
+    if (status == ICESTREAM_OK && bench->steps.photons == 0) {
         status = ics_error_set(error, ICESTREAM_E_CONFIG,
                                "bench: the workload has no photons, found %zu steps",
                                bench->steps.count);
+    }
     if (status == ICESTREAM_OK) {
         status = ics_experiment_create(bench->config, &bench->experiment, error);
-        if (status == ICESTREAM_E_CONFIG && bench->options->reference)
+        if (status == ICESTREAM_E_CONFIG && bench->options->reference) {
             ics_error_add(error, status, "(ice and light are made from the tables in %s)",
                           bench->options->reference);
+        }
     }
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = measure_all(bench, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status =
             bench->options->json ? print_json(bench, out, error) : print_text(bench, out, error);
+    }
     ics_experiment_destroy(bench->experiment);
     ics_step_list_free(&bench->steps);
     return status;
@@ -193,8 +209,9 @@ int icestream_bench(const icestream_config *config, const icestream_bench_option
                     FILE *out, icestream_error *error)
 {
     struct bench *all = calloc(1, sizeof *all);
-    if (!all)
+    if (!all) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "bench: out of memory");
+    }
     all->options = options;
     all->repeats = options->repeats > 0 ? options->repeats : REPEATS_DEFAULT;
     ics_reference reference;
@@ -202,14 +219,17 @@ int icestream_bench(const icestream_config *config, const icestream_bench_option
     int status = ICESTREAM_OK;
     if (options->reference) {
         status = ics_reference_open(options->reference, &reference, error);
-        if (status == ICESTREAM_OK)
+        if (status == ICESTREAM_OK) {
             ics_reference_apply(&reference, &changed);
+        }
     }
     all->config = &changed;
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = run(all, out, error);
-    if (options->reference)
+    }
+    if (options->reference) {
         ics_reference_close(&reference);
+    }
     free(all);
     return status;
 }

@@ -1,11 +1,11 @@
 /* `icestream compare`: the same steps through several schedules or configurations. */
+#include "base/error.h"
 #include "kernels/stage.h"
 #include "pipeline/config/config.h"
-#include "base/error.h"
+#include "pipeline/tools/compare/verdict.h"
 #include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/measure/rows.h"
 #include "pipeline/tools/measure/schedules.h"
-#include "pipeline/tools/compare/verdict.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -55,19 +55,22 @@ static int choose_participants(struct comparison *comparison, const icestream_co
     ics_schedule_list list = ics_schedules_of_device(gpu);
     if (comparison->options->schedules) {
         int status = ics_schedules_parse(comparison->options->schedules, gpu, &list, error);
-        if (status != ICESTREAM_OK)
+        if (status != ICESTREAM_OK) {
             return status;
+        }
     } else if (comparison->against) {
         list = (ics_schedule_list){.items = {config->graph.schedule}, .count = 1};
     }
-    if (!comparison->against && list.count < 2)
+    if (!comparison->against && list.count < 2) {
         return ics_error_set(
             error, ICESTREAM_E_USAGE,
             "compare: one schedule alone has nothing to be compared with; name two "
             "or give --against");
-    for (size_t i = 0; i < list.count; ++i)
+    }
+    for (size_t i = 0; i < list.count; ++i) {
         comparison->participants[comparison->count++] = (struct participant){
             .config = config, .against = config == comparison->against, .schedule = list.items[i]};
+    }
     return ICESTREAM_OK;
 }
 
@@ -76,8 +79,9 @@ static int choose_participants(struct comparison *comparison, const icestream_co
 static int load_steps(struct comparison *comparison, uint32_t spectra, icestream_error *error)
 {
     int status = ics_step_list_from_files(comparison->config, spectra, &comparison->steps, error);
-    if (status == ICESTREAM_OK && comparison->steps.origin[0] == '\0')
+    if (status == ICESTREAM_OK && comparison->steps.origin[0] == '\0') {
         status = ics_step_list_from_workload(comparison->config, &comparison->steps, error);
+    }
     return status;
 }
 
@@ -89,13 +93,15 @@ static int run_one(const struct comparison *comparison, const ics_experiment *ex
         ics_experiment_run(experiment, one->schedule, 0, &comparison->steps, &row->best, error);
     ics_rows_set_name(row);
     size_t length = strlen(row->name);
-    if (one->against)
+    if (one->against) {
         snprintf(row->name + length, sizeof row->name - length, " (against)");
+    }
     /* Where the time goes: once more, with every kernel timed. */
     bool stages = one->schedule == ICS_SCHEDULE_WAVEFRONT || one->schedule == ICS_SCHEDULE_FUSED;
-    if (status == ICESTREAM_OK && row->best.on_gpu && stages)
+    if (status == ICESTREAM_OK && row->best.on_gpu && stages) {
         status = ics_experiment_profile(experiment, one->schedule, &comparison->steps,
                                         row->stage_seconds, error);
+    }
     return status;
 }
 
@@ -106,23 +112,30 @@ static int run_config(struct comparison *comparison, const icestream_config *con
 {
     ics_experiment *experiment = NULL;
     int status = ics_experiment_create(config, &experiment, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = choose_participants(comparison, config, ics_experiment_on_gpu(experiment), error);
-    if (status == ICESTREAM_OK && config == comparison->config)
+    }
+    if (status == ICESTREAM_OK && config == comparison->config) {
         status = load_steps(comparison, ics_experiment_spectra(experiment), error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         *(config == comparison->config ? &comparison->origin : &comparison->against_origin) =
             *ics_experiment_origin(experiment);
-    for (size_t i = 0; status == ICESTREAM_OK && i < comparison->steps.count; ++i)
-        if (comparison->steps.steps[i].spectrum >= ics_experiment_spectra(experiment))
+    }
+    for (size_t i = 0; status == ICESTREAM_OK && i < comparison->steps.count; ++i) {
+        if (comparison->steps.steps[i].spectrum >= ics_experiment_spectra(experiment)) {
             status = ics_error_set(
                 error, ICESTREAM_E_CONFIG,
                 "compare: step %zu has spectrum %u, the configuration's light has "
                 "only %u spectra",
                 i, comparison->steps.steps[i].spectrum, ics_experiment_spectra(experiment));
-    for (size_t i = 0; status == ICESTREAM_OK && i < comparison->count; ++i)
-        if (comparison->participants[i].config == config)
+        }
+    }
+    for (size_t i = 0; status == ICESTREAM_OK && i < comparison->count; ++i) {
+        if (comparison->participants[i].config == config) {
             status = run_one(comparison, experiment, &comparison->participants[i], error);
+        }
+    }
     ics_experiment_destroy(experiment);
     return status;
 }
@@ -168,19 +181,24 @@ static void add_settings(struct text *text, const icestream_config *a, const ice
 {
     for (int i = 0; i < ICS_STAGES; ++i) {
         const char *one = choice_of(a, (ics_stage)i), *two = choice_of(b, (ics_stage)i);
-        if (strcmp(one, two) != 0)
+        if (strcmp(one, two) != 0) {
             add_text(text, ", %s (%s, %s)", ics_stage_name((ics_stage)i), one, two);
+        }
     }
-    if (strcmp(a->stages.detect, b->stages.detect) != 0)
+    if (strcmp(a->stages.detect, b->stages.detect) != 0) {
         add_text(text, ", detect (%s, %s)", a->stages.detect, b->stages.detect);
-    if (ics_config_content(a) != ics_config_content(b))
+    }
+    if (ics_config_content(a) != ics_config_content(b)) {
         add_text(text, ", hits (%s, %s)", ics_config_content_name(ics_config_content(a)),
                  ics_config_content_name(ics_config_content(b)));
-    if (a->run.seed != b->run.seed)
+    }
+    if (a->run.seed != b->run.seed) {
         add_text(text, ", seed (%" PRIu64 ", %" PRIu64 ")", a->run.seed, b->run.seed);
-    if (a->run.bounce_limit != b->run.bounce_limit)
+    }
+    if (a->run.bounce_limit != b->run.bounce_limit) {
         add_text(text, ", bounce limit (%" PRIu32 ", %" PRIu32 ")", a->run.bounce_limit,
                  b->run.bounce_limit);
+    }
 }
 
 /* Everything that a hit depends on and that the two have different, down to the numbers in the
@@ -190,20 +208,26 @@ static void list_differences(const struct comparison *comparison, const struct p
 {
     struct text text = {buffer, size};
     buffer[0] = '\0';
-    if (first->row.best.fast_math != second->row.best.fast_math)
+    if (first->row.best.fast_math != second->row.best.fast_math) {
         add_text(&text, ", maths (%s, %s)", maths_of(first), maths_of(second));
+    }
     const ics_origin *a = &comparison->origin, *b = &comparison->against_origin;
-    if (second->against && strcmp(a->ice, b->ice) != 0)
+    if (second->against && strcmp(a->ice, b->ice) != 0) {
         add_text(&text, ", ice");
-    if (second->against && strcmp(a->detector, b->detector) != 0)
+    }
+    if (second->against && strcmp(a->detector, b->detector) != 0) {
         add_text(&text, ", detector");
-    if (second->against && strcmp(a->configuration, b->configuration) != 0)
+    }
+    if (second->against && strcmp(a->configuration, b->configuration) != 0) {
         add_settings(&text, first->config, second->config);
+    }
     /* Digests see more than names. */
-    if (second->against && buffer[0] == '\0' && strcmp(a->configuration, b->configuration) != 0)
+    if (second->against && buffer[0] == '\0' && strcmp(a->configuration, b->configuration) != 0) {
         add_text(&text, ", light or the content of a stage's file");
-    if (buffer[0] != '\0')
+    }
+    if (buffer[0] != '\0') {
         memmove(buffer, buffer + 2, strlen(buffer + 2) + 1);
+    }
 }
 
 /* ---- judging ------------------------------------------------------------------------------- */
@@ -224,12 +248,13 @@ static int judge(struct comparison *comparison, size_t other, icestream_error *e
     ics_hit_sample a = {one->hits, one->hit_count, comparison->steps.photons};
     ics_hit_sample b = {two->hits, two->hit_count, comparison->steps.photons};
     int status = ics_verdict_reach(&a, &b, &pair->verdict, error);
-    if (pair->expect_identical)
+    if (pair->expect_identical) {
         pair->holds = pair->verdict.kind == ICS_VERDICT_IDENTICAL &&
                       (pair->same_account || !pair->expect_account);
-    else
+    } else {
         pair->holds = pair->verdict.kind == ICS_VERDICT_IDENTICAL ||
                       pair->verdict.kind == ICS_VERDICT_COMPATIBLE;
+    }
     return status;
 }
 
@@ -239,8 +264,9 @@ static int print_participants(const struct comparison *comparison, FILE *out,
                               icestream_error *error)
 {
     const ics_row *rows[PARTICIPANTS_MAX];
-    for (size_t i = 0; i < comparison->count; ++i)
+    for (size_t i = 0; i < comparison->count; ++i) {
         rows[i] = &comparison->participants[i].row;
+    }
     fprintf(out, "%" PRIu64 " photons in %zu steps of %s\n\n", comparison->steps.photons,
             comparison->steps.count, comparison->steps.origin);
     return ics_rows_print(rows, comparison->count, comparison->options->markdown, out, error);
@@ -251,12 +277,13 @@ static void print_tests(const ics_verdict *verdict, FILE *out)
     fprintf(out, "    %-12s %12s %14s %12s\n", "test", "statistic", "size", "probability");
     for (size_t i = 0; i < ICS_VERDICT_TESTS; ++i) {
         const ics_verdict_test *test = &verdict->tests[i];
-        if (test->test.size > 0)
+        if (test->test.size > 0) {
             fprintf(out, "    %-12s %12.5g %14.6g %12.4g%s\n", test->name, test->test.statistic,
                     test->test.size, test->test.probability,
                     test->passed ? "" : "  below the level");
-        else
+        } else {
             fprintf(out, "    %-12s %12s\n", test->name, "too few hits");
+        }
     }
     fprintf(out,
             "    Level of each test %.3g, so that at most %.0e of pairs of equal physics are "
@@ -291,24 +318,27 @@ static void print_pair(const struct comparison *comparison, const struct pair *p
             "    first difference in row %" PRIu64 "; %" PRIu64
             " hits of the same photon on the same module\n",
             verdict->first_difference, verdict->shared);
-    if (!pair->expect_identical)
+    if (!pair->expect_identical) {
         fprintf(out,
                 "    They differ in: %s.\n    If that changes no physics, the hits are compatible; "
                 "if it "
                 "does, the tests show it as\n    soon as there are hits enough.\n",
                 pair->differences);
+    }
     print_tests(verdict, out);
-    if (pair->same_seed)
+    if (pair->same_seed) {
         fputs("    Both have the same seed, so their hits are correlated: differences look smaller "
               "than\n    by chance. Other seeds (run.seed) make the tests exact.\n",
               out);
+    }
 }
 
 static int print_text(const struct comparison *comparison, FILE *out, icestream_error *error)
 {
     int status = print_participants(comparison, out, error);
-    for (size_t i = 1; i < comparison->count; ++i)
+    for (size_t i = 1; i < comparison->count; ++i) {
         print_pair(comparison, &comparison->pairs[i], out);
+    }
     return status == ICESTREAM_OK ? ics_report_end("compare", out, error) : status;
 }
 
@@ -361,10 +391,12 @@ static int print_json(const struct comparison *comparison, bool holds, FILE *out
 {
     json_t *participants = json_array();
     json_t *pairs = json_array();
-    for (size_t i = 0; i < comparison->count; ++i)
+    for (size_t i = 0; i < comparison->count; ++i) {
         json_array_append_new(participants, participant_json(&comparison->participants[i]));
-    for (size_t i = 1; i < comparison->count; ++i)
+    }
+    for (size_t i = 1; i < comparison->count; ++i) {
         json_array_append_new(pairs, pair_json(comparison, &comparison->pairs[i]));
+    }
     json_t *report = json_pack(
         "{s:s, s:I, s:I, s:f, s:b, s:o, s:o}", "steps_from", comparison->steps.origin, "steps",
         (json_int_t)comparison->steps.count, "photons", (json_int_t)comparison->steps.photons,
@@ -380,8 +412,9 @@ static int conclude(const struct comparison *comparison, icestream_error *error)
     ics_error_set(error, ICESTREAM_OK, "%s", "");
     for (size_t i = 1; i < comparison->count; ++i) {
         const struct pair *pair = &comparison->pairs[i];
-        if (pair->holds)
+        if (pair->holds) {
             continue;
+        }
         const char *found = pair->verdict.kind == ICS_VERDICT_EMPTY ? "no hits in either"
                             : pair->verdict.kind == ICS_VERDICT_IDENTICAL
                                 ? "equal hits but different photon accounts"
@@ -400,27 +433,32 @@ int icestream_compare(const icestream_config *config, const icestream_compare_op
                       FILE *out, icestream_error *error)
 {
     struct comparison *comparison = calloc(1, sizeof *comparison);
-    if (!comparison)
+    if (!comparison) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "compare: out of memory");
+    }
     comparison->config = config;
     comparison->against = options->against;
     comparison->options = options;
     int status = run_config(comparison, config, error);
-    if (status == ICESTREAM_OK && comparison->against)
+    if (status == ICESTREAM_OK && comparison->against) {
         status = run_config(comparison, comparison->against, error);
+    }
     bool holds = status == ICESTREAM_OK;
     for (size_t i = 1; status == ICESTREAM_OK && i < comparison->count; ++i) {
         status = judge(comparison, i, error);
         holds = holds && comparison->pairs[i].holds;
     }
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = options->json ? print_json(comparison, holds, out, error)
                                : print_text(comparison, out, error);
-    if (status == ICESTREAM_OK && !holds)
+    }
+    if (status == ICESTREAM_OK && !holds) {
         status = conclude(comparison, error);
+    }
     ics_step_list_free(&comparison->steps);
-    for (size_t i = 0; i < comparison->count; ++i)
+    for (size_t i = 0; i < comparison->count; ++i) {
         ics_experiment_measurement_free(&comparison->participants[i].row.best);
+    }
     free(comparison);
     return status;
 }

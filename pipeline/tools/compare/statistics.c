@@ -10,10 +10,12 @@
 
 double ics_statistics_gamma_upper(double a, double x)
 {
-    if (!(x > 0))
+    if (!(x > 0)) {
         return 1;
-    if (isinf(x))
+    }
+    if (isinf(x)) {
         return 0;
+    }
     int sign;
     double scale = exp(a * log(x) - x - lgamma_r(a, &sign));
     if (x < a + 1) {
@@ -39,8 +41,9 @@ double ics_statistics_gamma_upper(double a, double x)
         c = 1 / ratio;
         d = 1 / (b + numerator * d);
         fraction *= ratio * d;
-        if (fabs(ratio * d - 1) < 1e-15)
+        if (fabs(ratio * d - 1) < 1e-15) {
             break;
+        }
     }
     return fmin(1, scale * fraction);
 }
@@ -52,19 +55,22 @@ double ics_statistics_chi_square_probability(double chi_square, double degrees)
 
 double ics_statistics_kolmogorov_probability(double lambda)
 {
-    if (!(lambda > 0))
+    if (!(lambda > 0)) {
         return 1;
+    }
     if (lambda < 1) {
         /* The same function by Jacobi's transformation, which converges where the other does not.
          */
         double sum = 0;
-        for (int k = 1; k < 12; k += 2)
+        for (int k = 1; k < 12; k += 2) {
             sum += exp(-k * k * M_PI * M_PI / (8 * lambda * lambda));
+        }
         return 1 - sqrt(2 * M_PI) / lambda * sum;
     }
     double sum = 0;
-    for (int k = 1; k < 8; ++k)
+    for (int k = 1; k < 8; ++k) {
         sum += (k % 2 ? 2 : -2) * exp(-2.0 * k * k * lambda * lambda);
+    }
     return sum;
 }
 
@@ -88,18 +94,21 @@ ics_statistics_test ics_statistics_kolmogorov_two_sample(const double *a, size_t
                                                          const double *b, size_t b_count,
                                                          double inflation)
 {
-    if (a_count == 0 || b_count == 0)
+    if (a_count == 0 || b_count == 0) {
         return nothing_to_test;
+    }
     double distance = 0;
     size_t i = 0;
     size_t j = 0;
     while (i < a_count && j < b_count) {
         /* Equal values step both functions at once. */
         double value = fmin(a[i], b[j]);
-        while (i < a_count && a[i] <= value)
+        while (i < a_count && a[i] <= value) {
             ++i;
-        while (j < b_count && b[j] <= value)
+        }
+        while (j < b_count && b[j] <= value) {
             ++j;
+        }
         double gap = fabs((double)i / (double)a_count - (double)j / (double)b_count);
         distance = fmax(distance, gap);
     }
@@ -113,8 +122,9 @@ ics_statistics_test ics_statistics_kolmogorov_one_sample(const double *sample, s
                                                                                 void *user),
                                                          void *user, double inflation)
 {
-    if (count == 0)
+    if (count == 0) {
         return nothing_to_test;
+    }
     double n = (double)count;
     double distance = 0;
     for (size_t i = 0; i < count; ++i) {
@@ -146,8 +156,9 @@ ics_statistics_test ics_statistics_chi_square_two_sample(const uint64_t *a, doub
         chi_square += difference * difference / ((in_a + in_b) * inflation);
         ++bins;
     }
-    if (bins == 0)
+    if (bins == 0) {
         return nothing_to_test;
+    }
     return (ics_statistics_test){
         .statistic = chi_square,
         .size = (double)bins,
@@ -158,8 +169,9 @@ ics_statistics_test ics_statistics_totals_test(double a, double a_exposure, doub
                                                double b_exposure, double inflation)
 {
     double variance = a / (a_exposure * a_exposure) + b / (b_exposure * b_exposure);
-    if (!(variance > 0))
+    if (!(variance > 0)) {
         return nothing_to_test;
+    }
     double deviation = fabs(a / a_exposure - b / b_exposure) / sqrt(variance * inflation);
     return (ics_statistics_test){
         .statistic = deviation, .size = 1, .probability = erfc(deviation / sqrt(2))};
@@ -177,14 +189,16 @@ static bool same_module(const icestream_hit *a, const icestream_hit *b)
 
 double ics_statistics_variance_inflation(const icestream_hit *hits, size_t count, bool per_module)
 {
-    if (count == 0)
+    if (count == 0) {
         return 1;
+    }
     double squares = 0;
     for (size_t i = 0; i < count;) {
         size_t next = i + 1;
         while (next < count && same_photon(&hits[i], &hits[next]) &&
-               (!per_module || same_module(&hits[i], &hits[next])))
+               (!per_module || same_module(&hits[i], &hits[next]))) {
             ++next;
+        }
         double multiplicity = (double)(next - i);
         squares += multiplicity * multiplicity;
         i = next;

@@ -1,7 +1,8 @@
 #include "pipeline/tools/compare/verdict.h"
+
 #include "base/error.h"
-#include "pipeline/files/hit_reader.h"
 #include "pipeline/devices/batch.h"
+#include "pipeline/files/hit_reader.h"
 
 #include <stdlib.h>
 
@@ -29,8 +30,9 @@ static uint64_t count_shared(const ics_hit_sample *a, const ics_hit_sample *b)
 static uint64_t find_difference(const ics_hit_sample *a, const ics_hit_sample *b)
 {
     size_t i = 0;
-    while (i < a->count && i < b->count && ics_hit_sort_order(&a->hits[i], &b->hits[i]) == 0)
+    while (i < a->count && i < b->count && ics_hit_sort_order(&a->hits[i], &b->hits[i]) == 0) {
         ++i;
+    }
     return i;
 }
 
@@ -85,8 +87,9 @@ typedef struct workspace {
 static void column(const ics_hit_sample *sample, double (*field)(const icestream_hit *),
                    double *values)
 {
-    for (size_t i = 0; i < sample->count; ++i)
+    for (size_t i = 0; i < sample->count; ++i) {
         values[i] = field(&sample->hits[i]);
+    }
     qsort(values, sample->count, sizeof *values, ascending);
 }
 
@@ -113,10 +116,12 @@ static ics_statistics_test modules_test(const ics_hit_sample *a, const ics_hit_s
                                                                      : space->b[j];
         size_t a_start = i;
         size_t b_start = j;
-        while (i < a->count && space->a[i] == module)
+        while (i < a->count && space->a[i] == module) {
             ++i;
-        while (j < b->count && space->b[j] == module)
+        }
+        while (j < b->count && space->b[j] == module) {
             ++j;
+        }
         space->a_counts[bins] = i - a_start;
         space->b_counts[bins] = j - b_start;
     }
@@ -143,20 +148,23 @@ static void run_tests(const ics_hit_sample *a, const ics_hit_sample *b, workspac
                                            (double)b->photons, verdict->photon_inflation)};
     *test++ = (ics_verdict_test){.name = "modules",
                                  .test = modules_test(a, b, verdict->module_inflation, space)};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i)
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; ++i) {
         *test++ = (ics_verdict_test){
             .name = fields[i].name,
             .test = field_test(a, b, fields[i].field, verdict->photon_inflation, space)};
+    }
 
     unsigned counting = 0;
-    for (size_t i = 0; i < ICS_VERDICT_TESTS; ++i)
+    for (size_t i = 0; i < ICS_VERDICT_TESTS; ++i) {
         counting += verdict->tests[i].test.size > 0;
+    }
     verdict->level = ICS_VERDICT_FALSE_ALARM / counting;
     verdict->kind = ICS_VERDICT_COMPATIBLE;
     for (size_t i = 0; i < ICS_VERDICT_TESTS; ++i) {
         verdict->tests[i].passed = verdict->tests[i].test.probability >= verdict->level;
-        if (!verdict->tests[i].passed)
+        if (!verdict->tests[i].passed) {
             verdict->kind = ICS_VERDICT_DIFFERENT;
+        }
     }
 }
 
@@ -164,8 +172,9 @@ int ics_verdict_reach(const ics_hit_sample *a, const ics_hit_sample *b, ics_verd
                       icestream_error *error)
 {
     *out = (ics_verdict){.kind = ICS_VERDICT_EMPTY, .photon_inflation = 1, .module_inflation = 1};
-    if (a->count == 0 && b->count == 0)
+    if (a->count == 0 && b->count == 0) {
         return ICESTREAM_OK;
+    }
     out->shared = count_shared(a, b);
     out->first_difference = find_difference(a, b);
     if (a->count == b->count && out->first_difference == a->count) {
@@ -180,11 +189,12 @@ int ics_verdict_reach(const ics_hit_sample *a, const ics_hit_sample *b, ics_verd
         .b_counts = calloc(modules, sizeof *space.b_counts),
     };
     int status = ICESTREAM_OK;
-    if (space.a && space.b && space.a_counts && space.b_counts)
+    if (space.a && space.b && space.a_counts && space.b_counts) {
         run_tests(a, b, &space, out);
-    else
+    } else {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "compare: no memory to test %zu hits",
                                a->count + b->count);
+    }
     free(space.a);
     free(space.b);
     free(space.a_counts);

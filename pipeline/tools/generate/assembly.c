@@ -61,13 +61,16 @@ static block *block_of(assembly *team, uint64_t number)
 static task find_task(assembly *team)
 {
     const block *oldest = block_of(team, team->written);
-    if (team->ended)
+    if (team->ended) {
         return NOTHING;
-    if (!team->writing && oldest->closed && oldest->open == 0)
+    }
+    if (!team->writing && oldest->closed && oldest->open == 0) {
         return WRITE;
+    }
     if (!team->planning && !team->all_planned && team->free &&
-        team->planned - team->written < team->block_count)
+        team->planned - team->written < team->block_count) {
         return PLAN;
+    }
     return team->first ? MAKE : NOTHING;
 }
 
@@ -75,8 +78,9 @@ static task find_task(assembly *team)
  * looks for more: so none sleeps while there is something to do. */
 static void wake_another(assembly *team)
 {
-    if (find_task(team) != NOTHING)
+    if (find_task(team) != NOTHING) {
         pthread_cond_signal(&team->changed);
+    }
 }
 
 static void end_all(assembly *team, int status)
@@ -101,21 +105,24 @@ static void write_block(assembly *team)
 {
     block *done = block_of(team, team->written);
     int status = done->error.status;
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         ics_error_copy(team->error, &done->error);
+    }
     team->writing = true;
     wake_another(team);
     pthread_mutex_unlock(&team->lock);
     /* Without any steps the first block is a legal, empty message. */
-    if (status == ICESTREAM_OK && (done->count > 0 || team->written == 0))
+    if (status == ICESTREAM_OK && (done->count > 0 || team->written == 0)) {
         status = team->work->write(team->work->user, done->steps, done->count, team->error);
+    }
     pthread_mutex_lock(&team->lock);
     team->writing = false;
     done->count = 0;
     done->closed = false;
     ++team->written;
-    if (status != ICESTREAM_OK || (team->all_planned && team->written == team->planned))
+    if (status != ICESTREAM_OK || (team->all_planned && team->written == team->planned)) {
         end_all(team, status);
+    }
 }
 
 /* Puts a planned piece among those that are to be made; an empty one is free again. */
@@ -129,8 +136,9 @@ static void queue_piece(assembly *team, block *into, piece *planned, uint32_t co
     }
     into->count += count;
     ++into->open;
-    if (!team->first)
+    if (!team->first) {
         team->last = &team->first;
+    }
     *team->last = planned;
     team->last = &planned->next;
 }
@@ -160,11 +168,13 @@ static void plan_piece(assembly *team)
     pthread_mutex_lock(&team->lock);
     team->planning = false;
     queue_piece(team, into, next, count);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         note_error(into, team->next_piece++, &error);
+    }
     team->all_planned = status != ICESTREAM_OK || count == 0 || team->failed;
-    if (team->all_planned || into->count == ICS_ASSEMBLY_BLOCK)
+    if (team->all_planned || into->count == ICS_ASSEMBLY_BLOCK) {
         close_block(team, into);
+    }
 }
 
 /* Nothing more is planned: a list that comes through a pipe may be long in coming. Who is planning
@@ -173,11 +183,13 @@ static void fail_piece(assembly *team, block *into, uint64_t number, const icest
 {
     note_error(into, number, error);
     team->failed = true;
-    if (team->planning || team->all_planned)
+    if (team->planning || team->all_planned) {
         return;
+    }
     team->all_planned = true;
-    if (team->planned - team->written < team->block_count)
+    if (team->planned - team->written < team->block_count) {
         close_block(team, block_of(team, team->planned));
+    }
 }
 
 static void make_piece(assembly *team)
@@ -190,8 +202,9 @@ static void make_piece(assembly *team)
     pthread_mutex_unlock(&team->lock);
     int status = team->work->make(team->work->user, made->plan, into->steps + made->first, &error);
     pthread_mutex_lock(&team->lock);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         fail_piece(team, into, made->number, &error);
+    }
     --into->open;
     made->next = team->free;
     team->free = made;
@@ -242,12 +255,14 @@ static int run_team(assembly *team, uint32_t others, icestream_error *error)
 {
     ics_workers *workers = NULL;
     member *members = calloc(others + 1, sizeof *members);
-    if (!members)
+    if (!members) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %u threads", others);
+    }
     const ics_post finished = {.post = forget_member};
     int status = ICESTREAM_OK;
-    if (others > 0)
+    if (others > 0) {
         status = ics_workers_create("generate", others, others, NULL, finished, &workers, error);
+    }
     if (status == ICESTREAM_OK) {
         for (uint32_t i = 0; i < others; ++i) {
             members[i] = (member){.job.run = run_member, .team = team};
@@ -265,8 +280,9 @@ static int run_team(assembly *team, uint32_t others, icestream_error *error)
 
 static void free_team(assembly *team)
 {
-    for (uint32_t i = 0; team->blocks && i < team->block_count; ++i)
+    for (uint32_t i = 0; team->blocks && i < team->block_count; ++i) {
         free(team->blocks[i].steps);
+    }
     free(team->blocks);
     free(team->pieces);
     free(team->plans);
@@ -281,8 +297,9 @@ static bool allocate_team(assembly *team, uint32_t threads)
     team->blocks = calloc(team->block_count, sizeof *team->blocks);
     team->pieces = calloc(pieces, sizeof *team->pieces);
     team->plans = calloc(pieces, team->work->piece_bytes);
-    if (!team->blocks || !team->pieces || !team->plans)
+    if (!team->blocks || !team->pieces || !team->plans) {
         return false;
+    }
     for (uint32_t i = 0; i < pieces; ++i) {
         team->pieces[i].plan = team->plans + i * team->work->piece_bytes;
         team->pieces[i].next = team->free;
@@ -290,8 +307,9 @@ static bool allocate_team(assembly *team, uint32_t threads)
     }
     for (uint32_t i = 0; i < team->block_count; ++i) {
         team->blocks[i].steps = calloc(ICS_ASSEMBLY_BLOCK, sizeof(icestream_step));
-        if (!team->blocks[i].steps)
+        if (!team->blocks[i].steps) {
             return false;
+        }
     }
     return true;
 }

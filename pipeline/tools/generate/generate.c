@@ -1,9 +1,9 @@
 /* `icestream generate`: steps of particles, or the configured workload, as a step file or a stream
  * of step messages. */
-#include "pipeline/config/config.h"
 #include "base/error.h"
-#include "pipeline/files/table_writer.h"
+#include "pipeline/config/config.h"
 #include "pipeline/devices/workers.h"
+#include "pipeline/files/table_writer.h"
 #include "pipeline/particles/particle_steps.h"
 #include "pipeline/tools/generate/assembly.h"
 #include "pipeline/tools/generate/workload.h"
@@ -84,8 +84,9 @@ typedef struct maker {
 static int maker_create(const icestream_config *config, maker *out, icestream_error *error)
 {
     *out = (maker){.config = config};
-    if (config->particles.file || config->particles.count > 0)
+    if (config->particles.file || config->particles.count > 0) {
         return ics_particle_steps_create(config, &out->particles, error);
+    }
     return ics_workload_create(config, &out->workload, error);
 }
 
@@ -98,8 +99,9 @@ static void maker_free(maker *make)
 
 static int make_description(const maker *make, json_t **out, icestream_error *error)
 {
-    if (!make->particles)
+    if (!make->particles) {
         return describe(make->config, make->workload, out, error);
+    }
     const ics_particle_totals totals = ics_particle_steps_totals(make->particles);
     return describe_particles(make->config, &totals, out, error);
 }
@@ -179,8 +181,9 @@ static int write_block(void *user, const icestream_step *steps, size_t count,
                        icestream_error *error)
 {
     const maker *make = user;
-    if (make->writer)
+    if (make->writer) {
         return ics_table_writer_append(make->writer, steps, count, error);
+    }
     return ics_table_message_write(STDOUT_FILENO, "standard output", ics_layout_steps(), steps,
                                    count, error);
 }
@@ -204,12 +207,15 @@ static int write_file(maker *make, const char *path, bool force, icestream_error
 {
     json_t *metadata = NULL;
     int status = ics_table_writer_create(path, ics_layout_steps(), force, &make->writer, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = write_steps(make, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = make_description(make, &metadata, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = ics_table_writer_commit(make->writer, metadata, error);
+    }
     json_decref(metadata);
     return status;
 }
@@ -219,12 +225,14 @@ int icestream_generate(const icestream_config *config, const char *path, bool fo
 {
     maker make;
     int status = maker_create(config, &make, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
-    if (strcmp(path, "-") == 0)
+    }
+    if (strcmp(path, "-") == 0) {
         status = write_steps(&make, error);
-    else
+    } else {
         status = write_file(&make, path, force, error);
+    }
     maker_free(&make);
     return status;
 }

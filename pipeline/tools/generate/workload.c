@@ -1,4 +1,5 @@
 #include "pipeline/tools/generate/workload.h"
+
 #include "base/error.h"
 
 #include <math.h>
@@ -50,12 +51,14 @@ static double step_draw(uint64_t step, unsigned k)
 static uint32_t step_photons(const ics_workload *workload, uint64_t step)
 {
     uint64_t half = workload->steps / 2;
-    if (!workload->shuffled || step >= 2 * half)
+    if (!workload->shuffled || step >= 2 * half) {
         return workload->photons_per_step;
+    }
     uint64_t giver = step < half ? step : step - half;
     double share = 0.1 + 0.8 * step_draw(giver, DRAW_SHARE);
-    if (step_draw(giver, DRAW_SIDE) < 0.5)
+    if (step_draw(giver, DRAW_SIDE) < 0.5) {
         share += 1;
+    }
     uint32_t taken = (uint32_t)floor(share * workload->photons_per_step);
     return step < half ? taken : 2 * workload->photons_per_step - taken;
 }
@@ -71,8 +74,9 @@ static void set_direction(icestream_step *step, double cosine, double azimuth)
 static void make_cascade(uint64_t number, icestream_step *step)
 {
     double along = 0;
-    for (unsigned k = 0; k < CASCADE_DRAWS; ++k)
+    for (unsigned k = 0; k < CASCADE_DRAWS; ++k) {
         along -= CASCADE_SCALE * log(1 - step_draw(number, k));
+    }
     step->z = (float)(CASCADE_START - along);
     step->t = (float)(along / ICE_LIGHT_SPEED);
 
@@ -106,17 +110,19 @@ static int make_point(const icestream_config *config, icestream_step *step, ices
         step->dz = 1;
         step->length = (float)config->workload.surface_radius;
         step->flags = ICESTREAM_STEP_ISOTROPIC;
-        if (step->length > 0)
+        if (step->length > 0) {
             step->kind = ICESTREAM_KIND_FLASHER;
+        }
         return ICESTREAM_OK;
     }
     const double *direction = config->workload.direction;
     double norm = hypot(hypot(direction[0], direction[1]), direction[2]);
-    if (!(norm > 0) || !isfinite(norm))
+    if (!(norm > 0) || !isfinite(norm)) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "workload.direction: found [%g, %g, %g], expected a vector with a "
                              "finite length above 0, or isotropic",
                              direction[0], direction[1], direction[2]);
+    }
     step->dx = (float)(direction[0] / norm);
     step->dy = (float)(direction[1] / norm);
     step->dz = (float)(direction[2] / norm);
@@ -126,16 +132,18 @@ static int make_point(const icestream_config *config, icestream_step *step, ices
 int ics_workload_create(const icestream_config *config, ics_workload **out, icestream_error *error)
 {
     ics_workload *workload = calloc(1, sizeof *workload);
-    if (!workload)
+    if (!workload) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "workload: out of memory");
+    }
     workload->kind = config->workload.kind;
     workload->steps = config->workload.steps;
     workload->photons_per_step = config->workload.photons_per_step;
     workload->shuffled = config->workload.shuffled;
     workload->event = config->workload.event;
     int status = ICESTREAM_OK;
-    if (workload->kind == ICS_WORKLOAD_POINT)
+    if (workload->kind == ICS_WORKLOAD_POINT) {
         status = make_point(config, &workload->point, error);
+    }
     if (status != ICESTREAM_OK) {
         ics_workload_destroy(workload);
         return status;
@@ -168,10 +176,11 @@ void ics_workload_fill(const ics_workload *workload, uint64_t first, size_t coun
         icestream_step *step = &steps[i];
         uint64_t number = first + i;
         *step = workload->kind == ICS_WORKLOAD_POINT ? workload->point : common;
-        if (workload->kind == ICS_WORKLOAD_CASCADE)
+        if (workload->kind == ICS_WORKLOAD_CASCADE) {
             make_cascade(number, step);
-        else if (workload->kind == ICS_WORKLOAD_UNIFORM)
+        } else if (workload->kind == ICS_WORKLOAD_UNIFORM) {
             make_uniform(number, step);
+        }
         step->photons = step_photons(workload, number);
         step->event_id = workload->event;
         step->step_id = (uint32_t)number;

@@ -1,4 +1,5 @@
 #include "pipeline/tools/measure/experiment.h"
+
 #include "base/error.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/telemetry/progress.h"
@@ -18,8 +19,9 @@ int ics_experiment_create(const icestream_config *config, ics_experiment **out,
                           icestream_error *error)
 {
     ics_experiment *experiment = calloc(1, sizeof *experiment);
-    if (!experiment)
+    if (!experiment) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
+    }
     experiment->batch = config->graph.batch;
     int status = ics_device_options_from_config(config, &experiment->options, error);
     if (status == ICESTREAM_OK && experiment->options.cpu_too) {
@@ -29,10 +31,12 @@ int ics_experiment_create(const icestream_config *config, ics_experiment **out,
                                "of a part of the photons only; expected cuda or cpu",
                                ics_config_place(config, "device.backend", place, sizeof place));
     }
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_world_create(config, &experiment->world, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = ics_origin_create(config, experiment->world.models, &experiment->origin, error);
+    }
     if (status != ICESTREAM_OK) {
         ics_experiment_destroy(experiment);
         return status;
@@ -43,8 +47,9 @@ int ics_experiment_create(const icestream_config *config, ics_experiment **out,
 
 void ics_experiment_destroy(ics_experiment *experiment)
 {
-    if (!experiment)
+    if (!experiment) {
         return;
+    }
     ics_world_destroy(&experiment->world);
     free(experiment);
 }
@@ -79,8 +84,9 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
     device.schedule = options->schedule;
     device.gpu.profile = options->profile;
     device.fall_back = false; /* figures are of the device that was asked for, or there are none */
-    if (options->threads > 0)
+    if (options->threads > 0) {
         device.threads = options->threads;
+    }
     ics_hit_models models = {.tables = &experiment->world.tables->device,
                              .detector = experiment->world.models->detector,
                              .light = experiment->world.models->light,
@@ -104,8 +110,9 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
 
 void ics_experiment_trial_destroy(ics_trial *trial)
 {
-    if (!trial)
+    if (!trial) {
         return;
+    }
     ics_device_destroy(trial->device);
     free(trial);
 }
@@ -118,15 +125,17 @@ static int add_plan(const ics_experiment *experiment, ics_gpu_figures *figures,
     ics_gpu_error problem = {.status = ICS_GRAPH_OK};
     int result =
         ics_gpu_plan_create(&figures->options, experiment->world.tables, 0, &plan, &problem);
-    if (result != ICS_GRAPH_OK)
+    if (result != ICS_GRAPH_OK) {
         return ics_error_set(
             error, result == ICS_GRAPH_NO_MEMORY ? ICESTREAM_E_MEMORY : ICESTREAM_E_DEVICE, "%s",
             problem.text);
+    }
     figures->bytes_per_bounce = plan->bytes_per_bounce;
     for (size_t i = 0; i < plan->kernel_count; ++i) {
         const ics_kernel_resources *kernel = &plan->kernels[i].resources;
-        if (kernel->registers <= figures->registers)
+        if (kernel->registers <= figures->registers) {
             continue;
+        }
         figures->registers = kernel->registers;
         snprintf(figures->largest, sizeof figures->largest, "%s", kernel->name);
     }
@@ -141,8 +150,9 @@ static void add_usage(const ics_gpu_usage *before, const ics_gpu_usage *after, i
     out->launches = after->launches - before->launches;
     out->waves = after->waves - before->waves;
     out->device_bytes = after->device_bytes;
-    for (size_t i = 0; i < sizeof out->stage_seconds / sizeof *out->stage_seconds; ++i)
+    for (size_t i = 0; i < sizeof out->stage_seconds / sizeof *out->stage_seconds; ++i) {
         out->stage_seconds[i] = after->stage_seconds[i] - before->stage_seconds[i];
+    }
 }
 
 int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_measurement *out,
@@ -165,8 +175,9 @@ int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_m
     memcpy(out->instruction_set, after.instruction_set, sizeof out->instruction_set);
     memcpy(out->device, after.name, sizeof out->device);
     ics_device_notes_of(trial->device, &out->notes);
-    if (!after.is_gpu)
+    if (!after.is_gpu) {
         return status;
+    }
     out->gpu.options = after.gpu;
     add_usage(&before.usage, &after.usage, &out->gpu);
     return status == ICESTREAM_OK ? add_plan(trial->experiment, &out->gpu, error) : status;
@@ -178,8 +189,9 @@ int ics_experiment_run(const ics_experiment *experiment, ics_schedule schedule, 
     ics_trial_options options = {.schedule = schedule, .threads = threads};
     ics_trial *trial = NULL;
     int status = ics_experiment_trial_create(experiment, &options, &trial, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_experiment_trial_run(trial, steps, out, error);
+    }
     ics_experiment_trial_destroy(trial);
     return status;
 }
@@ -192,12 +204,14 @@ int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedu
     ics_trial *trial = NULL;
     ics_measurement measurement = {0};
     int status = ics_experiment_trial_create(experiment, &options, &trial, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_experiment_trial_run(trial, steps, &measurement, error);
+    }
     ics_experiment_measurement_free(&measurement);
     ics_experiment_trial_destroy(trial);
-    for (int i = 0; i < 6; ++i)
+    for (int i = 0; i < 6; ++i) {
         stage_seconds[i] = measurement.gpu.stage_seconds[i];
+    }
     return status;
 }
 

@@ -34,43 +34,50 @@ static void add_cell(ics_report *report, char *text)
 ics_report *ics_report_create(const char *const *headings, size_t column_count)
 {
     ics_report *report = calloc(1, sizeof *report);
-    if (!report)
+    if (!report) {
         return NULL;
+    }
     report->columns = column_count;
-    for (size_t i = 0; i < column_count; ++i)
+    for (size_t i = 0; i < column_count; ++i) {
         add_cell(report, strdup(headings[i]));
+    }
     return report;
 }
 
 void ics_report_destroy(ics_report *report)
 {
-    if (!report)
+    if (!report) {
         return;
-    for (size_t i = 0; i < report->count; ++i)
+    }
+    for (size_t i = 0; i < report->count; ++i) {
         free(report->cells[i]);
+    }
     free(report->cells);
     free(report);
 }
 
 void ics_report_cell(ics_report *report, const char *format, ...)
 {
-    if (!report)
+    if (!report) {
         return;
+    }
     char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    if (vasprintf(&text, format, arguments) < 0)
+    if (vasprintf(&text, format, arguments) < 0) {
         text = NULL;
+    }
     va_end(arguments);
     add_cell(report, text);
 }
 
 void ics_report_number(ics_report *report, double value, int decimals)
 {
-    if (value > 0)
+    if (value > 0) {
         ics_report_cell(report, "%.*f", decimals, value);
-    else
+    } else {
         ics_report_cell(report, "-");
+    }
 }
 
 json_t *ics_report_json_number(double value)
@@ -82,8 +89,9 @@ json_t *ics_report_json_number(double value)
 static bool is_used(const ics_report *report, size_t column)
 {
     bool used = report->count <= report->columns;
-    for (size_t i = report->columns + column; i < report->count; i += report->columns)
+    for (size_t i = report->columns + column; i < report->count; i += report->columns) {
         used |= report->cells[i][0] != '\0' && strcmp(report->cells[i], "-") != 0;
+    }
     return used;
 }
 
@@ -99,17 +107,20 @@ static size_t width_of(const ics_report *report, size_t column)
 
 static void print_rule(const ics_report *report, const bool *used, FILE *out)
 {
-    for (size_t i = 0; i < report->columns; ++i)
-        if (used[i])
+    for (size_t i = 0; i < report->columns; ++i) {
+        if (used[i]) {
             fputs(i == 0 ? "|---" : "|---:", out);
+        }
+    }
     fputs("|\n", out);
 }
 
 int ics_report_print(const ics_report *report, bool markdown, int indent, FILE *out,
                      icestream_error *error)
 {
-    if (!report || report->lost)
+    if (!report || report->lost) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a table");
+    }
     bool used[ICS_REPORT_COLUMNS];
     int width[ICS_REPORT_COLUMNS];
     for (size_t i = 0; i < report->columns; ++i) {
@@ -120,16 +131,19 @@ int ics_report_print(const ics_report *report, bool markdown, int indent, FILE *
         fprintf(out, "%*s", markdown ? 0 : indent, "");
         for (size_t i = 0; i < report->columns && first + i < report->count; ++i) {
             const char *text = report->cells[first + i];
-            if (!used[i])
+            if (!used[i]) {
                 continue;
-            if (markdown)
+            }
+            if (markdown) {
                 fprintf(out, "| %s ", text);
-            else
+            } else {
                 fprintf(out, "%s%*s", i > 0 ? "  " : "", i > 0 ? width[i] : -width[i], text);
+            }
         }
         fputs(markdown ? "|\n" : "\n", out);
-        if (markdown && first == 0)
+        if (markdown && first == 0) {
             print_rule(report, used, out);
+        }
     }
     return ICESTREAM_OK;
 }
@@ -137,10 +151,11 @@ int ics_report_print(const ics_report *report, bool markdown, int indent, FILE *
 int ics_report_json(const char *command, json_t *value, FILE *out, icestream_error *error)
 {
     int status = ICESTREAM_OK;
-    if (!value)
+    if (!value) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: no memory for the report", command);
-    else if (json_dumpf(value, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF)
+    } else if (json_dumpf(value, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF) {
         status = ics_error_set(error, ICESTREAM_E_OUTPUT, "%s: cannot write the report", command);
+    }
     json_decref(value);
     return status;
 }

@@ -12,25 +12,28 @@ static const char *const stage_names[STAGE_COUNT] = {"create",  "propagate", "co
 void ics_rows_set_name(ics_row *row)
 {
     const char *ran = ics_graph_schedule_name(row->best.schedule);
-    if (row->best.automatic)
+    if (row->best.automatic) {
         snprintf(row->name, sizeof row->name, "auto (%s)", ran);
-    else
+    } else {
         snprintf(row->name, sizeof row->name, "%s", ran);
+    }
 }
 
 /* Share of a stage in the kernel time of the profile, per cent. */
 static double stage_share(const ics_row *row, int stage)
 {
     double total = 0;
-    for (int i = 0; i < STAGE_COUNT; ++i)
+    for (int i = 0; i < STAGE_COUNT; ++i) {
         total += row->stage_seconds[i];
+    }
     return total > 0 ? 100 * row->stage_seconds[stage] / total : 0;
 }
 
 static const char *code_of(const ics_measurement *m)
 {
-    if (!m->on_gpu)
+    if (!m->on_gpu) {
         return m->instruction_set;
+    }
     return m->fast_math ? "fast" : "portable";
 }
 
@@ -39,10 +42,11 @@ static const char *code_of(const ics_measurement *m)
 /* Rates are of very different sizes: four digits, whatever they are. */
 static void rate_cell(ics_report *report, double value)
 {
-    if (value > 0)
+    if (value > 0) {
         ics_report_cell(report, "%.4g", value);
-    else
+    } else {
         ics_report_cell(report, "-");
+    }
 }
 
 static ics_report *speed_table(const ics_row *const *rows, size_t count)
@@ -87,8 +91,9 @@ static ics_report *settings_table(const ics_row *const *rows, size_t count)
         const ics_row *row = rows[i];
         const ics_measurement *m = &row->best;
         const ics_gpu_figures *gpu = &m->gpu;
-        if (!m->on_gpu)
+        if (!m->on_gpu) {
             continue;
+        }
         ics_report_cell(report, "%s", row->name);
         ics_report_number(report, m->pool, 0);
         ics_report_number(report, gpu->options.lanes, 0);
@@ -97,8 +102,9 @@ static ics_report *settings_table(const ics_row *const *rows, size_t count)
         ics_report_number(report, gpu->registers, 0);
         ics_report_number(report, 1e-6 * (double)gpu->device_bytes, 0);
         ics_report_number(report, ics_experiment_traffic(m), 1);
-        for (int k = 0; k < STAGE_COUNT; ++k)
+        for (int k = 0; k < STAGE_COUNT; ++k) {
             ics_report_number(report, stage_share(row, k), 1);
+        }
     }
     return report;
 }
@@ -118,8 +124,9 @@ static void print_notes(const ics_row *const *rows, size_t count, FILE *out)
     for (size_t i = 0; i < count; ++i) {
         const ics_device_notes *notes = &rows[i]->best.notes;
         bool said = false;
-        for (size_t k = 0; k < i; ++k)
+        for (size_t k = 0; k < i; ++k) {
             said |= strcmp(rows[k]->best.notes.warnings, notes->warnings) == 0;
+        }
         if (rows[i]->best.automatic && notes->choice[0] != '\0') {
             fprintf(out, "\n%s was chosen:\n", rows[i]->name);
             print_indented(notes->choice, out);
@@ -138,8 +145,9 @@ int ics_rows_print(const ics_row *const *rows, size_t count, bool markdown, FILE
     for (size_t i = 0; i < count; ++i) {
         cpu |= !rows[i]->best.on_gpu;
         gpu |= rows[i]->best.on_gpu;
-        for (int k = 0; k < STAGE_COUNT; ++k)
+        for (int k = 0; k < STAGE_COUNT; ++k) {
             profile |= rows[i]->stage_seconds[k] > 0;
+        }
     }
     ics_report *report = speed_table(rows, count);
     int status = ics_report_print(report, markdown, 0, out, error);
@@ -153,17 +161,20 @@ int ics_rows_print(const ics_row *const *rows, size_t count, bool markdown, FILE
     fputs("\nseconds: from the first step handed over to the sorted hits; bounces: segments per "
           "photon.\n",
           out);
-    if (cpu)
+    if (cpu) {
         fputs("CPU: ns/photon and ns/bounce are of one thread, rates of all threads together.\n",
               out);
-    if (gpu)
+    }
+    if (gpu) {
         fputs(
             "GPU: ns/photon, ns/bounce and rates are of the time in which kernels ran; registers "
             "are\nthose of the largest kernel; GB/s: between pool and processors, - where photons "
             "stay in registers\nand shared memory.\n",
             out);
-    if (profile)
+    }
+    if (profile) {
         fputs("Shares of stages come from another run, which times every kernel.\n", out);
+    }
     print_notes(rows, count, out);
     return status;
 }
@@ -192,12 +203,14 @@ static json_t *gpu_json(const ics_row *row)
         ics_report_json_number(gpu->bytes_per_bounce), "gigabytes_per_second",
         ics_report_json_number(ics_experiment_traffic(m)));
     double total = 0;
-    for (int i = 0; i < STAGE_COUNT; ++i)
+    for (int i = 0; i < STAGE_COUNT; ++i) {
         total += row->stage_seconds[i];
+    }
     if (total > 0) {
         json_t *shares = json_object();
-        for (int i = 0; i < STAGE_COUNT; ++i)
+        for (int i = 0; i < STAGE_COUNT; ++i) {
             json_object_set_new(shares, stage_names[i], json_real(row->stage_seconds[i] / total));
+        }
         json_object_set_new(object, "stage_shares", shares);
     }
     return object;
@@ -216,10 +229,12 @@ json_t *ics_rows_json(const ics_row *row)
                   seconds > 0 ? (double)m->account.created / seconds : 0.0, "bounces_per_photon",
                   ics_experiment_bounces(m), "bounces", (json_int_t)m->account.bounces, "hits",
                   (json_int_t)m->account.hits);
-    if (m->automatic && m->notes.choice[0] != '\0')
+    if (m->automatic && m->notes.choice[0] != '\0') {
         json_object_set_new(object, "choice", json_string(m->notes.choice));
-    if (m->notes.warnings[0] != '\0')
+    }
+    if (m->notes.warnings[0] != '\0') {
         json_object_set_new(object, "warnings", json_string(m->notes.warnings));
+    }
     if (m->on_gpu) {
         json_object_set_new(object, "gpu", gpu_json(row));
         return object;
@@ -229,7 +244,8 @@ json_t *ics_rows_json(const ics_row *row)
                         json_real(ics_experiment_photon_cost(m)));
     json_object_set_new(object, "nanoseconds_per_bounce_and_thread",
                         json_real(ics_experiment_bounce_cost(m)));
-    if (row->scaling > 0)
+    if (row->scaling > 0) {
         json_object_set_new(object, "scaling", json_real(row->scaling));
+    }
     return object;
 }

@@ -1,8 +1,8 @@
 /* Steps in memory, from files or from the configured workload. */
 #include "base/error.h"
 #include "pipeline/files/step_reader.h"
-#include "pipeline/tools/measure/experiment.h"
 #include "pipeline/tools/generate/workload.h"
+#include "pipeline/tools/measure/experiment.h"
 
 #include <glob.h>
 #include <stdlib.h>
@@ -19,8 +19,9 @@ int ics_step_list_from_workload(const icestream_config *config, ics_step_list *o
     *out = (ics_step_list){0};
     ics_workload *workload = NULL;
     int status = ics_workload_create(config, &workload, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     size_t count = (size_t)ics_workload_steps(workload);
     out->steps = calloc(count ? count : 1, sizeof *out->steps);
     if (out->steps) {
@@ -41,18 +42,21 @@ static int append_file(ics_step_list *list, const char *path, uint32_t spectrum_
     ics_step_reader *reader = NULL;
     ics_step_summary summary = {0};
     int status = ics_step_reader_open(path, spectrum_count, &reader, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_step_reader_check(reader, &summary, NULL, error);
+    }
     icestream_step *steps = NULL;
     if (status == ICESTREAM_OK) {
         /* One row more than there are, so that there is always room to read into. */
         size_t total = list->count + (size_t)summary.rows + 1;
         steps = reallocarray(list->steps, total, sizeof *steps);
-        if (!steps)
+        if (!steps) {
             status = no_memory(total, error);
+        }
     }
-    if (steps)
+    if (steps) {
         list->steps = steps;
+    }
     for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
         size_t left = (size_t)summary.rows + 1;
         status = ics_step_reader_read(reader, list->steps + list->count, left, &got, error);
@@ -70,12 +74,14 @@ static int append_files(ics_step_list *list, const glob_t *found, uint32_t spect
                         icestream_error *error)
 {
     int status = ICESTREAM_OK;
-    for (size_t i = 0; status == ICESTREAM_OK && i < found->gl_pathc; ++i)
+    for (size_t i = 0; status == ICESTREAM_OK && i < found->gl_pathc; ++i) {
         status = append_file(list, found->gl_pathv[i], spectrum_count, error);
-    if (status == ICESTREAM_OK && found->gl_pathc == 1)
+    }
+    if (status == ICESTREAM_OK && found->gl_pathc == 1) {
         snprintf(list->origin, sizeof list->origin, "%s", found->gl_pathv[0]);
-    else if (status == ICESTREAM_OK && found->gl_pathc > 1)
+    } else if (status == ICESTREAM_OK && found->gl_pathc > 1) {
         snprintf(list->origin, sizeof list->origin, "%zu step files", (size_t)found->gl_pathc);
+    }
     return status;
 }
 
@@ -87,18 +93,21 @@ int ics_step_list_from_files(const icestream_config *config, uint32_t spectrum_c
     int status = ICESTREAM_OK;
     for (size_t i = 0; status == ICESTREAM_OK && i < config->source.count; ++i) {
         const char *pattern = config->source.files[i];
-        if (strcmp(pattern, "-") == 0)
+        if (strcmp(pattern, "-") == 0) {
             status = ics_error_set(error, ICESTREAM_E_USAGE,
                                    "source.files: found \"-\", expected files: standard input is "
                                    "for `icestream run`");
-        else if (glob(pattern, i > 0 ? GLOB_APPEND : 0, NULL, &found) == GLOB_NOSPACE)
+        } else if (glob(pattern, i > 0 ? GLOB_APPEND : 0, NULL, &found) == GLOB_NOSPACE) {
             status = ics_error_set(error, ICESTREAM_E_MEMORY, "no memory to list %s", pattern);
+        }
     }
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = append_files(out, &found, spectrum_count, error);
+    }
     globfree(&found);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         ics_step_list_free(out);
+    }
     return status;
 }
 

@@ -6,8 +6,9 @@ int ics_world_create(const icestream_config *config, ics_world *out, icestream_e
 {
     *out = (ics_world){.models = NULL};
     int status = ics_models_create(config, &out->models, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     const ics_models *models = out->models;
     ics_table_options options = {.seed = config->run.seed,
                                  .bounce_limit = config->run.bounce_limit,

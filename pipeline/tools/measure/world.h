@@ -2,8 +2,8 @@
 #ifndef ICS_TOOLS_MEASURE_WORLD_H
 #define ICS_TOOLS_MEASURE_WORLD_H
 
-#include "tables/tables.h"
 #include "pipeline/models/models.h"
+#include "tables/tables.h"
 
 typedef struct ics_world {
     ics_models *models;

@@ -1,7 +1,7 @@
 /* `icestream plan`: what a run would take, without running photons. */
+#include "base/error.h"
 #include "graphs/gpu.h"
 #include "kernels/cuda/state.h"
-#include "base/error.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/measure/schedules.h"
@@ -47,16 +47,18 @@ static int plan_cpu(const icestream_config *config, const ics_world *world, cpu_
 {
     ics_device_options options;
     int status = ics_device_options_from_config(config, &options, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     ics_hit_models models = {.tables = &world->tables->device,
                              .detector = world->models->detector,
                              .light = world->models->light,
                              .detection = world->models->detection};
     ics_device *device = NULL;
     status = ics_device_create(&options, world->tables, models, (ics_post){0}, &device, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     *out = (cpu_plan){.wanted = true,
                       .schedule = ics_device_schedule(device),
                       .threads = ics_device_threads(device),
@@ -72,8 +74,9 @@ static int plan_cpu(const icestream_config *config, const ics_world *world, cpu_
                                        .instruction_set = options.instruction_set};
     ics_graph *graph = NULL;
     char why[512] = "";
-    if (ics_graph_create(&graph_options, world->tables, &graph, why, sizeof why) != ICS_GRAPH_OK)
+    if (ics_graph_create(&graph_options, world->tables, &graph, why, sizeof why) != ICS_GRAPH_OK) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s", why);
+    }
     out->slot_bytes = ics_graph_slot_bytes(graph);
     ics_graph_destroy(graph);
     return ICESTREAM_OK;
@@ -100,8 +103,9 @@ static int plan_schedule(const icestream_config *config, const ics_world *world,
 {
     ics_gpu_options options;
     int status = ics_device_gpu_options_from_config(config, &options, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     options.schedule = schedule;
     ics_gpu_error problem = {.status = ICS_GRAPH_OK};
     int result = ics_gpu_plan_create(&options, world->tables, architecture,
@@ -121,13 +125,16 @@ static int plan_gpu(const icestream_config *config, const ics_world *world, int 
     out->wanted = true;
     find_device(config, architecture, out);
     ics_schedule_list list = ics_schedules_of_device(true);
-    if (config->graph.schedule != ICS_SCHEDULE_AUTO)
+    if (config->graph.schedule != ICS_SCHEDULE_AUTO) {
         list = (ics_schedule_list){.items = {config->graph.schedule}, .count = 1};
+    }
     int status = ICESTREAM_OK;
-    for (size_t i = 0; status == ICESTREAM_OK && i < list.count; ++i)
-        if (list.items[i] != ICS_SCHEDULE_AUTO)
+    for (size_t i = 0; status == ICESTREAM_OK && i < list.count; ++i) {
+        if (list.items[i] != ICS_SCHEDULE_AUTO) {
             status = plan_schedule(config, world, list.items[i],
                                    out->device.name[0] != '\0' ? 0 : out->architecture, out, error);
+        }
+    }
     /* Where nobody asked for a GPU, that there is no plan for one is news and not an error. */
     if (status == ICESTREAM_E_DEVICE && config->device.backend == ICS_BACKEND_AUTO &&
         architecture == 0) {
@@ -144,18 +151,22 @@ static int make_plan(const icestream_config *config, const icestream_plan_option
 {
     ics_world world;
     int status = ics_world_create(config, &world, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     ics_backend backend = config->device.backend;
-    if (backend != ICS_BACKEND_CPU || options->architecture != 0)
+    if (backend != ICS_BACKEND_CPU || options->architecture != 0) {
         status = plan_gpu(config, &world, options->architecture, &out->gpu, error);
+    }
     bool gpu_here = out->gpu.wanted && out->gpu.device.name[0] != '\0';
     bool cpu_alone = backend == ICS_BACKEND_CPU || backend == ICS_BACKEND_AUTO;
-    if (status == ICESTREAM_OK && cpu_alone && !gpu_here)
+    if (status == ICESTREAM_OK && cpu_alone && !gpu_here) {
         status = plan_cpu(config, &world, &out->cpu, error);
+    }
     /* Settings that a CPU does not have are those of a machine with a GPU, which is planned for. */
-    if (status == ICESTREAM_E_CONFIG && backend == ICS_BACKEND_AUTO && out->gpu.count > 0)
+    if (status == ICESTREAM_E_CONFIG && backend == ICS_BACKEND_AUTO && out->gpu.count > 0) {
         status = ics_error_set(error, ICESTREAM_OK, "%s", "");
+    }
     ics_world_destroy(&world);
     return status;
 }
@@ -178,18 +189,22 @@ static const char *origin_text(ics_program_origin origin)
 static const ics_kernel_resources *largest_kernel(const ics_gpu_plan *schedule)
 {
     const ics_kernel_resources *largest = NULL;
-    for (size_t i = 0; i < schedule->kernel_count; ++i)
-        if (!largest || schedule->kernels[i].resources.registers > largest->registers)
+    for (size_t i = 0; i < schedule->kernel_count; ++i) {
+        if (!largest || schedule->kernels[i].resources.registers > largest->registers) {
             largest = &schedule->kernels[i].resources;
+        }
+    }
     return largest;
 }
 
 /* Registers of the largest kernel of a schedule, 0: it was not planned. */
 static uint32_t registers_of(const gpu_plan *gpu, ics_schedule schedule)
 {
-    for (size_t i = 0; i < gpu->count; ++i)
-        if (gpu->schedules[i]->options.schedule == schedule)
+    for (size_t i = 0; i < gpu->count; ++i) {
+        if (gpu->schedules[i]->options.schedule == schedule) {
             return largest_kernel(gpu->schedules[i])->registers;
+        }
+    }
     return 0;
 }
 
@@ -207,19 +222,21 @@ static void print_cpu(const cpu_plan *cpu, FILE *out)
 static void print_device(const gpu_plan *gpu, FILE *out)
 {
     const ics_gpu_device *device = &gpu->device;
-    if (device->name[0] != '\0')
+    if (device->name[0] != '\0') {
         fprintf(out, "GPU         %s, sm_%d, %d multiprocessors, %.1f GiB of memory\n",
                 device->name, device->architecture, device->processors,
                 (double)device->memory_bytes / (1 << 30));
-    else if (gpu->assumed)
+    } else if (gpu->assumed) {
         fprintf(out,
                 "GPU         none here; sm_%d is assumed (--architecture names another)\n"
                 "  reason    %s\n",
                 gpu->architecture, gpu->absent.text);
-    else
+    } else {
         fprintf(out, "GPU         any of architecture sm_%d\n", gpu->architecture);
-    if (gpu->missing[0] != '\0' && strcmp(gpu->missing, gpu->absent.text) != 0)
+    }
+    if (gpu->missing[0] != '\0' && strcmp(gpu->missing, gpu->absent.text) != 0) {
         fprintf(out, "  no plan   %s\n", gpu->missing);
+    }
 }
 
 static int print_kernels(const ics_gpu_plan *schedule, FILE *out, icestream_error *error)
@@ -233,8 +250,9 @@ static int print_kernels(const ics_gpu_plan *schedule, FILE *out, icestream_erro
         const ics_kernel_resources *resources = &kernel->resources;
         ics_report_cell(report, "%s", resources->name);
         if (resources->registers == 0) { /* the driver will know */
-            for (int column = 0; column < 5; ++column)
+            for (int column = 0; column < 5; ++column) {
                 ics_report_cell(report, "-");
+            }
             ics_report_cell(report, "%" PRIu32, kernel->block);
             ics_report_cell(report, "-");
             ics_report_cell(report, "-");
@@ -270,21 +288,26 @@ static int print_schedule(const ics_gpu_plan *schedule, FILE *out, icestream_err
     int status = print_kernels(schedule, out, error);
     fprintf(out, "  pool      %" PRIu32 " slots of %u bytes in %" PRIu32 " lanes", options->pool,
             ICS_SLOT_BYTES, options->lanes);
-    if (options->schedule == ICS_SCHEDULE_MONOLITHIC || options->schedule == ICS_SCHEDULE_JOB_QUEUE)
+    if (options->schedule == ICS_SCHEDULE_MONOLITHIC ||
+        options->schedule == ICS_SCHEDULE_JOB_QUEUE) {
         fprintf(out, ", and as many for photons that warps have made and nobody has taken");
-    if (options->schedule == ICS_SCHEDULE_FUSED)
+    }
+    if (options->schedule == ICS_SCHEDULE_FUSED) {
         fprintf(out, ", %" PRIu32 " bounces per wave", options->bounces_per_wave);
-    if (options->schedule == ICS_SCHEDULE_MONOLITHIC)
+    }
+    if (options->schedule == ICS_SCHEDULE_MONOLITHIC) {
         fprintf(out, ", refilled at %" PRIu32 " idle lanes of a warp", options->refill);
-    if (schedule->bytes_per_bounce > 0)
+    }
+    if (schedule->bytes_per_bounce > 0) {
         fprintf(out,
                 "\n  traffic   %.1f bytes per photon and bounce, between pool and processors\n",
                 schedule->bytes_per_bounce);
-    else
+    } else {
         fprintf(
             out,
             "\n  traffic   none with the pool: photons stay in registers and shared memory while "
             "a launch lasts\n");
+    }
     fprintf(out,
             "  batches   up to %" PRIu32 " steps and %" PRIu32 " photons, %" PRIu32
             " places for hits\n",
@@ -314,28 +337,34 @@ static void print_largest(const gpu_plan *gpu, FILE *out)
     }
     uint32_t wavefront = registers_of(gpu, ICS_SCHEDULE_WAVEFRONT);
     uint32_t monolithic = registers_of(gpu, ICS_SCHEDULE_MONOLITHIC);
-    if (wavefront > 0 && monolithic > 0 && wavefront != monolithic)
+    if (wavefront > 0 && monolithic > 0 && wavefront != monolithic) {
         fprintf(out, ": wavefront has %" PRIu32 " %s than monolithic",
                 wavefront < monolithic ? monolithic - wavefront : wavefront - monolithic,
                 wavefront < monolithic ? "fewer" : "more");
-    else if (wavefront > 0 && monolithic > 0)
+    } else if (wavefront > 0 && monolithic > 0) {
         fprintf(out, ": wavefront has as many as monolithic");
+    }
     fputc('\n', out);
 }
 
 static int print_text(const plan *all, FILE *out, icestream_error *error)
 {
     int status = ICESTREAM_OK;
-    if (all->cpu.wanted)
+    if (all->cpu.wanted) {
         print_cpu(&all->cpu, out);
-    if (all->cpu.wanted && all->gpu.wanted)
+    }
+    if (all->cpu.wanted && all->gpu.wanted) {
         fputc('\n', out);
-    if (all->gpu.wanted)
+    }
+    if (all->gpu.wanted) {
         print_device(&all->gpu, out);
-    for (size_t i = 0; status == ICESTREAM_OK && i < all->gpu.count; ++i)
+    }
+    for (size_t i = 0; status == ICESTREAM_OK && i < all->gpu.count; ++i) {
         status = print_schedule(all->gpu.schedules[i], out, error);
-    if (all->gpu.count > 0)
+    }
+    if (all->gpu.count > 0) {
         print_largest(&all->gpu, out);
+    }
     return status == ICESTREAM_OK ? ics_report_end("plan", out, error) : status;
 }
 
@@ -368,8 +397,9 @@ static json_t *schedule_json(const ics_gpu_plan *schedule)
     const ics_gpu_options *options = &schedule->options;
     const ics_kernel_resources *largest = largest_kernel(schedule);
     json_t *kernels = json_array();
-    for (size_t i = 0; i < schedule->kernel_count; ++i)
+    for (size_t i = 0; i < schedule->kernel_count; ++i) {
         json_array_append_new(kernels, kernel_json(&schedule->kernels[i]));
+    }
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, "
         "s:{s:I, s:I, s:I, s:I, s:I, s:I}}",
@@ -390,8 +420,9 @@ static json_t *schedule_json(const ics_gpu_plan *schedule)
 static json_t *gpu_json(const gpu_plan *gpu)
 {
     json_t *schedules = json_array();
-    for (size_t i = 0; i < gpu->count; ++i)
+    for (size_t i = 0; i < gpu->count; ++i) {
         json_array_append_new(schedules, schedule_json(gpu->schedules[i]));
+    }
     const char *name = gpu->device.name[0] != '\0' ? gpu->device.name : NULL;
     const char *missing = gpu->missing[0] != '\0' ? gpu->missing : NULL;
     return json_pack("{s:s?, s:i, s:b, s:s?, s:o}", "device", name, "architecture",
@@ -402,10 +433,12 @@ static json_t *gpu_json(const gpu_plan *gpu)
 static int print_json(const plan *all, FILE *out, icestream_error *error)
 {
     json_t *report = json_object();
-    if (all->cpu.wanted)
+    if (all->cpu.wanted) {
         json_object_set_new(report, "cpu", cpu_json(&all->cpu));
-    if (all->gpu.wanted)
+    }
+    if (all->gpu.wanted) {
         json_object_set_new(report, "gpu", gpu_json(&all->gpu));
+    }
     return ics_report_json("plan", report, out, error);
 }
 
@@ -415,13 +448,16 @@ int icestream_plan(const icestream_config *config, const icestream_plan_options 
                    icestream_error *error)
 {
     plan *all = calloc(1, sizeof *all);
-    if (!all)
+    if (!all) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "plan: out of memory");
+    }
     int status = make_plan(config, options, all, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = options->json ? print_json(all, out, error) : print_text(all, out, error);
-    for (size_t i = 0; i < all->gpu.count; ++i)
+    }
+    for (size_t i = 0; i < all->gpu.count; ++i) {
         ics_gpu_plan_destroy(all->gpu.schedules[i]);
+    }
     free(all);
     return status;
 }

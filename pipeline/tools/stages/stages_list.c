@@ -1,11 +1,11 @@
 /* `icestream stages`: every stage and variant. Variants and their parameters come from
  * stages/registry.def and the variants' headers; what a stage reads and writes is its contract (the
  * functions of stages/variants.h), the same for all its variants. */
-#include "kernels/stage.h"
 #include "base/error.h"
-#include "pipeline/icestream.h"
+#include "kernels/stage.h"
 #include "physics/detect/detect_none.h"
 #include "physics/detect/detect_pe.h"
+#include "pipeline/icestream.h"
 #include "stages/variants.h"
 
 #include <jansson.h>
@@ -89,8 +89,8 @@ typedef struct variant {
 
 static const variant variants[] = {
 #define ICE_VARIANT(stage, name, yaml, text) {#stage, yaml, text, ICE_PARAMETERS_##stage##_##name},
-#include "stages/registry.def"
 #include "physics/detect/registry.def"
+#include "stages/registry.def"
 #undef ICE_VARIANT
 };
 
@@ -105,8 +105,9 @@ static bool is_default(size_t index)
 static size_t total_bytes(const field *fields)
 {
     size_t bytes = 0;
-    for (; fields->name; ++fields)
+    for (; fields->name; ++fields) {
         bytes += fields->bytes;
+    }
     return bytes;
 }
 
@@ -115,8 +116,9 @@ static size_t total_bytes(const field *fields)
 static void print_fields(const char *verb, const field *fields, FILE *out)
 {
     fprintf(out, "  %-6s %3zu bytes:", verb, total_bytes(fields));
-    for (; fields->name; ++fields)
+    for (; fields->name; ++fields) {
         fprintf(out, " %s", fields->name);
+    }
     fputc('\n', out);
 }
 
@@ -130,11 +132,13 @@ static void print_text(FILE *out)
         fprintf(out, "\n%s: %s\n", stages[i].name, stages[i].text);
         print_fields("reads", stages[i].reads, out);
         print_fields("writes", stages[i].writes, out);
-        for (size_t j = 0; j < VARIANTS; ++j)
-            if (strcmp(variants[j].stage, stages[i].name) == 0)
+        for (size_t j = 0; j < VARIANTS; ++j) {
+            if (strcmp(variants[j].stage, stages[i].name) == 0) {
                 fprintf(out, "  %c %-12s %s%s%s\n", is_default(j) ? '*' : ' ', variants[j].name,
                         variants[j].text, variants[j].parameters[0] ? "; set by " : "",
                         variants[j].parameters);
+            }
+        }
     }
     fputs("\n*: the default. Choose with stages.STAGE in the run's YAML, by name, or give a header "
           "of "
@@ -147,9 +151,10 @@ static void print_text(FILE *out)
 static json_t *fields_json(const field *fields)
 {
     json_t *list = json_array();
-    for (; fields->name; ++fields)
+    for (; fields->name; ++fields) {
         json_array_append_new(list, json_pack("{s:s, s:I}", "field", fields->name, "bytes",
                                               (json_int_t)fields->bytes));
+    }
     return list;
 }
 
@@ -168,20 +173,23 @@ static json_t *parameters_json(const char *parameters)
 static bool takes_source(const stage *listed)
 {
     bool takes = false;
-    for (int i = 0; i < ICS_STAGES; ++i)
+    for (int i = 0; i < ICS_STAGES; ++i) {
         takes |= strcmp(ics_stage_name((ics_stage)i), listed->name) == 0;
+    }
     return takes;
 }
 
 static json_t *stage_json(const stage *listed)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < VARIANTS; ++i)
-        if (strcmp(variants[i].stage, listed->name) == 0)
+    for (size_t i = 0; i < VARIANTS; ++i) {
+        if (strcmp(variants[i].stage, listed->name) == 0) {
             json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o}", "name", variants[i].name,
                                                   "description", variants[i].text, "default",
                                                   (int)is_default(i), "parameters",
                                                   parameters_json(variants[i].parameters)));
+        }
+    }
     return json_pack("{s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:o}", "name", listed->name,
                      "description", listed->text, "takes_source", (int)takes_source(listed),
                      "reads", fields_json(listed->reads), "writes", fields_json(listed->writes),
@@ -192,25 +200,28 @@ static json_t *stage_json(const stage *listed)
 static int print_json(FILE *out, icestream_error *error)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < STAGES; ++i)
+    for (size_t i = 0; i < STAGES; ++i) {
         json_array_append_new(list, stage_json(&stages[i]));
+    }
     json_t *report =
         json_pack("{s:I, s:I, s:I, s:o}", "photon_bytes", (json_int_t)sizeof(ice_photon),
                   "emission_bytes", (json_int_t)sizeof(ice_emission), "arrival_bytes",
                   (json_int_t)sizeof(ice_arrival), "stages", list);
     int status = ICESTREAM_OK;
-    if (!report)
+    if (!report) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "stages: no memory for the list");
-    else if (json_dumpf(report, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF)
+    } else if (json_dumpf(report, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF) {
         status = ics_error_set(error, ICESTREAM_E_OUTPUT, "stages: cannot write the list");
+    }
     json_decref(report);
     return status;
 }
 
 int icestream_stages(bool json, FILE *out, icestream_error *error)
 {
-    if (json)
+    if (json) {
         return print_json(out, error);
+    }
     print_text(out);
     return fflush(out) == 0 && !ferror(out)
                ? ICESTREAM_OK

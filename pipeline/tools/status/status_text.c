@@ -1,7 +1,7 @@
 #include "pipeline/tools/status/status_text.h"
 
-#include "pipeline/telemetry/progress.h"
 #include "pipeline/telemetry/event.h"
+#include "pipeline/telemetry/progress.h"
 #include "pipeline/tools/measure/report.h"
 
 #include <inttypes.h>

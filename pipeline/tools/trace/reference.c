@@ -1,9 +1,9 @@
 #include "pipeline/tools/trace/reference.h"
 
 #include "base/error.h"
+#include "physics/model.h"
 #include "pipeline/models/light/curve.h"
 #include "pipeline/models/text/text.h"
-#include "physics/model.h"
 
 #include <errno.h>
 #include <math.h>
@@ -36,18 +36,21 @@ static int keep_text(const char *name, const char *text, size_t size, char *path
 {
     int cause = 0;
     *file = memfd_create(name, MFD_CLOEXEC);
-    if (*file < 0)
+    if (*file < 0) {
         cause = errno;
+    }
     for (size_t done = 0; cause == 0 && done < size;) {
         ssize_t written = write(*file, text + done, size - done);
-        if (written >= 0)
+        if (written >= 0) {
             done += (size_t)written;
-        else if (errno != EINTR)
+        } else if (errno != EINTR) {
             cause = errno;
+        }
     }
-    if (cause != 0)
+    if (cause != 0) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: cannot be kept in memory: %s", name,
                              strerror(cause));
+    }
     snprintf(path, 64, "/proc/self/fd/%d", *file);
     return ICESTREAM_OK;
 }
@@ -132,11 +135,13 @@ static int read_shifts(ics_text_reader *reader, ics_text_line *line, ics_text_ta
             continue;
         }
         bool good = true;
-        for (size_t i = 0; i < table->columns; ++i)
+        for (size_t i = 0; i < table->columns; ++i) {
             good &= ics_text_number(reader, line, i, i == 0 ? "z_m" : "shift", &row[i]);
-        if (good && ics_text_table_add(table, row, line->number) != ICESTREAM_OK)
+        }
+        if (good && ics_text_table_add(table, row, line->number) != ICESTREAM_OK) {
             return ics_error_add(reader->error, ICESTREAM_E_MEMORY, "%s: error: out of memory",
                                  reader->name);
+        }
     }
     return reader->faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
 }
@@ -148,21 +153,24 @@ static int read_tilt(const ics_text *text, FILE *out, const char *unused, icestr
     double distances[DISTANCES_MAX];
     ics_text_reader reader = ics_text_open(text, ',', error);
     ics_text_line *line = malloc(sizeof *line);
-    if (!line)
+    if (!line) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+    }
     ics_text_table table = {0};
     int status = ICESTREAM_E_CONFIG;
-    if (!ics_text_next(&reader, line))
+    if (!ics_text_next(&reader, line)) {
         status = ics_text_fault(&reader, 0, 0, "found nothing, expected a table of shifts");
-    else if ((table.columns = read_distances(&reader, line, distances) + 1) > 1)
+    } else if ((table.columns = read_distances(&reader, line, distances) + 1) > 1) {
         status = read_shifts(&reader, line, &table);
+    }
     free(line);
     fputs("depth_m,position_m,shift_m\n", out);
     for (size_t i = table.rows; status == ICESTREAM_OK && i-- > 0;) {
         const double *row = ics_text_table_row(&table, i);
-        for (size_t k = 1; k < table.columns; ++k)
+        for (size_t k = 1; k < table.columns; ++k) {
             fprintf(out, "%.10g,%.10g,%.10g\n", ICE_DETECTOR_DEPTH - row[0], distances[k - 1],
                     row[k]);
+        }
     }
     ics_text_table_free(&table);
     return status;
@@ -179,17 +187,18 @@ static int read_density(const ics_text *text, const ics_text_table *table, ics_c
     double last = ICE_WAVELENGTH_MIN;
     for (size_t i = 0; status == ICESTREAM_OK && i < table->rows; ++i) {
         const double *row = ics_text_table_row(table, i);
-        if (!(row[WAVELENGTH] > last && row[WAVELENGTH] < ICE_WAVELENGTH_MAX))
+        if (!(row[WAVELENGTH] > last && row[WAVELENGTH] < ICE_WAVELENGTH_MAX)) {
             status = ics_text_fault(&reader, table->lines[i], 0,
                                     "wavelength_nm: found %.10g, expected ascending wavelengths "
                                     "between %g and %g nm",
                                     row[WAVELENGTH], ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX);
-        else if (!(row[DENSITY] > 0 && row[DENSITY] < 1e30))
+        } else if (!(row[DENSITY] > 0 && row[DENSITY] < 1e30)) {
             status = ics_text_fault(&reader, table->lines[i], 0,
                                     "pdf_per_m: found %.10g, expected more than 0", row[DENSITY]);
-        else if (ics_curve_add(density, row[WAVELENGTH], row[DENSITY]) != ICESTREAM_OK)
+        } else if (ics_curve_add(density, row[WAVELENGTH], row[DENSITY]) != ICESTREAM_OK) {
             status =
                 ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+        }
         last = row[WAVELENGTH];
     }
     return status;
@@ -203,8 +212,9 @@ static void write_acceptance(const ics_curve *density, FILE *out)
     const int first = (int)ceil(density->x[0]);
     const int last = (int)floor(density->x[density->count - 1]);
     double total = 0, sum = 0;
-    for (int x = first; x <= last; ++x)
+    for (int x = first; x <= last; ++x) {
         total += ics_curve_at(density, x);
+    }
     fprintf(out, "0 %.1f\n", first - 0.5);
     for (int x = first; x <= last; ++x) {
         sum += ics_curve_at(density, x);
@@ -225,10 +235,12 @@ static int read_light(const ics_text *text, FILE *out, const char *unused, icest
     ics_curve density = {0};
     int status = ics_text_csv_read(text, columns, 4, 4, WAVELENGTHS_MAX,
                                    "wavelength_nm,bias,pdf_per_m,cdf", &table, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = read_density(text, &table, &density, error);
-    if (status == ICESTREAM_OK && density.count > 0)
+    }
+    if (status == ICESTREAM_OK && density.count > 0) {
         write_acceptance(&density, out);
+    }
     ics_curve_free(&density);
     ics_text_table_free(&table);
     return status;
@@ -242,12 +254,14 @@ static int convert(const char *directory, const char *name,
                    const char *with, char *path, int *file, icestream_error *error)
 {
     char source[ICS_REFERENCE_PATH];
-    if (snprintf(source, sizeof source, "%s/%s", directory, name) >= (int)sizeof source)
+    if (snprintf(source, sizeof source, "%s/%s", directory, name) >= (int)sizeof source) {
         return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: the path is too long", name);
+    }
     ics_text text;
     int status = ics_text_read(source, &text, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     char *converted = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&converted, &size);
@@ -258,10 +272,12 @@ static int convert(const char *directory, const char *name,
         written = fclose(out) == 0 && written;
     }
     ics_text_free(&text);
-    if (status == ICESTREAM_OK && !written)
+    if (status == ICESTREAM_OK && !written) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", source);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = keep_text(name, converted, size, path, file, error);
+    }
     free(converted);
     return status;
 }
@@ -272,23 +288,27 @@ int ics_reference_open(const char *directory, ics_reference *out, icestream_erro
     ics_error_set(error, ICESTREAM_OK, "%s", "");
     char tilt[64];
     int status = convert(directory, "tilt.csv", read_tilt, NULL, tilt, &out->files[0], error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status =
             convert(directory, "ice_layers.csv", read_ice, tilt, out->ice, &out->files[1], error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = convert(directory, "wavelength.csv", read_light, NULL, out->acceptance,
                          &out->files[2], error);
+    }
     if (status == ICESTREAM_OK && snprintf(out->modules, sizeof out->modules, "%s/doms.csv",
-                                           directory) >= (int)sizeof out->modules)
+                                           directory) >= (int)sizeof out->modules) {
         status = ics_error_set(error, ICESTREAM_E_CONFIG, "doms.csv: the path is too long");
+    }
     return status;
 }
 
 void ics_reference_close(ics_reference *reference)
 {
     for (int i = 0; i < 3; ++i) {
-        if (reference->files[i] >= 0)
+        if (reference->files[i] >= 0) {
             close(reference->files[i]);
+        }
         reference->files[i] = -1;
     }
 }

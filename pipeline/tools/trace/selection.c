@@ -1,8 +1,8 @@
 #include "pipeline/tools/trace/selection.h"
 
+#include "base/error.h"
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/config/schema/number.h"
-#include "base/error.h"
 #include "pipeline/files/format/layout.h"
 
 #include <ctype.h>
@@ -55,18 +55,21 @@ enum { WORD = 48, SHOWN = 24 };
 
 static void skip_blanks(reader *r)
 {
-    while (*r->at == ' ' || *r->at == '\t' || *r->at == '\n')
+    while (*r->at == ' ' || *r->at == '\t' || *r->at == '\n') {
         ++r->at;
+    }
 }
 
 /* What stands at `at`, for messages: a word, an operator, or one character. */
 static const char *found_text(const char *at, char text[SHOWN + 16])
 {
     size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
-    if (*at == '\0')
+    if (*at == '\0') {
         return "the end";
-    if (length == 0)
+    }
+    if (length == 0) {
         length = strspn(at, "=<>!&|");
+    }
     if (length == 0 && !isprint((unsigned char)*at)) {
         snprintf(text, SHOWN + 16, "byte 0x%02x", (unsigned char)*at);
         return text;
@@ -89,8 +92,9 @@ static int unknown_field(const reader *r, const char *at, const char *name)
     const ics_layout *schema = ics_layout_hits();
     ics_nearest best = {NULL, 0};
     char text[SHOWN + 16];
-    for (size_t i = 0; i < schema->field_count; ++i)
+    for (size_t i = 0; i < schema->field_count; ++i) {
         ics_nearest_try(&best, name, schema->fields[i].name);
+    }
     return ics_error_set(r->error, ICESTREAM_E_USAGE,
                          "--select: column %zu: found %s, expected a field of hits%s%s%s",
                          (size_t)(at - r->text) + 1, found_text(at, text),
@@ -109,16 +113,18 @@ static int read_field(reader *r, const ics_layout_field **out)
     char name[WORD] = "";
     size_t length = 0;
     while (begins_word(*r->at) || isdigit((unsigned char)*r->at)) {
-        if (length + 1 < sizeof name)
+        if (length + 1 < sizeof name) {
             name[length++] = *r->at;
+        }
         ++r->at;
     }
     const ics_layout *schema = ics_layout_hits();
-    for (size_t i = 0; i < schema->field_count; ++i)
+    for (size_t i = 0; i < schema->field_count; ++i) {
         if (strcmp(schema->fields[i].name, name) == 0) {
             *out = &schema->fields[i];
             return ICESTREAM_OK;
         }
+    }
     return unknown_field(r, start, name);
 }
 
@@ -130,15 +136,18 @@ static int read_number(reader *r, operand *out)
     for (char before = 'e'; *r->at != '\0'; before = *r->at++) {
         /* A sign belongs to a number at its beginning and in its exponent. */
         bool sign = (*r->at == '+' || *r->at == '-') && (before == 'e' || before == 'E');
-        if (!isalnum((unsigned char)*r->at) && *r->at != '.' && *r->at != '_' && !sign)
+        if (!isalnum((unsigned char)*r->at) && *r->at != '.' && *r->at != '_' && !sign) {
             break;
-        if (length + 1 < sizeof text)
+        }
+        if (length + 1 < sizeof text) {
             text[length++] = *r->at;
-        else
+        } else {
             return unexpected(r, start, "a shorter number");
+        }
     }
-    if (ics_number_double(text, &out->value) != ICS_NUMBER_OK)
+    if (ics_number_double(text, &out->value) != ICS_NUMBER_OK) {
         return unexpected(r, start, "a field of hits or a number");
+    }
     const char *digits = text[0] == '-' || text[0] == '+' ? text + 1 : text;
     out->negative = text[0] == '-';
     out->whole = ics_number_unsigned(digits, &out->magnitude) == ICS_NUMBER_OK;
@@ -173,8 +182,9 @@ static void emit(reader *r, instruction item)
 /* What joins operands that were read. */
 static void emit_after(reader *r, int status, instruction_code code)
 {
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         emit(r, (instruction){.code = code});
+    }
 }
 
 /* NUMBER operator FIELD is the same as FIELD mirrored NUMBER. */
@@ -191,22 +201,27 @@ static int read_comparison(reader *r)
     instruction item = {.code = COMPARE};
     const bool field_first = begins_word(*r->at);
     int status = field_first ? read_field(r, &item.field) : read_number(r, &item.number);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = read_operator(r, &item.comparison);
-    if (status != ICESTREAM_OK)
+    }
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     if (field_first) {
-        if (begins_word(*r->at))
+        if (begins_word(*r->at)) {
             return unexpected(r, r->at, "a number: fields are compared with numbers only");
+        }
         status = read_number(r, &item.number);
     } else {
-        if (!begins_word(*r->at))
+        if (!begins_word(*r->at)) {
             return unexpected(r, r->at, "a field of hits");
+        }
         status = read_field(r, &item.field);
         item.comparison = mirrored(item.comparison);
     }
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         emit(r, item);
+    }
     return status;
 }
 
@@ -215,23 +230,27 @@ static int read_either(reader *r);
 static int read_condition(reader *r)
 {
     skip_blanks(r);
-    if (*r->at != '(' && (*r->at != '!' || r->at[1] == '='))
+    if (*r->at != '(' && (*r->at != '!' || r->at[1] == '=')) {
         return read_comparison(r);
-    if (++r->depth > ICS_SELECTION_DEEPEST)
+    }
+    if (++r->depth > ICS_SELECTION_DEEPEST) {
         return ics_error_set(r->error, ICESTREAM_E_USAGE,
                              "--select: column %zu: found more than %d levels of ( and !, expected "
                              "fewer",
                              (size_t)(r->at - r->text) + 1, ICS_SELECTION_DEEPEST);
+    }
     int status;
     if (*r->at++ == '!') {
         status = read_condition(r);
         emit_after(r, status, NOT);
     } else {
         status = read_either(r);
-        if (status == ICESTREAM_OK && *r->at != ')')
+        if (status == ICESTREAM_OK && *r->at != ')') {
             status = unexpected(r, r->at, "&&, || or )");
-        if (status == ICESTREAM_OK)
+        }
+        if (status == ICESTREAM_OK) {
             ++r->at;
+        }
     }
     --r->depth;
     return status;
@@ -240,8 +259,9 @@ static int read_condition(reader *r)
 static int read_all(reader *r)
 {
     int status = read_condition(r);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         skip_blanks(r);
+    }
     while (status == ICESTREAM_OK && strncmp(r->at, "&&", 2) == 0) {
         r->at += 2;
         status = read_condition(r);
@@ -266,10 +286,11 @@ int ics_selection_create(const char *text, ics_selection **out, icestream_error 
 {
     *out = NULL;
     const size_t length = strlen(text);
-    if (length > ICS_SELECTION_LONGEST)
+    if (length > ICS_SELECTION_LONGEST) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "--select: found %zu characters, expected at most %d", length,
                              ICS_SELECTION_LONGEST);
+    }
     ics_selection *selection = calloc(1, sizeof *selection);
     /* Every instruction takes a character at least. */
     instruction *items = calloc(length + 1, sizeof *items);
@@ -281,8 +302,9 @@ int ics_selection_create(const char *text, ics_selection **out, icestream_error 
     selection->items = items;
     reader r = {.text = text, .at = text, .selection = selection, .error = error};
     int status = read_either(&r);
-    if (status == ICESTREAM_OK && *r.at != '\0')
+    if (status == ICESTREAM_OK && *r.at != '\0') {
         status = unexpected(&r, r.at, "&&, || or the end");
+    }
     if (status != ICESTREAM_OK) {
         ics_selection_destroy(selection);
         return status;
@@ -293,8 +315,9 @@ int ics_selection_create(const char *text, ics_selection **out, icestream_error 
 
 void ics_selection_destroy(ics_selection *selection)
 {
-    if (!selection)
+    if (!selection) {
         return;
+    }
     free(selection->items);
     free(selection);
 }
@@ -314,14 +337,16 @@ static int order_of_whole(bool negative, uint64_t magnitude, const operand *numb
     if (!number->whole) {
         /* It has a fraction, so that it is below 2^53 and rounding cannot reach it; or it is beyond
          * all integers. */
-        if (number->value >= 0x1p64)
+        if (number->value >= 0x1p64) {
             return BELOW;
+        }
         const double value = negative ? -(double)magnitude : (double)magnitude;
         return value < number->value ? BELOW : ABOVE;
     }
     const bool other_negative = number->negative && number->magnitude > 0;
-    if (negative != other_negative)
+    if (negative != other_negative) {
         return negative ? BELOW : ABOVE;
+    }
     const int order = (magnitude > number->magnitude) - (magnitude < number->magnitude);
     return negative ? -order : order;
 }

@@ -1,15 +1,15 @@
 /* `icestream trace`: single photons once more, with every point of their paths. */
-#include "pipeline/tools/trace/trace_photon.h"
 #include "base/error.h"
-#include "pipeline/files/table_writer.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/devices/device.h"
-#include "pipeline/units/origin.h"
+#include "pipeline/files/table_writer.h"
 #include "pipeline/tools/measure/report.h"
+#include "pipeline/tools/measure/world.h"
+#include "pipeline/tools/trace/trace_photon.h"
 #include "pipeline/tools/trace/trace_requests.h"
 #include "pipeline/tools/trace/trace_steps.h"
 #include "pipeline/tools/trace/trace_verdict.h"
-#include "pipeline/tools/measure/world.h"
+#include "pipeline/units/origin.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,21 +51,25 @@ static int set_up(tracer *t)
 {
     ics_gpu_options stages;
     int status = ics_world_create(t->config, &t->world, t->error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_device_gpu_options_from_config(t->config, &stages, t->error);
-    if (status != ICESTREAM_OK)
+    }
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     t->variants = stages.variants;
     t->models = (ics_hit_models){.tables = &t->world.tables->device,
                                  .detector = t->world.models->detector,
                                  .light = t->world.models->light};
-    for (int i = 0; i < ICS_STAGES; ++i)
-        if (!ics_trace_supports(&t->variants) && t->config->stages.custom[i])
+    for (int i = 0; i < ICS_STAGES; ++i) {
+        if (!ics_trace_supports(&t->variants) && t->config->stages.custom[i]) {
             return ics_error_set(t->error, ICESTREAM_E_CONFIG,
                                  "stages.%s: found a header of your own, expected a variant of "
                                  "icestream: only compiled kernels have it, and they tell of hits "
                                  "alone",
                                  ics_stage_name((ics_stage)i));
+        }
+    }
     return ics_origin_create(t->config, t->world.models, &t->origin, t->error);
 }
 
@@ -87,13 +91,15 @@ static int keep_hit(tracer *t, const ice_arrival *arrival, icestream_hit *hit)
     if (status == ICESTREAM_OK && t->found_count == t->found_capacity) {
         const size_t capacity = t->found_capacity ? 2 * t->found_capacity : 16;
         icestream_hit *grown = reallocarray(t->found, capacity, sizeof *grown);
-        if (!grown)
+        if (!grown) {
             return ics_error_set(t->error, ICESTREAM_E_MEMORY, "trace: out of memory for hits");
+        }
         t->found = grown;
         t->found_capacity = capacity;
     }
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         t->found[t->found_count++] = *hit;
+    }
     return status;
 }
 
@@ -109,10 +115,12 @@ static int put_point(void *self, const ics_trace_point *point)
     tracer *t = self;
     icestream_hit hit = {.string = 0};
     int status = point->arrival ? keep_hit(t, point->arrival, &hit) : ICESTREAM_OK;
-    if (status == ICESTREAM_OK && t->filled == BLOCK)
+    if (status == ICESTREAM_OK && t->filled == BLOCK) {
         status = flush_points(t);
-    if (status != ICESTREAM_OK)
+    }
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     t->points[t->filled++] = (icestream_path_point){
         .event_id = t->step->event_id,
         .t = point->arrival ? hit.t : time_at(t, point),
@@ -159,8 +167,9 @@ static int trace_all(tracer *t)
             ics_trace_photon(&t->variants, t->models.tables, &t->emission, t->photon_id, &sink);
         for (; status == ICESTREAM_OK && hit < requests->hit_count &&
                is_of(&requests->hits[hit], &requests->items[i]);
-             ++hit)
+             ++hit) {
             ics_trace_verdict_add(&t->verdict, &requests->hits[hit], t->found, t->found_count);
+        }
     }
     return status;
 }
@@ -171,18 +180,21 @@ static int make_metadata(const tracer *t, json_t **out)
 {
     const ics_trace_verdict *verdict = &t->verdict;
     int status = ics_origin_metadata(&t->origin, NULL, out, t->error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_metadata_set_maths(*out, ICS_MATHS_PORTABLE, t->error);
-    if (status != ICESTREAM_OK)
+    }
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     int failed = json_object_set(*out, "inputs", t->steps.inputs);
     failed |= json_object_set_new(*out, "photons", json_integer((json_int_t)t->requests.count));
-    if (verdict->expected > 0)
+    if (verdict->expected > 0) {
         failed |= json_object_set_new(
             *out, "hits",
             json_pack("{s:I, s:I, s:I, s:I}", "expected", (json_int_t)verdict->expected,
                       "identical", (json_int_t)verdict->identical, "moved",
                       (json_int_t)verdict->moved, "lost", (json_int_t)verdict->lost));
+    }
     return failed ? ics_error_set(t->error, ICESTREAM_E_MEMORY, "trace: out of memory for metadata")
                   : ICESTREAM_OK;
 }
@@ -192,14 +204,18 @@ static int write_paths(tracer *t)
     json_t *metadata = NULL;
     int status = ics_table_writer_create(t->options->output, ics_layout_paths(), t->options->force,
                                          &t->writer, t->error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = trace_all(t);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = flush_points(t);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = make_metadata(t, &metadata);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = ics_table_writer_commit(t->writer, metadata, t->error);
+    }
     json_decref(metadata);
     return status;
 }
@@ -217,13 +233,15 @@ static void list_other_settings(const tracer *t, char *text, size_t size)
     size_t used = 0;
     text[0] = '\0';
     const char *found = json_string_value(json_object_get(metadata, "seed"));
-    if (found && strcmp(found, seed) != 0)
+    if (found && strcmp(found, seed) != 0) {
         used += (size_t)snprintf(text, size, "seed (%.20s)", found);
+    }
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         found = json_string_value(json_object_get(json_object_get(metadata, "digests"), names[i]));
         /* The seed is part of the configuration's digest. */
-        if (found && strcmp(found, ours[i]) != 0 && (i > 0 || used == 0))
+        if (found && strcmp(found, ours[i]) != 0 && (i > 0 || used == 0)) {
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", names[i]);
+        }
     }
 }
 
@@ -235,8 +253,9 @@ static int report(const tracer *t, FILE *out)
     fprintf(out, "%s: %llu points of %zu photon%s\n", t->options->output,
             (unsigned long long)ics_table_writer_rows(t->writer), t->requests.count,
             t->requests.count == 1 ? "" : "s");
-    if (t->steps.foreign)
+    if (t->steps.foreign) {
         fprintf(out, "  the hits were made from another step file than %s\n", t->options->steps);
+    }
     ics_trace_verdict_print(&t->verdict, maths, others, out);
     int status = ics_report_end("trace", out, t->error);
     return status == ICESTREAM_OK
@@ -249,17 +268,22 @@ int icestream_trace(const icestream_config *config, const icestream_trace_option
 {
     tracer t = {.config = config, .options = options, .error = error};
     int status = ics_trace_requests_create(options, &t.requests, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = set_up(&t);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = ics_trace_steps_find(config, options->steps, &t.requests,
                                       (uint32_t)t.world.models->light->count, &t.steps, error);
-    if (status == ICESTREAM_OK && !(t.points = malloc(BLOCK * sizeof *t.points)))
+    }
+    if (status == ICESTREAM_OK && !(t.points = malloc(BLOCK * sizeof *t.points))) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "trace: out of memory for points");
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = write_paths(&t);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = report(&t, out);
+    }
     ics_table_writer_destroy(t.writer);
     free(t.points);
     free(t.found);

@@ -10,8 +10,9 @@ typedef struct arrival_list {
 
 static int put_arrival(arrival_list *list, const ice_arrival *arrival)
 {
-    if (list->count == ARRIVALS)
+    if (list->count == ARRIVALS) {
         return -1;
+    }
     list->items[list->count++] = *arrival;
     return 0;
 }
@@ -63,8 +64,9 @@ static bool ends_before(const walk *w, float distance)
     for (uint32_t met = 0, fate = ICE_ALIVE;;) {
         arrival_list list = {.count = 0};
         if (ice_meet_on(w->variants->collide, w->tables, distance, &w->photon, &list, &fate,
-                        &met) >= 0)
+                        &met) >= 0) {
             return fate != ICE_ALIVE;
+        }
     }
 }
 
@@ -75,10 +77,11 @@ static float end_at_module(const walk *w, float length)
     float before = 0.0f, after = length;
     for (int i = 0; i < 40; ++i) {
         const float middle = 0.5f * (before + after);
-        if (ends_before(w, middle))
+        if (ends_before(w, middle)) {
             after = middle;
-        else
+        } else {
             before = middle;
+        }
     }
     return after;
 }
@@ -96,12 +99,14 @@ static int tell_hits(walk *w, const ice_leg *leg)
             const float distance = list.items[i].path - w->photon.path;
             const int result = tell(w, ICS_TRACE_HIT, distance, absorption_after(w, leg, distance),
                                     &list.items[i]);
-            if (result)
+            if (result) {
                 return result;
+            }
         }
     } while (hits < 0);
-    if (w->fate != ICE_ABSORBED)
+    if (w->fate != ICE_ABSORBED) {
         return 0;
+    }
     const float distance = end_at_module(w, leg->length);
     return tell(w, ICS_TRACE_ABSORBED, distance, absorption_after(w, leg, distance), NULL);
 }
@@ -134,8 +139,9 @@ static int fly(walk *w)
     }
     if (leg.may_collide) {
         const int result = tell_hits(w, &leg);
-        if (result || w->fate != ICE_ALIVE)
+        if (result || w->fate != ICE_ALIVE) {
             return result;
+        }
     }
     return tell_end(w, &leg);
 }
@@ -158,7 +164,8 @@ int ics_trace_photon(const ice_variants *variants, const ice_tables *tables,
     w.depth = w.photon.absorption;
     w.optics = ice_optics_at(tables, w.photon.wavelength);
     int result = tell(&w, ICS_TRACE_START, 0.0f, w.photon.absorption, NULL);
-    while (!result && w.fate == ICE_ALIVE)
+    while (!result && w.fate == ICE_ALIVE) {
         result = fly(&w);
+    }
     return result;
 }

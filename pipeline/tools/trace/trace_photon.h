@@ -2,9 +2,9 @@
 #ifndef ICS_TOOLS_TRACE_TRACE_PHOTON_H
 #define ICS_TOOLS_TRACE_TRACE_PHOTON_H
 
-#include "tables/tables.h"
 #include "stages/photon.h"
 #include "stages/variants.h"
+#include "tables/tables.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 #include "pipeline/tools/trace/trace_requests.h"
 
-#include "pipeline/config/schema/number.h"
 #include "base/error.h"
+#include "pipeline/config/schema/number.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/models/text/text.h"
 #include "pipeline/tools/trace/selection.h"
@@ -22,8 +22,9 @@ static int add_request(ics_trace_requests *requests, ics_trace_request request,
     if (requests->count == requests->capacity) {
         const size_t capacity = requests->capacity ? 2 * requests->capacity : 64;
         ics_trace_request *grown = reallocarray(requests->items, capacity, sizeof *grown);
-        if (!grown)
+        if (!grown) {
             return no_memory(capacity, error);
+        }
         requests->items = grown;
         requests->capacity = capacity;
     }
@@ -38,8 +39,9 @@ static int add_hit(ics_trace_requests *requests, const icestream_hit *hit, icest
     if (requests->hit_count == requests->hit_capacity) {
         const size_t capacity = requests->hit_capacity ? 2 * requests->hit_capacity : 64;
         icestream_hit *grown = reallocarray(requests->hits, capacity, sizeof *grown);
-        if (!grown)
+        if (!grown) {
             return no_memory(capacity, error);
+        }
         requests->hits = grown;
         requests->hit_capacity = capacity;
     }
@@ -52,9 +54,11 @@ static int add_hits(ics_trace_requests *requests, const icestream_hit *hits, siz
                     const ics_selection *selection, icestream_error *error)
 {
     int status = ICESTREAM_OK;
-    for (size_t i = 0; i < count && status == ICESTREAM_OK; ++i)
-        if (!selection || ics_selection_holds(selection, &hits[i]))
+    for (size_t i = 0; i < count && status == ICESTREAM_OK; ++i) {
+        if (!selection || ics_selection_holds(selection, &hits[i])) {
             status = add_hit(requests, &hits[i], error);
+        }
+    }
     return status;
 }
 
@@ -63,24 +67,28 @@ static int read_hits(ics_trace_requests *requests, const char *path, const ics_s
 {
     ics_hit_reader *reader = NULL;
     icestream_hit *hits = malloc(BLOCK * sizeof *hits);
-    if (!hits)
+    if (!hits) {
         return no_memory(BLOCK, error);
+    }
     int status = ics_hit_reader_open(path, true, &reader, error);
     for (size_t got = 1; got > 0 && status == ICESTREAM_OK;) {
         status = ics_hit_reader_read(reader, hits, BLOCK, &got, error);
-        if (status == ICESTREAM_OK)
+        if (status == ICESTREAM_OK) {
             status = add_hits(requests, hits, got, selection, error);
+        }
     }
     if (status == ICESTREAM_OK && ics_hit_reader_metadata(reader)) {
         requests->metadata = json_deep_copy(ics_hit_reader_metadata(reader));
-        if (!requests->metadata)
+        if (!requests->metadata) {
             status = no_memory(requests->count, error);
+        }
     }
-    if (status == ICESTREAM_OK && requests->hit_count == 0)
+    if (status == ICESTREAM_OK && requests->hit_count == 0) {
         status = ics_error_set(error, ICESTREAM_E_INPUT,
                                "%s: found no hit%s among %llu, expected at least one", path,
                                selection ? " that --select holds for" : "",
                                (unsigned long long)ics_hit_reader_rows(reader));
+    }
     ics_hit_reader_destroy(reader);
     free(hits);
     return status;
@@ -92,8 +100,9 @@ static int read_hits(ics_trace_requests *requests, const char *path, const ics_s
 static bool parse_part(const char *start, size_t length, uint64_t most, uint64_t *out)
 {
     char text[ICS_NUMBER_DIGITS];
-    if (length == 0 || length >= sizeof text)
+    if (length == 0 || length >= sizeof text) {
         return false;
+    }
     memcpy(text, start, length);
     text[length] = 0;
     return ics_number_unsigned(text, out) == ICS_NUMBER_OK && *out <= most;
@@ -107,8 +116,9 @@ static bool parse_photon(const char *text, size_t length, ics_trace_request *out
     for (int i = 0; i < 3; ++i) {
         const char *colon = memchr(text, ':', length);
         const size_t part = colon ? (size_t)(colon - text) : length;
-        if ((i < 2) != (colon != NULL) || !parse_part(text, part, most[i], &parts[i]))
+        if ((i < 2) != (colon != NULL) || !parse_part(text, part, most[i], &parts[i])) {
             return false;
+        }
         text += part + 1;
         length -= colon ? part + 1 : part;
     }
@@ -123,8 +133,9 @@ static int read_list(ics_trace_requests *requests, const char *path, icestream_e
 {
     ics_text text;
     int status = ics_text_read(path, &text, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     icestream_error found = {.status = ICESTREAM_OK};
     ics_text_reader reader = ics_text_open(&text, ' ', &found);
     ics_text_line line;
@@ -134,16 +145,18 @@ static int read_list(ics_trace_requests *requests, const char *path, icestream_e
             const ics_text_field *field = &line.fields[i];
             ics_trace_request request;
             char shown[48];
-            if (parse_photon(field->start, field->length, &request))
+            if (parse_photon(field->start, field->length, &request)) {
                 status = add_request(requests, request, error);
-            else
+            } else {
                 ics_text_fault(&reader, line.number, field->column, "photon: found %s, expected %s",
                                ics_text_field_show(field, shown), expected_photon);
+            }
         }
-        if (line.count > ICS_TEXT_FIELDS_MAX)
+        if (line.count > ICS_TEXT_FIELDS_MAX) {
             ics_text_fault(&reader, line.number, 0,
                            "found %zu photons in a line, expected at most %d", line.count,
                            ICS_TEXT_FIELDS_MAX);
+        }
     }
     ics_text_free(&text);
     return status != ICESTREAM_OK ? status : ics_error_copy(error, found.status ? &found : NULL);
@@ -152,12 +165,14 @@ static int read_list(ics_trace_requests *requests, const char *path, icestream_e
 static int add_photon(ics_trace_requests *requests, const char *text, icestream_error *error)
 {
     ics_trace_request request;
-    if (text[0] == '@')
+    if (text[0] == '@') {
         return read_list(requests, text + 1, error);
-    if (!parse_photon(text, strlen(text), &request))
+    }
+    if (!parse_photon(text, strlen(text), &request)) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "--photon: found '%.64s', expected %s, or @FILE with such", text,
                              expected_photon);
+    }
     return add_request(requests, request, error);
 }
 
@@ -166,10 +181,12 @@ static int add_photon(ics_trace_requests *requests, const char *text, icestream_
 static int compare_requests(const void *a, const void *b)
 {
     const ics_trace_request *left = a, *right = b;
-    if (left->event_id != right->event_id)
+    if (left->event_id != right->event_id) {
         return left->event_id < right->event_id ? -1 : 1;
-    if (left->step_id != right->step_id)
+    }
+    if (left->step_id != right->step_id) {
         return left->step_id < right->step_id ? -1 : 1;
+    }
     return (left->photon_id > right->photon_id) - (left->photon_id < right->photon_id);
 }
 
@@ -177,9 +194,11 @@ static void sort_and_unite(ics_trace_requests *requests)
 {
     size_t kept = 0;
     qsort(requests->items, requests->count, sizeof *requests->items, compare_requests);
-    for (size_t i = 0; i < requests->count; ++i)
-        if (kept == 0 || compare_requests(&requests->items[kept - 1], &requests->items[i]) != 0)
+    for (size_t i = 0; i < requests->count; ++i) {
+        if (kept == 0 || compare_requests(&requests->items[kept - 1], &requests->items[i]) != 0) {
             requests->items[kept++] = requests->items[i];
+        }
+    }
     requests->count = kept;
 }
 
@@ -187,23 +206,28 @@ int ics_trace_requests_create(const icestream_trace_options *options, ics_trace_
                               icestream_error *error)
 {
     *out = (ics_trace_requests){.items = NULL};
-    if (options->select && !options->hits)
+    if (options->select && !options->hits) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "--select: expected --hits FILE to select from");
-    if (!options->hits && options->photon_count == 0)
+    }
+    if (!options->hits && options->photon_count == 0) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "trace: expected photons: --hits FILE, --photon EVENT:STEP:PHOTON");
+    }
     ics_selection *selection = NULL;
     int status =
         options->select ? ics_selection_create(options->select, &selection, error) : ICESTREAM_OK;
-    for (size_t i = 0; status == ICESTREAM_OK && i < options->photon_count; ++i)
+    for (size_t i = 0; status == ICESTREAM_OK && i < options->photon_count; ++i) {
         status = add_photon(out, options->photons[i], error);
-    if (status == ICESTREAM_OK && options->hits)
+    }
+    if (status == ICESTREAM_OK && options->hits) {
         status = read_hits(out, options->hits, selection, error);
-    if (status == ICESTREAM_OK && out->count == 0)
+    }
+    if (status == ICESTREAM_OK && out->count == 0) {
         status = ics_error_set(error, ICESTREAM_E_USAGE,
                                "trace: found lists without a photon, expected "
                                "at least one");
+    }
     ics_selection_destroy(selection);
     if (status != ICESTREAM_OK) {
         ics_trace_requests_free(out);
@@ -228,10 +252,11 @@ size_t ics_trace_requests_find(const ics_trace_requests *requests, uint64_t even
     size_t low = 0, high = requests->count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (compare_requests(&requests->items[middle], &first) < 0)
+        if (compare_requests(&requests->items[middle], &first) < 0) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return low;
 }

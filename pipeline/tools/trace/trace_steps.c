@@ -36,8 +36,9 @@ typedef struct pattern_list {
 
 static void free_patterns(pattern_list *patterns)
 {
-    for (size_t i = 0; i < patterns->count; ++i)
+    for (size_t i = 0; i < patterns->count; ++i) {
         free(patterns->items[i]);
+    }
     free(patterns->items);
 }
 
@@ -45,8 +46,9 @@ static void free_patterns(pattern_list *patterns)
 static int add_pattern(pattern_list *patterns, char *pattern, icestream_error *error)
 {
     char **grown = reallocarray(patterns->items, patterns->count + 1, sizeof *grown);
-    if (grown)
+    if (grown) {
         patterns->items = grown;
+    }
     if (!grown || !pattern) {
         free(pattern);
         return no_memory(error);
@@ -59,8 +61,9 @@ static int add_folder(pattern_list *patterns, const icestream_config *config, co
                       const char *below, icestream_error *error)
 {
     char *pattern = NULL;
-    if (asprintf(&pattern, "%s%s/%s", folder, below, config->source.pattern) < 0)
+    if (asprintf(&pattern, "%s%s/%s", folder, below, config->source.pattern) < 0) {
         return no_memory(error);
+    }
     return add_pattern(patterns, pattern, error);
 }
 
@@ -72,26 +75,30 @@ static int list_source(const icestream_config *config, pattern_list *patterns,
     if (config->source.directory) {
         const char *spool = config->source.spool;
         status = add_folder(patterns, config, config->source.directory, "", error);
-        if (status != ICESTREAM_OK)
+        if (status != ICESTREAM_OK) {
             return status;
+        }
         return spool != NULL ? add_folder(patterns, config, spool, "/done", error)
                              : add_folder(patterns, config, config->source.directory,
                                           "/.icestream/done", error);
     }
-    for (size_t i = 0; status == ICESTREAM_OK && i < config->source.count; ++i)
+    for (size_t i = 0; status == ICESTREAM_OK && i < config->source.count; ++i) {
         status = strcmp(config->source.files[i], "-") == 0
                      ? ics_error_set(error, ICESTREAM_E_USAGE,
                                      "source.files: found \"-\", expected files; where the steps "
                                      "came through a pipe, name a file with them: --steps FILE")
                      : add_pattern(patterns, strdup(config->source.files[i]), error);
+    }
     return status;
 }
 
 static int find_files(const pattern_list *patterns, glob_t *found, icestream_error *error)
 {
-    for (size_t i = 0; i < patterns->count; ++i)
-        if (glob(patterns->items[i], i > 0 ? GLOB_APPEND : 0, NULL, found) == GLOB_NOSPACE)
+    for (size_t i = 0; i < patterns->count; ++i) {
+        if (glob(patterns->items[i], i > 0 ? GLOB_APPEND : 0, NULL, found) == GLOB_NOSPACE) {
             return no_memory(error);
+        }
+    }
     return ICESTREAM_OK;
 }
 
@@ -128,17 +135,19 @@ static int take_step(search *s, const icestream_step *step, const char *path,
          ++i) {
         icestream_step *place = &s->steps->items[i];
         const void *before = place, *now = step; /* all bytes: rows have no gaps */
-        if (s->from[i] && memcmp(before, now, sizeof *step) != 0)
+        if (s->from[i] && memcmp(before, now, sizeof *step) != 0) {
             return ics_error_set(error, ICESTREAM_E_INPUT,
                                  "%s and %s: found two different steps with event_id %" PRIu64
                                  " and step_id %u, expected one; name the right file: --steps FILE",
                                  s->from[i], path, step->event_id, step->step_id);
-        if (requests->items[i].photon_id >= step->photons)
+        }
+        if (requests->items[i].photon_id >= step->photons) {
             return ics_error_set(error, ICESTREAM_E_INPUT,
                                  "%s: event_id %" PRIu64 ", step_id %u: found photons 0 to %" PRId64
                                  ", expected photon %u among them",
                                  path, step->event_id, step->step_id, (int64_t)step->photons - 1,
                                  requests->items[i].photon_id);
+        }
         *place = *step;
         s->from[i] = path;
         s->used = true;
@@ -149,13 +158,15 @@ static int take_step(search *s, const icestream_step *step, const char *path,
 static int read_steps(search *s, ics_step_reader *reader, const char *path, icestream_error *error)
 {
     icestream_step *steps = malloc(BLOCK * sizeof *steps);
-    if (!steps)
+    if (!steps) {
         return no_memory(error);
+    }
     int status = ICESTREAM_OK;
     for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
         status = ics_step_reader_read(reader, steps, BLOCK, &got, error);
-        for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i)
+        for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
             status = take_step(s, &steps[i], path, error);
+        }
     }
     free(steps);
     return status;
@@ -166,8 +177,9 @@ static int look_through(search *s, const char *path, icestream_error *error)
     ics_step_reader *reader = NULL;
     ics_step_summary summary;
     int status = ics_step_reader_open(path, s->spectra, &reader, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_step_reader_check(reader, &summary, NULL, error);
+    }
     bool told = false, counts = true;
     if (status == ICESTREAM_OK &&
         !is_origin_of_hits(s->requests->metadata, summary.digest, &told)) {
@@ -175,11 +187,13 @@ static int look_through(search *s, const char *path, icestream_error *error)
         s->steps->foreign = told && s->named;
     }
     s->used = false;
-    if (status == ICESTREAM_OK && counts)
+    if (status == ICESTREAM_OK && counts) {
         status = read_steps(s, reader, path, error);
+    }
     if (status == ICESTREAM_OK && s->used &&
-        json_array_append_new(s->steps->inputs, json_string(summary.digest)) != 0)
+        json_array_append_new(s->steps->inputs, json_string(summary.digest)) != 0) {
         status = no_memory(error);
+    }
     ics_step_reader_destroy(reader);
     return status;
 }
@@ -192,13 +206,15 @@ static int require_folders(const pattern_list *patterns, icestream_error *error)
 {
     char place[512];
     int cause;
-    for (size_t i = 0; i < patterns->count; ++i)
-        if (ics_blocked_pattern(patterns->items[i], place, sizeof place, &cause))
+    for (size_t i = 0; i < patterns->count; ++i) {
+        if (ics_blocked_pattern(patterns->items[i], place, sizeof place, &cause)) {
             return ics_error_set(
                 error, ICESTREAM_E_INPUT,
                 "%s: %s; steps that were not found may be there: make it readable, "
                 "or name a file with them: --steps FILE",
                 place, strerror(cause));
+        }
+    }
     return ICESTREAM_OK;
 }
 
@@ -206,8 +222,8 @@ static int require_all(const search *s, const pattern_list *patterns, icestream_
 {
     bool told = false;
     (void)is_origin_of_hits(s->requests->metadata, "", &told);
-    for (size_t i = 0; i < s->requests->count; ++i)
-        if (!s->from[i])
+    for (size_t i = 0; i < s->requests->count; ++i) {
+        if (!s->from[i]) {
             return require_folders(patterns, error) != ICESTREAM_OK
                        ? ICESTREAM_E_INPUT
                        : ics_error_set(
@@ -221,17 +237,21 @@ static int require_all(const search *s, const pattern_list *patterns, icestream_
                              s->named ? "the file of --steps"
                                       : "those of the configuration's source; or name "
                                         "another: --steps FILE");
+        }
+    }
     return ICESTREAM_OK;
 }
 
 static int search_files(search *s, const glob_t *found, const char *path, icestream_error *error)
 {
     s->steps->files = path ? 1 : found->gl_pathc;
-    if (path)
+    if (path) {
         return look_through(s, path, error);
+    }
     int status = ICESTREAM_OK;
-    for (size_t i = 0; status == ICESTREAM_OK && i < found->gl_pathc; ++i)
+    for (size_t i = 0; status == ICESTREAM_OK && i < found->gl_pathc; ++i) {
         status = look_through(s, found->gl_pathv[i], error);
+    }
     return status;
 }
 
@@ -250,19 +270,24 @@ int ics_trace_steps_find(const icestream_config *config, const char *path,
     glob_t found = {0};
     pattern_list patterns = {0};
     int status = out->items && out->inputs && s.from ? ICESTREAM_OK : no_memory(error);
-    if (status == ICESTREAM_OK && !path)
+    if (status == ICESTREAM_OK && !path) {
         status = list_source(config, &patterns, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = find_files(&patterns, &found, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = search_files(&s, &found, path, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = require_all(&s, &patterns, error);
+    }
     globfree(&found);
     free_patterns(&patterns);
     free(s.from);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         ics_trace_steps_free(out);
+    }
     return status;
 }
 

@@ -36,14 +36,17 @@ void ics_trace_verdict_add(ics_trace_verdict *verdict, const icestream_hit *expe
                            const icestream_hit *found, size_t count)
 {
     const icestream_hit *nearest = NULL;
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; ++i) {
         if (found[i].string == expected->string && found[i].module == expected->module &&
-            (!nearest || fabs(found[i].t - expected->t) < fabs(nearest->t - expected->t)))
+            (!nearest || fabs(found[i].t - expected->t) < fabs(nearest->t - expected->t))) {
             nearest = &found[i];
+        }
+    }
     verdict->expected += 1;
     if (!nearest) {
-        if (verdict->lost < ICS_TRACE_LOST_SHOWN)
+        if (verdict->lost < ICS_TRACE_LOST_SHOWN) {
             verdict->first_lost[verdict->lost] = *expected;
+        }
         verdict->lost += 1;
     } else if (is_same_path(expected, nearest)) {
         verdict->identical += 1;
@@ -55,35 +58,41 @@ void ics_trace_verdict_add(ics_trace_verdict *verdict, const icestream_hit *expe
 void ics_trace_verdict_print(const ics_trace_verdict *verdict, ics_maths_used maths,
                              const char *others, FILE *out)
 {
-    if (verdict->expected == 0)
+    if (verdict->expected == 0) {
         return;
-    if (others[0] != '\0')
+    }
+    if (others[0] != '\0') {
         fprintf(out, "  the hits were made with another %s than the configuration has\n", others);
+    }
     fprintf(out, "  %zu of %zu hits again, the same to the last bit (made with %s maths)\n",
             verdict->identical, verdict->expected,
             maths == ICS_MATHS_NONE ? "unknown" : ics_metadata_maths_name(maths));
-    if (verdict->moved > 0)
+    if (verdict->moved > 0) {
         fprintf(out,
                 "  %zu on the same module, up to %.6g ns and %u scatters different, and %.6g m on "
                 "it\n",
                 verdict->moved, verdict->time, verdict->scatters, verdict->place);
-    if (verdict->lost > 0)
+    }
+    if (verdict->lost > 0) {
         fprintf(out, "  %zu not again, their photons take other ways here:\n", verdict->lost);
+    }
     for (size_t i = 0; i < verdict->lost && i < ICS_TRACE_LOST_SHOWN; ++i) {
         const icestream_hit *hit = &verdict->first_lost[i];
         fprintf(out, "    %" PRIu64 ":%u:%u, on string %u, module %u at %.3f ns\n", hit->event_id,
                 hit->step_id, hit->photon_id, hit->string, hit->module, hit->t);
     }
-    if (verdict->lost > ICS_TRACE_LOST_SHOWN)
+    if (verdict->lost > ICS_TRACE_LOST_SHOWN) {
         fprintf(out, "    and %zu more\n", verdict->lost - ICS_TRACE_LOST_SHOWN);
+    }
 }
 
 int ics_trace_verdict_status(const ics_trace_verdict *verdict, ics_maths_used maths,
                              const char *output, icestream_error *error)
 {
     /* The GPU's own functions round otherwise, which a path of many scatters makes ever larger. */
-    if ((maths & ICS_MATHS_FAST) != 0 || verdict->identical == verdict->expected)
+    if ((maths & ICS_MATHS_FAST) != 0 || verdict->identical == verdict->expected) {
         return ICESTREAM_OK;
+    }
     return ics_error_set(error, ICESTREAM_E_DIFFERENT,
                          "%s: %zu of %zu hits did not come about again, expected all to the last "
                          "bit (are configuration and step file those of the run?)",

@@ -2,10 +2,10 @@
  * particles does before its first step. */
 #include "base/error.h"
 #include "pipeline/devices/device.h"
-#include "pipeline/source/listener.h"
-#include "pipeline/telemetry/metrics_listener.h"
 #include "pipeline/models/models.h"
 #include "pipeline/particles/particle_survey.h"
+#include "pipeline/source/listener.h"
+#include "pipeline/telemetry/metrics_listener.h"
 
 #include <inttypes.h>
 

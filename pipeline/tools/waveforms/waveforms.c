@@ -1,6 +1,6 @@
 /* icestream_waveforms: when light arrived at each module, as histograms. */
-#include "pipeline/config/schema/number.h"
 #include "base/error.h"
+#include "pipeline/config/schema/number.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/files/text_output.h"
@@ -38,10 +38,12 @@ typedef struct histogram {
 static int compare_entries(const void *a, const void *b)
 {
     const entry *left = a, *right = b;
-    if (left->module != right->module)
+    if (left->module != right->module) {
         return left->module < right->module ? -1 : 1;
-    if (left->bin != right->bin)
+    }
+    if (left->bin != right->bin) {
         return left->bin < right->bin ? -1 : 1;
+    }
     return (left->order > right->order) - (left->order < right->order);
 }
 
@@ -49,8 +51,9 @@ static int compare_entries(const void *a, const void *b)
 static void unite(histogram *h)
 {
     size_t kept = 0;
-    if (h->count > 0)
+    if (h->count > 0) {
         qsort(h->entries, h->count, sizeof *h->entries, compare_entries);
+    }
     for (size_t i = 0; i < h->count; ++i) {
         const entry *next = &h->entries[i];
         entry *last = kept > 0 ? &h->entries[kept - 1] : NULL;
@@ -67,16 +70,19 @@ static void unite(histogram *h)
 /* Room for an entry: memory follows the bins that an event fills, not its hits. */
 static int make_room(histogram *h, icestream_error *error)
 {
-    if (h->count < h->capacity)
+    if (h->count < h->capacity) {
         return ICESTREAM_OK;
+    }
     unite(h);
-    if (h->count < h->capacity / 4 * 3)
+    if (h->count < h->capacity / 4 * 3) {
         return ICESTREAM_OK;
+    }
     const size_t capacity = h->capacity ? 2 * h->capacity : FIRST_ENTRIES;
     entry *grown = reallocarray(h->entries, capacity, sizeof *grown);
-    if (!grown)
+    if (!grown) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "waveforms: out of memory for %zu bins",
                              capacity);
+    }
     h->entries = grown;
     h->capacity = capacity;
     return ICESTREAM_OK;
@@ -96,16 +102,19 @@ static int add_hit(histogram *h, const icestream_hit *hit, icestream_error *erro
         return ICESTREAM_OK;
     }
     double bin = floor((hit->t - origin_of(h)) / options->bin);
-    if (options->has_range) /* rounding must not lead out of it */
+    if (options->has_range) { /* rounding must not lead out of it */
         bin = fmin(fmax(bin, 0), h->last);
-    if (fabs(bin) > INT32_MAX)
+    }
+    if (fabs(bin) > INT32_MAX) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "event_id %" PRIu64 ": found a hit at %.9g ns, expected at most 2^31 "
                              "bins of %.9g ns from time 0 (--range LOW:HIGH leaves it out)",
                              hit->event_id, hit->t, options->bin);
+    }
     int status = make_room(h, error);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     h->entries[h->count++] = (entry){.module = (uint32_t)hit->string << 16 | hit->module,
                                      .bin = (int32_t)bin,
                                      .order = h->order++,
@@ -151,17 +160,20 @@ static int write_event(histogram *h, icestream_error *error)
 static int add_hits(histogram *h, ics_hit_reader *reader, icestream_error *error)
 {
     icestream_hit *hits = malloc(BLOCK * sizeof *hits);
-    if (!hits)
+    if (!hits) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "waveforms: out of memory for hits");
+    }
     int status = ICESTREAM_OK;
     for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
         status = ics_hit_reader_read(reader, hits, BLOCK, &got, error);
         for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
-            if (hits[i].event_id != h->event)
+            if (hits[i].event_id != h->event) {
                 status = write_event(h, error);
+            }
             h->event = hits[i].event_id;
-            if (status == ICESTREAM_OK)
+            if (status == ICESTREAM_OK) {
                 status = add_hit(h, &hits[i], error);
+            }
         }
     }
     free(hits);
@@ -177,9 +189,10 @@ static int make_metadata(const histogram *h, const json_t *hits, json_t **out,
     json_t *metadata = json_pack("{s:f, s:I, s:I}", "bin_ns", options->bin, "hits",
                                  (json_int_t)h->hits, "outside", (json_int_t)h->outside);
     int failed = metadata == NULL;
-    if (options->has_range)
+    if (options->has_range) {
         failed |= json_object_set_new(metadata, "range_ns",
                                       json_pack("[f, f]", options->low, options->high));
+    }
     for (size_t i = 0; i < sizeof kept / sizeof *kept; ++i) {
         json_t *value = json_object_get(hits, kept[i]);
         failed |= value && json_object_set(metadata, kept[i], value);
@@ -195,12 +208,15 @@ static int write_table(histogram *h, ics_hit_reader *reader, const char *to, ice
     json_t *metadata = NULL;
     int status =
         ics_table_writer_create(to, ics_layout_waveforms(), h->options->force, &h->table, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = add_hits(h, reader, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = make_metadata(h, ics_hit_reader_metadata(reader), &metadata, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = ics_table_writer_commit(h->table, metadata, error);
+    }
     json_decref(metadata);
     ics_table_writer_destroy(h->table);
     return status;
@@ -209,12 +225,15 @@ static int write_table(histogram *h, ics_hit_reader *reader, const char *to, ice
 static int write_text(histogram *h, ics_hit_reader *reader, const char *to, icestream_error *error)
 {
     int status = ics_text_output_create(to, h->options->force, &h->text, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = ics_text_output_put(h->text, error, "event_id,string,module,bin,t,hits,weight\n");
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = add_hits(h, reader, error);
-    if (status == ICESTREAM_OK)
+    }
+    if (status == ICESTREAM_OK) {
         status = ics_text_output_commit(h->text, error);
+    }
     ics_text_output_destroy(h->text);
     return status;
 }
@@ -229,16 +248,19 @@ static bool ends_with(const char *text, const char *end)
 
 static int check_options(const icestream_waveform_options *options, icestream_error *error)
 {
-    if (!(options->bin >= 1e-6 && options->bin <= 1e12))
+    if (!(options->bin >= 1e-6 && options->bin <= 1e12)) {
         return ics_error_set(
             error, ICESTREAM_E_USAGE,
             "--waveforms: found %.9g, expected the width of a bin, 1e-6 .. 1e12 ns", options->bin);
-    if (!options->has_range)
+    }
+    if (!options->has_range) {
         return ICESTREAM_OK;
-    if (!(isfinite(options->low) && isfinite(options->high) && options->low < options->high))
+    }
+    if (!(isfinite(options->low) && isfinite(options->high) && options->low < options->high)) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "--range: found %.9g:%.9g, expected LOW:HIGH in ns, LOW below HIGH",
                              options->low, options->high);
+    }
     const double bins = (options->high - options->low) / options->bin;
     return bins < INT32_MAX
                ? ICESTREAM_OK
@@ -251,25 +273,30 @@ int icestream_waveforms(const char *from, const char *to, const icestream_wavefo
 {
     const bool text = ends_with(to, ".csv");
     int status = check_options(options, error);
-    if (status == ICESTREAM_OK && !text && !ends_with(to, ".npy"))
+    if (status == ICESTREAM_OK && !text && !ends_with(to, ".npy")) {
         status = ics_error_set(error, ICESTREAM_E_USAGE,
                                "%s: found an unknown ending, expected .npy or .csv", to);
-    if (status != ICESTREAM_OK)
+    }
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     ics_hit_reader *reader = NULL;
     histogram h = {.options = options,
                    .last = ceil((options->high - options->low) / options->bin * (1 - 1e-12)) - 1};
     status = ics_hit_reader_open(from, true, &reader, error);
-    if (status == ICESTREAM_OK)
+    if (status == ICESTREAM_OK) {
         status = text ? write_text(&h, reader, to, error) : write_table(&h, reader, to, error);
+    }
     ics_hit_reader_destroy(reader);
     free(h.entries);
-    if (status != ICESTREAM_OK)
+    if (status != ICESTREAM_OK) {
         return status;
+    }
     fprintf(out, "%s: %" PRIu64 " hits of %" PRIu64 " event%s in %" PRIu64 " bins of %.9g ns", to,
             h.hits, h.events, h.events == 1 ? "" : "s", h.bins, options->bin);
-    if (h.outside > 0)
+    if (h.outside > 0) {
         fprintf(out, ", %" PRIu64 " hits outside the range", h.outside);
+    }
     fputc('\n', out);
     return fflush(out) == 0 && !ferror(out)
                ? ICESTREAM_OK

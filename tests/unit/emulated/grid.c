@@ -42,8 +42,9 @@ static const uint64_t *meet(meeting *place, uint32_t number, uint64_t value)
         ++place->generation;
         ++grid.events;
     } else {
-        while (place->generation == generation)
+        while (place->generation == generation) {
             switch_over();
+        }
     }
     return place->results;
 }
@@ -57,8 +58,9 @@ uint32_t grid_ballot(bool predicate)
 {
     const uint64_t *votes = meet_warp(predicate);
     uint32_t word = 0;
-    for (uint32_t lane = 0; lane < 32; ++lane)
+    for (uint32_t lane = 0; lane < 32; ++lane) {
         word |= votes[lane] ? 1u << lane : 0;
+    }
     return word;
 }
 
@@ -71,8 +73,9 @@ int grid_sync_count(bool predicate)
 {
     const uint64_t *votes = meet(&grid.block, grid_thread.x, predicate);
     int count = 0;
-    for (uint32_t i = 0; i < grid_threads.x; ++i)
+    for (uint32_t i = 0; i < grid_threads.x; ++i) {
         count += votes[i] != 0;
+    }
     return count;
 }
 
@@ -97,8 +100,9 @@ static void run_block(char *stacks)
         const uint64_t before = grid.events;
         left = 0;
         for (uint32_t i = 0; i < grid_threads.x; ++i) {
-            if (grid.done[i])
+            if (grid.done[i]) {
                 continue;
+            }
             grid_thread.x = i;
             swapcontext(&grid.scheduler, &grid.threads[i]);
             left += !grid.done[i];
@@ -118,9 +122,11 @@ void grid_run(uint32_t blocks, uint32_t threads, void (*thread)(void *argument),
     grid_threads.x = threads;
     grid_blocks.x = blocks;
     grid.block = (meeting){.size = threads};
-    for (uint32_t i = 0; i < threads / 32; ++i)
+    for (uint32_t i = 0; i < threads / 32; ++i) {
         grid.warps[i] = (meeting){.size = 32};
-    for (grid_block.x = 0; grid_block.x < blocks; ++grid_block.x)
+    }
+    for (grid_block.x = 0; grid_block.x < blocks; ++grid_block.x) {
         run_block(stacks);
+    }
     free(stacks);
 }
