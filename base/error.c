@@ -39,7 +39,7 @@ static void fill(icestream_error *error, int status, int cause, const char *form
 static void fill(icestream_error *error, int status, int cause, const char *format,
                  va_list arguments)
 {
-    if (error) {
+    if (error != NULL) {
         vsnprintf(error->text, sizeof error->text, format, arguments);
         error->status = status;
         error->cause = cause;
@@ -95,7 +95,7 @@ bool ics_error_may_pass(const icestream_error *error)
 
 int ics_error_add(icestream_error *error, int status, const char *format, ...)
 {
-    if (!error) {
+    if (error == NULL) {
         return status;
     }
     if (error->status == ICESTREAM_OK) {
@@ -109,7 +109,7 @@ int ics_error_add(icestream_error *error, int status, const char *format, ...)
     size_t used = strlen(error->text);
     unsigned hidden = 0;
     char *last = strrchr(error->text, '\n');
-    if (last && sscanf(last, more, &hidden) == 1) {
+    if (last != NULL && sscanf(last, more, &hidden) == 1) {
         used = (size_t)(last - error->text);
     } else {
         hidden = 0;
@@ -131,10 +131,10 @@ int ics_error_add(icestream_error *error, int status, const char *format, ...)
 
 int ics_error_copy(icestream_error *to, const icestream_error *from)
 {
-    if (!from) {
+    if (from == NULL) {
         return ICESTREAM_OK;
     }
-    if (to && to != from) {
+    if (to != NULL && to != from) {
         *to = *from;
     }
     return from->status;

@@ -45,7 +45,7 @@ int ics_graph_arrivals_put(void *self, const ice_arrival *arrival)
         ice_arrival *items = capacity <= SIZE_MAX / sizeof *items
                                  ? realloc(arrivals->items, capacity * sizeof *items)
                                  : NULL;
-        if (!items) {
+        if (items == NULL) {
             return ICS_GRAPH_NO_MEMORY;
         }
         arrivals->items = items;
@@ -57,7 +57,7 @@ int ics_graph_arrivals_put(void *self, const ice_arrival *arrival)
 
 bool ics_graph_is_cancelled(const ics_graph *graph)
 {
-    return graph->options.cancel &&
+    return graph->options.cancel != NULL &&
            atomic_load_explicit(graph->options.cancel, memory_order_relaxed);
 }
 
@@ -70,7 +70,7 @@ static int allocate_wave(ics_graph *graph, char *why, size_t why_size)
      * columns keeps them from competing for the same sets of the cache. */
     const size_t stride = (slots / 16 | 1) * 64;
     char *memory = aligned_alloc(64, stride * (ICS_WAVE_SLOT_BYTES / 4));
-    if (!memory) {
+    if (memory == NULL) {
         snprintf(why, why_size, "out of memory for a wave of %u photons", asked);
         return ICS_GRAPH_NO_MEMORY;
     }
@@ -99,7 +99,7 @@ void ics_custom_variants(const char *const custom[ICS_STAGES], ice_variants *var
         [ICS_STAGE_SCATTER] = {&variants->scatter, ICE_scatter_custom},
     };
     for (int i = 0; i < ICS_STAGES; ++i) {
-        if (custom[i]) {
+        if (custom[i] != NULL) {
             *stages[i].chosen = stages[i].custom;
         }
     }
@@ -110,7 +110,7 @@ static int load_custom(ics_graph *graph, char *why, size_t why_size)
 {
     bool any = false;
     for (int i = 0; i < ICS_STAGES; ++i) {
-        any = any || graph->options.custom[i];
+        any = any || graph->options.custom[i] != NULL;
     }
     if (!any) {
         return ICS_GRAPH_OK;
@@ -134,13 +134,13 @@ int ics_graph_create(const ics_graph_options *options, const ics_tables *tables,
         return ICS_GRAPH_UNSUPPORTED;
     }
     const ics_cpu_kernels *kernels = ics_kernels_find(options->instruction_set);
-    if (!kernels) {
+    if (kernels == NULL) {
         snprintf(why, why_size, "this machine does not run instruction set %s",
                  options->instruction_set);
         return ICS_GRAPH_UNSUPPORTED;
     }
     ics_graph *graph = calloc(1, sizeof *graph);
-    if (!graph) {
+    if (graph == NULL) {
         snprintf(why, why_size, "out of memory for a graph");
         return ICS_GRAPH_NO_MEMORY;
     }
@@ -164,7 +164,7 @@ int ics_graph_create(const ics_graph_options *options, const ics_tables *tables,
 
 void ics_graph_destroy(ics_graph *graph)
 {
-    if (!graph) {
+    if (graph == NULL) {
         return;
     }
     ics_custom_kernels_destroy(graph->custom);

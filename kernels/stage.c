@@ -22,7 +22,7 @@ const char *ics_stage_name(ics_stage stage)
 static int absolute_include(const char *text)
 {
     int line = 1;
-    for (const char *at = text; at; ++line) {
+    for (const char *at = text; at != NULL; ++line) {
         at += strspn(at, " \t");
         if (*at == '#') {
             at += 1 + strspn(at + 1, " \t");
@@ -34,7 +34,7 @@ static int absolute_include(const char *text)
             }
         }
         at = strchr(at, '\n');
-        if (at) {
+        if (at != NULL) {
             ++at;
         }
     }

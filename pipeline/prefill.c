@@ -72,7 +72,7 @@ static int store_schedules(const plan *what, const char *name, ics_gpu_options o
 static int store_config(const plan *what, const char *path)
 {
     static const ics_math maths[] = {ICS_MATH_FAST, ICS_MATH_PORTABLE};
-    const char *name = path ? path : "the defaults";
+    const char *name = path != NULL ? path : "the defaults";
     icestream_error error = {0};
     icestream_config *config = NULL;
     ics_world world = {0};

@@ -7,7 +7,7 @@
 void *ics_tables_array(ics_table_builder *builder, void *pointer, size_t count, size_t size)
 {
     void *data = calloc(count ? count : 1, size);
-    if (!data) {
+    if (data == NULL) {
         snprintf(builder->why, builder->why_size, "out of memory for a table of %zu entries",
                  count);
         return NULL;
@@ -33,7 +33,7 @@ static int pack(ics_table_builder *builder, ics_tables *out)
         total += aligned(builder->arrays[i].bytes);
     }
     char *block = aligned_alloc(64, total);
-    if (!block) {
+    if (block == NULL) {
         snprintf(builder->why, builder->why_size, "out of memory for %zu bytes of tables", total);
         return -1;
     }
@@ -55,7 +55,7 @@ int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
 {
     *out = NULL;
     ics_tables *result = calloc(1, sizeof *result);
-    if (!result) {
+    if (result == NULL) {
         snprintf(why, why_size, "out of memory for tables");
         return -1;
     }
@@ -85,7 +85,7 @@ int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
 
 void ics_tables_destroy(ics_tables *tables)
 {
-    if (!tables) {
+    if (tables == NULL) {
         return;
     }
     free(tables->memory);

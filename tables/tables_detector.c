@@ -100,7 +100,7 @@ static int build_clearance(ics_table_builder *builder, const ice_detector *detec
 {
     ice_tables *tables = builder->tables;
     point *points = malloc(detector->module_count * sizeof *points);
-    if (!points) {
+    if (points == NULL) {
         snprintf(builder->why, builder->why_size, "out of memory for the clearance map");
         return -1;
     }
@@ -115,7 +115,7 @@ static int build_clearance(ics_table_builder *builder, const ice_detector *detec
     const size_t cells = (size_t)nx * (size_t)ny;
     float *clearance = ics_tables_array(builder, &tables->clearance, cells, sizeof *clearance);
     ice_near_row *near = ics_tables_array(builder, &tables->nearest, cells, sizeof *near);
-    if (!clearance || !near) {
+    if (clearance == NULL || near == NULL) {
         free(points);
         return -1;
     }
@@ -235,10 +235,10 @@ static int fill_grid(ics_table_builder *builder, ice_grid *grid, const box *boun
     const size_t cells = (size_t)grid->nx * (size_t)grid->ny * (size_t)grid->nz;
     uint32_t *offsets = ics_tables_array(builder, &grid->offsets, cells + 1, sizeof *offsets);
     const double items_total = total_items(builder, grid, count, place);
-    uint32_t *items =
-        offsets ? ics_tables_array(builder, &grid->items, (size_t)items_total, sizeof *items)
-                : NULL;
-    if (!items) {
+    uint32_t *items = offsets != NULL ? ics_tables_array(builder, &grid->items, (size_t)items_total,
+                                                         sizeof *items)
+                                      : NULL;
+    if (items == NULL) {
         return -1;
     }
     /* Counting sort: counts, running offsets, then each list backwards from its end. */
@@ -416,7 +416,7 @@ static int build_strings(ics_table_builder *builder, const ice_detector *detecto
     labelled *order = malloc(count * sizeof *order);
     uint32_t *modules = ics_tables_array(builder, &tables->string_modules, count, sizeof *modules);
     float *heights = ics_tables_array(builder, &tables->string_heights, count, sizeof *heights);
-    if (!order || !modules || !heights) {
+    if (order == NULL || modules == NULL || heights == NULL) {
         snprintf(builder->why, builder->why_size, "out of memory for %zu modules", count);
         free(order);
         return -1;
@@ -441,7 +441,7 @@ static int build_strings(ics_table_builder *builder, const ice_detector *detecto
         ics_tables_array(builder, &tables->strings, string_count, sizeof *strings);
     uint32_t *buckets = ics_tables_array(builder, &tables->string_buckets,
                                          ICE_STRING_BUCKETS * count, sizeof *buckets);
-    if (!strings || !buckets) {
+    if (strings == NULL || buckets == NULL) {
         free(order);
         return -1;
     }
@@ -481,7 +481,7 @@ int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *de
     }
     ice_sphere *modules = ics_tables_array(builder, &tables->modules, count, sizeof *modules);
     uint8_t *absorbs = ics_tables_array(builder, &tables->absorbs, count, sizeof *absorbs);
-    if (!modules || !absorbs) {
+    if (modules == NULL || absorbs == NULL) {
         return -1;
     }
     for (size_t i = 0; i < count; ++i) {

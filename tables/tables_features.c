@@ -17,12 +17,12 @@ _Static_assert(ICE_SPECTRAL_FIRST == (int)ICE_WAVELENGTH_MIN &&
 
 static int build_spectral(ics_table_builder *builder, const ice_medium *medium)
 {
-    if (!medium->spectral) {
+    if (medium->spectral == NULL) {
         return 0;
     }
     ice_spectral_row *rows =
         ics_tables_array(builder, &builder->tables->spectral, ICE_SPECTRAL_ROWS, sizeof *rows);
-    if (!rows) {
+    if (rows == NULL) {
         return -1;
     }
     for (int i = 0; i < ICE_SPECTRAL_ROWS; ++i) {
@@ -97,7 +97,7 @@ static int build_scattering_anisotropy(ics_table_builder *builder, const ice_med
         ics_tables_array(builder, &tables->anisotropy, medium->layer_count, sizeof *rows);
     ice_slant_row *slants =
         ics_tables_array(builder, &tables->slants, medium->layer_count, sizeof *slants);
-    if (!rows || !slants) {
+    if (rows == NULL || slants == NULL) {
         return -1;
     }
     for (size_t i = 0; i < medium->layer_count; ++i) {
@@ -218,7 +218,7 @@ static int build_bending(ics_table_builder *builder, const ice_medium *medium, s
                          const ice_bending_row **place)
 {
     ice_bending_row *rows = ics_tables_array(builder, place, medium->layer_count, sizeof *rows);
-    if (!rows) {
+    if (rows == NULL) {
         return -1;
     }
     double sum = 0.0;
@@ -269,7 +269,7 @@ static int build_birefringence(ics_table_builder *builder, const ice_medium *med
     const double share = mean_share(medium);
     ice_deflection_row *rows =
         ics_tables_array(builder, &tables->deflection, ICE_DEFLECTION_KNOTS, sizeof *rows);
-    if (!rows ||
+    if (rows == NULL ||
         build_bending(builder, medium, offsetof(ice_layer, birefringence), &tables->bending) != 0) {
         return -1;
     }
@@ -340,7 +340,7 @@ static int build_near_columns(ics_table_builder *builder, const ice_column *colu
     const int32_t nx = tables->clearance_nx, ny = tables->clearance_ny;
     ice_near_row *near =
         ics_tables_array(builder, &tables->near_columns, (size_t)nx * (size_t)ny, sizeof *near);
-    if (!near) {
+    if (near == NULL) {
         return -1;
     }
     const double side = 1.0 / (double)tables->clearance_inverse_cell;
@@ -369,7 +369,7 @@ static int build_holes(ics_table_builder *builder, const ice_medium *medium,
     const size_t count = detector->module_count;
     const ice_module **order = malloc(count * sizeof *order);
     ice_column *columns = ics_tables_array(builder, &tables->columns, count, sizeof *columns);
-    if (!order || !columns) {
+    if (order == NULL || columns == NULL) {
         free(order);
         snprintf(builder->why, builder->why_size, "out of memory for columns of hole ice");
         return -1;

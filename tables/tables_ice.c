@@ -87,7 +87,7 @@ int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium)
     ice_layer_row *layers = ics_tables_array(builder, &tables->layers, count, sizeof *layers);
     ice_depth_row *cumulative =
         ics_tables_array(builder, &tables->cumulative, count + 1, sizeof *cumulative);
-    if (!layers || !cumulative) {
+    if (layers == NULL || cumulative == NULL) {
         return -1;
     }
 

@@ -55,10 +55,10 @@ static int fill_spectrum(ics_table_builder *builder, const ice_spectrum *spectru
         return 0;
     }
     double *cumulative = malloc(spectrum->count * sizeof *cumulative);
-    if (!cumulative || !integrate(spectrum, cumulative)) {
+    if (cumulative == NULL || !integrate(spectrum, cumulative)) {
         snprintf(builder->why, builder->why_size,
-                 cumulative ? "spectrum %s: its density is zero everywhere"
-                            : "out of memory for spectrum %s",
+                 cumulative != NULL ? "spectrum %s: its density is zero everywhere"
+                                    : "out of memory for spectrum %s",
                  spectrum->name);
         free(cumulative);
         return -1;
@@ -83,7 +83,7 @@ int ics_tables_build_light(ics_table_builder *builder, const ice_light *light)
     ice_tables *tables = builder->tables;
     float *wavelengths = ics_tables_array(builder, &tables->wavelengths,
                                           light->count * ICE_WAVELENGTH_TABLE, sizeof *wavelengths);
-    if (!wavelengths) {
+    if (wavelengths == NULL) {
         return -1;
     }
     tables->spectrum_count = (uint32_t)light->count;

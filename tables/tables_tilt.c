@@ -231,7 +231,7 @@ static int build_line(ics_table_builder *builder, const ice_tilt *tilt)
     ice_tilt_cell *cells =
         ics_tables_array(builder, &table->cells, rows * stretches, sizeof *cells);
     ice_tilt_stretch *all = ics_tables_array(builder, &table->stretches, stretches, sizeof *all);
-    if (!cells || !all) {
+    if (cells == NULL || all == NULL) {
         return -1;
     }
     for (size_t row = 0; row < rows; ++row) {
@@ -264,7 +264,7 @@ static int build_map(ics_table_builder *builder, const ice_tilt *tilt)
     const size_t nodes = tilt_nodes(tilt);
     ice_tilt_node *shifts =
         ics_tables_array(builder, &table->nodes, tilt->depth_count * nodes, sizeof *shifts);
-    if (!shifts) {
+    if (shifts == NULL) {
         return -1;
     }
     for (size_t row = 0; row < tilt->depth_count; ++row) {

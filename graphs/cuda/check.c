@@ -6,7 +6,7 @@
 
 int ics_check_error_set(ics_gpu_error *error, int status, const char *format, ...)
 {
-    if (error) {
+    if (error != NULL) {
         va_list arguments;
         va_start(arguments, format);
         vsnprintf(error->text, sizeof error->text, format, arguments);

@@ -167,7 +167,7 @@ static int choice_path(const ics_gpu_options *options, const ics_tables *tables,
 static int remembered(const char *path)
 {
     FILE *file = fopen(path, "r");
-    if (!file) {
+    if (file == NULL) {
         return -1;
     }
     int number = -1;
@@ -187,7 +187,7 @@ static void remember(const char *path, int number)
     char partial[4300]; /* the path, a dot, a number */
     snprintf(partial, sizeof partial, "%s.%ld", path, (long)getpid());
     FILE *file = fopen(partial, "w");
-    if (!file) {
+    if (file == NULL) {
         return;
     }
     const bool written = fprintf(file, "candidate %d\n", number) > 0;

@@ -117,7 +117,7 @@ static void CUDART_CB wake(void *user)
     void (*event)(void *) = gpu->on_event;
     void *event_user = gpu->on_event_user;
     pthread_mutex_unlock(&gpu->lock);
-    if (event) {
+    if (event != NULL) {
         event(event_user);
     }
 }
@@ -223,7 +223,7 @@ static int set_up(ics_gpu *gpu, const ics_tables *tables, ics_gpu_error *error)
     if (status != ICS_GRAPH_OK) {
         return status;
     }
-    if (!ics_schedule_row(gpu->options.schedule)) {
+    if (ics_schedule_row(gpu->options.schedule) == NULL) {
         return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
                                    "internal error: schedule %s was not chosen before it is made",
                                    ics_graph_schedule_name(gpu->options.schedule));
@@ -268,7 +268,7 @@ int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics
 {
     *out = NULL;
     ics_gpu *gpu = calloc(1, sizeof *gpu);
-    if (!gpu) {
+    if (gpu == NULL) {
         return ics_check_error_set(error, ICS_GRAPH_NO_MEMORY, "out of memory for a GPU's graph");
     }
     gpu->options = *options;
@@ -280,10 +280,10 @@ int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics
     pthread_condattr_destroy(&attributes);
     int status = ICS_GRAPH_OK;
     for (int i = 0; i < ICS_STAGES; ++i) {
-        if (options->custom[i]) {
+        if (options->custom[i] != NULL) {
             gpu->custom[i] = strdup(options->custom[i]);
             gpu->options.custom[i] = gpu->custom[i];
-            if (!gpu->custom[i]) {
+            if (gpu->custom[i] == NULL) {
                 status = ics_check_error_set(error, ICS_GRAPH_NO_MEMORY,
                                              "out of memory for a GPU's graph");
             }
@@ -302,7 +302,7 @@ int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics
 
 void ics_gpu_destroy(ics_gpu *gpu)
 {
-    if (!gpu) {
+    if (gpu == NULL) {
         return;
     }
     /* A lost device would never become idle; what it holds goes with the process. So does what its
@@ -315,7 +315,7 @@ void ics_gpu_destroy(ics_gpu *gpu)
     /* The thread may have come from another device. */
     if (cudaSetDevice(gpu->options.ordinal) == cudaSuccess) {
         for (uint32_t i = 0; i < LANES_MAX; ++i) {
-            if (gpu->lanes[i].compute) {
+            if (gpu->lanes[i].compute != NULL) {
                 for (int k = 0; k < 3; ++k) {
                     (void)cudaStreamSynchronize((cudaStream_t[]){
                         gpu->lanes[i].upload, gpu->lanes[i].compute, gpu->lanes[i].download}[k]);
@@ -323,16 +323,16 @@ void ics_gpu_destroy(ics_gpu *gpu)
             }
         }
         for (uint32_t i = 0; i < LANES_MAX; ++i) {
-            if (gpu->lanes[i].schedule) {
+            if (gpu->lanes[i].schedule != NULL) {
                 ics_lane_destroy(&gpu->lanes[i]);
             }
         }
         (void)cudaFree(gpu->memory);
         (void)cudaFree(gpu->tables);
-        if (gpu->library) {
+        if (gpu->library != NULL) {
             (void)cudaLibraryUnload(gpu->library);
         }
-        if (gpu->origin) {
+        if (gpu->origin != NULL) {
             (void)cudaEventDestroy(gpu->origin);
         }
     }
@@ -385,11 +385,12 @@ int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, 
     ics_lane *least = NULL;
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
         ics_lane *lane = &gpu->lanes[i];
-        if (ics_lane_has_room(lane) && (!least || ics_lane_load(lane) < ics_lane_load(least))) {
+        if (ics_lane_has_room(lane) &&
+            (least == NULL || ics_lane_load(lane) < ics_lane_load(least))) {
             least = lane;
         }
     }
-    if (!least) {
+    if (least == NULL) {
         return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
                                    "internal error: more batches than credits");
     }
@@ -466,8 +467,8 @@ void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
     }
     for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
         unsigned long long clock[ICS_WAVE_STAGES + 1] = {0};
-        if (gpu->lanes[i].clock && cudaMemcpy(clock, gpu->lanes[i].clock, sizeof clock,
-                                              cudaMemcpyDeviceToHost) == cudaSuccess) {
+        if (gpu->lanes[i].clock != NULL && cudaMemcpy(clock, gpu->lanes[i].clock, sizeof clock,
+                                                      cudaMemcpyDeviceToHost) == cudaSuccess) {
             for (int stage = 0; stage < ICS_WAVE_STAGES; ++stage) {
                 out->stage_seconds[stage] += 1e-9 * (double)clock[1 + stage];
             }

@@ -17,7 +17,7 @@ typedef struct arena {
 
 static void *take(arena *from, uint64_t bytes)
 {
-    void *piece = from->block ? from->block + from->used : NULL;
+    void *piece = from->block != NULL ? from->block + from->used : NULL;
     from->used += (bytes + 255) / 256 * 256;
     return piece;
 }
@@ -62,7 +62,7 @@ static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
     }
     if (lane->schedule->loops) {
         const int result = ics_lane_compact_bytes(options, &lane->tables, &lane->compact_bytes);
-        if (result != cudaSuccess && !plan) {
+        if (result != cudaSuccess && plan == NULL) {
             return ICS_GRAPH_FAULT;
         }
         /* A plan for a device that is not here: CUB keeps a key and an index, twice, and little
@@ -82,7 +82,7 @@ static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
     memory->progress = take(from, sizeof(ics_launch_progress));
     memory->shares = take(from, ICS_SHARES * sizeof(ics_share));
     memory->launch = take(from, sizeof(ics_launch));
-    if (plan) {
+    if (plan != NULL) {
         plan->pool_bytes += from->used - before;
     }
 
@@ -91,7 +91,7 @@ static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
     memory->offsets = take(from, ring * sizeof(uint32_t));
     memory->starts =
         take(from, (uint64_t)ICS_LANE_BATCHES * memory->start_count * sizeof(uint32_t));
-    if (plan) {
+    if (plan != NULL) {
         plan->queue_bytes += from->used - before;
     }
 
@@ -99,7 +99,7 @@ static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
     for (int i = 0; i < ICS_LANE_LAUNCHES; ++i) {
         lane->launches[i].hits = take(from, (uint64_t)options->hits * sizeof(ice_arrival));
     }
-    if (plan) {
+    if (plan != NULL) {
         plan->hit_bytes += from->used - before;
     }
     return ICS_GRAPH_OK;
@@ -114,7 +114,7 @@ uint64_t ics_lane_bytes(const ics_gpu_options *options, const ice_tables *tables
     if (lay_out(&lane, &counter, plan) != ICS_GRAPH_OK) {
         return 0;
     }
-    if (plan) {
+    if (plan != NULL) {
         plan->staging_bytes +=
             (uint64_t)ICS_LANE_BATCHES *
                 (options->batch_emissions * (sizeof(ice_emission) + sizeof(uint32_t)) +
@@ -170,12 +170,12 @@ static int clear_memory(ics_lane *lane, void *memory, uint64_t bytes, ics_gpu_er
     CUDA_TRY(ordinal, error,
              cudaMemsetAsync(lane->memory.label, 0xff, lane->memory.capacity * sizeof(ics_word),
                              lane->compute));
-    if (lane->memory.vacant) {
+    if (lane->memory.vacant != NULL) {
         CUDA_TRY(ordinal, error,
                  cudaMemsetAsync(lane->memory.vacant, 0xff,
                                  lane->memory.capacity / 32 * sizeof(uint32_t), lane->compute));
     }
-    if (lane->memory.cursors) {
+    if (lane->memory.cursors != NULL) {
         CUDA_TRY(ordinal, error,
                  cudaMemsetAsync(lane->memory.cursors, 0xff,
                                  (size_t)lane->memory.capacity * 2 * sizeof(uint32_t),
@@ -229,7 +229,7 @@ int ics_lane_create(ics_lane *lane, const ics_gpu_options *options, const ice_ta
     if (status != ICS_GRAPH_OK) {
         return status;
     }
-    for (uint32_t i = 0; lane->schedule->kernels[i].name; ++i) {
+    for (uint32_t i = 0; lane->schedule->kernels[i].name != NULL; ++i) {
         CUDA_TRY(ordinal, error,
                  cudaLibraryGetKernel(&lane->kernels[i], library, lane->schedule->kernels[i].name));
     }
@@ -260,7 +260,7 @@ void ics_lane_destroy(ics_lane *lane)
         (void)cudaFreeHost(batch->emissions);
         (void)cudaFreeHost(batch->offsets);
         (void)cudaFreeHost(batch->starts);
-        if (batch->ready) {
+        if (batch->ready != NULL) {
             (void)cudaEventDestroy(batch->ready);
         }
     }
@@ -272,7 +272,7 @@ void ics_lane_destroy(ics_lane *lane)
         cudaEvent_t events[] = {launch->begun, launch->computed, launch->reported,
                                 launch->downloaded};
         for (int k = 0; k < 4; ++k) {
-            if (events[k]) {
+            if (events[k] != NULL) {
                 (void)cudaEventDestroy(events[k]);
             }
         }
@@ -280,21 +280,21 @@ void ics_lane_destroy(ics_lane *lane)
     (void)cudaFreeHost(lane->snapshot);
     (void)cudaFreeHost(lane->whole);
     (void)cudaFreeHost(lane->decision);
-    if (lane->loop) {
+    if (lane->loop != NULL) {
         (void)cudaGraphExecDestroy(lane->loop);
     }
-    if (lane->graph) {
+    if (lane->graph != NULL) {
         (void)cudaGraphDestroy(lane->graph);
     }
-    if (lane->compaction) {
+    if (lane->compaction != NULL) {
         (void)cudaGraphExecDestroy(lane->compaction);
     }
-    if (lane->compaction_graph) {
+    if (lane->compaction_graph != NULL) {
         (void)cudaGraphDestroy(lane->compaction_graph);
     }
     cudaStream_t streams[] = {lane->upload, lane->compute, lane->download};
     for (int k = 0; k < 3; ++k) {
-        if (streams[k]) {
+        if (streams[k] != NULL) {
             (void)cudaStreamDestroy(streams[k]);
         }
     }

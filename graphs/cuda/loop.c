@@ -70,7 +70,7 @@ static int add_waves(ics_lane *lane, cudaGraph_t body, ics_chain chain, cudaGrap
     int status = ICS_GRAPH_OK;
     for (chain.wave = 0; chain.wave < waves_per_trip(lane); ++chain.wave) {
         uint32_t kernel = chain.wave == 0 || is_fused(lane) ? 0 : 1;
-        for (; lane->schedule->kernels[kernel].name; ++kernel) {
+        for (; lane->schedule->kernels[kernel].name != NULL; ++kernel) {
             void *arguments[] = {&lane->tables, &lane->memory, &chain};
             void *stamp[] = {&lane->clock, &kernel};
             status = add_kernel(lane, body, lane->kernels[kernel], blocks_of(lane, kernel),

@@ -59,16 +59,16 @@ static int plan_kernels(ics_gpu_plan *plan, const ics_program *program, int arch
     const ics_gpu_schedule *schedule = ics_schedule_row(plan->options.schedule);
     const processor_limits processor = processor_of(architecture);
     plan->kernels = calloc(ICS_SCHEDULE_KERNELS, sizeof *plan->kernels);
-    if (!plan->kernels) {
+    if (plan->kernels == NULL) {
         return ics_check_error_set(error, ICS_GRAPH_NO_MEMORY, "out of memory for a plan");
     }
-    for (size_t i = 0; schedule->kernels[i].name; ++i) {
+    for (size_t i = 0; schedule->kernels[i].name != NULL; ++i) {
         /* Of PTX only the driver that compiles it knows what it takes. */
         ics_kernel_resources unknown = {.registers = 0};
         snprintf(unknown.name, sizeof unknown.name, "%s", schedule->kernels[i].name);
         const ics_kernel_resources *resources =
             program->is_ptx ? &unknown : ics_program_kernel(program, unknown.name);
-        if (!resources) {
+        if (resources == NULL) {
             return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
                                        "internal error: the program has no kernel %s",
                                        schedule->kernels[i].name);
@@ -106,7 +106,7 @@ static int fill_plan(ics_gpu_plan *plan, const ics_tables *tables, int architect
         limits.architecture = device.architecture;
         limits.processors = device.processors;
     }
-    if (!ics_schedule_row(plan->options.schedule)) {
+    if (ics_schedule_row(plan->options.schedule) == NULL) {
         return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
                                    "schedule %s has no plan of its own",
                                    ics_graph_schedule_name(plan->options.schedule));
@@ -148,7 +148,7 @@ int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables
 {
     *out = NULL;
     ics_gpu_plan *plan = calloc(1, sizeof *plan);
-    if (!plan) {
+    if (plan == NULL) {
         return ics_check_error_set(error, ICS_GRAPH_NO_MEMORY, "out of memory for a plan");
     }
     plan->options = *options;
@@ -163,7 +163,7 @@ int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables
 
 void ics_gpu_plan_destroy(ics_gpu_plan *plan)
 {
-    if (plan) {
+    if (plan != NULL) {
         free(plan->kernels);
     }
     free(plan);

@@ -44,7 +44,7 @@ static const ics_gpu_schedule schedules[ICS_SCHEDULE_COUNT] = {
 
 const ics_gpu_schedule *ics_schedule_row(ics_schedule schedule)
 {
-    return (unsigned)schedule < ICS_SCHEDULE_COUNT && schedules[schedule].entry
+    return (unsigned)schedule < ICS_SCHEDULE_COUNT && schedules[schedule].entry != NULL
                ? &schedules[schedule]
                : NULL;
 }
@@ -70,7 +70,7 @@ static void choose(uint32_t *value, uint32_t fallback)
 void ics_schedule_resolve(ics_gpu_options *options, const ics_gpu_limits *limits)
 {
     const ics_gpu_schedule *schedule = ics_schedule_row(options->schedule);
-    const bool loops = schedule && schedule->loops;
+    const bool loops = schedule != NULL && schedule->loops;
     options->math = options->math == ICS_MATH_AUTO ? ICS_MATH_FAST : options->math;
     const bool wavefront = options->schedule == ICS_SCHEDULE_WAVEFRONT;
     choose(&options->lanes, wavefront ? 1 : loops ? 3 : 2);
@@ -125,7 +125,7 @@ int ics_schedule_program_options(const ics_gpu_options *options, const ics_table
                                  ics_gpu_error *error)
 {
     const ics_gpu_schedule *schedule = ics_schedule_row(options->schedule);
-    if (!schedule) {
+    if (schedule == NULL) {
         return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED, "schedule %s has no kernels",
                                    ics_graph_schedule_name(options->schedule));
     }

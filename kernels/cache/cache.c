@@ -38,9 +38,9 @@ int ics_cache_directory(char *path, size_t size)
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int length = -1;
     /* "All paths must be absolute", relative ones are to be ignored (XDG Base Directory). */
-    if (cache && *cache == '/') {
+    if (cache != NULL && *cache == '/') {
         length = snprintf(path, size, "%s/icestream", cache);
-    } else if (home && *home == '/') {
+    } else if (home != NULL && *home == '/') {
         length = snprintf(path, size, "%s/.cache/icestream", home);
     }
     if (length < 0 || (size_t)length >= size || !make_folders(path)) {
@@ -56,7 +56,7 @@ int ics_cache_directory_somewhere(char *path, size_t size)
         return 0;
     }
     const char *parent = getenv("TMPDIR");
-    if (!parent || *parent != '/') {
+    if (parent == NULL || *parent != '/') {
         parent = "/tmp";
     }
     const int length = snprintf(path, size, "%s/icestream-%lu", parent, (unsigned long)geteuid());
@@ -79,7 +79,7 @@ int ics_cache_key(const ics_cache_part *parts, size_t count, char key[65])
 {
     unsigned char digest[EVP_MAX_MD_SIZE] = {0};
     EVP_MD_CTX *state = EVP_MD_CTX_new();
-    bool good = state && EVP_DigestInit_ex(state, EVP_sha256(), NULL) == 1;
+    bool good = state != NULL && EVP_DigestInit_ex(state, EVP_sha256(), NULL) == 1;
     for (size_t i = 0; i < count && good; ++i) {
         /* With its size in front a part cannot lend its end to the next one. */
         const uint64_t size = parts[i].size;
@@ -103,9 +103,9 @@ int ics_cache_read(const char *path, char **text, size_t *size, char *why, size_
 {
     FILE *file = fopen(path, "rb");
     struct stat status;
-    if (!file || fstat(fileno(file), &status) != 0) {
+    if (file == NULL || fstat(fileno(file), &status) != 0) {
         snprintf(why, why_size, "%s: cannot open the file: %s", path, strerror(errno));
-        if (file) {
+        if (file != NULL) {
             fclose(file);
         }
         return -1;
@@ -116,10 +116,11 @@ int ics_cache_read(const char *path, char **text, size_t *size, char *why, size_
         return -1;
     }
     char *bytes = malloc((size_t)status.st_size + 1);
-    const size_t count = bytes ? fread(bytes, 1, (size_t)status.st_size, file) : 0;
-    const bool good = bytes && !ferror(file);
+    const size_t count = bytes != NULL ? fread(bytes, 1, (size_t)status.st_size, file) : 0;
+    const bool good = bytes != NULL && !ferror(file);
     if (!good) {
-        snprintf(why, why_size, "%s: %s", path, bytes ? "cannot read the file" : "out of memory");
+        snprintf(why, why_size, "%s: %s", path,
+                 bytes != NULL ? "cannot read the file" : "out of memory");
         free(bytes);
     } else {
         bytes[count] = 0;

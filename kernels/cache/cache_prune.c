@@ -100,7 +100,7 @@ static bool add_entry(entries *all, const char *name, const struct stat *status)
     if (all->count == all->capacity) {
         const size_t capacity = all->capacity ? 2 * all->capacity : 256;
         entry *items = reallocarray(all->items, capacity, sizeof *items);
-        if (!items) {
+        if (items == NULL) {
             return false;
         }
         all->items = items;
@@ -163,7 +163,7 @@ void ics_cache_used(const char *path)
 void ics_cache_prune(const char *directory)
 {
     DIR *stream = opendir(directory);
-    if (!stream) {
+    if (stream == NULL) {
         return;
     }
     entries all = {0};

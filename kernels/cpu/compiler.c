@@ -19,7 +19,7 @@ static int out_of_memory(char *why, size_t why_size)
  * an errno. */
 static int start(char *const *command, int descriptor, pid_t *out)
 {
-    if (!command[0]) {
+    if (command[0] == NULL) {
         return ENOENT;
     }
     posix_spawn_file_actions_t actions;
@@ -50,11 +50,11 @@ static char *read_all(int descriptor)
     char bytes[4096];
     ssize_t count;
     while ((count = read(descriptor, bytes, sizeof bytes)) > 0 || (count < 0 && errno == EINTR)) {
-        if (stream && count > 0) {
+        if (stream != NULL && count > 0) {
             fwrite(bytes, 1, (size_t)count, stream);
         }
     }
-    if (stream && fclose(stream) == 0) {
+    if (stream != NULL && fclose(stream) == 0) {
         return text;
     }
     free(text);
@@ -92,7 +92,7 @@ static int run(char *const *command, char **output, char *why, size_t why_size)
         return -1;
     }
     const int status = wait_for(process);
-    if (!text) {
+    if (text == NULL) {
         return out_of_memory(why, why_size);
     }
     if (!WIFEXITED(status)) {
@@ -109,14 +109,15 @@ static int split(const char *text, ics_compiler *out)
 {
     char *copy = strdup(text);
     out->command = calloc(strlen(text) / 2 + 2, sizeof *out->command);
-    if (!copy || !out->command) {
+    if (copy == NULL || out->command == NULL) {
         free(copy);
         return -1;
     }
     char *rest = NULL;
-    for (char *word = strtok_r(copy, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
+    for (char *word = strtok_r(copy, " \t", &rest); word != NULL;
+         word = strtok_r(NULL, " \t", &rest)) {
         char *kept = strdup(word);
-        if (!kept) {
+        if (kept == NULL) {
             free(copy);
             return -1;
         }
@@ -130,7 +131,7 @@ int ics_compiler_create(ics_compiler *out, char *why, size_t why_size)
 {
     *out = (ics_compiler){0};
     const char *name = getenv("CC");
-    if (!name || name[strspn(name, " \t")] == 0) {
+    if (name == NULL || name[strspn(name, " \t")] == 0) {
         name = "cc";
     }
     if (split(name, out) != 0) {
@@ -167,7 +168,7 @@ int ics_compiler_run(const ics_compiler *compiler, const char *const *arguments,
                      char **output, char *why, size_t why_size)
 {
     const char **command = calloc(compiler->word_count + count + 1, sizeof *command);
-    if (!command) {
+    if (command == NULL) {
         return out_of_memory(why, why_size);
     }
     for (size_t i = 0; i < compiler->word_count; ++i) {

@@ -62,7 +62,7 @@ static void add_options(recipe *made, const char *instruction_set)
     }
     for (size_t i = 0; i < sizeof targets / sizeof *targets; ++i) {
         for (size_t k = 0; k < 4 && !strcmp(targets[i].name, instruction_set); ++k) {
-            if (targets[i].options[k] && *targets[i].options[k]) {
+            if (targets[i].options[k] != NULL && *targets[i].options[k]) {
                 add_option(made, targets[i].options[k]);
             }
         }
@@ -79,7 +79,7 @@ static void add_options(recipe *made, const char *instruction_set)
     add_option(made, made->name);
     for (int stage = 0; stage < ICS_STAGES; ++stage) {
         const char *name = ics_stage_name((ics_stage)stage);
-        if (!made->texts[stage]) {
+        if (made->texts[stage] == NULL) {
             continue;
         }
         snprintf(made->headers[stage], OPTION_SIZE, "-DICE_CUSTOM_%s=\"custom/%s.h\"", name, name);
@@ -92,7 +92,7 @@ static int make_key(recipe *made)
     const size_t most =
         2 * ics_cpu_source_count + OPTIONS_MOST + ICS_STAGES + made->compiler.word_count + 1;
     ics_cache_part *parts = calloc(most, sizeof *parts);
-    if (!parts) {
+    if (parts == NULL) {
         return -1;
     }
     size_t count = 0;
@@ -104,7 +104,7 @@ static int make_key(recipe *made)
         parts[count++] = ics_cache_text(made->options[i]);
     }
     for (int stage = 0; stage < ICS_STAGES; ++stage) {
-        if (made->texts[stage]) {
+        if (made->texts[stage] != NULL) {
             parts[count++] = ics_cache_text(made->texts[stage]);
         }
     }
@@ -130,7 +130,7 @@ static int recipe_make(const char *const paths[ICS_STAGES], const char *instruct
 {
     *made = (recipe){.paths = paths};
     for (int stage = 0; stage < ICS_STAGES; ++stage) {
-        if (paths[stage] &&
+        if (paths[stage] != NULL &&
             ics_stage_header_read(paths[stage], &made->texts[stage], why, why_size) != 0) {
             return -1;
         }
@@ -169,10 +169,10 @@ static int write_source(const char *folder, const char *name, const char *text, 
         }
     }
     FILE *file = fopen(path, "w");
-    if (!file) {
+    if (file == NULL) {
         return cannot_write(path, why, why_size);
     }
-    if (shown) {
+    if (shown != NULL) {
         fputs("#line 1 \"", file);
         for (const char *c = shown; *c; ++c) {
             fprintf(file, *c == '"' || *c == '\\' ? "\\%c" : *c == '\n' ? "\\n" : "%c", *c);
@@ -218,7 +218,7 @@ static int store(const char *object, const char *path, char *why, size_t why_siz
         return out_of_memory(why, why_size);
     }
     FILE *file = fopen(object, "a");
-    if (!file) {
+    if (file == NULL) {
         return cannot_write(object, why, why_size);
     }
     const bool good = fputs(key, file) >= 0 && fflush(file) == 0 && fsync(fileno(file)) == 0;
@@ -231,15 +231,15 @@ static int store(const char *object, const char *path, char *why, size_t why_siz
 static int load(const char *path, ics_custom_kernels *out, char *why, size_t why_size)
 {
     out->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    out->kernels = out->object ? dlsym(out->object, SYMBOL) : NULL;
-    if (out->kernels) {
+    out->kernels = out->object != NULL ? dlsym(out->object, SYMBOL) : NULL;
+    if (out->kernels != NULL) {
         return 0;
     }
     const char *reason = dlerror();
     snprintf(why, why_size,
              "cannot load the compiled stage header: %s; XDG_CACHE_HOME can name a folder for such "
              "files",
-             reason ? reason : path);
+             reason != NULL ? reason : path);
     return -1;
 }
 
@@ -261,7 +261,7 @@ static void report(const recipe *made, const char *output, const char *folder, c
     size_t used = 0;
     const char *gap = "the compiler does not accept ";
     for (int stage = 0; stage < ICS_STAGES; ++stage) {
-        if (made->paths[stage]) {
+        if (made->paths[stage] != NULL) {
             add(why, why_size, &used, gap);
             add(why, why_size, &used, made->paths[stage]);
             gap = ", ";
@@ -301,8 +301,8 @@ static int write_sources(const recipe *made, const char *folder, char *why, size
     for (int stage = 0; stage < ICS_STAGES; ++stage) {
         char name[64];
         snprintf(name, sizeof name, "custom/%s.h", ics_stage_name((ics_stage)stage));
-        if (made->texts[stage] && write_source(folder, name, made->texts[stage], made->paths[stage],
-                                               why, why_size) != 0) {
+        if (made->texts[stage] != NULL && write_source(folder, name, made->texts[stage],
+                                                       made->paths[stage], why, why_size) != 0) {
             return -1;
         }
     }
@@ -326,7 +326,7 @@ static int compile(const recipe *made, const char *folder, const char *object, c
     }
     char *output = NULL;
     const int result = ics_compiler_run(&made->compiler, arguments, count, &output, why, why_size);
-    if (result != 0 && output) {
+    if (result != 0 && output != NULL) {
         report(made, output, folder, why, why_size);
     }
     free(output);
@@ -342,7 +342,7 @@ static int build(const recipe *made, const char *directory, const char *path, ch
     char folder[PATH_MAX - 128], object[PATH_MAX];
     if ((size_t)snprintf(folder, sizeof folder, "%s/build-XXXXXX", directory) >= sizeof folder) {
         errno = ENAMETOOLONG;
-    } else if (mkdtemp(folder)) {
+    } else if (mkdtemp(folder) != NULL) {
         snprintf(object, sizeof object, "%s/kernels.so", folder);
         int result = write_sources(made, folder, why, why_size);
         if (result == 0) {
@@ -394,7 +394,7 @@ int ics_custom_kernels_create(const char *const custom[ICS_STAGES], const char *
     recipe made;
     ics_custom_kernels *kernels = calloc(1, sizeof *kernels);
     *out = NULL;
-    if (!kernels) {
+    if (kernels == NULL) {
         return out_of_memory(why, why_size);
     }
     int result = recipe_make(custom, instruction_set, &made, why, why_size);
@@ -412,10 +412,10 @@ int ics_custom_kernels_create(const char *const custom[ICS_STAGES], const char *
 
 void ics_custom_kernels_destroy(ics_custom_kernels *custom)
 {
-    if (!custom) {
+    if (custom == NULL) {
         return;
     }
-    if (custom->object) {
+    if (custom->object != NULL) {
         dlclose(custom->object);
     }
     free(custom);

@@ -50,9 +50,9 @@ static void *find_library(char *why, size_t why_size)
     const size_t folder_count = sizeof folders / sizeof *folders;
 
     const char *chosen = getenv("ICESTREAM_NVRTC");
-    if (chosen && *chosen) {
+    if (chosen != NULL && *chosen) {
         void *library = open_library(chosen);
-        if (!library) {
+        if (library == NULL) {
             snprintf(why, why_size, "ICESTREAM_NVRTC: %s", dlerror());
         }
         return library;
@@ -62,7 +62,7 @@ static void *find_library(char *why, size_t why_size)
             char path[1024];
             snprintf(path, sizeof path, "%s%s", folders[folder], names[name]);
             void *library = open_library(path);
-            if (library) {
+            if (library != NULL) {
                 return library;
             }
         }
@@ -76,7 +76,7 @@ static bool find_function(const ics_nvrtc *nvrtc, const char *name, void *functi
                           size_t why_size)
 {
     void *address = dlsym(nvrtc->library, name);
-    if (!address) {
+    if (address == NULL) {
         snprintf(why, why_size, "the library is no NVRTC of CUDA 12 or later: %s is missing", name);
     }
     memcpy(function, &address, sizeof address);
@@ -116,7 +116,7 @@ static bool ask_what_it_knows(ics_nvrtc *nvrtc, char *why, size_t why_size)
     int major = 0, minor = 0, count = 0;
     bool good = nvrtc->number(&major, &minor) == 0 && nvrtc->count_architectures(&count) == 0;
     int *list = good && count > 0 ? calloc((size_t)count, sizeof *list) : NULL;
-    good = list && nvrtc->architectures(list) == 0;
+    good = list != NULL && nvrtc->architectures(list) == 0;
     for (int i = 0; i < count && good; ++i) {
         if (list[i] > nvrtc->newest) {
             nvrtc->newest = list[i];
@@ -135,12 +135,12 @@ int ics_nvrtc_create(ics_nvrtc **out, char *why, size_t why_size)
 {
     *out = NULL;
     ics_nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
-    if (!nvrtc) {
+    if (nvrtc == NULL) {
         snprintf(why, why_size, "out of memory");
         return -1;
     }
     nvrtc->library = find_library(why, why_size);
-    if (!nvrtc->library || !find_functions(nvrtc, why, why_size) ||
+    if (nvrtc->library == NULL || !find_functions(nvrtc, why, why_size) ||
         !ask_what_it_knows(nvrtc, why, why_size)) {
         ics_nvrtc_destroy(nvrtc);
         return -1;
@@ -151,10 +151,10 @@ int ics_nvrtc_create(ics_nvrtc **out, char *why, size_t why_size)
 
 void ics_nvrtc_destroy(ics_nvrtc *nvrtc)
 {
-    if (!nvrtc) {
+    if (nvrtc == NULL) {
         return;
     }
-    if (nvrtc->library) {
+    if (nvrtc->library != NULL) {
         dlclose(nvrtc->library);
     }
     free(nvrtc);
@@ -178,7 +178,7 @@ static nvrtc_result create_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job *
     const char **texts = calloc(job->header_count + 1, sizeof *texts);
     const char **names = calloc(job->header_count + 1, sizeof *names);
     nvrtc_result result = 1; /* out of memory */
-    if (texts && names) {
+    if (texts != NULL && names != NULL) {
         for (size_t i = 0; i < job->header_count; ++i) {
             texts[i] = job->headers[i].text;
             names[i] = job->headers[i].name;
@@ -197,7 +197,7 @@ static nvrtc_result compile_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job 
                                     nvrtc_program *program)
 {
     const char **options = calloc(job->option_count + 1, sizeof *options);
-    if (!options) {
+    if (options == NULL) {
         return 1;
     }
     for (size_t i = 0; i < job->option_count; ++i) {
@@ -221,7 +221,7 @@ static nvrtc_result take(nvrtc_program *program, size_function *size_of, copy_fu
     nvrtc_result result = size_of(program, size);
     if (result == 0) {
         *bytes = calloc(*size + 1, 1);
-        result = *bytes ? copy(program, *bytes) : 1;
+        result = *bytes != NULL ? copy(program, *bytes) : 1;
     }
     return result;
 }
@@ -249,7 +249,7 @@ int ics_nvrtc_compile(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job, ics_nvrt
     if (result != 0) {
         snprintf(why, why_size, "%s", nvrtc->error_text(result));
     }
-    if (program) {
+    if (program != NULL) {
         nvrtc->destroy(&program);
     }
     return result == 0 ? 0 : -1;

@@ -26,13 +26,13 @@ static size_t count_kernels(const char *log)
 static uint32_t number_before(const char *line, const char *unit)
 {
     const char *at = strstr(line, unit);
-    while (at && at > line && at[-1] == ' ') {
+    while (at != NULL && at > line && at[-1] == ' ') {
         --at;
     }
-    while (at && at > line && at[-1] >= '0' && at[-1] <= '9') {
+    while (at != NULL && at > line && at[-1] >= '0' && at[-1] <= '9') {
         --at;
     }
-    return at ? (uint32_t)strtoul(at, NULL, 10) : 0;
+    return at != NULL ? (uint32_t)strtoul(at, NULL, 10) : 0;
 }
 
 /* Lines of ptxas -v, for every kernel:
@@ -45,13 +45,13 @@ static void read_line(const char *line, ics_kernel_resources *kernel, bool *is_o
 {
     static const char function[] = "Function properties for ";
     const char *name = strstr(line, function);
-    if (name) {
+    if (name != NULL) {
         *is_own = strcmp(name + sizeof function - 1, kernel->name) == 0;
-    } else if (strstr(line, "bytes stack frame") && *is_own) {
+    } else if (strstr(line, "bytes stack frame") != NULL && *is_own) {
         kernel->stack_bytes = number_before(line, "bytes stack frame");
         kernel->spill_stores = number_before(line, "bytes spill stores");
         kernel->spill_loads = number_before(line, "bytes spill loads");
-    } else if (strstr(line, ": Used ")) {
+    } else if (strstr(line, ": Used ") != NULL) {
         kernel->registers = number_before(line, "registers");
         kernel->shared_bytes = number_before(line, "bytes smem");
         const uint32_t deepest = number_before(line, "bytes cumulative stack size");
@@ -64,23 +64,23 @@ static void read_line(const char *line, ics_kernel_resources *kernel, bool *is_o
 /* Cuts the log into lines. */
 static int read_resources(char *log, ics_program *program)
 {
-    const size_t room = log ? count_kernels(log) : 0;
+    const size_t room = log != NULL ? count_kernels(log) : 0;
     program->kernels = calloc(room + 1, sizeof *program->kernels);
-    if (!program->kernels) {
+    if (program->kernels == NULL) {
         return -1;
     }
     ics_kernel_resources *kernel = NULL;
     bool is_own = false;
     char *rest = NULL;
-    for (char *line = log ? strtok_r(log, "\n", &rest) : NULL; line;
+    for (char *line = log != NULL ? strtok_r(log, "\n", &rest) : NULL; line != NULL;
          line = strtok_r(NULL, "\n", &rest)) {
         char name[sizeof kernel->name];
         const char *entry = strstr(line, "Compiling entry function '");
-        if (entry && program->kernel_count < room &&
+        if (entry != NULL && program->kernel_count < room &&
             sscanf(entry, "Compiling entry function '%63[^']", name) == 1) {
             kernel = &program->kernels[program->kernel_count++];
             snprintf(kernel->name, sizeof kernel->name, "%s", name);
-        } else if (kernel) {
+        } else if (kernel != NULL) {
             read_line(line, kernel, &is_own);
         }
     }
@@ -107,11 +107,11 @@ static target best_target(const ics_nvrtc *nvrtc, int architecture, bool as_ptx)
 /* The compiler's lines as they are: they begin with file and line. */
 static void explain(const char *reason, const char *log, char *why, size_t why_size)
 {
-    const char *hint = log && strstr(log, "could not open source file")
+    const char *hint = log != NULL && strstr(log, "could not open source file") != NULL
                            ? "\na stage header can include the headers of icestream "
                              "(\"stages/...\"), no other files"
                            : "";
-    if (log && *log) {
+    if (log != NULL && *log) {
         snprintf(why, why_size, "kernels do not compile (%s)%s\n%s", reason, hint, log);
     } else {
         snprintf(why, why_size, "kernels do not compile: %s", reason);
@@ -179,19 +179,19 @@ static int look_in(const ics_recipe *recipe, const char *directory, const ics_nv
 {
     enum { OLDEST = 50 };
     char compiler[64];
-    if (is_own && nvrtc) {
+    if (is_own && nvrtc != NULL) {
         snprintf(compiler, sizeof compiler, "%s", ics_nvrtc_version(nvrtc));
     } else if (ics_program_cache_read_compiler(directory, compiler, sizeof compiler) != 0) {
         return -1;
     }
     int found = look_up(recipe, directory, compiler, (target){architecture, false}, program);
-    if (found != 0 && nvrtc) {
+    if (found != 0 && nvrtc != NULL) {
         const target wanted = best_target(nvrtc, architecture, false);
         if (wanted.as_ptx) {
             found = look_up(recipe, directory, compiler, wanted, program);
         }
     }
-    for (int older = architecture; found != 0 && !nvrtc && older >= OLDEST; --older) {
+    for (int older = architecture; found != 0 && nvrtc == NULL && older >= OLDEST; --older) {
         found = look_up(recipe, directory, compiler, (target){older, true}, program);
     }
     return found;
@@ -283,7 +283,7 @@ int ics_program_create(const ics_program_options *options, ics_program **out, ch
     const double start = now();
     *out = NULL;
     ics_program *program = calloc(1, sizeof *program);
-    if (!program) {
+    if (program == NULL) {
         snprintf(why, why_size, "out of memory");
         return -1;
     }
@@ -304,7 +304,7 @@ int ics_program_create(const ics_program_options *options, ics_program **out, ch
 
 void ics_program_destroy(ics_program *program)
 {
-    if (!program) {
+    if (program == NULL) {
         return;
     }
     free(program->image);
@@ -353,7 +353,7 @@ int ics_program_store(const ics_program_options *options, bool as_ptx, const cha
     ics_program *program = calloc(1, sizeof *program);
     ics_recipe recipe;
     int result = ics_recipe_make(options, &recipe, why, why_size);
-    if (result == 0 && !program) {
+    if (result == 0 && program == NULL) {
         snprintf(why, why_size, "out of memory");
         result = -1;
     }

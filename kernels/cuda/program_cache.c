@@ -67,7 +67,7 @@ int ics_program_cache_read(const char *directory, const char key[65], ics_progra
     if (sound) {
         program->image = malloc((size_t)head.bytes);
         program->kernels = malloc(kernel_bytes + 1);
-        sound = program->image && program->kernels;
+        sound = program->image != NULL && program->kernels != NULL;
     }
     if (sound) {
         memcpy(program->kernels, kernels, kernel_bytes);
@@ -101,7 +101,7 @@ static FILE *open_scratch(const char *path, char *scratch, size_t size)
         const int file = open(scratch, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file >= 0) {
             FILE *stream = fdopen(file, "wb");
-            if (!stream) {
+            if (stream == NULL) {
                 close(file);
             }
             return stream;
@@ -117,7 +117,7 @@ static int write_parts(const char *path, const ics_cache_part *parts, size_t cou
 {
     char scratch[4096];
     FILE *file = open_scratch(path, scratch, sizeof scratch);
-    if (!file) {
+    if (file == NULL) {
         return -1;
     }
     bool good = true;
@@ -202,7 +202,7 @@ bool ics_program_cache_installed_directory(unsigned index, char *path, size_t si
 {
     static const char *const places[] = {"/../share/icestream/kernels", "/share/icestream/kernels"};
     const char *chosen = getenv("ICESTREAM_KERNELS");
-    if (chosen && *chosen) {
+    if (chosen != NULL && *chosen) {
         if (index == 0) {
             return (size_t)snprintf(path, size, "%s", chosen) < size;
         }
@@ -218,7 +218,7 @@ bool ics_program_cache_installed_directory(unsigned index, char *path, size_t si
     }
     executable[length] = 0;
     char *name = strrchr(executable, '/');
-    if (!name) {
+    if (name == NULL) {
         return false;
     }
     *name = 0;

@@ -17,7 +17,7 @@ static int out_of_memory(char *why, size_t why_size)
 static int add_custom(ics_recipe *recipe, ics_stage stage, const char *path, char *why,
                       size_t why_size)
 {
-    if (strpbrk(path, "\"\n")) {
+    if (strpbrk(path, "\"\n") != NULL) {
         snprintf(why, why_size, "%s: expected a name without quotes and line breaks", path);
         return -1;
     }
@@ -48,11 +48,11 @@ static int write_source(const ics_program_options *options, ics_recipe *recipe)
 {
     size_t bytes;
     FILE *file = open_memstream(&recipe->source, &bytes);
-    if (!file) {
+    if (file == NULL) {
         return -1;
     }
-    for (int stage = 0; stage < ICS_STAGES && options->custom; ++stage) {
-        if (options->custom[stage]) {
+    for (int stage = 0; stage < ICS_STAGES && options->custom != NULL; ++stage) {
+        if (options->custom[stage] != NULL) {
             fprintf(file, "#define ICE_CUSTOM_%s \"%s\"\n", ics_stage_name((ics_stage)stage),
                     options->custom[stage]);
         }
@@ -97,7 +97,7 @@ static int make_digest(const ics_program_options *options, ics_recipe *recipe)
 {
     const size_t count = 2 + 2 * (ics_embedded_source_count + ICS_STAGES) + recipe->option_count;
     ics_cache_part *parts = calloc(count, sizeof *parts);
-    if (!parts) {
+    if (parts == NULL) {
         return -1;
     }
     size_t part = 0;
@@ -107,8 +107,8 @@ static int make_digest(const ics_program_options *options, ics_recipe *recipe)
         parts[part++] = ics_cache_text(ics_embedded_sources[i].name);
         parts[part++] = ics_cache_text(ics_embedded_sources[i].text);
     }
-    for (int stage = 0; stage < ICS_STAGES && options->custom; ++stage) {
-        if (options->custom[stage]) {
+    for (int stage = 0; stage < ICS_STAGES && options->custom != NULL; ++stage) {
+        if (options->custom[stage] != NULL) {
             parts[part++] = ics_cache_text(ics_stage_name((ics_stage)stage));
             parts[part++] = ics_cache_text(text_of(recipe, options->custom[stage]));
         }
@@ -142,14 +142,14 @@ int ics_recipe_make(const ics_program_options *options, ics_recipe *recipe, char
         return -1;
     }
     recipe->headers = calloc(ics_embedded_source_count + ICS_STAGES, sizeof *recipe->headers);
-    if (!recipe->headers) {
+    if (recipe->headers == NULL) {
         return out_of_memory(why, why_size);
     }
     recipe->header_count = ics_embedded_source_count;
     memcpy(recipe->headers, ics_embedded_sources,
            ics_embedded_source_count * sizeof *recipe->headers);
-    for (int stage = 0; stage < ICS_STAGES && options->custom; ++stage) {
-        if (options->custom[stage] &&
+    for (int stage = 0; stage < ICS_STAGES && options->custom != NULL; ++stage) {
+        if (options->custom[stage] != NULL &&
             add_custom(recipe, (ics_stage)stage, options->custom[stage], why, why_size) != 0) {
             return -1;
         }

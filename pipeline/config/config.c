@@ -20,8 +20,9 @@ static int create(const char *path, size_t set_count, icestream_config **out,
     ics_yaml **documents = calloc(set_count + 1, sizeof(void *));
     const ics_yaml_node **given = calloc(ics_config_key_count, sizeof(void *));
     bool *refused = calloc(ics_config_key_count, sizeof *refused);
-    char *copy = path ? strdup(path) : NULL;
-    if (!config || !origin || !documents || !given || !refused || (path && !copy)) {
+    char *copy = path != NULL ? strdup(path) : NULL;
+    if (config == NULL || origin == NULL || documents == NULL || given == NULL || refused == NULL ||
+        (path != NULL && copy == NULL)) {
         free(config);
         free(origin);
         free(documents);
@@ -44,7 +45,7 @@ static int create(const char *path, size_t set_count, icestream_config **out,
 
 void icestream_config_destroy(icestream_config *config)
 {
-    if (!config) {
+    if (config == NULL) {
         return;
     }
     ics_schema_clear(ics_config_keys, ics_config_key_count, config);
@@ -63,13 +64,13 @@ void icestream_config_destroy(icestream_config *config)
 static int apply_set(icestream_config *config, const char *set, icestream_error *error)
 {
     const char *equals = strchr(set, '=');
-    if (!equals || equals == set) {
+    if (equals == NULL || equals == set) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "--set %s: error: expected path=value, as in graph.schedule=fused",
                              set);
     }
     char *name = NULL, *key = strndup(set, (size_t)(equals - set));
-    if (!key || asprintf(&name, "--set %s", set) < 0) {
+    if (key == NULL || asprintf(&name, "--set %s", set) < 0) {
         free(key);
         return out_of_memory(error);
     }
@@ -93,7 +94,7 @@ static int apply_set(icestream_config *config, const char *set, icestream_error 
 /* The value of a path in a document, or NULL. */
 static const ics_yaml_node *value_at(const ics_yaml_node *node, const char *path)
 {
-    while (node && *path) {
+    while (node != NULL && *path) {
         char key[64];
         size_t length = strcspn(path, ".");
         snprintf(key, sizeof key, "%.*s", (int)length, path);
@@ -109,14 +110,14 @@ static int fill(icestream_config *config, ics_yaml *document, const char *const 
 {
     int status = ICESTREAM_OK;
     ics_config_origin *origin = config->origin;
-    if (document) {
+    if (document != NULL) {
         origin->documents[origin->count++] = document;
         status = ics_schema_read(ics_yaml_root(document), ics_config_keys, ics_config_key_count,
                                  config, origin->given, error);
     }
-    for (size_t i = 0; i < ics_config_key_count && document; ++i) {
-        origin->refused[i] =
-            !origin->given[i] && value_at(ics_yaml_root(document), ics_config_keys[i].path);
+    for (size_t i = 0; i < ics_config_key_count && document != NULL; ++i) {
+        origin->refused[i] = origin->given[i] == NULL &&
+                             value_at(ics_yaml_root(document), ics_config_keys[i].path) != NULL;
     }
     for (size_t i = 0; i < set_count; ++i) {
         int result = apply_set(config, sets[i], error);
@@ -148,7 +149,7 @@ static int load(const char *path, ics_yaml *document, const char *const *sets, s
 /* Errors are added one by one, to nothing at first. */
 static void clear_error(icestream_error *error)
 {
-    if (error) {
+    if (error != NULL) {
         error->status = ICESTREAM_OK;
         error->text[0] = 0;
     }
@@ -160,7 +161,7 @@ int icestream_config_load(const char *path, const char *const *sets, size_t set_
     ics_yaml *document = NULL;
     *out = NULL;
     clear_error(error);
-    int status = path ? ics_yaml_read_file(path, &document, error) : ICESTREAM_OK;
+    int status = path != NULL ? ics_yaml_read_file(path, &document, error) : ICESTREAM_OK;
     return status == ICESTREAM_OK ? load(path, document, sets, set_count, out, error) : status;
 }
 
@@ -180,7 +181,7 @@ const char *ics_config_place(const icestream_config *config, const char *key_pat
 {
     size_t i = ics_schema_find(key_path, ics_config_keys, ics_config_key_count);
     const ics_yaml_node *node = i < ics_config_key_count ? config->origin->given[i] : NULL;
-    if (!node) {
+    if (node == NULL) {
         snprintf(buffer, size, "default");
     } else if (node->line) {
         ics_yaml_place(node, buffer, size);
@@ -192,7 +193,7 @@ const char *ics_config_place(const icestream_config *config, const char *key_pat
 
 int ics_config_blame(const icestream_config *config, const char *key_path, icestream_error *error)
 {
-    if (!error) {
+    if (error == NULL) {
         return ICESTREAM_OK;
     }
     if (error->status == ICESTREAM_E_CONFIG) {

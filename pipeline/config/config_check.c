@@ -30,7 +30,7 @@ static int contradiction(const icestream_config *config, const char *key, const 
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     const ics_yaml_node *node = config->origin->given[i];
-    if (node) {
+    if (node != NULL) {
         return ics_yaml_error(error, node, "%s: %s", key, message);
     }
     ics_error_add(error, ICESTREAM_E_CONFIG, "default: error: %s: %s", key, message);
@@ -73,13 +73,13 @@ static int check_source_keys(const icestream_config *config, icestream_error *er
     };
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof claimed_only / sizeof *claimed_only; ++i) {
-        if (claimed_only[i].used && !config->source.directory) {
+        if (claimed_only[i].used && config->source.directory == NULL) {
             status = contradiction(config, claimed_only[i].key, "source.files", error,
                                    "is for source.directory, which is not given");
         }
     }
     for (size_t i = 0; i < sizeof clients_only / sizeof *clients_only; ++i) {
-        if (clients_only[i].used && !config->source.listen) {
+        if (clients_only[i].used && config->source.listen == NULL) {
             status = contradiction(config, clients_only[i].key, "source.listen", error,
                                    "is for source.listen, which is not given");
         }
@@ -130,11 +130,11 @@ static int check_models(const icestream_config *config, icestream_error *error)
             contradiction(config, "detector.angular_polynomial", "detector.angular_acceptance",
                           error, "stands instead of detector.angular_acceptance, which is given");
     }
-    if (config->detector.jitter && !config->detector.layout) {
+    if (config->detector.jitter && config->detector.layout == NULL) {
         status = contradiction(config, "detector.jitter", "detector.file", error,
                                "is for layout: hex86, and detector.file is given");
     }
-    if (config->detector.dense && !config->detector.layout) {
+    if (config->detector.dense && config->detector.layout == NULL) {
         status = contradiction(config, "detector.dense", "detector.file", error,
                                "is for layout: hex86, and detector.file is given");
     }
@@ -249,7 +249,7 @@ static int check_particles(const icestream_config *config, icestream_error *erro
         {"particles.stopping", config->particles.stopping},
     };
     int status = ICESTREAM_OK;
-    if (config->particles.file || config->particles.count > 0) {
+    if (config->particles.file != NULL || config->particles.count > 0) {
         return ICESTREAM_OK;
     }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {

@@ -114,7 +114,7 @@ static int read_excluded(const ics_yaml_node *node, void *target, icestream_erro
         return unexpected(node, "detector.excluded", &ics_config_excluded, error);
     }
     ics_module_label *labels = calloc(node->count + 1, sizeof *labels);
-    if (!labels) {
+    if (labels == NULL) {
         return ics_yaml_no_memory(error, node);
     }
     int status = ICESTREAM_OK;
@@ -233,7 +233,7 @@ static int read_spectra(const ics_yaml_node *node, void *target, icestream_error
         return unexpected(node, "light.spectra", &ics_config_spectra, error);
     }
     ics_spectrum_config *spectra = calloc(node->count + 1, sizeof *spectra);
-    if (!spectra) {
+    if (spectra == NULL) {
         return ics_yaml_no_memory(error, node);
     }
     int status = ICESTREAM_OK;
@@ -259,7 +259,7 @@ static void print_spectra(const void *target, FILE *out)
     for (size_t i = 0; i < config->light.spectrum_count; ++i) {
         const ics_spectrum_config *spectrum = &config->light.spectra[i];
         fputs(i ? ", {" : "{", out);
-        if (spectrum->file) {
+        if (spectrum->file != NULL) {
             fputs("file: ", out);
             ics_schema_print_path(spectrum->file, out);
         } else {
@@ -362,10 +362,11 @@ static int read_command(const ics_yaml_node *node, void *target, icestream_error
     }
     char **words = calloc(node->count + 1, sizeof *words);
     size_t copied = 0;
-    while (words && copied < node->count && (words[copied] = strdup(node->items[copied]->text))) {
+    while (words != NULL && copied < node->count &&
+           (words[copied] = strdup(node->items[copied]->text)) != NULL) {
         ++copied;
     }
-    if (copied < node->count || !words) {
+    if (copied < node->count || words == NULL) {
         free_words(words, copied);
         return ics_yaml_no_memory(error, node);
     }

@@ -37,7 +37,7 @@ static void print_particles(const void *target, FILE *out)
 static bool has_list(const void *target)
 {
     const icestream_config *config = target;
-    return !config->particles.file;
+    return config->particles.file == NULL;
 }
 
 const ics_schema_custom ics_config_particles = {.expected = "a list of particles",

@@ -11,7 +11,7 @@
 static bool has_wildcard(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; ++i) {
-        if (strchr("*?[\\", text[i])) {
+        if (strchr("*?[\\", text[i]) != NULL) {
             return true;
         }
     }
@@ -37,7 +37,7 @@ static bool tell(const char *path, int found, char *place, size_t size, int *cau
 static bool is_folder_blocked(const char *path, char *place, size_t size, int *cause)
 {
     DIR *folder = opendir(path);
-    if (!folder) {
+    if (folder == NULL) {
         return tell(path, errno, place, size, cause);
     }
     closedir(folder);
@@ -75,7 +75,7 @@ bool ics_blocked_pattern(const char *pattern, char *place, size_t size, int *cau
         }
         const size_t length = part > pattern + 1 ? (size_t)(part - pattern) - 1 : 1;
         char *folder = part == pattern ? strdup(".") : strndup(pattern, length);
-        if (!folder) {
+        if (folder == NULL) {
             return tell(pattern, ENOMEM, place, size, cause);
         }
         const bool blocked = are_folders_blocked(folder, place, size, cause);

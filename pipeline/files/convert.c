@@ -10,14 +10,14 @@ typedef enum layout { LAYOUT_UNKNOWN, LAYOUT_NPY, LAYOUT_HDF5, LAYOUT_TEXT } lay
 static layout layout_of(const char *path)
 {
     const char *name = strrchr(path, '/');
-    const char *ending = strrchr(name ? name : path, '.');
-    if (ending && strcmp(ending, ".npy") == 0) {
+    const char *ending = strrchr(name != NULL ? name : path, '.');
+    if (ending != NULL && strcmp(ending, ".npy") == 0) {
         return LAYOUT_NPY;
     }
-    if (ending && (strcmp(ending, ".h5") == 0 || strcmp(ending, ".hdf5") == 0)) {
+    if (ending != NULL && (strcmp(ending, ".h5") == 0 || strcmp(ending, ".hdf5") == 0)) {
         return LAYOUT_HDF5;
     }
-    if (ending && strcmp(ending, ".txt") == 0) {
+    if (ending != NULL && strcmp(ending, ".txt") == 0) {
         return LAYOUT_TEXT;
     }
     return LAYOUT_UNKNOWN;
@@ -51,7 +51,7 @@ int icestream_convert(const char *from, const char *to, bool force, icestream_er
     const char *unknown = source == LAYOUT_UNKNOWN || source == LAYOUT_TEXT   ? from
                           : target == LAYOUT_UNKNOWN || target == LAYOUT_TEXT ? to
                                                                               : NULL;
-    if (unknown) {
+    if (unknown != NULL) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "%s: found an unknown ending, expected .npy, .h5 or "
                              ".hdf5 (or, of the hits in a .npy file, .txt, and with --waveforms "

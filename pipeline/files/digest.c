@@ -15,11 +15,11 @@ struct ics_digest {
 int ics_digest_create(ics_digest **out, icestream_error *error)
 {
     ics_digest *digest = calloc(1, sizeof *digest);
-    if (digest) {
+    if (digest != NULL) {
         digest->state = EVP_MD_CTX_new();
         digest->copy = EVP_MD_CTX_new();
     }
-    if (!digest || !digest->state || !digest->copy ||
+    if (digest == NULL || digest->state == NULL || digest->copy == NULL ||
         EVP_DigestInit_ex(digest->state, EVP_sha256(), NULL) != 1 ||
         EVP_MD_CTX_copy_ex(digest->copy, digest->state) != 1) {
         ics_digest_destroy(digest);
@@ -32,7 +32,7 @@ int ics_digest_create(ics_digest **out, icestream_error *error)
 
 void ics_digest_destroy(ics_digest *digest)
 {
-    if (!digest) {
+    if (digest == NULL) {
         return;
     }
     EVP_MD_CTX_free(digest->state);

@@ -42,7 +42,7 @@ static void speak_again(const silence *before)
 static herr_t take_message(unsigned depth, const H5E_error2_t *entry, void *text)
 {
     if (depth == 0) {
-        snprintf(text, 200, "%s", entry->desc ? entry->desc : "unknown reason");
+        snprintf(text, 200, "%s", entry->desc != NULL ? entry->desc : "unknown reason");
     }
     return 0;
 }
@@ -101,11 +101,11 @@ static bool write_text(hid_t object, const char *name, const char *text)
 static bool write_metadata(hid_t file, const json_t *metadata)
 {
     char *text = ics_json_dump(metadata, JSON_COMPACT);
-    hsize_t length = text ? strlen(text) : 0;
+    hsize_t length = text != NULL ? strlen(text) : 0;
     hid_t space = H5Screate_simple(1, &length, NULL);
-    hid_t set = text ? H5Dcreate2(file, "metadata", H5T_STD_U8LE, space, H5P_DEFAULT, H5P_DEFAULT,
-                                  H5P_DEFAULT)
-                     : H5I_INVALID_HID;
+    hid_t set = text != NULL ? H5Dcreate2(file, "metadata", H5T_STD_U8LE, space, H5P_DEFAULT,
+                                          H5P_DEFAULT, H5P_DEFAULT)
+                             : H5I_INVALID_HID;
     bool written =
         set >= 0 && H5Dwrite(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
     H5Dclose(set);
@@ -157,7 +157,7 @@ static int export_rows(ics_table_reader *reader, const char *to, hid_t set, hid_
                        icestream_error *error)
 {
     unsigned char *rows = malloc((size_t)CHUNK * ICS_ROW_BYTES_MAX);
-    if (!rows) {
+    if (rows == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", to);
     }
     int status = ICESTREAM_OK;
@@ -181,7 +181,7 @@ static int export_table(ics_table_reader *reader, const char *to, hid_t file,
     hid_t set = create_set(file, schema, type, ics_table_reader_rows(reader));
     int status = ICESTREAM_OK;
     if (type < 0 || set < 0 || !write_attributes(set, schema) ||
-        (metadata && !write_metadata(file, metadata))) {
+        (metadata != NULL && !write_metadata(file, metadata))) {
         status = failed(to, ICESTREAM_E_OUTPUT, "cannot create the table", error);
     } else {
         status = export_rows(reader, to, set, type, error);
@@ -262,13 +262,13 @@ static int describe_members(const char *path, hid_t type, ics_npy_field **out, s
                              path);
     }
     ics_npy_field *fields = calloc((size_t)members, sizeof *fields);
-    if (!fields) {
+    if (fields == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
     for (int i = 0; i < members; ++i) {
         char *name = H5Tget_member_name(type, (unsigned)i);
         hid_t member = H5Tget_member_type(type, (unsigned)i);
-        snprintf(fields[i].name, sizeof fields[i].name, "%s", name ? name : "");
+        snprintf(fields[i].name, sizeof fields[i].name, "%s", name != NULL ? name : "");
         snprintf(fields[i].found, sizeof fields[i].found, "another type");
         fields[i].offset = H5Tget_member_offset(type, (unsigned)i);
         fields[i].type = number_of(member);
@@ -295,7 +295,7 @@ static int import_rows(const import_table *table, ics_table_writer *writer, ices
     size_t piece = ICS_NPY_ROW_MAX / row_bytes;
     unsigned char *source = malloc(ICS_NPY_ROW_MAX);
     unsigned char *target = reallocarray(NULL, piece, ICS_ROW_BYTES_MAX);
-    int status = source && target
+    int status = source != NULL && target != NULL
                      ? ICESTREAM_OK
                      : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", table->path);
     for (hsize_t first = 0; first < table->rows && !status; first += piece) {
@@ -324,7 +324,7 @@ static int read_metadata(import_table *table, hid_t file, icestream_error *error
     hid_t space = set >= 0 ? H5Dget_space(set) : H5I_INVALID_HID;
     hssize_t length = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
     char *text = length > 0 && length <= ICS_METADATA_MAX ? malloc((size_t)length) : NULL;
-    if (text && H5Dread(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0) {
+    if (text != NULL && H5Dread(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0) {
         table->metadata = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, NULL);
     }
     free(text);
@@ -359,7 +359,7 @@ static int open_table(import_table *table, hid_t file, icestream_error *error)
             break;
         }
     }
-    if (!schema) {
+    if (schema == NULL) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found neither dataset /steps nor /hits, expected one of them",
                              table->path);

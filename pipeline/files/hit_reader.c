@@ -19,7 +19,7 @@ int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, ices
 {
     *out = NULL;
     ics_hit_reader *reader = calloc(1, sizeof *reader);
-    if (!reader) {
+    if (reader == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
     reader->check = check;
@@ -34,7 +34,7 @@ int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, ices
 
 void ics_hit_reader_destroy(ics_hit_reader *reader)
 {
-    if (!reader) {
+    if (reader == NULL) {
         return;
     }
     ics_table_reader_destroy(reader->table);
@@ -148,7 +148,7 @@ static int read_through(ics_hit_reader *reader, icestream_error *error)
 {
     enum { PIECE = 16384 };
     icestream_hit *piece = malloc(PIECE * sizeof *piece);
-    if (!piece) {
+    if (piece == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading hits");
     }
     int status = ICESTREAM_OK;
@@ -167,7 +167,7 @@ int ics_hit_file_matches(const char *path, const json_t *expected, bool thorough
     icestream_error reason = {.status = ICESTREAM_OK};
     *matches = false;
     int status = ics_hit_reader_open(path, false, &reader, &reason);
-    if (reader) {
+    if (reader != NULL) {
         const json_t *metadata = ics_hit_reader_metadata(reader);
         *matches = ics_metadata_same_origin(metadata, expected) &&
                    ics_metadata_account(metadata, &account) &&

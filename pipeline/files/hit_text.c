@@ -63,7 +63,7 @@ int ics_hit_text_export(const char *from, const char *to, bool force, icestream_
     ics_hit_reader *reader = NULL;
     ics_text_output *file = NULL;
     icestream_hit *hits = malloc(BLOCK * sizeof *hits);
-    if (!hits) {
+    if (hits == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", to);
     }
     int status = ics_hit_reader_open(from, true, &reader, error);

@@ -44,7 +44,7 @@ static int add_event(event_list *events, uint64_t event, icestream_error *error)
     if (events->count == events->capacity) {
         size_t capacity = events->capacity ? 2 * events->capacity : 1024;
         uint64_t *grown = reallocarray(events->items, capacity, sizeof *grown);
-        if (!grown) {
+        if (grown == NULL) {
             return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu events",
                                  capacity);
         }
@@ -120,7 +120,7 @@ static int add_rows(description *about, event_list *events, const unsigned char 
             about->photons += photons;
         }
         for (int k = 0; k < RANGES; ++k) {
-            if (!about->ranges[k].field) {
+            if (about->ranges[k].field == NULL) {
                 continue;
             }
             double value = field_value(about->ranges[k].field, row);
@@ -135,7 +135,7 @@ static int describe_rows(ics_table_reader *reader, description *about, icestream
 {
     event_list events = {0};
     unsigned char *rows = malloc((size_t)PIECE * ICS_ROW_BYTES_MAX);
-    if (!rows) {
+    if (rows == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading rows");
     }
     int status = ics_table_reader_rewind(reader, true, error);
@@ -167,9 +167,9 @@ static int describe(const char *path, description *about, icestream_error *error
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest", path);
     }
     const json_t *metadata = ics_table_reader_metadata(reader);
-    if (!status && metadata) {
+    if (!status && metadata != NULL) {
         about->metadata = json_copy((json_t *)(uintptr_t)metadata);
-        if (!about->metadata) {
+        if (about->metadata == NULL) {
             status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
         } else {
             json_object_del(about->metadata, "crc32c");
@@ -197,7 +197,7 @@ static int verify_account(const char *path, const json_t *metadata, uint64_t row
                           icestream_error *error)
 {
     icestream_account account;
-    if (!metadata) {
+    if (metadata == NULL) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found no trailer, expected one with the photon "
                              "account",
@@ -231,8 +231,9 @@ static int verify_hits(const char *path, icestream_error *error)
 {
     ics_hit_reader *reader = NULL;
     icestream_hit *hits = malloc(PIECE * sizeof *hits);
-    int status = hits ? ics_hit_reader_open(path, true, &reader, error)
-                      : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading hits");
+    int status = hits != NULL
+                     ? ics_hit_reader_open(path, true, &reader, error)
+                     : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading hits");
     for (size_t got = 1; got > 0 && !status;) {
         status = ics_hit_reader_read(reader, hits, PIECE, &got, error);
     }
@@ -266,13 +267,13 @@ static void print_text(const char *path, const description *about, FILE *out)
     }
     fprintf(out, "  %-14s %" PRIu64 "\n", "events", about->events);
     for (int i = 0; i < RANGES && about->rows > 0; ++i) {
-        if (about->ranges[i].field) {
+        if (about->ranges[i].field != NULL) {
             fprintf(out, "  %-14s %.9g .. %.9g %s\n", range_names[i], about->ranges[i].low,
                     about->ranges[i].high, about->ranges[i].field->unit);
         }
     }
     fprintf(out, "  %-14s %s\n", "SHA-256", about->digest);
-    if (!about->metadata) {
+    if (about->metadata == NULL) {
         fprintf(out, "  no trailer\n");
     }
     const char *key;
@@ -290,7 +291,7 @@ static void print_text(const char *path, const description *about, FILE *out)
         char *text = ics_json_dump(value, JSON_ENCODE_ANY);
         fprintf(out, "  %-14s %s\n", key,
                 json_is_string(value) ? json_string_value(value)
-                : text                ? text
+                : text != NULL        ? text
                                       : "?");
         free(text);
     }
@@ -309,7 +310,7 @@ static json_t *make_json(const char *path, const description *about)
 {
     json_t *ranges = json_object();
     for (int i = 0; i < RANGES; ++i) {
-        if (about->ranges[i].field) {
+        if (about->ranges[i].field != NULL) {
             json_object_set_new(ranges, range_names[i],
                                 json_pack("[o, o]", real_or_null(about->ranges[i].low),
                                           real_or_null(about->ranges[i].high)));
@@ -320,7 +321,7 @@ static json_t *make_json(const char *path, const description *about)
                   about->schema->short_name, "rows", (json_int_t)about->rows, "events",
                   (json_int_t)about->events, "ranges", ranges, "packed", about->packed, "sha256",
                   about->digest, "verified", about->verified, "metadata", about->metadata);
-    if (json && about->schema == ics_layout_steps()) {
+    if (json != NULL && about->schema == ics_layout_steps()) {
         json_object_set_new(json, "photons", json_integer((json_int_t)about->photons));
     }
     return json;
@@ -329,7 +330,7 @@ static json_t *make_json(const char *path, const description *about)
 static int print_json(const char *path, const description *about, FILE *out, icestream_error *error)
 {
     json_t *json = make_json(path, about);
-    int failed = json ? json_dumpf(json, out, JSON_INDENT(2)) : -1;
+    int failed = json != NULL ? json_dumpf(json, out, JSON_INDENT(2)) : -1;
     json_decref(json);
     if (failed) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT,

@@ -33,12 +33,12 @@ int ics_metadata_create(const ics_metadata_origin *origin, json_t **out, icestre
     int failed = 0;
     /* Not json_pack with s*: it leaves a digest out as well when there is no memory for it. */
     for (size_t i = 0; i < sizeof digests / sizeof *digests; ++i) {
-        if (digests[i].text) {
+        if (digests[i].text != NULL) {
             failed |= json_object_set_new(object, digests[i].name, json_string(digests[i].text));
         }
     }
     json_t *metadata = json_pack("{s:s, s:o}", "seed", seed, "digests", object);
-    if (!metadata || failed) {
+    if (metadata == NULL || failed) {
         json_decref(metadata);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
     }
@@ -106,12 +106,12 @@ bool ics_metadata_account(const json_t *metadata, icestream_account *out)
     }
     const json_t *electrons = json_object_get(object, "photo_electrons");
     const char *content = json_string_value(json_object_get(metadata, "content"));
-    if (electrons && (!json_is_integer(electrons) || json_integer_value(electrons) < 0 ||
-                      (uint64_t)json_integer_value(electrons) > out->hits)) {
+    if (electrons != NULL && (!json_is_integer(electrons) || json_integer_value(electrons) < 0 ||
+                              (uint64_t)json_integer_value(electrons) > out->hits)) {
         return false;
     }
     out->photo_electrons = (uint64_t)json_integer_value(electrons);
-    if (content && strcmp(content, "pe") == 0) {
+    if (content != NULL && strcmp(content, "pe") == 0) {
         out->undetected = out->hits - out->photo_electrons;
     }
     return true;
@@ -136,7 +136,7 @@ int ics_metadata_set_maths(json_t *metadata, ics_maths_used maths, icestream_err
 ics_maths_used ics_metadata_maths(const json_t *metadata)
 {
     const char *word = json_string_value(json_object_get(metadata, "math"));
-    ics_maths_used maths = word ? ICS_MATHS_MIXED : ICS_MATHS_NONE;
+    ics_maths_used maths = word != NULL ? ICS_MATHS_MIXED : ICS_MATHS_NONE;
     while (maths != ICS_MATHS_NONE && strcmp(word, ics_metadata_maths_name(maths)) != 0) {
         maths -= 1;
     }

@@ -164,18 +164,18 @@ static int prepare(const char *path, const char *writer, bool force, ics_output 
 {
     *out = NULL;
     ics_output *output = calloc(1, sizeof *output);
-    if (output) {
+    if (output != NULL) {
         char *part = NULL;
         output->descriptor = -1;
         output->force = force;
         output->shared = writer != NULL;
         output->path = strdup(path);
-        output->part =
-            asprintf(&part, "%s%s%s.part", path, writer ? "." : "", writer ? writer : "") < 0
-                ? NULL
-                : part;
+        output->part = asprintf(&part, "%s%s%s.part", path, writer != NULL ? "." : "",
+                                writer != NULL ? writer : "") < 0
+                           ? NULL
+                           : part;
     }
-    if (!output || !output->path || !output->part) {
+    if (output == NULL || output->path == NULL || output->part == NULL) {
         ics_output_destroy(output);
         ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
         return ICESTREAM_E_MEMORY;
@@ -228,8 +228,8 @@ int ics_output_clean_folder(const char *folder, const char *pattern, icestream_e
     DIR *entries;
     do {
         entries = opendir(folder);
-    } while (!entries && errno == EINTR);
-    if (!entries) {
+    } while (entries == NULL && errno == EINTR);
+    if (entries == NULL) {
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
                                    "%s: cannot look for .part files: %s", folder, strerror(errno));
     }
@@ -251,11 +251,11 @@ int ics_output_clean_folder(const char *folder, const char *pattern, icestream_e
 int ics_output_clean_writers(const char *path, icestream_error *error)
 {
     const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    char *folder = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
+    const char *name = slash != NULL ? slash + 1 : path;
+    char *folder = slash != NULL ? strndup(path, (size_t)(name - path)) : strdup(".");
     char *pattern = malloc(2 * strlen(name) + sizeof ".*part");
     int status = ICESTREAM_E_MEMORY;
-    if (folder && pattern) {
+    if (folder != NULL && pattern != NULL) {
         char *end = pattern;
         for (; *name; ++name) { /* nothing in a name is a wildcard */
             *end++ = '\\';
@@ -294,7 +294,7 @@ int ics_output_clean(const char *path, icestream_error *error)
 
 void ics_output_destroy(ics_output *output)
 {
-    if (!output) {
+    if (output == NULL) {
         return;
     }
     int cause = errno; /* of the error that the caller comes from */
@@ -377,9 +377,9 @@ static int take_name(ics_output *output, icestream_error *error)
 int ics_output_sync_folder(const char *path, icestream_error *error)
 {
     const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) + 1 : 1;
-    char *folder = slash ? strndup(path, length) : strdup(".");
-    if (!folder) {
+    size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 1;
+    char *folder = slash != NULL ? strndup(path, length) : strdup(".");
+    if (folder == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
     int descriptor = TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -38,10 +38,10 @@ static void start_summary(ics_step_reader *reader, bool collect)
 static ics_step_reader *create(uint32_t spectrum_count, bool stream, icestream_error *error)
 {
     ics_step_reader *reader = calloc(1, sizeof *reader);
-    if (reader) {
+    if (reader != NULL) {
         reader->piece = malloc(PIECE * sizeof *reader->piece);
     }
-    if (!reader || !reader->piece) {
+    if (reader == NULL || reader->piece == NULL) {
         ics_step_reader_destroy(reader);
         ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading steps");
         return NULL;
@@ -57,7 +57,7 @@ int ics_step_reader_open(const char *path, uint32_t spectrum_count, ics_step_rea
 {
     *out = NULL;
     ics_step_reader *reader = create(spectrum_count, false, error);
-    if (!reader) {
+    if (reader == NULL) {
         return ICESTREAM_E_MEMORY;
     }
     int status = ics_table_reader_open(path, ics_layout_steps(), &reader->table, error);
@@ -74,7 +74,7 @@ int ics_step_reader_open_stream(int descriptor, const char *name, uint32_t spect
 {
     *out = NULL;
     ics_step_reader *reader = create(spectrum_count, true, error);
-    if (!reader) {
+    if (reader == NULL) {
         return ICESTREAM_E_MEMORY;
     }
     int status = ics_table_reader_open_stream(descriptor, name, ics_layout_steps(), wake_descriptor,
@@ -89,7 +89,7 @@ int ics_step_reader_open_stream(int descriptor, const char *name, uint32_t spect
 
 void ics_step_reader_destroy(ics_step_reader *reader)
 {
-    if (!reader) {
+    if (reader == NULL) {
         return;
     }
     ics_table_reader_destroy(reader->table);
@@ -189,7 +189,7 @@ static int pass(ics_step_reader *reader, bool digest, bool collect, const atomic
     start_summary(reader, collect);
     int status = ics_table_reader_rewind(reader->table, digest, error);
     while (!status && got > 0) {
-        if (cancel && atomic_load_explicit(cancel, memory_order_relaxed)) {
+        if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed)) {
             return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "%s: interrupted while checking",
                                  ics_table_reader_name(reader->table));
         }

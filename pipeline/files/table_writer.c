@@ -39,7 +39,7 @@ int ics_table_writer_create_as(const char *path, const char *name, const ics_lay
 {
     *out = NULL;
     ics_table_writer *writer = calloc(1, sizeof *writer);
-    if (!writer) {
+    if (writer == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
     writer->schema = schema;
@@ -138,7 +138,7 @@ uint64_t ics_table_writer_rows(const ics_table_writer *writer)
 
 void ics_table_writer_destroy(ics_table_writer *writer)
 {
-    if (!writer) {
+    if (writer == NULL) {
         return;
     }
     ics_output_destroy(writer->output);

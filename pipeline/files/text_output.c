@@ -17,7 +17,7 @@ int ics_text_output_create(const char *path, bool force, ics_text_output **out,
 {
     *out = NULL;
     ics_text_output *file = calloc(1, sizeof *file);
-    if (!file) {
+    if (file == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
     int status = ics_output_create(path, force, &file->output, error);
@@ -31,7 +31,7 @@ int ics_text_output_create(const char *path, bool force, ics_text_output **out,
 
 void ics_text_output_destroy(ics_text_output *file)
 {
-    if (!file) {
+    if (file == NULL) {
         return;
     }
     ics_output_destroy(file->output);

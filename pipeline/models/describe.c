@@ -140,7 +140,7 @@ static void describe_medium(const ice_medium *medium, FILE *out)
         double top = medium->bottom + medium->thickness * (double)medium->layer_count;
         fprintf(out, "  layers   %zu of %.6g m, z %.2f .. %.2f m", medium->layer_count,
                 medium->thickness, medium->bottom, top);
-        if (!medium->spectral) { /* which may be any water's, at any depth */
+        if (medium->spectral == NULL) { /* which may be any water's, at any depth */
             fprintf(out, " (depth %.2f .. %.2f m)", ICE_DETECTOR_DEPTH - top,
                     ICE_DETECTOR_DEPTH - medium->bottom);
         }
@@ -149,7 +149,7 @@ static void describe_medium(const ice_medium *medium, FILE *out)
     fprintf(out,
             "  lengths  effective scattering %.4g .. %.4g m, absorption %.4g .. %.4g m at %g nm\n",
             scattering.low, scattering.high, absorption.low, absorption.high, wavelength);
-    if (medium->spectral) {
+    if (medium->spectral != NULL) {
         describe_water(medium, out);
     } else {
         fprintf(out, "  angles   mean cosine %.6g, simplified Liu %.6g\n", medium->mean_cosine,
@@ -196,7 +196,7 @@ static void describe_detection(const ice_detector *detector, const ics_detection
 {
     const ice_angular *angular = &detector->angular;
     size_t efficient = 0, cables = 0, tilted = 0, off = 0;
-    if (!detection) {
+    if (detection == NULL) {
         return;
     }
     for (size_t i = 0; i < detector->module_count; ++i) {

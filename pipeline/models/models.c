@@ -142,7 +142,7 @@ static int make_digests(ics_models *models, icestream_error *error)
     ics_digest_text(digest, models->ice_digest);
     ics_digest_reset(digest);
     add_detector(digest, models->detector);
-    if (models->detection) {
+    if (models->detection != NULL) {
         ics_detection_digest(digest, models->detector, models->light);
     }
     ics_digest_text(digest, models->detector_digest);
@@ -162,7 +162,7 @@ int ics_models_create(const icestream_config *config, ics_models **out, icestrea
 {
     *out = NULL;
     ics_models *models = calloc(1, sizeof *models);
-    if (!models) {
+    if (models == NULL) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "models: error: out of memory");
     }
     ics_ice_factors factors;
@@ -201,7 +201,7 @@ int ics_models_create(const icestream_config *config, ics_models **out, icestrea
 
 void ics_models_destroy(ics_models *models)
 {
-    if (!models) {
+    if (models == NULL) {
         return;
     }
     ics_ice_destroy(models->medium);

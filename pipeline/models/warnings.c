@@ -8,7 +8,7 @@
 int ics_warnings_add(ics_warnings *warnings, const char *format, ...)
 {
     char **items = realloc(warnings->items, (warnings->count + 1) * sizeof *items);
-    if (!items) {
+    if (items == NULL) {
         return ICESTREAM_E_MEMORY;
     }
     warnings->items = items;
@@ -25,7 +25,7 @@ int ics_warnings_add(ics_warnings *warnings, const char *format, ...)
 
 void ics_warnings_free(ics_warnings *warnings)
 {
-    if (!warnings) {
+    if (warnings == NULL) {
         return;
     }
     for (size_t i = 0; i < warnings->count; ++i) {

@@ -277,7 +277,7 @@ static bool place_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE
         const double string = value(particle, ICS_PARTICLE_STRING);
         const double label = value(particle, ICS_PARTICLE_MODULE);
         const ice_module *module = find_module(parts->setup->detector, string, label);
-        if (!module) {
+        if (module == NULL) {
             snprintf(message, ICS_PARTICLE_MESSAGE,
                      "string, module: found [%g, %g], expected a module of %.200s", string, label,
                      parts->setup->detector->name);

@@ -102,7 +102,7 @@ int ics_light_setup_create(const icestream_config *config, const ice_medium *med
     *out = NULL;
     ics_light_setup *setup = calloc(1, sizeof *setup);
     double *kept = calloc(light->count, sizeof *kept);
-    if (!setup || !kept) {
+    if (setup == NULL || kept == NULL) {
         free(setup);
         free(kept);
         return ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
@@ -139,7 +139,7 @@ int ics_light_setup_create(const icestream_config *config, const ice_medium *med
 
 void ics_light_setup_destroy(ics_light_setup *setup)
 {
-    if (!setup) {
+    if (setup == NULL) {
         return;
     }
     free(setup->kept);

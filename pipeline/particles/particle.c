@@ -129,7 +129,7 @@ static const char *word_of(char kind, size_t index)
 static void list_words(char kind, char *buffer, size_t size)
 {
     size_t used = 0;
-    for (size_t i = 0; word_of(kind, i) && used < size; ++i) {
+    for (size_t i = 0; word_of(kind, i) != NULL && used < size; ++i) {
         used += (size_t)snprintf(buffer + used, size - used, "%s%s", i ? ", " : "one of ",
                                  word_of(kind, i));
     }
@@ -139,7 +139,7 @@ static bool set_word(ics_particle *particle, ics_particle_field field, const ics
                      char message[ICS_PARTICLE_MESSAGE])
 {
     const char kind = fields[field].kind;
-    for (size_t i = 0; word_of(kind, i); ++i) {
+    for (size_t i = 0; word_of(kind, i) != NULL; ++i) {
         if (ics_text_field_equals(text, word_of(kind, i))) {
             particle->values[field] = (double)i;
             return true;
@@ -149,13 +149,14 @@ static bool set_word(ics_particle *particle, ics_particle_field field, const ics
     ics_nearest nearest = {0};
     snprintf(typed, sizeof typed, "%.*s", (int)(text->length < 40 ? text->length : 40),
              text->start);
-    for (size_t i = 0; word_of(kind, i); ++i) {
+    for (size_t i = 0; word_of(kind, i) != NULL; ++i) {
         ics_nearest_try(&nearest, typed, word_of(kind, i));
     }
     list_words(kind, words, sizeof words);
     snprintf(message, ICS_PARTICLE_MESSAGE, "%s: found %s, expected %s%s%s%s", fields[field].name,
-             ics_text_field_show(text, shown), words, nearest.word ? "; did you mean '" : "",
-             nearest.word ? nearest.word : "", nearest.word ? "'?" : "");
+             ics_text_field_show(text, shown), words,
+             nearest.word != NULL ? "; did you mean '" : "",
+             nearest.word != NULL ? nearest.word : "", nearest.word != NULL ? "'?" : "");
     return false;
 }
 

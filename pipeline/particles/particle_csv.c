@@ -14,8 +14,8 @@ static int read_name(ics_particle_source *source, const ics_text_field *name,
                                      "found column %s, expected one of type, event, x, y, z, "
                                      "zenith, azimuth, energy, length, time, photons, ...%s%s%s",
                                      ics_text_field_show(name, shown),
-                                     nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                                     nearest ? "'?" : "");
+                                     nearest != NULL ? "; did you mean '" : "",
+                                     nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
     }
     for (size_t i = 0; i < source->column_count; ++i) {
         if (source->columns[i] == *out) {

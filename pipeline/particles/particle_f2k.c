@@ -40,8 +40,8 @@ static int unknown_line(const ics_particle_source *source, const ics_text_field 
     return ics_line_stream_fault(
         source->lines, tag->column, error,
         "found a line of %s, expected one of V, TBEGIN, EM, TR, EE, TEND, END%s%s%s",
-        ics_text_field_show(tag, shown), nearest.word ? "; did you mean '" : "",
-        nearest.word ? nearest.word : "", nearest.word ? "'?" : "");
+        ics_text_field_show(tag, shown), nearest.word != NULL ? "; did you mean '" : "",
+        nearest.word != NULL ? nearest.word : "", nearest.word != NULL ? "'?" : "");
 }
 
 /* Moves from one place of the file to another at a line that belongs between them. */

@@ -39,7 +39,7 @@ static int open_list(ics_particle_source *source, const icestream_config *config
                      icestream_error *error)
 {
     source->list = calloc(config->particles.count + 1, sizeof *source->list);
-    if (!source->list) {
+    if (source->list == NULL) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
     }
     if (config->particles.count > 0) {
@@ -96,7 +96,7 @@ static int open_any(ics_particle_source *source, const icestream_config *config,
                     icestream_error *error)
 {
     ics_particle_format format;
-    if (!config->particles.file) {
+    if (config->particles.file == NULL) {
         return open_list(source, config, error);
     }
     int status = choose_format(config, &format, error);
@@ -113,7 +113,7 @@ static int open_any(ics_particle_source *source, const icestream_config *config,
 static ics_particle_source *create(ics_particle_events events, icestream_error *error)
 {
     ics_particle_source *source = calloc(1, sizeof *source);
-    if (!source) {
+    if (source == NULL) {
         ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
     } else {
         source->events = events;
@@ -136,7 +136,8 @@ int ics_particle_source_open(const icestream_config *config, ics_particle_source
 {
     *out = NULL;
     ics_particle_source *source = create(config->particles.events, error);
-    return source ? finish(source, open_any(source, config, error), out) : ICESTREAM_E_MEMORY;
+    return source != NULL ? finish(source, open_any(source, config, error), out)
+                          : ICESTREAM_E_MEMORY;
 }
 
 int ics_particle_source_borrow(const char *name, ics_particle_format format,
@@ -145,7 +146,7 @@ int ics_particle_source_borrow(const char *name, ics_particle_format format,
 {
     *out = NULL;
     ics_particle_source *source = create(events, error);
-    if (!source) {
+    if (source == NULL) {
         return ICESTREAM_E_MEMORY;
     }
     int status = ics_line_stream_borrow(name, data, size, &source->lines, error);
@@ -154,7 +155,7 @@ int ics_particle_source_borrow(const char *name, ics_particle_format format,
 
 void ics_particle_source_destroy(ics_particle_source *source)
 {
-    if (!source) {
+    if (source == NULL) {
         return;
     }
     ics_line_stream_destroy(source->lines);
@@ -167,13 +168,13 @@ void ics_particle_source_destroy(ics_particle_source *source)
 
 size_t ics_particle_source_position(const ics_particle_source *source)
 {
-    return source->lines ? ics_line_stream_line(source->lines) : source->done;
+    return source->lines != NULL ? ics_line_stream_line(source->lines) : source->done;
 }
 
 const char *ics_particle_source_place_of(const ics_particle_source *source, size_t position,
                                          char *buffer, size_t size)
 {
-    if (source->lines) {
+    if (source->lines != NULL) {
         snprintf(buffer, size, "%s:%zu", ics_line_stream_name(source->lines), position);
     } else {
         snprintf(buffer, size, "%s: particle %zu", source->where, position);
@@ -190,7 +191,7 @@ static int fault(const ics_particle_source *source, size_t column, icestream_err
                  const char *text)
 {
     char place[600];
-    if (source->lines) {
+    if (source->lines != NULL) {
         return ics_line_stream_fault(source->lines, column, error, "%s", text);
     }
     return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",

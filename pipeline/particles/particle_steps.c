@@ -32,7 +32,7 @@ int ics_particle_steps_of(ics_particle_source *source, const ics_light_setup *se
 {
     ics_particle_steps *steps = calloc(1, sizeof *steps);
     *out = steps;
-    if (!steps) {
+    if (steps == NULL) {
         ics_particle_source_destroy(source);
         ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
         return ICESTREAM_E_MEMORY;
@@ -72,7 +72,7 @@ int ics_particle_steps_create(const icestream_config *config, ics_particle_steps
 
 void ics_particle_steps_destroy(ics_particle_steps *steps)
 {
-    if (!steps) {
+    if (steps == NULL) {
         return;
     }
     ics_particle_source_destroy(steps->source);

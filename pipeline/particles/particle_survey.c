@@ -20,7 +20,7 @@ typedef struct surveyor {
 static bool is_stream(const char *path)
 {
     struct stat about;
-    if (!path) {
+    if (path == NULL) {
         return false;
     }
     return strcmp(path, "-") == 0 ||

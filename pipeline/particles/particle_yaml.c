@@ -7,11 +7,11 @@ static int read_value(const ics_yaml_entry *entry, ics_particle *particle, icest
 {
     char found[128], message[ICS_PARTICLE_MESSAGE];
     const char *key = entry->key->text, *nearest = NULL;
-    if (entry->duplicate_of) {
+    if (entry->duplicate_of != NULL) {
         return ics_yaml_error(error, entry->key, "the key '%.60s' is given twice", key);
     }
     const ics_particle_field field = ics_particle_field_find(key, strlen(key), &nearest);
-    if (field == ICS_PARTICLE_FIELD_COUNT && nearest) {
+    if (field == ICS_PARTICLE_FIELD_COUNT && nearest != NULL) {
         return ics_yaml_error(error, entry->key, "unknown key '%.60s', did you mean '%s'?", key,
                               nearest);
     }
@@ -67,7 +67,7 @@ int ics_particle_read_list(const ics_yaml_node *node, ics_particle **out, size_t
                               ics_yaml_describe(node, found, sizeof found));
     }
     ics_particle *list = calloc(node->count + 1, sizeof *list);
-    if (!list) {
+    if (list == NULL) {
         return ics_yaml_no_memory(error, node);
     }
     int status = ICESTREAM_OK;

@@ -129,7 +129,8 @@ static const char *last_beginning(const char *line, size_t length)
 {
     static const char beginning[] = "{\"time\":\"";
     const char *last = NULL, *at = line, *end = line + length;
-    while (at < end && (at = memmem(at, (size_t)(end - at), beginning, sizeof beginning - 1))) {
+    while (at < end &&
+           (at = memmem(at, (size_t)(end - at), beginning, sizeof beginning - 1)) != NULL) {
         last = at++;
     }
     return last;

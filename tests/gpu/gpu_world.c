@@ -21,17 +21,17 @@ int gpu_suite_run(Suite *suite)
     /* Not scratch_create(), which may fail a test only while one is running. */
     scratch cache = {"/tmp/icestream-XXXXXX"};
     const char *shared = getenv("ICESTREAM_GPU_CACHE");
-    if (!shared && !mkdtemp(cache.folder)) {
+    if (shared == NULL && mkdtemp(cache.folder) == NULL) {
         perror(cache.folder);
         srunner_free(runner);
         return EXIT_FAILURE;
     }
-    setenv("XDG_CACHE_HOME", shared ? shared : cache.folder, 1);
+    setenv("XDG_CACHE_HOME", shared != NULL ? shared : cache.folder, 1);
     srunner_set_fork_status(runner, CK_NOFORK);
     srunner_run_all(runner, CK_ENV);
     const int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
-    if (!shared) {
+    if (shared == NULL) {
         scratch_remove(&cache);
     }
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
@@ -54,7 +54,7 @@ bool gpu_host_loop(void)
 uint64_t gpu_scaled(uint64_t count, uint64_t least)
 {
     const char *text = getenv("ICESTREAM_GPU_SCALE");
-    const double scale = text ? strtod(text, NULL) : 1.0;
+    const double scale = text != NULL ? strtod(text, NULL) : 1.0;
     const double scaled = scale > 0.0 ? (double)count * scale : (double)count;
     return (uint64_t)fmax(scaled, (double)least);
 }

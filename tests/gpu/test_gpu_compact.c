@@ -375,7 +375,7 @@ static void capture_compaction(const loop_graph *self, cudaGraph_t graph, const 
                                const ics_compact_key *key)
 {
     begin_capture(self->stream, graph);
-    if (key) {
+    if (key != NULL) {
         CHECK(ics_compact_sorted(self->stream, &there->pool, &there->spare, key, there->progress,
                                  there->temporary, there->bytes));
     } else {
@@ -430,7 +430,7 @@ static void loop_destroy(loop_graph *self)
 {
     CHECK(cudaGraphExecDestroy(self->program));
     CHECK(cudaGraphDestroy(self->graph));
-    if (self->compaction) {
+    if (self->compaction != NULL) {
         CHECK(cudaGraphExecDestroy(self->compaction));
         CHECK(cudaGraphDestroy(self->compaction_graph));
     }
@@ -448,11 +448,11 @@ static ics_launch_progress run_loop(const loop_graph *self, const device_pool *t
         CHECK(cudaGraphLaunch(self->program, self->stream));
         CHECK(cudaStreamSynchronize(self->stream));
         after = progress_of(there);
-        if (self->compaction && after.decision & ICS_COMPACTS) {
+        if (self->compaction != NULL && after.decision & ICS_COMPACTS) {
             CHECK(cudaGraphLaunch(self->compaction, self->stream));
         }
         CHECK(cudaStreamSynchronize(self->stream));
-    } while (self->compaction && after.decision & ICS_GOES_ON);
+    } while (self->compaction != NULL && after.decision & ICS_GOES_ON);
     return progress_of(there);
 }
 

@@ -273,7 +273,7 @@ START_TEST(variants_in_real_ice)
 {
     char path[MODEL_PATH], setting[MODEL_PATH + 32];
     const char *cfg = model_shared("ice/spice_bfr-v2/cfg.txt", path);
-    if (!cfg) {
+    if (cfg == NULL) {
         return;
     }
     snprintf(setting, sizeof setting, "ice.directory=%.*s", (int)(strrchr(cfg, '/') - cfg), cfg);

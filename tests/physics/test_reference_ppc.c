@@ -63,7 +63,7 @@ static size_t read_numbers(const char *line, double *values, size_t most)
     while (count < most) {
         values[count++] = strtod(line, NULL);
         line = strchr(line, ',');
-        if (!line) {
+        if (line == NULL) {
             break;
         }
         ++line;
@@ -75,7 +75,7 @@ static void read_totals(const char *id, reference *out)
 {
     FILE *file = open_table("runs", "");
     char line[LINE];
-    while (fgets(line, sizeof line, file)) {
+    while (fgets(line, sizeof line, file) != NULL) {
         char *rest = strchr(line, ',');
         ck_assert_ptr_nonnull(rest);
         *rest = '\0';
@@ -97,7 +97,7 @@ static void read_modules(const char *id, reference *out)
     FILE *file = open_table("hits_", id);
     char line[LINE];
     ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
-    while (fgets(line, sizeof line, file)) {
+    while (fgets(line, sizeof line, file) != NULL) {
         /* string, dom, x, y, z, dist, hits, hits per 1e9, t_first, t_mean, t_rms, mean_nz,
          * mean_impact_z */
         double values[13];
@@ -120,7 +120,7 @@ static void read_times(const char *id, reference *out)
     FILE *file = open_table("times_", id);
     char line[LINE];
     ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
-    for (char *name = strchr(line, 's'); name; name = strchr(name + 1, 's')) {
+    for (char *name = strchr(line, 's'); name != NULL; name = strchr(name + 1, 's')) {
         unsigned string, module;
         if (sscanf(name, "s%ud%u", &string, &module) != 2) {
             continue;
@@ -152,13 +152,13 @@ static icestream_config *load_run(int run, const scratch *place)
     char sets[5][MODEL_PATH + 64];
     const char *list[5];
     size_t count = 0;
-    const char *folder = runs[run].ice ? runs[run].ice : "spice_bfr-v2";
+    const char *folder = runs[run].ice != NULL ? runs[run].ice : "spice_bfr-v2";
     snprintf(path, sizeof path, "ice/%s/cfg.txt", folder);
     ck_assert_ptr_nonnull(model_shared(path, ice));
     *strrchr(ice, '/') = '\0';
     snprintf(geometry, sizeof geometry, "%.400s/geo-f2k", ice);
     snprintf(sets[count++], sizeof *sets, "detector.file=%s", geometry);
-    if (runs[run].ice) {
+    if (runs[run].ice != NULL) {
         snprintf(sets[count++], sizeof *sets, "ice.directory=%s", ice);
     }
     snprintf(sets[count++], sizeof *sets, "source.files=%s",
@@ -366,7 +366,7 @@ static void ask_tool(int run, double photons, const scratch *place)
         "print('  the tool:', p)\n"
         "sys.exit(0 if all(p.get(k, 1) > 1e-3 for k in ('total', 'times_ks')) else 1)\n";
     char tool[MODEL_PATH], path[SCRATCH_PATH], arguments[MODEL_PATH + 128];
-    if (!model_shared("tools/against_reference.py", tool) || !scratch_has_numpy()) {
+    if (model_shared("tools/against_reference.py", tool) == NULL || !scratch_has_numpy()) {
         return;
     }
     snprintf(arguments, sizeof arguments, "%s|%s|%.0f", tool, runs[run].id, photons);
@@ -377,7 +377,7 @@ static void ask_tool(int run, double photons, const scratch *place)
 START_TEST(run_against_ppc)
 {
     char path[MODEL_PATH];
-    if (!model_shared("reference/ppc/runs.csv", path)) {
+    if (model_shared("reference/ppc/runs.csv", path) == NULL) {
         return;
     }
     reference *ppc = calloc(1, sizeof *ppc);

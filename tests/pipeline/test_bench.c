@@ -20,7 +20,7 @@
 static bool load_reference(ics_models **models)
 {
     char path[MODEL_PATH];
-    if (!model_shared("reference/clsim", path)) {
+    if (model_shared("reference/clsim", path) == NULL) {
         return false;
     }
     ics_reference reference;
@@ -228,20 +228,20 @@ static void check_folder(const char *ice, const char *light, const char *tilt, c
 {
     model_folder folder = model_folder_create();
     char path[MODEL_PATH];
-    if (ice) {
+    if (ice != NULL) {
         model_folder_write(&folder, "ice_layers.csv", ice, path);
     }
-    if (light) {
+    if (light != NULL) {
         model_folder_write(&folder, "wavelength.csv", light, path);
     }
-    if (tilt) {
+    if (tilt != NULL) {
         model_folder_write(&folder, "tilt.csv", tilt, path);
     }
     ics_reference reference;
     icestream_error error = {0};
     int status = ics_reference_open(folder.path, &reference, &error);
     ck_assert_int_eq(status, message ? ICESTREAM_E_CONFIG : ICESTREAM_OK);
-    if (message) {
+    if (message != NULL) {
         ck_assert_msg(strstr(error.text, message) != NULL, "%s", error.text);
     }
     ics_reference_close(&reference);

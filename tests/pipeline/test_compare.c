@@ -29,10 +29,10 @@ static icestream_config *load(const char *more, const char *still_more)
     const char *sets[COMMON + 2];
     memcpy(sets, common, sizeof common);
     size_t count = COMMON;
-    if (more) {
+    if (more != NULL) {
         sets[count++] = more;
     }
-    if (still_more) {
+    if (still_more != NULL) {
         sets[count++] = still_more;
     }
     icestream_config *config = NULL;

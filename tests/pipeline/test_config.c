@@ -177,7 +177,7 @@ START_TEST(keys_of_a_gpu)
                                        "graph.hits",         "graph.compact.sort",
                                        "graph.compact.when", NULL};
     for (size_t k = 0; k < COUNT(keys); ++k) {
-        if (keys[k]) {
+        if (keys[k] != NULL) {
             ck_assert_str_eq(ics_config_gpu_key(c, k), keys[k]);
         } else {
             ck_assert_ptr_null(ics_config_gpu_key(c, k));

@@ -254,7 +254,7 @@ END_TEST
 START_TEST(info_reports_output_errors)
 {
     FILE *full = fopen("/dev/full", "w");
-    if (!full) {
+    if (full == NULL) {
         return;
     }
     scratch place = scratch_create();

@@ -129,7 +129,8 @@ END_TEST
 START_TEST(real_folder_of_high_efficiency)
 {
     char path[MODEL_PATH], ice[MODEL_PATH + 32], geometry[MODEL_PATH + 64];
-    if (!model_shared("ice/spice_bfr-v2", path) || !model_shared("ice/spice_ftp-v3m", path)) {
+    if (model_shared("ice/spice_bfr-v2", path) == NULL ||
+        model_shared("ice/spice_ftp-v3m", path) == NULL) {
         return;
     }
     snprintf(ice, sizeof ice, "ice.directory=%s", path);
@@ -261,7 +262,7 @@ START_TEST(means_do_not_depend_on_what_is_generated)
      * tests. */
     enum { PHOTONS = 150000 };
     ics_models *models = detection_load(
-        model_config("stages.detect=pe", variants[_i].sets[0] ? variants[_i].sets[0] : NULL,
+        model_config("stages.detect=pe", variants[_i].sets[0] != NULL ? variants[_i].sets[0] : NULL,
                      variants[_i].sets[1], variants[_i].sets[2], NULL));
     const ice_tables tables = {.seed_low = 5};
     const ice_spectrum *spectrum = &models->light->spectra[0];

@@ -122,10 +122,10 @@ static size_t count_threads(void)
     for (size_t i = 0; i < found.gl_pathc; ++i) {
         char name[32] = "";
         FILE *file = fopen(found.gl_pathv[i], "r");
-        if (!file) {
+        if (file == NULL) {
             continue; /* has ended */
         }
-        count += fgets(name, sizeof name, file) && strcmp(name, "generate\n") == 0;
+        count += fgets(name, sizeof name, file) != NULL && strcmp(name, "generate\n") == 0;
         fclose(file);
     }
     globfree(&found);

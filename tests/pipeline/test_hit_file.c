@@ -51,7 +51,7 @@ static json_t *make_metadata(const ics_metadata_origin *from, const icestream_ac
     json_t *metadata = NULL;
     icestream_error error = {.text = ""};
     ck_assert_msg(ics_metadata_create(from, &metadata, &error) == 0, "%s", error.text);
-    if (account) {
+    if (account != NULL) {
         ck_assert_msg(ics_metadata_set_account(metadata, account, &error) == 0, "%s", error.text);
     }
     return metadata;

@@ -44,7 +44,7 @@ static void unload(loaded *result)
 static bool warned(const loaded *result, const char *text)
 {
     for (size_t i = 0; i < result->warnings.count; ++i) {
-        if (strstr(result->warnings.items[i], text)) {
+        if (strstr(result->warnings.items[i], text) != NULL) {
             return true;
         }
     }
@@ -56,7 +56,7 @@ static loaded load_shared(const char *name, const char *first, const char *secon
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
     loaded result = {0};
-    if (!model_shared(name, path)) {
+    if (model_shared(name, path) == NULL) {
         return result;
     }
     snprintf(set, sizeof set, "ice.directory=%s", path);
@@ -278,13 +278,13 @@ static void write_folder(const model_folder *folder, const char *par, const char
                          const char *dat)
 {
     char path[MODEL_PATH];
-    if (par) {
+    if (par != NULL) {
         model_folder_write(folder, "icemodel.par", par, path);
     }
-    if (cfg) {
+    if (cfg != NULL) {
         model_folder_write(folder, "cfg.txt", cfg, path);
     }
-    if (dat) {
+    if (dat != NULL) {
         model_folder_write(folder, "icemodel.dat", dat, path);
     }
 }

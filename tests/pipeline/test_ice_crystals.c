@@ -91,7 +91,7 @@ START_TEST(real_models)
     static const char *const names[] = {"ice/spice_bfr-v2", "ice/spice_ftp-v3m"};
     for (size_t k = 0; k < COUNT(names); ++k) {
         char path[MODEL_PATH];
-        if (!model_shared(names[k], path)) {
+        if (model_shared(names[k], path) == NULL) {
             return;
         }
         loaded_ice ice =
@@ -134,7 +134,7 @@ START_TEST(real_subtraction)
                  {"ice.birefringence_subtraction=none", 0, 0},
                  {"ice.birefringence=false", 0, 0}};
     char path[MODEL_PATH];
-    if (!model_shared("ice/spice_bfr-v2", path)) {
+    if (model_shared("ice/spice_bfr-v2", path) == NULL) {
         return;
     }
     loaded_ice plain = ice_load("ice.directory", path, "ice.birefringence_subtraction=none", NULL);
@@ -164,7 +164,7 @@ END_TEST
 START_TEST(real_model_switched_off)
 {
     char path[MODEL_PATH];
-    if (!model_shared("ice/spice_bfr-v2", path)) {
+    if (model_shared("ice/spice_bfr-v2", path) == NULL) {
         return;
     }
     loaded_ice ice =
@@ -199,7 +199,7 @@ static model_folder write_folder(const char *cfg, const char *dat, const char *v
     model_folder_write(&folder, "icemodel.par", "0.9 0.1\n1.1 0.1\n6954.1 0\n6617.75 0\n", path);
     model_folder_write(&folder, "cfg.txt", cfg, path);
     model_folder_write(&folder, "icemodel.dat", dat, path);
-    if (version) {
+    if (version != NULL) {
         model_folder_write(&folder, "version", version, path);
     }
     return folder;

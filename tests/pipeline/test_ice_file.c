@@ -29,7 +29,7 @@ static loaded_ice load_yaml(const char *yaml, const char *csv, const char *set)
 {
     char path[MODEL_PATH];
     model_folder folder = model_folder_create();
-    if (csv) {
+    if (csv != NULL) {
         model_folder_write(&folder, "l.csv", csv, path);
     }
     model_folder_write(&folder, "ice.yaml", yaml, path);
@@ -170,7 +170,7 @@ static void digest_of(const char *key, const char *path, const char *set, char o
     ics_models *models = NULL;
     icestream_error error = {0};
     snprintf(ice, sizeof ice, "%s=%s", key, path);
-    icestream_config *config = model_config(ice, set ? set : "run.seed=1", NULL);
+    icestream_config *config = model_config(ice, set != NULL ? set : "run.seed=1", NULL);
     ck_assert_msg(ics_models_create(config, &models, &error) == ICESTREAM_OK, "%s", error.text);
     memcpy(out, models->ice_digest, ICS_DIGEST_TEXT);
     ics_models_destroy(models);

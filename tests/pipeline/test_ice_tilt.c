@@ -31,8 +31,8 @@ START_TEST(real_line)
 {
     static const double stations[] = {-531.419, -454.882, 0, 165.202, 445.477, 520.77};
     char path[MODEL_PATH], table[MODEL_PATH];
-    if (!model_shared("ice/spice_bfr-v2", path) ||
-        !model_shared("ice/spice_bfr-v2/tilt.dat", table)) {
+    if (model_shared("ice/spice_bfr-v2", path) == NULL ||
+        model_shared("ice/spice_bfr-v2/tilt.dat", table) == NULL) {
         return;
     }
     loaded_ice ice =
@@ -73,8 +73,8 @@ END_TEST
 START_TEST(real_map)
 {
     char path[MODEL_PATH], table[MODEL_PATH];
-    if (!model_shared("ice/spice_ftp-v3m", path) ||
-        !model_shared("ice/spice_ftp-v3m/tilt.map", table)) {
+    if (model_shared("ice/spice_ftp-v3m", path) == NULL ||
+        model_shared("ice/spice_ftp-v3m/tilt.map", table) == NULL) {
         return;
     }
     loaded_ice ice = ice_load("ice.directory", path, NULL, NULL);
@@ -127,7 +127,7 @@ START_TEST(switched_off)
 {
     static const char *const names[] = {"ice/spice_bfr-v2", "ice/spice_ftp-v3m"};
     char path[MODEL_PATH];
-    for (size_t i = 0; i < COUNT(names) && model_shared(names[i], path); ++i) {
+    for (size_t i = 0; i < COUNT(names) && model_shared(names[i], path) != NULL; ++i) {
         loaded_ice ice = ice_load("ice.directory", path, "ice.tilt=false", NULL);
         ck_assert_int_eq(ice.status, ICESTREAM_OK);
         ck_assert_int_eq(ice.medium->tilt.kind, ICE_TILT_NONE);
@@ -151,7 +151,7 @@ START_TEST(origin_without_a_line)
     expect_no_ice(&ice, "--set ice.tilt_outside: error: ice.tilt_outside: found clamp, but this "
                         "ice has no tilt");
     ice_unload(&ice);
-    if (!model_shared("ice/spice_ftp-v3m", path)) {
+    if (model_shared("ice/spice_ftp-v3m", path) == NULL) {
         return;
     }
     ice = ice_load("ice.directory", path, "ice.tilt_origin=3", NULL);
@@ -185,7 +185,7 @@ static loaded_ice load_folder(const char *par, const char *dat, const char *set,
     model_folder folder = model_folder_create();
     write_folder(&folder);
     for (size_t i = 0; i < COUNT(files); ++i) {
-        if (files[i].content) {
+        if (files[i].content != NULL) {
             model_folder_write(&folder, files[i].name, files[i].content, path);
         }
     }
@@ -336,7 +336,7 @@ static loaded_ice load_yaml(const char *yaml, const char *csv)
     for (size_t i = 0; i < COUNT(names); ++i) {
         model_folder_write(&folder, names[i], contents[i], path);
     }
-    if (csv) {
+    if (csv != NULL) {
         model_folder_write(&folder, "t.csv", csv, path);
     }
     model_folder_write(&folder, "ice.yaml", yaml, path);

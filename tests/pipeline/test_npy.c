@@ -595,7 +595,7 @@ START_TEST(metadata_are_checked)
     icestream_error error = {.text = ""};
     int status =
         ics_trailer_parse("a.npy", text, &tail, ics_layout_steps(), 3, 64, &trailer, &error);
-    if (metadata_texts[_i].expected) {
+    if (metadata_texts[_i].expected != NULL) {
         ck_assert_int_eq(status, ICESTREAM_E_INPUT);
         ck_assert_msg(strstr(error.text, metadata_texts[_i].expected) != NULL, "found '%s'",
                       error.text);

@@ -11,7 +11,7 @@ static int digest_with(const char *set, ics_origin *out, icestream_error *error)
 {
     static const ics_models models = {
         .ice_digest = "i", .detector_digest = "d", .light_digest = "l"};
-    icestream_config *config = load_with("", &set, set ? 1 : 0);
+    icestream_config *config = load_with("", &set, set != NULL ? 1 : 0);
     const int status = ics_origin_create(config, &models, out, error);
     icestream_config_destroy(config);
     return status;

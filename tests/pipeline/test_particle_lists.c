@@ -107,7 +107,7 @@ START_TEST(names_are_complete)
         ck_assert(!take(source, &listed));
         ics_particle_source_destroy(source);
     }
-    while (ics_particle_type_name(known)) {
+    while (ics_particle_type_name(known) != NULL) {
         ++known;
     }
     /* and point, beam and two candles of the project's own */

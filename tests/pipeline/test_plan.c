@@ -103,7 +103,7 @@ START_TEST(every_schedule)
                     {"job-queue", 1, false},
                     {"thread-per-step", 1, false}};
     json_t *root = plan_kernels("graph.schedule=auto");
-    if (!root) {
+    if (root == NULL) {
         return;
     }
     const json_t *gpu = json_object_get(root, "gpu");
@@ -162,7 +162,7 @@ END_TEST
 START_TEST(traffic_in_words)
 {
     json_t *root = plan_kernels("graph.schedule=monolithic");
-    if (!root) {
+    if (root == NULL) {
         return;
     }
     json_decref(root);
@@ -185,7 +185,7 @@ END_TEST
 START_TEST(one_schedule)
 {
     json_t *root = plan_kernels("graph.schedule=fused");
-    if (!root) {
+    if (root == NULL) {
         return;
     }
     /* The CPU has no such schedule, so it has no plan either. */
@@ -213,7 +213,7 @@ START_TEST(blocks_of_warps_with_queues)
     static const char *const schedules[] = {"graph.schedule=monolithic", "graph.schedule=job-queue",
                                             "graph.schedule=fused"};
     json_t *root = plan_kernels(schedules[_i]);
-    if (!root) {
+    if (root == NULL) {
         return;
     }
     json_decref(root);

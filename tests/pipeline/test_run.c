@@ -489,7 +489,7 @@ START_TEST(test_validate_tells_the_subtraction)
                  {"ice.birefringence_subtraction=none", "nothing (none)\n"},
                  {"ice.birefringence=false", NULL}};
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2", path)) {
+    if (model_shared("ice/spice_bfr-v2", path) == NULL) {
         return;
     }
     snprintf(set, sizeof set, "ice.directory=%s", path);
@@ -499,7 +499,7 @@ START_TEST(test_validate_tells_the_subtraction)
         char *text = validated(sets, 3, ICESTREAM_OK, &error);
         const char *told = strstr(text, "taken for it out of the scattering: ");
         ck_assert_msg((told == NULL) == (cases[i].says == NULL), "%s", text);
-        if (told) {
+        if (told != NULL) {
             expect_said(strchr(told, ':'), cases[i].says);
         }
         free(text);

@@ -51,7 +51,7 @@ static int run(run_folder *place, const char *const *sets)
 {
     place->options.force = !place->options.resume;
     const char *all[RUN_FOLDER_SETS] = {"device.backend=cpu"};
-    for (size_t i = 0; sets[i]; ++i) {
+    for (size_t i = 0; sets[i] != NULL; ++i) {
         all[i + 1] = sets[i];
     }
     return run_folder_run(place, all);

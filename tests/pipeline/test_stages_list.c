@@ -61,7 +61,7 @@ START_TEST(json_is_complete)
         ck_assert_int_eq(sum_bytes(json_object_get(stage, "writes")),
                          json_integer_value(json_object_get(stage, "bytes_written")));
         const json_t *variants = json_object_get(stage, "variants");
-        for (size_t j = 0; j + 1 < 5 && expected[i][j + 1]; ++j) {
+        for (size_t j = 0; j + 1 < 5 && expected[i][j + 1] != NULL; ++j) {
             const json_t *variant = json_array_get(variants, j);
             ck_assert_str_eq(json_string_value(json_object_get(variant, "name")),
                              expected[i][j + 1]);
@@ -105,7 +105,7 @@ START_TEST(text_is_complete)
         char heading[32];
         snprintf(heading, sizeof heading, "\n%s: ", expected[i][0]);
         ck_assert_msg(strstr(text, heading) != NULL, "no %s in\n%s", heading, text);
-        for (size_t j = 1; j < 5 && expected[i][j]; ++j) {
+        for (size_t j = 1; j < 5 && expected[i][j] != NULL; ++j) {
             char line[32];
             snprintf(line, sizeof line, "\n  %c %s ", j == 1 ? '*' : ' ', expected[i][j]);
             ck_assert_msg(strstr(text, line) != NULL, "no '%s' in\n%s", line, text);

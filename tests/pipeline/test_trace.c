@@ -79,15 +79,15 @@ static traced trace(const run_folder *place, const char *hits, icestream_trace_o
     char files[2 * SCRATCH_PATH], path[2 * SCRATCH_PATH], output[SCRATCH_PATH];
     snprintf(files, sizeof files, "source.files=[%s/*.npy]", place->steps);
     const char *all[RUN_FOLDER_SETS] = {files};
-    size_t count = *sets && strncmp(*sets, "source.", 7) == 0 ? 0 : 1, size = 0;
-    for (; *sets; ++sets) {
+    size_t count = *sets != NULL && strncmp(*sets, "source.", 7) == 0 ? 0 : 1, size = 0;
+    for (; *sets != NULL; ++sets) {
         all[count++] = *sets;
     }
     icestream_config *config = NULL;
     ck_assert_msg(icestream_config_load(NULL, all, count, &config, &result.error) == ICESTREAM_OK,
                   "%s", result.error.text);
     options.output = scratch_path(&place->folder, "paths.npy", output);
-    options.hits = hits ? run_folder_path(place->hits, hits, path) : NULL;
+    options.hits = hits != NULL ? run_folder_path(place->hits, hits, path) : NULL;
     options.force = true;
     FILE *out = open_memstream(&result.text, &size);
     result.status = icestream_trace(config, &options, out, &result.error);

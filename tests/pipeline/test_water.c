@@ -102,7 +102,7 @@ static loaded load_text(const model_folder *folder, const char *yaml)
 static bool warned(const loaded *result, const char *text)
 {
     for (size_t i = 0; i < result->warnings.count; ++i) {
-        if (strstr(result->warnings.items[i], text)) {
+        if (strstr(result->warnings.items[i], text) != NULL) {
             return true;
         }
     }

@@ -157,7 +157,7 @@ START_TEST(values_outside_files_are_literal_unless_they_look_like_yaml)
         char place[64];
         ck_assert_int_eq(root->kind, rows[i].kind);
         ck_assert_int_eq(root->quoted, rows[i].quoted);
-        if (rows[i].value) {
+        if (rows[i].value != NULL) {
             ck_assert_str_eq(root->text, rows[i].value);
         }
         ck_assert_str_eq(ics_yaml_place(root, place, sizeof place), "--set x=1/2");

@@ -10,8 +10,8 @@ loaded_ice ice_load(const char *key, const char *path, const char *first, const 
     char set[MODEL_PATH + 32];
     loaded_ice ice = {0};
     snprintf(set, sizeof set, "%s=%s", key, path);
-    icestream_config *config =
-        model_config(set, first ? first : "run.seed=1", second ? second : "run.seed=1", NULL);
+    icestream_config *config = model_config(set, first != NULL ? first : "run.seed=1",
+                                            second != NULL ? second : "run.seed=1", NULL);
     ice.status = ics_ice_create(config, &ice.medium, &ice.factors, &ice.warnings, &ice.error);
     ck_assert((ice.status == ICESTREAM_OK) == (ice.medium != NULL));
     icestream_config_destroy(config);
@@ -27,7 +27,7 @@ void ice_unload(loaded_ice *ice)
 bool ice_warned(const loaded_ice *ice, const char *text)
 {
     for (size_t i = 0; i < ice->warnings.count; ++i) {
-        if (strstr(ice->warnings.items[i], text)) {
+        if (strstr(ice->warnings.items[i], text) != NULL) {
             return true;
         }
     }

@@ -11,7 +11,8 @@ model_folder model_folder_create(void)
 {
     const char *root = getenv("TMPDIR");
     model_folder folder;
-    snprintf(folder.path, sizeof folder.path, "%s/icestream-models-XXXXXX", root ? root : "/tmp");
+    snprintf(folder.path, sizeof folder.path, "%s/icestream-models-XXXXXX",
+             root != NULL ? root : "/tmp");
     ck_assert_ptr_nonnull(mkdtemp(folder.path));
     return folder;
 }
@@ -20,7 +21,7 @@ void model_folder_remove(const model_folder *folder)
 {
     DIR *entries = opendir(folder->path);
     ck_assert_ptr_nonnull(entries);
-    for (struct dirent *entry; (entry = readdir(entries));) {
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
             ck_assert_int_eq(unlinkat(dirfd(entries), entry->d_name, 0), 0);
         }
@@ -46,7 +47,7 @@ icestream_config *model_config(const char *first, ...)
     size_t count = 0;
     va_list arguments;
     va_start(arguments, first);
-    for (const char *set = first; set; set = va_arg(arguments, const char *)) {
+    for (const char *set = first; set != NULL; set = va_arg(arguments, const char *)) {
         ck_assert_uint_lt(count, 16);
         sets[count++] = set;
     }
@@ -61,7 +62,7 @@ icestream_config *model_config(const char *first, ...)
 const char *model_shared(const char *name, char path[MODEL_PATH])
 {
     const char *root = getenv("ICESTREAM_SHARED");
-    snprintf(path, MODEL_PATH, "%s/%s", root ? root : ICS_SHARED_DIRECTORY, name);
+    snprintf(path, MODEL_PATH, "%s/%s", root != NULL ? root : ICS_SHARED_DIRECTORY, name);
     if (access(path, R_OK) == 0) {
         return path;
     }

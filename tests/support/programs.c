@@ -105,14 +105,14 @@ int program_count_files(const char *folder, const char *end)
 {
     int count = 0;
     DIR *directory = opendir(folder);
-    for (struct dirent *entry = directory ? readdir(directory) : NULL; entry;
+    for (struct dirent *entry = directory != NULL ? readdir(directory) : NULL; entry != NULL;
          entry = readdir(directory)) {
         const size_t length = strlen(entry->d_name);
         if (length >= strlen(end) && strcmp(entry->d_name + length - strlen(end), end) == 0) {
             ++count;
         }
     }
-    if (directory) {
+    if (directory != NULL) {
         closedir(directory);
     }
     return count;

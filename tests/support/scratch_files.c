@@ -13,7 +13,8 @@ scratch scratch_create(void)
 {
     scratch place;
     const char *base = getenv("TMPDIR");
-    snprintf(place.folder, sizeof place.folder, "%s/icestream-XXXXXX", base ? base : "/tmp");
+    snprintf(place.folder, sizeof place.folder, "%s/icestream-XXXXXX",
+             base != NULL ? base : "/tmp");
     ck_assert_msg(mkdtemp(place.folder) != NULL, "no folder for temporary files");
     return place;
 }

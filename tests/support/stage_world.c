@@ -190,7 +190,8 @@ stage_world stage_world_from_config(const char *yaml, ...)
     size_t count = 0;
     va_list list;
     va_start(list, yaml);
-    for (const char *set = va_arg(list, const char *); set; set = va_arg(list, const char *)) {
+    for (const char *set = va_arg(list, const char *); set != NULL;
+         set = va_arg(list, const char *)) {
         ck_assert_uint_lt(count, SETS_MAX);
         sets[count++] = set;
     }
@@ -198,7 +199,7 @@ stage_world stage_world_from_config(const char *yaml, ...)
 
     icestream_error error = {0};
     icestream_config *config = NULL;
-    const char *text = yaml ? yaml : "{}";
+    const char *text = yaml != NULL ? yaml : "{}";
     ics_config_load_text("test.yaml", text, strlen(text), sets, count, &config, &error);
     ck_assert_msg(config != NULL, "%s", error.text);
     stage_world world = {.options = usual_options};
@@ -214,7 +215,7 @@ stage_world stage_world_from_config(const char *yaml, ...)
 /* The models own their parts, so they are told of a new one. */
 void stage_world_set_detector(stage_world *world, ice_detector *detector)
 {
-    if (world->models) {
+    if (world->models != NULL) {
         world->models->detector = detector;
     }
     ics_detector_destroy(world->detector);
@@ -223,7 +224,7 @@ void stage_world_set_detector(stage_world *world, ice_detector *detector)
 
 void stage_world_set_medium(stage_world *world, ice_medium *medium)
 {
-    if (world->models) {
+    if (world->models != NULL) {
         world->models->medium = medium;
     }
     ics_ice_destroy(world->medium);
@@ -232,7 +233,7 @@ void stage_world_set_medium(stage_world *world, ice_medium *medium)
 
 void stage_world_set_light(stage_world *world, ice_light *light)
 {
-    if (world->models) {
+    if (world->models != NULL) {
         world->models->light = light;
     }
     ics_light_destroy(world->light);
@@ -253,7 +254,7 @@ const ice_tables *stage_world_tables(stage_world *world)
 void stage_world_destroy(stage_world *world)
 {
     ics_tables_destroy(world->tables);
-    if (world->models) {
+    if (world->models != NULL) {
         ics_models_destroy(world->models);
     } else {
         ics_ice_destroy(world->medium);

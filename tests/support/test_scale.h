@@ -13,7 +13,7 @@
 static inline size_t test_scaled(size_t count)
 {
     const char *text = getenv("ICESTREAM_TEST_SCALE");
-    const double scale = text ? strtod(text, NULL) : 1.0;
+    const double scale = text != NULL ? strtod(text, NULL) : 1.0;
     const double scaled = scale > 0.0 ? (double)count * scale : (double)count;
     const double least = count < 1000 ? (double)count : 1000.0;
     return (size_t)fmax(scaled, least);

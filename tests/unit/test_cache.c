@@ -54,7 +54,7 @@ static size_t count_files(void)
     size_t count = 0;
     DIR *directory = opendir(place.folder);
     ck_assert_ptr_nonnull(directory);
-    while (readdir(directory)) {
+    while (readdir(directory) != NULL) {
         ++count;
     }
     closedir(directory);
@@ -216,7 +216,7 @@ START_TEST(processes_prune_together)
             char part[SCRATCH_PATH];
             entry(child * EACH + i, ".kernels", path);
             FILE *file = fopen(entry(child * EACH + i, ".kernels.part", part), "w");
-            if (!file || fputs("program", file) < 0 || fclose(file) != 0 ||
+            if (file == NULL || fputs("program", file) < 0 || fclose(file) != 0 ||
                 rename(part, path) != 0) {
                 ++failures;
             }

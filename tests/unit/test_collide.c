@@ -273,7 +273,7 @@ END_TEST
 START_TEST(real_detector)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2/geo-f2k", path)) {
+    if (model_shared("ice/spice_bfr-v2/geo-f2k", path) == NULL) {
         return;
     }
     snprintf(set, sizeof set, "detector.file=%s", path);

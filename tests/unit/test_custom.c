@@ -331,7 +331,7 @@ static void count_calls(const scratch *place)
     char path[SCRATCH_PATH], script[4 * SCRATCH_PATH];
     const char *compiler = getenv("CC");
     snprintf(script, sizeof script, "#!/bin/sh\necho call >>'%s/calls'\nexec %s \"$@\"\n",
-             place->folder, compiler && *compiler ? compiler : "cc");
+             place->folder, compiler != NULL && *compiler ? compiler : "cc");
     write_text(place, "compiler.sh", script, path);
     snprintf(script, sizeof script, "sh %s", path);
     setenv("CC", script, 1);

@@ -223,7 +223,7 @@ static void run_loop(lane *self, const setting *with)
             chain.first = c * chain.slots;
             for (chain.wave = 0; chain.wave < schedule->waves; ++chain.wave) {
                 for (uint32_t k = chain.wave == 0 || schedule->creates_every_wave ? 0 : 1;
-                     k < 4 && schedule->kernels[k].thread; ++k) {
+                     k < 4 && schedule->kernels[k].thread != NULL; ++k) {
                     run_kernel(self, &schedule->kernels[k], chain, chain.slots);
                 }
             }

@@ -117,7 +117,7 @@ END_TEST
 START_TEST(coefficients_of_real_ice_with_bubbles)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2", path)) {
+    if (model_shared("ice/spice_bfr-v2", path) == NULL) {
         return;
     }
     snprintf(set, sizeof set, "ice.directory=%s", path);

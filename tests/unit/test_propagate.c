@@ -456,7 +456,7 @@ START_TEST(real_ice)
     static const char *const folders[] = {"ice/spice_bfr-v2", "ice/spice_ftp-v3m"};
     for (size_t i = 0; i < 2; ++i) {
         char path[MODEL_PATH], set[MODEL_PATH + 32];
-        if (!model_shared(folders[i], path)) {
+        if (model_shared(folders[i], path) == NULL) {
             return;
         }
         snprintf(set, sizeof set, "ice.directory=%s", path);

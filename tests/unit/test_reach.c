@@ -64,7 +64,7 @@ END_TEST
 START_TEST(clearance_of_a_real_detector)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2/geo-f2k", path)) {
+    if (model_shared("ice/spice_bfr-v2/geo-f2k", path) == NULL) {
         return;
     }
     snprintf(set, sizeof set, "detector.file=%s", path);
@@ -219,7 +219,7 @@ END_TEST
 START_TEST(runs_in_real_ice_are_the_same)
 {
     char path[MODEL_PATH], ice[MODEL_PATH + 32], detector[MODEL_PATH + 32];
-    if (!model_shared("ice/spice_bfr-v2", path)) {
+    if (model_shared("ice/spice_bfr-v2", path) == NULL) {
         return;
     }
     snprintf(ice, sizeof ice, "ice.directory=%s", path);

@@ -50,7 +50,7 @@ void ics_nearest_try(ics_nearest *best, const char *typed, const char *candidate
     if (changes > allowed || (typed_length == 1 && changes > 0)) {
         return;
     }
-    if (!best->word || changes < best->distance) {
+    if (best->word == NULL || changes < best->distance) {
         *best = (ics_nearest){.word = candidate, .distance = changes};
     }
 }

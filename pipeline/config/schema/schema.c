@@ -69,7 +69,7 @@ static bool is_section(const reader *read, const char *path)
 
 static bool same_group(const ics_schema_field *a, const ics_schema_field *b)
 {
-    return a != b && a->group && b->group && strcmp(a->group, b->group) == 0;
+    return a != b && a->group != NULL && b->group != NULL && strcmp(a->group, b->group) == 0;
 }
 
 /* Finds the key that was probably meant: first in the section, then by the last part of the path
@@ -81,7 +81,7 @@ static const char *nearest_key(const reader *read, const char *section, const ch
     ics_nearest best = {0};
     const char *in_section = *section ? section : NULL;
     const char *dot = strrchr(typed, '.');
-    for (size_t i = 0; i < read->count && !dot; ++i) {
+    for (size_t i = 0; i < read->count && dot == NULL; ++i) {
         const char *rest;
         if (!is_below(&read->fields[i], section, &rest)) {
             continue;
@@ -90,31 +90,31 @@ static const char *nearest_key(const reader *read, const char *section, const ch
         snprintf(key, sizeof key, "%.*s", (int)strcspn(rest, "."), rest);
         ics_nearest_try(&best, typed, key);
         if (best.word == key) { /* keep a copy: `key` ends with the loop's body */
-            snprintf(buffer, size, "%s%s%s", in_section ? in_section : "", in_section ? "." : "",
-                     key);
+            snprintf(buffer, size, "%s%s%s", in_section != NULL ? in_section : "",
+                     in_section != NULL ? "." : "", key);
             best.word = buffer;
         }
     }
-    if (best.word) {
+    if (best.word != NULL) {
         return buffer;
     }
     const ics_schema_field *found = NULL;
     for (size_t i = 0; i < read->count; ++i) {
         const char *path = read->fields[i].path, *last = strrchr(path, '.');
-        const bool ics_here =
-            dot && last && last - path == dot - typed && strncmp(path, typed, dot - typed) == 0;
+        const bool ics_here = dot != NULL && last != NULL && last - path == dot - typed &&
+                              strncmp(path, typed, dot - typed) == 0;
         ics_nearest tried = {0};
-        ics_nearest_try(&tried, dot ? dot + 1 : typed, last ? last + 1 : path);
-        if (!tried.word || (!ics_here && tried.distance > 1)) {
+        ics_nearest_try(&tried, dot != NULL ? dot + 1 : typed, last != NULL ? last + 1 : path);
+        if (tried.word == NULL || (!ics_here && tried.distance > 1)) {
             continue;
         }
-        if (best.word && tried.distance >= best.distance) {
+        if (best.word != NULL && tried.distance >= best.distance) {
             continue;
         }
         best = tried;
         found = &read->fields[i];
     }
-    if (!found) {
+    if (found == NULL) {
         return NULL;
     }
     snprintf(buffer, size, "%s", found->path);
@@ -169,7 +169,7 @@ static void unknown_key(reader *read, const ics_yaml_node *key, const char *sect
         ics_yaml_error(read->error, key, "unknown key '%s%s%.60s'", section, dot, typed);
         return;
     }
-    if (nearest_key(read, section, typed, nearest, sizeof nearest)) {
+    if (nearest_key(read, section, typed, nearest, sizeof nearest) != NULL) {
         ics_yaml_error(read->error, key, "unknown key '%s%s%.60s', did you mean '%s'?", section,
                        dot, typed, nearest);
         return;
@@ -191,14 +191,14 @@ static int choose_in_group(reader *read, size_t chosen, const ics_yaml_node *val
             continue;
         }
         char place[512];
-        if (read->here[i]) {
+        if (read->here[i] != NULL) {
             return ics_yaml_error(read->error, value,
                                   "only one of '%s' and '%s' can be given, the other is at %s",
                                   field->path, read->fields[i].path,
                                   ics_yaml_place(read->here[i], place, sizeof place));
         }
         ics_schema_clear(&read->fields[i], 1, read->target);
-        if (read->given) {
+        if (read->given != NULL) {
             read->given[i] = NULL;
         }
     }
@@ -213,7 +213,7 @@ static void read_field(reader *read, size_t i, const ics_yaml_node *value)
     if (status == ICESTREAM_OK) {
         status = ics_schema_value_read(&read->fields[i], value, read->target, read->error);
     }
-    if (status == ICESTREAM_OK && read->given) {
+    if (status == ICESTREAM_OK && read->given != NULL) {
         read->given[i] = value;
     }
     note(read, status);
@@ -242,7 +242,7 @@ static void read_mapping(reader *read, const ics_yaml_node *mapping, const char 
     for (size_t i = 0; i < mapping->count && read->status != ICESTREAM_E_MEMORY; ++i) {
         const ics_yaml_entry *entry = &mapping->entries[i];
         const char *key = entry->key->text;
-        if (entry->duplicate_of) {
+        if (entry->duplicate_of != NULL) {
             char place[512];
             ics_yaml_place(entry->duplicate_of, place, sizeof place);
             note(read, ics_yaml_error(read->error, entry->key,
@@ -252,7 +252,7 @@ static void read_mapping(reader *read, const ics_yaml_node *mapping, const char 
         char path[PATH_LONGEST];
         int length = snprintf(path, sizeof path, "%s%s%s", section, *section ? "." : "", key);
         /* A dot inside a key is not a way to write a path: the same key could hide in two forms. */
-        bool possible = length > 0 && (size_t)length < sizeof path && !strchr(key, '.');
+        bool possible = length > 0 && (size_t)length < sizeof path && strchr(key, '.') == NULL;
         size_t field = possible ? ics_schema_find(path, read->fields, read->count) : read->count;
         if (field < read->count) {
             read_field(read, field, entry->value);
@@ -266,7 +266,7 @@ static void read_mapping(reader *read, const ics_yaml_node *mapping, const char 
 
 static bool is_given(const reader *read, size_t i)
 {
-    return read->here[i] || (read->given && read->given[i]);
+    return read->here[i] != NULL || (read->given != NULL && read->given[i] != NULL);
 }
 
 static void check_required(reader *read, const ics_yaml_node *mapping)
@@ -286,7 +286,7 @@ static void check_required(reader *read, const ics_yaml_node *mapping)
 static int start(reader *read, const ics_yaml_node *place)
 {
     read->here = calloc(read->count + 1, sizeof(void *));
-    if (read->here) {
+    if (read->here != NULL) {
         return ICESTREAM_OK;
     }
     return ics_yaml_no_memory(read->error, place);
@@ -337,8 +337,8 @@ int ics_schema_set(const char *path, const ics_yaml_node *value, const ics_schem
         /* The section may be right and the key wrong, or all of it. */
         char section[PATH_LONGEST];
         const char *dot = strrchr(path, '.');
-        snprintf(section, sizeof section, "%.*s", dot ? (int)(dot - path) : 0, path);
-        bool known = dot && is_section(&read, section);
+        snprintf(section, sizeof section, "%.*s", dot != NULL ? (int)(dot - path) : 0, path);
+        bool known = dot != NULL && is_section(&read, section);
         unknown_key(&read, value, known ? section : "", known ? dot + 1 : path);
     }
     free(read.here);
@@ -349,7 +349,7 @@ int ics_schema_defaults(const ics_schema_field *fields, size_t count, void *targ
                         icestream_error *error)
 {
     for (size_t i = 0; i < count; ++i) {
-        if (!fields[i].fallback) {
+        if (fields[i].fallback == NULL) {
             continue;
         }
         ics_yaml *document = NULL;

@@ -60,8 +60,8 @@ void ics_schema_print_text(const char *text, FILE *out)
 static void print_path(const char *path, bool ics_pattern, FILE *out)
 {
     char *folder = getcwd(NULL, 0);
-    char *absolute = folder ? ics_schema_join(folder, path, ics_pattern) : NULL;
-    ics_schema_print_text(absolute ? absolute : path, out);
+    char *absolute = folder != NULL ? ics_schema_join(folder, path, ics_pattern) : NULL;
+    ics_schema_print_text(absolute != NULL ? absolute : path, out);
     free(absolute);
     free(folder);
 }
@@ -109,7 +109,7 @@ static void print_patterns(const ics_schema_field *field, const void *target, FI
 
 static bool is_choice(const ics_schema_field *field, const char *text)
 {
-    for (size_t i = 0; field->choice && field->choice(field->path, i); ++i) {
+    for (size_t i = 0; field->choice != NULL && field->choice(field->path, i) != NULL; ++i) {
         if (strcmp(field->choice(field->path, i), text) == 0) {
             return true;
         }
@@ -130,7 +130,7 @@ static void print_texts(const ics_schema_field *field, const char *text, FILE *o
 
 static void print_one_number(const ics_schema_field *field, double value, FILE *out)
 {
-    if (field->word && value == field->word_value) {
+    if (field->word != NULL && value == field->word_value) {
         fputs(field->word, out);
     } else {
         ics_schema_print_number(value, out);
@@ -150,7 +150,7 @@ static void print_value(const ics_schema_field *field, const void *target, FILE 
         break;
     case ICS_SCHEMA_UNSIGNED:
         whole = ics_schema_value_unsigned(field, target);
-        if (field->word && whole == (uint64_t)field->word_value) {
+        if (field->word != NULL && whole == (uint64_t)field->word_value) {
             fputs(field->word, out);
         } else {
             fprintf(out, "%llu", (unsigned long long)whole);
@@ -158,7 +158,7 @@ static void print_value(const ics_schema_field *field, const void *target, FILE 
         break;
     case ICS_SCHEMA_BYTES:
         whole = ics_schema_value_unsigned(field, target);
-        if (field->word && whole == (uint64_t)field->word_value) {
+        if (field->word != NULL && whole == (uint64_t)field->word_value) {
             fputs(field->word, out);
         } else {
             fputs(ics_number_print_bytes(whole, digits), out);
@@ -181,7 +181,7 @@ static void print_value(const ics_schema_field *field, const void *target, FILE 
         break;
     case ICS_SCHEMA_VARIANT:
         memcpy(&text, (const char *)target + field->source_offset, sizeof text);
-        if (text) {
+        if (text != NULL) {
             fputs("{source: ", out);
             ics_schema_print_path(text, out);
             fputc('}', out);
@@ -212,13 +212,13 @@ static bool is_there(const ics_schema_field *field, const void *target)
                        field->type == ICS_SCHEMA_TEXT || field->type == ICS_SCHEMA_PATH ||
                        field->type == ICS_SCHEMA_PATTERNS;
     const void *pointer = NULL;
-    if (field->type == ICS_SCHEMA_CUSTOM && field->custom->is_there) {
+    if (field->type == ICS_SCHEMA_CUSTOM && field->custom->is_there != NULL) {
         return field->custom->is_there(target);
     }
     if (ics_pointer) {
         memcpy(&pointer, (const char *)target + field->offset, sizeof pointer);
     }
-    return !ics_pointer || pointer;
+    return !ics_pointer || pointer != NULL;
 }
 
 void ics_schema_print(const ics_schema_field *fields, size_t count, const void *target, FILE *out)
@@ -246,7 +246,8 @@ void ics_schema_document(const ics_schema_field *fields, size_t count, FILE *out
                             : field->type == ICS_SCHEMA_VARIANT ? "a name, or {source: path}"
                                                                 : "a name";
         fprintf(out, "| `%s` | %s | %s | %s%s%s | %s |\n", field->path, value,
-                field->unit ? field->unit : "", field->fallback ? "`" : "",
-                field->fallback ? field->fallback : "", field->fallback ? "`" : "", field->help);
+                field->unit != NULL ? field->unit : "", field->fallback != NULL ? "`" : "",
+                field->fallback != NULL ? field->fallback : "", field->fallback != NULL ? "`" : "",
+                field->help);
     }
 }

@@ -79,7 +79,7 @@ void ics_schema_value_clear(const ics_schema_field *field, void *target)
     case ICS_SCHEMA_PATTERNS:
         texts = member(field, target);
         count = (size_t *)((char *)target + field->count_offset);
-        for (size_t i = 0; *texts && i < *count; ++i) {
+        for (size_t i = 0; *texts != NULL && i < *count; ++i) {
             free((*texts)[i]);
         }
         free(*texts);
@@ -87,7 +87,7 @@ void ics_schema_value_clear(const ics_schema_field *field, void *target)
         *count = 0;
         break;
     case ICS_SCHEMA_CUSTOM:
-        if (field->custom->clear) {
+        if (field->custom->clear != NULL) {
             field->custom->clear(target);
         }
         break;
@@ -109,7 +109,7 @@ static void describe_range(char *buffer, size_t size, double low, double high)
 static size_t list_choices(const ics_schema_field *field, char *buffer, size_t size)
 {
     size_t count = 0, used = 0;
-    while (field->choice && field->choice(field->path, count)) {
+    while (field->choice != NULL && field->choice(field->path, count) != NULL) {
         ++count;
     }
     buffer[0] = 0;
@@ -124,8 +124,8 @@ static size_t list_choices(const ics_schema_field *field, char *buffer, size_t s
 const char *ics_schema_value_expected(const ics_schema_field *field, char *buffer, size_t size)
 {
     char detail[384], from[ICS_NUMBER_DIGITS], to[ICS_NUMBER_DIGITS];
-    const char *or_word = field->word ? ", or " : "";
-    const char *word = field->word ? field->word : "";
+    const char *or_word = field->word != NULL ? ", or " : "";
+    const char *word = field->word != NULL ? field->word : "";
     switch (field->type) {
     case ICS_SCHEMA_BOOL:
         snprintf(buffer, size, "true or false");
@@ -186,8 +186,8 @@ static int unexpected(const char *what, const ics_yaml_node *node, const char *e
     char found[128];
     return ics_yaml_error(error, node, "%s: found %s, expected %s%s%s%s", what,
                           ics_yaml_describe(node, found, sizeof found), expected,
-                          nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                          nearest ? "'?" : "");
+                          nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
+                          nearest != NULL ? "'?" : "");
 }
 
 static int unexpected_value(const ics_schema_field *field, const ics_yaml_node *node,
@@ -234,13 +234,14 @@ static bool parse_unsigned(const ics_yaml_node *node, uint64_t least, uint64_t m
 
 static bool is_word(const ics_schema_field *field, const ics_yaml_node *node)
 {
-    return field->word && node->kind == ICS_YAML_SCALAR && strcmp(node->text, field->word) == 0;
+    return field->word != NULL && node->kind == ICS_YAML_SCALAR &&
+           strcmp(node->text, field->word) == 0;
 }
 
 static const char *nearest_word(const ics_schema_field *field, const ics_yaml_node *node)
 {
     ics_nearest best = {0};
-    if (field->word && is_plain(node)) {
+    if (field->word != NULL && is_plain(node)) {
         ics_nearest_try(&best, node->text, field->word);
     }
     return best.word;
@@ -326,8 +327,8 @@ static size_t find_choice(const ics_schema_field *field, const ics_yaml_node *no
 {
     ics_nearest best = {0};
     const char *name;
-    for (size_t i = 0;
-         field->choice && node->kind == ICS_YAML_SCALAR && (name = field->choice(field->path, i));
+    for (size_t i = 0; field->choice != NULL && node->kind == ICS_YAML_SCALAR &&
+                       (name = field->choice(field->path, i)) != NULL;
          ++i) {
         if (strcmp(name, node->text) == 0) {
             return i;
@@ -351,7 +352,7 @@ static int read_choice(const ics_schema_field *field, const ics_yaml_node *node,
         return ICESTREAM_OK;
     }
     char *copy = strdup(node->text);
-    if (!copy) {
+    if (copy == NULL) {
         return ics_yaml_no_memory(error, node);
     }
     store_text(field, target, copy);
@@ -374,7 +375,7 @@ static int read_text(const ics_schema_field *field, const ics_yaml_node *node, v
         field->type == ICS_SCHEMA_PATH && find_choice(field, node, &nearest) == SIZE_MAX;
     char *copy =
         ics_path ? ics_schema_join(node->source->folder, node->text, false) : strdup(node->text);
-    if (!copy) {
+    if (copy == NULL) {
         return ics_yaml_no_memory(error, node);
     }
     store_text(field, target, copy);
@@ -400,7 +401,7 @@ static int read_variant(const ics_schema_field *field, const ics_yaml_node *node
                                      .required = true};
     int status = ics_schema_read(node, &source, 1, &custom, NULL, error);
     char *name = status == ICESTREAM_OK ? strdup(ICS_SCHEMA_FROM_SOURCE) : NULL;
-    if (status == ICESTREAM_OK && !name) {
+    if (status == ICESTREAM_OK && name == NULL) {
         status = ics_yaml_no_memory(error, node);
     }
     if (status != ICESTREAM_OK) {
@@ -419,12 +420,12 @@ char *ics_schema_join(const char *folder, const char *name, bool ics_pattern)
     }
     size_t folder_length = strlen(folder), name_length = strlen(name);
     char *path = malloc(2 * folder_length + name_length + 2);
-    if (!path) {
+    if (path == NULL) {
         return NULL;
     }
     size_t used = 0;
     for (size_t i = 0; i < folder_length; ++i) {
-        if (ics_pattern && strchr("*?[]\\", folder[i])) {
+        if (ics_pattern && strchr("*?[]\\", folder[i]) != NULL) {
             path[used++] = '\\';
         }
         path[used++] = folder[i];
@@ -446,14 +447,15 @@ static int read_patterns(const ics_schema_field *field, const ics_yaml_node *nod
         return unexpected_value(field, node, NULL, error);
     }
     char **texts = calloc(count, sizeof *texts);
-    if (!texts) {
+    if (texts == NULL) {
         return ics_yaml_no_memory(error, node);
     }
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < count && status == ICESTREAM_OK; ++i) {
         if (!is_text(items[i])) {
             status = unexpected_value(field, items[i], NULL, error);
-        } else if (!(texts[i] = ics_schema_join(node->source->folder, items[i]->text, true))) {
+        } else if ((texts[i] = ics_schema_join(node->source->folder, items[i]->text, true)) ==
+                   NULL) {
             status = ics_yaml_no_memory(error, node);
         }
     }

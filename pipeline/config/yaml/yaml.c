@@ -25,10 +25,10 @@ static void *take(ics_yaml *document, size_t bytes)
     const size_t align = sizeof(max_align_t);
     bytes = (bytes + align - 1) / align * align;
     block *first = document->blocks;
-    if (!first || first->size - first->used < bytes) {
+    if (first == NULL || first->size - first->used < bytes) {
         size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
         first = malloc(sizeof *first + size);
-        if (!first) {
+        if (first == NULL) {
             return NULL;
         }
         *first = (block){.next = document->blocks, .size = size};
@@ -42,7 +42,7 @@ static void *take(ics_yaml *document, size_t bytes)
 static char *take_text(ics_yaml *document, const char *text, size_t length)
 {
     char *copy = take(document, length + 1);
-    if (copy) {
+    if (copy != NULL) {
         memcpy(copy, text, length);
         copy[length] = 0;
     }
@@ -51,10 +51,10 @@ static char *take_text(ics_yaml *document, const char *text, size_t length)
 
 void ics_yaml_destroy(ics_yaml *document)
 {
-    if (!document) {
+    if (document == NULL) {
         return;
     }
-    for (block *next, *each = document->blocks; each; each = next) {
+    for (block *next, *each = document->blocks; each != NULL; each = next) {
         next = each->next;
         free(each);
     }
@@ -71,17 +71,17 @@ static int out_of_memory(icestream_error *error, const char *name)
 static int document_create(const char *name, bool in_folder, ics_yaml **out, icestream_error *error)
 {
     ics_yaml *document = calloc(1, sizeof *document);
-    if (!document) {
+    if (document == NULL) {
         return out_of_memory(error, name);
     }
     const char *slash = in_folder ? strrchr(name, '/') : NULL;
-    size_t folder = slash ? (size_t)(slash - name) : 0;
-    if (slash && slash == name) { /* the folder of "/run.yaml" is "/" */
+    size_t folder = slash != NULL ? (size_t)(slash - name) : 0;
+    if (slash != NULL && slash == name) { /* the folder of "/run.yaml" is "/" */
         folder = 1;
     }
     document->source.name = take_text(document, name, strlen(name));
     document->source.folder = take_text(document, name, folder);
-    if (!document->source.name || !document->source.folder) {
+    if (document->source.name == NULL || document->source.folder == NULL) {
         ics_yaml_destroy(document);
         return out_of_memory(error, name);
     }
@@ -138,7 +138,7 @@ static int append(builder *build, frame *top, const ics_yaml_node *child)
     if (top->count == top->capacity) {
         size_t capacity = top->capacity ? 2 * top->capacity : 16; /* bounded by the node limit */
         void *grown = realloc(top->children, capacity * sizeof(void *));
-        if (!grown) {
+        if (grown == NULL) {
             return fail_memory(build);
         }
         top->children = grown;
@@ -188,7 +188,7 @@ static anchor *find_anchor(builder *build, const char *name)
 static int add_anchor(builder *build, const ics_yaml_node *node, const char *name)
 {
     const anchor *old = find_anchor(build, name);
-    if (old) {
+    if (old != NULL) {
         return ics_yaml_error(build->error, node, "the anchor '&%.60s' is already used in line %u",
                               name, old->line);
     }
@@ -196,7 +196,7 @@ static int add_anchor(builder *build, const ics_yaml_node *node, const char *nam
         return ics_yaml_error(build->error, node, "more than %d anchors", ICS_YAML_ANCHORS_MAX);
     }
     char *copy = take_text(build->document, name, strlen(name));
-    if (!copy) {
+    if (copy == NULL) {
         return fail_memory(build);
     }
     build->anchors[build->anchor_count++] = (anchor){
@@ -209,7 +209,7 @@ static int start_node(builder *build, yaml_mark_t mark, ics_yaml_kind kind, cons
                       const yaml_char_t *tag, ics_yaml_node **out)
 {
     ics_yaml_node *node = take(build->document, sizeof *node);
-    if (!node) {
+    if (node == NULL) {
         return fail_memory(build);
     }
     *node = at(build, mark);
@@ -218,11 +218,11 @@ static int start_node(builder *build, yaml_mark_t mark, ics_yaml_kind kind, cons
     node->height = kind == ICS_YAML_SCALAR ? 0 : 1;
     *out = node;
     int status = count_nodes(build, node, 1);
-    if (status == ICESTREAM_OK && tag) {
+    if (status == ICESTREAM_OK && tag != NULL) {
         status = ics_yaml_error(build->error, node, "tags are not supported, found '%.60s'",
                                 (const char *)tag);
     }
-    if (status == ICESTREAM_OK && name) {
+    if (status == ICESTREAM_OK && name != NULL) {
         status = add_anchor(build, node, (const char *)name);
     }
     return status;
@@ -238,12 +238,12 @@ static int add_scalar(builder *build, const yaml_event_t *event)
     }
     const char *text = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
-    if (memchr(text, 0, length)) {
+    if (memchr(text, 0, length) != NULL) {
         return ics_yaml_error(build->error, node, "a text must not contain the character NUL");
     }
     node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     node->text = take_text(build->document, text, length);
-    return node->text ? attach(build, node) : fail_memory(build);
+    return node->text != NULL ? attach(build, node) : fail_memory(build);
 }
 
 static int open_collection(builder *build, yaml_mark_t mark, ics_yaml_kind kind,
@@ -278,7 +278,7 @@ static int mark_duplicates(builder *build, ics_yaml_entry *entries, size_t count
         return ICESTREAM_OK;
     }
     ics_yaml_entry **sorted = malloc(count * sizeof(ics_yaml_entry *));
-    if (!sorted) {
+    if (sorted == NULL) {
         return fail_memory(build);
     }
     for (size_t i = 0; i < count; ++i) {
@@ -301,7 +301,7 @@ static int close_collection(builder *build)
 {
     frame *top = &build->frames[--build->depth];
     ics_yaml_node *node = top->node;
-    size_t count = top->children ? top->count : 0;
+    size_t count = top->children != NULL ? top->count : 0;
     for (size_t i = 0; i < count; ++i) {
         node->nodes += top->children[i]->nodes;
         if (top->children[i]->height + 1 > node->height) {
@@ -311,21 +311,22 @@ static int close_collection(builder *build)
     int status = ICESTREAM_OK;
     if (node->kind == ICS_YAML_LIST) {
         const ics_yaml_node **items = take(build->document, count * sizeof(void *) + 1);
-        if (items && count) {
+        if (items != NULL && count) {
             memcpy(items, top->children, count * sizeof(void *));
         }
         node->items = items;
         node->count = count;
-        status = items ? ICESTREAM_OK : fail_memory(build);
+        status = items != NULL ? ICESTREAM_OK : fail_memory(build);
     } else {
         ics_yaml_entry *entries = take(build->document, count / 2 * sizeof *entries + 1);
         node->entries = entries;
         node->count = count / 2;
-        for (size_t i = 0; entries && i < node->count; ++i) {
+        for (size_t i = 0; entries != NULL && i < node->count; ++i) {
             entries[i] =
                 (ics_yaml_entry){.key = top->children[2 * i], .value = top->children[2 * i + 1]};
         }
-        status = entries ? mark_duplicates(build, entries, node->count) : fail_memory(build);
+        status =
+            entries != NULL ? mark_duplicates(build, entries, node->count) : fail_memory(build);
     }
     free(top->children);
     top->children = NULL;
@@ -343,7 +344,7 @@ static int add_alias(builder *build, const yaml_event_t *event)
     const char *name = (const char *)event->data.alias.anchor;
     ics_yaml_node place = at(build, event->start_mark);
     const anchor *target = find_anchor(build, name);
-    if (!target) {
+    if (target == NULL) {
         return ics_yaml_error(build->error, &place, "unknown anchor '*%.60s'", name);
     }
     if (!target->complete) {
@@ -358,7 +359,7 @@ static int add_alias(builder *build, const yaml_event_t *event)
         return status;
     }
     ics_yaml_node *node = take(build->document, sizeof *node);
-    if (!node) {
+    if (node == NULL) {
         return fail_memory(build);
     }
     *node = *target->node;
@@ -388,14 +389,14 @@ static ics_yaml_node place_of_byte(const builder *build, size_t offset)
 /* What people most often meant when libyaml stumbles. */
 static const char *hint(const yaml_parser_t *parser)
 {
-    if (parser->context && strcmp(parser->context, "while scanning an alias") == 0) {
+    if (parser->context != NULL && strcmp(parser->context, "while scanning an alias") == 0) {
         return "; a text that starts with * needs quotes, as in \"*.npy\"";
     }
-    if (parser->problem &&
+    if (parser->problem != NULL &&
         strcmp(parser->problem, "block sequence entries are not allowed in this context") == 0) {
         return "; a lone - needs quotes: \"-\"";
     }
-    if (parser->problem &&
+    if (parser->problem != NULL &&
         strcmp(parser->problem, "found character that cannot start any token") == 0) {
         return "; tabs cannot indent, and texts with @ ` % in front need quotes";
     }
@@ -407,14 +408,14 @@ static int syntax_error(builder *build, const yaml_parser_t *parser)
     if (parser->error == YAML_MEMORY_ERROR) {
         return fail_memory(build);
     }
-    const char *problem = parser->problem ? parser->problem : "not YAML";
+    const char *problem = parser->problem != NULL ? parser->problem : "not YAML";
     if (parser->error == YAML_READER_ERROR) {
         ics_yaml_node place = place_of_byte(build, parser->problem_offset);
         return ics_yaml_error(build->error, &place, "not valid UTF-8 text: %s (0x%02X)", problem,
                               parser->problem_value < 0 ? 0U : (unsigned)parser->problem_value);
     }
     ics_yaml_node place = at(build, parser->problem_mark);
-    if (parser->context && build->has_lines) {
+    if (parser->context != NULL && build->has_lines) {
         return ics_yaml_error(build->error, &place, "%s, %s in line %zu%s", problem,
                               parser->context, parser->context_mark.line + 1, hint(parser));
     }
@@ -474,8 +475,8 @@ static int refuse_tag_directives(const builder *build)
     enum { LENGTH = sizeof directive - 1 };
     size_t offset = 0;
     const char *found;
-    while (offset < build->length &&
-           (found = memmem(build->text + offset, build->length - offset, directive, LENGTH))) {
+    while (offset < build->length && (found = memmem(build->text + offset, build->length - offset,
+                                                     directive, LENGTH)) != NULL) {
         offset = (size_t)(found - build->text);
         if (begins_line(build, offset)) {
             ics_yaml_node place = place_of_byte(build, offset);
@@ -522,7 +523,7 @@ static int build_document(ics_yaml *document, const char *text, size_t length, b
                           icestream_error *error)
 {
     builder *build = calloc(1, sizeof *build);
-    if (!build) {
+    if (build == NULL) {
         return out_of_memory(error, document->source.name);
     }
     build->document = document;
@@ -531,7 +532,7 @@ static int build_document(ics_yaml *document, const char *text, size_t length, b
     build->text = text;
     build->length = length;
     int status = parse(build);
-    if (status == ICESTREAM_OK && !document->root) {
+    if (status == ICESTREAM_OK && document->root == NULL) {
         ics_yaml_node *node = NULL;
         status = start_node(build, (yaml_mark_t){0}, ICS_YAML_MAPPING, NULL, NULL, &node);
         document->root = node;
@@ -593,7 +594,7 @@ static int build_literal(ics_yaml *document, const char *text, icestream_error *
 {
     ics_yaml_node *node = take(document, sizeof *node);
     char *copy = take_text(document, text, strlen(text));
-    if (!node || !copy) {
+    if (node == NULL || copy == NULL) {
         return out_of_memory(error, document->source.name);
     }
     *node = (ics_yaml_node){

@@ -13,7 +13,7 @@ static int read_all(int file, const char *path, size_t size, char **out, size_t 
                     icestream_error *error)
 {
     char *text = malloc(size + 1);
-    if (!text) {
+    if (text == NULL) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", path);
     }
     size_t used = 0;

@@ -27,13 +27,13 @@ static const ics_npy_field *find_field(const ics_npy_field *fields, size_t count
 const ics_layout *ics_conversion_recognise(const ics_npy_field *fields, size_t count)
 {
     /* Each has a field that those after it have not and that is unlikely anywhere else. */
-    if (find_field(fields, count, "photon_id")) {
-        return find_field(fields, count, "point") ? ics_layout_paths() : ics_layout_hits();
+    if (find_field(fields, count, "photon_id") != NULL) {
+        return find_field(fields, count, "point") != NULL ? ics_layout_paths() : ics_layout_hits();
     }
-    if (find_field(fields, count, "photons")) {
+    if (find_field(fields, count, "photons") != NULL) {
         return ics_layout_steps();
     }
-    if (find_field(fields, count, "bin")) {
+    if (find_field(fields, count, "bin") != NULL) {
         return ics_layout_waveforms();
     }
     return NULL;
@@ -54,14 +54,14 @@ int ics_conversion_create(const char *name, const ics_npy_field *fields, size_t 
     for (size_t i = 0; i < schema->field_count; ++i) {
         const ics_layout_field *field = &schema->fields[i];
         const ics_npy_field *source = find_field(fields, count, field->name);
-        if (!source) {
+        if (source == NULL) {
             ics_error_add(&found, ICESTREAM_E_INPUT,
                           "%s: field %s: found none of this name, expected the fields of %s", name,
                           field->name, schema->short_name);
             continue;
         }
         size_t rest = count - (size_t)(source - fields) - 1;
-        if (find_field(source + 1, rest, field->name)) {
+        if (find_field(source + 1, rest, field->name) != NULL) {
             ics_error_add(&found, ICESTREAM_E_INPUT,
                           "%s: field %s: found it twice, expected it once", name, field->name);
         }

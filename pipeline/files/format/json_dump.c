@@ -6,9 +6,9 @@ char *ics_json_dump(const json_t *value, size_t flags)
 {
     /* Not json_dumps: where its growing buffer meets the end of memory at the name of a key, it
      * leaves the name out and goes on (jansson 2.14). A buffer that has its size does not grow. */
-    size_t size = value ? json_dumpb(value, NULL, 0, flags) : 0;
+    size_t size = value != NULL ? json_dumpb(value, NULL, 0, flags) : 0;
     char *text = size > 0 ? malloc(size + 1) : NULL;
-    if (!text) {
+    if (text == NULL) {
         return NULL;
     }
     if (json_dumpb(value, text, size, flags) != size) {

@@ -29,7 +29,7 @@ int ics_key_runs_add(ics_key_runs *runs, const icestream_step *steps, size_t cou
         if (runs->count == runs->capacity) {
             size_t capacity = runs->capacity ? runs->capacity + runs->capacity / 2 : 1024;
             ics_key_run *grown = reallocarray(runs->items, capacity, sizeof *grown);
-            if (!grown) {
+            if (grown == NULL) {
                 return ics_error_set(error, ICESTREAM_E_MEMORY,
                                      "out of memory for the keys of %zu steps", capacity);
             }

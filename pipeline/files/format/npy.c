@@ -64,7 +64,7 @@ int ics_npy_header_size(const char *name, const unsigned char *bytes, size_t siz
 
 static void skip_blanks(cursor *c)
 {
-    while (c->at < c->size && strchr(" \t\r\n", c->bytes[c->at]) && c->bytes[c->at] != 0) {
+    while (c->at < c->size && strchr(" \t\r\n", c->bytes[c->at]) != NULL && c->bytes[c->at] != 0) {
         ++c->at;
     }
 }
@@ -179,7 +179,7 @@ static int read_type(cursor *c, ics_npy_field *field, uint64_t *bytes)
     }
     const char *text = field->found;
     bool big_endian = *text == '>';
-    if (*text && strchr("<>|=", *text)) {
+    if (*text && strchr("<>|=", *text) != NULL) {
         ++text;
     }
     char kind = *text;
@@ -192,8 +192,9 @@ static int read_type(cursor *c, ics_npy_field *field, uint64_t *bytes)
     }
     char *end = NULL;
     *bytes = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
-    bool unit = end && *end == '[' && (kind == 'M' || kind == 'm'); /* of dates: M8[ns] */
-    if (!kind || !strchr("?biufcmMSaUV", kind) || !end || (*end && !unit) || *bytes > INT32_MAX) {
+    bool unit = end != NULL && *end == '[' && (kind == 'M' || kind == 'm'); /* of dates: M8[ns] */
+    if (!kind || strchr("?biufcmMSaUV", kind) == NULL || end == NULL || (*end && !unit) ||
+        *bytes > INT32_MAX) {
         return ics_error_set(c->error, ICESTREAM_E_INPUT,
                              "%s: header byte %zu: field %s: found type '%s', expected one such as "
                              "'<f4'",
@@ -280,7 +281,7 @@ static int keep_field(cursor *c, ics_npy_header *header, size_t *capacity,
     if (header->field_count == *capacity) {
         *capacity = *capacity ? 2 * *capacity : 32;
         ics_npy_field *grown = reallocarray(header->fields, *capacity, sizeof *grown);
-        if (!grown) {
+        if (grown == NULL) {
             return ics_error_set(c->error, ICESTREAM_E_MEMORY,
                                  "%s: out of memory for the header's fields", c->name);
         }
@@ -314,7 +315,7 @@ static int read_fields(cursor *c, ics_npy_header *header, uint64_t *bytes)
         if (*bytes > ICS_NPY_ROW_MAX) {
             return unexpected(c, "rows of at most 1 MiB");
         }
-        if (header && (status = keep_field(c, header, &capacity, &field))) {
+        if (header != NULL && (status = keep_field(c, header, &capacity, &field))) {
             return status;
         }
         if ((status = next_element(c, ']', &more))) {

@@ -110,10 +110,10 @@ static int match_fields(ics_table_reader *reader, icestream_error *error)
 {
     const ics_npy_header *header = &reader->header;
     const ics_layout *schema = reader->wanted;
-    if (!schema) {
+    if (schema == NULL) {
         schema = ics_conversion_recognise(header->fields, header->field_count);
     }
-    if (!schema) {
+    if (schema == NULL) {
         return ics_error_set(
             error, ICESTREAM_E_INPUT,
             "%s: header: found neither field photons nor field photon_id, expected "
@@ -122,11 +122,11 @@ static int match_fields(ics_table_reader *reader, icestream_error *error)
     }
     int status = ics_conversion_create(reader->label, header->fields, header->field_count,
                                        header->row_bytes, schema, &reader->conversion, error);
-    if (status || reader->conversion.identical || reader->raw) {
+    if (status || reader->conversion.identical || reader->raw != NULL) {
         return status;
     }
     reader->raw = malloc(ICS_BLOCK_BYTES);
-    return reader->raw
+    return reader->raw != NULL
                ? ICESTREAM_OK
                : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
 }
@@ -141,7 +141,7 @@ static int read_header(ics_table_reader *reader, const unsigned char preamble[IC
         return status;
     }
     unsigned char *grown = realloc(reader->header_bytes, size);
-    if (!grown) {
+    if (grown == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
     }
     reader->header_bytes = grown;
@@ -166,7 +166,7 @@ static uint64_t rows_end(const ics_table_reader *reader)
 static int read_metadata(ics_table_reader *reader, const ics_tail *tail, icestream_error *error)
 {
     char *text = malloc((size_t)tail->length + 1);
-    if (!text) {
+    if (text == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY,
                              "%s: out of memory for %" PRIu64 " bytes of metadata", reader->label,
                              tail->length);
@@ -215,7 +215,7 @@ static int begin_rows(ics_table_reader *reader, bool digest, icestream_error *er
     reader->finished = false;
     reader->digesting = digest;
     ics_trailer_checksums_reset(&reader->sums);
-    if (digest && !reader->digest) {
+    if (digest && reader->digest == NULL) {
         int status = ics_digest_create(&reader->digest, error);
         if (status) {
             return status;
@@ -233,13 +233,13 @@ static int begin_rows(ics_table_reader *reader, bool digest, icestream_error *er
 static ics_table_reader *create(const char *name, const ics_layout *schema, icestream_error *error)
 {
     ics_table_reader *reader = calloc(1, sizeof *reader);
-    if (reader) {
+    if (reader != NULL) {
         reader->descriptor = reader->wake_descriptor = -1;
         reader->wanted = schema;
         reader->name = strdup(name);
         reader->label = strdup(name);
     }
-    if (!reader || !reader->name || !reader->label) {
+    if (reader == NULL || reader->name == NULL || reader->label == NULL) {
         ics_table_reader_destroy(reader);
         ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", name);
         return NULL;
@@ -289,7 +289,7 @@ int ics_table_reader_open(const char *path, const ics_layout *schema, ics_table_
 {
     *out = NULL;
     ics_table_reader *reader = create(path, schema, error);
-    if (!reader) {
+    if (reader == NULL) {
         return ICESTREAM_E_MEMORY;
     }
     int status = open_file(reader, error);
@@ -306,7 +306,7 @@ int ics_table_reader_open_stream(int descriptor, const char *name, const ics_lay
                                  icestream_error *error)
 {
     ics_table_reader *reader = *out = create(name, schema, error);
-    if (!reader) {
+    if (reader == NULL) {
         return ICESTREAM_E_MEMORY;
     }
     reader->stream = true;
@@ -318,7 +318,7 @@ int ics_table_reader_open_stream(int descriptor, const char *name, const ics_lay
 
 void ics_table_reader_destroy(ics_table_reader *reader)
 {
-    if (!reader) {
+    if (reader == NULL) {
         return;
     }
     if (!reader->stream && reader->descriptor >= 0) {
@@ -350,13 +350,13 @@ static int read_message_trailer(ics_table_reader *reader, icestream_error *error
     int status = ICESTREAM_OK, depth = 1;
     bool quoted = false, escaped = false;
     char *text = malloc(capacity);
-    if (!text) {
+    if (text == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
     }
     for (text[0] = '{'; depth > 0; ++length) {
         if (length == capacity) {
             char *grown = capacity < ICS_METADATA_MAX ? realloc(text, capacity *= 2) : NULL;
-            if (!grown) {
+            if (grown == NULL) {
                 free(text);
                 return ics_error_set(error, ICESTREAM_E_INPUT,
                                      "%s: trailer: found metadata without an end, expected at most "
@@ -546,7 +546,7 @@ const json_t *ics_table_reader_metadata(const ics_table_reader *reader)
 bool ics_table_reader_digest(const ics_table_reader *reader, char text[ICS_DIGEST_TEXT])
 {
     text[0] = 0;
-    if (!reader->digest) {
+    if (reader->digest == NULL) {
         return true;
     }
     ics_digest_text(reader->digest, text);

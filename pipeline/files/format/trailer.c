@@ -19,7 +19,7 @@ static int close_block(ics_trailer_checksums *sums, icestream_error *error)
     if (sums->count == sums->capacity) {
         size_t capacity = sums->capacity ? 2 * sums->capacity : 64;
         uint32_t *grown = reallocarray(sums->values, capacity, sizeof *grown);
-        if (!grown) {
+        if (grown == NULL) {
             return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu checksums",
                                  capacity);
         }
@@ -144,7 +144,7 @@ static int wrong(const char *name, const char *key, const json_t *found, const c
     char *text = ics_json_dump(found, JSON_COMPACT | JSON_ENCODE_ANY);
     int status =
         ics_error_set(error, ICESTREAM_E_INPUT, "%s: trailer: %s: found %.60s, expected %s", name,
-                      key, text ? text : "nothing", expected);
+                      key, text != NULL ? text : "nothing", expected);
     free(text);
     return status;
 }
@@ -155,7 +155,7 @@ static int check_header(const char *name, const json_t *metadata, const ics_layo
     char expected[24];
     const json_t *found = json_object_get(metadata, "schema");
     const char *text = json_string_value(found);
-    if (!text || strcmp(text, schema->name) != 0) {
+    if (text == NULL || strcmp(text, schema->name) != 0) {
         return wrong(name, "schema", found, schema->name, error);
     }
     found = json_object_get(metadata, "version");
@@ -187,7 +187,7 @@ static int read_checksums(const char *name, const json_t *metadata, uint64_t row
     }
     out->count = json_array_size(found);
     out->checksums = calloc(out->count ? out->count : 1, sizeof *out->checksums);
-    if (!out->checksums) {
+    if (out->checksums == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for %zu checksums", name,
                              out->count);
     }
@@ -218,15 +218,15 @@ int ics_trailer_parse(const char *name, const char *text, const ics_tail *tail,
     errno = 0;
     out->metadata = json_loadb(text, (size_t)tail->length, JSON_REJECT_DUPLICATES, &reason);
     /* jansson calls a token wrong for which it had no memory. */
-    if (!out->metadata && errno == ENOMEM) {
+    if (out->metadata == NULL && errno == ENOMEM) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for metadata", name);
     }
-    if (!out->metadata || !json_is_object(out->metadata)) {
+    if (out->metadata == NULL || !json_is_object(out->metadata)) {
         int status =
             ics_error_set(error, ICESTREAM_E_INPUT,
                           "%s: trailer: byte %d of the metadata: %s, expected a JSON object", name,
-                          out->metadata ? 0 : reason.position,
-                          out->metadata ? "found another JSON value" : reason.text);
+                          out->metadata != NULL ? 0 : reason.position,
+                          out->metadata != NULL ? "found another JSON value" : reason.text);
         ics_trailer_free(out);
         return status;
     }
@@ -280,7 +280,7 @@ static int complete(json_t *metadata, const ics_layout *schema, uint64_t rows,
     }
     failed |= json_object_set_new(metadata, "schema", json_string(schema->name));
     failed |= json_object_set_new(metadata, "version", json_integer(schema->version));
-    if (!json_object_get(metadata, "producer")) {
+    if (json_object_get(metadata, "producer") == NULL) {
         failed |=
             json_object_set_new(metadata, "producer", json_string("icestream " ICESTREAM_VERSION));
     }
@@ -297,19 +297,19 @@ int ics_trailer_format(const json_t *metadata, const ics_layout *schema, uint64_
                        const ics_trailer_checksums *sums, uint64_t rows_end, char **out,
                        size_t *size, icestream_error *error)
 {
-    json_t *completed = metadata ? json_copy((json_t *)(uintptr_t)metadata) : json_object();
+    json_t *completed = metadata != NULL ? json_copy((json_t *)(uintptr_t)metadata) : json_object();
     char *text = NULL, *whole = NULL;
     /* A copy that ran out of memory lacks keys. */
-    if (completed && json_object_size(completed) == json_object_size(metadata) &&
+    if (completed != NULL && json_object_size(completed) == json_object_size(metadata) &&
         complete(completed, schema, rows, sums) == 0) {
         text = ics_json_dump(completed, JSON_COMPACT);
     }
     json_decref(completed);
-    size_t length = text ? strlen(text) : 0;
-    if (text) {
+    size_t length = text != NULL ? strlen(text) : 0;
+    if (text != NULL) {
         whole = realloc(text, length + ICS_TAIL_BYTES);
     }
-    if (!whole) {
+    if (whole == NULL) {
         free(text);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the metadata of %s",
                              schema->short_name);

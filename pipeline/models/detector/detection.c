@@ -67,7 +67,7 @@ int ics_detection_create(const ice_detector *detector, const ice_light *light,
     const size_t sensors = detector->module_count * sizeof(ice_sensor);
     ics_detection *detection = calloc(1, sizeof *detection);
     char *memory = malloc(sensors + numbers * sizeof(float));
-    if (!detection || !memory) {
+    if (detection == NULL || memory == NULL) {
         free(detection);
         free(memory);
         return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
@@ -81,7 +81,7 @@ int ics_detection_create(const ice_detector *detector, const ice_light *light,
 
 void ics_detection_destroy(ics_detection *detection)
 {
-    if (!detection) {
+    if (detection == NULL) {
         return;
     }
     free(detection->memory);

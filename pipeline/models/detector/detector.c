@@ -80,7 +80,7 @@ static int check_overlaps(const icestream_config *config, const ics_module_list 
 {
     double least = 2 * config->detector.radius;
     ics_module_grid *grid = ics_module_grid_create(modules, list->count, least);
-    if (!grid) {
+    if (grid == NULL) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
     }
     int status = ICESTREAM_OK;
@@ -117,7 +117,7 @@ static int mark_excluded(const icestream_config *config, ice_detector *detector,
         ics_module_label label = config->detector.excluded[i];
         ice_module *module = ics_sensors_find_module(detector, label);
         char place[512];
-        if (module) {
+        if (module != NULL) {
             module->absorbs = true;
         } else {
             status =
@@ -145,7 +145,7 @@ static int read_list(const icestream_config *config, ics_module_list *list, ices
     *list = (ics_module_list){0};
     const char *path = config->detector.file;
     char place[512];
-    if (!path) {
+    if (path == NULL) {
         const char *layout = config->detector.layout;
         if (strcmp(layout, "hex86") != 0) {
             ics_error_add(error, ICESTREAM_E_CONFIG,
@@ -182,12 +182,12 @@ static int read_list(const icestream_config *config, ics_module_list *list, ices
 static ice_detector *allocate(const char *name, const ics_module_list *list)
 {
     ice_detector *detector = calloc(1, sizeof *detector);
-    if (!detector) {
+    if (detector == NULL) {
         return NULL;
     }
     detector->name = strdup(name);
     detector->modules = calloc(list->count, sizeof *detector->modules);
-    if (!detector->name || !detector->modules) {
+    if (detector->name == NULL || detector->modules == NULL) {
         ics_detector_destroy(detector);
         return NULL;
     }
@@ -210,9 +210,9 @@ int ics_detector_create(const icestream_config *config, ice_detector **out, ics_
     if (list.count > 1) {
         qsort(list.items, list.count, sizeof *list.items, compare_labels);
     }
-    ice_detector *detector =
-        allocate(config->detector.file ? config->detector.file : config->detector.layout, &list);
-    if (!detector) {
+    ice_detector *detector = allocate(
+        config->detector.file != NULL ? config->detector.file : config->detector.layout, &list);
+    if (detector == NULL) {
         ics_module_list_free(&list);
         return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
     }
@@ -254,7 +254,7 @@ int ics_detector_create(const icestream_config *config, ice_detector **out, ics_
 
 void ics_detector_destroy(ice_detector *detector)
 {
-    if (!detector) {
+    if (detector == NULL) {
         return;
     }
     free(detector->name);

@@ -26,7 +26,7 @@ ics_module_grid *ics_module_grid_create(const ice_module *modules, size_t count,
         slots *= 2;
     }
     ics_module_grid *grid = calloc(1, sizeof *grid);
-    if (!grid) {
+    if (grid == NULL) {
         return NULL;
     }
     grid->modules = modules;
@@ -34,7 +34,7 @@ ics_module_grid *ics_module_grid_create(const ice_module *modules, size_t count,
     grid->mask = slots - 1;
     grid->first = malloc(slots * sizeof *grid->first);
     grid->next = malloc((count + 1) * sizeof *grid->next);
-    if (!grid->first || !grid->next) {
+    if (grid->first == NULL || grid->next == NULL) {
         ics_module_grid_destroy(grid);
         return NULL;
     }
@@ -46,7 +46,7 @@ ics_module_grid *ics_module_grid_create(const ice_module *modules, size_t count,
 
 void ics_module_grid_destroy(ics_module_grid *grid)
 {
-    if (!grid) {
+    if (grid == NULL) {
         return;
     }
     free(grid->first);
@@ -115,7 +115,7 @@ int ics_module_grid_closest(const ice_module *modules, size_t count, double leas
     /* Cells double until the first pair is found: no cell ever holds more than a few modules. */
     for (double cell = 2 * least; *distance > cell && cell < 4 * widest; cell *= 2) {
         ics_module_grid *grid = ics_module_grid_create(modules, count, cell);
-        if (!grid) {
+        if (grid == NULL) {
             return ICESTREAM_E_MEMORY;
         }
         for (size_t i = 0; i < count; ++i) {

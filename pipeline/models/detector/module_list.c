@@ -12,7 +12,7 @@ int ics_module_list_add(ics_module_list *list, const ice_module *module, size_t 
             return ICESTREAM_E_MEMORY;
         }
         ics_listed_module *items = realloc(list->items, capacity * sizeof *items);
-        if (!items) {
+        if (items == NULL) {
             return ICESTREAM_E_MEMORY;
         }
         list->items = items;

@@ -125,7 +125,7 @@ static void read_row(sensor_reader *reader, ics_sensor_file kind, size_t row)
             &reader->modules,
             (ics_module_label){.string = (uint16_t)values[0], .module = (uint16_t)values[1]});
     }
-    if (!module) {
+    if (module == NULL) {
         reader->unknown += values[0] >= 1 && values[1] >= 1 && values[1] <= LAST_IN_ICE;
         return;
     }
@@ -182,7 +182,7 @@ int ics_sensors_file_read(ics_sensor_file kind, const ics_text *text, ice_detect
         .modules = {.modules = malloc(count * sizeof(ice_module)), .module_count = count},
         .rows = calloc(count, sizeof(size_t))};
     status = ICESTREAM_E_MEMORY;
-    if (reader.modules.modules && reader.rows) {
+    if (reader.modules.modules != NULL && reader.rows != NULL) {
         memcpy(reader.modules.modules, detector->modules, count * sizeof(ice_module));
         status = read_rows(&reader, kind, detector, warnings);
     }
@@ -207,7 +207,7 @@ int ics_sensors_model_file(const icestream_config *config, const char *value, co
 {
     *out = NULL;
     bool automatic = strcmp(value, "auto") == 0;
-    if (strcmp(value, "none") == 0 || (automatic && !config->ice.directory)) {
+    if (strcmp(value, "none") == 0 || (automatic && config->ice.directory == NULL)) {
         return ICESTREAM_OK;
     }
     int length = automatic ? asprintf(out, "%s/%s", config->ice.directory, name)
@@ -244,7 +244,7 @@ static int read_angular(const icestream_config *config, ice_angular *out, icestr
     char *path;
     ics_text text;
     int status = ics_sensors_model_file(config, value, "as.dat", &path, error);
-    if (status != ICESTREAM_OK || !path) {
+    if (status != ICESTREAM_OK || path == NULL) {
         return status;
     }
     status = ics_text_read(path, &text, error);
@@ -266,7 +266,7 @@ static int read_sensor_file(const icestream_config *config, ics_sensor_file kind
         return ICESTREAM_OK;
     }
     int status = ics_sensors_model_file(config, value, formats[kind].name, &path, error);
-    if (status != ICESTREAM_OK || !path) {
+    if (status != ICESTREAM_OK || path == NULL) {
         return status;
     }
     status = ics_text_read(path, &text, error);

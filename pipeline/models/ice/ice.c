@@ -29,7 +29,7 @@ static ice_spectral_optics spectral_at(const ice_medium *medium, double waveleng
 double ics_ice_scattering(const ice_medium *medium, size_t layer, double wavelength)
 {
     const ice_layer *ice = &medium->layers[layer];
-    if (medium->spectral) {
+    if (medium->spectral != NULL) {
         /* The layer has 1 - g of the particles in it, molecules scatter to both sides alike. */
         const double f = medium->rayleigh_fraction, g = medium->mean_cosine;
         return ice->effective_scattering * (1 - (1 - f) * g) / (1 - g) *
@@ -41,7 +41,7 @@ double ics_ice_scattering(const ice_medium *medium, size_t layer, double wavelen
 double ics_ice_absorption(const ice_medium *medium, size_t layer, double wavelength)
 {
     const ice_layer *ice = &medium->layers[layer];
-    if (medium->spectral) {
+    if (medium->spectral != NULL) {
         return ice->dust_absorption * spectral_at(medium, wavelength).absorption;
     }
     return ice->dust_absorption * pow(wavelength / 400, -medium->kappa) +
@@ -51,14 +51,14 @@ double ics_ice_absorption(const ice_medium *medium, size_t layer, double wavelen
 
 double ics_ice_phase_index(const ice_medium *medium, double wavelength)
 {
-    return medium->spectral ? spectral_at(medium, wavelength).phase_index
-                            : ice_phase_index_double(wavelength);
+    return medium->spectral != NULL ? spectral_at(medium, wavelength).phase_index
+                                    : ice_phase_index_double(wavelength);
 }
 
 double ics_ice_group_index(const ice_medium *medium, double wavelength)
 {
-    return medium->spectral ? spectral_at(medium, wavelength).group_index
-                            : ice_group_index_double(wavelength);
+    return medium->spectral != NULL ? spectral_at(medium, wavelength).group_index
+                                    : ice_group_index_double(wavelength);
 }
 
 static double temperature(double depth)
@@ -124,7 +124,8 @@ static int check_scatter(const icestream_config *config, const ice_medium *mediu
     char place[512];
     const char *scatter = config->stages.scatter;
     const bool molecules = strcmp(scatter, "rayleigh-hg") == 0;
-    if (medium->rayleigh_fraction > 0 && !molecules && !config->stages.custom[ICS_STAGE_SCATTER]) {
+    if (medium->rayleigh_fraction > 0 && !molecules &&
+        config->stages.custom[ICS_STAGE_SCATTER] == NULL) {
         return ics_error_add(
             error, ICESTREAM_E_CONFIG,
             "%s: error: stages.scatter: found %s, which has no molecules, but they "
@@ -150,9 +151,9 @@ int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_fac
     int status;
     *out = NULL;
     *factors = (ics_ice_factors){.efficiency = 1};
-    if (config->ice.directory) {
+    if (config->ice.directory != NULL) {
         status = ics_ice_from_ppc(config, out, factors, warnings, error);
-    } else if (config->ice.file) {
+    } else if (config->ice.file != NULL) {
         status = ics_ice_from_yaml(config, out, warnings, error);
     } else {
         status = ics_ice_from_model(ics_config_place(config, "ice.model", place, sizeof place),
@@ -182,7 +183,7 @@ int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_fac
 
 void ics_ice_destroy(ice_medium *medium)
 {
-    if (!medium) {
+    if (medium == NULL) {
         return;
     }
     free(medium->name);

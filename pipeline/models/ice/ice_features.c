@@ -34,7 +34,7 @@ unsigned ics_ice_features(const ice_medium *medium)
     if (medium->hole.radius > 0) {
         found |= ICS_ICE_HOLE;
     }
-    if (medium->spectral) {
+    if (medium->spectral != NULL) {
         found |= ICS_ICE_SPECTRAL;
     }
     return found;

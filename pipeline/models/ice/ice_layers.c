@@ -49,7 +49,7 @@ int ics_ice_layer_list_add(ics_layer_list *list, const ics_layer_row *row)
             return ICESTREAM_E_MEMORY;
         }
         ics_layer_row *rows = realloc(list->rows, capacity * sizeof *rows);
-        if (!rows) {
+        if (rows == NULL) {
             return ICESTREAM_E_MEMORY;
         }
         list->rows = rows;
@@ -68,14 +68,14 @@ void ics_ice_layer_list_free(ics_layer_list *list)
 int ics_ice_allocate(const char *name, size_t count, ice_medium **out, icestream_error *error)
 {
     ice_medium *medium = calloc(1, sizeof *medium);
-    if (medium) {
+    if (medium != NULL) {
         medium->name = strdup(name);
         medium->layers = calloc(count, sizeof *medium->layers);
         medium->layer_count = count;
         medium->absorb_above = INFINITY;
         medium->absorb_below = -INFINITY;
     }
-    if (!medium || !medium->name || !medium->layers) {
+    if (medium == NULL || medium->name == NULL || medium->layers == NULL) {
         ics_ice_destroy(medium);
         ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
         return ICESTREAM_E_MEMORY;

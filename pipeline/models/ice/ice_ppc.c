@@ -62,7 +62,7 @@ static void read_file(ppc_folder *folder, const char *name, bool required,
                       int (*read)(ppc_folder *, const ics_text *, void *), void *target)
 {
     char *path = path_of(folder, name);
-    if (path && (required || exists(path))) {
+    if (path != NULL && (required || exists(path))) {
         ics_text text;
         int status = ics_text_read(path, &text, folder->error);
         if (status == ICESTREAM_OK) {
@@ -215,7 +215,7 @@ static void read_tilt_files(ppc_folder *folder, const char *supports, const char
 {
     char *paths[] = {path_of(folder, supports), path_of(folder, shifts)};
     ics_text texts[2] = {0};
-    if (paths[0] && paths[1]) {
+    if (paths[0] != NULL && paths[1] != NULL) {
         int status = ics_text_read(paths[0], &texts[0], folder->error);
         int second = ics_text_read(paths[1], &texts[1], folder->error);
         status = status ? status : second;
@@ -235,7 +235,7 @@ static void read_tilt_files(ppc_folder *folder, const char *supports, const char
 static bool has_file(ppc_folder *folder, const char *name)
 {
     char *path = path_of(folder, name);
-    bool found = path && exists(path);
+    bool found = path != NULL && exists(path);
     free(path);
     return found;
 }
@@ -350,7 +350,7 @@ static void warn_of_later_files(ppc_folder *folder)
 {
     for (size_t i = 0; i < sizeof later_files / sizeof *later_files; ++i) {
         char *path = path_of(folder, later_files[i].name);
-        if (path && exists(path)) {
+        if (path != NULL && exists(path)) {
             note(folder, ics_warnings_add(folder->warnings, "not simulated yet: %s (%s)",
                                           later_files[i].name, later_files[i].feature));
         }
@@ -390,7 +390,7 @@ int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_f
     /* Last, because its checks need the parameters. */
     read_file(&folder, "icemodel.dat", true, read_layers, &request);
     warn_of_later_files(&folder);
-    if (folder.status == ICESTREAM_OK && *out) {
+    if (folder.status == ICESTREAM_OK && *out != NULL) {
         (*out)->tilt = tilt;
         return ICESTREAM_OK;
     }

@@ -36,7 +36,7 @@ typedef struct settings_file {
 static bool begins_number(const ics_text_field *field)
 {
     size_t i = 0;
-    while (i < field->length && field->start[i] != 0 && strchr("+-.", field->start[i])) {
+    while (i < field->length && field->start[i] != 0 && strchr("+-.", field->start[i]) != NULL) {
         ++i;
     }
     return i < field->length && field->start[i] >= '0' && field->start[i] <= '9';

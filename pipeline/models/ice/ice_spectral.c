@@ -84,7 +84,7 @@ static int read_csv(const char *path, const ics_wavelength_column *columns, size
                     ics_wavelength_table *out, icestream_error *error)
 {
     ics_text text;
-    if (!path) {
+    if (path == NULL) {
         return ICESTREAM_OK;
     }
     int status = ics_text_read(path, &text, error);
@@ -159,7 +159,7 @@ static int read_layers(const ics_yaml_node *node, void *target, icestream_error 
                               ics_yaml_describe(node, found, sizeof found), ICE_LAYERS_MAX);
     }
     file->layers = calloc(node->count, sizeof *file->layers);
-    if (!file->layers) {
+    if (file->layers == NULL) {
         return ics_yaml_no_memory(error, node);
     }
     file->layer_count = node->count;
@@ -261,7 +261,7 @@ typedef struct water_reader {
 
 static const ics_yaml_node *one_of(const water_reader *reader, int first, int second)
 {
-    return reader->given[first] ? reader->given[first] : reader->given[second];
+    return reader->given[first] != NULL ? reader->given[first] : reader->given[second];
 }
 
 static bool has(const ics_wavelength_table *table, int column)
@@ -320,7 +320,7 @@ static int check_index_table(const water_reader *reader, const ics_yaml_node *no
     const ics_wavelength_table *table = &reader->file.index;
     const ics_curve *phase = &table->curves[PHASE_INDEX];
     for (int i = SALINITY; i <= PRESSURE; ++i) {
-        if (reader->given[i]) {
+        if (reader->given[i] != NULL) {
             return ics_yaml_error(reader->error, reader->given[i],
                                   "%s: found a table of the index as well, expected one of them",
                                   fields[i].path);
@@ -343,18 +343,18 @@ static int check_index(const water_reader *reader)
     const ics_yaml_node *node = one_of(reader, INDEX_FILE, INDEX_TABLE);
     const ics_yaml_node *section = ics_yaml_find(reader->root, "index");
     int status = ICESTREAM_OK;
-    if (node) {
+    if (node != NULL) {
         return check_index_table(reader, node);
     }
     for (int i = SALINITY; i <= PRESSURE; ++i) {
-        if (!reader->given[i]) {
-            status = ics_yaml_error(reader->error, section ? section : reader->root,
+        if (reader->given[i] == NULL) {
+            status = ics_yaml_error(reader->error, section != NULL ? section : reader->root,
                                     "the key '%s' is missing (per mille, deg C, bar), or an "
                                     "index.table or index.file of phase indices",
                                     fields[i].path);
         }
     }
-    if (reader->given[INDEX_EXTEND]) {
+    if (reader->given[INDEX_EXTEND] != NULL) {
         status = ics_yaml_error(reader->error, reader->given[INDEX_EXTEND],
                                 "index.extend: found it without a table of the index, to which it "
                                 "would belong");
@@ -450,13 +450,13 @@ static int make_medium(const water_reader *reader, const char *path, ice_medium 
     const water_file *file = &reader->file;
     ice_medium *medium;
     int status =
-        ics_ice_allocate(file->name ? file->name : path, file->layer_count ? file->layer_count : 1,
-                         &medium, reader->error);
+        ics_ice_allocate(file->name != NULL ? file->name : path,
+                         file->layer_count ? file->layer_count : 1, &medium, reader->error);
     if (status != ICESTREAM_OK) {
         return status;
     }
     medium->spectral = calloc(ROWS, sizeof *medium->spectral);
-    if (!medium->spectral) {
+    if (medium->spectral == NULL) {
         ics_ice_destroy(medium);
         return ics_yaml_no_memory(reader->error, reader->root);
     }

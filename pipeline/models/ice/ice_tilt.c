@@ -123,7 +123,7 @@ static int allocate_shifts(const char *name, ice_tilt *tilt, icestream_error *er
 {
     size_t count = tilt->depth_count * row_length(tilt);
     tilt->shifts = count > 0 ? calloc(count, sizeof *tilt->shifts) : NULL;
-    if (tilt->shifts) {
+    if (tilt->shifts != NULL) {
         return ICESTREAM_OK;
     }
     ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
@@ -217,11 +217,11 @@ static int read_stations(const ics_text *text, ice_tilt *tilt, icestream_error *
     if (status == ICESTREAM_OK) {
         tilt->station_count = table.rows;
         tilt->stations = calloc(table.rows + 1, sizeof *tilt->stations);
-        if (!tilt->stations) {
+        if (tilt->stations == NULL) {
             status =
                 ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
         }
-        for (size_t i = 0; i < table.rows && tilt->stations; ++i) {
+        for (size_t i = 0; i < table.rows && tilt->stations != NULL; ++i) {
             tilt->stations[i] = ics_text_table_row(&table, i)[1];
         }
     }
@@ -317,7 +317,8 @@ int ics_ice_csv_tilt_read(const ics_text *text, double azimuth, ice_tilt *out,
         set_depths(out, &depths);
         out->station_count = stations;
         out->stations = malloc(stations * sizeof *out->stations);
-        status = out->stations ? allocate_shifts(text->name, out, error) : ICESTREAM_E_MEMORY;
+        status =
+            out->stations != NULL ? allocate_shifts(text->name, out, error) : ICESTREAM_E_MEMORY;
     }
     for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
         out->stations[i % stations] = ics_text_table_row(&table, i)[1];

@@ -232,7 +232,7 @@ static int check_properties(const ice_file *file, const ics_yaml_node *const *gi
     int status = ICESTREAM_OK;
     char place[512];
     for (size_t i = 0; i < FIELDS; ++i) {
-        if (fields[i].type != ICS_SCHEMA_NUMBER || !given[i]) {
+        if (fields[i].type != ICS_SCHEMA_NUMBER || given[i] == NULL) {
             continue;
         }
         double value = *(const double *)((const char *)file + fields[i].offset);
@@ -245,7 +245,7 @@ static int check_properties(const ice_file *file, const ics_yaml_node *const *gi
                                               "birefringence.mean"};
     for (size_t i = 0; i < 3; ++i) {
         const ics_yaml_node *node = given_at(given, deflections[i]);
-        if (!node) {
+        if (node == NULL) {
             continue;
         }
         /* All three at once, at the first of them. */
@@ -266,18 +266,18 @@ static int check_tilt(const ics_yaml_node *const *given, icestream_error *error)
     const ics_yaml_node *stations = given_at(given, "tilt.stations");
     const ics_yaml_node *axes = given_at(given, "tilt.axes");
     int status = ICESTREAM_OK;
-    if (azimuth && !given_at(given, "tilt.file")) {
+    if (azimuth != NULL && given_at(given, "tilt.file") == NULL) {
         status =
             ics_yaml_error(error, azimuth, "tilt.azimuth: is for tilt.file, which is not given");
     }
-    if (shifts && !stations && !axes) {
+    if (shifts != NULL && stations == NULL && axes == NULL) {
         status = ics_yaml_error(error, shifts,
                                 "tilt.shifts: needs tilt.stations or tilt.axes beside it");
     }
-    if ((stations || axes) && !shifts) {
-        status =
-            ics_yaml_error(error, stations ? stations : axes, "%s: needs tilt.shifts beside it",
-                           stations ? "tilt.stations" : "tilt.axes");
+    if ((stations != NULL || axes != NULL) && shifts == NULL) {
+        status = ics_yaml_error(error, stations != NULL ? stations : axes,
+                                "%s: needs tilt.shifts beside it",
+                                stations != NULL ? "tilt.stations" : "tilt.axes");
     }
     return status;
 }
@@ -295,21 +295,21 @@ static int read_table(ice_file *file, icestream_error *error)
 
 static int read_tilt(const ice_file *file, ice_tilt *out, icestream_error *error)
 {
-    const char *first = file->tilt.file       ? file->tilt.file
-                        : file->tilt.stations ? file->tilt.stations
-                                              : file->tilt.axes;
+    const char *first = file->tilt.file != NULL       ? file->tilt.file
+                        : file->tilt.stations != NULL ? file->tilt.stations
+                                                      : file->tilt.axes;
     ics_text texts[2] = {0};
-    if (!first) {
+    if (first == NULL) {
         return ICESTREAM_OK;
     }
     int status = ics_text_read(first, &texts[0], error);
-    if (!file->tilt.file) {
+    if (file->tilt.file == NULL) {
         int second = ics_text_read(file->tilt.shifts, &texts[1], error);
         status = status ? status : second;
     }
-    if (status == ICESTREAM_OK && file->tilt.file) {
+    if (status == ICESTREAM_OK && file->tilt.file != NULL) {
         status = ics_ice_csv_tilt_read(&texts[0], file->tilt.azimuth * M_PI / 180, out, error);
-    } else if (status == ICESTREAM_OK && file->tilt.stations) {
+    } else if (status == ICESTREAM_OK && file->tilt.stations != NULL) {
         status = ics_ice_ppc_tilt_line_read(&texts[0], &texts[1], out, error);
     } else if (status == ICESTREAM_OK) {
         status = ics_ice_ppc_tilt_map_read(&texts[0], &texts[1], out, error);
@@ -330,7 +330,7 @@ static void set_features(ice_file *file)
         scalars->hole = (ice_hole){0};
     }
     /* A table has read its own. */
-    for (size_t i = 0; i < file->layers.count && !file->table; ++i) {
+    for (size_t i = 0; i < file->layers.count && file->table == NULL; ++i) {
         file->layers.rows[i].layer.anisotropy_along = file->anisotropy[0];
         file->layers.rows[i].layer.anisotropy_across = file->anisotropy[1];
     }
@@ -342,8 +342,9 @@ static int make_medium(const icestream_config *config, ice_file *file, ice_mediu
     ice_tilt tilt = {0};
     set_features(file);
     ics_ice_switch_off(config, &file->scalars, &file->layers);
-    int status = ics_ice_from_layers(file->name ? file->name : config->ice.file, &file->layers,
-                                     &file->scalars, subtraction_of(config, file), out, error);
+    int status =
+        ics_ice_from_layers(file->name != NULL ? file->name : config->ice.file, &file->layers,
+                            &file->scalars, subtraction_of(config, file), out, error);
     int result = config->ice.tilt ? read_tilt(file, &tilt, error) : ICESTREAM_OK;
     status = status ? status : result;
     if (status != ICESTREAM_OK) {
@@ -368,7 +369,7 @@ int ics_ice_from_yaml(const icestream_config *config, ice_medium **out, ics_warn
         return status;
     }
     const ics_yaml_node *root = ics_yaml_root(document);
-    if (root->kind == ICS_YAML_MAPPING && ics_yaml_find(root, "optics")) {
+    if (root->kind == ICS_YAML_MAPPING && ics_yaml_find(root, "optics") != NULL) {
         status = ics_ice_from_spectral(config->ice.file, root, out, warnings, error);
         ics_yaml_destroy(document);
         return status;
@@ -381,7 +382,7 @@ int ics_ice_from_yaml(const icestream_config *config, ice_medium **out, ics_warn
         result = check_tilt(given, error);
         status = status ? status : result;
     }
-    if (file.table) {
+    if (file.table != NULL) {
         int result = read_table(&file, error);
         status = status ? status : result;
     }

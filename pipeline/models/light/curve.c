@@ -13,12 +13,12 @@ int ics_curve_add(ics_curve *curve, double x, double y)
     if (curve->count == curve->capacity) {
         size_t capacity = curve->capacity ? 2 * curve->capacity : 64;
         double *grown = realloc(curve->x, capacity * sizeof *grown);
-        if (!grown) {
+        if (grown == NULL) {
             return ICESTREAM_E_MEMORY;
         }
         curve->x = grown;
         grown = realloc(curve->y, capacity * sizeof *grown);
-        if (!grown) {
+        if (grown == NULL) {
             return ICESTREAM_E_MEMORY;
         }
         curve->y = grown;

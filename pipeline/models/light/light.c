@@ -103,7 +103,7 @@ static int keep_spectrum(light_builder *builder, size_t index, const char *name,
     spectrum->density = curve->y;
     spectrum->count = curve->count;
     *curve = (ics_curve){0};
-    return spectrum->name ? ICESTREAM_OK : no_memory(builder);
+    return spectrum->name != NULL ? ICESTREAM_OK : no_memory(builder);
 }
 
 static int add_line(light_builder *builder, size_t index, double wavelength, const char *place)
@@ -151,10 +151,10 @@ static int add_product(light_builder *builder, size_t index, const char *name,
             break;
         }
         double following = fmin(floor(x) + 1, high);
-        while (points && next < points->count && points->x[next] <= x) {
+        while (points != NULL && next < points->count && points->x[next] <= x) {
             ++next;
         }
-        x = points && next < points->count ? fmin(following, points->x[next]) : following;
+        x = points != NULL && next < points->count ? fmin(following, points->x[next]) : following;
     }
     if (status != ICESTREAM_OK) {
         no_memory(builder);
@@ -267,7 +267,7 @@ static int make_bias(light_builder *builder)
     if (strcmp(acceptance, "auto") != 0) {
         return bias_from_file(builder, acceptance);
     }
-    if (!config->ice.directory) {
+    if (config->ice.directory == NULL) {
         return bias_from_formula(builder);
     }
     char *path;
@@ -294,7 +294,7 @@ static int read_ratio(light_builder *builder)
         return ICESTREAM_OK;
     }
     int status = ics_sensors_model_file(config, value, "wv.rde", &path, builder->error);
-    if (status != ICESTREAM_OK || !path) {
+    if (status != ICESTREAM_OK || path == NULL) {
         return status;
     }
     status = ics_text_read(path, &text, builder->error);
@@ -326,7 +326,7 @@ static int finish_bias(light_builder *builder, const ice_detector *detector, dou
     light->flat_acceptance = factor;
     for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
         light->acceptances[k] = calloc(bias->count + 1, sizeof(double));
-        if (!light->acceptances[k]) {
+        if (light->acceptances[k] == NULL) {
             return no_memory(builder);
         }
         for (size_t i = 0; i < bias->count; ++i) {
@@ -405,8 +405,8 @@ static int add_configured(light_builder *builder)
     for (size_t i = 0; i < config->light.spectrum_count; ++i) {
         const ics_spectrum_config *entry = &config->light.spectra[i];
         size_t index = ICS_SPECTRA_BUILT_IN + i;
-        int result = entry->file ? add_file(builder, index, entry->file)
-                                 : add_line(builder, index, entry->line, place);
+        int result = entry->file != NULL ? add_file(builder, index, entry->file)
+                                         : add_line(builder, index, entry->line, place);
         status = status ? status : result;
     }
     return status;
@@ -437,7 +437,7 @@ static int build(light_builder *builder, const ics_ice_factors *factors,
     }
     light->count = ICS_SPECTRA_BUILT_IN + config->light.spectrum_count;
     light->spectra = calloc(light->count, sizeof *light->spectra);
-    if (!light->spectra) {
+    if (light->spectra == NULL) {
         light->count = 0;
         return no_memory(builder);
     }
@@ -459,7 +459,7 @@ int ics_light_create(const icestream_config *config, const ice_medium *medium,
     *out = NULL;
     ics_config_place(config, "light.acceptance", builder.place, sizeof builder.place);
     builder.light = calloc(1, sizeof *builder.light);
-    int status = builder.light ? build(&builder, factors, detector) : no_memory(&builder);
+    int status = builder.light != NULL ? build(&builder, factors, detector) : no_memory(&builder);
     ics_curve_free(&builder.bias);
     ics_curve_free(&builder.ratio);
     if (status != ICESTREAM_OK) {
@@ -472,7 +472,7 @@ int ics_light_create(const icestream_config *config, const ice_medium *medium,
 
 void ics_light_destroy(ice_light *light)
 {
-    if (!light) {
+    if (light == NULL) {
         return;
     }
     for (size_t i = 0; i < light->count; ++i) {

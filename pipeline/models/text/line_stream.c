@@ -26,7 +26,7 @@ static int create(const char *name, ics_line_stream **out, icestream_error *erro
 {
     ics_line_stream *stream = calloc(1, sizeof *stream);
     *out = stream;
-    if (!stream) {
+    if (stream == NULL) {
         ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
         return ICESTREAM_E_MEMORY;
     }
@@ -79,7 +79,7 @@ int ics_line_stream_borrow(const char *name, const char *data, size_t size, ics_
 
 void ics_line_stream_destroy(ics_line_stream *stream)
 {
-    if (!stream) {
+    if (stream == NULL) {
         return;
     }
     if (stream->owned) {
@@ -137,13 +137,13 @@ static int find_end(ics_line_stream *stream, const char **end, icestream_error *
     for (;;) {
         const size_t there = (size_t)(stream->end - stream->next);
         const char *newline = memchr(stream->next, '\n', there);
-        *end = newline ? newline : stream->end;
+        *end = newline != NULL ? newline : stream->end;
         if ((size_t)(*end - stream->next) > ICS_LINE_MOST) {
             ++stream->line;
             return ics_line_stream_fault(stream, 0, error,
                                          "found a line of more than %d characters", ICS_LINE_MOST);
         }
-        if (newline || stream->ended) {
+        if (newline != NULL || stream->ended) {
             return ICESTREAM_OK;
         }
         int status = refill(stream, error);

@@ -31,7 +31,7 @@ ics_text ics_text_borrow(const char *name, const char *data, size_t size)
 
 void ics_text_free(ics_text *text)
 {
-    if (!text) {
+    if (text == NULL) {
         return;
     }
     free(text->memory);
@@ -55,7 +55,7 @@ static int read_descriptor(int descriptor, const char *path, ics_text *out, ices
     }
     size_t size = (size_t)status.st_size;
     out->memory = malloc(size + 1);
-    if (!out->memory) {
+    if (out->memory == NULL) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", path);
     }
     out->name = path;
@@ -138,8 +138,8 @@ static void split(ics_text_line *line, const char *start, const char *end, char 
     if (separator == ',') {
         for (;;) {
             const char *comma = memchr(at, ',', (size_t)(end - at));
-            add_field(line, start, at, comma ? comma : end);
-            if (!comma) {
+            add_field(line, start, at, comma != NULL ? comma : end);
+            if (comma == NULL) {
                 return;
             }
             at = comma + 1;
@@ -163,11 +163,11 @@ bool ics_text_next(ics_text_reader *reader, ics_text_line *line)
     while (reader->next < reader->end) {
         const char *start = reader->next;
         const char *newline = memchr(start, '\n', (size_t)(reader->end - start));
-        const char *end = newline ? newline : reader->end;
-        reader->next = newline ? newline + 1 : reader->end;
+        const char *end = newline != NULL ? newline : reader->end;
+        reader->next = newline != NULL ? newline + 1 : reader->end;
         ++reader->line;
         const char *comment = memchr(start, '#', (size_t)(end - start));
-        split(line, start, comment ? comment : end, reader->separator);
+        split(line, start, comment != NULL ? comment : end, reader->separator);
         line->number = reader->line;
         if (line->count > 0) {
             return true;
@@ -203,7 +203,7 @@ bool ics_text_field_number(const ics_text_field *field, double *out)
     /* strtod also reads nan, inf and hexadecimal, none of which belongs in these files. */
     for (size_t i = 0; i < field->length; ++i) {
         copy[i] = field->start[i];
-        if (copy[i] == 0 || !strchr("0123456789+-.eE", copy[i])) {
+        if (copy[i] == 0 || strchr("0123456789+-.eE", copy[i]) == NULL) {
             return false;
         }
     }

@@ -14,12 +14,12 @@ int ics_text_table_add(ics_text_table *table, const double *values, size_t line)
             return ICESTREAM_E_MEMORY;
         }
         double *grown = realloc(table->values, capacity * table->columns * sizeof *grown);
-        if (!grown) {
+        if (grown == NULL) {
             return ICESTREAM_E_MEMORY;
         }
         table->values = grown;
         size_t *lines = realloc(table->lines, capacity * sizeof *lines);
-        if (!lines) {
+        if (lines == NULL) {
             return ICESTREAM_E_MEMORY;
         }
         table->lines = lines;
@@ -32,7 +32,7 @@ int ics_text_table_add(ics_text_table *table, const double *values, size_t line)
 
 void ics_text_table_free(ics_text_table *table)
 {
-    if (!table) {
+    if (table == NULL) {
         return;
     }
     free(table->values);
@@ -127,14 +127,14 @@ static bool read_header(ics_text_reader *reader, const ics_text_line *line,
                 meaning[i] = &columns[k];
             }
         }
-        if (!meaning[i]) {
+        if (meaning[i] == NULL) {
             known = false;
             ics_text_fault(reader, line->number, line->fields[i].column,
                            "found column %s, expected columns %s",
                            ics_text_field_show(&line->fields[i], shown), expected);
         }
-        for (size_t k = 0; k < i && meaning[i]; ++k) {
-            if (meaning[k] && meaning[k]->index == meaning[i]->index) {
+        for (size_t k = 0; k < i && meaning[i] != NULL; ++k) {
+            if (meaning[k] != NULL && meaning[k]->index == meaning[i]->index) {
                 ics_text_fault(reader, line->number, line->fields[i].column,
                                "found column %s twice, expected it once", meaning[i]->name);
                 break;
@@ -144,7 +144,7 @@ static bool read_header(ics_text_reader *reader, const ics_text_line *line,
     for (size_t k = 0; k < column_count; ++k) {
         bool there = !columns[k].required;
         for (size_t i = 0; i < line->count; ++i) {
-            there |= meaning[i] && meaning[i]->index == columns[k].index;
+            there |= meaning[i] != NULL && meaning[i]->index == columns[k].index;
         }
         /* Of several names for one column only the first is asked for. */
         for (size_t j = 0; j < k; ++j) {

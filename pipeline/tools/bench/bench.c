@@ -42,7 +42,7 @@ static double median(double *values, size_t count)
 static int repeat(const struct bench *bench, ics_trial *trial, ics_row *row, icestream_error *error)
 {
     double *seconds = calloc(2 * (size_t)bench->repeats, sizeof *seconds);
-    if (!seconds) {
+    if (seconds == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "bench: out of memory");
     }
     double *kernel_seconds = seconds + bench->repeats;
@@ -122,7 +122,7 @@ static int measure_all(struct bench *bench, icestream_error *error)
     bool gpu = ics_experiment_on_gpu(bench->experiment);
     ics_schedule_list list = ics_schedules_of_device(gpu);
     int status = ICESTREAM_OK;
-    if (bench->options->schedules) {
+    if (bench->options->schedules != NULL) {
         status = ics_schedules_parse(bench->options->schedules, gpu, &list, error);
     } else if (bench->config->graph.schedule != ICS_SCHEDULE_AUTO) {
         list = (ics_schedule_list){.items = {bench->config->graph.schedule}, .count = 1};
@@ -138,7 +138,7 @@ static int measure_all(struct bench *bench, icestream_error *error)
 
 static const char *world_of(const struct bench *bench)
 {
-    return bench->options->reference ? ", clsim's ice and modules" : "";
+    return bench->options->reference != NULL ? ", clsim's ice and modules" : "";
 }
 
 static int print_text(const struct bench *bench, FILE *out, icestream_error *error)
@@ -188,7 +188,7 @@ static int run(struct bench *bench, FILE *out, icestream_error *error)
     }
     if (status == ICESTREAM_OK) {
         status = ics_experiment_create(bench->config, &bench->experiment, error);
-        if (status == ICESTREAM_E_CONFIG && bench->options->reference) {
+        if (status == ICESTREAM_E_CONFIG && bench->options->reference != NULL) {
             ics_error_add(error, status, "(ice and light are made from the tables in %s)",
                           bench->options->reference);
         }
@@ -209,7 +209,7 @@ int icestream_bench(const icestream_config *config, const icestream_bench_option
                     FILE *out, icestream_error *error)
 {
     struct bench *all = calloc(1, sizeof *all);
-    if (!all) {
+    if (all == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "bench: out of memory");
     }
     all->options = options;
@@ -217,7 +217,7 @@ int icestream_bench(const icestream_config *config, const icestream_bench_option
     ics_reference reference;
     icestream_config changed = *config; /* only looked at */
     int status = ICESTREAM_OK;
-    if (options->reference) {
+    if (options->reference != NULL) {
         status = ics_reference_open(options->reference, &reference, error);
         if (status == ICESTREAM_OK) {
             ics_reference_apply(&reference, &changed);
@@ -227,7 +227,7 @@ int icestream_bench(const icestream_config *config, const icestream_bench_option
     if (status == ICESTREAM_OK) {
         status = run(all, out, error);
     }
-    if (options->reference) {
+    if (options->reference != NULL) {
         ics_reference_close(&reference);
     }
     free(all);

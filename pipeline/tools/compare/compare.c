@@ -53,15 +53,15 @@ static int choose_participants(struct comparison *comparison, const icestream_co
                                bool gpu, icestream_error *error)
 {
     ics_schedule_list list = ics_schedules_of_device(gpu);
-    if (comparison->options->schedules) {
+    if (comparison->options->schedules != NULL) {
         int status = ics_schedules_parse(comparison->options->schedules, gpu, &list, error);
         if (status != ICESTREAM_OK) {
             return status;
         }
-    } else if (comparison->against) {
+    } else if (comparison->against != NULL) {
         list = (ics_schedule_list){.items = {config->graph.schedule}, .count = 1};
     }
-    if (!comparison->against && list.count < 2) {
+    if (comparison->against == NULL && list.count < 2) {
         return ics_error_set(
             error, ICESTREAM_E_USAGE,
             "compare: one schedule alone has nothing to be compared with; name two "
@@ -168,7 +168,7 @@ static const char *choice_of(const icestream_config *config, ics_stage stage)
                                            [ICS_STAGE_COLLIDE] = config->stages.collide,
                                            [ICS_STAGE_SCATTER] = config->stages.scatter};
     const char *file = config->stages.custom[stage];
-    return file ? file : names[stage];
+    return file != NULL ? file : names[stage];
 }
 
 static const char *maths_of(const struct participant *one)
@@ -352,7 +352,7 @@ static json_t *participant_json(const struct participant *one)
         (json_int_t)account->hits, "bounces", (json_int_t)account->bounces);
     json_t *object = ics_rows_json(&one->row);
     json_object_set_new(object, "configuration",
-                        one->config->path ? json_string(one->config->path) : json_null());
+                        one->config->path != NULL ? json_string(one->config->path) : json_null());
     json_object_set_new(object, "account", counts);
     return object;
 }
@@ -433,14 +433,14 @@ int icestream_compare(const icestream_config *config, const icestream_compare_op
                       FILE *out, icestream_error *error)
 {
     struct comparison *comparison = calloc(1, sizeof *comparison);
-    if (!comparison) {
+    if (comparison == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "compare: out of memory");
     }
     comparison->config = config;
     comparison->against = options->against;
     comparison->options = options;
     int status = run_config(comparison, config, error);
-    if (status == ICESTREAM_OK && comparison->against) {
+    if (status == ICESTREAM_OK && comparison->against != NULL) {
         status = run_config(comparison, comparison->against, error);
     }
     bool holds = status == ICESTREAM_OK;

@@ -189,7 +189,7 @@ int ics_verdict_reach(const ics_hit_sample *a, const ics_hit_sample *b, ics_verd
         .b_counts = calloc(modules, sizeof *space.b_counts),
     };
     int status = ICESTREAM_OK;
-    if (space.a && space.b && space.a_counts && space.b_counts) {
+    if (space.a != NULL && space.b != NULL && space.a_counts != NULL && space.b_counts != NULL) {
         run_tests(a, b, &space, out);
     } else {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "compare: no memory to test %zu hits",

@@ -67,11 +67,11 @@ static task find_task(assembly *team)
     if (!team->writing && oldest->closed && oldest->open == 0) {
         return WRITE;
     }
-    if (!team->planning && !team->all_planned && team->free &&
+    if (!team->planning && !team->all_planned && team->free != NULL &&
         team->planned - team->written < team->block_count) {
         return PLAN;
     }
-    return team->first ? MAKE : NOTHING;
+    return team->first != NULL ? MAKE : NOTHING;
 }
 
 /* Who takes something wakes another one if that is not all there is, and who has done something
@@ -136,7 +136,7 @@ static void queue_piece(assembly *team, block *into, piece *planned, uint32_t co
     }
     into->count += count;
     ++into->open;
-    if (!team->first) {
+    if (team->first == NULL) {
         team->last = &team->first;
     }
     *team->last = planned;
@@ -255,7 +255,7 @@ static int run_team(assembly *team, uint32_t others, icestream_error *error)
 {
     ics_workers *workers = NULL;
     member *members = calloc(others + 1, sizeof *members);
-    if (!members) {
+    if (members == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %u threads", others);
     }
     const ics_post finished = {.post = forget_member};
@@ -280,7 +280,7 @@ static int run_team(assembly *team, uint32_t others, icestream_error *error)
 
 static void free_team(assembly *team)
 {
-    for (uint32_t i = 0; team->blocks && i < team->block_count; ++i) {
+    for (uint32_t i = 0; team->blocks != NULL && i < team->block_count; ++i) {
         free(team->blocks[i].steps);
     }
     free(team->blocks);
@@ -297,7 +297,7 @@ static bool allocate_team(assembly *team, uint32_t threads)
     team->blocks = calloc(team->block_count, sizeof *team->blocks);
     team->pieces = calloc(pieces, sizeof *team->pieces);
     team->plans = calloc(pieces, team->work->piece_bytes);
-    if (!team->blocks || !team->pieces || !team->plans) {
+    if (team->blocks == NULL || team->pieces == NULL || team->plans == NULL) {
         return false;
     }
     for (uint32_t i = 0; i < pieces; ++i) {
@@ -307,7 +307,7 @@ static bool allocate_team(assembly *team, uint32_t threads)
     }
     for (uint32_t i = 0; i < team->block_count; ++i) {
         team->blocks[i].steps = calloc(ICS_ASSEMBLY_BLOCK, sizeof(icestream_step));
-        if (!team->blocks[i].steps) {
+        if (team->blocks[i].steps == NULL) {
             return false;
         }
     }

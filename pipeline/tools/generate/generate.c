@@ -48,8 +48,9 @@ static int describe(const icestream_config *config, const ics_workload *workload
     }
     *out = json_pack("{s:s, s:o}", "producer", "icestream " ICESTREAM_VERSION " generate",
                      "workload", description);
-    return *out ? ICESTREAM_OK
-                : ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
+    return *out != NULL
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
 }
 
 /* The same of particles, when all of their steps are made. */
@@ -62,14 +63,15 @@ static int describe_particles(const icestream_config *config, const ics_particle
     *out =
         json_pack("{s:s, s:{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:b}}", "producer",
                   "icestream " ICESTREAM_VERSION " generate", "particles", "source",
-                  config->particles.file ? config->particles.file : "particles.list", "seed", seed,
-                  "conventions", conventions[config->particles.conventions], "events",
+                  config->particles.file != NULL ? config->particles.file : "particles.list",
+                  "seed", seed, "conventions", conventions[config->particles.conventions], "events",
                   (json_int_t)totals->events, "particles", (json_int_t)totals->particles, "steps",
                   (json_int_t)totals->steps, "photons", (json_int_t)totals->photons, "largest_step",
                   (json_int_t)totals->largest_step, "kind", "particles", "losses",
                   (int)config->particles.losses, "stopping", (int)config->particles.stopping);
-    return *out ? ICESTREAM_OK
-                : ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
+    return *out != NULL
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
 }
 
 /* What makes steps, one of the two, and where they go. */
@@ -84,7 +86,7 @@ typedef struct maker {
 static int maker_create(const icestream_config *config, maker *out, icestream_error *error)
 {
     *out = (maker){.config = config};
-    if (config->particles.file || config->particles.count > 0) {
+    if (config->particles.file != NULL || config->particles.count > 0) {
         return ics_particle_steps_create(config, &out->particles, error);
     }
     return ics_workload_create(config, &out->workload, error);
@@ -99,7 +101,7 @@ static void maker_free(maker *make)
 
 static int make_description(const maker *make, json_t **out, icestream_error *error)
 {
-    if (!make->particles) {
+    if (make->particles == NULL) {
         return describe(make->config, make->workload, out, error);
     }
     const ics_particle_totals totals = ics_particle_steps_totals(make->particles);
@@ -181,7 +183,7 @@ static int write_block(void *user, const icestream_step *steps, size_t count,
                        icestream_error *error)
 {
     const maker *make = user;
-    if (make->writer) {
+    if (make->writer != NULL) {
         return ics_table_writer_append(make->writer, steps, count, error);
     }
     return ics_table_message_write(STDOUT_FILENO, "standard output", ics_layout_steps(), steps,
@@ -195,7 +197,7 @@ static int write_steps(maker *make, icestream_error *error)
                          .plan = plan_workload,
                          .make = make_workload,
                          .write = write_block};
-    if (make->particles) {
+    if (make->particles != NULL) {
         work.piece_bytes = sizeof(particle_piece);
         work.plan = plan_particles;
         work.make = make_particles;

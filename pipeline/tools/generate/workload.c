@@ -132,7 +132,7 @@ static int make_point(const icestream_config *config, icestream_step *step, ices
 int ics_workload_create(const icestream_config *config, ics_workload **out, icestream_error *error)
 {
     ics_workload *workload = calloc(1, sizeof *workload);
-    if (!workload) {
+    if (workload == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "workload: out of memory");
     }
     workload->kind = config->workload.kind;

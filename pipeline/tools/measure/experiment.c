@@ -19,7 +19,7 @@ int ics_experiment_create(const icestream_config *config, ics_experiment **out,
                           icestream_error *error)
 {
     ics_experiment *experiment = calloc(1, sizeof *experiment);
-    if (!experiment) {
+    if (experiment == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
     }
     experiment->batch = config->graph.batch;
@@ -47,7 +47,7 @@ int ics_experiment_create(const icestream_config *config, ics_experiment **out,
 
 void ics_experiment_destroy(ics_experiment *experiment)
 {
-    if (!experiment) {
+    if (experiment == NULL) {
         return;
     }
     ics_world_destroy(&experiment->world);
@@ -92,7 +92,7 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
                              .light = experiment->world.models->light,
                              .detection = experiment->world.models->detection};
     ics_trial *trial = calloc(1, sizeof *trial);
-    if (!trial) {
+    if (trial == NULL) {
         ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
         return ICESTREAM_E_MEMORY;
     }
@@ -110,7 +110,7 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
 
 void ics_experiment_trial_destroy(ics_trial *trial)
 {
-    if (!trial) {
+    if (trial == NULL) {
         return;
     }
     ics_device_destroy(trial->device);

@@ -18,12 +18,12 @@ static void add_cell(ics_report *report, char *text)
     if (report->count == report->capacity) {
         size_t capacity = report->capacity * 2 + 4 * report->columns;
         char **cells = reallocarray(report->cells, capacity, sizeof *cells);
-        if (cells) {
+        if (cells != NULL) {
             report->cells = cells;
             report->capacity = capacity;
         }
     }
-    if (!text || report->count == report->capacity) {
+    if (text == NULL || report->count == report->capacity) {
         free(text);
         report->lost = true;
         return;
@@ -34,7 +34,7 @@ static void add_cell(ics_report *report, char *text)
 ics_report *ics_report_create(const char *const *headings, size_t column_count)
 {
     ics_report *report = calloc(1, sizeof *report);
-    if (!report) {
+    if (report == NULL) {
         return NULL;
     }
     report->columns = column_count;
@@ -46,7 +46,7 @@ ics_report *ics_report_create(const char *const *headings, size_t column_count)
 
 void ics_report_destroy(ics_report *report)
 {
-    if (!report) {
+    if (report == NULL) {
         return;
     }
     for (size_t i = 0; i < report->count; ++i) {
@@ -58,7 +58,7 @@ void ics_report_destroy(ics_report *report)
 
 void ics_report_cell(ics_report *report, const char *format, ...)
 {
-    if (!report) {
+    if (report == NULL) {
         return;
     }
     char *text = NULL;
@@ -118,7 +118,7 @@ static void print_rule(const ics_report *report, const bool *used, FILE *out)
 int ics_report_print(const ics_report *report, bool markdown, int indent, FILE *out,
                      icestream_error *error)
 {
-    if (!report || report->lost) {
+    if (report == NULL || report->lost) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a table");
     }
     bool used[ICS_REPORT_COLUMNS];
@@ -151,7 +151,7 @@ int ics_report_print(const ics_report *report, bool markdown, int indent, FILE *
 int ics_report_json(const char *command, json_t *value, FILE *out, icestream_error *error)
 {
     int status = ICESTREAM_OK;
-    if (!value) {
+    if (value == NULL) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: no memory for the report", command);
     } else if (json_dumpf(value, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF) {
         status = ics_error_set(error, ICESTREAM_E_OUTPUT, "%s: cannot write the report", command);

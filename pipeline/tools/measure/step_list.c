@@ -24,7 +24,7 @@ int ics_step_list_from_workload(const icestream_config *config, ics_step_list *o
     }
     size_t count = (size_t)ics_workload_steps(workload);
     out->steps = calloc(count ? count : 1, sizeof *out->steps);
-    if (out->steps) {
+    if (out->steps != NULL) {
         ics_workload_fill(workload, 0, count, out->steps);
         out->count = count;
         out->photons = ics_workload_photons(workload);
@@ -50,11 +50,11 @@ static int append_file(ics_step_list *list, const char *path, uint32_t spectrum_
         /* One row more than there are, so that there is always room to read into. */
         size_t total = list->count + (size_t)summary.rows + 1;
         steps = reallocarray(list->steps, total, sizeof *steps);
-        if (!steps) {
+        if (steps == NULL) {
             status = no_memory(total, error);
         }
     }
-    if (steps) {
+    if (steps != NULL) {
         list->steps = steps;
     }
     for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {

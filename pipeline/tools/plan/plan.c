@@ -138,7 +138,7 @@ static int plan_gpu(const icestream_config *config, const ics_world *world, int 
     /* Where nobody asked for a GPU, that there is no plan for one is news and not an error. */
     if (status == ICESTREAM_E_DEVICE && config->device.backend == ICS_BACKEND_AUTO &&
         architecture == 0) {
-        snprintf(out->missing, sizeof out->missing, "%s", error ? error->text : "no plan");
+        snprintf(out->missing, sizeof out->missing, "%s", error != NULL ? error->text : "no plan");
         return ics_error_set(error, ICESTREAM_OK, "%s", "");
     }
     return status;
@@ -190,7 +190,7 @@ static const ics_kernel_resources *largest_kernel(const ics_gpu_plan *schedule)
 {
     const ics_kernel_resources *largest = NULL;
     for (size_t i = 0; i < schedule->kernel_count; ++i) {
-        if (!largest || schedule->kernels[i].resources.registers > largest->registers) {
+        if (largest == NULL || schedule->kernels[i].resources.registers > largest->registers) {
             largest = &schedule->kernels[i].resources;
         }
     }
@@ -448,7 +448,7 @@ int icestream_plan(const icestream_config *config, const icestream_plan_options 
                    icestream_error *error)
 {
     plan *all = calloc(1, sizeof *all);
-    if (!all) {
+    if (all == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "plan: out of memory");
     }
     int status = make_plan(config, options, all, error);

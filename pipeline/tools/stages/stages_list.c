@@ -105,7 +105,7 @@ static bool is_default(size_t index)
 static size_t total_bytes(const field *fields)
 {
     size_t bytes = 0;
-    for (; fields->name; ++fields) {
+    for (; fields->name != NULL; ++fields) {
         bytes += fields->bytes;
     }
     return bytes;
@@ -116,7 +116,7 @@ static size_t total_bytes(const field *fields)
 static void print_fields(const char *verb, const field *fields, FILE *out)
 {
     fprintf(out, "  %-6s %3zu bytes:", verb, total_bytes(fields));
-    for (; fields->name; ++fields) {
+    for (; fields->name != NULL; ++fields) {
         fprintf(out, " %s", fields->name);
     }
     fputc('\n', out);
@@ -151,7 +151,7 @@ static void print_text(FILE *out)
 static json_t *fields_json(const field *fields)
 {
     json_t *list = json_array();
-    for (; fields->name; ++fields) {
+    for (; fields->name != NULL; ++fields) {
         json_array_append_new(list, json_pack("{s:s, s:I}", "field", fields->name, "bytes",
                                               (json_int_t)fields->bytes));
     }
@@ -208,7 +208,7 @@ static int print_json(FILE *out, icestream_error *error)
                   "emission_bytes", (json_int_t)sizeof(ice_emission), "arrival_bytes",
                   (json_int_t)sizeof(ice_arrival), "stages", list);
     int status = ICESTREAM_OK;
-    if (!report) {
+    if (report == NULL) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "stages: no memory for the list");
     } else if (json_dumpf(report, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF) {
         status = ics_error_set(error, ICESTREAM_E_OUTPUT, "stages: cannot write the list");

@@ -153,7 +153,7 @@ static int read_tilt(const ics_text *text, FILE *out, const char *unused, icestr
     double distances[DISTANCES_MAX];
     ics_text_reader reader = ics_text_open(text, ',', error);
     ics_text_line *line = malloc(sizeof *line);
-    if (!line) {
+    if (line == NULL) {
         return ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
     }
     ics_text_table table = {0};
@@ -266,7 +266,7 @@ static int convert(const char *directory, const char *name,
     size_t size = 0;
     FILE *out = open_memstream(&converted, &size);
     bool written = false;
-    if (out) {
+    if (out != NULL) {
         status = read(&text, out, with, error);
         written = !ferror(out);
         written = fclose(out) == 0 && written;

@@ -98,8 +98,8 @@ static int unknown_field(const reader *r, const char *at, const char *name)
     return ics_error_set(r->error, ICESTREAM_E_USAGE,
                          "--select: column %zu: found %s, expected a field of hits%s%s%s",
                          (size_t)(at - r->text) + 1, found_text(at, text),
-                         best.word ? ", did you mean '" : "", best.word ? best.word : "",
-                         best.word ? "'?" : "");
+                         best.word != NULL ? ", did you mean '" : "",
+                         best.word != NULL ? best.word : "", best.word != NULL ? "'?" : "");
 }
 
 static bool begins_word(char c)
@@ -294,7 +294,7 @@ int ics_selection_create(const char *text, ics_selection **out, icestream_error 
     ics_selection *selection = calloc(1, sizeof *selection);
     /* Every instruction takes a character at least. */
     instruction *items = calloc(length + 1, sizeof *items);
-    if (!selection || !items) {
+    if (selection == NULL || items == NULL) {
         free(items);
         free(selection);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "--select: out of memory");
@@ -315,7 +315,7 @@ int ics_selection_create(const char *text, ics_selection **out, icestream_error 
 
 void ics_selection_destroy(ics_selection *selection)
 {
-    if (!selection) {
+    if (selection == NULL) {
         return;
     }
     free(selection->items);

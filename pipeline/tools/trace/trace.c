@@ -62,7 +62,7 @@ static int set_up(tracer *t)
                                  .detector = t->world.models->detector,
                                  .light = t->world.models->light};
     for (int i = 0; i < ICS_STAGES; ++i) {
-        if (!ics_trace_supports(&t->variants) && t->config->stages.custom[i]) {
+        if (!ics_trace_supports(&t->variants) && t->config->stages.custom[i] != NULL) {
             return ics_error_set(t->error, ICESTREAM_E_CONFIG,
                                  "stages.%s: found a header of your own, expected a variant of "
                                  "icestream: only compiled kernels have it, and they tell of hits "
@@ -91,7 +91,7 @@ static int keep_hit(tracer *t, const ice_arrival *arrival, icestream_hit *hit)
     if (status == ICESTREAM_OK && t->found_count == t->found_capacity) {
         const size_t capacity = t->found_capacity ? 2 * t->found_capacity : 16;
         icestream_hit *grown = reallocarray(t->found, capacity, sizeof *grown);
-        if (!grown) {
+        if (grown == NULL) {
             return ics_error_set(t->error, ICESTREAM_E_MEMORY, "trace: out of memory for hits");
         }
         t->found = grown;
@@ -114,7 +114,7 @@ static int put_point(void *self, const ics_trace_point *point)
 {
     tracer *t = self;
     icestream_hit hit = {.string = 0};
-    int status = point->arrival ? keep_hit(t, point->arrival, &hit) : ICESTREAM_OK;
+    int status = point->arrival != NULL ? keep_hit(t, point->arrival, &hit) : ICESTREAM_OK;
     if (status == ICESTREAM_OK && t->filled == BLOCK) {
         status = flush_points(t);
     }
@@ -123,7 +123,7 @@ static int put_point(void *self, const ics_trace_point *point)
     }
     t->points[t->filled++] = (icestream_path_point){
         .event_id = t->step->event_id,
-        .t = point->arrival ? hit.t : time_at(t, point),
+        .t = point->arrival != NULL ? hit.t : time_at(t, point),
         .x = point->x,
         .y = point->y,
         .z = point->z,
@@ -233,13 +233,13 @@ static void list_other_settings(const tracer *t, char *text, size_t size)
     size_t used = 0;
     text[0] = '\0';
     const char *found = json_string_value(json_object_get(metadata, "seed"));
-    if (found && strcmp(found, seed) != 0) {
+    if (found != NULL && strcmp(found, seed) != 0) {
         used += (size_t)snprintf(text, size, "seed (%.20s)", found);
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
         found = json_string_value(json_object_get(json_object_get(metadata, "digests"), names[i]));
         /* The seed is part of the configuration's digest. */
-        if (found && strcmp(found, ours[i]) != 0 && (i > 0 || used == 0)) {
+        if (found != NULL && strcmp(found, ours[i]) != 0 && (i > 0 || used == 0)) {
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", names[i]);
         }
     }
@@ -275,7 +275,7 @@ int icestream_trace(const icestream_config *config, const icestream_trace_option
         status = ics_trace_steps_find(config, options->steps, &t.requests,
                                       (uint32_t)t.world.models->light->count, &t.steps, error);
     }
-    if (status == ICESTREAM_OK && !(t.points = malloc(BLOCK * sizeof *t.points))) {
+    if (status == ICESTREAM_OK && (t.points = malloc(BLOCK * sizeof *t.points)) == NULL) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "trace: out of memory for points");
     }
     if (status == ICESTREAM_OK) {

@@ -43,7 +43,8 @@ static int tell(const walk *w, ics_trace_kind kind, float distance, float absorp
                                    .dx = photon->dx,
                                    .dy = photon->dy,
                                    .dz = photon->dz,
-                                   .path = arrival ? arrival->path : photon->path + distance,
+                                   .path =
+                                       arrival != NULL ? arrival->path : photon->path + distance,
                                    .absorption = w->depth - absorption,
                                    .wavelength = photon->wavelength,
                                    .scatters = photon->scatters,

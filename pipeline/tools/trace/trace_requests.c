@@ -22,7 +22,7 @@ static int add_request(ics_trace_requests *requests, ics_trace_request request,
     if (requests->count == requests->capacity) {
         const size_t capacity = requests->capacity ? 2 * requests->capacity : 64;
         ics_trace_request *grown = reallocarray(requests->items, capacity, sizeof *grown);
-        if (!grown) {
+        if (grown == NULL) {
             return no_memory(capacity, error);
         }
         requests->items = grown;
@@ -39,7 +39,7 @@ static int add_hit(ics_trace_requests *requests, const icestream_hit *hit, icest
     if (requests->hit_count == requests->hit_capacity) {
         const size_t capacity = requests->hit_capacity ? 2 * requests->hit_capacity : 64;
         icestream_hit *grown = reallocarray(requests->hits, capacity, sizeof *grown);
-        if (!grown) {
+        if (grown == NULL) {
             return no_memory(capacity, error);
         }
         requests->hits = grown;
@@ -55,7 +55,7 @@ static int add_hits(ics_trace_requests *requests, const icestream_hit *hits, siz
 {
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < count && status == ICESTREAM_OK; ++i) {
-        if (!selection || ics_selection_holds(selection, &hits[i])) {
+        if (selection == NULL || ics_selection_holds(selection, &hits[i])) {
             status = add_hit(requests, &hits[i], error);
         }
     }
@@ -67,7 +67,7 @@ static int read_hits(ics_trace_requests *requests, const char *path, const ics_s
 {
     ics_hit_reader *reader = NULL;
     icestream_hit *hits = malloc(BLOCK * sizeof *hits);
-    if (!hits) {
+    if (hits == NULL) {
         return no_memory(BLOCK, error);
     }
     int status = ics_hit_reader_open(path, true, &reader, error);
@@ -77,16 +77,16 @@ static int read_hits(ics_trace_requests *requests, const char *path, const ics_s
             status = add_hits(requests, hits, got, selection, error);
         }
     }
-    if (status == ICESTREAM_OK && ics_hit_reader_metadata(reader)) {
+    if (status == ICESTREAM_OK && ics_hit_reader_metadata(reader) != NULL) {
         requests->metadata = json_deep_copy(ics_hit_reader_metadata(reader));
-        if (!requests->metadata) {
+        if (requests->metadata == NULL) {
             status = no_memory(requests->count, error);
         }
     }
     if (status == ICESTREAM_OK && requests->hit_count == 0) {
         status = ics_error_set(error, ICESTREAM_E_INPUT,
                                "%s: found no hit%s among %llu, expected at least one", path,
-                               selection ? " that --select holds for" : "",
+                               selection != NULL ? " that --select holds for" : "",
                                (unsigned long long)ics_hit_reader_rows(reader));
     }
     ics_hit_reader_destroy(reader);
@@ -115,12 +115,12 @@ static bool parse_photon(const char *text, size_t length, ics_trace_request *out
     uint64_t parts[3];
     for (int i = 0; i < 3; ++i) {
         const char *colon = memchr(text, ':', length);
-        const size_t part = colon ? (size_t)(colon - text) : length;
+        const size_t part = colon != NULL ? (size_t)(colon - text) : length;
         if ((i < 2) != (colon != NULL) || !parse_part(text, part, most[i], &parts[i])) {
             return false;
         }
         text += part + 1;
-        length -= colon ? part + 1 : part;
+        length -= colon != NULL ? part + 1 : part;
     }
     *out = (ics_trace_request){parts[0], (uint32_t)parts[1], (uint32_t)parts[2]};
     return true;
@@ -206,21 +206,21 @@ int ics_trace_requests_create(const icestream_trace_options *options, ics_trace_
                               icestream_error *error)
 {
     *out = (ics_trace_requests){.items = NULL};
-    if (options->select && !options->hits) {
+    if (options->select != NULL && options->hits == NULL) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "--select: expected --hits FILE to select from");
     }
-    if (!options->hits && options->photon_count == 0) {
+    if (options->hits == NULL && options->photon_count == 0) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "trace: expected photons: --hits FILE, --photon EVENT:STEP:PHOTON");
     }
     ics_selection *selection = NULL;
-    int status =
-        options->select ? ics_selection_create(options->select, &selection, error) : ICESTREAM_OK;
+    int status = options->select != NULL ? ics_selection_create(options->select, &selection, error)
+                                         : ICESTREAM_OK;
     for (size_t i = 0; status == ICESTREAM_OK && i < options->photon_count; ++i) {
         status = add_photon(out, options->photons[i], error);
     }
-    if (status == ICESTREAM_OK && options->hits) {
+    if (status == ICESTREAM_OK && options->hits != NULL) {
         status = read_hits(out, options->hits, selection, error);
     }
     if (status == ICESTREAM_OK && out->count == 0) {

@@ -46,10 +46,10 @@ static void free_patterns(pattern_list *patterns)
 static int add_pattern(pattern_list *patterns, char *pattern, icestream_error *error)
 {
     char **grown = reallocarray(patterns->items, patterns->count + 1, sizeof *grown);
-    if (grown) {
+    if (grown != NULL) {
         patterns->items = grown;
     }
-    if (!grown || !pattern) {
+    if (grown == NULL || pattern == NULL) {
         free(pattern);
         return no_memory(error);
     }
@@ -72,7 +72,7 @@ static int list_source(const icestream_config *config, pattern_list *patterns,
                        icestream_error *error)
 {
     int status = ICESTREAM_OK;
-    if (config->source.directory) {
+    if (config->source.directory != NULL) {
         const char *spool = config->source.spool;
         status = add_folder(patterns, config, config->source.directory, "", error);
         if (status != ICESTREAM_OK) {
@@ -135,7 +135,7 @@ static int take_step(search *s, const icestream_step *step, const char *path,
          ++i) {
         icestream_step *place = &s->steps->items[i];
         const void *before = place, *now = step; /* all bytes: rows have no gaps */
-        if (s->from[i] && memcmp(before, now, sizeof *step) != 0) {
+        if (s->from[i] != NULL && memcmp(before, now, sizeof *step) != 0) {
             return ics_error_set(error, ICESTREAM_E_INPUT,
                                  "%s and %s: found two different steps with event_id %" PRIu64
                                  " and step_id %u, expected one; name the right file: --steps FILE",
@@ -158,7 +158,7 @@ static int take_step(search *s, const icestream_step *step, const char *path,
 static int read_steps(search *s, ics_step_reader *reader, const char *path, icestream_error *error)
 {
     icestream_step *steps = malloc(BLOCK * sizeof *steps);
-    if (!steps) {
+    if (steps == NULL) {
         return no_memory(error);
     }
     int status = ICESTREAM_OK;
@@ -223,7 +223,7 @@ static int require_all(const search *s, const pattern_list *patterns, icestream_
     bool told = false;
     (void)is_origin_of_hits(s->requests->metadata, "", &told);
     for (size_t i = 0; i < s->requests->count; ++i) {
-        if (!s->from[i]) {
+        if (s->from[i] == NULL) {
             return require_folders(patterns, error) != ICESTREAM_OK
                        ? ICESTREAM_E_INPUT
                        : ics_error_set(
@@ -244,8 +244,8 @@ static int require_all(const search *s, const pattern_list *patterns, icestream_
 
 static int search_files(search *s, const glob_t *found, const char *path, icestream_error *error)
 {
-    s->steps->files = path ? 1 : found->gl_pathc;
-    if (path) {
+    s->steps->files = path != NULL ? 1 : found->gl_pathc;
+    if (path != NULL) {
         return look_through(s, path, error);
     }
     int status = ICESTREAM_OK;
@@ -269,8 +269,9 @@ int ics_trace_steps_find(const icestream_config *config, const char *path,
                 .steps = out};
     glob_t found = {0};
     pattern_list patterns = {0};
-    int status = out->items && out->inputs && s.from ? ICESTREAM_OK : no_memory(error);
-    if (status == ICESTREAM_OK && !path) {
+    int status = out->items != NULL && out->inputs != NULL && s.from != NULL ? ICESTREAM_OK
+                                                                             : no_memory(error);
+    if (status == ICESTREAM_OK && path == NULL) {
         status = list_source(config, &patterns, error);
     }
     if (status == ICESTREAM_OK) {

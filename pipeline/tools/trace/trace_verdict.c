@@ -38,12 +38,12 @@ void ics_trace_verdict_add(ics_trace_verdict *verdict, const icestream_hit *expe
     const icestream_hit *nearest = NULL;
     for (size_t i = 0; i < count; ++i) {
         if (found[i].string == expected->string && found[i].module == expected->module &&
-            (!nearest || fabs(found[i].t - expected->t) < fabs(nearest->t - expected->t))) {
+            (nearest == NULL || fabs(found[i].t - expected->t) < fabs(nearest->t - expected->t))) {
             nearest = &found[i];
         }
     }
     verdict->expected += 1;
-    if (!nearest) {
+    if (nearest == NULL) {
         if (verdict->lost < ICS_TRACE_LOST_SHOWN) {
             verdict->first_lost[verdict->lost] = *expected;
         }

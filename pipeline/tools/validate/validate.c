@@ -63,7 +63,7 @@ static int try_device(const icestream_config *config, const ics_device_options *
 static void describe_particles(const icestream_config *config, const ics_particle_survey *survey,
                                FILE *report)
 {
-    const char *from = config->particles.file ? config->particles.file : "particles.list";
+    const char *from = config->particles.file != NULL ? config->particles.file : "particles.list";
     if (survey->is_stream) {
         fprintf(report, "particles  from a stream, %s, which is left as it is\n", from);
         return;

@@ -57,7 +57,7 @@ static void unite(histogram *h)
     for (size_t i = 0; i < h->count; ++i) {
         const entry *next = &h->entries[i];
         entry *last = kept > 0 ? &h->entries[kept - 1] : NULL;
-        if (last && last->module == next->module && last->bin == next->bin) {
+        if (last != NULL && last->module == next->module && last->bin == next->bin) {
             last->hits += next->hits;
             last->weight += next->weight;
         } else {
@@ -79,7 +79,7 @@ static int make_room(histogram *h, icestream_error *error)
     }
     const size_t capacity = h->capacity ? 2 * h->capacity : FIRST_ENTRIES;
     entry *grown = reallocarray(h->entries, capacity, sizeof *grown);
-    if (!grown) {
+    if (grown == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "waveforms: out of memory for %zu bins",
                              capacity);
     }
@@ -148,8 +148,8 @@ static int write_event(histogram *h, icestream_error *error)
                                             .bin = from->bin,
                                             .string = (uint16_t)(from->module >> 16),
                                             .module = (uint16_t)from->module};
-        status = h->table ? ics_table_writer_append(h->table, &bin, 1, error)
-                          : write_text_bin(h, &bin, error);
+        status = h->table != NULL ? ics_table_writer_append(h->table, &bin, 1, error)
+                                  : write_text_bin(h, &bin, error);
     }
     h->events += h->count > 0;
     h->bins += h->count;
@@ -160,7 +160,7 @@ static int write_event(histogram *h, icestream_error *error)
 static int add_hits(histogram *h, ics_hit_reader *reader, icestream_error *error)
 {
     icestream_hit *hits = malloc(BLOCK * sizeof *hits);
-    if (!hits) {
+    if (hits == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "waveforms: out of memory for hits");
     }
     int status = ICESTREAM_OK;
@@ -195,7 +195,7 @@ static int make_metadata(const histogram *h, const json_t *hits, json_t **out,
     }
     for (size_t i = 0; i < sizeof kept / sizeof *kept; ++i) {
         json_t *value = json_object_get(hits, kept[i]);
-        failed |= value && json_object_set(metadata, kept[i], value);
+        failed |= value != NULL && json_object_set(metadata, kept[i], value);
     }
     *out = metadata;
     return failed
