@@ -58,7 +58,8 @@ int icestream_status_exit(int status);
 /* The one of `count` words that is closest to a mistyped one; NULL: none is close enough. */
 const char *icestream_suggestion(const char *typed, const char *const *words, size_t count);
 
-/* ---- records of step and hit files (formats.md), little-endian, 64 bytes ----------------------
+/* ---- records of step and hit files (files.md 3, 4), little-endian, 64 bytes
+ * ----------------------
  */
 
 enum {

@@ -6,7 +6,7 @@
 # --quick: statistical tests with a twentieth of their photons (ICESTREAM_TEST_SCALE=0.05).
 # --preset: release (the default), cpu (without CUDA), clang, asan, tsan or coverage; built in
 #   build/NAME.
-# Anything else goes to ctest: -L physics, -R npy, --rerun-failed, ...
+# Anything else goes to ctest: -L propagation, -R npy, --rerun-failed, ...
 set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"

@@ -3,7 +3,7 @@
  * They use IEEE-754 add, multiply, fma, divide and square root only, no branches and no tables, so
  * that a compiler may vectorise them without changing a result. Coefficients are this project's own
  * weighted least-maximum fits. Errors are against correctly rounded results, checked over the whole
- * range by tests/unit/test_maths.c.
+ * range by tests/stages/test_maths.c.
  *
  * With ICE_MATH_FAST under CUDA they become the GPU's intrinsics (other bits, same physics).
  */

@@ -46,7 +46,7 @@ typedef struct ice_account {
     uint64_t bounces; /* segments flown */
 } ice_account;
 
-/* Identity of a photon: everything its random numbers depend on besides the seed (formats.md). */
+/* Identity of a photon: everything its random numbers depend on besides the seed (files.md 5). */
 typedef struct ice_identity {
     uint32_t event_low, event_high, step_id, photon_id;
 } ice_identity;

@@ -1,7 +1,7 @@
 /* Random numbers as a pure function of which photon and which bounce.
  *
  * Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011, doi 10.1145/2063384.2063405). Key and counter
- * are those of formats.md, "Identity". One block gives four words of 32 bits.
+ * are those of files.md 5. One block gives four words of 32 bits.
  */
 #ifndef ICS_STAGES_RANDOM_H
 #define ICS_STAGES_RANDOM_H

@@ -1,7 +1,7 @@
 /* How far the nearest module is, at least: what lets collide and propagate skip work.
  *
  * Every bound here is conservative: it may only skip what cannot matter, so hits do not depend on
- * it (physics.md 8.2, design.md 5).
+ * it (physics.md 8.2).
  */
 #ifndef ICS_STAGES_REACH_H
 #define ICS_STAGES_REACH_H

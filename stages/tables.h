@@ -45,7 +45,7 @@ typedef struct ice_depth_row {
 /* Inverse cumulative distribution of one spectrum: wavelength at equidistant u, linear between.
  * Three stretches of ICE_WAVELENGTH_KNOTS + 1 knots each: all of [0, 1]; the tail u < 1/64; the
  * tail u >= 63/64. The tails resolve the steep ends of a spectrum 64 times finer. Against exact
- * inversion (tests/unit/test_wavelength.c): Cherenkov light as seen by the standard module within
+ * inversion (tests/tables/test_wavelength.c): Cherenkov light as seen by the standard module within
  * 0.012 nm for u in 1e-4 .. 1 - 1e-4 and 0.05 nm for every u; the built-in LEDs within 0.02 nm for
  * u in 1e-4 .. 1 - 1e-4. */
 enum { ICE_WAVELENGTH_KNOTS = 1024, ICE_WAVELENGTH_TABLE = 3 * (ICE_WAVELENGTH_KNOTS + 1) };
@@ -187,7 +187,7 @@ typedef struct ice_bending_row {
 
 /* Half of sx, sy (rad/sqrt(m)) of physics.md 6.4, and of mx over the sine (rad/m), at one cosine to
  * the flow axis, and what the next row has more (32 bytes). Between rows sx is within 5e-6 and mx
- * within 2e-6 of the formulas (tests/unit/test_ice_features.c). */
+ * within 2e-6 of the formulas (tests/stages/test_ice_features.c). */
 typedef struct ice_deflection_row {
     ICE_ALIGNED(16)
     float along;

@@ -70,7 +70,7 @@ static void add_option(ics_recipe *recipe, const char *option)
 static void add_options(ics_recipe *recipe, bool fast_math)
 {
     add_option(recipe, "-std=c++17");
-    add_option(recipe, "--fmad=false"); /* the same bits in every schedule, see design.md 3 */
+    add_option(recipe, "--fmad=false"); /* the same bits in every schedule */
     add_option(recipe, "--disable-warnings");
     add_option(recipe, fast_math ? "--ftz=true" : "--ftz=false");
     add_option(recipe, fast_math ? "--prec-div=false" : "--prec-div=true");

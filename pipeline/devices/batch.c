@@ -10,7 +10,7 @@
 #include <string.h>
 
 _Static_assert(sizeof(icestream_step) == 64 && sizeof(icestream_hit) == 64,
-               "records of formats.md");
+               "records of files.md 3.1 and 4.1");
 
 ics_batch_limits ics_batch_limits_default(void)
 {

@@ -80,7 +80,7 @@ typedef struct ics_step_cursor {
 int ics_batch_fill(ics_batch *batch, ics_step_cursor *cursor, bool *full, icestream_error *error);
 
 /* The emission of photons first .. first + photons - 1 of a step: direction normalised in double
- * precision (isotropic: +z, it is not used). The step has passed the checks of formats.md. */
+ * precision (isotropic: +z, it is not used). The step has passed the checks of files.md 3.1. */
 ice_emission ics_batch_step_emission(const icestream_step *step, uint32_t first, uint32_t photons);
 
 /* What labels and weights of hits are made from; all must outlive its use. */
@@ -95,10 +95,10 @@ typedef struct ics_hit_models {
  * light->bias, constant beyond its ends; 1 without points (physics.md 3.2). */
 double ics_batch_light_bias(const ice_light *light, double wavelength);
 
-/* The hit that an arrival becomes (physics.md 9, formats.md): t = step.t + ics_tables_arrival_delay
- * in double precision, weight = step.weight / bias(wavelength), scatters saturate at 65535.
- * ICESTREAM_E_FAILED: an arrival that no model explains (unknown emission or module, bias 0).
- * ICESTREAM_E_INPUT: a weight that no hit can have any more. */
+/* The hit that an arrival becomes (physics.md 9, files.md 4.1): t = step.t +
+ * ics_tables_arrival_delay in double precision, weight = step.weight / bias(wavelength), scatters
+ * saturate at 65535. ICESTREAM_E_FAILED: an arrival that no model explains (unknown emission or
+ * module, bias 0). ICESTREAM_E_INPUT: a weight that no hit can have any more. */
 int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *batch,
                                const ice_arrival *arrival, icestream_hit *out,
                                icestream_error *error);

@@ -1,4 +1,4 @@
-/* Reading hit files that this program wrote (formats.md, Hit). */
+/* Reading hit files that this program wrote (files.md 4). */
 #ifndef ICS_FILES_HIT_READER_H
 #define ICS_FILES_HIT_READER_H
 

@@ -1,4 +1,4 @@
-/* The metadata of a step or hit file: the JSON object of its trailer (formats.md, Layout).
+/* The metadata of a step or hit file: the JSON object of its trailer (files.md 2.2).
  *
  * Whoever writes a file makes the object with ics_metadata_create, adds what it knows, and hands it
  * to ics_table_writer_commit, which completes it with what the file itself determines. Keys:

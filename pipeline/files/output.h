@@ -1,4 +1,4 @@
-/* A file that appears under its name only when it is complete (formats.md, Writing and committing).
+/* A file that appears under its name only when it is complete (files.md 6.1).
  *
  * It grows as NAME.part, under a lock, so that no two processes write the same output; a .part that
  * a killed process left behind is overwritten. Errors: ICESTREAM_E_OUTPUT with the file's name and

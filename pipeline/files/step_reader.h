@@ -1,4 +1,4 @@
-/* Reading step files and streams of step messages, with every field checked (formats.md, Step).
+/* Reading step files and streams of step messages, with every field checked (files.md 3.2).
  *
  * A file is used in two phases: ics_step_reader_check() goes through all of it once and says what
  * is in it, ics_step_reader_read() then delivers the rows from the start:

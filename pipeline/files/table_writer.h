@@ -1,4 +1,4 @@
-/* Writing step and hit files (formats.md, Writing and committing), and messages on pipes.
+/* Writing step and hit files (files.md 6.1), and messages on pipes.
  *
  * A file grows as NAME.part and gets its name when it is complete, so that whatever happens to the
  * writer, a file with its final name is whole:

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define EMITTER_LENGTH 0.001 /* of a step of a cascade, m */
-#define POSITION_MOST  1e4   /* m, formats.md */
+#define POSITION_MOST  1e4   /* m, files.md 3.1 */
 
 struct ics_particle_steps {
     ics_models *models;   /* owned, or NULL */

@@ -1,5 +1,5 @@
 /* Cutting a stream of bytes into step messages: complete .npy files, one after the other, each with
- * or without the trailer that a copied file brings (formats.md, Layout). Bytes come in chunks of
+ * or without the trailer that a copied file brings (files.md 2.1). Bytes come in chunks of
  * any size; nothing is read or stored here.
  *
  * A message is complete with its last row, so that a client can wait for the answer to it. A

@@ -7,7 +7,7 @@
  * seeds in about 3 % of all cases. */
 #include "tests/gpu/gpu_light.h"
 #include "tests/gpu/walk_run.h"
-#include "tests/physics/moments.h"
+#include "tests/propagation/moments.h"
 
 #include <string.h>
 
@@ -237,8 +237,8 @@ END_TEST
 
 /* ---- half-spaces ----------------------------------------------------------------------------- */
 
-/* As in tests/physics/test_layered_ice.c: the face at z = 0, coefficients below and above, where
- * the photon starts and whereto. Scattering, or absorption. */
+/* As in tests/propagation/test_layered_ice.c: the face at z = 0, coefficients below and above,
+ * where the photon starts and whereto. Scattering, or absorption. */
 static const struct {
     double below, above;
     float height, nx, nz;

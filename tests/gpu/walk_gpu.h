@@ -1,4 +1,4 @@
-/* Photons on their way through the ice alone, as tests/physics/walk.h, on a GPU: there are a
+/* Photons on their way through the ice alone, as tests/propagation/walk.h, on a GPU: there are a
  * hundred times as many, so that what a test wants to know of them is added up on the GPU as well.
  *
  * The walk takes the stage functions of a run, in portable and in fast maths; a view looks at every

@@ -1,5 +1,5 @@
 /* New photons of a warp, in shared memory: made by all of its threads at once and taken from there
- * by those that have none, one or two at a time (the pattern of the seed, section 4.6). A thread
+ * by those that have none, one or two at a time (a warp-level job queue). A thread
  * that made its own photon would keep 31 others waiting.
  *
  * What is in the queue at the end of a launch goes to slots behind those of the threads, and the

@@ -1,5 +1,5 @@
 /* The tables of step, hit and other files: names, places, types and units of their fields, written
- * once (formats.md) for header writer, readers, checks, info and HDF5. */
+ * once (files.md 3, 4, 8, 9) for header writer, readers, checks, info and HDF5. */
 #ifndef ICS_FILES_FORMAT_LAYOUT_H
 #define ICS_FILES_FORMAT_LAYOUT_H
 

@@ -1,4 +1,4 @@
-/* The range of every field of a step (formats.md, Step). */
+/* The range of every field of a step (files.md 3.1). */
 #ifndef ICS_FILES_FORMAT_STEP_CHECK_H
 #define ICS_FILES_FORMAT_STEP_CHECK_H
 

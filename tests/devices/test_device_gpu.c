@@ -1,0 +1,618 @@
+/* The host's side of a GPU, without one: results from any order of batches, and every failure. */
+#include "pipeline/devices/device.h"
+#include "pipeline/files/hit_reader.h"
+#include "pipeline/models/models.h"
+#include "tests/devices/fake_gpu.h"
+#include "tests/support/run_folder.h"
+
+#include <string.h>
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+enum { FILES = 5 };
+static const char *const names[FILES] = {"a", "b", "c", "d", "e"};
+
+/* Five files: batches of several sizes, a file of one batch, one without photons. */
+static run_folder open_place(void)
+{
+    const uint32_t steps[FILES] = {40, 1, 25, 3, 60}, photons[FILES] = {500, 9000, 300, 0, 200};
+    run_folder place = run_folder_open();
+    for (int i = 0; i < FILES; ++i) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.steps.npy", names[i]);
+        run_folder_bright_steps(&place, name, (uint32_t)i * 1000, steps[i], photons[i]);
+    }
+    place.options.force = true;
+    return place;
+}
+
+static void read_all(const run_folder *place, icestream_hit *hits[FILES], size_t counts[FILES])
+{
+    for (int i = 0; i < FILES; ++i) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.hits.npy", names[i]);
+        hits[i] = run_folder_hits(place, name, &counts[i]);
+    }
+}
+
+/* Runs on the CPU, then with the fake GPU and these settings: everything is there and the same. The
+ * caller frees the summary. */
+static json_t *check_against_cpu(const char *first, const char *second, const char *third)
+{
+    run_folder place = open_place();
+    icestream_hit *expected[FILES], *found[FILES];
+    size_t expected_counts[FILES], counts[FILES];
+    ck_assert_msg(run_folder_run(&place, (const char *[]){"device.backend=cpu", NULL}) ==
+                      ICESTREAM_OK,
+                  "%s", place.error.text);
+    read_all(&place, expected, expected_counts);
+    ck_assert_msg(run_folder_run(&place, (const char *[]){first, second, third, NULL}) ==
+                      ICESTREAM_OK,
+                  "%s", place.error.text);
+    read_all(&place, found, counts);
+    for (int i = 0; i < FILES; ++i) {
+        ck_assert_uint_eq(counts[i], expected_counts[i]);
+        ck_assert(counts[i] == 0 ||
+                  memcmp(found[i], expected[i], counts[i] * sizeof(icestream_hit)) == 0);
+        free(expected[i]);
+        free(found[i]);
+    }
+    ck_assert_uint_gt(counts[0], 100);
+    json_t *summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "account", "created"), 48500);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), FILES);
+    ck_assert_int_eq(atomic_load(&fake.wrong), 0);
+    run_folder_close(&place);
+    return summary;
+}
+
+static const json_t *device_of(const json_t *summary, const char *name)
+{
+    return json_object_get(json_object_get(summary, "device"), name);
+}
+
+/* Whether one of the device's warnings has the text in it. */
+static bool warned(const json_t *summary, const char *text)
+{
+    const json_t *warnings = device_of(summary, "warnings");
+    for (size_t i = 0; i < json_array_size(warnings); ++i) {
+        if (strstr(json_string_value(json_array_get(warnings, i)), text) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+START_TEST(test_hits_are_those_of_the_cpu)
+{
+    reset_fake();
+    json_t *summary =
+        check_against_cpu("device.backend=cuda", "graph.schedule=fused", "device.math=portable");
+    ck_assert_str_eq(json_string_value(device_of(summary, "backend")), "cuda");
+    ck_assert_str_eq(json_string_value(device_of(summary, "name")), "fake GPU");
+    ck_assert_str_eq(json_string_value(device_of(summary, "schedule")), "fused");
+    const json_t *gpu = device_of(summary, "gpu");
+    ck_assert_str_eq(json_string_value(json_object_get(gpu, "math")), "portable");
+    ck_assert_int_eq(json_integer_value(json_object_get(gpu, "waves")), 77);
+    ck_assert_int_eq(json_integer_value(json_object_get(gpu, "batch_photons")), 2000);
+    ck_assert_double_eq_tol(json_real_value(json_object_get(gpu, "kernel_seconds")), 0.5, 1e-12);
+    ck_assert_uint_eq(json_array_size(device_of(summary, "warnings")), 0);
+    json_decref(summary);
+    /* 20000, 9000, 7500 and 12000 photons in batches of 2000 */
+    ck_assert_int_eq(atomic_load(&fake.submitted), 10 + 5 + 4 + 6);
+    ck_assert_int_eq(atomic_load(&fake.created), 1);
+    ck_assert_int_eq(atomic_load(&fake.destroyed), 1);
+    ck_assert_int_eq(atomic_load(&fake.chosen), 0);
+}
+END_TEST
+
+START_TEST(test_batches_are_what_the_gpu_takes)
+{
+    reset_fake();
+    fake.batch_emissions = 7;
+    json_decref(
+        check_against_cpu("device.backend=auto", "graph.schedule=monolithic", "graph.batch=1000"));
+    /* at most 1000 photons and 7 emissions: 20, 9, 8 and, of 60 steps of 200 photons, 12 */
+    ck_assert_int_eq(atomic_load(&fake.submitted), 20 + 9 + 8 + 12);
+}
+END_TEST
+
+START_TEST(test_auto_measures_on_the_first_batch)
+{
+    reset_fake();
+    json_t *summary = check_against_cpu("graph.pool=16", "device.backend=auto", NULL);
+    ck_assert_int_eq(atomic_load(&fake.chosen), 1);
+    ck_assert_int_eq(atomic_load(&fake.created), 1);
+    ck_assert_str_eq(json_string_value(device_of(summary, "schedule")), "monolithic");
+    ck_assert_str_eq(json_string_value(device_of(summary, "reason")),
+                     "device.backend auto: 1 GPU found");
+    const json_t *choice = device_of(summary, "choice");
+    ck_assert_uint_eq(json_array_size(choice), 2);
+    ck_assert_str_eq(json_string_value(json_array_get(choice, 1)), "auto: monolithic 0.4");
+    ck_assert(warned(summary, "a pool of 16 is small"));
+    json_decref(summary);
+}
+END_TEST
+
+/* What people see of it. */
+START_TEST(test_progress_tells_of_the_device)
+{
+    reset_fake();
+    run_folder place = open_place();
+    char *text = NULL;
+    size_t size = 0;
+    place.options.progress = open_memstream(&text, &size);
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.pool=16", NULL}), ICESTREAM_OK);
+    fclose(place.options.progress);
+    ck_assert_ptr_nonnull(strstr(text, "device: fake GPU (GPU 0), fast maths, schedule measured "
+                                       "on the first batch (device.backend auto: 1 GPU found)\n"));
+    ck_assert_ptr_nonnull(strstr(text, "warning: GPU 0: a pool of 16 is small\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\nauto: fused 0.5 ns per photon\nauto: monolithic 0.4\n"));
+    free(text);
+    run_folder_close(&place);
+}
+END_TEST
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+/* Where the GPU fails. */
+static const struct {
+    int create, choose, submit, advance, fault;
+    const char *schedule, *says;
+    int status;
+} failures[] = {
+    {ICS_GRAPH_NO_MEMORY, 0, NEVER, NEVER, 0, "graph.schedule=fused", "cudaMalloc",
+     ICESTREAM_E_MEMORY},
+    {ICS_GRAPH_NO_DEVICE, 0, NEVER, NEVER, 0, "graph.schedule=auto", "cudaMalloc",
+     ICESTREAM_E_DEVICE},
+    {0, ICS_GRAPH_FAULT, NEVER, NEVER, 0, "graph.schedule=auto", "cudaGraphInstantiate",
+     ICESTREAM_E_FAILED},
+    {0, 0, 0, NEVER, ICS_GRAPH_FAULT, "graph.schedule=fused", "cudaMemcpyAsync",
+     ICESTREAM_E_FAILED},
+    {0, 0, 11, NEVER, ICS_GRAPH_FAULT, "graph.schedule=auto", "cudaMemcpyAsync",
+     ICESTREAM_E_FAILED},
+    {0, 0, NEVER, 0, ICS_GRAPH_FAULT, "graph.schedule=fused", "cudaGraphLaunch",
+     ICESTREAM_E_FAILED},
+    {0, 0, NEVER, 15, ICS_GRAPH_FAULT, "graph.schedule=fused", "cudaGraphLaunch",
+     ICESTREAM_E_FAILED},
+    {0, 0, NEVER, 9, ICS_GRAPH_NO_MEMORY, "graph.schedule=auto", "cudaGraphLaunch",
+     ICESTREAM_E_MEMORY},
+};
+enum { FAILURES = sizeof failures / sizeof failures[0] };
+
+static void set_failure(int i)
+{
+    reset_fake();
+    fake.create_result = failures[i].create;
+    fake.choose_result = failures[i].choose;
+    fake.submit_fault = failures[i].submit;
+    fake.advance_fault = failures[i].advance;
+    fake.fault = failures[i].fault;
+}
+
+START_TEST(test_the_cpu_goes_on)
+{
+    set_failure(_i);
+    json_t *summary =
+        check_against_cpu("device.backend=cuda", "device.fallback=cpu", failures[_i].schedule);
+    ck_assert_str_eq(json_string_value(device_of(summary, "backend")), "cpu");
+    ck_assert(warned(summary, failures[_i].says));
+    ck_assert(warned(summary, "the GPU is given up, device.fallback cpu"));
+    json_decref(summary);
+}
+END_TEST
+
+START_TEST(test_without_fallback_the_run_ends)
+{
+    set_failure(_i);
+    run_folder place = open_place();
+    int status = run_folder_run(
+        &place, (const char *[]){"device.backend=cuda", failures[_i].schedule, NULL});
+    ck_assert_int_eq(status, failures[_i].status);
+    ck_assert_int_eq(icestream_status_exit(status), 1);
+    ck_assert_ptr_nonnull(strstr(place.error.text, failures[_i].says));
+    ck_assert_int_eq(atomic_load(&fake.wrong), 0);
+    for (int i = 0; i < FILES; ++i) { /* what is there is whole */
+        char name[64];
+        snprintf(name, sizeof name, "%s.hits.npy", names[i]);
+        if (run_folder_has_hits(&place, name)) {
+            size_t count = 0;
+            free(run_folder_hits(&place, name, &count));
+        }
+    }
+    reset_fake();
+    place.options.force = false;
+    place.options.resume = true;
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.backend=cuda", NULL}),
+                     ICESTREAM_OK);
+    json_t *summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done") +
+                         run_folder_count(summary, "file_counts", "skipped"),
+                     FILES);
+    json_decref(summary);
+    run_folder_close(&place);
+}
+END_TEST
+
+START_TEST(test_completed_files_stay)
+{
+    reset_fake();
+    fake.submit_fault = 24; /* the last batch: of whichever file was read last */
+    run_folder place = open_place();
+    place.options.force = false;
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.schedule=fused", NULL}),
+                     ICESTREAM_E_FAILED);
+    int complete = 0;
+    for (int i = 0; i < FILES; ++i) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.hits.npy", names[i]);
+        complete += run_folder_has_hits(&place, name);
+        snprintf(name, sizeof name, "%s.hits.npy.part", names[i]);
+        ck_assert(!run_folder_has_hits(&place, name));
+    }
+    json_t *summary = run_folder_summary(&place);
+    ck_assert_int_eq(json_integer_value(json_object_get(summary, "exit_status")), 1);
+    ck_assert_int_lt(complete, FILES);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), complete);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "left"), FILES - complete);
+    json_decref(summary);
+    run_folder_close(&place);
+}
+END_TEST
+
+START_TEST(test_what_no_gpu_can_do_is_no_fault)
+{
+    reset_fake();
+    fake.create_result = ICS_GRAPH_UNSUPPORTED;
+    run_folder place = open_place();
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.fallback=cpu",
+                                                             "graph.schedule=fused", NULL}),
+                     ICESTREAM_E_CONFIG);
+    run_folder_close(&place);
+}
+END_TEST
+
+START_TEST(test_no_gpu)
+{
+    reset_fake();
+    fake.count = 0;
+    json_t *summary = check_against_cpu("device.backend=auto", NULL, NULL);
+    ck_assert_str_eq(json_string_value(device_of(summary, "backend")), "cpu");
+    ck_assert_ptr_nonnull(strstr(json_string_value(device_of(summary, "reason")),
+                                 "no GPU, because fake GPU 0: cudaGetDeviceCount"));
+    json_decref(summary);
+    summary =
+        check_against_cpu("device.backend=cuda", "device.fallback=cpu", "graph.schedule=job-queue");
+    ck_assert_str_eq(json_string_value(device_of(summary, "schedule")), "wavefront");
+    ck_assert(warned(summary, "device.backend cuda: no GPU, because fake GPU 0"));
+    json_decref(summary);
+
+    run_folder place = open_place();
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.backend=cuda", NULL}),
+                     ICESTREAM_E_DEVICE);
+    ck_assert_ptr_nonnull(strstr(place.error.text, "found cuda, but fake GPU 0: "
+                                                   "cudaGetDeviceCount: the driver is too old"));
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.lanes=2", NULL}),
+                     ICESTREAM_E_CONFIG);
+    fake.count = 1;
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.index=1", NULL}),
+                     ICESTREAM_E_DEVICE);
+    ck_assert_int_eq(atomic_load(&fake.created), 0);
+    run_folder_close(&place);
+}
+END_TEST
+
+/* ---- maths ----------------------------------------------------------------------------------- */
+
+/* What the trailer of a hit file says of its maths, "" where it says nothing. */
+static const char *math_in_file(const run_folder *place, const char *name, char word[16])
+{
+    char path[2 * SCRATCH_PATH];
+    ics_hit_reader *reader = NULL;
+    icestream_error error = {.status = ICESTREAM_OK};
+    ck_assert_int_eq(
+        ics_hit_reader_open(run_folder_path(place->hits, name, path), false, &reader, &error),
+        ICESTREAM_OK);
+    const json_t *math = json_object_get(ics_hit_reader_metadata(reader), "math");
+    snprintf(word, 16, "%s", math != NULL ? json_string_value(math) : "");
+    ics_hit_reader_destroy(reader);
+    return word;
+}
+
+/* Settings of runs, and the maths that they compute with. */
+static const struct {
+    const char *sets[3], *math;
+} ways[] = {
+    {{"device.backend=cpu"}, "portable"},
+    {{"graph.schedule=fused", "device.math=portable"}, "portable"},
+    {{"graph.schedule=fused", "device.math=fast"}, "fast"},
+    {{"device.backend=cuda", "graph.schedule=auto"}, "fast"}, /* math: auto */
+    {{"device.backend=cuda", "device.math=portable"}, "portable"},
+};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+static int run_way(run_folder *place, int way)
+{
+    return run_folder_run(place, (const char *[]){ways[way].sets[0], ways[way].sets[1], NULL});
+}
+
+START_TEST(test_hit_files_tell_their_maths)
+{
+    reset_fake();
+    run_folder place = open_place();
+    ck_assert_int_eq(run_way(&place, _i), ICESTREAM_OK);
+    char word[16];
+    ck_assert_str_eq(math_in_file(&place, "a.hits.npy", word), ways[_i].math);
+    ck_assert_str_eq(math_in_file(&place, "d.hits.npy", word), ""); /* no photon was computed */
+    json_t *summary = run_folder_summary(&place);
+    const json_t *files = json_object_get(summary, "files");
+    const json_t *first = json_object_get(json_array_get(files, 0), "math");
+    ck_assert_str_eq(json_string_value(first), ways[_i].math);
+    ck_assert(json_is_null(json_object_get(json_array_get(files, 3), "math")));
+    json_decref(summary);
+
+    char path[2 * SCRATCH_PATH];
+    size_t size = 0, cpu_size = 0;
+    unsigned char *bytes = scratch_read(run_folder_path(place.hits, "a.hits.npy", path), &size);
+    ck_assert_int_eq(run_way(&place, 0), ICESTREAM_OK);
+    unsigned char *of_cpu = scratch_read(path, &cpu_size);
+    bool equal = size == cpu_size && memcmp(bytes, of_cpu, size) == 0;
+    ck_assert_int_eq(equal, strcmp(ways[_i].math, "portable") == 0);
+    free(bytes);
+    free(of_cpu);
+    run_folder_close(&place);
+}
+END_TEST
+
+/* Every way goes on where every other one stopped, or refuses to. */
+START_TEST(test_resume_does_not_mix_maths)
+{
+    const int before = _i / WAYS, after = _i % WAYS;
+    reset_fake();
+    run_folder place = open_place();
+    ck_assert_int_eq(run_way(&place, before), ICESTREAM_OK);
+    char path[2 * SCRATCH_PATH], refused[4 * SCRATCH_PATH];
+    ck_assert_int_eq(unlink(run_folder_path(place.hits, "b.hits.npy", path)), 0);
+    place.options.force = false;
+    place.options.resume = true;
+    atomic_store(&fake.submitted, 0);
+    int status = run_way(&place, after);
+    if (strcmp(ways[before].math, ways[after].math) == 0) {
+        ck_assert_msg(status == ICESTREAM_OK, "%s", place.error.text);
+        json_t *summary = run_folder_summary(&place);
+        ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), FILES - 1);
+        ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), 1);
+        json_decref(summary);
+    } else {
+        ck_assert_int_eq(status, ICESTREAM_E_OUTPUT);
+        snprintf(refused, sizeof refused, "\n%s: math: found %s, expected %s\n",
+                 run_folder_path(place.hits, "a.hits.npy", path), ways[before].math,
+                 ways[after].math);
+        ck_assert_msg(strstr(place.error.text, refused) != NULL, "%s", place.error.text);
+        ck_assert_ptr_nonnull(strstr(place.error.text, "nothing was computed; --resume does not"));
+        ck_assert_ptr_null(strstr(place.error.text, "d.hits.npy")); /* no photons, any maths */
+        ck_assert(!run_folder_has_hits(&place, "b.hits.npy"));
+        ck_assert_int_eq(atomic_load(&fake.submitted), 0);
+    }
+    run_folder_close(&place);
+}
+END_TEST
+
+/* Other settings make everything anew, whatever its maths were. */
+START_TEST(test_other_settings_are_no_mixture)
+{
+    reset_fake();
+    run_folder place = open_place();
+    ck_assert_int_eq(run_way(&place, 0), ICESTREAM_OK);
+    place.options.force = false;
+    place.options.resume = true;
+    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.math=fast", "run.seed=2",
+                                                             "graph.schedule=fused", NULL}),
+                     ICESTREAM_OK);
+    char word[16];
+    ck_assert_str_eq(math_in_file(&place, "a.hits.npy", word), "fast");
+    run_folder_close(&place);
+}
+END_TEST
+
+/* With the switch a run may go from one maths to the other, so going on with it may, too. */
+START_TEST(test_fallback_may_mix_maths)
+{
+    static const char *const sets[] = {"device.math=fast", "device.fallback=cpu",
+                                       "graph.schedule=fused", NULL};
+    reset_fake();
+    fake.submit_fault = 3; /* long before the last file */
+    run_folder place = open_place();
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
+    char word[16];
+    ck_assert_str_eq(math_in_file(&place, "e.hits.npy", word), "portable");
+    reset_fake();
+    place.options.force = false;
+    place.options.resume = true;
+    char *text = NULL;
+    size_t size = 0;
+    place.options.progress = open_memstream(&text, &size);
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
+    fclose(place.options.progress);
+    place.options.progress = NULL;
+    ck_assert_msg(strstr(text, "of other maths than this run's, which is fast, and may be kept"
+                               " (device.fallback cpu)") != NULL,
+                  "%s", text);
+    free(text);
+    json_t *summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), FILES);
+    json_decref(summary);
+    /* Without the switch the files do not go together. */
+    ck_assert_int_eq(
+        run_folder_run(&place, (const char *[]){"device.math=fast", "graph.schedule=fused", NULL}),
+        ICESTREAM_E_OUTPUT);
+    ck_assert_ptr_nonnull(strstr(place.error.text, "e.hits.npy: math: found portable, expected f"));
+    run_folder_close(&place);
+}
+END_TEST
+
+/* What the GPU began and the CPU ended is of neither maths. */
+START_TEST(test_a_file_of_both_maths_goes_with_none)
+{
+    reset_fake();
+    run_folder place = run_folder_open();
+    run_folder_bright_steps(&place, "a.steps.npy", 0, 1, 40000);
+    fake.submit_fault = 15;
+    const char *sets[] = {"device.math=fast", "device.fallback=cpu", "graph.schedule=fused", NULL};
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
+    ck_assert_int_gt(atomic_load(&fake.taken), 0);
+    char word[16];
+    ck_assert_str_eq(math_in_file(&place, "a.hits.npy", word), "mixed");
+    reset_fake();
+    place.options.resume = true;
+    for (int way = 0; way < WAYS; ++way) {
+        ck_assert_int_eq(run_way(&place, way), ICESTREAM_E_OUTPUT);
+        ck_assert_ptr_nonnull(strstr(place.error.text, "a.hits.npy: math: found mixed, expected"));
+    }
+    sets[0] = "device.math=portable"; /* whose fallback gives nothing but portable maths */
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_E_OUTPUT);
+    run_folder_close(&place);
+}
+END_TEST
+
+/* ---- the device alone ------------------------------------------------------------------------ */
+
+typedef struct world {
+    icestream_config *config;
+    ics_models *models;
+    ics_tables *tables;
+    ics_hit_models hit_models;
+    ics_device_options options;
+} world;
+
+static world open_world(const char *first, const char *second)
+{
+    world made = {0};
+    icestream_error error = {0};
+    const char *sets[] = {"device.backend=cuda", "device.threads=2", first, second};
+    ck_assert_int_eq(icestream_config_load(NULL, sets, 4, &made.config, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_models_create(made.config, &made.models, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_device_options_from_config(made.config, &made.options, &error),
+                     ICESTREAM_OK);
+    const ics_table_options options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
+    char why[512];
+    ck_assert_int_eq(ics_tables_create(made.models->medium, made.models->detector,
+                                       made.models->light, &options, &made.tables, why, sizeof why),
+                     0);
+    made.hit_models = (ics_hit_models){.tables = &made.tables->device,
+                                       .detector = made.models->detector,
+                                       .light = made.models->light};
+    return made;
+}
+
+static void close_world(world *made)
+{
+    ics_tables_destroy(made->tables);
+    ics_models_destroy(made->models);
+    icestream_config_destroy(made->config);
+}
+
+START_TEST(test_a_device_carries_steps)
+{
+    reset_fake();
+    world here = open_world("graph.schedule=fused", "graph.lanes=2");
+    ics_device *device = NULL;
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_device_create(&here.options, here.tables, here.hit_models, (ics_post){0},
+                                       &device, &error),
+                     ICESTREAM_OK);
+    ck_assert(ics_device_is_gpu(device));
+    ck_assert_str_eq(ics_device_name(device), "fake GPU");
+    ck_assert_int_eq(ics_device_schedule(device), ICS_SCHEDULE_FUSED);
+    ck_assert_uint_eq(ics_device_pool(device), 4096);
+    ics_gpu_options options;
+    ck_assert(ics_device_gpu_options(device, &options));
+    ck_assert_uint_eq(options.batch_emissions, 1000);
+    const icestream_step step = run_folder_bright(1, 30000);
+    icestream_hit *hits = NULL;
+    size_t count = 0;
+    icestream_account account;
+    /* More photons than the GPU takes at a time are as many as it takes. */
+    ck_assert_int_eq(
+        ics_device_run_steps(device, &step, 1, 1000000, &hits, &count, &account, &error),
+        ICESTREAM_OK);
+    ck_assert_uint_eq(account.created, 30000);
+    ck_assert_int_eq(atomic_load(&fake.submitted), 15);
+    ck_assert_uint_eq(account.hits, count);
+    ck_assert_double_eq_tol(ics_device_kernel_seconds(device), 0.5, 1e-12);
+    free(hits);
+    ics_device_destroy(device);
+    ck_assert_int_eq(atomic_load(&fake.wrong), 0);
+    close_world(&here);
+}
+END_TEST
+
+START_TEST(test_cancelled_batches_come_back)
+{
+    reset_fake();
+    fake.stuck = true;
+    world here = open_world("graph.schedule=fused", "device.fallback=cpu");
+    atomic_bool cancel;
+    atomic_init(&cancel, false);
+    here.options.cancel = &cancel;
+    ics_device *device = NULL;
+    icestream_error error = {0};
+    ck_assert_int_eq(ics_device_create(&here.options, here.tables, here.hit_models, (ics_post){0},
+                                       &device, &error),
+                     ICESTREAM_OK);
+    const icestream_step step = run_folder_bright(1, UINT32_MAX);
+    ics_step_cursor cursor = {.steps = &step, .count = 1};
+    const ics_batch_limits limits = ics_device_batch_limits(device);
+    for (uint32_t i = 0; i < ics_device_credits(device) + 1; ++i) {
+        ics_batch *batch = NULL;
+        bool full = false;
+        ck_assert_int_eq(ics_batch_create(&limits, 0, &batch, &error), ICESTREAM_OK);
+        ck_assert_int_eq(ics_batch_fill(batch, &cursor, &full, &error), ICESTREAM_OK);
+        bool accepted = ics_device_submit(device, batch);
+        ck_assert_int_eq(accepted, i < ics_device_credits(device));
+        if (!accepted) {
+            ics_batch_destroy(batch);
+        }
+    }
+    atomic_store(&cancel, true);
+    for (uint32_t i = 0; i < ics_device_credits(device); ++i) {
+        ics_batch *batch = ics_device_take(device);
+        ck_assert_ptr_nonnull(batch);
+        ck_assert_int_eq(batch->error.status, ICESTREAM_E_INTERRUPTED);
+        ics_batch_destroy(batch);
+    }
+    ck_assert_ptr_null(ics_device_take(device));
+    ics_device_destroy(device);
+    ck_assert_int_eq(atomic_load(&fake.destroyed), 1);
+    close_world(&here);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("device_gpu");
+    TCase *tests = tcase_create("device_gpu");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, test_hits_are_those_of_the_cpu);
+    tcase_add_test(tests, test_batches_are_what_the_gpu_takes);
+    tcase_add_test(tests, test_auto_measures_on_the_first_batch);
+    tcase_add_test(tests, test_progress_tells_of_the_device);
+    tcase_add_loop_test(tests, test_the_cpu_goes_on, 0, FAILURES);
+    tcase_add_loop_test(tests, test_without_fallback_the_run_ends, 0, FAILURES);
+    tcase_add_test(tests, test_completed_files_stay);
+    tcase_add_test(tests, test_what_no_gpu_can_do_is_no_fault);
+    tcase_add_test(tests, test_no_gpu);
+    tcase_add_loop_test(tests, test_hit_files_tell_their_maths, 0, WAYS);
+    tcase_add_loop_test(tests, test_resume_does_not_mix_maths, 0, WAYS * WAYS);
+    tcase_add_test(tests, test_other_settings_are_no_mixture);
+    tcase_add_test(tests, test_fallback_may_mix_maths);
+    tcase_add_test(tests, test_a_file_of_both_maths_goes_with_none);
+    tcase_add_test(tests, test_a_device_carries_steps);
+    tcase_add_test(tests, test_cancelled_batches_come_back);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,326 @@
+/* Whole runs on several GPUs, without any: fake ones, of which some fail. */
+#include "tests/devices/fake_gpu.h"
+#include "tests/support/run_folder.h"
+
+#include <string.h>
+
+enum { FILES = 4 };
+static const char *const names[FILES] = {"a", "b", "c", "d"};
+
+static run_folder open_place(void)
+{
+    const uint32_t steps[FILES] = {40, 1, 25, 60}, photons[FILES] = {500, 9000, 300, 200};
+    run_folder place = run_folder_open();
+    for (int i = 0; i < FILES; ++i) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.steps.npy", names[i]);
+        run_folder_bright_steps(&place, name, (uint32_t)i * 1000, steps[i], photons[i]);
+    }
+    place.options.force = true;
+    return place;
+}
+
+/* Files that the CPU alone has made, byte for byte. */
+typedef struct bytes {
+    unsigned char *data[FILES];
+    size_t size[FILES];
+} bytes;
+
+static bytes read_files(const run_folder *place)
+{
+    bytes found;
+    for (int i = 0; i < FILES; ++i) {
+        char name[64], path[2 * SCRATCH_PATH];
+        snprintf(name, sizeof name, "%s.hits.npy", names[i]);
+        found.data[i] = scratch_read(run_folder_path(place->hits, name, path), &found.size[i]);
+    }
+    return found;
+}
+
+/* Runs on the CPU, then with these settings: the same bytes. The caller frees the summary. */
+static json_t *check_against_cpu(const char *first, const char *second, const char *third)
+{
+    run_folder place = open_place();
+    ck_assert_msg(run_folder_run(&place, (const char *[]){"device.backend=cpu", NULL}) ==
+                      ICESTREAM_OK,
+                  "%s", place.error.text);
+    bytes expected = read_files(&place);
+    const char *sets[] = {
+        "device.math=portable", "graph.schedule=fused", first, second, third, NULL};
+    ck_assert_msg(run_folder_run(&place, sets) == ICESTREAM_OK, "%s", place.error.text);
+    bytes found = read_files(&place);
+    for (int i = 0; i < FILES; ++i) {
+        ck_assert_uint_eq(found.size[i], expected.size[i]);
+        ck_assert_int_eq(memcmp(found.data[i], expected.data[i], found.size[i]), 0);
+        free(expected.data[i]);
+        free(found.data[i]);
+    }
+    ck_assert_int_eq(atomic_load(&fake.wrong), 0);
+    if (fake.create_result == ICS_GRAPH_OK) {
+        ck_assert_int_eq(atomic_load(&fake.created), atomic_load(&fake.destroyed));
+    }
+    json_t *summary = run_folder_summary(&place);
+    run_folder_close(&place);
+    return summary;
+}
+
+static bool warned(const json_t *summary, const char *text)
+{
+    const json_t *device = json_object_get(summary, "device");
+    const json_t *warnings = json_object_get(device, "warnings");
+    for (size_t i = 0; i < json_array_size(warnings); ++i) {
+        if (strstr(json_string_value(json_array_get(warnings, i)), text) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *device_name(const json_t *summary)
+{
+    return json_string_value(json_object_get(json_object_get(summary, "device"), "name"));
+}
+
+START_TEST(test_runs_on_several_gpus)
+{
+    reset_fake();
+    fake.count = 3;
+    json_t *summary = check_against_cpu("device.index=all", "device.backend=cuda", NULL);
+    ck_assert_str_eq(device_name(summary),
+                     "3 GPUs: fake GPU (GPU 0), fake GPU (GPU 1), fake GPU (GPU 2)");
+    ck_assert_int_eq(atomic_load(&fake.created), 3);
+    int used = 0;
+    for (int i = 0; i < 3; ++i) {
+        used += atomic_load(&fake.taken_of[i]) > 0;
+    }
+    ck_assert_int_gt(used, 1);
+    json_decref(summary);
+
+    reset_fake();
+    fake.count = 3;
+    summary = check_against_cpu("device.index=[2, 0]", NULL, NULL);
+    ck_assert_str_eq(device_name(summary), "2 GPUs: fake GPU (GPU 2), fake GPU (GPU 0)");
+    ck_assert_int_eq(atomic_load(&fake.taken_of[1]), 0);
+    json_decref(summary);
+
+    reset_fake();
+    fake.count = 1; /* all of one are no group */
+    summary = check_against_cpu("device.index=all", NULL, NULL);
+    ck_assert_str_eq(device_name(summary), "fake GPU");
+    json_decref(summary);
+}
+END_TEST
+
+START_TEST(test_runs_on_gpus_and_the_cpu)
+{
+    reset_fake();
+    fake.count = 2;
+    json_t *summary = check_against_cpu("device.backend=cuda+cpu", "device.index=[0, 1]",
+                                        "device.instruction_set=baseline");
+    ck_assert_str_eq(device_name(summary), "2 GPUs and the CPU: fake GPU (GPU 0), fake GPU (GPU "
+                                           "1), cpu (2 threads, baseline)");
+    json_decref(summary);
+
+    reset_fake();
+    summary = check_against_cpu("device.backend=cuda+cpu", NULL, NULL);
+    ck_assert_ptr_nonnull(strstr(device_name(summary), "1 GPU and the CPU: fake GPU (GPU 0), cpu"));
+    json_decref(summary);
+
+    reset_fake();
+    fake.submit_fault = 1; /* the CPU is there already */
+    summary = check_against_cpu("device.backend=cuda+cpu", NULL, NULL);
+    ck_assert(warned(summary, "GPU 0 is given up; what it did not finish starts anew on the o"));
+    json_decref(summary);
+
+    reset_fake();
+    fake.count = 0;
+    summary = check_against_cpu("device.backend=cuda+cpu", "device.fallback=cpu", NULL);
+    ck_assert_str_eq(device_name(summary), "cpu");
+    ck_assert(warned(summary, "device.backend cuda+cpu: no GPU, because fake GPU 0"));
+    json_decref(summary);
+    run_folder place = open_place();
+    const char *sets[] = {"device.backend=cuda+cpu", "device.math=portable", NULL};
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_E_DEVICE);
+    ck_assert_ptr_nonnull(strstr(place.error.text, "--set device.backend: error: device.backend: "
+                                                   "found cuda+cpu, but fake GPU 0"));
+    run_folder_close(&place);
+}
+END_TEST
+
+/* Where one of three fails, and how. */
+static const struct {
+    int create, choose, submit, advance, fault;
+    const char *schedule;
+} failures[] = {
+    {ICS_GRAPH_NO_MEMORY, 0, NEVER, NEVER, 0, "graph.schedule=fused"},
+    {0, ICS_GRAPH_FAULT, NEVER, NEVER, 0, "graph.schedule=auto"},
+    {0, 0, 0, NEVER, ICS_GRAPH_FAULT, "graph.schedule=fused"},
+    {0, 0, 3, NEVER, ICS_GRAPH_FAULT, "graph.schedule=auto"},
+    {0, 0, NEVER, 0, ICS_GRAPH_FAULT, "graph.schedule=fused"},
+    {0, 0, NEVER, 4, ICS_GRAPH_FAULT, "graph.schedule=fused"},
+    {0, 0, NEVER, 2, ICS_GRAPH_NO_MEMORY, "graph.schedule=auto"},
+};
+enum { FAILURES = sizeof failures / sizeof failures[0] };
+
+static void set_failure(int i, int faulty)
+{
+    reset_fake();
+    fake.count = 3;
+    fake.faulty = faulty;
+    fake.create_result = failures[i].create;
+    fake.choose_result = failures[i].choose;
+    fake.submit_fault = failures[i].submit;
+    fake.advance_fault = failures[i].advance;
+    fake.fault = failures[i].fault;
+}
+
+START_TEST(test_one_gpu_fails)
+{
+    set_failure(_i, 0);
+    run_folder place = open_place();
+    const char *sets[] = {"device.index=all", "device.math=portable", failures[_i].schedule, NULL};
+    ck_assert_msg(run_folder_run(&place, sets) == ICESTREAM_OK, "%s", place.error.text);
+    json_t *summary = run_folder_summary(&place);
+    ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), FILES);
+    /* The first one gets the first batch; how many more, and who measures, is a matter of speed. */
+    const bool soon = failures[_i].create != 0 || failures[_i].submit == 0;
+    const bool failed = atomic_load(&fake.failed) > 0;
+    ck_assert(failed || !soon);
+    ck_assert_int_eq(
+        warned(summary, failures[_i].create != 0 ? "GPU 0 is left out" : "GPU 0 is given up"),
+        failed);
+    json_decref(summary);
+    ck_assert_int_eq(atomic_load(&fake.wrong), 0);
+    run_folder_close(&place);
+}
+END_TEST
+
+START_TEST(test_all_gpus_fail)
+{
+    set_failure(_i, -1);
+    run_folder place = open_place();
+    const char *sets[] = {"device.index=all", "device.backend=cuda", failures[_i].schedule, NULL};
+    int status = run_folder_run(&place, sets);
+    ck_assert(status == ICESTREAM_E_FAILED || status == ICESTREAM_E_MEMORY);
+    ck_assert_ptr_nonnull(strstr(place.error.text, "fake GPU 0: cuda"));
+    ck_assert_int_eq(atomic_load(&fake.wrong), 0);
+    run_folder_close(&place);
+
+    set_failure(_i, -1);
+    json_t *summary =
+        check_against_cpu("device.index=all", "device.fallback=cpu", failures[_i].schedule);
+    ck_assert_str_eq(
+        json_string_value(json_object_get(json_object_get(summary, "device"), "backend")), "cpu");
+    ck_assert(warned(summary, "device.fallback cpu: the work goes on on 2 CPU threads"));
+    json_decref(summary);
+}
+END_TEST
+
+/* GPUs of a kind share what one has measured. */
+START_TEST(test_auto_measures_once)
+{
+    reset_fake();
+    fake.count = 3;
+    json_t *summary = check_against_cpu("device.index=all", "graph.schedule=auto", NULL);
+    const json_t *device = json_object_get(summary, "device");
+    const json_t *choice = json_object_get(device, "choice");
+    ck_assert_str_eq(json_string_value(json_object_get(device, "schedule")), "monolithic");
+    ck_assert_int_eq(atomic_load(&fake.chosen), 1);
+    bool shared = false;
+    for (size_t i = 0; i < json_array_size(choice); ++i) {
+        shared |= strstr(json_string_value(json_array_get(choice, i)), ": monolithic, as measured "
+                                                                       "on GPU ") != NULL;
+    }
+    ck_assert(shared);
+    json_decref(summary);
+}
+END_TEST
+
+START_TEST(test_a_loss_is_simulated)
+{
+    reset_fake();
+    fake.count = 2;
+    ck_assert_int_eq(setenv("ICESTREAM_GPU_FAIL", "1:2", 1), 0);
+    json_t *summary = check_against_cpu("device.index=all", NULL, NULL);
+    ck_assert(warned(summary, "ICESTREAM_GPU_FAIL is set: GPU 1 will be taken for lost after 2"));
+    ck_assert(warned(summary, "GPU 1: taken for lost after 2 batches"));
+    ck_assert(warned(summary, "GPU 1 is given up"));
+    ck_assert_int_le(atomic_load(&fake.taken_of[1]), 2);
+    json_decref(summary);
+
+    static const char *const wrong[] = {"", "1", "1:", "1:0", "-1:3", "1:2x", ":3", "a:b"};
+    run_folder place = open_place();
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        ck_assert_int_eq(setenv("ICESTREAM_GPU_FAIL", wrong[i], 1), 0);
+        ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.index=all", NULL}),
+                         ICESTREAM_E_CONFIG);
+        ck_assert_ptr_nonnull(strstr(place.error.text, "expected ORDINAL:BATCHES"));
+    }
+    ck_assert_int_eq(unsetenv("ICESTREAM_GPU_FAIL"), 0);
+    run_folder_close(&place);
+}
+END_TEST
+
+START_TEST(test_gpus_that_are_not_there)
+{
+    reset_fake();
+    fake.count = 2;
+    run_folder place = open_place();
+    const char *sets[] = {"device.index=[1, 2, 7]", NULL, NULL};
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_E_DEVICE);
+    ck_assert_str_eq(place.error.text,
+                     "--set device.index: error: device.index: found 2, expected 0 to 1: this "
+                     "machine has 2 GPUs\n"
+                     "--set device.index: error: device.index: found 7, expected 0 to 1: this "
+                     "machine has 2 GPUs");
+    ck_assert_int_eq(atomic_load(&fake.created), 0);
+    sets[1] = "device.fallback=cpu";
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
+    json_t *summary = run_folder_summary(&place);
+    ck_assert(warned(summary, "GPU 7 is left out"));
+    ck_assert_str_eq(device_name(summary), "1 GPU: fake GPU (GPU 1)");
+    json_decref(summary);
+    run_folder_close(&place);
+}
+END_TEST
+
+START_TEST(test_people_see_all_devices)
+{
+    reset_fake();
+    fake.count = 3;
+    run_folder place = open_place();
+    char *text = NULL;
+    size_t size = 0;
+    place.options.progress = open_memstream(&text, &size);
+    const char *sets[] = {"device.index=[0, 1]", "graph.schedule=fused", NULL};
+    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
+    fclose(place.options.progress);
+    ck_assert_msg(strstr(text, "device: 2 GPUs: fake GPU (GPU 0), fake GPU (GPU 1), fast maths, "
+                               "fused schedule (device.backend auto: 3 GPUs found, device.index "
+                               "takes 2)\n") != NULL,
+                  "%s", text);
+    free(text);
+    run_folder_close(&place);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("several_gpus");
+    TCase *tests = tcase_create("several_gpus");
+    tcase_set_timeout(tests, 600);
+    tcase_add_test(tests, test_runs_on_several_gpus);
+    tcase_add_test(tests, test_runs_on_gpus_and_the_cpu);
+    tcase_add_loop_test(tests, test_one_gpu_fails, 0, FAILURES);
+    tcase_add_loop_test(tests, test_all_gpus_fail, 0, FAILURES);
+    tcase_add_test(tests, test_auto_measures_once);
+    tcase_add_test(tests, test_a_loss_is_simulated);
+    tcase_add_test(tests, test_gpus_that_are_not_there);
+    tcase_add_test(tests, test_people_see_all_devices);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,405 @@
+/* The kernels of the GPU schedules, run on the CPU thread by thread (tests/kernels/emulated): the
+ * same arrivals as the CPU's graph, bit by bit, whatever the size of the hit buffer, the batches,
+ * and whether photons stay in the pool from one launch to the next. The host's side here is as
+ * short as it can be: one launch after the other. */
+#include "tests/kernels/emulated/grid.h"
+#include "tests/support/stage_world.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    EMISSIONS = 18,
+    THREADS = 128,
+    BATCH = 1 << GRID_START_SHIFT,
+    PHOTONS_MAX = 4096,
+    LAYERS = 70
+};
+
+static const grid_schedule *const schedules[] = {&grid_wavefront, &grid_fused, &grid_monolithic,
+                                                 &grid_job_queue, &grid_thread_per_step};
+enum { SCHEDULES = sizeof schedules / sizeof *schedules };
+
+static stage_world world;
+static ice_emission emissions[EMISSIONS];
+static world_result expected;
+
+/* Flat layers, and with everything that ice may have. */
+static void prepare_with(uint32_t features)
+{
+    world = stage_world_from_config(NULL, "detector.oversize=40", "detector.keep_hit_photons=true",
+                                    NULL);
+    /* Clear ice: long segments, so that many have several hits. */
+    double b[LAYERS], a[LAYERS];
+    for (int i = 0; i < LAYERS; ++i) {
+        b[i] = 1.0 / (30.0 + 5.0 * (i % 4));
+        a[i] = 1.0 / (50.0 + 10.0 * (i % 3));
+    }
+    ice_medium *medium = world_medium_layered(-700.0, 20.0, LAYERS, b, a);
+    medium->absorb_above = 600.0;
+    world_medium_add(medium, features);
+    stage_world_set_medium(&world, medium);
+    world.options.bounce_limit = 30;
+    grid_tables = stage_world_tables(&world);
+    for (uint32_t i = 0; i < EMISSIONS; ++i) {
+        const ice_module *near = &world.detector->modules[(size_t)i * 280];
+        emissions[i] = (ice_emission){.x = (float)near->x + 2.0f,
+                                      .y = (float)near->y,
+                                      .z = (float)near->z + 1.0f,
+                                      .dz = 1.0f,
+                                      .beta = 1.0f,
+                                      .event_low = i / 7,
+                                      .event_high = i % 3,
+                                      .step_id = i,
+                                      .first_photon = i,
+                                      .photons = 1 + i * 37 % 50,
+                                      .flags = i % 2 ? ICE_EMISSION_ISOTROPIC : 0};
+    }
+    const ice_variants variants = world_variants();
+    expected =
+        world_run(&world, ICS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0, emissions, EMISSIONS);
+    ck_assert_uint_gt(expected.arrivals.count, 100);
+}
+
+static void prepare(void)
+{
+    prepare_with(0);
+}
+
+static void prepare_line(void)
+{
+    prepare_with(ICE_HAS_TILT_LINE | ICE_HAS_SCATTERING_ANISOTROPY |
+                 ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE | ICE_HAS_HOLES);
+}
+
+static void prepare_map(void)
+{
+    prepare_with(ICE_HAS_TILT_MAP | ICE_HAS_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE);
+}
+
+static void clean_up(void)
+{
+    world_result_free(&expected);
+    stage_world_destroy(&world);
+}
+
+/* ---- a lane -----------------------------------------------------------------------------------
+ */
+
+typedef struct setting {
+    const grid_schedule *schedule;
+    uint32_t hits, batch, chains;
+    bool stream; /* leave photons in the pool while there are batches to come */
+} setting;
+
+typedef struct lane {
+    ics_lane_memory memory;
+    ics_launch launch;
+    ics_launch_progress progress;
+    ics_share shares[ICS_SHARES];
+    uint32_t origins[ICS_LANE_BATCHES]; /* emission that a place's first one is */
+    uint64_t created[ICS_LANE_BATCHES]; /* photons of a place's batch, 0: free */
+    uint32_t next_emission, launches;
+    uint64_t queue_end;
+    uint32_t leftovers; /* seen between launches */
+    ics_arrivals arrivals;
+    ice_account account;
+} lane;
+
+static void *filled(size_t bytes, int with)
+{
+    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    ck_assert_ptr_nonnull(memory);
+    memset(memory, with, bytes);
+    return memory;
+}
+
+static void make_lane(lane *self, const setting *with)
+{
+    memset(self, 0, sizeof *self);
+    /* fused creates in its visits what the pool has no room for. */
+    const uint32_t blocks = with->schedule->creates_every_wave ? 2 : 8;
+    const uint32_t slots = with->schedule->loops ? blocks * GRID_BLOCK * with->chains
+                                                 : THREADS * with->schedule->slots_per_thread;
+    ics_lane_memory *memory = &self->memory;
+    memory->capacity = slots;
+    memory->start_count = PHOTONS_MAX / ICS_START_STRIDE + 2;
+    memory->place = filled(slots * sizeof(ics_word), 0x7f);
+    memory->course = filled(slots * sizeof(ics_word), 0x7f);
+    memory->label = filled(slots * sizeof(ics_word), 0xff);
+    memory->segment = filled(slots * sizeof(ics_word), 0x7f);
+    memory->met = filled(slots * sizeof(uint32_t), 0);
+    memory->candidates = filled(slots / 8, 0x7f);
+    memory->vacant = filled(slots / 8, 0xff);
+    memory->cursors = filled(slots * sizeof(uint32_t) * 2, 0xff);
+    memory->leftovers = filled(slots / 32 * sizeof(ics_leftover), 0);
+    memory->emissions = filled(sizeof(ice_emission) * ICS_LANE_BATCHES * BATCH, 0x7f);
+    memory->offsets = filled(sizeof(uint32_t) * ICS_LANE_BATCHES * BATCH, 0x7f);
+    memory->starts = filled(sizeof(uint32_t) * ICS_LANE_BATCHES * memory->start_count, 0x7f);
+    memory->launch = &self->launch;
+    memory->progress = &self->progress;
+    memory->shares = self->shares;
+    self->launch.hits = filled(with->hits * sizeof(ice_arrival), 0x7f);
+    self->launch.hit_capacity = with->hits;
+}
+
+static void free_lane(lane *self)
+{
+    ics_lane_memory *memory = &self->memory;
+    void *const pieces[] = {memory->place,    memory->course, memory->label,      memory->segment,
+                            memory->met,      memory->vacant, memory->candidates, memory->cursors,
+                            memory->offsets,  memory->starts, memory->emissions,  memory->leftovers,
+                            self->launch.hits};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i) {
+        free(pieces[i]);
+    }
+    ics_graph_arrivals_free(&self->arrivals);
+}
+
+/* Puts the next batch at a free place, if there are both. */
+static void add_batch(lane *self, const setting *with)
+{
+    uint32_t place = 0;
+    while (place < ICS_LANE_BATCHES && self->created[place] > 0) {
+        ++place;
+    }
+    if (place == ICS_LANE_BATCHES || self->next_emission == EMISSIONS) {
+        return;
+    }
+    const uint32_t left = EMISSIONS - self->next_emission;
+    const uint32_t count = with->batch < left ? with->batch : left;
+    uint32_t *starts = self->memory.starts + (size_t)place * self->memory.start_count;
+    uint32_t photons = 0, start = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const ice_emission *emission = &emissions[self->next_emission + i];
+        self->memory.emissions[place * BATCH + i] = *emission;
+        self->memory.offsets[place * BATCH + i] = photons;
+        photons += emission->photons;
+        while (start * ICS_START_STRIDE < photons) {
+            starts[start++] = i;
+        }
+    }
+    starts[start] = count - 1;
+    self->origins[place] = self->next_emission;
+    self->created[place] = photons;
+    const uint32_t size = with->schedule->takes_steps ? count : photons;
+    self->launch.batches[place] = (ics_queue_batch){self->queue_end, size, count};
+    self->queue_end += size;
+    self->next_emission += count;
+    self->progress.slots = self->memory.capacity;
+    for (uint32_t i = 0; i < ICS_SHARES; ++i) {
+        self->shares[i].batches[place] = (ics_batch_count){0};
+    }
+}
+
+/* ---- a launch ----------------------------------------------------------------------------------
+ */
+
+static void run_kernel(lane *self, const grid_kernel *kernel, ics_chain chain, uint32_t threads)
+{
+    grid_arguments arguments = {grid_tables, &self->memory, chain};
+    const uint32_t stretch = GRID_BLOCK * kernel->stretch;
+    grid_run((threads + stretch - 1) / stretch, GRID_BLOCK, kernel->thread, &arguments);
+}
+
+static void add_up(lane *self)
+{
+    self->progress.alive = self->progress.stalled = 0;
+    for (uint32_t i = 0; i < ICS_SHARES; ++i) {
+        self->progress.alive += self->shares[i].alive;
+        self->progress.stalled += self->shares[i].stalled;
+    }
+}
+
+/* The loop, with the rule of kernels/cuda/compact.cu. */
+static void run_loop(lane *self, const setting *with)
+{
+    const grid_schedule *schedule = with->schedule;
+    const ics_launch_progress *progress = &self->progress;
+    do {
+        ics_chain chain = {.slots = self->memory.capacity / with->chains};
+        for (uint32_t c = 0; c < with->chains; ++c) {
+            chain.first = c * chain.slots;
+            for (chain.wave = 0; chain.wave < schedule->waves; ++chain.wave) {
+                for (uint32_t k = chain.wave == 0 || schedule->creates_every_wave ? 0 : 1;
+                     k < 4 && schedule->kernels[k].thread != NULL; ++k) {
+                    run_kernel(self, &schedule->kernels[k], chain, chain.slots);
+                }
+            }
+        }
+        add_up(self);
+        ++self->progress.trips;
+        ck_assert_uint_lt(++self->progress.waves, 10000);
+    } while (progress->stalled == 0 &&
+             (progress->next < self->launch.end || (self->launch.drain && progress->alive > 0)));
+}
+
+static void take_hits(lane *self)
+{
+    const uint32_t most = self->launch.hit_capacity;
+    const uint32_t count = self->progress.hits < most ? self->progress.hits : most;
+    for (uint32_t i = 0; i < count; ++i) {
+        ice_arrival arrival = self->launch.hits[i];
+        const uint32_t place = arrival.emission >> GRID_START_SHIFT;
+        ck_assert_uint_lt(place, ICS_LANE_BATCHES);
+        ck_assert_uint_gt(self->created[place], 0);
+        arrival.emission = self->origins[place] + arrival.emission % BATCH;
+        ck_assert_int_eq(ics_graph_arrivals_put(&self->arrivals, &arrival), 0);
+    }
+}
+
+/* Frees the places of batches that are complete. */
+static void settle_batches(lane *self)
+{
+    for (uint32_t place = 0; place < ICS_LANE_BATCHES; ++place) {
+        ice_account one = {0};
+        for (uint32_t i = 0; i < ICS_SHARES; ++i) {
+            const ics_batch_count *count = &self->shares[i].batches[place];
+            one.absorbed += count->absorbed;
+            one.detected += count->detected;
+            one.left += count->left;
+            one.stopped += count->stopped;
+            one.hits += count->hits;
+            one.bounces += count->bounces;
+        }
+        const uint64_t ended = one.absorbed + one.detected + one.left + one.stopped;
+        ck_assert_uint_le(ended, self->created[place]);
+        if (self->created[place] == 0 || ended < self->created[place]) {
+            continue;
+        }
+        self->account.created += self->created[place];
+        self->account.absorbed += one.absorbed;
+        self->account.detected += one.detected;
+        self->account.left += one.left;
+        self->account.stopped += one.stopped;
+        self->account.hits += one.hits;
+        self->account.bounces += one.bounces;
+        self->created[place] = 0;
+        self->launch.batches[place] = (ics_queue_batch){0};
+        for (uint32_t i = 0; i < ICS_SHARES; ++i) {
+            self->shares[i].batches[place] = (ics_batch_count){0};
+        }
+    }
+}
+
+/* Returns whether there is more to do. */
+static bool launch_once(lane *self, const setting *with)
+{
+    const uint32_t before = self->next_emission;
+    add_batch(self, with);
+    self->launch.end = self->queue_end;
+    /* In a stream, launches also come when steps are used up and more are on their way. */
+    self->launch.drain =
+        !with->stream || (self->next_emission == before && self->launches % 2 == 1);
+    ++self->launches;
+    self->progress.hits = 0;
+    self->progress.waves = 0;
+    for (uint32_t i = 0; i < ICS_SHARES; ++i) {
+        self->shares[i].stalled = 0;
+    }
+    if (with->schedule->loops) {
+        run_loop(self, with);
+    } else {
+        run_kernel(self, &with->schedule->kernels[0], (ics_chain){0}, THREADS);
+    }
+    add_up(self);
+    for (uint32_t i = 0; i < self->memory.capacity / 32; ++i) {
+        self->leftovers += self->memory.leftovers[i].count;
+    }
+    take_hits(self);
+    settle_batches(self);
+    bool more = self->next_emission < EMISSIONS;
+    for (uint32_t place = 0; place < ICS_LANE_BATCHES; ++place) {
+        more = more || self->created[place] > 0;
+    }
+    return more;
+}
+
+/* Returns how many photons were left over, not yet made, between launches. */
+static uint32_t compare(const setting *with)
+{
+    lane self;
+    make_lane(&self, with);
+    while (launch_once(&self, with)) {
+        ck_assert_uint_lt(self.launches, 100000);
+    }
+    char name[120];
+    snprintf(name, sizeof name, "%s, %u hits, batches of %u, %u chains%s", with->schedule->name,
+             with->hits, with->batch, with->chains, with->stream ? ", a stream" : "");
+    ck_assert_uint_eq(self.progress.alive, 0);
+    for (uint32_t i = 0; i < self.memory.capacity / 32; ++i) {
+        ck_assert_uint_eq(self.memory.leftovers[i].count, 0);
+    }
+    world_sort(&self.arrivals);
+    ck_assert_msg(self.arrivals.count == expected.arrivals.count, "%s: found %zu arrivals, %zu",
+                  name, self.arrivals.count, expected.arrivals.count);
+    ck_assert_mem_eq(self.arrivals.items, expected.arrivals.items,
+                     expected.arrivals.count * sizeof(ice_arrival));
+    ck_assert_msg(memcmp(&self.account, &expected.account, sizeof self.account) == 0,
+                  "%s: the account differs", name);
+    free_lane(&self);
+    return self.leftovers;
+}
+
+START_TEST(kernels_give_what_the_cpu_gives)
+{
+    uint32_t leftovers = 0;
+    static const uint32_t hits[] = {2, 20, 4096}, batches[] = {1, 5, BATCH};
+    for (int h = 0; h < 3; ++h) {
+        for (int b = 0; b < 3; ++b) {
+            for (int stream = 0; stream < 2; ++stream) {
+                for (uint32_t chains = 1; chains <= (schedules[_i]->loops ? 2 : 1); ++chains) {
+                    const setting with = {.schedule = schedules[_i],
+                                          .hits = hits[h],
+                                          .batch = batches[b],
+                                          .chains = chains,
+                                          .stream = stream};
+                    leftovers += compare(&with);
+                }
+            }
+        }
+    }
+    ck_assert_int_eq(leftovers > 0, schedules[_i] == &grid_fused);
+}
+END_TEST
+
+/* From the first thread without a photon to the last one with one. */
+START_TEST(refills)
+{
+    static const uint32_t idle[] = {1, 31, 32};
+    grid_refill = idle[_i];
+    for (size_t i = 0; i < SCHEDULES; ++i) {
+        const setting with = {.schedule = schedules[i], .hits = 64, .batch = 5, .chains = 1};
+        compare(&with);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kernels");
+    TCase *tests = tcase_create("schedules");
+    tcase_add_unchecked_fixture(tests, prepare, clean_up);
+    tcase_set_timeout(tests, 300);
+    tcase_add_loop_test(tests, kernels_give_what_the_cpu_gives, 0, SCHEDULES);
+    tcase_add_loop_test(tests, refills, 0, 3);
+    suite_add_tcase(suite, tests);
+    static const struct {
+        const char *name;
+        void (*prepare)(void);
+    } rich[] = {{"1-D tilt, anisotropy, birefringence, hole ice", prepare_line},
+                {"2-D tilt, absorption anisotropy, birefringence", prepare_map}};
+    for (size_t i = 0; i < 2; ++i) {
+        TCase *features = tcase_create(rich[i].name);
+        tcase_add_unchecked_fixture(features, rich[i].prepare, clean_up);
+        tcase_set_timeout(features, 300);
+        tcase_add_loop_test(features, refills, 0, 3);
+        suite_add_tcase(suite, features);
+    }
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,158 @@
+/* The loop of walk.h; compiled once per instruction set with the options of the kernels, and with
+ * WALK_SYMBOL as the name of its one function. */
+#include "tests/propagation/walk.h"
+
+void WALK_SYMBOL(const walk_job *job, walk_block *block);
+
+#define WALK_VECTOR_LOOP _Pragma("omp simd")
+
+static void create(const walk_job *job, walk_block *b, uint32_t first, uint32_t count)
+{
+    const ice_tables t = *job->tables;
+    const ice_emission emission = *job->emission;
+    const uint32_t begin = b->count, end = begin + count;
+    WALK_VECTOR_LOOP
+    for (uint32_t i = begin; i < end; ++i) {
+        const ice_photon photon =
+            ice_create(ICE_create_cherenkov, &t, &emission, 0, first + (i - begin));
+        const ice_optics optics = ice_optics_at(&t, photon.wavelength);
+        b->photon_id[i] = photon.photon_id;
+        b->scatters[i] = photon.scatters;
+        b->x[i] = photon.x;
+        b->y[i] = photon.y;
+        b->z[i] = photon.z;
+        b->dx[i] = photon.dx;
+        b->dy[i] = photon.dy;
+        b->dz[i] = photon.dz;
+        b->path[i] = photon.path;
+        b->absorption[i] = photon.absorption;
+        b->wavelength[i] = photon.wavelength;
+        b->optics_scattering[i] = optics.scattering;
+        b->optics_dust[i] = optics.dust;
+        b->optics_ice[i] = optics.ice;
+    }
+    b->count = end;
+}
+
+static void propagate(const walk_job *job, walk_block *b)
+{
+    const ice_tables t = *job->tables;
+    const uint32_t key_high = t.seed_high ^ job->emission->event_high;
+    const uint32_t event_low = job->emission->event_low;
+    const uint32_t step_id = job->emission->step_id;
+    float depth[WALK_WIDTH];
+    WALK_VECTOR_LOOP
+    for (uint32_t i = 0; i < b->count; ++i) {
+        const ice_block draw = ice_draw(t.seed_low, key_high, event_low, step_id, b->photon_id[i],
+                                        ICE_BLOCK_BOUNCE + b->scatters[i]);
+        depth[i] = -ice_log(ice_uniform_positive(draw.a));
+        b->angle[i] = ice_uniform_positive(draw.b);
+        b->azimuth[i] = ice_uniform(draw.c);
+        const ice_flight flight = {b->z[i],
+                                   b->dz[i],
+                                   depth[i],
+                                   b->absorption[i],
+                                   {b->optics_scattering[i], b->optics_dust[i], b->optics_ice[i]}};
+        int32_t leaves;
+        const ice_segment segment = ice_segment_in_layer(&t, flight, &leaves);
+        b->length[i] = segment.length;
+        b->absorption[i] = leaves ? b->absorption[i] : segment.absorption;
+        b->leaves[i] = (uint32_t)leaves;
+    }
+    for (uint32_t i = 0; i < b->count; ++i) {
+        if (!b->leaves[i]) {
+            continue;
+        }
+        const ice_flight flight = {b->z[i],
+                                   b->dz[i],
+                                   depth[i],
+                                   b->absorption[i],
+                                   {b->optics_scattering[i], b->optics_dust[i], b->optics_ice[i]}};
+        const ice_segment segment = ice_propagate_on(job->variants.propagate, &t, flight);
+        b->length[i] = segment.length;
+        b->absorption[i] = segment.absorption;
+    }
+}
+
+ICE_FN void fly_and_scatter(ice_variant variant, const ice_tables *tables, walk_block *b)
+{
+    const ice_scatter_constants constants = tables->scatter;
+    WALK_VECTOR_LOOP
+    for (uint32_t i = 0; i < b->count; ++i) {
+        const ice_direction n = {b->dx[i], b->dy[i], b->dz[i]};
+        b->x[i] = fmaf(b->length[i], n.x, b->x[i]);
+        b->y[i] = fmaf(b->length[i], n.y, b->y[i]);
+        b->z[i] = fmaf(b->length[i], n.z, b->z[i]);
+        b->path[i] += b->length[i];
+        const ice_direction turned =
+            ice_deflect(n, ice_scatter(variant, &constants, b->angle[i]), b->azimuth[i]);
+        b->dx[i] = turned.x;
+        b->dy[i] = turned.y;
+        b->dz[i] = turned.z;
+        b->scatters[i] += 1;
+    }
+}
+
+/* One loop for every scatter variant, chosen outside of it. */
+static void scatter(ice_variant variant, const ice_tables *tables, walk_block *b)
+{
+#define ICE_VARIANT(stage, name, yaml, text) WALK_##stage(name)
+#define WALK_create(name)
+#define WALK_propagate(name)
+#define WALK_collide(name)
+#define WALK_compact(name)
+#define WALK_detect(name)
+#define WALK_scatter(name)                                                                         \
+    case ICE_scatter_##name:                                                                       \
+        fly_and_scatter(ICE_scatter_##name, tables, b);                                            \
+        break;
+    switch (variant) {
+    default:
+#include "stages/registry.def"
+    }
+}
+
+/* Fills the slots of photons that have ended with those from the back. */
+static void compact(const walk_job *job, walk_block *b)
+{
+    for (uint32_t i = 0; i < b->count;) {
+        if (!walk_absorbed(b, i) && b->path[i] < job->path_limit &&
+            b->scatters[i] < job->scatter_limit) {
+            ++i;
+            continue;
+        }
+        const uint32_t last = --b->count;
+        b->photon_id[i] = b->photon_id[last];
+        b->scatters[i] = b->scatters[last];
+        b->x[i] = b->x[last];
+        b->y[i] = b->y[last];
+        b->z[i] = b->z[last];
+        b->dx[i] = b->dx[last];
+        b->dy[i] = b->dy[last];
+        b->dz[i] = b->dz[last];
+        b->path[i] = b->path[last];
+        b->absorption[i] = b->absorption[last];
+        b->wavelength[i] = b->wavelength[last];
+        b->optics_scattering[i] = b->optics_scattering[last];
+        b->optics_dust[i] = b->optics_dust[last];
+        b->optics_ice[i] = b->optics_ice[last];
+    }
+}
+
+void WALK_SYMBOL(const walk_job *job, walk_block *block)
+{
+    uint32_t next = job->first_photon;
+    uint32_t waiting = job->photons;
+    block->count = 0;
+    while (block->count > 0 || waiting > 0) {
+        const uint32_t room = WALK_WIDTH - block->count;
+        const uint32_t started = waiting < room ? waiting : room;
+        create(job, block, next, started);
+        next += started;
+        waiting -= started;
+        propagate(job, block);
+        job->visit(job->user, block);
+        scatter(job->variants.scatter, job->tables, block);
+        compact(job, block);
+    }
+}

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# The stage headers belong to the common subset of C11 and CUDA C.
+#
+#   headers_are_device_clean.sh SOURCE GENERATED [NVCC]
+#
+# Compiles every header alone as strict C11 with each of gcc and clang that is here, all of them
+# together too, and all of them together as CUDA C for sm_80 and sm_90, exact and with the GPU's own
+# functions. Without a CUDA compiler that part is left out with a message. SOURCE is the root of the
+# repository, GENERATED has stages/variant_headers.h.
+set -euo pipefail
+source=$1 generated=$2 nvcc=${3:-}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failures=0
+
+# compile WHAT COMMAND...: says what failed, goes on with the rest.
+compile() {
+    local what=$1
+    shift
+    if ! "$@" >"$folder/output" 2>&1; then
+        echo "FAILED: $what" >&2
+        cat "$folder/output" >&2
+        failures=$((failures + 1))
+    fi
+}
+
+strict=(-std=c11 -pedantic -O1 -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+        -Wstrict-prototypes -Wmissing-prototypes -Werror -I "$source" -I "$generated")
+compilers=0
+for compiler in gcc clang; do
+    if ! command -v "$compiler" >/dev/null; then
+        echo "left out: no $compiler"
+        continue
+    fi
+    compilers=$((compilers + 1))
+    for header in "$source"/stages/*.h "$source"/physics/*.h "$source"/physics/*/*.h; do
+        name=${header#"$source"/}
+        printf '#define ICE_PUT_ARRIVAL(sink, arrival) ((void)(sink), (void)(arrival), 0)\n#include "%s"\n' \
+            "$name" >"$folder/alone.c"
+        compile "$name alone with $compiler" "$compiler" "${strict[@]}" -Wno-unused-macros \
+            -fsyntax-only "$folder/alone.c"
+    done
+    compile "all stages with $compiler" "$compiler" "${strict[@]}" -c "$source/tests/stages/every_stage.c" \
+        -o "$folder/every_stage.o"
+done
+((compilers > 0)) || { echo "FAILED: neither gcc nor clang" >&2; exit 1; }
+
+if [[ -z $nvcc || $nvcc == *NOTFOUND ]]; then
+    echo "left out: no CUDA compiler"
+else
+    cuda=("$nvcc" --fmad=false -Werror all-warnings -I "$source" -I "$generated"
+          -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90)
+    for fast in "" -DICE_MATH_FAST; do
+        compile "all stages as CUDA C $fast" "${cuda[@]}" $fast -c "$source/tests/stages/every_stage.cu" \
+            -o "$folder/every_stage_cuda.o"
+    done
+fi
+((failures == 0)) || exit 1
+echo "passed"

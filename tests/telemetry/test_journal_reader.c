@@ -1,0 +1,228 @@
+/* Reading journals back: lines that were torn or are strange, and what they all say together. */
+#include "tests/telemetry/journal_place.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+/* ---- torn lines ------------------------------------------------------------------------------ */
+
+static const char half[] = "{\"time\":\"2026-01-01T00:00:00.000Z\",\"event\":\"do";
+static const char whole[] =
+    "{\"time\":\"2026-01-01T00:00:01.000Z\",\"event\":\"claimed\",\"worker\":\"w0\","
+    "\"file\":\"b\"}\n";
+
+/* Lines that are JSON without any help of the reader's. */
+static int whole_lines(void)
+{
+    size_t size = 0;
+    char *text = (char *)scratch_read(path, &size);
+    int count = 0;
+    text[size] = '\0';
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        json_t *json = json_loads(line, 0, NULL);
+        count += json != NULL;
+        json_decref(json);
+    }
+    free(text);
+    return count;
+}
+
+START_TEST(torn_line_is_ended)
+{
+    append_text(whole);
+    append_text(half); /* its process was killed */
+    ics_journal *journal = open_journal("w1");
+    append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "a", .attempt = 1});
+    append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "c", .attempt = 1});
+    ics_journal_destroy(journal);
+    ics_journal_summary *summary = summarise();
+    ck_assert_uint_eq(summary->lines.events, 3);
+    ck_assert_uint_eq(summary->lines.torn, 1);
+    ck_assert_uint_eq(summary->counts.claimed, 3);
+    ck_assert_uint_eq(json_object_size(summary->open), 3);
+    ck_assert_int_eq(whole_lines(), 3);
+    ics_journal_summary_destroy(summary);
+}
+END_TEST
+
+START_TEST(line_behind_a_torn_one_is_found)
+{
+    /* Another process had its journal open already when the first one was killed. */
+    append_text(half);
+    append_text(whole);
+    append_text("{\"time\":\"2026-01-01T00:00:02.000Z\",\"event\":\"failed\",\"worker\":\"w0\","
+                "\"file\":\"b\",\"reason\":\"{\\\"time\\\":\\\"\"}\n");
+    append_text(half); /* still being written */
+    ics_journal_summary *summary = summarise();
+    ck_assert_uint_eq(summary->lines.events, 2);
+    ck_assert_uint_eq(summary->lines.torn, 2);
+    ck_assert_uint_eq(summary->counts.claimed, 1);
+    ck_assert_uint_eq(summary->counts.failed, 1);
+    ck_assert_str_eq(ics_journal_trouble_at(summary, 0)->reason, "{\"time\":\"");
+    ics_journal_summary_destroy(summary);
+}
+END_TEST
+
+START_TEST(strange_lines_are_counted)
+{
+    append_text("\n");
+    append_text("[1, 2]\n");
+    append_text("{\"time\":\"2026-01-01T00:00:02.000Z\",\"event\":\"dance\",\"worker\":\"w0\"}\n");
+    append_text("{\"time\":\"yesterday\",\"event\":\"done\",\"worker\":\"w0\"}\n");
+    append_text("{\"event\":\"done\",\"worker\":\"w0\"}\n");
+    append_text("no JSON\n");
+    char zeros[64] = {0};
+    int descriptor = open(path, O_WRONLY | O_APPEND);
+    ck_assert_int_eq(write(descriptor, zeros, sizeof zeros), sizeof zeros); /* a power cut */
+    close(descriptor);
+    ics_journal *journal = open_journal("w1");
+    append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "a", .photons = 5});
+    ics_journal_destroy(journal);
+    /* A line that no version of ours would write. */
+    char *long_line = malloc(200000);
+    memset(long_line, 'x', 199999);
+    long_line[199998] = '\n';
+    long_line[199999] = '\0';
+    append_text(long_line);
+    free(long_line);
+    append_text(whole);
+    ics_journal_summary *summary = summarise();
+    ck_assert_uint_eq(summary->lines.events, 2);
+    ck_assert_uint_eq(summary->lines.unknown, 4);
+    ck_assert_uint_eq(summary->lines.torn, 3);
+    ck_assert_uint_eq(summary->counts.photons, 5);
+    ics_journal_summary_destroy(summary);
+}
+END_TEST
+
+START_TEST(full_disk_is_told_and_survived)
+{
+    ics_journal *journal = open_journal("w1");
+    append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "a", .photons = 1});
+    struct stat about;
+    ck_assert_int_eq(stat(path, &about), 0);
+    /* The file may grow by half a line: a write in part, then none. */
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit before, limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = (rlim_t)about.st_size + 20;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    icestream_error error = {0};
+    int status =
+        ics_journal_append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "b"}, &error);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_assert_int_eq(status, ICESTREAM_E_OUTPUT);
+    ck_assert_msg(strstr(error.text, path) != NULL, "%s", error.text);
+    append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "c", .photons = 2});
+    ics_journal_destroy(journal);
+    ics_journal_summary *summary = summarise();
+    ck_assert_uint_eq(summary->lines.events, 2);
+    ck_assert_uint_eq(summary->lines.torn, 1);
+    ck_assert_uint_eq(summary->counts.photons, 3);
+    ck_assert_int_eq(whole_lines(), 2);
+    ics_journal_summary_destroy(summary);
+}
+END_TEST
+
+/* ---- summaries ------------------------------------------------------------------------------- */
+
+START_TEST(summary_of_a_run)
+{
+    append_text(
+        "{\"time\":\"2026-01-01T00:00:00.000Z\",\"event\":\"start\",\"worker\":\"w0\",\"pid\":12,"
+        "\"host\":\"h\",\"folder\":\"/data\",\"spool\":\"in/.icestream\","
+        "\"quarantine\":\"/bad\"}\n"
+        "{\"time\":\"2026-01-01T00:00:01.000Z\",\"event\":\"claimed\",\"worker\":\"w0\","
+        "\"file\":\"a\"}\n"
+        "{\"time\":\"2026-01-01T00:00:02.000Z\",\"event\":\"claimed\",\"worker\":\"w0\","
+        "\"file\":\"b\"}\n"
+        "{\"time\":\"2026-01-01T00:00:03.000Z\",\"event\":\"retried\",\"worker\":\"w0\","
+        "\"file\":\"a\",\"reason\":\"EIO\",\"attempt\":1,\"seconds\":0.5}\n"
+        "{\"time\":\"2026-01-01T00:00:11.000Z\",\"event\":\"done\",\"worker\":\"w0\","
+        "\"file\":\"a\",\"photons\":1000,\"hits\":10,\"seconds\":10}\n"
+        "{\"time\":\"2026-01-01T00:00:20.000Z\",\"event\":\"quarantined\",\"worker\":\"w0\","
+        "\"file\":\"b\",\"reason\":\"row 3\"}\n"
+        "{\"time\":\"2026-01-01T00:00:20.500Z\",\"event\":\"start\",\"worker\":\"w1\","
+        "\"spool\":\"/data/in/.icestream\"}\n"
+        "{\"time\":\"2026-01-01T00:00:21.000Z\",\"event\":\"claimed\",\"worker\":\"w1\","
+        "\"file\":\"c\"}\n"
+        "{\"time\":\"2026-01-01T00:00:22.000Z\",\"event\":\"paused\",\"worker\":\"w1\","
+        "\"reason\":\"disk full\"}\n"
+        "{\"time\":\"2026-01-01T00:00:40.000Z\",\"event\":\"stop\",\"worker\":\"w0\","
+        "\"exit_status\":3}\n");
+    ics_journal_summary *summary = summarise();
+    ck_assert_uint_eq(summary->worker_count, 2);
+    const ics_journal_worker *first = &summary->workers[0], *second = &summary->workers[1];
+    ck_assert_str_eq(first->name, "w0");
+    ck_assert_str_eq(first->host, "h");
+    ck_assert_int_eq(first->pid, 12);
+    ck_assert_int_eq(first->state, ICS_WORKER_STOPPED);
+    ck_assert_int_eq(first->exit_status, 3);
+    ck_assert_int_eq(first->last_event, ICS_EVENT_STOP);
+    ck_assert_int_eq(second->state, ICS_WORKER_PAUSED);
+    ck_assert_uint_eq(summary->counts.claimed, 3);
+    ck_assert_uint_eq(first->counts.claimed, 2);
+    ck_assert_uint_eq(summary->counts.done, 1);
+    ck_assert_uint_eq(summary->counts.hits, 10);
+    ck_assert_uint_eq(summary->counts.quarantined, 1);
+    ck_assert_uint_eq(summary->counts.retried, 1);
+    ck_assert_uint_eq(json_object_size(summary->open), 1);
+    ck_assert_str_eq(text_of(json_object_get(summary->open, "c"), "worker"), "w1");
+    ck_assert_uint_eq(json_array_size(summary->spools), 1);
+    ck_assert_str_eq(json_string_value(json_array_get(summary->spools, 0)), "/data/in/.icestream");
+    ck_assert_str_eq(json_string_value(json_array_get(summary->quarantines, 0)), "/bad");
+    ck_assert_double_eq(ics_latency_quantile(&summary->latency, 0.5), 10.0);
+    ck_assert_double_eq_tol(ics_journal_rate(summary), 1000.0 / 40.0, 1e-9);
+    ck_assert_double_eq_tol(ics_journal_recent_rate(summary, summary->first + 50.0), 1000.0 / 50.0,
+                            1e-9);
+    ck_assert_double_eq(ics_journal_recent_rate(summary, summary->first + 700.0), 0.0);
+    ck_assert_str_eq(ics_journal_trouble_at(summary, 0)->reason, "disk full");
+    ck_assert_str_eq(ics_journal_trouble_at(summary, 1)->file, "b");
+    ck_assert_ptr_null(ics_journal_trouble_at(summary, 3));
+    ics_journal_summary_destroy(summary);
+}
+END_TEST
+
+START_TEST(many_workers_and_troubles)
+{
+    for (int i = 0; i < 100; ++i) {
+        char worker[32], file[32];
+        snprintf(worker, sizeof worker, "w%d", i);
+        snprintf(file, sizeof file, "f%d", i);
+        ics_journal *journal = open_journal(worker);
+        append(journal, &(ics_event){.kind = ICS_EVENT_QUARANTINED, .file = file, .reason = "bad"});
+        ics_journal_destroy(journal);
+    }
+    ics_journal_summary *summary = summarise();
+    ck_assert_uint_eq(summary->worker_count, 100);
+    ck_assert_uint_eq(summary->trouble_count, 100);
+    ck_assert_str_eq(summary->workers[99].name, "w99");
+    ck_assert_str_eq(ics_journal_trouble_at(summary, 0)->file, "f99");
+    ck_assert_str_eq(ics_journal_trouble_at(summary, ICS_JOURNAL_TROUBLES - 1)->file, "f90");
+    ck_assert_ptr_null(ics_journal_trouble_at(summary, ICS_JOURNAL_TROUBLES));
+    ics_journal_summary_destroy(summary);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("journal reader");
+    TCase *all = tcase_create("reader");
+    tcase_set_timeout(all, 120);
+    tcase_add_checked_fixture(all, open_place, close_place);
+    tcase_add_test(all, torn_line_is_ended);
+    tcase_add_test(all, line_behind_a_torn_one_is_found);
+    tcase_add_test(all, strange_lines_are_counted);
+    tcase_add_test(all, full_disk_is_told_and_survived);
+    tcase_add_test(all, summary_of_a_run);
+    tcase_add_test(all, many_workers_and_troubles);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failures = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failures != 0;
+}
