@@ -2,7 +2,22 @@
 #ifndef ICS_BASE_ERROR_H
 #define ICS_BASE_ERROR_H
 
-#include "pipeline/icestream.h"
+#include "base/icestream_error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Calls a function that returns a status, and returns that status from the caller unless it is
+ * ICESTREAM_OK. Use it only where the caller holds nothing that it would have to release. */
+#define ICS_TRY(call)                                                                              \
+    do {                                                                                           \
+        const int ics_try_status = (call);                                                         \
+        if (ics_try_status != ICESTREAM_OK) {                                                      \
+            return ics_try_status;                                                                 \
+        }                                                                                          \
+    } while (0)
 
 /* Replaces the error's text and status, returns `status`. `error` may be NULL. */
 int ics_error_set(icestream_error *error, int status, const char *format, ...)

@@ -1,13 +1,15 @@
 /* icestream: a stream processor that carries photons through ice or water to optical modules.
  *
- * This is the one public header of libicestream. A program loads a configuration, calls one of the
- * is_..._command functions below, and reads the error that it filled. Nothing here prints; what a
- * function writes goes to the FILE it was given. Every function returns 0 or a negative ICS_E...
+ * This is the public header of libicestream. A program loads a configuration, calls one of the
+ * functions below, and reads the error that the function filled. No function prints: the FILE that
+ * it gets receives what it writes. Every function returns 0 or a negative ICESTREAM_E_...
  *
  * Units: metres, nanoseconds, nanometres; origin at the detector's centre, z up.
  */
 #ifndef ICESTREAM_H
 #define ICESTREAM_H
+
+#include "icestream_error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,47 +22,10 @@ extern "C" {
 
 #define ICESTREAM_VERSION "0.1.0"
 
-/* ---- errors -------------------------------------------------------------------------------- */
-
-/* The single list of results: name, value, exit status of the program, text. */
-#define ICESTREAM_STATUS_LIST(X)                                                                   \
-    X(ICESTREAM_OK, 0, 0, "done")                                                                  \
-    X(ICESTREAM_E_FAILED, -1, 1, "the run failed")                                                 \
-    X(ICESTREAM_E_USAGE, -2, 2, "wrong usage")                                                     \
-    X(ICESTREAM_E_CONFIG, -3, 2, "invalid configuration")                                          \
-    X(ICESTREAM_E_INPUT, -4, 3, "invalid input file")                                              \
-    X(ICESTREAM_E_OUTPUT, -5, 74, "cannot write output")                                           \
-    X(ICESTREAM_E_MEMORY, -6, 1, "out of memory")                                                  \
-    X(ICESTREAM_E_DEVICE, -7, 1, "no such device")                                                 \
-    X(ICESTREAM_E_DIFFERENT, -8, 1, "results differ")                                              \
-    X(ICESTREAM_E_UNFINISHED, -9, 75, "stopped with work left")                                    \
-    X(ICESTREAM_E_INTERRUPTED, -10, 130, "interrupted")                                            \
-    X(ICESTREAM_E_TERMINATED, -11, 143, "terminated")
-
-typedef enum icestream_status {
-#define X(name, value, exit_status, text) name = value,
-    ICESTREAM_STATUS_LIST(X)
-#undef X
-} icestream_status;
-
-/* What went wrong and where: "run.yaml:12:9: error: ..." or "a.steps.npy: row 17, field beta: ...".
- * Several errors of one file are separated by newlines. */
-typedef struct icestream_error {
-    int status; /* an icestream_status */
-    int cause;  /* the errno behind it, where a system call failed; else 0 */
-    char text[8192];
-} icestream_error;
-
-/* The sentence for an icestream_status, never NULL. */
-const char *icestream_status_text(int status);
-/* The program's exit status for an icestream_status; 1 for values that are not in the list. */
-int icestream_status_exit(int status);
 /* The one of `count` words that is closest to a mistyped one; NULL: none is close enough. */
 const char *icestream_suggestion(const char *typed, const char *const *words, size_t count);
 
-/* ---- records of step and hit files (files.md 3, 4), little-endian, 64 bytes
- * ----------------------
- */
+/* ---- records of step and hit files (files.md 3, 4), little-endian, 64 bytes ---- */
 
 enum {
     ICESTREAM_KIND_TRACK = 0,
