@@ -2,6 +2,7 @@
  * order, and an empty queue returns NULL; a pointer to a member leads back to its structure. */
 #include "base/container.h"
 #include "base/queue.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -44,16 +45,10 @@ START_TEST(member_to_structure)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("queue")
 {
-    Suite *suite = suite_create("queue");
     TCase *queue = tcase_create("queue");
     tcase_add_test(queue, first_in_first_out);
     tcase_add_test(queue, member_to_structure);
     suite_add_tcase(suite, queue);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

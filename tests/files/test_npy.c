@@ -5,6 +5,7 @@
 #include "pipeline/files/format/npy.h"
 #include "pipeline/files/format/trailer.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -665,10 +666,10 @@ START_TEST(metadata_are_completed)
 }
 END_TEST
 
-int main(void)
-{
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
-    Suite *suite = suite_create("npy");
+
+ICS_TEST_MAIN("npy")
+{
     TCase *headers = tcase_create("headers");
     tcase_add_test(headers, own_header_has_the_normative_bytes);
     tcase_add_test(headers, own_header_is_read_back);
@@ -693,9 +694,4 @@ int main(void)
     tcase_add_test(trailers, metadata_checksum_is_checked);
     tcase_add_test(trailers, metadata_are_completed);
     suite_add_tcase(suite, trailers);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -2,6 +2,7 @@
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/module_grid.h"
 #include "tests/support/model_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -435,9 +436,8 @@ START_TEST(all_excluded_is_a_warning)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("detector")
 {
-    Suite *suite = suite_create("detector");
     TCase *good = tcase_create("good");
     tcase_set_timeout(good, 120);
     tcase_add_test(good, hex86_positions);
@@ -457,9 +457,4 @@ int main(void)
     tcase_add_test(bad, errors_come_together);
     tcase_add_test(bad, no_file);
     suite_add_tcase(suite, bad);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -4,6 +4,7 @@
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/sensors.h"
 #include "tests/support/model_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -345,9 +346,8 @@ START_TEST(keys_go_before_folders)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("sensors")
 {
-    Suite *suite = suite_create("sensors");
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, published_curves);
@@ -360,9 +360,4 @@ int main(void)
     tcase_add_test(tests, real_folders);
     tcase_add_test(tests, keys_go_before_folders);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -6,6 +6,7 @@
 #include "tests/propagation/moments.h"
 #include "tests/propagation/walk.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <pthread.h>
@@ -421,18 +422,12 @@ START_TEST(hits_scale_with_size)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("fluence")
 {
-    Suite *suite = suite_create("fluence");
     TCase *fluence = tcase_create("fluence");
     tcase_set_timeout(fluence, 1000);
     tcase_add_test(fluence, fluence_in_shells);
     tcase_add_loop_test(fluence, direct_fractions, 0, sizeof direct_light / sizeof *direct_light);
     tcase_add_test(fluence, hits_scale_with_size);
     suite_add_tcase(suite, fluence);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -6,6 +6,7 @@
 #include "tests/propagation/walk.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 static const ice_variant propagates[] = {ICE_propagate_cumulative, ICE_propagate_layer_walk};
@@ -281,9 +282,8 @@ START_TEST(variants_in_real_ice)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("layered ice")
 {
-    Suite *suite = suite_create("layered ice");
     TCase *layers = tcase_create("layers");
     tcase_set_timeout(layers, 600);
     tcase_add_loop_test(layers, identical_layers, 0, HEIGHTS * PROPAGATES);
@@ -292,9 +292,4 @@ int main(void)
     tcase_add_test(layers, variants_in_default_ice);
     tcase_add_test(layers, variants_in_real_ice);
     suite_add_tcase(suite, layers);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,4 +1,5 @@
 /* run.journal: what lines hold, whole lines from several threads and processes, rotation. */
+#include "tests/support/test_main.h"
 #include "tests/telemetry/journal_place.h"
 
 #include <pthread.h>
@@ -273,9 +274,8 @@ START_TEST(what_cannot_be_a_journal)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("journal")
 {
-    Suite *suite = suite_create("journal");
     TCase *all = tcase_create("journal");
     tcase_set_timeout(all, 120);
     tcase_add_checked_fixture(all, open_place, close_place);
@@ -289,9 +289,4 @@ int main(void)
     tcase_add_test(all, reopened_while_written);
     tcase_add_test(all, what_cannot_be_a_journal);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
 }

@@ -1,6 +1,7 @@
 /* Blocks on several threads: their order, how far planning goes ahead, and which error counts. */
 #include "base/error.h"
 #include "pipeline/tools/generate/assembly.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <glob.h>
@@ -246,18 +247,12 @@ START_TEST(back_pressure)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("assembly")
 {
-    Suite *suite = suite_create("assembly");
     TCase *blocks = tcase_create("blocks");
     tcase_set_timeout(blocks, 120);
     tcase_add_test(blocks, in_order);
     tcase_add_test(blocks, first_error);
     tcase_add_test(blocks, back_pressure);
     suite_add_tcase(suite, blocks);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -2,6 +2,7 @@
 #include "pipeline/config/config.h"
 #include "tests/support/config_text.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -248,9 +249,8 @@ START_TEST(full_disk)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("generate on threads")
 {
-    Suite *suite = suite_create("generate on threads");
     TCase *bytes = tcase_create("bytes");
     tcase_set_timeout(bytes, 120);
     tcase_add_checked_fixture(bytes, setup, teardown);
@@ -266,9 +266,4 @@ int main(void)
     tcase_add_test(ends, reader_goes);
     tcase_add_test(ends, full_disk);
     suite_add_tcase(suite, ends);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }
