@@ -1,4 +1,5 @@
 /* Taking possession of a worker's name in a spool, and what all files of the room need. */
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/spool/folder_state.h"
 
@@ -159,7 +160,7 @@ static int make_folders(const ics_folder *folder, icestream_error *error)
     const char *const paths[] = {folder->spool.text, folder->claimed.text, folder->done.text,
                                  folder->marks_folder.text, locks.text};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
-        if (ics_spool_folder_make(paths[i]) != 0) {
+        if (ics_disk_make_folder(paths[i], 0777) != 0) {
             return ics_spool_error(error, paths[i], "cannot create this folder of the spool", NULL);
         }
     }

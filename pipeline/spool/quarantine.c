@@ -1,5 +1,6 @@
 #include "pipeline/spool/quarantine.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/files/output.h"
 
@@ -141,7 +142,7 @@ static void withdraw_reason(setting_aside *aside)
 
 static int make_folder(const char *path, icestream_error *error)
 {
-    return ics_spool_folder_make(path) == 0
+    return ics_disk_make_folder(path, 0777) == 0
                ? ICESTREAM_OK
                : ics_spool_error(error, path, "cannot create this folder for what is set aside",
                                  NULL);

@@ -87,19 +87,6 @@ int ics_spool_move_numbered(const char *from, const char *folder, const char *na
 
 /* ---- folders and small files ----------------------------------------------------------------- */
 
-int ics_spool_folder_make(const char *path)
-{
-    struct stat about;
-    if (mkdir(path, 0777) == 0) {
-        return 0;
-    }
-    if (errno != EEXIST || stat(path, &about) != 0) {
-        return -1;
-    }
-    errno = ENOTDIR;
-    return S_ISDIR(about.st_mode) ? 0 : -1;
-}
-
 static int open_file(const char *path, int flags)
 {
     return TEMP_FAILURE_RETRY(open(path, flags | O_CLOEXEC, 0666));

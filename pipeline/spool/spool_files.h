@@ -35,8 +35,6 @@ int ics_spool_move(const char *from, const char *to);
 int ics_spool_move_numbered(const char *from, const char *folder, const char *name,
                             ics_path *where);
 
-/* Creates a folder unless it is there; the one above it must be. */
-int ics_spool_folder_make(const char *path);
 /* Waits until the names in a folder are on the medium. A file system that cannot do it for folders
  * has nothing to wait for. */
 int ics_spool_folder_sync(const char *path);
