@@ -12,28 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-void ics_folder_destroy(void *self)
-{
-    ics_folder *folder = self;
-    if (folder->owner) {
-        ics_lease_remove(folder->home.text);
-    }
-    ics_lease_lock_remove(folder->lock_path.text, folder->lock);
-    for (size_t i = 0; i < folder->held_count; ++i) {
-        free(folder->held[i].name);
-    }
-    free(folder->held);
-    ics_folder_candidates_free(&folder->waiting);
-    ics_spool_names_free(&folder->stranded);
-    ics_spool_names_free(&folder->noted);
-    ics_marks_destroy(folder->marks);
-    free(folder->directory);
-    free(folder->pattern);
-    free(folder->worker);
-    free(folder->quarantine_folder);
-    free(folder);
-}
-
 /* ---- claims that are held -------------------------------------------------------------------- */
 
 /* A held claim whose file is gone is lost for good: a new file of that name is another claim. */
@@ -70,9 +48,8 @@ static ics_held_claim *find_to_end(ics_folder *folder, const ics_claim *claim)
     return held;
 }
 
-static int folder_extend(void *self, size_t *lost, icestream_error *error)
+int ics_folder_extend(ics_folder *folder, size_t *lost, icestream_error *error)
 {
-    ics_folder *folder = self;
     int status = ics_folder_beat(folder, error);
     *lost = 0;
     for (size_t i = 0; i < folder->held_count && status == ICESTREAM_OK; ++i) {
@@ -81,19 +58,17 @@ static int folder_extend(void *self, size_t *lost, icestream_error *error)
     return status;
 }
 
-static int folder_holds(void *self, const ics_claim *claim, bool *held, icestream_error *error)
+bool ics_folder_holds(ics_folder *folder, const ics_claim *claim)
 {
-    (void)error;
-    ics_held_claim *found = find_ticket(self, claim->ticket);
-    *held = found != NULL && still_there(found);
-    return ICESTREAM_OK;
+    ics_held_claim *found = find_ticket(folder, claim->ticket);
+    return found != NULL && still_there(found);
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* Whether the file is the one that was claimed, which somebody may have written over meanwhile:
  * 1, 0, -1 with errno. */
-static int unchanged(const ics_folder *folder, const ics_held_claim *held)
+static int is_same_file(const ics_folder *folder, const ics_held_claim *held)
 {
     struct stat about;
     if (ics_folder_look(folder, held->file.text, NULL, &about) != 0) {
@@ -182,10 +157,9 @@ static int close_claim(ics_folder *folder, ics_held_claim *held, int status, ice
     return status;
 }
 
-static int folder_done(void *self, const ics_claim *claim, ics_after after, bool *held,
-                       icestream_error *error)
+int ics_folder_done(ics_folder *folder, const ics_claim *claim, ics_after after, bool *held,
+                    icestream_error *error)
 {
-    ics_folder *folder = self;
     ics_held_claim *found = find_to_end(folder, claim);
     if (found == NULL) {
         return ICESTREAM_OK;
@@ -194,7 +168,7 @@ static int folder_done(void *self, const ics_claim *claim, ics_after after, bool
         *held = true;
         return settle(folder, found, error);
     }
-    int status, same = unchanged(folder, found);
+    int status, same = is_same_file(folder, found);
     if (same < 0) {
         status = ics_spool_error(error, found->file.text, "cannot be examined", NULL);
     } else if (same == 0) {
@@ -212,10 +186,9 @@ static int folder_done(void *self, const ics_claim *claim, ics_after after, bool
     return close_claim(folder, found, status, error);
 }
 
-static int folder_fail(void *self, const ics_claim *claim, const char *reason, bool *held,
-                       icestream_error *error)
+int ics_folder_fail(ics_folder *folder, const ics_claim *claim, const char *reason, bool *held,
+                    icestream_error *error)
 {
-    ics_folder *folder = self;
     ics_held_claim *found = find_to_end(folder, claim);
     if (found == NULL) {
         return ICESTREAM_OK;
@@ -237,9 +210,9 @@ static int folder_fail(void *self, const ics_claim *claim, const char *reason, b
     return close_claim(folder, found, status, error);
 }
 
-static int folder_give_back(void *self, const ics_claim *claim, bool *held, icestream_error *error)
+int ics_folder_give_back(ics_folder *folder, const ics_claim *claim, bool *held,
+                         icestream_error *error)
 {
-    ics_folder *folder = self;
     ics_held_claim *found = find_to_end(folder, claim);
     if (found == NULL) {
         return ICESTREAM_OK;
@@ -264,9 +237,8 @@ static int check_new_name(const ics_folder *folder, const char *path, const char
         path, folder->directory, name, ICS_CLAIM_NAME_MAX, folder->pattern);
 }
 
-static int folder_put(void *self, const char *path, const char *name, icestream_error *error)
+int ics_folder_put(ics_folder *folder, const char *path, const char *name, icestream_error *error)
 {
-    ics_folder *folder = self;
     struct stat about;
     const char *slash = strrchr(path, '/');
     name = name != NULL ? name : slash != NULL ? slash + 1 : path;
@@ -352,12 +324,11 @@ static int count_claimed(const ics_folder *folder, ics_claims_counts *out, icest
     return status;
 }
 
-static int folder_stat(void *self, ics_claims_counts *out, icestream_error *error)
+int ics_folder_stat(ics_folder *folder, ics_claims_counts *out, icestream_error *error)
 {
-    ics_folder *folder = self;
     ics_candidates waiting = {0};
     int status =
-        ics_folder_is_still(folder) ? ICESTREAM_OK : ics_folder_scan(folder, &waiting, error);
+        ics_folder_is_unchanged(folder) ? ICESTREAM_OK : ics_folder_scan(folder, &waiting, error);
     if (status != ICESTREAM_OK) {
         return status;
     }
@@ -374,13 +345,3 @@ static int folder_stat(void *self, ics_claims_counts *out, icestream_error *erro
                ? count_names(folder->quarantine_folder, is_reason, &out->quarantined, error)
                : status;
 }
-
-const ics_claims_functions ics_folder_functions = {.destroy = ics_folder_destroy,
-                                                   .put = folder_put,
-                                                   .take = ics_folder_take,
-                                                   .extend = folder_extend,
-                                                   .holds = folder_holds,
-                                                   .done = folder_done,
-                                                   .fail = folder_fail,
-                                                   .give_back = folder_give_back,
-                                                   .stat = folder_stat};
