@@ -1,11 +1,11 @@
-/* Messages on their way to the disk: what libuv's workers do for a client. */
+/* Writing messages to the disk on libuv's worker threads. */
 #include "base/error.h"
 #include "pipeline/source/listener_state.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int store(ics_client *client, ics_spool_job *job)
+static int store(ics_client *client, ics_listener_job *job)
 {
     int status = ICESTREAM_OK;
     if (job->begins) {
@@ -30,11 +30,11 @@ static int store(ics_client *client, ics_spool_job *job)
     return status;
 }
 
-/* On a worker's thread. */
+/* On a worker thread. */
 static void run_job(uv_work_t *request)
 {
     ics_client *client = request->data;
-    ics_spool_job *job = &client->job;
+    ics_listener_job *job = &client->job;
     if (job->abandons || store(client, job) != ICESTREAM_OK) {
         ics_incoming_file_abandon(client->incoming);
         client->incoming = NULL;
@@ -43,15 +43,15 @@ static void run_job(uv_work_t *request)
 
 static void finish_job(uv_work_t *request, int status)
 {
-    (void)status; /* it is never cancelled */
+    (void)status; /* requests are never cancelled */
     ics_client *client = request->data;
     client->busy = false;
-    ics_listener_client_spooled(client);
+    client->stored(client);
 }
 
 void ics_listener_client_spool(ics_client *client)
 {
-    ics_spool_job *job = &client->job;
+    ics_listener_job *job = &client->job;
     ics_listener *listener = client->listener;
     job->error.status = ICESTREAM_OK;
     job->path = NULL;
@@ -63,14 +63,14 @@ void ics_listener_client_spool(ics_client *client)
     }
     client->busy = true;
     job->request.data = client;
-    /* Fails only without functions to run. */
+    /* Fails only if it is given no function. */
     (void)uv_queue_work(listener->loop, &job->request, run_job, finish_job);
 }
 
 void ics_listener_client_abandon(ics_client *client)
 {
-    if (!client->busy && client->incoming != NULL) { /* the job may be changing it */
-        client->job = (ics_spool_job){.abandons = true};
+    if (!client->busy && client->incoming != NULL) { /* a job may be changing `incoming` */
+        client->job = (ics_listener_job){.abandons = true};
         ics_listener_client_spool(client);
     }
 }
