@@ -2,6 +2,7 @@
  * propagate variants give the same run. */
 #include "pipeline/tools/compare/verdict.h"
 #include "pipeline/tools/measure/experiment.h"
+#include "tests/propagation/half_spaces.h"
 #include "tests/propagation/moments.h"
 #include "tests/propagation/walk.h"
 #include "tests/support/model_files.h"
@@ -103,19 +104,6 @@ START_TEST(identical_layers)
 END_TEST
 
 /* ---- two half-spaces ------------------------------------------------------------------------- */
-
-/* The face at z = 0; coefficients below and above; the photon starts at `height` with direction
- * component nz. Scattering, or absorption. */
-static const struct {
-    double below, above;
-    float height, nx, nz;
-    bool absorption;
-} half_spaces[] = {
-    {0.4, 0.1, -5.0f, 0, 1, false},         {0.4, 0.1, 5.0f, 0, -1, false},
-    {0.1, 0.4, -12.5f, 0, 1, false},        {0.1, 0.4, 3.0f, 0.8f, -0.6f, false},
-    {0.4, 0.1, -0.5f, 0.96f, 0.28f, false}, {0.02, 0.01, -50.0f, 0, 1, true},
-    {0.02, 0.01, 50.0f, 0.6f, -0.8f, true},
-};
 
 typedef struct crossing {
     double *lengths;
