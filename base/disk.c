@@ -1,9 +1,12 @@
 #include "base/disk.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int ics_disk_make_folder(const char *path, mode_t permissions)
 {
@@ -36,4 +39,18 @@ int ics_disk_make_folders(const char *path, mode_t permissions)
         }
     }
     return ics_disk_make_folder(path, permissions);
+}
+
+int ics_disk_sync_folder(const char *path)
+{
+    const int descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (descriptor < 0) {
+        return -1;
+    }
+    const bool good =
+        TEMP_FAILURE_RETRY(fsync(descriptor)) == 0 || errno == EINVAL || errno == ENOTSUP;
+    const int cause = errno;
+    close(descriptor);
+    errno = cause;
+    return good ? 0 : -1;
 }

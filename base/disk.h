@@ -12,4 +12,9 @@ int ics_disk_make_folder(const char *path, mode_t permissions);
  * ENAMETOOLONG: the path has PATH_MAX bytes or more. */
 int ics_disk_make_folders(const char *path, mode_t permissions);
 
+/* Waits until the names in a folder are on the disk: after a file was created, renamed or removed
+ * in it. A file system that cannot do this for folders has nothing to wait for. Returns 0, or -1
+ * with errno. */
+int ics_disk_sync_folder(const char *path);
+
 #endif

@@ -111,18 +111,18 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 static int prepare(const char *address, const char *token_file, ics_listen_address *where,
                    ics_listen_token *token, icestream_error *error)
 {
-    int status = ics_listen_address_parse(address, token_file != NULL, where, error);
-    if (status == ICESTREAM_OK && token_file != NULL) {
-        status = ics_listen_token_read(token_file, token, error);
+    ICS_TRY(ics_listen_address_parse(address, token_file != NULL, where, error));
+    if (token_file != NULL) {
+        return ics_listen_token_read(token_file, token, error);
     }
-    if (status == ICESTREAM_OK && token_file == NULL && !where->loopback) {
-        status = ics_error_set(error, ICESTREAM_E_CONFIG,
-                               "source.listen: found %s, which other machines can reach, expected "
-                               "127.0.0.1, [::1] or localhost, or a file with a token in "
-                               "source.token",
-                               address);
+    if (!where->loopback) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "source.listen: found %s, which other machines can reach, expected "
+                             "127.0.0.1, [::1] or localhost, or a file with a token in "
+                             "source.token",
+                             address);
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 int ics_listener_check(const char *address, const char *token_file, icestream_error *error)
@@ -167,15 +167,10 @@ static int set_up(ics_listener *listener, const ics_listener_options *options,
     if (listener->folder == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a listener");
     }
-    int status = prepare(options->address, options->token_file, &where, &listener->token, error);
-    if (status == ICESTREAM_OK) {
-        status = choose_prefix(listener, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_incoming_file_clean(listener->folder, "message-", error);
-    }
-    return status == ICESTREAM_OK ? ics_listen_socket_open(&where, &listener->listening, error)
-                                  : status;
+    ICS_TRY(prepare(options->address, options->token_file, &where, &listener->token, error));
+    ICS_TRY(choose_prefix(listener, error));
+    ICS_TRY(ics_incoming_file_clean(listener->folder, "message-", error));
+    return ics_listen_socket_open(&where, &listener->listening, error);
 }
 
 int ics_listener_create(uv_loop_t *loop, const ics_listener_options *options,

@@ -7,27 +7,25 @@
 
 static int store(ics_client *client, ics_listener_job *job)
 {
-    int status = ICESTREAM_OK;
+    icestream_error *error = &job->error;
     if (job->begins) {
         char name[128];
         snprintf(name, sizeof name, "%s-client%" PRIu64 "-%" PRIu64, client->listener->prefix,
                  client->number, client->message);
-        status = ics_incoming_file_create(client->listener->folder, name, &client->incoming,
-                                          &job->error);
+        ICS_TRY(ics_incoming_file_create(client->listener->folder, name, &client->incoming, error));
     }
-    if (status == ICESTREAM_OK && job->header_size > 0) {
-        status =
-            ics_incoming_file_write(client->incoming, job->header, job->header_size, &job->error);
+    if (job->header_size > 0) {
+        ICS_TRY(ics_incoming_file_write(client->incoming, job->header, job->header_size, error));
     }
-    if (status == ICESTREAM_OK && job->rows_size > 0) {
-        status = ics_incoming_file_write(client->incoming, job->rows, job->rows_size, &job->error);
+    if (job->rows_size > 0) {
+        ICS_TRY(ics_incoming_file_write(client->incoming, job->rows, job->rows_size, error));
     }
-    if (status == ICESTREAM_OK && job->ends) {
+    if (job->ends) {
         ics_incoming_file *whole = client->incoming;
         client->incoming = NULL;
-        status = ics_incoming_file_commit(whole, job->path, &job->error);
+        ICS_TRY(ics_incoming_file_commit(whole, job->path, error));
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* On a worker thread. */

@@ -144,10 +144,7 @@ static void end_message(ics_message_frame *frame, ics_message_span *out)
 static int begin_rows(ics_message_frame *frame, ics_message_span *out, icestream_error *error)
 {
     ics_npy_header header;
-    int status = ics_npy_parse(frame->label, frame->gathered, frame->header_size, &header, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_npy_parse(frame->label, frame->gathered, frame->header_size, &header, error));
     frame->rows = header.rows;
     frame->row_bytes = header.row_bytes;
     frame->left = header.rows * header.row_bytes; /* below 2^63, says npy.h */
@@ -206,10 +203,7 @@ static int take_rows(ics_message_frame *frame, const unsigned char *chunk, size_
                      ics_message_span *out, icestream_error *error)
 {
     size_t count = frame->left < size ? (size_t)frame->left : size;
-    int status = ics_trailer_checksums_add(&frame->sums, chunk, count, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_trailer_checksums_add(&frame->sums, chunk, count, error));
     frame->left -= count;
     out->taken = count;
     out->bytes = chunk;

@@ -163,16 +163,9 @@ static int own_name(ics_folder *folder, icestream_error *error)
 
 static int start(ics_folder *folder, const ics_claims_options *options, icestream_error *error)
 {
-    int status = set_paths(folder, options, error);
-    if (status == ICESTREAM_OK) {
-        status = make_folders(folder, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = own_name(folder, error);
-    }
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(set_paths(folder, options, error));
+    ICS_TRY(make_folders(folder, error));
+    ICS_TRY(own_name(folder, error));
     folder->owner = true;
     folder->marks = ics_marks_create(folder->marks_folder.text,
                                      ics_spool_path_join(folder->home.text, ICS_MARK_PART).text);

@@ -4,6 +4,7 @@
  * either a claim as it was, which somebody takes over, or the end of the work with something left
  * to clear away, which take() does (docs/spool.md has the table).
  */
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/spool/folder_state.h"
 
@@ -94,24 +95,24 @@ static int keep(ics_folder *folder, const ics_held_claim *held, bool *there, ice
 
 static int sync_folder(const char *path, icestream_error *error)
 {
-    return ics_spool_folder_sync(path) == 0
+    return ics_disk_sync_folder(path) == 0
                ? ICESTREAM_OK
                : ics_spool_error(error, path, "cannot be written to the medium", NULL);
 }
 
 /* The end of what ends a claim: both folders, the one it went to first, before anybody relies on
  * it. After a fault the same again is all that is left to do. */
-static int settle(ics_folder *folder, ics_held_claim *held, icestream_error *error)
+static int finish_end(ics_folder *folder, ics_held_claim *held, icestream_error *error)
 {
-    int status = *held->to.text != 0 ? sync_folder(held->to.text, error) : ICESTREAM_OK;
-    /* A folder that others have removed as expired has forgotten everything. */
-    if (status == ICESTREAM_OK && ics_spool_path_exists(folder->home.text)) {
-        status = sync_folder(folder->home.text, error);
+    if (*held->to.text != 0) {
+        ICS_TRY(sync_folder(held->to.text, error));
     }
-    if (status == ICESTREAM_OK) {
-        drop(folder, held);
+    /* If other workers have removed this worker's folder as expired, nothing is left to sync. */
+    if (ics_spool_path_exists(folder->home.text)) {
+        ICS_TRY(sync_folder(folder->home.text, error));
     }
-    return status;
+    drop(folder, held);
+    return ICESTREAM_OK;
 }
 
 /* After an operation on the claimed file that failed: gone means lost. */
@@ -148,13 +149,12 @@ static int remove_input(ics_held_claim *held, bool *there, icestream_error *erro
 /* Of one of the operations: drops the claim if it is over. */
 static int close_claim(ics_folder *folder, ics_held_claim *held, int status, icestream_error *error)
 {
-    if (status == ICESTREAM_OK && held->ended) {
-        return settle(folder, held, error);
+    ICS_TRY(status);
+    if (held->ended) {
+        return finish_end(folder, held, error);
     }
-    if (status == ICESTREAM_OK) {
-        drop(folder, held);
-    }
-    return status;
+    drop(folder, held);
+    return ICESTREAM_OK;
 }
 
 int ics_folder_done(ics_folder *folder, const ics_claim *claim, ics_after after, bool *held,
@@ -166,7 +166,7 @@ int ics_folder_done(ics_folder *folder, const ics_claim *claim, ics_after after,
     }
     if (found->ended) {
         *held = true;
-        return settle(folder, found, error);
+        return finish_end(folder, found, error);
     }
     int status, same = is_same_file(folder, found);
     if (same < 0) {
@@ -195,7 +195,7 @@ int ics_folder_fail(ics_folder *folder, const ics_claim *claim, const char *reas
     }
     if (found->ended) {
         *held = true;
-        return settle(folder, found, error);
+        return finish_end(folder, found, error);
     }
     const ics_quarantine quarantine = {.folder = folder->quarantine_folder,
                                        .near = folder->near.text};
@@ -242,10 +242,7 @@ int ics_folder_put(ics_folder *folder, const char *path, const char *name, icest
     struct stat about;
     const char *slash = strrchr(path, '/');
     name = name != NULL ? name : slash != NULL ? slash + 1 : path;
-    int status = check_new_name(folder, path, name, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(check_new_name(folder, path, name, error));
     /* Who puts a file there means it to be done, again if need be. */
     if (lstat(path, &about) != 0 || (S_ISREG(about.st_mode) && ics_spool_file_sync(path) != 0)) {
         return ics_spool_error(error, path, "cannot become work", NULL);
@@ -327,21 +324,12 @@ static int count_claimed(const ics_folder *folder, ics_claims_counts *out, icest
 int ics_folder_stat(ics_folder *folder, ics_claims_counts *out, icestream_error *error)
 {
     ics_candidates waiting = {0};
-    int status =
-        ics_folder_is_unchanged(folder) ? ICESTREAM_OK : ics_folder_scan(folder, &waiting, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_folder_is_unchanged(folder) ? ICESTREAM_OK
+                                            : ics_folder_scan(folder, &waiting, error));
     out->waiting = waiting.count;
     ics_folder_candidates_free(&waiting);
-    status = count_claimed(folder, out, error);
-    if (status == ICESTREAM_OK) {
-        status = count_names(folder->marks_folder.text, is_any, &out->done, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = count_names(folder->done.text, is_any, &out->done, error);
-    }
-    return status == ICESTREAM_OK
-               ? count_names(folder->quarantine_folder, is_reason, &out->quarantined, error)
-               : status;
+    ICS_TRY(count_claimed(folder, out, error));
+    ICS_TRY(count_names(folder->marks_folder.text, is_any, &out->done, error));
+    ICS_TRY(count_names(folder->done.text, is_any, &out->done, error));
+    return count_names(folder->quarantine_folder, is_reason, &out->quarantined, error);
 }

@@ -1,5 +1,6 @@
 #include "pipeline/spool/spool_files.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 
 #include <dirent.h>
@@ -104,12 +105,6 @@ static int sync_and_close(int descriptor)
     return result;
 }
 
-int ics_spool_folder_sync(const char *path)
-{
-    int result = sync_and_close(open_file(path, O_RDONLY | O_DIRECTORY));
-    return result == 0 || errno == EINVAL ? 0 : -1;
-}
-
 int ics_spool_file_sync(const char *path)
 {
     return sync_and_close(open_file(path, O_RDONLY | O_NONBLOCK));
@@ -143,7 +138,7 @@ int ics_spool_file_replace(const char *folder, const char *name, const char *par
         return -1;
     }
     return sync_and_close(descriptor) == 0 && rename(part, path.text) == 0
-               ? ics_spool_folder_sync(folder)
+               ? ics_disk_sync_folder(folder)
                : -1;
 }
 

@@ -199,16 +199,13 @@ int ics_metrics_listener_create(const char *address, ics_metrics_listener **out,
 {
     *out = NULL;
     listen_address parsed;
-    int status = parse_address(address, &parsed, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(parse_address(address, &parsed, error));
     ics_metrics_listener *listener = calloc(1, sizeof *listener);
     if (listener == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metrics.listen");
     }
     pthread_mutex_init(&listener->mutex, NULL); /* cannot fail on Linux */
-    status = start(listener, address, &parsed, error);
+    int status = start(listener, address, &parsed, error);
     if (status != ICESTREAM_OK) {
         ics_metrics_listener_destroy(listener);
         return status;

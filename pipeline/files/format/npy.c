@@ -58,11 +58,7 @@ int ics_npy_header_size(const char *name, const unsigned char *bytes, size_t siz
 static int read_type(ics_npy_cursor *c, ics_npy_field *field, uint64_t *bytes)
 {
     size_t start = (ics_npy_literal_skip_blanks(c), c->at);
-    int status =
-        ics_npy_literal_string(c, field->found, sizeof field->found, "a type such as '<f4'");
-    if (status) {
-        return status;
-    }
+    ICS_TRY(ics_npy_literal_string(c, field->found, sizeof field->found, "a type such as '<f4'"));
     const char *text = field->found;
     bool big_endian = *text == '>';
     if (*text && strchr("<>|=", *text) != NULL) {
@@ -106,16 +102,13 @@ static int read_extent(ics_npy_cursor *c, uint64_t *bytes)
     bool tuple = ics_npy_literal_accept(c, '(');
     bool more = !tuple || !ics_npy_literal_accept(c, ')');
     while (more) {
-        int status = ics_npy_literal_integer(c, &extent, "the extent of a sub-array");
-        if (status) {
-            return status;
-        }
+        ICS_TRY(ics_npy_literal_integer(c, &extent, "the extent of a sub-array"));
         if (__builtin_mul_overflow(*bytes, extent, bytes) || *bytes > ICS_NPY_ROW_MAX) {
             return ics_npy_literal_unexpected(c, "a sub-array of less than 1 MiB");
         }
         more = false;
-        if (tuple && (status = ics_npy_literal_next(c, ')', &more))) {
-            return status;
+        if (tuple) {
+            ICS_TRY(ics_npy_literal_next(c, ')', &more));
         }
     }
     return ICESTREAM_OK;
@@ -126,39 +119,25 @@ static int read_fields(ics_npy_cursor *c, ics_npy_header *header, uint64_t *byte
 /* ('name', type) or ('name', type, shape); the name may be ('title', 'name'). */
 static int read_field(ics_npy_cursor *c, ics_npy_field *field, uint64_t *bytes)
 {
-    int status;
-    if ((status = ics_npy_literal_expect(c, '('))) {
-        return status;
+    ICS_TRY(ics_npy_literal_expect(c, '('));
+    const bool titled = ics_npy_literal_accept(c, '(');
+    ICS_TRY(ics_npy_literal_string(c, field->name, sizeof field->name, "the name of a field"));
+    if (titled) {
+        ICS_TRY(ics_npy_literal_expect(c, ','));
+        ICS_TRY(ics_npy_literal_string(c, field->name, sizeof field->name, "a field's name"));
+        ICS_TRY(ics_npy_literal_expect(c, ')'));
     }
-    bool titled = ics_npy_literal_accept(c, '(');
-    if ((status =
-             ics_npy_literal_string(c, field->name, sizeof field->name, "the name of a field"))) {
-        return status;
-    }
-    if (titled &&
-        ((status = ics_npy_literal_expect(c, ',')) ||
-         (status = ics_npy_literal_string(c, field->name, sizeof field->name, "a field's name")) ||
-         (status = ics_npy_literal_expect(c, ')')))) {
-        return status;
-    }
-    if ((status = ics_npy_literal_expect(c, ','))) {
-        return status;
-    }
+    ICS_TRY(ics_npy_literal_expect(c, ','));
     if (ics_npy_literal_peek(c) == '[') {
         snprintf(field->found, sizeof field->found, "a structure");
-        status = read_fields(c, NULL, bytes);
+        ICS_TRY(read_fields(c, NULL, bytes));
     } else {
-        status = read_type(c, field, bytes);
-    }
-    if (status) {
-        return status;
+        ICS_TRY(read_type(c, field, bytes));
     }
     if (ics_npy_literal_accept(c, ',') && ics_npy_literal_peek(c) != ')') {
         field->type = (ics_layout_number_type){0, 0};
         snprintf(field->found, sizeof field->found, "a sub-array");
-        if ((status = read_extent(c, bytes))) {
-            return status;
-        }
+        ICS_TRY(read_extent(c, bytes));
     }
     return ics_npy_literal_expect(c, ')');
 }
@@ -184,10 +163,7 @@ static int keep_field(ics_npy_cursor *c, ics_npy_header *header, size_t *capacit
 static int read_fields(ics_npy_cursor *c, ics_npy_header *header, uint64_t *bytes)
 {
     size_t capacity = 0;
-    int status = ics_npy_literal_expect(c, '[');
-    if (status) {
-        return status;
-    }
+    ICS_TRY(ics_npy_literal_expect(c, '['));
     if (++c->depth > NESTING_MAX) {
         return ics_npy_literal_unexpected(c, "structures nested at most 8 deep");
     }
@@ -196,19 +172,15 @@ static int read_fields(ics_npy_cursor *c, ics_npy_header *header, uint64_t *byte
     while (more) {
         ics_npy_field field = {.offset = *bytes};
         uint64_t field_bytes = 0;
-        if ((status = read_field(c, &field, &field_bytes))) {
-            return status;
-        }
+        ICS_TRY(read_field(c, &field, &field_bytes));
         *bytes += field_bytes; /* both below 2^34 */
         if (*bytes > ICS_NPY_ROW_MAX) {
             return ics_npy_literal_unexpected(c, "rows of at most 1 MiB");
         }
-        if (header != NULL && (status = keep_field(c, header, &capacity, &field))) {
-            return status;
+        if (header != NULL) {
+            ICS_TRY(keep_field(c, header, &capacity, &field));
         }
-        if ((status = ics_npy_literal_next(c, ']', &more))) {
-            return status;
-        }
+        ICS_TRY(ics_npy_literal_next(c, ']', &more));
     }
     --c->depth;
     return ICESTREAM_OK;
@@ -220,10 +192,7 @@ static int read_descr(ics_npy_cursor *c, ics_npy_header *header)
         return ics_npy_literal_unexpected(c, "a list of fields (a structured array)");
     }
     uint64_t bytes = 0;
-    int status = read_fields(c, header, &bytes);
-    if (status) {
-        return status;
-    }
+    ICS_TRY(read_fields(c, header, &bytes));
     if (bytes == 0) {
         return ics_npy_literal_unexpected(c, "at least one field before this");
     }
@@ -244,13 +213,8 @@ static int read_order(ics_npy_cursor *c)
 static int read_shape(ics_npy_cursor *c, ics_npy_header *header)
 {
     static const char expected[] = "a shape of one dimension such as (5,)";
-    int status = ics_npy_literal_expect(c, '(');
-    if (status) {
-        return status;
-    }
-    if ((status = ics_npy_literal_integer(c, &header->rows, expected))) {
-        return status;
-    }
+    ICS_TRY(ics_npy_literal_expect(c, '('));
+    ICS_TRY(ics_npy_literal_integer(c, &header->rows, expected));
     if (!ics_npy_literal_accept(c, ',') || !ics_npy_literal_accept(c, ')')) {
         return ics_npy_literal_unexpected(c, expected);
     }
@@ -261,17 +225,12 @@ static int read_dictionary(ics_npy_cursor *c, ics_npy_header *header)
 {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
     bool seen[3] = {false, false, false};
-    int status = ics_npy_literal_expect(c, '{');
-    if (status) {
-        return status;
-    }
+    ICS_TRY(ics_npy_literal_expect(c, '{'));
     bool more = !ics_npy_literal_accept(c, '}');
     while (more) {
         char key[24];
         size_t start = (ics_npy_literal_skip_blanks(c), c->at), which = 0;
-        if ((status = ics_npy_literal_string(c, key, sizeof key, "a key"))) {
-            return status;
-        }
+        ICS_TRY(ics_npy_literal_string(c, key, sizeof key, "a key"));
         while (which < 3 && strcmp(key, keys[which]) != 0) {
             ++which;
         }
@@ -282,15 +241,11 @@ static int read_dictionary(ics_npy_cursor *c, ics_npy_header *header)
                                  c->name, start, key, which < 3 ? " again" : "");
         }
         seen[which] = true;
-        if ((status = ics_npy_literal_expect(c, ':'))) {
-            return status;
-        }
-        status = which == 0   ? read_descr(c, header)
-                 : which == 1 ? read_order(c)
-                              : read_shape(c, header);
-        if (status || (status = ics_npy_literal_next(c, '}', &more))) {
-            return status;
-        }
+        ICS_TRY(ics_npy_literal_expect(c, ':'));
+        ICS_TRY(which == 0   ? read_descr(c, header)
+                : which == 1 ? read_order(c)
+                             : read_shape(c, header));
+        ICS_TRY(ics_npy_literal_next(c, '}', &more));
     }
     for (size_t i = 0; i < 3; ++i) {
         if (!seen[i]) {

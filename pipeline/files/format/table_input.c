@@ -38,10 +38,7 @@ int ics_table_input_read(ics_table_reader *reader, void *bytes, size_t size, siz
         unsigned char *next = (unsigned char *)bytes + *got;
         ssize_t count;
         if (reader->stream) {
-            int status = wait_readable(reader, error);
-            if (status) {
-                return status;
-            }
+            ICS_TRY(wait_readable(reader, error));
             count = read(reader->descriptor, next, size - *got);
         } else {
             count = pread(reader->descriptor, next, size - *got, (off_t)reader->offset);
@@ -109,24 +106,17 @@ int ics_table_input_header(ics_table_reader *reader, const unsigned char preambl
                            size_t got, icestream_error *error)
 {
     size_t size = 0;
-    int status = ics_npy_header_size(reader->label, preamble, got, &size, error);
-    if (status) {
-        return status;
-    }
+    ICS_TRY(ics_npy_header_size(reader->label, preamble, got, &size, error));
     unsigned char *grown = realloc(reader->header_bytes, size);
     if (grown == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
     }
     reader->header_bytes = grown;
     memcpy(grown, preamble, ICS_NPY_PREAMBLE);
-    if ((status = ics_table_input_read_exactly(reader, grown + ICS_NPY_PREAMBLE,
-                                               size - ICS_NPY_PREAMBLE, "the header", error))) {
-        return status;
-    }
+    ICS_TRY(ics_table_input_read_exactly(reader, grown + ICS_NPY_PREAMBLE, size - ICS_NPY_PREAMBLE,
+                                         "the header", error));
     ics_npy_header_free(&reader->header);
-    if ((status = ics_npy_parse(reader->label, grown, size, &reader->header, error))) {
-        return status;
-    }
+    ICS_TRY(ics_npy_parse(reader->label, grown, size, &reader->header, error));
     return match_fields(reader, error);
 }
 

@@ -19,10 +19,7 @@ static int begin_rows(ics_table_reader *reader, bool digest, icestream_error *er
     reader->digesting = digest;
     ics_trailer_checksums_reset(&reader->sums);
     if (digest && reader->digest == NULL) {
-        int status = ics_digest_create(&reader->digest, error);
-        if (status) {
-            return status;
-        }
+        ICS_TRY(ics_digest_create(&reader->digest, error));
     }
     if (digest) {
         ics_digest_reset(reader->digest);
@@ -169,11 +166,9 @@ int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->name);
     }
     reader->offset = 1;
-    if ((status = ics_table_input_read(reader, preamble + 1, sizeof preamble - 1, &rest, error)) ||
-        (status = ics_table_input_header(reader, preamble, 1 + rest, error)) ||
-        (status = begin_rows(reader, true, error))) {
-        return status;
-    }
+    ICS_TRY(ics_table_input_read(reader, preamble + 1, sizeof preamble - 1, &rest, error));
+    ICS_TRY(ics_table_input_header(reader, preamble, 1 + rest, error));
+    ICS_TRY(begin_rows(reader, true, error));
     *found = true;
     return ICESTREAM_OK;
 }
@@ -183,13 +178,10 @@ int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error
 /* The end of a file: what follows the rows enters the digest, then everything must fit. */
 static int finish_file(ics_table_reader *reader, icestream_error *error)
 {
-    int status = ICESTREAM_OK;
     unsigned char bytes[4096];
     size_t got = reader->digesting ? sizeof bytes : 0;
     while (got == sizeof bytes) {
-        if ((status = ics_table_input_read(reader, bytes, sizeof bytes, &got, error))) {
-            return status;
-        }
+        ICS_TRY(ics_table_input_read(reader, bytes, sizeof bytes, &got, error));
         ics_digest_add(reader->digest, bytes, got);
     }
     struct stat now;

@@ -46,10 +46,7 @@ int ics_trailer_checksums_add(ics_trailer_checksums *sums, const void *bytes, si
         next += piece;
         size -= piece;
         if (sums->filled == ICS_BLOCK_BYTES) {
-            int status = close_block(sums, error);
-            if (status) {
-                return status;
-            }
+            ICS_TRY(close_block(sums, error));
         }
     }
     return ICESTREAM_OK;
