@@ -1,5 +1,6 @@
 /* Run files: defaults, every type of value, paths, overrides, places. */
 #include "tests/support/config_text.h"
+#include "tests/support/test_main.h"
 
 #include <math.h>
 
@@ -348,9 +349,8 @@ START_TEST(places_of_keys)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("config")
 {
-    Suite *suite = suite_create("config");
     TCase *all = tcase_create("all");
     tcase_add_test(all, defaults);
     tcase_add_test(all, every_key_is_read);
@@ -362,9 +362,4 @@ int main(void)
     tcase_add_test(all, sets_override_in_order);
     tcase_add_test(all, places_of_keys);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,5 +1,6 @@
 /* Run files that are wrong: what is said about them, and where. */
 #include "tests/support/config_text.h"
+#include "tests/support/test_main.h"
 
 #include <stdlib.h>
 
@@ -432,9 +433,8 @@ START_TEST(files_that_are_not_there)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("config_errors")
 {
-    Suite *suite = suite_create("config_errors");
     TCase *all = tcase_create("all");
     tcase_add_loop_test(all, wrong_files, 0, (int)COUNT(wrong));
     tcase_add_test(all, wrong_variants);
@@ -444,9 +444,4 @@ int main(void)
     tcase_add_test(all, old_errors_are_forgotten);
     tcase_add_test(all, files_that_are_not_there);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

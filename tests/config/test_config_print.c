@@ -1,5 +1,6 @@
 /* Configurations as they are printed and documented, and those that are shipped. */
 #include "tests/support/config_text.h"
+#include "tests/support/test_main.h"
 
 #include <glob.h>
 #include <math.h>
@@ -202,9 +203,8 @@ START_TEST(documentation_has_the_table_of_keys)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("config_print")
 {
-    Suite *suite = suite_create("config_print");
     TCase *all = tcase_create("all");
     tcase_add_test(all, printed_configuration_reads_back);
     tcase_add_test(all, printed_text_is_as_expected);
@@ -213,9 +213,4 @@ int main(void)
     tcase_add_test(all, detection_reads_back);
     tcase_add_test(all, documentation_has_the_table_of_keys);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

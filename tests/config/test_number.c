@@ -2,6 +2,7 @@
  */
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/config/schema/number.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -215,18 +216,12 @@ START_TEST(sizes)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("number")
 {
-    Suite *suite = suite_create("number");
     TCase *all = tcase_create("all");
     tcase_add_test(all, whole_numbers);
     tcase_add_test(all, real_numbers);
     tcase_add_test(all, sizes);
     tcase_add_test(all, nearest_words);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

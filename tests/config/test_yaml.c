@@ -1,5 +1,6 @@
 /* The YAML tree: what it keeps, and where it says that damaged and hostile input is wrong. */
 #include "pipeline/config/yaml/yaml.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -460,9 +461,8 @@ START_TEST(descriptions_are_short_and_printable)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("yaml")
 {
-    Suite *suite = suite_create("yaml");
     TCase *tree = tcase_create("tree");
     tcase_add_test(tree, tree_keeps_structure_and_places);
     tcase_add_test(tree, empty_inputs_are_empty_mappings_or_nothing);
@@ -491,10 +491,4 @@ int main(void)
     tcase_add_test(files, files_are_read_and_impossible_ones_refused);
     tcase_add_test(files, folder_of_a_file);
     suite_add_tcase(suite, files);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

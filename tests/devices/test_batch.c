@@ -1,5 +1,6 @@
 /* From steps to emissions and from arrivals to hits. */
 #include "pipeline/devices/batch.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <float.h>
@@ -340,9 +341,8 @@ START_TEST(test_hits_with_keys_of_any_width_are_sorted)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("batch")
 {
-    Suite *suite = suite_create("batch");
     TCase *tests = tcase_create("batch");
     tcase_add_test(tests, test_emission_has_the_identity_and_a_unit_direction);
     tcase_add_test(tests, test_steps_are_cut_into_batches);
@@ -355,9 +355,4 @@ int main(void)
     tcase_add_test(tests, test_hits_are_sorted);
     tcase_add_test(tests, test_hits_with_keys_of_any_width_are_sorted);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

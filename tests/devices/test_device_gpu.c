@@ -4,6 +4,7 @@
 #include "pipeline/models/models.h"
 #include "tests/devices/fake_gpu.h"
 #include "tests/support/run_folder.h"
+#include "tests/support/test_main.h"
 
 #include <string.h>
 
@@ -588,9 +589,8 @@ START_TEST(test_cancelled_batches_come_back)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("device_gpu")
 {
-    Suite *suite = suite_create("device_gpu");
     TCase *tests = tcase_create("device_gpu");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, test_hits_are_those_of_the_cpu);
@@ -610,9 +610,4 @@ int main(void)
     tcase_add_test(tests, test_a_device_carries_steps);
     tcase_add_test(tests, test_cancelled_batches_come_back);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

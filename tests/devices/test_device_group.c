@@ -1,5 +1,6 @@
 /* Several devices as one, without any: members that do as they are told, over the real CPU. */
 #include "tests/devices/scripted_group.h"
+#include "tests/support/test_main.h"
 
 #include <math.h>
 
@@ -437,9 +438,8 @@ START_TEST(test_a_cut_batch_is_cancelled)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("device_group")
 {
-    Suite *suite = suite_create("device_group");
     TCase *tests = tcase_create("device_group");
     tcase_set_timeout(tests, 600);
     tcase_add_test(tests, test_rates_are_measured);
@@ -456,9 +456,4 @@ int main(void)
     tcase_add_test(tests, test_a_cpu_takes_batches_of_any_size);
     tcase_add_test(tests, test_a_cut_batch_is_cancelled);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

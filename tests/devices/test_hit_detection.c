@@ -2,6 +2,7 @@
 #include "pipeline/devices/batch.h"
 #include "tables/tables.h"
 #include "tests/support/detection_world.h"
+#include "tests/support/test_main.h"
 
 #include <string.h>
 
@@ -165,9 +166,8 @@ START_TEST(account_in_metadata)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("hit_detection")
 {
-    Suite *suite = suite_create("hit_detection");
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, what_becomes_of_hits);
@@ -175,9 +175,4 @@ int main(void)
     tcase_add_test(tests, unknown_modules_are_errors);
     tcase_add_test(tests, account_in_metadata);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,6 +1,7 @@
 /* Whole runs on several GPUs, without any: fake ones, of which some fail. */
 #include "tests/devices/fake_gpu.h"
 #include "tests/support/run_folder.h"
+#include "tests/support/test_main.h"
 
 #include <string.h>
 
@@ -304,9 +305,8 @@ START_TEST(test_people_see_all_devices)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("several_gpus")
 {
-    Suite *suite = suite_create("several_gpus");
     TCase *tests = tcase_create("several_gpus");
     tcase_set_timeout(tests, 600);
     tcase_add_test(tests, test_runs_on_several_gpus);
@@ -318,9 +318,4 @@ int main(void)
     tcase_add_test(tests, test_gpus_that_are_not_there);
     tcase_add_test(tests, test_people_see_all_devices);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

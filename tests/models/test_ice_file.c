@@ -4,6 +4,7 @@
 #include "pipeline/models/models.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <glob.h>
@@ -255,9 +256,8 @@ START_TEST(plain_ice_keeps_its_digest)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("ice_file")
 {
-    Suite *suite = suite_create("ice_file");
     TCase *good = tcase_create("good");
     tcase_add_test(good, features_in_yaml);
     tcase_add_test(good, features_in_csv);
@@ -268,9 +268,4 @@ int main(void)
     TCase *bad = tcase_create("bad");
     tcase_add_loop_test(bad, bad_yaml_file, 0, COUNT(bad_yaml));
     suite_add_tcase(suite, bad);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

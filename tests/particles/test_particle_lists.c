@@ -2,6 +2,7 @@
  * wrong with them. */
 #include "pipeline/particles/particle_source.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -467,9 +468,8 @@ END_TEST
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
-int main(void)
+ICS_TEST_MAIN("particle lists")
 {
-    Suite *suite = suite_create("particle lists");
     TCase *formats = tcase_create("formats");
     tcase_add_test(formats, names_are_complete);
     tcase_add_test(formats, f2k);
@@ -486,9 +486,4 @@ int main(void)
     tcase_add_test(faults, the_last_of_list_and_file);
     tcase_add_test(faults, bad_files);
     suite_add_tcase(suite, faults);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

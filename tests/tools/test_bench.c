@@ -7,6 +7,7 @@
 #include "pipeline/tools/measure/rows.h"
 #include "pipeline/tools/trace/reference.h"
 #include "tests/support/model_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -559,9 +560,8 @@ START_TEST(full_disk)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("bench")
 {
-    Suite *suite = suite_create("bench");
     TCase *reference = tcase_create("reference");
     tcase_set_timeout(reference, 120);
     tcase_add_test(reference, reference_ice);
@@ -579,9 +579,4 @@ int main(void)
     tcase_add_test(tests, bench_errors);
     tcase_add_test(tests, full_disk);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

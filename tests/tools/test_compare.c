@@ -1,5 +1,6 @@
 /* `icestream compare` from configuration to report, on small workloads. */
 #include "pipeline/icestream.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -319,9 +320,8 @@ START_TEST(standard_input)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("compare")
 {
-    Suite *suite = suite_create("compare");
     TCase *tests = tcase_create("compare");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, schedules_are_identical);
@@ -335,9 +335,4 @@ int main(void)
     tcase_add_test(tests, steps_from_files);
     tcase_add_test(tests, standard_input);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

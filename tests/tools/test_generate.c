@@ -3,6 +3,7 @@
 #include "pipeline/config/config.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/tools/generate/workload.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -428,9 +429,8 @@ START_TEST(stream_reads_back)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("generate")
 {
-    Suite *suite = suite_create("generate");
     TCase *formulas = tcase_create("workloads");
     tcase_add_test(formulas, cascade_check_values);
     tcase_add_test(formulas, uniform_check_values);
@@ -448,9 +448,4 @@ int main(void)
     tcase_add_test(files, no_such_folder);
     tcase_add_test(files, stream_reads_back);
     suite_add_tcase(suite, files);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -2,6 +2,7 @@
  * the kernels of every schedule. */
 #include "pipeline/icestream.h"
 #include "tests/support/model_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -259,9 +260,8 @@ START_TEST(full_disk)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("plan")
 {
-    Suite *suite = suite_create("plan");
     TCase *tests = tcase_create("plan");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, cpu_plan);
@@ -272,9 +272,4 @@ int main(void)
     tcase_add_test(tests, without_a_wish);
     tcase_add_test(tests, full_disk);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,8 +1,8 @@
 #include "pipeline/tools/measure/experiment.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/devices/device.h"
-#include "pipeline/telemetry/progress.h"
 #include "pipeline/tools/measure/world.h"
 
 #include <stdlib.h>
@@ -161,11 +161,11 @@ int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_m
     ics_device_facts before, after;
     *out = (ics_measurement){.automatic = trial->automatic};
     ics_device_facts_of(trial->device, &before);
-    double start = ics_progress_seconds();
+    double start = ics_clock_seconds();
     int status =
         ics_device_run_steps(trial->device, steps->steps, steps->count, trial->experiment->batch,
                              &out->hits, &out->hit_count, &out->account, error);
-    out->seconds = ics_progress_seconds() - start;
+    out->seconds = ics_clock_seconds() - start;
     ics_device_facts_of(trial->device, &after);
     out->schedule = after.schedule;
     out->on_gpu = after.is_gpu;

@@ -1,84 +1,14 @@
-/* Taking possession of a worker's name in a spool, and what all files of the room need. */
+/* The beginning and the end of a worker's claims: its name, its lease, the folders of the spool. */
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/spool/folder_state.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-/* ---- in common ------------------------------------------------------------------------------- */
-
-void ics_folder_note(ics_folder *folder, const char *key, const char *format, ...)
-{
-    if (folder->note == NULL || folder->noted.count > ICS_NOTES_MAX ||
-        ics_spool_names_have(&folder->noted, key)) {
-        return;
-    }
-    if (folder->noted.count == ICS_NOTES_MAX) {
-        key = "";
-        format = "more files are passed over in the input folder; no more of them are reported";
-    }
-    if (ics_spool_names_add(&folder->noted, key) != 0) {
-        return; /* told another time */
-    }
-    ics_spool_names_sort(&folder->noted);
-    char line[2 * PATH_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    folder->note(folder->user, line);
-}
-
-int ics_folder_beat(ics_folder *folder, icestream_error *error)
-{
-    int result = ics_lease_beat(folder->home.text, &folder->now_ns);
-    if (result != 0 && (errno == ENOENT || errno == ESTALE)) {
-        result = ics_lease_write(folder->home.text, folder->lease);
-        if (result == 0) {
-            result = ics_lease_beat(folder->home.text, &folder->now_ns);
-        }
-    }
-    return result == 0 ? ICESTREAM_OK
-                       : ics_spool_error(error, folder->home.text,
-                                         "cannot renew this worker's lease", NULL);
-}
-
-ics_held_claim *ics_folder_held(const ics_folder *folder, const char *name)
-{
-    for (size_t i = 0; i < folder->held_count; ++i) {
-        if (strcmp(folder->held[i].name, name) == 0) {
-            return &folder->held[i];
-        }
-    }
-    return NULL;
-}
-
-int ics_folder_put_back(ics_folder *folder, const char *file, const char *name, bool finished,
-                        bool *there, icestream_error *error)
-{
-    ics_path to = ics_spool_path_join(folder->directory, name);
-    int result = ics_spool_move(file, to.text);
-    if (result != 0 && errno == EEXIST && finished) {
-        result = ics_spool_move_numbered(file, folder->done.text, name, &to);
-    } else if (result != 0 && errno == EEXIST) {
-        folder->left_at_home = true;
-        *there = true;
-        return ICESTREAM_OK;
-    }
-    int cause = errno;
-    *there = result == 0 || ics_spool_path_exists(file);
-    errno = cause;
-    return result == 0 || !*there
-               ? ICESTREAM_OK
-               : ics_spool_error(error, file, "cannot be put back into the input folder", NULL);
-}
-
-/* ---- starting -------------------------------------------------------------------------------- */
 
 static bool is_file_name(const char *name, size_t most)
 {
@@ -86,7 +16,7 @@ static bool is_file_name(const char *name, size_t most)
     return length > 0 && length <= most && name[0] != '.' && strchr(name, '/') == NULL;
 }
 
-static int check_options(const ics_folder_claims_options *options, icestream_error *error)
+static int check_options(const ics_claims_options *options, icestream_error *error)
 {
     struct stat about;
     if (!is_file_name(options->worker, ICS_CLAIM_WORKER_MAX)) {
@@ -119,8 +49,7 @@ static int check_options(const ics_folder_claims_options *options, icestream_err
 }
 
 /* All paths, so that from here on every file with a name that is not too long has one. */
-static int set_paths(ics_folder *folder, const ics_folder_claims_options *options,
-                     icestream_error *error)
+static int set_paths(ics_folder *folder, const ics_claims_options *options, icestream_error *error)
 {
     folder->directory = strdup(options->directory);
     folder->pattern = strdup(options->pattern != NULL ? options->pattern : "*");
@@ -159,7 +88,7 @@ static int make_folders(const ics_folder *folder, icestream_error *error)
     const char *const paths[] = {folder->spool.text, folder->claimed.text, folder->done.text,
                                  folder->marks_folder.text, locks.text};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
-        if (ics_spool_folder_make(paths[i]) != 0) {
+        if (ics_disk_make_folder(paths[i], 0777) != 0) {
             return ics_spool_error(error, paths[i], "cannot create this folder of the spool", NULL);
         }
     }
@@ -232,19 +161,11 @@ static int own_name(ics_folder *folder, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-static int start(ics_folder *folder, const ics_folder_claims_options *options,
-                 icestream_error *error)
+static int start(ics_folder *folder, const ics_claims_options *options, icestream_error *error)
 {
-    int status = set_paths(folder, options, error);
-    if (status == ICESTREAM_OK) {
-        status = make_folders(folder, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = own_name(folder, error);
-    }
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(set_paths(folder, options, error));
+    ICS_TRY(make_folders(folder, error));
+    ICS_TRY(own_name(folder, error));
     folder->owner = true;
     folder->marks = ics_marks_create(folder->marks_folder.text,
                                      ics_spool_path_join(folder->home.text, ICS_MARK_PART).text);
@@ -261,18 +182,40 @@ static int start(ics_folder *folder, const ics_folder_claims_options *options,
     return ics_folder_beat(folder, error);
 }
 
-int ics_folder_claims_create(const ics_folder_claims_options *options, ics_claims *out,
-                             icestream_error *error)
+void ics_folder_destroy(ics_folder *folder)
 {
-    *out = (ics_claims){.functions = &ics_folder_functions};
-    int status = check_options(options, error);
-    if (status != ICESTREAM_OK) {
-        return status;
+    if (folder == NULL) {
+        return;
     }
+    if (folder->owner) {
+        ics_lease_remove(folder->home.text);
+    }
+    ics_lease_lock_remove(folder->lock_path.text, folder->lock);
+    for (size_t i = 0; i < folder->held_count; ++i) {
+        free(folder->held[i].name);
+    }
+    free(folder->held);
+    ics_folder_candidates_free(&folder->waiting);
+    ics_spool_names_free(&folder->stranded);
+    ics_spool_names_free(&folder->noted);
+    ics_marks_destroy(folder->marks);
+    free(folder->directory);
+    free(folder->pattern);
+    free(folder->worker);
+    free(folder->quarantine_folder);
+    pthread_mutex_destroy(&folder->mutex);
+    free(folder);
+}
+
+int ics_folder_create(const ics_claims_options *options, ics_folder **out, icestream_error *error)
+{
+    *out = NULL;
+    ICS_TRY(check_options(options, error));
     ics_folder *folder = calloc(1, sizeof *folder);
     if (folder == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claims");
     }
+    pthread_mutex_init(&folder->mutex, NULL);
     folder->lock = -1;
     folder->lease = options->lease;
     folder->attempts = options->attempts;
@@ -281,13 +224,13 @@ int ics_folder_claims_create(const ics_folder_claims_options *options, ics_claim
     folder->user = options->user;
     folder->left_at_home = true;
     folder->looked_ns = INT64_MIN;
-    status = start(folder, options, error);
+    const int status = start(folder, options, error);
     if (status != ICESTREAM_OK) {
         int cause = errno;
         ics_folder_destroy(folder);
         errno = cause;
         return status;
     }
-    out->self = folder;
+    *out = folder;
     return ICESTREAM_OK;
 }
