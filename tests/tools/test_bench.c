@@ -4,8 +4,8 @@
 #include "pipeline/config/config.h"
 #include "pipeline/models/ice/ice.h"
 #include "pipeline/models/models.h"
+#include "pipeline/tools/bench/reference.h"
 #include "pipeline/tools/measure/rows.h"
-#include "pipeline/tools/trace/reference.h"
 #include "tests/support/model_files.h"
 
 #include <check.h>

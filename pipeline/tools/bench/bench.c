@@ -1,9 +1,9 @@
 /* `icestream bench`: how fast the schedules of this device carry the configured workload. */
 #include "base/error.h"
+#include "pipeline/tools/bench/reference.h"
 #include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/measure/rows.h"
 #include "pipeline/tools/measure/schedules.h"
-#include "pipeline/tools/trace/reference.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -5,26 +5,8 @@
 
 #include "pipeline/config/config.h"
 #include "pipeline/devices/device.h"
+#include "pipeline/tools/measure/step_list.h"
 #include "pipeline/units/origin.h"
-
-/* Steps in memory. */
-typedef struct ics_step_list {
-    icestream_step *steps; /* [count] */
-    size_t count;
-    uint64_t photons;
-    char origin[256]; /* for reports: "workload cascade" or "3 step files" */
-} ics_step_list;
-
-/* The configured workload. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
-int ics_step_list_from_workload(const icestream_config *config, ics_step_list *out,
-                                icestream_error *error);
-/* All steps of source.files, in the order of their names; out->count is 0 and out->origin empty
- * where no file matches. `spectrum_count`: as in ics_step_reader_open. ICESTREAM_E_INPUT,
- * ICESTREAM_E_MEMORY; ICESTREAM_E_USAGE for standard input. */
-int ics_step_list_from_files(const icestream_config *config, uint32_t spectrum_count,
-                             ics_step_list *out, icestream_error *error);
-/* Frees the steps; fine with a zero-initialised list. */
-void ics_step_list_free(ics_step_list *list);
 
 typedef struct ics_experiment ics_experiment;
 
