@@ -59,8 +59,7 @@ static int run_one(const ics_comparison *comparison, const ics_experiment *exper
         snprintf(row->name + length, sizeof row->name - length, " (against)");
     }
     /* Where the time goes: once more, with every kernel timed. */
-    bool stages = one->schedule == ICS_SCHEDULE_WAVEFRONT || one->schedule == ICS_SCHEDULE_FUSED;
-    if (status == ICESTREAM_OK && row->best.on_gpu && stages) {
+    if (status == ICESTREAM_OK && row->best.on_gpu && ics_experiment_can_profile(one->schedule)) {
         status = ics_experiment_profile(experiment, one->schedule, &comparison->steps,
                                         row->stage_seconds, error);
     }

@@ -77,8 +77,11 @@ int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_m
 int ics_experiment_run(const ics_experiment *experiment, ics_schedule schedule, uint32_t threads,
                        const ics_step_list *steps, ics_measurement *out, icestream_error *error);
 
-/* Where a GPU's time goes: one trip with every kernel timed, as in ics_gpu_usage.
- * ICS_SCHEDULE_WAVEFRONT or _FUSED. */
+/* Whether the stages of a GPU's schedule can be timed one by one. */
+bool ics_experiment_can_profile(ics_schedule schedule);
+
+/* Measures where a GPU's time goes: runs the steps once and times every kernel, as in
+ * ics_gpu_usage. Only for schedules that can be profiled. */
 int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedule,
                            const ics_step_list *steps, double stage_seconds[6],
                            icestream_error *error);
