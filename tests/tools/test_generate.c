@@ -2,7 +2,7 @@
  * clsim reference's README; those of other steps were made there by the same formulas. */
 #include "pipeline/config/config.h"
 #include "pipeline/files/step_reader.h"
-#include "pipeline/tools/generate/workload.h"
+#include "pipeline/tools/measure/workload.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

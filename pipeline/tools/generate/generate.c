@@ -6,7 +6,7 @@
 #include "pipeline/files/table_writer.h"
 #include "pipeline/particles/particle_steps.h"
 #include "pipeline/tools/generate/assembly.h"
-#include "pipeline/tools/generate/workload.h"
+#include "pipeline/tools/measure/workload.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

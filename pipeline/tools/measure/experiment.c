@@ -64,6 +64,11 @@ const ics_origin *ics_experiment_origin(const ics_experiment *experiment)
     return &experiment->origin;
 }
 
+bool ics_experiment_can_profile(ics_schedule schedule)
+{
+    return schedule == ICS_SCHEDULE_WAVEFRONT || schedule == ICS_SCHEDULE_FUSED;
+}
+
 bool ics_experiment_on_gpu(const ics_experiment *experiment)
 {
     return experiment->options.backend == ICS_BACKEND_CUDA;
@@ -87,10 +92,6 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
     if (options->threads > 0) {
         device.threads = options->threads;
     }
-    ics_hit_models models = {.tables = &experiment->world.tables->device,
-                             .detector = experiment->world.models->detector,
-                             .light = experiment->world.models->light,
-                             .detection = experiment->world.models->detection};
     ics_trial *trial = calloc(1, sizeof *trial);
     if (trial == NULL) {
         ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
@@ -98,7 +99,8 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
     }
     trial->experiment = experiment;
     trial->automatic = options->schedule == ICS_SCHEDULE_AUTO;
-    int status = ics_device_create(&device, experiment->world.tables, models, (ics_post){0},
+    int status = ics_device_create(&device, experiment->world.tables,
+                                   ics_world_hit_models(&experiment->world), (ics_post){0},
                                    &trial->device, error);
     if (status != ICESTREAM_OK) {
         free(trial);

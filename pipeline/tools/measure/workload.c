@@ -1,4 +1,4 @@
-#include "pipeline/tools/generate/workload.h"
+#include "pipeline/tools/measure/workload.h"
 
 #include "base/error.h"
 
