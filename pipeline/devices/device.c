@@ -20,7 +20,7 @@ struct ics_device {
     pthread_mutex_t lock;
     /* Only without a receiver: finished batches, and how many are out. */
     pthread_cond_t finished;
-    ics_job *first, **last;
+    ics_job_queue queue;
     uint32_t out;
 
     ics_device_meter meter; /* of a device that is no group; protected by `lock` */
@@ -140,9 +140,7 @@ bool ics_device_news(ics_device *device, char *line, size_t size)
 static void keep_finished(ics_device *device, ics_job *job)
 {
     pthread_mutex_lock(&device->lock);
-    job->next = NULL;
-    *device->last = job;
-    device->last = &job->next;
+    STAILQ_INSERT_TAIL(&device->queue, job, link);
     pthread_cond_signal(&device->finished);
     pthread_mutex_unlock(&device->lock);
 }
@@ -197,7 +195,7 @@ int ics_device_create(const ics_device_options *options, const ics_tables *table
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
     }
     device->receiver = finished;
-    device->last = &device->first;
+    STAILQ_INIT(&device->queue);
     atomic_init(&device->held, 0);
     pthread_mutex_init(&device->lock, NULL);
     pthread_cond_init(&device->finished, NULL);
@@ -230,10 +228,8 @@ void ics_device_destroy(ics_device *device)
     if (device->backend.functions != NULL) {
         device->backend.functions->destroy(device->backend.self);
     }
-    while (device->first != NULL) { /* batches that nobody took */
-        ics_batch *batch = (ics_batch *)device->first;
-        device->first = batch->job.next;
-        ics_batch_destroy(batch);
+    for (ics_job *job; (job = ICS_QUEUE_TAKE(&device->queue, link)) != NULL;) {
+        ics_batch_destroy((ics_batch *)job); /* a finished batch that the caller did not take */
     }
     pthread_cond_destroy(&device->finished);
     pthread_mutex_destroy(&device->lock);
@@ -269,14 +265,10 @@ ics_batch *ics_device_take(ics_device *device)
         return NULL;
     }
     pthread_mutex_lock(&device->lock);
-    while (device->first == NULL) {
+    while (STAILQ_EMPTY(&device->queue)) {
         pthread_cond_wait(&device->finished, &device->lock);
     }
-    ics_job *job = device->first;
-    device->first = job->next;
-    if (device->first == NULL) {
-        device->last = &device->first;
-    }
+    ics_job *job = ICS_QUEUE_TAKE(&device->queue, link);
     pthread_mutex_unlock(&device->lock);
     device->out--;
     return (ics_batch *)job;

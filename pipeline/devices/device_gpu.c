@@ -4,12 +4,12 @@
  * batches that were with it either end with an error or are computed by the CPU, from their start:
  * a batch is handed on once, whole.
  */
+#include "base/container.h"
 #include "base/error.h"
 #include "pipeline/devices/device_backend.h"
 #include "pipeline/telemetry/progress.h"
 
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -50,7 +50,7 @@ typedef struct gpu_device {
     gpu_state state;
     bool event; /* for the thread to look after */
     bool closing;
-    ics_job *first, **last; /* batches that wait for the GPU */
+    ics_job_queue queue; /* batches that wait for the GPU */
     icestream_error failure;
     ics_device_facts facts;
     ics_device_backend cpu; /* GPU_ON_CPU */
@@ -69,23 +69,10 @@ static void make_hits(ics_job *job, void *thread_state)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-static void append_batch(gpu_device *device, ics_batch *batch)
-{
-    batch->job.next = NULL;
-    *device->last = &batch->job;
-    device->last = &batch->job.next;
-}
-
 static ics_batch *take_waiting(gpu_device *device)
 {
     pthread_mutex_lock(&device->lock);
-    ics_job *job = device->first;
-    if (job != NULL) {
-        device->first = job->next;
-        if (device->first == NULL) {
-            device->last = &device->first;
-        }
-    }
+    ics_job *job = ICS_QUEUE_TAKE(&device->queue, link);
     pthread_mutex_unlock(&device->lock);
     return (ics_batch *)job;
 }
@@ -102,7 +89,7 @@ static void submit(void *self, ics_batch *batch)
     pthread_mutex_lock(&device->lock);
     gpu_state state = device->state;
     if (state == GPU_STARTS || state == GPU_WORKS) {
-        append_batch(device, batch);
+        STAILQ_INSERT_TAIL(&device->queue, &batch->job, link);
         device->event = true;
         pthread_cond_broadcast(&device->changed);
     }
@@ -437,7 +424,7 @@ static bool await_work(gpu_device *device)
                      : pthread_cond_wait(&device->changed, &device->lock);
     }
     device->event = false;
-    bool more = !device->closing || device->first != NULL || device->out_count > 0;
+    bool more = !device->closing || !STAILQ_EMPTY(&device->queue) || device->out_count > 0;
     pthread_mutex_unlock(&device->lock);
     return more;
 }
@@ -451,7 +438,7 @@ static bool is_cancelled(const gpu_device *device)
 static void run_gpu(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    gpu_device *device = (gpu_device *)((char *)job - offsetof(gpu_device, life));
+    gpu_device *device = ICS_CONTAINER_OF(job, gpu_device, life);
     ics_gpu_error error = {.status = ICS_GRAPH_OK};
     int result = start_gpu(device, &error);
     if (result == ICS_GRAPH_OK) {
@@ -554,7 +541,7 @@ int ics_device_gpu_create(const ics_device_parts *parts, ics_device_backend *out
     device->threads = ics_device_host_threads(parts->options);
     device->facts.is_gpu = true;
     device->facts.threads = device->threads;
-    device->last = &device->first;
+    STAILQ_INIT(&device->queue);
     pthread_mutex_init(&device->lock, NULL);
     init_condition(&device->changed);
     ask_for_settings(device);

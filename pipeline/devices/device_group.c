@@ -8,23 +8,6 @@
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
-static void append_batch(ics_device_group *group, ics_batch *batch)
-{
-    batch->job.next = NULL;
-    *group->last = &batch->job;
-    group->last = &batch->job.next;
-}
-
-/* What was begun before goes first: its file has waited for longest. */
-static void prepend_batch(ics_device_group *group, ics_batch *batch)
-{
-    batch->job.next = group->first;
-    group->first = &batch->job;
-    if (batch->job.next == NULL) {
-        group->last = &batch->job.next;
-    }
-}
-
 /* The member that would be done first with a batch, behind what it holds and `ahead` photons. */
 static uint32_t first_to_finish(const ics_device_group *group,
                                 const uint64_t ahead[ICS_MEMBERS_MAX], uint64_t photons, double now)
@@ -53,15 +36,17 @@ static ics_batch *pick_batch(ics_device_group *group, ics_device_member **out)
 {
     uint64_t ahead[ICS_MEMBERS_MAX] = {0};
     const double now = ics_progress_seconds();
-    for (ics_job **at = &group->first; *at != NULL && group->alive > 0; at = &(*at)->next) {
-        ics_batch *batch = (ics_batch *)*at;
+    if (group->alive == 0) {
+        return NULL;
+    }
+    ics_job *job;
+    STAILQ_FOREACH(job, &group->queue, link)
+    {
+        ics_batch *batch = (ics_batch *)job;
         const uint32_t best = first_to_finish(group, ahead, batch->photons, now);
         ics_device_member *member = &group->members[best];
         if (member->meter.held < member->backend.credits) {
-            *at = batch->job.next;
-            if (*at == NULL) {
-                group->last = at;
-            }
+            STAILQ_REMOVE(&group->queue, job, ics_job, link);
             ics_device_meter_take(&member->meter, batch->photons, now);
             *out = member;
             return batch;
@@ -131,7 +116,7 @@ void ics_device_group_submit(void *self, ics_batch *batch)
     group->held++;
     const bool failed = group->failed;
     if (!failed) {
-        append_batch(group, batch);
+        STAILQ_INSERT_TAIL(&group->queue, &batch->job, link);
     }
     pthread_mutex_unlock(&group->lock);
     if (failed) {
@@ -171,13 +156,7 @@ static void fail_waiting(ics_device_group *group)
 {
     for (;;) {
         pthread_mutex_lock(&group->lock);
-        ics_batch *batch = (ics_batch *)group->first;
-        if (batch != NULL) {
-            group->first = batch->job.next;
-            if (group->first == NULL) {
-                group->last = &group->first;
-            }
-        }
+        ics_batch *batch = (ics_batch *)ICS_QUEUE_TAKE(&group->queue, link);
         pthread_mutex_unlock(&group->lock);
         if (batch == NULL) {
             return;
@@ -277,7 +256,8 @@ void ics_device_group_take_back(void *user, ics_job *job)
     const bool anew = starts_anew(member, batch);
     if (anew) {
         renew_batch(batch);
-        prepend_batch(group, batch);
+        /* A batch that a device has had goes first: its file has waited longest. */
+        STAILQ_INSERT_HEAD(&group->queue, &batch->job, link);
     }
     pthread_mutex_unlock(&group->lock);
     if (!anew) {

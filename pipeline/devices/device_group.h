@@ -36,7 +36,7 @@ struct ics_device_group {
     pthread_cond_t changed;
     ics_device_member members[ICS_MEMBERS_MAX];
     uint32_t count, alive;
-    ics_job *first, **last;  /* batches that wait */
+    ics_job_queue queue;     /* batches that wait */
     uint32_t held;           /* batches that have not left the group */
     bool dispatching;        /* a thread hands out batches */
     bool rescuing;           /* a thread makes a CPU, for all are lost */

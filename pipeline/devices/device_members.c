@@ -173,7 +173,7 @@ int ics_device_group_create(const ics_device_parts *parts, const ics_device_make
     group->options = *parts->options;
     group->parts = *parts;
     group->parts.options = &group->options;
-    group->last = &group->first;
+    STAILQ_INIT(&group->queue);
     pthread_mutex_init(&group->lock, NULL);
     pthread_cond_init(&group->changed, NULL);
     uint32_t credits = 0;

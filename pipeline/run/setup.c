@@ -247,7 +247,8 @@ static int start_workers(ics_run_state *run, icestream_error *error)
 
 int ics_run_setup(ics_run_state *run, icestream_error *error)
 {
-    run->ready_last = &run->ready;
+    STAILQ_INIT(&run->ready);
+    STAILQ_INIT(&run->spare);
     run->common.config = run->config;
     run->common.options = run->options;
     run->common.wake = run->received_lock = -1;
@@ -305,10 +306,8 @@ void ics_run_teardown(ics_run_state *run)
     ics_workers_destroy(run->keeper);
     ics_metrics_listener_destroy(run->metrics_listener);
     ics_device_destroy(run->device);
-    while (run->spare != NULL) {
-        ics_batch *batch = (ics_batch *)run->spare;
-        run->spare = batch->job.next;
-        ics_batch_destroy(batch);
+    for (ics_job *job; (job = ICS_QUEUE_TAKE(&run->spare, link)) != NULL;) {
+        ics_batch_destroy((ics_batch *)job);
     }
     ics_run_loop_close(run);
     while (run->first != NULL) {

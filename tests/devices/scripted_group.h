@@ -106,7 +106,7 @@ typedef struct script {
     ics_batch *computed; /* what the CPU gave back */
     uint32_t done;
     bool made, lost, closing;
-    ics_job *first, **last;
+    ics_job_queue queue;
     pthread_t thread;
     atomic_uint given; /* batches that came to it */
 
@@ -133,16 +133,10 @@ static void post(const script *self, ics_batch *batch)
 static ics_batch *next_batch(script *self)
 {
     pthread_mutex_lock(&self->lock);
-    while (!self->closing && (self->blocked || self->first == NULL)) {
+    while (!self->closing && (self->blocked || STAILQ_EMPTY(&self->queue))) {
         pthread_cond_wait(&self->changed, &self->lock);
     }
-    ics_job *job = self->first;
-    if (job != NULL) {
-        self->first = job->next;
-        if (self->first == NULL) {
-            self->last = &self->first;
-        }
-    }
+    ics_job *job = ICS_QUEUE_TAKE(&self->queue, link);
     pthread_mutex_unlock(&self->lock);
     return (ics_batch *)job;
 }
@@ -171,7 +165,7 @@ static void lose_all(script *self, ics_batch *batch)
         ics_error_copy(&batch->error, &why);
         post(self, batch);
         pthread_mutex_lock(&self->lock);
-        const bool more = self->first != NULL;
+        const bool more = !STAILQ_EMPTY(&self->queue);
         pthread_mutex_unlock(&self->lock);
         if (!more) {
             break;
@@ -219,9 +213,7 @@ static void submit_to_script(void *user, ics_batch *batch)
     pthread_mutex_lock(&self->lock);
     const bool lost = self->lost;
     if (!lost) {
-        batch->job.next = NULL;
-        *self->last = &batch->job;
-        self->last = &batch->job.next;
+        STAILQ_INSERT_TAIL(&self->queue, &batch->job, link);
         pthread_cond_broadcast(&self->changed);
     }
     pthread_mutex_unlock(&self->lock);
@@ -263,7 +255,7 @@ static int make_script(void *user, const ics_device_parts *parts, ics_device_bac
     self->parts = *parts;
     self->options = *parts->options;
     self->parts.options = &self->options;
-    self->last = &self->first;
+    STAILQ_INIT(&self->queue);
     self->made = true;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
@@ -299,8 +291,8 @@ typedef struct group {
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    ics_job *first; /* finished batches, the last one first */
-    uint32_t out;   /* batches with the group */
+    ics_job_queue finished; /* the last one first */
+    uint32_t out;           /* batches with the group */
     uint32_t returned[BATCHES];
 } group;
 
@@ -308,8 +300,7 @@ static void take_finished(void *user, ics_job *job)
 {
     group *self = user;
     pthread_mutex_lock(&self->lock);
-    job->next = self->first;
-    self->first = job;
+    STAILQ_INSERT_HEAD(&self->finished, job, link);
     self->returned[((ics_batch *)job)->index]++;
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
@@ -338,6 +329,7 @@ static int open_group(group *self, const world *here, icestream_error *error)
     self->options.backend = ICS_BACKEND_CUDA;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
+    STAILQ_INIT(&self->finished);
     self->parts = (ics_device_parts){.options = &self->options,
                                      .tables = here->tables,
                                      .models = here->hit_models,
@@ -393,11 +385,10 @@ static ics_batch *take_batch(group *self)
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += WAIT_SECONDS;
     pthread_mutex_lock(&self->lock);
-    while (self->first == NULL) {
+    while (STAILQ_EMPTY(&self->finished)) {
         ck_assert_int_eq(pthread_cond_timedwait(&self->changed, &self->lock, &until), 0);
     }
-    ics_job *job = self->first;
-    self->first = job->next;
+    ics_job *job = ICS_QUEUE_TAKE(&self->finished, link);
     pthread_mutex_unlock(&self->lock);
     self->out--;
     return (ics_batch *)job;

@@ -377,6 +377,7 @@ START_TEST(test_a_cpu_takes_batches_of_any_size)
     self.options.threads = 3;
     pthread_mutex_init(&self.lock, NULL);
     pthread_cond_init(&self.changed, NULL);
+    STAILQ_INIT(&self.finished);
     self.parts = (ics_device_parts){.options = &self.options,
                                     .tables = here.tables,
                                     .models = here.hit_models,
@@ -420,6 +421,7 @@ START_TEST(test_a_cut_batch_is_cancelled)
     self.options.cancel = &cancel;
     pthread_mutex_init(&self.lock, NULL);
     pthread_cond_init(&self.changed, NULL);
+    STAILQ_INIT(&self.finished);
     self.parts = (ics_device_parts){.options = &self.options,
                                     .tables = here.tables,
                                     .models = here.hit_models,
