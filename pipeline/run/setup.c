@@ -230,7 +230,9 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     if (status != ICESTREAM_OK) {
         return status;
     }
-    run->common.threads = ics_device_threads(run->device);
+    ics_device_facts facts;
+    ics_device_facts_of(run->device, &facts);
+    run->common.threads = facts.threads;
     run->shape = choose_shape(run);
     run->common.budget.limit = run->shape.hit_memory;
     run->credits = ics_device_credits(run->device) + run->shape.filling + BATCHES_WITH_WRITERS;

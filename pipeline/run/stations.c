@@ -290,13 +290,15 @@ void ics_run_read_units(ics_run_state *run)
 static void return_batch(ics_run_state *run, ics_batch *batch)
 {
     ics_unit *unit = batch->owner;
-    if (batch->error.status == ICESTREAM_E_OUTPUT && ics_error_may_pass(&batch->error) &&
+    icestream_error error;
+    ics_error_copy_kept(&error, &batch->error);
+    if (error.status == ICESTREAM_E_OUTPUT && ics_error_may_pass(&error) &&
         !run->options->fail_fast) {
-        ics_run_pause_for_room(run, unit, &batch->error); /* its hits are still in memory */
-    } else if (batch->error.status == ICESTREAM_E_INPUT) {
-        spoil(unit, &batch->error);
-    } else if (batch->error.status != ICESTREAM_OK) {
-        ics_run_fail(run, &batch->error);
+        ics_run_pause_for_room(run, unit, &error); /* its hits are still in memory */
+    } else if (error.status == ICESTREAM_E_INPUT) {
+        spoil(unit, &error);
+    } else if (error.status != ICESTREAM_OK) {
+        ics_run_fail(run, &error);
         if (unit->state != ICS_UNIT_SET_ASIDE) {
             unit->state = ICS_UNIT_LEFT; /* its hits are incomplete now */
         }

@@ -4,7 +4,7 @@
 #define SCRIPTED_GROUP_H
 
 #include "base/error.h"
-#include "pipeline/devices/device_backend.h"
+#include "pipeline/devices/device_group.h"
 #include "pipeline/devices/device_meter.h"
 #include "pipeline/models/models.h"
 #include "tests/support/run_folder.h"
@@ -42,7 +42,7 @@ static world open_world(void)
     ck_assert_int_eq(ics_models_create(made.config, &made.models, &error), ICESTREAM_OK);
     ck_assert_int_eq(ics_device_options_from_config(made.config, &made.options, &error),
                      ICESTREAM_OK);
-    made.options.gpu.math = ICS_MATH_PORTABLE;
+    made.options.graph.math = ICS_MATH_PORTABLE;
     const ics_table_options options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
     char why[512];
     ck_assert_int_eq(ics_tables_create(made.models->medium, made.models->detector,
@@ -58,12 +58,15 @@ static world open_world(void)
     ck_assert_int_eq(ics_device_create(&made.options, made.tables, made.hit_models, (ics_post){0},
                                        &device, &error),
                      ICESTREAM_OK);
-    ck_assert_int_eq(ics_device_run_steps(device, made.steps, STEPS, 7000, &made.hits,
-                                          &made.hit_count, &made.account, &error),
+    ics_device_hits computed;
+    ck_assert_int_eq(ics_device_run_steps(device, made.steps, STEPS, 7000, &computed, &error),
                      ICESTREAM_OK);
+    made.hits = computed.hits;
+    made.hit_count = computed.count;
+    made.account = computed.account;
     ck_assert_uint_gt(made.hit_count, 100);
     ics_device_member_facts facts;
-    ck_assert_uint_eq(ics_device_member_count(device), 1);
+    ck_assert(!ics_device_member_facts_of(device, 1, &facts));
     ck_assert(ics_device_member_facts_of(device, 0, &facts));
     ck_assert_str_eq(facts.name, "cpu");
     ck_assert(facts.alive && !facts.is_gpu);
@@ -162,7 +165,7 @@ static void lose_all(script *self, ics_batch *batch)
     self->lost = true;
     pthread_mutex_unlock(&self->lock);
     for (; batch != NULL; batch = next_batch(self)) {
-        ics_error_copy(&batch->error, &why);
+        ics_error_keep(&batch->error, &why);
         post(self, batch);
         pthread_mutex_lock(&self->lock);
         const bool more = !STAILQ_EMPTY(&self->queue);
@@ -173,16 +176,22 @@ static void lose_all(script *self, ics_batch *batch)
     }
 }
 
+static void fail_batch(ics_batch *batch, int status, const char *text)
+{
+    icestream_error why;
+    ics_error_set(&why, status, "%s", text);
+    ics_error_keep(&batch->error, &why);
+}
+
 static void act_on(script *self, ics_batch *batch)
 {
     if (self->act == ACT_BAD_INPUT) {
-        ics_error_set(&batch->error, ICESTREAM_E_INPUT, "a weight");
+        fail_batch(batch, ICESTREAM_E_INPUT, "a weight");
     } else if (self->act == ACT_INTERRUPTED) {
-        ics_error_set(&batch->error, ICESTREAM_E_INTERRUPTED, "interrupted");
+        fail_batch(batch, ICESTREAM_E_INTERRUPTED, "interrupted");
     } else if (self->done == self->at + 1) {
         compute_here(self, batch);
-        ics_error_set(&batch->error, ICESTREAM_E_FAILED,
-                      "internal error: the account does not close");
+        fail_batch(batch, ICESTREAM_E_FAILED, "internal error: the account does not close");
     } else {
         compute_here(self, batch);
         batch->hit_count = 0; /* as if all were well */
@@ -218,7 +227,7 @@ static void submit_to_script(void *user, ics_batch *batch)
     }
     pthread_mutex_unlock(&self->lock);
     if (lost) {
-        ics_error_set(&batch->error, ICESTREAM_E_FAILED, "a scripted fault");
+        fail_batch(batch, ICESTREAM_E_FAILED, "a scripted fault");
         post(self, batch);
     }
 }
@@ -261,7 +270,7 @@ static int make_script(void *user, const ics_device_parts *parts, ics_device_bac
     pthread_cond_init(&self->changed, NULL);
     ics_device_parts inner = self->parts;
     inner.finished = (ics_post){.post = keep_computed, .user = self};
-    int status = ics_device_cpu_create(&inner, ICS_CPU_PIECES, 0, &self->cpu, error);
+    int status = ics_device_cpu_create(&inner, ICS_CPU_PIECES, &self->cpu, error);
     ck_assert_int_eq(status, ICESTREAM_OK);
     ck_assert_int_eq(pthread_create(&self->thread, NULL, run_script, self), 0);
     *out = (ics_device_backend){.functions = &functions,
@@ -284,7 +293,8 @@ typedef struct group {
     script scripts[MEMBERS];
     double assumed[MEMBERS]; /* photons/s; 0: all alike, and so slow that what the test takes
                                 does not count */
-    ics_device_backend backend;
+    ics_device_group *group;
+    ics_device_backend cpu; /* if there is no group: a CPU that is tested alone */
     ics_device_parts parts;
     ics_device_options options;
     char notes[4096];
@@ -346,12 +356,12 @@ static int open_group(group *self, const world *here, icestream_error *error)
                                        .assumed = self->assumed[i] > 0.0 ? self->assumed[i] : 10};
         snprintf(makers[i].name, sizeof makers[i].name, "script %d", i);
     }
-    return ics_device_group_create(&self->parts, makers, MEMBERS, &self->backend, error);
+    return ics_device_group_create(&self->parts, makers, MEMBERS, &self->group, error);
 }
 
 static void close_group(group *self)
 {
-    self->backend.functions->destroy(self->backend.self);
+    ics_device_group_destroy(self->group);
     for (int i = 0; i < MEMBERS; ++i) {
         ck_assert(!self->scripts[i].made);
     }
@@ -375,7 +385,11 @@ static ics_batch *make_batch(ics_step_cursor *cursor, uint32_t index, uint64_t p
 static void submit_batch(group *self, ics_batch *batch)
 {
     self->out++;
-    self->backend.functions->submit(self->backend.self, batch);
+    if (self->group != NULL) {
+        ics_device_group_submit(self->group, batch);
+    } else {
+        self->cpu.functions->submit(self->cpu.self, batch);
+    }
 }
 
 /* Waits for a batch that the group has finished. */
@@ -407,7 +421,7 @@ static void add_outcome(outcome *sum, ics_batch *batch)
 {
     if (batch->error.status != ICESTREAM_OK) {
         sum->failed++;
-        ics_error_copy(&sum->error, &batch->error);
+        ics_error_copy_kept(&sum->error, &batch->error);
     } else {
         sum->done++;
         ck_assert_int_eq(batch->maths, ICS_MATHS_PORTABLE);
@@ -443,7 +457,7 @@ static outcome carry_all(group *self, const world *here)
     uint32_t count = 0;
     while (count < BATCHES) {
         const uint64_t photons = count == 10 ? 20000 : count + 1 == BATCHES ? 0 : BATCH_PHOTONS;
-        while (self->out >= self->backend.credits) {
+        while (self->out >= ics_device_group_credits(self->group)) {
             add_outcome(&sum, take_batch(self));
         }
         ics_batch *batch = make_batch(&cursor, count, photons);
@@ -452,7 +466,7 @@ static outcome carry_all(group *self, const world *here)
             break;
         }
         submit_batch(self, batch);
-        if (++count == self->backend.credits) {
+        if (++count == ics_device_group_credits(self->group)) {
             unblock_all(self);
         }
     }

@@ -10,26 +10,26 @@ START_TEST(test_rates_are_measured)
 {
     ics_device_meter meter = {.assumed = 100.0};
     ck_assert_double_eq(ics_device_meter_rate(&meter), 100.0);
-    ics_device_meter_take(&meter, 1000, 10.0);
-    ics_device_meter_take(&meter, 3000, 10.0);
+    ics_device_meter_add(&meter, 1000, 10.0);
+    ics_device_meter_add(&meter, 3000, 10.0);
     ck_assert_uint_eq(meter.held, 2);
     ck_assert_double_eq_tol(ics_device_meter_finish(&meter, 500, 500, 10.0), 50.0, 1e-9);
     ck_assert_double_eq_tol(ics_device_meter_finish(&meter, 500, 500, 15.0), 45.0, 1e-9);
-    ics_device_meter_give(&meter, 1000, true, 12.0);
+    ics_device_meter_remove(&meter, 1000, true, 12.0);
     ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 500.0, 1e-9);
-    ics_device_meter_give(&meter, 3000, true, 12.0); /* two at once are no infinite speed */
+    ics_device_meter_remove(&meter, 3000, true, 12.0); /* two at once are no infinite speed */
     ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 2000.0, 1e-9);
     ck_assert_double_eq_tol(ics_device_meter_busy(&meter, 20.0), 2.0, 1e-9);
     ck_assert_uint_eq(meter.photons, 4000);
     ck_assert_uint_eq(meter.batches, 2);
     /* Idle time is not its fault; what it did long ago is forgotten. */
-    ics_device_meter_take(&meter, 1000, 1000.0);
+    ics_device_meter_add(&meter, 1000, 1000.0);
     ck_assert_double_eq_tol(ics_device_meter_busy(&meter, 1001.0), 3.0, 1e-9);
-    ics_device_meter_give(&meter, 1000, true, 1100.0);
+    ics_device_meter_remove(&meter, 1000, true, 1100.0);
     ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 10.0, 0.01);
     /* A batch that was not computed says nothing of the speed. */
-    ics_device_meter_take(&meter, 1000, 1100.0);
-    ics_device_meter_give(&meter, 1000, false, 1100.5);
+    ics_device_meter_add(&meter, 1000, 1100.0);
+    ics_device_meter_remove(&meter, 1000, false, 1100.5);
     ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 10.0, 0.01);
     ck_assert_uint_eq(meter.held, 0);
     ck_assert_uint_eq(meter.held_photons, 0);
@@ -40,13 +40,13 @@ END_TEST
 START_TEST(test_a_gpu_warms_up)
 {
     ics_device_meter meter = {.assumed = 1e6, .warms_up = true};
-    ics_device_meter_take(&meter, 1000000, 0.0);
-    ics_device_meter_take(&meter, 1000000, 0.0);
+    ics_device_meter_add(&meter, 1000000, 0.0);
+    ics_device_meter_add(&meter, 1000000, 0.0);
     /* Late by eight seconds: it is believed to be late by as much again. */
     ck_assert_double_eq_tol(ics_device_meter_finish(&meter, 0, 1000000, 10.0), 9.0, 1e-9);
-    ics_device_meter_give(&meter, 1000000, true, 20.0);
+    ics_device_meter_remove(&meter, 1000000, true, 20.0);
     ck_assert_double_eq(ics_device_meter_rate(&meter), 1e6);
-    ics_device_meter_give(&meter, 1000000, true, 20.25);
+    ics_device_meter_remove(&meter, 1000000, true, 20.25);
     ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 4e6, 1.0);
 }
 END_TEST
@@ -54,7 +54,7 @@ END_TEST
 static bool is_alive(const group *self, uint32_t index)
 {
     ics_device_member_facts facts;
-    ck_assert(self->backend.functions->member_facts_of(self->backend.self, index, &facts));
+    ck_assert(ics_device_group_member_facts(self->group, index, &facts));
     return facts.alive;
 }
 
@@ -65,14 +65,14 @@ START_TEST(test_hits_are_the_same_whatever_the_mix)
     group self = {0};
     block_all(&self);
     ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
-    ck_assert_uint_eq(self.backend.credits, MEMBERS * CREDITS);
+    ck_assert_uint_eq(ics_device_group_credits(self.group), MEMBERS * CREDITS);
     outcome sum = carry_all(&self, &here);
     check_outcome(&sum, &here);
     uint64_t photons = 0;
     uint32_t batches = 0;
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         ics_device_member_facts facts;
-        ck_assert(self.backend.functions->member_facts_of(self.backend.self, i, &facts));
+        ck_assert(ics_device_group_member_facts(self.group, i, &facts));
         ck_assert(facts.alive && facts.is_gpu);
         ck_assert_int_eq(facts.ordinal, (int)i);
         ck_assert_uint_eq(facts.held, 0);
@@ -84,11 +84,11 @@ START_TEST(test_hits_are_the_same_whatever_the_mix)
         batches += (uint32_t)facts.batches;
     }
     ics_device_facts all;
-    self.backend.functions->facts_of(self.backend.self, &all);
+    ics_device_group_facts(self.group, &all);
     ck_assert_uint_eq(all.gpus, MEMBERS);
     ck_assert_uint_eq(all.threads, 1 + 2 + 3);
     ics_device_member_facts none;
-    ck_assert(!self.backend.functions->member_facts_of(self.backend.self, MEMBERS, &none));
+    ck_assert(!ics_device_group_member_facts(self.group, MEMBERS, &none));
     ck_assert_uint_eq(photons, STEPS * STEP_PHOTONS);
     ck_assert_uint_eq(batches, sum.done);
     ck_assert_str_eq(self.notes, "");
@@ -118,8 +118,8 @@ START_TEST(test_a_member_is_lost)
     if (reached) {
         char expected[128];
         snprintf(expected, sizeof expected,
-                 "! a scripted fault\nscript %d is given up; what it did not finish starts anew on "
-                 "the others\n",
+                 "! a scripted fault\nscript %d is given up; its unfinished batches start again "
+                 "on the other devices\n",
                  _i % MEMBERS);
         ck_assert_str_eq(self.notes, expected);
     }
@@ -144,7 +144,7 @@ START_TEST(test_one_is_lost_that_holds_everything)
     ck_assert_uint_eq(atomic_load(&self.scripts[1].given), 0);
     ck_assert_uint_eq(atomic_load(&self.scripts[2].given), 0);
     ics_device_member_facts facts;
-    ck_assert(self.backend.functions->member_facts_of(self.backend.self, 0, &facts));
+    ck_assert(ics_device_group_member_facts(self.group, 0, &facts));
     ck_assert_uint_eq(facts.held, 6);
     unblock(&self.scripts[0]);
     outcome sum = {0};
@@ -203,7 +203,7 @@ START_TEST(test_the_cpu_comes_in_when_all_are_lost)
     group self = {0};
     lose_every_one(&self);
     here.options.fall_back = true;
-    here.options.gpu.math = ICS_MATH_FAST;
+    here.options.graph.math = ICS_MATH_FAST;
     ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     outcome sum = carry_all(&self, &here);
     check_outcome(&sum, &here);
@@ -211,10 +211,10 @@ START_TEST(test_the_cpu_comes_in_when_all_are_lost)
         ck_assert(!is_alive(&self, i));
     }
     ck_assert(is_alive(&self, MEMBERS));
-    ck_assert_ptr_nonnull(strstr(self.notes, "! device.fallback cpu: the work goes on on 2 CPU "
-                                             "threads; only with device.math portable their"));
+    ck_assert_ptr_nonnull(strstr(self.notes, "! device.fallback cpu: 2 CPU threads continue the "
+                                             "work; their hits equal those of a GPU bit by bit"));
     ics_device_facts facts;
-    self.backend.functions->facts_of(self.backend.self, &facts);
+    ics_device_group_facts(self.group, &facts);
     ck_assert(!facts.is_gpu);
     ck_assert_uint_eq(facts.gpus, 0);
     ck_assert_str_eq(facts.name, "cpu");
@@ -290,7 +290,7 @@ START_TEST(test_members_that_cannot_be_made)
     ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     ck_assert_str_eq(self.notes, "! a scripted start\nscript 0 is left out\n"
                                  "! a scripted start\nscript 2 is left out\n");
-    ck_assert_uint_eq(self.backend.credits, CREDITS);
+    ck_assert_uint_eq(ics_device_group_credits(self.group), CREDITS);
     outcome sum = carry_all(&self, &here);
     check_outcome(&sum, &here);
     ck_assert(!is_alive(&self, 0) && is_alive(&self, 1) && !is_alive(&self, 2));
@@ -308,8 +308,8 @@ START_TEST(test_members_that_cannot_be_made)
     ck_assert_int_eq(open_group(&none, &here, &error), ICESTREAM_OK);
     sum = carry_all(&none, &here);
     check_outcome(&sum, &here);
-    ck_assert_ptr_nonnull(strstr(none.notes, "script 2 is left out\n! device.fallback cpu: the "
-                                             "work goes on on 2 CPU threads\n"));
+    ck_assert_ptr_nonnull(strstr(none.notes, "script 2 is left out\n! device.fallback cpu: 2 CPU "
+                                             "threads continue the work\n"));
     close_group(&none);
 
     /* What would fail anywhere is not a matter of this member. */
@@ -358,7 +358,7 @@ START_TEST(test_batches_go_where_they_are_done_first)
     ck_assert_uint_eq(sum.done, COUNT);
     free(sum.hits);
     ics_device_member_facts facts;
-    ck_assert(self.backend.functions->member_facts_of(self.backend.self, 2, &facts));
+    ck_assert(ics_device_group_member_facts(self.group, 2, &facts));
     ck_assert_double_eq(facts.seconds, 0.0);
     ck_assert_double_eq(facts.photons_per_second, 0.001); /* nothing is known of it */
     unblock(&self.scripts[2]);
@@ -384,9 +384,9 @@ START_TEST(test_a_cpu_takes_batches_of_any_size)
                                     .finished = {.post = take_finished, .user = &self},
                                     .note = take_note,
                                     .note_user = &self};
-    ck_assert_int_eq(ics_device_cpu_create(&self.parts, ICS_CPU_PIECES, 0, &self.backend, &error),
+    ck_assert_int_eq(ics_device_cpu_create(&self.parts, ICS_CPU_PIECES, &self.cpu, &error),
                      ICESTREAM_OK);
-    ck_assert_uint_eq(self.backend.credits, 6);
+    ck_assert_uint_eq(self.cpu.credits, 6);
     /* Pieces end within steps: of 20000 and 40000 photons, a piece has 16384. */
     static const uint64_t sizes[][3] = {{60000}, {16384, 43616}, {39999, 1, 20000}, {500, 0}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
@@ -405,7 +405,7 @@ START_TEST(test_a_cpu_takes_batches_of_any_size)
         }
         check_outcome(&sum, &here);
     }
-    self.backend.functions->destroy(self.backend.self);
+    self.cpu.functions->destroy(self.cpu.self);
     close_world(&here);
 }
 END_TEST
@@ -426,7 +426,7 @@ START_TEST(test_a_cut_batch_is_cancelled)
                                     .tables = here.tables,
                                     .models = here.hit_models,
                                     .finished = {.post = take_finished, .user = &self}};
-    ck_assert_int_eq(ics_device_cpu_create(&self.parts, ICS_CPU_PIECES, 0, &self.backend, &error),
+    ck_assert_int_eq(ics_device_cpu_create(&self.parts, ICS_CPU_PIECES, &self.cpu, &error),
                      ICESTREAM_OK);
     ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
     submit_batch(&self, make_batch(&cursor, 0, 0));
@@ -435,7 +435,7 @@ START_TEST(test_a_cut_batch_is_cancelled)
     ck_assert_int_eq(batch->error.status, ICESTREAM_E_INTERRUPTED);
     ck_assert_uint_eq(batch->hit_count, 0);
     ics_batch_destroy(batch);
-    self.backend.functions->destroy(self.backend.self);
+    self.cpu.functions->destroy(self.cpu.self);
     close_world(&here);
 }
 END_TEST

@@ -130,7 +130,7 @@ START_TEST(test_runs_on_gpus_and_the_cpu)
     reset_fake();
     fake.submit_fault = 1; /* the CPU is there already */
     summary = check_against_cpu("device.backend=cuda+cpu", NULL, NULL);
-    ck_assert(warned(summary, "GPU 0 is given up; what it did not finish starts anew on the o"));
+    ck_assert(warned(summary, "GPU 0 is given up; its unfinished batches start again on the o"));
     json_decref(summary);
 
     reset_fake();
@@ -212,7 +212,7 @@ START_TEST(test_all_gpus_fail)
         check_against_cpu("device.index=all", "device.fallback=cpu", failures[_i].schedule);
     ck_assert_str_eq(
         json_string_value(json_object_get(json_object_get(summary, "device"), "backend")), "cpu");
-    ck_assert(warned(summary, "device.fallback cpu: the work goes on on 2 CPU threads"));
+    ck_assert(warned(summary, "device.fallback cpu: 2 CPU threads continue the work"));
     json_decref(summary);
 }
 END_TEST
@@ -243,8 +243,8 @@ START_TEST(test_a_loss_is_simulated)
     fake.count = 2;
     ck_assert_int_eq(setenv("ICESTREAM_GPU_FAIL", "1:2", 1), 0);
     json_t *summary = check_against_cpu("device.index=all", NULL, NULL);
-    ck_assert(warned(summary, "ICESTREAM_GPU_FAIL is set: GPU 1 will be taken for lost after 2"));
-    ck_assert(warned(summary, "GPU 1: taken for lost after 2 batches"));
+    ck_assert(warned(summary, "ICESTREAM_GPU_FAIL is set: GPU 1 will be treated as lost after 2"));
+    ck_assert(warned(summary, "GPU 1: treated as lost after 2 batches"));
     ck_assert(warned(summary, "GPU 1 is given up"));
     ck_assert_int_le(atomic_load(&fake.taken_of[1]), 2);
     json_decref(summary);

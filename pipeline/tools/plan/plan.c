@@ -59,18 +59,19 @@ static int plan_cpu(const icestream_config *config, const ics_world *world, cpu_
     if (status != ICESTREAM_OK) {
         return status;
     }
+    ics_device_facts facts;
+    ics_device_facts_of(device, &facts);
     *out = (cpu_plan){.wanted = true,
-                      .schedule = ics_device_schedule(device),
-                      .threads = ics_device_threads(device),
-                      .pool = ics_device_pool(device),
+                      .schedule = facts.schedule,
+                      .threads = facts.threads,
+                      .pool = facts.pool,
                       .table_bytes = world->tables->bytes};
-    snprintf(out->instruction_set, sizeof out->instruction_set, "%s",
-             ics_device_instruction_set(device));
+    snprintf(out->instruction_set, sizeof out->instruction_set, "%s", facts.instruction_set);
     ics_device_destroy(device);
 
     /* Stages have no part in how large a slot is. */
-    ics_graph_options graph_options = {.schedule = options.schedule,
-                                       .pool = options.pool,
+    ics_graph_options graph_options = {.schedule = options.graph.schedule,
+                                       .pool = options.graph.pool,
                                        .instruction_set = options.instruction_set};
     ics_graph *graph = NULL;
     char why[512] = "";
