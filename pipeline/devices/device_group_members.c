@@ -24,7 +24,7 @@ static int add_member(ics_device_group *group, const ics_device_maker *maker,
     ics_device_options options = group->options;
     options.graph.ordinal = maker->ordinal;
     options.threads = maker->threads;
-    if (!maker->is_gpu) {
+    if (!maker->is_gpu && options.backend == ICS_BACKEND_CUDA) {
         ics_device_options_for_cpu(&options);
     }
     ics_device_parts parts = group->parts;
