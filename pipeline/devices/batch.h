@@ -7,6 +7,7 @@
 #ifndef ICS_DEVICES_BATCH_H
 #define ICS_DEVICES_BATCH_H
 
+#include "base/container.h"
 #include "base/error.h"
 #include "graphs/graph.h"
 #include "physics/model.h"
@@ -36,7 +37,7 @@ typedef struct ics_batch_limits {
 ics_batch_limits ics_batch_limits_default(void);
 
 typedef struct ics_batch {
-    ics_job job;    /* the first member, so that a pointer to the job points to the batch */
+    ics_job job;    /* the first member; see ics_batch_of_job */
     uint64_t index; /* position of the batch among those of its file; the owner sets it */
     void *owner;    /* for the code that submits the batch */
 
@@ -59,6 +60,12 @@ typedef struct ics_batch {
     double seconds;       /* time that one thread of the host computed (s) */
     ics_error_kept error; /* unless it is ICESTREAM_OK, the results above have no meaning */
 } ics_batch;
+
+/* The batch of a job; NULL for NULL. */
+static inline ics_batch *ics_batch_of_job(ics_job *job)
+{
+    return job != NULL ? ICS_CONTAINER_OF(job, ics_batch, job) : NULL;
+}
 
 /* Creates an empty batch with these limits. `photons`: photons after which the batch is full; 0:
  * limits->photons; in any case at most limits->most_photons. ICESTREAM_E_MEMORY. */

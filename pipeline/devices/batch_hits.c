@@ -37,8 +37,8 @@ int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *ba
     }
     if (weight > (double)FLT_MAX) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "event %" PRIu64 ", step %u, field weight: found %g, which divided by "
-                             "the probability that its light was kept is beyond %g, the largest "
+                             "event %" PRIu64 ", step %u, field weight: found %g; divided by the "
+                             "probability that its light was kept it exceeds %g, the largest "
                              "weight of a hit",
                              step->event_id, step->step_id, (double)step->weight, (double)FLT_MAX);
     }

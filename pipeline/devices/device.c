@@ -164,7 +164,8 @@ void ics_device_destroy(ics_device *device)
     }
     ics_device_group_destroy(device->group);
     for (ics_job *job; (job = ICS_QUEUE_TAKE(&device->finished, link)) != NULL;) {
-        ics_batch_destroy((ics_batch *)job); /* a finished batch that the caller did not take */
+        ics_batch_destroy(
+            ics_batch_of_job(job)); /* a finished batch that the caller did not take */
     }
     pthread_cond_destroy(&device->changed);
     pthread_mutex_destroy(&device->lock);
@@ -212,7 +213,7 @@ ics_batch *ics_device_take(ics_device *device)
     ics_job *job = ICS_QUEUE_TAKE(&device->finished, link);
     pthread_mutex_unlock(&device->lock);
     device->out--;
-    return (ics_batch *)job;
+    return ics_batch_of_job(job);
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */

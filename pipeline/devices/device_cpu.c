@@ -20,7 +20,7 @@ typedef struct cut_batch cut_batch;
 
 /* The job of one thread for a batch that is divided: it computes pieces until none is left. */
 typedef struct cut_job {
-    ics_job job; /* the first member, so that a pointer to the job points to the cut_job */
+    ics_job job;
     cut_batch *cut;
 } cut_job;
 
@@ -95,7 +95,7 @@ static void ignore_job(void *user, ics_job *job)
 
 static void compute_batch(ics_job *job, void *thread_state)
 {
-    ics_batch *batch = (ics_batch *)job;
+    ics_batch *batch = ics_batch_of_job(job);
     compute_thread *thread = thread_state;
     double start = ics_progress_seconds();
     ice_account account = {0};
@@ -208,7 +208,7 @@ static void finish_cut(cut_batch *cut, cpu_device *cpu)
 
 static void compute_pieces(ics_job *job, void *thread_state)
 {
-    cut_batch *cut = ((cut_job *)job)->cut;
+    cut_batch *cut = ICS_CONTAINER_OF(job, cut_job, job)->cut;
     compute_thread *thread = thread_state;
     double start = ics_progress_seconds();
     uint32_t first = 0;

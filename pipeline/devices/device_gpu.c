@@ -5,7 +5,6 @@
  * GPU fails, the device reports that it is lost and returns all its batches with the error. A batch
  * is returned whole or not at all, so that it can be computed again from the start.
  */
-#include "base/container.h"
 #include "pipeline/devices/device_gpu_work.h"
 #include "pipeline/telemetry/progress.h"
 
@@ -47,7 +46,7 @@ typedef struct gpu_device {
 
 static void make_hits(ics_job *job, void *thread_state)
 {
-    ics_batch *batch = (ics_batch *)job;
+    ics_batch *batch = ics_batch_of_job(job);
     double start = ics_progress_seconds();
     ics_batch_finish(batch, thread_state, &batch->ended, &batch->arrivals);
     ics_graph_arrivals_free(&batch->arrivals);
@@ -59,7 +58,7 @@ static ics_batch *take_waiting(gpu_device *device)
     pthread_mutex_lock(&device->lock);
     ics_job *job = ICS_QUEUE_TAKE(&device->queue, link);
     pthread_mutex_unlock(&device->lock);
-    return (ics_batch *)job;
+    return ics_batch_of_job(job);
 }
 
 static void post_failed(gpu_device *device, ics_batch *batch)

@@ -46,7 +46,7 @@ static ics_batch *pick_batch(ics_device_group *group, ics_device_member **out)
     ics_job *job;
     STAILQ_FOREACH(job, &group->queue, link)
     {
-        ics_batch *batch = (ics_batch *)job;
+        ics_batch *batch = ics_batch_of_job(job);
         const uint32_t best = first_to_finish(group, ahead, batch->photons, now);
         ics_device_member *member = &group->members[best];
         if (member->meter.held < member->backend.credits) {
@@ -148,7 +148,7 @@ static void fail_waiting(ics_device_group *group)
 {
     for (;;) {
         pthread_mutex_lock(&group->lock);
-        ics_batch *batch = (ics_batch *)ICS_QUEUE_TAKE(&group->queue, link);
+        ics_batch *batch = ics_batch_of_job(ICS_QUEUE_TAKE(&group->queue, link));
         pthread_mutex_unlock(&group->lock);
         if (batch == NULL) {
             return;
@@ -217,7 +217,7 @@ static void take_back(void *user, ics_job *job)
 {
     ics_device_member *member = user;
     ics_device_group *group = member->group;
-    ics_batch *batch = (ics_batch *)job;
+    ics_batch *batch = ics_batch_of_job(job);
     pthread_mutex_lock(&group->lock);
     ics_device_meter_remove(&member->meter, batch->photons, batch->error.status == ICESTREAM_OK,
                             ics_progress_seconds());

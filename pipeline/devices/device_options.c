@@ -27,10 +27,11 @@ static int find_variant(const icestream_config *config, const char *stage, const
     }
     char key[64], place[1024];
     snprintf(key, sizeof key, "stages.%s", stage);
-    return ics_error_add(error, ICESTREAM_E_CONFIG,
-                         "%s: error: %s: found %s, which is no variant of this stage; `icestream "
-                         "stages` lists them",
-                         ics_config_place(config, key, place, sizeof place), key, name);
+    return ics_error_add(
+        error, ICESTREAM_E_CONFIG,
+        "%s: error: %s: found %s, which is not a variant of this stage; `icestream "
+        "stages` lists them",
+        ics_config_place(config, key, place, sizeof place), key, name);
 }
 
 /* Finds the variants of all stages. Adds errors to `found`. */
@@ -156,7 +157,7 @@ static int find_backend(const icestream_config *config, ics_device_options *out,
                          count, count == 1 ? "" : "s");
             if (out->gpu_count < (uint32_t)count) {
                 snprintf(out->reason + length, sizeof out->reason - (size_t)length,
-                         ", device.index takes %u", out->gpu_count);
+                         ", device.index selects %u", out->gpu_count);
             }
         }
         return status;

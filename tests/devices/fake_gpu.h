@@ -1,6 +1,11 @@
-/* Functions of graphs/gpu.h that the linker takes instead of the library's, for a test program that
- * includes this. They carry photons through CPU graphs, on threads that finish in any
- * order, and fail where a test wants them to. */
+/* A fake GPU: the functions of graphs/gpu.h for tests on machines without a GPU.
+ *
+ * A test program that includes this file gets these functions instead of those of the library. They
+ * compute photons with graphs of the CPU, on threads that finish in any order, and fail where a
+ * test asks for it. How to use it: call reset_fake(), set members of `fake`, run, then check the
+ * counters of `fake`; `fake.wrong` must be 0. If graphs/gpu.h gets a function that pipeline/devices
+ * calls, add a fake one here.
+ */
 #ifndef FAKE_GPU_H
 #define FAKE_GPU_H
 

@@ -1,5 +1,10 @@
-/* For tests of groups of devices: members that do as they are told, over the real CPU, a group of
- * them, and whether all batches come out of it once, with the right hits. */
+/* Fixtures for tests of groups: members that follow a script, and a group of three such members.
+ *
+ * A scripted member computes with the real CPU, until its script makes it lose its batches or
+ * return wrong ones. carry_all() sends all steps through the group and checks that every batch
+ * comes back exactly once; check_outcome() checks that the hits are those of the CPU alone. How to
+ * add a kind of failure: add an `act`, and do it in run_script().
+ */
 #ifndef SCRIPTED_GROUP_H
 #define SCRIPTED_GROUP_H
 
@@ -122,7 +127,7 @@ static void keep_computed(void *user, ics_job *job)
 {
     script *self = user;
     pthread_mutex_lock(&self->lock);
-    self->computed = (ics_batch *)job;
+    self->computed = ics_batch_of_job(job);
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
 }
@@ -141,7 +146,7 @@ static ics_batch *next_batch(script *self)
     }
     ics_job *job = ICS_QUEUE_TAKE(&self->queue, link);
     pthread_mutex_unlock(&self->lock);
-    return (ics_batch *)job;
+    return ics_batch_of_job(job);
 }
 
 static void compute_here(script *self, ics_batch *batch)
@@ -311,7 +316,7 @@ static void take_finished(void *user, ics_job *job)
     group *self = user;
     pthread_mutex_lock(&self->lock);
     STAILQ_INSERT_HEAD(&self->finished, job, link);
-    self->returned[((ics_batch *)job)->index]++;
+    self->returned[ics_batch_of_job(job)->index]++;
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
 }
@@ -405,7 +410,7 @@ static ics_batch *take_batch(group *self)
     ics_job *job = ICS_QUEUE_TAKE(&self->finished, link);
     pthread_mutex_unlock(&self->lock);
     self->out--;
-    return (ics_batch *)job;
+    return ics_batch_of_job(job);
 }
 
 /* What came of all batches. */

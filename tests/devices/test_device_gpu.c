@@ -1,4 +1,10 @@
-/* The host's side of a GPU, without one: results from any order of batches, and every failure. */
+/* Promise: a run on a GPU gives the hits of the CPU, in whatever order the GPU returns its batches.
+ * A GPU may fail at any call: then the CPU continues, or the run ends with the error, and no
+ * incomplete file remains. Hit files tell the maths of their photons, and --resume does not mix
+ * maths.
+ *
+ * Uses a fake GPU. How to join: a new way to fail is a line of `failures`; a new setting that
+ * decides the maths is a line of `ways`. */
 #include "pipeline/devices/device.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/models/models.h"

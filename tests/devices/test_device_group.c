@@ -1,4 +1,9 @@
-/* Several devices as one, without any: members that do as they are told, over the real CPU. */
+/* Promise: a group returns every batch exactly once and with the right hits, whichever members
+ * fail, at whichever batch. Batches go where they are finished first. A batch that is itself wrong
+ * ends with its error, and no member is lost for it.
+ *
+ * Uses scripted members. How to join: write a script for each member, call open_group(),
+ * carry_all() and check_outcome(). */
 #include "tests/devices/scripted_group.h"
 #include "tests/support/test_main.h"
 

@@ -1,4 +1,8 @@
-/* What becomes of hits where photo-electrons are made, and what the account and trailers say. */
+/* Promise: with stages.detect the right hits become photo-electrons, hit files contain what
+ * sink.hits asks for, and the account counts what was removed.
+ *
+ * How to join: one test for each promise of ics_hit_detection_apply() in pipeline/devices/batch.h.
+ */
 #include "pipeline/devices/batch.h"
 #include "tables/tables.h"
 #include "tests/support/detection_world.h"

@@ -1,4 +1,7 @@
-/* Whole runs on several GPUs, without any: fake ones, of which some fail. */
+/* Promise: whole runs on several GPUs, with or without the CPU, write the same bytes as a run on
+ * the CPU, even if GPUs fail. Users see which devices compute and which were lost.
+ *
+ * Uses fake GPUs. How to join: a new way to fail is a line of `failures`. */
 #include "tests/devices/fake_gpu.h"
 #include "tests/support/run_folder.h"
 #include "tests/support/test_main.h"
@@ -298,7 +301,7 @@ START_TEST(test_people_see_all_devices)
     fclose(place.options.progress);
     ck_assert_msg(strstr(text, "device: 2 GPUs: fake GPU (GPU 0), fake GPU (GPU 1), fast maths, "
                                "fused schedule (device.backend auto: 3 GPUs found, device.index "
-                               "takes 2)\n") != NULL,
+                               "selects 2)\n") != NULL,
                   "%s", text);
     free(text);
     run_folder_close(&place);
