@@ -32,7 +32,7 @@ typedef struct world {
     ics_hit_models hit_models;
     ics_device_options options;
     icestream_step steps[STEPS];
-    /* What the CPU makes of them. */
+    /* The results of the CPU alone. */
     icestream_hit *hits;
     size_t hit_count;
     icestream_account account;
@@ -94,33 +94,33 @@ static void close_world(world *here)
 /* What a member does with a batch. */
 typedef enum act {
     ACT_COMPUTE,
-    ACT_LOSE,        /* it is lost, with all that it holds */
-    ACT_IMPOSSIBLE,  /* gives one whose account does not close, and then some without hits, */
-    ACT_BAD_INPUT,   /* one that no device would have liked, */
-    ACT_INTERRUPTED, /* or one that was cancelled */
+    ACT_LOSE,        /* is lost and returns all batches with an error */
+    ACT_IMPOSSIBLE,  /* returns a batch whose account does not close, then batches without hits */
+    ACT_BAD_INPUT,   /* returns a batch with an error that is the fault of its input */
+    ACT_INTERRUPTED, /* returns a batch as cancelled */
 } act;
 
-/* A member, and how it goes on. */
+/* A member and its script. */
 typedef struct script {
-    /* The test's, before it begins. */
+    /* Set by the test, before the member is created. */
     act act;
-    uint32_t at; /* it computes so many before it does that, for good */
-    int create;  /* ICESTREAM_OK, or an icestream_status: it cannot be made */
+    uint32_t at; /* it computes this number of batches before; after them it always acts so */
+    int create;  /* unless ICESTREAM_OK: its creation fails with this status */
     uint32_t credits;
 
     ics_device_parts parts;
     ics_device_options options;
     ics_device_backend cpu;
-    ics_batch *computed; /* what the CPU gave back */
+    ics_batch *computed; /* returned by the CPU */
     uint32_t done;
     bool made, lost, closing;
     ics_job_queue queue;
     pthread_t thread;
-    atomic_uint given; /* batches that came to it */
+    atomic_uint given; /* batches that it was given */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool blocked; /* it takes no batch up until this is false */
+    bool blocked; /* it does not begin a batch until this is false */
 } script;
 
 static void keep_computed(void *user, ics_job *job)
@@ -137,7 +137,7 @@ static void post(const script *self, ics_batch *batch)
     self->parts.finished.post(self->parts.finished.user, &batch->job);
 }
 
-/* The next batch; NULL: the end. */
+/* Waits for the next batch. NULL: the member is destroyed. */
 static ics_batch *next_batch(script *self)
 {
     pthread_mutex_lock(&self->lock);
@@ -160,7 +160,7 @@ static void compute_here(script *self, ics_batch *batch)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* As a GPU does it: tells, then gives back what it has. */
+/* Reports the loss, then returns all batches, as a GPU does. */
 static void lose_all(script *self, ics_batch *batch)
 {
     icestream_error why = {.status = ICESTREAM_OK};
@@ -199,7 +199,7 @@ static void act_on(script *self, ics_batch *batch)
         fail_batch(batch, ICESTREAM_E_FAILED, "internal error: the account does not close");
     } else {
         compute_here(self, batch);
-        batch->hit_count = 0; /* as if all were well */
+        batch->hit_count = 0; /* without an error */
     }
     post(self, batch);
 }
@@ -296,8 +296,8 @@ static void unblock(script *self)
 
 typedef struct group {
     script scripts[MEMBERS];
-    double assumed[MEMBERS]; /* photons/s; 0: all alike, and so slow that what the test takes
-                                does not count */
+    /* Rates (photons/s). 0: one rate for all, so low that the time of the test does not matter. */
+    double assumed[MEMBERS];
     ics_device_group *group;
     ics_device_backend cpu; /* if there is no group: a CPU that is tested alone */
     ics_device_parts parts;
@@ -330,7 +330,7 @@ static void take_note(void *user, bool warning, const char *lines)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* Before they are made. */
+/* Blocks all members; called before they are created. */
 static void block_all(group *self)
 {
     for (int i = 0; i < MEMBERS; ++i) {
@@ -374,7 +374,7 @@ static void close_group(group *self)
     pthread_mutex_destroy(&self->lock);
 }
 
-/* The n-th batch of the world's steps; the one before the last has all that the others leave. */
+/* Makes the next batch of the steps. */
 static ics_batch *make_batch(ics_step_cursor *cursor, uint32_t index, uint64_t photons)
 {
     icestream_error error = {0};
@@ -413,13 +413,13 @@ static ics_batch *take_batch(group *self)
     return ics_batch_of_job(job);
 }
 
-/* What came of all batches. */
+/* The sum of all batches. */
 typedef struct outcome {
     icestream_hit *hits;
     size_t hit_count;
     icestream_account account;
     uint32_t done, failed;
-    icestream_error error; /* of one that failed */
+    icestream_error error; /* of the last batch that failed */
 } outcome;
 
 static void add_outcome(outcome *sum, ics_batch *batch)
@@ -453,8 +453,8 @@ static void unblock_all(group *self)
     }
 }
 
-/* Carries all steps through the group, with as many batches in it as it takes. Every batch comes
- * back once. */
+/* Computes all steps with the group, which always holds as many batches as it can. Every batch
+ * comes back once. */
 static outcome carry_all(group *self, const world *here)
 {
     outcome sum = {0};
@@ -488,7 +488,7 @@ static outcome carry_all(group *self, const world *here)
     return sum;
 }
 
-/* All there, and what the CPU made. */
+/* Nothing failed, and the hits are those of the CPU. */
 static void check_outcome(outcome *sum, const world *here)
 {
     ck_assert_msg(sum->failed == 0, "%s", sum->error.text);

@@ -19,7 +19,7 @@
 enum { FILES = 5 };
 static const char *const names[FILES] = {"a", "b", "c", "d", "e"};
 
-/* Five files: batches of several sizes, a file of one batch, one without photons. */
+/* Five files. One has a single step, and one has no photons. */
 static run_folder open_place(void)
 {
     const uint32_t steps[FILES] = {40, 1, 25, 3, 60}, photons[FILES] = {500, 9000, 300, 0, 200};
@@ -42,7 +42,7 @@ static void read_all(const run_folder *place, icestream_hit *hits[FILES], size_t
     }
 }
 
-/* Runs on the CPU, then with the fake GPU and these settings: everything is there and the same. The
+/* Runs on the CPU, then on the fake GPU with these settings: all files exist and are equal. The
  * caller frees the summary. */
 static json_t *check_against_cpu(const char *first, const char *second, const char *third)
 {
@@ -141,7 +141,7 @@ START_TEST(test_auto_measures_on_the_first_batch)
 }
 END_TEST
 
-/* What people see of it. */
+/* The lines that a user sees. */
 START_TEST(test_progress_tells_of_the_device)
 {
     reset_fake();
@@ -162,7 +162,7 @@ END_TEST
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
-/* Where the GPU fails. */
+/* Calls at which the GPU fails, and how. */
 static const struct {
     int create, choose, submit, advance, fault;
     const char *schedule, *says;
@@ -221,7 +221,7 @@ START_TEST(test_without_fallback_the_run_ends)
     ck_assert_int_eq(icestream_status_exit(status), 1);
     ck_assert_ptr_nonnull(strstr(place.error.text, failures[_i].says));
     ck_assert_int_eq(atomic_load(&fake.wrong), 0);
-    for (int i = 0; i < FILES; ++i) { /* what is there is whole */
+    for (int i = 0; i < FILES; ++i) { /* existing files are complete */
         char name[64];
         snprintf(name, sizeof name, "%s.hits.npy", names[i]);
         if (run_folder_has_hits(&place, name)) {
@@ -246,7 +246,7 @@ END_TEST
 START_TEST(test_completed_files_stay)
 {
     reset_fake();
-    fake.submit_fault = 24; /* the last batch: of whichever file was read last */
+    fake.submit_fault = 24; /* the last batch of the run */
     run_folder place = open_place();
     place.options.force = false;
     ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.schedule=fused", NULL}),
@@ -313,7 +313,7 @@ END_TEST
 
 /* ---- maths ----------------------------------------------------------------------------------- */
 
-/* What the trailer of a hit file says of its maths, "" where it says nothing. */
+/* The maths in the trailer of a hit file; "" if there is none. */
 static const char *math_in_file(const run_folder *place, const char *name, char word[16])
 {
     char path[2 * SCRATCH_PATH];
@@ -373,7 +373,8 @@ START_TEST(test_hit_files_tell_their_maths)
 }
 END_TEST
 
-/* Every way goes on where every other one stopped, or refuses to. */
+/* For all pairs of ways: a run with the second resumes one with the first if their maths agree, and
+ * refuses otherwise. */
 START_TEST(test_resume_does_not_mix_maths)
 {
     const int before = _i / WAYS, after = _i % WAYS;
@@ -407,7 +408,7 @@ START_TEST(test_resume_does_not_mix_maths)
 }
 END_TEST
 
-/* Other settings make everything anew, whatever its maths were. */
+/* With another seed all files are computed again, and their maths do not matter. */
 START_TEST(test_other_settings_are_no_mixture)
 {
     reset_fake();
@@ -424,7 +425,7 @@ START_TEST(test_other_settings_are_no_mixture)
 }
 END_TEST
 
-/* With the switch a run may go from one maths to the other, so going on with it may, too. */
+/* With device.fallback cpu a run may change its maths, so --resume may change it as well. */
 START_TEST(test_fallback_may_mix_maths)
 {
     static const char *const sets[] = {"device.math=fast", "device.fallback=cpu",
@@ -451,7 +452,7 @@ START_TEST(test_fallback_may_mix_maths)
     json_t *summary = run_folder_summary(&place);
     ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), FILES);
     json_decref(summary);
-    /* Without the switch the files do not go together. */
+    /* Without device.fallback the files do not agree. */
     ck_assert_int_eq(
         run_folder_run(&place, (const char *[]){"device.math=fast", "graph.schedule=fused", NULL}),
         ICESTREAM_E_OUTPUT);
@@ -460,7 +461,7 @@ START_TEST(test_fallback_may_mix_maths)
 }
 END_TEST
 
-/* What the GPU began and the CPU ended is of neither maths. */
+/* A file that the GPU began and the CPU finished agrees with neither maths. */
 START_TEST(test_a_file_of_both_maths_goes_with_none)
 {
     reset_fake();
@@ -478,7 +479,7 @@ START_TEST(test_a_file_of_both_maths_goes_with_none)
         ck_assert_int_eq(run_way(&place, way), ICESTREAM_E_OUTPUT);
         ck_assert_ptr_nonnull(strstr(place.error.text, "a.hits.npy: math: found mixed, expected"));
     }
-    sets[0] = "device.math=portable"; /* whose fallback gives nothing but portable maths */
+    sets[0] = "device.math=portable"; /* then the fallback has the same maths */
     ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_E_OUTPUT);
     run_folder_close(&place);
 }

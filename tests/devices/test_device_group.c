@@ -22,17 +22,17 @@ START_TEST(test_rates_are_measured)
     ck_assert_double_eq_tol(ics_device_meter_finish(&meter, 500, 500, 15.0), 45.0, 1e-9);
     ics_device_meter_remove(&meter, 1000, true, 12.0);
     ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 500.0, 1e-9);
-    ics_device_meter_remove(&meter, 3000, true, 12.0); /* two at once are no infinite speed */
+    ics_device_meter_remove(&meter, 3000, true, 12.0); /* two at the same moment */
     ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 2000.0, 1e-9);
     ck_assert_double_eq_tol(ics_device_meter_busy(&meter, 20.0), 2.0, 1e-9);
     ck_assert_uint_eq(meter.photons, 4000);
     ck_assert_uint_eq(meter.batches, 2);
-    /* Idle time is not its fault; what it did long ago is forgotten. */
+    /* Idle time does not count, and old batches lose their weight. */
     ics_device_meter_add(&meter, 1000, 1000.0);
     ck_assert_double_eq_tol(ics_device_meter_busy(&meter, 1001.0), 3.0, 1e-9);
     ics_device_meter_remove(&meter, 1000, true, 1100.0);
     ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 10.0, 0.01);
-    /* A batch that was not computed says nothing of the speed. */
+    /* A batch that was not computed does not change the rate. */
     ics_device_meter_add(&meter, 1000, 1100.0);
     ics_device_meter_remove(&meter, 1000, false, 1100.5);
     ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 10.0, 0.01);
@@ -47,7 +47,7 @@ START_TEST(test_a_gpu_warms_up)
     ics_device_meter meter = {.assumed = 1e6, .warms_up = true};
     ics_device_meter_add(&meter, 1000000, 0.0);
     ics_device_meter_add(&meter, 1000000, 0.0);
-    /* Late by eight seconds: it is believed to be late by as much again. */
+    /* It is late by 8 s, so it is assumed to stay late by 8 s more. */
     ck_assert_double_eq_tol(ics_device_meter_finish(&meter, 0, 1000000, 10.0), 9.0, 1e-9);
     ics_device_meter_remove(&meter, 1000000, true, 20.0);
     ck_assert_double_eq(ics_device_meter_rate(&meter), 1e6);
@@ -81,7 +81,7 @@ START_TEST(test_hits_are_the_same_whatever_the_mix)
         ck_assert(facts.alive && facts.is_gpu);
         ck_assert_int_eq(facts.ordinal, (int)i);
         ck_assert_uint_eq(facts.held, 0);
-        ck_assert_uint_gt(facts.batches, 0); /* all are alike */
+        ck_assert_uint_gt(facts.batches, 0); /* all have the same rate */
         ck_assert_uint_eq(facts.batches, atomic_load(&self.scripts[i].given));
         ck_assert_double_gt(facts.seconds, 0.0);
         ck_assert_double_gt(facts.photons_per_second, 0.0);
@@ -102,7 +102,7 @@ START_TEST(test_hits_are_the_same_whatever_the_mix)
 }
 END_TEST
 
-/* One is lost at its n-th batch, with what it holds. */
+/* One member is lost at its n-th batch and returns all that it holds. */
 START_TEST(test_a_member_is_lost)
 {
     world here = open_world();
@@ -114,7 +114,7 @@ START_TEST(test_a_member_is_lost)
     ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     outcome sum = carry_all(&self, &here);
     check_outcome(&sum, &here);
-    /* While all are blocked each gets what it has room for. */
+    /* While all members are blocked, each gets as many batches as it has room for. */
     ck_assert_uint_ge(atomic_load(&self.scripts[_i % MEMBERS].given), CREDITS);
     const bool reached = atomic_load(&self.scripts[_i % MEMBERS].given) > (uint32_t)_i / MEMBERS;
     for (uint32_t i = 0; i < MEMBERS; ++i) {
@@ -133,7 +133,7 @@ START_TEST(test_a_member_is_lost)
 }
 END_TEST
 
-/* The only one that works holds all batches, and is lost. */
+/* One member holds all batches when it is lost. */
 START_TEST(test_one_is_lost_that_holds_everything)
 {
     world here = open_world();
@@ -190,7 +190,7 @@ START_TEST(test_all_are_lost)
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         ck_assert(!is_alive(&self, i));
     }
-    /* What comes later fails at once. */
+    /* A later batch fails at once. */
     ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
     submit_batch(&self, make_batch(&cursor, 0, 10));
     ics_batch *batch = take_batch(&self);
@@ -229,7 +229,7 @@ START_TEST(test_the_cpu_comes_in_when_all_are_lost)
 }
 END_TEST
 
-/* A batch that cannot be is not handed on, and neither is anything else of that member. */
+/* An impossible batch does not leave the group, nor does another batch of its member. */
 START_TEST(test_a_member_that_cannot_be_believed)
 {
     world here = open_world();
@@ -246,7 +246,7 @@ START_TEST(test_a_member_that_cannot_be_believed)
     close_group(&self);
     close_world(&here);
 
-    /* Where all say so, it is no matter of devices; not even a CPU may try once more and again. */
+    /* All scripted members return impossible batches: the CPU continues. */
     here = open_world();
     here.options.fall_back = true;
     group all = {0};
@@ -255,13 +255,13 @@ START_TEST(test_a_member_that_cannot_be_believed)
     }
     ck_assert_int_eq(open_group(&all, &here, &error), ICESTREAM_OK);
     sum = carry_all(&all, &here);
-    check_outcome(&sum, &here); /* the CPU is right */
+    check_outcome(&sum, &here); /* of the CPU */
     close_group(&all);
     close_world(&here);
 }
 END_TEST
 
-/* What is no fault of a device is handed on, and nobody is lost for it. */
+/* A batch whose error is not the fault of a device leaves the group, and no member is lost. */
 START_TEST(test_faults_of_batches_are_handed_on)
 {
     world here = open_world();
@@ -301,7 +301,7 @@ START_TEST(test_members_that_cannot_be_made)
     ck_assert(!is_alive(&self, 0) && is_alive(&self, 1) && !is_alive(&self, 2));
     close_group(&self);
 
-    /* None of them; then with the CPU instead. */
+    /* No member can be created; then the same with the CPU as fallback. */
     group none = {0};
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         none.scripts[i].create = ICESTREAM_E_DEVICE;
@@ -317,7 +317,7 @@ START_TEST(test_members_that_cannot_be_made)
                                              "threads continue the work\n"));
     close_group(&none);
 
-    /* What would fail anywhere is not a matter of this member. */
+    /* An error that all devices would have ends the creation. */
     group wrong = {0};
     wrong.scripts[1].create = ICESTREAM_E_CONFIG;
     ck_assert_int_eq(open_group(&wrong, &here, &error), ICESTREAM_E_CONFIG);
@@ -328,8 +328,8 @@ END_TEST
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
-/* Nobody does anything while this counts, and all that is counted takes minutes: 10 and 40 s for a
- * batch by what is assumed. */
+/* All members are blocked while this counts. By their assumed rates the first member needs 10 s for
+ * a batch and the second 40 s, so the time of the test itself does not matter. */
 START_TEST(test_batches_go_where_they_are_done_first)
 {
     world here = open_world();
@@ -339,8 +339,9 @@ START_TEST(test_batches_go_where_they_are_done_first)
     self.scripts[1].blocked = self.scripts[2].blocked = true;
     ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
-    /* Of the fast one and the slow one after the n-th batch. The fast one has room for two; the
-     * third and fourth wait for it, for the slow one would not be done before. */
+    /* Batches of the fast and of the slow member after the n-th batch. The fast member has room for
+     * two. The third and the fourth batch wait for it, because the slow member would finish them
+     * later. */
     static const uint32_t expected[][2] = {{1, 0}, {2, 0}, {2, 0}, {2, 0},
                                            {2, 1}, {2, 1}, {2, 1}, {2, 1}};
     enum { COUNT = sizeof expected / sizeof expected[0] };
@@ -350,7 +351,7 @@ START_TEST(test_batches_go_where_they_are_done_first)
         ck_assert_uint_eq(atomic_load(&self.scripts[1].given), expected[i][1]);
     }
     ck_assert_uint_eq(atomic_load(&self.scripts[2].given), 0);
-    /* What waits is done by the fast one, which turns out to be faster still. */
+    /* The fast member computes all that waits, because it is faster than assumed. */
     unblock(&self.scripts[0]);
     outcome sum = {0};
     while (self.out > 1) {
@@ -365,14 +366,14 @@ START_TEST(test_batches_go_where_they_are_done_first)
     ics_device_member_facts facts;
     ck_assert(ics_device_group_member_facts(self.group, 2, &facts));
     ck_assert_double_eq(facts.seconds, 0.0);
-    ck_assert_double_eq(facts.photons_per_second, 0.001); /* nothing is known of it */
+    ck_assert_double_eq(facts.photons_per_second, 0.001); /* the assumed rate */
     unblock(&self.scripts[2]);
     close_group(&self);
     close_world(&here);
 }
 END_TEST
 
-/* A large batch on the CPU is cut; small ones are not. Both are whole again. */
+/* A CPU divides large batches, not small ones. Both come back whole. */
 START_TEST(test_a_cpu_takes_batches_of_any_size)
 {
     world here = open_world();

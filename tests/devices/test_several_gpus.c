@@ -24,7 +24,7 @@ static run_folder open_place(void)
     return place;
 }
 
-/* Files that the CPU alone has made, byte for byte. */
+/* The bytes of all hit files. */
 typedef struct bytes {
     unsigned char *data[FILES];
     size_t size[FILES];
@@ -108,7 +108,7 @@ START_TEST(test_runs_on_several_gpus)
     json_decref(summary);
 
     reset_fake();
-    fake.count = 1; /* all of one are no group */
+    fake.count = 1; /* the name of one GPU has no count */
     summary = check_against_cpu("device.index=all", NULL, NULL);
     ck_assert_str_eq(device_name(summary), "fake GPU");
     json_decref(summary);
@@ -131,7 +131,7 @@ START_TEST(test_runs_on_gpus_and_the_cpu)
     json_decref(summary);
 
     reset_fake();
-    fake.submit_fault = 1; /* the CPU is there already */
+    fake.submit_fault = 1; /* the CPU is a member from the start */
     summary = check_against_cpu("device.backend=cuda+cpu", NULL, NULL);
     ck_assert(warned(summary, "GPU 0 is given up; its unfinished batches start again on the o"));
     json_decref(summary);
@@ -151,7 +151,7 @@ START_TEST(test_runs_on_gpus_and_the_cpu)
 }
 END_TEST
 
-/* Where one of three fails, and how. */
+/* Calls at which one of three GPUs fails, and how. */
 static const struct {
     int create, choose, submit, advance, fault;
     const char *schedule;
@@ -186,7 +186,7 @@ START_TEST(test_one_gpu_fails)
     ck_assert_msg(run_folder_run(&place, sets) == ICESTREAM_OK, "%s", place.error.text);
     json_t *summary = run_folder_summary(&place);
     ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), FILES);
-    /* The first one gets the first batch; how many more, and who measures, is a matter of speed. */
+    /* GPU 0 gets the first batch. Whether it gets more or measures depends on the speed. */
     const bool soon = failures[_i].create != 0 || failures[_i].submit == 0;
     const bool failed = atomic_load(&fake.failed) > 0;
     ck_assert(failed || !soon);
@@ -220,7 +220,7 @@ START_TEST(test_all_gpus_fail)
 }
 END_TEST
 
-/* GPUs of a kind share what one has measured. */
+/* GPUs of one kind use the choice of the first. */
 START_TEST(test_auto_measures_once)
 {
     reset_fake();
