@@ -1,6 +1,6 @@
 /* The CPU as a member of a group: threads, each with a graph of its own. */
+#include "base/clock.h"
 #include "pipeline/devices/device_backend.h"
-#include "pipeline/telemetry/progress.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static void compute_batch(ics_job *job, void *thread_state)
 {
     ics_batch *batch = ics_batch_of_job(job);
     compute_thread *thread = thread_state;
-    double start = ics_progress_seconds();
+    double start = ics_clock_seconds();
     ice_account account = {0};
     thread->arrivals.count = 0;
     int result =
@@ -108,7 +108,7 @@ static void compute_batch(ics_job *job, void *thread_state)
     } else {
         fail_batch(batch, result);
     }
-    batch->seconds = ics_progress_seconds() - start;
+    batch->seconds = ics_clock_seconds() - start;
     post_batch(thread->cpu, batch);
 }
 
@@ -191,7 +191,7 @@ static void add_piece(cut_batch *cut, const compute_thread *thread, uint32_t fir
 static void finish_cut(cut_batch *cut, cpu_device *cpu)
 {
     ics_batch *batch = cut->batch;
-    double start = ics_progress_seconds();
+    double start = ics_clock_seconds();
     if (cut->result == ICS_GRAPH_OK) {
         batch->maths = ICS_MATHS_PORTABLE;
         ics_batch_finish(batch, &cpu->models, &cut->account, &cut->arrivals);
@@ -199,7 +199,7 @@ static void finish_cut(cut_batch *cut, cpu_device *cpu)
         fail_batch(batch, cut->result);
     }
     ics_graph_arrivals_free(&cut->arrivals);
-    batch->seconds = cut->seconds + ics_progress_seconds() - start;
+    batch->seconds = cut->seconds + ics_clock_seconds() - start;
     pthread_mutex_lock(&cpu->lock);
     SLIST_INSERT_HEAD(&cpu->free_cuts, cut, link);
     pthread_mutex_unlock(&cpu->lock);
@@ -210,7 +210,7 @@ static void compute_pieces(ics_job *job, void *thread_state)
 {
     cut_batch *cut = ICS_CONTAINER_OF(job, cut_job, job)->cut;
     compute_thread *thread = thread_state;
-    double start = ics_progress_seconds();
+    double start = ics_clock_seconds();
     uint32_t first = 0;
     for (uint32_t count; (count = cut_piece(cut, thread, &first)) > 0;) {
         ice_account account = {0};
@@ -220,7 +220,7 @@ static void compute_pieces(ics_job *job, void *thread_state)
         add_piece(cut, thread, first, &account, result);
     }
     pthread_mutex_lock(&cut->lock);
-    cut->seconds += ics_progress_seconds() - start;
+    cut->seconds += ics_clock_seconds() - start;
     bool last = --cut->jobs_left == 0;
     pthread_mutex_unlock(&cut->lock);
     if (last) {

@@ -5,12 +5,11 @@
  * GPU fails, the device reports that it is lost and returns all its batches with the error. A batch
  * is returned whole or not at all, so that it can be computed again from the start.
  */
+#include "base/clock.h"
 #include "pipeline/devices/device_gpu_work.h"
-#include "pipeline/telemetry/progress.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* The credits of a GPU: batches that it holds at a time. */
 enum {
@@ -47,10 +46,10 @@ typedef struct gpu_device {
 static void make_hits(ics_job *job, void *thread_state)
 {
     ics_batch *batch = ics_batch_of_job(job);
-    double start = ics_progress_seconds();
+    double start = ics_clock_seconds();
     ics_batch_finish(batch, thread_state, &batch->ended, &batch->arrivals);
     ics_graph_arrivals_free(&batch->arrivals);
-    batch->seconds = ics_progress_seconds() - start;
+    batch->seconds = ics_clock_seconds() - start;
 }
 
 static ics_batch *take_waiting(gpu_device *device)
@@ -217,12 +216,7 @@ static void interrupt(gpu_device *device)
  * closing and nothing is left to do. */
 static bool await_work(gpu_device *device)
 {
-    const long pause = 250000000, second = 1000000000; /* ns */
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += pause;
-    until.tv_sec += until.tv_nsec / second;
-    until.tv_nsec %= second;
+    const struct timespec until = ics_clock_deadline(0.25);
     const bool busy = device->work.count > 0;
     pthread_mutex_lock(&device->lock);
     for (int result = 0; !device->event && result == 0;) {

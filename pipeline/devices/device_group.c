@@ -1,8 +1,8 @@
 /* How a group divides its batches between its members, and what happens when a member is lost. */
 #include "pipeline/devices/device_group.h"
 
+#include "base/clock.h"
 #include "pipeline/devices/device_group_members.h"
-#include "pipeline/telemetry/progress.h"
 
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ static uint32_t first_to_finish(const ics_device_group *group,
 static ics_batch *pick_batch(ics_device_group *group, ics_device_member **out)
 {
     uint64_t ahead[ICS_DEVICE_MEMBERS_MAX] = {0};
-    const double now = ics_progress_seconds();
+    const double now = ics_clock_seconds();
     if (group->alive == 0) {
         return NULL;
     }
@@ -220,7 +220,7 @@ static void take_back(void *user, ics_job *job)
     ics_batch *batch = ics_batch_of_job(job);
     pthread_mutex_lock(&group->lock);
     ics_device_meter_remove(&member->meter, batch->photons, batch->error.status == ICESTREAM_OK,
-                            ics_progress_seconds());
+                            ics_clock_seconds());
     const bool impossible = !member->lost && is_impossible(batch);
     member->distrusted |= impossible;
     pthread_mutex_unlock(&group->lock);

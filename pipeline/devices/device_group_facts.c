@@ -1,13 +1,13 @@
 /* What a group and its members report about themselves. */
+#include "base/clock.h"
 #include "pipeline/devices/device_group_members.h"
-#include "pipeline/telemetry/progress.h"
 
 #include <string.h>
 
 bool ics_device_group_member_facts(ics_device_group *group, uint32_t index,
                                    ics_device_member_facts *out)
 {
-    const double now = ics_progress_seconds();
+    const double now = ics_clock_seconds();
     pthread_mutex_lock(&group->lock);
     const bool exists = index < group->count;
     ics_device_backend backend = {0};

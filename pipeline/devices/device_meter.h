@@ -20,13 +20,13 @@ typedef struct ics_device_meter {
     uint64_t held_photons; /* with the device now */
     uint32_t held;         /* batches with the device now */
     double busy;           /* time with at least one batch (s), up to `event` */
-    double event; /* time (s of ics_progress_seconds()) at which the last batch came back or the
+    double event; /* time (s of ics_clock_seconds()) at which the last batch came back or the
                      device got a batch after it had none, whichever is later */
     double recent_photons; /* photons of the last seconds; older ones have less weight */
     double recent_seconds; /* busy time in which these photons were computed (s), same weights */
 } ics_device_meter;
 
-/* In all functions `now` is the time (s of ics_progress_seconds()). */
+/* In all functions `now` is the time (s of ics_clock_seconds()). */
 
 /* The device gets a batch. */
 void ics_device_meter_add(ics_device_meter *meter, uint64_t photons, double now);

@@ -3,8 +3,8 @@
  *
  * How to join: one test for each promise of base/error.h. */
 #include "base/error.h"
+#include "tests/support/test_main.h"
 
-#include <check.h>
 #include <errno.h>
 #include <string.h>
 
@@ -45,16 +45,10 @@ START_TEST(an_error_without_its_text_keeps_its_status)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("error")
 {
-    Suite *suite = suite_create("error");
     TCase *tests = tcase_create("error");
     tcase_add_test(tests, kept_errors_come_back);
     tcase_add_test(tests, an_error_without_its_text_keeps_its_status);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }
