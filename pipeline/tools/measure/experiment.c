@@ -86,8 +86,8 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
                                 ics_trial **out, icestream_error *error)
 {
     ics_device_options device = experiment->options;
-    device.schedule = options->schedule;
-    device.gpu.profile = options->profile;
+    device.graph.schedule = options->schedule;
+    device.graph.profile = options->profile;
     device.fall_back = false; /* figures are of the device that was asked for, or there are none */
     if (options->threads > 0) {
         device.threads = options->threads;
@@ -161,17 +161,20 @@ int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_m
                              icestream_error *error)
 {
     ics_device_facts before, after;
+    ics_device_hits computed;
     *out = (ics_measurement){.automatic = trial->automatic};
     ics_device_facts_of(trial->device, &before);
     double start = ics_clock_seconds();
-    int status =
-        ics_device_run_steps(trial->device, steps->steps, steps->count, trial->experiment->batch,
-                             &out->hits, &out->hit_count, &out->account, error);
+    int status = ics_device_run_steps(trial->device, steps->steps, steps->count,
+                                      trial->experiment->batch, &computed, error);
     out->seconds = ics_clock_seconds() - start;
+    out->hits = computed.hits;
+    out->hit_count = computed.count;
+    out->account = computed.account;
     ics_device_facts_of(trial->device, &after);
     out->schedule = after.schedule;
     out->on_gpu = after.is_gpu;
-    out->fast_math = after.is_gpu && after.gpu.math != ICS_MATH_PORTABLE;
+    out->fast_math = after.maths == ICS_MATHS_FAST;
     out->threads = after.threads;
     out->pool = after.pool;
     memcpy(out->instruction_set, after.instruction_set, sizeof out->instruction_set);

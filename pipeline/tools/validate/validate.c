@@ -20,7 +20,7 @@ static void describe_device(const icestream_config *config, const ics_device_opt
     if (options->reason[0] != '\0' && !options->warn) {
         fprintf(report, "           %s\n", options->reason);
     }
-    while (ics_device_news(device, line, sizeof line)) {
+    while (ics_device_next_note(device, line, sizeof line)) {
         fprintf(report, "           %s\n", line);
     }
     fprintf(report, "schedule:  %s", ics_graph_schedule_name(facts.schedule));
