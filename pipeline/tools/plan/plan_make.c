@@ -14,18 +14,19 @@ static int plan_cpu(const icestream_config *config, const ics_world *world, ics_
     ics_device *device = NULL;
     ICS_TRY(ics_device_create(&options, world->tables, ics_world_hit_models(world), (ics_post){0},
                               &device, error));
+    ics_device_facts facts;
+    ics_device_facts_of(device, &facts);
     *out = (ics_plan_on_cpu){.wanted = true,
-                             .schedule = ics_device_schedule(device),
-                             .threads = ics_device_threads(device),
-                             .pool = ics_device_pool(device),
+                             .schedule = facts.schedule,
+                             .threads = facts.threads,
+                             .pool = facts.pool,
                              .table_bytes = world->tables->bytes};
-    snprintf(out->instruction_set, sizeof out->instruction_set, "%s",
-             ics_device_instruction_set(device));
+    snprintf(out->instruction_set, sizeof out->instruction_set, "%s", facts.instruction_set);
     ics_device_destroy(device);
 
     /* The size of a slot does not depend on the stages, so they are left out here. */
-    ics_graph_options graph_options = {.schedule = options.schedule,
-                                       .pool = options.pool,
+    ics_graph_options graph_options = {.schedule = options.graph.schedule,
+                                       .pool = options.graph.pool,
                                        .instruction_set = options.instruction_set};
     ics_graph *graph = NULL;
     char why[512] = "";
