@@ -1,4 +1,4 @@
-/* Loads and prints configurations, and tells where a value was given. */
+/* Loads and prints configurations. */
 #include "pipeline/config/config.h"
 
 #include "pipeline/config/config_keys.h"
@@ -174,36 +174,7 @@ int ics_config_load_text(const char *name, const char *text, size_t length, cons
     int status = ics_yaml_read_text(name, text, length, &document, error);
     return status == ICESTREAM_OK ? load(name, document, sets, set_count, out, error) : status;
 }
-/* ---- what others ask ------------------------------------------------------------------------ */
 
-const char *ics_config_place(const icestream_config *config, const char *key_path, char *buffer,
-                             size_t size)
-{
-    size_t i = ics_schema_find(key_path, ics_config_keys, ics_config_key_count);
-    const ics_yaml_node *node = i < ics_config_key_count ? config->origin->given[i] : NULL;
-    if (node == NULL) {
-        snprintf(buffer, size, "default");
-    } else if (node->line) {
-        ics_yaml_place(node, buffer, size);
-    } else {
-        snprintf(buffer, size, "--set %s", key_path);
-    }
-    return buffer;
-}
-
-int ics_config_blame(const icestream_config *config, const char *key_path, icestream_error *error)
-{
-    if (error == NULL) {
-        return ICESTREAM_OK;
-    }
-    if (error->status == ICESTREAM_E_CONFIG) {
-        char place[1024], text[sizeof error->text];
-        snprintf(text, sizeof text, "%s", error->text);
-        ics_error_set(error, ICESTREAM_E_CONFIG, "%s: error: %.7000s",
-                      ics_config_place(config, key_path, place, sizeof place), text);
-    }
-    return error->status;
-}
 const char *ics_config_content_name(ics_hit_content content)
 {
     return ics_config_choice("sink.hits", content);

@@ -1,14 +1,23 @@
-/* What the parts of the configuration share: the table of keys (config_keys.c), where values came
- * from (config.c), how they fit together (config_check.c). Private to these. */
+/* What the parts of the configuration share: the schema of run files (config_keys.c) and where
+ * values came from (config.c). Private to these parts and to their tests. */
 #ifndef ICS_CONFIG_CONFIG_KEYS_H
 #define ICS_CONFIG_CONFIG_KEYS_H
 
 #include "pipeline/config/config.h"
 #include "pipeline/config/schema/schema.h"
 
-extern const ics_schema_field
-    ics_config_keys[]; /* [ics_config_key_count], of struct icestream_config */
+/* How hits depend on a key; config_keys.def explains the words. */
+typedef enum ics_config_hits {
+    ICS_HITS_NO,
+    ICS_HITS_VALUE,
+    ICS_HITS_TABLES,
+    ICS_HITS_TRAILER
+} ics_config_hits;
+
 extern const size_t ics_config_key_count;
+/* Of struct icestream_config: [ics_config_key_count] fields, and how hits depend on each. */
+extern const ics_schema_field ics_config_keys[];
+extern const ics_config_hits ics_config_key_hits[];
 
 /* Where the values came from. */
 struct ics_config_origin {

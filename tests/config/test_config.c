@@ -61,7 +61,7 @@ START_TEST(defaults)
     ck_assert_int_eq(c->workload.kind, ICS_WORKLOAD_CASCADE);
     ck_assert_uint_eq(c->workload.steps, 10000);
     ck_assert_uint_eq(c->workload.photons_per_step, 200);
-    ck_assert(!c->workload.shuffled && c->workload.isotropic);
+    ck_assert(c->workload.counts == ICS_COUNTS_BALANCED && c->workload.isotropic);
     for (size_t i = 0; i < 3; ++i) {
         ck_assert_double_eq(c->workload.position[i], 0);
     }
@@ -140,7 +140,7 @@ START_TEST(every_key_is_read)
     ck_assert_int_eq(c->workload.kind, ICS_WORKLOAD_POINT);
     ck_assert_uint_eq(c->workload.steps, 4294967295);
     ck_assert_uint_eq(c->workload.photons_per_step, 0);
-    ck_assert(c->workload.shuffled && !c->workload.isotropic);
+    ck_assert(c->workload.counts == ICS_COUNTS_SHUFFLED && !c->workload.isotropic);
     ck_assert_double_eq(c->workload.position[1], -2.5);
     ck_assert_double_eq(c->workload.position[2], 1000);
     ck_assert_double_eq(c->workload.time, -7);

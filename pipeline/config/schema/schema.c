@@ -1,3 +1,4 @@
+/* Reading a structure by its schema: keys, sections, groups, and errors about keys. */
 #include "pipeline/config/schema/schema.h"
 
 #include "pipeline/config/schema/nearest.h"
@@ -101,11 +102,11 @@ static const char *nearest_key(const reader *read, const char *section, const ch
     const ics_schema_field *found = NULL;
     for (size_t i = 0; i < read->count; ++i) {
         const char *path = read->fields[i].path, *last = strrchr(path, '.');
-        const bool ics_here = dot != NULL && last != NULL && last - path == dot - typed &&
-                              strncmp(path, typed, dot - typed) == 0;
+        const bool is_here = dot != NULL && last != NULL && last - path == dot - typed &&
+                             strncmp(path, typed, dot - typed) == 0;
         ics_nearest tried = {0};
         ics_nearest_try(&tried, dot != NULL ? dot + 1 : typed, last != NULL ? last + 1 : path);
-        if (tried.word == NULL || (!ics_here && tried.distance > 1)) {
+        if (tried.word == NULL || (!is_here && tried.distance > 1)) {
             continue;
         }
         if (best.word != NULL && tried.distance >= best.distance) {
@@ -205,13 +206,46 @@ static int choose_in_group(reader *read, size_t chosen, const ics_yaml_node *val
     return ICESTREAM_OK;
 }
 
+/* {source: PATH} instead of the name of a variant. */
+static int read_source(const ics_schema_field *field, const ics_yaml_node *node, void *target,
+                       icestream_error *error)
+{
+    struct custom {
+        char *source;
+    } custom = {NULL};
+    const ics_schema_field source = {.path = "source",
+                                     .type = ICS_SCHEMA_PATH,
+                                     ICS_SCHEMA_AT(struct custom, source),
+                                     .required = true};
+    int status = ics_schema_read(node, &source, 1, &custom, NULL, error);
+    char *name = status == ICESTREAM_OK ? strdup(ICS_SCHEMA_FROM_SOURCE) : NULL;
+    if (status == ICESTREAM_OK && name == NULL) {
+        status = ics_yaml_no_memory(error, node);
+    }
+    if (status != ICESTREAM_OK) {
+        ics_schema_clear(&source, 1, &custom);
+        return status;
+    }
+    ics_schema_value_set_text(field, target, name);
+    ics_schema_value_set_source(field, target, custom.source);
+    return ICESTREAM_OK;
+}
+
+static int read_value(const ics_schema_field *field, const ics_yaml_node *node, void *target,
+                      icestream_error *error)
+{
+    return field->type == ICS_SCHEMA_VARIANT && node->kind == ICS_YAML_MAPPING
+               ? read_source(field, node, target, error)
+               : ics_schema_value_read(field, node, target, error);
+}
+
 static void read_field(reader *read, size_t i, const ics_yaml_node *value)
 {
     int status = choose_in_group(read, i, value);
     /* Also where the value is wrong: the key was not forgotten. */
     read->here[i] = value;
     if (status == ICESTREAM_OK) {
-        status = ics_schema_value_read(&read->fields[i], value, read->target, read->error);
+        status = read_value(&read->fields[i], value, read->target, read->error);
     }
     if (status == ICESTREAM_OK && read->given != NULL) {
         read->given[i] = value;
@@ -355,7 +389,7 @@ int ics_schema_defaults(const ics_schema_field *fields, size_t count, void *targ
         ics_yaml *document = NULL;
         int status = ics_yaml_read_value("default", fields[i].fallback, &document, error);
         if (status == ICESTREAM_OK) {
-            status = ics_schema_value_read(&fields[i], ics_yaml_root(document), target, error);
+            status = read_value(&fields[i], ics_yaml_root(document), target, error);
         }
         ics_yaml_destroy(document);
         if (status != ICESTREAM_OK) {

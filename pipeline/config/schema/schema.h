@@ -1,11 +1,11 @@
-/* Reads, checks, prints and documents a structure by a table of its fields.
+/* Reads, checks, prints and documents a structure by a table of its fields, the schema.
  *
- * One row per key says where the value goes, what it may be and what it is when nobody gives it.
- * The same table drives the reader, `--set`, the printer and the documentation, so they cannot
- * disagree. Used for run files (config_keys.c) and for ice files.
+ * A field has a member of the structure, a range of values and a default. The reader, `--set`, the
+ * printer and the documentation use the same schema. Run files (config_keys.c) and ice files have
+ * one.
  *
  * The target starts as zeros. Texts and lists in it are allocated and belong to it;
- * ics_schema_clear() frees them. Reading a field replaces (and frees) what it had before.
+ * ics_schema_clear() frees them. Reading a field frees its old value.
  */
 #ifndef ICS_CONFIG_SCHEMA_SCHEMA_H
 #define ICS_CONFIG_SCHEMA_SCHEMA_H
@@ -25,23 +25,42 @@ typedef enum ics_schema_type {
     ICS_SCHEMA_VARIANT,  /* char *: one of the choices, or {source: PATH}: the path goes to the char
                           *  at .source_offset and the member becomes ICS_SCHEMA_FROM_SOURCE */
     ICS_SCHEMA_PATTERNS, /* char **, with the count at .count_offset: paths that may be globs */
+    ICS_SCHEMA_LIST,     /* pointer to items of .list, with the count at .count_offset */
     ICS_SCHEMA_CUSTOM    /* whatever .custom does */
 } ics_schema_type;
 
 #define ICS_SCHEMA_FROM_SOURCE "custom"
 
-/* A field that needs its own code. `target` is the whole structure. */
-typedef struct ics_schema_custom {
+/* A list of items that need code of their own. The list has one item of zeros more than it counts.
+ */
+typedef struct ics_schema_list {
     const char *expected; /* for messages and documentation: "a list of [string, module]" */
-    /* Fills the target from a node that is not null. Adds its errors (ics_yaml_error), frees what
-     * the target had before. 0, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+    const char *example;  /* a valid list that is not the default, for tests */
+    size_t item_size;     /* bytes */
+    size_t most;          /* items; 0: any number */
+    bool (*fits)(const ics_yaml_node *list); /* false: not what is expected; NULL: any list is */
+    /* Fills an item of zeros. Adds its errors (ics_yaml_error). After an error the item is cleared
+     * like a complete one. 0, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+    int (*read)(const ics_yaml_node *node, void *item, icestream_error *error);
+    /* Writes an item in flow style. */
+    void (*print)(const void *item, FILE *out);
+    /* Frees what an item owns; NULL: nothing. */
+    void (*clear)(void *item);
+} ics_schema_list;
+
+/* A field that needs code of its own. `target` is the whole structure. */
+typedef struct ics_schema_custom {
+    const char *expected; /* for messages and documentation: "isotropic, or [dx, dy, dz]" */
+    const char *example;  /* a valid value that is not the default, for tests; may be NULL */
+    /* Fills the target from a node that is not null. Adds its errors (ics_yaml_error), frees the
+     * old value. 0, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
     int (*read)(const ics_yaml_node *node, void *target, icestream_error *error);
     /* Writes the value in flow style, without a newline. */
     void (*print)(const void *target, FILE *out);
-    /* Whether it is to be printed: not where another field of its group was chosen. May be NULL
-     * where there is no group. */
+    /* False: the field is not printed, because another field of its group was chosen. NULL: it is
+     * always printed. */
     bool (*is_there)(const void *target);
-    /* Frees the value and sets it to zeros; may be NULL where nothing is allocated. */
+    /* Frees the value and sets it to zeros; NULL: nothing is allocated. */
     void (*clear)(void *target);
 } ics_schema_custom;
 
@@ -57,15 +76,18 @@ typedef struct ics_schema_field {
     double low, high;     /* ICS_SCHEMA_NUMBER(S), both included */
     const char *word;     /* a word that may stand for a number ("auto", "off"), or NULL */
     double word_value;    /* the number it stands for, outside the range */
-    size_t count_offset;  /* ICS_SCHEMA_PATTERNS: of the size_t that counts the texts */
+    size_t count_offset;  /* ICS_SCHEMA_PATTERNS, _LIST: of the size_t that counts the items */
     size_t source_offset; /* ICS_SCHEMA_VARIANT: of the char * for a path */
-    /* Names of choices in order, NULL after the last; gets the field's path. */
+    /* Choices in order, NULL after the last: as an array, or by a function of the field's path. */
+    const char *const *words;
     const char *(*choice)(const char *path, size_t index);
+    const ics_schema_list *list;
     const ics_schema_custom *custom;
-    const char *group; /* fields of the same group exclude each other: two in one file are an
-                          error; one that is read clears the others. NULL: none */
-    const char *unit;  /* for documentation: "m", or NULL */
-    const char *help;  /* what it is, a few words */
+    /* Fields of the same group exclude each other: two in one file are an error, and reading one
+     * clears the others. NULL: no group. */
+    const char *group;
+    const char *unit; /* for documentation: "m", or NULL */
+    const char *help; /* for documentation: what the field is */
 } ics_schema_field;
 
 /* The offset and size of a member: { .path = "a.b", ICS_SCHEMA_AT(struct my, a.b), ... } */
@@ -98,22 +120,27 @@ void ics_schema_clear(const ics_schema_field *fields, size_t count, void *target
  * fields that are NULL are left out. Check ferror(out) afterwards. */
 void ics_schema_print(const ics_schema_field *fields, size_t count, const void *target, FILE *out);
 
-/* Writes the fields as the rows of a Markdown table: key, value, default, meaning. */
+/* Writes the value of one field in flow style, without a newline; the field's texts are not NULL.
+ */
+void ics_schema_print_field(const ics_schema_field *field, const void *target, FILE *out);
+
+/* The name of a choice; NULL: the field has no choices, or fewer. */
+const char *ics_schema_choice(const ics_schema_field *field, size_t index);
+
+/* Writes the fields as the rows of a Markdown table: key, value, unit, default, meaning. */
 void ics_schema_document(const ics_schema_field *fields, size_t count, FILE *out);
 
 /* ---- single values, for custom fields and for lists of mappings ---------------------------- */
 
-/* `what` names the value in messages ("layers[3].be400"). 0, ICESTREAM_E_CONFIG,
- * ICESTREAM_E_MEMORY. */
+/* Read a number within a range. `what` names the value in messages ("layers[3].be400"). 0,
+ * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_schema_number(const ics_yaml_node *node, const char *what, double low, double high,
                       double *out, icestream_error *error);
 int ics_schema_unsigned(const ics_yaml_node *node, const char *what, uint64_t least, uint64_t most,
                         uint64_t *out, icestream_error *error);
 
-/* Write a number with the digits that read back exactly, a text in quotes, a path in quotes and
- * absolute. */
+/* Write a number with the digits that read back exactly, and a path in quotes and absolute. */
 void ics_schema_print_number(double value, FILE *out);
-void ics_schema_print_text(const char *text, FILE *out);
 void ics_schema_print_path(const char *path, FILE *out);
 
 #endif

@@ -83,6 +83,11 @@ const char *ics_yaml_place(const ics_yaml_node *node, char *buffer, size_t size)
  * a mapping. Long texts are cut, control characters replaced. Returns buffer. */
 const char *ics_yaml_describe(const ics_yaml_node *node, char *buffer, size_t size);
 
+/* Writes a text in quotes, or a node and all below it in flow style. What is written reads back to
+ * equal nodes. */
+void ics_yaml_print_text(const char *text, FILE *out);
+void ics_yaml_print(const ics_yaml_node *node, FILE *out);
+
 /* Adds "PLACE: error: ..." to the error. Returns ICESTREAM_E_CONFIG. */
 int ics_yaml_error(icestream_error *error, const ics_yaml_node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
