@@ -95,17 +95,17 @@ struct icestream_config {
     char *path; /* the file, or NULL for pure defaults */
     ics_config_origin *origin;
 
-#define SECTION(name)                  struct {
-#define KEY(section, key, member, ...) member
-#define MEMBER(member)                 member
-#define END(name)                                                                                  \
+#define ICS_SECTION(name)                  struct {
+#define ICS_KEY(section, key, member, ...) member
+#define ICS_MEMBER(member)                 member
+#define ICS_END(name)                                                                              \
     }                                                                                              \
     name;
 #include "pipeline/config/config_keys.def"
-#undef SECTION
-#undef KEY
-#undef MEMBER
-#undef END
+#undef ICS_SECTION
+#undef ICS_KEY
+#undef ICS_MEMBER
+#undef ICS_END
 };
 
 /* What stages.create, .propagate, .collide and .scatter are where a header was given. */

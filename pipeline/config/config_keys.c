@@ -81,10 +81,10 @@ static const char *compact_methods(const char *path, size_t index)
 #define ONE_OF(name) , .group = (name)
 /* clang-format on */
 
-#define SECTION(name)
-#define MEMBER(member)
-#define END(name)
-#define KEY(section, key, member, kind, standard, a_unit, hits, text)                              \
+#define ICS_SECTION(name)
+#define ICS_MEMBER(member)
+#define ICS_END(name)
+#define ICS_KEY(section, key, member, kind, standard, a_unit, hits, text)                          \
     {.path = #section "." #key,                                                                    \
      ICS_SCHEMA_AT(struct icestream_config, section.key),                                          \
      kind,                                                                                         \
@@ -98,8 +98,8 @@ const ics_schema_field ics_config_keys[] = {
 
 const size_t ics_config_key_count = sizeof ics_config_keys / sizeof *ics_config_keys;
 
-#undef KEY
-#define KEY(section, key, member, kind, standard, a_unit, hits, text) ICS_HITS_##hits,
+#undef ICS_KEY
+#define ICS_KEY(section, key, member, kind, standard, a_unit, hits, text) ICS_HITS_##hits,
 
 const ics_config_hits ics_config_key_hits[] = {
 #include "pipeline/config/config_keys.def"
