@@ -1,11 +1,10 @@
-/* The configuration of a run, as read from YAML: every key, its default and its range.
+/* The configuration of a run, as read from YAML. config_keys.def lists every key.
  *
- * The table that drives reading, checking and printing is in config_keys.c; this is what the
- * rest of the program sees. Strings are owned by the configuration; paths are already resolved
- * against the folder of the file that names them ("-" stays "-"). NULL: not given.
+ * The configuration owns its texts. A text or a path that is NULL was not given. Paths are resolved
+ * against the folder of the run file that names them; "-" stays "-".
  *
- * Reading does not look whether files exist: ics_config_check_files() does, and those who open
- * them; ics_config_place() tells them where the user wrote the name.
+ * Reading a configuration does not check whether files exist; ics_config_check_files() does. For
+ * messages about a file, ics_config_place() says where its name was given.
  */
 #ifndef ICS_CONFIG_CONFIG_H
 #define ICS_CONFIG_CONFIG_H
@@ -17,22 +16,23 @@ typedef enum ics_backend {
     ICS_BACKEND_AUTO,
     ICS_BACKEND_CPU,
     ICS_BACKEND_CUDA,
-    ICS_BACKEND_CUDA_CPU /* GPUs and the CPU side by side */
+    ICS_BACKEND_CUDA_CPU /* GPUs and the CPU together */
 } ics_backend;
 
 enum { ICS_CONFIG_GPUS = 64, ICS_CONFIG_ANGULAR = 17 };
 
-/* Where a run goes on when its GPU fails. */
+/* Where a run continues if its GPU fails. */
 typedef enum ics_fallback { ICS_FALLBACK_NONE, ICS_FALLBACK_CPU } ics_fallback;
 
-/* What becomes of a step file from source.directory once its hits are written. */
+/* What becomes of a claimed step file when its hits are written. */
 typedef enum ics_after { ICS_AFTER_KEEP, ICS_AFTER_MOVE, ICS_AFTER_DELETE } ics_after;
 
-/* What is taken out of the scattering table because birefringence does it (physics.md 4.2, 6.4). */
+/* How much is subtracted from the scattering table, because birefringence causes this part of the
+ * deflection (physics.md 4.2, 6.4). */
 typedef enum ics_subtraction {
-    ICS_SUBTRACTION_AUTO,     /* as the ice says: a ppc folder by its version, an ice file itself */
-    ICS_SUBTRACTION_CONSTANT, /* r_A s_eff at every wavelength */
-    ICS_SUBTRACTION_SCALED,   /* r_A s_eff at 400 nm, elsewhere as dust */
+    ICS_SUBTRACTION_AUTO,     /* a ppc folder: by its version; an ice file: by its own key */
+    ICS_SUBTRACTION_CONSTANT, /* r_A s_eff at all wavelengths */
+    ICS_SUBTRACTION_SCALED,   /* r_A s_eff at 400 nm, at others scaled like dust */
     ICS_SUBTRACTION_NONE
 } ics_subtraction;
 
@@ -42,9 +42,9 @@ typedef enum ics_tilt_outside { ICS_TILT_LINEAR, ICS_TILT_CLAMP } ics_tilt_outsi
 /* Photons of the steps of a workload: the same number in all steps, or varying numbers. */
 typedef enum ics_counts { ICS_COUNTS_BALANCED, ICS_COUNTS_SHUFFLED } ics_counts;
 
-/* What hit files carry. */
+/* What hit files contain. */
 typedef enum ics_hit_content {
-    ICS_CONTENT_AUTO, /* of sink.hits only: what stages.detect makes */
+    ICS_CONTENT_AUTO, /* only as the value of sink.hits: by stages.detect */
     ICS_CONTENT_PHOTONS,
     ICS_CONTENT_PE,
     ICS_CONTENT_BOTH
@@ -56,7 +56,7 @@ typedef enum ics_workload_kind {
     ICS_WORKLOAD_CASCADE
 } ics_workload_kind;
 
-/* Of particles.file; auto: by the ending of its name. */
+/* The format of particles.file; auto: by the ending of its name. */
 typedef enum ics_particle_format {
     ICS_PARTICLES_AUTO,
     ICS_PARTICLES_F2K,
@@ -64,11 +64,11 @@ typedef enum ics_particle_format {
     ICS_PARTICLES_YAML
 } ics_particle_format;
 
-/* Where event_ids come from: the list of particles, or a count of its events. */
+/* The event_ids of particles: those of the list, or counted from 0. */
 typedef enum ics_particle_events { ICS_EVENTS_FILE, ICS_EVENTS_COUNT } ics_particle_events;
 
-/* Whose numbers for light of particles where the public codes differ (physics.md 14.1); the order
- * of ice_convention_name. */
+/* Whose numbers for light of particles to use where the public codes differ (physics.md 14.1); in
+ * the order of ice_convention_name. */
 typedef enum ics_conventions {
     ICS_CONVENTIONS_STANDARD,
     ICS_CONVENTIONS_CLSIM,
@@ -79,20 +79,20 @@ typedef struct ics_module_label {
     uint16_t string, module;
 } ics_module_label;
 
-/* An entry of light.spectra: exactly one of the two is given. */
+/* An entry of light.spectra. Exactly one of the two is given. */
 typedef struct ics_spectrum_config {
-    double line; /* nm, 0: not given */
-    char *file;  /* text: wavelength (nm) and density in columns */
+    double line; /* wavelength of a line (nm); 0: not given */
+    char *file;  /* path of a text file with columns of wavelength (nm) and density; or NULL */
 } ics_spectrum_config;
 
-/* Where the values came from; config_keys.h, private to configurations. */
+/* Where the values came from; defined in config_keys.h and private to the configuration. */
 typedef struct ics_config_origin ics_config_origin;
 
 struct ics_yaml_node; /* pipeline/config/yaml/yaml.h */
 
 /* One structure for every section; config_keys.def describes the members. */
 struct icestream_config {
-    char *path; /* the file, or NULL for pure defaults */
+    char *path; /* of the run file; NULL: there is none, only defaults and --set */
     ics_config_origin *origin;
 
 #define ICS_SECTION(name)                  struct {
@@ -108,35 +108,35 @@ struct icestream_config {
 #undef ICS_END
 };
 
-/* What stages.create, .propagate, .collide and .scatter are where a header was given. */
+/* The value of stages.create, .propagate, .collide or .scatter if a header was given. */
 #define ICS_CONFIG_CUSTOM "custom"
 
-/* Its word in configurations and files. */
+/* The word for a content in configurations and files. */
 const char *ics_config_content_name(ics_hit_content content);
-/* What hit files carry: never ICS_CONTENT_AUTO. */
+/* What hit files contain; never ICS_CONTENT_AUTO. */
 ics_hit_content ics_config_content(const icestream_config *config);
 
-/* The k-th of the keys whose values are only for a GPU ("graph.lanes") and are not the default:
- * they are errors where photons go through a CPU. NULL: no more. */
+/* Some values of keys need a GPU, such as graph.lanes: 2, and are errors on a CPU. Returns the path
+ * of the k-th such key of this configuration ("graph.lanes"); NULL: there are no more. */
 const char *ics_config_gpu_key(const icestream_config *config, size_t k);
 
-/* icestream_config_load from text, as if it were the content of the file `name`; does not touch the
- * file system. For tests and fuzzing. */
+/* Like icestream_config_load(), but reads `text` as if it were the content of the file `name`. Does
+ * not touch the file system. For tests and fuzzing. */
 int ics_config_load_text(const char *name, const char *text, size_t length, const char *const *sets,
                          size_t set_count, icestream_config **out, icestream_error *error);
 
-/* Where the value of a key ("ice.directory") was given, for messages: "run.yaml:7:14",
- * "--set ice.directory", or "default" (also for keys that do not exist). Returns buffer. */
+/* Writes where the value of a key ("ice.directory") was given: "run.yaml:7:14",
+ * "--set ice.directory", or "default" (also if there is no such key). Returns buffer. */
 const char *ics_config_place(const icestream_config *config, const char *key_path, char *buffer,
                              size_t size);
 
-/* Puts the place of a key in front of an error about its value, if that is ICESTREAM_E_CONFIG.
- * Returns the error's status. */
+/* If the error is ICESTREAM_E_CONFIG, writes the place of a key in front of its text. Returns the
+ * error's status. */
 int ics_config_blame(const icestream_config *config, const char *key_path, icestream_error *error);
 
-/* Whether the files and folders are there that the keys of a section ("ice.") name; adds an error
- * for each that is not, with the place where it is named. What is in them, and whether they can be
- * read, is for those who open them. 0, ICESTREAM_E_CONFIG. */
+/* Checks that the files and folders exist that the keys of a section ("ice.") name. Adds an error
+ * for each that does not exist, with the place where it is named. Does not open them. 0,
+ * ICESTREAM_E_CONFIG. */
 int ics_config_check_files(const icestream_config *config, const char *section,
                            icestream_error *error);
 
@@ -145,7 +145,7 @@ int ics_config_check_files(const icestream_config *config, const char *section,
  * ferror(out) afterwards. */
 void ics_config_print_hit_settings(const icestream_config *config, FILE *out);
 
-/* Writes all keys as a Markdown table: the one in configs/README.md. */
+/* Writes all keys as the Markdown table of configs/README.md. */
 void ics_config_document(FILE *out);
 
 #endif

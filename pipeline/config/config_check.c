@@ -7,8 +7,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Like ics_yaml_error, at the place where `key` was given, about how it fits with `other`. Silent
- * where one of the two has no valid value: that would be a contradiction that nobody wrote. */
+/* Adds an error about `key`, which contradicts `other`, with the place where `key` was given. Adds
+ * nothing if the value of one of them was refused: then a default stands in its place, and the user
+ * wrote no contradiction. 0, ICESTREAM_E_CONFIG. */
 static int contradiction(const icestream_config *config, const char *key, const char *other,
                          icestream_error *error, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -47,7 +48,7 @@ static int check_source(const icestream_config *config, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* Keys of a source that is not there. */
+/* Keys that belong to one kind of source, without such a source. */
 static int check_source_keys(const icestream_config *config, icestream_error *error)
 {
     const struct {
@@ -163,12 +164,12 @@ const char *ics_config_gpu_key(const icestream_config *config, size_t k)
     return NULL;
 }
 
-/* What only a GPU has, where the CPU is asked for. Where the backend is auto, who finds out that
- * there is no GPU says the same. */
+/* Rejects keys for a GPU if device.backend is cpu. If it is auto, the device reports the same error
+ * when it finds no GPU. */
 static int check_graph(const icestream_config *config, icestream_error *error)
 {
     int status = ICESTREAM_OK;
-    /* The CPU has no fast maths, and nobody shall get hits of both without having asked for it. */
+    /* The CPU has no fast maths, and hits of both maths must not be mixed without a request. */
     if (config->device.backend == ICS_BACKEND_CUDA_CPU &&
         config->device.math != ICS_MATH_PORTABLE) {
         status = contradiction(config, "device.backend", "device.math", error,
@@ -196,7 +197,7 @@ static int check_graph(const icestream_config *config, icestream_error *error)
     return status;
 }
 
-/* A key that would be ignored without a word is one that its writer has misunderstood. */
+/* Rejects keys that would have no effect: the user expects one. */
 static int check_workload(const icestream_config *config, icestream_error *error)
 {
     bool is_point = config->workload.kind == ICS_WORKLOAD_POINT;

@@ -1,3 +1,4 @@
+/* Keys that need code of their own: how they are read and printed. */
 #include "pipeline/config/config_fields.h"
 
 #include "physics/model.h"
@@ -17,7 +18,7 @@ static int unexpected(const ics_yaml_node *node, const char *key, const ics_sche
 
 /* ---- device.index --------------------------------------------------------------------------- */
 
-/* Adds a GPU to those that the list has so far. */
+/* Reads the number of a GPU and appends it to the list. */
 static int read_gpu(const ics_yaml_node *node, uint32_t *list, uint32_t *count,
                     icestream_error *error)
 {
@@ -213,7 +214,7 @@ static int read_direction(const ics_yaml_node *node, void *target, icestream_err
     if (node->kind != ICS_YAML_LIST || node->count != 3) {
         return unexpected(node, "workload.direction", &ics_config_direction, error);
     }
-    /* Bounded on both sides so that the length can be computed without overflow or underflow. */
+    /* Components beyond these bounds would make the computed length overflow or underflow. */
     const double most = 1e100;
     double direction[3] = {0}, largest = 0;
     int status = ICESTREAM_OK;
@@ -259,12 +260,12 @@ const ics_schema_custom ics_config_direction = {.expected = "isotropic, or [dx, 
 
 static bool are_words(const ics_yaml_node *list)
 {
-    bool words_only = list->count == 0 || list->items[0]->kind != ICS_YAML_SCALAR ||
-                      *list->items[0]->text != 0; /* the program has a name */
     for (size_t i = 0; i < list->count; ++i) {
-        words_only = words_only && list->items[i]->kind == ICS_YAML_SCALAR;
+        if (list->items[i]->kind != ICS_YAML_SCALAR) {
+            return false;
+        }
     }
-    return words_only;
+    return list->count == 0 || *list->items[0]->text != 0; /* the name of a program is not empty */
 }
 
 static int read_word(const ics_yaml_node *node, void *item, icestream_error *error)

@@ -5,7 +5,8 @@
 
 #include "pipeline/config/schema/schema.h"
 
-/* Spectra below this number are built in (physics.md 2.4); light.spectra begins here. */
+/* Spectra below ICS_CONFIG_FIRST_SPECTRUM are built in (physics.md 2.4); light.spectra has the
+ * others. */
 enum { ICS_CONFIG_FIRST_SPECTRUM = 7, ICS_CONFIG_SPECTRA_MAX = 256 - ICS_CONFIG_FIRST_SPECTRUM };
 
 extern const ics_schema_list ics_config_excluded; /* detector.excluded */

@@ -19,19 +19,19 @@ extern const size_t ics_config_key_count;
 extern const ics_schema_field ics_config_keys[];
 extern const ics_config_hits ics_config_key_hits[];
 
-/* Where the values came from. */
+/* Where the values of a configuration came from. */
 struct ics_config_origin {
-    ics_yaml **documents; /* the file, if any, then one per --set: the nodes below live in them */
+    ics_yaml **documents; /* the run file, if any, then one per --set; they own the nodes */
     size_t count;
-    const ics_yaml_node **given; /* [ics_config_key_count], NULL: default */
-    bool *refused;               /* [ics_config_key_count]: given, but not a valid value */
+    const ics_yaml_node **given; /* [ics_config_key_count], the node of each value; NULL: default */
+    bool *refused; /* [ics_config_key_count], true: a value was given and is not valid */
 };
 
-/* The name of a choice of a key that has choices: "device.math", ICS_MATH_FAST is "fast". */
+/* The word for a choice of a key: "fast" for "device.math" and ICS_MATH_FAST. */
 const char *ics_config_choice(const char *key_path, size_t index);
 
-/* Adds an error for each pair of keys that do not fit together, unless one of the two was refused.
- * 0, ICESTREAM_E_CONFIG. */
+/* Adds an error for each pair of keys that contradict each other, unless the value of one of them
+ * was refused. 0, ICESTREAM_E_CONFIG. */
 int ics_config_check(const icestream_config *config, icestream_error *error);
 
 #endif

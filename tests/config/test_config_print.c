@@ -1,4 +1,5 @@
-/* Configurations as they are printed and documented, and those that are shipped. */
+/* A printed configuration reads back to the same values; configs/README.md lists all keys; the
+ * shipped run files are valid. After a change of config_keys.def, build the target config-table. */
 #include "tests/support/config_text.h"
 #include "tests/support/test_main.h"
 
@@ -44,7 +45,7 @@ START_TEST(printed_configuration_reads_back)
         char *printed = print(first);
         icestream_config *second = NULL;
         icestream_error error = {0};
-        /* From another folder: the printed paths do not depend on it. */
+        /* Printed paths do not depend on the folder, so this reads them in another one. */
         int status = ics_config_load_text("/elsewhere/e.yaml", printed, strlen(printed), NULL, 0,
                                           &second, &error);
         ck_assert_msg(status == ICESTREAM_OK, "%s\n%s", printed, error.text);
@@ -86,7 +87,7 @@ START_TEST(printed_text_is_as_expected)
              "stages: {scatter: {source: /x/s.h}}\n"
              "device: {memory_limit: 4000 MB}\n");
     char *printed = print(config);
-    /* Whole lines, in this order; others may stand between them. */
+    /* These lines, in this order; other lines may stand between them. */
     static const char *const lines[] = {"run:",
                                         "  seed: 1",
                                         "  bounce_limit: 10000",
@@ -169,7 +170,7 @@ START_TEST(printed_text_is_as_expected)
         ck_assert_msg(found != NULL, "missing:\n%s\nin:\n%s", lines[i], rest);
         rest = found + strlen(line);
     }
-    /* Keys of a group that were not chosen, and texts that are not given. */
+    /* Keys of a group that are not chosen, and texts that are not given, are not printed. */
     static const char *const absent[] = {"\n  model:", "\n  file:", "\n  listen:", "\n  spool:"};
     for (size_t i = 0; i < COUNT(absent); ++i) {
         ck_assert_msg(strstr(printed, absent[i]) == NULL, "%s in:\n%s", absent[i], printed);
@@ -242,8 +243,8 @@ START_TEST(detection_reads_back)
 }
 END_TEST
 
-/* Replaces the table in configs/README.md: the lines from its head to the first line that is none
- * of a table. */
+/* Replaces the table in configs/README.md: the lines from its head to the first line without "|".
+ */
 static void write_table(const char *text, const char *table)
 {
     const size_t head = strcspn(table, "\n") + 1;
@@ -259,7 +260,9 @@ static void write_table(const char *text, const char *table)
     ck_assert_int_eq(fclose(file), 0);
 }
 
-/* The build's target config-table runs this test so that it writes the table. */
+/* The target config-table of the build runs this test with ICESTREAM_WRITE_TABLE, to write the
+ * table.
+ */
 START_TEST(documentation_has_the_table_of_keys)
 {
     FILE *file = fopen(ICS_SOURCE_DIRECTORY "/configs/README.md", "r");

@@ -26,19 +26,20 @@ typedef enum ics_schema_type {
                           *  at .source_offset and the member becomes ICS_SCHEMA_FROM_SOURCE */
     ICS_SCHEMA_PATTERNS, /* char **, with the count at .count_offset: paths that may be globs */
     ICS_SCHEMA_LIST,     /* pointer to items of .list, with the count at .count_offset */
-    ICS_SCHEMA_CUSTOM    /* whatever .custom does */
+    ICS_SCHEMA_CUSTOM    /* read and printed by .custom */
 } ics_schema_type;
 
 #define ICS_SCHEMA_FROM_SOURCE "custom"
 
-/* A list of items that need code of their own. The list has one item of zeros more than it counts.
+/* A list of items that need code of their own. Behind the counted items stands one more of zeros.
  */
 typedef struct ics_schema_list {
     const char *expected; /* for messages and documentation: "a list of [string, module]" */
     const char *example;  /* a valid list that is not the default, for tests */
     size_t item_size;     /* bytes */
     size_t most;          /* items; 0: any number */
-    bool (*fits)(const ics_yaml_node *list); /* false: not what is expected; NULL: any list is */
+    bool (*fits)(
+        const ics_yaml_node *list); /* whether a list is what is expected; NULL: every list is */
     /* Fills an item of zeros. Adds its errors (ics_yaml_error). After an error the item is cleared
      * like a complete one. 0, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
     int (*read)(const ics_yaml_node *node, void *item, icestream_error *error);
@@ -65,14 +66,14 @@ typedef struct ics_schema_custom {
 } ics_schema_custom;
 
 typedef struct ics_schema_field {
-    const char *path; /* "graph.pool": keys from the outside in, separated by dots */
+    const char *path; /* sections from the outside in and the key: "graph.compact.sort" */
     ics_schema_type type;
-    bool required;        /* an error when neither the field nor one of its group is given */
-    bool growing;         /* choices are added elsewhere: the documentation does not list them */
+    bool required;        /* it is an error if neither the field nor one of its group is given */
+    bool growing;         /* registries add choices, so the documentation does not list them */
     size_t offset, size;  /* of the member; see ICS_SCHEMA_AT */
-    const char *fallback; /* the default, as a value for ics_yaml_read_value; NULL: zeros */
+    const char *fallback; /* the default, as in ics_yaml_read_value; NULL: zeros */
     uint64_t least, most; /* ICS_SCHEMA_UNSIGNED and _BYTES, both included */
-    uint64_t multiple;    /* ICS_SCHEMA_UNSIGNED: what all values are multiples of; 0: of 1 */
+    uint64_t multiple;    /* ICS_SCHEMA_UNSIGNED: all values are multiples of this; 0: any */
     double low, high;     /* ICS_SCHEMA_NUMBER(S), both included */
     const char *word;     /* a word that may stand for a number ("auto", "off"), or NULL */
     double word_value;    /* the number it stands for, outside the range */
@@ -94,15 +95,16 @@ typedef struct ics_schema_field {
 #define ICS_SCHEMA_AT(type, member)                                                                \
     .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 
-/* Fills every field that has a fallback. ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG where a fallback is
- * out of its own range, a mistake in the table. */
+/* Fills every field that has a default. ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG: a default is not a
+ * valid value, which is a mistake in the schema. */
 int ics_schema_defaults(const ics_schema_field *fields, size_t count, void *target,
                         icestream_error *error);
 
-/* Reads all keys of a mapping (null: an empty one) and adds every error in it: unknown keys with
- * the nearest valid one, keys given twice, wrong types, values out of range, missing keys.
- * `given` (may be NULL): [count], where the value's node is stored for each field that occurs; the
- * nodes live as long as their document. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+/* Reads all keys of a mapping; nothing counts as an empty mapping. Adds every error in it: unknown
+ * keys with the nearest valid one, keys given twice, wrong types, values out of range, missing
+ * keys. `given` may be NULL; else it has [count] entries, and those of fields that occur receive
+ * the nodes of their values, which live as long as their document. ICESTREAM_E_CONFIG,
+ * ICESTREAM_E_MEMORY. */
 int ics_schema_read(const ics_yaml_node *mapping, const ics_schema_field *fields, size_t count,
                     void *target, const ics_yaml_node **given, icestream_error *error);
 
@@ -110,10 +112,10 @@ int ics_schema_read(const ics_yaml_node *mapping, const ics_schema_field *fields
 int ics_schema_set(const char *path, const ics_yaml_node *value, const ics_schema_field *fields,
                    size_t count, void *target, const ics_yaml_node **given, icestream_error *error);
 
-/* The index of a path, or count. */
+/* The index of the field with this path; count: there is none. */
 size_t ics_schema_find(const char *path, const ics_schema_field *fields, size_t count);
 
-/* Frees all texts and lists of the target and sets them to zeros. */
+/* Frees all texts and lists of the target and sets all fields to zeros. */
 void ics_schema_clear(const ics_schema_field *fields, size_t count, void *target);
 
 /* Writes the target as a YAML mapping that reads back to the same values; paths are made absolute,

@@ -1,4 +1,4 @@
-/* Writing a structure as YAML and its table as documentation. */
+/* Writing a structure as YAML, and its schema as documentation. */
 #include "pipeline/config/schema/number.h"
 #include "pipeline/config/schema/schema_value.h"
 
@@ -12,7 +12,7 @@ void ics_schema_print_number(double value, FILE *out)
     fputs(ics_number_print(value, digits), out);
 }
 
-/* Absolute, so that the printed file means the same in every folder. */
+/* Prints an absolute path, so that the printed file means the same in every folder. */
 static void print_path(const char *path, bool is_pattern, FILE *out)
 {
     char *folder = getcwd(NULL, 0);
@@ -27,10 +27,10 @@ void ics_schema_print_path(const char *path, FILE *out)
     print_path(path, false, out);
 }
 
-/* The keys that lead from the previous field to this one. */
+/* Prints the sections and the key of a path; not the sections that the previous path is in, too. */
 static void print_keys(const char *previous, const char *path, FILE *out)
 {
-    size_t shared = 0; /* characters of the sections that both are in */
+    size_t shared = 0; /* length of the sections that both paths are in */
     for (size_t i = 0; previous[i] && previous[i] == path[i]; ++i) {
         if (path[i] == '.') {
             shared = i + 1;
@@ -190,7 +190,7 @@ void ics_schema_print_field(const ics_schema_field *field, const void *target, F
     }
 }
 
-/* Texts that are NULL and lists without texts were not chosen. */
+/* Whether a field is printed: texts and lists of patterns that are NULL are not. */
 static bool is_there(const ics_schema_field *field, const void *target)
 {
     bool is_pointer = field->type == ICS_SCHEMA_NAME || field->type == ICS_SCHEMA_VARIANT ||

@@ -31,7 +31,7 @@ static int unexpected_value(const ics_schema_field *field, const ics_yaml_node *
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-/* A scalar that may be a number: not quoted, not nothing. */
+/* Whether a node may be a number: a quoted text is none. */
 static bool is_plain(const ics_yaml_node *node)
 {
     return node->kind == ICS_YAML_SCALAR && !node->quoted;
@@ -93,7 +93,7 @@ static int read_unsigned(const ics_schema_field *field, const ics_yaml_node *nod
 static int read_bytes(const ics_schema_field *field, const ics_yaml_node *node, void *target,
                       icestream_error *error)
 {
-    /* Quotes are fine: people put them around what has a blank in it. */
+    /* A size may stand in quotes, because people write them around a text with a blank. */
     uint64_t value = (uint64_t)field->word_value;
     const bool is_size = node->kind == ICS_YAML_SCALAR && !is_word(field, node) &&
                          ics_number_bytes(node->text, &value) == ICS_NUMBER_OK;
@@ -152,7 +152,8 @@ static int read_bool(const ics_schema_field *field, const ics_yaml_node *node, v
     return ICESTREAM_OK;
 }
 
-/* The index of a node's text among the choices, or SIZE_MAX. */
+/* The index of a node's text among the choices. SIZE_MAX: it is none of them; then `*nearest` is
+ * the nearest choice, or NULL. */
 static size_t find_choice(const ics_schema_field *field, const ics_yaml_node *node,
                           const char **nearest)
 {
@@ -238,7 +239,7 @@ char *ics_schema_join(const char *folder, const char *name, bool is_pattern)
     return path;
 }
 
-/* A list of texts; a single one stands for a list of one. */
+/* Reads a list of paths or patterns, or a single one. */
 static int read_patterns(const ics_schema_field *field, const ics_yaml_node *node, void *target,
                          icestream_error *error)
 {

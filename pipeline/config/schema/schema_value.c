@@ -139,7 +139,7 @@ void ics_schema_value_range(char *buffer, size_t size, double low, double high)
              ics_number_print(high, to));
 }
 
-/* "balanced or shuffled", "one of a, b, c". Returns how many there are. */
+/* Lists the choices: "balanced or shuffled", "one of a, b, c". Returns their number. */
 static size_t list_choices(const ics_schema_field *field, char *buffer, size_t size)
 {
     size_t count = 0, used = 0;
@@ -155,7 +155,7 @@ static size_t list_choices(const ics_schema_field *field, char *buffer, size_t s
     return count;
 }
 
-/* Of numbers, without the word that may stand for one. */
+/* Describes numbers, without the word that may stand for a number. */
 static void expect_number(const ics_schema_field *field, char *buffer, size_t size)
 {
     char range[256], to[ICS_NUMBER_DIGITS], from[ICS_NUMBER_DIGITS];

@@ -9,7 +9,8 @@
 /* ---- errors of libyaml ------------------------------------------------------------------------
  */
 
-/* Line and column, in characters, of a byte: libyaml gives only the offset of bytes it rejects. */
+/* The line and column (in characters) of a byte. libyaml names a byte that it rejects only by its
+ * offset. */
 static ics_yaml_node place_of_byte(const ics_yaml_builder *build, size_t offset)
 {
     yaml_mark_t mark = {0};
@@ -24,7 +25,7 @@ static ics_yaml_node place_of_byte(const ics_yaml_builder *build, size_t offset)
     return ics_yaml_builder_place(build, mark);
 }
 
-/* What people most often meant when libyaml stumbles. */
+/* What the user most likely has to change after an error of libyaml. */
 static const char *hint(const yaml_parser_t *parser)
 {
     if (parser->context != NULL && strcmp(parser->context, "while scanning an alias") == 0) {
@@ -63,7 +64,7 @@ static int syntax_error(ics_yaml_builder *build, const yaml_parser_t *parser)
 /* ---- reading ----------------------------------------------------------------------------------
  */
 
-/* Whether a line begins at this byte, by any of the line breaks of YAML 1.1. */
+/* Whether a line begins at this byte; YAML 1.1 has five line breaks. */
 static bool begins_line(const ics_yaml_builder *build, size_t offset)
 {
     static const char *const before[] = {"\n", "\r", "\xC2\x85", "\xE2\x80\xA8", "\xE2\x80\xA9"};
@@ -76,8 +77,8 @@ static bool begins_line(const ics_yaml_builder *build, size_t offset)
     return offset == 0 || (offset == 3 && memcmp(build->text, "\xEF\xBB\xBF", 3) == 0);
 }
 
-/* libyaml compares every %TAG directive with all before it: a file full of them takes hours. They
- * serve nothing here, as tags are errors. */
+/* libyaml compares every %TAG directive with all directives before it, so a file full of them would
+ * take hours. They are of no use here, because tags are errors. */
 static int refuse_tag_directives(const ics_yaml_builder *build)
 {
     static const char directive[] = "%TAG";
@@ -127,7 +128,7 @@ static int parse(ics_yaml_builder *build)
     return status;
 }
 
-/* Fills a document from text. An input without any document is an empty mapping. */
+/* Fills a document from text. A text without a YAML document is an empty mapping. */
 static int build_document(ics_yaml *document, const char *text, size_t length, bool has_lines,
                           icestream_error *error)
 {
@@ -173,7 +174,7 @@ int ics_yaml_read_text(const char *name, const char *text, size_t length, ics_ya
     return ICESTREAM_OK;
 }
 
-/* libyaml checks files; a literal value has to be checked here. */
+/* Checks a literal value, which libyaml does not see. */
 static bool is_utf8(const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
@@ -186,7 +187,8 @@ static bool is_utf8(const char *text)
         if (more < 0) {
             return false;
         }
-        /* The second byte rules out overlong forms, surrogates and what is beyond U+10FFFF. */
+        /* The range of the second byte excludes overlong forms, surrogates and characters beyond
+         * U+10FFFF. */
         unsigned char least = *s == 0xe0 ? 0xa0 : *s == 0xf0 ? 0x90 : 0x80;
         unsigned char most = *s == 0xed ? 0x9f : *s == 0xf4 ? 0x8f : 0xbf;
         for (++s; more > 0; --more, ++s) {

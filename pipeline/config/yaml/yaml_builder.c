@@ -22,7 +22,7 @@ int ics_yaml_builder_no_memory(ics_yaml_builder *build)
 static int append(ics_yaml_builder *build, ics_yaml_frame *top, const ics_yaml_node *child)
 {
     if (top->count == top->capacity) {
-        size_t capacity = top->capacity ? 2 * top->capacity : 16; /* bounded by the node limit */
+        size_t capacity = top->capacity ? 2 * top->capacity : 16; /* at most ICS_YAML_NODES_MAX */
         void *grown = realloc(top->children, capacity * sizeof(void *));
         if (grown == NULL) {
             return ics_yaml_builder_no_memory(build);
@@ -34,7 +34,7 @@ static int append(ics_yaml_builder *build, ics_yaml_frame *top, const ics_yaml_n
     return ICESTREAM_OK;
 }
 
-/* Hangs a finished node, or one that is about to be filled, into the tree. */
+/* Adds a node to the collection that is being filled. A collection is added before its items. */
 static int attach(ics_yaml_builder *build, const ics_yaml_node *node)
 {
     if (build->depth == 0) {
@@ -156,7 +156,8 @@ static int compare_keys(const void *a, const void *b)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Sorting finds equal keys in a mapping of any size without comparing all pairs. */
+/* Marks keys that occur before in the mapping. Equal keys are next to each other after sorting, so
+ * that not all pairs have to be compared. */
 static int mark_duplicates(ics_yaml_builder *build, ics_yaml_entry *entries, size_t count)
 {
     if (count < 2) {
@@ -225,7 +226,7 @@ static int close_collection(ics_yaml_builder *build)
     return status;
 }
 
-/* An alias becomes a copy of its anchor's node with a place of its own; what is below is shared. */
+/* Adds a copy of the anchor's node with the place of the alias. Both nodes share their items. */
 static int add_alias(ics_yaml_builder *build, const yaml_event_t *event)
 {
     const char *name = (const char *)event->data.alias.anchor;

@@ -23,13 +23,14 @@ typedef struct ics_yaml_builder {
     ics_yaml *document;
     icestream_error *error;
     bool has_lines;
-    const char *text; /* the whole input, to find the place of bytes that are not text */
+    const char
+        *text; /* the whole input, in which the places of bytes are found that are not text */
     size_t length;
     ics_yaml_frame frames[ICS_YAML_DEPTH_MAX];
     size_t depth;
     ics_yaml_anchor anchors[ICS_YAML_ANCHORS_MAX];
     size_t anchor_count;
-    uint32_t nodes; /* so far, aliases written out */
+    uint32_t nodes; /* nodes so far, the nodes of every alias counted again */
 } ics_yaml_builder;
 
 /* Adds the node of an event to the tree, or completes a collection. `*has_document`: whether a
@@ -41,10 +42,10 @@ int ics_yaml_builder_event(ics_yaml_builder *build, const yaml_event_t *event, b
 int ics_yaml_builder_node(ics_yaml_builder *build, yaml_mark_t mark, ics_yaml_kind kind,
                           const yaml_char_t *name, const yaml_char_t *tag, ics_yaml_node **out);
 
-/* A node that has only a place, for messages about events that make no node. */
+/* A node that has only a place, for messages. */
 ics_yaml_node ics_yaml_builder_place(const ics_yaml_builder *build, yaml_mark_t mark);
 
-/* Adds an error. Returns ICESTREAM_E_MEMORY. */
+/* Adds "NAME: error: out of memory". Returns ICESTREAM_E_MEMORY. */
 int ics_yaml_builder_no_memory(ics_yaml_builder *build);
 
 #endif

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Reads one character of valid UTF-8, returns its bytes; 1 and U+FFFD for anything else. */
+/* Reads one character of UTF-8 and returns its length (bytes). A byte that begins no character
+ * gives U+FFFD and the length 1. */
 static size_t decode(const unsigned char *s, uint32_t *out)
 {
     size_t bytes = *s < 0x80 ? 1 : *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : *s >= 0xc0 ? 2 : 0;
@@ -19,7 +20,7 @@ static size_t decode(const unsigned char *s, uint32_t *out)
     return bytes ? bytes : 1;
 }
 
-/* The characters that YAML allows as they are (YAML 1.1, 5.1), without line breaks. */
+/* Whether YAML allows a character without an escape (YAML 1.1, 5.1); line breaks get one. */
 static bool is_printable(uint32_t c)
 {
     return (c >= 0x20 && c < 0x7f) || (c >= 0xa0 && c < 0x2028) || (c > 0x2029 && c < 0xd800) ||
@@ -47,7 +48,7 @@ void ics_yaml_print_text(const char *text, FILE *out)
     fputc('"', out);
 }
 
-/* A plain text may stand in a block where flow style would end it. */
+/* Whether a text needs quotes in flow style. Some plain texts are valid only in a block. */
 static bool needs_quotes(const ics_yaml_node *scalar)
 {
     return scalar->quoted || strpbrk(scalar->text, ",[]{}#:") != NULL;
