@@ -4,6 +4,7 @@
  */
 #include "pipeline/files/format/crc32c.h"
 #include "tests/support/run_folder.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -129,17 +130,11 @@ START_TEST(old_volume)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("resume settings")
 {
-    Suite *suite = suite_create("resume settings");
     TCase *all = tcase_create("all");
     tcase_add_test(all, settings_decide);
     tcase_add_loop_test(all, old_digests, 0, 3);
     tcase_add_test(all, old_volume);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -5,6 +5,7 @@
 #include "pipeline/units/origin.h"
 #include "tests/support/config_text.h"
 #include "tests/support/model_files.h"
+#include "tests/support/test_main.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -267,9 +268,8 @@ START_TEST(cables_that_are_not_there)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("origin keys")
 {
-    Suite *suite = suite_create("origin keys");
     TCase *all = tcase_create("all");
     tcase_add_test(all, keys_change_digests_as_they_say);
     tcase_add_loop_test(all, table_keys_change_digests, 0, COUNT(table_keys));
@@ -277,9 +277,4 @@ int main(void)
     tcase_add_test(all, no_name_of_a_file_is_digested);
     tcase_add_test(all, cables_that_are_not_there);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }
