@@ -170,8 +170,8 @@ static int print_json(const struct bench *bench, FILE *out, icestream_error *err
                                      "photons", (json_int_t)bench->steps.photons, "reference",
                                      bench->options->reference, "oversize",
                                      bench->config->detector.oversize, "shuffled",
-                                     (int)bench->config->workload.shuffled, "best_of",
-                                     (json_int_t)bench->repeats, "rows", rows),
+                                     bench->config->workload.counts == ICS_COUNTS_SHUFFLED,
+                                     "best_of", (json_int_t)bench->repeats, "rows", rows),
                            out, error);
 }
 
