@@ -79,9 +79,9 @@ typedef struct ice_near_row {
     uint32_t string;
 } ice_near_row;
 
-/* What the ice has beyond flat layers that look the same in all directions: bits of
- * ice_tables.features. On a GPU they are constants of a run's kernels; what is off costs nothing.
- */
+/* What the ice has in addition to flat layers that look the same in all directions: bits of
+ * ice_tables.features. On a GPU these bits are constants of the kernels of a run, so that a feature
+ * which is off costs nothing. */
 enum {
     ICE_HAS_TILT_LINE = 1,
     ICE_HAS_TILT_MAP = 2,
@@ -94,8 +94,20 @@ enum {
     ICE_HAS_MEAN_BENDING = 256,    /* its strength has another profile than that of the diffusion */
     ICE_HAS_EVEN_ANISOTROPY = 512, /* all layers have the same: there is nothing to look up */
     ICE_HAS_TILT = ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP,
-    ICE_HAS_DIRECTIONS = ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_ABSORPTION_ANISOTROPY
+    ICE_HAS_DIRECTIONS = ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_ABSORPTION_ANISOTROPY,
+    /* kernels with one of these need 64 registers instead of 56 (graphs/cuda/schedule.c) */
+    ICE_HAS_MANY_REGISTERS = ICE_HAS_BIREFRINGENCE | ICE_HAS_HOLES
 };
+
+/* Every feature of the ice, one line each: its name and its bits. tables/tables_NAME.c builds its
+ * tables, pipeline/models/ice/ice_feature_NAME.c has its keys in ice files and describes it. */
+#define ICE_FEATURES(FEATURE)                                                                      \
+    FEATURE(water, ICE_HAS_SPECTRAL_OPTICS)                                                        \
+    FEATURE(tilt, ICE_HAS_TILT)                                                                    \
+    FEATURE(anisotropy, ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_EVEN_ANISOTROPY)                   \
+    FEATURE(absorption, ICE_HAS_DIRECTIONS)                                                        \
+    FEATURE(birefringence, ICE_HAS_BIREFRINGENCE | ICE_HAS_MEAN_BENDING)                           \
+    FEATURE(hole, ICE_HAS_HOLES)
 
 /* Rows of optics by wavelength: the first one's, nm, and one for every nanometre. */
 enum { ICE_SPECTRAL_FIRST = 250, ICE_SPECTRAL_ROWS = 451 };
