@@ -5,11 +5,39 @@
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/ice/ice.h"
 #include "pipeline/models/light/light.h"
+#include "tables/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- digests --------------------------------------------------------------------------------- */
+
+/* The tags of features in digests. They keep their values so that digests stay the same. */
+enum {
+    TAG_TILT = 1,
+    TAG_ANISOTROPY = 2,
+    TAG_ABSORPTION = 4,
+    TAG_BIREFRINGENCE = 8,
+    TAG_HOLE = 16,
+    TAG_WATER = 32
+};
+
+static unsigned tags_of(const ice_medium *medium)
+{
+    static const unsigned tags[] = {TAG_WATER,      TAG_TILT,          TAG_ANISOTROPY,
+                                    TAG_ABSORPTION, TAG_BIREFRINGENCE, TAG_HOLE};
+    static const uint32_t bits[] = {
+#define BITS(name, feature_bits) (feature_bits),
+        ICE_FEATURES(BITS)
+#undef BITS
+    };
+    const uint32_t found = ics_tables_find_features(medium);
+    unsigned result = 0;
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; ++i) {
+        result |= found & bits[i] ? tags[i] : 0;
+    }
+    return result;
+}
 
 /* A tag, so that numbers of one feature are not taken for those of another. */
 static void add_feature(ics_digest *digest, unsigned feature, const double *values, size_t count)
@@ -23,7 +51,7 @@ static void add_tilt(ics_digest *digest, const ice_tilt *tilt)
     size_t supports = tilt->station_count;
     const double scalars[] = {tilt->kind,       tilt->clamp,   tilt->first_depth,
                               tilt->depth_step, tilt->azimuth, tilt->origin};
-    add_feature(digest, ICS_ICE_TILT, scalars, sizeof scalars / sizeof *scalars);
+    add_feature(digest, TAG_TILT, scalars, sizeof scalars / sizeof *scalars);
     if (tilt->kind == ICE_TILT_MAP) {
         supports = tilt->axes[0].count * tilt->axes[1].count;
     }
@@ -40,7 +68,7 @@ static void add_tilt(ics_digest *digest, const ice_tilt *tilt)
 static void add_spectral(ics_digest *digest, const ice_medium *medium)
 {
     enum { ROWS = (int)(ICE_WAVELENGTH_MAX - ICE_WAVELENGTH_MIN) + 1 };
-    add_feature(digest, ICS_ICE_SPECTRAL, &medium->rayleigh_fraction, 1);
+    add_feature(digest, TAG_WATER, &medium->rayleigh_fraction, 1);
     for (int i = 0; i < ROWS; ++i) {
         const ice_spectral_optics *at = &medium->spectral[i];
         const double numbers[] = {at->phase_index, at->group_index, at->scattering, at->absorption};
@@ -52,23 +80,22 @@ static void add_spectral(ics_digest *digest, const ice_medium *medium)
  * were features. */
 static void add_features(ics_digest *digest, const ice_medium *medium)
 {
-    const unsigned features = ics_ice_features(medium);
-    const unsigned flowing =
-        ICS_ICE_SCATTERING_ANISOTROPY | ICS_ICE_ABSORPTION_ANISOTROPY | ICS_ICE_BIREFRINGENCE;
+    const unsigned features = tags_of(medium);
+    const unsigned flowing = TAG_ANISOTROPY | TAG_ABSORPTION | TAG_BIREFRINGENCE;
     const double absorption[] = {medium->absorption_anisotropy[0], medium->absorption_anisotropy[1],
                                  medium->absorption_anisotropy[2], medium->absorption_exponent};
     const ice_birefringence *b = &medium->birefringence;
     const ice_hole *hole = &medium->hole;
-    if (features & ICS_ICE_TILT) {
+    if (features & TAG_TILT) {
         add_tilt(digest, &medium->tilt);
     }
     if (features & flowing) {
         add_feature(digest, features & flowing, &medium->flow_azimuth, 1);
     }
-    if (features & ICS_ICE_ABSORPTION_ANISOTROPY) {
+    if (features & TAG_ABSORPTION) {
         ics_digest_add_numbers(digest, absorption, 4);
     }
-    if (features & ICS_ICE_BIREFRINGENCE) {
+    if (features & TAG_BIREFRINGENCE) {
         ics_digest_add_numbers(digest, b->along, 4);
         ics_digest_add_numbers(digest, b->across, 4);
         ics_digest_add_numbers(digest, b->mean, 4);
@@ -79,13 +106,13 @@ static void add_features(ics_digest *digest, const ice_medium *medium)
                                   layer->birefringence, layer->birefringence_mean};
         ics_digest_add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
     }
-    if (features & ICS_ICE_SPECTRAL) {
+    if (features & TAG_WATER) {
         add_spectral(digest, medium);
     }
-    if (features & ICS_ICE_HOLE) {
+    if (features & TAG_HOLE) {
         const double numbers[] = {hole->radius, hole->effective_scattering, hole->absorption,
                                   hole->mean_cosine, hole->liu_fraction};
-        add_feature(digest, ICS_ICE_HOLE, numbers, sizeof numbers / sizeof *numbers);
+        add_feature(digest, TAG_HOLE, numbers, sizeof numbers / sizeof *numbers);
     }
 }
 

@@ -1,7 +1,7 @@
 /* Water from memory. The first byte chooses the reader: '0' the YAML file, '1' a table by
  * wavelength in CSV. What is accepted must keep the promises of the readers; anything else aborts.
  */
-#include "pipeline/models/ice/ice_layers.h"
+#include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/light/wavelength_table.h"
 
 #include <math.h>

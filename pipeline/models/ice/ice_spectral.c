@@ -2,7 +2,8 @@
 #include "base/error.h"
 #include "physics/water.h"
 #include "pipeline/config/schema/schema.h"
-#include "pipeline/models/ice/ice_layers.h"
+#include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/light/wavelength_table.h"
 
 #include <math.h>
