@@ -231,6 +231,20 @@ typedef struct ice_grid {
     const uint32_t *items;
 } ice_grid;
 
+/* Parameters that a scatter variant may declare. Its header has
+ *
+ *     #define ICE_DECLARE_scatter_NAME(PARAMETER) PARAMETER(scatter_NAME, share, 0, 1, 0.5, "",
+ * "...") enum { ICE_DECLARE_scatter_NAME(ICE_PARAMETER_INDEX) };
+ *
+ * with one PARAMETER(variant, name, low, high, default, unit, meaning) for each parameter. The key
+ * `share` of ice files follows from it. In a stage the value is
+ * ice_parameter_of(constants, scatter_NAME, share). */
+enum { ICE_SCATTER_PARAMETERS = 4 };
+#define ICE_PARAMETER_INDEX(variant, name, low, high, fallback, unit, help)                        \
+    ICE_PARAMETER_##variant##_##name,
+#define ice_parameter_of(constants, variant, name)                                                 \
+    ((constants)->parameters[ICE_PARAMETER_##variant##_##name])
+
 /* Constants of the scattering functions (physics.md 7), computed in double. */
 typedef struct ice_scatter_constants {
     float g;                   /* mean cosine */
@@ -240,8 +254,9 @@ typedef struct ice_scatter_constants {
     float inverse_liu;         /* 1 / f_SL, 0 if f_SL = 0 */
     float inverse_henyey;      /* 1 / (1 - f_SL), 0 if f_SL = 1 */
     float rayleigh_fraction;
-    float inverse_rayleigh; /* 1 / rayleigh_fraction, 0 if that is 0 */
-    float inverse_rest;     /* 1 / (1 - rayleigh_fraction), 0 if that is 1 */
+    float inverse_rayleigh;                   /* 1 / rayleigh_fraction, 0 if that is 0 */
+    float inverse_rest;                       /* 1 / (1 - rayleigh_fraction), 0 if that is 1 */
+    float parameters[ICE_SCATTER_PARAMETERS]; /* those that the run's variant declares */
 } ice_scatter_constants;
 
 /* Hole ice, the same in all columns; all 0 without. */

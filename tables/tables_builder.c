@@ -56,9 +56,13 @@ ice_sum ics_tables_split_sum(double value)
     return sum;
 }
 
-ice_scatter_constants ics_tables_scatter_constants(double g, double f, double r)
+_Static_assert((int)ICE_SCATTER_PARAMETERS == (int)ICE_PARAMETERS_MAX,
+               "stages have room for all parameters of a medium");
+
+ice_scatter_constants ics_tables_scatter_constants(const ice_medium *medium, double g, double f,
+                                                   double r)
 {
-    const ice_scatter_constants constants = {
+    ice_scatter_constants constants = {
         .g = (float)g,
         .one_minus_g_squared = (float)((1.0 - g) * (1.0 - g)),
         .liu_exponent = (float)((1.0 - g) / (1.0 + g)),
@@ -69,5 +73,8 @@ ice_scatter_constants ics_tables_scatter_constants(double g, double f, double r)
         .inverse_rayleigh = r > 0.0 ? (float)(1.0 / r) : 0.0f,
         .inverse_rest = r < 1.0 ? (float)(1.0 / (1.0 - r)) : 0.0f,
     };
+    for (size_t i = 0; i < medium->scatter_count; ++i) {
+        constants.parameters[i] = (float)medium->scatter[i].value;
+    }
     return constants;
 }

@@ -114,6 +114,6 @@ int ics_tables_build_hole(ics_table_builder *builder, const ice_medium *medium,
     tables->hole.absorption_length = (float)hole->absorption;
     tables->hole.absorption = (float)(1.0 / hole->absorption);
     tables->hole.margin = (float)(margin + 0.01); /* for the rounding of places */
-    tables->hole.scatter = ics_tables_scatter_constants(g, f, 0.0);
+    tables->hole.scatter = ics_tables_scatter_constants(medium, g, f, 0.0);
     return build_near_columns(builder, columns);
 }

@@ -103,7 +103,7 @@ int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium)
     tables->clearest_ice *= least;
     find_clearest(tables, ics_tables_clear_range(medium), least, layers);
 
-    tables->scatter = ics_tables_scatter_constants(medium->mean_cosine, medium->liu_fraction,
-                                                   medium->rayleigh_fraction);
+    tables->scatter = ics_tables_scatter_constants(medium, medium->mean_cosine,
+                                                   medium->liu_fraction, medium->rayleigh_fraction);
     return 0;
 }

@@ -25,9 +25,11 @@ void *ics_tables_array(ics_table_builder *builder, void *pointer, size_t count, 
 /* Moves all arrays into one block, which `out` owns. Returns 0, or -1 with `why` filled. */
 int ics_tables_pack(ics_table_builder *builder, ics_tables *out);
 
-/* The constants of the scattering functions for a mean cosine g, a share f of the simplified Liu
- * function and a share r of molecular scattering. */
-ice_scatter_constants ics_tables_scatter_constants(double g, double f, double r);
+/* Returns the constants of the scattering functions for a mean cosine g, a share f of the
+ * simplified Liu function and a share r of molecular scattering. The parameters that the scatter
+ * variant declares are those of the medium. */
+ice_scatter_constants ics_tables_scatter_constants(const ice_medium *medium, double g, double f,
+                                                   double r);
 /* The nearest float to `value`, and the rest. */
 ice_sum ics_tables_split_sum(double value);
 /* Returns how far (m) a photon's height in the layers can change, up or down, within

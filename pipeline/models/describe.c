@@ -4,6 +4,7 @@
 #include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/ice/ice_scatter.h"
 #include "pipeline/models/models.h"
 #include "pipeline/models/range.h"
 
@@ -65,6 +66,7 @@ static void describe_medium(const ice_medium *medium, FILE *out)
         fprintf(out, "  angles   mean cosine %.6g, simplified Liu %.6g\n", medium->mean_cosine,
                 medium->liu_fraction);
     }
+    ics_ice_scatter_describe(medium, out);
     ics_ice_features_describe(medium, out);
     if (isfinite(medium->absorb_above)) {
         fprintf(out, "  world    ends above z = %.6g m\n", medium->absorb_above);

@@ -132,6 +132,9 @@ static void add_medium(ics_digest *digest, const ice_medium *medium)
         ics_digest_add_number(digest, layer->delta_tau);
     }
     add_features(digest, medium);
+    for (size_t i = 0; i < medium->scatter_count; ++i) {
+        ics_digest_add_number(digest, medium->scatter[i].value);
+    }
 }
 
 static void add_detector(ics_digest *digest, const ice_detector *detector)

@@ -52,8 +52,8 @@ static void read_yaml(const char *text, size_t size)
     if (ics_yaml_read_text("water.yaml", text, size, &document, &error) != ICESTREAM_OK) {
         return;
     }
-    int status =
-        ics_ice_from_spectral("water.yaml", ics_yaml_root(document), &medium, &warnings, &error);
+    int status = ics_ice_from_spectral("water.yaml", ics_yaml_root(document), "hg-sl", &medium,
+                                       &warnings, &error);
     require((status == ICESTREAM_OK) == (medium != NULL));
     require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
     if (medium) {

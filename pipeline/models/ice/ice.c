@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "kernels/stage.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_scatter.h"
 #include "pipeline/models/ice/ice_sources.h"
 #include "tables/tables.h"
 
@@ -96,6 +97,9 @@ int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_fac
     }
     if (status != ICESTREAM_OK) {
         return status;
+    }
+    if (config->ice.file == NULL) {
+        ics_ice_scatter_choose(config->stages.scatter, NULL, *out);
     }
     (*out)->absorb_above = config->ice.absorb_above;
     (*out)->absorb_below = config->ice.absorb_below;

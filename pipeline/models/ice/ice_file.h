@@ -5,6 +5,9 @@
 #include "pipeline/config/schema/schema.h"
 #include "pipeline/models/ice/ice_layers.h"
 
+/* Parameters that all scatter variants together may declare. */
+enum { ICS_ICE_SCATTER_MAX = 16 };
+
 /* The values of the keys. The keys of a feature refer to members of this structure
  * (ICS_ICE_FILE_NUMBER and others below). */
 typedef struct ics_ice_file {
@@ -12,9 +15,10 @@ typedef struct ics_ice_file {
     /* Numbers only: `layers`, `tilt` and the other parts that need memory stay empty. flow_azimuth
      * is in degrees, as in the file. */
     ice_medium medium;
-    double anisotropy[2];            /* ln k1, ln k2 */
-    double absorption_anisotropy[3]; /* ln K, not scaled yet */
-    unsigned subtraction;            /* index of a choice of birefringence.subtraction */
+    double scatter[ICS_ICE_SCATTER_MAX]; /* parameters of scatter variants (ice_scatter.h) */
+    double anisotropy[2];                /* ln k1, ln k2 */
+    double absorption_anisotropy[3];     /* ln K, not scaled yet */
+    unsigned subtraction;                /* index of a choice of birefringence.subtraction */
     ics_layer_list layers;
     char *table; /* path of the CSV file with the layers, or NULL */
     struct {

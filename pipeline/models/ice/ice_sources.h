@@ -19,9 +19,10 @@ int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_f
 /* The YAML file ice.file; relative paths in it refer to its own folder. */
 int ics_ice_from_yaml(const icestream_config *config, ice_medium **out, ics_warnings *warnings,
                       icestream_error *error);
-/* The same for a file with the key 'optics': water. `path` names it in messages. */
-int ics_ice_from_spectral(const char *path, const ics_yaml_node *root, ice_medium **out,
-                          ics_warnings *warnings, icestream_error *error);
+/* The same for a file with the key 'optics': water. `path` names it in messages, `scatter` is the
+ * variant of the scatter stage. */
+int ics_ice_from_spectral(const char *path, const ics_yaml_node *root, const char *scatter,
+                          ice_medium **out, ics_warnings *warnings, icestream_error *error);
 
 /* ---- tables, also read from memory by tests ---------------------------------------------------
  */

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/ice/ice_scatter.h"
 #include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/ice/ice_tilt.h"
 
@@ -178,6 +179,7 @@ static void list_keys(ics_ice_keys *keys)
 {
     memcpy(keys->fields, fields, sizeof fields);
     keys->count = FIELDS;
+    ics_ice_scatter_add_keys(keys, false, offsetof(ics_ice_file, scatter));
     ics_ice_features_add_keys(keys);
 }
 
@@ -216,6 +218,7 @@ static int make_medium(const icestream_config *config, ics_ice_file *file, ice_m
     ice_medium unused = {0};
     file->medium.flow_azimuth *= M_PI / 180;
     ics_ice_features_convert(file);
+    ics_ice_scatter_choose(config->stages.scatter, file->scatter, &file->medium);
     ics_ice_features_switch_off(config, &file->medium, &file->layers);
     int status =
         ics_ice_from_layers(file->name != NULL ? file->name : config->ice.file, &file->layers,
@@ -261,7 +264,8 @@ int ics_ice_from_yaml(const icestream_config *config, ice_medium **out, ics_warn
     }
     const ics_yaml_node *root = ics_yaml_root(document);
     if (root->kind == ICS_YAML_MAPPING && ics_yaml_find(root, "optics") != NULL) {
-        status = ics_ice_from_spectral(config->ice.file, root, out, warnings, error);
+        status = ics_ice_from_spectral(config->ice.file, root, config->stages.scatter, out,
+                                       warnings, error);
         ics_yaml_destroy(document);
         return status;
     }
