@@ -16,7 +16,7 @@
 int ics_ice_csv_layers_read(const ics_text *text, const double anisotropy[2], ics_layer_list *out,
                             icestream_error *error)
 {
-    enum { DEPTH, BE400, ADUST400, DELTA_TAU, BUBBLES, ALONG, ACROSS, STRENGTH, FACTOR, COLUMNS };
+    enum { DEPTH, BE400, ADUST400, DELTA_TAU, BUBBLES, ALONG, ACROSS, STRENGTH, FACTOR };
     const ics_csv_column columns[] = {
         {.name = "depth_m", .index = DEPTH, .required = true},
         {.name = "be400_per_m", .index = BE400, .required = true},
@@ -30,12 +30,11 @@ int ics_ice_csv_layers_read(const ics_text *text, const double anisotropy[2], ic
     };
     ics_text_table table;
     *out = (ics_layer_list){.name = text->name};
-    int status =
-        ics_text_csv_read(text, columns, sizeof columns / sizeof *columns, COLUMNS, ICE_LAYERS_MAX,
-                          "depth_m,be400_per_m,adust400_per_m,delta_tau_K[,bubbles_per_m,"
-                          "anisotropy_along,anisotropy_across,birefringence,"
-                          "birefringence_mean_factor]",
-                          &table, error);
+    int status = ics_text_csv_read(text, columns, sizeof columns / sizeof *columns, ICE_LAYERS_MAX,
+                                   "depth_m,be400_per_m,adust400_per_m,delta_tau_K[,bubbles_per_m,"
+                                   "anisotropy_along,anisotropy_across,birefringence,"
+                                   "birefringence_mean_factor]",
+                                   &table, error);
     for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
         const double *row = ics_text_table_row(&table, i);
         const ics_layer_row layer = {.depth = row[DEPTH],
