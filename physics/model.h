@@ -101,6 +101,14 @@ typedef struct ice_spectral_optics {
     double absorption; /* 1/m, > 0 */
 } ice_spectral_optics;
 
+/* A parameter of the scatter variant, by the declaration in the variant's header. */
+typedef struct ice_parameter {
+    const char *name, *unit; /* not owned */
+    double value;
+} ice_parameter;
+
+enum { ICE_PARAMETERS_MAX = 4 };
+
 /* Horizontal layers of equal thickness; the lowest and the highest continue without limit. */
 typedef struct ice_medium {
     char *name;          /* for reports: "south-pole-like" or the path it came from */
@@ -120,6 +128,8 @@ typedef struct ice_medium {
     ice_spectral_optics *spectral;
     double density;           /* g/cm^3, of the light of particles; 0: nobody said, as ice */
     double rayleigh_fraction; /* share of molecular scattering (stages/scatter_rayleigh_hg.h) */
+    ice_parameter scatter[ICE_PARAMETERS_MAX]; /* in the order of their declaration */
+    size_t scatter_count;
     ice_tilt tilt;
     double flow_azimuth; /* of the flow axis of anisotropy and birefringence, rad */
     /* ln K1 (along the flow), ln K2 (horizontally across), ln K3 (vertical) of the absorption

@@ -43,6 +43,10 @@ ice_tables ics_tables_at(const ics_tables *tables, const void *base);
 void ics_tables_visit(const ics_tables *tables,
                       void (*visit)(void *user, const void *bytes, size_t size), void *user);
 
+/* The features that a medium has: bits ICE_HAS_..., without the two that describe only how tables
+ * are laid out (ICE_HAS_EVEN_ANISOTROPY, ICE_HAS_MEAN_BENDING). */
+uint32_t ics_tables_find_features(const ice_medium *medium);
+
 /* Time from the emission's own time to the arrival, ns, in double precision: the flight of the
  * emitter to the photon's start (which is recomputed from the photon's random numbers) and the
  * flight of the photon at its group velocity. */

@@ -213,12 +213,11 @@ static void set_known_region(ice_tilt_table *table, const ice_tilt *tilt)
     const double range = (double)ICE_CLEAR_RANGE;
     const double top = ICE_DETECTOR_DEPTH - tilt->first_depth;
     const double bottom = top - tilt->depth_step * (double)(tilt->depth_count - 1);
-    const bool ics_text_line = tilt->kind == ICE_TILT_LINE;
+    const bool is_line = tilt->kind == ICE_TILT_LINE;
     table->known_low = tilt->clamp ? -INFINITY : (float)(bottom - range);
     table->known_high = tilt->clamp ? INFINITY : (float)(top + range);
-    table->known_from =
-        tilt->clamp || !ics_text_line ? -INFINITY : (float)(tilt->stations[0] - range);
-    table->known_to = tilt->clamp || !ics_text_line
+    table->known_from = tilt->clamp || !is_line ? -INFINITY : (float)(tilt->stations[0] - range);
+    table->known_to = tilt->clamp || !is_line
                           ? INFINITY
                           : (float)(tilt->stations[tilt->station_count - 1] + range);
 }
@@ -253,7 +252,6 @@ static int build_line(ics_table_builder *builder, const ice_tilt *tilt)
             table->few[k] = all[k];
         }
     }
-    builder->tables->features |= ICE_HAS_TILT_LINE;
     set_line_axis(table, tilt);
     return 0;
 }
@@ -275,17 +273,28 @@ static int build_map(ics_table_builder *builder, const ice_tilt *tilt)
                 row + 1 < tilt->depth_count ? (float)(here[nodes] - here[0]) : 0.0f;
         }
     }
-    builder->tables->features |= ICE_HAS_TILT_MAP;
     set_map_axes(table, tilt);
     return 0;
 }
 
-int ics_tables_build_tilt(ics_table_builder *builder, const ice_tilt *tilt)
+uint32_t ics_tables_find_tilt(const ice_medium *medium)
 {
-    ice_tilt_table *table = &builder->tables->tilt;
-    if (tilt->kind == ICE_TILT_NONE) {
+    switch (medium->tilt.kind) {
+    case ICE_TILT_LINE:
+        return ICE_HAS_TILT_LINE;
+    case ICE_TILT_MAP:
+        return ICE_HAS_TILT_MAP;
+    default:
         return 0;
     }
+}
+
+int ics_tables_build_tilt(ics_table_builder *builder, const ice_medium *medium,
+                          const ice_detector *detector)
+{
+    const ice_tilt *tilt = &medium->tilt;
+    ice_tilt_table *table = &builder->tables->tilt;
+    (void)detector;
     table->depth_rows = (int32_t)tilt->depth_count;
     table->clamp = tilt->clamp;
     table->inverse_depth_step = (float)(1.0 / tilt->depth_step);

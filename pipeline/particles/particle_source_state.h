@@ -50,7 +50,12 @@ int ics_particle_f2k_next(ics_particle_source *source, ics_raw_particle *out, bo
                           icestream_error *error);
 int ics_particle_csv_next(ics_particle_source *source, ics_raw_particle *out, bool *found,
                           icestream_error *error);
-/* Takes note of an event's number, which must be larger than the last. */
+/* Adds an error with the current position in the list. `column` of the current line; 0: unknown.
+ * Returns ICESTREAM_E_CONFIG. */
+int ics_particle_source_fault(const ics_particle_source *source, size_t column,
+                              icestream_error *error, const char *text);
+/* Begins the event with this number. If the numbers of the file are used, each must be larger than
+ * the last. ICESTREAM_E_CONFIG. */
 int ics_particle_source_begin_event(ics_particle_source *source, uint64_t event, size_t column,
                                     icestream_error *error);
 /* Reads the line with the names of columns. */

@@ -2,6 +2,7 @@
  * tilt.dat, '1' tilt.set and tilt.map (both with a line "=" between the two), '2' a tilt in CSV,
  * '3' cfg.txt. What is accepted must keep the promises of the readers; anything else aborts. */
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/ice/ice_tilt.h"
 
 #include <math.h>

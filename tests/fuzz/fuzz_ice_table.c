@@ -1,7 +1,7 @@
 /* Tables of ice and light from memory. The first byte chooses the reader: '0' icemodel.dat,
  * '1' layers in CSV, '2' a cumulative acceptance like wv.dat, '3' a spectrum. What is accepted must
  * keep the promises of the readers; anything else aborts. */
-#include "pipeline/models/ice/ice_layers.h"
+#include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/light/curve.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Water from memory. The first byte chooses the reader: '0' the YAML file, '1' a table by
  * wavelength in CSV. What is accepted must keep the promises of the readers; anything else aborts.
  */
-#include "pipeline/models/ice/ice_layers.h"
+#include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/light/wavelength_table.h"
 
 #include <math.h>
@@ -52,8 +52,8 @@ static void read_yaml(const char *text, size_t size)
     if (ics_yaml_read_text("water.yaml", text, size, &document, &error) != ICESTREAM_OK) {
         return;
     }
-    int status =
-        ics_ice_from_spectral("water.yaml", ics_yaml_root(document), &medium, &warnings, &error);
+    int status = ics_ice_from_spectral("water.yaml", ics_yaml_root(document), "hg-sl", &medium,
+                                       &warnings, &error);
     require((status == ICESTREAM_OK) == (medium != NULL));
     require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
     if (medium) {

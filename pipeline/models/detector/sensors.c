@@ -9,6 +9,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
+ice_module *ics_sensors_find_module(const ice_detector *detector, ics_module_label label)
+{
+    uint32_t wanted = (uint32_t)label.string << 16 | label.module;
+    size_t low = 0, high = detector->module_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ics_sensors_label(&detector->modules[middle]) < wanted) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found =
+        low < detector->module_count && ics_sensors_label(&detector->modules[low]) == wanted;
+    return found ? &detector->modules[low] : NULL;
+}
+
 /* As in geo-f2k. */
 enum { LAST_IN_ICE = 60 };
 

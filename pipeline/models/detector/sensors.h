@@ -37,7 +37,13 @@ int ics_sensors_model_file(const icestream_config *config, const char *value, co
  * looked for without. */
 bool ics_sensors_detecting(const icestream_config *config);
 
-/* The module of this label in a detector, or NULL. */
+/* The string and the module number of a module as one number, by which modules are sorted. */
+static inline uint32_t ics_sensors_label(const ice_module *module)
+{
+    return (uint32_t)module->string << 16 | module->module;
+}
+
+/* Returns the module with this string and module number, or NULL. The modules must be sorted. */
 ice_module *ics_sensors_find_module(const ice_detector *detector, ics_module_label label);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_medium.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -63,25 +64,6 @@ void ics_ice_layer_list_free(ics_layer_list *list)
 {
     free(list->rows);
     *list = (ics_layer_list){0};
-}
-
-int ics_ice_allocate(const char *name, size_t count, ice_medium **out, icestream_error *error)
-{
-    ice_medium *medium = calloc(1, sizeof *medium);
-    if (medium != NULL) {
-        medium->name = strdup(name);
-        medium->layers = calloc(count, sizeof *medium->layers);
-        medium->layer_count = count;
-        medium->absorb_above = INFINITY;
-        medium->absorb_below = -INFINITY;
-    }
-    if (medium == NULL || medium->name == NULL || medium->layers == NULL) {
-        ics_ice_destroy(medium);
-        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
-        return ICESTREAM_E_MEMORY;
-    }
-    *out = medium;
-    return ICESTREAM_OK;
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -220,21 +202,16 @@ static void check_scattering(layer_check *check, const ice_medium *medium)
     }
 }
 
-/* All that does not depend on depth. */
-static void set_properties(ice_medium *medium, const ice_medium *from)
+/* Copies everything that does not depend on depth. */
+static void set_properties(ice_medium *medium, const ice_medium *common)
 {
-    medium->alpha = from->alpha;
-    medium->kappa = from->kappa;
-    medium->absorption_a = from->absorption_a;
-    medium->absorption_b = from->absorption_b;
-    medium->mean_cosine = from->mean_cosine;
-    medium->liu_fraction = from->liu_fraction;
-    medium->flow_azimuth = from->flow_azimuth;
-    memcpy(medium->absorption_anisotropy, from->absorption_anisotropy,
-           sizeof medium->absorption_anisotropy);
-    medium->absorption_exponent = from->absorption_exponent;
-    medium->birefringence = from->birefringence;
-    medium->hole = from->hole;
+    const ice_medium allocated = *medium;
+    *medium = *common;
+    medium->name = allocated.name;
+    medium->layers = allocated.layers;
+    medium->layer_count = allocated.layer_count;
+    medium->absorb_above = allocated.absorb_above;
+    medium->absorb_below = allocated.absorb_below;
 }
 
 static void set_layers(ice_medium *medium, const ics_layer_list *list)

@@ -2,6 +2,8 @@
  * (physics.md 4.2-4.4, 11; the README of the public ice models). */
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/ice/ice_tilt.h"
 
 #include <errno.h>
@@ -334,7 +336,7 @@ static int read_layers(ppc_folder *folder, const ics_text *text, void *target)
         return status;
     }
     add_bubbles(model->bubbles, &layers);
-    ics_ice_switch_off(folder->config, &model->properties, &layers);
+    ics_ice_features_switch_off(folder->config, &model->properties, &layers);
     /* Without good parameters the coefficients would be judged by the wrong formula. */
     if (folder->status == ICESTREAM_OK) {
         status = ics_ice_from_layers(folder->directory, &layers, &model->properties,

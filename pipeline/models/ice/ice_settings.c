@@ -1,6 +1,7 @@
 /* cfg.txt of a ppc ice folder: numbers in a fixed order, one a line (physics.md 4.4). */
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_sources.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -299,7 +299,7 @@ int ics_ice_csv_tilt_read(const ics_text *text, double azimuth, ice_tilt *out,
     };
     ics_text_table table, depths = {.columns = 1};
     *out = (ice_tilt){0};
-    int status = ics_text_csv_read(text, columns, 3, 3, (size_t)DEPTHS_MAX * STATIONS_MAX,
+    int status = ics_text_csv_read(text, columns, 3, (size_t)DEPTHS_MAX * STATIONS_MAX,
                                    "depth_m,position_m,shift_m", &table, error);
     if (status != ICESTREAM_OK) {
         return status;

@@ -89,7 +89,7 @@ int ics_wavelength_table_read_text(const ics_text *text, const ics_wavelength_co
         header[1 + i] = (ics_csv_column){.name = columns[i].name, .index = 1 + i, .missing = NAN};
     }
     int status =
-        ics_text_csv_read(text, header, 1 + count, 1 + count, ROWS_MAX,
+        ics_text_csv_read(text, header, 1 + count, ROWS_MAX,
                           list_columns(columns, count, expected, sizeof expected), &rows, error);
     if (status != ICESTREAM_OK) {
         return status;

@@ -102,10 +102,11 @@ typedef struct ics_csv_column {
     double missing; /* the value where the file has no such column */
 } ics_csv_column;
 
-/* Reads a CSV file whose first line names its columns, in any order. `expected` says in messages
- * which columns there may be. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY; the table is empty then. */
+/* Reads a CSV file whose first line names its columns, in any order. Rows of the table reach to the
+ * largest index of `columns`. `expected` names the possible columns in messages.
+ * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY; the table is empty then. */
 int ics_text_csv_read(const ics_text *text, const ics_csv_column *columns, size_t column_count,
-                      size_t row_columns, size_t most_rows, const char *expected,
-                      ics_text_table *out, icestream_error *error);
+                      size_t most_rows, const char *expected, ics_text_table *out,
+                      icestream_error *error);
 
 #endif

@@ -159,14 +159,17 @@ static bool read_header(ics_text_reader *reader, const ics_text_line *line,
 }
 
 int ics_text_csv_read(const ics_text *text, const ics_csv_column *columns, size_t column_count,
-                      size_t row_columns, size_t most_rows, const char *expected,
-                      ics_text_table *out, icestream_error *error)
+                      size_t most_rows, const char *expected, ics_text_table *out,
+                      icestream_error *error)
 {
     ics_text_reader reader = ics_text_open(text, ',', error);
     const ics_csv_column *meaning[ICS_TEXT_FIELDS_MAX];
     ics_text_line line;
     int status = ICESTREAM_OK;
-    *out = (ics_text_table){.columns = row_columns};
+    *out = (ics_text_table){0};
+    for (size_t k = 0; k < column_count; ++k) {
+        out->columns = columns[k].index < out->columns ? out->columns : columns[k].index + 1;
+    }
     if (!ics_text_next(&reader, &line) ||
         !read_header(&reader, &line, columns, column_count, expected, meaning)) {
         return finish(&reader, out, ICESTREAM_OK, expected);

@@ -82,7 +82,7 @@ static int read_ice(const ics_text *text, FILE *out, const char *tilt, icestream
         {.name = "delta_tau_K", .index = 5, .required = true},
     };
     ics_text_table table;
-    int status = ics_text_csv_read(text, columns, 6, 6, ICE_LAYERS_MAX,
+    int status = ics_text_csv_read(text, columns, 6, ICE_LAYERS_MAX,
                                    "layer,z_bottom_m,z_top_m,b400_per_m,adust400_per_m,delta_tau_K",
                                    &table, error);
     if (status == ICESTREAM_OK) {
@@ -233,7 +233,7 @@ static int read_light(const ics_text *text, FILE *out, const char *unused, icest
     };
     ics_text_table table;
     ics_curve density = {0};
-    int status = ics_text_csv_read(text, columns, 4, 4, WAVELENGTHS_MAX,
+    int status = ics_text_csv_read(text, columns, 4, WAVELENGTHS_MAX,
                                    "wavelength_nm,bias,pdf_per_m,cdf", &table, error);
     if (status == ICESTREAM_OK) {
         status = read_density(text, &table, &density, error);

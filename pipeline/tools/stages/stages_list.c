@@ -6,9 +6,11 @@
 #include "physics/detect/detect_none.h"
 #include "physics/detect/detect_pe.h"
 #include "pipeline/icestream.h"
+#include "pipeline/models/ice/ice_scatter.h"
 #include "stages/variants.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct field {
@@ -111,7 +113,32 @@ static size_t total_bytes(const field *fields)
     return bytes;
 }
 
+/* The parameters that a variant declares in its header; the last one has no name. */
+static const ics_scatter_parameter *declared_by(const variant *listed)
+{
+    static const ics_scatter_parameter none[] = {{.name = NULL}};
+    const ics_scatter_variant *scatter = NULL;
+    for (size_t i = 0; strcmp(listed->stage, "scatter") == 0; ++i) {
+        scatter = ics_ice_scatter_variant(i);
+        if (scatter == NULL || strcmp(scatter->name, listed->name) == 0) {
+            break;
+        }
+    }
+    return scatter != NULL ? scatter->parameters : none;
+}
+
 /* ---- text ---------------------------------------------------------------------------------- */
+
+static void print_variant(const variant *listed, bool chosen, FILE *out)
+{
+    fprintf(out, "  %c %-12s %s%s%s\n", chosen ? '*' : ' ', listed->name, listed->text,
+            listed->parameters[0] ? "; set by " : "", listed->parameters);
+    for (const ics_scatter_parameter *p = declared_by(listed); p->name != NULL; ++p) {
+        fprintf(out,
+                "                 %s in the file of the ice: %s (%g .. %g%s%s) [default: %s]\n",
+                p->name, p->help, p->low, p->high, p->unit[0] ? " " : "", p->unit, p->fallback);
+    }
+}
 
 static void print_fields(const char *verb, const field *fields, FILE *out)
 {
@@ -134,9 +161,7 @@ static void print_text(FILE *out)
         print_fields("writes", stages[i].writes, out);
         for (size_t j = 0; j < VARIANTS; ++j) {
             if (strcmp(variants[j].stage, stages[i].name) == 0) {
-                fprintf(out, "  %c %-12s %s%s%s\n", is_default(j) ? '*' : ' ', variants[j].name,
-                        variants[j].text, variants[j].parameters[0] ? "; set by " : "",
-                        variants[j].parameters);
+                print_variant(&variants[j], is_default(j), out);
             }
         }
     }
@@ -169,6 +194,18 @@ static json_t *parameters_json(const char *parameters)
     return list;
 }
 
+static json_t *declared_json(const variant *listed)
+{
+    json_t *list = json_array();
+    for (const ics_scatter_parameter *p = declared_by(listed); p->name != NULL; ++p) {
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:f, s:f, s:f, s:s}", "name", p->name, "unit",
+                                        p->unit, "low", p->low, "high", p->high, "default",
+                                        strtod(p->fallback, NULL), "description", p->help));
+    }
+    return list;
+}
+
 /* Whether a header of the user's may take the place of the variants. */
 static bool takes_source(const stage *listed)
 {
@@ -184,10 +221,11 @@ static json_t *stage_json(const stage *listed)
     json_t *list = json_array();
     for (size_t i = 0; i < VARIANTS; ++i) {
         if (strcmp(variants[i].stage, listed->name) == 0) {
-            json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o}", "name", variants[i].name,
-                                                  "description", variants[i].text, "default",
-                                                  (int)is_default(i), "parameters",
-                                                  parameters_json(variants[i].parameters)));
+            json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o, s:o}", "name",
+                                                  variants[i].name, "description", variants[i].text,
+                                                  "default", (int)is_default(i), "parameters",
+                                                  parameters_json(variants[i].parameters),
+                                                  "declared", declared_json(&variants[i])));
         }
     }
     return json_pack("{s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:o}", "name", listed->name,
