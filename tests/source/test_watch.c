@@ -290,7 +290,7 @@ START_TEST(test_no_inotify)
     wait_looks(test, 4);
     ck_assert_uint_eq(test->reports, 1);
     ck_assert_int_eq(test->report.status, ICESTREAM_E_FAILED);
-    ck_assert_ptr_nonnull(strstr(test->report.text, "the kernel cannot tell of new files"));
+    ck_assert_ptr_nonnull(strstr(test->report.text, "the kernel cannot report new files"));
     ck_assert_ptr_nonnull(strstr(test->report.text, "fs.inotify.max_user_instances"));
 
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
