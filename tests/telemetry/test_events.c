@@ -1,4 +1,4 @@
-/* The log of a run, for people and for programs. */
+/* Promises of the log: the lines for people and for programs of every event. */
 #include "pipeline/telemetry/events.h"
 #include "tests/support/test_main.h"
 
@@ -21,7 +21,7 @@ static void begin(ics_log_format format)
     events = ics_events_begin(out, format, "w1");
 }
 
-/* What was told; valid until end(). */
+/* What was logged; valid until end(). */
 static const char *told(void)
 {
     ics_events_end(&events);
@@ -39,7 +39,7 @@ START_TEST(lines_for_people)
 {
     static const struct {
         ics_event event;
-        const char *text; /* NULL: nothing is told */
+        const char *text; /* NULL: nothing is logged */
     } cases[] = {
         {{.kind = ICS_EVENT_START, .files = 3}, NULL},
         {{.kind = ICS_EVENT_CLAIMED, .file = "a"}, NULL},
