@@ -77,7 +77,9 @@ static int find_other_maths(const ics_run_state *run, search *at, icestream_erro
 int ics_run_check_maths(ics_run_state *run, icestream_error *error)
 {
     json_t *settings = NULL;
-    search at = {.expected = ics_device_maths(run->device)};
+    ics_device_facts facts;
+    ics_device_facts_of(run->device, &facts);
+    search at = {.expected = facts.maths};
     int status = ics_origin_metadata(&run->common.origin, NULL, &settings, error);
     if (status == ICESTREAM_OK) {
         at.settings = settings;
@@ -92,7 +94,7 @@ int ics_run_check_maths(ics_run_state *run, icestream_error *error)
                     "%zu hit file%s of other maths than this run's, which is %s, "
                     "and may be kept (device.fallback cpu); the trailer of each tells its own",
                     at.count, at.count == 1 ? " is" : "s are",
-                    ics_metadata_maths_name(ics_device_maths(run->device)));
+                    ics_metadata_maths_name(facts.maths));
         return ICESTREAM_OK;
     }
     return ics_error_copy(error, &at.found);

@@ -230,7 +230,9 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     if (status != ICESTREAM_OK) {
         return status;
     }
-    run->common.threads = ics_device_threads(run->device);
+    ics_device_facts facts;
+    ics_device_facts_of(run->device, &facts);
+    run->common.threads = facts.threads;
     run->shape = choose_shape(run);
     run->common.budget.limit = run->shape.hit_memory;
     run->credits = ics_device_credits(run->device) + run->shape.filling + BATCHES_WITH_WRITERS;
@@ -247,7 +249,8 @@ static int start_workers(ics_run_state *run, icestream_error *error)
 
 int ics_run_setup(ics_run_state *run, icestream_error *error)
 {
-    run->ready_last = &run->ready;
+    STAILQ_INIT(&run->ready);
+    STAILQ_INIT(&run->spare);
     run->common.config = run->config;
     run->common.options = run->options;
     run->common.wake = run->received_lock = -1;
@@ -305,10 +308,8 @@ void ics_run_teardown(ics_run_state *run)
     ics_workers_destroy(run->keeper);
     ics_metrics_listener_destroy(run->metrics_listener);
     ics_device_destroy(run->device);
-    while (run->spare != NULL) {
-        ics_batch *batch = (ics_batch *)run->spare;
-        run->spare = batch->job.next;
-        ics_batch_destroy(batch);
+    for (ics_job *job; (job = ICS_QUEUE_TAKE(&run->spare, link)) != NULL;) {
+        ics_batch_destroy((ics_batch *)job);
     }
     ics_run_loop_close(run);
     while (run->first != NULL) {

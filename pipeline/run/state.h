@@ -139,8 +139,8 @@ typedef struct ics_run_state {
     uint32_t jobs_out;                     /* with readers, device, writers and keeper together */
     uint32_t next_writer;                  /* for the next unit */
     uint32_t ready_count;
-    ics_job *ready, **ready_last; /* batches that wait for the device */
-    ics_job *spare;               /* empty batches, kept for their memory */
+    ics_job_queue ready; /* batches that wait for the device */
+    ics_job_queue spare; /* empty batches, kept for their memory */
 
     ics_run_intake intake;
     ics_run_rotation rotation;

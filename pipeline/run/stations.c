@@ -192,9 +192,7 @@ static void queue_batch(ics_run_state *run, ics_unit *unit, ics_batch *batch)
 {
     batch->owner = unit;
     unit->batches_out++;
-    batch->job.next = NULL;
-    *run->ready_last = &batch->job;
-    run->ready_last = &batch->job.next;
+    STAILQ_INSERT_TAIL(&run->ready, &batch->job, link);
     run->ready_count++;
 }
 
@@ -255,9 +253,8 @@ static void fill_unit(ics_run_state *run, ics_unit *unit)
     run->credits--;
     unit->filling = true;
     unit->work->limits = ics_device_batch_limits(run->device);
-    if (run->spare != NULL) {
-        unit->work->batch = (ics_batch *)run->spare;
-        run->spare = run->spare->next;
+    if (!STAILQ_EMPTY(&run->spare)) {
+        unit->work->batch = (ics_batch *)ICS_QUEUE_TAKE(&run->spare, link);
     }
     ics_run_send_job(run, run->readers, &unit->reader_job, ics_unit_fill, fill_done);
 }
@@ -293,21 +290,22 @@ void ics_run_read_units(ics_run_state *run)
 static void return_batch(ics_run_state *run, ics_batch *batch)
 {
     ics_unit *unit = batch->owner;
-    if (batch->error.status == ICESTREAM_E_OUTPUT && ics_error_may_pass(&batch->error) &&
+    icestream_error error;
+    ics_error_copy_kept(&error, &batch->error);
+    if (error.status == ICESTREAM_E_OUTPUT && ics_error_may_pass(&error) &&
         !run->options->fail_fast) {
-        ics_run_pause_for_room(run, unit, &batch->error); /* its hits are still in memory */
-    } else if (batch->error.status == ICESTREAM_E_INPUT) {
-        spoil(unit, &batch->error);
-    } else if (batch->error.status != ICESTREAM_OK) {
-        ics_run_fail(run, &batch->error);
+        ics_run_pause_for_room(run, unit, &error); /* its hits are still in memory */
+    } else if (error.status == ICESTREAM_E_INPUT) {
+        spoil(unit, &error);
+    } else if (error.status != ICESTREAM_OK) {
+        ics_run_fail(run, &error);
         if (unit->state != ICS_UNIT_SET_ASIDE) {
             unit->state = ICS_UNIT_LEFT; /* its hits are incomplete now */
         }
     }
     unit->batches_out--;
     run->credits++;
-    batch->job.next = run->spare;
-    run->spare = &batch->job;
+    STAILQ_INSERT_HEAD(&run->spare, &batch->job, link);
 }
 
 static void store_done(ics_job *job)
@@ -342,19 +340,14 @@ static void compute_done(ics_job *job)
 
 void ics_run_compute_batches(ics_run_state *run)
 {
-    while (run->ready != NULL) {
-        ics_batch *batch = (ics_batch *)run->ready;
-        ics_job *next = batch->job.next;
-        batch->job.done = compute_done;
-        if (!ics_device_submit(run->device, batch)) {
+    for (ics_job *job; (job = ICS_QUEUE_TAKE(&run->ready, link)) != NULL;) {
+        job->done = compute_done;
+        if (!ics_device_submit(run->device, (ics_batch *)job)) {
+            STAILQ_INSERT_HEAD(&run->ready, job, link);
             return;
         }
         run->jobs_out++;
         run->ready_count--;
-        run->ready = next;
-        if (next == NULL) {
-            run->ready_last = &run->ready;
-        }
     }
 }
 

@@ -160,14 +160,14 @@ static json_t *device_json(const ics_run_state *run)
     ics_device_facts_of(run->device, &facts);
     ics_device_notes_of(run->device, &notes);
     const char *reason = run->device_options.reason;
-    return json_pack(
-        "{s:s, s:o, s:o?, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "backend",
-        facts.is_gpu ? "cuda" : "cpu", "name", ics_json_text(ics_device_name(run->device)),
-        "reason", reason[0] != '\0' ? ics_json_text(reason) : NULL, "schedule",
-        ics_graph_schedule_name(facts.schedule), "instruction_set", facts.instruction_set,
-        "threads", (json_int_t)facts.threads, "pool", (json_int_t)facts.pool, "gpu",
-        gpu_json(run, &facts), "members", members_json(run), "choice", lines_json(notes.choice),
-        "warnings", lines_json(notes.warnings));
+    return json_pack("{s:s, s:o, s:o?, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "backend",
+                     facts.is_gpu ? "cuda" : "cpu", "name", ics_json_text(facts.first_name),
+                     "reason", reason[0] != '\0' ? ics_json_text(reason) : NULL, "schedule",
+                     ics_graph_schedule_name(facts.schedule), "instruction_set",
+                     facts.instruction_set, "threads", (json_int_t)facts.threads, "pool",
+                     (json_int_t)facts.pool, "gpu", gpu_json(run, &facts), "members",
+                     members_json(run), "choice", lines_json(notes.choice), "warnings",
+                     lines_json(notes.warnings));
 }
 
 static json_t *summary_json(const ics_run_state *run, const icestream_error *result)

@@ -1,5 +1,5 @@
-/* What people write in run files: whole numbers, real numbers, sizes, words that are nearly right.
- */
+/* Numbers and sizes are read exactly and printed with as many digits as needed; everything else is
+ * refused. Mistyped words find the word that was meant. */
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/config/schema/number.h"
 #include "tests/support/test_main.h"
@@ -140,7 +140,7 @@ START_TEST(nearest_words)
             ck_assert_msg(!best.word, "%s: found %s", rows[i][0], best.word);
         }
     }
-    /* Longer than any key: neither slow nor near. */
+    /* A word that is longer than any key has no nearest word, and the search takes no time. */
     char *endless = malloc(100001);
     ck_assert_ptr_nonnull(endless);
     memset(endless, 's', 100000);

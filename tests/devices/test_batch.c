@@ -1,4 +1,8 @@
-/* From steps to emissions and from arrivals to hits. */
+/* Promise: batches hold every photon of their steps exactly once, however steps are divided; hits
+ * have the identity, time and weight that docs/files.md defines and the order of hit files;
+ * accounts that do not close are refused.
+ *
+ * How to join: one test for each promise of pipeline/devices/batch.h. */
 #include "pipeline/devices/batch.h"
 #include "tests/support/test_main.h"
 
@@ -222,7 +226,7 @@ START_TEST(test_weights_beyond_a_float_are_errors)
         } else {
             ck_assert_int_eq(status, ICESTREAM_E_INPUT);
             ck_assert_ptr_nonnull(strstr(error.text, "event 4294967298, step 1, field weight: "
-                                                     "found 1e+38, which divided by the "
+                                                     "found 1e+38; divided by the "
                                                      "probability"));
         }
         ics_batch_destroy(batch);

@@ -438,8 +438,14 @@ START_TEST(bad_yaml)
     icestream_error error = {0};
     icestream_config *config = NULL;
     const char *text = yaml_faults[_i].text;
-    ck_assert_int_eq(ics_config_load_text("r", text, strlen(text), NULL, 0, &config, &error),
-                     ICESTREAM_E_CONFIG);
+    int status = ics_config_load_text("r", text, strlen(text), NULL, 0, &config, &error);
+    if (status == ICESTREAM_OK) { /* what is in the list shows when it is opened */
+        ics_particle_source *source = NULL;
+        status = ics_particle_source_open(config, &source, &error);
+        ck_assert_ptr_null(source);
+        icestream_config_destroy(config);
+    }
+    ck_assert_int_eq(status, ICESTREAM_E_CONFIG);
     ck_assert_str_eq(error.text, yaml_faults[_i].expected);
 }
 END_TEST

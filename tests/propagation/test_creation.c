@@ -3,7 +3,7 @@
  *
  * About 150 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in about 1 % of all cases. */
-#include "pipeline/tools/generate/workload.h"
+#include "pipeline/tools/measure/workload.h"
 #include "stages/create_cherenkov.h"
 #include "tests/propagation/moments.h"
 #include "tests/support/stage_world.h"

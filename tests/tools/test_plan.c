@@ -1,6 +1,7 @@
 /* `icestream plan`: figures of the CPU's plan, and (in a build with CUDA, with or without a GPU) of
  * the kernels of every schedule. */
 #include "pipeline/icestream.h"
+#include "tests/support/json_values.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"
 
@@ -29,20 +30,6 @@ static json_t *plan_json(const icestream_config *config, int architecture)
     ck_assert_msg(root != NULL, "%s", text);
     free(text);
     return root;
-}
-
-static json_int_t whole_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    ck_assert_msg(json_is_integer(value), "%s", key);
-    return json_integer_value(value);
-}
-
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    ck_assert_msg(json_is_real(value), "%s", key);
-    return json_real_value(value);
 }
 
 START_TEST(cpu_plan)

@@ -1,4 +1,4 @@
-#include "pipeline/tools/generate/workload.h"
+#include "pipeline/tools/measure/workload.h"
 
 #include "base/error.h"
 
@@ -138,7 +138,7 @@ int ics_workload_create(const icestream_config *config, ics_workload **out, ices
     workload->kind = config->workload.kind;
     workload->steps = config->workload.steps;
     workload->photons_per_step = config->workload.photons_per_step;
-    workload->shuffled = config->workload.shuffled;
+    workload->shuffled = config->workload.counts == ICS_COUNTS_SHUFFLED;
     workload->event = config->workload.event;
     int status = ICESTREAM_OK;
     if (workload->kind == ICS_WORKLOAD_POINT) {

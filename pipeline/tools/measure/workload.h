@@ -4,8 +4,8 @@
  * Formulas of `cascade` and `uniform` and the generator of their random numbers (splitmix64) are
  * those of the clsim benchmark; all arithmetic in double, stored as float.
  */
-#ifndef ICS_TOOLS_GENERATE_WORKLOAD_H
-#define ICS_TOOLS_GENERATE_WORKLOAD_H
+#ifndef ICS_TOOLS_MEASURE_WORKLOAD_H
+#define ICS_TOOLS_MEASURE_WORKLOAD_H
 
 #include "pipeline/config/config.h"
 

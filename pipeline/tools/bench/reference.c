@@ -1,4 +1,4 @@
-#include "pipeline/tools/trace/reference.h"
+#include "pipeline/tools/bench/reference.h"
 
 #include "base/error.h"
 #include "physics/model.h"

@@ -6,8 +6,8 @@
  * file with its tilt and an acceptance, in memory. Formulas: physics.md 4.2, 6.1, 6.2 and the
  * README of the folder. The keys ice.tilt and ice.anisotropy of the configuration switch those off.
  */
-#ifndef ICS_TOOLS_TRACE_REFERENCE_H
-#define ICS_TOOLS_TRACE_REFERENCE_H
+#ifndef ICS_TOOLS_BENCH_REFERENCE_H
+#define ICS_TOOLS_BENCH_REFERENCE_H
 
 #include "pipeline/config/config.h"
 
