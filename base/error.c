@@ -104,7 +104,7 @@ int ics_error_add(icestream_error *error, int status, const char *format, ...)
         error->cause = 0;
         error->text[0] = 0;
     }
-    /* The tail is kept free for the line that counts what did not fit. */
+    /* TAIL bytes stay free for the line that counts the errors that did not fit. */
     enum { TAIL = 64 };
     static const char more[] = "\n... and %u more errors";
     size_t used = strlen(error->text);

@@ -1,4 +1,4 @@
-/* Filling icestream_error inside the library. */
+/* Functions that fill an icestream_error. */
 #ifndef ICS_BASE_ERROR_H
 #define ICS_BASE_ERROR_H
 
@@ -19,27 +19,27 @@
         }                                                                                          \
     } while (0)
 
-/* Replaces the error's text and status, returns `status`. `error` may be NULL. */
+/* Sets text and status of the error and returns `status`. `error` may be NULL. */
 int ics_error_set(icestream_error *error, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same with the errno that is behind it; the text has to tell it, too. */
+/* The same, with the errno of the failed call. The text must name this cause as well. */
 int ics_error_set_cause(icestream_error *error, int status, int cause, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Whether the cause of an error may pass, so that it makes sense to try again: EIO, ESTALE, a full
- * disk, and the like. */
+/* Whether the cause of an error may pass, so that another try may succeed: EIO, ESTALE, a full disk
+ * and others. */
 bool ics_error_may_pass(const icestream_error *error);
-/* Of those: there is no room on the disk. */
+/* Whether the cause is that a disk or a quota is full. */
 bool ics_error_no_room(const icestream_error *error);
 
-/* Appends a line to the error's text (the first one sets it) and keeps the first status, returns
- * the error's status. Text beyond the buffer is replaced by a line that says how many errors more
- * there are. `error` may be NULL. */
+/* Adds an error as another line. The first call sets the status, later calls keep it. If the text
+ * is full, its last line counts the errors that did not fit. Returns the status of `error`, or
+ * `status` if `error` is NULL. */
 int ics_error_add(icestream_error *error, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Copies one error into another; either may be NULL. Returns from's status. */
+/* Copies an error; both may be NULL. Returns the status of `from`; ICESTREAM_OK if it is NULL. */
 int ics_error_copy(icestream_error *to, const icestream_error *from);
 
 /* An error in a structure that lives long: its text is allocated only if there is an error. Zeros

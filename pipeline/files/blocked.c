@@ -33,7 +33,7 @@ static bool tell(const char *path, int found, char *place, size_t size, int *cau
     return true;
 }
 
-/* A folder whose entries a pattern goes through. */
+/* Examines a folder of which a pattern needs the entries. */
 static bool is_folder_blocked(const char *path, char *place, size_t size, int *cause)
 {
     DIR *folder = opendir(path);
@@ -44,7 +44,7 @@ static bool is_folder_blocked(const char *path, char *place, size_t size, int *c
     return false;
 }
 
-/* All folders of a pattern, which may have wildcards itself. */
+/* Examines all folders that a pattern, which may have wildcards, stands for. */
 static bool are_folders_blocked(const char *pattern, char *place, size_t size, int *cause)
 {
     if (!has_wildcard(pattern, strlen(pattern))) {
@@ -67,7 +67,7 @@ bool ics_blocked_pattern(const char *pattern, char *place, size_t size, int *cau
     if (!has_wildcard(pattern, strlen(pattern))) {
         return stat(pattern, &about) != 0 && tell(pattern, errno, place, size, cause);
     }
-    /* Only folders above a part with wildcards are listed; the others are but passed through. */
+    /* Only folders above a part with wildcards are listed; in the others one name is looked up. */
     for (const char *part = pattern, *end; *part; part = *end ? end + 1 : end) {
         end = strchrnul(part, '/');
         if (!has_wildcard(part, (size_t)(end - part))) {

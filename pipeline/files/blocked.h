@@ -1,13 +1,14 @@
-/* What glob() does not tell: folders that a pattern leads to and that cannot be looked into. */
+/* Folders that a glob pattern leads to and that cannot be read, which glob() does not report. */
 #ifndef ICS_FILES_BLOCKED_H
 #define ICS_FILES_BLOCKED_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether something but absence keeps a glob pattern from finding all that it stands for: then
- * `place` is the first such folder (or file, of a pattern without wildcards), cut at `size`, and
- * *cause its errno. It may have changed since the pattern was used. Any thread. */
+/* Returns true if a glob pattern could not find all its files for another reason than that they do
+ * not exist. `place` gets the first folder that cannot be read (or the file, if the pattern has no
+ * wildcards), cut at `size`, and *cause gets its errno. The state is that of now, not of the time
+ * when the pattern was used. Any thread. */
 bool ics_blocked_pattern(const char *pattern, char *place, size_t size, int *cause);
 
 #endif

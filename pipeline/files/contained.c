@@ -14,13 +14,14 @@
 void __gcov_dump(void); /* of libgcov */
 #endif
 
-/* What the child sends when it has come to its end. */
+/* What the child sends when `work` has returned. */
 typedef struct answer {
     int status;
     icestream_error error;
 } answer;
 
-/* Without what exit does for the parent; where lines are counted, the child's count as well. */
+/* Ends the child without the functions that exit() calls, which are the parent's. In a build that
+ * counts executed lines, stores the child's counts. */
 static _Noreturn void leave(int status)
 {
 #ifdef ICS_COVERAGE
@@ -29,18 +30,18 @@ static _Noreturn void leave(int status)
     _exit(status);
 }
 
-/* Never returns: what the parent has opened and buffered is not the child's to close. */
+/* Runs `work` in the child. Never returns, because files that the parent has opened and buffered
+ * must not be closed by the child. */
 static void be_child(int (*work)(void *user, icestream_error *error), void *user, pid_t parent,
                      int to)
 {
-    /* A fault that is expected leaves no core; and nobody is left to wait for without the parent.
-     */
+    /* An expected crash writes no core file. The child is killed if the parent ends. */
     const struct rlimit none = {0, 0};
     (void)setrlimit(RLIMIT_CORE, &none);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent) {
         leave(1);
     }
-    static answer result; /* zeros, also what the texts leave free */
+    static answer result; /* static: all bytes that are sent are initialised */
     result.status = work(user, &result.error);
     const char *next = (const char *)&result;
     size_t left = sizeof result;
@@ -55,7 +56,7 @@ static void be_child(int (*work)(void *user, icestream_error *error), void *user
     leave(0);
 }
 
-/* Reads all that comes, at most `size` bytes. */
+/* Reads until the end of the input, at most `size` bytes. */
 static size_t read_all(int from, void *bytes, size_t size)
 {
     size_t got = 0;

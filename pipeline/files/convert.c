@@ -1,4 +1,5 @@
-/* icestream_convert: between .npy and HDF5, and from .npy to text, by the files' endings. */
+/* icestream_convert: between .npy and HDF5, and from .npy to text. The endings of the file names
+ * decide. */
 #include "base/error.h"
 #include "pipeline/files/hdf5.h"
 #include "pipeline/files/hit_text.h"

@@ -8,8 +8,8 @@
 
 struct ics_digest {
     EVP_MD_CTX *state;
-    EVP_MD_CTX *copy; /* finishing destroys a state, so a copy is finished */
-    bool broken;      /* since the start: OpenSSL 3 allocates at any step, and may fail to */
+    EVP_MD_CTX *copy; /* for the text: finishing destroys a state, so a copy is finished */
+    bool broken;      /* a step has failed: OpenSSL 3 may allocate memory in every step */
 };
 
 int ics_digest_create(ics_digest **out, icestream_error *error)

@@ -1,7 +1,7 @@
 /* Step and hit tables in HDF5 files (docs/files.md has the layout).
  *
- * Compiled only where HDF5 is found (ICS_HAVE_HDF5). HDF5's own messages are kept off stderr and
- * become part of the error text.
+ * Compiled only if HDF5 is found (ICS_HAVE_HDF5). Messages of HDF5 are not printed; they become
+ * part of the error text.
  */
 #ifndef ICS_FILES_HDF5_H
 #define ICS_FILES_HDF5_H

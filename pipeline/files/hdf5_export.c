@@ -24,7 +24,7 @@ static hid_t number_type(ics_layout_number_type type)
     return types[strchr(kinds, type.kind) - kinds][__builtin_ctz(type.bytes)];
 }
 
-/* The compound type of a schema, laid out as its rows; the caller closes it. */
+/* The compound type of a schema, with the layout of its rows. The caller closes it. */
 static hid_t schema_type(const ics_layout *schema)
 {
     hid_t type = H5Tcreate(H5T_COMPOUND, schema->row_bytes);
@@ -54,7 +54,7 @@ static bool write_text(hid_t object, const char *name, const char *text)
 
 /* ---- export --------------------------------------------------------------------------------- */
 
-/* A dataset of bytes, because attributes hold 64 KiB at most. */
+/* Writes the metadata as a dataset of bytes, because an attribute has at most 64 KiB. */
 static bool write_metadata(hid_t file, const json_t *metadata)
 {
     char *text = ics_json_dump(metadata, JSON_COMPACT);
@@ -140,7 +140,7 @@ static int export_file(ics_table_reader *reader, const char *to, const char *par
                        icestream_error *error)
 {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    /* The output holds the lock on its .part already. */
+    /* HDF5 must not lock the .part, because the output holds the lock already. */
     H5Pset_file_locking(access, 0, 1);
     hid_t file = H5Fcreate(part, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);

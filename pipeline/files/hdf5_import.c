@@ -28,8 +28,8 @@ static ics_layout_number_type number_of(hid_t type)
     return number;
 }
 
-/* Describes the members of a compound type as fields, so that what holds for .npy files holds here:
- * any order, further members, other widths. */
+/* Describes the members of a compound type as fields of a .npy file, so that the same rules apply:
+ * any order, further members, other number types. */
 static int describe_members(const char *path, hid_t type, ics_npy_field **out, size_t *count,
                             icestream_error *error)
 {
@@ -63,7 +63,8 @@ static int describe_members(const char *path, hid_t type, ics_npy_field **out, s
 /* A table that is being read. */
 typedef struct import_table {
     const char *path;
-    hid_t set, type; /* the rows' type in memory: the file's, in this machine's byte order */
+    hid_t set,
+        type; /* type: of the rows in memory, as in the file but in this machine's byte order */
     hsize_t rows;
     ics_conversion conversion;
     json_t *metadata;
@@ -119,8 +120,9 @@ static int read_metadata(import_table *table, hid_t file, icestream_error *error
                      table->path);
 }
 
-/* Whether the rows may be in the file. A damaged number of rows could stand for more than any disk
- * holds, and the library would make them up. Compression is taken for at most 2^16 times. */
+/* Whether the file can contain this number of rows. If the number is damaged, it may be larger than
+ * any disk, and the library would invent the missing rows. We assume that compression makes rows at
+ * most 2^16 times smaller. */
 static bool is_stored(hid_t set, hsize_t rows)
 {
     const hid_t properties = H5Dget_create_plist(set), type = H5Dget_type(set);
@@ -204,7 +206,7 @@ static int import_file(import_table *table, const char *to, bool force, icestrea
     return status;
 }
 
-/* What the child that reads the file is told. */
+/* The arguments of the child process that reads the file. */
 typedef struct import_order {
     const char *from, *to;
     bool force;
@@ -220,11 +222,11 @@ static int import_in_child(void *user, icestream_error *error)
     return status;
 }
 
-/* Takes away the .part that a child left when it broke down. */
+/* Removes the .part of a child that has crashed. */
 static void clean_part(const char *to)
 {
     ics_output *output = NULL;
-    icestream_error ignored; /* of the two errors the first one tells more */
+    icestream_error ignored; /* the first error is the one to report */
     if (ics_output_create(to, true, &output, &ignored) == ICESTREAM_OK) {
         ics_output_destroy(output);
     }
@@ -233,13 +235,13 @@ static void clean_part(const char *to)
 int ics_hdf5_import(const char *from, const char *to, bool force, icestream_error *error)
 {
     struct stat about;
-    /* HDF5 would open a named pipe, and wait. */
+    /* HDF5 would open a named pipe and wait for a writer. */
     if (stat(from, &about) == 0 && !S_ISREG(about.st_mode)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: found something that is not a file, expected an HDF5 file", from);
     }
-    /* Of files with one wrong byte in their structures, 5 of 1000 make the library read where it
-     * may not. */
+    /* Of 1000 files with one wrong byte in their structures, 5 made the library read invalid
+     * memory. So a child process reads the file. */
     import_order order = {from, to, force};
     int status = ics_contained_check(import_in_child, &order, from, error);
     if (status == ICESTREAM_E_INPUT) {

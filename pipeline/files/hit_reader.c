@@ -12,7 +12,7 @@ struct ics_hit_reader {
     ics_table_reader *table;
     bool check;
     bool begun;
-    icestream_hit previous; /* the last row delivered, once begun */
+    icestream_hit previous; /* the last row that was read */
 };
 
 int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, icestream_error *error)
@@ -140,7 +140,7 @@ const json_t *ics_hit_reader_metadata(const ics_hit_reader *reader)
     return ics_table_reader_metadata(reader->table);
 }
 
-/* Reads all rows, for the sake of their checksums. */
+/* Reads all rows, so that their checksums are checked. */
 static int read_through(ics_hit_reader *reader, icestream_error *error)
 {
     enum { PIECE = 16384 };
@@ -175,7 +175,7 @@ int ics_hit_file_matches(const char *path, const json_t *expected, bool thorough
         }
     }
     ics_hit_reader_destroy(reader);
-    /* A file that cannot be read simply does not match, unless that may pass. */
+    /* A file that cannot be read does not match, unless the cause may pass. */
     bool ours = status == ICESTREAM_E_MEMORY || status == ICESTREAM_E_FAILED;
     return ours || ics_error_may_pass(&reason) ? ics_error_copy(error, &reason) : ICESTREAM_OK;
 }

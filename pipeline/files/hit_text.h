@@ -1,4 +1,4 @@
-/* Hits as the text that ppc prints (physics.md 11), for programs that read it. */
+/* Hits in the text format of ppc (physics.md 11), for programs that read it. */
 #ifndef ICS_FILES_HIT_TEXT_H
 #define ICS_FILES_HIT_TEXT_H
 

@@ -1,5 +1,4 @@
-/* icestream_info: what is in a file of steps, hits, paths or waveforms, and whether all of it is
- * right. */
+/* icestream_info: describes a file of steps, hits, paths or waveforms, and can check all of it. */
 #include "base/error.h"
 #include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/format/table_reader.h"
@@ -13,14 +12,14 @@
 
 enum { RANGES = 4, PIECE = 16384, SPECTRA_ANY = 256 };
 
-/* The fields whose ranges are told, where a schema has them. */
+/* The fields whose ranges are printed, if the schema has them. */
 static const char *const range_names[RANGES] = {"t", "x", "y", "z"};
 
 typedef struct description {
     const ics_layout *schema;
     uint64_t rows, photons, events;
     struct {
-        const ics_layout_field *field; /* NULL: the schema has none of this name */
+        const ics_layout_field *field; /* NULL: the schema has no such field */
         double low, high;              /* NaN without rows */
     } ranges[RANGES];
     bool packed, verified;
@@ -28,9 +27,9 @@ typedef struct description {
     char digest[ICS_DIGEST_TEXT];
 } description;
 
-/* ---- looking -------------------------------------------------------------------------------- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
-/* Event ids, each once per run of rows that have it. */
+/* Event ids; consecutive rows with the same id are one entry. */
 typedef struct event_list {
     uint64_t *items;
     size_t count, capacity;
@@ -110,7 +109,7 @@ static int add_rows(description *about, event_list *events, const unsigned char 
         memcpy(&event,
                row +
                    (steps ? offsetof(icestream_step, event_id) : offsetof(icestream_hit, event_id)),
-               sizeof event); /* of the others it is the first field, too */
+               sizeof event); /* in paths and waveforms the first field, as in hits */
         ICS_TRY(add_event(events, event, error));
         if (steps) {
             memcpy(&photons, row + offsetof(icestream_step, photons), sizeof photons);
@@ -240,7 +239,7 @@ static int verify_hits(const char *path, icestream_error *error)
     return status;
 }
 
-/* ---- telling -------------------------------------------------------------------------------- */
+/* ---- printing ------------------------------------------------------------------------------- */
 
 static const char *what_was_verified(const ics_layout *schema)
 {
@@ -277,7 +276,8 @@ static void print_text(const char *path, const description *about, FILE *out)
         if (strcmp(key, "rows") == 0) {
             continue;
         }
-        if (json_is_array(value) && strcmp(key, "inputs") == 0) { /* maybe thousands of digests */
+        if (json_is_array(value) &&
+            strcmp(key, "inputs") == 0) { /* there may be thousands of digests */
             fprintf(out, "  %-14s %zu step file%s\n", key, json_array_size(value),
                     json_array_size(value) == 1 ? "" : "s");
             continue;
@@ -294,7 +294,7 @@ static void print_text(const char *path, const description *about, FILE *out)
     }
 }
 
-/* json_real refuses what JSON cannot say; null stands for it. */
+/* JSON has no NaN and no infinity: they become null. */
 static json_t *real_or_null(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
@@ -344,7 +344,7 @@ int icestream_info(const char *path, bool verify, bool json, FILE *out, icestrea
         status = about.schema == ics_layout_steps() ? verify_steps(path, error)
                  : about.schema == ics_layout_hits()
                      ? verify_hits(path, error)
-                     : ICESTREAM_OK; /* reading has checked its sums */
+                     : ICESTREAM_OK; /* describe() has checked the checksums */
     }
     about.verified = verify;
     if (!status && json) {

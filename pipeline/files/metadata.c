@@ -31,7 +31,8 @@ int ics_metadata_create(const ics_metadata_origin *origin, json_t **out, icestre
     snprintf(seed, sizeof seed, "%" PRIu64, origin->seed);
     json_t *object = json_object();
     int failed = 0;
-    /* Not json_pack with s*: it leaves a digest out as well when there is no memory for it. */
+    /* Not json_pack() with s*: if there is no memory for a digest, it would leave the digest out.
+     */
     for (size_t i = 0; i < sizeof digests / sizeof *digests; ++i) {
         if (digests[i].text != NULL) {
             failed |= json_object_set_new(object, digests[i].name, json_string(digests[i].text));

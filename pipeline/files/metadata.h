@@ -1,24 +1,25 @@
 /* The metadata of a step or hit file: the JSON object of its trailer (files.md 2.2).
  *
- * Whoever writes a file makes the object with ics_metadata_create, adds what it knows, and hands it
- * to ics_table_writer_commit, which completes it with what the file itself determines. Keys:
+ * A program that writes a file creates the object with ics_metadata_create(), adds keys, and passes
+ * it to ics_table_writer_commit(), which adds the keys that the file determines ("the writer"
+ * below). Keys:
  *
  *   schema, version     "icestream.steps" or "icestream.hits", 1                      (the writer)
- *   producer            "icestream 0.1.0", kept when it is already there              (the writer)
+ *   producer            "icestream 0.1.0", kept if it exists already                  (the writer)
  *   coordinates, units  what positions refer to; the unit of every field              (the writer)
- *   rows                how many                                                      (the writer)
+ *   rows                number of rows                                                (the writer)
  *   crc32c              {"block_bytes": 1048576, "values": [one per MiB of rows]}     (the writer)
  *   seed                the run's seed, as decimal text because JSON integers end at 2^63
  *   digests             {"configuration", "ice", "detector", "input"}: SHA-256, text; may be absent
  *   inputs              hit files for many step files (sink.rotate): their SHA-256, an array
- *   account             hit files: seven counts of icestream_account, and photo_electrons where
+ *   account             hit files: seven counts of icestream_account, and photo_electrons if
  *                       photo-electrons were made
- *   content             hit files, likewise: what rows are, "pe", "both" or "photons"; absent:
- *                       photons
+ *   content             hit files with photo-electrons: what rows are, "pe", "both" or "photons";
+ *                       absent: photons
  *   math                hit files: "portable", "fast" or "mixed"; absent with no photon computed
  *
- * Other keys are allowed and kept. Nothing in it depends on time or place: equal runs give equal
- * files.
+ * Other keys are allowed and kept. Nothing depends on the time or the place of the run: equal runs
+ * give equal files.
  */
 #ifndef ICS_FILES_METADATA_H
 #define ICS_FILES_METADATA_H
@@ -27,22 +28,23 @@
 
 #include <jansson.h>
 
-/* What a file was made from, SHA-256 in hexadecimal digits; NULL: does not apply. */
+/* What a file was made from: seed, and SHA-256 digests in hexadecimal digits; NULL: does not apply.
+ */
 typedef struct ics_metadata_origin {
     uint64_t seed;
     const char *configuration, *ice, *detector, *input;
 } ics_metadata_origin;
 
-/* The maths that photons were computed with (device.math). Hits of portable maths are the same on
- * every device, those of fast maths are others. Kinds add up by or. */
+/* The maths that computed the photons (device.math). Portable maths gives the same hits on every
+ * device; fast maths gives other hits. Values can be combined with `|`. */
 typedef enum ics_maths_used {
-    ICS_MATHS_NONE = 0, /* no photon, or nobody knows */
+    ICS_MATHS_NONE = 0, /* no photon was computed, or it is not known */
     ICS_MATHS_PORTABLE = 1,
     ICS_MATHS_FAST = 2,
     ICS_MATHS_MIXED = ICS_MATHS_PORTABLE | ICS_MATHS_FAST
 } ics_maths_used;
 
-/* Its word in files and messages, NULL for ICS_MATHS_NONE. */
+/* The word for it in files and messages, or NULL for ICS_MATHS_NONE. */
 const char *ics_metadata_maths_name(ics_maths_used maths);
 
 /* A new metadata object with seed and digests; the caller owns *out (json_decref).
@@ -53,25 +55,27 @@ int ics_metadata_create(const ics_metadata_origin *origin, json_t **out, icestre
  * ICESTREAM_E_MEMORY. */
 int ics_metadata_set_account(json_t *metadata, const icestream_account *account,
                              icestream_error *error);
-/* Adds the number of photo-electrons to the account that is stored, and the content ("pe": rows are
- * photo-electrons alone). ICESTREAM_E_FAILED: more of them than hits. ICESTREAM_E_MEMORY. */
+/* Adds the number of photo-electrons to the stored account, and stores the content ("pe": all rows
+ * are photo-electrons). ICESTREAM_E_FAILED: there are more photo-electrons than hits.
+ * ICESTREAM_E_MEMORY. */
 int ics_metadata_set_detection(json_t *metadata, const char *content,
                                const icestream_account *account, icestream_error *error);
-/* Reads the account; false: absent or malformed. Photo-electrons are 0 where it has none,
- * `undetected` follows from the content. */
+/* Reads the account. Returns false if it is absent or malformed. Photo-electrons are 0 if the
+ * account has none; `undetected` follows from the content. */
 bool ics_metadata_account(const json_t *metadata, icestream_account *out);
 
-/* Stores the maths; ICS_MATHS_NONE: nothing. ICESTREAM_E_MEMORY. */
+/* Stores the maths, unless it is ICS_MATHS_NONE. ICESTREAM_E_MEMORY. */
 int ics_metadata_set_maths(json_t *metadata, ics_maths_used maths, icestream_error *error);
-/* Reads them; ICS_MATHS_NONE where they are absent or no known word. */
+/* Reads the maths. ICS_MATHS_NONE: absent, or an unknown word. */
 ics_maths_used ics_metadata_maths(const json_t *metadata);
 
-/* created = absorbed + detected + left + stopped, exactly (sums that overflow do not close). */
+/* Whether created = absorbed + detected + left + stopped. A sum that overflows does not close. */
 bool ics_metadata_account_closes(const icestream_account *account);
 
-/* Whether two metadata objects name the same seed and the same four digests. */
+/* Whether two metadata objects have the same seed and the same four digests. */
 bool ics_metadata_same_origin(const json_t *a, const json_t *b);
-/* The same without the digest of the input: made by the same settings, from whatever file. */
+/* The same without the digest of the input: both were made with the same settings, from any file.
+ */
 bool ics_metadata_same_settings(const json_t *a, const json_t *b);
 
 #endif

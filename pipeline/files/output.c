@@ -17,12 +17,13 @@
 
 struct ics_output {
     char *path, *part;
-    bool shared; /* the .part is one of several for the same path, of one writer each */
+    bool shared; /* several writers may each have a .part for the same path */
     int descriptor;
     bool force, committed;
-    bool locked; /* the .part is this writer's, to be taken away if it is not committed */
+    bool
+        locked; /* this writer holds the lock on the .part, and removes it unless it is committed */
     uint64_t size;
-    uint64_t pushed; /* bytes that the system was asked to start writing */
+    uint64_t pushed; /* bytes for which the system was asked to begin writing to the disk */
 };
 
 static int failed(const ics_output *output, const char *what, icestream_error *error)
@@ -39,8 +40,8 @@ static int exists_error(const ics_output *output, icestream_error *error)
                                output->path);
 }
 
-/* The .part of one writer is locked by others only for the moment in which they see whether it was
- * left behind (ics_output_clean_folder). 0, or -1 with errno. */
+/* Locks the .part. Other processes lock the .part of one writer only for a moment, to find out
+ * whether it was left behind (ics_output_clean_folder). 0, or -1 with errno. */
 static int take_lock(const ics_output *output)
 {
     enum { TRIES = 100, PAUSE_NS = 10000000 };
@@ -57,8 +58,8 @@ static int take_lock(const ics_output *output)
     return result;
 }
 
-/* Locks the open .part. *there: the name, as *named describes it, still leads to the file that is
- * locked now; it may have changed hands between opening and locking. */
+/* Locks the open .part. *there false: between opening and locking, another process has removed or
+ * replaced the file. *named: the state of the file that has the name now. */
 static int lock_part(ics_output *output, struct stat *named, bool *there, icestream_error *error)
 {
     struct stat opened;
@@ -85,7 +86,7 @@ static int lock_part(ics_output *output, struct stat *named, bool *there, icestr
     return ICESTREAM_OK;
 }
 
-/* Opens NAME.part and locks it. *again: that was another one's, or is no .part any more. */
+/* Opens NAME.part and locks it. *again: the opened file has lost its name, so try again. */
 static int open_part(ics_output *output, bool *again, icestream_error *error)
 {
     struct stat named;
@@ -105,8 +106,8 @@ static int open_part(ics_output *output, bool *again, icestream_error *error)
     bool there = false;
     ICS_TRY(lock_part(output, &named, &there, error));
     if (there && named.st_nlink > 1) {
-        /* The second name of a finished file, whose writer was killed between link and unlink
-         * (take_name): to empty it would empty the finished file. */
+        /* A writer was killed between link and unlink (take_name): the .part is a second name of
+         * the finished file, which must not be emptied. */
         if (unlink(output->part) < 0) {
             return failed(output, "cannot remove its old .part file", error);
         }
@@ -146,7 +147,7 @@ static int start(ics_output *output, icestream_error *error)
     while (again) {
         int status = open_part(output, &again, error);
         if (!output->locked && output->descriptor >= 0) {
-            close(output->descriptor); /* not ours: it stays where it is */
+            close(output->descriptor); /* another process's file: it stays */
             output->descriptor = -1;
         }
         if (status) {
@@ -156,7 +157,7 @@ static int start(ics_output *output, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* One without an open file. */
+/* Makes an output without an open file. */
 static int prepare(const char *path, const char *writer, bool force, ics_output **out,
                    icestream_error *error)
 {
@@ -204,7 +205,7 @@ int ics_output_create_as(const char *path, const char *writer, bool force, ics_o
     return ICESTREAM_OK;
 }
 
-/* Removes a file of that name unless its writer lives, who has it locked. */
+/* Removes a .part, unless a living writer holds its lock. */
 static void remove_abandoned(const char *part)
 {
     struct stat opened, named;
@@ -255,7 +256,7 @@ int ics_output_clean_writers(const char *path, icestream_error *error)
     int status = ICESTREAM_E_MEMORY;
     if (folder != NULL && pattern != NULL) {
         char *end = pattern;
-        for (; *name; ++name) { /* nothing in a name is a wildcard */
+        for (; *name; ++name) { /* no character of a name is a wildcard */
             *end++ = '\\';
             *end++ = *name;
         }
@@ -281,7 +282,7 @@ int ics_output_clean(const char *path, icestream_error *error)
         open(output->part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (output->descriptor >= 0) {
         status = flock(output->descriptor, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK
-                     ? ICESTREAM_OK /* somebody is at it */
+                     ? ICESTREAM_OK /* a process is writing it */
                      : lock_part(output, &named, &output->locked, error);
     } else if (errno != ENOENT) {
         status = failed(output, "cannot open its old .part file", error);
@@ -295,10 +296,12 @@ void ics_output_destroy(ics_output *output)
     if (output == NULL) {
         return;
     }
-    int cause = errno; /* of the error that the caller comes from */
+    int cause = errno; /* callers report it after this function */
     if (output->descriptor >= 0) {
         if (output->locked && !output->committed) {
-            unlink(output->part); /* while the lock is held: it cannot be another process's */
+            unlink(
+                output
+                    ->part); /* while the lock is held, so that no other process can be using it */
         }
         close(output->descriptor);
     }
@@ -338,7 +341,8 @@ int ics_output_write(ics_output *output, const void *bytes, size_t size, icestre
     if (status || output->size - output->pushed < PUSH) {
         return status;
     }
-    /* Lets the medium work while rows are still being made; only a hint, so failure is nothing. */
+    /* Lets the disk write while rows are still being computed. Only a hint: errors do not matter.
+     */
     (void)sync_file_range(output->descriptor, (off_t)output->pushed,
                           (off_t)(output->size - output->pushed), SYNC_FILE_RANGE_WRITE);
     output->pushed = output->size;
@@ -352,13 +356,13 @@ int ics_output_sync(ics_output *output, icestream_error *error)
                : ICESTREAM_OK;
 }
 
-/* Gives the file its name; without `force` never over another file. */
+/* Gives the file its final name. Without `force` no other file is replaced. */
 static int take_name(ics_output *output, icestream_error *error)
 {
     int result = renameat2(AT_FDCWD, output->part, AT_FDCWD, output->path,
                            output->force ? 0 : RENAME_NOREPLACE);
     if (result < 0 && !output->force && (errno == EINVAL || errno == ENOSYS)) {
-        /* A file system without that flag: a hard link does not replace either. */
+        /* The file system does not have this flag; a hard link does not replace a file either. */
         result = link(output->part, output->path);
         if (result == 0) {
             unlink(output->part);

@@ -1,10 +1,10 @@
-/* A file that appears under its name only when it is complete (files.md 6.1).
+/* A file that gets its final name only when it is complete (files.md 6.1).
  *
- * It grows as NAME.part, under a lock, so that no two processes write the same output; a .part that
- * a killed process left behind is overwritten. Errors: ICESTREAM_E_OUTPUT with the file's name and
- * the bytes written so far, and errno as the cause left it, also after ics_output_destroy;
- * ICESTREAM_E_MEMORY. After an error the file is to be begun anew: what failed to reach the medium
- * is lost there.
+ * The file grows as NAME.part. A lock on NAME.part keeps two processes from writing the same
+ * output. A .part that a killed process left behind is overwritten. Errors: ICESTREAM_E_OUTPUT with
+ * the file's name and the bytes written so far, with errno still set after ics_output_destroy();
+ * ICESTREAM_E_MEMORY. After an error the file must be written again from its beginning, because
+ * some of its bytes may be lost.
  */
 #ifndef ICS_FILES_OUTPUT_H
 #define ICS_FILES_OUTPUT_H
@@ -13,46 +13,48 @@
 
 typedef struct ics_output ics_output;
 
-/* Creates NAME.part in an existing folder. Without `force`, an existing NAME is an error, here and
- * again, without a gap, when committing. */
+/* Creates NAME.part in an existing folder. Without `force`, an existing NAME is an error, both here
+ * and in ics_output_commit(), which never replaces a file that appeared in between. */
 int ics_output_create(const char *path, bool force, ics_output **out, icestream_error *error);
-/* The same with a .part of its own, NAME.WRITER.part: where workers share outputs, one that was
- * stopped in the middle does not hinder the one who does its work again. `writer` NULL: as above.
- */
+/* The same, with NAME.WRITER.part as the growing file. If workers share outputs, a worker that was
+ * stopped while it writes does not block the worker that does the work again. `writer` NULL: as
+ * ics_output_create(). */
 int ics_output_create_as(const char *path, const char *writer, bool force, ics_output **out,
                          icestream_error *error);
-/* Closes; a file that was not committed is removed. Accepts NULL. */
+/* Closes the file; removes it if it was not committed. Accepts NULL. */
 void ics_output_destroy(ics_output *output);
 
-/* Removes the NAME.part that a killed process left beside a complete NAME, which nobody will write
- * again. One that is being written stays, and to have none is fine. ICESTREAM_E_OUTPUT: it cannot
- * be opened. */
+/* Removes the NAME.part that a killed process left next to a complete NAME. A NAME.part that a
+ * process is writing stays, and a missing one is no error. ICESTREAM_E_OUTPUT: it cannot be opened.
+ */
 int ics_output_clean(const char *path, icestream_error *error);
 
-/* Removes what killed processes left of files that match a pattern (fnmatch, "*.hits.npy.*part") in
- * a folder; files that a living process writes stay. ICESTREAM_E_OUTPUT: the folder cannot be read.
- */
+/* Removes the files in a folder that match a pattern (fnmatch, such as "*.hits.npy.*part") and that
+ * killed processes left. Files that a living process is writing stay. ICESTREAM_E_OUTPUT: the
+ * folder cannot be read. */
 int ics_output_clean_folder(const char *folder, const char *pattern, icestream_error *error);
-/* The same for all writers (ics_output_create_as) of one file. Also ICESTREAM_E_MEMORY. */
+/* The same for the .part files of all writers (ics_output_create_as) of one file. Also
+ * ICESTREAM_E_MEMORY. */
 int ics_output_clean_writers(const char *path, icestream_error *error);
 
-/* Appends bytes; all of them are written, or it is an error. */
+/* Appends all bytes. */
 int ics_output_write(ics_output *output, const void *bytes, size_t size, icestream_error *error);
-/* Overwrites bytes that are there already. */
+/* Overwrites bytes that were written before. */
 int ics_output_rewrite(ics_output *output, uint64_t offset, const void *bytes, size_t size,
                        icestream_error *error);
-/* Waits until everything so far is on the medium. */
+/* Waits until all bytes written so far are on the disk. */
 int ics_output_sync(ics_output *output, icestream_error *error);
-/* Puts the file on the medium, gives it its name and puts the folder on the medium. */
+/* Waits until the file is on the disk, gives it its final name, and waits until the folder is on
+ * the disk. */
 int ics_output_commit(ics_output *output, icestream_error *error);
-/* Puts the names in the folder of `path` on the medium: the last step of a commit, for who finds
- * that somebody else may not have come to it. ICESTREAM_E_OUTPUT with the cause,
- * ICESTREAM_E_MEMORY. */
+/* Waits until the folder of `path` is on the disk: the last step of a commit. Call it for a
+ * finished file whose writer may have been killed before this step. ICESTREAM_E_OUTPUT with the
+ * cause, ICESTREAM_E_MEMORY. */
 int ics_output_sync_folder(const char *path, icestream_error *error);
 
-/* The name that the file will have. */
+/* The final name of the file. */
 const char *ics_output_path(const ics_output *output);
-/* NAME.part, for libraries that write by name. */
+/* NAME.part, for libraries that open files by name. */
 const char *ics_output_part(const ics_output *output);
 /* Bytes appended so far. */
 uint64_t ics_output_size(const ics_output *output);

@@ -10,7 +10,7 @@
 
 #define PHOTONS_MAX (UINT64_C(1) << 62)
 
-enum { PIECE = 16384 }; /* steps read at a time where nobody else gives room: 1 MiB */
+enum { PIECE = 16384 }; /* steps read at a time into the memory of the reader: 1 MiB */
 
 struct ics_step_reader {
     ics_table_reader *table;
@@ -18,9 +18,9 @@ struct ics_step_reader {
     bool stream;
     icestream_step *piece; /* [PIECE] */
 
-    /* Of the rows read so far since the start of the file or message. */
+    /* About the rows read so far of the file or message. */
     ics_step_summary summary;
-    bool collecting; /* keys, to compare them at the end */
+    bool collecting; /* keys are collected, to be compared at the end */
     ics_key_runs keys;
     uint64_t last_event; /* of the previous row */
     uint32_t last_step;
@@ -105,14 +105,15 @@ static bool key_ascends(uint64_t event, uint32_t step, const icestream_step *nex
     return (next->event_id > event) | ((next->event_id == event) & (next->step_id > step));
 }
 
-/* Adds rows to the summary: photons, order of keys, and the keys themselves where they are kept. */
+/* Adds rows to the summary: photons and the order of keys. Stores the keys if they are collected.
+ */
 static int add_to_summary(ics_step_reader *reader, const icestream_step *steps, size_t count,
                           icestream_error *error)
 {
     ics_step_summary *summary = &reader->summary;
     bool ascending =
         summary->rows == 0 || key_ascends(reader->last_event, reader->last_step, steps);
-    uint64_t photons = steps[0].photons; /* of fewer than 2^32 steps: no overflow */
+    uint64_t photons = steps[0].photons; /* a sum over fewer than 2^32 steps does not overflow */
     for (size_t i = 1; i < count; ++i) {
         ascending &= key_ascends(steps[i - 1].event_id, steps[i - 1].step_id, &steps[i]);
         photons += steps[i].photons;
@@ -132,7 +133,7 @@ static int add_to_summary(ics_step_reader *reader, const icestream_step *steps, 
     return reader->collecting ? ics_key_runs_add(&reader->keys, steps, count, error) : ICESTREAM_OK;
 }
 
-/* Reads and checks; what both phases and streams have in common. */
+/* Reads and checks rows. */
 static int read_checked(ics_step_reader *reader, icestream_step *steps, size_t capacity,
                         size_t *got, icestream_error *error)
 {
@@ -155,7 +156,7 @@ static int duplicate_error(const ics_step_reader *reader, const ics_key_run *key
         ics_table_reader_name(reader->table), row, key->first, key->event_id, first_row);
 }
 
-/* Goes through the file again to say where a key is the second time. */
+/* Reads the file again to find the row in which a key appears for the second time. */
 static int locate_duplicate(ics_step_reader *reader, const ics_key_run *key, icestream_error *error)
 {
     uint64_t first_row = UINT64_MAX;
@@ -219,7 +220,7 @@ int ics_step_reader_check(ics_step_reader *reader, ics_step_summary *out, const 
     }
     *out = reader->summary;
     if (!out->ascending) {
-        /* Only now it is known that the keys have to be kept. */
+        /* Keys do not ascend, so a second pass has to collect them. */
         ics_key_run duplicate;
         ICS_TRY(pass(reader, false, true, cancel, error));
         if (ics_key_runs_find_duplicate(&reader->keys, &duplicate)) {
@@ -233,7 +234,8 @@ int ics_step_reader_check(ics_step_reader *reader, ics_step_summary *out, const 
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* The end of a message: its keys are all there. The rows are gone, so the error names the key. */
+/* The end of a message: checks that its keys are unique. Its rows cannot be read again, so the
+ * error names the key and not the row. */
 static int finish_message(ics_step_reader *reader, icestream_error *error)
 {
     ics_key_run key;

@@ -1,21 +1,21 @@
 /* Reading step files and streams of step messages, with every field checked (files.md 3.2).
  *
- * A file is used in two phases: ics_step_reader_check() goes through all of it once and says what
- * is in it, ics_step_reader_read() then delivers the rows from the start:
+ * A file is read twice: ics_step_reader_check() checks all of it and returns a summary, then
+ * ics_step_reader_read() returns the rows from the start:
  *
  *     ics_step_reader_open(path, spectra, &reader, error)
  *     ics_step_reader_check(reader, &summary, NULL, error)
  *     do ics_step_reader_read(reader, steps, capacity, &count, error) while (count > 0)
  *     ics_step_reader_destroy(reader)
  *
- * A stream is a sequence of complete .npy messages, each one a unit of its own:
+ * A stream is a sequence of complete .npy messages, each of which is read like a file:
  *
  *     ics_step_reader_open_stream(fd, "standard input", spectra, wake, &reader, error)
  *     while (ics_step_reader_next(reader, &found, error) == 0 && found)
  *         do ics_step_reader_read(...) while (count > 0)
  *
- * Memory stays constant (about 2 MiB), but for keys that do not ascend: then uniqueness of step_id
- * costs up to 16 bytes per step while checking. Rows in messages count from 0, as in numpy. A
+ * Memory is constant (about 2 MiB), except if keys do not ascend: then the check that step ids are
+ * unique takes up to 16 bytes per step. Rows are numbered from 0 in error texts, as in NumPy. A
  * reader belongs to one thread at a time. All functions: ICESTREAM_E_INPUT (bad data, unreadable
  * file), ICESTREAM_E_MEMORY; the text names file, row and field, what was found and what was
  * expected.
@@ -37,13 +37,13 @@ typedef struct ics_step_summary {
     char digest[ICS_DIGEST_TEXT]; /* SHA-256 of all bytes of the file, as sha256sum prints it */
 } ics_step_summary;
 
-/* Opens a regular file and reads its header and trailer; anything else under that name (folder,
- * device, pipe) is an error. `spectrum_count`: spectra of the run, 1 .. 256; a step's spectrum must
- * be below it. */
+/* Opens a regular file and reads its header and trailer. A folder, device or pipe with this name is
+ * an error. `spectrum_count`: number of spectra of the run, 1 .. 256; the spectrum of a step must
+ * be less. */
 int ics_step_reader_open(const char *path, uint32_t spectrum_count, ics_step_reader **out,
                          icestream_error *error);
 
-/* Reads messages from a descriptor, which stays the caller's. `name` is used in messages.
+/* Reads messages from a descriptor, which the caller closes. `name` is used in error texts.
  * `wake_descriptor` (-1: none): as soon as it is readable, functions that wait for input return
  * ICESTREAM_E_INTERRUPTED. */
 int ics_step_reader_open_stream(int descriptor, const char *name, uint32_t spectrum_count,
@@ -52,27 +52,27 @@ int ics_step_reader_open_stream(int descriptor, const char *name, uint32_t spect
 /* Accepts NULL. */
 void ics_step_reader_destroy(ics_step_reader *reader);
 
-/* Files only: goes through the whole file, checks every field of every row, the uniqueness of step
- * ids, the trailer's checksums, and returns to the first row. `cancel` (may be NULL): when it
- * becomes true, the function returns ICESTREAM_E_INTERRUPTED. */
+/* Files only: reads the whole file, checks every field of every row, that step ids are unique, and
+ * the trailer's checksums, and goes back to the first row. `cancel` (may be NULL): when it becomes
+ * true, the function returns ICESTREAM_E_INTERRUPTED. */
 int ics_step_reader_check(ics_step_reader *reader, ics_step_summary *out, const atomic_bool *cancel,
                           icestream_error *error);
 
-/* Streams only: goes on to the next message. *found: false at the clean end, between messages. What
- * the previous message still holds is read and checked first. */
+/* Streams only: goes to the next message. *found false: the stream has ended after the last
+ * message. Rows of the previous message that were not read are read and checked first. */
 int ics_step_reader_next(ics_step_reader *reader, bool *found, icestream_error *error);
 
-/* Delivers the next rows, at most `capacity` (> 0); *got = 0 at the end of the file or message.
- * Rows are checked again, directions are normalised in double precision (and set to 0, 0, 1 where
- * they are ignored). After an error the reader is only good for being destroyed. */
+/* Reads the next rows, at most `capacity` (> 0); *got = 0 at the end of the file or message. Rows
+ * are checked again. Directions are normalised in double precision, and set to (0, 0, 1) if they
+ * are ignored. After an error the reader can only be destroyed. */
 int ics_step_reader_read(ics_step_reader *reader, icestream_step *steps, size_t capacity,
                          size_t *got, icestream_error *error);
 
-/* Rows that the header announces, for the file or the current message. */
+/* Number of rows in the header of the file or of the current message. */
 uint64_t ics_step_reader_rows(const ics_step_reader *reader);
 
-/* Streams: what the message held, once ics_step_reader_read gave *got = 0. The digest is that of
- * the message's bytes. */
+/* Streams: the summary of the message, after ics_step_reader_read() has returned *got = 0. The
+ * digest is that of the bytes of the message. */
 void ics_step_reader_summary(const ics_step_reader *reader, ics_step_summary *out);
 
 #endif

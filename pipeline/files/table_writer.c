@@ -23,7 +23,7 @@ struct ics_table_writer {
     ics_trailer_checksums sums;
     uint64_t rows;
     size_t filled;
-    unsigned char buffer[BUFFER_BYTES]; /* rows on their way to the file */
+    unsigned char buffer[BUFFER_BYTES]; /* rows that were not written yet */
 };
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -45,7 +45,8 @@ int ics_table_writer_create_as(const char *path, const char *name, const ics_lay
     writer->schema = schema;
     int status = ics_output_create_as(path, name, force, &writer->output, error);
     if (!status) {
-        /* No rows are announced before they are safe: what a killed writer leaves is readable. */
+        /* The header says 0 rows until the rows are on the disk, so that the file of a killed
+         * writer is readable. */
         unsigned char header[ICS_NPY_OWN_HEADER];
         ics_npy_write_header(schema, 0, header);
         status = ics_output_write(writer->output, header, sizeof header, error);
@@ -180,8 +181,8 @@ static int write_all(int descriptor, const char *name, const void *bytes, size_t
 int ics_table_message_write(int descriptor, const char *name, const ics_layout *schema,
                             const void *rows, size_t count, icestream_error *error)
 {
-    /* A library must not change how the process treats SIGPIPE: it is blocked for this thread, and
-     * one that these writes raised is taken away before it is unblocked. */
+    /* A library must not change how the process handles SIGPIPE. So SIGPIPE is blocked in this
+     * thread, and if these writes raise it, it is removed before it is unblocked. */
     sigset_t pipe_signal, before, pending;
     sigemptyset(&pipe_signal);
     sigaddset(&pipe_signal, SIGPIPE);

@@ -9,7 +9,7 @@
 struct ics_text_output {
     ics_output *output;
     size_t filled;
-    char bytes[1 << 16]; /* lines on their way to the file */
+    char bytes[1 << 16]; /* lines that were not written yet */
 };
 
 int ics_text_output_create(const char *path, bool force, ics_text_output **out,

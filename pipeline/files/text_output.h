@@ -1,24 +1,24 @@
-/* A text file that is written line by line, and appears when it is complete (output.h). */
+/* A text file that is written line by line and gets its name when it is complete (output.h). */
 #ifndef ICS_FILES_TEXT_OUTPUT_H
 #define ICS_FILES_TEXT_OUTPUT_H
 
 #include "pipeline/icestream.h"
 
-enum { ICS_TEXT_OUTPUT_LINE = 512 }; /* longest line, newline and final 0 included */
+enum { ICS_TEXT_OUTPUT_LINE = 512 }; /* bytes of the longest line, with newline and final 0 */
 
 typedef struct ics_text_output ics_text_output;
 
-/* As ics_output_create. */
+/* As ics_output_create(). */
 int ics_text_output_create(const char *path, bool force, ics_text_output **out,
                            icestream_error *error);
-/* Closes; a file that was not committed is removed. Accepts NULL. */
+/* Closes the file; removes it if it was not committed. Accepts NULL. */
 void ics_text_output_destroy(ics_text_output *file);
 
-/* Appends a line, which brings its newline. ICESTREAM_E_OUTPUT; ICESTREAM_E_FAILED: it is too long.
- */
+/* Appends a line; `format` ends with a newline. ICESTREAM_E_OUTPUT; ICESTREAM_E_FAILED: the line is
+ * too long. */
 int ics_text_output_put(ics_text_output *file, icestream_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* As ics_output_commit. */
+/* As ics_output_commit(). */
 int ics_text_output_commit(ics_text_output *file, icestream_error *error);
 
 #endif

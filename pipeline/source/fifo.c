@@ -19,7 +19,7 @@ int ics_fifo_open(const char *path, int *descriptor, icestream_error *error)
 {
     *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (*descriptor < 0) {
-        /* What this process or the system has run out of is no fault of the pipe. */
+        /* If descriptors or memory have run out, the pipe is not at fault. */
         bool ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
         return ics_error_set(error, ours ? ICESTREAM_E_FAILED : ICESTREAM_E_INPUT,
                              "%s: cannot open: %s", path, strerror(errno));

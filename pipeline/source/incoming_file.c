@@ -33,8 +33,8 @@ static void destroy(ics_incoming_file *file)
     free(file);
 }
 
-/* Opens and locks the part. Somebody who cleans up could find it in between and take it for left
- * behind; it is then made again. */
+/* Creates and locks the part. Another process may find it before it is locked and remove it as left
+ * behind; then it is created again. */
 static int open_part(ics_incoming_file *file, icestream_error *error)
 {
     struct stat about = {.st_nlink = 0};
@@ -149,7 +149,7 @@ int ics_incoming_file_clean(const char *folder, const char *prefix, icestream_er
         int descriptor =
             openat(dirfd(entries), entry->d_name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
         if (descriptor < 0) {
-            continue; /* committed meanwhile, or somebody else's */
+            continue; /* it was committed in the meantime, or belongs to another user */
         }
         if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
             unlinkat(dirfd(entries), entry->d_name, 0) != 0 && errno != ENOENT) {

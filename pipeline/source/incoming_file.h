@@ -1,9 +1,9 @@
-/* A message on its way into the spool: NAME.part while it comes in, an ordinary step file under its
- * final name once it is whole and on the disk.
+/* The file of a message that is being received: NAME.part at first, and a step file with its final
+ * name when it is complete and on the disk.
  *
- * All functions may wait for the disk and belong on a worker's thread. While a process writes a
- * part it holds a lock on it (flock), so that what killed processes left can be told from what
- * others are writing. Errors: ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY.
+ * All functions may wait for the disk, so call them on a worker thread. A process that writes a
+ * part holds a lock on it (flock). A part without a lock was left by a killed process. Errors:
+ * ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY.
  */
 #ifndef ICS_SOURCE_INCOMING_FILE_H
 #define ICS_SOURCE_INCOMING_FILE_H
@@ -12,18 +12,18 @@
 
 typedef struct ics_incoming_file ics_incoming_file;
 
-/* Makes FOLDER/NAME.part, readable for its owner only. */
+/* Creates FOLDER/NAME.part, which only its owner can read. */
 int ics_incoming_file_create(const char *folder, const char *name, ics_incoming_file **out,
                              icestream_error *error);
 int ics_incoming_file_write(ics_incoming_file *file, const void *bytes, size_t size,
                             icestream_error *error);
-/* Makes it the file `path`, in the same folder, and frees it; also after an error, when nothing is
- * left. `path` must not exist. */
+/* Renames the part to `path`, in the same folder, and frees `file`. `path` must not exist. After an
+ * error neither file is left. */
 int ics_incoming_file_commit(ics_incoming_file *file, const char *path, icestream_error *error);
-/* Removes and frees it. Accepts NULL. */
+/* Removes the part and frees `file`. Accepts NULL. */
 void ics_incoming_file_abandon(ics_incoming_file *file);
 
-/* Removes the parts in a folder that no process is writing. Names begin with `prefix`. */
+/* Removes the parts in a folder whose names begin with `prefix` and that no process is writing. */
 int ics_incoming_file_clean(const char *folder, const char *prefix, icestream_error *error);
 
 #endif

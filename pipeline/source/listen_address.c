@@ -115,11 +115,12 @@ static int socket_error(const ics_listen_socket *listening, const char *what,
                          listening->text, what, strerror(errno));
 }
 
-/* Holds the folder of a socket while its file is looked at and replaced: of two processes that find
- * the same dead socket, the second must not take away what the first has just put there. */
+/* Locks the folder of a socket while the file of the socket is examined and replaced. Without the
+ * lock, two processes could find the same dead socket, and the second could remove the new socket
+ * of the first. */
 static int lock_folder(const ics_listen_socket *listening, int *lock, icestream_error *error)
 {
-    enum { ATTEMPTS = 50 }; /* others hold it for microseconds */
+    enum { ATTEMPTS = 50 }; /* other processes hold the lock for microseconds */
     const struct timespec pause = {.tv_nsec = 20000000};
     char path[sizeof listening->path];
     memcpy(path, listening->path, sizeof path);
@@ -140,7 +141,7 @@ static int lock_folder(const ics_listen_socket *listening, int *lock, icestream_
     return status;
 }
 
-/* Removes a socket that nobody listens on. */
+/* Removes a socket on which no process listens. */
 static int remove_dead(const ics_listen_socket *listening, const ics_listen_address *address,
                        icestream_error *error)
 {
@@ -158,7 +159,9 @@ static int remove_dead(const ics_listen_socket *listening, const ics_listen_addr
     if (probe < 0) {
         return socket_error(listening, "make a socket", error);
     }
-    /* Anything but a refusal (accepted, queue full, not allowed) means that somebody is there. */
+    /* Only a refusal shows that no process listens; "queue full" or "not allowed" show that one
+     * does.
+     */
     bool dead = connect(probe, &address->socket.any, address->size) != 0 && errno == ECONNREFUSED;
     close(probe);
     if (!dead) {
@@ -181,8 +184,8 @@ static int bind_and_listen(ics_listen_socket *listening, const ics_listen_addres
     if (descriptor < 0) {
         return socket_error(listening, "make a socket", error);
     }
-    /* On Linux the file that bind makes has the mode of the socket, less the umask: nobody else can
-     * connect in between, and the umask, which is the whole process', stays as it is. */
+    /* On Linux the file that bind() makes has the mode of the socket, less the umask. So no other
+     * user can connect in between, and the umask of the process need not be changed. */
     if ((family == AF_UNIX && fchmod(descriptor, 0600) != 0) ||
         (family != AF_UNIX &&
          setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0) ||
@@ -217,7 +220,7 @@ static int open_local(ics_listen_socket *listening, const ics_listen_address *ad
     return status;
 }
 
-/* What a TCP socket is called, with the port that it got. */
+/* Writes the text of a TCP address, with the port that the socket got. */
 static void name_tcp(ics_listen_socket *listening, const ics_listen_address *address)
 {
     ics_listen_address bound = *address;

@@ -1,4 +1,4 @@
-/* Where clients may come from: a Unix-domain socket, or TCP. */
+/* The sockets that clients connect to: a Unix-domain socket, or TCP. */
 #ifndef ICS_SOURCE_LISTEN_ADDRESS_H
 #define ICS_SOURCE_LISTEN_ADDRESS_H
 
@@ -16,7 +16,7 @@ typedef struct ics_listen_address {
         struct sockaddr_in6 v6;
     } socket;
     socklen_t size;
-    bool loopback; /* only processes of this machine reach it */
+    bool loopback; /* only processes of this machine can connect */
 } ics_listen_address;
 
 /* A socket that listens. */
@@ -24,21 +24,21 @@ typedef struct ics_listen_socket {
     int descriptor;
     char text[sizeof(struct sockaddr_un) + 16]; /* "unix:PATH", "127.0.0.1:4711", "[::1]:4711" */
     char path[sizeof(struct sockaddr_un)];      /* of a Unix-domain socket; empty: TCP */
-    dev_t device;                               /* what stands under that path */
+    dev_t device;                               /* device and inode of the file of the socket */
     ino_t number;
 } ics_listen_socket;
 
 /* Reads "unix:PATH", "ADDRESS:PORT", "[ADDRESS]:PORT", "localhost:PORT" or, if `names` is true,
- * "NAME:PORT", which may wait for a name server. Port 0: any that is free. ICESTREAM_E_CONFIG. */
+ * "NAME:PORT", which may wait for a name server. Port 0: any free port. ICESTREAM_E_CONFIG. */
 int ics_listen_address_parse(const char *text, bool names, ics_listen_address *out,
                              icestream_error *error);
 
 /* Binds and listens; the descriptor does not block. The file of a Unix-domain socket has mode 0600
- * from the beginning. One that a dead process left is replaced; one that a process listens on, and
- * anything that is no socket, is an error. ICESTREAM_E_FAILED. */
+ * from the beginning. The socket of a dead process is replaced. It is an error if a process listens
+ * on the socket, or if something else has the name. ICESTREAM_E_FAILED. */
 int ics_listen_socket_open(const ics_listen_address *address, ics_listen_socket *out,
                            icestream_error *error);
-/* Closes it and removes its file, unless somebody has put another one there. */
+/* Closes the socket and removes its file, unless another file has its name now. */
 void ics_listen_socket_close(ics_listen_socket *listening);
 
 #endif

@@ -37,7 +37,7 @@ static int check_owner(const char *path, int descriptor, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* The length of the first line, without its end; 0: not a token. */
+/* The length of the first line without its newline; 0 if it is not a token. */
 static size_t first_line(const char *text, size_t size)
 {
     size_t length = 0;
@@ -91,7 +91,9 @@ int ics_listen_token_read(const char *path, ics_listen_token *out, icestream_err
 
 bool ics_listen_token_matches(const ics_listen_token *token, const void *bytes, size_t size)
 {
-    /* Digests have one length, so that not even the token's length shows in the time taken. */
+    /* All digests have the same length, so the time does not depend on the length of the token
+     * either.
+     */
     char digest[ICS_DIGEST_TEXT];
     return ics_digest_of(bytes, size, digest, NULL) == ICESTREAM_OK &&
            CRYPTO_memcmp(token->digest, digest, sizeof digest) == 0;

@@ -10,37 +10,36 @@
 #include <string.h>
 
 typedef enum frame_state {
-    BETWEEN, /* messages */
+    BETWEEN, /* between messages */
     HEADER,
     ROWS,
-    METADATA, /* of the trailer that followed the rows */
-    TAIL,     /* after the metadata */
+    METADATA, /* of a trailer after the rows */
+    TAIL,     /* of a trailer */
     BAD
 } frame_state;
 
 struct ics_message_frame {
     char *name;  /* of the sender */
-    char *label; /* name and message */
+    char *label; /* name of the sender and number of the message */
     uint64_t limit;
     frame_state state;
-    uint64_t begun;  /* messages, so far */
-    bool after_rows; /* between messages: a trailer may follow */
+    uint64_t begun;  /* number of messages so far */
+    bool after_rows; /* in state BETWEEN: a trailer may follow */
 
-    /* The header, later the metadata and the tail. */
+    /* The bytes of the header, later those of metadata and tail. */
     unsigned char *gathered;
     size_t gathered_size, capacity;
     size_t header_size; /* 0: not known yet */
 
-    uint64_t rows, left; /* of the message; bytes of them to come */
+    uint64_t rows, left; /* rows of the message; bytes of rows that are still to come */
     size_t row_bytes;
     uint64_t rows_end; /* bytes from the start of the message */
     ics_trailer_checksums sums;
 
-    /* Metadata: its end is where its brackets close. */
-    size_t metadata_size;
+    size_t metadata_size; /* once the scan has found their end */
     ics_trailer_scan scan;
 
-    icestream_error bad; /* what every call says after an error */
+    icestream_error bad; /* in state BAD: what every call returns */
 };
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -86,7 +85,8 @@ void ics_message_frame_destroy(ics_message_frame *frame)
 
 /* ---- gathering ------------------------------------------------------------------------------ */
 
-/* Room for `size` bytes in all. It grows with what has come, not with what was announced. */
+/* Makes room for `size` gathered bytes. Memory grows with the bytes that have come, not with a size
+ * that the sender announces. */
 static int reserve(ics_message_frame *frame, size_t size, icestream_error *error)
 {
     if (size <= frame->capacity) {
@@ -105,7 +105,7 @@ static int reserve(ics_message_frame *frame, size_t size, icestream_error *error
     return ICESTREAM_OK;
 }
 
-/* Gathers until there are `wanted` bytes, or the chunk ends. */
+/* Gathers bytes until there are `wanted`, or until the chunk ends. */
 static int gather(ics_message_frame *frame, const unsigned char *chunk, size_t size, size_t wanted,
                   size_t *taken, icestream_error *error)
 {
@@ -140,7 +140,7 @@ static void end_message(ics_message_frame *frame, ics_message_span *out)
     frame->scan = (ics_trailer_scan){.depth = 0};
 }
 
-/* The header is all there. */
+/* The header is complete: reads it. */
 static int begin_rows(ics_message_frame *frame, ics_message_span *out, icestream_error *error)
 {
     ics_npy_header header;
@@ -216,13 +216,13 @@ static int take_rows(ics_message_frame *frame, const unsigned char *chunk, size_
 
 /* ---- trailers ------------------------------------------------------------------------------- */
 
-/* Longest metadata accepted: its fixed part, and a checksum per MiB of rows. */
+/* Bytes of the longest metadata that are accepted: a fixed part, and a checksum per MiB of rows. */
 static size_t metadata_limit(const ics_message_frame *frame)
 {
     return (1 << 16) + 16 * (size_t)(frame->rows_end / ICS_BLOCK_BYTES + 1);
 }
 
-/* Takes a JSON object up to the bracket that closes it. */
+/* Gathers the metadata, a JSON object, up to the bracket that closes it. */
 static int take_metadata(ics_message_frame *frame, const unsigned char *chunk, size_t size,
                          ics_message_span *out, icestream_error *error)
 {
@@ -283,7 +283,7 @@ static int take_tail(ics_message_frame *frame, const unsigned char *chunk, size_
 
 /* ---- the stream ----------------------------------------------------------------------------- */
 
-/* What kind of thing begins with this byte. */
+/* Decides from the first byte after a message whether a trailer or the next message begins. */
 static int begin_part(ics_message_frame *frame, unsigned char first, icestream_error *error)
 {
     if (frame->after_rows && first == '{') {

@@ -8,16 +8,17 @@
 
 enum {
     LOOK_PAUSE = 50,    /* ms from one look to the next */
-    IGNORED_MAX = 4096, /* of so many other events the kernel's queue may have been full */
+    IGNORED_MAX = 4096, /* after this many events of other names we look in any case: the kernel's
+                           queue may have overflowed and lost events */
 };
 
-/* What the caller was last told. */
+/* The state that was last reported. */
 typedef enum watch_health { HEALTHY, FOLDER_MISSING, BLIND } watch_health;
 
 struct ics_watch {
     uv_loop_t *loop;
     ics_watch_events events;
-    char *folder, *name; /* the folder's own name, in `folder` */
+    char *folder, *name; /* path of the folder; its last part */
     char *pattern;
     uint64_t scan; /* ms */
 
@@ -25,15 +26,15 @@ struct ics_watch {
     uv_timer_t scans, pause;
     uv_fs_t request;
     int open_handles;
-    bool asking; /* the request is out */
+    bool asking; /* `request` is running */
     bool closing;
 
-    bool watching;     /* the kernel tells of changes... */
-    uv_stat_t watched; /* ...of this folder */
+    bool watching;     /* the kernel watches a folder for us: */
+    uv_stat_t watched; /* this one */
     watch_health health;
-    bool looked;        /* ever */
+    bool looked;        /* `look` was called before */
     uint64_t last_look; /* ms */
-    uint32_t ignored;   /* events, since */
+    uint32_t ignored;   /* events of other names since the last look */
 };
 
 /* ---- the end -------------------------------------------------------------------------------- */
@@ -70,7 +71,7 @@ void ics_watch_close(ics_watch *watch)
     uv_close((uv_handle_t *)&watch->pause, on_closed);
 }
 
-/* ---- telling -------------------------------------------------------------------------------- */
+/* ---- reports -------------------------------------------------------------------------------- */
 
 static void look(ics_watch *watch)
 {
@@ -86,7 +87,7 @@ static void on_pause_over(uv_timer_t *timer)
     look(timer->data);
 }
 
-/* Soon, and together with whatever else happens until then. */
+/* Looks soon, and once for everything that happens until then. */
 static void look_soon(ics_watch *watch)
 {
     uint64_t now = uv_now(watch->loop), next = watch->last_look + LOOK_PAUSE;
@@ -96,7 +97,7 @@ static void look_soon(ics_watch *watch)
     uv_timer_start(&watch->pause, on_pause_over, watch->looked && next > now ? next - now : 0, 0);
 }
 
-static void tell(ics_watch *watch, watch_health health, int status, const char *text)
+static void report(ics_watch *watch, watch_health health, int status, const char *text)
 {
     if (watch->closing || watch->health == health) {
         return;
@@ -119,8 +120,8 @@ static void on_change(uv_fs_event_t *handle, const char *name, int events, int s
         uv_fs_event_stop(handle);
         return;
     }
-    /* What happens to the folder itself has its own name: it may be gone, and the next one of that
-     * name is not the one that the kernel watches, even if it gets the same number. */
+    /* An event with the name of the folder is about the folder itself: it may be gone. The kernel
+     * does not watch a new folder with that name, even if it has the same inode. */
     if ((events & UV_RENAME) && name != NULL && strcmp(name, watch->name) == 0) {
         watch->watching = false;
         uv_fs_event_stop(handle);
@@ -134,7 +135,7 @@ static void on_change(uv_fs_event_t *handle, const char *name, int events, int s
     look_soon(watch);
 }
 
-/* Asks the kernel to tell of changes in the folder, which is there. */
+/* Asks the kernel to report changes in the folder, which exists. */
 static void listen_to_kernel(ics_watch *watch, const uv_stat_t *folder)
 {
     const uv_stat_t *watched = &watch->watched;
@@ -151,17 +152,17 @@ static void listen_to_kernel(ics_watch *watch, const uv_stat_t *folder)
     }
     if (failure == 0) {
         if (watch->health != HEALTHY) {
-            tell(watch, HEALTHY, ICESTREAM_OK, "is watched again");
+            report(watch, HEALTHY, ICESTREAM_OK, "is watched again");
         }
         return;
     }
     char text[256];
-    snprintf(text, sizeof text, "the kernel cannot tell of new files: %s; looking every %g s%s",
+    snprintf(text, sizeof text, "the kernel cannot report new files: %s; looking every %g s%s",
              uv_strerror(failure), (double)watch->scan / 1000,
              failure == UV_ENOSPC   ? " (fs.inotify.max_user_watches)"
              : failure == UV_EMFILE ? " (fs.inotify.max_user_instances, or open files)"
                                     : "");
-    tell(watch, BLIND, ICESTREAM_E_FAILED, text);
+    report(watch, BLIND, ICESTREAM_E_FAILED, text);
 }
 
 /* ---- scans ---------------------------------------------------------------------------------- */
@@ -177,22 +178,22 @@ static void on_folder(uv_fs_t *request)
         free_if_unused(watch);
         return;
     }
-    bool ics_folder = failure == 0 && (folder.st_mode & 0170000) == 0040000;
-    if (!ics_folder) {
+    bool is_folder = failure == 0 && (folder.st_mode & 0170000) == 0040000;
+    if (!is_folder) {
         char text[128];
         watch->watching = false;
         uv_fs_event_stop(&watch->changes);
         snprintf(text, sizeof text, "cannot watch the folder: %s; trying every %g s",
                  failure != 0 ? uv_strerror(failure) : "it is no folder",
                  (double)watch->scan / 1000);
-        tell(watch, FOLDER_MISSING, ICESTREAM_E_INPUT, text);
+        report(watch, FOLDER_MISSING, ICESTREAM_E_INPUT, text);
         return;
     }
     listen_to_kernel(watch, &folder);
     look_soon(watch);
 }
 
-/* On a worker's thread, as a network file system may take its time. */
+/* Examines the folder on a worker thread, because a network file system may be slow. */
 static void check_folder(ics_watch *watch)
 {
     if (watch->asking || watch->closing) {
@@ -202,7 +203,7 @@ static void check_folder(ics_watch *watch)
     int failure = uv_fs_stat(watch->loop, &watch->request, watch->folder, on_folder);
     watch->asking = failure == 0;
     if (failure != 0) {
-        tell(watch, FOLDER_MISSING, ICESTREAM_E_FAILED, uv_strerror(failure));
+        report(watch, FOLDER_MISSING, ICESTREAM_E_FAILED, uv_strerror(failure));
     }
 }
 

@@ -1,4 +1,4 @@
-/* Taking over what killed and silent workers have left behind. */
+/* Claiming files that killed or silent workers have left behind. */
 #include "pipeline/spool/folder_state.h"
 
 #include <errno.h>
@@ -6,13 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Whether errno means that a folder or file is no longer there. */
 static bool is_gone(int cause)
 {
     return cause == ENOENT || cause == ENOTDIR || cause == ESTALE;
 }
 
-/* A killed worker was moving this file where moving is a link and an unlink (NFS): it has its other
- * name already, and only this one is to go. */
+/* On a file system where a move is a link and an unlink (NFS), a worker may have been killed
+ * between the two. Then the file has its new name already: removes the old name and returns true.
+ */
 static bool end_move(const ics_folder *folder, const char *file, const char *name)
 {
     struct stat about;
@@ -30,7 +32,7 @@ static bool end_move(const ics_folder *folder, const char *file, const char *nam
             other = ics_spool_path_format("%s/%s.%u", folders[i], name, number);
         }
     }
-    return false; /* a link that a user made */
+    return false; /* the second name is a link that a user made */
 }
 
 /* Lists a worker's folder. *gone: there is no folder, or this user may not read it. */
@@ -111,7 +113,7 @@ int ics_folder_adopt_own(ics_claim_request *request)
     bool rest = false;
     char before[ICS_CLAIM_WORKER_MAX + 64];
     snprintf(before, sizeof before, "an earlier process of worker %s", folder->worker);
-    folder->left_at_home = false; /* claiming may find a reason to look again */
+    folder->left_at_home = false; /* ics_folder_claim() may set it again */
     int status = adopt(request, folder->home.text, before, &rest);
     folder->left_at_home = folder->left_at_home || rest;
     return status;
@@ -127,24 +129,25 @@ static void remove_lock(const ics_folder *folder, const char *worker)
     }
 }
 
-/* Nobody is at home: what the folder needs besides its files goes as well. */
+/* Removes the lease, the folder and the lock of a dead worker that has no files left. */
 static void clear_away(ics_folder *folder, const char *worker, const char *home)
 {
     ics_lease_state lease;
     if (ics_lease_read(home, folder->lease, &lease) != 0 ||
         !ics_lease_expired(&lease, folder->now_ns)) {
-        return; /* he woke up */
+        return; /* the worker is alive again */
     }
     ics_lease_remove(home);
     remove_lock(folder, worker);
 }
 
-/* Locks of workers that were killed before they had a folder, or after. Who has one is not harmed,
- * who is about to take one notices that it is another file now. */
+/* Removes locks of workers that have no folder, because they were killed before they made one or
+ * after it was removed. A lock that a living process holds stays. A process that is about to lock a
+ * removed file notices it (ics_lease_lock_take()). */
 static void clear_locks(const ics_folder *folder, const ics_names *workers)
 {
     ics_names locks;
-    /* If they cannot be looked through, they only stay. */
+    /* If the locks cannot be listed, they stay; that does no harm. */
     if (ics_spool_folder_list(ics_spool_path_join(folder->spool.text, "locks").text, &locks) == 0) {
         for (size_t i = 0; i < locks.count; ++i) {
             if (!ics_spool_names_have(workers, locks.items[i])) {

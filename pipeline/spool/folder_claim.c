@@ -27,13 +27,14 @@ static int reserve_held(ics_folder *folder)
     return 0;
 }
 
-/* The claim itself: 1: it is ours; 0: somebody was faster; -1: errno. Plain rename, for a link and
- * an unlink could both succeed for two workers; only this worker makes names in its own folder, so
- * nothing comes there between the look and the rename. */
+/* Claims a file by renaming it. Returns 1 if it is ours, 0 if another worker was faster, -1 with
+ * errno. A link and an unlink instead could succeed for two workers. A plain rename would replace
+ * `to`, but only this worker makes names in its folder, so `to` cannot appear after the first line.
+ */
 static int claim_file(const char *from, const char *to)
 {
     if (ics_spool_path_exists(to)) {
-        return 0; /* an older file of that name, left at home: its turn comes */
+        return 0; /* an older file with this name is still claimed and must be finished first */
     }
     if (rename(from, to) == 0) {
         return 1;
@@ -41,7 +42,8 @@ static int claim_file(const char *from, const char *to)
     if (errno != ENOENT && errno != ESTALE) {
         return -1;
     }
-    /* A file server may lose its answer, and find nothing when it is asked again. */
+    /* A file server may rename the file, lose its answer, and find nothing when it is asked again.
+     */
     if (ics_spool_path_exists(to)) {
         return 1;
     }
@@ -49,7 +51,7 @@ static int claim_file(const char *from, const char *to)
     return ics_spool_path_exists(from) ? -1 : 0;
 }
 
-/* Others remove this worker's folder when they find it expired. */
+/* The same. Creates this worker's folder again if other workers removed it as expired. */
 static int claim_file_home(ics_claim_request *request, const ics_claimable *what, const char *to)
 {
     int result = claim_file(what->from.text, to);
@@ -67,13 +69,15 @@ bool ics_folder_denied(int cause)
     return cause == EACCES || cause == EPERM;
 }
 
-/* Of this very file, and for good. */
+/* Whether errno describes a lasting fault of this file. */
 static bool is_final(int cause)
 {
     return cause == ENOENT || cause == ENOTDIR || cause == ELOOP || cause == EACCES ||
            cause == EPERM || cause == ENAMETOOLONG;
 }
 
+/* The reason why a file must not be processed; NULL: none, or out of memory. `look`: errno of
+ * ics_folder_look(), or 0. */
 static char *refusal_of(const ics_folder *folder, const ics_claimable *what, int look,
                         const struct stat *about)
 {
@@ -87,20 +91,21 @@ static char *refusal_of(const ics_folder *folder, const ics_claimable *what, int
     } else if (folder->attempts != 0 && what->attempt > folder->attempts) {
         length = asprintf(&text,
                           "%s: begun %" PRIu32 " times by workers that ended before it was "
-                          "finished, the last time by %s; it is set aside because it may be what "
-                          "ends them",
+                          "finished, the last time by %s; it is quarantined because it may be "
+                          "what ends them",
                           what->name, what->attempt - 1, what->before);
     }
     return length < 0 ? NULL : text;
 }
 
-/* Nobody has begun it: the next take tries again, and counts no attempt more. */
+/* Remembers a file that was claimed and could not be returned. No worker has begun it, so the next
+ * take tries again and does not count another attempt. */
 static void strand(ics_folder *folder, const ics_path *file)
 {
     int cause = errno;
     const char *name = strrchr(file->text, '/') + 1;
     folder->left_at_home = true;
-    /* Without memory for the name an attempt too many is counted. */
+    /* If there is no memory for the name, one attempt too many is counted. */
     if (!ics_spool_names_have(&folder->stranded, name) &&
         ics_spool_names_add(&folder->stranded, name) == 0) {
         ics_spool_names_sort(&folder->stranded);
@@ -108,7 +113,7 @@ static void strand(ics_folder *folder, const ics_path *file)
     errno = cause;
 }
 
-/* Hands a claim out. */
+/* Adds a claim to the request and to the held claims. */
 static int hand_out(ics_claim_request *request, const ics_claimable *what, const ics_path *file,
                     const ics_path *target, const struct stat *about, int look)
 {
@@ -140,8 +145,7 @@ static int hand_out(ics_claim_request *request, const ics_claimable *what, const
     return ICESTREAM_OK;
 }
 
-/* Makes a claim of a file that is in this worker's folder, unless it was done already or is gone
- * again. */
+/* Adds a file of this worker's folder to the request, unless it is done already or is gone. */
 static int describe(ics_claim_request *request, const ics_claimable *what, const ics_path *file)
 {
     ics_folder *folder = request->folder;
@@ -162,8 +166,8 @@ static int describe(ics_claim_request *request, const ics_claimable *what, const
                                "cannot look for a mark in it", NULL);
     }
     if (done > 0) {
-        /* The end of a worker that was killed between the mark and the way back, or somebody was
-         * done with it between our look and our claim. */
+        /* A worker was killed after it had marked the file and before it moved it back. Or another
+         * worker finished the file between our scan and our claim. */
         bool there = true;
         return ics_folder_put_back(folder, file->text, what->name, true, &there, request->error);
     }
@@ -178,15 +182,15 @@ int ics_folder_claim(ics_claim_request *request, const ics_claimable *what)
     if (reserve_held(folder) != 0) {
         return out_of_memory(request);
     }
-    /* Renaming changes the time at which it came. */
+    /* The time of arrival must be read before the rename, which changes it. */
     bool known = ics_folder_look(folder, what->from.text, NULL, &before) == 0;
     if (known && what->before == NULL &&
         ics_folder_look_done(folder, what->name, ics_marks_identity_of(&before)) == 1) {
-        return ICESTREAM_OK; /* by somebody else, since our look through the folder */
+        return ICESTREAM_OK; /* another worker finished the file after our scan */
     }
     ics_path to =
         ics_spool_path_format("%s/%" PRIu32 "~%s", folder->home.text, what->attempt, what->name);
-    bool here = strcmp(what->from.text, to.text) == 0; /* stranded before */
+    bool here = strcmp(what->from.text, to.text) == 0; /* a stranded file */
     int result = here ? 1 : claim_file_home(request, what, to.text);
     if (result < 0 && ics_folder_denied(errno)) {
         ics_folder_note(folder, what->from.text,

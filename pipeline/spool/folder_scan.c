@@ -1,4 +1,4 @@
-/* Looking through the input folder for work. */
+/* Looking through the shared folder for step files. */
 #include "base/error.h"
 #include "pipeline/spool/folder_state.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOOK_ALL_THE_SAME INT64_C(60000000000) /* ns */
-#define COARSEST_CLOCK    INT64_C(2500000000)  /* ns: some file systems count in steps of 2 s */
+#define LONGEST_PAUSE  INT64_C(60000000000) /* ns, from one scan to the next */
+#define COARSEST_CLOCK INT64_C(2500000000)  /* ns: some file systems count in steps of 2 s */
 
 const char *ics_folder_parse(const char *file, uint32_t *attempt)
 {
@@ -59,7 +59,7 @@ int ics_folder_look(const ics_folder *folder, const char *file, ics_path *target
         if (stat(path.text, about) != 0) {
             return -1;
         }
-        about->st_ctim = entry.st_ctim; /* it came when the link came */
+        about->st_ctim = entry.st_ctim; /* the file arrived when the link arrived */
     }
     if (target != NULL) {
         *target = path;
@@ -112,7 +112,7 @@ static int add_candidate(ics_candidates *list, const char *name, const struct st
     return item->name != NULL ? (list->count++, 0) : -1;
 }
 
-/* Says why a name that should be work is none, unless it has simply gone. */
+/* Notes why a file with the name of a step file cannot be claimed, unless it is gone. */
 static void note_unusable(ics_folder *folder, const char *path, const char *name, int cause)
 {
     if (ics_spool_path_exists(path)) {
@@ -134,8 +134,8 @@ typedef struct scan {
     ics_candidates *out;
 } scan;
 
-/* 0 or -1 with errno. Names are looked at one by one: of a folder with 1e5 files that are done
- * nothing is kept. */
+/* Adds one name to the candidates if it is a waiting step file. 0, or -1 with errno. Finished files
+ * are not kept in memory: there may be 1e5 of them. */
 static int consider(void *user, const char *name)
 {
     const scan *self = user;
@@ -168,8 +168,8 @@ static int consider(void *user, const char *name)
     return done == 0 ? add_candidate(self->out, name, &about) : done < 0 ? -1 : 0;
 }
 
-/* Names that somebody is at work on: a newer file of that name waits until he has finished, since
- * both would have the same output. */
+/* Lists the names that workers are processing. A newer file with such a name must wait, because
+ * both files would have the same output. */
 static int list_busy(const ics_folder *folder, ics_names *busy)
 {
     ics_names workers;
@@ -179,7 +179,7 @@ static int list_busy(const ics_folder *folder, ics_names *busy)
         result = ics_spool_folder_list(
             ics_spool_path_join(folder->claimed.text, workers.items[i]).text, &files);
         if (result != 0 && (errno == ENOENT || errno == ENOTDIR || errno == ESTALE)) {
-            result = 0; /* gone since */
+            result = 0; /* the folder was removed in between */
         }
         for (size_t j = 0; j < files.count && result == 0; ++j) {
             uint32_t attempt;
@@ -197,6 +197,7 @@ static int list_busy(const ics_folder *folder, ics_names *busy)
     return result;
 }
 
+/* Removes busy names from the candidates. */
 static void leave_out(ics_candidates *list, const ics_names *busy)
 {
     size_t kept = 0;
@@ -214,12 +215,13 @@ bool ics_folder_is_unchanged(const ics_folder *folder)
 {
     const ics_unchanged *unchanged = &folder->unchanged;
     struct stat about;
-    return unchanged->known && folder->now_ns - unchanged->since_ns < LOOK_ALL_THE_SAME &&
+    return unchanged->known && folder->now_ns - unchanged->since_ns < LONGEST_PAUSE &&
            folder->now_ns >= unchanged->since_ns && stat(folder->directory, &about) == 0 &&
            ics_spool_modified_ns(&about) == unchanged->modified_ns;
 }
 
-/* A change that came right after the look may have left the folder the time that it had. */
+/* Remembers whether a scan found nothing. A very recent modification time proves nothing: a change
+ * right after the scan may have left the same time. */
 static void note_unchanged(ics_folder *folder, const struct stat *before, bool nothing)
 {
     folder->unchanged = (ics_unchanged){
@@ -235,7 +237,7 @@ int ics_folder_scan(ics_folder *folder, ics_candidates *out, icestream_error *er
     ics_names busy = {0};
     *out = (ics_candidates){0};
     scan self = {.folder = folder, .out = out};
-    /* In this order: who claims a file between the two is seen in the second. */
+    /* In this order: a file that is claimed between the two steps is found in the second. */
     int result = ics_spool_folder_visit(folder->directory, consider, &self);
     if (result == 0) {
         result = list_busy(folder, &busy);

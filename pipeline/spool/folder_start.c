@@ -48,7 +48,7 @@ static int check_options(const ics_claims_options *options, icestream_error *err
     return ICESTREAM_OK;
 }
 
-/* All paths, so that from here on every file with a name that is not too long has one. */
+/* Makes all paths, and checks that the path of every file with a valid name fits into ics_path. */
 static int set_paths(ics_folder *folder, const ics_claims_options *options, icestream_error *error)
 {
     folder->directory = strdup(options->directory);
@@ -120,13 +120,14 @@ static int refuse_name(const ics_folder *folder, const ics_lease_state *lease, d
                          folder->home.text, folder->worker, lease->pid, lease->host, remedy);
 }
 
-/* The lock tells about processes that share it: those of this host, and with most network file
- * systems all. About the others the lease tells, by its age. */
+/* Reserves the worker's name. The lock shows whether a process has the name that shares our locks:
+ * any process of this machine, and with most network file systems any process. For other processes
+ * the age of the lease decides. */
 static int own_name(ics_folder *folder, icestream_error *error)
 {
     enum { TRIES = 50, PAUSE_NS = 20000000 };
     ics_lock_result lock = ICS_LOCK_HELD;
-    /* Who clears away after a dead worker of that name has its lock for a moment. */
+    /* A worker that cleans up after a dead worker with our name holds the lock for a moment. */
     for (unsigned tries = 0; lock == ICS_LOCK_HELD && tries < TRIES; ++tries) {
         if (tries > 0) {
             nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);

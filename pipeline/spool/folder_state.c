@@ -16,7 +16,7 @@ void ics_folder_note(ics_folder *folder, const char *key, const char *format, ..
         format = "more files are passed over in the input folder; no more of them are reported";
     }
     if (ics_spool_names_add(&folder->noted, key) != 0) {
-        return; /* told another time */
+        return; /* out of memory: the next scan notes it */
     }
     ics_spool_names_sort(&folder->noted);
     char line[2 * PATH_MAX];

@@ -2,7 +2,8 @@
 #include "base/error.h"
 #include "pipeline/spool/folder_state.h"
 
-/* The list of one look is used up before the next: a folder of 1e5 files is not read for each. */
+/* Claims waiting files. The list of one scan is used up before the next scan, so that a folder with
+ * 1e5 files is not read for every claim. */
 static int take_waiting(ics_claim_request *request)
 {
     ics_folder *folder = request->folder;

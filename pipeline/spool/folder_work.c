@@ -1,8 +1,8 @@
-/* What happens to claims on files: kept alive, ended in one of three ways, counted.
+/* What happens to claims: they are kept alive, ended in one of three ways, and counted.
  *
- * The order of operations of each way is such that a process killed between any two of them leaves
- * either a claim as it was, which somebody takes over, or the end of the work with something left
- * to clear away, which take() does (docs/spool.md has the table).
+ * A process can be killed between any two operations of an end. Then the claim is either as it was,
+ * and another worker takes over the file; or the end has happened, and ics_folder_take() cleans up
+ * what is left. docs/spool.md has the table of all cases.
  */
 #include "base/disk.h"
 #include "base/error.h"
@@ -15,7 +15,8 @@
 
 /* ---- claims that are held -------------------------------------------------------------------- */
 
-/* A held claim whose file is gone is lost for good: a new file of that name is another claim. */
+/* Returns whether the claimed file exists. If it is gone, the claim is lost for good, because a new
+ * file with this name would be another claim. */
 static bool still_there(ics_held_claim *held)
 {
     held->lost = held->lost || (!held->ended && !ics_spool_path_exists(held->file.text));
@@ -38,7 +39,8 @@ static void drop(ics_folder *folder, ics_held_claim *held)
     *held = folder->held[--folder->held_count];
 }
 
-/* The held claim that is to be ended; NULL: it was ended before or is lost, and is dropped. */
+/* Finds the held claim that is to be ended. NULL: it was ended before, or it is lost (and is
+ * dropped here). */
 static ics_held_claim *find_to_end(ics_folder *folder, const ics_claim *claim)
 {
     ics_held_claim *held = find_ticket(folder, claim->ticket);
@@ -67,8 +69,8 @@ bool ics_folder_holds(ics_folder *folder, const ics_claim *claim)
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-/* Whether the file is the one that was claimed, which somebody may have written over meanwhile:
- * 1, 0, -1 with errno. */
+/* Returns 1 if the file is as it was when it was claimed, 0 if it was overwritten, -1 with errno.
+ */
 static int is_same_file(const ics_folder *folder, const ics_held_claim *held)
 {
     struct stat about;
@@ -78,8 +80,9 @@ static int is_same_file(const ics_folder *folder, const ics_held_claim *held)
     return ics_marks_identity_same(ics_marks_identity_of(&about), held->identity) ? 1 : 0;
 }
 
-/* The mark is on the medium before the file goes back: between the two, the file is still claimed,
- * and who takes it over finds the mark and only puts it back. */
+/* Marks a file as done and moves it back. The mark is on the disk first. If this worker is killed
+ * between the two steps, the next worker that claims the file finds the mark and only moves the
+ * file back. */
 static int keep(ics_folder *folder, const ics_held_claim *held, bool *there, icestream_error *error)
 {
     if (ics_marks_set(folder->marks, held->name, held->identity) != 0) {
@@ -100,8 +103,8 @@ static int sync_folder(const char *path, icestream_error *error)
                : ics_spool_error(error, path, "cannot be written to the medium", NULL);
 }
 
-/* The end of what ends a claim: both folders, the one it went to first, before anybody relies on
- * it. After a fault the same again is all that is left to do. */
+/* The last step of an end: syncs the folder that received the file, then the worker's folder, and
+ * forgets the claim. After an error only this step is repeated. */
 static int finish_end(ics_folder *folder, ics_held_claim *held, icestream_error *error)
 {
     if (*held->to.text != 0) {
@@ -115,7 +118,8 @@ static int finish_end(ics_folder *folder, ics_held_claim *held, icestream_error 
     return ICESTREAM_OK;
 }
 
-/* After an operation on the claimed file that failed: gone means lost. */
+/* An operation on the claimed file has failed. *there false: the file is gone, so the claim is
+ * lost, which is no error. */
 static int failed_end(const ics_held_claim *held, const char *what, bool *there,
                       icestream_error *error)
 {
@@ -146,7 +150,7 @@ static int remove_input(ics_held_claim *held, bool *there, icestream_error *erro
     return ICESTREAM_OK;
 }
 
-/* Of one of the operations: drops the claim if it is over. */
+/* Finishes the claim after an operation that returned `status`. */
 static int close_claim(ics_folder *folder, ics_held_claim *held, int status, icestream_error *error)
 {
     ICS_TRY(status);
@@ -243,7 +247,7 @@ int ics_folder_put(ics_folder *folder, const char *path, const char *name, icest
     const char *slash = strrchr(path, '/');
     name = name != NULL ? name : slash != NULL ? slash + 1 : path;
     ICS_TRY(check_new_name(folder, path, name, error));
-    /* Who puts a file there means it to be done, again if need be. */
+    /* The file is to be processed, even if a file like it was marked as done. */
     if (lstat(path, &about) != 0 || (S_ISREG(about.st_mode) && ics_spool_file_sync(path) != 0)) {
         return ics_spool_error(error, path, "cannot become work", NULL);
     }
@@ -262,7 +266,8 @@ int ics_folder_put(ics_folder *folder, const char *path, const char *name, icest
                                errno == EEXIST ? "a file of that name waits there: choose another"
                                                : NULL);
     }
-    return ICESTREAM_OK; /* a power cut leaves it at one of its two places, whole */
+    return ICESTREAM_OK; /* after a power cut the file is complete, in the old or in the new folder
+                          */
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -287,7 +292,7 @@ static bool is_reason(const char *name)
     return name[0] != '.' && length > tail && strcmp(name + length - tail, ending) == 0;
 }
 
-/* Adds the names in a folder; none where it is missing. */
+/* Adds how many names of a folder count. A missing folder has none. */
 static int count_names(const char *path, counts_name counts, uint64_t *sum, icestream_error *error)
 {
     ics_names names;

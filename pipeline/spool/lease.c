@@ -33,7 +33,8 @@ int ics_lease_write(const char *folder, double seconds)
     json_decref(about);
     int result = -1;
     errno = ENOMEM;
-    /* Between making the folder and owning it, it looks like one that a dead worker left. */
+    /* Until the lease is written, the folder looks like one of a dead worker, and another worker
+     * may remove it. */
     for (unsigned tries = 0; text != NULL && result != 0 && tries < 100; ++tries) {
         result = ics_disk_make_folder(folder, 0777);
         if (result == 0) {
@@ -57,7 +58,7 @@ int ics_lease_file_touch(const char *path, int64_t *now_ns)
     if (descriptor < 0) {
         return -1;
     }
-    /* "Now" rather than a time of this host: a file server takes its own. */
+    /* Not a time of this machine: the file server uses its own clock for "now". */
     int result = futimens(descriptor, NULL) == 0 ? fstat(descriptor, &about) : -1;
     int cause = errno;
     close(descriptor);
@@ -111,7 +112,7 @@ bool ics_lease_expired(const ics_lease_state *state, int64_t now_ns)
 
 void ics_lease_remove(const char *folder)
 {
-    /* Whatever stays is found expired, and removed, by the next who looks. */
+    /* If something cannot be removed, another worker finds it expired and removes it. */
     (void)unlink(ics_spool_path_join(folder, lease_name).text);
     (void)unlink(ics_spool_path_join(folder, part_name).text);
     (void)unlink(ics_spool_path_join(folder, ICS_MARK_PART).text);
@@ -120,7 +121,7 @@ void ics_lease_remove(const char *folder)
 
 /* ---- the lock on a worker's name ------------------------------------------------------------- */
 
-/* Locks what the path names at present; *again: the name has changed hands meanwhile. */
+/* Locks the file that has this path. *again: the path belongs to another file now, try again. */
 static ics_lock_result try_lock(const char *path, int *descriptor, bool *again)
 {
     struct stat locked, named;
@@ -161,7 +162,8 @@ ics_lock_result ics_lease_lock_take(const char *path, int *descriptor)
 void ics_lease_lock_remove(const char *path, int descriptor)
 {
     if (descriptor >= 0) {
-        (void)unlink(path); /* before it is unlocked: afterwards it may be another's */
+        (void)unlink(
+            path); /* before it is unlocked: afterwards another process may have locked it */
         close(descriptor);
     }
 }

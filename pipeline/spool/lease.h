@@ -1,53 +1,54 @@
-/* Who is alive: the heartbeat of a worker, and the lock on its name; private to pipeline/spool.
+/* Whether a worker is alive: its lease, and the lock on its name; private to pipeline/spool.
  *
- * A worker's folder is its as long as the file .lease in it is young: its modification time is the
- * heartbeat, the text (JSON) says for how long one counts, and tells people who it is. Times are
- * all taken by the file system's clock, so clocks of hosts may differ. A folder without .lease has
- * no owner.
+ * A worker owns its folder as long as its lease, the file .lease in the folder, has not expired.
+ * The modification time of the file is the last heartbeat. Its text (JSON) says how long a
+ * heartbeat counts, and names the process for people. All times come from the clock of the file
+ * system, so the clocks of the machines may differ. A folder without .lease has no owner.
  */
 #ifndef ICS_SPOOL_LEASE_H
 #define ICS_SPOOL_LEASE_H
 
 #include "pipeline/spool/spool_files.h"
 
-/* What else its owner writes there before it is renamed to another place. */
+/* Another file that the owner writes in its folder: a mark, before it is renamed. */
 #define ICS_MARK_PART ".mark.part"
 
 typedef struct ics_lease_state {
-    bool there;
-    int64_t beat_ns; /* last heartbeat */
-    double seconds;  /* how long it counts */
+    bool there;      /* the folder has a lease */
+    int64_t beat_ns; /* last heartbeat, ns since 1970 */
+    double seconds;  /* s, how long a heartbeat counts */
     long long pid;
     char host[256];
 } ics_lease_state;
 
-/* This machine's name. */
+/* The name of this machine. */
 void ics_lease_host(char host[256]);
 
-/* Touches a file that is there; *now_ns gets the file system's time. 0 or -1 with errno. */
+/* Touches an existing file. *now_ns gets the time by the file system's clock. 0, or -1 with errno.
+ */
 int ics_lease_file_touch(const char *path, int64_t *now_ns);
 
-/* Takes possession of a folder, which is created where it is missing. 0 or -1 with errno. */
+/* Writes a lease into a folder, which is created if it is missing. 0, or -1 with errno. */
 int ics_lease_write(const char *folder, double seconds);
-/* A heartbeat, touches the lease. ENOENT: somebody found it expired. */
+/* Renews a lease. 0, or -1 with errno. ENOENT: another worker found it expired and removed it. */
 int ics_lease_beat(const char *folder, int64_t *now_ns);
-/* Reads a lease; what has no readable text counts `otherwise` seconds. -1 with errno; a lease that
- * is not there is no fault. */
+/* Reads a lease. If its text cannot be understood, a heartbeat counts `otherwise` (s). 0, or -1
+ * with errno; a missing lease is no error. */
 int ics_lease_read(const char *folder, double otherwise, ics_lease_state *out);
 bool ics_lease_expired(const ics_lease_state *state, int64_t now_ns);
-/* Removes an owner's or a dead one's lease and, if nothing else is in it, the folder. */
+/* Removes the lease of this worker or of a dead one, and the folder if nothing else is in it. */
 void ics_lease_remove(const char *folder);
 
 typedef enum ics_lock_result {
     ICS_LOCK_TAKEN,
-    ICS_LOCK_HELD, /* a living process has it, on this host or on any that shares locks */
+    ICS_LOCK_HELD, /* a living process has it, on this machine or on one that shares its locks */
     ICS_LOCK_NONE, /* the file system has no locks */
     ICS_LOCK_FAULT /* errno */
 } ics_lock_result;
 
-/* Locks a file, which is created where it is missing, until *descriptor is closed. */
+/* Locks a file, which is created if it is missing, until *descriptor is closed. */
 ics_lock_result ics_lease_lock_take(const char *path, int *descriptor);
-/* Removes the file of a lock that this process has, and unlocks. */
+/* Removes the file of a lock that this process holds, and unlocks it. */
 void ics_lease_lock_remove(const char *path, int descriptor);
 
 #endif

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Marks that were read or written: folders with 1e5 files that are done are looked through again
- * and again, and only the files themselves may have changed. Eight bytes for each: a fingerprint of
- * name and identity, for a service sees many files. That a file which is not done has the
- * fingerprint of one that is has a chance of 1e-13 among 1e6 of them. */
+/* The marks that were read or written, so that a service which scans a folder with 1e5 finished
+ * files every few seconds does not read every mark again. Each takes eight bytes: a fingerprint of
+ * name and identity. With 1e6 marks the probability that an unfinished file has the fingerprint of
+ * a finished one is 1e-13. */
 typedef struct fingerprints {
     uint64_t *slots; /* [capacity], a power of two; 0: free */
     size_t capacity, count;
@@ -58,9 +58,9 @@ void ics_marks_destroy(ics_marks *marks)
     free(marks);
 }
 
-/* ---- what is remembered ---------------------------------------------------------------------- */
+/* ---- in memory ------------------------------------------------------------------------------- */
 
-/* Every bit of the word decides about every bit of the result (MurmurHash3's last step). */
+/* Every bit of the word changes every bit of the result (the last step of MurmurHash3). */
 static uint64_t mix(uint64_t word)
 {
     word = (word ^ word >> 33) * UINT64_C(0xff51afd7ed558ccd);
@@ -84,7 +84,7 @@ static uint64_t fingerprint(const char *name, ics_identity identity)
     return result != 0 ? result : 1;
 }
 
-/* Where a fingerprint is, or would be. */
+/* The slot of a fingerprint, or the free slot where it would be stored. */
 static uint64_t *slot_of(const fingerprints *known, uint64_t print)
 {
     size_t at = print & (known->capacity - 1);
@@ -135,14 +135,14 @@ static bool remembers(const ics_marks *marks, const char *name, ics_identity ide
     return known->count > 0 && *slot_of(known, fingerprint(name, identity)) != 0;
 }
 
-/* All of them: they are read again when they are asked for. Marks are seldom removed. */
+/* Forgets all marks. They are read again when they are needed; marks are seldom removed. */
 static void forget_all(ics_marks *marks)
 {
     free(marks->known.slots);
     marks->known = (fingerprints){NULL, 0, 0};
 }
 
-/* ---- what is on the medium ------------------------------------------------------------------- */
+/* ---- on the disk ----------------------------------------------------------------------------- */
 
 static bool read_mark(const char *text, ics_identity *out)
 {

@@ -1,8 +1,8 @@
-/* Marks of files that are done and stay where they are; private to pipeline/spool.
+/* Marks of files that are done and stay in the shared folder; private to pipeline/spool.
  *
- * A mark is a small file of the same name in a folder of its own. It tells size, modification time
- * and inode of the file that was done, and counts for that file only: a file that is replaced or
- * rewritten is new work.
+ * A mark is a small file with the same name in the folder of marks. It contains size, modification
+ * time and inode of the file that is done, and is valid for this file only: a file that was
+ * replaced or rewritten is new work.
  */
 #ifndef ICS_SPOOL_MARKS_H
 #define ICS_SPOOL_MARKS_H
@@ -19,19 +19,19 @@ bool ics_marks_identity_same(ics_identity left, ics_identity right);
 
 typedef struct ics_marks ics_marks;
 
-/* `part`: a path on the same file system that nobody else writes to. NULL: out of memory. */
+/* `part`: a path on the same file system that no other process writes to. NULL: out of memory. */
 ics_marks *ics_marks_create(const char *folder, const char *part);
 /* Accepts NULL. */
 void ics_marks_destroy(ics_marks *marks);
 
-/* Whether this very file is marked: 1, 0, or -1 with errno. A mark that cannot be understood is
- * none. What was found once is remembered. */
+/* Returns 1 if this file is marked, 0 if not, -1 with errno. A mark that cannot be understood does
+ * not count. A mark that was found is remembered and not read again. */
 int ics_marks_has(ics_marks *marks, const char *name, ics_identity identity);
-/* Marks a file; the mark is on the medium when this returns. 0 or -1 with errno. */
+/* Marks a file. The mark is on the disk when this returns. 0, or -1 with errno. */
 int ics_marks_set(ics_marks *marks, const char *name, ics_identity identity);
-/* Removes a mark, if there is one. */
+/* Removes a mark if it exists. 0, or -1 with errno. */
 int ics_marks_remove(ics_marks *marks, const char *name);
-/* Removes all marks. */
+/* Removes all marks. 0, or -1 with errno. */
 int ics_marks_clear(ics_marks *marks);
 
 #endif

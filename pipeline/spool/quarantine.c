@@ -11,33 +11,34 @@
 
 enum { MOST_BUSY = 100 };
 
-/* A file that is set aside, or only told of. */
-typedef struct setting_aside {
+/* One call: a file that is moved, or only reported. */
+typedef struct quarantining {
     const ics_quarantine *quarantine;
     const char *path;   /* NULL: the file stays where it is */
-    const char *folder; /* where it goes: that of the reason, or `near` */
+    const char *folder; /* where the file goes: the folder of the reason, or `near` */
     const char *name;
     const char *why;
-    unsigned number;
+    unsigned number;  /* NAME.number; 1: NAME */
     char *text;       /* of the reason */
-    ics_path reason;  /* its path */
-    ics_path to;      /* the file's */
+    ics_path reason;  /* path of the reason */
+    ics_path to;      /* path of the moved file */
     bool reason_ours; /* this call wrote it */
     icestream_error *error;
-} setting_aside;
+} quarantining;
 
-/* 1: the reason is there and says the same; 0: another one; -1: none, or errno. */
-static int compare_reason(const setting_aside *aside)
+/* Returns 1 if the reason exists and has the same text, 0 if it has another text, -1 with errno if
+ * there is none or it cannot be read. */
+static int compare_reason(const quarantining *job)
 {
-    size_t size = strlen(aside->text) + 2;
+    size_t size = strlen(job->text) + 2;
     char *found = malloc(size);
     if (found == NULL) {
         errno = ENOMEM;
         return -1;
     }
     int result = -1;
-    if (ics_spool_file_read(aside->reason.text, found, size, NULL) == 0) {
-        result = strcmp(found, aside->text) == 0;
+    if (ics_spool_file_read(job->reason.text, found, size, NULL) == 0) {
+        result = strcmp(found, job->text) == 0;
     }
     int cause = errno;
     free(found);
@@ -45,20 +46,20 @@ static int compare_reason(const setting_aside *aside)
     return result;
 }
 
-/* Something that is no reason of ours has the name. */
+/* Whether errno means that something else has the name of the reason. */
 static bool is_not_ours(int cause)
 {
     return cause == EACCES || cause == EPERM || cause == EISDIR || cause == ELOOP || cause == ENXIO;
 }
 
-/* *other: another process writes that very file, or has since we looked. */
-static int write_reason(setting_aside *aside, bool *other)
+/* Writes the reason. *other: another process is writing the same file, or has just written it. */
+static int write_reason(quarantining *job, bool *other)
 {
     ics_output *output = NULL;
     icestream_error found = {.status = ICESTREAM_OK};
-    int status = ics_output_create(aside->reason.text, false, &output, &found);
+    int status = ics_output_create(job->reason.text, false, &output, &found);
     if (status == ICESTREAM_OK) {
-        status = ics_output_write(output, aside->text, strlen(aside->text), &found);
+        status = ics_output_write(output, job->text, strlen(job->text), &found);
     }
     if (status == ICESTREAM_OK) {
         status = ics_output_commit(output, &found);
@@ -66,51 +67,51 @@ static int write_reason(setting_aside *aside, bool *other)
     int cause = errno;
     ics_output_destroy(output);
     errno = cause;
-    aside->reason_ours = status == ICESTREAM_OK;
+    job->reason_ours = status == ICESTREAM_OK;
     *other = status == ICESTREAM_E_OUTPUT && found.cause == 0; /* no system call has failed */
-    return status == ICESTREAM_OK ? ICESTREAM_OK : ics_error_copy(aside->error, &found);
+    return status == ICESTREAM_OK ? ICESTREAM_OK : ics_error_copy(job->error, &found);
 }
 
-/* The paths and the text under the present number. */
-static int set_names(setting_aside *aside)
+/* Makes the paths and the text for the present number. */
+static int set_names(quarantining *job)
 {
-    const char *folder = aside->quarantine->folder;
+    const char *folder = job->quarantine->folder;
     char number[16] = "";
-    if (aside->number > 1) {
-        snprintf(number, sizeof number, ".%u", aside->number);
+    if (job->number > 1) {
+        snprintf(number, sizeof number, ".%u", job->number);
     }
-    aside->reason = ics_spool_path_format("%s/%s%s.reason", folder, aside->name, number);
-    aside->to = ics_spool_path_format("%s/%s%s", aside->folder, aside->name, number);
-    free(aside->text);
-    const char *end = *aside->why != 0 && aside->why[strlen(aside->why) - 1] == '\n' ? "" : "\n";
-    bool elsewhere = aside->path != NULL && aside->folder != folder;
+    job->reason = ics_spool_path_format("%s/%s%s.reason", folder, job->name, number);
+    job->to = ics_spool_path_format("%s/%s%s", job->folder, job->name, number);
+    free(job->text);
+    const char *end = *job->why != 0 && job->why[strlen(job->why) - 1] == '\n' ? "" : "\n";
+    bool elsewhere = job->path != NULL && job->folder != folder;
     int length =
-        asprintf(&aside->text, "%s%s%s%s%s", aside->why, end, elsewhere ? "The file is now " : "",
-                 elsewhere ? aside->to.text : "", elsewhere ? "\n" : "");
+        asprintf(&job->text, "%s%s%s%s%s", job->why, end, elsewhere ? "The file is now " : "",
+                 elsewhere ? job->to.text : "", elsewhere ? "\n" : "");
     if (length < 0) {
-        aside->text = NULL;
+        job->text = NULL;
         errno = ENOMEM;
-        (void)ics_spool_error(aside->error, aside->reason.text, "cannot write it", NULL);
+        (void)ics_spool_error(job->error, job->reason.text, "cannot write it", NULL);
         return ICESTREAM_E_MEMORY;
     }
     return ICESTREAM_OK;
 }
 
-/* Finds the first number under which there is nothing, or this very reason without another file,
- * and sees that the reason is there. */
-static int place_reason(setting_aside *aside)
+/* Finds the next number that is free, or that has the same reason and no other file, and writes the
+ * reason unless it exists. */
+static int place_reason(quarantining *job)
 {
     unsigned busy = 0;
-    for (aside->number++;; aside->number++) {
-        ICS_TRY(set_names(aside));
+    for (job->number++;; job->number++) {
+        ICS_TRY(set_names(job));
         struct stat about;
-        bool free_place = aside->path == NULL || lstat(aside->to.text, &about) != 0;
-        if (aside->path != NULL && free_place && errno != ENOENT) {
-            return ics_spool_error(aside->error, aside->to.text, "cannot be examined", NULL);
+        bool free_place = job->path == NULL || lstat(job->to.text, &about) != 0;
+        if (job->path != NULL && free_place && errno != ENOENT) {
+            return ics_spool_error(job->error, job->to.text, "cannot be examined", NULL);
         }
-        /* Or the file is there already, and has only to lose its old name (ics_spool_move). */
-        free_place = free_place || ics_spool_path_same(aside->path, aside->to.text);
-        int compared = compare_reason(aside);
+        /* Or an earlier move by link was interrupted: the file has both names (ics_spool_move). */
+        free_place = free_place || ics_spool_path_same(job->path, job->to.text);
+        int compared = compare_reason(job);
         if (compared == 1 && free_place) {
             return ICESTREAM_OK;
         }
@@ -118,22 +119,23 @@ static int place_reason(setting_aside *aside)
             continue;
         }
         if (errno != ENOENT) {
-            return ics_spool_error(aside->error, aside->reason.text, "cannot be read", NULL);
+            return ics_spool_error(job->error, job->reason.text, "cannot be read", NULL);
         }
-        /* A worker that is stopped while it writes this reason keeps the name for itself. */
+        /* Another process that was stopped while it writes this reason may keep the name: after
+         * some tries this is an error. */
         bool other = false;
-        int status = write_reason(aside, &other);
+        int status = write_reason(job, &other);
         if (!other || ++busy == MOST_BUSY) {
             return status;
         }
     }
 }
 
-static void withdraw_reason(setting_aside *aside)
+static void withdraw_reason(quarantining *job)
 {
-    if (aside->reason_ours) {
-        (void)unlink(aside->reason.text); /* one reason too many is no fault worth an end */
-        aside->reason_ours = false;
+    if (job->reason_ours) {
+        (void)unlink(job->reason.text); /* a reason without a file does no harm */
+        job->reason_ours = false;
     }
 }
 
@@ -141,34 +143,34 @@ static int make_folder(const char *path, icestream_error *error)
 {
     return ics_disk_make_folder(path, 0777) == 0
                ? ICESTREAM_OK
-               : ics_spool_error(error, path, "cannot create this folder for what is set aside",
+               : ics_spool_error(error, path, "cannot create this folder for quarantined files",
                                  NULL);
 }
 
 int ics_quarantine_note(const ics_quarantine *quarantine, const char *name, const char *reason,
                         ics_path *where, icestream_error *error)
 {
-    setting_aside aside = {.quarantine = quarantine,
-                           .folder = quarantine->folder,
-                           .name = name,
-                           .why = reason,
-                           .error = error};
+    quarantining job = {.quarantine = quarantine,
+                        .folder = quarantine->folder,
+                        .name = name,
+                        .why = reason,
+                        .error = error};
     int status = make_folder(quarantine->folder, error);
     if (status == ICESTREAM_OK) {
-        status = place_reason(&aside);
+        status = place_reason(&job);
     }
     if (status == ICESTREAM_OK && where != NULL) {
-        *where = aside.reason;
+        *where = job.reason;
     }
     int cause = errno;
-    free(aside.text);
+    free(job.text);
     errno = cause;
     return status;
 }
 
 /* ---- moving ---------------------------------------------------------------------------------- */
 
-/* Where files of this folder can go by renaming. */
+/* The folder of the quarantine that a file can be renamed to. */
 static const char *reachable(const ics_quarantine *quarantine, const char *path)
 {
     struct stat file, folder;
@@ -177,36 +179,36 @@ static const char *reachable(const ics_quarantine *quarantine, const char *path)
     return other && quarantine->near != NULL ? quarantine->near : quarantine->folder;
 }
 
-/* With the reason in place. *again: not here, go on with another name or folder. */
-static int move_file(setting_aside *aside, bool *moved, bool *again)
+/* Moves the file; the reason exists. *again: try another name or folder. */
+static int move_file(quarantining *job, bool *moved, bool *again)
 {
     *again = false;
-    if (ics_spool_move(aside->path, aside->to.text) == 0) {
+    if (ics_spool_move(job->path, job->to.text) == 0) {
         *moved = true;
-        return ics_disk_sync_folder(aside->folder) == 0
+        return ics_disk_sync_folder(job->folder) == 0
                    ? ICESTREAM_OK
-                   : ics_spool_error(aside->error, aside->folder, "cannot be written to the medium",
+                   : ics_spool_error(job->error, job->folder, "cannot be written to the medium",
                                      NULL);
     }
     int cause = errno;
-    if (!ics_spool_path_same(aside->path, aside->to.text)) {
-        withdraw_reason(aside);
+    if (!ics_spool_path_same(job->path, job->to.text)) {
+        withdraw_reason(job);
     }
     errno = cause;
-    const char *near = aside->quarantine->near;
-    if (errno == EXDEV && near != NULL && aside->folder != near) {
-        aside->folder = near; /* one file system, mounted twice */
-        aside->number = 0;
+    const char *near = job->quarantine->near;
+    if (errno == EXDEV && near != NULL && job->folder != near) {
+        job->folder = near; /* the same file system, mounted twice */
+        job->number = 0;
         *again = true;
-        return make_folder(near, aside->error);
+        return make_folder(near, job->error);
     }
     if (errno == EEXIST) {
         *again = true;
         return ICESTREAM_OK;
     }
-    return errno == ENOENT && !ics_spool_path_exists(aside->path)
+    return errno == ENOENT && !ics_spool_path_exists(job->path)
                ? ICESTREAM_OK
-               : ics_spool_error(aside->error, aside->path, "cannot be set aside", NULL);
+               : ics_spool_error(job->error, job->path, "cannot be quarantined", NULL);
 }
 
 int ics_quarantine_move(const ics_quarantine *quarantine, const char *path, const char *name,
@@ -217,26 +219,26 @@ int ics_quarantine_move(const ics_quarantine *quarantine, const char *path, cons
     if (status != ICESTREAM_OK || !ics_spool_path_exists(path)) {
         return status;
     }
-    setting_aside aside = {.quarantine = quarantine,
-                           .path = path,
-                           .folder = reachable(quarantine, path),
-                           .name = name,
-                           .why = reason,
-                           .error = error};
-    if (aside.folder != quarantine->folder) {
-        status = make_folder(aside.folder, error);
+    quarantining job = {.quarantine = quarantine,
+                        .path = path,
+                        .folder = reachable(quarantine, path),
+                        .name = name,
+                        .why = reason,
+                        .error = error};
+    if (job.folder != quarantine->folder) {
+        status = make_folder(job.folder, error);
     }
     for (bool again = true; again && status == ICESTREAM_OK;) {
-        status = place_reason(&aside);
+        status = place_reason(&job);
         if (status == ICESTREAM_OK) {
-            status = move_file(&aside, moved, &again);
+            status = move_file(&job, moved, &again);
         }
     }
     if (*moved && where != NULL) {
-        *where = aside.to;
+        *where = job.to;
     }
     int cause = errno;
-    free(aside.text);
+    free(job.text);
     errno = cause;
     return status;
 }

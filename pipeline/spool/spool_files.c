@@ -46,8 +46,8 @@ bool ics_spool_path_same(const char *a, const char *b)
            first.st_ino == second.st_ino;
 }
 
-/* A file server may do what it is asked, lose its answer, and refuse when it is asked again. No
- * other process makes links of these files, so a second name is our own work. */
+/* A file server may carry out a request, lose its answer, and refuse the repeated request. No other
+ * process links these files, so if the new name is the same file, our request was carried out. */
 static int move_by_link(const char *from, const char *to)
 {
     if (link(from, to) != 0) {
@@ -133,7 +133,7 @@ int ics_spool_file_replace(const char *folder, const char *name, const char *par
     if (write_all(descriptor, text) != 0) {
         int cause = errno;
         close(descriptor);
-        (void)unlink(part); /* the first fault is the one to report */
+        (void)unlink(part); /* the first error is the one to report */
         errno = cause;
         return -1;
     }

@@ -1,8 +1,8 @@
-/* Moving files about in a spool; private to pipeline/spool.
+/* Paths, moves and small files in a spool; private to pipeline/spool.
  *
- * Every function here is one step that is done or not done whatever kills the process, and most
- * return 0 or -1 with errno as the system calls below them do, because what a fault means is known
- * to the caller only.
+ * Every function is one step: if the process is killed, the step is either done or not done. Most
+ * functions return 0, or -1 with errno, like system calls, because only the caller knows what an
+ * error means.
  */
 #ifndef ICS_SPOOL_SPOOL_FILES_H
 #define ICS_SPOOL_SPOOL_FILES_H
@@ -16,36 +16,38 @@ typedef struct ics_path {
     char text[PATH_MAX];
 } ics_path;
 
-/* FOLDER/NAME. A path that does not fit becomes "", which names no file: ENOENT. */
+/* Returns FOLDER/NAME. A path that does not fit becomes "", which no file has (ENOENT). */
 ics_path ics_spool_path_join(const char *folder, const char *name);
 ics_path ics_spool_path_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Whether something has this name, be it a link to nowhere. Where the file system does not tell, it
- * is taken to be there: nobody gives up a file for a fault that passes. */
+/* Whether something has this name, even a link that points nowhere. Also true if the file system
+ * cannot tell, so that no file is given up because of an error that passes. */
 bool ics_spool_path_exists(const char *path);
-/* Whether two names are of one file. */
+/* Whether two paths are names of the same file. */
 bool ics_spool_path_same(const char *a, const char *b);
 
-/* Gives a file another name that nothing has yet: EEXIST where something has. Where the file system
- * knows no such rename (NFS) it is a link and an unlink; what is killed between the two leaves one
- * file with both names, and the next try ends it. */
+/* Renames a file; EEXIST if something has the new name. A file system without such a rename (NFS)
+ * gets a link and an unlink instead. If the process is killed between the two, the file has both
+ * names, and the next call with the same names finishes the move. */
 int ics_spool_move(const char *from, const char *to);
-/* Moves into a folder as `name`, or where that is taken as `name.2`, `name.3`, ... `where` gets the
- * path. */
+/* Moves a file into a folder as `name` or, if that exists, as `name.2`, `name.3` and so on. `where`
+ * gets the path. */
 int ics_spool_move_numbered(const char *from, const char *folder, const char *name,
                             ics_path *where);
 
 /* Waits until the contents of a file are on the disk. */
 int ics_spool_file_sync(const char *path);
-/* Writes a small file FOLDER/NAME in place of one that may be there: as `part`, which is nobody
- * else's, on the medium, then renamed, and the name on the medium. */
+/* Writes a small file FOLDER/NAME, which may replace another one. The text is written to `part`, a
+ * path that no other process uses, and is on the disk before `part` is renamed. Syncs the folder.
+ */
 int ics_spool_file_replace(const char *folder, const char *name, const char *part,
                            const char *text);
-/* Reads a small file, at most size - 1 bytes, and ends it with a 0. `about` (may be NULL) gets the
- * state of the very file that was read: opening asks a file server, stat may not. */
+/* Reads at most size - 1 bytes of a file and appends a 0. `about` (may be NULL) gets the state of
+ * the file that was opened. That is newer than the result of stat(), which may come from a cache of
+ * this machine, because opening a file asks the file server. */
 int ics_spool_file_read(const char *path, char *text, size_t size, struct stat *about);
 
-/* A modification time, ns since 1970. */
+/* The modification time (ns since 1970). */
 int64_t ics_spool_modified_ns(const struct stat *about);
 
 typedef struct ics_names {
@@ -53,22 +55,23 @@ typedef struct ics_names {
     size_t count, capacity;
 } ics_names;
 
-/* Calls a function with every entry of a folder but "." and "..", in no order; what it returns
- * other than 0 (with errno) ends the visit. 0 or -1. */
+/* Calls a function for every entry of a folder except "." and "..", in any order. A result other
+ * than 0 (with errno) ends the visit. Returns 0 or -1. */
 int ics_spool_folder_visit(const char *path, int (*visit)(void *user, const char *name),
                            void *user);
-/* The entries of a folder but "." and "..", by name; names that appear or go meanwhile may be in it
- * or not. Free in any case. */
+/* Lists the entries of a folder except "." and "..", sorted by name. Names that appear or disappear
+ * during the call may be in the list or not. The caller frees the list, also after an error. */
 int ics_spool_folder_list(const char *path, ics_names *out);
-/* Appends a copy; -1: ENOMEM. */
+/* Appends a copy of the name. -1: ENOMEM. */
 int ics_spool_names_add(ics_names *names, const char *name);
 void ics_spool_names_sort(ics_names *names);
-/* In sorted names. */
+/* Whether the sorted list has the name. */
 bool ics_spool_names_have(const ics_names *names, const char *name);
 void ics_spool_names_free(ics_names *names);
 
-/* "PATH: WHAT: CAUSE; REMEDY" from errno, which is kept and is the error's cause; `remedy` NULL:
- * the one that belongs to the cause. ICESTREAM_E_MEMORY for ENOMEM, else ICESTREAM_E_OUTPUT. */
+/* Sets the error "PATH: WHAT: CAUSE; REMEDY" from errno, which becomes the error's cause and is
+ * kept. `remedy` NULL: the usual one for this cause. Returns ICESTREAM_E_MEMORY for ENOMEM,
+ * otherwise ICESTREAM_E_OUTPUT. */
 int ics_spool_error(icestream_error *error, const char *path, const char *what, const char *remedy);
 
 #endif

@@ -43,8 +43,8 @@ bool ics_event_in_journal(ics_event_kind kind)
 
 const char *ics_event_time_text(double time, char text[ICS_EVENT_TIME])
 {
-    /* Rounded down, so that no time is later than the one that it was made from; but not for the
-     * last bit of a number of seconds that was read from such a text. */
+    /* Rounds down, so that the text is not later than the time. The 0.01 ms make up for the
+     * rounding of a number of seconds that was read from such a text. */
     double thousandths = floor(1000.0 * time + 0.01);
     double whole = floor(thousandths / 1000.0);
     time_t seconds = (time_t)whole;
@@ -74,13 +74,13 @@ bool ics_event_time_of_text(const char *text, double *time)
 
 enum { TEXTS = 16, HOST = 256 };
 
-/* A text of an event on its way to JSON. */
+/* A text of an event that is written as JSON. */
 typedef struct event_text {
     const char *key, *text;
-    size_t length; /* that is written */
+    size_t length; /* bytes of it that are written */
 } event_text;
 
-/* What is written for the process itself at its start. */
+/* What an event `start` says about the process. */
 typedef struct process_texts {
     char host[HOST], folder[PATH_MAX], signal[32];
 } process_texts;
@@ -100,13 +100,13 @@ static size_t collect_texts(const ics_event *event, process_texts *process, even
 {
     bool start = event->kind == ICS_EVENT_START, signal = event->kind == ICS_EVENT_SIGNAL;
     if (start) {
-        /* A name that is cut has no end of its own. */
+        /* A name that was cut may have no final 0. */
         process->host[HOST - 1] = '\0';
         if (gethostname(process->host, HOST - 1) != 0) {
             snprintf(process->host, HOST, "unknown");
         }
         if (getcwd(process->folder, sizeof process->folder) == NULL) {
-            process->folder[0] = '\0'; /* it was removed */
+            process->folder[0] = '\0'; /* the folder was removed */
         }
     }
     const event_text all[] = {
@@ -194,8 +194,8 @@ static json_t *event_json(const ics_event *event, const char *worker, json_t *mo
     return line;
 }
 
-/* Takes `excess` bytes from the text that can spare them: reasons are for people, who can do with
- * their beginning; names come next. False: there is nothing left to take. */
+/* Shortens texts by `excess` bytes: first the reason, of which the beginning is enough for people,
+ * then names. Returns false if nothing is left to shorten. */
 static bool shorten(event_text *texts, size_t count, size_t excess)
 {
     enum { REASON_KEPT = 512 };
@@ -212,7 +212,8 @@ static bool shorten(event_text *texts, size_t count, size_t excess)
     if (longest == NULL || longest->length == 0) {
         return false;
     }
-    /* Characters may take several bytes of JSON: never more than half at a time. */
+    /* A character may take several bytes of JSON, so at most half of a text is removed at a time.
+     */
     size_t half = (longest->length + 1) / 2;
     size_t taken = excess + sizeof ICS_JSON_TEXT_CUT;
     longest->length -= taken < half ? taken : half;

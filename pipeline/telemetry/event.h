@@ -1,7 +1,7 @@
-/* What happens in a run, as one line of JSON: for run.journal, and for --log json.
+/* Log events: each thing that happens in a run is one line of JSON, for run.journal and --log json.
  *
- * Every line has time (RFC 3339, UTC, milliseconds), event and worker; which other fields it has
- * depends on the event (docs/telemetry.md lists them).
+ * Every line has time (RFC 3339, UTC, milliseconds), event and worker. The other fields depend on
+ * the event (docs/telemetry.md lists them).
  */
 #ifndef ICS_TELEMETRY_EVENT_H
 #define ICS_TELEMETRY_EVENT_H
@@ -11,7 +11,7 @@
 
 #include <limits.h>
 
-/* The numbers that an event has; its texts are written when they are there. */
+/* The numbers that a kind of event has. Texts are written if they are not NULL. */
 enum {
     ICS_EVENT_INPUT_BYTES = 1 << 0,
     ICS_EVENT_OUTPUT_BYTES = 1 << 1,
@@ -23,7 +23,8 @@ enum {
     ICS_EVENT_EXIT_STATUS = 1 << 7
 };
 
-/* Name, text in files, numbers, and whether it is an event of the journal (else of the log only).
+/* Name, text in files, numbers, and whether the event goes to the journal (otherwise only to the
+ * log).
  */
 #define ICS_EVENT_LIST(X)                                                                          \
     X(START, "start", ICS_EVENT_FILES, true)                                                       \
@@ -53,50 +54,50 @@ typedef enum ics_event_kind {
         ICS_EVENT_KINDS
 } ics_event_kind;
 
-/* The caller keeps all texts; NULL: there is none. Numbers that the kind does not have are not
- * looked at. */
+/* An event. All texts belong to the caller; NULL: there is none. Numbers that the kind does not
+ * have are ignored. */
 typedef struct ics_event {
     ics_event_kind kind;
-    const char *file;          /* the step file that it is about */
-    const char *output;        /* done, skipped: the hit file; quarantined: where the file is now */
+    const char *file;   /* the step file of the event */
+    const char *output; /* done, skipped: the hit file; quarantined: the new path of the file */
     const char *input_digest;  /* SHA-256 of the step file, hexadecimal */
     const char *output_digest; /* of the hit file */
     const char *device;
-    const char *reason;        /* for people; of a message or warning the text */
+    const char *reason;        /* for people; the text of a message or warning */
     const char *configuration; /* start: file of the configuration */
     const char *source, *spool, *sink, *quarantine; /* start: folders */
     uint64_t input_bytes, output_bytes;
     uint64_t photons, hits;
-    uint64_t files;   /* start: found so far; stop: finished */
-    double seconds;   /* done: arrival to commit; retried: until the next try; resumed: paused for;
-                         stop: the whole run */
+    uint64_t files; /* start: number found so far; stop: number finished */
+    double seconds; /* done: from arrival to commit; retried: until the next try; resumed: length of
+                       the pause; stop: length of the run */
     uint32_t attempt; /* from 1 */
     int signal;       /* signal: its number */
-    int exit_status;  /* stop: of the program */
+    int exit_status;  /* stop: of the process */
 } ics_event;
 
-/* A line with its newline is at most this long, so that with one byte before it, it is written
- * whole where several processes append to one file. */
+/* Bytes of the longest line with its newline. A line of this length with one byte before it is
+ * written in one piece if several processes append to one file. */
 enum { ICS_EVENT_LINE = PIPE_BUF - 1 };
 
 struct json_t;
 
-/* An event as a line with a newline at its end, stamped with the system's time; texts that do not
- * fit are cut with a mark, the reason first. `more`: further fields, or NULL; borrowed. Any thread.
- * ICESTREAM_E_MEMORY; ICESTREAM_E_FAILED: `more` does not fit into a line. */
+/* Writes an event as a line with its newline and the present time. Texts that do not fit are cut
+ * and marked, the reason first. `more`: further fields, which stay the caller's; NULL: none. Any
+ * thread. ICESTREAM_E_MEMORY; ICESTREAM_E_FAILED: `more` does not fit into a line. */
 int ics_event_line(const ics_event *event, const char *worker, struct json_t *more,
                    char line[ICS_EVENT_LINE + 1], size_t *length, icestream_error *error);
 
-/* "done"; never NULL. */
+/* The name of an event in files, such as "done"; never NULL. */
 const char *ics_event_name(ics_event_kind kind);
-/* ICS_EVENT_KINDS: no such event. */
+/* The event with this name; ICS_EVENT_KINDS: there is none. */
 ics_event_kind ics_event_of_name(const char *name);
 bool ics_event_in_journal(ics_event_kind kind);
 
 enum { ICS_EVENT_TIME = 32 };
-/* Seconds since 1970 as 2026-11-21T22:48:53.123Z. Returns text. */
+/* Writes a time (s since 1970) as 2026-11-21T22:48:53.123Z. Returns `text`. */
 const char *ics_event_time_text(double time, char text[ICS_EVENT_TIME]);
-/* The reverse. False: it is no such time. */
+/* Reads such a text. Returns false if it has another form. */
 bool ics_event_time_of_text(const char *text, double *time);
 #define ics_event_now ics_clock_unix /* until all callers have the new name */
 

@@ -8,7 +8,7 @@
 ics_events ics_events_begin(FILE *out, ics_log_format format, const char *worker)
 {
     ics_events events = {.format = format, .worker = worker, .progress = ics_progress_begin(out)};
-    /* Nothing is rewritten where programs read. */
+    /* Programs read JSON, so no line is rewritten in place. */
     events.progress.terminal = events.progress.terminal && format == ICS_LOG_TEXT;
     return events;
 }
@@ -25,7 +25,7 @@ uint32_t ics_events_period(const ics_events *events)
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
-/* "FILE: REASON"; reasons that begin with the file's name already are left as they are. */
+/* Appends "FILE: REASON", or only the reason if it begins with the name of the file. */
 static void put_subject(const char *subject, const char *reason, const char *rest, char *text)
 {
     bool named = subject == NULL || (reason != NULL && strstr(reason, subject) == reason);
@@ -38,7 +38,7 @@ bool ics_events_text(const ics_event *event, char text[ICS_EVENT_TEXT])
     char rest[64] = "";
     switch (event->kind) {
     case ICS_EVENT_QUARANTINED:
-        put_subject(event->file, event->reason, " (set aside)", text);
+        put_subject(event->file, event->reason, " (quarantined)", text);
         return true;
     case ICS_EVENT_FAILED:
         put_subject(event->file, event->reason, "", text);

@@ -13,9 +13,9 @@
 struct ics_journal {
     char *path, *worker;
     bool sync;
-    pthread_mutex_t mutex; /* of what follows */
+    pthread_mutex_t mutex; /* for the members below */
     int descriptor;
-    bool torn; /* the last line has no end yet */
+    bool torn; /* the last line has no newline */
 };
 
 static int failed(const char *path, const char *what, icestream_error *error)
@@ -40,7 +40,7 @@ static int look_at_end(const char *path, int descriptor, const struct stat *abou
 
 static int open_file(const char *path, int *out, bool *torn, icestream_error *error)
 {
-    /* Without O_NONBLOCK a FIFO of that name would be waited for. */
+    /* Without O_NONBLOCK, open() would wait if the name belongs to a named pipe. */
     int descriptor = TEMP_FAILURE_RETRY(
         open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666));
     if (descriptor < 0) {
@@ -102,8 +102,9 @@ void ics_journal_destroy(ics_journal *journal)
     free(journal);
 }
 
-/* Writes text[1 .. length] in one piece; text[0] is room for the newline that a torn line before it
- * needs. What was written in part is written again, as a line of its own. */
+/* Writes text[1 .. length] in one piece. text[0] is room for the newline that must end an
+ * incomplete line before it. If only a part was written, the complete text is written again as
+ * another line. */
 static int write_line(ics_journal *journal, char *text, size_t length, icestream_error *error)
 {
     enum { TRIES = 16 };
@@ -119,7 +120,7 @@ static int write_line(ics_journal *journal, char *text, size_t length, icestream
         if (count < 0 && errno != EINTR) {
             return failed(journal->path, "cannot write to the journal", error);
         }
-        /* The newline that ends a torn line may be all that was written. */
+        /* Perhaps only the newline that ends the incomplete line was written. */
         journal->torn = count > 0 ? start[count - 1] != '\n' : journal->torn;
     }
     return ics_error_set(error, ICESTREAM_E_OUTPUT,
@@ -133,11 +134,12 @@ static bool is_completion(ics_event_kind kind)
            kind == ICS_EVENT_STOP;
 }
 
-/* On a descriptor of its own, so that nobody waits meanwhile who has a line to write. */
+/* Waits until the journal is on the disk. Uses another descriptor without the mutex, so that other
+ * threads can write lines in the meantime. */
 static int synchronise(ics_journal *journal, int descriptor, icestream_error *error)
 {
     int status = ICESTREAM_OK;
-    /* What is no file, such as /dev/null, says EINVAL. */
+    /* EINVAL: not a regular file, for example /dev/null. */
     if (fdatasync(descriptor) != 0 && errno != EINVAL) {
         status = failed(journal->path, "cannot write the journal to the medium", error);
     }

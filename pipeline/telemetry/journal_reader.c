@@ -9,14 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER = 16 * PIPE_BUF }; /* lines that other versions wrote may be longer than ours */
+enum { BUFFER = 16 * PIPE_BUF }; /* bytes; lines of other versions may be longer than ours */
 
 struct ics_journal_reader {
     char *path;
     int descriptor;
-    uint64_t left;         /* bytes of the file, as long as it was when it was opened */
-    bool at_end, skipping; /* skipping: inside of a line that is longer than the buffer */
-    size_t start, end;     /* of what is in the buffer and was not looked at */
+    uint64_t left; /* bytes to read, up to the length that the file had when it was opened */
+    bool at_end, skipping; /* skipping: inside a line that is longer than the buffer */
+    size_t start, end;     /* of the bytes in the buffer that are still to be examined */
     json_t *line;
     ics_journal_lines lines;
     char buffer[BUFFER];
@@ -31,7 +31,7 @@ int ics_journal_reader_create(const char *path, ics_journal_reader **out, icestr
     }
     memset(reader, 0, offsetof(ics_journal_reader, buffer));
     reader->path = strdup(path);
-    /* Without O_NONBLOCK a FIFO of that name would be waited for. */
+    /* Without O_NONBLOCK, open() would wait if the name belongs to a named pipe. */
     reader->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat about = {.st_size = 0};
     int status = ICESTREAM_OK;
@@ -74,7 +74,8 @@ static int fill(ics_journal_reader *reader, icestream_error *error)
     size_t room = BUFFER - reader->end;
     ssize_t got = 0;
     do {
-        /* What is written faster than it is read would have no end. */
+        /* Reads only up to this length: a file that grows faster than it is read would have no end.
+         */
         got = read(reader->descriptor, reader->buffer + reader->end,
                    reader->left < room ? (size_t)reader->left : room);
     } while (got < 0 && errno == EINTR);
@@ -88,7 +89,7 @@ static int fill(ics_journal_reader *reader, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* The next line without its newline; NULL at the end. */
+/* Finds the next line, without its newline. *line is NULL at the end. */
 static int next_line(ics_journal_reader *reader, const char **line, size_t *length,
                      icestream_error *error)
 {
@@ -105,7 +106,7 @@ static int next_line(ics_journal_reader *reader, const char **line, size_t *leng
             }
             reader->skipping = false;
         } else if (reader->at_end) {
-            /* What has no newline was torn, or is just being written. */
+            /* A line without a newline is incomplete, or is just being written. */
             reader->lines.torn += reader->end > reader->start && !reader->skipping;
             reader->start = reader->end;
             return ICESTREAM_OK;
@@ -120,8 +121,8 @@ static int next_line(ics_journal_reader *reader, const char **line, size_t *leng
     }
 }
 
-/* Behind a line that another process left torn, a whole one may stand: quotes inside of texts have
- * backslashes before them, so what looks like the beginning of an event is one. */
+/* Finds an event in a line that begins with the incomplete line of a killed process. Quotes in
+ * texts have backslashes before them, so what looks like the beginning of an event is one. */
 static const char *last_beginning(const char *line, size_t length)
 {
     static const char beginning[] = "{\"time\":\"";
@@ -147,7 +148,7 @@ static bool take_fields(ics_journal_reader *reader, ics_journal_record *record)
     return record->kind != ICS_EVENT_KINDS;
 }
 
-/* NULL where it is not JSON. */
+/* Reads a line as JSON. NULL: it is not JSON. */
 static int load(ics_journal_reader *reader, const char *text, size_t length, icestream_error *error)
 {
     json_error_t about;
@@ -158,7 +159,7 @@ static int load(ics_journal_reader *reader, const char *text, size_t length, ice
                : ICESTREAM_OK;
 }
 
-/* *found: the line is an event. */
+/* Reads an event from a line. *found false: the line is no event. */
 static int take_line(ics_journal_reader *reader, const char *line, size_t length,
                      ics_journal_record *record, bool *found, icestream_error *error)
 {

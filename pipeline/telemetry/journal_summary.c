@@ -63,7 +63,7 @@ void ics_journal_summary_destroy(ics_journal_summary *summary)
 
 /* ---- one event ------------------------------------------------------------------------------- */
 
-/* Replaces a text by a copy of another, which may be NULL. False: out of memory. */
+/* Replaces a text by a copy of `by`, which may be NULL. Returns false if out of memory. */
 static bool replace(char **text, const char *by)
 {
     char *copy = by != NULL ? strdup(by) : NULL;
@@ -72,7 +72,7 @@ static bool replace(char **text, const char *by)
     return by == NULL || copy != NULL;
 }
 
-/* NULL: out of memory. */
+/* Finds or adds a worker. NULL: out of memory. */
 static ics_journal_worker *find_worker(ics_journal_summary *summary, const char *name)
 {
     const json_t *known = json_object_get(summary->worker_index, name);
@@ -141,7 +141,7 @@ static void count_recent(ics_journal_summary *summary, const ics_journal_record 
     }
 }
 
-/* Which files somebody works on. */
+/* Keeps the list of files that are claimed and not finished. */
 static bool follow_file(ics_journal_summary *summary, const ics_journal_record *record)
 {
     const char *file = ics_journal_text(record, "file");
@@ -155,7 +155,8 @@ static bool follow_file(ics_journal_summary *summary, const ics_journal_record *
     }
     if (record->kind == ICS_EVENT_DONE || record->kind == ICS_EVENT_SKIPPED ||
         record->kind == ICS_EVENT_QUARANTINED || record->kind == ICS_EVENT_FAILED) {
-        json_object_del(summary->open, file); /* fails where its claim is not in the journal */
+        json_object_del(summary->open,
+                        file); /* fails if the claim is not in the journal, which does no harm */
     }
     return true;
 }
@@ -176,7 +177,8 @@ static bool keep_trouble(ics_journal_summary *summary, const ics_journal_record 
            replace(&trouble->reason, ics_journal_text(record, "reason"));
 }
 
-/* Adds a path that a start named to a list, once. Relative ones begin where the run was started. */
+/* Adds a path of an event `start` to a list, unless it is there. A relative path begins in the
+ * folder where the run was started. */
 static bool keep_folder(json_t *list, const ics_journal_record *record, const char *key)
 {
     const char *path = ics_journal_text(record, key), *base = ics_journal_text(record, "folder");
@@ -230,7 +232,7 @@ static bool follow_worker(ics_journal_summary *summary, const ics_journal_record
     case ICS_EVENT_DONE:
         worker->state = ICS_WORKER_RUNNING;
         break;
-    default: /* a pause goes on while writes are tried again */
+    default: /* other events, such as a retry, do not end a pause */
         break;
     }
     return good;
@@ -295,7 +297,7 @@ double ics_journal_recent_rate(const ics_journal_summary *summary, double now)
         long long age = newest - summary->bins[i].index;
         photons += age >= 0 && age < ICS_JOURNAL_BINS ? summary->bins[i].photons : 0;
     }
-    /* The newest bin is not over yet. */
+    /* The newest bin is not complete. */
     double since = fmax(summary->first, (double)(newest - ICS_JOURNAL_BINS + 1) * BIN_SECONDS);
     return now > since ? (double)photons / (now - since) : 0.0;
 }

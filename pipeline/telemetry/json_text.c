@@ -17,7 +17,7 @@ json_t *ics_json_text_cut(const char *text, size_t limit)
     size_t length = strnlen(text, limit);
     bool cut = text[length] != '\0';
     while (cut && length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
-        --length; /* the next byte goes on with a character of UTF-8 */
+        --length; /* the next byte continues a UTF-8 character */
     }
     char *copy = malloc(length + sizeof ICS_JSON_TEXT_CUT);
     if (copy == NULL) {

@@ -1,15 +1,15 @@
-/* Texts of any bytes as JSON, which is UTF-8. */
+/* Texts of any bytes as JSON strings, which must be UTF-8. */
 #ifndef ICS_TELEMETRY_JSON_TEXT_H
 #define ICS_TELEMETRY_JSON_TEXT_H
 
 #include <jansson.h>
 #include <stddef.h>
 
-/* A text as JSON. File names and messages need not be UTF-8; of one that is not, every byte beyond
- * ASCII becomes '?'. NULL for NULL and without memory. The caller owns it. */
+/* Makes a JSON string, which the caller releases. File names and messages need not be UTF-8: in a
+ * text that is not, every byte beyond ASCII becomes '?'. NULL: `text` is NULL, or out of memory. */
 json_t *ics_json_text(const char *text);
-/* The same of a text's first `limit` bytes, or a few less where a character would be divided; a
- * text that was cut ends with ICS_JSON_TEXT_CUT, beyond the limit. */
+/* The same for the first `limit` bytes of a text, or a few less so that no character is divided.
+ * ICS_JSON_TEXT_CUT is appended to a text that was cut, in addition to `limit`. */
 #define ICS_JSON_TEXT_CUT " [cut]"
 json_t *ics_json_text_cut(const char *text, size_t limit);
 

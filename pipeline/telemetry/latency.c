@@ -6,7 +6,7 @@
 static int bucket_of(double seconds)
 {
     int exponent = 0;
-    /* In [1, 2) times 2^(exponent - 1). */
+    /* The duration is in [1, 2) times 2^(exponent - 1). */
     double mantissa = 2.0 * frexp(seconds, &exponent);
     int octave = exponent - 1 - ICS_LATENCY_LOWEST;
     if (seconds <= 0.0 || octave < 0) {
@@ -26,7 +26,7 @@ static double bucket_middle(int bucket)
 
 void ics_latency_add(ics_latency *latency, double seconds)
 {
-    /* Longer than anything that can be: so that sums stay finite. */
+    /* Longer than any real duration, so that sums stay finite. */
     const double longest = 1e15;
     seconds = seconds > 0.0 ? fmin(seconds, longest) : 0.0;
     latency->min = latency->count > 0 ? fmin(latency->min, seconds) : seconds;

@@ -25,8 +25,8 @@ static void put_family(FILE *out, const char *name, const char *type, const char
     fprintf(out, "# HELP icestream_%s %s\n# TYPE icestream_%s %s\n", name, help, name, type);
 }
 
-/* A label's value. Bytes that cannot be ASCII text become '?', so that what is no UTF-8 does not
- * spoil the whole page. */
+/* Writes a label. Bytes that are not printable ASCII become '?', because a text that is not UTF-8
+ * would make the whole page invalid. */
 static void put_label(FILE *out, const char *key, const char *value)
 {
     fprintf(out, "%s=\"", key);
@@ -72,9 +72,10 @@ static void put_process(FILE *out, const ics_metrics *metrics)
     put_real(out, metrics->start_time);
     put_whole(out, "paused", "gauge", "1 while the run waits for room on a disk.",
               metrics->paused ? 1 : 0);
-    put_whole(out, "photons_total", "counter", "Photons carried to their end.", metrics->photons);
+    put_whole(out, "photons_total", "counter", "Photons propagated to their end.",
+              metrics->photons);
     put_whole(out, "hits_total", "counter", "Hits recorded.", metrics->hits);
-    put_whole(out, "bounces_total", "counter", "Segments flown.", metrics->bounces);
+    put_whole(out, "bounces_total", "counter", "Segments propagated.", metrics->bounces);
     put_whole(out, "read_bytes_total", "counter", "Bytes of step files read.", metrics->bytes_read);
     put_whole(out, "written_bytes_total", "counter", "Bytes of hit files written.",
               metrics->bytes_written);
@@ -91,7 +92,7 @@ static void put_files(FILE *out, const ics_metrics *metrics)
                 {"skipped", metrics->files_skipped},
                 {"quarantined", metrics->files_quarantined},
                 {"failed", metrics->files_failed}};
-    put_whole(out, "files_taken_total", "counter", "Step files taken in.", metrics->files_taken);
+    put_whole(out, "files_taken_total", "counter", "Step files accepted.", metrics->files_taken);
     put_family(out, "files_total", "counter", "Step files by how they ended.");
     for (size_t i = 0; i < sizeof ends / sizeof *ends; ++i) {
         fprintf(out, "icestream_files_total{result=\"%s\"} %" PRIu64 "\n", ends[i].result,
@@ -141,7 +142,7 @@ static void put_devices(FILE *out, const ics_metrics *metrics)
     if (count == 0) {
         return;
     }
-    put_family(out, "device_photons_total", "counter", "Photons that a device carried.");
+    put_family(out, "device_photons_total", "counter", "Photons that a device propagated.");
     for (size_t i = 0; i < count; ++i) {
         put_device_labels(out, "device_photons_total", &metrics->devices[i]);
         fprintf(out, "%" PRIu64 "\n", metrics->devices[i].photons);
@@ -162,8 +163,8 @@ static void put_queues(FILE *out, const ics_metrics *metrics)
 {
     const struct {
         const char *name, *help;
-    } families[] = {{"queue_entries", "What waits in a queue."},
-                    {"queue_limit_entries", "How much a queue can hold."}};
+    } families[] = {{"queue_entries", "Entries that wait in a queue."},
+                    {"queue_limit_entries", "Entries that a queue can hold."}};
     for (size_t i = 0; metrics->queue_count > 0 && i < 2; ++i) {
         put_family(out, families[i].name, "gauge", families[i].help);
         for (size_t j = 0; j < metrics->queue_count; ++j) {

@@ -16,11 +16,11 @@ enum { CLIENTS = 8, CLIENT_SECONDS = 10, CLIENT_MEMORY = 16 << 10 };
 struct ics_metrics_listener {
     struct MHD_Daemon *daemon;
     uint16_t port;
-    pthread_mutex_t mutex; /* of what follows */
+    pthread_mutex_t mutex; /* for the members below */
     bool published;
     ics_metrics metrics;
-    bool starting;     /* messages of the library are errors of _create */
-    char message[256]; /* the first of them */
+    bool starting;     /* a message of the library is now an error of _create */
+    char message[256]; /* the first such message */
 };
 
 /* ---- addresses ------------------------------------------------------------------------------- */
@@ -121,8 +121,8 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0) {
         return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET is allowed\n");
     }
-    /* The first call shows the headers only, and a body is read and dropped: an answer before its
-     * end would close the connection. */
+    /* The first call comes after the headers. A body is read and ignored, because an answer before
+     * its end would close the connection. */
     if (*request == NULL || *upload_size > 0) {
         *request = listener;
         *upload_size = 0;
@@ -150,8 +150,8 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
 
 /* ---- the listener ---------------------------------------------------------------------------- */
 
-/* While it starts, the library's first message says what is wrong; later ones are about what
- * clients did, and that is theirs. */
+/* While the listener starts, the first message of the library is the error. Later messages are
+ * about faults of clients and are ignored. */
 static void take_message(void *user, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 static void take_message(void *user, const char *format, va_list arguments)
@@ -170,7 +170,7 @@ static int start(ics_metrics_listener *listener, const char *text, const listen_
 {
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ERROR_LOG |
                      (address->any.sa_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG);
-    /* The library takes the port from the address, and this one for its messages. */
+    /* The library takes the port from the address, and uses this number only in its messages. */
     uint16_t port =
         ntohs(address->any.sa_family == AF_INET6 ? address->v6.sin6_port : address->v4.sin_port);
     listener->starting = true;

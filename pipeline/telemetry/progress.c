@@ -55,8 +55,8 @@ static void remaining_text(double seconds, char *buffer, size_t size)
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* An average whose memory fades: batches come back in lumps. Until there is enough of it, it is the
- * plain average of what there is. */
+/* An exponentially weighted average, because batches finish irregularly. In the beginning it is the
+ * average since the start. */
 static double follow(ics_progress_rate *rate, uint64_t photons, double seconds)
 {
     const double memory = 10.0; /* s */
@@ -92,7 +92,7 @@ void ics_progress_measure(ics_progress *progress, const ics_progress_state *stat
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* Appends to a text of ICS_PROGRESS_TEXT; what does not fit is left out. */
+/* Appends to a text of ICS_PROGRESS_TEXT bytes. Text that does not fit is left out. */
 static void put(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void put(char *text, const char *format, ...)
 {
@@ -138,7 +138,7 @@ void ics_progress_text(const ics_progress_state *state, const ics_progress_figur
     if (figures->share >= 0.0) {
         put(text, "%.1f %%, ", 100.0 * figures->share);
     }
-    /* What has no end is told by what it does now. */
+    /* A run without an end shows its present rate, other runs show the average. */
     put(text, "%s photons at %s/s", ics_progress_count_text((double)state->photons, photons),
         ics_progress_count_text(state->photons_total > 0.0 ? figures->average : figures->rate,
                                 rate));

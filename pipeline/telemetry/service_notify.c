@@ -4,7 +4,8 @@
 #include <string.h>
 #include <systemd/sd-daemon.h>
 
-/* What systemd does not hear it takes for a service that hangs: people should know why. */
+/* Reports the first failure. systemd takes a service without heartbeats for one that hangs, so
+ * users should know the reason. */
 static void tell_failure(ics_service_notify *service, const char *what, int code)
 {
     char reason[256];
@@ -60,12 +61,12 @@ void ics_service_notify_progress(ics_service_notify *service, const ics_progress
     char text[sizeof begin + ICS_PROGRESS_TEXT];
     ics_progress_figures figures;
     if (!service->ready || getenv("NOTIFY_SOCKET") == NULL) {
-        return; /* most runs: no need to count */
+        return; /* no NOTIFY_SOCKET, as in most runs: nothing to compute */
     }
     ics_progress_measure(&service->progress, state, ics_clock_seconds(), &figures);
     memcpy(text, begin, sizeof begin);
     ics_progress_text(state, &figures, text + strlen(begin));
-    /* A line's end would begin another message. */
+    /* A newline would begin another message. */
     for (char *at = strchr(text, '\n'); at != NULL; at = strchr(at, '\n')) {
         *at = ' ';
     }

@@ -1,8 +1,9 @@
-/* Tells systemd how the service is: ready, alive, how far, stopping (sd_notify, Type=notify).
+/* Notifies systemd of the state of the service: ready, alive, progress, stopping (sd_notify,
+ * Type=notify).
  *
- * Where the environment has no NOTIFY_SOCKET, nothing is sent. Signs of life (WATCHDOG=1) come from
- * a timer of the run's loop, twice per WatchdogSec: a loop that hangs gives none. One thread, that
- * of the loop.
+ * If the environment has no NOTIFY_SOCKET, nothing is sent. A timer of the run's loop sends
+ * heartbeats (WATCHDOG=1) twice per WatchdogSec, so a loop that hangs sends none. All calls come
+ * from the thread of the loop.
  */
 #ifndef ICS_TELEMETRY_SERVICE_NOTIFY_H
 #define ICS_TELEMETRY_SERVICE_NOTIFY_H
@@ -13,24 +14,25 @@
 
 typedef struct ics_service_notify {
     uv_timer_t watchdog;
-    ics_progress progress; /* rates of the status, apart from those of the log */
+    ics_progress progress; /* rates of the status; the log has its own */
     bool ready, stopping, failed;
     void (*on_failure)(void *user, const char *reason);
     void *user;
 } ics_service_notify;
 
-/* Makes the timer, which does not start yet. The struct must stay where it is, and zeroed outlive
- * the loop, until ics_service_notify_close() and the loop's next turn. */
+/* Creates the timer without starting it. The struct must not move until the loop has run once after
+ * ics_service_notify_close(). */
 void ics_service_notify_open(ics_service_notify *service, uv_loop_t *loop);
-/* READY=1, and signs of life from now on. `on_failure` is called once, in here or later, if systemd
- * cannot be told; `reason` says what and why and is gone when it returns. */
+/* Sends READY=1, and heartbeats from now on. `on_failure` is called once, during this call or
+ * later, if systemd cannot be notified; `reason` is valid only during that call. */
 void ics_service_notify_ready(ics_service_notify *service,
                               void (*on_failure)(void *user, const char *reason), void *user);
-/* STATUS=, the line that `systemctl status` shows. Before ready(): nothing. */
+/* Sends STATUS=, the line that `systemctl status` shows. Does nothing before ready(). */
 void ics_service_notify_progress(ics_service_notify *service, const ics_progress_state *state);
-/* STOPPING=1, once; before ready(): nothing. Signs of life go on while the loop turns. */
+/* Sends STOPPING=1, once. Does nothing before ready(). Heartbeats continue as long as the loop
+ * runs. */
 void ics_service_notify_stopping(ics_service_notify *service);
-/* The same, and closes the timer. */
+/* Sends STOPPING=1 if it was not sent, and closes the timer. */
 void ics_service_notify_close(ics_service_notify *service);
 
 #endif

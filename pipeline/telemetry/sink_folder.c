@@ -29,8 +29,8 @@ static json_t *time_json(double time)
     return json_string(ics_event_time_text(time, text));
 }
 
-/* Calls `look` for every entry that a folder has now and that does not begin with a point; its
- * result false ends that. 0, or the errno of what failed, ENOMEM after such an end. */
+/* Calls `look` for every entry of a folder that does not begin with a dot. If `look` returns false,
+ * the visit ends. Returns 0, or errno; ENOMEM if `look` returned false. */
 static int for_each(const char *folder, bool (*look)(void *user, int descriptor, const char *name),
                     void *user)
 {
@@ -62,7 +62,8 @@ static bool count_entry(void *user, int descriptor, const char *name)
     return true;
 }
 
-/* False: out of memory. A folder that is not there is no news. */
+/* Adds a note about a folder that cannot be read. A missing folder needs no note. Returns false if
+ * out of memory. */
 static bool note(json_t *notes, const char *folder, int failure)
 {
     return failure == 0 || failure == ENOENT ||
@@ -85,7 +86,8 @@ typedef struct sink_look {
     size_t count;
 } sink_look;
 
-/* run.journal, and run.journal.1 or run.journal-20261121, but not what is compressed. */
+/* Whether a name is run.journal or a rotated file such as run.journal.1 or run.journal-20261121,
+ * but not a compressed one. */
 static bool is_journal_name(const char *name)
 {
     static const char base[] = "run.journal";
@@ -131,7 +133,7 @@ static bool look_at_sink(void *user, int descriptor, const char *name)
     return true;
 }
 
-/* The current one is the newest, whatever the times say. */
+/* Sorts journals by time. run.journal is the newest in any case. */
 static int compare_journals(const void *a, const void *b)
 {
     const found_journal *left = a, *right = b;
@@ -141,7 +143,7 @@ static int compare_journals(const void *a, const void *b)
     return (left->time > right->time) - (left->time < right->time);
 }
 
-/* False: out of memory. */
+/* Makes the list of journals. Returns false if out of memory. */
 static bool take_journals(const sink_look *look, const char *folder, ics_sink_folder *out)
 {
     out->journals = calloc(look->count + 1, sizeof *out->journals);
@@ -230,7 +232,7 @@ static bool look_at_reason(void *user, int descriptor, const char *name)
     return true;
 }
 
-/* The first line of a reason; null where it cannot be read. NULL: out of memory. */
+/* Reads the first line of a reason; JSON null if it cannot be read. NULL: out of memory. */
 static json_t *reason_json(const char *path)
 {
     char text[1024];
@@ -292,7 +294,7 @@ typedef struct spool_look {
     json_t *workers, *notes;
 } spool_look;
 
-/* NULL: out of memory. */
+/* Describes a worker. NULL: out of memory. */
 static json_t *lease_json(const char *folder, const char *worker, uint64_t files, double now)
 {
     char *path = NULL;
@@ -301,7 +303,7 @@ static json_t *lease_json(const char *folder, const char *worker, uint64_t files
         return NULL;
     }
     bool there = stat(path, &about) == 0;
-    /* Its text tells for how long a heartbeat counts, and whose it is. */
+    /* The text of a lease says how long a heartbeat counts, and which process owns it. */
     json_t *lease = there ? json_load_file(path, 0, NULL) : NULL;
     const json_t *seconds = json_object_get(lease, "lease_s");
     double heartbeat = there ? modified(&about) : 0.0;
@@ -327,7 +329,7 @@ static bool look_at_worker(void *user, int descriptor, const char *name)
         return false;
     }
     int failure = for_each(folder, count_entry, &files);
-    /* Something else than a folder is no worker. */
+    /* Only folders are workers. */
     bool good = failure == ENOTDIR || note(look->notes, folder, failure);
     if (good && failure == 0) {
         good =
@@ -337,7 +339,7 @@ static bool look_at_worker(void *user, int descriptor, const char *name)
     return good;
 }
 
-/* Counts the entries of SPOOL/name. False: out of memory. */
+/* Counts the entries of SPOOL/name. Returns false if out of memory. */
 static bool count_folder(const char *spool, const char *name, uint64_t *count, json_t *notes)
 {
     char *folder = NULL;

@@ -1,4 +1,5 @@
-/* Work in a child process, whatever becomes of it. */
+/* Promises of pipeline/files/contained.h: work in a child process returns its status and error, and
+ * a child that crashes, exits or is killed becomes an error of the input file. */
 #include "base/error.h"
 #include "pipeline/files/contained.h"
 #include "tests/support/test_main.h"
@@ -16,7 +17,7 @@ static int work(void *user, icestream_error *error)
     static char text[6000];
     int *what = user;
     const int kind = *what;
-    *what = 17; /* in the child's memory only */
+    *what = 17; /* only in the memory of the child */
     memset(text, 'x', sizeof text - 1);
     switch (kind) {
     case FAILS:

@@ -1,4 +1,6 @@
-/* The commands info and convert. */
+/* Promises of the commands info and convert: info describes every kind of file and finds damage
+ * with --verify; convert copies rows and metadata to HDF5 and back without a change, reads HDF5
+ * files of other programs, and explains what is wrong with a file. */
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/files/table_writer.h"
@@ -83,7 +85,7 @@ static json_t *hit_metadata(uint64_t hits)
     return metadata;
 }
 
-/* What icestream_info writes; the caller frees it. */
+/* The text that icestream_info writes. The caller frees it. */
 static char *info(const char *path, bool verify, bool json, int *status, icestream_error *error)
 {
     char *text = NULL;
@@ -198,7 +200,7 @@ START_TEST(info_verifies_the_account)
     free(info(path, true, false, &status, &error));
     ck_assert_int_eq(status, ICESTREAM_E_INPUT);
     expect_in(error.text, "account: found 1000000 photons created, expected the sum of");
-    free(info(path, false, false, &status, &error)); /* looking is allowed */
+    free(info(path, false, false, &status, &error)); /* without verify this is no error */
     ck_assert_int_eq(status, 0);
     json_object_del(metadata, "account");
     write_table(path, ics_layout_hits(), 7, metadata);
@@ -234,7 +236,7 @@ START_TEST(info_shows_bad_values_and_verify_refuses_them)
     free(info(path, true, false, &status, &error));
     ck_assert_int_eq(status, ICESTREAM_E_INPUT);
     expect_in(error.text, "row 0, field t: found inf");
-    scratch_write(path, bytes, size); /* with trailer: the rows do not fit it */
+    scratch_write(path, bytes, size); /* with a trailer that does not fit the rows */
     free(info(path, false, false, &status, &error));
     ck_assert_int_eq(status, ICESTREAM_E_INPUT);
     expect_in(error.text, "rows 0 to 16383: found CRC-32C");
@@ -362,7 +364,7 @@ START_TEST(units_and_metadata_are_in_the_hdf5_file)
 }
 END_TEST
 
-/* An HDF5 file of somebody else: big-endian, wider, in another order, with a further column. */
+/* An HDF5 file of another program: big-endian, wider types, another order, one more column. */
 START_TEST(foreign_tables_are_converted)
 {
     typedef struct foreign {
@@ -424,7 +426,7 @@ START_TEST(foreign_tables_are_converted)
 }
 END_TEST
 
-/* What makes an HDF5 file unfit for us, one each. */
+/* HDF5 files that cannot be imported, each with one fault. */
 typedef enum fault { NO_TABLE, NOT_COMPOUND, TWO_DIMENSIONS, MISSING_FIELDS, FAULTS } fault;
 
 START_TEST(unfit_hdf5_files_are_refused)
@@ -457,7 +459,7 @@ START_TEST(unfit_hdf5_files_are_refused)
 }
 END_TEST
 
-/* A number of rows that is a lie: HDF5 would make up what is not there until the disk is full. */
+/* A wrong number of rows: HDF5 would invent the missing rows until the disk is full. */
 START_TEST(rows_that_are_not_there)
 {
     scratch place = scratch_create();
@@ -479,7 +481,7 @@ START_TEST(rows_that_are_not_there)
 }
 END_TEST
 
-/* Whatever goes wrong inside HDF5 becomes our error and not its own print on stderr. */
+/* Every failure inside HDF5 becomes our error, and HDF5 prints nothing. */
 START_TEST(hdf5_is_silent)
 {
     scratch place = scratch_create();

@@ -1,4 +1,5 @@
-/* Hits as ppc's text and as waveforms. */
+/* Promises of conversions to the text format of ppc and to waveforms: the numbers equal those that
+ * were computed by hand, and files that cannot be converted are explained. */
 #include "pipeline/files/format/table_reader.h"
 #include "pipeline/files/metadata.h"
 #include "pipeline/files/table_writer.h"
@@ -38,7 +39,8 @@ static char *read_text(const char *path)
 
 START_TEST(hit_text)
 {
-    /* by hand: along x, up, and down to -y; impact at the north pole, at -x, and at (0, 0.1, 0.1)
+    /* computed by hand: along x, up, and down to -y; impact at the north pole, at -x, and at (0,
+     * 0.1, 0.1)
      */
     const icestream_hit hits[] = {
         {.event_id = 3,
@@ -109,7 +111,7 @@ END_TEST
 
 START_TEST(much_text)
 {
-    enum { HITS = 3000 }; /* more than a block and than the buffer */
+    enum { HITS = 3000 }; /* more than a block, and more than the buffer */
     static icestream_hit hits[HITS];
     for (uint32_t i = 0; i < HITS; ++i) {
         hits[i] = (icestream_hit){.event_id = i / 1000,
@@ -252,7 +254,7 @@ START_TEST(bins_by_hand)
     ck_assert_str_eq(json_string_value(json_object_get(w.metadata, "seed")), "17");
     ck_assert_int_eq(json_integer_value(json_object_get(w.metadata, "hits")), 7);
     forget(&w);
-    /* a range: its bins are counted from its beginning, the last one is cut short */
+    /* with a range: bins are counted from its beginning, and the last one is shorter */
     w = make(&place, &(icestream_waveform_options){
                          .bin = 7, .has_range = true, .low = 20, .high = 30, .force = true});
     ck_assert_msg(w.status == ICESTREAM_OK, "%s", w.error.text);
@@ -293,7 +295,7 @@ START_TEST(bins_by_hand)
 }
 END_TEST
 
-/* Many hits, in so many bins that they are united several times on the way. */
+/* Hits in so many bins that bins are merged several times. */
 START_TEST(sums_are_the_hits)
 {
     enum { HITS = 100000 };
@@ -331,7 +333,7 @@ START_TEST(sums_are_the_hits)
         total += a->weight;
         ck_assert_double_eq(a->t, a->bin * 100.0);
         counts[a->event_id][a->bin] -= (uint32_t)a->hits;
-        if (i + 1 < w.count) { /* ordered, every bin once */
+        if (i + 1 < w.count) { /* in order, each bin once */
             ck_assert(a->event_id < b->event_id ||
                       (a->event_id == b->event_id &&
                        (a->string < b->string ||

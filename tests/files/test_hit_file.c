@@ -1,5 +1,6 @@
-/* Writing files so that a name means a complete file; hit files, their order, origin and account.
- */
+/* Promises of writing: a file with its final name is complete, even if its writer was killed or the
+ * disk is full. Promises of hit files: bytes, order, origin, photon account, and what --resume
+ * accepts. */
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
@@ -92,7 +93,7 @@ START_TEST(hit_file_has_the_normative_bytes)
     size_t size;
     unsigned char *bytes = scratch_read(path, &size);
     ck_assert_mem_eq(bytes, "\x93NUMPY\x01\x00\xf6\x03{'shape': (                   3,), ", 45);
-    /* The third row, field by field as the table of files.md 4.1 says. */
+    /* The third row, field by field as in the table of files.md 4.1. */
     ck_assert_mem_eq(bytes + HEADER + 128,
                      "\x05\0\0\0\0\0\0\0"               /* 0 event_id u8 */
                      "\0\0\0\0\0\x42\x8f\x40"           /* 8 t f8: 1000.25 */
@@ -140,7 +141,7 @@ START_TEST(hit_file_is_read_back)
 }
 END_TEST
 
-/* Appends of any size give the same bytes: rows arrive in blocks and in drops. */
+/* The bytes do not depend on how many rows are appended at a time. */
 START_TEST(bytes_do_not_depend_on_how_rows_arrive)
 {
     enum { COUNT = 40000 };
@@ -295,7 +296,7 @@ START_TEST(account_must_close)
     ck_assert_int_eq(ics_metadata_set_account(metadata, &account, &error), ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(
         strstr(error.text, "found 100 created and 61 absorbed, 30 detected, 9 left, 1"));
-    /* Sums that wrap around do not close. */
+    /* Sums that overflow do not close. */
     account = (icestream_account){.created = 1, .absorbed = UINT64_MAX, .detected = 2};
     ck_assert(!ics_metadata_account_closes(&account));
     account = (icestream_account){.created = UINT64_MAX, .absorbed = UINT64_MAX};
@@ -379,7 +380,7 @@ START_TEST(matching_files_are_recognised)
         ck_assert_msg(!matches, "case %d", i);
         json_decref(other);
     }
-    /* A flipped bit in the rows is only seen by the thorough look. */
+    /* Only the thorough check finds a flipped bit in the rows. */
     size_t size;
     unsigned char *bytes = scratch_read(path, &size);
     bytes[HEADER + 62] ^= 1;
@@ -419,7 +420,7 @@ START_TEST(name_appears_with_the_commit)
     ck_assert(scratch_exists(&place, "a.hits.npy"));
     ics_table_writer_destroy(writer);
     ck_assert(scratch_exists(&place, "a.hits.npy"));
-    /* An abandoned one leaves nothing. */
+    /* A file that is not committed leaves nothing. */
     scratch_path(&place, "b.hits.npy", path);
     ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), false, &writer, &error), 0);
     ics_table_writer_destroy(writer);
@@ -444,7 +445,7 @@ START_TEST(existing_file_is_kept_without_force)
     ck_assert(!scratch_exists(&place, "a.hits.npy.part"));
     write_three(path); /* with force */
     ck_assert_int_eq(read_checked(path, &error), 0);
-    /* A file that appears while we write is kept, too. */
+    /* A file that appears while we write is kept as well. */
     scratch_path(&place, "b.hits.npy", path);
     ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), false, &writer, &error), 0);
     scratch_write(path, "precious", 8);
@@ -472,7 +473,7 @@ START_TEST(one_output_has_one_writer)
                      ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "found another process writing it"));
     ck_assert_ptr_null(second);
-    ck_assert(scratch_exists(&place, "a.hits.npy.part")); /* the first one's */
+    ck_assert(scratch_exists(&place, "a.hits.npy.part")); /* of the first writer */
     ck_assert_int_eq(ics_table_writer_commit(first, NULL, &error), 0);
     ics_table_writer_destroy(first);
     ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), true, &second, &error), 0);
@@ -497,7 +498,7 @@ START_TEST(what_a_killed_writer_left_is_overwritten)
 }
 END_TEST
 
-/* As after a kill between link and unlink, on file systems where that is how files get names. */
+/* The state after a kill between link and unlink, on file systems without RENAME_NOREPLACE. */
 START_TEST(second_name_of_a_finished_file_is_not_written_to)
 {
     scratch place = scratch_create();
@@ -527,7 +528,7 @@ START_TEST(what_a_killed_writer_left_is_removed)
     ck_assert_int_eq(ics_output_clean(path, &error), 0);
     ck_assert(!scratch_exists(&place, "a.hits.npy.part"));
     ck_assert_int_eq(read_checked(path, &error), 0);
-    /* That of a writer at work stays. */
+    /* The .part of a living writer stays. */
     ck_assert_int_eq(ics_table_writer_create(path, ics_layout_hits(), true, &writer, &error), 0);
     ck_assert_int_eq(ics_output_clean(path, &error), 0);
     ck_assert(scratch_exists(&place, "a.hits.npy.part"));
@@ -556,7 +557,7 @@ START_TEST(places_that_cannot_be_written_are_named)
                                              true, &writer, &error),
                      ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "found something that is not a file"));
-    ck_assert(scratch_exists(&place, "pipe.part")); /* not ours, so it stays */
+    ck_assert(scratch_exists(&place, "pipe.part")); /* not a file of ours, so it stays */
     ck_assert_int_eq(symlink("elsewhere", scratch_path(&place, "link.part", path)), 0);
     ck_assert_int_eq(ics_table_writer_create(scratch_path(&place, "link", path), ics_layout_hits(),
                                              true, &writer, &error),
@@ -573,7 +574,7 @@ START_TEST(full_disk_is_an_error_and_leaves_nothing)
     icestream_hit *hits = calloc(40000, sizeof *hits);
     icestream_error error;
     ck_assert_ptr_nonnull(hits);
-    /* A limit on the size of files fails in the middle of a write, as a full disk does. */
+    /* A limit on the size of files makes a write incomplete, as a full disk does. */
     const struct rlimit limit = {1500000, RLIM_INFINITY};
     signal(SIGXFSZ, SIG_IGN);
     ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -617,7 +618,7 @@ START_TEST(message_to_a_full_device_or_closed_pipe_is_an_error)
 }
 END_TEST
 
-/* A slow reader at a descriptor that does not wait gets every byte. */
+/* A slow reader at a non-blocking descriptor gets every byte. */
 START_TEST(message_waits_for_a_slow_reader)
 {
     enum { COUNT = 20000 };
@@ -662,7 +663,8 @@ static void write_until_killed(const char *path, const icestream_hit *hits, size
     }
 }
 
-/* Killed at any moment, a writer leaves a complete file or none; the .part is readable, too. */
+/* A writer that is killed at any time leaves a complete file or none. Its .part can be read as
+ * well. */
 START_TEST(killed_writer_leaves_a_complete_file_or_none)
 {
     enum { COUNT = 20000, KILLS = 40 };
@@ -697,7 +699,7 @@ START_TEST(killed_writer_leaves_a_complete_file_or_none)
         }
     }
     ck_assert_msg(complete + partial > 0, "no writer got anywhere");
-    write_three(path); /* and the next writer is not disturbed by what is left */
+    write_three(path); /* the next writer is not disturbed by what is left */
     free(hits);
     scratch_remove(&place);
 }

@@ -1,4 +1,5 @@
-/* The parts of the file format: headers, types, checksums, digests, tails and metadata. */
+/* Promises of the file format (files.md 2): headers, number types, checksums, digests, tails and
+ * metadata. Our bytes are those of the specification, and every damage is explained. */
 #include "pipeline/files/digest.h"
 #include "pipeline/files/format/conversion.h"
 #include "pipeline/files/format/crc32c.h"
@@ -250,7 +251,7 @@ START_TEST(bad_preamble_is_explained)
 }
 END_TEST
 
-/* Every cut of a good header is an error, never a crash or a success. */
+/* A good header that is cut at any byte is an error, not a crash and not a success. */
 START_TEST(cut_header_is_an_error)
 {
     unsigned char bytes[1024];
@@ -265,7 +266,7 @@ END_TEST
 
 /* ---- conversion ----------------------------------------------------------------------------- */
 
-/* One row with one field of interest, converted to the step field of the same name. */
+/* Converts one row with one field to the step field with the same name. */
 static int convert_one(const char *field, ics_layout_number_type type, const void *value,
                        icestream_step *out, icestream_error *error)
 {
@@ -456,7 +457,7 @@ START_TEST(checksums_have_the_published_values)
     ics_digest_text(digest, text);
     ck_assert_str_eq(text, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     ics_digest_add(digest, "ab", 2);
-    ics_digest_text(digest, text); /* looking does not disturb */
+    ics_digest_text(digest, text); /* reading the digest does not change it */
     ics_digest_add(digest, "c", 1);
     ics_digest_text(digest, text);
     ck_assert_str_eq(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

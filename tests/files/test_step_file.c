@@ -1,4 +1,5 @@
-/* Step files: what is read, what is refused and with which words. */
+/* Promises of step files: good files are read completely, and bad files are refused with file, row,
+ * field, what was found and what was expected. */
 #include "tests/support/scratch_files.h"
 #include "tests/support/step_files.h"
 #include "tests/support/test_main.h"
@@ -36,14 +37,14 @@ START_TEST(file_is_checked_and_read)
     ck_assert_uint_eq(summary.rows, ROWS);
     ck_assert_uint_eq(summary.photons, 4000);
     ck_assert(summary.ascending);
-    /* The digest is that of the file's bytes. */
+    /* The digest is that of the bytes of the file. */
     size_t size;
     char digest[ICS_DIGEST_TEXT];
     unsigned char *bytes = scratch_read(path, &size);
     ck_assert_int_eq(ics_digest_of(bytes, size, digest, &error), 0);
     ck_assert_str_eq(summary.digest, digest);
     free(bytes);
-    /* Rows come in pieces of any size, then the end, again and again. */
+    /* Rows come in pieces of any size; the end is reported by every further call. */
     ck_assert_int_eq(ics_step_reader_read(reader, got_steps, 7, &got, &error), 0);
     ck_assert_uint_eq(got, 7);
     ck_assert_int_eq(ics_step_reader_read(reader, got_steps + 7, ROWS, &got, &error), 0);
@@ -117,7 +118,7 @@ static uint64_t scramble(uint64_t *state)
     return *state >> 33;
 }
 
-/* Many steps in random order, with one key twice or not. */
+/* Many steps in random order, with or without a duplicate key. */
 START_TEST(keys_in_any_order_are_compared)
 {
     enum { COUNT = 50000 };
@@ -174,7 +175,7 @@ START_TEST(key_again_within_a_run_is_found)
     steps[19] = step_file_good(2, 8);
     step_file_write(path, steps, ROWS);
     step_file_refuse(path, "row 19, field step_id: found 8 again in event 2 (as in row 18)");
-    /* The largest step id does not run on into zero. */
+    /* A run of step ids does not continue from the largest id to 0. */
     steps[18] = step_file_good(2, UINT32_MAX);
     steps[19] = step_file_good(2, 100);
     step_file_write(path, steps, ROWS);
@@ -187,8 +188,8 @@ END_TEST
 
 enum { WHOLE = -1 };
 
-/* A file of 20 good rows with trailer, patched at a place and cut. Row r starts at 1024 + 64 r; the
- * values are little-endian IEEE numbers. */
+/* A file of 20 good rows with a trailer, with some bytes changed, and cut. Row r starts at 1024 +
+ * 64 r; the values are little-endian IEEE numbers. */
 static const struct {
     const char *what;
     long cut; /* size to cut to, or WHOLE */
@@ -279,7 +280,7 @@ START_TEST(damaged_files_are_refused)
 }
 END_TEST
 
-/* A file that is cut anywhere is an error, but for the cut that takes off exactly the trailer. */
+/* A file that is cut at any byte is an error, unless exactly the trailer is cut off. */
 START_TEST(every_cut_is_noticed)
 {
     scratch place = scratch_create();
@@ -301,7 +302,7 @@ START_TEST(every_cut_is_noticed)
 }
 END_TEST
 
-/* Every bit of a file with trailer is guarded: no flip goes unnoticed, none crashes. */
+/* In a file with a trailer every flipped bit is found, and none causes a crash. */
 START_TEST(every_flipped_bit_is_noticed)
 {
     scratch place = scratch_create();
@@ -344,7 +345,7 @@ START_TEST(what_is_no_file_is_refused)
 }
 END_TEST
 
-/* The file is good: it must not be set aside. */
+/* The file is good, so it must not be quarantined. */
 START_TEST(want_of_descriptors_is_no_fault_of_the_file)
 {
     scratch place = scratch_create();

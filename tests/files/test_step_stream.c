@@ -1,4 +1,5 @@
-/* Steps to and from other programs: streams of messages, NumPy's files, and ours in NumPy. */
+/* Promises of step messages and of files from other programs: streams of messages are read to their
+ * end, NumPy files are read, and NumPy reads our files. */
 #include "pipeline/files/table_writer.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/step_files.h"
@@ -51,7 +52,7 @@ static size_t two_messages(const scratch *place, bool trailer, unsigned char *by
     return first + second;
 }
 
-/* Reads a stream to its end: how many messages and rows, and how it ended. */
+/* Reads a stream to its end. Returns the numbers of messages and rows, and the status. */
 static int read_stream(int descriptor, int *messages, size_t *rows, icestream_error *error)
 {
     ics_step_reader *reader = NULL;
@@ -92,7 +93,7 @@ START_TEST(stream_of_messages_is_read)
 }
 END_TEST
 
-/* The end of a stream is clean between messages and nowhere else. */
+/* A stream may end only between messages. */
 START_TEST(stream_cut_inside_a_message_is_an_error)
 {
     scratch place = scratch_create();
@@ -130,7 +131,7 @@ START_TEST(stream_errors_name_the_message)
     ck_assert_ptr_nonnull(strstr(error.text, "message 1: field step_id: found 0 twice in event 1"));
 
     size = two_messages(&place, true, bytes);
-    bytes[STEP_FILE_HEADER + 44] ^= 1; /* a source id, guarded by the trailer only */
+    bytes[STEP_FILE_HEADER + 44] ^= 1; /* a source id: only the trailer can find this */
     ck_assert_int_eq(read_stream(stream_of(&place, bytes, size), &messages, &rows, &error),
                      ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "message 1: rows 0 to 16383: found CRC-32C"));
@@ -167,7 +168,7 @@ START_TEST(stream_summary_and_wake_up)
     ck_assert_uint_eq(ics_step_reader_rows(reader), 3);
     ck_assert_int_eq(ics_step_reader_read(reader, steps, 8, &got, &error), 0);
     ck_assert_uint_eq(got, 3);
-    /* The end of a message is known without waiting for the next one. */
+    /* The end of a message is found without waiting for the next message. */
     ck_assert_int_eq(ics_step_reader_read(reader, steps, 8, &got, &error), 0);
     ck_assert_uint_eq(got, 0);
     ics_step_reader_summary(reader, &summary);
@@ -175,7 +176,7 @@ START_TEST(stream_summary_and_wake_up)
     ck_assert_uint_eq(summary.photons, 600);
     ck_assert_int_eq(ics_digest_of(bytes, (size_t)first, digest, &error), 0);
     ck_assert_str_eq(summary.digest, digest);
-    /* Nothing more comes: only the wake-up ends the waiting. */
+    /* No more bytes come, so only the wake descriptor ends the waiting. */
     ck_assert_int_eq(write(wake[1], "x", 1), 1);
     ck_assert_int_eq(ics_step_reader_next(reader, &found, &error), ICESTREAM_E_INTERRUPTED);
     ics_step_reader_destroy(reader);

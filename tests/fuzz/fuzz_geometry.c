@@ -1,5 +1,5 @@
-/* Geometries from memory: '0' and then a geo-f2k file, '1' and then CSV. Accepted modules must be
- * finite and in range, whatever the text was. */
+/* Fuzzes geometries. Input: '0' and a geo-f2k file, or '1' and CSV. Every accepted module must be
+ * finite and in range. */
 #include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/detector/module_list.h"
 
@@ -15,7 +15,7 @@ static void require(bool kept)
     }
 }
 
-/* Puts modules that keep their distance into a grid and asks it for the closest two. */
+/* Puts modules with a minimum distance into a grid, and lets the grid find the two closest ones. */
 static void check_distances(const ics_module_list *list)
 {
     const double least = 0.3302;

@@ -1,6 +1,6 @@
-/* Tilt tables and cfg.txt from memory. The first byte chooses the reader: '0' tilt.par and
- * tilt.dat, '1' tilt.set and tilt.map (both with a line "=" between the two), '2' a tilt in CSV,
- * '3' cfg.txt. What is accepted must keep the promises of the readers; anything else aborts. */
+/* Fuzzes tilt tables and cfg.txt. The first byte chooses the reader: '0' tilt.par and tilt.dat, '1'
+ * tilt.set and tilt.map (the two files separated by a line "="), '2' a tilt in CSV, '3' cfg.txt. An
+ * accepted table must keep the promises of its reader; otherwise the fuzzer aborts. */
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/ice/ice_tilt.h"
@@ -57,7 +57,7 @@ static void check_tilt(int status, ice_tilt *tilt)
     ics_ice_tilt_free(tilt);
 }
 
-/* Two texts with a line "=" between them; the second is empty without one. */
+/* Splits the input at a line "=" into two texts. Without such a line the second text is empty. */
 static void split(const char *data, size_t size, ics_text texts[2])
 {
     const char *between = memmem(data, size, "\n=\n", 3);

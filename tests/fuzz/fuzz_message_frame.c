@@ -1,5 +1,6 @@
-/* Any bytes as a stream of step messages, in chunks of any size. The first byte of the input seeds
- * the cuts. What comes out must be what went in, the same as from one chunk, and bounded. */
+/* Fuzzes a stream of step messages that comes in chunks of any size. The first byte of the input is
+ * the seed of the chunk sizes. The messages must not depend on the chunks, must consist of bytes of
+ * the input, and memory must stay bounded. */
 #include "pipeline/source/message_frame.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 enum { LIMIT = 1 << 20 };
 
-/* What a stream came to. */
+/* The result of a stream. */
 typedef struct outcome {
     unsigned char *messages; /* all bytes of all messages */
     size_t size;
@@ -41,8 +42,8 @@ static void add_span(outcome *result, const ics_message_span *span)
     result->ended += span->ends;
 }
 
-/* Sends the stream in pieces; seed 0: in one. Bytes that are no part of a message are those of
- * trailers, so messages never have more than was sent. */
+/* Sends the stream in pieces; seed 0: in one piece. The bytes of messages are those of the stream
+ * without trailers, so there are never more of them than were sent. */
 static outcome send(const uint8_t *bytes, size_t size, uint32_t seed)
 {
     outcome result = {.messages = malloc(size + 1)};

@@ -1,4 +1,4 @@
-/* Any bytes as an .npy header: refused with words, or a header that keeps what npy.h promises. */
+/* Fuzzes .npy headers. A header is refused with an explanation, or keeps the promises of npy.h. */
 #include "pipeline/files/format/conversion.h"
 #include "pipeline/files/format/npy.h"
 
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         require(header.fields[i].offset + header.fields[i].type.bytes <= header.row_bytes);
     }
 
-    /* Where its fields are those of a table, a row of any bytes converts or is refused. */
+    /* If the fields are those of a table, a row of any bytes is converted or refused. */
     ics_conversion conversion;
     const ics_layout *schema = ics_conversion_recognise(header.fields, header.field_count);
     if (schema && ics_conversion_create("fuzz", header.fields, header.field_count, header.row_bytes,

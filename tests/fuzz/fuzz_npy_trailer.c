@@ -1,5 +1,6 @@
-/* Any bytes as what follows the rows: metadata and tail. Files are made of 1024 bytes of header and
- * three rows of 64; to get beyond the checksums, the tail is also put right and tried again. */
+/* Fuzzes what follows the rows of a file: metadata and tail. The file has a header of 1024 bytes
+ * and three rows of 64 bytes. Every input is tried twice, the second time with a corrected tail, so
+ * that the fuzzer gets past the checksum. */
 #include "pipeline/files/format/crc32c.h"
 #include "pipeline/files/format/trailer.h"
 #include "pipeline/files/metadata.h"

@@ -1,5 +1,5 @@
-/* Lists of particles from memory: '0' and then f2k text, '1' and then CSV. Accepted particles keep
- * the promises of particle_source.h, and what steps they make are legal. */
+/* Fuzzes lists of particles. Input: '0' and f2k text, or '1' and CSV. Accepted particles keep the
+ * promises of particle_source.h, and the steps that are made from them are valid. */
 #include "pipeline/files/format/step_check.h"
 #include "pipeline/models/models.h"
 #include "pipeline/particles/particle_steps.h"
@@ -18,7 +18,7 @@ static void require(bool kept)
     }
 }
 
-/* Made once, for all inputs. */
+/* Created once for all inputs. */
 static const ics_light_setup *setup(void)
 {
     static ics_models *models;
@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     source = open_source(data, size, &error);
     require(ics_particle_steps_of(source, setup(), &steps, &error) == ICESTREAM_OK);
     (void)ics_particle_steps_fill(steps, made, STEPS, &count, &error);
-    /* The last one may be what the error is about. */
+    /* The last particle may be the one that caused the error. */
     require(ics_step_check(made, count, SPECTRA, "fuzz", 0, NULL) == ICESTREAM_OK);
     ics_particle_steps_destroy(steps);
     return 0;

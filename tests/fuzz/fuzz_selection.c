@@ -1,4 +1,5 @@
-/* Any text as --select: refused with a column, or an expression that holds or not for any hit. */
+/* Fuzzes --select: a text is refused with the column of the error, or is an expression that can be
+ * evaluated for any hit. */
 #include "pipeline/tools/trace/selection.h"
 
 #include <stdlib.h>

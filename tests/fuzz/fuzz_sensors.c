@@ -1,6 +1,6 @@
-/* What modules detect, from memory. The first byte chooses the reader: '0' to '3' lists of modules
- * in the order of ics_sensor_file, '4' an angular acceptance like as.dat, '5' ratios like wv.rde.
- * What is accepted must keep the promises of physics/model.h; anything else aborts. */
+/* Fuzzes what modules detect. The first byte chooses the reader: '0' to '3' lists of modules in the
+ * order of ics_sensor_file, '4' an angular acceptance like as.dat, '5' ratios like wv.rde. What is
+ * accepted must keep the promises of physics/model.h; otherwise the fuzzer aborts. */
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/light/curve.h"

@@ -1,6 +1,5 @@
-/* Water from memory. The first byte chooses the reader: '0' the YAML file, '1' a table by
- * wavelength in CSV. What is accepted must keep the promises of the readers; anything else aborts.
- */
+/* Fuzzes water. The first byte chooses the reader: '0' the YAML file, '1' a table by wavelength in
+ * CSV. What is accepted must keep the promises of the readers; otherwise the fuzzer aborts. */
 #include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/light/wavelength_table.h"
 
@@ -45,7 +44,7 @@ static void read_yaml(const char *text, size_t size)
     ics_warnings warnings = {0};
     ics_yaml *document = NULL;
     ice_medium *medium = NULL;
-    /* No files: what is there is not this input's business. */
+    /* Inputs that name files are left out, because the result would depend on other files. */
     if (memmem(text, size, "file", 4)) {
         return;
     }

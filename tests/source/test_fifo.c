@@ -1,5 +1,5 @@
-/* Named pipes as streams of step messages: nobody waits where nobody writes, writers may come one
- * after the other, and what a writer leaves half is told. */
+/* Promises of named pipes as streams of step messages: a reader without a writer does not block the
+ * process, writers may follow one another, and an incomplete message is an error. */
 #include "pipeline/files/step_reader.h"
 #include "pipeline/source/fifo.h"
 #include "tests/support/scratch_files.h"
@@ -46,10 +46,10 @@ static void close_pipe(a_pipe *test)
     scratch_remove(&test->place);
 }
 
-/* A writer in a thread of its own: opening waits for the reader. */
+/* A writer on another thread, because opening the pipe waits for the reader. */
 typedef struct a_writer {
     const a_pipe *pipe;
-    size_t size; /* of bytes to write */
+    size_t size; /* number of bytes to write */
     int repeats;
     pthread_t thread;
 } a_writer;
@@ -103,7 +103,7 @@ START_TEST(test_waits_for_the_first_writer_and_ends_with_it)
     ck_assert(ics_fifo_is_fifo(test.path));
     ck_assert(!ics_fifo_is_fifo(test.steps));
     ck_assert_int_eq(ics_fifo_open(test.path, &descriptor, NULL), ICESTREAM_OK);
-    /* Nobody writes: no end of the stream either. */
+    /* Without a writer the stream does not end. */
     struct pollfd idle = {.fd = descriptor, .events = POLLIN};
     ck_assert_int_eq(poll(&idle, 1, 50), 0);
 
@@ -140,7 +140,8 @@ START_TEST(test_one_writer_after_the_other)
         close(descriptor);
         descriptor = next;
         struct pollfd idle = {.fd = descriptor, .events = POLLIN};
-        ck_assert_int_eq(poll(&idle, 1, 0), 0); /* the last writer's end is not this one's */
+        ck_assert_int_eq(poll(&idle, 1, 0),
+                         0); /* the end of the last writer does not end this stream */
     }
     close(descriptor);
     close_pipe(&test);
@@ -164,7 +165,7 @@ START_TEST(test_half_a_message)
 }
 END_TEST
 
-/* After a bad message the rest of its writer is forgotten, and the next writer is heard. */
+/* After a bad message the rest from its writer is dropped, and the next writer is read. */
 START_TEST(test_next_writer_after_a_bad_message)
 {
     a_pipe test = open_pipe();
@@ -175,7 +176,7 @@ START_TEST(test_next_writer_after_a_bad_message)
     ck_assert_int_eq(ics_fifo_open(test.path, &descriptor, NULL), ICESTREAM_OK);
     start_writer(&bad);
     ck_assert_int_eq(read_messages(&test, descriptor, &messages, &error), ICESTREAM_E_INPUT);
-    ck_assert_uint_eq(messages, 0); /* its last flags have a byte of the next */
+    ck_assert_uint_eq(messages, 0); /* in each message the last byte comes from the next one */
     ck_assert_int_eq(ics_fifo_discard("pipe", descriptor, test.wake, &error), ICESTREAM_OK);
     pthread_join(bad.thread, NULL);
     ck_assert_int_eq(ics_fifo_open(test.path, &next, NULL), ICESTREAM_OK);

@@ -1,5 +1,5 @@
-/* Messages through a socket: they arrive whole and in order or not at all, every client hears what
- * became of its own, and none gets in the way of another. */
+/* Promises of the listener: messages arrive complete and in order or not at all, every client gets
+ * an answer for each of its messages, and no client disturbs another one. */
 #include "tests/support/listener_world.h"
 #include "tests/support/step_files.h"
 #include "tests/support/test_main.h"
@@ -59,7 +59,7 @@ START_TEST(test_one_client)
 }
 END_TEST
 
-/* A file with its trailer, as `cat` sends it, and one whose trailer is wrong. */
+/* A complete file with its trailer, as `cat` sends it, and a file with a wrong trailer. */
 static void send_files(world_client *client)
 {
     const char *path = client->user;
@@ -102,7 +102,7 @@ END_TEST
 
 enum { CLIENTS = 8, EACH = 10 };
 
-/* Sends messages in random pieces; `user`: the client's number in the test. */
+/* Sends messages in random pieces. `user`: number of the client in the test. */
 static void send_in_pieces(world_client *client)
 {
     const unsigned *number = client->user;
@@ -212,7 +212,7 @@ static void stand_still(world_client *client)
     free(bytes);
 }
 
-/* Alternates bad clients and good ones: the good ones notice nothing. */
+/* Bad and good clients in turn: the good clients are not disturbed. */
 START_TEST(test_bad_clients_harm_nobody)
 {
     static void (*const bad[])(world_client *) = {send_garbage, send_too_much, leave_in_the_middle,
@@ -266,7 +266,7 @@ START_TEST(test_who_does_not_wait_for_answers)
 }
 END_TEST
 
-/* A client that does anything, and ends anyhow; `user`: its number in the test. */
+/* A client that sends random things and ends at a random time. `user`: its number in the test. */
 static void do_anything(world_client *client)
 {
     const unsigned *number = client->user;
@@ -280,7 +280,7 @@ static void do_anything(world_client *client)
         if (action == 7 && sent > 0) {
             bytes[test_word(&random) % sent] ^= (unsigned char)(1 + test_word(&random) % 255);
         }
-        /* It may have been sent away before: whatever of this arrives. */
+        /* The listener may have closed the connection before, so sending may fail. */
         (void)send(client->descriptor, bytes, sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         free(bytes);
     }
@@ -305,7 +305,8 @@ static void do_anything(world_client *client)
     client->descriptor = -1;
 }
 
-/* Hundreds of them: what is delivered is whole, nothing else is left, everybody is gone. */
+/* Hundreds of such clients: delivered messages are complete, no other file is left, and all clients
+ * have gone. */
 START_TEST(test_storm)
 {
     enum { AT_A_TIME = 24, ROUNDS = 6 };

@@ -1,5 +1,5 @@
-/* Who may talk to the listener: addresses, tokens, sockets that are there already; what a killed
- * process left; and the client that docs/sources.md shows. */
+/* Promises of access to the listener: which addresses and tokens are accepted, what happens to
+ * sockets and files that killed processes left, and that the client in docs/sources.md works. */
 #include "pipeline/source/incoming_file.h"
 #include "pipeline/source/listen_token.h"
 #include "tests/support/listener_world.h"
@@ -139,7 +139,7 @@ START_TEST(test_token_matches)
 }
 END_TEST
 
-/* `user`: what is sent before a message; `bytes` one by one, so that lines come in pieces. */
+/* Sends `user`, byte by byte so that lines come in pieces, and then a message. */
 static void send_token_and_message(world_client *client)
 {
     size_t size;
@@ -202,7 +202,7 @@ START_TEST(test_clients_with_tokens)
         icestream_error error = {.text = ""};
         world->options.address = addresses[kind] != NULL ? addresses[kind] : world->socket;
         world->options.token_file = write_token(world, good_token, 0600);
-        world->options.clients = 2; /* strangers do not count */
+        world->options.clients = 2; /* clients without the token do not count */
         world->options.idle_seconds = 1;
         world->releases = true;
         int status = world_listen(world, &error);
@@ -231,7 +231,7 @@ START_TEST(test_clients_with_tokens)
 }
 END_TEST
 
-/* Whoever only connects keeps nobody out, however often. */
+/* Clients that only connect do not keep other clients out, however many they are. */
 START_TEST(test_crowd_of_strangers)
 {
     enum { STRANGERS = 200 };
@@ -270,21 +270,21 @@ START_TEST(test_sockets_of_others)
     icestream_error error = {.text = ""};
     snprintf(address.sun_path, sizeof address.sun_path, "%.107s", path);
 
-    /* A process that has died: bound and closed, the file stays. */
+    /* The socket of a dead process: bound and closed; its file stays. */
     int dead = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ck_assert_int_eq(bind(dead, (struct sockaddr *)&address, sizeof address), 0);
     close(dead);
     ck_assert(scratch_exists(&world->place, "s"));
     ck_assert_msg(world_listen(world, &error) == ICESTREAM_OK, "%s", error.text);
 
-    /* One that lives: the listener itself. It is not disturbed. */
+    /* The socket of a living process: the listener itself, which is not disturbed. */
     ics_listener *first = world->listener;
     ck_assert_int_eq(world_listen(world, &error), ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(error.text, "another process listens there"));
     ck_assert_ptr_nonnull(strstr(error.text, path));
     ck_assert(scratch_exists(&world->place, "s"));
 
-    /* What somebody else has put in its place is not removed at the end. */
+    /* If another file has the name of the socket now, it is not removed at the end. */
     ck_assert_int_eq(unlink(path), 0);
     scratch_write(path, "x", 1);
     ics_listener_close(first);

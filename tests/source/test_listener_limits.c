@@ -1,5 +1,5 @@
-/* What bounds clients of a socket: credits, their number, answers that they do not read, a disk
- * that is full, and the end of the run. */
+/* Promises of the limits per client of a socket: credits, the number of clients, answers that are
+ * not read, a full disk, and the end of the run. */
 #include "tests/support/listener_world.h"
 #include "tests/support/test_main.h"
 
@@ -41,7 +41,7 @@ START_TEST(test_credits_hold_one_client_and_not_the_others)
     world_wait_messages(world, 2);
     ck_assert_uint_eq(world->messages[1].about.client, 1);
 
-    /* Another one gets in all the same, and is let go. */
+    /* Another client can connect, is refused and dropped. */
     world->releases = true;
     world_start(world, &other, client_talk_three, NULL);
     world_join(world, &other, 1);
@@ -51,7 +51,7 @@ START_TEST(test_credits_hold_one_client_and_not_the_others)
         ck_assert_uint_eq(world->messages[i].about.client, 2);
     }
 
-    /* One more for every one that is done with. */
+    /* For every released message one more is accepted. */
     for (unsigned released = 0; released < 4; ++released) {
         ics_listener_release(world->listener, 1);
         world_wait_messages(world, 6 + released);
@@ -64,7 +64,7 @@ START_TEST(test_credits_hold_one_client_and_not_the_others)
     world_join(world, &held, 1);
     world_wait_clients(world, 0);
     ck_assert(!ics_listener_answer(world->listener, 1, answer));
-    ics_listener_release(world->listener, 1); /* it has gone: nothing happens */
+    ics_listener_release(world->listener, 1); /* the client has gone: nothing happens */
     json_decref(answer);
     world_close(world);
 }
@@ -96,7 +96,7 @@ START_TEST(test_as_many_clients_as_allowed)
     world_join(world, late, 3);
     ck_assert_uint_eq(ics_listener_counted(world->listener).clients, 2);
     ck_assert_uint_eq(ics_listener_counted(world->listener).refused, 3);
-    /* Reported once a second, whatever knocks. */
+    /* However many clients connect, one report a second is made. */
     world_wait_report(world, ICS_LISTENER_REFUSED, "2 clients are here");
     ck_assert_uint_le(world->report_count, 5);
 
@@ -118,7 +118,7 @@ static void read_nothing(world_client *client)
     (void)client;
 }
 
-/* Whoever does not read its answers is dropped when too many of them wait. */
+/* A client that does not read its answers is dropped when too many answers wait. */
 START_TEST(test_unread_answers)
 {
     listener_world *world = world_open();
@@ -131,7 +131,8 @@ START_TEST(test_unread_answers)
     text[sizeof text - 1] = 0;
     json_t *answer = json_pack("{s:s}", "text", text);
     unsigned told = 0;
-    /* More than the system's buffers and ours hold: the client must go some time before. */
+    /* More than the buffers of the system and of the listener hold: the client is dropped before.
+     */
     while (told < 100000 && ics_listener_answer(world->listener, 1, answer)) {
         told++;
     }
@@ -164,7 +165,7 @@ static void send_large_and_small(world_client *client)
     free(large);
 }
 
-/* The limit of a file's size stands for a full disk: write() fails in the middle of a message. */
+/* A limit on the size of files acts like a full disk: write() fails in the middle of a message. */
 START_TEST(test_no_room_for_a_message)
 {
     listener_world *world = world_open();
@@ -225,7 +226,7 @@ START_TEST(test_no_descriptors_left)
     struct rlimit before, none;
     world->releases = true;
     ck_assert_int_eq(world_listen(world, NULL), ICESTREAM_OK);
-    uv_run(&world->loop, UV_RUN_NOWAIT); /* opens what the loop itself needs */
+    uv_run(&world->loop, UV_RUN_NOWAIT); /* the loop opens its own descriptors */
     world_start(world, &client, client_talk_three, NULL);
     int lowest_free = open("/dev/null", O_RDONLY | O_CLOEXEC);
     ck_assert_int_ge(lowest_free, 0);
@@ -236,7 +237,7 @@ START_TEST(test_no_descriptors_left)
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
     world_wait_report(world, ICS_LISTENER_TROUBLE, "cannot take another client for now: Too many");
     for (int i = 0; i < 3; ++i) {
-        world_turn(world); /* once a second, without telling it again */
+        world_turn(world); /* it tries again once a second and does not report it again */
     }
     ck_assert_uint_eq(world->report_count, 1);
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -296,7 +297,7 @@ START_TEST(test_stop_keeps_who_waits_for_results)
 }
 END_TEST
 
-/* Closing at any moment of a message leaves no part behind (world_close looks). */
+/* If the listener is closed at any time during a message, no .part is left (world_close checks). */
 START_TEST(test_close_in_the_middle)
 {
     for (unsigned turns = 0; turns < 12; ++turns) {
@@ -308,7 +309,7 @@ START_TEST(test_close_in_the_middle)
         for (unsigned i = 0; i < turns; ++i) {
             uv_run(&world->loop, UV_RUN_NOWAIT);
         }
-        pthread_join(client.thread, NULL); /* all of it is in the system's buffers */
+        pthread_join(client.thread, NULL); /* everything is in the buffers of the system */
         for (unsigned i = 0; i < turns; ++i) {
             uv_run(&world->loop, UV_RUN_NOWAIT);
         }

@@ -1,5 +1,5 @@
-/* Streams of step messages, cut anywhere: what comes out is what went in, and nothing hostile gets
- * memory or is followed into the next message. */
+/* Promises of message_frame.h: the messages do not depend on how a stream is cut into chunks,
+ * hostile input gets no memory, and after an error no further message is read. */
 #include "pipeline/files/format/npy.h"
 #include "pipeline/files/format/trailer.h"
 #include "pipeline/source/message_frame.h"
@@ -22,7 +22,7 @@ enum { STREAM_MAX = 1 << 16, LIMIT = 1 << 20 };
 typedef struct a_stream {
     unsigned char bytes[STREAM_MAX]; /* as sent */
     size_t size;
-    unsigned char messages[STREAM_MAX]; /* without trailers: what should come out */
+    unsigned char messages[STREAM_MAX]; /* expected: the stream without trailers */
     size_t messages_size;
     size_t ends[16], trailer_ends[16]; /* of messages, in `bytes`; with the trailer */
     size_t count;
@@ -38,7 +38,7 @@ static void add_bytes(a_stream *stream, const void *bytes, size_t size, size_t t
     stream->trailer_ends[stream->count++] = stream->size;
 }
 
-/* A message in our own layout, as `icestream generate -o -` sends it. */
+/* A message in our layout, as `icestream generate -o -` sends it. */
 static void add_own(a_stream *stream, uint32_t rows)
 {
     unsigned char bytes[ICS_NPY_OWN_HEADER + 16 * sizeof(icestream_step)];
@@ -80,7 +80,7 @@ static void add_foreign(a_stream *stream, int version, uint32_t rows)
     add_bytes(stream, bytes, size, 0);
 }
 
-/* A whole file with its trailer, as `cat` sends it. */
+/* A complete file with its trailer, as `cat` sends it. */
 static void add_file(a_stream *stream, uint32_t rows)
 {
     icestream_step steps[16];
@@ -128,7 +128,7 @@ static ics_message_frame *open_frame(uint64_t limit)
     return frame;
 }
 
-/* Sends a piece; stops at an error. */
+/* Sends a piece, and stops after an error. */
 static int send_piece(ics_message_frame *frame, const unsigned char *bytes, size_t size, taken *out,
                       icestream_error *error)
 {
@@ -215,7 +215,7 @@ static bool may_end(const a_stream *stream, size_t size)
     return found;
 }
 
-/* A stream that breaks off is told so unless it does between messages, and where. */
+/* A stream that ends inside a message is an error that names the byte. */
 START_TEST(test_broken_off_at_every_byte)
 {
     a_stream *stream = mixed_stream();
@@ -267,7 +267,7 @@ static void expect_bad(const void *bytes, size_t size, size_t at, const char *te
     ck_assert_msg(strstr(error.text, text) != NULL, "found '%s', expected '%s'", error.text, text);
     ck_assert_uint_eq(out->ended, 1);
 
-    /* There is no way back. */
+    /* The error is final. */
     icestream_error again = {.text = ""};
     ck_assert_int_eq(send_piece(frame, stream->bytes, stream->size, out, &again),
                      ICESTREAM_E_INPUT);
@@ -284,7 +284,7 @@ START_TEST(test_no_message_is_found_out_with_its_first_wrong_byte)
     expect_bad("GET / HTTP/1.1\r\n", 16, 0, no_magic);
     expect_bad("\x93NUMPX\1\0\0\0\0\0", 12, 5, no_magic);
     expect_bad("\x93NUMPY\7\0\0\0\0\0", 12, 11, "found .npy version 7.0");
-    /* One trailer may follow a message, and it has to be one. */
+    /* At most one trailer may follow a message, and it must be correct. */
     char no_trailer[2 + 32] = "{}";
     expect_bad(no_trailer, sizeof no_trailer, sizeof no_trailer - 1, "message 0: trailer");
 }
@@ -327,7 +327,7 @@ START_TEST(test_the_limit_holds_to_the_byte)
 }
 END_TEST
 
-/* Of a header that is announced and does not come, only what has come is kept. */
+/* If a long header is announced and does not come, only the bytes that came take memory. */
 START_TEST(test_memory_grows_with_what_has_come)
 {
     ics_message_frame *frames[256];
@@ -364,7 +364,7 @@ static void expect_bad_trailer(void (*change)(unsigned char *bytes, size_t rows_
                      ICESTREAM_E_INPUT);
     ck_assert_msg(strncmp(error.text, "client 3, message 0: ", 21) == 0, "%s", error.text);
     ck_assert_msg(strstr(error.text, text) != NULL, "found '%s', expected '%s'", error.text, text);
-    ck_assert_uint_eq(out->ended, 1); /* complete with its last row */
+    ck_assert_uint_eq(out->ended, 1); /* the message is complete with its last row */
     ics_message_frame_destroy(frame);
     free(out);
     free(stream);

@@ -1,6 +1,6 @@
-/* Watching a folder: looks when something comes, not more often than asked for, and also where the
- * folder goes away, or the kernel does not help. Tests wait for what they expect, and a timer of
- * 30 s fails those that wait in vain. */
+/* Promises of watch.h: it looks when files come, not more often than configured, and also if the
+ * folder disappears or the kernel cannot watch it. Tests wait for what they expect; a timer of 30 s
+ * fails a test that waits in vain. */
 #include "pipeline/source/watch.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
@@ -23,7 +23,7 @@ typedef struct watching {
     uv_timer_t patience;
     ics_watch *watch;
     unsigned looks, reports;
-    uint64_t times[HISTORY]; /* of looks, by the loop's clock, ms */
+    uint64_t times[HISTORY]; /* ms of the loop's clock, when `look` was called */
     icestream_error report;  /* the last one */
     bool close_in_look;
 } watching;
@@ -97,7 +97,7 @@ static void wait_reports(watching *test, unsigned reports)
     }
 }
 
-/* A file under its final name, as others put it there. */
+/* Puts a file with its final name into the folder, as other programs do. */
 static void drop_file(const watching *test, const char *name)
 {
     char path[2 * SCRATCH_PATH];
@@ -110,7 +110,7 @@ static void stop_timer(uv_timer_t *timer)
     *(bool *)timer->data = true;
 }
 
-/* Lets the loop run for a while in which nothing should happen. */
+/* Runs the loop for a time in which nothing should happen. */
 static void run_for(watching *test, uint64_t milliseconds)
 {
     bool over = false;
@@ -170,16 +170,16 @@ START_TEST(test_other_names_do_not_matter)
     watching *test = open_watching();
     start(test, "*.steps.npy", 3600);
     wait_looks(test, 1);
-    run_for(test, 100); /* what the start may have left */
+    run_for(test, 100); /* events from the start may still come */
     unsigned before = test->looks;
     drop_file(test, "a.steps.npy.part");
     drop_file(test, "journal");
     run_for(test, 200);
     ck_assert_uint_eq(test->looks, before);
 
-    /* But so many of them may have hidden others: the kernel's queue is finite. */
+    /* But very many such events may have overflowed the kernel's queue, so it looks. */
     for (int i = 0; i < 2000; ++i) {
-        drop_file(test, "journal"); /* opened anew and written: several events */
+        drop_file(test, "journal"); /* opened again and written: several events */
         uv_run(&test->loop, UV_RUN_NOWAIT);
     }
     wait_looks(test, before + 1);
@@ -214,7 +214,7 @@ START_TEST(test_folder_goes_and_comes_again)
         ck_assert_ptr_nonnull(strstr(test->report.text, test->folder));
         ck_assert_ptr_nonnull(strstr(test->report.text, "cannot watch the folder: no such file"));
         unsigned before = test->looks;
-        run_for(test, 350); /* some scans: not told again, and nothing to look at */
+        run_for(test, 350); /* some scans: no further report, and no look */
         ck_assert_uint_eq(test->reports, 2 * round + 1);
         ck_assert_uint_eq(test->looks, before);
 
@@ -223,7 +223,7 @@ START_TEST(test_folder_goes_and_comes_again)
         ck_assert_int_eq(test->report.status, ICESTREAM_OK);
         wait_looks(test, before + 1);
     }
-    /* Something else of that name. */
+    /* Something else has the name of the folder. */
     ck_assert_int_eq(rmdir(test->folder), 0);
     scratch_write(test->folder, "x", 1);
     wait_reports(test, 7);
@@ -232,8 +232,9 @@ START_TEST(test_folder_goes_and_comes_again)
 }
 END_TEST
 
-/* Removed and made again between two scans: the new folder may even have the old one's number. The
- * kernel tells that the old one went, so the next look is there before the next scan. */
+/* The folder is removed and created again between two scans; the new folder may have the inode of
+ * the old one. The kernel reports that the old folder went, so the next look comes before the next
+ * scan. */
 START_TEST(test_folder_replaced_between_scans)
 {
     watching *test = open_watching();
@@ -261,7 +262,7 @@ START_TEST(test_missing_at_start)
 {
     watching *test = open_watching();
     ck_assert_int_eq(rmdir(test->folder), 0);
-    strcat(test->folder, "//"); /* slashes at the end are no name */
+    strcat(test->folder, "//"); /* slashes at the end are not part of the name */
     start(test, NULL, 0.05);
     wait_reports(test, 1);
     ck_assert_int_eq(test->report.status, ICESTREAM_E_INPUT);
@@ -273,12 +274,12 @@ START_TEST(test_missing_at_start)
 }
 END_TEST
 
-/* Without inotify the scans go on, and it is said once. */
+/* Without inotify only the scans continue, and this is reported once. */
 START_TEST(test_no_inotify)
 {
     watching *test = open_watching();
     struct rlimit before, none;
-    /* The suite's process alone: no descriptor more for an inotify instance. */
+    /* Only in this process: no descriptor is left for an inotify instance. */
     int lowest_free = open("/dev/null", O_RDONLY);
     ck_assert_int_ge(lowest_free, 0);
     close(lowest_free);
@@ -290,7 +291,7 @@ START_TEST(test_no_inotify)
     wait_looks(test, 4);
     ck_assert_uint_eq(test->reports, 1);
     ck_assert_int_eq(test->report.status, ICESTREAM_E_FAILED);
-    ck_assert_ptr_nonnull(strstr(test->report.text, "the kernel cannot tell of new files"));
+    ck_assert_ptr_nonnull(strstr(test->report.text, "the kernel cannot report new files"));
     ck_assert_ptr_nonnull(strstr(test->report.text, "fs.inotify.max_user_instances"));
 
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -300,7 +301,7 @@ START_TEST(test_no_inotify)
 }
 END_TEST
 
-/* Between scans the loop has nothing to do: it wakes up for what comes, and not otherwise. */
+/* Between scans the loop wakes up only for events. */
 START_TEST(test_idle_costs_nothing)
 {
     watching *test = open_watching();
@@ -330,7 +331,7 @@ END_TEST
 START_TEST(test_closing_at_any_time)
 {
     watching *test = open_watching();
-    start(test, NULL, 3600); /* its first question is still out */
+    start(test, NULL, 3600); /* its first request is still running */
     ics_watch_close(test->watch);
     test->watch = NULL;
     run_for(test, 20);

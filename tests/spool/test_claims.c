@@ -1,6 +1,7 @@
-/* Claims on files in a folder: who gets what, how claims end, and what happens to files that change
- * or are not what they seem. Workers here are several claims of one process; test_claims_lease has
- * those that die, test_claims_crash those that are killed. */
+/* Promises of claims.h: which worker gets which file, how claims end, and what happens to files
+ * that change or that are no step files. The workers are several claims in this process.
+ * test_claims_lease.c has workers whose lease expires, test_claims_crash.c workers that are killed.
+ */
 #include "tests/support/claims_folder.h"
 #include "tests/support/test_main.h"
 
@@ -28,8 +29,8 @@ static void tear_down(void)
 
 /* ---- taking ---------------------------------------------------------------------------------- */
 
-/* A folder that has not changed for long is not looked through again, and nothing is missed for it:
- * neither a file that comes nor one whose time is older than the folder's. */
+/* A folder that has not changed for some time is not scanned again. No file is missed because of
+ * this: neither a new file nor a file whose time is older than that of the folder. */
 START_TEST(test_still_folder)
 {
     claims_add(&place, "done.npy", "done");
@@ -87,7 +88,7 @@ END_TEST
 
 START_TEST(test_same_time_by_name)
 {
-    /* The clock of files ticks every few ms, so most of these come at the same time. */
+    /* The clock of the file system advances every few ms, so most files have the same time. */
     char path[CLAIMS_PATH], name[16];
     for (unsigned i = 30; i-- > 0;) {
         snprintf(name, sizeof name, "%02u.npy", i);
@@ -161,7 +162,7 @@ START_TEST(test_things_that_are_no_files)
     claims_add(&place, name, "x");
     claims_take_none(&claims);
     ck_assert_ptr_nonnull(strstr(place.note, "found a name of 240 bytes"));
-    /* Each is told once, all stay, and work goes on. */
+    /* Each is noted once, all stay where they are, and other files are claimed. */
     claims_add(&place, name + 1, "x");
     ics_claim claim = claims_take(&claims, name + 1);
     ck_assert_uint_eq(place.notes, 6);
@@ -179,7 +180,7 @@ START_TEST(test_workers_share)
     claims_add(&place, "c.npy", "c");
     ics_claims one = claims_worker(&place, "one", 60), two = claims_worker(&place, "two", 60);
     ics_claim a = claims_take(&one, "a.npy"), b = claims_take(&two, "b.npy");
-    ics_claim c = claims_take(&one, "c.npy"); /* `one` has b.npy on its list */
+    ics_claim c = claims_take(&one, "c.npy"); /* b.npy is in the list of `one` */
     claims_take_none(&one);
     claims_take_none(&two);
     claims_assert_counts(&one, (ics_claims_counts){.mine = 2, .others = 1});
@@ -203,7 +204,7 @@ START_TEST(test_files_that_change_before_they_are_taken)
     claims_add(&place, "c.npy", "c");
     claims_add(&place, "d.npy", "d");
     ics_claims claims = claims_worker(&place, "w", 60);
-    ics_claim a = claims_take(&claims, "a.npy"); /* the others are on its list now */
+    ics_claim a = claims_take(&claims, "a.npy"); /* the other files are in its list now */
     ck_assert_int_eq(unlink(claims_path(&place, "b.npy", path)), 0);
     ck_assert_int_eq(unlink(claims_path(&place, "c.npy", path)), 0);
     ck_assert_int_eq(mkdir(path, 0777), 0);
@@ -224,7 +225,7 @@ END_TEST
 
 START_TEST(test_links)
 {
-    /* The link is what is claimed; it leads from where it was, and what it leads to stays. */
+    /* The link is claimed. Its target is found from the shared folder, and the target stays. */
     char path[CLAIMS_PATH], file[SCRATCH_PATH];
     scratch_write(scratch_path(&place.folder, "far.npy", file), "far away", 8);
     ck_assert_int_eq(symlink("../far.npy", claims_path(&place, "a.npy", path)), 0);
@@ -292,7 +293,7 @@ START_TEST(test_done_by_another_since_the_look)
     ics_claim a = claims_take(&one, "a.npy"), b = claims_take(&two, "b.npy");
     ck_assert(claims_done(&two, &b, ICS_AFTER_KEEP));
     ck_assert_int_eq(stat(claims_path(&place, "b.npy", path), &before), 0);
-    claims_take_none(&one); /* which has it on its list, and leaves it alone */
+    claims_take_none(&one); /* the file is in its list, and it does not claim the file */
     ck_assert_int_eq(stat(path, &after), 0);
     ck_assert_mem_eq(&before.st_ctim, &after.st_ctim, sizeof before.st_ctim);
     ck_assert(claims_done(&one, &a, ICS_AFTER_KEEP));
@@ -329,7 +330,7 @@ START_TEST(test_marks_that_do_not_count)
     char path[CLAIMS_PATH];
     scratch_write(claims_path(&place, ".icestream/marks/a.npy", path), "{\"bytes\":", 9);
     claims = claims_worker(&place, "w", 60);
-    a = claims_take(&claims, "a.npy"); /* half a mark is none */
+    a = claims_take(&claims, "a.npy"); /* an incomplete mark does not count */
     claims_take_none(&claims);
     ck_assert(claims_done(&claims, &a, ICS_AFTER_KEEP));
     ics_claims_destroy(&claims);
@@ -407,7 +408,7 @@ START_TEST(test_newer_file_of_a_name_at_work)
     claims_assert_text(&place, ".icestream/done/a.npy", "old");
     claim = claims_take(&two, "a.npy");
     claims_add(&place, "a.npy", "newest");
-    ck_assert(claims_give_back(&two, &claim)); /* nobody has done it: it is no rubbish */
+    ck_assert(claims_give_back(&two, &claim)); /* no worker has finished it, so it must be kept */
     claim = claims_take(&two, "a.npy");
     ck_assert_uint_eq(claim.attempt, 2);
     ck_assert_uint_eq(claim.bytes, 3);

@@ -1,5 +1,6 @@
-/* Claims of processes that are killed before every single system call of a script that does
- * everything, and of processes for which every single one fails. */
+/* Promises of claims.h for crashes and faults: a process is killed before every system call of a
+ * script that uses all functions, and every system call of the script fails once. No file is lost,
+ * and no finished file is processed again. */
 #include "tests/support/claims_script.h"
 #include "tests/support/test_main.h"
 
@@ -17,8 +18,8 @@
 
 static claims_folder place;
 
-/* In memory, if there is such a folder: what is on the medium when is no matter to killed
- * processes, and hundreds of rounds that wait for it are. */
+/* In memory, if there is such a folder. When data reach the disk does not matter for killed
+ * processes, and hundreds of rounds that wait for a disk would take long. */
 static void set_up(void)
 {
     if (access("/dev/shm", R_OK | W_OK | X_OK) == 0) {
@@ -61,14 +62,14 @@ static pid_t start_script(const char *put_path, bool as_nfs, unsigned faults,
 
 /* ---- killed before every system call --------------------------------------------------------- */
 
-/* Lets the script go until it is about to make its n-th system call, and kills it there. False: it
- * has ended before, well. */
+/* Runs the script until its n-th system call and kills it before that call. Returns false if the
+ * script has ended successfully before. */
 static bool kill_before_call(unsigned n, const char *put_path, bool as_nfs,
                              volatile claims_script *progress)
 {
     pid_t child = start_script(put_path, as_nfs, 0, progress);
     int status = 0;
-    /* Every call stops it twice: before and after. */
+    /* Every call stops the process twice: before and after it. */
     for (unsigned stops = 0; stops < 2 * n - 1; ++stops) {
         ck_assert_int_eq(ptrace(PTRACE_SYSCALL, child, NULL, NULL), 0);
         ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -95,8 +96,8 @@ static void kill_everywhere(bool as_nfs)
         claims_script_prepare(&place, put_path);
         *progress = (claims_script){.put = false};
         killed = kill_before_call(++calls, put_path, as_nfs, progress);
-        /* Where link and unlink do what one rename does elsewhere, the file that is to be put may
-         * be left with both names, of which only that in the folder counts. */
+        /* If a move is a link and an unlink, the file that is put may keep both names; only the
+         * name in the folder counts. */
         struct stat about;
         if (as_nfs && stat(put_path, &about) == 0 && about.st_nlink == 2) {
             ck_assert_int_eq(unlink(put_path), 0);
@@ -104,7 +105,7 @@ static void kill_everywhere(bool as_nfs)
         claims_script_finish(&place, progress);
         claims_script_check(&place, progress, put_path);
     }
-    /* The script was never cut short: it has made as many calls as there were rounds. */
+    /* In the last round the script was not killed: it makes as many calls as there were rounds. */
     printf("killed before each of %u system calls\n", calls - 1);
     ck_assert_uint_gt(calls, 100);
     ck_assert(progress->put);
@@ -126,7 +127,7 @@ END_TEST
 /* ---- faults in every system call ------------------------------------------------------------- */
 
 #ifdef __x86_64__
-/* The calls that can meet a fault of the file system. */
+/* The calls in which a file system can fail. */
 static bool may_fail(unsigned long long call)
 {
     static const unsigned calls[] = {SYS_open,   SYS_openat, SYS_read,      SYS_write,
@@ -142,7 +143,8 @@ static bool may_fail(unsigned long long call)
     return false;
 }
 
-/* Lets the n-th such call of the script fail, undone, with this cause. False: it makes fewer. */
+/* Makes the n-th such call of the script fail with this cause, without any effect. Returns false if
+ * the script makes fewer calls. */
 static bool fail_call(unsigned n, int cause, const char *put_path, bool as_nfs,
                       volatile claims_script *progress)
 {
@@ -160,7 +162,7 @@ static bool fail_call(unsigned n, int cause, const char *put_path, bool as_nfs,
         ck_assert_int_eq(ptrace(PTRACE_GETREGS, child, NULL, &registers), 0);
         failing = before ? may_fail(registers.orig_rax) && ++calls == n : failing;
         if (failing && before) {
-            registers.orig_rax = (unsigned long long)-1; /* no call at all */
+            registers.orig_rax = (unsigned long long)-1; /* no system call */
         } else if (failing) {
             registers.rax = (unsigned long long)-cause;
         }

@@ -1,4 +1,6 @@
-/* Several workers on one folder, which are killed and stopped at random while files come. */
+/* Promises of claims.h for many workers: several workers share one folder, and are killed and
+ * stopped at random while files arrive. Every file is finished exactly as often as the
+ * specification allows. */
 #include "tests/support/claims_folder.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
@@ -30,14 +32,14 @@ enum { WORKERS = 4, FILES = 240, EVENTS = 60 };
 static const double short_lease = 0.3; /* s */
 
 typedef struct file_record {
-    _Atomic unsigned begun;    /* times that a worker got it */
-    _Atomic unsigned finished; /* times that a worker was told that it was his when he ended it */
+    _Atomic unsigned begun;    /* how often a worker claimed it */
+    _Atomic unsigned finished; /* how often the end of a claim returned *held true */
 } file_record;
 
 typedef struct crowd {
     file_record files[FILES];
-    _Atomic bool all_there; /* no more files come */
-    _Atomic unsigned lost;  /* claims that `holds` denied */
+    _Atomic bool all_there; /* all files have arrived */
+    _Atomic unsigned lost;  /* claims for which ics_claims_holds() returned false */
 } crowd;
 
 static crowd *shared;
@@ -70,12 +72,12 @@ static void work_on(const ics_claims *claims, ics_claim *claim, ics_after after,
     atomic_fetch_add(&record->finished, ended ? 1 : 0);
 }
 
-/* Works until there is nothing left anywhere, in a process of its own. */
+/* A worker in a child process: works until no file is left anywhere. */
 static void be_worker(unsigned number, unsigned life, ics_after after)
 {
     char name[64];
     uint64_t random = 1 + 1000 * number + life;
-    /* Half of them come back under their name, half as somebody else. */
+    /* Half of the workers start again with the same name, half with another name. */
     snprintf(name, sizeof name, number % 2 == 0 ? "worker-%u" : "worker-%u-%u", number, life);
     ics_claims claims = claims_worker(&place, name, short_lease);
     for (;;) {
@@ -109,7 +111,7 @@ static pid_t start_worker(unsigned number, unsigned life, ics_after after)
     return child;
 }
 
-/* Drops the files one by one, as another program does. */
+/* Adds the files one by one, as another program does. */
 static pid_t start_producer(void)
 {
     pid_t child = fork();
@@ -136,8 +138,8 @@ static void wait_for_good_end(pid_t child)
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d", status);
 }
 
-/* A worker is killed and comes back, or is stopped for longer than its lease. The pauses are those
- * of a storm, nothing depends on how long they really are. */
+/* Kills a worker and starts it again, or stops it for longer than its lease. The pauses are random;
+ * the result does not depend on their lengths. */
 static void disturb(pid_t workers[WORKERS], unsigned lives[WORKERS], uint64_t *random,
                     ics_after after)
 {
@@ -145,7 +147,8 @@ static void disturb(pid_t workers[WORKERS], unsigned lives[WORKERS], uint64_t *r
     int status = 0;
     if (waitpid(workers[which], &status, WNOHANG) != 0) {
         ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d", status);
-        workers[which] = start_worker(which, ++lives[which], after); /* all was done for a while */
+        workers[which] = start_worker(which, ++lives[which],
+                                      after); /* it had ended because all files were done */
         return;
     }
     if (test_uniform(random) < 0.2) {
@@ -188,7 +191,7 @@ static void check_crowd(ics_after after)
         char name[32], path[64];
         const file_record *record = &shared->files[i];
         name_file(name, i);
-        /* Whoever was killed right after the end could not write it down. */
+        /* A worker that was killed right after the end of a claim could not count it. */
         ck_assert_msg(record->finished <= 1, "%s was finished %u times", name, record->finished);
         ck_assert_msg(record->begun >= 1, "%s was never begun", name);
         begun += record->begun;
@@ -200,7 +203,7 @@ static void check_crowd(ics_after after)
     printf("%u files were begun %u times, %u claims were lost\n", FILES, begun, shared->lost);
     ck_assert_uint_eq(claims_count(&place, ".icestream/done"), after == ICS_AFTER_MOVE ? FILES : 0);
     ck_assert_uint_eq(claims_count(&place, "quarantine"), 0);
-    /* Folders of those who were killed at the end, when there was nothing more to take over. */
+    /* Removes folders of workers that were killed when no file was left to take over. */
     ics_claims claims = claims_worker(&place, "last", short_lease);
     while (claims_count(&place, ".icestream/claimed") > 1 ||
            claims_count(&place, ".icestream/locks") > 1) {

@@ -1,6 +1,7 @@
-/* Claims that change hands because their worker gives no sign of life, workers' names, and folders
- * in which claiming cannot work. Workers here are several claims of one process, and leases are
- * made old by hand; test_claims_crash has workers that are killed. */
+/* Promises of claims.h for leases: claims of a worker without heartbeats go to other workers, a
+ * name belongs to one living process, and folders in which files cannot be claimed are explained.
+ * The workers are several claims in this process, and the tests make leases old;
+ * test_claims_crash.c has workers that are killed. */
 #include "tests/support/claims_folder.h"
 #include "tests/support/test_main.h"
 
@@ -40,7 +41,7 @@ START_TEST(test_expired_claims_are_taken_over)
     ics_claims_destroy(&two);
     claims_age_lease(&place, "one", 20);
     two = claims_worker(&place, "two", 3600);
-    claims_take_none(&two); /* it is the lease of `one` that counts */
+    claims_take_none(&two); /* the lease of `one` decides */
     ics_claims_destroy(&two);
     claims_age_lease(&place, "one", 61);
     two = claims_worker(&place, "two", 3600);
@@ -48,7 +49,7 @@ START_TEST(test_expired_claims_are_taken_over)
     ck_assert_uint_eq(mine.attempt, 2);
     claims_assert_text(&place, ".icestream/claimed/two/2~a.npy", "a");
 
-    /* `one` wakes up. */
+    /* `one` continues. */
     ck_assert(!claims_hold(&one, &a));
     ck_assert(claims_hold(&one, &b));
     size_t lost = 0;
@@ -66,7 +67,7 @@ END_TEST
 
 START_TEST(test_short_leases_among_long_ones)
 {
-    /* By real time, with a worker that goes on and a dead one. */
+    /* In real time, with a living worker and a dead one. */
     claims_add(&place, "a.npy", "a");
     claims_add(&place, "b.npy", "b");
     ics_claims one = claims_worker(&place, "one", 0.2), two = claims_worker(&place, "two", 3600);
@@ -83,7 +84,7 @@ START_TEST(test_short_leases_among_long_ones)
     ck_assert_uint_eq(over->attempt, 2);
     ck_assert(!claims_exists(&place, ".icestream/claimed/one"));
     ck_assert(!claims_give_back(&one, &a));
-    /* What it had is gone, but it is a worker still. */
+    /* Its claims are gone, but it is still a worker. */
     claims_add(&place, "c.npy", "c");
     a = claims_take(&one, "c.npy");
     ck_assert(claims_done(&one, &a, ICS_AFTER_DELETE));
@@ -97,7 +98,7 @@ END_TEST
 
 START_TEST(test_lost_and_claimed_again)
 {
-    /* The name comes back to a worker that lost it: that is another claim than the old one. */
+    /* A worker claims a file again that it had lost: this is another claim than the old one. */
     claims_add(&place, "a.npy", "a");
     ics_claims one = claims_worker(&place, "one", 60);
     ics_claim old = claims_take(&one, "a.npy");
@@ -171,11 +172,11 @@ START_TEST(test_two_processes_of_one_name)
     ck_assert_ptr_nonnull(strstr(error.text, "source.worker"));
     ics_claims_destroy(&two);
     claims_add(&place, "a.npy", "a");
-    ics_claim claim = claims_take(&one, "a.npy"); /* the refused one has done no harm */
+    ics_claim claim = claims_take(&one, "a.npy"); /* the refused worker has changed nothing */
     ck_assert(claims_done(&one, &claim, ICS_AFTER_DELETE));
     ics_claims_destroy(&one);
 
-    /* A worker of another host, which no lock tells about. */
+    /* A worker on another machine, whose lock is not visible here. */
     char path[CLAIMS_PATH];
     static const char lease[] = "{\"host\":\"elsewhere\",\"pid\":7,\"lease_s\":60.0}";
     ck_assert_int_eq(mkdir(claims_path(&place, ".icestream/claimed/w", path), 0777), 0);
@@ -191,8 +192,8 @@ END_TEST
 
 START_TEST(test_ends_of_killed_workers)
 {
-    /* What a worker leaves that was killed between mark and way back; both names at once are from
-     * between link and unlink, where there is no rename that does not replace. */
+    /* The state after a worker was killed between the mark and the move back. Both names exist if
+     * it was killed between link and unlink, on a file system without RENAME_NOREPLACE. */
     char claimed[CLAIMS_PATH], path[CLAIMS_PATH];
     for (int both = 0; both < 2; ++both) {
         claims_add(&place, "a.npy", "a");
@@ -257,7 +258,7 @@ END_TEST
 
 START_TEST(test_spool_elsewhere)
 {
-    /* Beside the input folder is fine; another file system is not. */
+    /* A spool next to the input folder is allowed, one on another file system is not. */
     char path[SCRATCH_PATH];
     struct stat here, there;
     place.options.spool = scratch_path(&place.folder, "spool", path);
@@ -278,7 +279,7 @@ START_TEST(test_spool_elsewhere)
     strcpy(far.folder, other);
     place.options.spool = other;
     refuse(ICESTREAM_E_CONFIG, "on another file system than the input folder");
-    /* A quarantine there gets the reasons only. */
+    /* A quarantine on another file system gets only the reasons. */
     place.options.spool = NULL;
     place.options.quarantine = other;
     claims_add(&place, "b.npy", "b");
@@ -312,7 +313,7 @@ START_TEST(test_folders_that_vanish)
     ck_assert_uint_eq(count, 0);
     ck_assert(!claims_done(&claims, &claim, ICS_AFTER_KEEP));
     ck_assert(!claims_exists(&place, "a.npy"));
-    /* It goes on as soon as the folders are there. */
+    /* It continues as soon as the folders exist. */
     static const char *const folders[] = {"", "/claimed", "/done", "/marks"};
     for (size_t i = 0; i < 4; ++i) {
         char name[64];
@@ -334,7 +335,7 @@ static int put(const ics_claims *claims, const char *file, const char *name, ice
 
 START_TEST(test_without_rename_that_keeps)
 {
-    /* As on NFS: everything once more that moves a file to where one may be. */
+    /* As on NFS: again every operation that moves a file to a name that may exist. */
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
     if (child != 0) {

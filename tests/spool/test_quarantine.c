@@ -1,4 +1,5 @@
-/* Setting files aside: names, reasons, and what is there already. */
+/* Promises of quarantine.h: names of quarantined files, reasons, and what happens if a name exists
+ * already. */
 #include "pipeline/spool/quarantine.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
@@ -70,8 +71,9 @@ START_TEST(test_notes)
 {
     note("a.npy", "row 1: bad", "a.npy.reason");
     note("a.npy", "row 2: bad\n", "a.npy.2.reason");
-    note("a.npy", "row 1: bad\n", "a.npy.reason"); /* said already */
-    note("a.npy", "row 1", "a.npy.3.reason");      /* the beginning of another is another */
+    note("a.npy", "row 1: bad\n", "a.npy.reason"); /* exists already */
+    note("a.npy", "row 1",
+         "a.npy.3.reason"); /* the beginning of another reason is a different reason */
     note("a.npy", "", "a.npy.4.reason");
     assert_text("aside/a.npy.reason", "row 1: bad\n");
     assert_text("aside/a.npy.2.reason", "row 2: bad\n");
@@ -83,7 +85,7 @@ END_TEST
 START_TEST(test_moves)
 {
     move("a.npy", "bad", "a.npy");
-    move("a.npy", "bad", "a.npy.2"); /* a second file, and the same reason once more */
+    move("a.npy", "bad", "a.npy.2"); /* a second file with the same reason */
     note("a.npy", "listed", "a.npy.3.reason");
     move("a.npy", "worse", "a.npy.4");
     assert_text("aside/a.npy", "bad");
@@ -112,7 +114,7 @@ START_TEST(test_killed_between_reason_and_file)
     note("a.npy", "bad", "a.npy.reason");
     move("a.npy", "bad", "a.npy");
     ck_assert(!scratch_exists(&place, "aside/a.npy.2.reason"));
-    /* And before the reason had its name. */
+    /* The process was killed before the reason had its name. */
     write_text("aside/b.npy.reason.part", "ba");
     move("b.npy", "bad", "b.npy");
     ck_assert(!scratch_exists(&place, "aside/b.npy.reason.part"));
@@ -121,7 +123,7 @@ END_TEST
 
 START_TEST(test_reason_that_another_writes)
 {
-    /* A worker that is stopped at it must not stop the others. */
+    /* A worker that is stopped while it writes a reason must not block other workers. */
     char path[SCRATCH_PATH];
     ck_assert_int_eq(mkdir(folder, 0777), 0);
     int other =

@@ -1,5 +1,5 @@
-/* For tests of crashes: a script that does everything that can be done with claims, for a process
- * that is killed in it or meets faults, and what must be true afterwards. */
+/* For tests of crashes: a script that calls every function of claims.h in a process that is killed
+ * or meets faults, and checks of what must be true afterwards. */
 #ifndef CLAIMS_SCRIPT_H
 #define CLAIMS_SCRIPT_H
 
@@ -7,24 +7,24 @@
 
 enum { CLAIMS_SCRIPT_FILES = 6 };
 
-/* How far the script came. */
+/* How far the script has come. */
 typedef struct claims_script {
     bool ended[CLAIMS_SCRIPT_FILES]; /* the call that ends the work has returned */
     bool put;
 } claims_script;
 
-/* Six files, of which one is a dead worker's, and one that will be put, whose path is given back.
- */
+/* Prepares six files, one of which a dead worker holds, and another file for ics_claims_put(),
+ * whose path is `put_path`. */
 void claims_script_prepare(const claims_folder *place, char put_path[SCRATCH_PATH]);
-/* In a process of its own: each call is made again as often as it fails, but not more than `faults`
- * times in all. Ends the process with a message if that does not suffice, if a claim is lost or if
- * one is refused. */
+/* Runs the script; call it in a child process. A call that fails is repeated, at most `faults`
+ * times in all. Ends the process with a message if this is not enough, or if a claim is lost or
+ * refused. */
 void claims_script_run(claims_folder *place, const char *put_path, unsigned faults,
                        volatile claims_script *progress);
-/* Another worker takes everything that is left and moves it to done/; nothing that was ended may be
- * in it. */
+/* Another worker claims all files that are left and moves them to done/. No file that was ended may
+ * be among them. */
 void claims_script_finish(claims_folder *place, const claims_script *progress);
-/* Every file is at exactly one place, whole, and nothing of the workers is left. */
+/* Checks that every file exists once and is complete, and that nothing of the workers is left. */
 void claims_script_check(const claims_folder *place, const claims_script *progress,
                          const char *put_path);
 

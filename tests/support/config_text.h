@@ -9,7 +9,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Reads a run file that would be work/run.yaml; fails the test on errors. */
+/* Reads the text of a run file as if it were work/run.yaml. Fails the test on errors. */
 static inline icestream_config *load_with(const char *text, const char *const *sets,
                                           size_t set_count)
 {

@@ -1,6 +1,6 @@
-/* For tests of the listener: a loop with a listener that writes down what happens, and clients that
- * talk to it from threads of their own. Everything here fails the test on errors, and after 30 s of
- * waiting in vain. */
+/* For tests of the listener: a loop with a listener that records what happens, and clients that
+ * talk to it from other threads. Every function fails the test on errors, and after 30 s of waiting
+ * in vain. */
 #ifndef LISTENER_WORLD_H
 #define LISTENER_WORLD_H
 
@@ -23,9 +23,9 @@ typedef struct listener_world {
     ics_listener_options options;
     uv_loop_t loop;
     uv_timer_t patience;
-    uv_async_t finished; /* a client's thread */
+    uv_async_t finished; /* a client's thread has ended */
     ics_listener *listener;
-    bool releases; /* messages are released as they come */
+    bool releases; /* every message is released when it comes */
 
     struct {
         char *path;
@@ -39,25 +39,25 @@ typedef struct listener_world {
 /* With a Unix-domain socket, room for 16 clients and 4 messages of 1 MiB each; not listening yet.
  */
 listener_world *world_open(void);
-/* Listens. The status, and with it the error (may be NULL). */
+/* Starts to listen. Returns the status; `error` may be NULL. */
 int world_listen(listener_world *world, icestream_error *error);
-/* Closes the listener, lets the loop come to its end, and removes the folder. */
+/* Closes the listener, runs the loop to its end, and removes the folder. */
 void world_close(listener_world *world);
 
-/* Run the loop until so much has happened; world_turn: once. */
+/* Run the loop until this number of things has happened; world_turn: once. */
 void world_turn(listener_world *world);
 void world_wait_messages(listener_world *world, unsigned count);
-/* Until there is a report of this kind whose text has this in it. */
+/* Runs the loop until there is a report of this kind that contains this text. */
 const world_report *world_wait_report(listener_world *world, ics_listener_event event,
                                       const char *text);
 void world_wait_clients(listener_world *world, uint32_t clients);
-/* Files in the spool whose names end like this. */
+/* Number of files in the spool whose names end with this text. */
 unsigned world_files(const listener_world *world, const char *ending);
-/* Message number `index`, in the order of delivery, has these bytes. */
+/* Checks that message number `index`, in the order of delivery, has these bytes. */
 void world_expect_message(const listener_world *world, unsigned index, const void *bytes,
                           size_t size);
 
-/* A client: `talk` runs in a thread of its own. */
+/* A client; `talk` runs on another thread. */
 typedef struct world_client {
     listener_world *world;
     void (*talk)(struct world_client *client);
@@ -71,24 +71,25 @@ void world_start(listener_world *world, world_client *client, void (*talk)(world
 /* Runs the loop until the clients' threads have ended. */
 void world_join(listener_world *world, world_client *clients, unsigned count);
 
-/* For clients, on their threads. */
+/* The functions below are for clients, on their threads. */
 void client_send(const world_client *client, const void *bytes, size_t size);
-/* The next line of an answer, without its end; false: the listener has closed the connection. */
+/* Reads the next line of an answer, without its newline. Returns false if the listener has closed
+ * the connection. */
 bool client_line(const world_client *client, char line[WORLD_TEXT]);
-/* The next line has both of these in it. */
+/* Checks that the next line contains both texts. */
 void client_expect(const world_client *client, const char *first, const char *second);
-/* No more lines. */
+/* Checks that there are no more lines. */
 void client_expect_end(const world_client *client);
-/* Says that nothing more will be sent. */
+/* Closes the sending side. */
 void client_finish(const world_client *client);
 
 /* Sends three messages of 0, 5 and 10 steps of the events 0, 1, 2, each after the answer to the
- * one before, and waits for the end. */
+ * previous one, and waits for the end. */
 void client_talk_three(world_client *client);
-/* Sends three messages of 300 steps and goes, with the answers unread. */
+/* Sends three messages of 300 steps and closes the connection without reading the answers. */
 void client_talk_and_forget(world_client *client);
 
-/* A message of so many good steps, in our layout; the caller frees it. */
+/* A message with this number of good steps, in our layout. The caller frees it. */
 unsigned char *world_message(uint64_t event, uint32_t rows, size_t *size);
 
 #endif

@@ -1,11 +1,11 @@
-/* Ice as a configuration loads it, with what the loader said. */
+/* Ice as a configuration loads it, with what the loader reports. */
 #ifndef LOADED_ICE_H
 #define LOADED_ICE_H
 
 #include "pipeline/models/ice/ice.h"
 
 typedef struct loaded_ice {
-    ice_medium *medium; /* NULL where it was refused */
+    ice_medium *medium; /* NULL: it was refused */
     ics_ice_factors factors;
     ics_warnings warnings;
     icestream_error error;
@@ -19,7 +19,7 @@ void ice_unload(loaded_ice *ice);
 /* Whether a warning contains the text. */
 bool ice_warned(const loaded_ice *ice, const char *text);
 
-/* Fail the test where the ice was refused; where it was not refused with this message. */
+/* Fail the test if the ice was refused; if it was not refused with this message. */
 void expect_ice(const loaded_ice *ice);
 void expect_no_ice(const loaded_ice *ice, const char *message);
 

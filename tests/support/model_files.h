@@ -1,4 +1,4 @@
-/* Files for tests of models: a folder of their own, files in it, configurations from overrides. */
+/* Files for tests of models: a temporary folder, files in it, and configurations from overrides. */
 #ifndef MODEL_FILES_H
 #define MODEL_FILES_H
 
@@ -8,7 +8,7 @@
 
 enum { MODEL_PATH = 512 };
 
-/* A new empty folder below the system's folder for temporary files. */
+/* A new empty folder in the system's folder for temporary files. */
 typedef struct model_folder {
     char path[MODEL_PATH / 2];
 } model_folder;
@@ -21,14 +21,14 @@ const char *model_folder_write(const model_folder *folder, const char *name, con
                                char path[MODEL_PATH]);
 
 /* A configuration of defaults with overrides, "path=value" each, NULL after the last. Fails the
- * test where it is refused; the caller destroys it. */
+ * test if it is refused. The caller destroys it. */
 icestream_config *model_config(const char *first, ...) __attribute__((sentinel));
 
-/* Settings for a ppc ice folder of which only the layers are meant. */
+/* Settings that use only the layers of a ppc ice folder. */
 #define MODEL_LAYERS_ONLY "ice.tilt=false", "ice.anisotropy=false", "ice.birefringence=false"
 
-/* The path of a file below the shared folder of real ice and reference data, or NULL (after a
- * message) where it is not there. */
+/* The path of a file in the shared folder with real ice and reference data. NULL, after a message,
+ * if the file does not exist. */
 const char *model_shared(const char *name, char path[MODEL_PATH]);
 
 #endif

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Kernels that stand in the definitions: any embedded file serves as the entry then. `gpu_scatter`
- * calls the user's header where there is one. */
+/* Kernels in the definitions, so that any embedded file can be the entry. `gpu_scatter`
+ * calls the user's header if there is one. */
 static const char kernels[] =
     "#include \"stages/variants.h\"\n"
     "extern \"C\" __global__ void ics_small(float *x) { x[threadIdx.x] += 1.0f; }\n"
@@ -35,7 +35,7 @@ static const char kernels[] =
 const ics_program_options program_defaults = {
     .entry = "stages/variants.h", .definitions = kernels, .architecture = 90, .use_cache = true};
 
-/* Of the test that runs; fixtures have no argument. */
+/* The state of the running test; a fixture has no argument that could carry it. */
 static scratch place;
 static char cache[SCRATCH_PATH + 16];
 

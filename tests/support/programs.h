@@ -1,5 +1,5 @@
-/* For tests of the kernels that NVRTC compiles: a cache and an installation of each test's own.
- * Everything here fails the test on errors. */
+/* For tests of the kernels that NVRTC compiles: each test has a cache and an installation in a
+ * temporary folder. Every function fails the test on errors. */
 #ifndef PROGRAMS_H
 #define PROGRAMS_H
 
@@ -7,7 +7,7 @@
 #include "tests/support/scratch_files.h"
 
 /* Three kernels for sm_90, with the cache: ics_small, ics_large (400 bytes of shared memory, 400 of
- * stack), and gpu_scatter, which calls the user's header where there is one. */
+ * stack), and gpu_scatter, which calls the user's header if there is one. */
 extern const ics_program_options program_defaults;
 
 /* Fixtures: an empty folder in which `cache` is the user's cache and `installed` the installation,
@@ -18,16 +18,16 @@ const scratch *program_place(void);
 /* The folder of the entries in that cache. */
 const char *program_cache(void);
 
-/* Whether NVRTC can be loaded; prints a message where it cannot. */
+/* Whether NVRTC can be loaded. Prints a message if it cannot. */
 bool program_has_nvrtc(void);
 
-/* A program, from wherever it comes; the caller destroys it. */
+/* Gets a program, compiled or from a cache. The caller destroys it. */
 ics_program *program_get(const ics_program_options *options);
-/* The message of a program that cannot be had. */
+/* Checks that a program cannot be had, and returns the message. */
 void program_get_none(const ics_program_options *options, char *why, size_t size);
-/* Where the cache has it. */
+/* The path of a program in the cache. */
 void program_entry_path(const ics_program *program, char path[2 * SCRATCH_PATH]);
-/* How many files of a folder end so. */
+/* Number of files in a folder whose names end with this text. */
 int program_count_files(const char *folder, const char *end);
 
 void program_assert_same(const ics_program *a, const ics_program *b);

@@ -1,4 +1,4 @@
-/* For tests of whole runs: a folder with steps/ and hits/, and a run in it. Everything here fails
+/* For tests of whole runs: a folder with steps/ and hits/, and a run in it. Every function fails
  * the test on errors. */
 #ifndef RUN_FOLDER_H
 #define RUN_FOLDER_H
@@ -20,25 +20,25 @@ enum { RUN_FOLDER_SETS = 16 };
 run_folder run_folder_open(void);
 void run_folder_close(const run_folder *place);
 
-/* The path of a file in one of its folders. Returns path. */
+/* The path of a file in one of the folders. Returns `path`. */
 const char *run_folder_path(const char *folder, const char *name, char path[2 * SCRATCH_PATH]);
 bool run_folder_has_hits(const run_folder *place, const char *name);
 
-/* Isotropic light of 400 nm next to a module of hex86, some of which is seen. */
+/* Isotropic light of 400 nm next to a module of hex86; some photons reach the module. */
 icestream_step run_folder_bright(uint32_t step_id, uint32_t photons);
-/* A step file of these steps; or of `count` bright ones with ids from `first` on. */
+/* Writes a step file of these steps; or of `count` bright steps with ids from `first` on. */
 void run_folder_steps(const run_folder *place, const char *name, const icestream_step *steps,
                       size_t count);
 void run_folder_bright_steps(const run_folder *place, const char *name, uint32_t first,
                              uint32_t count, uint32_t photons);
 
-/* Runs all .npy files of steps/ with two threads and these settings, up to a NULL; what the
- * configuration does not accept fails the test. */
+/* Runs all .npy files of steps/ with two threads and these settings, NULL after the last. A setting
+ * that the configuration does not accept fails the test. */
 int run_folder_run(run_folder *place, const char *const *sets);
 
-/* All hits of an output; the caller frees them. */
+/* All hits of a hit file. The caller frees them. */
 icestream_hit *run_folder_hits(const run_folder *place, const char *name, size_t *count);
-/* summary.json; the caller frees it. */
+/* The content of summary.json. The caller frees it. */
 json_t *run_folder_summary(const run_folder *place);
 /* A whole number in a group of the summary. */
 json_int_t run_folder_count(const json_t *summary, const char *group, const char *name);

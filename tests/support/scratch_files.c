@@ -47,8 +47,8 @@ bool scratch_exists(const scratch *place, const char *name)
 
 void scratch_write(const char *path, const void *bytes, size_t size)
 {
-    /* A new file: ext4 sends one that is truncated and written again to the medium at once, and
-     * tests that write thousands of times would wait for it. */
+    /* Always a new file: if a file is truncated and written again, ext4 writes it to the disk at
+     * once, and tests that write thousands of files would wait for that. */
     (void)unlink(path);
     FILE *file = fopen(path, "wb");
     ck_assert_msg(file != NULL, "cannot create %s", path);
@@ -70,7 +70,7 @@ unsigned char *scratch_read(const char *path, size_t *size)
     return bytes;
 }
 
-/* The distribution's Python, whose NumPy the project promises to serve. */
+/* The Python of the distribution: the project promises to work with its NumPy. */
 static const char python[] = "/usr/bin/python3";
 
 int scratch_python(const char *program, const char *first, const char *second)

@@ -1,4 +1,5 @@
-/* For tests of files: a folder of their own, bytes in and out, Python with NumPy beside them. */
+/* For tests of files: a temporary folder, reading and writing of whole files, and Python with
+ * NumPy. */
 #ifndef SCRATCH_FILES_H
 #define SCRATCH_FILES_H
 
@@ -11,20 +12,20 @@ typedef struct scratch {
     char folder[SCRATCH_PATH / 2];
 } scratch;
 
-/* A new empty folder below the system's folder for temporary files; fails the test on errors. */
+/* A new empty folder in the system's folder for temporary files. Fails the test on errors. */
 scratch scratch_create(void);
 /* Removes the folder and everything in it. */
 void scratch_remove(const scratch *place);
 /* The path of `name` in the folder. */
 const char *scratch_path(const scratch *place, const char *name, char path[SCRATCH_PATH]);
-/* Whether something of this name exists there. */
+/* Whether something with this name exists in the folder. */
 bool scratch_exists(const scratch *place, const char *name);
 
 /* Writes or reads a whole file; fails the test on errors. The caller frees what was read. */
 void scratch_write(const char *path, const void *bytes, size_t size);
 unsigned char *scratch_read(const char *path, size_t *size);
 
-/* Whether the system's Python has NumPy; prints a message where it has not. */
+/* Whether the system's Python has NumPy. Prints a message if it does not. */
 bool scratch_has_numpy(void);
 /* Runs a Python program with up to two arguments (sys.argv[1], [2]) and returns its exit status. */
 int scratch_python(const char *program, const char *first, const char *second);

@@ -232,7 +232,7 @@ stage_world stage_world_from_config(const char *yaml, ...)
     return world;
 }
 
-/* The models own their parts, so they are told of a new one. */
+/* The models own their parts, so they must get the new one. */
 void stage_world_set_detector(stage_world *world, ice_detector *detector)
 {
     if (world->models != NULL) {

@@ -1,4 +1,4 @@
-/* Sample sizes of tests, and the random numbers that tests draw for themselves. */
+/* Sample sizes of tests, and random numbers for tests. */
 #ifndef TEST_SCALE_H
 #define TEST_SCALE_H
 
@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* The environment variable ICESTREAM_TEST_SCALE (default 1) multiplies sample sizes; builds with
- * sanitizers set it to 0.05. At least 1000 are left (or `count`, if that is less), so that every
- * test still tests something: tolerances must be computed from the size that this returns. */
+/* Returns a sample size: `count` multiplied by the environment variable ICESTREAM_TEST_SCALE
+ * (default 1; builds with sanitizers set 0.05), but at least 1000, or `count` if that is less.
+ * Tests must compute their tolerances from the returned size. */
 static inline size_t test_scaled(size_t count)
 {
     const char *text = getenv("ICESTREAM_TEST_SCALE");
@@ -28,25 +28,25 @@ static inline uint64_t test_word(uint64_t *state)
     return *state * UINT64_C(2685821657736338717);
 }
 
-/* In [0, 1). */
+/* A number in [0, 1). */
 static inline double test_uniform(uint64_t *state)
 {
     return (double)(test_word(state) >> 11) * 0x1p-53;
 }
 
-/* In [low, high). */
+/* A number in [low, high). */
 static inline double test_between(uint64_t *state, double low, double high)
 {
     return low + (high - low) * test_uniform(state);
 }
 
-/* Exponential, mean 1. */
+/* An exponentially distributed number with mean 1. */
 static inline double test_exponential(uint64_t *state)
 {
     return -log1p(-test_uniform(state));
 }
 
-/* A unit vector, isotropic. */
+/* An isotropic unit vector. */
 static inline void test_direction(uint64_t *state, double direction[3])
 {
     const double z = test_between(state, -1.0, 1.0);

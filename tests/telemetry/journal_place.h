@@ -1,4 +1,4 @@
-/* For tests of journals: one in a folder of its own, written and read back. */
+/* For tests of journals: a journal in a temporary folder, written and read back. */
 #ifndef JOURNAL_PLACE_H
 #define JOURNAL_PLACE_H
 
@@ -58,7 +58,7 @@ static inline ics_journal_summary *summarise(void)
     return summary;
 }
 
-/* A text of a line, which must have it. */
+/* A text field of a line; the line must have it. */
 static inline const char *text_of(const json_t *line, const char *key)
 {
     const char *text = json_string_value(json_object_get(line, key));

@@ -1,4 +1,4 @@
-/* The log of a run, for people and for programs. */
+/* Promises of the log: the lines for people and for programs of every event. */
 #include "pipeline/telemetry/events.h"
 #include "tests/support/test_main.h"
 
@@ -21,7 +21,7 @@ static void begin(ics_log_format format)
     events = ics_events_begin(out, format, "w1");
 }
 
-/* What was told; valid until end(). */
+/* What was logged; valid until end(). */
 static const char *told(void)
 {
     ics_events_end(&events);
@@ -39,16 +39,16 @@ START_TEST(lines_for_people)
 {
     static const struct {
         ics_event event;
-        const char *text; /* NULL: nothing is told */
+        const char *text; /* NULL: nothing is logged */
     } cases[] = {
         {{.kind = ICS_EVENT_START, .files = 3}, NULL},
         {{.kind = ICS_EVENT_CLAIMED, .file = "a"}, NULL},
         {{.kind = ICS_EVENT_DONE, .file = "a", .output = "b"}, NULL},
         {{.kind = ICS_EVENT_STOP, .reason = "3 files done"}, "3 files done\n"},
         {{.kind = ICS_EVENT_QUARANTINED, .file = "a.npy", .reason = "a.npy: row 3, field x: odd"},
-         "a.npy: row 3, field x: odd (set aside)\n"},
+         "a.npy: row 3, field x: odd (quarantined)\n"},
         {{.kind = ICS_EVENT_QUARANTINED, .file = "a.npy", .reason = "no file"},
-         "a.npy: no file (set aside)\n"},
+         "a.npy: no file (quarantined)\n"},
         {{.kind = ICS_EVENT_RETRIED,
           .file = "a.npy",
           .reason = "Input/output error",

@@ -1,4 +1,5 @@
-/* run.journal: what lines hold, whole lines from several threads and processes, rotation. */
+/* Promises of run.journal: the fields of lines, complete lines from several threads and processes,
+ * and log rotation. */
 #include "tests/support/test_main.h"
 #include "tests/telemetry/journal_place.h"
 
@@ -206,7 +207,7 @@ START_TEST(rotation)
     icestream_error error = {0};
     append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "a"});
     ck_assert_int_eq(rename(path, old), 0);
-    append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "a"}); /* still into the old one */
+    append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "a"}); /* goes to the old file */
     ck_assert_int_eq(ics_journal_reopen(journal, &error), ICESTREAM_OK);
     append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "b"});
     ics_journal_summary *summary = summarise();
@@ -215,7 +216,7 @@ START_TEST(rotation)
     ck_assert_ptr_nonnull(json_object_get(summary->open, "b"));
     ics_journal_summary_destroy(summary);
 
-    /* A folder is in the way: the journal goes on in the file that it has. */
+    /* A folder has the name: the journal continues in the old file. */
     ck_assert_int_eq(rename(path, old), 0);
     ck_assert_int_eq(mkdir(path, 0777), 0);
     ck_assert_int_eq(ics_journal_reopen(journal, &error), ICESTREAM_E_OUTPUT);
@@ -267,7 +268,7 @@ START_TEST(what_cannot_be_a_journal)
     char missing[SCRATCH_PATH + 16];
     snprintf(missing, sizeof missing, "%s/none/run.journal", place.folder);
     ck_assert_int_eq(ics_journal_create(missing, "w", true, &journal, &error), ICESTREAM_E_OUTPUT);
-    /* People who want no journal. */
+    /* /dev/null, for users who want no journal. */
     ck_assert_int_eq(ics_journal_create("/dev/null", "w", true, &journal, &error), ICESTREAM_OK);
     append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "a"});
     ics_journal_destroy(journal);

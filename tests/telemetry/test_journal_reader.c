@@ -1,4 +1,5 @@
-/* Reading journals back: lines that were torn or are strange, and what they all say together. */
+/* Promises of reading journals: incomplete and unknown lines are counted, and the summary of
+ * several journals is right. */
 #include "tests/support/test_main.h"
 #include "tests/telemetry/journal_place.h"
 
@@ -14,7 +15,7 @@ static const char whole[] =
     "{\"time\":\"2026-01-01T00:00:01.000Z\",\"event\":\"claimed\",\"worker\":\"w0\","
     "\"file\":\"b\"}\n";
 
-/* Lines that are JSON without any help of the reader's. */
+/* Counts lines that are JSON, without the reader. */
 static int whole_lines(void)
 {
     size_t size = 0;
@@ -33,7 +34,7 @@ static int whole_lines(void)
 START_TEST(torn_line_is_ended)
 {
     append_text(whole);
-    append_text(half); /* its process was killed */
+    append_text(half); /* the process that wrote it was killed */
     ics_journal *journal = open_journal("w1");
     append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "a", .attempt = 1});
     append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "c", .attempt = 1});
@@ -50,7 +51,7 @@ END_TEST
 
 START_TEST(line_behind_a_torn_one_is_found)
 {
-    /* Another process had its journal open already when the first one was killed. */
+    /* Another process had opened the journal before the first one was killed. */
     append_text(half);
     append_text(whole);
     append_text("{\"time\":\"2026-01-01T00:00:02.000Z\",\"event\":\"failed\",\"worker\":\"w0\","
@@ -81,7 +82,7 @@ START_TEST(strange_lines_are_counted)
     ics_journal *journal = open_journal("w1");
     append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "a", .photons = 5});
     ics_journal_destroy(journal);
-    /* A line that no version of ours would write. */
+    /* A line that icestream never writes. */
     char *long_line = malloc(200000);
     memset(long_line, 'x', 199999);
     long_line[199998] = '\n';
@@ -104,7 +105,7 @@ START_TEST(full_disk_is_told_and_survived)
     append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "a", .photons = 1});
     struct stat about;
     ck_assert_int_eq(stat(path, &about), 0);
-    /* The file may grow by half a line: a write in part, then none. */
+    /* The file can grow by half a line: one write is incomplete, the next one fails. */
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit before, limit;
     ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);

@@ -1,4 +1,4 @@
-/* Percentiles of durations in fixed memory: held against sorted samples. */
+/* Promises of latency.h: percentiles of durations agree with those of sorted samples. */
 #include "pipeline/telemetry/latency.h"
 #include "tests/support/test_main.h"
 
@@ -37,7 +37,7 @@ static double *sorted_samples(ics_latency *latency)
     return samples;
 }
 
-/* The value of nearest rank. */
+/* The percentile by nearest rank. */
 static double true_quantile(const double *sorted, double share)
 {
     int rank = (int)ceil(share * SAMPLES);
@@ -71,12 +71,13 @@ END_TEST
 
 START_TEST(ends_of_buckets_stay_inside)
 {
-    /* Powers of two, and what is just below them: both sides of the widest relative steps. */
+    /* Powers of two and the numbers just below them: there the relative width of buckets changes.
+     */
     for (int exponent = ICS_LATENCY_LOWEST; exponent < ICS_LATENCY_HIGHEST; ++exponent) {
         const double ends[] = {ldexp(1.0, exponent), nextafter(ldexp(1.0, exponent + 1), 0.0)};
         for (int i = 0; i < 2; ++i) {
             ics_latency *latency = empty();
-            /* Three, so that the middle one is neither the least nor the greatest. */
+            /* Three durations, so that the median is neither the smallest nor the largest. */
             ics_latency_add(latency, 0.0);
             ics_latency_add(latency, ends[i]);
             ics_latency_add(latency, 1e9);
@@ -98,9 +99,9 @@ START_TEST(merged_is_as_if_added)
         ics_latency_add(all, seconds);
         ics_latency_add(i % 2 ? odd : even, seconds);
     }
-    ics_latency_merge(none, odd); /* into an empty one */
+    ics_latency_merge(none, odd); /* into an empty latency */
     ics_latency_merge(none, even);
-    ics_latency_merge(none, &(ics_latency){.count = 0}); /* of an empty one */
+    ics_latency_merge(none, &(ics_latency){.count = 0}); /* from an empty latency */
     ck_assert_uint_eq(none->count, all->count);
     ck_assert_double_eq(none->min, all->min);
     ck_assert_double_eq(none->max, all->max);

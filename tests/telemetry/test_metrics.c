@@ -1,4 +1,5 @@
-/* Metrics as Prometheus' text and as a file: every line is as the format wants it. */
+/* Promises of metrics.h: every line of the text has the form that Prometheus demands, and files are
+ * complete. */
 #include "pipeline/telemetry/latency.h"
 #include "pipeline/telemetry/metrics.h"
 #include "tests/support/scratch_files.h"
@@ -49,7 +50,7 @@ static char *text_of(const ics_metrics *metrics)
     return text;
 }
 
-/* Whether a line stands in the text, as a whole. */
+/* Whether the text has this complete line. */
 static bool has_line(const char *text, const char *line)
 {
     size_t length = strlen(line);
@@ -110,8 +111,8 @@ START_TEST(values)
 }
 END_TEST
 
-/* Lines are HELP, TYPE or a sample; a sample's family was announced right before, counters end in
- * _total, and nothing else does. */
+/* Every line is HELP, TYPE or a sample. The HELP and TYPE lines of a sample come right before it.
+ * Names of counters, and no others, end in _total. */
 static void check_format(const char *text)
 {
     regex_t sample;
@@ -152,7 +153,7 @@ START_TEST(format)
     char *text = text_of(metrics);
     check_format(text);
     free(text);
-    memset(metrics, 0, sizeof *metrics); /* a run that has not begun */
+    memset(metrics, 0, sizeof *metrics); /* a run before its beginning */
     text = text_of(metrics);
     check_format(text);
     ck_assert(has_line(text, "icestream_file_latency_seconds{quantile=\"0.99\"} NaN"));

@@ -1,4 +1,5 @@
-/* Metrics by HTTP: only on this machine, only GET /metrics, whatever clients do. */
+/* Promises of metrics_listener.h: metrics are served on this machine only, for GET /metrics only,
+ * and no client can disturb the listener. */
 #include "pipeline/telemetry/metrics_listener.h"
 #include "tests/support/test_main.h"
 
@@ -41,7 +42,7 @@ static void say(int client, const char *text)
     ck_assert_int_eq(send(client, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
 }
 
-/* All that the server says until it closes. */
+/* Everything that the server sends until it closes the connection. */
 static char *hear(int client)
 {
     char *answer = calloc(1, ANSWER);
@@ -129,7 +130,7 @@ START_TEST(bad_clients_do_no_harm)
     free(metrics);
     int clients[MANY];
     for (int i = 0; i < MANY; ++i) {
-        clients[i] = connect_to(port); /* more than are served; none says what it wants */
+        clients[i] = connect_to(port); /* more clients than are served; none sends a request */
         (void)send(clients[i], "GET /met", 8, MSG_NOSIGNAL); /* may be closed already */
     }
     for (int i = 0; i < MANY; ++i) {
@@ -143,7 +144,7 @@ START_TEST(bad_clients_do_no_harm)
     (void)send(garbage, noise, sizeof noise, MSG_NOSIGNAL);
     shutdown(garbage, SHUT_WR);
     free(hear(garbage));
-    /* The places of the clients that left are given back in their time. */
+    /* The server notices after some time that clients have gone. */
     char *answer = NULL;
     for (int i = 0; i < 1000 && (answer == NULL || strncmp(answer, "HTTP/1.1 200", 12) != 0); ++i) {
         free(answer);
@@ -168,7 +169,7 @@ static void *publish_many(void *user)
 {
     ics_metrics *metrics = calloc(1, sizeof *metrics);
     for (uint64_t i = 1; metrics != NULL && i <= 2000; ++i) {
-        /* Two fields that must never be seen from different snapshots. */
+        /* Both values must come from the same snapshot. */
         metrics->photons = metrics->hits = i;
         ics_metrics_listener_publish(user, metrics);
     }

@@ -1,5 +1,5 @@
-/* The status line: rates, what is told of devices, files and queues, and terminals that are too
- * narrow for it. */
+/* Promises of progress.h: rates, what the status line says about devices, files and queues, and
+ * terminals that are too narrow for it. */
 #include "pipeline/telemetry/progress.h"
 #include "tests/support/test_main.h"
 
@@ -52,7 +52,7 @@ START_TEST(line_of_a_service)
     ck_assert_str_eq(text_of(&state, &figures),
                      "4.00 million photons at 2.00 million/s (cuda:0 1.50 million, cuda:1 lost), "
                      "12 hits, 8 files in, 5 out, 2 quarantined, queue 3/16");
-    state.device_count = 1; /* says no more than the sum */
+    state.device_count = 1; /* one device: only the sum is shown */
     state.paused = "/out: No space left on device";
     ck_assert_str_eq(text_of(&state, &figures),
                      "paused: /out: No space left on device; 4.00 million photons at "
@@ -72,17 +72,17 @@ START_TEST(rates_follow)
         state.photons += 250;
         device.photons += 125;
         ics_progress_measure(&progress, &state, now, &figures);
-        /* From the first look on, not only when the memory is full. */
+        /* The rate is right from the first measurement on. */
         ck_assert_double_eq_tol(figures.rate, 1000.0, 1e-6);
         ck_assert_double_eq_tol(figures.devices[0], 500.0, 1e-6);
     }
-    for (int i = 0; i < 400; ++i) { /* 100 s of rest */
+    for (int i = 0; i < 400; ++i) { /* 100 s without photons */
         now += 0.25;
         ics_progress_measure(&progress, &state, now, &figures);
     }
     ck_assert_double_lt(figures.rate, 1.0);
     ck_assert_double_eq_tol(figures.average, 500.0, 1e-6);
-    ics_progress_measure(&progress, &state, now, &figures); /* no time at all */
+    ics_progress_measure(&progress, &state, now, &figures); /* no time has passed */
     ck_assert(isfinite(figures.rate));
     ck_assert_double_lt(figures.share, 0.0);
     ck_assert_double_lt(figures.seconds_left, 0.0);
@@ -105,7 +105,7 @@ START_TEST(more_devices_than_there_is_room_for)
 }
 END_TEST
 
-/* What is written to a terminal of so many columns; 0: to a file. */
+/* What is written to a terminal with this number of columns; 0: to a file. */
 static char *shown(unsigned short columns, const ics_progress_state *state)
 {
     int master = -1, slave = -1;
@@ -131,8 +131,8 @@ static char *shown(unsigned short columns, const ics_progress_state *state)
     ics_progress_line(&progress, "a line");
     fclose(out);
     if (columns > 0) {
-        /* A terminal hands over in pieces; with its other end closed, all of them are followed by
-         * an error. */
+        /* Text from a terminal arrives in pieces. When its other end is closed, an error follows.
+         */
         ssize_t got = 0;
         while ((got = read(master, text + size, ICS_PROGRESS_TEXT - 1 - size)) > 0) {
             size += (size_t)got;

@@ -1,5 +1,6 @@
-/* What systemd is told, and when: a datagram socket plays systemd. The loop is turned by hand, so
- * that nothing here depends on how fast the machine is. */
+/* Promises of service_notify.h: what systemd is sent, and when. A datagram socket plays the part of
+ * systemd. The tests run the loop step by step, so that the result does not depend on the speed of
+ * the machine. */
 #include "pipeline/telemetry/service_notify.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
@@ -16,7 +17,7 @@ enum { PATIENCE = 60000 /* ms */, MESSAGE = 8192 };
 
 typedef struct a_service {
     scratch place;
-    int manager; /* the other end, as systemd has it */
+    int manager; /* the end of systemd */
     uv_loop_t loop;
     ics_service_notify notify;
     int failures;
@@ -44,7 +45,7 @@ static void listen_as_manager(a_service *service)
     setenv("NOTIFY_SOCKET", path, 1);
 }
 
-/* With signs of life every `watchdog` microseconds; NULL: none wanted. */
+/* With heartbeats every `watchdog` (us); NULL: without heartbeats. */
 static void begin(a_service *service, const char *watchdog)
 {
     *service = (a_service){.place = scratch_create(), .manager = -1};
@@ -73,7 +74,7 @@ static void end(a_service *service)
     finish(service);
 }
 
-/* The next message, "" if there is none now: datagrams are there when they have been sent. */
+/* The next message; "" if there is none. A datagram can be read as soon as it was sent. */
 static const char *next_message(a_service *service)
 {
     ssize_t size = recv(service->manager, service->message, MESSAGE - 1, MSG_DONTWAIT);
@@ -104,7 +105,7 @@ START_TEST(a_life)
 }
 END_TEST
 
-/* A run that ends by itself stops as well. */
+/* A run that ends without a signal also sends STOPPING. */
 START_TEST(closing_is_stopping)
 {
     a_service service;
@@ -117,7 +118,7 @@ START_TEST(closing_is_stopping)
 }
 END_TEST
 
-/* What never was ready has nothing to say: systemd sees that it ended. */
+/* A service that never was ready sends nothing; systemd notices that the process ended. */
 START_TEST(silent_before_it_is_ready)
 {
     a_service service;
@@ -138,13 +139,13 @@ START_TEST(signs_of_life_need_a_loop_that_turns)
     ready(&service);
     ck_assert_str_eq(next_message(&service), "READY=1");
     ck_assert_uint_eq(uv_timer_get_repeat(&service.notify.watchdog), 10);
-    /* Long enough for ten of them, and no turn. */
+    /* Long enough for ten heartbeats, but the loop does not run. */
     struct pollfd wait = {.fd = service.manager, .events = POLLIN};
     ck_assert_int_eq(poll(&wait, 1, 100), 0);
     for (int i = 0; i < 3; ++i) {
         uv_run(&service.loop, UV_RUN_ONCE);
         ck_assert_int_eq(poll(&wait, 1, PATIENCE), 1);
-        /* A turn may see the timer due twice. */
+        /* The timer may be due twice in one iteration of the loop. */
         int signs = 0;
         while (next_message(&service)[0] != '\0') {
             ck_assert_str_eq(service.message, "WATCHDOG=1");
@@ -157,7 +158,7 @@ START_TEST(signs_of_life_need_a_loop_that_turns)
 }
 END_TEST
 
-/* The environment of a parent that is watched is not ours. */
+/* If the parent process is the watched one, its environment does not apply to us. */
 START_TEST(signs_of_life_of_another_process)
 {
     a_service service;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Any number of a file: a real one, or an integer as sign and magnitude. */
+/* A number of any type in a file: a floating-point number, or an integer as sign and magnitude. */
 typedef struct number {
     bool real, negative;
     double value;
@@ -26,7 +26,8 @@ static const ics_npy_field *find_field(const ics_npy_field *fields, size_t count
 
 const ics_layout *ics_conversion_recognise(const ics_npy_field *fields, size_t count)
 {
-    /* Each has a field that those after it have not and that is unlikely anywhere else. */
+    /* Each name belongs to one schema only, among this one and those after it, and is unlikely in
+     * other files. */
     if (find_field(fields, count, "photon_id") != NULL) {
         return find_field(fields, count, "point") != NULL ? ics_layout_paths() : ics_layout_hits();
     }
@@ -104,7 +105,7 @@ static number load(ics_layout_number_type type, const unsigned char *bytes)
         result.value = half_value(value);
     } else {
         memcpy(&result.magnitude, bytes, type.bytes);
-        unsigned unused = 64 - 8u * type.bytes; /* bits above the integer's own */
+        unsigned unused = 64 - 8u * type.bytes; /* bits above those of the integer */
         if (type.kind == 'i' && result.magnitude << unused >> 63) {
             result.negative = true;
             result.magnitude = (~result.magnitude + 1) << unused >> unused;
@@ -113,7 +114,7 @@ static number load(ics_layout_number_type type, const unsigned char *bytes)
     return result;
 }
 
-/* Stores a number in a field; false: it does not fit. */
+/* Stores a number in a field. Returns false if it does not fit. */
 static bool store(ics_layout_number_type type, number value, unsigned char *bytes)
 {
     if (type.kind == 'f') {

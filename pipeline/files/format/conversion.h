@@ -1,5 +1,5 @@
-/* From rows as somebody wrote them to rows of a schema: fields are matched by name and converted;
- * a value that does not fit is an error, never cut. */
+/* Converts rows of another layout to rows of a schema. Fields are matched by name. A value that
+ * does not fit into its field is an error. */
 #ifndef ICS_FILES_FORMAT_CONVERSION_H
 #define ICS_FILES_FORMAT_CONVERSION_H
 
@@ -8,23 +8,23 @@
 typedef struct ics_conversion {
     const ics_layout *schema;
     size_t source_row_bytes;
-    bool identical; /* the source's rows are the schema's: nothing to convert */
+    bool identical; /* the rows have the layout of the schema already */
     struct {
         size_t offset;
         ics_layout_number_type type;
     } sources[ICS_LAYOUT_FIELDS_MAX]; /* one per field of the schema */
 } ics_conversion;
 
-/* The schema that the fields' names belong to; NULL: to none. */
+/* Finds the schema by the names of the fields. NULL: there is none. */
 const ics_layout *ics_conversion_recognise(const ics_npy_field *fields, size_t count);
 
-/* Matches a source's fields with a schema. ICESTREAM_E_INPUT: a field is missing, there twice, or
- * not a little-endian number. */
+/* Matches the fields of a source with a schema. ICESTREAM_E_INPUT: a field is missing, exists
+ * twice, or is not a little-endian number. */
 int ics_conversion_create(const char *name, const ics_npy_field *fields, size_t count,
                           size_t row_bytes, const ics_layout *schema, ics_conversion *out,
                           icestream_error *error);
 
-/* Converts `count` rows; `first_row` is the number of the first one, for messages.
+/* Converts `count` rows; `first_row` is the number of the first one, for error texts.
  * ICESTREAM_E_INPUT: a value does not fit its field. */
 int ics_conversion_rows(const ics_conversion *conversion, const char *name, uint64_t first_row,
                         const void *source, size_t count, void *target, icestream_error *error);

@@ -4,8 +4,9 @@
 
 char *ics_json_dump(const json_t *value, size_t flags)
 {
-    /* Not json_dumps: where its growing buffer meets the end of memory at the name of a key, it
-     * leaves the name out and goes on (jansson 2.14). A buffer that has its size does not grow. */
+    /* Not json_dumps(): if it has no memory to enlarge its buffer for the name of a key, it leaves
+     * the name out and continues (jansson 2.14). This buffer has its final size from the beginning.
+     */
     size_t size = value != NULL ? json_dumpb(value, NULL, 0, flags) : 0;
     char *text = size > 0 ? malloc(size + 1) : NULL;
     if (text == NULL) {

@@ -1,11 +1,11 @@
-/* JSON as text, whole or not at all. */
+/* JSON as text: the complete text or none. */
 #ifndef ICS_FILES_FORMAT_JSON_DUMP_H
 #define ICS_FILES_FORMAT_JSON_DUMP_H
 
 #include <jansson.h>
 
-/* The value as text, to be freed by the caller; `flags` are those of json_dumps. NULL: no memory,
- * or no value. Any thread, as long as nobody changes the value. */
+/* Returns the value as text, which the caller frees; `flags` are those of json_dumps(). NULL: there
+ * is no memory, or `value` is NULL. Any thread, as long as no thread changes the value. */
 char *ics_json_dump(const json_t *value, size_t flags);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Whether a step's key follows the last run, which then takes it in. */
+/* Extends the last run by a step if the step's key follows it. Returns whether it did. */
 static bool extend_last(ics_key_runs *runs, const icestream_step *step)
 {
     if (runs->count == 0) {
@@ -42,7 +42,8 @@ int ics_key_runs_add(ics_key_runs *runs, const icestream_step *steps, size_t cou
     return ICESTREAM_OK;
 }
 
-/* Byte of the sort key, 0 the most significant of 12: event_id, then the first step id. */
+/* A byte of the sort key, which has 12 bytes: event_id, then the first step id. Byte 0 is the most
+ * significant one. */
 static unsigned key_byte(const ics_key_run *run, int byte)
 {
     return byte < 8 ? (unsigned)(run->event_id >> (56 - 8 * byte)) & 255
@@ -66,7 +67,8 @@ static void insertion_sort(ics_key_run *items, size_t count)
     }
 }
 
-/* Radix sort in place (American flag): the C library's qsort would take as much memory again. */
+/* Radix sort in place (American flag sort). qsort() of the C library would need as much memory
+ * again. */
 static void sort(ics_key_run *items, size_t count, int byte)
 {
     enum { SMALL = 32, KEY_BYTES = 12 };

@@ -1,6 +1,6 @@
-/* Are the keys (event_id, step_id) of a file all different? Runs of consecutive step ids within an
- * event take 16 bytes, so that typical files need almost no memory and the worst 16 bytes per step.
- */
+/* Finds out whether all keys (event_id, step_id) of a file are different. A run of consecutive step
+ * ids in an event takes 16 bytes. So typical files need almost no memory, and the worst files need
+ * 16 bytes per step. */
 #ifndef ICS_FILES_FORMAT_KEY_RUNS_H
 #define ICS_FILES_FORMAT_KEY_RUNS_H
 
@@ -8,7 +8,7 @@
 
 typedef struct ics_key_run {
     uint64_t event_id;
-    uint32_t first, last; /* step ids, both included */
+    uint32_t first, last; /* step ids of the run, both included */
 } ics_key_run;
 
 /* Zero-initialise. */
@@ -21,7 +21,7 @@ typedef struct ics_key_runs {
 int ics_key_runs_add(ics_key_runs *runs, const icestream_step *steps, size_t count,
                      icestream_error *error);
 
-/* Sorts what was added; true: a key is there twice, and *duplicate is such a key. Nothing may be
+/* Sorts the runs. Returns true if a key was added twice; *duplicate is such a key. Nothing may be
  * added afterwards. */
 bool ics_key_runs_find_duplicate(ics_key_runs *runs, ics_key_run *duplicate);
 

@@ -1,5 +1,5 @@
-/* The tables of step, hit and other files: names, places, types and units of their fields, written
- * once (files.md 3, 4, 8, 9) for header writer, readers, checks, info and HDF5. */
+/* The layouts of rows in step, hit and other files: names, offsets, types and units of their fields
+ * (files.md 3, 4, 8, 9). Writers, readers, checks, info and HDF5 all use these tables. */
 #ifndef ICS_FILES_FORMAT_LAYOUT_H
 #define ICS_FILES_FORMAT_LAYOUT_H
 
@@ -12,7 +12,7 @@ enum {
     ICS_LAYOUT_FIELDS_MAX = 20 /* no schema has more fields */
 };
 
-/* A little-endian number: kind 'f' float, 'u' unsigned, 'i' signed, 'b' boolean. */
+/* A little-endian number. kind: 'f' floating point, 'u' unsigned, 'i' signed, 'b' boolean. */
 typedef struct ics_layout_number_type {
     char kind;
     uint8_t bytes;
@@ -27,7 +27,7 @@ typedef struct ics_layout_field {
 
 typedef struct ics_layout {
     const char *name;       /* "icestream.steps", in metadata */
-    const char *short_name; /* "steps": in messages, and the name of the HDF5 dataset */
+    const char *short_name; /* "steps": in error texts, and the name of the HDF5 dataset */
     uint32_t version;
     uint32_t row_bytes;             /* the sum of its fields: rows have no gaps */
     const char *coordinates;        /* what positions and times refer to */
@@ -39,7 +39,7 @@ const ics_layout *ics_layout_steps(void);
 const ics_layout *ics_layout_hits(void);
 const ics_layout *ics_layout_paths(void);
 const ics_layout *ics_layout_waveforms(void);
-/* The k-th of all schemas, NULL: no more. */
+/* The k-th of all schemas; NULL: there are no more. */
 const ics_layout *ics_layout_at(size_t k);
 
 #endif

@@ -53,8 +53,8 @@ int ics_npy_header_size(const char *name, const unsigned char *bytes, size_t siz
     return ICESTREAM_OK;
 }
 
-/* The type of one element: "<f4", "|V12", "<M8[ns]". Fills field->type when it is a number that we
- * can convert. */
+/* Reads the type of one element: "<f4", "|V12", "<M8[ns]". Sets field->type if it is a number that
+ * we can convert. */
 static int read_type(ics_npy_cursor *c, ics_npy_field *field, uint64_t *bytes)
 {
     size_t start = (ics_npy_literal_skip_blanks(c), c->at);
@@ -95,7 +95,7 @@ static int read_type(ics_npy_cursor *c, ics_npy_field *field, uint64_t *bytes)
     return ICESTREAM_OK;
 }
 
-/* The shape of a sub-array, which multiplies the element's size. */
+/* Reads the shape of a sub-array and multiplies the size of the element by it. */
 static int read_extent(ics_npy_cursor *c, uint64_t *bytes)
 {
     uint64_t extent;
@@ -116,7 +116,7 @@ static int read_extent(ics_npy_cursor *c, uint64_t *bytes)
 
 static int read_fields(ics_npy_cursor *c, ics_npy_header *header, uint64_t *bytes);
 
-/* ('name', type) or ('name', type, shape); the name may be ('title', 'name'). */
+/* Reads ('name', type) or ('name', type, shape); the name may be ('title', 'name'). */
 static int read_field(ics_npy_cursor *c, ics_npy_field *field, uint64_t *bytes)
 {
     ICS_TRY(ics_npy_literal_expect(c, '('));
@@ -158,8 +158,8 @@ static int keep_field(ics_npy_cursor *c, ics_npy_header *header, size_t *capacit
     return ICESTREAM_OK;
 }
 
-/* A list of fields. `header` keeps them; NULL for a structure inside, of which only the size
- * matters. */
+/* Reads a list of fields into `header`. NULL: for a nested structure, of which only the size is
+ * needed. */
 static int read_fields(ics_npy_cursor *c, ics_npy_header *header, uint64_t *bytes)
 {
     size_t capacity = 0;

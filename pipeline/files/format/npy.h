@@ -1,8 +1,8 @@
-/* Headers of NumPy .npy files: reading any that numpy.save writes, writing our own.
+/* Headers of NumPy .npy files: reads those that numpy.save writes, and writes our own.
  *
  * Reading accepts versions 1 to 3 and one-dimensional structured arrays with fields of any type in
- * any order, padding included; whether a field is usable is decided when it is converted. `name` is
- * the file's name, for messages.
+ * any order, with padding. Whether a field can be used is decided when it is converted. `name` is
+ * the file's name, for error texts.
  */
 #ifndef ICS_FILES_FORMAT_NPY_H
 #define ICS_FILES_FORMAT_NPY_H
@@ -11,17 +11,17 @@
 #include "pipeline/icestream.h"
 
 enum {
-    ICS_NPY_PREAMBLE = 12,        /* bytes that ics_npy_header_size needs */
-    ICS_NPY_HEADER_MAX = 1 << 20, /* longest header that is accepted, bytes */
-    ICS_NPY_ROW_MAX = 1 << 20,    /* longest row that is accepted, bytes */
+    ICS_NPY_PREAMBLE = 12,        /* bytes that ics_npy_header_size() needs */
+    ICS_NPY_HEADER_MAX = 1 << 20, /* bytes of the longest header that is accepted */
+    ICS_NPY_ROW_MAX = 1 << 20,    /* bytes of the longest row that is accepted */
     ICS_NPY_OWN_HEADER = 1024,    /* size of the headers that we write */
-    ICS_NPY_COUNT_OFFSET = 21,    /* where the number of rows stands in them */
+    ICS_NPY_COUNT_OFFSET = 21,    /* position of the number of rows in our headers */
     ICS_NPY_COUNT_BYTES = 20
 };
 
 typedef struct ics_npy_field {
-    char name[40];               /* longer names are cut: ours are all shorter */
-    char found[24];              /* the type as the header spells it, for messages */
+    char name[40];               /* longer names are cut; the names of our fields are shorter */
+    char found[24];              /* the type as written in the header, for error texts */
     ics_layout_number_type type; /* kind 0: not a little-endian number */
     size_t offset;               /* bytes from the start of the row */
 } ics_npy_field;
@@ -34,24 +34,24 @@ typedef struct ics_npy_header {
     size_t field_count;
 } ics_npy_header;
 
-/* How long the header is, preamble included, from the first ICS_NPY_PREAMBLE bytes (or fewer, if
- * the file is shorter). ICESTREAM_E_INPUT: not an .npy file, unknown version, longer than
+/* Finds the length of the header, including the preamble, from the first ICS_NPY_PREAMBLE bytes (or
+ * fewer, if the file is shorter). ICESTREAM_E_INPUT: not an .npy file, unknown version, longer than
  * ICS_NPY_HEADER_MAX.
  */
 int ics_npy_header_size(const char *name, const unsigned char *bytes, size_t size,
                         size_t *header_size, icestream_error *error);
 
-/* Reads a complete header of `size` bytes, as ics_npy_header_size said. ICESTREAM_E_INPUT,
+/* Reads a complete header; `size` is what ics_npy_header_size() returned. ICESTREAM_E_INPUT,
  * ICESTREAM_E_MEMORY. */
 int ics_npy_parse(const char *name, const unsigned char *bytes, size_t size, ics_npy_header *out,
                   icestream_error *error);
-/* Frees what ics_npy_parse took; a zeroed header is fine. */
+/* Frees what ics_npy_parse() allocated. Accepts a zeroed header. */
 void ics_npy_header_free(ics_npy_header *header);
 
 /* Makes our own header: version 1.0, `shape` first, its count at ICS_NPY_COUNT_OFFSET. */
 void ics_npy_write_header(const ics_layout *schema, uint64_t rows,
                           unsigned char header[ICS_NPY_OWN_HEADER]);
-/* The text of a count, blank-padded, as it stands in our header. */
+/* The number of rows as text, padded with blanks, as in our header. */
 void ics_npy_write_count(uint64_t rows, char count[ICS_NPY_COUNT_BYTES]);
 
 #endif

@@ -14,7 +14,7 @@ static double norm_squared(const icestream_step *step)
     return x * x + y * y + z * z;
 }
 
-/* Comparisons are written so that NaN fails them; their results are int, for use with &. */
+/* Every comparison is false for NaN. The results are int, so that they can be combined with &. */
 static int in(float value, float low, float high)
 {
     return (value >= low) & (value <= high);
@@ -28,7 +28,7 @@ static int direction_is_unit(const icestream_step *step)
     return (norm >= low) & (norm <= high);
 }
 
-/* All conditions at once and without branches: almost every step is good. */
+/* Checks all conditions at once without branches, because almost every step is good. */
 static int is_good(const icestream_step *step, uint32_t spectrum_count)
 {
     int isotropic = step->flags & ICESTREAM_STEP_ISOTROPIC;
@@ -75,7 +75,7 @@ static int bad_direction(const place *at, const icestream_step *step)
                          at->name, at->row, sqrt(norm_squared(step)));
 }
 
-/* Finds what is_good objected to, field by field. */
+/* Finds the field that made is_good() false. */
 static int explain(const place *at, const icestream_step *step, uint32_t spectrum_count)
 {
     static const char *const names[] = {"x", "y", "z"};

@@ -5,14 +5,14 @@
 #include "pipeline/icestream.h"
 
 /* Checks steps; `first_row` is the number of the first one and `name` the file's name, for
- * messages. spectrum_count: 1 .. 256. ICESTREAM_E_INPUT: names the first bad row and its first bad
- * field.
+ * error texts. spectrum_count: 1 .. 256. ICESTREAM_E_INPUT: names the first bad row and its first
+ * bad field.
  */
 int ics_step_check(const icestream_step *steps, size_t count, uint32_t spectrum_count,
                    const char *name, uint64_t first_row, icestream_error *error);
 
-/* Makes directions exactly unit vectors, in double precision; (0, 0, 1) where they are ignored. The
- * steps must have passed ics_step_check. */
+/* Normalises directions in double precision, and sets those that are ignored to (0, 0, 1). The
+ * steps must have passed ics_step_check(). */
 void ics_step_normalise(icestream_step *steps, size_t count);
 
 #endif

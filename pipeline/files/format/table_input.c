@@ -29,7 +29,6 @@ static int wait_readable(const ics_table_reader *reader, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* Reads `size` bytes, fewer only at the end of the input. */
 int ics_table_input_read(ics_table_reader *reader, void *bytes, size_t size, size_t *got,
                          icestream_error *error)
 {
@@ -101,7 +100,6 @@ static int match_fields(ics_table_reader *reader, icestream_error *error)
                : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
 }
 
-/* Reads the header, of which the preamble is there already: `got` bytes of it. */
 int ics_table_input_header(ics_table_reader *reader, const unsigned char preamble[ICS_NPY_PREAMBLE],
                            size_t got, icestream_error *error)
 {
@@ -132,7 +130,7 @@ static ics_trailer_table table_of(const ics_table_reader *reader)
                                .row_bytes = reader->header.row_bytes};
 }
 
-/* Reads and checks metadata, whose place the tail gives; the input stands at their start. */
+/* Reads and checks the metadata of a file, which begin at reader->offset. */
 static int read_metadata(ics_table_reader *reader, const ics_tail *tail, icestream_error *error)
 {
     char *text = malloc((size_t)tail->length + 1);

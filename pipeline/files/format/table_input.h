@@ -15,21 +15,21 @@
 
 struct ics_table_reader {
     char *name;  /* of the file or stream */
-    char *label; /* name, and in streams the message */
+    char *label; /* name; in streams with the number of the message */
     int descriptor, wake_descriptor;
     bool stream, finished;
-    struct stat opened; /* files: as they were when opened */
-    uint64_t messages;  /* streams: begun so far */
+    struct stat opened; /* files: state when it was opened */
+    uint64_t messages;  /* streams: number of messages begun so far */
     uint64_t offset;    /* of the next byte, from the start of the file or message */
-    uint64_t row;       /* number of the next one */
+    uint64_t row;       /* number of the next row */
 
-    const ics_layout *wanted; /* as given; NULL: any */
+    const ics_layout *wanted; /* the schema that the caller gave; NULL: any */
     unsigned char *header_bytes;
     ics_npy_header header;
     ics_conversion conversion;
-    unsigned char *raw; /* one piece of rows as stored, where they need conversion */
+    unsigned char *raw; /* rows as stored, if they must be converted; ICS_BLOCK_BYTES */
 
-    ics_trailer trailer; /* files that have one */
+    ics_trailer trailer; /* of a file; zero: none */
     ics_trailer_checksums sums;
     ics_digest *digest;
     bool digesting;

@@ -62,7 +62,7 @@ static int open_file(ics_table_reader *reader, icestream_error *error)
     reader->descriptor =
         TEMP_FAILURE_RETRY(open(reader->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (reader->descriptor < 0 || fstat(reader->descriptor, &reader->opened) < 0) {
-        /* What this process or the system has run out of is no fault of the file. */
+        /* If descriptors or memory have run out, the file is not at fault. */
         bool ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
         return ics_error_set_cause(error, ours ? ICESTREAM_E_FAILED : ICESTREAM_E_INPUT, errno,
                                    "%s: cannot open: %s", reader->name, strerror(errno));
@@ -110,7 +110,7 @@ int ics_table_reader_open_stream(int descriptor, const char *name, const ics_lay
         return ICESTREAM_E_MEMORY;
     }
     reader->stream = true;
-    reader->finished = true; /* nothing begun */
+    reader->finished = true; /* no message was begun */
     reader->descriptor = descriptor;
     reader->wake_descriptor = wake_descriptor;
     return ICESTREAM_OK;
@@ -175,7 +175,7 @@ int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* The end of a file: what follows the rows enters the digest, then everything must fit. */
+/* The end of a file: adds what follows the rows to the digest, then checks file and checksums. */
 static int finish_file(ics_table_reader *reader, icestream_error *error)
 {
     unsigned char bytes[4096];
@@ -195,7 +195,8 @@ static int finish_file(ics_table_reader *reader, icestream_error *error)
                               reader->header.row_bytes, error);
 }
 
-/* One piece of at most 1 MiB, which stays in cache for checksum, digest and conversion. */
+/* Reads at most 1 MiB of rows, so that they stay in the cache for checksum, digest and conversion.
+ */
 static int read_piece(ics_table_reader *reader, void *rows, size_t count, icestream_error *error)
 {
     void *raw = reader->conversion.identical ? rows : reader->raw;

@@ -213,7 +213,7 @@ int ics_trailer_parse(const char *name, const char *text, const ics_tail *tail,
     json_error_t reason;
     errno = 0;
     out->metadata = json_loadb(text, (size_t)tail->length, JSON_REJECT_DUPLICATES, &reason);
-    /* jansson calls a token wrong for which it had no memory. */
+    /* If jansson has no memory for a token, it reports a wrong token. */
     if (out->metadata == NULL && errno == ENOMEM) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for metadata", name);
     }
@@ -260,8 +260,8 @@ int ics_trailer_verify(const ics_trailer *trailer, const char *name,
     return ICESTREAM_OK;
 }
 
-/* Sets what the file itself determines. jansson's _new functions release the value on failure, and
- * take NULL for a value that could not be made, so that one result tells of every allocation. */
+/* Sets the keys that the file determines. The _new functions of jansson release the value on
+ * failure, and fail for NULL, so the combined result shows whether any allocation failed. */
 static int complete(json_t *metadata, const ics_layout *schema, uint64_t rows,
                     const ics_trailer_checksums *sums)
 {
@@ -295,7 +295,7 @@ int ics_trailer_format(const json_t *metadata, const ics_trailer_table *table,
 {
     json_t *completed = metadata != NULL ? json_copy((json_t *)(uintptr_t)metadata) : json_object();
     char *text = NULL, *whole = NULL;
-    /* A copy that ran out of memory lacks keys. */
+    /* If memory ran out during the copy, keys are missing. */
     if (completed != NULL && json_object_size(completed) == json_object_size(metadata) &&
         complete(completed, table->schema, table->rows, sums) == 0) {
         text = ics_json_dump(completed, JSON_COMPACT);

@@ -1,7 +1,7 @@
 /* What follows the rows of a step or hit file: metadata as JSON and a 32-byte tail.
  *
- * A file without anything after its rows has no trailer and is fine; anything there must be a
- * trailer, and a right one. Checksums: CRC-32C of every MiB of row bytes, the last one shorter.
+ * A file may end after its rows. Otherwise a complete and correct trailer must follow. Checksums:
+ * CRC-32C of every MiB of row bytes; the last block may be shorter.
  */
 #ifndef ICS_FILES_FORMAT_TRAILER_H
 #define ICS_FILES_FORMAT_TRAILER_H
@@ -13,38 +13,39 @@
 
 enum {
     ICS_TAIL_BYTES = 32,
-    ICS_BLOCK_BYTES = 1 << 20,  /* of rows under one checksum */
-    ICS_METADATA_MAX = 64 << 20 /* longest metadata accepted, bytes */
+    ICS_BLOCK_BYTES = 1 << 20,  /* bytes of rows with one checksum */
+    ICS_METADATA_MAX = 64 << 20 /* bytes of the longest metadata that are accepted */
 };
 
 /* ---- checksums of rows ---------------------------------------------------------------------- */
 
 /* Checksums of a sequence of bytes, block by block. Zero-initialise. */
 typedef struct ics_trailer_checksums {
-    uint32_t *values; /* [count], of complete blocks, and of the rest after _finish */
+    uint32_t *values; /* [count], of complete blocks; after _finish also of the last block */
     size_t count, capacity;
-    uint32_t current; /* of the block that is filling */
-    size_t filled;    /* bytes in it */
+    uint32_t current; /* checksum of the incomplete block */
+    size_t filled;    /* bytes in the incomplete block */
 } ics_trailer_checksums;
 
 /* Adds row bytes. ICESTREAM_E_MEMORY. */
 int ics_trailer_checksums_add(ics_trailer_checksums *sums, const void *bytes, size_t size,
                               icestream_error *error);
-/* Closes the last, shorter block. ICESTREAM_E_MEMORY. */
+/* Ends the last block. ICESTREAM_E_MEMORY. */
 int ics_trailer_checksums_finish(ics_trailer_checksums *sums, icestream_error *error);
-/* Starts again, keeps the memory. */
+/* Starts again and keeps the memory. */
 void ics_trailer_checksums_reset(ics_trailer_checksums *sums);
 void ics_trailer_checksums_free(ics_trailer_checksums *sums);
 
 /* ---- tail ----------------------------------------------------------------------------------- */
 
 typedef struct ics_tail {
-    uint64_t offset, length; /* of the metadata: bytes from the start of the file, bytes */
-    uint32_t checksum;       /* CRC-32C of the metadata */
+    uint64_t offset,
+        length;        /* bytes, of the metadata: distance from the start of the file; length */
+    uint32_t checksum; /* CRC-32C of the metadata */
 } ics_tail;
 
-/* Reads a tail. `rows_end`: where the rows end and the metadata must start; `file_size`: where the
- * tail must end. ICESTREAM_E_INPUT. */
+/* Reads a tail. The metadata must start at `rows_end`, and the tail must end at `file_size`
+ * (bytes). ICESTREAM_E_INPUT. */
 int ics_trailer_tail_parse(const char *name, const unsigned char bytes[ICS_TAIL_BYTES],
                            uint64_t rows_end, uint64_t file_size, ics_tail *out,
                            icestream_error *error);
@@ -77,8 +78,8 @@ void ics_trailer_free(ics_trailer *trailer);
 int ics_trailer_verify(const ics_trailer *trailer, const char *name,
                        const ics_trailer_checksums *sums, size_t row_bytes, icestream_error *error);
 
-/* Makes the bytes of a trailer: a completed copy of `metadata` (may be NULL) and the tail, for rows
- * that end at byte `rows_end`. The caller frees *out. ICESTREAM_E_MEMORY. */
+/* Makes the bytes of a trailer for rows that end at byte `rows_end`: a completed copy of `metadata`
+ * (may be NULL), and the tail. The caller frees *out. ICESTREAM_E_MEMORY. */
 int ics_trailer_format(const json_t *metadata, const ics_trailer_table *table,
                        const ics_trailer_checksums *sums, uint64_t rows_end, char **out,
                        size_t *size, icestream_error *error);
