@@ -24,7 +24,7 @@ static ice_sensor sensor_of(const ice_detector *detector, const ice_module *modu
                                  (module->has_cable ? ICE_SENSOR_CABLE : 0u)};
 }
 
-/* Puts numbers behind each other in single precision and says where. */
+/* Appends numbers in single precision and returns where they begin. */
 static const float *put(float **next, const double *numbers, size_t count, double scale)
 {
     const float *first = *next;
@@ -106,7 +106,7 @@ void ics_detection_digest(ics_digest *digest, const ice_detector *detector, cons
         ics_digest_add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
         has_cables |= module->has_cable;
     }
-    /* How thick no cable is makes no difference. */
+    /* Without a cable its radius has no effect. */
     if (has_cables) {
         const double numbers[] = {detector->cable_radius, detector->cable_length};
         ics_digest_add_numbers(digest, numbers, 2);

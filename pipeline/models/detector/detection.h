@@ -1,4 +1,4 @@
-/* The tables of the detect stage, made of detector and light. */
+/* The tables of the detect stage, made from detector and light. */
 #ifndef ICS_MODELS_DETECTOR_DETECTION_H
 #define ICS_MODELS_DETECTOR_DETECTION_H
 
@@ -9,17 +9,18 @@
 
 typedef struct ics_detection {
     ice_detection tables;
-    ics_hit_content content; /* what becomes of hits; never ICS_CONTENT_AUTO */
-    void *memory;            /* what the tables point to */
+    ics_hit_content content; /* which rows hit files contain; never ICS_CONTENT_AUTO */
+    void *memory;            /* the arrays of the tables */
 } ics_detection;
 
-/* ICESTREAM_E_MEMORY. The caller owns *out. */
+/* Makes the tables. ICESTREAM_E_MEMORY. The caller owns *out. */
 int ics_detection_create(const ice_detector *detector, const ice_light *light,
                          ics_hit_content content, ics_detection **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_detection_destroy(ics_detection *detection);
 
-/* Adds everything that detection depends on beside the digests of detector and light. */
+/* Adds to the digest everything on which detection depends, in addition to the digests of detector
+ * and light. */
 void ics_detection_digest(ics_digest *digest, const ice_detector *detector, const ice_light *light);
 
 #endif
