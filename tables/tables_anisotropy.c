@@ -13,8 +13,8 @@ static ice_stretching stretching(double azimuth, double a, double b, double c)
     return result;
 }
 
-/* a n1^2 + b n2^2 + c n3^2 in that frame, with what is known of unit vectors: n1^2 + n2^2 + n3^2 is
- * 1. */
+/* a n1^2 + b n2^2 + c n3^2 in that frame. It uses n1^2 + n2^2 + n3^2 = 1, so that two products
+ * suffice. */
 static ice_form form(double a, double b, double c)
 {
     const ice_form result = {(float)b, (float)(a - b), (float)(c - b)};
@@ -78,9 +78,9 @@ int ics_tables_build_anisotropy(ics_table_builder *builder, const ice_medium *me
     return 0;
 }
 
-/* Of the factor that belongs to the scattering anisotropy of a layer, (B - N) M / 2 to some power
- * (6.2): both B - N and M are least where light flies along the axis of the least k, and largest
- * along that of the largest. */
+/* Returns the smallest factor of absorption that belongs to the scattering anisotropy, over all
+ * layers and directions: a power of (B - N) M / 2 (physics.md 6.2). Both B - N and M are smallest
+ * for light along the axis with the smallest k, and largest along the axis with the largest k. */
 static double least_old_factor(const ice_medium *medium)
 {
     double least = INFINITY;
@@ -117,7 +117,7 @@ double ics_tables_least_absorption(const ice_medium *medium)
         return 1.0;
     }
     const double old = found & ICE_HAS_OLD_ABSORPTION_ANISOTROPY ? least_old_factor(medium) : 1.0;
-    /* A little less, for the rounding of factors. */
+    /* The factor 0.9999 covers the rounding of the factors in single precision. */
     return 0.9999 * exp(-fmax(k[0], fmax(k[1], k[2]))) * old;
 }
 

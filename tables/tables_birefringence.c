@@ -18,7 +18,8 @@ uint32_t ics_tables_find_birefringence(const ice_medium *medium)
     return strong && deflects ? ICE_HAS_BIREFRINGENCE : 0;
 }
 
-/* The mean deflection's strength over the diffusion's, or NAN if layers differ in it. */
+/* Returns the strength of the mean deflection divided by the strength of the diffusion, or NAN if
+ * this quotient differs between layers. */
 static double mean_share(const ice_medium *medium)
 {
     double share = 0.0;
@@ -40,7 +41,8 @@ static double mean_share(const ice_medium *medium)
     return share;
 }
 
-/* A strength and its sums over the layers. `offset`: where it stands in a layer of the model. */
+/* Builds the table of one strength and of its sums over the layers below. `offset` is the offset of
+ * the strength in ice_layer. */
 static int build_bending(ics_table_builder *builder, const ice_medium *medium, size_t offset,
                          const ice_bending_row **place)
 {
@@ -64,7 +66,8 @@ static void fill_deflections(ice_deflection_row *rows, const ice_birefringence *
 {
     for (int knot = ICE_DEFLECTION_KNOTS; knot >= 0; --knot) {
         const double cosine = fmin(knot / (double)ICE_DEFLECTION_SCALE, 1.0);
-        /* Along the axis mx is 0 and mx over the sine is not. */
+        /* Along the flow axis mx is 0, but mx divided by the sine is not; the limit keeps the
+         * quotient finite. */
         const double sine = fmax(sqrt(1.0 - cosine * cosine), 1e-6);
         const float along = (float)(0.5 * fmax(ice_rms_deflection(set->along, sine), 0.0));
         const float across = (float)(0.5 * fmax(ice_rms_deflection(set->across, sine), 0.0));

@@ -29,7 +29,8 @@ static int compare_points(const void *a, const void *b)
     return (p->y > q->y) - (p->y < q->y);
 }
 
-/* Horizontal positions of the modules, those of one string and one MERGE_SQUARE as one. */
+/* Collects the horizontal positions of the modules. Modules of one string within one MERGE_SQUARE
+ * become one position. Returns how many positions there are. */
 static size_t merge_positions(const ice_tables *tables, const ice_detector *detector, point *points)
 {
     size_t count = 0;

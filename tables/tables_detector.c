@@ -59,7 +59,7 @@ static int build_cell_grid(ics_table_builder *builder, const ice_detector *detec
         bounds.high[axis] += reach;
         volume *= bounds.high[axis] - bounds.low[axis];
     }
-    /* About one module a cell, cells no smaller than a module. */
+    /* A cell holds about one module and is not smaller than a module. */
     double cell = fmax(cbrt(volume / (double)detector->module_count), 2.0 * reach);
     cell = fmax(cell, cbrt(volume / CELL_GRID_CELLS_MAX));
     return ics_tables_fill_grid(builder, &builder->tables->cell_grid, &bounds, cell, false,
@@ -122,7 +122,7 @@ static void divide_wide_strings(const ice_detector *detector, sorted_module *ord
     }
 }
 
-/* The cylinder around modules first .. first + count - 1 of the sorted list. */
+/* Returns the cylinder around modules first .. first + count - 1 of the sorted list. */
 static ice_string enclose(const ice_detector *detector, const sorted_module *order, uint32_t first,
                           uint32_t count)
 {
@@ -151,8 +151,8 @@ static ice_string enclose(const ice_detector *detector, const sorted_module *ord
     return string;
 }
 
-/* The string's buckets of height, and how far apart they are. A margin below their lower ends
- * covers the rounding of a bucket's number. */
+/* Fills the buckets of height of a string. The lower end of each bucket is taken ICS_GRID_MARGIN
+ * lower, which covers the rounding of a bucket's number. */
 static void fill_buckets(ice_string *string, const float *heights, uint32_t *buckets)
 {
     const uint32_t count = ICE_STRING_BUCKETS * string->count;

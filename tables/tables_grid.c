@@ -37,7 +37,8 @@ static size_t count_cells(const cell_range *range)
     return count;
 }
 
-/* Sets up dimensions for a box and a cell size; a zero height makes it two-dimensional. */
+/* Sets the dimensions of a grid for a box and a cell size (m). A flat grid has one cell in height.
+ */
 static void shape_grid(ice_grid *grid, const ics_box *bounds, double cell, bool flat)
 {
     grid->x = (float)bounds->low[0];

@@ -5,16 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Modules in the order of their strings, so that a string's stand together. */
+/* Orders modules by string, so that the modules of one string stand together. */
 static int by_string(const void *left, const void *right)
 {
     const ice_module *a = *(const ice_module *const *)left, *b = *(const ice_module *const *)right;
     return (a->string > b->string) - (a->string < b->string);
 }
 
-/* The axis of a string's column is the mean of its modules (8.7). Returns how far from it the
- * farthest module's edge is from being outside the column's reach, see ice_hole_constants.margin.
- */
+/* Sets the axis of a string's column to the mean position of its modules (physics.md 8.7). Returns
+ * the margin (m) that this string needs, see ice_hole_constants.margin: the distance from the axis
+ * to the farthest module, plus the radius of the column, minus the radius of a module. */
 static double place_column(const ice_detector *detector, const ice_module *const *modules,
                            size_t count, double radius, ice_column *column)
 {
@@ -36,7 +36,8 @@ typedef struct map_cell {
     double x, y, side; /* lower corner, m */
 } map_cell;
 
-/* The column nearest to any point of a cell, and a distance within which there is no other. */
+/* Returns the column nearest to any point of a cell, and a distance within which there is no other
+ * column. */
 static ice_near_row near_column(const ice_tables *tables, const ice_column *columns, map_cell cell)
 {
     double least = INFINITY, second = INFINITY;
@@ -49,7 +50,7 @@ static ice_near_row near_column(const ice_tables *tables, const ice_column *colu
         near.string = distance < least ? i : near.string;
         least = fmin(distance, least);
     }
-    /* 0.01 m for the rounding of places. */
+    /* 0.01 m covers the rounding of positions. */
     near.others = (float)fmax(second - (double)tables->hole.radius - 0.01, 0.0);
     return near;
 }
@@ -64,8 +65,8 @@ static int build_near_columns(ics_table_builder *builder, const ice_column *colu
         return -1;
     }
     const double side = 1.0 / (double)tables->clearance_inverse_cell;
-    /* A little larger than it is: which cell a place at its edge counts to is a matter of rounding.
-     */
+    /* The cell is made a little larger, because rounding decides to which cell a position at an
+     * edge belongs. */
     const double more = 1e-4 * side;
     for (int32_t j = 0; j < ny; ++j) {
         for (int32_t i = 0; i < nx; ++i) {
@@ -113,7 +114,7 @@ int ics_tables_build_hole(ics_table_builder *builder, const ice_medium *medium,
     tables->hole.scattering_length = (float)(hole->effective_scattering * (1.0 - g));
     tables->hole.absorption_length = (float)hole->absorption;
     tables->hole.absorption = (float)(1.0 / hole->absorption);
-    tables->hole.margin = (float)(margin + 0.01); /* for the rounding of places */
+    tables->hole.margin = (float)(margin + 0.01); /* 0.01 m for the rounding of positions */
     tables->hole.scatter = ics_tables_scatter_constants(medium, g, f, 0.0);
     return build_near_columns(builder, columns);
 }

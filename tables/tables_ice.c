@@ -18,7 +18,7 @@ static int check_layer(const ics_table_builder *builder, const ice_layer *layer,
     return -1;
 }
 
-/* Depth integrals at the faces. */
+/* Computes the integrals over depth at the faces of the layers (physics.md 5.3). */
 static void integrate(const ice_medium *medium, ice_depth_row *cumulative)
 {
     const double scale = medium->thickness / (1.0 - medium->mean_cosine);
@@ -38,11 +38,12 @@ static void integrate(const ice_medium *medium, ice_depth_row *cumulative)
     }
 }
 
-/* `least`: the factor of absorption in the direction that has the least of it. */
+/* Sets the smallest absorption near each layer, for the reach bound. `least` is the smallest factor
+ * of absorption over all directions. */
 static void find_clearest(const ice_tables *tables, double clear_range, float least,
                           ice_layer_row *layers)
 {
-    /* One layer more than the range holds: a photon may be at either end of its layer. */
+    /* One layer is added, because a photon may be at either end of its layer. */
     const double reach = ceil(clear_range / (double)tables->thickness) + 1.0;
     const int32_t range = reach < tables->layer_count ? (int32_t)reach : tables->layer_count;
     for (int32_t i = 0; i < tables->layer_count; ++i) {

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* Of water, at the wavelength of which light goes farthest. */
+/* Describes water at the wavelength of its smallest absorption. */
 static void describe_water(const ice_medium *medium, FILE *out)
 {
     double best = ICE_WAVELENGTH_MIN;
@@ -51,7 +51,7 @@ static void describe_medium(const ice_medium *medium, FILE *out)
         double top = medium->bottom + medium->thickness * (double)medium->layer_count;
         fprintf(out, "  layers   %zu of %.6g m, z %.2f .. %.2f m", medium->layer_count,
                 medium->thickness, medium->bottom, top);
-        if (medium->spectral == NULL) { /* which may be any water's, at any depth */
+        if (medium->spectral == NULL) { /* the water may be at any depth */
             fprintf(out, " (depth %.2f .. %.2f m)", ICE_DETECTOR_DEPTH - top,
                     ICE_DETECTOR_DEPTH - medium->bottom);
         }

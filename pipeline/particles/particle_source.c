@@ -57,7 +57,7 @@ static bool ends_in(const char *path, const char *ending)
     return length >= tail && strcmp(path + length - tail, ending) == 0;
 }
 
-/* particles.format: auto goes by the name's ending. */
+/* Returns the format of the file. particles.format: auto decides by the ending of the name. */
 static int choose_format(const icestream_config *config, ics_particle_format *out,
                          icestream_error *error)
 {
@@ -163,7 +163,7 @@ void ics_particle_source_destroy(ics_particle_source *source)
 
 /* ---- numbering ------------------------------------------------------------------------------- */
 
-/* In lists where every particle has the number of its event. */
+/* Finds where events begin, in lists in which every particle has the number of its event. */
 static int find_event(ics_particle_source *source, ics_raw_particle *raw, icestream_error *error)
 {
     raw->begins = !source->any || raw->event != source->file_event;

@@ -23,7 +23,8 @@ static int compare_labels(const void *a, const void *b)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Where a module stands: "file:line", or the key of the configuration that made it. */
+/* Names the place of a module for messages: "file:line", or the key of the configuration that made
+ * the module. */
 static const char *place_of(const icestream_config *config, size_t line, char *place, size_t size)
 {
     if (line == 0) {
@@ -68,7 +69,7 @@ static int check_overlaps(const icestream_config *config, const ics_module_list 
         double distance;
         size_t other = ics_module_grid_nearest(grid, i, &distance);
         if (other == SIZE_MAX) {
-            /* Only modules without a fault enter, so a cell never fills up. */
+            /* Only modules without a fault enter the grid, so that a cell never fills up. */
             ics_module_grid_insert(grid, i);
             continue;
         }
@@ -157,7 +158,7 @@ static int read_list(const icestream_config *config, ics_module_list *list, ices
     return status;
 }
 
-/* The list is not empty. */
+/* Makes a detector from a list with at least one module. NULL: out of memory. */
 static ice_detector *allocate(const char *name, const ics_module_list *list)
 {
     ice_detector *detector = calloc(1, sizeof *detector);

@@ -173,7 +173,7 @@ int ics_module_list_csv(const ics_text *text, ics_module_list *out, icestream_er
         {.name = "y", .index = Y, .required = true},
         {.name = "z", .index = Z, .required = true},
         {.name = "efficiency", .index = EFFICIENCY, .missing = 1},
-        /* Tables of the CUDA port of clsim count from 0, labels count from 1. */
+        /* Tables of the CUDA port of clsim count from 0, strings and modules count from 1. */
         {.name = "string_index", .index = STRING, .offset = 1},
         {.name = "dom_index", .index = MODULE, .offset = 1},
         {.name = "x_m", .index = X},

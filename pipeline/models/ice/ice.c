@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Where the tilt's table lies and what counts outside it. */
+/* Sets the origin of the tilt, and which shifts hold outside its table. */
 static int place_tilt(const icestream_config *config, ice_tilt *tilt, icestream_error *error)
 {
     char place[512];
@@ -35,7 +35,7 @@ static int place_tilt(const icestream_config *config, ice_tilt *tilt, icestream_
     return ICESTREAM_OK;
 }
 
-/* Nothing can be taken out of the scattering for crystals that are not there. */
+/* Rejects a subtraction of birefringence from ice that has no birefringence. */
 static int check_subtraction(const icestream_config *config, const ice_medium *medium,
                              icestream_error *error)
 {
@@ -52,8 +52,8 @@ static int check_subtraction(const icestream_config *config, const ice_medium *m
         subtraction == ICS_SUBTRACTION_CONSTANT ? "constant" : "scaled");
 }
 
-/* Whether molecules scatter as the scatter stage thinks; a stage of the user's may do as it likes.
- */
+/* Checks that the scatter stage has molecules if the medium has them. A header of the user may do
+ * what it likes. */
 static int check_scatter(const icestream_config *config, const ice_medium *medium,
                          ics_warnings *warnings, icestream_error *error)
 {

@@ -1,5 +1,5 @@
-/* Anisotropy of absorption: a power of the scattering anisotropy (physics.md 6.2), and factors K of
- * its own (6.3). */
+/* Anisotropy of absorption: a power of the scattering anisotropy (physics.md 6.2), and the factors
+ * K (6.3). */
 #include "pipeline/models/ice/ice_features.h"
 
 #include <math.h>

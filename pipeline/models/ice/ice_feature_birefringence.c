@@ -24,7 +24,9 @@ ics_deflection ics_ice_birefringence_at(const ice_birefringence *birefringence, 
 
 double ics_ice_birefringence_scattering(const ice_birefringence *birefringence)
 {
-    enum { CELLS = 100 }; /* part of the definition: tables were made with them */
+    enum {
+        CELLS = 100
+    }; /* a part of the definition, because published tables were made with this number */
     double sum = 0;
     for (int i = 0; i < CELLS; ++i) {
         ics_deflection d = ics_ice_birefringence_at(birefringence, (i + 0.5) / CELLS);

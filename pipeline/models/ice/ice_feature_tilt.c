@@ -12,7 +12,7 @@ static const ics_schema_field fields[] = {
     ICS_ICE_FILE_NUMBER("tilt.azimuth", tilt.azimuth, -360, 360, "225"),
 };
 
-/* Keys of one way to give a tilt that stand beside another. */
+/* Rejects keys that belong to different ways to give a tilt, and keys that are incomplete. */
 static int check(const ics_ice_file *file, const ics_ice_keys *keys, icestream_error *error)
 {
     (void)file;

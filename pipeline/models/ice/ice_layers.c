@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranges are wide: they catch wrong units and columns, not unusual ice. */
+/* The ranges are wide: they detect wrong units and columns, not unusual ice. */
 static const struct {
     const char *name, *unit;
     double low, high;
@@ -151,8 +151,9 @@ static void check_spacing(layer_check *check)
     }
 }
 
-/* Dust and pure ice have different slopes in wavelength and the pure ice can count negative (a
- * delta_tau below -100 K), so the band is looked through nanometre by nanometre. */
+/* Checks that every layer absorbs at every nanometre of the band. The ends of the band are not
+ * enough: dust and pure ice have different slopes in wavelength, and the part of pure ice is
+ * negative for a delta_tau below -100 K. */
 static void check_absorption(layer_check *check, const ice_medium *medium)
 {
     enum { POINTS = (int)(ICE_WAVELENGTH_MAX - ICE_WAVELENGTH_MIN) + 1 };
@@ -182,8 +183,8 @@ static void check_absorption(layer_check *check, const ice_medium *medium)
     }
 }
 
-/* Layers after the subtraction of birefringence. Powers of the wavelength are monotonous, so the
- * least scattering is at one end of the band. */
+/* Checks that every layer scatters after the subtraction of birefringence. Powers of the wavelength
+ * are monotonous, so the smallest scattering is at one end of the band. */
 static void check_scattering(layer_check *check, const ice_medium *medium)
 {
     static const double ends[] = {ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX};
@@ -224,7 +225,7 @@ static void set_layers(ice_medium *medium, const ics_layer_list *list)
     medium->bottom = ICE_DETECTOR_DEPTH - deepest - 0.5 * medium->thickness;
     for (size_t i = 0; i <= last; ++i) {
         medium->layers[i] = list->rows[last - i].layer;
-        /* What has no effect is not there, so that the same ice has the same digest. */
+        /* Values without effect become 0, so that the same ice has the same digest. */
         if (!birefringent) {
             medium->layers[i].birefringence = medium->layers[i].birefringence_mean = 0;
         }

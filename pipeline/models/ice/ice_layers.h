@@ -6,11 +6,11 @@
 #include "physics/model.h"
 #include "pipeline/config/config.h"
 
-/* A layer as files give it, by the depth of its centre. */
+/* A layer as it stands in a file. */
 typedef struct ics_layer_row {
-    double depth; /* m below the surface */
+    double depth; /* of the centre of the layer, m below the surface */
     ice_layer layer;
-    size_t line, column; /* where the row stands; 0: unknown */
+    size_t line, column; /* position of the row in its file; 0: unknown */
 } ics_layer_row;
 
 /* Rows in the order of their file, deepest last. */
@@ -24,16 +24,17 @@ typedef struct ics_layer_list {
 int ics_ice_layer_list_add(ics_layer_list *list, const ics_layer_row *row);
 void ics_ice_layer_list_free(ics_layer_list *list);
 
-/* Checks one property of the ice as a whole ("alpha", "mean_cosine", ...); `place` is "file:line".
- * ICESTREAM_E_CONFIG. */
+/* Checks the value of a property of the ice as a whole ("alpha", "mean_cosine", ...); `place` is
+ * "file:line". ICESTREAM_E_CONFIG. */
 int ics_ice_property_check(const char *place, const char *property, double value,
                            icestream_error *error);
 
-/* Checks the rows and makes the medium: increasing depth, equal spacing within 1e-5 of itself,
- * coefficients that are positive and plausible. A single row is homogeneous ice, 100 m thick for
- * reports. `common` gives all that does not depend on depth, already checked, but no name and
- * no tilt. What its birefringence scatters is taken out of the layers as `subtraction` says (AUTO:
- * nothing). ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+/* Checks the rows and makes the medium. Depths must increase in equal steps (within 1e-5 of a
+ * step), coefficients must be positive and plausible. A single row is homogeneous ice, which
+ * reports show as 100 m thick. `common` has everything that does not depend on depth, already
+ * checked, without name and tilt. The scattering by birefringence is subtracted from the layers as
+ * `subtraction` says (AUTO: not at all). ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller owns
+ * *out. */
 int ics_ice_from_layers(const char *name, const ics_layer_list *list, const ice_medium *common,
                         ics_subtraction subtraction, ice_medium **out, icestream_error *error);
 

@@ -31,7 +31,7 @@ static const char *const formula_keys[] = {"index.salinity", "index.temperature"
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* The table has to span the band, unless its ends hold beyond. */
+/* Checks that the table spans the band, unless the values at its ends hold beyond them. */
 static int check_band(const water_reader *reader, const ics_yaml_node *node, const char *what,
                       const ics_curve *curve, bool extend)
 {
@@ -135,7 +135,7 @@ static int read_file(water_reader *reader)
 
 /* ---- the medium ------------------------------------------------------------------------------ */
 
-/* n - wavelength dn/dwavelength at the points of the phase index. */
+/* Computes the group index n - wavelength dn/dwavelength at the points of the phase index. */
 static int derive_group_index(const water_reader *reader, ics_wavelength_table *table)
 {
     const ics_curve *phase = &table->curves[ICS_WATER_PHASE_INDEX];
@@ -157,7 +157,8 @@ static int derive_group_index(const water_reader *reader, ics_wavelength_table *
     return ICESTREAM_OK;
 }
 
-/* The coefficient of whichever column the table has. */
+/* Returns a coefficient (1/m) at a wavelength, from the column with lengths or from the column with
+ * coefficients, whichever the table has. */
 static double coefficient(const ics_wavelength_table *table, int length, int inverse, double at)
 {
     return ics_water_file_has(table, length) ? 1 / ics_curve_at_or_end(&table->curves[length], at)

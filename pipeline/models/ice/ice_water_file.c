@@ -48,7 +48,7 @@ static int read_index(const ics_yaml_node *node, void *target, icestream_error *
                                           &((ics_water_file *)target)->index, error);
 }
 
-/* Reads the table's CSV file, where there is one. */
+/* Reads the CSV file of a table, if there is one. */
 static int read_csv(const char *path, const ics_wavelength_column *columns, size_t count,
                     ics_wavelength_table *out, icestream_error *error)
 {

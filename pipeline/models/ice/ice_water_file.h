@@ -6,7 +6,7 @@
 #include "pipeline/models/ice/ice_file.h"
 #include "pipeline/models/light/wavelength_table.h"
 
-/* A layer: factors by which its coefficients are larger than those of the table. */
+/* A layer: its coefficients are those of the table times these factors. */
 typedef struct ics_water_layer {
     double z; /* of its centre, m */
     double scattering, absorption;

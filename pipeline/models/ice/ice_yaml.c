@@ -1,4 +1,4 @@
-/* Ice from a YAML file, with the layers in it or in a CSV file beside it. */
+/* Ice from a YAML file. Its layers stand in the file or in a CSV file. */
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_medium.h"
@@ -59,7 +59,8 @@ int ics_ice_csv_layers_read(const ics_text *text, const double anisotropy[2], ic
     return status;
 }
 
-/* One inline layer: [depth_m, be400, adust400, dtau] or with a fifth number, the bubbles. */
+/* Reads one layer of the list: [depth_m, be400, adust400, dtau], or with a fifth number, the
+ * bubbles. */
 static int read_inline_layer(const ics_yaml_node *node, size_t index, ics_layer_list *layers,
                              icestream_error *error)
 {
@@ -142,7 +143,7 @@ static const ics_schema_custom layers_field = {
     .clear = clear_layers,
 };
 
-/* The configuration decides before the file. */
+/* Returns the subtraction that the configuration chooses; auto means the choice of the file. */
 static ics_subtraction subtraction_of(const icestream_config *config, const ics_ice_file *file)
 {
     static const ics_subtraction meanings[] = {ICS_SUBTRACTION_NONE, ICS_SUBTRACTION_CONSTANT,

@@ -9,13 +9,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Photons that the standard module would see per metre of bare track, for acceptances that are
- * known only up to a factor (the public code's constant, physics.md 3.2). */
+/* The number of photons that the standard module detects per metre of bare track. It scales
+ * acceptances that are known only up to a factor (the constant of the public code, physics.md 3.2).
+ */
 #define NOMINAL_YIELD 2450.08
 
-/* Shares of detected Cherenkov light are divided by the Cherenkov spectrum of ice, in which such
- * files were made; what they say of modules is true in every medium. Points where nothing is
- * seen are left out: a photon drawn exactly there would have an infinite weight. */
+/* Makes the bias from shares of detected Cherenkov light. The shares are divided by the Cherenkov
+ * spectrum of ice, because such files were made for ice; the result is a property of the modules
+ * and holds in every medium. Points without detected light are left out, because a photon drawn at
+ * such a point would have an infinite weight. */
 static int bias_from_shares(ics_light_builder *builder, const ics_curve *shares)
 {
     ics_curve detected = {0};
@@ -77,7 +79,8 @@ static int bias_from_formula(ics_light_builder *builder)
     return ICESTREAM_OK;
 }
 
-/* light.acceptance: auto takes the wv.dat of a ppc ice folder where there is one. */
+/* Makes the bias from light.acceptance. The value auto means the file wv.dat of a ppc ice folder,
+ * if there is one, else the standard acceptance. */
 static int make_bias(ics_light_builder *builder)
 {
     const icestream_config *config = builder->config;
@@ -137,9 +140,9 @@ static double ratio_at(const ics_light_builder *builder, size_t acceptance, doub
                : 1;
 }
 
-/* The acceptance in the builder's bias becomes the bias: `best`, which is that of the best
- * direction, times the acceptance of whatever module sees most at a wavelength, over F^2. What
- * single modules see of it goes to the light. */
+/* Turns the acceptance in builder->bias into the bias: at each wavelength the largest acceptance of
+ * all modules, times `best`, the acceptance from the best direction, divided by F^2. The
+ * acceptances of single modules go to the light. */
 static int finish_bias(ics_light_builder *builder, const ice_detector *detector, double best)
 {
     ice_light *light = builder->light;

@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The band (nm) of Cherenkov light where all light is generated, light.acceptance: none. */
+/* The band (nm) of Cherenkov light if light.acceptance is none, so that all light is generated. */
 #define PLAIN_LOW  265
 #define PLAIN_HIGH 675
 
-/* Gaussian stand-ins of the LEDs, median and half of the 16-84 % width in nm (physics.md 2.4). */
+/* The spectra of the LEDs as Gaussians: median and half of the 16-84 % width, nm (physics.md 2.4).
+ */
 static const struct {
     const char *name;
     double median, width;
@@ -23,7 +24,7 @@ static const struct {
 enum { LEDS = sizeof leds / sizeof *leds, NITROGEN_LASER = 337 };
 _Static_assert(1 + LEDS + 1 == ICS_SPECTRA_BUILT_IN, "Cherenkov light, LEDs, laser");
 
-/* For any index of refraction. */
+/* The Cherenkov yield for a phase index of refraction. */
 static double frank_tamm(double wavelength, double beta, double phase_index)
 {
     const double fine_structure = 1 / 137.035999084;
@@ -59,7 +60,7 @@ static double bias_at(const ics_light_builder *builder, double wavelength)
     return builder->bias.count > 0 ? ics_curve_at(&builder->bias, wavelength) : 1;
 }
 
-/* The wavelengths at which light can be recorded. */
+/* The band (nm) in which light can be recorded. */
 static void band_of(const ics_light_builder *builder, double *low, double *high)
 {
     const ics_curve *bias = &builder->bias;
@@ -67,7 +68,8 @@ static void band_of(const ics_light_builder *builder, double *low, double *high)
     *high = bias->count > 0 ? bias->x[bias->count - 1] : ICE_WAVELENGTH_MAX;
 }
 
-/* Takes over the curve as spectrum number `index`. */
+/* Makes the curve spectrum number `index`. The light owns the points afterwards, and the curve is
+ * empty. */
 static int keep_spectrum(ics_light_builder *builder, size_t index, const char *name,
                          ics_curve *curve)
 {
@@ -194,7 +196,7 @@ static int add_cherenkov(ics_light_builder *builder)
 
 static int add_built_in(ics_light_builder *builder)
 {
-    const double reach = 5; /* widths: beyond are 6e-7 of the light */
+    const double reach = 5; /* in widths; 6e-7 of the light is outside */
     int status = add_cherenkov(builder);
     for (size_t i = 0; i < LEDS; ++i) {
         double led[2] = {leds[i].median, leds[i].width};
