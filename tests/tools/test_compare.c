@@ -238,7 +238,7 @@ START_TEST(wrong_schedules)
     } cases[] = {{"wavefront,nothing", "found 'nothing'"},
                  {"", "found ''"},
                  {"wavefront,", "found ''"},
-                 {"wavefront,wavefront", "is there twice"},
+                 {"wavefront,wavefront", "is given twice"},
                  {"wavefront", "nothing to be compared with"},
                  {"wavefront,thread-per-step", "found 'thread-per-step'"}};
     icestream_config *config = load(NULL, NULL);
