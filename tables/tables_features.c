@@ -95,9 +95,9 @@ static int build_scattering_anisotropy(ics_table_builder *builder, const ice_med
     }
     ice_anisotropy_row *rows =
         ics_tables_array(builder, &tables->anisotropy, medium->layer_count, sizeof *rows);
-    ice_slant_row *slants =
-        ics_tables_array(builder, &tables->slants, medium->layer_count, sizeof *slants);
-    if (rows == NULL || slants == NULL) {
+    ice_absorption_row *absorption_rows = ics_tables_array(
+        builder, &tables->absorption_rows, medium->layer_count, sizeof *absorption_rows);
+    if (rows == NULL || absorption_rows == NULL) {
         return -1;
     }
     for (size_t i = 0; i < medium->layer_count; ++i) {
@@ -106,13 +106,13 @@ static int build_scattering_anisotropy(ics_table_builder *builder, const ice_med
         rows[i].to = stretching(medium->flow_azimuth, exp(m1), exp(m2), exp(m3));
         rows[i].back = stretching(medium->flow_azimuth, exp(-m1), exp(-m2), exp(-m3));
         const double trace = exp(-2 * m1) + exp(-2 * m2) + exp(-2 * m3);
-        slants[i].narrow = form(0.5 * (trace - exp(-2 * m1)), 0.5 * (trace - exp(-2 * m2)),
-                                0.5 * (trace - exp(-2 * m3)));
-        slants[i].wide = form(exp(2 * m1), exp(2 * m2), exp(2 * m3));
+        absorption_rows[i].narrow = form(0.5 * (trace - exp(-2 * m1)), 0.5 * (trace - exp(-2 * m2)),
+                                         0.5 * (trace - exp(-2 * m3)));
+        absorption_rows[i].wide = form(exp(2 * m1), exp(2 * m2), exp(2 * m3));
     }
     if (is_even(medium)) {
         tables->even_anisotropy = rows[0];
-        tables->even_slant = slants[0];
+        tables->even_absorption = absorption_rows[0];
         tables->features |= ICE_HAS_EVEN_ANISOTROPY;
     }
     tables->features |= ICE_HAS_SCATTERING_ANISOTROPY;
@@ -214,10 +214,11 @@ static double mean_share(const ice_medium *medium)
 }
 
 /* A strength and its sums over the layers. `offset`: where it stands in a layer of the model. */
-static int build_bending(ics_table_builder *builder, const ice_medium *medium, size_t offset,
-                         const ice_bending_row **place)
+static int build_birefringence_rows(ics_table_builder *builder, const ice_medium *medium,
+                                    size_t offset, const ice_birefringence_row **place)
 {
-    ice_bending_row *rows = ics_tables_array(builder, place, medium->layer_count, sizeof *rows);
+    ice_birefringence_row *rows =
+        ics_tables_array(builder, place, medium->layer_count, sizeof *rows);
     if (rows == NULL) {
         return -1;
     }
@@ -270,7 +271,8 @@ static int build_birefringence(ics_table_builder *builder, const ice_medium *med
     ice_deflection_row *rows =
         ics_tables_array(builder, &tables->deflection, ICE_DEFLECTION_KNOTS, sizeof *rows);
     if (rows == NULL ||
-        build_bending(builder, medium, offsetof(ice_layer, birefringence), &tables->bending) != 0) {
+        build_birefringence_rows(builder, medium, offsetof(ice_layer, birefringence),
+                                 &tables->birefringence) != 0) {
         return -1;
     }
     fill_deflections(rows, &medium->birefringence, isnan(share) ? 1.0 : share);
@@ -278,9 +280,9 @@ static int build_birefringence(ics_table_builder *builder, const ice_medium *med
     if (!isnan(share)) {
         return 0;
     }
-    tables->features |= ICE_HAS_MEAN_BENDING;
-    return build_bending(builder, medium, offsetof(ice_layer, birefringence_mean),
-                         &tables->mean_bending);
+    tables->features |= ICE_HAS_MEAN_BIREFRINGENCE;
+    return build_birefringence_rows(builder, medium, offsetof(ice_layer, birefringence_mean),
+                                    &tables->mean_birefringence);
 }
 
 /* ---- hole ice -------------------------------------------------------------------------------- */
