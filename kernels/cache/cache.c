@@ -15,7 +15,7 @@
 
 /* ---- the folder ----------------------------------------------------------------------------- */
 
-/* A folder that only this user can put files into. */
+/* Whether only this user can write to the folder. */
 static bool is_own(const char *path, const struct stat *status)
 {
     return S_ISDIR(status->st_mode) && status->st_uid == geteuid() &&
@@ -26,7 +26,7 @@ int ics_cache_directory(char *path, size_t size)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int length = -1;
-    /* "All paths must be absolute", relative ones are to be ignored (XDG Base Directory). */
+    /* The XDG Base Directory Specification says that relative paths are ignored. */
     if (cache != NULL && *cache == '/') {
         length = snprintf(path, size, "%s/icestream", cache);
     } else if (home != NULL && *home == '/') {
@@ -52,7 +52,7 @@ int ics_cache_directory_somewhere(char *path, size_t size)
     if (length < 0 || (size_t)length >= size || ics_disk_make_folder(path, 0700) != 0) {
         return -1;
     }
-    /* Not through a link: anybody may leave one there. */
+    /* lstat, because any user may put a symbolic link there. */
     struct stat status;
     return lstat(path, &status) == 0 && is_own(path, &status) ? 0 : -1;
 }
@@ -70,7 +70,7 @@ int ics_cache_key(const ics_cache_part *parts, size_t count, char key[65])
     EVP_MD_CTX *state = EVP_MD_CTX_new();
     bool good = state != NULL && EVP_DigestInit_ex(state, EVP_sha256(), NULL) == 1;
     for (size_t i = 0; i < count && good; ++i) {
-        /* With its size in front a part cannot lend its end to the next one. */
+        /* With the size in front, the end of a part cannot be read as the start of the next. */
         const uint64_t size = parts[i].size;
         good = EVP_DigestUpdate(state, &size, sizeof size) == 1 &&
                EVP_DigestUpdate(state, parts[i].bytes, parts[i].size) == 1;

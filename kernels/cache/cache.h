@@ -18,8 +18,8 @@
  * others. */
 int ics_cache_directory(char *path, size_t size);
 
-/* As ics_cache_directory. If there is no cache, the path is that of a folder of this user in $TMPDIR
- * or /tmp, which the system may remove at any time. */
+/* As ics_cache_directory. If there is no cache, the path is that of a folder of this user in
+ * $TMPDIR or /tmp, which the system may remove at any time. */
 int ics_cache_directory_somewhere(char *path, size_t size);
 
 /* One of the texts or structs that an entry of the cache is made from. */

@@ -1,5 +1,6 @@
-/* Keeping the cache's folder within bounds. Other processes may write, read and prune it meanwhile:
- * what they have open stays theirs, and an entry that is gone is made again. */
+/* Keeps the cache folder within its limits. Other processes may write, read and prune the folder at
+ * the same time: a file that they have open stays readable for them, and they make a removed entry
+ * again. */
 #include "kernels/cache/cache.h"
 
 #include <dirent.h>
@@ -18,7 +19,7 @@
 enum {
     KEY_DIGITS = 64,
     NAME_SIZE = KEY_DIGITS + 16, /* a key and the longest of the endings */
-    DAY = 24 * 60 * 60           /* s; no process works that long on one entry */
+    DAY = 24 * 60 * 60           /* s; no process works on one entry for so long */
 };
 
 /* A file that counts. */
@@ -34,13 +35,14 @@ typedef struct entries {
 } entries;
 
 typedef enum file_kind {
-    KIND_FOREIGN, /* not ours to remove */
+    KIND_FOREIGN, /* never removed */
     KIND_ENTRY,
-    KIND_PART,  /* of an entry that is being written, or was when its process ended */
-    KIND_FOLDER /* in which an entry is being made */
+    KIND_PART,  /* an incomplete entry: a process writes it, or was killed while it wrote it */
+    KIND_FOLDER /* a folder in which an entry is made */
 } file_kind;
 
-/* Entries are a key and an ending; what else begins with a key and a dot is on its way to one. */
+/* The name of an entry is a key and an ending. A file with another name that begins with a key and
+ * a dot is an incomplete entry. */
 static file_kind kind_of(const char *name)
 {
     static const char *const endings[] = {".kernels", ".choice", ".so"};
@@ -68,7 +70,7 @@ static int remove_one(const char *path, const struct stat *status, int type, str
     (void)status;
     (void)type;
     (void)place;
-    (void)remove(path); /* what stays is tried again by the next process */
+    (void)remove(path); /* if this fails, the next process tries again */
     return 0;
 }
 
@@ -77,7 +79,7 @@ void ics_cache_remove_folder(const char *path)
     nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* What a process has left that was killed. */
+/* Removes a file or folder that a killed process left: one that is older than a day. */
 static void remove_leftover(const char *directory, int folder, const char *name, file_kind kind,
                             const struct stat *status)
 {
@@ -93,7 +95,7 @@ static void remove_leftover(const char *directory, int folder, const char *name,
     }
 }
 
-/* ---- what is there --------------------------------------------------------------------------- */
+/* ---- entries --------------------------------------------------------------------------------- */
 
 static bool add_entry(entries *all, const char *name, const struct stat *status)
 {
@@ -118,7 +120,7 @@ static bool add_entry(entries *all, const char *name, const struct stat *status)
     return true;
 }
 
-/* Lists the entries, and removes leftovers on the way. False: no memory. */
+/* Lists the entries, and removes what killed processes left. Returns false if memory is short. */
 static bool look_through(DIR *stream, const char *directory, entries *all)
 {
     const int folder = dirfd(stream);
@@ -139,7 +141,8 @@ static bool look_through(DIR *stream, const char *directory, entries *all)
     return good;
 }
 
-/* The one used last comes first; names decide where times are equal, so that processes agree. */
+/* Compares for the order: last used first. For equal times the names decide, so that all processes
+ * have the same order. */
 static int compare_use(const void *left, const void *right)
 {
     const entry *a = left, *b = right;

@@ -16,8 +16,8 @@ static int out_of_memory(icestream_error *error)
     return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the C compiler");
 }
 
-/* Starts a program that reads nothing and whose output and errors go to `descriptor`. Returns 0 or
- * an errno. */
+/* Starts a program with an empty standard input; its output and errors go to `descriptor`. Returns
+ * 0 or an errno. */
 static int start(char *const *command, int descriptor, pid_t *out)
 {
     if (command[0] == NULL) {
@@ -42,7 +42,8 @@ static int start(char *const *command, int descriptor, pid_t *out)
     return result;
 }
 
-/* All that comes out of a pipe until its last writer has closed it; NULL: no memory. */
+/* Reads a pipe until its last writer closes it. Returns the text, which the caller frees, or NULL
+ * if memory is short. */
 static char *read_all(int descriptor)
 {
     char *text = NULL;
@@ -104,7 +105,7 @@ static int run(char *const *command, char **output, icestream_error *error)
     return WEXITSTATUS(status) == 0 ? ICESTREAM_OK : ICESTREAM_E_CONFIG;
 }
 
-/* $CC may come with options: "ccache gcc", "gcc -m64". */
+/* Splits $CC into words: it may have options, as in "ccache gcc" or "gcc -m64". */
 static int split(const char *text, ics_compiler *out)
 {
     char *copy = strdup(text);
@@ -177,7 +178,7 @@ int ics_compiler_run(const ics_compiler *compiler, const char *const *arguments,
     for (size_t i = 0; i < count; ++i) {
         command[compiler->word_count + i] = arguments[i];
     }
-    /* posix_spawn does not change the words; its type is that of C before `const`. */
+    /* The cast is safe: posix_spawn does not change the words. */
     const int result = run((char *const *)command, output, error);
     free(command);
     return result;

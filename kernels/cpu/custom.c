@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 struct ics_custom_kernels {
-    void *object; /* of dlopen */
+    void *object; /* from dlopen */
     const ics_cpu_kernels *kernels;
 };
 
-/* What the kernels are called in the object. */
+/* The name of the kernels in the object. */
 #define SYMBOL        "ics_cpu_kernels_custom"
 #define SYMBOL_OPTION "-DICS_KERNELS_SYMBOL=ics_cpu_kernels_custom"
 
@@ -28,10 +28,10 @@ enum { OPTIONS_MOST = 48, OPTION_SIZE = 64, KEY_DIGITS = 64, ATTEMPTS = 5 };
 
 /* Everything that an object is made from. */
 typedef struct recipe {
-    const char *const *paths; /* [ICS_STAGES] of the user's headers */
-    char *texts[ICS_STAGES];  /* what is in them */
+    const char *const *paths; /* [ICS_STAGES] paths of the user's headers, NULL: none */
+    char *texts[ICS_STAGES];  /* contents of the headers */
     ics_compiler compiler;
-    const char *options[OPTIONS_MOST]; /* without names of folders */
+    const char *options[OPTIONS_MOST]; /* [option_count], without paths */
     size_t option_count;
     char headers[ICS_STAGES][OPTION_SIZE]; /* -DICE_CUSTOM_scatter="custom/scatter.h" */
     char name[OPTION_SIZE];                /* -DICS_KERNELS_NAME="avx2" */
@@ -50,7 +50,7 @@ static void add_option(recipe *made, const char *option)
     made->options[made->option_count++] = option;
 }
 
-/* The options of cmake/CpuKernels.cmake, and what makes a shared object of them. */
+/* Adds the options of cmake/CpuKernels.cmake, and those for a shared object. */
 static void add_options(recipe *made, const char *instruction_set)
 {
     static const char *const common[] = {ICS_KERNEL_OPTIONS};
@@ -67,7 +67,8 @@ static void add_options(recipe *made, const char *instruction_set)
             }
         }
     }
-    /* Without the second a header that lacks its function compiles, and fails when it is loaded. */
+    /* -Werror=implicit-function-declaration: without it, a header without the stage function would
+     * compile, and only loading would fail. */
     static const char *const more[] = {"-std=gnu11",    "-Werror=implicit-function-declaration",
                                        "-D_GNU_SOURCE", SYMBOL_OPTION,
                                        "-shared",       "-fPIC",
@@ -148,8 +149,8 @@ static int cannot_write(const char *path, icestream_error *error)
                                strerror(cause));
 }
 
-/* Writes a source below a folder, making the folders in its name. With `shown`, the compiler calls
- * it by that name. */
+/* Writes a source below a folder, and makes the folders in its name. `shown`: the name of the
+ * source in messages of the compiler; NULL: its path. */
 static int write_source(const char *folder, const char *name, const char *text, const char *shown,
                         icestream_error *error)
 {
@@ -183,8 +184,8 @@ static int write_source(const char *folder, const char *name, const char *text, 
 
 /* ---- entries of the cache ------------------------------------------------------------------- */
 
-/* An object is followed by its digest, which loading ignores: a damaged file would not fail to load
- * but end the process. */
+/* Whether the object at `path` is complete. Its digest stands behind the object, where dlopen
+ * ignores it. The check is needed because loading a damaged object can end the process. */
 static bool is_sound(const char *path)
 {
     char key[KEY_DIGITS + 1];
@@ -200,7 +201,8 @@ static bool is_sound(const char *path)
     return sound;
 }
 
-/* Appends the digest and puts the file in its place, complete even if the machine stops. */
+/* Appends the digest and renames the file to `path`. fsync comes first, so that the entry is
+ * complete even if the machine stops. */
 static int store(const char *object, const char *path, icestream_error *error)
 {
     char key[KEY_DIGITS + 1];
@@ -339,12 +341,13 @@ static int compile(const recipe *made, const char *folder, const char *object,
     return status;
 }
 
-/* Makes the cache's entry `path` in a folder of its own beside it, so that it can be moved there.
+/* Makes the cache entry `path` in a temporary folder inside the cache, so that a rename can move
+ * it.
  */
 static int build(const recipe *made, const char *directory, const char *path,
                  icestream_error *error)
 {
-    /* The longest name that is put into this folder is far below the rest of PATH_MAX. */
+    /* 128 bytes are more than the longest name in this folder. */
     char folder[PATH_MAX - 128], object[PATH_MAX];
     if ((size_t)snprintf(folder, sizeof folder, "%s/build-XXXXXX", directory) >= sizeof folder) {
         errno = ENAMETOOLONG;

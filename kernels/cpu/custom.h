@@ -2,9 +2,10 @@
  *
  * The program contains the sources of its kernels as text (kernels/cpu/sources.h). The compiler of
  * the system, $CC or cc, compiles these sources together with the user's headers into a shared
- * object. The cache (kernels/cache/cache.h) keeps the object under the SHA-256 of everything that it
- * is made from: sources, headers, options and the version of the compiler. Only the first run with a
- * header waits for the compiler. Any number of processes may compile the same header at one time.
+ * object. The cache (kernels/cache/cache.h) keeps the object under the SHA-256 of everything that
+ * it is made from: sources, headers, options and the version of the compiler. Only the first run
+ * with a header waits for the compiler. Any number of processes may compile the same header at one
+ * time.
  */
 #ifndef ICS_KERNELS_CPU_CUSTOM_H
 #define ICS_KERNELS_CPU_CUSTOM_H

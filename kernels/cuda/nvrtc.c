@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From nvrtc.h, whose interface has been the same since CUDA 11.2. */
+/* Declarations as in nvrtc.h, which has not changed since CUDA 11.2. */
 typedef int nvrtc_result;
 typedef struct nvrtc_program nvrtc_program; /* *nvrtcProgram */
 enum { NVRTC_INVALID_OPTION = 5 };
@@ -40,7 +40,7 @@ struct ics_nvrtc {
 
 static void *open_library(const char *name)
 {
-    /* NODELETE: the compiler leaves things of its own behind in the process. */
+    /* NODELETE: the library stays, because the process may still use parts of it after dlclose. */
     return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
@@ -73,7 +73,7 @@ static void *find_library(icestream_error *error)
     return NULL;
 }
 
-/* Sets a pointer to a function; their sizes are equal wherever there is dlsym(). */
+/* Sets a pointer to a function, by copying the address: POSIX makes both pointers equally large. */
 static bool find_function(const ics_nvrtc *nvrtc, const char *name, void *function,
                           icestream_error *error)
 {
@@ -192,8 +192,8 @@ static nvrtc_result create_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job *
     return result;
 }
 
-/* Files of the working folder must not come in between: only what is given counts. Where NVRTC is
- * too old for the option, their names must not be those of headers. */
+/* Compiles. A header must not come from the working folder, because only the given headers are in
+ * the cache key. An NVRTC that is too old for the option --no-source-include reads such files. */
 static nvrtc_result compile_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job,
                                     nvrtc_program *program)
 {

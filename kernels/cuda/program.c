@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what the compiler says of kernels ------------------------------------------------------- */
+/* ---- resources of kernels -------------------------------------------------------------------- */
 
-/* The room for resources, an element per kernel that the log tells of. */
+/* Returns the number of kernels in a log of the compiler. */
 static size_t count_kernels(const char *log)
 {
     size_t count = 0;
@@ -23,7 +23,8 @@ static size_t count_kernels(const char *log)
     return count;
 }
 
-/* The number in front of a unit, in a line such as "Used 40 registers, 2048 bytes smem". */
+/* Returns the number in front of a unit, in a line such as "Used 40 registers, 2048 bytes smem"; 0
+ * if the line does not have this unit. */
 static uint32_t number_before(const char *line, const char *unit)
 {
     const char *at = strstr(line, unit);
@@ -36,12 +37,12 @@ static uint32_t number_before(const char *line, const char *unit)
     return at != NULL ? (uint32_t)strtoul(at, NULL, 10) : 0;
 }
 
-/* Lines of ptxas -v, for every kernel:
+/* Reads a line of ptxas -v. The lines of one kernel are:
  *   ptxas info    : Compiling entry function 'gpu_visit' for 'sm_90'
  *   ptxas info    : Function properties for gpu_visit
  *   ptxas         .     400 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
  *   ptxas info    : Used 40 registers, used 1 barriers, 400 bytes cumulative stack size, 96 bytes
- * smem Properties of other functions may follow, which are in the cumulative size. */
+ * smem Properties of other functions may follow; the cumulative size contains their stacks. */
 static void read_line(const char *line, ics_kernel_resources *kernel, bool *is_own)
 {
     static const char function[] = "Function properties for ";
@@ -62,7 +63,8 @@ static void read_line(const char *line, ics_kernel_resources *kernel, bool *is_o
     }
 }
 
-/* Cuts the log into lines. */
+/* Reads the resources of all kernels from a log, which is changed. Returns 0, or -1 if memory is
+ * short. */
 static int read_resources(char *log, ics_program *program)
 {
     const size_t room = log != NULL ? count_kernels(log) : 0;
@@ -90,7 +92,7 @@ static int read_resources(char *log, ics_program *program)
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* What to ask the compiler for. */
+/* What the compiler shall make. */
 typedef struct target {
     int architecture;
     bool as_ptx;
@@ -175,8 +177,8 @@ static int look_up(const ics_recipe *recipe, const char *directory, const char *
     return ics_program_cache_read(directory, key, program);
 }
 
-/* The best that a folder has: the very target, else what a compiler would give for it, else PTX for
- * any older architecture, which is better than nothing where nothing can be compiled. */
+/* Reads the best program in a folder: one for the architecture itself, else what a compiler would
+ * make for it, else, if nothing can be compiled, PTX for an older architecture. */
 static int look_in(const ics_recipe *recipe, const char *directory, const ics_nvrtc *nvrtc,
                    bool is_own, int architecture, ics_program *program)
 {
@@ -200,7 +202,7 @@ static int look_in(const ics_recipe *recipe, const char *directory, const ics_nv
     return found;
 }
 
-/* The user's cache, then installed ones. */
+/* Looks in the cache of the user, then in the installed folders. */
 static int find(const ics_recipe *recipe, const ics_nvrtc *nvrtc, int architecture,
                 ics_program *program)
 {
@@ -222,7 +224,7 @@ static int find(const ics_recipe *recipe, const ics_nvrtc *nvrtc, int architectu
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* In the cache for the next run; one that cannot be written costs that run its compilation only. */
+/* Writes the program to the cache for later runs. If this fails, a later run compiles again. */
 static void remember(const ics_nvrtc *nvrtc, const ics_program *program)
 {
     char directory[4096];
@@ -232,7 +234,8 @@ static void remember(const ics_nvrtc *nvrtc, const ics_program *program)
     }
 }
 
-/* Also where nothing was compiled: choices of `auto` are added for old programs, too. */
+/* Called also if nothing was compiled, because `auto` adds choices to the cache for old programs,
+ * too. */
 static void prune(void)
 {
     char directory[4096];

@@ -1,12 +1,13 @@
 /* The specialised kernels of one run. Their CUDA C sources are embedded in this program; NVRTC
  * compiles them when a run starts, or a cache already has the compiled program.
  *
- * This part needs neither a GPU nor its driver. Without NVRTC, only programs in a cache can run. The
- * name of a cache entry is the SHA-256 of everything that the program is made from: all embedded
- * sources, definitions, the user's headers, options, architecture and compiler. The program is
- * searched in $XDG_CACHE_HOME/icestream (else ~/.cache/icestream), then in the installed, read-only
- * cache that the build target `kernels` fills. Several processes may share a cache, because entries
- * appear by rename and never change. A cache that cannot be written is not an error.
+ * This part needs neither a GPU nor its driver. Without NVRTC, only programs in a cache can run.
+ * The name of a cache entry is the SHA-256 of everything that the program is made from: all
+ * embedded sources, definitions, the user's headers, options, architecture and compiler. The
+ * program is searched in $XDG_CACHE_HOME/icestream (else ~/.cache/icestream), then in the
+ * installed, read-only cache that the build target `kernels` fills. Several processes may share a
+ * cache, because entries appear by rename and never change. A cache that cannot be written is not
+ * an error.
  */
 #ifndef ICS_KERNELS_CUDA_PROGRAM_H
 #define ICS_KERNELS_CUDA_PROGRAM_H

@@ -9,11 +9,11 @@
 
 /* ---- entries -------------------------------------------------------------------------------- */
 
-/* In front of the kernels and the image, written as it lies in memory: a cache serves machines of
- * one kind, and another layout is another magic. */
+/* The head of an entry, in front of the kernels and the image. It is written as it is in memory,
+ * because all machines that share a cache are of one kind. A new layout needs a new magic. */
 typedef struct entry_head {
     char magic[24];
-    char digest[72]; /* of all that follows */
+    char digest[72]; /* SHA-256 of everything that follows */
     char key[72];
     uint64_t is_ptx, kernel_count, bytes;
 } entry_head;
@@ -36,7 +36,7 @@ static int entry_path(const char *directory, const char *key, char *path, size_t
     return length >= 0 && (size_t)length < size ? 0 : -1;
 }
 
-/* Whether the sizes that the head gives add up to what is there, before anything is read. */
+/* Whether the sizes in the head add up to the size of the file. */
 static bool is_whole(const entry_head *head, size_t size)
 {
     const size_t rest = size - sizeof *head;
@@ -87,9 +87,9 @@ int ics_program_cache_read(const char *directory, const char key[65], ics_progra
     return sound ? 0 : -1;
 }
 
-/* ---- files that appear whole ---------------------------------------------------------------- */
+/* ---- writing files -------------------------------------------------------------------------- */
 
-/* A new file that nobody else writes, readable by all whom the user's umask lets read. */
+/* Opens a new file that no other process writes. The umask decides who may read it. */
 static FILE *open_scratch(const char *path, char *scratch, size_t size)
 {
     for (unsigned attempt = 0; attempt < 1000; ++attempt) {

@@ -25,7 +25,7 @@ static int add_custom(ics_recipe *recipe, ics_stage stage, const char *path, ice
             continue;
         }
         if (i >= ics_embedded_source_count) {
-            return 0; /* one file for two stages */
+            return ICESTREAM_OK; /* one file for two stages */
         }
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "%s: is the name of a header that icestream has itself; expected "
@@ -66,12 +66,12 @@ static void add_option(ics_recipe *recipe, const char *option)
 static void add_options(ics_recipe *recipe, bool fast_math)
 {
     add_option(recipe, "-std=c++17");
-    add_option(recipe, "--fmad=false"); /* the same bits in every schedule */
+    add_option(recipe, "--fmad=false"); /* so that every schedule gives the same bits */
     add_option(recipe, "--disable-warnings");
     add_option(recipe, fast_math ? "--ftz=true" : "--ftz=false");
     add_option(recipe, fast_math ? "--prec-div=false" : "--prec-div=true");
     add_option(recipe, fast_math ? "--prec-sqrt=false" : "--prec-sqrt=true");
-    add_option(recipe, "--ptxas-options=-v"); /* registers and spills */
+    add_option(recipe, "--ptxas-options=-v"); /* reports registers and spills */
     if (fast_math) {
         add_option(recipe, "-DICE_MATH_FAST");
     }
@@ -87,8 +87,8 @@ static const char *text_of(const ics_recipe *recipe, const char *name)
     return "";
 }
 
-/* Of contents only: where a user's header lies makes no other code, and what an installation
- * compiled from another folder is to be found. */
+/* Digests contents and no paths: the path of a header does not change the code, and a program that
+ * an installation compiled from another folder must be found. */
 static int make_digest(const ics_program_options *options, ics_recipe *recipe)
 {
     const size_t count = 2 + 2 * (ics_embedded_source_count + ICS_STAGES) + recipe->option_count;

@@ -1,4 +1,5 @@
-/* What the host and the kernels of a GPU schedule share: the common subset of C11 and CUDA C. */
+/* The structs and constants that the host and the kernels of a GPU share, in the common subset of
+ * C11 and CUDA C. */
 #ifndef ICS_KERNELS_CUDA_STATE_H
 #define ICS_KERNELS_CUDA_STATE_H
 
@@ -10,7 +11,7 @@
 #define ICS_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
 #endif
 
-/* Batches whose photons may be in one lane's pool at a time. */
+/* The largest number of batches whose photons are in one lane's pool at a time. */
 #define ICS_LANE_BATCHES 4u
 
 /* Waves in one trip through the loop of wavefront, and visits in one trip through that of fused. */
@@ -38,59 +39,60 @@ ICS_STATIC_ASSERT(ICS_WARP_QUEUE_BLOCK_MAX == 736, "the tests of plan expect thi
 /* Photons per entry of ics_lane_memory.starts. */
 #define ICS_START_STRIDE 256u
 
-/* One batch in a lane's step queue. Photons of the queue are numbered from 0 on, through all
- * batches that a lane ever gets; this one holds numbers first .. first + size - 1. */
+/* One batch in a lane's step queue. The photons of the queue have numbers from 0 on, through all
+ * batches that a lane ever gets. This batch has the numbers first .. first + size - 1. */
 typedef struct ics_queue_batch {
     uint64_t first;
     uint32_t size;
-    uint32_t emissions; /* 0: the place is free */
+    uint32_t emissions; /* 0: there is no batch here */
 } ics_queue_batch;
 
-/* What became of the photons of one batch, summed over the launches since it was put there. */
+/* How the photons of one batch ended, summed over all launches since the batch was submitted. */
 typedef struct ics_batch_count {
     unsigned long long absorbed, detected, left, stopped, hits, bounces;
 } ics_batch_count;
 
-/* What the host tells the kernels before every launch. The queue is counted in photons, or in steps
- * for schedules that take whole steps; `first` and `size` of a batch likewise. */
+/* The order that the host gives the kernels before every launch. The queue, and therefore `end` and
+ * the numbers of a batch, count photons; for schedules that take whole steps they count steps. */
 typedef struct ics_launch {
-    uint64_t end;          /* what is below this number of the queue may be created */
+    uint64_t end;          /* photons (or steps) with numbers below this one may be created */
     ice_arrival *hits;     /* [hit_capacity] device memory of this launch */
     uint32_t hit_capacity; /* >= 1 */
-    uint32_t drain;        /* 1: go on until the pool is empty, 0: until the steps are used up */
-    uint64_t wave_limit;   /* leave the loop after so many waves, 0: no limit */
+    uint32_t drain;        /* 1: run until the pool is empty, 0: until the steps are used up */
+    uint64_t wave_limit;   /* end the loop after this number of waves, 0: no limit */
     ics_queue_batch batches[ICS_LANE_BATCHES];
 } ics_launch;
 
-/* Sums that every block adds to. There are ICS_SHARES of them, and a block adds to the one that its
- * number gives: thousands of blocks that add to one address wait for each other longer than they
- * compute. Zeroed when a lane is made; the host zeroes the counts of a batch before it goes to its
- * place, and `stalled` before every launch. */
+/* Sums that the blocks of a grid add to. There are ICS_SHARES of them, and the number of a block
+ * decides which one it adds to, because thousands of blocks that add to one address would wait for
+ * each other longer than they compute. All shares are zeroed when a lane is made. The host zeroes
+ * the counts of a batch before the first launch with that batch, and `stalled` before every launch.
+ */
 #define ICS_SHARES 64u
 
 typedef struct ics_share {
     ics_batch_count batches[ICS_LANE_BATCHES];
     uint32_t alive;   /* photons that came into the pool minus those that left it, modulo 2^32 */
-    uint32_t stalled; /* photons that wait for a place in the hit buffer */
+    uint32_t stalled; /* photons that wait for room in the hit buffer */
     uint32_t unused[14];
 } ics_share;
 
 /* Bits of ics_launch_progress.decision. */
-#define ICS_GOES_ON  1u /* there will be another trip */
-#define ICS_COMPACTS 2u /* after a compaction */
+#define ICS_GOES_ON  1u /* another trip follows */
+#define ICS_COMPACTS 2u /* a compaction follows first */
 
-/* What the kernels tell each other and, after a launch, the host. Zeroed when a lane is made; the
- * host zeroes `waves`, `hits` and `stalled` before every launch. */
+/* The counters of a launch, which the kernels share and the host reads after the launch. Zeroed
+ * when a lane is made; the host zeroes `waves`, `hits` and `stalled` before every launch. */
 typedef struct ics_launch_progress {
-    uint64_t next;    /* of the queue, taken so far */
-    uint64_t waves;   /* trips through the loop in this launch */
-    uint32_t hits;    /* places of the hit buffer that were asked for; may exceed its capacity */
-    uint32_t stalled; /* sum of the shares', after a trip through the loop */
-    uint32_t alive;   /* likewise: photons in the pool */
-    uint32_t slots; /* slots in use: 0 .. slots - 1 hold all living photons; all of them while there
-                       are steps left */
-    uint32_t trips; /* of the loop, in all launches, modulo 2^32 */
-    uint32_t decision; /* after a trip: ICS_GOES_ON, ICS_COMPACTS */
+    uint64_t next;     /* the next number of the queue: all below are created or being created */
+    uint64_t waves;    /* trips through the loop in this launch */
+    uint32_t hits;     /* hits that asked for room in the buffer; may exceed its capacity */
+    uint32_t stalled;  /* sum over the shares, after a trip through the loop */
+    uint32_t alive;    /* photons in the pool: sum over the shares, after a trip through the loop */
+    uint32_t slots;    /* slots in use: 0 .. slots - 1 hold all living photons; all slots are in use
+                          while there are steps left */
+    uint32_t trips;    /* trips through the loop in all launches, modulo 2^32 */
+    uint32_t decision; /* after a trip: bits ICS_GOES_ON, ICS_COMPACTS */
 } ics_launch_progress;
 
 /* A photon in a slot is packed into three words of 16 bytes: position, direction and identity
@@ -101,14 +103,14 @@ typedef struct ics_launch_progress {
 #define ICS_WAITING    0x80000000u
 #define ICS_SLOT_BYTES 48u
 
-/* Photons of a warp of fused that were taken from the step queue and are not made yet. */
+/* Photons that a warp of fused reserved in the step queue and has not made yet. */
 typedef struct ics_leftover {
-    uint64_t first; /* number of the first of them */
+    uint64_t first; /* number of the first photon */
     uint32_t count; /* 0 .. 32 */
     uint32_t unused;
 } ics_leftover;
 
-/* 16 bytes that travel in one instruction. */
+/* 16 bytes that one instruction loads or stores. */
 #if defined(__CUDACC__)
 typedef float4 ics_word;
 #else
@@ -117,13 +119,15 @@ typedef struct ics_word {
 } ics_word;
 #endif
 
-/* The part of a pool that a kernel of a loop works on: chains of kernels run side by side. */
+/* The part of a pool that a kernel of a loop works on. The kernels of several chains run at the
+ * same time. */
 typedef struct ics_chain {
     uint32_t first, slots; /* multiples of 32 */
-    uint32_t wave;         /* place in the trip */
+    uint32_t wave;         /* number of the wave in the trip, from 0 */
 } ics_chain;
 
-/* Everything that the kernels of a lane work on; passed by value. Pointers are device pointers. */
+/* Everything that the kernels of a lane work on, passed by value. All pointers are device pointers.
+ * ICS_COLUMN_... in graphs/schedule.h says which schedules have which columns. */
 typedef struct ics_lane_memory {
     ics_word *position, *direction, *identity; /* [capacity] each */
     /* [capacity] hits of the present segment that are recorded already. Zeroed when the lane is
@@ -131,11 +135,12 @@ typedef struct ics_lane_memory {
      */
     uint32_t *recorded;
     ics_word *segment;       /* [capacity] wavefront: kernels/cuda/device/segment_words.h */
-    uint32_t *candidates;    /* [capacity / 32] wavefront, a bit per slot: may meet a module */
-    uint32_t *vacant;        /* [capacity / 32] loops, a bit per slot: it is free */
+    uint32_t *candidates;    /* [capacity / 32] wavefront, a bit per slot: its segment may reach a
+                                module */
+    uint32_t *vacant;        /* [capacity / 32] loops, a bit per slot: the slot is free */
     ics_leftover *leftovers; /* [capacity / 32] fused, zeroed when the lane is made */
-    ice_emission *emissions; /* [ICS_LANE_BATCHES << ics_schedule_start_shift()] the ring */
-    uint32_t *offsets;       /* as many: photons of the batch before this emission */
+    ice_emission *emissions; /* [ICS_LANE_BATCHES << ics_settings_start_shift()] the ring */
+    uint32_t *offsets;       /* as many as emissions: photons of the batch before the emission */
     uint32_t *starts;        /* [ICS_LANE_BATCHES][start_count] emission (within the batch) of every
                                 ICS_START_STRIDE-th photon, and of the last */
     uint32_t *cursors;       /* [capacity][2] schedules that take steps: emission, photons made */

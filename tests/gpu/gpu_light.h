@@ -1,4 +1,5 @@
-/* Worlds and light for the GPU suites: every feature that could make a schedule go wrong. */
+/* Worlds and light for the GPU suites. Together they have every feature that could make the hits of
+ * a schedule wrong. A new feature of the ice joins with a gpu_place; a new schedule joins alone. */
 #ifndef GPU_LIGHT_H
 #define GPU_LIGHT_H
 
@@ -7,13 +8,13 @@
 /* Worlds; the tables are built. */
 typedef enum gpu_place {
     GPU_PLACE_PLAIN,     /* layered ice, the whole detector, oversize 5 */
-    GPU_PLACE_GOING_ON,  /* photons go on after hits on modules of 16 times the size */
+    GPU_PLACE_GOING_ON,  /* photons continue after hits, and modules are 16 times larger */
     GPU_PLACE_UNIFORM,   /* uniform ice */
     GPU_PLACE_BOUNDED,   /* a ceiling and a floor that absorb, an excluded module */
     GPU_PLACE_LIMITED,   /* photons are stopped after 3 bounces */
-    GPU_PLACE_UNCULLED,  /* photons that cannot reach a module go on to their end */
-    GPU_PLACE_DENSE,     /* photons go on through a lattice of modules, with many hits */
-    GPU_PLACE_BENT_LINE, /* 1-D tilt and all else that ice may have */
+    GPU_PLACE_UNCULLED,  /* photons that cannot reach a module are computed to their end */
+    GPU_PLACE_DENSE,     /* photons pass through a lattice of modules, with many hits */
+    GPU_PLACE_BENT_LINE, /* 1-D tilt and all other features of ice */
     GPU_PLACE_BENT_MAP,  /* 2-D tilt, absorption by direction, birefringence */
     GPU_PLACE_WATER,     /* optics by wavelength */
     GPU_PLACES
@@ -31,7 +32,7 @@ typedef enum gpu_light {
     GPU_LIGHTS
 } gpu_light;
 const char *gpu_light_name(gpu_light light);
-/* About so many photons in *count emissions, which the caller frees. */
+/* Makes about `photons` photons in *count emissions, which the caller frees. */
 ice_emission *gpu_light_create(gpu_light light, uint64_t photons, size_t *count);
 
 /* All schedules of a GPU: a new one joins with its line in graphs/options.h. */

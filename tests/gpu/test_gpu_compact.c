@@ -1,5 +1,5 @@
-/* Compaction of a pool and the loop's decision (kernels/cuda/compact.h) against what the host works
- * out: alone and in the body of a graph. */
+/* Compaction of a pool and the decision of the loop (kernels/cuda/compact.h) give what the host
+ * computes, both alone and in the body of a graph. */
 #include "kernels/cuda/compact.h"
 #include "tests/gpu/gpu_world.h"
 #include "tests/support/test_scale.h"

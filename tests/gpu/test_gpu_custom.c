@@ -1,6 +1,7 @@
-/* A user's own stage header on the GPU, without a rebuild: the shipped Rayleigh scattering in every
- * schedule and both maths, in portable maths with the CPU's bits; a copy of a built-in stage is the
- * built-in stage; mistakes are shown where the user made them. */
+/* A stage header of the user on the GPU, without a rebuild. The shipped Rayleigh scattering runs in
+ * every schedule and both maths, in portable maths with the same bits as on the CPU. A copy of a
+ * built-in stage gives the same hits as the built-in stage. Errors name the user's file and line.
+ */
 #include "tests/gpu/gpu_light.h"
 #include "tests/support/scratch_files.h"
 

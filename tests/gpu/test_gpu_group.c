@@ -1,5 +1,5 @@
-/* Several devices in one process: all GPUs of the machine, with and without the CPU, and one that
- * is lost in mid-run. With one GPU the CPU is the other device. */
+/* Several devices in one process give the hits of one: all GPUs of the machine, with and without
+ * the CPU, also if one GPU fails during the run. With one GPU, the CPU is the other device. */
 #include "pipeline/devices/device.h"
 #include "pipeline/models/models.h"
 #include "tests/gpu/gpu_world.h"

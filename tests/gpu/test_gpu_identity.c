@@ -1,6 +1,6 @@
-/* The same light through every schedule, in worlds of all kinds, with every stage variant:
- * identical arrivals and accounts, bit for bit. In portable maths they are those of the CPU as
- * well.
+/* The same light gives identical arrivals and accounts in every schedule, bit for bit, in worlds of
+ * all kinds and with every stage variant. In portable maths the CPU gives the same bits, too. A new
+ * schedule joins with its line in graphs/options.h.
  *
  * With test_gpu_settings.c about 1e7 photons at ICESTREAM_GPU_SCALE = 1. */
 #include "tests/gpu/gpu_light.h"
@@ -11,8 +11,9 @@
 
 enum { PHOTONS = 60000, LEAST = 2000 };
 
-/* What all schedules must give. Fast maths has no counterpart on the CPU; there it is what the
- * persistent kernel gives, which must be close to portable maths: nearly all photons fare alike. */
+/* Returns the arrivals that all schedules must give. Fast maths has no counterpart on the CPU:
+ * there the expected arrivals are those of schedule monolithic, which must be close to portable
+ * maths. */
 static world_result expected_of(const stage_world *world, const ice_variants *variants,
                                 ics_math math, const gpu_load *load)
 {
@@ -141,7 +142,7 @@ START_TEST(every_variant)
 }
 END_TEST
 
-/* Whatever the measurement prefers, it changes nothing but the time. */
+/* Whichever schedule the measurement prefers, the hits are the same. */
 START_TEST(chosen_schedule)
 {
     if (gpu_is_of_another_part(0)) {

@@ -1,6 +1,6 @@
 /* Whole runs on a GPU against physics.md 12: the account of photons, direct light and fluence on
  * modules, and fast maths against portable maths. With a hundred times the photons of the CPU's
- * suites at ICESTREAM_GPU_SCALE = 100; what arrivals do not show is in test_gpu_walk.c.
+ * suites at ICESTREAM_GPU_SCALE = 100. test_gpu_walk.c tests what arrivals do not show.
  *
  * About 60 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in less than 1 % of all cases. */

@@ -1,5 +1,5 @@
-/* A GPU with too little memory, no GPU of that number, and what else may go wrong before or during
- * a run: a clear error or a warning, and never other arrivals. */
+/* Problems before or during a run (too little memory, no GPU of this number, and others) give a
+ * clear error or a warning, and never other arrivals. */
 #include "tests/gpu/gpu_light.h"
 
 #include <stdio.h>

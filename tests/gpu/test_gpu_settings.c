@@ -1,6 +1,7 @@
-/* What may be set about a schedule changes its speed and nothing else: pools, batches, lanes, hit
- * buffers, blocks, compaction. In portable maths the arrivals are those of the CPU, in fast maths
- * those of the persistent kernel with its own settings (test_gpu_identity.c). */
+/* The settings of a schedule change its speed and nothing else: pools, batches, lanes, hit buffers,
+ * blocks, compaction. In portable maths the arrivals are those of the CPU, in fast maths those of
+ * schedule monolithic with default settings (test_gpu_identity.c). A new schedule joins with its
+ * row in graphs/schedule.c, a new setting with a line in `settings`. */
 #include "graphs/schedule.h"
 #include "tests/gpu/gpu_light.h"
 

@@ -1,7 +1,7 @@
-/* The physics of tests/physics on a GPU, in portable and in fast maths, with a hundred times the
- * photons at ICESTREAM_GPU_SCALE = 100 (1e9, else 1e7): the exact results of physics.md 12.1, 12.4
- * and 12.5, and the reference fluence of 12.2. Where the CPU's suites compare with numbers that are
- * quoted to a few digits, this one computes them.
+/* The physics of tests/propagation on a GPU, in portable and in fast maths, with a hundred times
+ * the photons at ICESTREAM_GPU_SCALE = 100 (1e9, else 1e7): the exact results of
+ * physics.md 12.1, 12.4 and 12.5, and the reference fluence of 12.2. Where the CPU's suites compare
+ * with numbers that are quoted to a few digits, this one computes them.
  *
  * About 450 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in about 3 % of all cases. */

@@ -1,4 +1,5 @@
-/* The time in which at least one lane was at work, however their reports come in. */
+/* The busy time counts every moment in which at least one lane computed exactly once, in whatever
+ * order the lanes report. */
 #include "graphs/cuda/busy.h"
 #include "tests/support/test_main.h"
 

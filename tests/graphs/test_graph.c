@@ -1,6 +1,7 @@
-/* Whole batches through graphs: every schedule, instruction set, pool and division into batches
- * gives the same arrivals, bit for bit; photons are accounted for; boundaries, limits and modules
- * end them as they should. */
+/* Graphs on the CPU compute whole batches. These tests promise: every schedule, instruction set,
+ * pool and division into batches gives the same arrivals, bit for bit; every photon is in the
+ * photon account; boundaries, the bounce limit and modules end photons as specified. A new feature
+ * of the ice joins in the table `features`. */
 #include "graphs/graph.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"

@@ -1,5 +1,5 @@
-/* The bounds of the cache's folder: what is used stays, what is not goes, nothing else is touched,
- * whatever other processes do. */
+/* The limits of the cache folder: entries that are used stay, the others are removed first, and
+ * files with other names stay, also if other processes use the folder at the same time. */
 #include "kernels/cache/cache.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"

@@ -1,6 +1,7 @@
-/* Stages from a user's header on the CPU: the shipped example has its moments and quantiles, a copy
- * of a built-in gives the same bits in every schedule and instruction set, mistakes are shown where
- * the user made them, compiled objects are kept, found damaged, and shared by processes. */
+/* Stages from a user's header on the CPU. The shipped example has the right moments and quantiles.
+ * A copy of a built-in variant gives the same bits in every schedule and instruction set. Errors
+ * name the user's file and line. Compiled objects are cached; damaged objects are noticed; several
+ * processes share the cache. */
 #include "graphs/graph.h"
 #include "kernels/cache/cache.h"
 #include "kernels/cpu/custom.h"

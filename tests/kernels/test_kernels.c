@@ -1,7 +1,10 @@
-/* The kernels of the GPU schedules, run on the CPU thread by thread (tests/kernels/emulated): the
- * same arrivals as the CPU's graph, bit by bit, whatever the size of the hit buffer, the batches,
- * and whether photons stay in the pool from one launch to the next. The host's side here is as
- * short as it can be: one launch after the other. */
+/* The kernels of the GPU schedules run on the CPU, thread by thread (tests/kernels/emulated). They
+ * give the same arrivals as the graph of the CPU, bit for bit, for any size of hit buffer and
+ * batches, and whether or not photons stay in the pool between launches. The host's part here is as
+ * short as possible: one launch after the other.
+ *
+ * A new schedule joins with its line in graphs/options.h, its row in graphs/schedule.c, and a file
+ * emulated/WORD.c that names its kernels. */
 #include "tests/kernels/emulated/grid.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"

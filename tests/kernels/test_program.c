@@ -1,5 +1,5 @@
-/* The kernels of a run as NVRTC compiles them, with a user's header and without. Nothing here needs
- * a GPU; what needs NVRTC is skipped with a message where it is missing. */
+/* The kernels of a run as NVRTC compiles them, with and without a header of the user. No test needs
+ * a GPU. If NVRTC is missing, the tests that need it are skipped with a message. */
 #include "tests/support/programs.h"
 #include "tests/support/test_main.h"
 

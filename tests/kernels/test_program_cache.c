@@ -1,6 +1,6 @@
-/* Where the kernels of a run come from: the user's cache, shared and damaged, and an installation,
- * with NVRTC and without. Nothing here needs a GPU; what needs NVRTC is skipped with a message
- * where it is missing. */
+/* The sources of compiled kernels: the user's cache (also shared with other processes, or damaged)
+ * and an installation, with and without NVRTC. No test needs a GPU. If NVRTC is missing, the tests
+ * that need it are skipped with a message. */
 #include "kernels/cache/cache.h"
 #include "tests/support/programs.h"
 #include "tests/support/test_main.h"

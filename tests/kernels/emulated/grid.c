@@ -10,7 +10,7 @@ grid_index grid_thread, grid_block, grid_threads, grid_blocks;
 const ice_tables *grid_tables;
 uint32_t grid_refill = 5;
 
-/* A place where so many threads wait for each other. */
+/* A barrier of `size` threads. */
 typedef struct meeting {
     uint32_t size, arrived, generation;
     uint64_t values[GRID_THREADS_MAX], results[GRID_THREADS_MAX];
@@ -22,7 +22,7 @@ static struct {
     void (*function)(void *argument);
     void *argument;
     meeting warps[WARPS_MAX], block;
-    uint64_t events; /* meetings that came about, threads that ended */
+    uint64_t events; /* barriers that all threads reached, threads that ended */
 } grid;
 
 static void switch_over(void)

@@ -1,6 +1,7 @@
-/* A grid of CUDA threads on the CPU: what the kernels of kernels/cuda/device need of CUDA, in C, so
- * that their logic is tested where there is no GPU. Blocks run one after the other, the threads of
- * a block in turns; they change over where they wait for each other. Maths is portable.
+/* A grid of CUDA threads on the CPU. This header defines in C the part of CUDA that the kernels of
+ * kernels/cuda/device use, so that their logic is tested on machines without a GPU. Blocks run one
+ * after the other. The threads of a block take turns: another thread runs when a thread waits for
+ * others. Maths is portable.
  */
 #ifndef EMULATED_GRID_H
 #define EMULATED_GRID_H
