@@ -1,5 +1,6 @@
 /* `icestream plan`: figures of the CPU's plan, and (in a build with CUDA, with or without a GPU) of
  * the kernels of every schedule. */
+#include "graphs/options.h"
 #include "pipeline/icestream.h"
 #include "tests/support/json_values.h"
 #include "tests/support/model_files.h"
@@ -74,22 +75,28 @@ static json_t *plan_kernels(const char *schedule)
     } else {
         printf("skipped: %s\n", error.text);
     }
-    ck_assert(status == ICESTREAM_OK || status == ICESTREAM_E_DEVICE);
+    /* Without CUDA in the build there is no device, without NVRTC the kernels cannot be compiled.
+     */
+    ck_assert(
+        status == ICESTREAM_OK || status == ICESTREAM_E_DEVICE ||
+        (status == ICESTREAM_E_CONFIG && strstr(error.text, "NVRTC cannot be loaded") != NULL));
     icestream_config_destroy(config);
     return root;
 }
 
+/* What the plans of the schedules must show; a schedule that is not here is checked for the rest.
+ */
+static const struct {
+    size_t kernels;
+    bool traffic; /* with the pool, at every bounce or visit */
+} expected[ICS_SCHEDULE_COUNT] = {[ICS_SCHEDULE_WAVEFRONT] = {4, true},
+                                  [ICS_SCHEDULE_FUSED] = {2, true},
+                                  [ICS_SCHEDULE_MONOLITHIC] = {1, false},
+                                  [ICS_SCHEDULE_JOB_QUEUE] = {1, false},
+                                  [ICS_SCHEDULE_THREAD_PER_STEP] = {1, false}};
+
 START_TEST(every_schedule)
 {
-    static const struct {
-        const char *name;
-        size_t kernels;
-        bool traffic; /* with the pool, at every bounce or visit */
-    } expected[] = {{"wavefront", 4, true},
-                    {"fused", 2, true},
-                    {"monolithic", 1, false},
-                    {"job-queue", 1, false},
-                    {"thread-per-step", 1, false}};
     json_t *root = plan_kernels("graph.schedule=auto");
     if (root == NULL) {
         return;
@@ -98,20 +105,21 @@ START_TEST(every_schedule)
     ck_assert_int_eq(whole_of(gpu, "architecture"), 90);
     ck_assert(json_is_false(json_object_get(gpu, "assumed")));
     const json_t *schedules = json_object_get(gpu, "schedules");
-    ck_assert_uint_eq(json_array_size(schedules), sizeof expected / sizeof *expected);
-    json_int_t largest[5] = {0};
-    for (size_t i = 0; i < json_array_size(schedules); ++i) {
-        const json_t *schedule = json_array_get(schedules, i);
-        ck_assert_str_eq(json_string_value(json_object_get(schedule, "schedule")),
-                         expected[i].name);
+    ck_assert_uint_eq(json_array_size(schedules), ICS_SCHEDULE_COUNT - 1);
+    json_int_t largest[ICS_SCHEDULE_COUNT] = {0};
+    for (size_t i = ICS_SCHEDULE_AUTO + 1; i < ICS_SCHEDULE_COUNT; ++i) {
+        const json_t *schedule = json_array_get(schedules, i - 1);
+        const char *name = json_string_value(json_object_get(schedule, "schedule"));
+        ck_assert_str_eq(name, ics_graph_schedule_name((ics_schedule)i));
+        const bool known = expected[i].kernels > 0;
         ck_assert_int_eq(whole_of(schedule, "bytes_per_photon"), 48);
         const json_t *kernels = json_object_get(schedule, "kernels");
-        ck_assert_uint_eq(json_array_size(kernels), expected[i].kernels);
+        ck_assert(!known || json_array_size(kernels) == expected[i].kernels);
         json_int_t most = 0, moved = 0;
-        if (expected[i].traffic) {
+        const bool traffic = !json_is_null(json_object_get(schedule, "bytes_per_bounce"));
+        ck_assert(!known || traffic == expected[i].traffic);
+        if (traffic) {
             ck_assert_double_gt(number_of(schedule, "bytes_per_bounce"), 0);
-        } else {
-            ck_assert(json_is_null(json_object_get(schedule, "bytes_per_bounce")));
         }
         for (size_t k = 0; k < json_array_size(kernels); ++k) {
             const json_t *kernel = json_array_get(kernels, k);
@@ -132,7 +140,7 @@ START_TEST(every_schedule)
                                         2048,
                                     1e-9);
         }
-        ck_assert_int_eq(moved > 0, expected[i].traffic);
+        ck_assert_int_eq(moved > 0, traffic);
         largest[i] = whole_of(schedule, "registers");
         ck_assert_int_eq(largest[i], most);
         const json_t *bytes = json_object_get(schedule, "bytes");
@@ -141,8 +149,8 @@ START_TEST(every_schedule)
                              whole_of(bytes, "hits") + whole_of(bytes, "tables"));
         ck_assert_int_ge(whole_of(bytes, "pool"), 48 * whole_of(schedule, "pool"));
     }
-    /* What the split into stages is for. */
-    ck_assert_int_lt(largest[0], largest[2]);
+    /* The stages are split into kernels in order to need fewer registers. */
+    ck_assert_int_lt(largest[ICS_SCHEDULE_WAVEFRONT], largest[ICS_SCHEDULE_MONOLITHIC]);
     json_decref(root);
 }
 END_TEST
