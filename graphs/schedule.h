@@ -24,7 +24,7 @@ enum {
 typedef struct ics_schedule_kernel {
     const char *name;          /* NULL: the end of the list */
     uint32_t slots_per_thread; /* slots that one thread of the kernel's grid looks after, >= 1; it
-                                  divides ICS_CHAIN_SLOTS */
+                                  divides ICS_CHAIN_PER_THREAD */
     uint32_t bytes_per_slot;   /* of the pool, read and written in one visit of one slot; 0: the
                                   kernel has no such visits */
     bool sparse;               /* the kernel visits few slots: they do not count in the traffic */

@@ -95,7 +95,7 @@ static int lay_out_compaction(ics_lane *lane, arena *from, bool planned)
         for (int i = 0; i < 3; ++i) {
             lane->spare[i] = reserve(from, capacity * sizeof(ics_word));
         }
-        lane->spare_met = reserve(from, capacity * sizeof(uint32_t));
+        lane->spare_recorded = reserve(from, capacity * sizeof(uint32_t));
     }
     lane->clock = reserve(from, (ICS_WAVE_STAGES + 1) * sizeof *lane->clock);
     return ICESTREAM_OK;

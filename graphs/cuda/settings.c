@@ -50,7 +50,7 @@ void ics_settings_resolve(ics_gpu_options *options, const ics_gpu_limits *limits
     /* A pool is a whole number of blocks for every lane, or of blocks for every chain. A schedule
      * that does not loop has no use for more threads than are resident at a time. */
     const uint32_t unit =
-        options->block * (schedule->loops ? ICS_CHAIN_SLOTS * options->chains : 1);
+        options->block * (schedule->loops ? ICS_CHAIN_PER_THREAD * options->chains : 1);
     const uint32_t resident =
         (uint32_t)limits->processors * options->blocks_per_processor * options->block;
     choose(&options->pool, schedule->pool ? schedule->pool : resident * options->lanes);

@@ -19,13 +19,13 @@
 #define ICS_VISITS_PER_TRIP 2u
 
 /* Slots that one thread of create and of collide looks after: both kernels list slots first and
- * then work through the list. The slots of a chain are a multiple of ICS_CHAIN_SLOTS times the
+ * then work through the list. The slots of a chain are a multiple of ICS_CHAIN_PER_THREAD times the
  * threads of a block, so that the slots of no block reach into the next chain. */
-#define ICS_CREATE_SLOTS  2u
-#define ICS_COLLIDE_SLOTS 4u
-#define ICS_CHAIN_SLOTS   8u
-ICS_STATIC_ASSERT(ICS_CHAIN_SLOTS % ICS_CREATE_SLOTS == 0 &&
-                      ICS_CHAIN_SLOTS % ICS_COLLIDE_SLOTS == 0,
+#define ICS_CREATE_PER_THREAD  2u
+#define ICS_COLLIDE_PER_THREAD 4u
+#define ICS_CHAIN_PER_THREAD   8u
+ICS_STATIC_ASSERT(ICS_CHAIN_PER_THREAD % ICS_CREATE_PER_THREAD == 0 &&
+                      ICS_CHAIN_PER_THREAD % ICS_COLLIDE_PER_THREAD == 0,
                   "the slots of a chain divide evenly among the blocks of every kernel");
 
 /* The queue of new photons of one warp in shared memory (gpu_warp_queue in

@@ -26,7 +26,7 @@ START_TEST(late_reports_fill_gaps)
 END_TEST
 
 /* Against a calendar of ticks: always the lane that is farthest behind reports up to `late`
- * stretches at once. */
+ * spans at once. */
 START_TEST(every_moment_counts_once)
 {
     enum { LANES = 4, TICKS = 20000 };
@@ -60,7 +60,7 @@ START_TEST(every_moment_counts_once)
         expected += calendar[i];
     }
     ck_assert(ics_busy_seconds(&busy) == expected);
-    ck_assert_uint_le(busy.count, ICS_BUSY_STRETCHES);
+    ck_assert_uint_le(busy.count, ICS_BUSY_SPANS);
 }
 END_TEST
 

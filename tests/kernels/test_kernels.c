@@ -129,7 +129,7 @@ static void make_lane(lane *self, const setting *with)
     const ics_gpu_schedule *row = ics_schedule_row(with->schedule);
     /* A schedule with leftovers creates in its visits the photons for which the pool has no room: a
      * small pool tests this. */
-    const uint32_t blocks = row->columns & ICS_COLUMN_LEFTOVERS ? 2 : ICS_CHAIN_SLOTS;
+    const uint32_t blocks = row->columns & ICS_COLUMN_LEFTOVERS ? 2 : ICS_CHAIN_PER_THREAD;
     const uint32_t threads = row->loops ? blocks * GRID_BLOCK * with->chains : THREADS;
     const uint32_t slots = threads * row->slots_per_thread;
     ics_lane_memory *memory = &self->memory;
