@@ -1,13 +1,14 @@
-/* Cable shadow (physics.md 8.8): worked places, ends, and the part of isotropic light that is lost.
- */
+/* Promise: the cable shadow is that of physics.md 8.8 - at worked positions, at the ends of a
+ * cable, and for the share of isotropic light that a cable removes. A new position is a row of the
+ * table in its test. */
 #include "tests/support/detection_world.h"
 #include "tests/support/test_main.h"
 
 #define RADIUS 0.1651
 #define CABLE  0.023
 
-/* Whether light that arrives at (x, y, z) along a direction is shadowed by a cable at azimuth 0 (of
- * module 1) or 90 degrees (of module 2). */
+/* Returns whether light that arrives at (x, y, z) along a direction is in the shadow of a cable at
+ * azimuth 0 (module 1) or 90 degrees (module 2). */
 static bool is_shadowed(const ics_models *models, uint16_t number, const double place[3],
                         const double n[3])
 {
@@ -27,7 +28,8 @@ START_TEST(cable_geometry)
 {
     ics_models *models = detection_with_file("detector.cables", "1 1 0 1\n1 2 90 1\n",
                                              "detector.angular_acceptance=none");
-    const double near = 0.0229, far = 0.0231; /* from the cable's axis, of radius 0.023 */
+    const double near = 0.0229,
+                 far = 0.0231; /* distances from the axis of the cable, whose radius is 0.023 m */
     const struct {
         uint16_t module;
         double place[3], n[3];
@@ -35,7 +37,10 @@ START_TEST(cable_geometry)
     } rows[] = {
         {1, {RADIUS, 0, 0}, {-1, 0, 0}, true},  /* it touches the module just there */
         {1, {-RADIUS, 0, 0}, {1, 0, 0}, false}, /* the module is in front of it */
-        {1, {RADIUS, 0, 0}, {0, -1, 0}, false}, /* passes between, touching both */
+        {1,
+         {RADIUS, 0, 0},
+         {0, -1, 0},
+         false}, /* passes between cable and module, and touches both */
         {1, {sqrt(RADIUS * RADIUS - near * near), near, 0}, {-1, 0, 0}, true},
         {1, {sqrt(RADIUS * RADIUS - far * far), far, 0}, {-1, 0, 0}, false},
         {1, {sqrt(RADIUS * RADIUS - near * near), -near, 0}, {-1, 0, -3}, true},
@@ -72,7 +77,7 @@ START_TEST(cables_that_end)
     ck_assert(is_shadowed(endless, 1, place, from_high));
     ics_models_destroy(endless);
     ics_models *models = detection_with_file("detector.cables", cable, "detector.cable_length=1");
-    /* The standard module sees nothing of steep light: looked at from below instead. */
+    /* The standard module does not accept steep light, so the light comes from below. */
     const double foot[3] = {0, 0, -RADIUS};
     const double up_low[3] = {-sin(low), 0, cos(low)}, up_high[3] = {-sin(high), 0, cos(high)};
     ck_assert(is_shadowed(models, 1, foot, up_low));
@@ -81,7 +86,8 @@ START_TEST(cables_that_end)
 }
 END_TEST
 
-/* Where light of a direction enters a sphere, uniformly over its cross-section. */
+/* Draws a point at which light with this direction enters a sphere, uniformly over its
+ * cross-section. */
 static void place_of(detection_numbers *from, const double n[3], double place[3])
 {
     const double r2 = detection_uniform(from), angle = 2 * M_PI * detection_uniform(from);
@@ -103,10 +109,10 @@ static double segment_area(double x)
     return acos(at) - at * sqrt(1 - at * at);
 }
 
-/* The part of isotropic hits that an endless cable shadows, of any inclination: seen along the
- * light, the cable is a strip of width 2 rc whose middle is (R + rc) |sin psi| beside that of the
- * module's disc, psi the azimuth of the light's origin from the cable; it is in front of the module
- * for |psi| < 90 degrees. */
+/* Returns the share of isotropic hits in the shadow of an endless cable, for a light of any
+ * inclination. Along the light, the cable is a strip of width 2 rc. The middle of the strip is (R +
+ * rc) |sin psi| away from the middle of the module's disc, where psi is the azimuth between the
+ * origin of the light and the cable. The cable is in front of the module for |psi| < 90 degrees. */
 static double shadowed_part(void)
 {
     enum { CELLS = 4000 };
@@ -138,7 +144,8 @@ START_TEST(isotropic_light_in_the_shadow)
     /* 4 sigma: 1 in 16 000 by chance. */
     const double expected = shadowed_part(), part = (double)all / HITS;
     ck_assert_double_eq_tol(part, expected, 4 * sqrt(expected / HITS));
-    /* Of light from the cable's half about a tenth is lost, of the other none. */
+    /* About a tenth of the light from the side of the cable is lost, and nothing of the light from
+     * the other side. */
     ck_assert_double_eq_tol((double)all / (double)facing, 0.1, 0.02);
     ck_assert_uint_eq(behind, 0);
     ics_models_destroy(models);

@@ -1,5 +1,6 @@
-/* The detect stage: probabilities and random numbers against worked numbers, means against what
- * they must not depend on. */
+/* Promise: the detect stage has the probabilities and random numbers of physics.md 8.5 at worked
+ * numbers, and mean results do not depend on the oversize, the maximum of the angular acceptance or
+ * the bias. */
 #include "physics/detect/detect_none.h"
 #include "pipeline/devices/batch.h"
 #include "tests/support/detection_world.h"
@@ -8,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Light of a wavelength that travels upwards with a cosine nz, at the module's foot. */
+/* Light with this wavelength that travels upwards with cosine nz and arrives at the lowest point of
+ * the module. */
 static float probability(const ics_models *models, uint32_t module, double wavelength, double nz)
 {
     const ice_arrival arrival = {.module = module,
@@ -31,7 +33,8 @@ START_TEST(worked_chain)
     ck_assert_double_eq_tol(weight, 304.142, 0.03);
     ck_assert_double_eq_tol(weight * 0.12088 / 25 * 0.57375, 0.84375, 3e-5);
     ics_models_destroy(models);
-    /* With modules of 1.35 in the detector the others see 1/1.35 of their light. */
+    /* If the detector has modules of efficiency 1.35, the other modules detect 1/1.35 of their
+     * light. */
     models = detection_load(
         model_config("stages.detect=pe", "detector.oversize=5", "detector.dense=true", NULL));
     ck_assert_float_eq_tol(probability(models, detection_module(models, 1, 1), 450, 0.5),
@@ -55,7 +58,7 @@ END_TEST
 
 START_TEST(upgoing_light_is_favoured)
 {
-    /* physics.md 14.2: the wrong sign of cos(eta) would turn this round. */
+    /* physics.md 14.2: with the wrong sign of cos(eta) the result would be reversed. */
     ics_models *models = detection_load(model_config("stages.detect=pe", NULL));
     ck_assert_float_eq_tol(probability(models, 7, 400, 1), 1.0f, 1e-6f);
     ck_assert_float_eq_tol(probability(models, 7, 400, 0), 0.5f, 1e-6f);
@@ -100,7 +103,8 @@ END_TEST
 
 START_TEST(high_efficiency_by_wavelength)
 {
-    /* Half at 300 nm, twice at 500 nm; the second file makes module 2 such a one, of 0.8. */
+    /* The ratio is 0.5 at 300 nm and rises. The second file gives module 2 this acceptance and the
+     * efficiency 0.8. */
     model_folder folder = model_folder_create();
     char path[MODEL_PATH], ratio[MODEL_PATH + 64], list[MODEL_PATH + 64];
     snprintf(ratio, sizeof ratio, "light.high_efficiency=%s",
@@ -117,7 +121,7 @@ START_TEST(high_efficiency_by_wavelength)
         ck_assert_float_eq_tol(probability(models, plain, rows[i][0], 1), (float)rows[i][1], 2e-6f);
         ck_assert_float_eq_tol(probability(models, high, rows[i][0], 1), (float)rows[i][2], 2e-6f);
     }
-    /* Nowhere more than certain, between the points of the tables either. */
+    /* No probability exceeds 1, between the points of the tables either. */
     for (double wl = 280; wl <= 680; wl += 0.173) {
         ck_assert_float_le(probability(models, plain, wl, 1), 1 + 1e-6f);
         ck_assert_float_le(probability(models, high, wl, 1), 1 + 1e-6f);

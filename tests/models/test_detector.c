@@ -1,4 +1,6 @@
-/* Detectors from every source: normative positions, the real geometry, and what is refused. */
+/* Promise: detectors from every source have the positions of physics.md 13.3 and of the real
+ * geometry, and each faulty list is refused with its place. A new fault is a row of the table of
+ * messages. */
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/module_grid.h"
 #include "tests/support/loaded_detector.h"
@@ -263,7 +265,7 @@ START_TEST(hundred_thousand_modules)
                      ICESTREAM_OK);
     ck_assert_double_eq_tol(closest, 0.5, 1e-9);
     detector_unload(&csv);
-    /* Every module but those few that stand free is too close to another one. */
+    /* Every module is too close to another one, except a few that stand free. */
     text = lattice(47, 1e-4);
     csv = load_file(&folder, "many.csv", text);
     free(text);
@@ -274,7 +276,7 @@ START_TEST(hundred_thousand_modules)
 }
 END_TEST
 
-/* The grid must find exactly what a look at all pairs finds. */
+/* The grid must find exactly what a comparison of all pairs finds. */
 START_TEST(closest_pair_against_all_pairs)
 {
     enum { COUNT = 300 };

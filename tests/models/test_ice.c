@@ -1,4 +1,5 @@
-/* Ice from every source: the normative numbers, the real models, and what is refused. */
+/* Promise: ice from every source has the numbers of physics.md 4 and 13 and of the real models, and
+ * each faulty file is refused with its place. A new fault is a row of the table of messages. */
 #include "pipeline/models/ice/ice.h"
 #include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/text/text.h"
@@ -52,7 +53,7 @@ static bool warned(const loaded *result, const char *text)
     return false;
 }
 
-/* A real model with two settings; no medium where it is not there. */
+/* Loads a real model with two settings; there is no medium if the model is missing. */
 static loaded load_shared(const char *name, const char *first, const char *second)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
@@ -69,7 +70,7 @@ static loaded load_shared(const char *name, const char *first, const char *secon
     return result;
 }
 
-/* The layer that holds a height. */
+/* Returns the layer at a height. */
 static size_t layer_at(const ice_medium *medium, double z)
 {
     return (size_t)floor((z - medium->bottom) / medium->thickness);

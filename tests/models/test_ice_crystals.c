@@ -1,5 +1,6 @@
-/* Anisotropy, birefringence and hole ice from ppc folders: worked numbers, what is taken out of the
- * scattering table, and what is refused. */
+/* Promise: anisotropy, birefringence and hole ice of ppc folders have the worked numbers of
+ * physics.md 6, what birefringence scatters is subtracted as configured, and each faulty file is
+ * refused with its place. */
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_sources.h"
 #include "tables/tables.h"
@@ -72,7 +73,7 @@ START_TEST(absorption_is_scaled_to_a_mean_of_one)
             ck_assert_double_eq_tol(exp(scaled[k]), rows[i].scaled[k], 6e-7);
         }
     }
-    /* The mean of 1/|K n| over the sphere, whatever the ratio. */
+    /* The mean of 1/|K n| over the sphere is 1 for every ratio. */
     static const double ratios[] = {1e-9, 1e-4, 0.5, 3};
     for (size_t i = 0; i < COUNT(ratios); ++i) {
         enum { POINTS = 20000 };
@@ -131,7 +132,7 @@ START_TEST(real_subtraction)
 {
     static const struct {
         const char *setting;
-        double constant, scaled;                               /* what of r_A S is taken out */
+        double constant, scaled; /* shares of r_A S that are subtracted */
     } cases[] = {{"ice.birefringence_subtraction=auto", 1, 0}, /* no file version */
                  {"ice.birefringence_subtraction=constant", 1, 0},
                  {"ice.birefringence_subtraction=scaled", 0, 1},
@@ -220,7 +221,7 @@ static loaded_ice load_folder(const char *cfg, const char *dat, const char *vers
 
 START_TEST(settings_of_all_lengths)
 {
-    /* Only as many numbers as there are switch something on. */
+    /* A file switches on the features for which it has numbers. */
     loaded_ice ice = load_folder(BASICS, GOOD_DAT, NULL, NULL);
     expect_ice(&ice);
     ck_assert_uint_eq(ics_tables_find_features(ice.medium), 0);
@@ -282,7 +283,7 @@ START_TEST(columns_of_layers)
     ck_assert_double_eq(upper->birefringence_mean, 3);
     expect_zeros(&lower->anisotropy_along, 4);
     ice_unload(&ice);
-    /* No hole, no crystals, no flow: what belongs to them is gone, too. */
+    /* Without hole, crystals and flow, the numbers that belong to them are zero. */
     ice = load_folder(BASICS "216\n0\n0\n0\n-1\n-1\n", "1900 0.03 0.01 0 0 0 2 1.5\n", NULL, NULL);
     expect_ice(&ice);
     ck_assert_uint_eq(ics_tables_find_features(ice.medium), 0);

@@ -1,5 +1,6 @@
-/* Anisotropy, birefringence and hole ice in ice files, and the digest that depends on all that ice
- * may have. */
+/* Promise: ice files can give every feature, the configuration switches features off, and the
+ * digest of the ice depends on every number. A new feature joins the file tilted.yaml, and each of
+ * its numbers the list of changes. */
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/models.h"
 #include "tables/tables.h"
@@ -124,7 +125,7 @@ START_TEST(features_in_csv)
     const ice_layer *upper = &ice.medium->layers[1], *lower = &ice.medium->layers[0];
     ck_assert_double_eq(upper->birefringence, 2);
     ck_assert_double_eq(upper->birefringence_mean, 3);
-    ck_assert_double_eq(upper->anisotropy_along, 0.04); /* no column: of the whole ice */
+    ck_assert_double_eq(upper->anisotropy_along, 0.04); /* no column: the value of the whole ice */
     ck_assert_double_eq(upper->anisotropy_across, 0.1);
     ck_assert_double_eq(lower->birefringence, 0);
     ck_assert_double_eq(lower->anisotropy_across, 0);
@@ -211,7 +212,7 @@ START_TEST(every_feature_is_digested)
         "ice.hole_ice=false",
     };
     static const char dat[] = "1900 0.03 0.01 0 0.1 0.2 1 1\n1910 0.03 0.01 0 0 0 2 1\n";
-    /* The same ice but for one number each. */
+    /* The same ice with one number changed in each case. */
     static const struct {
         const char *name, *content;
     } others[] = {

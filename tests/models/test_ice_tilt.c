@@ -1,5 +1,5 @@
-/* Tilt of ice from ppc folders, CSV and YAML: the real tables number by number, and what is
- * refused. */
+/* Promise: the tilt of ppc folders, CSV and YAML has every number of the real tables, and each
+ * faulty table is refused with its place. */
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_tilt.h"
 #include "tables/tables.h"
@@ -16,7 +16,7 @@
 
 /* ---- the real tables ------------------------------------------------------------------------- */
 
-/* All numbers of a file, read without the program's own reader; the caller frees them. */
+/* Reads all numbers of a file without the reader of the program; the caller frees them. */
 static double *numbers_of(const char *path, size_t *count)
 {
     FILE *file = fopen(path, "r");
@@ -100,7 +100,7 @@ START_TEST(real_map)
     ck_assert_double_eq(tilt->first_depth, 1208.47);
     ck_assert_double_eq_tol(tilt->depth_step, 10, 1e-12);
     ck_assert_uint_eq(tilt->station_count, 0);
-    /* Columns run along axis 1 for each place on axis 2: six nodes in line 0, then line 1. */
+    /* Columns run along axis 1 for each position on axis 2: six nodes in line 0, then line 1. */
     ck_assert_double_eq(tilt->shifts[0], 4.46127);
     ck_assert_double_eq(tilt->shifts[5], -1.36658);
     ck_assert_double_eq(tilt->shifts[6], 0);

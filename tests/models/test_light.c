@@ -1,4 +1,5 @@
-/* Light: spectra, bias and yields against the normative numbers, and the models put together. */
+/* Promise: spectra, bias and yields have the numbers of physics.md 2.4 and 3, and models that are
+ * equal have equal digests. */
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/light/light.h"
 #include "pipeline/models/models.h"
@@ -71,7 +72,7 @@ static double quantile(const ice_spectrum *s, double u)
     return s->wavelength[s->count - 1];
 }
 
-/* What the contract in physics/model.h asks of every light. */
+/* Checks the contract of physics/model.h for a light. */
 static void check_contract(const ice_light *light)
 {
     for (size_t k = 0; k < light->count; ++k) {

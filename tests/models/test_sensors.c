@@ -1,5 +1,5 @@
-/* What modules detect, as files and configurations say it: curves by direction, and lists of
- * modules with efficiencies, axes, cables and voltages. */
+/* Promise: angular acceptances, and lists of modules with efficiencies, axes, cables and voltages,
+ * are read from files and configurations, and each faulty file is refused with its place. */
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/sensors.h"
@@ -185,7 +185,7 @@ START_TEST(who_has_no_voltage_is_off)
     ck_assert(find(&r, 1, 2)->is_off);
     ck_assert(find(&r, 50, 30)->is_off); /* not listed */
     ck_assert(!find(&r, 50, 30)->absorbs);
-    ck_assert_uint_eq(r.warnings.count, 0); /* the surface is another detector */
+    ck_assert_uint_eq(r.warnings.count, 0); /* modules at the surface are ignored */
     detector_unload(&r);
 }
 END_TEST
@@ -267,7 +267,8 @@ START_TEST(real_folders)
         ck_assert_double_eq(r.detector->angular.coefficients[1], k == 0 ? 0.21 : 0.16);
         ck_assert_double_eq_tol(ics_angular_at(&r.detector->angular, 1), 0.68, 1e-9);
         detector_unload(&r);
-        /* Photons alone need none of it, and the maximum scales the light in any case. */
+        /* Without photo-electrons these files are not needed. The maximum scales the light in any
+         * case. */
         r = detector_load(model_config(ice, geometry, NULL));
         ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
         for (size_t i = 0; i < r.detector->module_count; ++i) {
@@ -309,7 +310,7 @@ START_TEST(keys_go_before_folders)
     detector_unload(&r);
     r = detector_load(model_config(ice, "detector.angular_polynomial=[0.5, 0.25, 0.25]", NULL));
     ck_assert_double_eq(r.detector->angular.maximum, 0.5);
-    ck_assert_double_eq(find(&r, 1, 1)->efficiency, 1); /* no photo-electrons asked for */
+    ck_assert_double_eq(find(&r, 1, 1)->efficiency, 1); /* no photo-electrons are made */
     detector_unload(&r);
     r = detector_load(model_config(ice, "detector.angular_acceptance=none", NULL));
     ck_assert_double_eq(r.detector->angular.maximum, 1);

@@ -1,5 +1,6 @@
-/* Water: its index of refraction, tables by wavelength from every source, what is refused, and
- * light that flies through it. */
+/* Promise: the index of refraction of water, tables by wavelength from every source, and light that
+ * travels through water agree with independent numbers; each faulty file is refused with its place.
+ */
 #include "physics/water.h"
 #include "pipeline/models/ice/ice.h"
 #include "pipeline/models/light/light.h"
@@ -25,8 +26,8 @@ static const ice_water sea = {.salinity = 38.5, .temperature = 13.2, .pressure =
 
 START_TEST(worked_indices)
 {
-    /* Computed elsewhere with 40 digits, the group index by differences. Pure water at 20 deg C has
-     * 1.3330 in yellow light. */
+    /* Computed by another program with 40 digits, the group index by differences. Pure water at 20
+     * deg C has 1.3330 in yellow light. */
     static const struct {
         double wavelength;
         ice_water water;
@@ -218,12 +219,12 @@ START_TEST(tables_of_the_index)
     model_folder_write(&folder, "n.csv", text, path);
     loaded water = load_text(&folder, TABLE SCATTERING "index: {file: n.csv}\n");
     ck_assert_msg(water.status == ICESTREAM_OK, "%s", water.error.text);
-    ck_assert_uint_eq(water.warnings.count, 0); /* nobody used the formula */
+    ck_assert_uint_eq(water.warnings.count, 0); /* the formula of the index was not used */
     for (int x = 250; x <= 700; x += 10) {
         ck_assert_double_eq_tol(ics_ice_phase_index(water.medium, x),
                                 ice_water_phase_index(&sea, x), 1e-12);
     }
-    /* Of slopes over 10 nm; at the ends only one side is known. */
+    /* Tolerance of slopes over 10 nm; at the ends only one side is known. */
     for (int x = 300; x <= 690; x += 1) {
         ck_assert_double_eq_tol(ics_ice_group_index(water.medium, x),
                                 ice_water_group_index(&sea, x), 5e-4);
@@ -449,7 +450,7 @@ END_TEST
 
 enum { LINES = 3, FIRST_LINE = 7 };
 
-/* Pencils of light on a module: what arrives without a scatter is exp(-(a + b) way) of it, at the
+/* Pencil beams towards a module: the share exp(-(a + b) distance) arrives without a scatter, at the
  * speed of the group index. */
 START_TEST(direct_light)
 {

@@ -265,7 +265,7 @@ START_TEST(yaml)
 }
 END_TEST
 
-/* Many times longer than what is kept of it, from a file. */
+/* A file many times longer than the part of it that is in memory. */
 START_TEST(long_file)
 {
     enum { EVENTS = 20000 };
@@ -431,8 +431,8 @@ static const struct {
      "at r:1:19"},
 };
 
-/* --set takes a file instead of the list of the run file and the other way round, and what is
- * printed then can be read. */
+/* --set replaces the list of the run file by a file, or a file by a list, and the configuration
+ * that is printed then can be read. */
 START_TEST(the_last_of_list_and_file)
 {
     const char *texts[] = {"particles: {list: [{type: sc1, photons: 5}]}",
@@ -484,7 +484,7 @@ START_TEST(bad_yaml)
 }
 END_TEST
 
-/* What only shows when the file is opened. */
+/* Faults that appear only when the file is opened. */
 START_TEST(bad_files)
 {
     static const struct {

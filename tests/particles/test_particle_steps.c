@@ -1,7 +1,8 @@
-/* Steps of particles: yields, distributions, identity, and the photon numbers that the public
- * program ppc made of the same lists.
+/* Promise: steps of particles have the yields and distributions of physics.md 10, are the same in
+ * whatever pieces they are made, and have as many photons as the public program ppc made of the
+ * same lists.
  *
- * Statistical comparisons: about 40 at 4 standard deviations or p > 1e-4, so that a correct program
+ * There are about 40 statistical comparisons at 4 standard deviations or p > 1e-4. Correct code
  * would fail one of them with other seeds in less than 1 % of all cases. */
 #include "physics/light/light_flasher.h"
 #include "pipeline/models/light/light.h"
@@ -19,7 +20,8 @@
 #define YIELD 2456.51 /* photons per metre, physics.md 3.3 */
 #define EM    5.25403 /* m/GeV, 3.5 */
 
-/* Modules of their true size that see from all sides: the yields above. */
+/* Modules with their true size and the same acceptance from all sides, for which the yields above
+ * hold. */
 #define PLAIN "detector: {oversize: 1, angular_acceptance: none}\n"
 
 /* A configuration and its steps. */
@@ -164,7 +166,7 @@ static double photons_in_water(const char *density)
     return photons;
 }
 
-/* Light of a cascade goes with the inverse of the density that the medium's file has. */
+/* The light of a cascade is proportional to 1 / density of the medium. */
 START_TEST(light_in_water)
 {
     const double ice = photons_in_water("");
@@ -393,7 +395,8 @@ START_TEST(stopping)
 }
 END_TEST
 
-/* What takes hours is refused, with its place; what does not, and what makes no losses, is not. */
+/* A list that would take hours is refused, with its place. A list that takes less, or that makes no
+ * losses, is accepted. */
 START_TEST(losses_without_end)
 {
     static const char *const energies[] = {"1e9", "1.0000001e9", "1e11"};
@@ -460,7 +463,7 @@ END_TEST
 
 START_TEST(flasher)
 {
-    /* What the acceptance keeps of the LED, by an integral of its own. */
+    /* The share of the light of the LED that the acceptance keeps, by an independent integral. */
     double all = 0, kept = 0;
     for (double wl = 362.8; wl < 442.8; wl += 0.01) {
         const double light = exp(-0.5 * pow((wl - 402.8) / 8, 2));
@@ -601,7 +604,8 @@ START_TEST(blocks_do_not_matter)
 }
 END_TEST
 
-/* An event has the same steps alone and among others, and others with another seed. */
+/* An event has the same steps alone and among other events; with another seed it has other steps.
+ */
 START_TEST(events_stand_alone)
 {
     world a = open_particles("", mixture);

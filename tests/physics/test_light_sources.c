@@ -1,7 +1,7 @@
-/* Light of particles and flashers: the worked numbers of physics.md 2.4 and 10, and what is drawn
- * by these formulas.
+/* Promise: light of particles and flashers has the worked numbers of physics.md 2.4 and 10, and
+ * random draws follow these formulas.
  *
- * Statistical comparisons: about 40 at 4 standard deviations or p > 1e-4, so that a correct program
+ * There are about 40 statistical comparisons at 4 standard deviations or p > 1e-4. Correct code
  * would fail one of them with other seeds in less than 1 % of all cases. */
 #include "physics/light/light_cascade.h"
 #include "physics/light/light_flasher.h"
@@ -27,8 +27,8 @@ static void near(double value, double expected, double slack)
 
 START_TEST(streams_are_philox)
 {
-    /* Words are those of photon 5 of step 3 in block 0xC4000000 of the same event: a photon never
-     * counts that far. */
+    /* The words are those of photon 5 of step 3 in block 0xC4000000 of the same event. A photon
+     * never counts to that block. */
     ice_stream stream = ice_stream_of(UINT64_C(0x1122334455667788), UINT64_C(0x99aabbccddeeff00), 3,
                                       ICE_PURPOSE_STEP, 5);
     for (uint32_t block = 0; block < 3; ++block) {
@@ -164,7 +164,8 @@ START_TEST(cascade_numbers)
     near(standard.radiation_length, 0.391529, 5e-7);
     near(clsim.radiation_length, 0.388455, 5e-7);
     near(clsim.cherenkov_factor - 1, 0.000263, 5e-7);
-    /* Lengths go with the inverse of the density; clsim's light along muons knows of none. */
+    /* Lengths are proportional to 1 / density. The light of clsim along muons does not depend on
+     * density. */
     const ice_light_convention water = ice_light_convention_in(ICE_CONVENTION_STANDARD, 1.038);
     const ice_light_convention other = ice_light_convention_in(ICE_CONVENTION_CLSIM, 1.038);
     near(water.track_per_energy, 5.321 * 0.910 / 1.038, 1e-12);

@@ -1,5 +1,5 @@
-/* The tables that stages read: they hold the models' numbers, are one block, and refuse models that
- * they cannot represent. */
+/* Promise: the tables hold the numbers of the models, are one block, and models that they cannot
+ * represent are refused. */
 #include "stages/optics.h"
 #include "stages/propagate_cumulative.h"
 #include "tables/tables.h"
@@ -91,7 +91,7 @@ START_TEST(totals_of_the_built_in_ice)
 }
 END_TEST
 
-/* Whether an array of the tables is inside their block, aligned to a cache line. */
+/* Returns whether an array of the tables is inside their block and aligned to a cache line. */
 static void expect_inside(const ics_tables *tables, const void *array, size_t bytes)
 {
     const char *block = tables->memory, *begin = array;
@@ -99,8 +99,8 @@ static void expect_inside(const ics_tables *tables, const void *array, size_t by
     ck_assert_uint_eq((uintptr_t)begin % 64, 0);
 }
 
-/* Rows are read in words of 8 or 16 bytes: their sizes are no accident, and an alignment before the
- * wrong member would change them. */
+/* The sizes of rows are part of the contract with kernels, which read rows in words of 8 or 16
+ * bytes. An alignment before the wrong member would change the sizes. */
 START_TEST(rows_are_whole_words)
 {
     ck_assert_uint_eq(sizeof(ice_layer_row), 32);
@@ -183,7 +183,7 @@ END_TEST
 
 START_TEST(wide_strings_are_divided)
 {
-    /* One label for four modules 300 m apart, two of them above each other. */
+    /* One string number for four modules 300 m apart, two of them above each other. */
     static const double positions[4][3] = {{0, 0, 0}, {300, 0, 0}, {0, 300, 5}, {1, 301, 50}};
     stage_world world = small_world();
     stage_world_set_detector(&world, world_detector(positions, 4, 1.0));

@@ -1,5 +1,6 @@
-/* Drawing wavelengths: the look-up of the create stage against exact inversion of the spectrum's
- * distribution in double precision (physics.md 3.4), and the spectra's quantiles (3.3, 3.4). */
+/* Promise: the create stage draws wavelengths as the exact inverse of the spectrum's distribution
+ * in double precision does, within the bounds of stages/tables.h, and the spectra have the
+ * quantiles of physics.md 3.3 and 3.4. */
 #include "pipeline/models/light/light.h"
 #include "stages/create_cherenkov.h"
 #include "tests/support/stage_world.h"
@@ -53,7 +54,7 @@ static double probability_below(const distribution *d, double wavelength)
     return d->cumulative[bin] + share * part;
 }
 
-/* The exact inverse by bisection: slow and beyond doubt. */
+/* Returns the exact inverse by bisection, which is slow and simple. */
 static double exact_wavelength(const distribution *d, double u)
 {
     double low = d->spectrum->wavelength[0];
