@@ -29,7 +29,7 @@ static int direction_is_unit(const icestream_step *step)
 }
 
 /* Checks all conditions at once without branches, because almost every step is good. */
-static int check_all(const icestream_step *step, uint32_t spectrum_count)
+static int passes_all(const icestream_step *step, uint32_t spectrum_count)
 {
     int isotropic = step->flags & ICESTREAM_STEP_ISOTROPIC;
     return in(step->x, -POSITION_MAX, POSITION_MAX) & in(step->y, -POSITION_MAX, POSITION_MAX) &
@@ -75,7 +75,7 @@ static int bad_direction(const place *at, const icestream_step *step)
                          at->name, at->row, sqrt(norm_squared(step)));
 }
 
-/* Finds the field that made check_all() false. */
+/* Finds the field that made passes_all() false. */
 static int explain(const place *at, const icestream_step *step, uint32_t spectrum_count)
 {
     static const char *const names[] = {"x", "y", "z"};
@@ -118,7 +118,7 @@ int ics_step_check(const icestream_step *steps, size_t count, uint32_t spectrum_
                    const char *name, uint64_t first_row, icestream_error *error)
 {
     for (size_t i = 0; i < count; ++i) {
-        if (__builtin_expect(!check_all(&steps[i], spectrum_count), 0)) {
+        if (__builtin_expect(!passes_all(&steps[i], spectrum_count), 0)) {
             place at = {.name = name, .row = first_row + i, .error = error};
             return explain(&at, &steps[i], spectrum_count);
         }
