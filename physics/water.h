@@ -11,7 +11,7 @@
 
 #if !defined(__CUDACC__)
 
-/* Where the fit was made, and how far down it is trusted, nm. */
+/* The range of the fit, and the lower end of the range in which it is trusted, nm. */
 #define ICE_WATER_FITTED_FROM  400.0
 #define ICE_WATER_FITTED_TO    700.0
 #define ICE_WATER_TRUSTED_FROM 300.0
@@ -22,7 +22,7 @@ typedef struct ice_water {
     double pressure;    /* bar, >= 0 */
 } ice_water;
 
-/* The parts of the index that go with 1 / wavelength to the powers 0, 1, 2, 3. */
+/* The terms of the index that are proportional to 1 / wavelength to the powers 0, 1, 2, 3. */
 #define ICE_WATER_SECOND (-4382.0)
 #define ICE_WATER_THIRD  1.1455e6
 

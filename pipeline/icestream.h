@@ -1,10 +1,11 @@
-/* icestream: a stream processor that carries photons through ice or water to optical modules.
+/* icestream simulates photons in ice or water, from steps of light to the hits on optical modules.
  *
  * This is the public header of libicestream. A program loads a configuration, calls one of the
- * functions below, and reads the error that the function filled. No function prints: the FILE that
- * it gets receives what it writes. Every function returns 0 or a negative ICESTREAM_E_...
+ * functions below, and reads the error that the function filled. A function that has something to
+ * print writes it to the FILE that the caller passes. A function that can fail returns 0 or a
+ * negative ICESTREAM_E_... and describes the error in *error.
  *
- * Units: metres, nanoseconds, nanometres; origin at the detector's centre, z up.
+ * Units: metres, nanoseconds, nanometres. The origin is the centre of the detector; z points up.
  */
 #ifndef ICESTREAM_H
 #define ICESTREAM_H
@@ -22,7 +23,7 @@ extern "C" {
 
 #define ICESTREAM_VERSION "0.1.0"
 
-/* The one of `count` words that is closest to a mistyped one; NULL: none is close enough. */
+/* Returns the word that is closest to a mistyped one, or NULL if no word is close enough. */
 ICESTREAM_PUBLIC const char *icestream_suggestion(const char *typed, const char *const *words,
                                                   size_t count);
 
@@ -37,34 +38,34 @@ enum {
 enum { ICESTREAM_STEP_ISOTROPIC = 1 }; /* icestream_step.flags */
 
 typedef struct icestream_step {
-    float x, y, z;    /* start, m, within 10 km */
-    float t;          /* ns after the event's t0 */
+    float x, y, z;    /* start (m), within 10 km of the origin */
+    float t;          /* time after the event's t0 (ns) */
     float dx, dy, dz; /* unit vector of travel; ignored with ICESTREAM_STEP_ISOTROPIC */
-    float length; /* m, >= 0; with ICESTREAM_STEP_ISOTROPIC: radius of the sphere on whose surface
-                     the photons start, radially outwards, after length / (c beta) */
-    float beta;   /* v/c, in (0, 1] */
-    float weight; /* >= 0, copied to the hits */
-    uint32_t photons;   /* how many to create; 0 is legal */
-    uint32_t source_id; /* particle or device that the light belongs to */
+    float length;     /* (m), >= 0; with ICESTREAM_STEP_ISOTROPIC the radius of the sphere on whose
+                         surface the photons start, radially outwards, after length / (c beta) */
+    float beta;       /* v/c, in (0, 1] */
+    float weight;     /* >= 0, copied to the hits */
+    uint32_t photons; /* number of photons to create; 0 is legal */
+    uint32_t source_id; /* the particle or light source that makes the light */
     uint64_t event_id;
-    uint32_t step_id; /* unique within its event */
-    uint8_t kind;     /* ICS_KIND_... */
+    uint32_t step_id; /* unique within the event */
+    uint8_t kind;     /* ICESTREAM_KIND_... */
     uint8_t spectrum; /* 0: Cherenkov light; k > 0: the k-th spectrum of the run */
-    uint16_t flags;   /* ICS_STEP_... */
+    uint16_t flags;   /* ICESTREAM_STEP_... */
 } icestream_step;
 
 typedef struct icestream_hit {
     uint64_t event_id;
-    double t;         /* ns after the event's t0 */
-    float x, y, z;    /* impact relative to the module's centre, at its true size, m */
-    float dx, dy, dz; /* unit vector of travel at impact */
-    float wavelength; /* nm */
+    double t;         /* time after the event's t0 (ns) */
+    float x, y, z;    /* impact relative to the centre of the module, at its true size (m) */
+    float dx, dy, dz; /* unit vector of travel at the impact */
+    float wavelength; /* (nm) */
     float weight;
     uint32_t step_id;
     uint32_t photon_id; /* index within the step */
     uint16_t string, module;
-    int16_t pmt;       /* 0: a photo-electron of the module's PMT; -1: none */
-    uint16_t scatters; /* saturates at 65535 */
+    int16_t pmt;       /* 0: a photo-electron of the module's PMT; -1: a photon */
+    uint16_t scatters; /* scatters before the hit; saturates at 65535 */
 } icestream_hit;
 
 enum {
@@ -76,53 +77,53 @@ enum {
     ICESTREAM_POINT_STOPPED = 5
 };
 
-/* A point of a photon's path, as `icestream trace` writes them (72 bytes). */
+/* A point of a photon's path, as `icestream trace` writes it (72 bytes). */
 typedef struct icestream_path_point {
     uint64_t event_id;
-    double t;         /* ns after the event's t0 */
-    float x, y, z;    /* m, detector centre is the origin */
-    float dx, dy, dz; /* unit vector of travel after the point; at an end: before it */
-    float path;       /* m, from the photon's start */
+    double t;         /* time after the event's t0 (ns) */
+    float x, y, z;    /* position (m) */
+    float dx, dy, dz; /* unit vector of travel after the point; at the end of the path, before it */
+    float path;       /* path length from the photon's start (m) */
     float absorption; /* absorption lengths passed so far */
-    float wavelength; /* nm */
+    float wavelength; /* (nm) */
     uint32_t step_id;
     uint32_t photon_id;
-    uint32_t point;          /* number along the path, from 0 */
-    uint16_t string, module; /* of a hit, else 0 */
-    uint16_t kind;           /* ICS_POINT_... */
-    uint16_t scatters;       /* so far, this point's included; saturates at 65535 */
+    uint32_t point;          /* number of the point along the path, from 0 */
+    uint16_t string, module; /* the module of a hit; 0 at other points */
+    uint16_t kind;           /* ICESTREAM_POINT_... */
+    uint16_t scatters;       /* scatters so far, with this point; saturates at 65535 */
 } icestream_path_point;
 
-/* A bin of a module's waveform that has hits (40 bytes). */
+/* A bin of a module's waveform (40 bytes). Bins without hits are not stored. */
 typedef struct icestream_waveform_bin {
     uint64_t event_id;
-    double t;      /* lower edge, ns after the event's t0 */
-    double weight; /* sum over the hits */
+    double t;      /* lower edge of the bin: time after the event's t0 (ns) */
+    double weight; /* sum of the weights of the hits */
     uint64_t hits;
-    int32_t bin; /* counted from where the range begins, or from time 0 */
+    int32_t bin; /* counted from the beginning of the range, or from time 0 without a range */
     uint16_t string, module;
 } icestream_waveform_bin;
 
-/* What became of the photons; closes exactly: created = absorbed + detected + left + stopped. */
+/* The photon account: how photons ended. created = absorbed + detected + left + stopped. */
 typedef struct icestream_account {
-    uint64_t created;  /* photons started */
-    uint64_t absorbed; /* by the ice or by an excluded module */
+    uint64_t created;  /* photons that were started */
+    uint64_t absorbed; /* absorbed by the ice or by an excluded module */
     uint64_t detected; /* ended on a module */
     uint64_t left; /* crossed an absorbing boundary of the world, or could not reach any module */
-    uint64_t stopped; /* by the bounce limit */
-    uint64_t hits;    /* hits recorded; more than detected where photons go on after a hit */
-    uint64_t bounces; /* segments flown, for rates */
-    uint64_t photo_electrons; /* hits that were detected; 0 with stages.detect: none */
-    uint64_t undetected;      /* hits that are in no file because they were not (sink.hits: pe) */
+    uint64_t stopped; /* stopped by the bounce limit */
+    uint64_t hits;    /* recorded hits; more than `detected` if photons continue after a hit */
+    uint64_t bounces; /* simulated segments, for rates */
+    uint64_t photo_electrons; /* hits that became photo-electrons; 0 with stages.detect: none */
+    uint64_t undetected; /* hits without a photo-electron, which sink.hits: pe does not store */
 } icestream_account;
 
 /* ---- configuration -------------------------------------------------------------------------- */
 
 typedef struct icestream_config icestream_config;
 
-/* Reads a run's YAML file; NULL: all defaults. `sets` are `path=value` overrides, applied in order.
- * All errors of the file are reported together. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. On success
- * the caller owns *out. */
+/* Reads the YAML file of a run. If `path` is NULL, every key has its default. `sets` are texts
+ * KEY=VALUE, which are applied in order. All errors of the file are reported together.
+ * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. On success the caller owns *out. */
 ICESTREAM_PUBLIC int icestream_config_load(const char *path, const char *const *sets,
                                            size_t set_count, icestream_config **out,
                                            icestream_error *error);
@@ -135,130 +136,140 @@ ICESTREAM_PUBLIC int icestream_config_print(const icestream_config *config, FILE
 
 /* ---- commands ------------------------------------------------------------------------------- */
 
-/* Checks configuration, ice, detector and light without running photons, and describes them on
- * `report` (may be NULL). ICESTREAM_E_CONFIG. */
+/* Checks the configuration, its ice, detector, light and device without running photons, and
+ * describes them on `report`, which may be NULL. ICESTREAM_E_CONFIG, ICESTREAM_E_INPUT,
+ * ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
 ICESTREAM_PUBLIC int icestream_validate(const icestream_config *config, FILE *report,
                                         icestream_error *error);
 
 typedef struct icestream_run_options {
     bool force;               /* overwrite existing hit files */
-    bool resume;              /* skip outputs that are complete and match; recompute the rest */
-    bool quiet;               /* no progress */
-    bool fail_fast;           /* a full disk or another trouble that may pass ends the run */
-    bool log_json;            /* progress as JSON, an object per line */
-    FILE *progress;           /* people read this; NULL: none */
-    const char *summary_path; /* NULL: summary.json in the sink's directory */
-    const char *metrics_path; /* instead of metrics.file, or NULL */
-    double time_limit;        /* s after which the run stops as after a signal; 0: none */
-    bool tell_unfinished;     /* a signal that leaves work is ICESTREAM_E_UNFINISHED, too */
+    bool resume;              /* keep hit files that are complete and match; make the others */
+    bool quiet;               /* write no progress */
+    bool fail_fast;           /* end the run on a full disk or another error that may pass */
+    bool log_json;            /* write progress as JSON, one object per line */
+    FILE *progress;           /* where progress and messages for people go; NULL: nowhere */
+    const char *summary_path; /* NULL: summary.json in sink.directory */
+    const char *metrics_path; /* replaces metrics.file; NULL: metrics.file */
+    double time_limit;        /* time (s) after which the run stops as after a signal; 0: none */
+    bool unfinished_after_signal; /* a signal that leaves work is ICESTREAM_E_UNFINISHED */
 } icestream_run_options;
 
-/* Runs the configured sources through to hit files. SIGINT and SIGTERM drain and end the run with
- * ICESTREAM_E_INTERRUPTED / ICESTREAM_E_TERMINATED; ICESTREAM_E_INPUT: finished, but some files
- * were set aside; ICESTREAM_E_UNFINISHED: the time limit came first. What may pass (a full disk,
- * EIO, ESTALE, ...) is tried again, for a full disk as long as it takes. SIGUSR1 tells how far the
- * run is, SIGHUP opens the journal anew. */
+/* Simulates the photons of the configured source and writes hit files.
+ *
+ * Results: ICESTREAM_E_INPUT: the run finished, but some step files were quarantined;
+ * ICESTREAM_E_UNFINISHED: the time limit was reached and work is left; ICESTREAM_E_INTERRUPTED,
+ * ICESTREAM_E_TERMINATED: SIGINT or SIGTERM stopped the run after it had drained; other results
+ * describe the error that ended the run. File operations whose error may pass (EIO, ESTALE, ...)
+ * are repeated; on a full disk the run waits until there is room. SIGUSR1 makes the run report its
+ * progress, SIGHUP makes it open the journal again. */
 ICESTREAM_PUBLIC int icestream_run(const icestream_config *config,
                                    const icestream_run_options *options, icestream_error *error);
 
-/* Makes a step file of the configured particles, or of the workload where there are none; "-":
- * messages on standard output. ICESTREAM_E_CONFIG: also a list of particles that cannot be read. */
+/* Makes a step file of the configured particles, or of the workload if there are no particles. The
+ * path "-" stands for messages on standard output. ICESTREAM_E_CONFIG: also a list of particles
+ * that cannot be read; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
 ICESTREAM_PUBLIC int icestream_generate(const icestream_config *config, const char *path,
                                         bool force, icestream_error *error);
 
-/* Describes a step or hit file; `verify`: reads all of it and checks digests, fields and order. */
+/* Describes a file of steps, hits, paths or waveforms. `verify`: reads all rows and checks digests,
+ * fields and order. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
 ICESTREAM_PUBLIC int icestream_info(const char *path, bool verify, bool json, FILE *out,
                                     icestream_error *error);
 
-/* Says how the runs that write into a sink's folder are doing, also while they do: what run.journal
- * tells of files and workers, which files are really there, what was set aside and why, and how old
- * the claims of its spool are. ICESTREAM_E_INPUT: no such folder, or one that cannot be read;
- * ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+/* Reports how the runs that write into a sink's folder are doing, also while they work: what
+ * run.journal records of files and workers, which files exist, which files were quarantined and
+ * why, and how old the claims of the spool are. ICESTREAM_E_INPUT: the folder does not exist or
+ * cannot be read; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
 ICESTREAM_PUBLIC int icestream_folder_status(const char *folder, bool json, FILE *out,
                                              icestream_error *error);
 
-/* Converts between .npy and HDF5, by the files' endings; from a hit file in .npy to .txt: the text
- * that ppc prints. */
+/* Converts between .npy and HDF5, as the endings of the names say. From a hit file in .npy to .txt
+ * it writes the text that ppc prints. ICESTREAM_E_USAGE, ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT,
+ * ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
 ICESTREAM_PUBLIC int icestream_convert(const char *from, const char *to, bool force,
                                        icestream_error *error);
 
 typedef struct icestream_waveform_options {
-    double bin;       /* width of a bin, ns, 1e-6 .. 1e12 */
-    bool has_range;   /* only hits of a range of times, bins counted from `low` on */
-    double low, high; /* ns, low <= t < high */
+    double bin;       /* width of a bin (ns), from 1e-6 to 1e12 */
+    bool has_range;   /* use only hits of a range of times, and count bins from `low` */
+    double low, high; /* the range (ns): low <= t < high */
     bool force;       /* overwrite an existing file */
 } icestream_waveform_options;
 
-/* Makes histograms of arrival times of a hit file, one per event and module, as .npy
- * (icestream_waveform_bin) or .csv; says on `out` how many hits are in them. ICESTREAM_E_USAGE,
- * ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+/* Makes histograms of the arrival times in a hit file, one per event and module, as .npy
+ * (icestream_waveform_bin) or .csv, and reports on `out` how many hits are in them.
+ * ICESTREAM_E_USAGE, ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
 ICESTREAM_PUBLIC int icestream_waveforms(const char *from, const char *to,
                                          const icestream_waveform_options *options, FILE *out,
                                          icestream_error *error);
 
 typedef struct icestream_compare_options {
-    const char *schedules; /* "wavefront,monolithic"; NULL: every schedule of the device, or with
-                              `against` the one that each configuration names */
+    const char *schedules; /* for example "wavefront,monolithic"; NULL: every schedule of the
+                              device, or with `against` graph.schedule of each configuration */
     const icestream_config *against; /* a second configuration, or NULL */
     bool json;
-    bool markdown; /* tables as Markdown */
+    bool markdown; /* write tables as Markdown */
 } icestream_compare_options;
 
-/* Runs the same steps through several schedules or configurations and holds the hits against each
- * other. ICESTREAM_E_DIFFERENT where the expectation (identical or compatible) does not hold. */
+/* Runs the same steps through several schedules or two configurations and compares the hits.
+ * ICESTREAM_E_DIFFERENT: hits differ that should be identical, or hits are not compatible;
+ * ICESTREAM_E_USAGE, ICESTREAM_E_CONFIG, ICESTREAM_E_INPUT, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY,
+ * ICESTREAM_E_FAILED, ICESTREAM_E_OUTPUT. */
 ICESTREAM_PUBLIC int icestream_compare(const icestream_config *config,
                                        const icestream_compare_options *options, FILE *out,
                                        icestream_error *error);
 
 typedef struct icestream_trace_options {
     const char *hits;           /* a hit file whose photons are followed, or NULL */
-    const char *select;         /* those hits only: "module==34 && string==63"; NULL: all */
-    const char *const *photons; /* [photon_count], "EVENT:STEP:PHOTON", or "@FILE" with such */
+    const char *select;         /* use only hits like "module==34 && string==63"; NULL: all hits */
+    const char *const *photons; /* [photon_count], "EVENT:STEP:PHOTON" or "@FILE" with a list */
     size_t photon_count;
-    const char *steps;  /* the step file; NULL: those of the configuration's source */
-    const char *output; /* where the points go, an .npy file of icestream_path_point */
-    bool force;         /* overwrite it */
+    const char *steps;  /* the step file; NULL: the step files of the configuration's source */
+    const char *output; /* the .npy file of icestream_path_point to write */
+    bool force;         /* overwrite an existing file */
 } icestream_trace_options;
 
-/* Carries single photons through once more, on the CPU, and writes every point of their paths; says
- * on `out` whether the hits that they were chosen by came about again. ICESTREAM_E_DIFFERENT: they
- * did not, although portable maths made them; the paths are written nevertheless.
- * ICESTREAM_E_USAGE, ICESTREAM_E_CONFIG (also where a stage is the user's own header);
- * ICESTREAM_E_INPUT: a bad file, a photon that no step has; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY.
- */
+/* Repeats single photons on the CPU and writes every point of their paths. Reports on `out` whether
+ * the hits by which the photons were chosen came about again. ICESTREAM_E_DIFFERENT: some hits did
+ * not, although portable maths made them; the paths are written nevertheless. ICESTREAM_E_USAGE;
+ * ICESTREAM_E_CONFIG: also if a stage is the user's own header; ICESTREAM_E_INPUT: a bad file, or a
+ * photon that no step has; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
 ICESTREAM_PUBLIC int icestream_trace(const icestream_config *config,
                                      const icestream_trace_options *options, FILE *out,
                                      icestream_error *error);
 
-/* Lists stages and variants: parameters, what they read and write, bytes per photon. */
+/* Lists the stages and their variants: parameters, the fields that they read and write, and bytes
+ * per photon. ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
 ICESTREAM_PUBLIC int icestream_stages(bool json, FILE *out, icestream_error *error);
 
 typedef struct icestream_bench_options {
-    const char *schedules; /* "fused,auto"; NULL: the one that graph.schedule names, or with auto
-                              all of the device */
+    const char *schedules; /* for example "fused,auto"; NULL: graph.schedule; if that is auto,
+                              every schedule of the device */
     const char *reference; /* a folder with clsim's ice, light and modules as CSV tables, which
                               replace the configured ones; or NULL */
-    uint32_t repeats;      /* of which the best counts; 0: 3 */
+    uint32_t repeats;      /* how often each schedule is measured; the best counts; 0: 3 times */
     bool json;
-    bool markdown; /* tables as Markdown */
+    bool markdown; /* write tables as Markdown */
 } icestream_bench_options;
 
-/* Measures the configured workload: tables, or JSON. ICESTREAM_E_USAGE: schedules that the device
- * does not have; ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED,
- * ICESTREAM_E_OUTPUT. */
+/* Measures the speed of the configured workload and writes tables or JSON. ICESTREAM_E_USAGE: the
+ * device does not have a schedule; ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY,
+ * ICESTREAM_E_FAILED, ICESTREAM_E_OUTPUT. */
 ICESTREAM_PUBLIC int icestream_bench(const icestream_config *config,
                                      const icestream_bench_options *options, FILE *out,
                                      icestream_error *error);
 
 typedef struct icestream_plan_options {
-    int architecture; /* plan for this GPU architecture (90: sm_90); 0: that of the device, or 90
-                         where there is none */
+    int architecture; /* plan for this GPU architecture (90: sm_90); 0: that of the GPU in this
+                         machine, or 90 if there is no GPU */
     bool json;
 } icestream_plan_options;
 
-/* Says what a run would take, without running photons: registers, memory and occupancy of every
- * kernel on a GPU, threads and memory on the CPU. ICESTREAM_E_CONFIG; ICESTREAM_E_DEVICE: kernels
- * were asked for and cannot be made here; ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
+/* Reports what a run would need, without running photons: registers, memory and occupancy of every
+ * kernel on a GPU, threads and memory on the CPU. ICESTREAM_E_CONFIG; ICESTREAM_E_DEVICE: the
+ * configuration or `architecture` asks for a GPU's kernels, and this machine cannot make them;
+ * ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
 ICESTREAM_PUBLIC int icestream_plan(const icestream_config *config,
                                     const icestream_plan_options *options, FILE *out,
                                     icestream_error *error);

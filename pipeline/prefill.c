@@ -1,11 +1,12 @@
-/* ics_prefill: compiles the GPU kernels of configurations ahead of time, for the build target
- * `kernels`. A program of the build, not installed.
+/* ics_prefill: compiles the GPU kernels of configurations in advance, for the build target
+ * `kernels`. The build uses this program; it is not installed.
  *
  *   ics_prefill [--architectures 80,90] [--ptx 80] DIRECTORY [CONFIG.yaml ...]
  *
- * Fills DIRECTORY with what the defaults and the configurations need, for every schedule, in fast
- * and in portable maths: cubins for the architectures, PTX from one on for all later GPUs. A
- * configuration whose ice or detector is not here is left out with a message.
+ * Fills DIRECTORY with the kernels of the default configuration and of the given ones, for every
+ * schedule, with fast and with portable maths: as cubins for the architectures of --architectures,
+ * and as PTX of those of --ptx, which the driver compiles for later GPUs. If the ice or the
+ * detector of a configuration is missing, a message says so and the configuration is left out.
  */
 #include "graphs/gpu.h"
 #include "pipeline/devices/device.h"
@@ -27,7 +28,7 @@ typedef struct plan {
     size_t target_count;
 } plan;
 
-/* Adds the numbers of "80,86". False: they are none. */
+/* Adds the architectures of a list such as "80,86". Returns false if the text is no such list. */
 static bool add_targets(plan *out, const char *list, bool as_ptx)
 {
     for (const char *at = list;; ++at) {
@@ -50,7 +51,7 @@ static bool add_targets(plan *out, const char *list, bool as_ptx)
 static int store_schedules(const plan *what, const char *name, ics_gpu_options options,
                            const ics_tables *tables)
 {
-    /* AUTO's candidates, then each schedule as it is where a user asks for it. */
+    /* The first schedule is AUTO, which stands for the candidates that it would measure. */
     for (int schedule = 0; schedule < ICS_SCHEDULE_COUNT; ++schedule) {
         for (size_t i = 0; i < what->target_count; ++i) {
             const target *wanted = &what->targets[i];
@@ -68,7 +69,8 @@ static int store_schedules(const plan *what, const char *name, ics_gpu_options o
     return 0;
 }
 
-/* NULL: the defaults. Returns -1 if kernels cannot be compiled. */
+/* Stores the kernels of a configuration; NULL: of the defaults. Returns -1 if they cannot be
+ * compiled, and 0 also if the configuration was left out. */
 static int store_config(const plan *what, const char *path)
 {
     static const ics_math maths[] = {ICS_MATH_FAST, ICS_MATH_PORTABLE};

@@ -24,5 +24,7 @@ ICE_FN float ice_scatter_hg(const ice_scatter_constants *constants, float u)
 
 /* For `icestream stages`: what the user may set, separated by blanks. */
 #define ICE_PARAMETERS_scatter_hg "ice.mean_cosine"
+/* This variant declares no parameters (ICE_PARAMETER_INDEX in stages/tables.h). */
+#define ICE_DECLARE_scatter_hg(PARAMETER)
 
 #endif

@@ -24,5 +24,7 @@ ICE_FN float ice_scatter_hg_sl(const ice_scatter_constants *constants, float u)
 
 /* For `icestream stages`: what the user may set, separated by blanks. */
 #define ICE_PARAMETERS_scatter_hg_sl "ice.mean_cosine ice.liu_fraction"
+/* This variant declares no parameters (ICE_PARAMETER_INDEX in stages/tables.h). */
+#define ICE_DECLARE_scatter_hg_sl(PARAMETER)
 
 #endif

@@ -13,5 +13,7 @@ ICE_FN float ice_scatter_isotropic(const ice_scatter_constants *constants, float
 
 /* For `icestream stages`: what the user may set, separated by blanks. */
 #define ICE_PARAMETERS_scatter_isotropic ""
+/* This variant declares no parameters (ICE_PARAMETER_INDEX in stages/tables.h). */
+#define ICE_DECLARE_scatter_isotropic(PARAMETER)
 
 #endif

@@ -37,5 +37,7 @@ ICE_FN float ice_scatter_rayleigh_hg(const ice_scatter_constants *constants, flo
 
 /* For `icestream stages`: what the user may set, separated by blanks. */
 #define ICE_PARAMETERS_scatter_rayleigh_hg "ice.file"
+/* This variant declares no parameters (ICE_PARAMETER_INDEX in stages/tables.h). */
+#define ICE_DECLARE_scatter_rayleigh_hg(PARAMETER)
 
 #endif

@@ -79,9 +79,9 @@ typedef struct ice_near_row {
     uint32_t string;
 } ice_near_row;
 
-/* What the ice has beyond flat layers that look the same in all directions: bits of
- * ice_tables.features. On a GPU they are constants of a run's kernels; what is off costs nothing.
- */
+/* What the ice has in addition to flat layers that look the same in all directions: bits of
+ * ice_tables.features. On a GPU these bits are constants of the kernels of a run, so that a feature
+ * which is off costs nothing. */
 enum {
     ICE_HAS_TILT_LINE = 1,
     ICE_HAS_TILT_MAP = 2,
@@ -94,8 +94,20 @@ enum {
     ICE_HAS_MEAN_BENDING = 256,    /* its strength has another profile than that of the diffusion */
     ICE_HAS_EVEN_ANISOTROPY = 512, /* all layers have the same: there is nothing to look up */
     ICE_HAS_TILT = ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP,
-    ICE_HAS_DIRECTIONS = ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_ABSORPTION_ANISOTROPY
+    ICE_HAS_DIRECTIONS = ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_ABSORPTION_ANISOTROPY,
+    /* kernels with one of these need 64 registers instead of 56 (graphs/cuda/schedule.c) */
+    ICE_HAS_MANY_REGISTERS = ICE_HAS_BIREFRINGENCE | ICE_HAS_HOLES
 };
+
+/* Every feature of the ice, one line each: its name and its bits. tables/tables_NAME.c builds its
+ * tables, pipeline/models/ice/ice_feature_NAME.c has its keys in ice files and describes it. */
+#define ICE_FEATURES(FEATURE)                                                                      \
+    FEATURE(water, ICE_HAS_SPECTRAL_OPTICS)                                                        \
+    FEATURE(tilt, ICE_HAS_TILT)                                                                    \
+    FEATURE(anisotropy, ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_EVEN_ANISOTROPY)                   \
+    FEATURE(absorption, ICE_HAS_DIRECTIONS)                                                        \
+    FEATURE(birefringence, ICE_HAS_BIREFRINGENCE | ICE_HAS_MEAN_BENDING)                           \
+    FEATURE(hole, ICE_HAS_HOLES)
 
 /* Rows of optics by wavelength: the first one's, nm, and one for every nanometre. */
 enum { ICE_SPECTRAL_FIRST = 250, ICE_SPECTRAL_ROWS = 451 };
@@ -219,6 +231,20 @@ typedef struct ice_grid {
     const uint32_t *items;
 } ice_grid;
 
+/* Parameters that a scatter variant may declare. Its header has
+ *
+ *     #define ICE_DECLARE_scatter_NAME(PARAMETER) PARAMETER(scatter_NAME, share, 0, 1, 0.5, "",
+ * "...") enum { ICE_DECLARE_scatter_NAME(ICE_PARAMETER_INDEX) };
+ *
+ * with one PARAMETER(variant, name, low, high, default, unit, meaning) for each parameter. The key
+ * `share` of ice files follows from it. In a stage the value is
+ * ice_parameter_of(constants, scatter_NAME, share). */
+enum { ICE_SCATTER_PARAMETERS = 4 };
+#define ICE_PARAMETER_INDEX(variant, name, low, high, fallback, unit, help)                        \
+    ICE_PARAMETER_##variant##_##name,
+#define ice_parameter_of(constants, variant, name)                                                 \
+    ((constants)->parameters[ICE_PARAMETER_##variant##_##name])
+
 /* Constants of the scattering functions (physics.md 7), computed in double. */
 typedef struct ice_scatter_constants {
     float g;                   /* mean cosine */
@@ -228,8 +254,9 @@ typedef struct ice_scatter_constants {
     float inverse_liu;         /* 1 / f_SL, 0 if f_SL = 0 */
     float inverse_henyey;      /* 1 / (1 - f_SL), 0 if f_SL = 1 */
     float rayleigh_fraction;
-    float inverse_rayleigh; /* 1 / rayleigh_fraction, 0 if that is 0 */
-    float inverse_rest;     /* 1 / (1 - rayleigh_fraction), 0 if that is 1 */
+    float inverse_rayleigh;                   /* 1 / rayleigh_fraction, 0 if that is 0 */
+    float inverse_rest;                       /* 1 / (1 - rayleigh_fraction), 0 if that is 1 */
+    float parameters[ICE_SCATTER_PARAMETERS]; /* those that the run's variant declares */
 } ice_scatter_constants;
 
 /* Hole ice, the same in all columns; all 0 without. */

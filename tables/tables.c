@@ -4,52 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void *ics_tables_array(ics_table_builder *builder, void *pointer, size_t count, size_t size)
-{
-    void *data = calloc(count ? count : 1, size);
-    if (data == NULL) {
-        snprintf(builder->why, builder->why_size, "out of memory for a table of %zu entries",
-                 count);
-        return NULL;
-    }
-    memcpy(pointer, &data, sizeof data);
-    builder->arrays[builder->array_count].pointer = pointer;
-    builder->arrays[builder->array_count].data = data;
-    builder->arrays[builder->array_count].bytes = (count ? count : 1) * size;
-    ++builder->array_count;
-    return data;
-}
-
-static size_t aligned(size_t bytes)
-{
-    return (bytes + 63) / 64 * 64;
-}
-
-/* Moves all arrays into one block. */
-static int pack(ics_table_builder *builder, ics_tables *out)
-{
-    size_t total = 0;
-    for (size_t i = 0; i < builder->array_count; ++i) {
-        total += aligned(builder->arrays[i].bytes);
-    }
-    char *block = aligned_alloc(64, total);
-    if (block == NULL) {
-        snprintf(builder->why, builder->why_size, "out of memory for %zu bytes of tables", total);
-        return -1;
-    }
-    memset(block, 0, total); /* the gaps between arrays, too: ics_tables_visit() shows them */
-    out->memory = block;
-    out->bytes = total;
-    out->pointer_count = builder->array_count;
-    for (size_t i = 0; i < builder->array_count; ++i) {
-        memcpy(block, builder->arrays[i].data, builder->arrays[i].bytes);
-        memcpy(builder->arrays[i].pointer, &block, sizeof block);
-        out->pointers[i] = (size_t)((char *)builder->arrays[i].pointer - (char *)&out->device);
-        block += aligned(builder->arrays[i].bytes);
-    }
-    return 0;
-}
-
 int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
                       const ice_light *light, const ics_table_options *options, ics_tables **out,
                       char *why, size_t why_size)
@@ -69,10 +23,10 @@ int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
     }
     tables->bounce_limit = options->bounce_limit;
     tables->reach_cull = options->reach_cull;
-    int failed = ics_tables_build_ice(&builder, medium) ||
-                 ics_tables_build_light(&builder, light) ||
-                 ics_tables_build_detector(&builder, detector) ||
-                 ics_tables_build_features(&builder, medium, detector) || pack(&builder, result);
+    int failed =
+        ics_tables_build_ice(&builder, medium) || ics_tables_build_light(&builder, light) ||
+        ics_tables_build_detector(&builder, detector) ||
+        ics_tables_build_features(&builder, medium, detector) || ics_tables_pack(&builder, result);
     for (size_t i = 0; i < builder.array_count; ++i) {
         free(builder.arrays[i].data);
     }

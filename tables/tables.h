@@ -15,26 +15,25 @@ typedef struct ics_table_options {
 /* Arrays that all tables together have at most. */
 enum { ICS_TABLE_ARRAYS_MAX = 32 };
 
-/* The tables of one run and the memory behind them. */
+/* The tables of one run, and their memory. */
 typedef struct ics_tables {
-    ice_tables device; /* what stage functions take */
+    ice_tables device; /* the tables as stage functions read them */
     void *memory;      /* one block that all pointers of `device` point into */
     size_t bytes;
-    size_t pointers[ICS_TABLE_ARRAYS_MAX]; /* where in `device` those pointers are, bytes */
+    size_t pointers[ICS_TABLE_ARRAYS_MAX]; /* offsets of those pointers in `device`, bytes */
     size_t pointer_count;
 } ics_tables;
 
-/* Builds all tables. Returns 0, or -1 with a sentence in `why`: out of memory, or a model that the
- * tables cannot represent (a layer without scattering or absorption at some wavelength of the
- * spectra, a module grid beyond its size). */
+/* Builds all tables of a run; the caller owns *out. Returns 0, or -1 with a sentence in `why`:
+ * there is no memory, or the tables cannot represent the model. That happens if a layer does not
+ * scatter or absorb at some wavelength of the spectra, or if a module grid becomes too large. */
 int ics_tables_create(const ice_medium *medium, const ice_detector *detector,
                       const ice_light *light, const ics_table_options *options, ics_tables **out,
                       char *why, size_t why_size);
 /* Accepts NULL. */
 void ics_tables_destroy(ics_tables *tables);
 
-/* The tables as they are for a copy of `memory` that begins at `base`, on this machine or on a GPU.
- */
+/* Returns the tables for a copy of `memory` that begins at `base`, on this machine or on a GPU. */
 ice_tables ics_tables_at(const ics_tables *tables, const void *base);
 
 /* Calls `visit` with all bytes of the tables, in blocks and in an order that are always the same.
@@ -43,13 +42,18 @@ ice_tables ics_tables_at(const ics_tables *tables, const void *base);
 void ics_tables_visit(const ics_tables *tables,
                       void (*visit)(void *user, const void *bytes, size_t size), void *user);
 
-/* Time from the emission's own time to the arrival, ns, in double precision: the flight of the
- * emitter to the photon's start (which is recomputed from the photon's random numbers) and the
- * flight of the photon at its group velocity. */
+/* Returns the features that a medium has: bits ICE_HAS_..., without the two that describe only how
+ * tables are laid out (ICE_HAS_EVEN_ANISOTROPY, ICE_HAS_MEAN_BENDING). */
+uint32_t ics_tables_find_features(const ice_medium *medium);
+
+/* Returns the time (ns) from the time of the emission to the arrival, in double precision. It is
+ * the sum of two times: the emitter travels to the point where the photon starts (computed again
+ * from the photon's random numbers), and the photon travels at its group velocity. */
 double ics_tables_arrival_delay(const ice_tables *tables, const ice_emission *emission,
                                 const ice_arrival *arrival);
 
-/* Draws a wavelength as the create stage does: u in [0,1), spectrum < light.count. nm. */
+/* Returns the wavelength (nm) that the create stage draws for u in [0, 1). spectrum < light.count.
+ */
 double ics_tables_wavelength(const ice_tables *tables, uint32_t spectrum, double u);
 
 #endif

@@ -18,14 +18,7 @@ static int check_layer(const ics_table_builder *builder, const ice_layer *layer,
     return -1;
 }
 
-ice_sum ics_tables_split_sum(double value)
-{
-    const float high = (float)value;
-    const ice_sum sum = {high, (float)(value - high)};
-    return sum;
-}
-
-/* Depth integrals at the faces. */
+/* Computes the integrals over depth at the faces of the layers (physics.md 5.3). */
 static void integrate(const ice_medium *medium, ice_depth_row *cumulative)
 {
     const double scale = medium->thickness / (1.0 - medium->mean_cosine);
@@ -45,11 +38,12 @@ static void integrate(const ice_medium *medium, ice_depth_row *cumulative)
     }
 }
 
-/* `least`: the factor of absorption in the direction that has the least of it. */
+/* Sets the smallest absorption near each layer, for the reach bound. `least` is the smallest factor
+ * of absorption over all directions. */
 static void find_clearest(const ice_tables *tables, double clear_range, float least,
                           ice_layer_row *layers)
 {
-    /* One layer more than the range holds: a photon may be at either end of its layer. */
+    /* One layer is added, because a photon may be at either end of its layer. */
     const double reach = ceil(clear_range / (double)tables->thickness) + 1.0;
     const int32_t range = reach < tables->layer_count ? (int32_t)reach : tables->layer_count;
     for (int32_t i = 0; i < tables->layer_count; ++i) {
@@ -62,22 +56,6 @@ static void find_clearest(const ice_tables *tables, double clear_range, float le
         layers[i].clear_dust *= least;
         layers[i].clear_ice *= least;
     }
-}
-
-ice_scatter_constants ics_tables_scatter_constants(double g, double f, double r)
-{
-    const ice_scatter_constants constants = {
-        .g = (float)g,
-        .one_minus_g_squared = (float)((1.0 - g) * (1.0 - g)),
-        .liu_exponent = (float)((1.0 - g) / (1.0 + g)),
-        .liu_fraction = (float)f,
-        .inverse_liu = f > 0.0 ? (float)(1.0 / f) : 0.0f,
-        .inverse_henyey = f < 1.0 ? (float)(1.0 / (1.0 - f)) : 0.0f,
-        .rayleigh_fraction = (float)r,
-        .inverse_rayleigh = r > 0.0 ? (float)(1.0 / r) : 0.0f,
-        .inverse_rest = r < 1.0 ? (float)(1.0 / (1.0 - r)) : 0.0f,
-    };
-    return constants;
 }
 
 int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium)
@@ -126,7 +104,7 @@ int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium)
     tables->clearest_ice *= least;
     find_clearest(tables, ics_tables_clear_range(medium), least, layers);
 
-    tables->scatter = ics_tables_scatter_constants(medium->mean_cosine, medium->liu_fraction,
-                                                   medium->rayleigh_fraction);
+    tables->scatter = ics_tables_scatter_constants(medium, medium->mean_cosine,
+                                                   medium->liu_fraction, medium->rayleigh_fraction);
     return 0;
 }

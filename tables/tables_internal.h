@@ -4,12 +4,12 @@
 
 #include "tables/tables.h"
 
-/* Arrays under construction: each is an allocation of its own until all sizes are known, then all
- * move into one block (which is what a GPU uploads). */
+/* Tables under construction. Each array is one allocation until all sizes are known; then all
+ * arrays move into one block, which is copied to a GPU. */
 typedef struct ics_table_builder {
     ice_tables *tables;
     struct {
-        void *pointer; /* the member of ice_tables that keeps the array's address */
+        void *pointer; /* the member of ice_tables that points at the array */
         void *data;
         size_t bytes;
     } arrays[ICS_TABLE_ARRAYS_MAX];
@@ -18,18 +18,26 @@ typedef struct ics_table_builder {
     size_t why_size;
 } ics_table_builder;
 
-/* A zeroed array of count items. `pointer` is the address of the member of ice_tables (a pointer to
- * const items) that is to point at it, now and after packing. NULL: out of memory. */
+/* Returns a zeroed array of `count` items, which belongs to the builder, or NULL with `why` filled
+ * when there is no memory. `pointer` is the address of a member of ice_tables (a pointer to const
+ * items): the function sets the member to the array, and ics_tables_pack() sets it again. */
 void *ics_tables_array(ics_table_builder *builder, void *pointer, size_t count, size_t size);
+/* Moves all arrays into one block, which `out` owns. Returns 0, or -1 with `why` filled. */
+int ics_tables_pack(ics_table_builder *builder, ics_tables *out);
 
-/* Of scattering functions with mean cosine g, a share f of the simplified Liu function and a share
- * r of molecular scattering. */
-ice_scatter_constants ics_tables_scatter_constants(double g, double f, double r);
+/* Returns the constants of the scattering functions for a mean cosine g, a share f of the
+ * simplified Liu function and a share r of molecular scattering. The parameters that the scatter
+ * variant declares are those of the medium. */
+ice_scatter_constants ics_tables_scatter_constants(const ice_medium *medium, double g, double f,
+                                                   double r);
+/* The nearest float to `value`, and the rest. */
 ice_sum ics_tables_split_sum(double value);
-/* Height among the layers that a photon may gain or lose within ICE_CLEAR_RANGE, m, from where
- * ice_is_clear_range_known() says so. */
+/* Returns how far (m) a photon's height in the layers can change, up or down, within
+ * ICE_CLEAR_RANGE of a point for which ice_is_clear_range_known() is true. Tilt makes this larger
+ * than ICE_CLEAR_RANGE. */
 double ics_tables_clear_range(const ice_medium *medium);
-/* Absorption in any direction is at least so many times that of the layers' tables. */
+/* Returns the smallest factor, over all directions, by which anisotropy multiplies the absorption
+ * of a layer; 1 without anisotropy of the absorption. */
 double ics_tables_least_absorption(const ice_medium *medium);
 
 /* The parts. Return 0, or -1 with `why` filled. */
@@ -37,7 +45,18 @@ int ics_tables_build_ice(ics_table_builder *builder, const ice_medium *medium);
 int ics_tables_build_light(ics_table_builder *builder, const ice_light *light);
 int ics_tables_build_features(ics_table_builder *builder, const ice_medium *medium,
                               const ice_detector *detector);
-int ics_tables_build_tilt(ics_table_builder *builder, const ice_tilt *tilt);
 int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *detector);
+
+/* Two functions for each feature NAME in ICE_FEATURES (stages/tables.h), defined in
+ * tables/tables_NAME.c. ics_tables_find_NAME() returns those of the feature's bits that a medium
+ * has, 0 if the medium is without the feature. ics_tables_build_NAME() builds the tables of a
+ * medium that has the feature; it may add bits to ice_tables.features. It returns 0, or -1 with
+ * `why` filled. */
+#define ICS_TABLES_FEATURE(name, bits)                                                             \
+    uint32_t ics_tables_find_##name(const ice_medium *medium);                                     \
+    int ics_tables_build_##name(ics_table_builder *builder, const ice_medium *medium,              \
+                                const ice_detector *detector);
+ICE_FEATURES(ICS_TABLES_FEATURE)
+#undef ICS_TABLES_FEATURE
 
 #endif

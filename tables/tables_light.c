@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Cumulative distribution at the points of a spectrum, by the trapezoid rule, normalised to 1. */
+/* Computes the cumulative distribution at the points of a spectrum by the trapezoid rule,
+ * normalised to 1. Returns false if the spectrum has no light. */
 static bool integrate(const ice_spectrum *spectrum, double *cumulative)
 {
     cumulative[0] = 0.0;
@@ -23,14 +24,16 @@ static bool integrate(const ice_spectrum *spectrum, double *cumulative)
     return true;
 }
 
-/* Exact inverse of the distribution (physics.md 3.4); `*bin` only moves forward between calls. */
+/* Returns the wavelength (nm) at u of the distribution, exactly (physics.md 3.4). `*bin` only moves
+ * forward between calls with ascending u. */
 static double invert(const ice_spectrum *spectrum, const double *cumulative, double u, size_t *bin)
 {
     const size_t last = spectrum->count - 2;
     while (*bin < last && cumulative[*bin + 1] <= u) {
         ++*bin;
     }
-    /* u = 1 ends where the density does, not where the table does. */
+    /* For u = 1 the wavelength is where the density ends, which may be before the end of the table.
+     */
     while (*bin > 0 && cumulative[*bin + 1] <= cumulative[*bin]) {
         --*bin;
     }
@@ -39,7 +42,8 @@ static double invert(const ice_spectrum *spectrum, const double *cumulative, dou
     const double share = cumulative[*bin + 1] - cumulative[*bin];
     const double p0 = spectrum->density[*bin], p1 = spectrum->density[*bin + 1];
     const double fraction = share > 0.0 ? (u - cumulative[*bin]) / share : 0.0;
-    /* Area up to x of a trapezoid from p0 to p1, as a fraction: solved without cancellation. */
+    /* x is the fraction of the bin at which the area of the trapezoid from p0 to p1 equals `area`.
+     * This form of the solution has no cancellation. */
     const double area = 0.5 * (p0 + p1) * fmin(fmax(fraction, 0.0), 1.0);
     const double root = sqrt(fmax(p0 * p0 + 2.0 * (p1 - p0) * area, 0.0));
     const double x = p0 + root > 0.0 ? 2.0 * area / (p0 + root) : 0.0;

@@ -5,10 +5,10 @@
 
 /* ---- how steep it is ------------------------------------------------------------------------- */
 
-/* Beyond the table the shift goes on linearly both across and in depth, so that it may grow as
- * steep as it likes far outside. The bound holds for photons up to ICE_CLEAR_RANGE outside
- * (set_known_region), which get as far again; the metre is for rounding, and for what birefringence
- * moves photons sideways. */
+/* Outside its table a shift continues linearly, across and in depth, so that it can become as steep
+ * as one likes far outside. The bound holds for photons that start up to ICE_CLEAR_RANGE outside
+ * (set_known_region) and travel up to ICE_CLEAR_RANGE further. The extra metre covers rounding, and
+ * the sideways shift of photons by birefringence. */
 #define STEEP_RANGE (2.0 * (double)ICE_CLEAR_RANGE + 1.0)
 
 static size_t tilt_nodes(const ice_tilt *tilt)
@@ -22,8 +22,8 @@ static double shift_at(const ice_tilt *tilt, size_t row, size_t node)
     return tilt->shifts[row * tilt_nodes(tilt) + node];
 }
 
-/* Where a cell of a table ends, in cells: 0 and 1 inside, further out where it is the first or the
- * last of a table that goes on. */
+/* The two ends of a cell, in units of the cell: 0 and 1. The ends of the first and of the last cell
+ * lie further outside if the table continues linearly. */
 typedef struct stretch {
     double ends[2];
 } stretch;
@@ -45,15 +45,16 @@ static double between(double low, double high, double fraction)
     return low + fraction * (high - low);
 }
 
-/* Change of the height among the layers per metre upwards, where the shift changes from `above` to
- * `below` over a step of depth. */
+/* Returns the change of the height in the layers per metre upwards, if the shift changes from
+ * `above` to `below` over one step of depth. */
 static double climb(const ice_tilt *tilt, double above, double below)
 {
     return fabs(1.0 + (below - above) / tilt->depth_step);
 }
 
-/* The steepest of a line's cell: the shift is bilinear, so that its change across depends on the
- * depth alone and its change in depth on the place alone, and both are largest at ends. */
+/* Returns the largest gradient of the height in the layers within one cell of a line. The shift is
+ * bilinear: its slope across depends only on depth, its slope in depth only on the position. Both
+ * are largest at ends of the cell. */
 static double steepest_on_line(const ice_tilt *tilt, size_t row, size_t k)
 {
     const double width = tilt->stations[k + 1] - tilt->stations[k];
@@ -72,8 +73,9 @@ static double steepest_on_line(const ice_tilt *tilt, size_t row, size_t k)
     return hypot(across, up);
 }
 
-/* Change of a map's shift per metre in any horizontal direction, at most, in the triangle of three
- * nodes: from the differences along the axes. */
+/* Returns the largest slope, over all horizontal directions, of a map's shift in a triangle of
+ * three nodes. `along_u` and `along_v` are the differences of the shift (m) from node to node along
+ * the two axes. */
 static double map_slope(const ice_tilt *tilt, double along_u, double along_v)
 {
     const ice_tilt_axis *u = &tilt->axes[0], *v = &tilt->axes[1];
@@ -82,8 +84,9 @@ static double map_slope(const ice_tilt *tilt, double along_u, double along_v)
     return sqrt(fmax(a * a + b * b - 2 * a * b * cosine, 0.0)) / fabs(sine);
 }
 
-/* The same of a triangle between two rows: nodes[0] and nodes[1] lie along axis u, nodes[1] and
- * nodes[2] along axis v. Outside the map shifts are `fan` times as steep across, at most. */
+/* Returns the largest gradient of the height in the layers in a triangle between two rows of depth.
+ * nodes[0] and nodes[1] lie along axis u, nodes[1] and nodes[2] along axis v. Outside the map
+ * slopes across are at most `fan` times as large. */
 static double steepest_in_triangle(const ice_tilt *tilt, size_t row, const size_t nodes[3],
                                    double fan)
 {
@@ -118,7 +121,7 @@ static double steepest_on_map(const ice_tilt *tilt, size_t row, double fan)
                 most = fmax(most, steepest_in_triangle(tilt, row, nodes, fan));
             }
             if (ice_tilt_has_node(tilt, i, j + 1)) {
-                /* Along v first: the differences are the same the other way round. */
+                /* Here axis v comes first; the differences are the same in reverse order. */
                 const size_t nodes[3] = {far, near + line, near};
                 most = fmax(most, steepest_in_triangle(tilt, row, nodes, fan));
             }
@@ -127,8 +130,9 @@ static double steepest_on_map(const ice_tilt *tilt, size_t row, double fan)
     return most;
 }
 
-/* Outside a map shifts are those of its edge, shared out between the rays of the edge's corners
- * (ice_map_onto): the steeper against the edge, the flatter a ray leaves it. */
+/* Returns by which factor slopes can be larger outside a map than at its edge. Outside, a shift is
+ * that of the edge, and the points outside are divided between the edges by rays from the corners
+ * (ice_map_onto). The smaller the angle between a ray and an edge, the steeper the shift. */
 static double map_fan(const ice_tilt *tilt)
 {
     const double nu = (double)tilt->axes[0].count - 1, nv = (double)tilt->axes[1].count - 1;
@@ -141,7 +145,7 @@ static double map_fan(const ice_tilt *tilt)
         axes[m][0] = tilt->axes[m].step * cos(tilt->axes[m].azimuth);
         axes[m][1] = tilt->axes[m].step * sin(tilt->axes[m].azimuth);
     }
-    for (int k = 0; k < 12; ++k) { /* both rays of every edge */
+    for (int k = 0; k < 12; ++k) { /* for both rays of every edge */
         const double *from = corners[k / 2], *to = corners[k / 2 + 1], *out = rays[(k + 1) / 2];
         double edge[2], ray[2];
         for (int m = 0; m < 2; ++m) {
@@ -154,8 +158,9 @@ static double map_fan(const ice_tilt *tilt)
     return most;
 }
 
-/* By how much a photon's height among the layers may change per metre of its way, at most: within a
- * segment by 1, from the start of one to that of the next by the gradient of z - shift. */
+/* Returns by how much a photon's height in the layers can change per metre of its path. Within a
+ * segment this is at most 1. From the start of one segment to the start of the next it is at most
+ * the gradient of z - shift. */
 static double steepest(const ice_tilt *tilt)
 {
     const double fan = tilt->kind == ICE_TILT_MAP ? map_fan(tilt) : 1.0;
@@ -177,7 +182,7 @@ double ics_tables_clear_range(const ice_medium *medium)
     if (medium->tilt.kind == ICE_TILT_NONE) {
         return (double)ICE_CLEAR_RANGE;
     }
-    return ((double)ICE_CLEAR_RANGE + 0.1) * steepest(&medium->tilt); /* 0.1 m for rounding */
+    return ((double)ICE_CLEAR_RANGE + 0.1) * steepest(&medium->tilt); /* 0.1 m covers rounding */
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -207,23 +212,22 @@ static void set_map_axes(ice_tilt_table *table, const ice_tilt *tilt)
     table->cut_v = (float)(v->cut - 1);
 }
 
-/* Where the reach bound may rely on ics_tables_clear_range(). */
+/* Sets the region in which the reach bound may use ics_tables_clear_range(). */
 static void set_known_region(ice_tilt_table *table, const ice_tilt *tilt)
 {
     const double range = (double)ICE_CLEAR_RANGE;
     const double top = ICE_DETECTOR_DEPTH - tilt->first_depth;
     const double bottom = top - tilt->depth_step * (double)(tilt->depth_count - 1);
-    const bool ics_text_line = tilt->kind == ICE_TILT_LINE;
+    const bool is_line = tilt->kind == ICE_TILT_LINE;
     table->known_low = tilt->clamp ? -INFINITY : (float)(bottom - range);
     table->known_high = tilt->clamp ? INFINITY : (float)(top + range);
-    table->known_from =
-        tilt->clamp || !ics_text_line ? -INFINITY : (float)(tilt->stations[0] - range);
-    table->known_to = tilt->clamp || !ics_text_line
+    table->known_from = tilt->clamp || !is_line ? -INFINITY : (float)(tilt->stations[0] - range);
+    table->known_to = tilt->clamp || !is_line
                           ? INFINITY
                           : (float)(tilt->stations[tilt->station_count - 1] + range);
 }
 
-/* Cells and stretches of a line. */
+/* Builds the cells and stretches of a tilt along a line. */
 static int build_line(ics_table_builder *builder, const ice_tilt *tilt)
 {
     ice_tilt_table *table = &builder->tables->tilt;
@@ -253,7 +257,6 @@ static int build_line(ics_table_builder *builder, const ice_tilt *tilt)
             table->few[k] = all[k];
         }
     }
-    builder->tables->features |= ICE_HAS_TILT_LINE;
     set_line_axis(table, tilt);
     return 0;
 }
@@ -275,17 +278,28 @@ static int build_map(ics_table_builder *builder, const ice_tilt *tilt)
                 row + 1 < tilt->depth_count ? (float)(here[nodes] - here[0]) : 0.0f;
         }
     }
-    builder->tables->features |= ICE_HAS_TILT_MAP;
     set_map_axes(table, tilt);
     return 0;
 }
 
-int ics_tables_build_tilt(ics_table_builder *builder, const ice_tilt *tilt)
+uint32_t ics_tables_find_tilt(const ice_medium *medium)
 {
-    ice_tilt_table *table = &builder->tables->tilt;
-    if (tilt->kind == ICE_TILT_NONE) {
+    switch (medium->tilt.kind) {
+    case ICE_TILT_LINE:
+        return ICE_HAS_TILT_LINE;
+    case ICE_TILT_MAP:
+        return ICE_HAS_TILT_MAP;
+    default:
         return 0;
     }
+}
+
+int ics_tables_build_tilt(ics_table_builder *builder, const ice_medium *medium,
+                          const ice_detector *detector)
+{
+    const ice_tilt *tilt = &medium->tilt;
+    ice_tilt_table *table = &builder->tables->tilt;
+    (void)detector;
     table->depth_rows = (int32_t)tilt->depth_count;
     table->clamp = tilt->clamp;
     table->inverse_depth_step = (float)(1.0 / tilt->depth_step);

@@ -80,7 +80,7 @@ void ics_schedule_resolve(ics_gpu_options *options, const ics_gpu_limits *limits
      * needs to spill as compiled for sm_90 and later; 1024 leave 64, which light that crystals
      * bend, and hole ice, need. */
     const bool few_registers = options->math == ICS_MATH_FAST && limits->architecture >= 90 &&
-                               !(limits->features & (ICE_HAS_BIREFRINGENCE | ICE_HAS_HOLES));
+                               !(limits->features & ICE_HAS_MANY_REGISTERS);
     const uint32_t threads = few_registers ? 1152 : 1024;
     const uint32_t blocks = options->block >= 1024 ? 1 : threads / options->block;
     choose(&options->blocks_per_processor, blocks < 32 ? blocks : 32); /* no GPU holds more */

@@ -1,4 +1,4 @@
-/* detect: none. Every arrival is as good as any other; nobody asks. */
+/* detect: none. Every arrival is a hit, and no random number is drawn. */
 #ifndef ICS_PHYSICS_DETECT_DETECT_NONE_H
 #define ICS_PHYSICS_DETECT_DETECT_NONE_H
 

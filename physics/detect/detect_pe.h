@@ -1,14 +1,14 @@
-/* detect: pe. Which arrivals are photo-electrons: acceptance by wavelength and direction, cable
- * shadow, efficiency (physics.md 3.2, 8.5, 8.8). */
+/* detect: pe. Decides which arrivals are photo-electrons: by wavelength, direction, cable shadow
+ * and efficiency (physics.md 3.2, 8.5, 8.8). */
 #ifndef ICS_PHYSICS_DETECT_DETECT_PE_H
 #define ICS_PHYSICS_DETECT_DETECT_PE_H
 
 #include "physics/detect/detection.h"
 
-/* The wavelength acceptance of a module, by the probability that the light was kept. Beyond the
- * points the last one counts, as for the weights of hits. Those are ics_batch_light_bias() in
- * double precision, on the host; this is their formula for devices: two curves at one place, in
- * single. */
+/* Returns the wavelength acceptance of a module divided by the share of the light that was
+ * generated. Beyond the outermost points the outermost value holds, as for the weights of hits.
+ * Weights use ics_batch_light_bias() in double precision on the host; this is the same formula in
+ * single precision, for two curves at one wavelength. */
 ICE_FN float ice_kept_acceptance(const ice_detection *detection, uint32_t curve, float wavelength)
 {
     if (detection->point_count == 0) {
@@ -23,7 +23,7 @@ ICE_FN float ice_kept_acceptance(const ice_detection *detection, uint32_t curve,
             high = middle;
         }
     }
-    /* One point has no neighbour: low and high are the same. */
+    /* With a single point low and high are the same. */
     const float first = detection->wavelengths[low];
     const float width = detection->wavelengths[high] - first;
     const float share =
@@ -35,8 +35,8 @@ ICE_FN float ice_kept_acceptance(const ice_detection *detection, uint32_t curve,
     return ice_div(accepted, kept);
 }
 
-/* The angular acceptance over its maximum. x = -n . axis: light that meets the PMT head-on has
- * x = 1. */
+/* Returns the angular acceptance divided by its maximum. x = -n . axis is 1 for light that arrives
+ * from the front of the PMT. */
 ICE_FN float ice_angular_share(const ice_detection *detection, const ice_sensor *sensor,
                                const ice_arrival *arrival)
 {
@@ -54,8 +54,8 @@ ICE_FN float ice_angular_share(const ice_detection *detection, const ice_sensor 
     return ice_max(sum, 0.0f);
 }
 
-/* Whether the light came through the cable: its path back from the impact enters the vertical
- * cylinder. */
+/* Returns 1 if the light came through the cable: its path back from the impact enters the vertical
+ * cylinder of the cable. */
 ICE_FN int32_t ice_is_shadowed(const ice_detection *detection, const ice_sensor *sensor,
                                const ice_arrival *arrival)
 {
@@ -63,7 +63,7 @@ ICE_FN int32_t ice_is_shadowed(const ice_detection *detection, const ice_sensor 
     const float from_x = arrival->x - sensor->cable_x, from_y = arrival->y - sensor->cable_y;
     const float a = fmaf(nx, nx, ny * ny);
     const float q = fmaf(nx, from_x, ny * from_y);
-    /* q^2 - a (dr^2 - rc^2), multiplied out: nothing cancels for steep light. */
+    /* This is q^2 - a (dr^2 - rc^2), multiplied out so that nothing cancels for steep light. */
     const float cross = fmaf(nx, from_y, -ny * from_x);
     const float discriminant =
         fmaf(a * detection->cable_radius, detection->cable_radius, -cross * cross);
@@ -71,11 +71,11 @@ ICE_FN int32_t ice_is_shadowed(const ice_detection *detection, const ice_sensor 
         return 0;
     }
     const float root = ice_sqrt(discriminant);
-    const float leaves = ice_div(q + root, a); /* going back, m */
+    const float leaves = ice_div(q + root, a); /* distance back along the path, m */
     if (!(leaves > 0.0f)) {
         return 0;
     }
-    /* Between entering and leaving the endless cylinder some part must be between its ends. */
+    /* Some part of the path inside the endless cylinder must lie between the ends of the cable. */
     const float enters = ice_max(ice_div(q - root, a), 0.0f);
     const float one = fmaf(-enters, arrival->dz, arrival->z);
     const float other = fmaf(-leaves, arrival->dz, arrival->z);

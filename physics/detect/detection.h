@@ -1,61 +1,63 @@
-/* What the detect stage reads, and the random number that decides (physics.md 3.2, 8.5, 8.8).
+/* What the detect stage reads, and its random number (physics.md 3.2, 8.5, 8.8).
  *
- * Detection is decided where arrivals are made into hits, on the host: it is the same code for all
- * devices and schedules. A detect variant gives the probability with which an arrival of a step of
- * weight 1 is a photo-electron, from the arrival alone.
- */
+ * Detection is decided on the host, where arrivals become hits, so that all devices and schedules
+ * use the same code. A detect variant returns the probability that an arrival is a photo-electron,
+ * if its step has weight 1. The probability depends only on the arrival. */
 #ifndef ICS_PHYSICS_DETECT_DETECTION_H
 #define ICS_PHYSICS_DETECT_DETECTION_H
 
 #include "stages/photon.h"
 #include "stages/random.h"
 
-/* ICE_SENSOR_OFF: without high voltage, detects nothing. ICE_SENSOR_CABLE: has one. */
+/* ICE_SENSOR_OFF: the module has no high voltage and detects nothing. ICE_SENSOR_CABLE: the module
+ * has a cable. */
 enum { ICE_SENSOR_OFF = 1, ICE_SENSOR_CABLE = 2 };
 
 /* A module as detect reads it (32 bytes). */
 typedef struct ice_sensor {
     float back_x, back_y, back_z; /* unit vector against the axis of its PMT */
     float efficiency;             /* relative to the standard module */
-    float cable_x, cable_y;       /* axis of its cable, from its centre, m */
-    uint32_t acceptance;          /* which of the curves is its own */
+    float cable_x, cable_y;       /* axis of its cable, relative to the centre of the module, m */
+    uint32_t acceptance;          /* index of its acceptance curve */
     uint32_t flags;               /* ICE_SENSOR_... */
 } ice_sensor;
 
 typedef struct ice_detection {
     const ice_sensor *sensors; /* [module_count] */
 
-    /* Acceptance curve k of light of a wavelength over the probability that it was kept, in numbers
-     * that are linear between the points: curves[k * point_count + i] / bias[i]. */
+    /* Acceptance curve k divided by the share of the light that was generated. The values curves[k
+     * * point_count + i] / bias[i] are linear between the points. */
     const float *wavelengths; /* [point_count], nm, ascending */
     const float *bias;        /* [point_count], > 0 where there is light */
     const float *curves;
 
-    /* By direction, over the maximum. */
+    /* The acceptance by direction, divided by its maximum. */
     const float *coefficients; /* [coefficient_count] of x^0, x^1, ... */
     uint32_t coefficient_count;
-    int32_t has_edge; /* instead: everything that arrives on one side */
-    float edge;       /* least height of the place towards the PMT, m */
+    int32_t has_edge; /* 1: everything that arrives on one side is accepted, in place of the
+                         polynomial */
+    float edge; /* smallest distance of an accepted impact from the centre, towards the PMT, m */
 
     uint32_t module_count;
-    uint32_t point_count; /* of the acceptance curves; 0: all light was kept, */
-    float flat;           /* and this is detected of it */
+    uint32_t point_count; /* of the acceptance curves; 0: all light was generated, */
+    float flat;           /* and this share of it is detected */
 
     float cable_radius; /* m; this and the next are 0 if no module has a cable */
     float cable_half;   /* half its length, m */
 } ice_detection;
 
-/* The block of random numbers that decides about a hit: of one photon another one for every module
- * of a segment (with string numbers below 16384) and for every segment on which it hits the same
- * module; two hits that differ in both share one by an accident of 1 in 2^30. From 0xC0000000 on
- * blocks belong to sources of light. */
+/* Returns the block of random numbers that decides about a hit. A photon has a different block for
+ * every module of a segment (if string numbers are below 16384), and for every segment on which it
+ * hits the same module. Two hits that differ in both share a block with probability 2^-30. Blocks
+ * from 0xC0000000 on belong to light sources. */
 ICE_FN uint32_t ice_detection_block(uint32_t scatters, uint32_t string, uint32_t module)
 {
     const uint32_t label = string << 16 ^ module;
     return ICE_BLOCK_DETECT | ((label ^ scatters * 0x9E3779B1u) & 0x3fffffffu);
 }
 
-/* Uniform in [0, 1): the hit is a photo-electron where it is below the probability. */
+/* Returns a number that is uniform in [0, 1). The hit is a photo-electron if the number is below
+ * the probability. */
 ICE_FN float ice_detection_number(const ice_tables *tables, ice_identity identity,
                                   uint32_t scatters, uint32_t string, uint32_t module)
 {

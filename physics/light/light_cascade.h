@@ -8,21 +8,22 @@
 
 #include "physics/light/light_draw.h"
 
-/* Density of ice, and of that in the Geant4 runs behind the numbers below, g/cm^3. */
+/* Density of ice, and density of the ice in the Geant4 runs behind the numbers below, g/cm3. */
 #define ICE_DENSITY        0.9216
 #define ICE_GEANT4_DENSITY 0.910
 #define ICE_MUON_MASS      0.105658389 /* GeV */
 
-/* What the public codes do differently (physics.md 14.1). */
+/* Numbers in which the public codes differ (physics.md 14.1). */
 typedef struct ice_light_convention {
     double track_per_energy; /* Cherenkov track of an electromagnetic cascade, m/GeV */
     double radiation_length; /* m */
-    double secondary_factor; /* of the light of secondaries along muons */
-    double hadron_most;      /* upper end of the hadronic light fraction */
-    double cascade_floor;    /* least ln(E/GeV) in the shape of a cascade */
+    double secondary_factor; /* factor of the light of secondaries along muons */
+    double hadron_most;      /* largest hadronic light fraction */
+    double cascade_floor;    /* smallest ln(E/GeV) in the shape of a cascade */
     bool point_below_gev;    /* cascades below 1 GeV have no length */
-    double track_floor;      /* least ln(E/GeV) in the light of secondaries along muons */
-    double cherenkov_factor; /* of all Cherenkov light: alpha relative to CODATA's */
+    double track_floor;      /* smallest ln(E/GeV) in the light of secondaries along muons */
+    double
+        cherenkov_factor; /* factor of all Cherenkov light: alpha relative to the value of CODATA */
 } ice_light_convention;
 
 typedef enum ice_convention_name {
@@ -31,7 +32,8 @@ typedef enum ice_convention_name {
     ICE_CONVENTION_PPC
 } ice_convention_name;
 
-/* In a medium of ice's molecules and another density, g/cm^3: lengths go with its inverse. */
+/* Returns the numbers for a medium with the molecules of ice and another density (g/cm3). Lengths
+ * are proportional to 1 / density. */
 ICE_FN ice_light_convention ice_light_convention_in(ice_convention_name name, double density)
 {
     const double ratio = ICE_GEANT4_DENSITY / density;
@@ -65,10 +67,10 @@ ICE_FN ice_light_convention ice_light_convention_of(ice_convention_name name)
 
 /* Profiles, in the order of the table below. */
 typedef enum ice_cascade {
-    ICE_CASCADE_ELECTRON, /* and everything electromagnetic without a profile of its own */
+    ICE_CASCADE_ELECTRON, /* also for all electromagnetic particles that have no profile below */
     ICE_CASCADE_POSITRON,
     ICE_CASCADE_GAMMA,
-    ICE_CASCADE_PI_PLUS, /* and hadrons without a profile of their own */
+    ICE_CASCADE_PI_PLUS, /* also for all hadrons that have no profile below */
     ICE_CASCADE_PI_MINUS,
     ICE_CASCADE_KAON,
     ICE_CASCADE_PROTON,
@@ -76,8 +78,9 @@ typedef enum ice_cascade {
     ICE_CASCADE_ANTIPROTON
 } ice_cascade;
 
-/* Depth of light l = b Gamma(a), a = a0 + a1 ln E, b = radiation length / per_length; the light of
- * hadrons is a fraction of that of electrons, 1 - (E/e0)^-m (1 - f0), with a width. */
+/* The depth of the light is l = b Gamma(a) with a = a0 + a1 ln E and b = radiation length /
+ * per_length. The light of hadrons is a fraction of the light of electrons, 1 - (E/e0)^-m (1 - f0),
+ * and fluctuates. */
 typedef struct ice_cascade_numbers {
     double a0, a1, per_length;
     double e0, m, f0, rms0, gamma; /* hadrons; e0 = 0: electromagnetic */
@@ -105,7 +108,7 @@ ICE_FN ice_cascade_numbers ice_cascade_numbers_of(ice_cascade kind)
     return numbers[kind];
 }
 
-/* Depth of the light along the axis: Gamma distribution of this shape (1) and scale (m). */
+/* Depth of the light along the axis: a Gamma distribution with this shape (1) and scale (m). */
 typedef struct ice_cascade_profile {
     double shape, scale;
 } ice_cascade_profile;
@@ -123,8 +126,8 @@ ICE_FN ice_cascade_profile ice_cascade_profile_of(const ice_light_convention *co
     return profile;
 }
 
-/* Mean and standard deviation of the light of a hadronic cascade relative to an electromagnetic one
- * of the same energy. */
+/* Returns the mean and the standard deviation of the light of a hadronic cascade, relative to an
+ * electromagnetic cascade of the same energy. */
 ICE_FN void ice_hadron_light(ice_cascade kind, double energy, double *mean, double *sigma)
 {
     const ice_cascade_numbers numbers = ice_cascade_numbers_of(kind);
@@ -138,7 +141,8 @@ ICE_FN bool ice_cascade_is_hadronic(ice_cascade kind)
     return kind >= ICE_CASCADE_PI_PLUS;
 }
 
-/* Cherenkov track of a cascade in m; that of a hadronic one fluctuates. energy: GeV, >= 0. */
+/* Returns the Cherenkov track (m) of a cascade; for a hadronic cascade it fluctuates. energy: GeV,
+ * >= 0. */
 ICE_FN double ice_cascade_track(const ice_light_convention *convention, ice_cascade kind,
                                 double energy, ice_stream *stream)
 {
@@ -154,11 +158,12 @@ ICE_FN double ice_cascade_track(const ice_light_convention *convention, ice_casc
     return track * fraction;
 }
 
-/* Angle of the light's emitters to the axis: density of x = 1 - cos ~ exp(-2.61 x^0.39) x^-0.61. */
+/* The angle between emitters and the axis: x = 1 - cos has a density proportional to exp(-2.61
+ * x^0.39) x^-0.61. */
 #define ICE_EMITTER_SLOPE    2.61
 #define ICE_EMITTER_EXPONENT 0.39
 
-/* 1 - cos of the angle at u in [0, 1) of its cumulative distribution. */
+/* Returns 1 - cos of that angle at u in [0, 1) of the cumulative distribution. */
 ICE_FN double ice_emitter_angle(double u)
 {
     const double inside = 0.96729171221373011; /* 1 - exp(-2.61 * 2^0.39) */
@@ -166,7 +171,7 @@ ICE_FN double ice_emitter_angle(double u)
     return fmin(x, 2.0);
 }
 
-/* Direction of an emitter about the axis of a cascade. */
+/* Draws the direction of an emitter around the axis of a cascade. */
 ICE_FN ice_axis ice_emitter_direction(ice_axis axis, ice_stream *stream)
 {
     const double x = ice_emitter_angle(ice_stream_uniform(stream));

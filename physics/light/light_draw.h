@@ -1,11 +1,11 @@
-/* Random numbers of light sources: what `generate` draws when it makes steps of particles.
+/* Random numbers of light sources, which `generate` draws when it makes steps of particles.
  *
- * Counter-based like those of photons (random.h), with the key that the photons of the same event
- * have and with blocks from ICE_BLOCK_SOURCE, which no photon ever counts up to: so the two never
- * meet. A number depends on seed, event, particle, and on what it is for, and on nothing else.
+ * They are counter-based like the random numbers of photons (random.h). Their key is that of the
+ * photons of the same event, but their blocks begin at ICE_BLOCK_SOURCE, which no photon reaches,
+ * so that sources and photons never use the same number. A number depends only on the seed, the
+ * event, the particle and its purpose.
  *
- * These headers (light_*.h) are for the host and in double precision; kernels do not include them.
- */
+ * The headers light_*.h are for the host and use double precision. Kernels do not include them. */
 #ifndef ICS_PHYSICS_LIGHT_LIGHT_DRAW_H
 #define ICS_PHYSICS_LIGHT_LIGHT_DRAW_H
 
@@ -16,28 +16,30 @@
 
 #define ICE_PI 3.14159265358979323846
 
-/* Blocks of sources: 2 bits that no photon has, 4 bits of purpose, 26 bits that count. */
+/* Blocks of sources: 2 bits that no photon sets, 4 bits for the purpose, 26 bits that count. */
 #define ICE_BLOCK_SOURCE      0xC0000000u
 #define ICE_PURPOSE_SHIFT     26
 #define ICE_BLOCKS_OF_PURPOSE (1u << ICE_PURPOSE_SHIFT)
 
-/* What numbers are for; `item` of a stream counts within the purpose. Never renumbered. */
+/* The purposes of random numbers. `item` of a stream counts within its purpose. The values must
+ * never change, because steps would change. */
 typedef enum ice_purpose {
     ICE_PURPOSE_NUMBER = 0, /* fluctuations and photons of a part of the light; item: the part */
-    ICE_PURPOSE_STEP = 1,   /* place, direction and time of a step; item: step_id */
-    ICE_PURPOSE_LOSSES = 2, /* how many losses a piece of a track has; item: the piece */
-    ICE_PURPOSE_LOSS = 3    /* the losses themselves, ICE_BLOCKS_OF_LOSS blocks each; item: same */
+    ICE_PURPOSE_STEP = 1,   /* position, direction and time of a step; item: step_id */
+    ICE_PURPOSE_LOSSES = 2, /* number of losses of a piece of a track; item: the piece */
+    ICE_PURPOSE_LOSS = 3    /* the losses, ICE_BLOCKS_OF_LOSS blocks each; item: the piece */
 } ice_purpose;
 
 #define ICE_BLOCKS_OF_LOSS 2u
 
-/* A row of random numbers. */
+/* A stream of random numbers. */
 typedef struct ice_stream {
-    uint32_t key_low, key_high;   /* seed; its high word XOR that of the event */
+    uint32_t key_low,
+        key_high; /* the seed; its high word is combined by XOR with that of the event */
     uint32_t item, source, event; /* counter words 1, 2, 3 */
-    uint32_t block;               /* of the next numbers: counter word 0 */
+    uint32_t block;               /* block of the next numbers: counter word 0 */
     uint32_t words[4];
-    uint32_t left; /* words not used yet */
+    uint32_t left; /* words of the current block that are not used yet */
 } ice_stream;
 
 /* source: number of the particle in its event. */
@@ -54,7 +56,7 @@ ICE_FN ice_stream ice_stream_of(uint64_t seed, uint64_t event, uint32_t source, 
     return stream;
 }
 
-/* Goes on `blocks` blocks after the beginning of the purpose. */
+/* Moves the stream to `blocks` blocks after the beginning of the purpose. */
 ICE_FN void ice_stream_skip_to(ice_stream *stream, uint32_t blocks)
 {
     stream->block = (stream->block & ~(ICE_BLOCKS_OF_PURPOSE - 1)) + blocks;
@@ -75,7 +77,7 @@ ICE_FN uint32_t ice_stream_word(ice_stream *stream)
     return stream->words[--stream->left];
 }
 
-/* Uniform in [0, 1), 53 bits: two words. */
+/* Returns a number that is uniform in [0, 1), with 53 bits, from two words. */
 ICE_FN double ice_stream_uniform(ice_stream *stream)
 {
     const uint32_t high = ice_stream_word(stream) >> 5;
@@ -83,24 +85,26 @@ ICE_FN double ice_stream_uniform(ice_stream *stream)
     return (67108864.0 * (double)high + (double)low) * (1.0 / 9007199254740992.0);
 }
 
-/* Uniform in (0, 1], for logarithms. */
+/* Returns a number that is uniform in (0, 1], for logarithms. */
 ICE_FN double ice_stream_positive(ice_stream *stream)
 {
     return 1.0 - ice_stream_uniform(stream);
 }
 
-/* Standard normal: Box & Muller, Ann. Math. Stat. 29 (1958) 610; the second of the pair is not
- * used, so that streams have no more state. */
+/* Returns a standard normal number: Box & Muller, Ann. Math. Stat. 29 (1958) 610. The second number
+ * of each pair is not used, so that a stream needs no more state. */
 ICE_FN double ice_stream_normal(ice_stream *stream)
 {
     const double radius = sqrt(-2.0 * log(ice_stream_positive(stream)));
     return radius * cos(2.0 * ICE_PI * ice_stream_uniform(stream));
 }
 
-/* Gamma distribution of scale 1, shape > 0: Marsaglia & Tsang, ACM TOMS 26 (2000) 363. */
+/* Returns a number of the Gamma distribution with scale 1 and shape > 0: Marsaglia & Tsang, ACM
+ * TOMS 26 (2000) 363. */
 ICE_FN double ice_stream_gamma(ice_stream *stream, double shape)
 {
-    /* Below 1 from the distribution of shape + 1, as in section 6 there. */
+    /* For a shape below 1 the number follows from the distribution with shape + 1 (section 6 of the
+     * paper). */
     const double boost = shape < 1.0 ? pow(ice_stream_positive(stream), 1.0 / shape) : 1.0;
     const double d = (shape < 1.0 ? shape + 1.0 : shape) - 1.0 / 3.0;
     const double c = 1.0 / sqrt(9.0 * d);
@@ -118,7 +122,8 @@ ICE_FN double ice_stream_gamma(ice_stream *stream, double shape)
     }
 }
 
-/* ln k! for a whole k >= 0; Stirling's series from 10 on, where it is good to 1e-10. */
+/* Returns ln k! for a whole k >= 0. From k = 10 on this is Stirling's series, which is accurate to
+ * 1e-10. */
 ICE_FN double ice_log_factorial(double k)
 {
     if (k < 10.0) {
@@ -134,7 +139,8 @@ ICE_FN double ice_log_factorial(double k)
            inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square / 1260.0));
 }
 
-/* Poisson of a mean of 10 and more: PTRS, Hoermann, Insurance: Math. and Econ. 12 (1993) 39. */
+/* Returns a Poisson number for a mean of at least 10: PTRS, Hoermann, Insurance: Math. and Econ. 12
+ * (1993) 39. */
 ICE_FN double ice_stream_poisson_large(ice_stream *stream, double mean)
 {
     const double b = 0.931 + 2.53 * sqrt(mean);
@@ -159,10 +165,10 @@ ICE_FN double ice_stream_poisson_large(ice_stream *stream, double mean)
     }
 }
 
-/* Above this mean numbers of photons are Gaussian (physics.md 10). */
+/* Above this mean the number of photons is drawn from a Gaussian (physics.md 10). */
 #define ICE_GAUSSIAN_FROM 1e7
 
-/* Number of photons of this mean >= 0; below 2^53 for means below 9e15. */
+/* Returns a number of photons with this mean >= 0; it is below 2^53 for means below 9e15. */
 ICE_FN uint64_t ice_stream_poisson(ice_stream *stream, double mean)
 {
     if (!(mean > 0.0)) {
@@ -178,7 +184,7 @@ ICE_FN uint64_t ice_stream_poisson(ice_stream *stream, double mean)
     if (mean >= 10.0) {
         return (uint64_t)ice_stream_poisson_large(stream, mean);
     }
-    /* Arrivals within a time of 1: Knuth, The Art of Computer Programming 2, 3.4.1. */
+    /* Counts arrivals within a time of 1: Knuth, The Art of Computer Programming 2, 3.4.1. */
     const double limit = exp(-mean);
     uint64_t number = 0;
     for (double product = ice_stream_positive(stream); product > limit;
@@ -194,7 +200,8 @@ typedef struct ice_axis {
     double x, y, z; /* unit vector */
 } ice_axis;
 
-/* The axis turned by a polar angle, given as 1 - cos in [0, 2], and an azimuth (physics.md 7.4). */
+/* Returns the axis, turned by a polar angle, given as 1 - cos in [0, 2], and by an azimuth
+ * (physics.md 7.4). */
 ICE_FN ice_axis ice_axis_turn(ice_axis n, double one_minus_cosine, double azimuth)
 {
     const double cosine = 1.0 - one_minus_cosine;
@@ -211,7 +218,8 @@ ICE_FN ice_axis ice_axis_turn(ice_axis n, double one_minus_cosine, double azimut
     return m;
 }
 
-/* Where something travels that comes from this zenith and azimuth, rad (physics.md 1). */
+/* Returns the direction of travel of a particle that comes from this zenith and azimuth (rad,
+ * physics.md 1). */
 ICE_FN ice_axis ice_axis_from_origin(double zenith, double azimuth)
 {
     const ice_axis axis = {-sin(zenith) * cos(azimuth), -sin(zenith) * sin(azimuth), -cos(zenith)};

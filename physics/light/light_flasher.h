@@ -21,16 +21,16 @@ ICE_FN double ice_beam_isotropic(double u)
     return 2.0 * (1.0 - u);
 }
 
-/* Density proportional to 1 + cos. */
+/* Draws an angle with a density proportional to 1 + cos. */
 ICE_FN double ice_beam_linear(double u)
 {
     return 2.0 * (1.0 - sqrt(u));
 }
 
-/* LEDs as measured in the laboratory by ppc's authors. */
+/* The profile of LEDs that the authors of ppc measured in the laboratory. */
 typedef struct ice_led_beam {
     double s1, s2; /* widths of the half Gaussian and of the exponential in x */
-    double c1, c2; /* cumulative shares of these; what is left is linear */
+    double c1, c2; /* cumulative shares of these two parts; the rest is linear */
 } ice_led_beam;
 
 typedef enum ice_led_kind { ICE_LED_AVERAGE, ICE_LED_HORIZONTAL, ICE_LED_TILTED } ice_led_kind;
@@ -56,8 +56,8 @@ ICE_FN double ice_beam_led(ice_led_kind kind, ice_stream *stream)
     return x < 2.0 ? x : ice_beam_linear(ice_stream_uniform(stream));
 }
 
-/* Widths in rad that clsim gives LEDs, in polar angle and in azimuth. False: none for this spectrum
- * (1 .. 5: 340, 370, 405, 450, 505 nm). */
+/* Gives the widths (rad) in polar angle and in azimuth that clsim uses for LEDs. False: there is
+ * none for this spectrum (1 .. 5: 340, 370, 405, 450, 505 nm). */
 ICE_FN bool ice_led_smear(uint32_t spectrum, bool is_tilted, double *polar, double *azimuth)
 {
     const double degrees[][2] = {{36.1, 39.6}, {39.1, 42.9}, {9.2, 10.1},
@@ -71,7 +71,7 @@ ICE_FN bool ice_led_smear(uint32_t spectrum, bool is_tilted, double *polar, doub
     return true;
 }
 
-/* A direction with both angles smeared by Gaussians of these widths, rad. */
+/* Draws a direction whose two angles are smeared by Gaussians with these widths, rad. */
 ICE_FN ice_axis ice_axis_smear(ice_axis axis, double polar, double azimuth, ice_stream *stream)
 {
     const double theta = acos(fmin(fmax(axis.z, -1.0), 1.0)) + polar * ice_stream_normal(stream);
@@ -88,14 +88,15 @@ ICE_FN ice_axis ice_axis_smear(ice_axis axis, double polar, double azimuth, ice_
 #define ICE_LED_HORIZONTAL_ELEVATION (-0.2 * ICE_DEGREE)
 #define ICE_LED_TILTED_ELEVATION     (48.1 * ICE_DEGREE)
 
-/* LEDs 1 .. 6 are tilted, 7 .. 12 horizontal, each six at 60 degrees from one to the next. */
+/* LEDs 1 .. 6 are tilted and LEDs 7 .. 12 are horizontal. Each group of six has steps of 60
+ * degrees. */
 ICE_FN bool ice_led_is_tilted(uint32_t led)
 {
     return led <= ICE_LEDS / 2;
 }
 
-/* Where LED 1 .. 12 sits relative to the module's centre, m, and where it shines; azimuth of LEDs 1
- * and 7 in rad. */
+/* Gives the position (m) of LED 1 .. 12 relative to the centre of the module, and the direction of
+ * its light. The azimuth is that of LEDs 1 and 7, rad. */
 ICE_FN void ice_led_place(uint32_t led, double azimuth, ice_axis *place, ice_axis *direction)
 {
     const double turn = azimuth + (double)((led - 1) % 6) * (ICE_PI / 3.0);
@@ -107,7 +108,8 @@ ICE_FN void ice_led_place(uint32_t led, double azimuth, ice_axis *place, ice_axi
     *direction = to;
 }
 
-/* Photons of one LED, brightness and width in 0 .. 127 (C. Wendt, as used by clsim). */
+/* Returns the number of photons of one LED for brightness and width in 0 .. 127 (C. Wendt, as used
+ * by clsim). */
 ICE_FN double ice_led_output(double brightness, double width)
 {
     const double photons = 1.17e10 * (0.0006753 + 0.00005593 * brightness) *
@@ -117,12 +119,12 @@ ICE_FN double ice_led_output(double brightness, double width)
 
 /* ---- pulses ---------------------------------------------------------------------------------- */
 
-/* Linear rise, plateau, exponential fall; ns. */
+/* A pulse: linear rise, plateau, exponential fall; all times in ns. */
 typedef struct ice_pulse {
     double rise, plateau, fall;
 } ice_pulse;
 
-/* Of an LED of width 0 .. 127; below 13 the rise is what it is at 13. */
+/* Returns the pulse of an LED with width 0 .. 127. Below 13 the rise is the same as at 13. */
 ICE_FN ice_pulse ice_led_pulse(double width)
 {
     const ice_pulse pulse = {5.0 + 1.91 * log(fmax(width - 12.0, 1.0)),
@@ -130,7 +132,7 @@ ICE_FN ice_pulse ice_led_pulse(double width)
     return pulse;
 }
 
-/* Time after the pulse's start; a pulse without extent is at 0. */
+/* Draws a time (ns) after the start of the pulse. A pulse without extent gives 0. */
 ICE_FN double ice_pulse_time(const ice_pulse *pulse, ice_stream *stream)
 {
     const double rising = 0.5 * pulse->rise;
@@ -147,7 +149,8 @@ ICE_FN double ice_pulse_time(const ice_pulse *pulse, ice_stream *stream)
 
 /* ---- standard candles (ppc) ------------------------------------------------------------------ */
 
-/* Lasers whose light leaves on a cone about the vertical: fixed elevation, any azimuth. */
+/* The standard candles: lasers whose light leaves on a cone around the vertical, at a fixed
+ * elevation and any azimuth. */
 typedef struct ice_candle {
     double x, y, z;   /* m */
     double elevation; /* rad */

@@ -20,18 +20,21 @@ static int create(const char *path, size_t set_count, icestream_config **out,
     ics_yaml **documents = calloc(set_count + 1, sizeof(void *));
     const ics_yaml_node **given = calloc(ics_config_key_count, sizeof(void *));
     bool *refused = calloc(ics_config_key_count, sizeof *refused);
+    bool *changed = calloc(ics_config_key_count, sizeof *changed);
     char *copy = path != NULL ? strdup(path) : NULL;
     if (config == NULL || origin == NULL || documents == NULL || given == NULL || refused == NULL ||
-        (path != NULL && copy == NULL)) {
+        changed == NULL || (path != NULL && copy == NULL)) {
         free(config);
         free(origin);
         free(documents);
         free(given);
         free(refused);
+        free(changed);
         free(copy);
         return out_of_memory(error);
     }
-    *origin = (ics_config_origin){.documents = documents, .given = given, .refused = refused};
+    *origin = (ics_config_origin){
+        .documents = documents, .given = given, .refused = refused, .changed = changed};
     config->origin = origin;
     config->path = copy;
     int status = ics_schema_defaults(ics_config_keys, ics_config_key_count, config, error);
@@ -55,6 +58,7 @@ void icestream_config_destroy(icestream_config *config)
     free(config->origin->documents);
     free(config->origin->given);
     free(config->origin->refused);
+    free(config->origin->changed);
     free(config->origin);
     free(config->path);
     free(config);
@@ -104,6 +108,26 @@ static const ics_yaml_node *value_at(const ics_yaml_node *node, const char *path
     return node;
 }
 
+/* Finds the keys whose values are not the defaults, also if a default was given. */
+static int find_changes(icestream_config *config, icestream_error *error)
+{
+    icestream_config standard = {.origin = NULL};
+    int status = ics_schema_defaults(ics_config_keys, ics_config_key_count, &standard, error);
+    for (size_t i = 0; status == ICESTREAM_OK && i < ics_config_key_count; ++i) {
+        char *mine = ics_schema_field_text(&ics_config_keys[i], config);
+        char *other = ics_schema_field_text(&ics_config_keys[i], &standard);
+        if (mine == NULL || other == NULL) {
+            status = out_of_memory(error);
+        } else {
+            config->origin->changed[i] = strcmp(mine, other) != 0;
+        }
+        free(mine);
+        free(other);
+    }
+    ics_schema_clear(ics_config_keys, ics_config_key_count, &standard);
+    return status;
+}
+
 /* Reads a document, which may be NULL, and then the overrides. The configuration owns the document
  * from now on. */
 static int fill(icestream_config *config, ics_yaml *document, const char *const *sets,
@@ -124,7 +148,10 @@ static int fill(icestream_config *config, ics_yaml *document, const char *const 
         int result = apply_set(config, sets[i], error);
         status = status ? status : result;
     }
-    int result = ics_config_check(config, error);
+    int result = find_changes(config, error);
+    if (result == ICESTREAM_OK) {
+        result = ics_config_check(config, error);
+    }
     return status ? status : result;
 }
 

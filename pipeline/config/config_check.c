@@ -35,6 +35,12 @@ static int contradiction(const icestream_config *config, const char *key, const 
     return ICESTREAM_E_CONFIG;
 }
 
+/* Whether the value of a key is not the default. */
+static bool is_changed(const icestream_config *config, const char *key)
+{
+    return config->origin->changed[ics_schema_find(key, ics_config_keys, ics_config_key_count)];
+}
+
 static int check_source(const icestream_config *config, icestream_error *error)
 {
     size_t inputs = 0;
@@ -51,34 +57,20 @@ static int check_source(const icestream_config *config, icestream_error *error)
 /* Keys that belong to one kind of source, without such a source. */
 static int check_source_keys(const icestream_config *config, icestream_error *error)
 {
-    const struct {
-        const char *key;
-        bool used;
-    } claimed_only[] = {
-        {"source.pattern", strcmp(config->source.pattern, "*.steps.npy") != 0},
-        {"source.watch", config->source.watch},
-        {"source.after", config->source.after != ICS_AFTER_KEEP},
-        {"source.spool", config->source.spool != NULL},
-        {"source.worker", config->source.worker != NULL},
-    };
-    const struct {
-        const char *key;
-        bool used;
-    } clients_only[] = {
-        {"source.token", config->source.token != NULL},
-        {"source.clients", config->source.clients != 16},
-        {"source.message_limit", config->source.message_limit != 1000000000},
-    };
+    static const char *const claimed_only[] = {"source.pattern", "source.watch", "source.after",
+                                               "source.spool", "source.worker"};
+    static const char *const clients_only[] = {"source.token", "source.clients",
+                                               "source.message_limit"};
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof claimed_only / sizeof *claimed_only; ++i) {
-        if (claimed_only[i].used && config->source.directory == NULL) {
-            status = contradiction(config, claimed_only[i].key, "source.files", error,
+        if (is_changed(config, claimed_only[i]) && config->source.directory == NULL) {
+            status = contradiction(config, claimed_only[i], "source.files", error,
                                    "is for source.directory, which is not given");
         }
     }
     for (size_t i = 0; i < sizeof clients_only / sizeof *clients_only; ++i) {
-        if (clients_only[i].used && config->source.listen == NULL) {
-            status = contradiction(config, clients_only[i].key, "source.listen", error,
+        if (is_changed(config, clients_only[i]) && config->source.listen == NULL) {
+            status = contradiction(config, clients_only[i], "source.listen", error,
                                    "is for source.listen, which is not given");
         }
     }
@@ -108,11 +100,11 @@ static int check_models(const icestream_config *config, icestream_error *error)
                                config->ice.absorb_above, config->ice.absorb_below);
     }
     const ics_subtraction subtraction = config->ice.birefringence_subtraction;
-    if (!config->ice.tilt && config->ice.tilt_origin != 0) {
+    if (!config->ice.tilt && is_changed(config, "ice.tilt_origin")) {
         status = contradiction(config, "ice.tilt_origin", "ice.tilt", error,
                                "is for a tilt, and ice.tilt is false");
     }
-    if (!config->ice.tilt && config->ice.tilt_outside != ICS_TILT_LINEAR) {
+    if (!config->ice.tilt && is_changed(config, "ice.tilt_outside")) {
         status = contradiction(config, "ice.tilt_outside", "ice.tilt", error,
                                "is for a tilt, and ice.tilt is false");
     }
@@ -141,24 +133,17 @@ static int check_models(const icestream_config *config, icestream_error *error)
 
 const char *ics_config_gpu_key(const icestream_config *config, size_t k)
 {
-    const struct {
-        const char *path;
-        bool used;
-    } keys[] = {
-        {"device.index", config->device.index_count != 1 || config->device.index[0] != 0},
-        {"device.math", config->device.math == ICS_MATH_FAST},
-        {"device.memory_limit", config->device.memory_limit != 0},
-        {"device.watchdog", config->device.watchdog != 30},
-        {"graph.lanes", config->graph.lanes != 0},
-        {"graph.block", config->graph.block != 0},
-        {"graph.refill", config->graph.refill != 0},
-        {"graph.hits", config->graph.hits != 0},
-        {"graph.compact.sort", config->graph.compact.sort != ICS_SORT_NONE},
-        {"graph.compact.when", config->graph.compact.when != ICS_COMPACT_TAIL},
-    };
+    static const char *const keys[] = {"device.index",      "device.math", "device.memory_limit",
+                                       "device.watchdog",   "graph.lanes", "graph.block",
+                                       "graph.refill",      "graph.hits",  "graph.compact.sort",
+                                       "graph.compact.when"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
-        if (keys[i].used && k-- == 0) {
-            return keys[i].path;
+        /* Portable maths is what a CPU computes. */
+        const bool is_math = strcmp(keys[i], "device.math") == 0;
+        const bool needs_gpu =
+            is_math ? config->device.math == ICS_MATH_FAST : is_changed(config, keys[i]);
+        if (needs_gpu && k-- == 0) {
+            return keys[i];
         }
     }
     return NULL;
@@ -201,21 +186,13 @@ static int check_graph(const icestream_config *config, icestream_error *error)
 static int check_workload(const icestream_config *config, icestream_error *error)
 {
     bool is_point = config->workload.kind == ICS_WORKLOAD_POINT;
-    const double *position = config->workload.position;
-    const struct {
-        const char *key;
-        bool used;
-    } point_only[] = {
-        {"workload.position", position[0] != 0 || position[1] != 0 || position[2] != 0},
-        {"workload.time", config->workload.time != 0},
-        {"workload.direction", !config->workload.isotropic},
-        {"workload.surface_radius", config->workload.surface_radius != 0},
-        {"workload.spectrum", config->workload.spectrum != 0},
-    };
+    static const char *const point_only[] = {"workload.position", "workload.time",
+                                             "workload.direction", "workload.surface_radius",
+                                             "workload.spectrum"};
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof point_only / sizeof *point_only && !is_point; ++i) {
-        if (point_only[i].used) {
-            status = contradiction(config, point_only[i].key, "workload.kind", error,
+        if (is_changed(config, point_only[i])) {
+            status = contradiction(config, point_only[i], "workload.kind", error,
                                    "is for workload.kind: point, and the kind is %s",
                                    ics_config_choice("workload.kind", config->workload.kind));
         }
@@ -237,22 +214,15 @@ static int check_workload(const icestream_config *config, icestream_error *error
 
 static int check_particles(const icestream_config *config, icestream_error *error)
 {
-    const struct {
-        const char *key;
-        bool used;
-    } keys[] = {
-        {"particles.format", config->particles.format != ICS_PARTICLES_AUTO},
-        {"particles.events", config->particles.events != ICS_EVENTS_FILE},
-        {"particles.losses", config->particles.losses},
-        {"particles.stopping", config->particles.stopping},
-    };
+    static const char *const keys[] = {"particles.format", "particles.events", "particles.losses",
+                                       "particles.stopping"};
     int status = ICESTREAM_OK;
     if (config->particles.file != NULL || config->particles.count > 0) {
         return ICESTREAM_OK;
     }
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
-        if (keys[i].used) {
-            status = contradiction(config, keys[i].key, "particles.file", error,
+        if (is_changed(config, keys[i])) {
+            status = contradiction(config, keys[i], "particles.file", error,
                                    "is for particles.file or particles.list, of which none is "
                                    "given");
         }

@@ -24,6 +24,7 @@ struct ics_config_origin {
     ics_yaml **documents; /* the run file, if any, then one per --set; they own the nodes */
     size_t count;
     const ics_yaml_node **given; /* [ics_config_key_count], the node of each value; NULL: default */
+    bool *changed;               /* [ics_config_key_count], true: the value is not the default */
     bool *refused; /* [ics_config_key_count], true: a value was given and is not valid */
 };
 

@@ -3,103 +3,14 @@
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/ice/ice_features.h"
-#include "pipeline/models/ice/ice_tilt.h"
+#include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/ice/ice_scatter.h"
 #include "pipeline/models/models.h"
+#include "pipeline/models/range.h"
 
 #include <math.h>
 
-typedef struct range {
-    double low, high;
-} range;
-
-static const range nothing = {INFINITY, -INFINITY};
-
-static void widen(range *r, double value)
-{
-    r->low = fmin(r->low, value);
-    r->high = fmax(r->high, value);
-}
-
-static const double degrees = 180 / M_PI;
-
-static void describe_tilt(const ice_tilt *tilt, FILE *out)
-{
-    double low, high;
-    ics_ice_tilt_range(tilt, &low, &high);
-    fprintf(out, "  tilt     layers %.4g .. %.4g m higher, ", low, high);
-    if (tilt->kind == ICE_TILT_MAP) {
-        fprintf(out, "map of %zu nodes, outside as at its edge, in depth %s\n",
-                ics_ice_tilt_node_count(tilt), tilt->clamp ? "as well" : "linear");
-    } else {
-        fprintf(out, "%zu stations along azimuth %.6g, origin %.6g m, outside %s\n",
-                tilt->station_count, tilt->azimuth * degrees, tilt->origin,
-                tilt->clamp ? "as at its edge" : "linear");
-    }
-}
-
-static void describe_anisotropy(const ice_medium *medium, unsigned features, FILE *out)
-{
-    range along = nothing, across = nothing;
-    for (size_t i = 0; i < medium->layer_count; ++i) {
-        widen(&along, exp(medium->layers[i].anisotropy_along));
-        widen(&across, exp(medium->layers[i].anisotropy_across));
-    }
-    const double *k = medium->absorption_anisotropy;
-    if (features & ICS_ICE_SCATTERING_ANISOTROPY) {
-        fprintf(out, "  scatters k1 %.4g .. %.4g along, k2 %.4g .. %.4g across the flow\n",
-                along.low, along.high, across.low, across.high);
-    }
-    if (k[0] != 0 || k[1] != 0 || k[2] != 0) {
-        fprintf(out, "  absorbs  K %.6g along, %.6g across the flow, %.6g vertically\n", exp(k[0]),
-                exp(k[1]), exp(k[2]));
-    }
-    if (medium->absorption_exponent != 0) {
-        fprintf(out, "  absorbs  as k1, k2 to the power of %.4g\n", medium->absorption_exponent);
-    }
-}
-
-static void describe_birefringence(const ice_medium *medium, FILE *out)
-{
-    static const char *const taken[] = {
-        [ICE_TAKEN_NOTHING] = "nothing (none)",
-        [ICE_TAKEN_CONSTANT] = "the same at every wavelength (constant)",
-        [ICE_TAKEN_SCALED] = "that at 400 nm, elsewhere as of dust (scaled)",
-    };
-    range strength = nothing;
-    for (size_t i = 0; i < medium->layer_count; ++i) {
-        widen(&strength, medium->layers[i].birefringence);
-    }
-    fprintf(out,
-            "  crystals birefringence of strength %.4g .. %.4g, scatters %.6g 1/m at strength 1\n",
-            strength.low, strength.high, ics_ice_birefringence_scattering(&medium->birefringence));
-    fprintf(out, "           taken for it out of the scattering: %s\n", taken[medium->taken]);
-}
-
-/* What there is beyond flat layers that look alike in all directions. */
-static void describe_features(const ice_medium *medium, FILE *out)
-{
-    const unsigned features = ics_ice_features(medium);
-    if (features & ICS_ICE_TILT) {
-        describe_tilt(&medium->tilt, out);
-    }
-    if (features &
-        (ICS_ICE_SCATTERING_ANISOTROPY | ICS_ICE_ABSORPTION_ANISOTROPY | ICS_ICE_BIREFRINGENCE)) {
-        fprintf(out, "  flow     azimuth %.6g\n", medium->flow_azimuth * degrees);
-    }
-    describe_anisotropy(medium, features, out);
-    if (features & ICS_ICE_BIREFRINGENCE) {
-        describe_birefringence(medium, out);
-    }
-    if (features & ICS_ICE_HOLE) {
-        fprintf(out,
-                "  holes    radius %.4g m, effective scattering %.4g m, absorption %.4g m, mean "
-                "cosine %.6g\n",
-                medium->hole.radius, medium->hole.effective_scattering, medium->hole.absorption,
-                medium->hole.mean_cosine);
-    }
-}
-
-/* Of water, at the wavelength of which light goes farthest. */
+/* Describes water at the wavelength of its smallest absorption. */
 static void describe_water(const ice_medium *medium, FILE *out)
 {
     double best = ICE_WAVELENGTH_MIN;
@@ -128,10 +39,10 @@ static void describe_water(const ice_medium *medium, FILE *out)
 static void describe_medium(const ice_medium *medium, FILE *out)
 {
     const double wavelength = 400;
-    range scattering = nothing, absorption = nothing;
+    ics_range scattering = ics_range_empty, absorption = ics_range_empty;
     for (size_t i = 0; i < medium->layer_count; ++i) {
-        widen(&scattering, 1 / ics_ice_scattering(medium, i, wavelength));
-        widen(&absorption, 1 / ics_ice_absorption(medium, i, wavelength));
+        ics_range_add(&scattering, 1 / ics_ice_scattering(medium, i, wavelength));
+        ics_range_add(&absorption, 1 / ics_ice_absorption(medium, i, wavelength));
     }
     fprintf(out, "ice        %s\n", medium->name);
     if (medium->layer_count == 1) {
@@ -140,7 +51,7 @@ static void describe_medium(const ice_medium *medium, FILE *out)
         double top = medium->bottom + medium->thickness * (double)medium->layer_count;
         fprintf(out, "  layers   %zu of %.6g m, z %.2f .. %.2f m", medium->layer_count,
                 medium->thickness, medium->bottom, top);
-        if (medium->spectral == NULL) { /* which may be any water's, at any depth */
+        if (medium->spectral == NULL) { /* the water may be at any depth */
             fprintf(out, " (depth %.2f .. %.2f m)", ICE_DETECTOR_DEPTH - top,
                     ICE_DETECTOR_DEPTH - medium->bottom);
         }
@@ -155,7 +66,8 @@ static void describe_medium(const ice_medium *medium, FILE *out)
         fprintf(out, "  angles   mean cosine %.6g, simplified Liu %.6g\n", medium->mean_cosine,
                 medium->liu_fraction);
     }
-    describe_features(medium, out);
+    ics_ice_scatter_describe(medium, out);
+    ics_ice_features_describe(medium, out);
     if (isfinite(medium->absorb_above)) {
         fprintf(out, "  world    ends above z = %.6g m\n", medium->absorb_above);
     }
@@ -166,13 +78,13 @@ static void describe_medium(const ice_medium *medium, FILE *out)
 
 static void describe_detector(const ice_detector *detector, FILE *out)
 {
-    range x = nothing, y = nothing, z = nothing;
+    ics_range x = ics_range_empty, y = ics_range_empty, z = ics_range_empty;
     size_t strings = 0, excluded = 0;
     for (size_t i = 0; i < detector->module_count; ++i) {
         const ice_module *module = &detector->modules[i];
-        widen(&x, module->x);
-        widen(&y, module->y);
-        widen(&z, module->z);
+        ics_range_add(&x, module->x);
+        ics_range_add(&y, module->y);
+        ics_range_add(&z, module->z);
         excluded += module->absorbs;
         /* Modules are sorted by string. */
         strings += i == 0 || module->string != module[-1].string;

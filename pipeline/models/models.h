@@ -13,16 +13,16 @@ typedef struct ics_models {
     ice_detector *detector;
     ice_light *light;
     ics_detection *detection; /* NULL: stages.detect is none */
-    ics_warnings warnings;    /* for the host to print */
-    /* SHA-256 over the numbers of each, as little-endian doubles in a fixed order: equal models
-     * have equal digests, whatever file, layout or name they came from. */
+    ics_warnings warnings;    /* the caller prints them */
+    /* SHA-256 of the numbers of each model, as little-endian doubles in a fixed order. Equal models
+     * have equal digests, independent of the file, layout or name that they come from. */
     char ice_digest[ICS_DIGEST_TEXT];
     char detector_digest[ICS_DIGEST_TEXT];
     char light_digest[ICS_DIGEST_TEXT];
 } ics_models;
 
-/* Loads all three. Errors of ice and detector are reported together; the light is made of both and
- * comes last. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller owns *out. */
+/* Loads ice, detector and light. Errors of ice and detector are reported together; the light needs
+ * both and is made last. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller owns *out. */
 int ics_models_create(const icestream_config *config, ics_models **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_models_destroy(ics_models *models);

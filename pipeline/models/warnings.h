@@ -1,4 +1,5 @@
-/* What a loader noticed but could live with; the host prints it, the library never does. */
+/* Warnings: what a loader found doubtful but accepted. The library does not print them, the program
+ * does. */
 #ifndef ICS_MODELS_WARNINGS_H
 #define ICS_MODELS_WARNINGS_H
 

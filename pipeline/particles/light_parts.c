@@ -8,13 +8,13 @@ static double value(const ics_particle *particle, ics_particle_field field)
     return particle->values[field];
 }
 
-/* Numbers of the next part. */
+/* Begins the random numbers of the next part. */
 static ice_stream numbers(const ics_light_parts *parts, ice_purpose purpose, uint32_t item)
 {
     return ice_stream_of(parts->setup->seed, parts->event, parts->number, purpose, item);
 }
 
-/* A part with a Poisson number of photons. */
+/* Makes a part with a Poisson number of photons. */
 static void take(ics_light_parts *parts, ics_light_part *part, double mean)
 {
     ice_stream stream = numbers(parts, ICE_PURPOSE_NUMBER, parts->part);
@@ -58,7 +58,7 @@ static bool begin_track(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAG
     parts->residual = INFINITY;
     if (setup->stopping && ics_muon) {
         parts->residual = range;
-        /* With losses it ends where its energy does. */
+        /* With losses the track ends where its energy ends. */
         if (!setup->losses) {
             parts->length = fmin(parts->length, range);
         }
@@ -80,7 +80,7 @@ static bool begin_track(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAG
     return true;
 }
 
-/* Whether a muon is so slow here that it is followed in short pieces. */
+/* Returns whether the muon is so slow that it is followed in short pieces. */
 static bool is_slow(const ics_light_parts *parts)
 {
     return parts->residual <= ICE_MUON_SLOW * (1 + 1e-12);
@@ -91,7 +91,8 @@ static double clamp_piece(double wanted, double most)
     return wanted < most ? wanted : most;
 }
 
-/* Length of the piece that starts here: to the end, or to where something changes. */
+/* Returns the length (m) of the piece that starts here. It ends with the track, or earlier where
+ * its treatment changes. */
 static double find_piece(const ics_light_parts *parts)
 {
     double piece = parts->length - parts->at;
@@ -120,8 +121,8 @@ static void draw_losses(ics_light_parts *parts)
     parts->losses = parts->pair_like + (uint32_t)ice_stream_poisson(&stream, brems);
 }
 
-/* One loss of the piece: its place along it as a share, energy, kind. A function of its number, so
- * that no list of them is kept. */
+/* Returns a loss of the piece: its position as a share of the piece, its energy, its kind. The loss
+ * is a function of its number, so that no list of losses is needed. */
 static double draw_loss(const ics_light_parts *parts, uint32_t loss, double *place,
                         ice_cascade *kind)
 {
@@ -135,7 +136,7 @@ static double draw_loss(const ics_light_parts *parts, uint32_t loss, double *pla
                                    : ice_loss_brems_like(parts->energy, u);
 }
 
-/* Takes what the piece cost, and goes to the next one. */
+/* Subtracts the energy that the piece lost and moves to the next piece. */
 static void end_piece(ics_light_parts *parts)
 {
     const ics_light_setup *setup = parts->setup;
@@ -159,7 +160,7 @@ static void end_piece(ics_light_parts *parts)
     parts->done = parts->at >= parts->length * (1 - 1e-12) || parts->residual <= 1e-9 || ics_spent;
 }
 
-/* Where the part begins that is so far behind the piece's start. */
+/* Sets the start of a part to this distance (m) behind the start of the piece. */
 static void move(const ics_light_parts *parts, double along, ics_light_part *part)
 {
     const double distance = parts->at + along;
@@ -169,7 +170,8 @@ static void move(const ics_light_parts *parts, double along, ics_light_part *par
     part->t += distance / ICE_LIGHT_SPEED;
 }
 
-/* The bare track of a slow piece, ICE_MUON_PIECE metres of it each, counted from the end. */
+/* The bare track of a slow piece, in parts of ICE_MUON_PIECE metres, counted from the end of the
+ * track. */
 static bool take_slow(ics_light_parts *parts, uint32_t index, ics_light_part *part)
 {
     const double along = index * ICE_MUON_PIECE;
@@ -187,7 +189,7 @@ static bool take_slow(ics_light_parts *parts, uint32_t index, ics_light_part *pa
     return true;
 }
 
-/* Parts of a piece in their order: light of secondaries, losses, the bare track. */
+/* Makes the parts of a piece in order: light of secondaries, losses, the bare track. */
 static bool next_of_piece(ics_light_parts *parts, ics_light_part *part)
 {
     const ics_light_setup *setup = parts->setup;
@@ -267,7 +269,7 @@ static void set_pulse(ics_light_parts *parts)
     }
 }
 
-/* Place and direction of a flasher on its module, or of a beam anywhere. */
+/* Sets position and direction of a flasher on its module, or of a beam anywhere. */
 static bool place_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
 {
     const ics_particle *particle = parts->particle;
@@ -320,7 +322,7 @@ static bool set_beam(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
     return place_beam(parts, message);
 }
 
-/* Sources that have photons instead of an energy. */
+/* Begins a source that has a number of photons and no energy. */
 static bool begin_source(ics_light_parts *parts, ics_particle_class kind,
                          char message[ICS_PARTICLE_MESSAGE])
 {

@@ -1,4 +1,4 @@
-/* A particle's light in parts: each a number of photons that start in the same way. */
+/* The light of a particle in parts: each part is a number of photons that start in the same way. */
 #ifndef ICS_PARTICLES_LIGHT_PARTS_H
 #define ICS_PARTICLES_LIGHT_PARTS_H
 
@@ -8,19 +8,19 @@
 
 /* How the steps of a part differ from each other. */
 typedef enum ics_part_form {
-    ICS_PART_TRACK,   /* not at all: on the cone of a straight track */
-    ICS_PART_CASCADE, /* depth on the axis, emitter about it */
-    ICS_PART_CLOUD,   /* anywhere along the axis, emitter about it */
-    ICS_PART_RAY,     /* not at all: along a direction */
-    ICS_PART_POINT,   /* in time only: isotropic */
-    ICS_PART_BEAM,    /* direction about the axis, and time */
+    ICS_PART_TRACK,   /* no difference: on the cone of a straight track */
+    ICS_PART_CASCADE, /* depth on the axis, direction of the emitter around it */
+    ICS_PART_CLOUD,   /* position along the axis, direction of the emitter around it */
+    ICS_PART_RAY,     /* no difference: along one direction */
+    ICS_PART_POINT,   /* time only: isotropic light */
+    ICS_PART_BEAM,    /* direction around the axis, and time */
     ICS_PART_CANDLE   /* direction at an elevation, and time */
 } ics_part_form;
 
 typedef struct ics_light_part {
     ics_part_form form;
     uint64_t photons;
-    uint32_t per_step;         /* photons in a step, at most */
+    uint32_t per_step;         /* largest number of photons in a step */
     double x, y, z, t;         /* start, m, ns */
     ice_axis axis;             /* direction of travel, of the beam */
     double length;             /* TRACK, CLOUD: m */
@@ -30,20 +30,20 @@ typedef struct ics_light_part {
     ics_beam beam;     /* BEAM */
     double beam_width; /* rad */
     ice_led_kind led;
-    double radius;    /* BEAM: photons start on a sphere around the place, m */
+    double radius;    /* BEAM: photons start on a sphere with this radius around the position, m */
     double elevation; /* CANDLE, rad */
     ice_pulse pulse;
 } ics_light_part;
 
-/* Where in a particle the parts are: give it to ics_light_parts_begin, then ask for parts. */
+/* The state of going through the parts of a particle: ics_light_parts_begin() begins it. */
 typedef struct ics_light_parts {
     const ics_light_setup *setup;
     const ics_particle *particle;
     uint64_t event;
     uint32_t number;
-    uint32_t part; /* how many there were */
+    uint32_t part; /* number of parts so far */
     bool done;
-    ics_light_part model; /* what parts have in common */
+    ics_light_part model; /* members that all parts have in common */
     /* tracks: the piece that starts at `at` */
     double energy;            /* at its start, GeV */
     double at, piece, length; /* m */
@@ -52,11 +52,11 @@ typedef struct ics_light_parts {
     uint32_t pair_like; /* of the losses */
 } ics_light_parts;
 
-/* Begins with a particle, which must live as long as its parts are asked for. False: `message` says
- * why it makes no light (no such module, no such spectrum, ...). */
+/* Begins with a particle, which must live as long as its parts are used. Returns false if the
+ * particle makes no light; `message` says why (no such module, no such spectrum, ...). */
 bool ics_light_parts_begin(ics_light_parts *parts, const ics_light_setup *setup,
                            const ics_listed_particle *particle, char message[ICS_PARTICLE_MESSAGE]);
-/* The next part, perhaps without photons; false: that was all. */
+/* Gives the next part, which may have no photons. Returns false after the last part. */
 bool ics_light_parts_next(ics_light_parts *parts, ics_light_part *out);
 
 #endif

@@ -17,7 +17,7 @@ static ics_curve curve_of(double *x, double *y, size_t count)
     return (ics_curve){.x = x, .y = y, .count = count};
 }
 
-/* Light of a file's spectrum before the bias, also where the bias is zero. */
+/* Integrates the spectrum of a file before the bias, also where the bias is zero. */
 static int file_integral(const char *path, double *out, icestream_error *error)
 {
     ics_text text;
@@ -35,7 +35,7 @@ static int file_integral(const char *path, double *out, icestream_error *error)
     return status;
 }
 
-/* The same of a built-in one, all of which is inside the bias. */
+/* Integrates a built-in spectrum before the bias: the biased spectrum divided by the bias. */
 static double built_in_integral(const ics_curve *spectrum, const ics_curve *bias)
 {
     double sum = 0;
@@ -50,7 +50,7 @@ static double built_in_integral(const ics_curve *spectrum, const ics_curve *bias
     return sum;
 }
 
-/* int(s bias) / int(s) (physics.md 3.4). */
+/* Finds the share of the light that the bias keeps: int(s bias) / int(s) (physics.md 3.4). */
 static int find_kept(const icestream_config *config, const ice_light *light, size_t index,
                      double *out, icestream_error *error)
 {
@@ -79,7 +79,7 @@ static int find_kept(const icestream_config *config, const ice_light *light, siz
     return status;
 }
 
-/* Cherenkov light at beta relative to beta = 1, over the biased spectrum. */
+/* Returns the Cherenkov light at beta relative to beta = 1, over the biased spectrum. */
 static double slow_share(const ice_medium *medium, const ice_spectrum *spectrum, double beta)
 {
     double sum = 0, all = 0;

@@ -1,4 +1,4 @@
-/* What all particles of a run make their light with. */
+/* What the light of all particles of a run depends on. */
 #ifndef ICS_PARTICLES_LIGHT_SETUP_H
 #define ICS_PARTICLES_LIGHT_SETUP_H
 
@@ -16,17 +16,17 @@ typedef struct ics_light_setup {
     double per_metre;             /* photons per metre of bare track at beta = 1, bias included */
     double *kept; /* [spectrum_count] share of the photons of a spectrum that the bias keeps */
     size_t spectrum_count;
-    /* light of the k-th piece of ICE_MUON_PIECE metres before the end of a stopping muon, relative
-     * to beta = 1 */
+    /* the light of the k-th piece of ICE_MUON_PIECE metres before the end of a stopping muon,
+     * relative to beta = 1 */
     double slow[ICS_SLOW_PIECES];
     uint32_t photons_per_step, photons_per_direction;
     bool losses, stopping;
     double track_length; /* m; 0: the range */
-    uint32_t spectrum;   /* of sources that have none */
+    uint32_t spectrum;   /* spectrum of sources that give none */
 } ics_light_setup;
 
-/* The light is that of the medium. Detector and light must outlive the setup. ICESTREAM_E_CONFIG: a
- * spectrum of light.spectra that cannot be read any more; ICESTREAM_E_MEMORY. */
+/* Makes the setup for the light of the medium. Detector and light must outlive it.
+ * ICESTREAM_E_CONFIG: a spectrum of light.spectra cannot be read again. ICESTREAM_E_MEMORY. */
 int ics_light_setup_create(const icestream_config *config, const ice_medium *medium,
                            const ice_detector *detector, const ice_light *light,
                            ics_light_setup **out, icestream_error *error);

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* All names of physics.md 10.6, and calibration sources. `detail`: profile of a cascade, number of
- * a candle. */
+/* All names of physics.md 10.6. `detail` is the profile of a cascade, or the number of a candle. */
 static const struct {
     const char *name;
     ics_particle_class kind;
@@ -125,7 +124,7 @@ static const char *word_of(char kind, size_t index)
     return index < PULSES ? pulses[index] : NULL;
 }
 
-/* Words of a kind, for messages. */
+/* Lists the words of a kind for messages. */
 static void list_words(char kind, char *buffer, size_t size)
 {
     size_t used = 0;

@@ -1,8 +1,7 @@
-/* Particles and other sources of light, as their lists have them: YAML, CSV and f2k text.
+/* Particles and other light sources, as their lists in YAML, CSV and f2k give them.
  *
- * A particle is a row of fields, of which those are given that its list had. The same table of
- * fields serves all three formats; docs/light.md describes them.
- */
+ * A particle is a row of fields; only the fields that its list gives are set. All three formats use
+ * the same table of fields, which docs/light.md describes. */
 #ifndef ICS_PARTICLES_PARTICLE_H
 #define ICS_PARTICLES_PARTICLE_H
 
@@ -45,14 +44,14 @@ typedef enum ics_particle_field {
         ICS_PARTICLE_FIELD_COUNT
 } ics_particle_field;
 
-/* What makes light in the same way. */
+/* Kinds of light sources. */
 typedef enum ics_particle_class {
     ICS_PARTICLE_CASCADE,
     ICS_PARTICLE_TRACK,
-    ICS_PARTICLE_RAY,     /* exactly so many photons along one direction */
+    ICS_PARTICLE_RAY,     /* an exact number of photons along one direction */
     ICS_PARTICLE_FLASHER, /* a beam from a module or from anywhere */
     ICS_PARTICLE_POINT,   /* isotropic */
-    ICS_PARTICLE_CANDLE   /* a laser at its own place */
+    ICS_PARTICLE_CANDLE   /* a laser at a fixed position */
 } ics_particle_class;
 
 typedef enum ics_beam {
@@ -73,19 +72,21 @@ typedef struct ics_particle {
 
 enum { ICS_PARTICLE_MESSAGE = 512 };
 
-/* Sets a field from its text. False: `message` says "FIELD: found ..., expected ...". */
+/* Sets a field from its text. Returns false after an error; `message` is then "FIELD: found ...,
+ * expected ...". */
 bool ics_particle_set(ics_particle *particle, ics_particle_field field, const char *text,
                       size_t length, char message[ICS_PARTICLE_MESSAGE]);
-/* Whether everything is there that the type needs, and nothing that it does not know. False:
- * `message` says what is wrong. */
+/* Returns whether a particle has all fields that its type needs, and no others. If not, `message`
+ * says what is wrong. */
 bool ics_particle_check(const ics_particle *particle, char message[ICS_PARTICLE_MESSAGE]);
 
-/* ICS_PARTICLE_FIELD_COUNT where there is no field of that name; then *nearest may be one. */
+/* Returns the field with this name. If there is none, returns ICS_PARTICLE_FIELD_COUNT, and
+ * *nearest may be a similar name. */
 ics_particle_field ics_particle_field_find(const char *text, size_t length, const char **nearest);
 const char *ics_particle_field_name(ics_particle_field field);
-/* Names of types and of words, NULL behind the last. */
+/* Returns the name of a type by its index, NULL after the last one. */
 const char *ics_particle_type_name(size_t index);
-/* Writes the value of a field as ics_particle_set reads it. */
+/* Writes the value of a field in the form that ics_particle_set() reads. */
 void ics_particle_print_field(const ics_particle *particle, ics_particle_field field, FILE *out);
 
 static inline bool ics_particle_has(const ics_particle *particle, ics_particle_field field)
@@ -93,14 +94,15 @@ static inline bool ics_particle_has(const ics_particle *particle, ics_particle_f
     return (particle->given >> field & 1) != 0;
 }
 
-/* What a type of particle knows: bits of fields. */
+/* Returns the fields that the type of a particle can have, as bits. */
 uint32_t ics_particle_knows(const ics_particle *particle);
 ics_particle_class ics_particle_class_of(const ics_particle *particle);
 /* The profile of a cascade. */
 ice_cascade ics_particle_cascade_of(const ics_particle *particle);
 /* The number of a candle, 1 or 2. */
 int ics_particle_candle_of(const ics_particle *particle);
-/* Unit vector of travel, from dx, dy, dz or from zenith and azimuth; one of both must be given. */
+/* Returns the unit vector of travel, from dx, dy, dz or from zenith and azimuth; one of both must
+ * be given. */
 ice_axis ics_particle_axis(const ics_particle *particle);
 
 #endif

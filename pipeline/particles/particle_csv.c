@@ -1,4 +1,4 @@
-/* Particles as CSV: the first line names the columns, a field that is empty is not given. */
+/* Particles as CSV: the first line names the columns. An empty field is not given. */
 #include "pipeline/particles/particle_source_state.h"
 
 #include <string.h>

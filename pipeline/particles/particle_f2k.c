@@ -11,7 +11,7 @@
 
 enum { TR_FIELDS = 12 };
 
-/* Lines of f2k that say nothing about light. */
+/* Lines of f2k without information about light. */
 static const char *const others[] = {
     "HI", "FI",   "ARRAY",   "TRIG_DEF", "TRIG_PAR", "FIT_DEF", "STAT_DEF", "USER_DEF", "KH",
     "OM", "KADC", "KTDC",    "KTOT",     "KUTC",     "TRIG",    "HT",       "CH",       "WF",
@@ -44,7 +44,7 @@ static int unknown_line(const ics_particle_source *source, const ics_text_field 
         nearest.word != NULL ? nearest.word : "", nearest.word != NULL ? "'?" : "");
 }
 
-/* Moves from one place of the file to another at a line that belongs between them. */
+/* Moves from one part of the file to the next, at a line that belongs between them. */
 static int go(ics_particle_source *source, const ics_text_field *tag, unsigned from,
               ics_f2k_place to, const char *expected, icestream_error *error)
 {
@@ -76,7 +76,8 @@ static int begin_event(ics_particle_source *source, const ics_text_line *line,
                                            number->column, error);
 }
 
-/* A column of TR; "?" stands for nothing. The energy of what has none is its number of photons. */
+/* Reads a column of TR; "?" means not given. For a source without energy the column of the energy
+ * is its number of photons. */
 static int read_column(const ics_particle_source *source, const ics_text_field *text,
                        ics_particle_field field, ics_particle *particle, icestream_error *error)
 {
@@ -127,7 +128,7 @@ static int read_track(ics_particle_source *source, const ics_text_line *line, ic
 
 #define AT(place) (1U << ICS_F2K_##place)
 
-/* Everything but TR. */
+/* Reads a line that is not TR. */
 static int read_frame(ics_particle_source *source, const ics_text_line *line,
                       icestream_error *error)
 {

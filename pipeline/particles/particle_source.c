@@ -4,7 +4,6 @@
 #include "pipeline/particles/particle_source_state.h"
 #include "pipeline/particles/particle_yaml.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +57,7 @@ static bool ends_in(const char *path, const char *ending)
     return length >= tail && strcmp(path + length - tail, ending) == 0;
 }
 
-/* particles.format: auto goes by the name's ending. */
+/* Returns the format of the file. particles.format: auto decides by the ending of the name. */
 static int choose_format(const icestream_config *config, ics_particle_format *out,
                          icestream_error *error)
 {
@@ -164,56 +163,7 @@ void ics_particle_source_destroy(ics_particle_source *source)
 
 /* ---- numbering ------------------------------------------------------------------------------- */
 
-size_t ics_particle_source_position(const ics_particle_source *source)
-{
-    return source->lines != NULL ? ics_line_stream_line(source->lines) : source->done;
-}
-
-const char *ics_particle_source_place_of(const ics_particle_source *source, size_t position,
-                                         char *buffer, size_t size)
-{
-    if (source->lines != NULL) {
-        snprintf(buffer, size, "%s:%zu", ics_line_stream_name(source->lines), position);
-    } else {
-        snprintf(buffer, size, "%s: particle %zu", source->where, position);
-    }
-    return buffer;
-}
-
-const char *ics_particle_source_place(const ics_particle_source *source, char *buffer, size_t size)
-{
-    return ics_particle_source_place_of(source, ics_particle_source_position(source), buffer, size);
-}
-
-static int fault(const ics_particle_source *source, size_t column, icestream_error *error,
-                 const char *text)
-{
-    char place[600];
-    if (source->lines != NULL) {
-        return ics_line_stream_fault(source->lines, column, error, "%s", text);
-    }
-    return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",
-                         ics_particle_source_place(source, place, sizeof place), text);
-}
-
-/* Steps of an event are numbered while they are made, so an event must not come back later. */
-int ics_particle_source_begin_event(ics_particle_source *source, uint64_t event, size_t column,
-                                    icestream_error *error)
-{
-    if (source->events == ICS_EVENTS_FILE && source->any && event <= source->file_event) {
-        char text[256];
-        snprintf(text, sizeof text,
-                 "event: found %" PRIu64 " after %" PRIu64 ", expected ascending numbers "
-                 "(particles.events: count gives new ones)",
-                 event, source->file_event);
-        return fault(source, column, error, text);
-    }
-    source->any = true;
-    source->file_event = event;
-    return ICESTREAM_OK;
-}
-
-/* In lists where every particle has the number of its event. */
+/* Finds where events begin, in lists in which every particle has the number of its event. */
 static int find_event(ics_particle_source *source, ics_raw_particle *raw, icestream_error *error)
 {
     raw->begins = !source->any || raw->event != source->file_event;
@@ -242,7 +192,8 @@ int ics_particle_source_next(ics_particle_source *source, ics_listed_particle *o
     }
     number_particle(source, &raw);
     if (source->number > UINT32_MAX) {
-        return fault(source, 0, error, "found more than 2^32 particles in an event");
+        return ics_particle_source_fault(source, 0, error,
+                                         "found more than 2^32 particles in an event");
     }
     out->particle = raw.particle;
     out->event = source->event;

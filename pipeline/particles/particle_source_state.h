@@ -1,4 +1,4 @@
-/* What the formats of particle lists share. Private to this folder. */
+/* Shared by the readers of the formats of particle lists. Private to this folder. */
 #ifndef ICS_PARTICLES_PARTICLE_SOURCE_STATE_H
 #define ICS_PARTICLES_PARTICLE_SOURCE_STATE_H
 
@@ -6,12 +6,12 @@
 #include "pipeline/models/text/line_stream.h"
 #include "pipeline/particles/particle_source.h"
 
-/* A particle as its format gave it. */
+/* A particle as its list gives it. */
 typedef struct ics_raw_particle {
     ics_particle particle;
-    bool begins; /* the first of an event that its format has opened */
+    bool begins; /* f2k: the particle is the first one of its event */
     uint64_t event;
-    size_t column; /* of the event's number in the last line, or 0 */
+    size_t column; /* column of the number of the event in the last line, or 0 */
 } ics_raw_particle;
 
 typedef enum ics_f2k_place {
@@ -29,18 +29,18 @@ struct ics_particle_source {
     ics_line_stream *lines; /* f2k, CSV */
     /* f2k */
     ics_f2k_place place;
-    bool begun; /* the event has had no particle yet */
+    bool begun; /* an event has begun and has no particle yet */
     /* CSV: the field of every column */
     ics_particle_field columns[ICS_PARTICLE_FIELD_COUNT];
     size_t column_count;
-    /* YAML, or the configuration's own list */
+    /* YAML, or the list of the configuration */
     ics_particle *list;
     size_t count, done;
     ics_yaml *document;
     char where[512]; /* of a list */
     /* numbering */
     bool any;
-    uint64_t file_event; /* of the last event, where there is any */
+    uint64_t file_event; /* number of the last event, if `any` */
     uint64_t event, counted;
     uint64_t number;
 };
@@ -50,7 +50,12 @@ int ics_particle_f2k_next(ics_particle_source *source, ics_raw_particle *out, bo
                           icestream_error *error);
 int ics_particle_csv_next(ics_particle_source *source, ics_raw_particle *out, bool *found,
                           icestream_error *error);
-/* Takes note of an event's number, which must be larger than the last. */
+/* Adds an error with the current position in the list. `column` of the current line; 0: unknown.
+ * Returns ICESTREAM_E_CONFIG. */
+int ics_particle_source_fault(const ics_particle_source *source, size_t column,
+                              icestream_error *error, const char *text);
+/* Begins the event with this number. If the numbers of the file are used, each must be larger than
+ * the last. ICESTREAM_E_CONFIG. */
 int ics_particle_source_begin_event(ics_particle_source *source, uint64_t event, size_t column,
                                     icestream_error *error);
 /* Reads the line with the names of columns. */

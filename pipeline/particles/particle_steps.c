@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define EMITTER_LENGTH 0.001 /* of a step of a cascade, m */
+#define EMITTER_LENGTH 0.001 /* length of a step of a cascade, m */
 #define POSITION_MOST  1e4   /* m, files.md 3.1 */
 
 struct ics_particle_steps {
@@ -16,11 +16,11 @@ struct ics_particle_steps {
     ics_light_setup *own; /* owned, or NULL */
     const ics_light_setup *setup;
     ics_particle_source *source;
-    /* Where planning is; making steps does not look at any of it. */
+    /* The state of planning. Making steps does not use it. */
     ics_listed_particle particle;
-    ics_light_parts parts; /* of that particle, where has_particle */
+    ics_light_parts parts; /* parts of that particle, if has_particle */
     bool has_particle, has_event;
-    ics_light_part part; /* `left` photons are to come */
+    ics_light_part part; /* `left` photons of it are not planned yet */
     uint64_t left;
     uint64_t event;
     uint64_t next_step; /* step_id within the event */
@@ -93,7 +93,7 @@ typedef struct start {
     ice_axis axis;
 } start;
 
-/* Goes along the part's axis, with the particle. */
+/* Moves a step along the axis of the part, at the speed of the particle. */
 static void advance(start *at, ice_axis axis, double distance)
 {
     at->x += distance * axis.x;
@@ -129,7 +129,7 @@ static ice_axis beam_direction(const ics_light_part *part, ice_stream *stream)
     return ice_axis_turn(part->axis, x, 2 * ICE_PI * ice_stream_uniform(stream));
 }
 
-/* What differs from step to step of a part. */
+/* Sets what differs between the steps of a part. */
 static start draw_start(const ics_light_part *part, ice_stream *stream)
 {
     start at = {part->x, part->y, part->z, part->t, part->axis};
@@ -267,7 +267,7 @@ static int next_particle(ics_particle_steps *steps, bool *found, icestream_error
     return ICESTREAM_OK;
 }
 
-/* Says at once that step_ids do not suffice, not after writing 2^32 steps. */
+/* Reports that step_ids do not suffice before any step is written, not after 2^32 steps. */
 static int take_part(ics_particle_steps *steps, icestream_error *error)
 {
     const uint32_t most = steps->part.per_step;
@@ -286,7 +286,7 @@ static int take_part(ics_particle_steps *steps, icestream_error *error)
                  error);
 }
 
-/* Goes on until there are photons, or until there is nothing more: *found. */
+/* Moves to the next part with photons; *found is false at the end. */
 static int next_part(ics_particle_steps *steps, bool *found, icestream_error *error)
 {
     *found = true;

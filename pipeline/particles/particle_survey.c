@@ -7,14 +7,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A survey under way. */
+/* The state of a survey. */
 typedef struct surveyor {
     const ics_light_setup *setup;
     ics_particle_source *source;
     ics_particle_survey *out;
     uint64_t parts_left;
-    uint64_t event;     /* of the last particle */
-    double event_steps; /* counted of it */
+    uint64_t event;     /* event of the last particle */
+    double event_steps; /* its steps so far */
 } surveyor;
 
 static bool is_stream(const char *path)
@@ -34,7 +34,7 @@ static int fault(const surveyor *self, const char *text, icestream_error *error)
                          ics_particle_source_place(self->source, place, sizeof place), text);
 }
 
-/* The light of a particle that has begun. */
+/* Counts the light of a particle that has begun. */
 static int count_light(surveyor *self, ics_light_parts *parts, icestream_error *error)
 {
     ics_light_part part;

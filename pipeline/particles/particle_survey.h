@@ -1,26 +1,26 @@
-/* What a list of particles comes to, without making any steps. */
+/* The totals of a list of particles, without making steps. */
 #ifndef ICS_PARTICLES_PARTICLE_SURVEY_H
 #define ICS_PARTICLES_PARTICLE_SURVEY_H
 
 #include "pipeline/particles/light_setup.h"
 
-/* Parts of light that are counted one by one: some seconds of one thread. */
+/* Number of parts of light that are counted one by one, which takes some seconds on one thread. */
 #define ICS_SURVEY_PARTS 10000000
 
 typedef struct ics_particle_survey {
     uint64_t events, particles;
     double photons, steps;
-    /* The numbers are those of the first `counted` particles, as many again for all others; it is
-     * `particles` unless there is very much light. */
+    /* The numbers are those of the first `counted` particles, scaled up to all particles. `counted`
+     * equals `particles` unless there is very much light. */
     uint64_t counted;
-    /* Not looked at: what comes through a pipe can be read but once. */
+    /* The list was not read, because it comes through a pipe, which can be read only once. */
     bool is_stream;
 } ics_particle_survey;
 
-/* Reads all particles of a configuration that has some and checks them as generating their steps
- * would, but for where single photons start. `parts`: how many parts of light are counted, about.
- * ICESTREAM_E_CONFIG: a particle that cannot be read or makes no legal light, with its place; an
- * event of more than 2^32 steps. ICESTREAM_E_MEMORY. */
+/* Reads all particles of a configuration that has some, and checks them like the generation of
+ * steps, except for the starts of single photons. About `parts` parts of light are counted one by
+ * one. ICESTREAM_E_CONFIG: a particle cannot be read or makes no legal light (the message has its
+ * place), or an event has more than 2^32 steps. ICESTREAM_E_MEMORY. */
 int ics_particle_survey_take(const icestream_config *config, const ics_light_setup *setup,
                              uint64_t parts, ics_particle_survey *out, icestream_error *error);
 

@@ -23,7 +23,7 @@ static int read_value(const ics_yaml_entry *entry, ics_particle *particle, icest
             key);
     }
     const ics_yaml_node *value = entry->value;
-    /* Quotes make a text, which is a name and never a number. */
+    /* A text in quotes is a name, never a number. */
     if (value->kind != ICS_YAML_SCALAR || ics_yaml_is_null(value) ||
         (value->quoted && field != ICS_PARTICLE_TYPE && field != ICS_PARTICLE_BEAM &&
          field != ICS_PARTICLE_PULSE)) {

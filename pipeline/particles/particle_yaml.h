@@ -5,7 +5,7 @@
 #include "pipeline/config/yaml/yaml.h"
 #include "pipeline/particles/particle.h"
 
-/* Reads a list; all errors in it are added. The caller frees *out. ICESTREAM_E_CONFIG,
+/* Reads a list; all its errors are added. The caller frees *out. ICESTREAM_E_CONFIG,
  * ICESTREAM_E_MEMORY. */
 int ics_particle_read_list(const ics_yaml_node *node, ics_particle **out, size_t *count,
                            icestream_error *error);

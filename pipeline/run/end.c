@@ -34,7 +34,8 @@ static int status_of(const ics_run_state *run)
     if (run->fatal.status != ICESTREAM_OK) {
         return run->fatal.status;
     }
-    if ((run->limit_reached && was_stopped(run)) || (signalled && run->options->tell_unfinished)) {
+    if ((run->limit_reached && was_stopped(run)) ||
+        (signalled && run->options->unfinished_after_signal)) {
         return ICESTREAM_E_UNFINISHED;
     }
     if (signalled) {

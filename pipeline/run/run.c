@@ -1,6 +1,6 @@
 /* icestream_run: step files through the device to hit files. */
 #include "base/error.h"
-#include "pipeline/models/ice/ice.h"
+#include "pipeline/models/ice/ice_features.h"
 #include "pipeline/run/state.h"
 
 #include <inttypes.h>

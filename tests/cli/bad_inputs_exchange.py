@@ -44,7 +44,7 @@ def trace_cases():
     traced(
         "a selection that no hit fits",
         "--hits a.hits.npy --select 't<-1e30'",
-        "a.hits.npy: found no hit that --select holds for",
+        "a.hits.npy: found no hit for which --select is true",
         exit_status=3,
     )
     traced("hits that are steps", "--hits steps/a.steps.npy", "field wavelength", exit_status=3)
@@ -84,7 +84,7 @@ def trace_cases():
         ["list:2:1: error: photon: found '0:1'", "list:3:7: error: photon: found"],
         {"list": b"0:1:2 # the first\n0:1\n0:1:3 \xff\x00\n"},
     )
-    traced("an empty list", "--photon @list", "found lists without a photon", {"list": b"# none\n"})
+    traced("an empty list", "--photon @list", "found no photon in the lists", {"list": b"# none\n"})
     traced(
         "two steps of one name",
         "--photon 0:0:0",
@@ -108,7 +108,7 @@ def trace_cases():
     traced(
         "hits of other steps",
         "--hits a.hits.npy",
-        "of those that the hits were made from",
+        "from which the hits were made",
         {"steps/a.steps.npy": npy(step())},
         3,
     )
@@ -154,7 +154,7 @@ def exchange_cases():
     converted(
         "too many bins",
         "--waveforms 1e-6 --range 0:1e6 a.hits.npy w.csv",
-        "--range: found 1e+12 bins in it",
+        "--range: found 1e+12 bins, expected fewer",
     )
     converted("a range alone", "--range 3:4 a.hits.npy w.npy", "--range: expected --waveforms")
     converted(

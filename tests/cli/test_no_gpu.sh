@@ -38,7 +38,7 @@ says err "graph.lanes: this value is for a GPU, and there is none" "found fused"
 
 # A plan: of the CPU, and of the GPU that might be.
 expect 0 "$ICESTREAM" plan
-says out "CPU " "GPU         none here; sm_90 is assumed" "  reason    "
+says out "CPU " "GPU         none in this machine; sm_90 is assumed" "  reason    "
 is_empty err
 if grep -q "no GPU part" out; then
     expect 1 "$ICESTREAM" plan --architecture 90

@@ -1,37 +1,14 @@
 /* Promise: a run on a GPU gives the hits of the CPU, in whatever order the GPU returns its batches.
  * A GPU may fail at any call: then the CPU continues, or the run ends with the error, and no
- * incomplete file remains. Hit files tell the maths of their photons, and --resume does not mix
- * maths.
+ * incomplete file remains.
  *
- * Uses a fake GPU. How to join: a new way to fail is a line of `failures`; a new setting that
- * decides the maths is a line of `ways`. */
+ * Uses a fake GPU. How to join: a new way to fail is a line of `failures`. */
 #include "pipeline/devices/device.h"
-#include "pipeline/files/hit_reader.h"
 #include "pipeline/models/models.h"
-#include "tests/devices/fake_gpu.h"
-#include "tests/support/run_folder.h"
+#include "tests/devices/fake_gpu_run.h"
 #include "tests/support/test_main.h"
 
-#include <string.h>
-
-/* ---- runs ------------------------------------------------------------------------------------ */
-
-enum { FILES = 5 };
-static const char *const names[FILES] = {"a", "b", "c", "d", "e"};
-
-/* Five files. One has a single step, and one has no photons. */
-static run_folder open_place(void)
-{
-    const uint32_t steps[FILES] = {40, 1, 25, 3, 60}, photons[FILES] = {500, 9000, 300, 0, 200};
-    run_folder place = run_folder_open();
-    for (int i = 0; i < FILES; ++i) {
-        char name[64];
-        snprintf(name, sizeof name, "%s.steps.npy", names[i]);
-        run_folder_bright_steps(&place, name, (uint32_t)i * 1000, steps[i], photons[i]);
-    }
-    place.options.force = true;
-    return place;
-}
+/* ---- runs ---------------------------------------------------------------------------------- */
 
 static void read_all(const run_folder *place, icestream_hit *hits[FILES], size_t counts[FILES])
 {
@@ -71,23 +48,6 @@ static json_t *check_against_cpu(const char *first, const char *second, const ch
     ck_assert_int_eq(atomic_load(&fake.wrong), 0);
     run_folder_close(&place);
     return summary;
-}
-
-static const json_t *device_of(const json_t *summary, const char *name)
-{
-    return json_object_get(json_object_get(summary, "device"), name);
-}
-
-/* Whether one of the device's warnings has the text in it. */
-static bool warned(const json_t *summary, const char *text)
-{
-    const json_t *warnings = device_of(summary, "warnings");
-    for (size_t i = 0; i < json_array_size(warnings); ++i) {
-        if (strstr(json_string_value(json_array_get(warnings, i)), text) != NULL) {
-            return true;
-        }
-    }
-    return false;
 }
 
 START_TEST(test_hits_are_those_of_the_cpu)
@@ -207,6 +167,10 @@ START_TEST(test_the_cpu_goes_on)
     ck_assert(warned(summary, "GPU 0 is left out") ||
               warned(summary, "GPU 0 is given up; no other device is left"));
     ck_assert(warned(summary, "device.fallback cpu: 2 CPU threads continue the work"));
+    const json_t *members = device_of(summary, "members");
+    ck_assert_uint_eq(json_array_size(members), 2);
+    ck_assert(json_is_false(json_object_get(json_array_get(members, 0), "alive")));
+    ck_assert(json_is_true(json_object_get(json_array_get(members, 1), "alive")));
     json_decref(summary);
 }
 END_TEST
@@ -307,180 +271,6 @@ START_TEST(test_no_gpu)
     ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.index=1", NULL}),
                      ICESTREAM_E_DEVICE);
     ck_assert_int_eq(atomic_load(&fake.created), 0);
-    run_folder_close(&place);
-}
-END_TEST
-
-/* ---- maths ----------------------------------------------------------------------------------- */
-
-/* The maths in the trailer of a hit file; "" if there is none. */
-static const char *math_in_file(const run_folder *place, const char *name, char word[16])
-{
-    char path[2 * SCRATCH_PATH];
-    ics_hit_reader *reader = NULL;
-    icestream_error error = {.status = ICESTREAM_OK};
-    ck_assert_int_eq(
-        ics_hit_reader_open(run_folder_path(place->hits, name, path), false, &reader, &error),
-        ICESTREAM_OK);
-    const json_t *math = json_object_get(ics_hit_reader_metadata(reader), "math");
-    snprintf(word, 16, "%s", math != NULL ? json_string_value(math) : "");
-    ics_hit_reader_destroy(reader);
-    return word;
-}
-
-/* Settings of runs, and the maths that they compute with. */
-static const struct {
-    const char *sets[3], *math;
-} ways[] = {
-    {{"device.backend=cpu"}, "portable"},
-    {{"graph.schedule=fused", "device.math=portable"}, "portable"},
-    {{"graph.schedule=fused", "device.math=fast"}, "fast"},
-    {{"device.backend=cuda", "graph.schedule=auto"}, "fast"}, /* math: auto */
-    {{"device.backend=cuda", "device.math=portable"}, "portable"},
-};
-enum { WAYS = sizeof ways / sizeof ways[0] };
-
-static int run_way(run_folder *place, int way)
-{
-    return run_folder_run(place, (const char *[]){ways[way].sets[0], ways[way].sets[1], NULL});
-}
-
-START_TEST(test_hit_files_tell_their_maths)
-{
-    reset_fake();
-    run_folder place = open_place();
-    ck_assert_int_eq(run_way(&place, _i), ICESTREAM_OK);
-    char word[16];
-    ck_assert_str_eq(math_in_file(&place, "a.hits.npy", word), ways[_i].math);
-    ck_assert_str_eq(math_in_file(&place, "d.hits.npy", word), ""); /* no photon was computed */
-    json_t *summary = run_folder_summary(&place);
-    const json_t *files = json_object_get(summary, "files");
-    const json_t *first = json_object_get(json_array_get(files, 0), "math");
-    ck_assert_str_eq(json_string_value(first), ways[_i].math);
-    ck_assert(json_is_null(json_object_get(json_array_get(files, 3), "math")));
-    json_decref(summary);
-
-    char path[2 * SCRATCH_PATH];
-    size_t size = 0, cpu_size = 0;
-    unsigned char *bytes = scratch_read(run_folder_path(place.hits, "a.hits.npy", path), &size);
-    ck_assert_int_eq(run_way(&place, 0), ICESTREAM_OK);
-    unsigned char *of_cpu = scratch_read(path, &cpu_size);
-    bool equal = size == cpu_size && memcmp(bytes, of_cpu, size) == 0;
-    ck_assert_int_eq(equal, strcmp(ways[_i].math, "portable") == 0);
-    free(bytes);
-    free(of_cpu);
-    run_folder_close(&place);
-}
-END_TEST
-
-/* For all pairs of ways: a run with the second resumes one with the first if their maths agree, and
- * refuses otherwise. */
-START_TEST(test_resume_does_not_mix_maths)
-{
-    const int before = _i / WAYS, after = _i % WAYS;
-    reset_fake();
-    run_folder place = open_place();
-    ck_assert_int_eq(run_way(&place, before), ICESTREAM_OK);
-    char path[2 * SCRATCH_PATH], refused[4 * SCRATCH_PATH];
-    ck_assert_int_eq(unlink(run_folder_path(place.hits, "b.hits.npy", path)), 0);
-    place.options.force = false;
-    place.options.resume = true;
-    atomic_store(&fake.submitted, 0);
-    int status = run_way(&place, after);
-    if (strcmp(ways[before].math, ways[after].math) == 0) {
-        ck_assert_msg(status == ICESTREAM_OK, "%s", place.error.text);
-        json_t *summary = run_folder_summary(&place);
-        ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), FILES - 1);
-        ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), 1);
-        json_decref(summary);
-    } else {
-        ck_assert_int_eq(status, ICESTREAM_E_OUTPUT);
-        snprintf(refused, sizeof refused, "\n%s: math: found %s, expected %s\n",
-                 run_folder_path(place.hits, "a.hits.npy", path), ways[before].math,
-                 ways[after].math);
-        ck_assert_msg(strstr(place.error.text, refused) != NULL, "%s", place.error.text);
-        ck_assert_ptr_nonnull(strstr(place.error.text, "nothing was computed; --resume does not"));
-        ck_assert_ptr_null(strstr(place.error.text, "d.hits.npy")); /* no photons, any maths */
-        ck_assert(!run_folder_has_hits(&place, "b.hits.npy"));
-        ck_assert_int_eq(atomic_load(&fake.submitted), 0);
-    }
-    run_folder_close(&place);
-}
-END_TEST
-
-/* With another seed all files are computed again, and their maths do not matter. */
-START_TEST(test_other_settings_are_no_mixture)
-{
-    reset_fake();
-    run_folder place = open_place();
-    ck_assert_int_eq(run_way(&place, 0), ICESTREAM_OK);
-    place.options.force = false;
-    place.options.resume = true;
-    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.math=fast", "run.seed=2",
-                                                             "graph.schedule=fused", NULL}),
-                     ICESTREAM_OK);
-    char word[16];
-    ck_assert_str_eq(math_in_file(&place, "a.hits.npy", word), "fast");
-    run_folder_close(&place);
-}
-END_TEST
-
-/* With device.fallback cpu a run may change its maths, so --resume may change it as well. */
-START_TEST(test_fallback_may_mix_maths)
-{
-    static const char *const sets[] = {"device.math=fast", "device.fallback=cpu",
-                                       "graph.schedule=fused", NULL};
-    reset_fake();
-    fake.submit_fault = 3; /* long before the last file */
-    run_folder place = open_place();
-    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
-    char word[16];
-    ck_assert_str_eq(math_in_file(&place, "e.hits.npy", word), "portable");
-    reset_fake();
-    place.options.force = false;
-    place.options.resume = true;
-    char *text = NULL;
-    size_t size = 0;
-    place.options.progress = open_memstream(&text, &size);
-    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
-    fclose(place.options.progress);
-    place.options.progress = NULL;
-    ck_assert_msg(strstr(text, "of other maths than this run's, which is fast, and may be kept"
-                               " (device.fallback cpu)") != NULL,
-                  "%s", text);
-    free(text);
-    json_t *summary = run_folder_summary(&place);
-    ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), FILES);
-    json_decref(summary);
-    /* Without device.fallback the files do not agree. */
-    ck_assert_int_eq(
-        run_folder_run(&place, (const char *[]){"device.math=fast", "graph.schedule=fused", NULL}),
-        ICESTREAM_E_OUTPUT);
-    ck_assert_ptr_nonnull(strstr(place.error.text, "e.hits.npy: math: found portable, expected f"));
-    run_folder_close(&place);
-}
-END_TEST
-
-/* A file that the GPU began and the CPU finished agrees with neither maths. */
-START_TEST(test_a_file_of_both_maths_goes_with_none)
-{
-    reset_fake();
-    run_folder place = run_folder_open();
-    run_folder_bright_steps(&place, "a.steps.npy", 0, 1, 40000);
-    fake.submit_fault = 15;
-    const char *sets[] = {"device.math=fast", "device.fallback=cpu", "graph.schedule=fused", NULL};
-    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
-    ck_assert_int_gt(atomic_load(&fake.taken), 0);
-    char word[16];
-    ck_assert_str_eq(math_in_file(&place, "a.hits.npy", word), "mixed");
-    reset_fake();
-    place.options.resume = true;
-    for (int way = 0; way < WAYS; ++way) {
-        ck_assert_int_eq(run_way(&place, way), ICESTREAM_E_OUTPUT);
-        ck_assert_ptr_nonnull(strstr(place.error.text, "a.hits.npy: math: found mixed, expected"));
-    }
-    sets[0] = "device.math=portable"; /* then the fallback has the same maths */
-    ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_E_OUTPUT);
     run_folder_close(&place);
 }
 END_TEST
@@ -610,11 +400,6 @@ ICS_TEST_MAIN("device_gpu")
     tcase_add_test(tests, test_completed_files_stay);
     tcase_add_test(tests, test_what_no_gpu_can_do_is_no_fault);
     tcase_add_test(tests, test_no_gpu);
-    tcase_add_loop_test(tests, test_hit_files_tell_their_maths, 0, WAYS);
-    tcase_add_loop_test(tests, test_resume_does_not_mix_maths, 0, WAYS * WAYS);
-    tcase_add_test(tests, test_other_settings_are_no_mixture);
-    tcase_add_test(tests, test_fallback_may_mix_maths);
-    tcase_add_test(tests, test_a_file_of_both_maths_goes_with_none);
     tcase_add_test(tests, test_a_device_carries_steps);
     tcase_add_test(tests, test_cancelled_batches_come_back);
     suite_add_tcase(suite, tests);

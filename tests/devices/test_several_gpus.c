@@ -2,27 +2,8 @@
  * the CPU, even if GPUs fail. Users see which devices compute and which were lost.
  *
  * Uses fake GPUs. How to join: a new way to fail is a line of `failures`. */
-#include "tests/devices/fake_gpu.h"
-#include "tests/support/run_folder.h"
+#include "tests/devices/fake_gpu_run.h"
 #include "tests/support/test_main.h"
-
-#include <string.h>
-
-enum { FILES = 4 };
-static const char *const names[FILES] = {"a", "b", "c", "d"};
-
-static run_folder open_place(void)
-{
-    const uint32_t steps[FILES] = {40, 1, 25, 60}, photons[FILES] = {500, 9000, 300, 200};
-    run_folder place = run_folder_open();
-    for (int i = 0; i < FILES; ++i) {
-        char name[64];
-        snprintf(name, sizeof name, "%s.steps.npy", names[i]);
-        run_folder_bright_steps(&place, name, (uint32_t)i * 1000, steps[i], photons[i]);
-    }
-    place.options.force = true;
-    return place;
-}
 
 /* The bytes of all hit files. */
 typedef struct bytes {
@@ -68,21 +49,9 @@ static json_t *check_against_cpu(const char *first, const char *second, const ch
     return summary;
 }
 
-static bool warned(const json_t *summary, const char *text)
-{
-    const json_t *device = json_object_get(summary, "device");
-    const json_t *warnings = json_object_get(device, "warnings");
-    for (size_t i = 0; i < json_array_size(warnings); ++i) {
-        if (strstr(json_string_value(json_array_get(warnings, i)), text) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static const char *device_name(const json_t *summary)
 {
-    return json_string_value(json_object_get(json_object_get(summary, "device"), "name"));
+    return json_string_value(device_of(summary, "name"));
 }
 
 START_TEST(test_runs_on_several_gpus)

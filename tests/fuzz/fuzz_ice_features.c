@@ -2,6 +2,7 @@
  * tilt.set and tilt.map (the two files separated by a line "="), '2' a tilt in CSV, '3' cfg.txt. An
  * accepted table must keep the promises of its reader; otherwise the fuzzer aborts. */
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/ice/ice_tilt.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Fuzzes water. The first byte chooses the reader: '0' the YAML file, '1' a table by wavelength in
  * CSV. What is accepted must keep the promises of the readers; otherwise the fuzzer aborts. */
-#include "pipeline/models/ice/ice_layers.h"
+#include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/light/wavelength_table.h"
 
 #include <math.h>
@@ -51,8 +51,8 @@ static void read_yaml(const char *text, size_t size)
     if (ics_yaml_read_text("water.yaml", text, size, &document, &error) != ICESTREAM_OK) {
         return;
     }
-    int status =
-        ics_ice_from_spectral("water.yaml", ics_yaml_root(document), &medium, &warnings, &error);
+    int status = ics_ice_from_spectral("water.yaml", ics_yaml_root(document), "hg-sl", &medium,
+                                       &warnings, &error);
     require((status == ICESTREAM_OK) == (medium != NULL));
     require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
     if (medium) {

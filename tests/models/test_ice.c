@@ -1,6 +1,6 @@
 /* Ice from every source: the normative numbers, the real models, and what is refused. */
 #include "pipeline/models/ice/ice.h"
-#include "pipeline/models/ice/ice_layers.h"
+#include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/text/text.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"

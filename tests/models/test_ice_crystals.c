@@ -1,6 +1,8 @@
 /* Anisotropy, birefringence and hole ice from ppc folders: worked numbers, what is taken out of the
  * scattering table, and what is refused. */
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_sources.h"
+#include "tables/tables.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"
@@ -99,8 +101,9 @@ START_TEST(real_models)
             ice_load("ice.directory", path, "ice.birefringence_subtraction=none", NULL);
         expect_ice(&ice);
         const ice_medium *m = ice.medium;
-        ck_assert_uint_eq(ics_ice_features(m),
-                          ICS_ICE_TILT | ICS_ICE_ABSORPTION_ANISOTROPY | ICS_ICE_BIREFRINGENCE);
+        ck_assert_uint_eq(ics_tables_find_features(m),
+                          (k == 0 ? ICE_HAS_TILT_LINE : ICE_HAS_TILT_MAP) |
+                              ICE_HAS_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE);
         ck_assert_double_eq_tol(m->flow_azimuth, 130 * M_PI / 180, 1e-15);
         ck_assert_double_eq_tol(exp(m->absorption_anisotropy[0]), 1.69545, 6e-6);
         ck_assert_double_eq_tol(exp(m->absorption_anisotropy[1]), 0.689318, 6e-7);
@@ -155,7 +158,7 @@ START_TEST(real_subtraction)
         }
         bool off = strcmp(cases[c].setting, "ice.birefringence=false") == 0;
         ck_assert((ice.medium->layers[100].birefringence == 0) == off);
-        ck_assert(!(ics_ice_features(ice.medium) & ICS_ICE_BIREFRINGENCE) == off);
+        ck_assert(!(ics_tables_find_features(ice.medium) & ICE_HAS_BIREFRINGENCE) == off);
         ice_unload(&ice);
     }
     ice_unload(&plain);
@@ -173,7 +176,7 @@ START_TEST(real_model_switched_off)
     expect_ice(&ice);
     expect_zeros(ice.medium->absorption_anisotropy, 3);
     expect_zeros(ice.medium->birefringence.along, 4);
-    ck_assert_uint_eq(ics_ice_features(ice.medium), ICS_ICE_TILT);
+    ck_assert_uint_eq(ics_tables_find_features(ice.medium), ICE_HAS_TILT_LINE);
     for (size_t i = 0; i < ice.warnings.count; ++i) {
         ck_assert_ptr_null(strstr(ice.warnings.items[i], "anisotropy"));
         ck_assert_ptr_null(strstr(ice.warnings.items[i], "birefringence"));
@@ -220,13 +223,13 @@ START_TEST(settings_of_all_lengths)
     /* Only as many numbers as there are switch something on. */
     loaded_ice ice = load_folder(BASICS, GOOD_DAT, NULL, NULL);
     expect_ice(&ice);
-    ck_assert_uint_eq(ics_ice_features(ice.medium), 0);
+    ck_assert_uint_eq(ics_tables_find_features(ice.medium), 0);
     ice_unload(&ice);
 
     ice = load_folder(LEA, GOOD_DAT, NULL, NULL);
     expect_ice(&ice);
-    ck_assert_uint_eq(ics_ice_features(ice.medium),
-                      ICS_ICE_SCATTERING_ANISOTROPY | ICS_ICE_ABSORPTION_ANISOTROPY);
+    ck_assert_uint_eq(ics_tables_find_features(ice.medium),
+                      ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_OLD_ABSORPTION_ANISOTROPY);
     ck_assert_double_eq_tol(ice.medium->flow_azimuth, 216 * M_PI / 180, 1e-14);
     ck_assert_double_eq(ice.medium->layers[0].anisotropy_along, 0.04);
     ck_assert_double_eq(ice.medium->layers[1].anisotropy_across, -0.08);
@@ -241,7 +244,7 @@ START_TEST(settings_of_all_lengths)
     ck_assert_double_eq(ice.medium->hole.absorption, 100);
     ck_assert_double_eq(ice.medium->hole.mean_cosine, 0.9); /* those of the ice */
     ck_assert_double_eq(ice.medium->hole.liu_fraction, 0.45);
-    ck_assert(ics_ice_features(ice.medium) & ICS_ICE_HOLE);
+    ck_assert(ics_tables_find_features(ice.medium) & ICE_HAS_HOLES);
     ice_unload(&ice);
 
     ice = load_folder(LEA HOLE, GOOD_DAT, NULL, NULL);
@@ -282,14 +285,14 @@ START_TEST(columns_of_layers)
     /* No hole, no crystals, no flow: what belongs to them is gone, too. */
     ice = load_folder(BASICS "216\n0\n0\n0\n-1\n-1\n", "1900 0.03 0.01 0 0 0 2 1.5\n", NULL, NULL);
     expect_ice(&ice);
-    ck_assert_uint_eq(ics_ice_features(ice.medium), 0);
+    ck_assert_uint_eq(ics_tables_find_features(ice.medium), 0);
     ck_assert_double_eq(ice.medium->absorption_exponent, 0);
     expect_zeros(&ice.medium->layers[0].anisotropy_along, 4);
     expect_zeros(&ice.medium->hole.effective_scattering, 1);
     ice_unload(&ice);
     ice = load_folder(ALL, GOOD_DAT, NULL, "ice.hole_ice=false");
     expect_ice(&ice);
-    ck_assert(!(ics_ice_features(ice.medium) & ICS_ICE_HOLE));
+    ck_assert(!(ics_tables_find_features(ice.medium) & ICE_HAS_HOLES));
     ice_unload(&ice);
 }
 END_TEST

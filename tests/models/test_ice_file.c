@@ -2,6 +2,7 @@
  * may have. */
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/models.h"
+#include "tables/tables.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"
@@ -76,7 +77,7 @@ START_TEST(features_in_yaml)
                     "hole: { absorption: 3 }\n",
                     NULL, NULL);
     expect_ice(&ice);
-    ck_assert_uint_eq(ics_ice_features(ice.medium), 0);
+    ck_assert_uint_eq(ics_tables_find_features(ice.medium), 0);
     ice_unload(&ice);
 }
 END_TEST
@@ -96,9 +97,9 @@ START_TEST(shipped_files)
     loaded_ice ice =
         ice_load("ice.file", ICS_SOURCE_DIRECTORY "/configs/ice/tilted.yaml", NULL, NULL);
     expect_ice(&ice);
-    ck_assert_uint_eq(ics_ice_features(ice.medium), ICS_ICE_TILT | ICS_ICE_SCATTERING_ANISOTROPY |
-                                                        ICS_ICE_ABSORPTION_ANISOTROPY |
-                                                        ICS_ICE_BIREFRINGENCE | ICS_ICE_HOLE);
+    ck_assert_uint_eq(ics_tables_find_features(ice.medium),
+                      ICE_HAS_TILT_LINE | ICE_HAS_SCATTERING_ANISOTROPY |
+                          ICE_HAS_ABSORPTION_ANISOTROPY | ICE_HAS_BIREFRINGENCE | ICE_HAS_HOLES);
     ck_assert_double_eq(ice.medium->tilt.shifts[0], -10);
     char text[128];
     ck_assert_str_eq(ics_ice_features_text(ice.medium, text, sizeof text),

@@ -2,6 +2,7 @@
  * refused. */
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_tilt.h"
+#include "tables/tables.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"
@@ -66,7 +67,7 @@ START_TEST(real_line)
     ics_ice_tilt_range(tilt, &low, &high);
     ck_assert_double_lt(low, -18);
     ck_assert_double_gt(high, 41);
-    ck_assert(ics_ice_features(ice.medium) & ICS_ICE_TILT);
+    ck_assert(ics_tables_find_features(ice.medium) & ICE_HAS_TILT);
     ice_unload(&ice);
 }
 END_TEST
@@ -133,7 +134,7 @@ START_TEST(switched_off)
         ck_assert_int_eq(ice.status, ICESTREAM_OK);
         ck_assert_int_eq(ice.medium->tilt.kind, ICE_TILT_NONE);
         ck_assert_ptr_null(ice.medium->tilt.shifts);
-        ck_assert(!(ics_ice_features(ice.medium) & ICS_ICE_TILT));
+        ck_assert(!(ics_tables_find_features(ice.medium) & ICE_HAS_TILT));
         ck_assert(!ice_warned(&ice, "tilt"));
         ice_unload(&ice);
     }

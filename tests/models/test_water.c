@@ -4,6 +4,7 @@
 #include "pipeline/models/ice/ice.h"
 #include "pipeline/models/light/light.h"
 #include "stages/variants.h"
+#include "tables/tables.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
@@ -120,7 +121,7 @@ START_TEST(sea_water)
     const ice_medium *m = water.medium;
     ck_assert_str_eq(m->name, "sea water");
     ck_assert_uint_eq(m->layer_count, 1);
-    ck_assert_uint_eq(ics_ice_features(m), ICS_ICE_SPECTRAL);
+    ck_assert_uint_eq(ics_tables_find_features(m), ICE_HAS_SPECTRAL_OPTICS);
     ck_assert_double_eq(m->rayleigh_fraction, 0.17);
     ck_assert_double_eq(m->mean_cosine, 0.924);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {

@@ -557,7 +557,7 @@ START_TEST(test_validate_reads_particles)
     snprintf(set, sizeof set, "particles.file=-");
     const char *const streams[] = {set, "particles.format=csv", "device.threads=1"};
     text = validated(streams, 3, ICESTREAM_OK, &error);
-    expect_said(text, "particles  from a stream, -, which is left as it is\n");
+    expect_said(text, "particles  from a stream, -, which validate does not read\n");
     free(text);
     static const char *const none[] = {"device.threads=1"};
     text = validated(none, 1, ICESTREAM_OK, &error);

@@ -221,7 +221,7 @@ START_TEST(bench_errors)
         {"workload.steps=1",
          {.schedules = "wavefront,wavefront"},
          ICESTREAM_E_USAGE,
-         "is there twice"},
+         "is given twice"},
         {"workload.steps=1",
          {.reference = "/nonexistent"},
          ICESTREAM_E_CONFIG,

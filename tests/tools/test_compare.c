@@ -153,7 +153,7 @@ START_TEST(other_seed_is_compatible)
     result = compare(config, "wavefront", against, false);
     ck_assert_ptr_nonnull(
         strstr(result.text, "wavefront and wavefront (against): compatible (expected:"));
-    ck_assert_ptr_nonnull(strstr(result.text, "at most 1e-03 of pairs"));
+    ck_assert_ptr_nonnull(strstr(result.text, "at most 1e-03 of the pairs"));
     forget(&result);
     icestream_config_destroy(against);
     icestream_config_destroy(config);
@@ -238,8 +238,8 @@ START_TEST(wrong_schedules)
     } cases[] = {{"wavefront,nothing", "found 'nothing'"},
                  {"", "found ''"},
                  {"wavefront,", "found ''"},
-                 {"wavefront,wavefront", "is there twice"},
-                 {"wavefront", "nothing to be compared with"},
+                 {"wavefront,wavefront", "is given twice"},
+                 {"wavefront", "one schedule alone"},
                  {"wavefront,thread-per-step", "found 'thread-per-step'"}};
     icestream_config *config = load(NULL, NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {

@@ -321,7 +321,7 @@ START_TEST(troubles)
     ck_assert_str_eq(text(report, "troubles.0.event"), "paused");
     ck_assert_str_eq(text(report, "troubles.2.file"), "b.steps.npy");
     json_decref(report);
-    expect_lines((const char *const[]){"last troubles:\n", ", paused: No space left on device\n",
+    expect_lines((const char *const[]){"last problems:\n", ", paused: No space left on device\n",
                                        ", quarantined: b.steps.npy: odd\n", NULL});
 }
 END_TEST

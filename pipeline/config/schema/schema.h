@@ -126,6 +126,10 @@ void ics_schema_print(const ics_schema_field *fields, size_t count, const void *
  */
 void ics_schema_print_field(const ics_schema_field *field, const void *target, FILE *out);
 
+/* Returns the same as a new text, which is empty if the field is not printed. The caller frees it;
+ * NULL: no memory. */
+char *ics_schema_field_text(const ics_schema_field *field, const void *target);
+
 /* The name of a choice; NULL: the field has no choices, or fewer. */
 const char *ics_schema_choice(const ics_schema_field *field, size_t index);
 

@@ -206,6 +206,25 @@ static bool is_there(const ics_schema_field *field, const void *target)
     return !is_pointer || pointer != NULL;
 }
 
+char *ics_schema_field_text(const ics_schema_field *field, const void *target)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL) {
+        return NULL;
+    }
+    if (is_there(field, target)) {
+        ics_schema_print_field(field, target, out);
+    }
+    const bool is_complete = !ferror(out);
+    if (fclose(out) != 0 || !is_complete) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
 void ics_schema_print(const ics_schema_field *fields, size_t count, const void *target, FILE *out)
 {
     const char *previous = "";

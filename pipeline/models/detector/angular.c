@@ -7,7 +7,7 @@
 enum {
     COEFFICIENTS_MAX = sizeof((ice_angular *)0)->coefficients / sizeof(double),
     NUMBERS_MAX = 1 + COEFFICIENTS_MAX,
-    CELLS = 2000 /* of [-1, 1], where the maximum is looked for */
+    CELLS = 2000 /* of [-1, 1], in which the maximum is searched */
 };
 #define MAXIMUM_MOST     10.0
 #define COEFFICIENT_MOST 1e6
@@ -46,7 +46,7 @@ double ics_angular_mean(const ice_angular *angular)
     if (angular->has_edge) {
         return 0.5 * (1 - angular->edge);
     }
-    /* Not by the coefficients: the polynomial is cut at 0. */
+    /* The mean cannot be computed from the coefficients, because the polynomial is cut off at 0. */
     double sum = 0;
     for (int i = 0; i < CELLS; ++i) {
         sum += ics_angular_at(angular, (2 * i + 1.0) / CELLS - 1);

@@ -25,7 +25,7 @@ static ice_sensor sensor_of(const ice_detector *detector, const ice_module *modu
                                  (module->has_cable ? ICE_SENSOR_CABLE : 0u)};
 }
 
-/* Puts numbers behind each other in single precision and says where. */
+/* Appends numbers in single precision and returns where they begin. */
 static const float *put(float **next, const double *numbers, size_t count, double scale)
 {
     const float *first = *next;

@@ -1,4 +1,4 @@
-/* The tables of the detect stage, made of detector and light. */
+/* The tables of the detect stage, made from detector and light. */
 #ifndef ICS_MODELS_DETECTOR_DETECTION_H
 #define ICS_MODELS_DETECTOR_DETECTION_H
 
@@ -8,12 +8,12 @@
 
 typedef struct ics_detection {
     ice_detection tables;
-    ics_hit_content content; /* what becomes of hits; never ICS_CONTENT_AUTO */
-    void *memory;            /* what the tables point to */
+    ics_hit_content content; /* which rows hit files contain; never ICS_CONTENT_AUTO */
+    void *memory;            /* the arrays of the tables */
     size_t bytes;            /* of that memory */
 } ics_detection;
 
-/* ICESTREAM_E_MEMORY. The caller owns *out. */
+/* Makes the tables. ICESTREAM_E_MEMORY. The caller owns *out. */
 int ics_detection_create(const ice_detector *detector, const ice_light *light,
                          ics_hit_content content, ics_detection **out, icestream_error *error);
 /* Accepts NULL. */

@@ -11,40 +11,20 @@
 
 /* ---- order and labels ------------------------------------------------------------------------ */
 
-static uint32_t label_of(const ice_module *module)
-{
-    return (uint32_t)module->string << 16 | module->module;
-}
-
 static int compare_labels(const void *a, const void *b)
 {
     const ics_listed_module *left = a, *right = b;
-    uint32_t l = label_of(&left->module), r = label_of(&right->module);
+    uint32_t l = ics_sensors_label(&left->module), r = ics_sensors_label(&right->module);
     if (l != r) {
         return l < r ? -1 : 1;
     }
     return left->line < right->line ? -1 : left->line > right->line;
 }
 
-ice_module *ics_sensors_find_module(const ice_detector *detector, ics_module_label label)
-{
-    uint32_t wanted = (uint32_t)label.string << 16 | label.module;
-    size_t low = 0, high = detector->module_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (label_of(&detector->modules[middle]) < wanted) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    bool found = low < detector->module_count && label_of(&detector->modules[low]) == wanted;
-    return found ? &detector->modules[low] : NULL;
-}
-
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Where a module stands: "file:line", or the key of the configuration that made it. */
+/* Names the place of a module for messages: "file:line", or the key of the configuration that made
+ * the module. */
 static const char *place_of(const icestream_config *config, size_t line, char *place, size_t size)
 {
     if (line == 0) {
@@ -62,7 +42,7 @@ static int check_duplicates(const icestream_config *config, const ics_module_lis
     char place[512];
     for (size_t i = 1; i < list->count; ++i) {
         const ice_module *module = &list->items[i].module;
-        if (label_of(module) != label_of(&list->items[first].module)) {
+        if (ics_sensors_label(module) != ics_sensors_label(&list->items[first].module)) {
             first = i;
             continue;
         }
@@ -89,7 +69,7 @@ static int check_overlaps(const icestream_config *config, const ics_module_list 
         double distance;
         size_t other = ics_module_grid_nearest(grid, i, &distance);
         if (other == SIZE_MAX) {
-            /* Only modules without a fault enter, so a cell never fills up. */
+            /* Only modules without a fault enter the grid, so that a cell never fills up. */
             ics_module_grid_insert(grid, i);
             continue;
         }
@@ -178,7 +158,7 @@ static int read_list(const icestream_config *config, ics_module_list *list, ices
     return status;
 }
 
-/* The list is not empty. */
+/* Makes a detector from a list with at least one module. NULL: out of memory. */
 static ice_detector *allocate(const char *name, const ics_module_list *list)
 {
     ice_detector *detector = calloc(1, sizeof *detector);
@@ -196,6 +176,45 @@ static ice_detector *allocate(const char *name, const ics_module_list *list)
         detector->modules[i] = list->items[i].module;
     }
     return detector;
+}
+
+/* Checks the modules and fills in what they detect. All errors are reported together. */
+static int complete(const icestream_config *config, const ics_module_list *list,
+                    ice_detector *detector, ics_warnings *warnings, icestream_error *error)
+{
+    /* A module that is listed twice overlaps itself: one of the two messages is enough. */
+    int status = check_duplicates(config, list, error);
+    if (status == ICESTREAM_OK) {
+        status = check_overlaps(config, list, detector->modules, error);
+    }
+    int result = mark_excluded(config, detector, error);
+    status = status ? status : result;
+    /* The files of the sensors refer to modules by string and module number, which must be unique.
+     */
+    if (status == ICESTREAM_OK) {
+        status = ics_sensors_create(config, detector, warnings, error);
+    }
+    return status;
+}
+
+static int warn_if_nothing_records(const icestream_config *config, const ice_detector *detector,
+                                   ics_warnings *warnings, icestream_error *error)
+{
+    if (config->detector.excluded_count < detector->module_count) {
+        return ICESTREAM_OK;
+    }
+    for (size_t i = 0; i < detector->module_count; ++i) {
+        if (!detector->modules[i].absorbs) {
+            return ICESTREAM_OK;
+        }
+    }
+    if (ics_warnings_add(warnings,
+                         "detector.excluded: all %zu modules are excluded, "
+                         "nothing can be recorded",
+                         detector->module_count) != ICESTREAM_OK) {
+        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+    }
+    return ICESTREAM_OK;
 }
 
 int ics_detector_create(const icestream_config *config, ice_detector **out, ics_warnings *warnings,
@@ -219,30 +238,10 @@ int ics_detector_create(const icestream_config *config, ice_detector **out, ics_
     detector->radius = config->detector.radius;
     detector->oversize = config->detector.oversize;
     detector->keep_hit_photons = config->detector.keep_hit_photons;
-
-    /* A module listed twice also overlaps itself: one message says enough. */
-    status = check_duplicates(config, &list, error);
-    if (status == ICESTREAM_OK) {
-        status = check_overlaps(config, &list, detector->modules, error);
-    }
-    int result = mark_excluded(config, detector, error);
-    status = status ? status : result;
-    /* Which module a label means has to be clear. */
-    if (status == ICESTREAM_OK) {
-        status = ics_sensors_create(config, detector, warnings, error);
-    }
+    status = complete(config, &list, detector, warnings, error);
     ics_module_list_free(&list);
-    if (status == ICESTREAM_OK && config->detector.excluded_count >= detector->module_count) {
-        bool records = false;
-        for (size_t i = 0; i < detector->module_count; ++i) {
-            records |= !detector->modules[i].absorbs;
-        }
-        if (!records && ics_warnings_add(warnings,
-                                         "detector.excluded: all %zu modules are excluded, "
-                                         "nothing can be recorded",
-                                         detector->module_count)) {
-            status = ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
-        }
+    if (status == ICESTREAM_OK) {
+        status = warn_if_nothing_records(config, detector, warnings, error);
     }
     if (status != ICESTREAM_OK) {
         ics_detector_destroy(detector);

@@ -6,20 +6,21 @@
 #include "pipeline/config/config.h"
 #include "pipeline/models/warnings.h"
 
-/* Makes the detector that the configuration names and what its modules detect (sensors.h), modules
- * sorted by (string, module), so that the same modules are the same detector in whatever order
- * their file lists them. Checked: labels
- * unique, coordinates within 10 km, no two modules overlapping, excluded labels exist; all errors
- * together. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller owns *out. */
+/* Makes the detector that the configuration names, and what its modules detect (sensors.h). Modules
+ * are sorted by string and module number, so that files that list the same modules in different
+ * orders give the same detector. Checks that numbers of modules are unique, that coordinates are
+ * within 10 km, that no two modules overlap, and that excluded modules exist; all errors are
+ * reported together. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller owns *out. */
 int ics_detector_create(const icestream_config *config, ice_detector **out, ics_warnings *warnings,
                         icestream_error *error);
 /* Accepts NULL. */
 void ics_detector_destroy(ice_detector *detector);
 
-/* The largest efficiency among the modules of any acceptance that record light; 1 where none does.
- */
+/* Returns the largest efficiency of the modules that record light, of any acceptance; 1 if no
+ * module records light. */
 double ics_detector_efficiency(const ice_detector *detector);
-/* The same by acceptance; 0 for one that no such module has. All of them 0: none records light. */
+/* Gives the largest efficiency for each acceptance; 0 if no module that records light has the
+ * acceptance. */
 void ics_detector_efficiencies(const ice_detector *detector, double largest[ICE_ACCEPTANCES]);
 
 #endif

@@ -10,8 +10,8 @@
 struct ics_module_grid {
     const ice_module *modules;
     double cell;
-    uint32_t *first; /* [slots], the last module put into a slot, or NOBODY */
-    uint32_t *next;  /* [count], the one before it in the same slot */
+    uint32_t *first; /* [slots], the module that entered a slot last, or NOBODY */
+    uint32_t *next;  /* [count], the module that entered the same slot before */
     uint64_t mask;   /* slots - 1 */
 };
 
@@ -92,7 +92,7 @@ size_t ics_module_grid_nearest(const ics_module_grid *grid, size_t index, double
     *distance = grid->cell;
     for (int k = 0; k < 27; ++k) {
         cell_position cell = {centre.x + k % 3 - 1, centre.y + k / 3 % 3 - 1, centre.z + k / 9 - 1};
-        /* Other cells of the same slot may come along; they only cost time. */
+        /* A slot may also contain modules of other cells, which only cost time. */
         for (uint32_t i = grid->first[slot_of(grid, cell)]; i != NOBODY; i = grid->next[i]) {
             double d = distance_of(module, &grid->modules[i]);
             if (i != index && d < *distance) {
@@ -106,13 +106,14 @@ size_t ics_module_grid_nearest(const ics_module_grid *grid, size_t index, double
 
 int ics_module_grid_closest(const ice_module *modules, size_t count, double least, double *distance)
 {
-    /* Coordinates are within 10 km, so no two modules are further apart than this. */
+    /* Coordinates are within 10 km, so no two modules are further apart than this distance. */
     const double widest = 4e4;
     *distance = INFINITY;
     if (count < 2) {
         return ICESTREAM_OK;
     }
-    /* Cells double until the first pair is found: no cell ever holds more than a few modules. */
+    /* The cells are doubled until the first pair is found, so that no cell ever contains more than
+     * a few modules. */
     for (double cell = 2 * least; *distance > cell && cell < 4 * widest; cell *= 2) {
         ics_module_grid *grid = ics_module_grid_create(modules, count, cell);
         if (grid == NULL) {

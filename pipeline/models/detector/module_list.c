@@ -165,7 +165,7 @@ int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_er
 
 int ics_module_list_csv(const ics_text *text, ics_module_list *out, icestream_error *error)
 {
-    enum { STRING, MODULE, X, Y, Z, EFFICIENCY, COLUMNS };
+    enum { STRING, MODULE, X, Y, Z, EFFICIENCY };
     static const ics_csv_column columns[] = {
         {.name = "string", .index = STRING, .required = true},
         {.name = "module", .index = MODULE, .required = true},
@@ -173,7 +173,7 @@ int ics_module_list_csv(const ics_text *text, ics_module_list *out, icestream_er
         {.name = "y", .index = Y, .required = true},
         {.name = "z", .index = Z, .required = true},
         {.name = "efficiency", .index = EFFICIENCY, .missing = 1},
-        /* Tables of the CUDA port of clsim count from 0, labels count from 1. */
+        /* Tables of the CUDA port of clsim count from 0, strings and modules count from 1. */
         {.name = "string_index", .index = STRING, .offset = 1},
         {.name = "dom_index", .index = MODULE, .offset = 1},
         {.name = "x_m", .index = X},
@@ -182,9 +182,8 @@ int ics_module_list_csv(const ics_text *text, ics_module_list *out, icestream_er
     };
     ics_text_table table;
     *out = (ics_module_list){0};
-    int status =
-        ics_text_csv_read(text, columns, sizeof columns / sizeof *columns, COLUMNS, ICE_MODULES_MAX,
-                          "string,module,x,y,z[,efficiency]", &table, error);
+    int status = ics_text_csv_read(text, columns, sizeof columns / sizeof *columns, ICE_MODULES_MAX,
+                                   "string,module,x,y,z[,efficiency]", &table, error);
     if (status != ICESTREAM_OK) {
         return status;
     }

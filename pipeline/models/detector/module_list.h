@@ -20,16 +20,15 @@ typedef struct ics_module_list {
 int ics_module_list_add(ics_module_list *list, const ice_module *module, size_t line);
 void ics_module_list_free(ics_module_list *list);
 
-/* The 86 strings of physics.md 13.3. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
+/* Makes the 86 strings of physics.md 13.3. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
 int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out);
 
-/* geo-f2k: name, hexadecimal id, x, y, height relative to the surface, string, module. Only modules
- * in the deep ice (string > 0, module 1 .. 60) are taken, possibly none. ICESTREAM_E_CONFIG,
- * ICESTREAM_E_MEMORY.
- */
+/* Reads geo-f2k: name, hexadecimal id, x, y, height relative to the surface, string, module. Only
+ * modules in the deep ice (string > 0, module 1 .. 60) enter the list, which may stay empty.
+ * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_error *error);
 
-/* CSV with the columns string, module, x, y, z and, if wanted, efficiency; or string_index,
+/* Reads CSV with the columns string, module, x, y, z and optionally efficiency; or string_index,
  * dom_index (both from 0), x_m, y_m, z_m. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_module_list_csv(const ics_text *text, ics_module_list *out, icestream_error *error);
 

@@ -9,11 +9,28 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* As in geo-f2k. */
+ice_module *ics_sensors_find_module(const ice_detector *detector, ics_module_label label)
+{
+    uint32_t wanted = (uint32_t)label.string << 16 | label.module;
+    size_t low = 0, high = detector->module_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (ics_sensors_label(&detector->modules[middle]) < wanted) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool found =
+        low < detector->module_count && ics_sensors_label(&detector->modules[low]) == wanted;
+    return found ? &detector->modules[low] : NULL;
+}
+
+/* The limits of geo-f2k. */
 enum { LAST_IN_ICE = 60 };
 
 static const struct {
-    const char *name; /* in a ppc ice folder */
+    const char *name; /* name of the file in a ppc ice folder */
     size_t least, most;
     const char *columns;
 } formats[ICS_SENSOR_FILES] = {
@@ -25,12 +42,12 @@ static const struct {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* A file while it goes into copies of the modules. */
+/* A file while it is read into copies of the modules. */
 typedef struct sensor_reader {
     ics_text_reader text;
     const ics_text_table *table;
-    ice_detector modules; /* a copy: only `modules` and `module_count` are its own */
-    size_t *rows;         /* [module_count], 1 + the row that a module is in; 0: none */
+    ice_detector modules; /* a copy that owns only `modules` and `module_count` */
+    size_t *rows;         /* [module_count], 1 + the row of the module in the file; 0: none */
     size_t unknown;       /* rows of modules that the detector does not have */
 } sensor_reader;
 
@@ -256,7 +273,8 @@ static int read_angular(const icestream_config *config, ice_angular *out, icestr
     return status;
 }
 
-/* The value is that of the key, "auto" counts where photo-electrons are made. */
+/* Reads the file that a key names. The value "auto" has an effect only if the detect stage makes
+ * photo-electrons. */
 static int read_sensor_file(const icestream_config *config, ics_sensor_file kind, const char *value,
                             ice_detector *detector, ics_warnings *warnings, icestream_error *error)
 {

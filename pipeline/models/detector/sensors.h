@@ -1,4 +1,4 @@
-/* What makes modules differ in what they detect: files that list modules by their labels. */
+/* What modules detect: files with efficiencies, axes, cables and voltages of single modules. */
 #ifndef ICS_MODELS_DETECTOR_SENSORS_H
 #define ICS_MODELS_DETECTOR_SENSORS_H
 
@@ -12,32 +12,40 @@ typedef enum ics_sensor_file {
                               */
     ICS_SENSOR_AXES,         /* cx.dat: string, module, nx, ny, nz against the PMT's axis, error */
     ICS_SENSOR_CABLES,       /* dx.dat: string, module, azimuth of the cable (degrees), error */
-    ICS_SENSOR_VOLTAGES,     /* hvs-f2k: string, module, V; who is not listed, or has 0, is off */
+    ICS_SENSOR_VOLTAGES, /* hvs-f2k: string, module, V; a module that is not listed, or has 0 V, is
+                            off */
     ICS_SENSOR_FILES
 } ics_sensor_file;
 
-/* Reads such a file into the modules of a detector, which are sorted by label. Rows of modules at
- * the surface (string < 1 or module > 60) that the detector does not have are passed over, others
- * that it does not have are counted in a warning. ICESTREAM_E_CONFIG: what is wrong with the file,
- * all errors together, the modules are as they were; ICESTREAM_E_MEMORY. */
+/* Reads a file into the modules of a detector, which are sorted by string and module. Rows of
+ * modules at the surface (string < 1 or module > 60) are ignored if the detector does not have the
+ * module; other rows of unknown modules are counted in a warning. ICESTREAM_E_CONFIG: all faults of
+ * the file are reported together, and the modules are unchanged. ICESTREAM_E_MEMORY. */
 int ics_sensors_file_read(ics_sensor_file kind, const ics_text *text, ice_detector *detector,
                           ics_warnings *warnings, icestream_error *error);
 
-/* Angular acceptance, files and cable as configured, into a detector whose modules are there.
- * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+/* Sets angular acceptance, efficiencies, axes, cables and voltages of a detector from the
+ * configuration and its files. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_sensors_create(const icestream_config *config, ice_detector *detector,
                        ics_warnings *warnings, icestream_error *error);
 
-/* The file that a key of the configuration means: a path, or for "auto" the file of this name in
- * ice.directory if that is there. *out: the caller frees it; NULL: none. ICESTREAM_E_MEMORY. */
+/* Finds the file that a key of the configuration means. `value` is a path, or "auto" for the file
+ * `name` in ice.directory, if it exists. The caller frees *out; NULL: there is no file.
+ * ICESTREAM_E_MEMORY. */
 int ics_sensors_model_file(const icestream_config *config, const char *value, const char *name,
                            char **out, icestream_error *error);
 
-/* Whether stages.detect makes photo-electrons: files of ice.directory that only those need are not
- * looked for without. */
+/* Returns whether stages.detect makes photo-electrons. If it does not, files of ice.directory that
+ * only photo-electrons need are not searched. */
 bool ics_sensors_detecting(const icestream_config *config);
 
-/* The module of this label in a detector, or NULL. */
+/* The string and the module number of a module as one number, by which modules are sorted. */
+static inline uint32_t ics_sensors_label(const ice_module *module)
+{
+    return (uint32_t)module->string << 16 | module->module;
+}
+
+/* Returns the module with this string and module number, or NULL. The modules must be sorted. */
 ice_module *ics_sensors_find_module(const ice_detector *detector, ics_module_label label);
 
 #endif

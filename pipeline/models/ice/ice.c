@@ -3,77 +3,13 @@
 #include "base/error.h"
 #include "kernels/stage.h"
 #include "pipeline/models/ice/ice_features.h"
-#include "pipeline/models/ice/ice_tilt.h"
-#include "stages/optics.h"
+#include "pipeline/models/ice/ice_scatter.h"
+#include "pipeline/models/ice/ice_sources.h"
+#include "tables/tables.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* ---- optics ---------------------------------------------------------------------------------- */
-
-/* Between the rows of a medium given by tables, as stages do it. */
-static ice_spectral_optics spectral_at(const ice_medium *medium, double wavelength)
-{
-    const double most = ICE_WAVELENGTH_MAX - ICE_WAVELENGTH_MIN - 1;
-    const double position = wavelength - ICE_WAVELENGTH_MIN;
-    const double row = fmin(fmax(floor(position), 0), most), t = position - row;
-    const ice_spectral_optics *low = &medium->spectral[(size_t)row], *high = low + 1;
-    return (ice_spectral_optics){
-        .phase_index = low->phase_index + t * (high->phase_index - low->phase_index),
-        .group_index = low->group_index + t * (high->group_index - low->group_index),
-        .scattering = low->scattering + t * (high->scattering - low->scattering),
-        .absorption = low->absorption + t * (high->absorption - low->absorption)};
-}
-
-double ics_ice_scattering(const ice_medium *medium, size_t layer, double wavelength)
-{
-    const ice_layer *ice = &medium->layers[layer];
-    if (medium->spectral != NULL) {
-        /* The layer has 1 - g of the particles in it, molecules scatter to both sides alike. */
-        const double f = medium->rayleigh_fraction, g = medium->mean_cosine;
-        return ice->effective_scattering * (1 - (1 - f) * g) / (1 - g) *
-               spectral_at(medium, wavelength).scattering;
-    }
-    return ice->effective_scattering * pow(wavelength / 400, -medium->alpha) + ice->bubbles;
-}
-
-double ics_ice_absorption(const ice_medium *medium, size_t layer, double wavelength)
-{
-    const ice_layer *ice = &medium->layers[layer];
-    if (medium->spectral != NULL) {
-        return ice->dust_absorption * spectral_at(medium, wavelength).absorption;
-    }
-    return ice->dust_absorption * pow(wavelength / 400, -medium->kappa) +
-           medium->absorption_a * exp(-medium->absorption_b / wavelength) *
-               (1 + 0.01 * ice->delta_tau);
-}
-
-double ics_ice_phase_index(const ice_medium *medium, double wavelength)
-{
-    return medium->spectral != NULL ? spectral_at(medium, wavelength).phase_index
-                                    : ice_phase_index_double(wavelength);
-}
-
-double ics_ice_group_index(const ice_medium *medium, double wavelength)
-{
-    return medium->spectral != NULL ? spectral_at(medium, wavelength).group_index
-                                    : ice_group_index_double(wavelength);
-}
-
-static double temperature(double depth)
-{
-    return 221.5 - 0.00045319 * depth + 5.822e-6 * depth * depth;
-}
-
-double ics_ice_delta_tau(double depth)
-{
-    return temperature(depth) - temperature(1730);
-}
-
-/* ---- creation -------------------------------------------------------------------------------- */
-
-/* Where the tilt's table lies and what counts outside it. */
+/* Sets the origin of the tilt, and which shifts hold outside its table. */
 static int place_tilt(const icestream_config *config, ice_tilt *tilt, icestream_error *error)
 {
     char place[512];
@@ -99,14 +35,14 @@ static int place_tilt(const icestream_config *config, ice_tilt *tilt, icestream_
     return ICESTREAM_OK;
 }
 
-/* Nothing can be taken out of the scattering for crystals that are not there. */
+/* Rejects a subtraction of birefringence from ice that has no birefringence. */
 static int check_subtraction(const icestream_config *config, const ice_medium *medium,
                              icestream_error *error)
 {
     char place[512];
     const ics_subtraction subtraction = config->ice.birefringence_subtraction;
-    if ((ics_ice_features(medium) & ICS_ICE_BIREFRINGENCE) || subtraction == ICS_SUBTRACTION_AUTO ||
-        subtraction == ICS_SUBTRACTION_NONE) {
+    if ((ics_tables_find_features(medium) & ICE_HAS_BIREFRINGENCE) ||
+        subtraction == ICS_SUBTRACTION_AUTO || subtraction == ICS_SUBTRACTION_NONE) {
         return ICESTREAM_OK;
     }
     return ics_error_add(
@@ -116,8 +52,8 @@ static int check_subtraction(const icestream_config *config, const ice_medium *m
         subtraction == ICS_SUBTRACTION_CONSTANT ? "constant" : "scaled");
 }
 
-/* Whether molecules scatter as the scatter stage thinks; a stage of the user's may do as it likes.
- */
+/* Checks that the scatter stage has molecules if the medium has them. A header of the user may do
+ * what it likes. */
 static int check_scatter(const icestream_config *config, const ice_medium *medium,
                          ics_warnings *warnings, icestream_error *error)
 {
@@ -162,6 +98,9 @@ int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_fac
     if (status != ICESTREAM_OK) {
         return status;
     }
+    if (config->ice.file == NULL) {
+        ics_ice_scatter_choose(config->stages.scatter, NULL, *out);
+    }
     (*out)->absorb_above = config->ice.absorb_above;
     (*out)->absorb_below = config->ice.absorb_below;
     status = place_tilt(config, &(*out)->tilt, error);
@@ -171,7 +110,7 @@ int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_fac
     if (status == ICESTREAM_OK) {
         status = check_scatter(config, *out, warnings, error);
     }
-    if (status == ICESTREAM_OK && ics_ice_warn(*out, warnings) != ICESTREAM_OK) {
+    if (status == ICESTREAM_OK && ics_ice_features_warn(*out, warnings) != ICESTREAM_OK) {
         status = ics_error_add(error, ICESTREAM_E_MEMORY, "ice: error: out of memory");
     }
     if (status != ICESTREAM_OK) {
@@ -179,16 +118,4 @@ int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_fac
         *out = NULL;
     }
     return status;
-}
-
-void ics_ice_destroy(ice_medium *medium)
-{
-    if (medium == NULL) {
-        return;
-    }
-    free(medium->name);
-    free(medium->layers);
-    free(medium->spectral);
-    ics_ice_tilt_free(&medium->tilt);
-    free(medium);
 }

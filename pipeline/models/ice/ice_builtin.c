@@ -1,6 +1,7 @@
-/* The ice that the program carries with it: physics.md 13.1 and 13.2. */
+/* The built-in ice: physics.md 13.1 and 13.2. */
 #include "base/error.h"
-#include "pipeline/models/ice/ice_layers.h"
+#include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/ice/ice_sources.h"
 
 #include <math.h>
 #include <string.h>

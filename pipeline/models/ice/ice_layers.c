@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_medium.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranges are wide: they catch wrong units and columns, not unusual ice. */
+/* The ranges are wide: they detect wrong units and columns, not unusual ice. */
 static const struct {
     const char *name, *unit;
     double low, high;
@@ -63,25 +64,6 @@ void ics_ice_layer_list_free(ics_layer_list *list)
 {
     free(list->rows);
     *list = (ics_layer_list){0};
-}
-
-int ics_ice_allocate(const char *name, size_t count, ice_medium **out, icestream_error *error)
-{
-    ice_medium *medium = calloc(1, sizeof *medium);
-    if (medium != NULL) {
-        medium->name = strdup(name);
-        medium->layers = calloc(count, sizeof *medium->layers);
-        medium->layer_count = count;
-        medium->absorb_above = INFINITY;
-        medium->absorb_below = -INFINITY;
-    }
-    if (medium == NULL || medium->name == NULL || medium->layers == NULL) {
-        ics_ice_destroy(medium);
-        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
-        return ICESTREAM_E_MEMORY;
-    }
-    *out = medium;
-    return ICESTREAM_OK;
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -169,8 +151,9 @@ static void check_spacing(layer_check *check)
     }
 }
 
-/* Dust and pure ice have different slopes in wavelength and the pure ice can count negative (a
- * delta_tau below -100 K), so the band is looked through nanometre by nanometre. */
+/* Checks that every layer absorbs at every nanometre of the band. The ends of the band are not
+ * enough: dust and pure ice have different slopes in wavelength, and the part of pure ice is
+ * negative for a delta_tau below -100 K. */
 static void check_absorption(layer_check *check, const ice_medium *medium)
 {
     enum { POINTS = (int)(ICE_WAVELENGTH_MAX - ICE_WAVELENGTH_MIN) + 1 };
@@ -200,8 +183,8 @@ static void check_absorption(layer_check *check, const ice_medium *medium)
     }
 }
 
-/* Layers after the subtraction of birefringence. Powers of the wavelength are monotonous, so the
- * least scattering is at one end of the band. */
+/* Checks that every layer scatters after the subtraction of birefringence. Powers of the wavelength
+ * are monotonous, so the smallest scattering is at one end of the band. */
 static void check_scattering(layer_check *check, const ice_medium *medium)
 {
     static const double ends[] = {ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX};
@@ -220,21 +203,16 @@ static void check_scattering(layer_check *check, const ice_medium *medium)
     }
 }
 
-/* All that does not depend on depth. */
-static void set_properties(ice_medium *medium, const ice_medium *from)
+/* Copies everything that does not depend on depth. */
+static void set_properties(ice_medium *medium, const ice_medium *common)
 {
-    medium->alpha = from->alpha;
-    medium->kappa = from->kappa;
-    medium->absorption_a = from->absorption_a;
-    medium->absorption_b = from->absorption_b;
-    medium->mean_cosine = from->mean_cosine;
-    medium->liu_fraction = from->liu_fraction;
-    medium->flow_azimuth = from->flow_azimuth;
-    memcpy(medium->absorption_anisotropy, from->absorption_anisotropy,
-           sizeof medium->absorption_anisotropy);
-    medium->absorption_exponent = from->absorption_exponent;
-    medium->birefringence = from->birefringence;
-    medium->hole = from->hole;
+    const ice_medium allocated = *medium;
+    *medium = *common;
+    medium->name = allocated.name;
+    medium->layers = allocated.layers;
+    medium->layer_count = allocated.layer_count;
+    medium->absorb_above = allocated.absorb_above;
+    medium->absorb_below = allocated.absorb_below;
 }
 
 static void set_layers(ice_medium *medium, const ics_layer_list *list)
@@ -247,7 +225,7 @@ static void set_layers(ice_medium *medium, const ics_layer_list *list)
     medium->bottom = ICE_DETECTOR_DEPTH - deepest - 0.5 * medium->thickness;
     for (size_t i = 0; i <= last; ++i) {
         medium->layers[i] = list->rows[last - i].layer;
-        /* What has no effect is not there, so that the same ice has the same digest. */
+        /* Values without effect become 0, so that the same ice has the same digest. */
         if (!birefringent) {
             medium->layers[i].birefringence = medium->layers[i].birefringence_mean = 0;
         }

@@ -1,7 +1,9 @@
-/* A ppc ice folder, as it is: icemodel.par, icemodel.dat, cfg.txt, and what may lie beside them
- * (physics.md 4.2-4.4, 11; the README of the public ice models). */
+/* A ppc ice folder: icemodel.par, icemodel.dat, cfg.txt, and optional files (physics.md 4.2-4.4,
+ * 11; the README of the public ice models). */
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_medium.h"
+#include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/ice/ice_tilt.h"
 
 #include <errno.h>
@@ -12,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Files of ppc that mean something this version does not simulate. */
+/* Files of ppc for features that icestream does not simulate. */
 static const struct {
     const char *name, *feature;
 } later_files[] = {
@@ -20,7 +22,8 @@ static const struct {
     {"om.map", "other sensors"},
 };
 
-/* The folder while it is being read. Goes on after errors, so that all files are reported. */
+/* A folder while it is read. Reading continues after errors, so that the errors of all files are
+ * reported. */
 typedef struct ppc_folder {
     const icestream_config *config;
     const char *directory;
@@ -40,7 +43,8 @@ static void note(ppc_folder *folder, int status)
     }
 }
 
-/* The path of a file of the folder; the caller frees it. NULL: out of memory, noted. */
+/* Returns the path of a file in the folder; the caller frees it. NULL: out of memory, and the error
+ * was added. */
 static char *path_of(ppc_folder *folder, const char *name)
 {
     char *path;
@@ -176,7 +180,7 @@ static int read_bubbles(ppc_folder *folder, const ics_text *text, void *target)
     return status;
 }
 
-/* Newer models say in this file how their tables are meant, as numbers that ppc knows. */
+/* Newer models have this file. It contains one number, which tells ppc how the tables are meant. */
 static int read_version(ppc_folder *folder, const ics_text *text, void *target)
 {
     enum { PLAIN = 0, NOTHING_TO_SUBTRACT = 10, FULL_ABSORPTION = 20 };
@@ -207,7 +211,7 @@ static int read_version(ppc_folder *folder, const ics_text *text, void *target)
 
 /* ---- tilt ------------------------------------------------------------------------------------ */
 
-/* Two files that mean something together only. */
+/* Reads two files that belong together. */
 static void read_tilt_files(ppc_folder *folder, const char *supports, const char *shifts,
                             int (*read)(const ics_text *, const ics_text *, ice_tilt *,
                                         icestream_error *),
@@ -240,7 +244,7 @@ static bool has_file(ppc_folder *folder, const char *name)
     return found;
 }
 
-/* A map counts more than a line, as in ppc. */
+/* Reads the tilt. A map has priority over a line, as in ppc. */
 static void read_tilt(ppc_folder *folder, ice_tilt *out)
 {
     if (!folder->config->ice.tilt) {
@@ -334,8 +338,8 @@ static int read_layers(ppc_folder *folder, const ics_text *text, void *target)
         return status;
     }
     add_bubbles(model->bubbles, &layers);
-    ics_ice_switch_off(folder->config, &model->properties, &layers);
-    /* Without good parameters the coefficients would be judged by the wrong formula. */
+    ics_ice_features_switch_off(folder->config, &model->properties, &layers);
+    /* With wrong parameters the layers would be checked by the wrong formula. */
     if (folder->status == ICESTREAM_OK) {
         status = ics_ice_from_layers(folder->directory, &layers, &model->properties,
                                      model->subtraction, request->out, folder->error);
@@ -387,7 +391,7 @@ int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_f
         model.subtraction = config->ice.birefringence_subtraction;
     }
     read_tilt(&folder, &tilt);
-    /* Last, because its checks need the parameters. */
+    /* The layers come last, because their checks need the parameters. */
     read_file(&folder, "icemodel.dat", true, read_layers, &request);
     warn_of_later_files(&folder);
     if (folder.status == ICESTREAM_OK && *out != NULL) {

@@ -1,6 +1,7 @@
 /* cfg.txt of a ppc ice folder: numbers in a fixed order, one a line (physics.md 4.4). */
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
+#include "pipeline/models/ice/ice_sources.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 enum { SETTINGS_LEAST = 4, SETTINGS_MOST = 28 };
 
-/* The numbers by their place in the file, from 0. */
+/* The index of each number in the file. */
 enum {
     OVERSIZE,
     EFFICIENCY,
@@ -16,7 +17,7 @@ enum {
     MEAN_COSINE,
     FLOW_AZIMUTH,
     ANISOTROPY,      /* 2 */
-    HOLE_RADIUS = 7, /* in units of a module's */
+    HOLE_RADIUS = 7, /* in units of the radius of a module */
     HOLE_SCATTERING,
     HOLE_ABSORPTION,
     HOLE_LIU_FRACTION,
@@ -42,7 +43,7 @@ static bool begins_number(const ics_text_field *field)
     return i < field->length && field->start[i] >= '0' && field->start[i] <= '9';
 }
 
-/* The first number of every line; lines that begin with something else are comments. */
+/* Reads the first number of every line. Lines that do not begin with a number are comments. */
 static int read_numbers(settings_file *file, ics_warnings *warnings)
 {
     static const size_t lengths[] = {SETTINGS_LEAST, 7, 10, 12, 15, 16, SETTINGS_MOST};
@@ -78,7 +79,7 @@ static int read_numbers(settings_file *file, ics_warnings *warnings)
     return reader->faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
 }
 
-/* Reports a number outside its range; the low end itself may be excluded. */
+/* Reports a number outside its range. With `open` the low end is excluded. */
 static void check_range(settings_file *file, size_t at, const char *what, double low, bool open,
                         double high, const char *unit)
 {
@@ -130,7 +131,7 @@ static void read_anisotropy(settings_file *file, ice_medium *properties, ics_ppc
         out->anisotropy[i] = numbers[ANISOTROPY + i];
     }
     properties->flow_azimuth = numbers[FLOW_AZIMUTH] * M_PI / 180;
-    /* The absorption that belongs to k1 and k2 is full where the file does not scale it. */
+    /* If the file does not scale the absorption that belongs to k1 and k2, its exponent is 1. */
     properties->absorption_exponent = 1;
     if (file->count > ABSORPTION_EXPONENT) {
         check_range(file, ABSORPTION_EXPONENT, "scaling of the old absorption anisotropy", -10,
@@ -154,7 +155,7 @@ static void read_hole(settings_file *file, ice_medium *properties)
         return;
     }
     check_range(file, HOLE_RADIUS, "hole ice radius", 0, false, 100, " radii of a module");
-    /* Where there is no hole its ice may be anything. */
+    /* Without a hole the values of its ice are not checked. */
     if (!(file->numbers[HOLE_RADIUS] > 0)) {
         return;
     }

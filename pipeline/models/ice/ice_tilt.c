@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bounds on tables; those of the stages' memory, far above any that was measured. */
+/* Limits of the tables, far above the size of any measured table. */
 enum {
     DEPTHS_MAX = 4096,
     STATIONS_MAX = ICS_TEXT_FIELDS_MAX - 1,
@@ -29,7 +29,7 @@ size_t ics_ice_tilt_node_count(const ice_tilt *tilt)
     return count;
 }
 
-/* Numbers of `shifts` at each depth, with those of nodes that do not exist. */
+/* Returns how many numbers `shifts` has for each depth, nodes that do not exist included. */
 static size_t row_length(const ice_tilt *tilt)
 {
     if (tilt->kind == ICE_TILT_LINE) {
@@ -70,7 +70,7 @@ static int fault(const char *name, size_t line, icestream_error *error, const ch
 
 /* ---- depths and shifts ----------------------------------------------------------------------- */
 
-/* Depths in the first column: increasing, in equal steps. */
+/* Checks the depths in the first column: they must increase in equal steps. */
 static int check_depths(const char *name, const ics_text_table *table, icestream_error *error)
 {
     if (table->rows < 2) {
@@ -99,7 +99,7 @@ static int check_depths(const char *name, const ics_text_table *table, icestream
     return status;
 }
 
-/* From a table that check_depths() has found good. */
+/* Sets the depths of a tilt from a table without faults. */
 static void set_depths(ice_tilt *tilt, const ics_text_table *table)
 {
     tilt->depth_count = table->rows;
@@ -118,7 +118,7 @@ static int check_shift(const char *name, size_t line, size_t column, double shif
                  column, shift);
 }
 
-/* Memory for the shifts, all 0. */
+/* Allocates the shifts, all 0. */
 static int allocate_shifts(const char *name, ice_tilt *tilt, icestream_error *error)
 {
     size_t count = tilt->depth_count * row_length(tilt);
@@ -130,7 +130,8 @@ static int allocate_shifts(const char *name, ice_tilt *tilt, icestream_error *er
     return ICESTREAM_E_MEMORY;
 }
 
-/* Rows of a depth and a shift for every support that exists. `supports_of` names them. */
+/* Reads rows with a depth and a shift for every node that exists. `supports_of` names the nodes in
+ * messages. */
 static int read_shifts(const ics_text *text, const char *columns, const char *supports_of,
                        size_t supports, ice_tilt *tilt, icestream_error *error)
 {
@@ -244,7 +245,7 @@ int ics_ice_ppc_tilt_line_read(const ics_text *stations, const ics_text *shifts,
     return status;
 }
 
-/* How many rows there are of the first depth. */
+/* Returns how many rows have the first depth. */
 static size_t count_positions(const ics_text_table *table)
 {
     size_t count = 0;
@@ -255,7 +256,7 @@ static size_t count_positions(const ics_text_table *table)
     return count;
 }
 
-/* Every depth must have the positions of the first one. */
+/* Checks that every depth has the positions of the first depth. */
 static int check_grid(const char *name, const ics_text_table *table, size_t stations,
                       icestream_error *error)
 {
@@ -299,7 +300,7 @@ int ics_ice_csv_tilt_read(const ics_text *text, double azimuth, ice_tilt *out,
     };
     ics_text_table table, depths = {.columns = 1};
     *out = (ice_tilt){0};
-    int status = ics_text_csv_read(text, columns, 3, 3, (size_t)DEPTHS_MAX * STATIONS_MAX,
+    int status = ics_text_csv_read(text, columns, 3, (size_t)DEPTHS_MAX * STATIONS_MAX,
                                    "depth_m,position_m,shift_m", &table, error);
     if (status != ICESTREAM_OK) {
         return status;
@@ -373,7 +374,8 @@ static int read_axis(const char *name, size_t line, const double row[5], ice_til
     return ICESTREAM_OK;
 }
 
-/* The two axes together: they span the plane, and every side of the hexagon has a length. */
+/* Checks the two axes together: they must span the plane, and every side of the hexagon must have a
+ * length. */
 static int check_axes(const char *name, const ice_tilt *tilt, icestream_error *error)
 {
     const ice_tilt_axis *a = &tilt->axes[0], *b = &tilt->axes[1];

@@ -5,28 +5,31 @@
 #include "physics/model.h"
 #include "pipeline/models/text/text.h"
 
-/* All readers fill a tilt that goes on linearly outside and has its origin at 0, or leave it empty.
- * Depths increase in equal steps (within 1e-5 of one), at most 4096 of them; shifts are within
- * +-1000 m. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+/* All readers fill a tilt that continues linearly outside its table and has its origin at 0, or
+ * leave it empty after an error. Depths increase in equal steps (within 1e-5 of a step); there are
+ * at most 4096 of them. Shifts are within +-1000 m. Errors: ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY.
+ */
 
-/* tilt.par: number of a string and its position along azimuth 225 degrees, ascending, one of them
- * 0; tilt.dat: depth and the shift at every station of tilt.par. */
+/* Reads tilt.par and tilt.dat. tilt.par: the number of a string and its position along azimuth 225
+ * degrees, ascending, one position being 0. tilt.dat: a depth and the shift at every station of
+ * tilt.par. */
 int ics_ice_ppc_tilt_line_read(const ics_text *stations, const ics_text *shifts, ice_tilt *out,
                                icestream_error *error);
 
-/* tilt.set: two rows of azimuth, first coordinate, step, number of nodes, cut; tilt.map: depth and
- * the shift at every node, first axis fastest. The nodes are a hexagon: no side of it is empty. */
+/* Reads tilt.set and tilt.map. tilt.set: two rows of azimuth, first coordinate, step, number of
+ * nodes, cut. tilt.map: a depth and the shift at every node, first axis fastest. The nodes are a
+ * hexagon with six sides. */
 int ics_ice_ppc_tilt_map_read(const ics_text *axes, const ics_text *shifts, ice_tilt *out,
                               icestream_error *error);
 
-/* CSV: depth_m, position_m, shift_m; the same ascending positions at every depth. `azimuth` of the
- * line of positions, rad. */
+/* Reads CSV: depth_m, position_m, shift_m, with the same ascending positions at every depth.
+ * `azimuth` is that of the line of positions, rad. */
 int ics_ice_csv_tilt_read(const ics_text *text, double azimuth, ice_tilt *out,
                           icestream_error *error);
 
-/* How many nodes the map has. */
+/* Returns the number of nodes of a map. */
 size_t ics_ice_tilt_node_count(const ice_tilt *tilt);
-/* The least and the largest shift in the table, m; 0 and 0 without one. */
+/* Gives the smallest and the largest shift in the table, m; 0 and 0 without a table. */
 void ics_ice_tilt_range(const ice_tilt *tilt, double *low, double *high);
 
 /* Frees what the tilt owns and empties it. */

@@ -41,7 +41,7 @@ double ics_curve_at(const ics_curve *curve, double x)
     if (curve->count == 0 || x < curve->x[0] || x > curve->x[curve->count - 1]) {
         return 0;
     }
-    /* The last point at or before x. */
+    /* Returns the index of the last point at or before x. */
     size_t low = 0, high = curve->count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -227,7 +227,7 @@ static int add_bins(ics_text_reader *reader, const ics_text_table *table, ics_cu
         centre = 0.5 * (upper[1] + lower[1]);
         double share = upper[0] - lower[0];
         if (!(share > 0)) {
-            /* Light exactly there would have bias zero, that is an infinite weight. */
+            /* At a point with bias zero a photon would have an infinite weight. */
             return ics_text_fault(reader, table->lines[i], 0,
                                   "found no light between %.10g and %.10g nm, expected an increase "
                                   "in every bin",

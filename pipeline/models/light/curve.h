@@ -14,9 +14,9 @@ int ics_curve_add(ics_curve *curve, double x, double y);
 void ics_curve_free(ics_curve *curve);
 
 double ics_curve_at(const ics_curve *curve, double x);
-/* The same with the first and the last value outside. */
+/* Returns the value at x; outside the points it is the first or the last value. */
 double ics_curve_at_or_end(const ics_curve *curve, double x);
-/* The area under it. */
+/* Returns the area under the curve. */
 double ics_curve_integral(const ics_curve *curve);
 void ics_curve_scale(ics_curve *curve, double factor);
 
@@ -28,10 +28,10 @@ int ics_curve_read_density(const ics_text *text, ics_curve *out, icestream_error
  * ICE_WAVELENGTH_MIN .. MAX, more than 0, at most 100. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_curve_read_ratio(const ics_text *text, ics_curve *out, icestream_error *error);
 
-/* Reads a file like ppc's wv.dat, the cumulative share of light (0 .. 1) and the upper edge of its
- * bin in nm: the curve is increment / width at the bin centres and falls to zero one bin width
- * beyond the outer ones. Bins without light are cut off at both ends and an error between.
- * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+/* Reads a file like ppc's wv.dat: rows with the cumulative share of light (0 .. 1) and the upper
+ * edge of a bin (nm). The curve is increment / width at the centres of the bins, and falls to zero
+ * one bin width beyond the outer centres. Bins without light are removed at both ends; between bins
+ * with light they are an error. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_curve_read_cumulative(const ics_text *text, ics_curve *out, icestream_error *error);
 
 #endif

@@ -11,22 +11,24 @@
  * of light.spectra follow from 7. */
 enum { ICS_SPECTRA_BUILT_IN = 7, ICS_SPECTRA_MAX = 256 };
 
-/* Makes the bias pk env(wl) / F^2 (physics.md 3.2) and every spectrum times the bias. Cherenkov
- * light is that of the medium, `factors` come from it, oversize F and efficiencies from the
- * detector. ICESTREAM_E_CONFIG: an acceptance or spectrum that cannot be read, or a spectrum of
- * which the acceptance sees nothing; ICESTREAM_E_MEMORY. The caller owns *out. */
+/* Makes the bias pk env(wl) / F^2 (physics.md 3.2), and all spectra, multiplied by the bias. The
+ * Cherenkov light is that of the medium. `factors` come from the ice, the oversize F and the
+ * efficiencies from the detector. ICESTREAM_E_CONFIG: an acceptance or a spectrum cannot be read,
+ * or a spectrum has no light where the acceptance is above 0. ICESTREAM_E_MEMORY. The caller owns
+ * *out. */
 int ics_light_create(const icestream_config *config, const ice_medium *medium,
                      const ics_ice_factors *factors, const ice_detector *detector, ice_light **out,
                      icestream_error *error);
 /* Accepts NULL. */
 void ics_light_destroy(ice_light *light);
 
-/* Cherenkov photons per metre of track and nm of wavelength (physics.md 3.1), for beta n >= 1: in
- * ice, and in any medium. */
+/* Return the number of Cherenkov photons per metre of track and nm of wavelength (physics.md 3.1),
+ * for beta n >= 1: in ice, and in any medium. */
 double ics_light_frank_tamm(double wavelength, double beta);
 double ics_light_cherenkov_yield(const ice_medium *medium, double wavelength, double beta);
 
-/* Wavelength acceptance of the standard module (physics.md 3.3), 0 outside 280 .. 680 nm. */
+/* Returns the wavelength acceptance of the standard module (physics.md 3.3); it is 0 outside 280 ..
+ * 680 nm. */
 double ics_light_standard_acceptance(double wavelength);
 
 #endif

@@ -10,7 +10,7 @@
 static const ics_wavelength_column wavelengths = {"wavelength_nm", 100, 2000};
 enum { ROWS_MAX = 10000, CELLS_MAX = ICS_WAVELENGTH_COLUMNS_MAX + 1 };
 
-/* Cell 0 of a row is the wavelength, NaN what the table does not have. */
+/* Cell 0 of a row is the wavelength. Cells that the table does not have are NaN. */
 static int add_row(ics_wavelength_table *table, const double *cells, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -89,7 +89,7 @@ int ics_wavelength_table_read_text(const ics_text *text, const ics_wavelength_co
         header[1 + i] = (ics_csv_column){.name = columns[i].name, .index = 1 + i, .missing = NAN};
     }
     int status =
-        ics_text_csv_read(text, header, 1 + count, 1 + count, ROWS_MAX,
+        ics_text_csv_read(text, header, 1 + count, ROWS_MAX,
                           list_columns(columns, count, expected, sizeof expected), &rows, error);
     if (status != ICESTREAM_OK) {
         return status;
@@ -117,7 +117,7 @@ int ics_wavelength_table_read_text(const ics_text *text, const ics_wavelength_co
 typedef struct yaml_table {
     const ics_wavelength_column *columns;
     size_t count;
-    size_t meaning[CELLS_MAX]; /* of every column of the list: which cell */
+    size_t meaning[CELLS_MAX]; /* the cell of every column of the list */
     size_t width;
     icestream_error *error;
 } yaml_table;
@@ -127,7 +127,7 @@ static const ics_wavelength_column *column_of_cell(const yaml_table *table, size
     return cell == 0 ? &wavelengths : &table->columns[cell - 1];
 }
 
-/* Which cell the name means; one past the last: none. */
+/* Returns the cell that a name means, or one past the last cell if there is none. */
 static size_t find_cell(const yaml_table *table, const ics_yaml_node *name)
 {
     size_t cell = 0;

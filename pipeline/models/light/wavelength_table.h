@@ -13,7 +13,8 @@ typedef struct ics_wavelength_column {
 
 enum { ICS_WAVELENGTH_COLUMNS_MAX = 8 };
 
-/* The columns that a table has: curves over the wavelength in nm, the others without points. */
+/* The columns of a table as curves over the wavelength (nm). A column that the table does not have
+ * is a curve without points. */
 typedef struct ics_wavelength_table {
     ics_curve curves[ICS_WAVELENGTH_COLUMNS_MAX];
 } ics_wavelength_table;
@@ -27,8 +28,9 @@ int ics_wavelength_table_read_yaml(const ics_yaml_node *node, const ics_waveleng
                                    size_t count, ics_wavelength_table *out, icestream_error *error);
 void ics_wavelength_table_free(ics_wavelength_table *table);
 
-/* Slope, at a point of a curve of 3 or more, of the parabola through it and its neighbours; at an
- * end through the two nearest. */
+/* Returns the slope at a point of a curve with at least 3 points: that of the parabola through the
+ * point and its neighbours. At an end it is the parabola through the end and the two nearest
+ * points. */
 double ics_wavelength_table_slope(const ics_curve *curve, size_t point);
 
 #endif

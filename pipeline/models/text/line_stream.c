@@ -15,7 +15,7 @@ enum { BUFFER = 1 << 16 };
 struct ics_line_stream {
     const char *name;
     int descriptor; /* -1: text in memory */
-    bool owned;     /* the descriptor is to be closed */
+    bool owned;     /* the stream closes the descriptor */
     bool ended;     /* nothing follows what is in the buffer */
     const char *next, *end;
     size_t line;
@@ -114,7 +114,7 @@ int ics_line_stream_fault(const ics_line_stream *stream, size_t column, icestrea
     return ICESTREAM_E_CONFIG;
 }
 
-/* Moves what is left to the buffer's beginning and reads more behind it. */
+/* Moves the rest of the buffer to its beginning and reads more text behind it. */
 static int refill(ics_line_stream *stream, icestream_error *error)
 {
     const size_t kept = (size_t)(stream->end - stream->next);
@@ -131,7 +131,7 @@ static int refill(ics_line_stream *stream, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* Finds the end of the next line, reading on where it is not in the buffer yet. */
+/* Finds the end of the next line, and reads more text if the buffer does not contain it. */
 static int find_end(ics_line_stream *stream, const char **end, icestream_error *error)
 {
     for (;;) {

@@ -1,5 +1,5 @@
-/* Text line by line from a file, a pipe or memory: a few kilobytes are kept, whatever its length.
- */
+/* Text line by line from a file, a pipe or memory. A few kilobytes are in memory, independent of
+ * the length of the text. */
 #ifndef ICS_MODELS_TEXT_LINE_STREAM_H
 #define ICS_MODELS_TEXT_LINE_STREAM_H
 
@@ -10,10 +10,10 @@ enum { ICS_LINE_MOST = 4096 };
 
 typedef struct ics_line_stream ics_line_stream;
 
-/* Opens a file; "-" is standard input. The name stays the caller's. ICESTREAM_E_CONFIG: it cannot
- * be read; ICESTREAM_E_MEMORY. */
+/* Opens a file; "-" is standard input. The caller keeps the name alive. ICESTREAM_E_CONFIG: the
+ * file cannot be read. ICESTREAM_E_MEMORY. */
 int ics_line_stream_open(const char *path, ics_line_stream **out, icestream_error *error);
-/* Text in memory, which stays the caller's. ICESTREAM_E_MEMORY. */
+/* Opens a text in memory, which the caller keeps alive. ICESTREAM_E_MEMORY. */
 int ics_line_stream_borrow(const char *name, const char *data, size_t size, ics_line_stream **out,
                            icestream_error *error);
 /* Accepts NULL. */

@@ -60,7 +60,8 @@ static int read_descriptor(int descriptor, const char *path, ics_text *out, ices
     }
     out->name = path;
     out->data = out->memory;
-    /* A file that grows meanwhile is cut at the size seen, one that shrinks ends early. */
+    /* If the file grows while it is read, only the size seen at first is read; if it shrinks, the
+     * text ends earlier. */
     while (out->size < size) {
         ssize_t got = read(descriptor, out->data + out->size, size - out->size);
         if (got < 0 && errno == EINTR) {
@@ -81,7 +82,7 @@ static int read_descriptor(int descriptor, const char *path, ics_text *out, ices
 int ics_text_read(const char *path, ics_text *out, icestream_error *error)
 {
     *out = (ics_text){0};
-    /* O_NONBLOCK: opening a pipe must not wait for its writer before it is refused. */
+    /* With O_NONBLOCK, opening a pipe does not wait for a writer before the pipe is refused. */
     int descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (descriptor < 0) {
         return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", path, strerror(errno));
@@ -200,7 +201,7 @@ bool ics_text_field_number(const ics_text_field *field, double *out)
     if (field->length == 0 || field->length >= sizeof copy) {
         return false;
     }
-    /* strtod also reads nan, inf and hexadecimal, none of which belongs in these files. */
+    /* strtod also reads nan, inf and hexadecimal numbers. These are errors in the files. */
     for (size_t i = 0; i < field->length; ++i) {
         copy[i] = field->start[i];
         if (copy[i] == 0 || strchr("0123456789+-.eE", copy[i]) == NULL) {

@@ -1,7 +1,6 @@
-/* Text files of numbers, as ice models, geometries and spectra come in: lines of fields, '#'
- * starts a comment, blank lines count for nothing. Every fault is reported as
- * "name:line:column: error: field: found ..., expected ...", all faults of a file together.
- */
+/* Text files of numbers: ice models, geometries and spectra. A line consists of fields, '#' begins
+ * a comment, blank lines are ignored. Every fault is reported as "name:line:column: error: field:
+ * found ..., expected ...", and all faults of a file are reported together. */
 #ifndef ICS_MODELS_TEXT_TEXT_H
 #define ICS_MODELS_TEXT_TEXT_H
 
@@ -15,13 +14,13 @@ typedef struct ics_text {
     const char *name; /* for messages, not owned */
     char *data;       /* [size], not terminated; a byte order mark is already skipped */
     size_t size;
-    void *memory; /* what ics_text_free releases; NULL for text that belongs to someone else */
+    void *memory; /* what ics_text_free releases; NULL if the caller owns the text */
 } ics_text;
 
 /* Reads a regular file. ICESTREAM_E_CONFIG (missing, unreadable, a folder, larger than 1 GiB),
  * ICESTREAM_E_MEMORY. The name stays the caller's and must live as long as the text. */
 int ics_text_read(const char *path, ics_text *out, icestream_error *error);
-/* Text that is in memory already; data stays the caller's. */
+/* Returns a text that is in memory already; the caller keeps the data alive. */
 ics_text ics_text_borrow(const char *name, const char *data, size_t size);
 void ics_text_free(ics_text *text);
 
@@ -36,11 +35,11 @@ enum { ICS_TEXT_FIELDS_MAX = 512 }; /* a tilt map has a column for every node */
 
 typedef struct ics_text_line {
     ics_text_field fields[ICS_TEXT_FIELDS_MAX];
-    size_t count;  /* how many the line has, of which the first ICS_TEXT_FIELDS_MAX are kept */
+    size_t count;  /* number of fields in the line; the first ICS_TEXT_FIELDS_MAX are kept */
     size_t number; /* from 1 */
 } ics_text_line;
 
-/* Goes through a text line by line and gathers its faults. */
+/* Reads a text line by line and counts its faults. */
 typedef struct ics_text_reader {
     const char *name, *next, *end;
     size_t line;
@@ -59,7 +58,8 @@ int ics_text_fault(ics_text_reader *reader, size_t line, size_t column, const ch
 
 /* Reads a decimal number. False where the field is anything else (hexadecimal, nan, 1e999). */
 bool ics_text_field_number(const ics_text_field *field, double *out);
-/* The same, and a fault "what: found ..., expected a number" where it fails. */
+/* Reads the number of a field, and reports "what: found ..., expected a number" if there is none.
+ */
 bool ics_text_number(ics_text_reader *reader, const ics_text_line *line, size_t field,
                      const char *what, double *out);
 /* The field as it may be shown in a message: printable, at most 40 characters, quoted. */
@@ -98,14 +98,15 @@ typedef struct ics_csv_column {
     const char *name;
     size_t index;   /* where its numbers go in a row */
     double offset;  /* added to the number */
-    bool required;  /* of the columns with this index one must be there */
+    bool required;  /* true: one of the columns with this index must be there */
     double missing; /* the value where the file has no such column */
 } ics_csv_column;
 
-/* Reads a CSV file whose first line names its columns, in any order. `expected` says in messages
- * which columns there may be. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY; the table is empty then. */
+/* Reads a CSV file whose first line names its columns, in any order. Rows of the table reach to the
+ * largest index of `columns`. `expected` names the possible columns in messages.
+ * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY; the table is empty then. */
 int ics_text_csv_read(const ics_text *text, const ics_csv_column *columns, size_t column_count,
-                      size_t row_columns, size_t most_rows, const char *expected,
-                      ics_text_table *out, icestream_error *error);
+                      size_t most_rows, const char *expected, ics_text_table *out,
+                      icestream_error *error);
 
 #endif

@@ -40,7 +40,7 @@ void ics_text_table_free(ics_text_table *table)
     *table = (ics_text_table){0};
 }
 
-/* What both readers end with: a table without faults, or none at all. */
+/* Ends both readers: a table with faults becomes empty. */
 static int finish(ics_text_reader *reader, ics_text_table *table, int status, const char *expected)
 {
     if (status == ICESTREAM_E_MEMORY) {
@@ -108,7 +108,7 @@ int ics_text_table_read(const ics_text *text, size_t least_columns, size_t most_
     return finish(&reader, out, status, columns);
 }
 
-/* Which named column every column of the file is; false after a fault. */
+/* Finds the meaning of every column of the file. Returns false after a fault. */
 static bool read_header(ics_text_reader *reader, const ics_text_line *line,
                         const ics_csv_column *columns, size_t column_count, const char *expected,
                         const ics_csv_column **meaning)
@@ -146,7 +146,7 @@ static bool read_header(ics_text_reader *reader, const ics_text_line *line,
         for (size_t i = 0; i < line->count; ++i) {
             there |= meaning[i] != NULL && meaning[i]->index == columns[k].index;
         }
-        /* Of several names for one column only the first is asked for. */
+        /* If several names mean one column, the message asks only for the first. */
         for (size_t j = 0; j < k; ++j) {
             there |= columns[j].index == columns[k].index;
         }
@@ -159,14 +159,17 @@ static bool read_header(ics_text_reader *reader, const ics_text_line *line,
 }
 
 int ics_text_csv_read(const ics_text *text, const ics_csv_column *columns, size_t column_count,
-                      size_t row_columns, size_t most_rows, const char *expected,
-                      ics_text_table *out, icestream_error *error)
+                      size_t most_rows, const char *expected, ics_text_table *out,
+                      icestream_error *error)
 {
     ics_text_reader reader = ics_text_open(text, ',', error);
     const ics_csv_column *meaning[ICS_TEXT_FIELDS_MAX];
     ics_text_line line;
     int status = ICESTREAM_OK;
-    *out = (ics_text_table){.columns = row_columns};
+    *out = (ics_text_table){0};
+    for (size_t k = 0; k < column_count; ++k) {
+        out->columns = columns[k].index < out->columns ? out->columns : columns[k].index + 1;
+    }
     if (!ics_text_next(&reader, &line) ||
         !read_header(&reader, &line, columns, column_count, expected, meaning)) {
         return finish(&reader, out, ICESTREAM_OK, expected);

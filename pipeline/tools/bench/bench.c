@@ -1,4 +1,4 @@
-/* `icestream bench`: how fast the schedules of this device carry the configured workload. */
+/* icestream_bench: measures how fast the schedules of the device simulate the workload. */
 #include "base/error.h"
 #include "pipeline/tools/bench/reference.h"
 #include "pipeline/tools/measure/report.h"
@@ -29,16 +29,17 @@ static int compare_numbers(const void *left, const void *right)
     return (l > r) - (l < r);
 }
 
-/* Sorts the values; the mean of the two in the middle where their number is even. */
+/* Sorts the values and returns their median: for an even number, the mean of the two in the
+ * middle. */
 static double median(double *values, size_t count)
 {
     qsort(values, count, sizeof *values, compare_numbers);
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
-/* Runs a trial so many times. The best counts: what else the machine does only ever makes a run
- * slower. On a GPU a first run is not counted: it wakes clocks and memory, and auto makes its
- * choice in it. */
+/* Runs a trial bench->repeats times. The best run counts, because other work of the machine can
+ * only make a run slower. On a GPU one more run comes first and does not count: in it the clocks of
+ * the GPU rise, memory is first used, and auto makes its choice. */
 static int repeat(const struct bench *bench, ics_trial *trial, ics_row *row, icestream_error *error)
 {
     double *seconds = calloc(2 * (size_t)bench->repeats, sizeof *seconds);
@@ -96,7 +97,7 @@ static int measure_on_gpu(struct bench *bench, ics_schedule schedule, icestream_
     return status;
 }
 
-/* One row for one thread and, where there are more, one for all. */
+/* Adds a row for one thread and, if the device has more threads, a row for all. */
 static int measure_on_cpu(struct bench *bench, ics_schedule schedule, icestream_error *error)
 {
     ics_row *all, *one;
@@ -110,7 +111,7 @@ static int measure_on_cpu(struct bench *bench, ics_schedule schedule, icestream_
         all->scaling = one->best.seconds / all->best.seconds;
     }
     one->scaling = 1;
-    ics_row swapped = *all; /* one thread comes first */
+    ics_row swapped = *all; /* the row of one thread comes first */
     *all = *one;
     *one = swapped;
     return status;
@@ -152,7 +153,8 @@ static int print_text(const struct bench *bench, FILE *out, icestream_error *err
             bench->config->detector.oversize, bench->rows[0].best.device, bench->repeats);
     int status = ics_rows_print(rows, bench->count, bench->options->markdown, out, error);
     if (!ics_experiment_on_gpu(bench->experiment)) {
-        fputs("Instructions per bounce, which no other load disturbs: bench/instructions.sh\n",
+        fputs("bench/instructions.sh counts instructions per bounce, which do not depend on other "
+              "load.\n",
               out);
     }
     return status == ICESTREAM_OK ? ics_report_end("bench", out, error) : status;
@@ -214,7 +216,7 @@ int icestream_bench(const icestream_config *config, const icestream_bench_option
     all->options = options;
     all->repeats = options->repeats > 0 ? options->repeats : REPEATS_DEFAULT;
     ics_reference reference;
-    icestream_config changed = *config; /* only looked at */
+    icestream_config changed = *config; /* borrows the texts of config; never destroyed */
     int status = ICESTREAM_OK;
     if (options->reference != NULL) {
         status = ics_reference_open(options->reference, &reference, error);

@@ -12,8 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What clsim has compiled in, beside its tables. scripts/reference_clsim.py has it once more: it
- * goes to the same ice without this file, and a test holds the two together. */
+/* Constants that clsim has in its code and not in its tables. scripts/reference_clsim.py repeats
+ * them, because it makes the same ice without this file; tests/tools/test_reference.c compares the
+ * two. */
 #define MEAN_COSINE 0.9
 #define ICE_PROPERTIES                                                                             \
     "mean_cosine: 0.9\nliu_fraction: 0.35\nalpha: 0.89860850573\nkappa: 1.0841068029\n"            \
@@ -23,14 +24,14 @@
 
 enum { WAVELENGTHS_MAX = 1000 };
 
-/* clsim's tilt has its distances in the names of the columns. */
+/* The names of the columns of clsim's tilt contain the distances (m). */
 enum { DISTANCES_MAX = 64 };
 static const char distance_prefix[] = "dz_m_at_";
 
 /* ---- files in memory ------------------------------------------------------------------------- */
 
-/* A file that only this process sees and that goes away with it, whatever ends it. Its path for
- * those who open files by name goes to path[64]. */
+/* Stores a text in a file in memory, which disappears with this process. Returns in path[64] a path
+ * by which this process can open it, and in *file its descriptor. */
 static int keep_text(const char *name, const char *text, size_t size, char *path, int *file,
                      icestream_error *error)
 {
@@ -48,7 +49,7 @@ static int keep_text(const char *name, const char *text, size_t size, char *path
         }
     }
     if (cause != 0) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: cannot be kept in memory: %s", name,
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: cannot be stored in memory: %s", name,
                              strerror(cause));
     }
     snprintf(path, 64, "/proc/self/fd/%d", *file);
@@ -57,8 +58,8 @@ static int keep_text(const char *name, const char *text, size_t size, char *path
 
 /* ---- ice ------------------------------------------------------------------------------------- */
 
-/* Layers from the deepest upwards become lines from the highest downwards. clsim's scattering
- * coefficient is the geometric one, an ice file's the effective one: 1 - g times it. */
+/* Writes the layers. clsim lists them upwards, an ice file downwards. clsim has the geometric
+ * scattering coefficient, an ice file the effective one, which is 1 - g times the geometric one. */
 static void write_ice(const ics_text_table *table, FILE *out)
 {
     enum { BOTTOM = 1, TOP, SCATTERING, DUST, DELTA_TAU };
@@ -82,7 +83,7 @@ static int read_ice(const ics_text *text, FILE *out, const char *tilt, icestream
         {.name = "delta_tau_K", .index = 5, .required = true},
     };
     ics_text_table table;
-    int status = ics_text_csv_read(text, columns, 6, 6, ICE_LAYERS_MAX,
+    int status = ics_text_csv_read(text, columns, 6, ICE_LAYERS_MAX,
                                    "layer,z_bottom_m,z_top_m,b400_per_m,adust400_per_m,delta_tau_K",
                                    &table, error);
     if (status == ICESTREAM_OK) {
@@ -95,7 +96,8 @@ static int read_ice(const ics_text *text, FILE *out, const char *tilt, icestream
 
 /* ---- tilt ------------------------------------------------------------------------------------ */
 
-/* The numbers in the first line, behind "z_m". Returns how many; 0: a fault. */
+/* Reads the distances (m) from the first line, after "z_m". Returns their number, or 0 after an
+ * error. */
 static size_t read_distances(ics_text_reader *reader, const ics_text_line *line, double *distances)
 {
     const size_t prefix = sizeof distance_prefix - 1;
@@ -124,7 +126,7 @@ static size_t read_distances(ics_text_reader *reader, const ics_text_line *line,
     return line->count - 1;
 }
 
-/* The rows as a table of z and shifts. */
+/* Reads the rows: z (m) and the shifts (m). */
 static int read_shifts(ics_text_reader *reader, ics_text_line *line, ics_text_table *table)
 {
     double row[DISTANCES_MAX + 1];
@@ -146,7 +148,8 @@ static int read_shifts(ics_text_reader *reader, ics_text_line *line, ics_text_ta
     return reader->faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
 }
 
-/* From the highest downwards, as depths ascend. */
+/* Reads clsim's tilt and writes it as a table of tilt. clsim lists rows upwards; the table has
+ * ascending depths. */
 static int read_tilt(const ics_text *text, FILE *out, const char *unused, icestream_error *error)
 {
     (void)unused;
@@ -204,9 +207,8 @@ static int read_density(const ics_text *text, const ics_text_table *table, ics_c
     return status;
 }
 
-/* clsim draws from a density that is linear between its points, and an acceptance file is read
- * as one that is linear between the centres of its bins: with a bin around every whole nanometre
- * the two are the same. */
+/* clsim's density is linear between its points. The density of an acceptance file is linear between
+ * the centres of its bins. With a bin around every whole nanometre both are the same. */
 static void write_acceptance(const ics_curve *density, FILE *out)
 {
     const int first = (int)ceil(density->x[0]);
@@ -233,7 +235,7 @@ static int read_light(const ics_text *text, FILE *out, const char *unused, icest
     };
     ics_text_table table;
     ics_curve density = {0};
-    int status = ics_text_csv_read(text, columns, 4, 4, WAVELENGTHS_MAX,
+    int status = ics_text_csv_read(text, columns, 4, WAVELENGTHS_MAX,
                                    "wavelength_nm,bias,pdf_per_m,cdf", &table, error);
     if (status == ICESTREAM_OK) {
         status = read_density(text, &table, &density, error);
@@ -246,8 +248,10 @@ static int read_light(const ics_text *text, FILE *out, const char *unused, icest
     return status;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the folder ------------------------------------------------------------------------------ */
 
+/* Reads a table of the folder with `read`, which gets `with`, and stores what it writes in a file
+ * in memory: its path in path[64], its descriptor in *file. */
 static int convert(const char *directory, const char *name,
                    int (*read)(const ics_text *text, FILE *out, const char *with,
                                icestream_error *error),
@@ -315,7 +319,7 @@ void ics_reference_close(ics_reference *reference)
 
 void ics_reference_apply(const ics_reference *reference, icestream_config *config)
 {
-    /* The loaders write to none of these. */
+    /* The casts are safe, because no loader writes to these texts. */
     config->ice.model = NULL;
     config->ice.directory = NULL;
     config->ice.file = (char *)reference->ice;

@@ -9,8 +9,8 @@
 
 /* ---- who takes part ------------------------------------------------------------------------ */
 
-/* The participants of one configuration: the schedules that were named, else all of its device, or
- * with a second configuration the one that each names. */
+/* Adds the participants of one configuration: the schedules of --schedules; without that option
+ * every schedule of the device, or graph.schedule if there is a second configuration. */
 static int choose_participants(ics_comparison *comparison, const icestream_config *config, bool gpu,
                                icestream_error *error)
 {
@@ -24,10 +24,9 @@ static int choose_participants(ics_comparison *comparison, const icestream_confi
         list = (ics_schedule_list){.items = {config->graph.schedule}, .count = 1};
     }
     if (comparison->against == NULL && list.count < 2) {
-        return ics_error_set(
-            error, ICESTREAM_E_USAGE,
-            "compare: one schedule alone has nothing to be compared with; name two "
-            "or give --against");
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "compare: one schedule alone cannot be compared; name two schedules "
+                             "or use --against");
     }
     for (size_t i = 0; i < list.count; ++i) {
         comparison->participants[comparison->count++] = (ics_compare_participant){
@@ -58,7 +57,7 @@ static int run_one(const ics_comparison *comparison, const ics_experiment *exper
     if (one->against) {
         snprintf(row->name + length, sizeof row->name - length, " (against)");
     }
-    /* Where the time goes: once more, with every kernel timed. */
+    /* Another run times every kernel. */
     if (status == ICESTREAM_OK && row->best.on_gpu && ics_experiment_can_profile(one->schedule)) {
         status = ics_experiment_profile(experiment, one->schedule, &comparison->steps,
                                         row->stage_seconds, error);
@@ -66,8 +65,8 @@ static int run_one(const ics_comparison *comparison, const ics_experiment *exper
     return status;
 }
 
-/* Runs the participants of one configuration, whose tables exist only meanwhile. The steps come
- * from the first configuration and must make sense to the second. */
+/* Runs the participants of one configuration. Its tables exist only during this call. The steps are
+ * those of the first configuration; the second one must have all spectra that they name. */
 static int run_config(ics_comparison *comparison, const icestream_config *config,
                       icestream_error *error)
 {
@@ -87,7 +86,7 @@ static int run_config(ics_comparison *comparison, const icestream_config *config
         if (comparison->steps.steps[i].spectrum >= ics_experiment_spectra(experiment)) {
             status = ics_error_set(
                 error, ICESTREAM_E_CONFIG,
-                "compare: step %zu has spectrum %u, the configuration's light has "
+                "compare: step %zu has spectrum %u, but the configuration's light has "
                 "only %u spectra",
                 i, comparison->steps.steps[i].spectrum, ics_experiment_spectra(experiment));
         }
@@ -132,7 +131,7 @@ static int judge(ics_comparison *comparison, size_t other, icestream_error *erro
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* The pairs that broke their expectation, one line each. */
+/* Makes the error: one line for each pair whose hits are not as expected. */
 static int conclude(const ics_comparison *comparison, icestream_error *error)
 {
     int status = ICESTREAM_OK;

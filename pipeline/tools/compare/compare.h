@@ -6,23 +6,23 @@
 #include "pipeline/tools/compare/verdict.h"
 #include "pipeline/tools/measure/rows.h"
 
-/* One configuration run through one schedule. */
+/* One configuration with one schedule. */
 typedef struct ics_compare_participant {
     const icestream_config *config;
-    bool against; /* of the second configuration */
+    bool against; /* whether the configuration is the second one, that of --against */
     ics_schedule schedule;
     ics_row row;
 } ics_compare_participant;
 
-/* The first participant against another one. */
+/* The first participant compared with another one. */
 typedef struct ics_compare_pair {
-    size_t other;
-    bool expect_identical;
-    char differences[512]; /* what hits depend on and the two have different, for people */
+    size_t other;          /* index of the other participant */
+    bool expect_identical; /* the hits must be identical; otherwise compatible */
+    char differences[512]; /* what hits depend on and what differs, for people */
     bool same_seed;
-    bool expect_account; /* equal photon accounts as well */
+    bool expect_account; /* the photon accounts must be equal, if the hits must be identical */
     bool same_account;
-    bool holds;
+    bool holds; /* hits and accounts are as expected */
     ics_verdict verdict;
 } ics_compare_pair;
 
@@ -45,7 +45,7 @@ void ics_compare_list_differences(const ics_comparison *comparison,
                                   const ics_compare_participant *first,
                                   const ics_compare_participant *second, char *buffer, size_t size);
 
-/* Print a comparison as text for people, or as JSON. `holds`: every expectation was met.
+/* Print a comparison as text for people, or as JSON. `holds`: all pairs are as expected.
  * ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
 int ics_compare_print_text(const ics_comparison *comparison, FILE *out, icestream_error *error);
 int ics_compare_print_json(const ics_comparison *comparison, bool holds, FILE *out,

@@ -24,7 +24,8 @@ static void add_text(text *list, const char *format, ...)
     list->left -= used;
 }
 
-/* A stage's variant as it was chosen: the user's file or a name. */
+/* Returns the variant of a stage as the configuration names it, or the path of the user's header.
+ */
 static const char *choice_of(const icestream_config *config, ics_stage stage)
 {
     const char *const names[ICS_STAGES] = {[ICS_STAGE_CREATE] = config->stages.create,
@@ -40,7 +41,7 @@ static const char *maths_of(const ics_compare_participant *one)
     return one->row.best.fast_math ? "fast" : "portable";
 }
 
-/* The settings of two configurations that have different ones. */
+/* Adds the settings that differ between two configurations. */
 static void add_settings(text *list, const icestream_config *a, const icestream_config *b)
 {
     for (int i = 0; i < ICS_STAGES; ++i) {
@@ -84,7 +85,7 @@ void ics_compare_list_differences(const ics_comparison *comparison,
     if (second->against && strcmp(a->configuration, b->configuration) != 0) {
         add_settings(&list, first->config, second->config);
     }
-    /* Digests see more than names. */
+    /* The digests differ, but no setting above does. */
     if (second->against && buffer[0] == '\0' && strcmp(a->configuration, b->configuration) != 0) {
         add_text(&list, ", light or the content of a stage's file");
     }

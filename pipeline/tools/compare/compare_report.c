@@ -31,9 +31,9 @@ static void print_tests(const ics_verdict *verdict, FILE *out)
         }
     }
     fprintf(out,
-            "    Level of each test %.3g, so that at most %.0e of pairs of equal physics are "
-            "called\n    different. Variance of hits over their number: %.4f (photons), %.4f "
-            "(photons on a module).\n",
+            "    Level of each test %.3g: at most %.0e of the pairs with equal physics are called\n"
+            "    different. Variance of the number of hits over its mean: %.4f (photons), %.4f "
+            "(photons\n    on a module).\n",
             verdict->level, ICS_VERDICT_FALSE_ALARM, verdict->photon_inflation,
             verdict->module_inflation);
 }
@@ -65,15 +65,16 @@ static void print_pair(const ics_comparison *comparison, const ics_compare_pair 
             verdict->first_difference, verdict->shared);
     if (!pair->expect_identical) {
         fprintf(out,
-                "    They differ in: %s.\n    If that changes no physics, the hits are compatible; "
-                "if it "
-                "does, the tests show it as\n    soon as there are hits enough.\n",
+                "    They differ in: %s.\n    If that does not change the physics, the hits are "
+                "compatible. "
+                "If it does,\n    the tests show it when there are enough hits.\n",
                 pair->differences);
     }
     print_tests(verdict, out);
     if (pair->same_seed) {
-        fputs("    Both have the same seed, so their hits are correlated: differences look smaller "
-              "than\n    by chance. Other seeds (run.seed) make the tests exact.\n",
+        fputs("    Both have the same seed, so their hits are correlated, and differences look "
+              "smaller than\n    chance would make them. With different seeds (run.seed) the tests "
+              "are exact.\n",
               out);
     }
 }

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Bins with fewer counts are not near enough to a normal distribution (physics.md 12.6). */
+/* The counts of a smaller bin are not close enough to a normal distribution (physics.md 12.6). */
 #define SMALLEST_BIN 10
 
 /* Both expansions need about sqrt(a) terms near x = a, and far fewer elsewhere. */
@@ -19,7 +19,7 @@ double ics_statistics_gamma_upper(double a, double x)
     int sign;
     double scale = exp(a * log(x) - x - lgamma_r(a, &sign));
     if (x < a + 1) {
-        /* The lower function as a power series, all terms positive. */
+        /* The lower function as a power series. All terms are positive. */
         double term = 1 / a;
         double sum = term;
         for (int n = 1; n < TERMS_MAX && term > sum * 1e-16; ++n) {
@@ -28,10 +28,10 @@ double ics_statistics_gamma_upper(double a, double x)
         }
         return fmax(0, 1 - scale * sum);
     }
-    /* The upper function as a continued fraction, by the ratios of successive convergents; from
-     * x > a + 1 on no denominator vanishes. */
+    /* The upper function as a continued fraction, from the ratios of successive convergents. For
+     * x >= a + 1 no denominator is 0. */
     double b = x + 1 - a;
-    double c = 0; /* reciprocal of the numerators' ratio: the first is 1/0 */
+    double c = 0; /* reciprocal of the ratio of numerators; the first ratio is 1/0 */
     double d = 1 / b;
     double fraction = d;
     for (int n = 1; n < TERMS_MAX; ++n) {
@@ -59,8 +59,8 @@ double ics_statistics_kolmogorov_probability(double lambda)
         return 1;
     }
     if (lambda < 1) {
-        /* The same function by Jacobi's transformation, which converges where the other does not.
-         */
+        /* The series after Jacobi's transformation converges fast for small lambda, the other
+         * series for large lambda. */
         double sum = 0;
         for (int k = 1; k < 12; k += 2) {
             sum += exp(-k * k * M_PI * M_PI / (8 * lambda * lambda));
@@ -101,7 +101,7 @@ ics_statistics_test ics_statistics_kolmogorov_two_sample(const double *a, size_t
     size_t i = 0;
     size_t j = 0;
     while (i < a_count && j < b_count) {
-        /* Equal values step both functions at once. */
+        /* At equal values both distribution functions step together. */
         double value = fmin(a[i], b[j]);
         while (i < a_count && a[i] <= value) {
             ++i;
@@ -144,7 +144,7 @@ ics_statistics_test ics_statistics_chi_square_two_sample(const uint64_t *a, doub
     double chi_square = 0;
     size_t bins = 0;
     for (size_t i = 0; i <= count; ++i) {
-        /* What was merged comes last. */
+        /* The merged bin comes last. */
         double in_a = i < count ? (double)a[i] : rest_a;
         double in_b = i < count ? (double)b[i] : rest_b;
         if (in_a + in_b < SMALLEST_BIN) {

@@ -1,8 +1,8 @@
 /* Tests of whether two sets of hits come from the same physics (physics.md 12.6).
  *
- * A photon that goes on after a hit can be counted several times. Its counts are not independent:
- * the variance of a count is then `inflation` times the count (ics_statistics_variance_inflation),
- * and every test takes that factor; it is 1 where photons stop at their first hit.
+ * A photon that continues after a hit can be counted several times, so counts are not independent:
+ * the variance of a count is `inflation` times the count (ics_statistics_variance_inflation). Every
+ * test takes this factor. It is 1 if photons stop at their first hit.
  */
 #ifndef ICS_TOOLS_COMPARE_STATISTICS_H
 #define ICS_TOOLS_COMPARE_STATISTICS_H
@@ -10,9 +10,9 @@
 #include "pipeline/icestream.h"
 
 typedef struct ics_statistics_test {
-    double statistic;   /* chi-square; largest distance; standard deviations */
-    double size;        /* degrees of freedom; effective sample size; 1. 0: nothing to test */
-    double probability; /* of a statistic at least as large by chance, [0, 1]; 1 if size is 0 */
+    double statistic; /* chi-square, or the largest distance, or standard deviations */
+    double size; /* degrees of freedom, or the effective sample size, or 1; 0: nothing to test */
+    double probability; /* that chance makes a statistic at least as large; 1 if size is 0 */
 } ics_statistics_test;
 
 /* Regularised upper incomplete gamma function Q(a, x), a > 0, x >= 0. */
@@ -24,30 +24,31 @@ double ics_statistics_kolmogorov_probability(double lambda);
 /* c(q) = sqrt(-ln(q/2) / 2): reject at level q if D > c(q) / sqrt(effective size). */
 double ics_statistics_kolmogorov_critical(double level);
 
-/* Kolmogorov-Smirnov for two samples, each sorted ascending. Values may repeat: the test is then
- * on the safe side (fewer false alarms). */
+/* Kolmogorov-Smirnov test of two samples, each sorted ascending. If values repeat, the test gives
+ * fewer false alarms than its level says. */
 ics_statistics_test ics_statistics_kolmogorov_two_sample(const double *a, size_t a_count,
                                                          const double *b, size_t b_count,
                                                          double inflation);
-/* Kolmogorov-Smirnov for one sample, sorted ascending, against a distribution function. */
+/* Kolmogorov-Smirnov test of one sample, sorted ascending, against a distribution function. */
 ics_statistics_test ics_statistics_kolmogorov_one_sample(const double *sample, size_t count,
                                                          double (*distribution)(double value,
                                                                                 void *user),
                                                          void *user, double inflation);
 
-/* Chi-square of counts a[count] from a_exposure photons against b[count] from b_exposure > 0. Bins
- * with less than 10 counts in both together are merged into one, which is left out if it is still
- * that small. Totals are free, so the degrees of freedom are the bins used. */
+/* Chi-square test of the counts a[count] from a_exposure photons against b[count] from b_exposure
+ * photons, both above 0. Bins with fewer than 10 counts in both samples together are merged into
+ * one bin, which is left out if it still has fewer than 10. The totals are not fixed, so the
+ * degrees of freedom are the number of bins used. */
 ics_statistics_test ics_statistics_chi_square_two_sample(const uint64_t *a, double a_exposure,
                                                          const uint64_t *b, double b_exposure,
                                                          size_t count, double inflation);
 
-/* Totals a of a_exposure and b of b_exposure photons, two-sided normal. */
+/* Two-sided normal test of the totals a from a_exposure photons and b from b_exposure photons. */
 ics_statistics_test ics_statistics_totals_test(double a, double a_exposure, double b,
                                                double b_exposure, double inflation);
 
-/* <n^2> / <n> of the number n of hits that one photon made, on one module (per_module) or on all.
- * `hits` in the order of hit files. 1 without hits. */
+/* Returns <n^2> / <n> of the number n of hits that one photon made, on one module (per_module) or
+ * on all modules; 1 without hits. `hits` are in the order of hit files. */
 double ics_statistics_variance_inflation(const icestream_hit *hits, size_t count, bool per_module);
 
 #endif

@@ -26,7 +26,8 @@ static uint64_t count_shared(const ics_hit_sample *a, const ics_hit_sample *b)
     return shared;
 }
 
-/* ics_hit_sort_order looks at all bytes where the rest is equal. */
+/* Returns the first row in which the samples differ in any byte: ics_hit_sort_order compares all
+ * bytes if the fields by which it sorts are equal. */
 static uint64_t find_difference(const ics_hit_sample *a, const ics_hit_sample *b)
 {
     size_t i = 0;
@@ -36,7 +37,7 @@ static uint64_t find_difference(const ics_hit_sample *a, const ics_hit_sample *b
     return i;
 }
 
-/* Both samples estimate the same factor, each with the weight of its hits. */
+/* Returns the mean variance inflation of both samples, weighted with their numbers of hits. */
 static double common_inflation(const ics_hit_sample *a, const ics_hit_sample *b, bool per_module)
 {
     double n = (double)a->count;
@@ -78,7 +79,7 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Room for one column of both samples, and for counts of the modules they have. */
+/* Memory for one column of each sample, and for the counts of hits per module. */
 typedef struct workspace {
     double *a, *b;
     uint64_t *a_counts, *b_counts;
@@ -102,8 +103,8 @@ static ics_statistics_test field_test(const ics_hit_sample *a, const ics_hit_sam
     return ics_statistics_kolmogorov_two_sample(space->a, a->count, space->b, b->count, inflation);
 }
 
-/* Only modules that were hit on a side count as bins: empty ones add nothing to a two-sample test,
- * and so no list of modules is needed. */
+/* Compares the numbers of hits per module. Only modules with a hit in one of the samples are bins:
+ * an empty bin adds nothing to a two-sample test, so no list of modules is needed. */
 static ics_statistics_test modules_test(const ics_hit_sample *a, const ics_hit_sample *b,
                                         double inflation, workspace *space)
 {
@@ -192,8 +193,9 @@ int ics_verdict_reach(const ics_hit_sample *a, const ics_hit_sample *b, ics_verd
     if (space.a != NULL && space.b != NULL && space.a_counts != NULL && space.b_counts != NULL) {
         run_tests(a, b, &space, out);
     } else {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "compare: no memory to test %zu hits",
-                               a->count + b->count);
+        status =
+            ics_error_set(error, ICESTREAM_E_MEMORY,
+                          "compare: out of memory for the tests of %zu hits", a->count + b->count);
     }
     free(space.a);
     free(space.b);

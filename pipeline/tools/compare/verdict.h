@@ -1,50 +1,50 @@
-/* Holding the hits of two runs against each other: identical, or compatible by the tests of
- * physics.md 12.6, or different. */
+/* Compares the hits of two runs: they are identical, compatible by the tests of physics.md 12.6, or
+ * different. */
 #ifndef ICS_TOOLS_COMPARE_VERDICT_H
 #define ICS_TOOLS_COMPARE_VERDICT_H
 
 #include "pipeline/tools/compare/statistics.h"
 
-/* The probability that a pair of runs with equal physics and independent random numbers is called
- * different, over all tests of the pair together (Bonferroni). */
+/* The probability that two runs with equal physics and independent random numbers are called
+ * different. All tests of the pair share it (Bonferroni). */
 #define ICS_VERDICT_FALSE_ALARM 1e-3
 
 typedef enum ics_verdict_kind {
     ICS_VERDICT_IDENTICAL,  /* all bytes of all hits are equal, and there is a hit */
     ICS_VERDICT_COMPATIBLE, /* hits differ, no test is below its level */
     ICS_VERDICT_DIFFERENT,  /* a test is below its level */
-    ICS_VERDICT_EMPTY       /* no hits on either side: nothing was compared */
+    ICS_VERDICT_EMPTY       /* neither sample has a hit: nothing was compared */
 } ics_verdict_kind;
 
-/* "identical", "compatible", "different", "empty". */
+/* Returns "identical", "compatible", "different" or "empty". */
 const char *ics_verdict_name(ics_verdict_kind kind);
 
-/* Hits of one run in the order of hit files, of `photons` created. */
+/* The hits of one run. */
 typedef struct ics_hit_sample {
-    const icestream_hit *hits; /* [count] */
+    const icestream_hit *hits; /* [count], in the order of hit files */
     size_t count;
-    uint64_t photons;
+    uint64_t photons; /* created photons */
 } ics_hit_sample;
 
 enum { ICS_VERDICT_TESTS = 6 };
 
 typedef struct ics_verdict_test {
     const char *name;         /* "totals", "modules", "time", "wavelength", "nz", "scatters" */
-    ics_statistics_test test; /* size 0: too few hits for this one, it does not count */
+    ics_statistics_test test; /* size 0: too few hits; the test does not count */
     bool passed;
 } ics_verdict_test;
 
 typedef struct ics_verdict {
     ics_verdict_kind kind;
-    uint64_t shared;           /* hits of the same photon on the same module on both sides */
-    uint64_t first_difference; /* first row that differs; meaningful unless identical */
-    double photon_inflation;   /* variance over mean: hits of one photon anywhere ... */
-    double module_inflation;   /* ... and on one module */
-    double level;              /* of each test: ICS_VERDICT_FALSE_ALARM over the tests that count */
-    ics_verdict_test tests[ICS_VERDICT_TESTS]; /* not filled for identical and empty */
+    uint64_t shared;           /* hits of the same photon on the same module in both samples */
+    uint64_t first_difference; /* first row that differs; has no meaning if kind is IDENTICAL */
+    double photon_inflation;   /* variance over mean of the number of hits of a photon */
+    double module_inflation;   /* the same for the hits of a photon on one module */
+    double level; /* level of each test: ICS_VERDICT_FALSE_ALARM over the number that count */
+    ics_verdict_test tests[ICS_VERDICT_TESTS]; /* not filled if kind is IDENTICAL or EMPTY */
 } ics_verdict;
 
-/* Compares two samples, photons > 0 where there are hits. ICESTREAM_E_MEMORY. */
+/* Compares two samples. A sample with hits has photons > 0. ICESTREAM_E_MEMORY. */
 int ics_verdict_reach(const ics_hit_sample *a, const ics_hit_sample *b, ics_verdict *out,
                       icestream_error *error);
 

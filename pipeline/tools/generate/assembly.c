@@ -6,48 +6,50 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Blocks that one thread needs, several, and any number of threads: 64 MiB. */
+/* Number of blocks: of a single thread; the least and the most (64 MiB) of several threads, which
+ * get one more for every THREADS_PER_BLOCK threads. */
 enum { BLOCKS_ALONE = 1, BLOCKS_LEAST = 3, BLOCKS_MOST = 16, THREADS_PER_BLOCK = 8 };
 
-/* A piece that is planned; it lies in the block's steps, from `first` on. */
+/* A planned piece. Its steps begin at steps[first] of the block. */
 typedef struct piece {
-    struct piece *next; /* of those that wait, or of those that are free */
-    uint64_t number;    /* in the order of planning */
-    uint64_t block;
+    struct piece *next; /* in the list of pieces to be made, or in the list of free pieces */
+    uint64_t number;    /* counts pieces in the order of planning */
+    uint64_t block;     /* number of the block */
     uint32_t first;
     void *plan; /* [piece_bytes] */
 } piece;
 
 typedef struct block {
     icestream_step *steps; /* [ICS_ASSEMBLY_BLOCK] */
-    size_t count;          /* planned */
-    uint32_t open;         /* pieces that are not made yet */
-    bool closed;           /* nothing more will be planned in it */
-    icestream_error
-        error;       /* the first one in the order of pieces, where status is not ICESTREAM_OK */
-    uint64_t failed; /* the piece that it belongs to */
+    size_t count;          /* planned steps */
+    uint32_t open;         /* planned pieces that are not made yet */
+    bool closed;           /* no more pieces will be planned in this block */
+    icestream_error error; /* the first error in the order of pieces; ICESTREAM_OK: none */
+    uint64_t failed;       /* the number of the piece of that error */
 } block;
 
 typedef enum task { NOTHING, WRITE, PLAN, MAKE } task;
 
 typedef struct assembly {
     const ics_assembly *work;
-    block *blocks; /* [block_count], that of number n at n % block_count */
+    block *blocks; /* [block_count]; block number n is at index n % block_count */
     uint32_t block_count;
     piece *pieces; /* [piece_count] */
     unsigned char *plans;
 
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* there is something to do, or all has ended */
-    /* All below under the lock, but: plans and steps of a piece belong to the thread that plans or
-     * makes it, those of a block to the one that writes it. */
-    piece *free, *first, **last; /* those from `first` on are to be made */
-    uint64_t written, planned;   /* numbers of the blocks in work: written .. planned */
-    uint64_t next_piece;
-    bool writing, planning;  /* somebody is at it */
-    bool failed;             /* a piece could not be made */
-    bool all_planned, ended; /* the last block is closed; there is nothing to do any more */
-    icestream_error *error;  /* the caller's */
+    pthread_cond_t changed; /* signalled if there is a task, or if the work has ended */
+    /* The lock protects all members below. The plan and the steps of a piece belong to the thread
+     * that plans or makes the piece, the steps of a block to the thread that writes the block. */
+    piece *free;               /* list of free pieces */
+    piece *first, **last;      /* list of pieces to be made */
+    uint64_t written, planned; /* numbers of the next block to write and of the block in planning */
+    uint64_t next_piece;       /* number of the next piece */
+    bool writing, planning;    /* a thread is writing or planning now */
+    bool failed;               /* a piece could not be made */
+    bool all_planned;          /* the last block is closed, or will be by the planning thread */
+    bool ended;                /* the work has ended; all threads stop */
+    icestream_error *error;    /* of the caller */
     int status;
 } assembly;
 
@@ -56,7 +58,7 @@ static block *block_of(assembly *team, uint64_t number)
     return &team->blocks[number % team->block_count];
 }
 
-/* ---- what there is to do --------------------------------------------------------------------- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
 static task find_task(assembly *team)
 {
@@ -74,8 +76,8 @@ static task find_task(assembly *team)
     return team->first != NULL ? MAKE : NOTHING;
 }
 
-/* Who takes something wakes another one if that is not all there is, and who has done something
- * looks for more: so none sleeps while there is something to do. */
+/* Wakes one more thread if there is another task. A thread calls this when it begins a task, and
+ * looks for the next task when it has finished one. So no thread sleeps while there is a task. */
 static void wake_another(assembly *team)
 {
     if (find_task(team) != NOTHING) {
@@ -90,9 +92,9 @@ static void end_all(assembly *team, int status)
     pthread_cond_broadcast(&team->changed);
 }
 
-/* ---- doing it: called and left with the lock held -------------------------------------------- */
+/* ---- doing a task: the caller holds the lock, before and after ------------------------------- */
 
-/* Keeps the error that comes first in the order of pieces. */
+/* Stores an error unless the block has an error of an earlier piece. */
 static void note_error(block *where, uint64_t number, const icestream_error *error)
 {
     if (where->error.status == ICESTREAM_OK || number < where->failed) {
@@ -111,7 +113,7 @@ static void write_block(assembly *team)
     team->writing = true;
     wake_another(team);
     pthread_mutex_unlock(&team->lock);
-    /* Without any steps the first block is a legal, empty message. */
+    /* If there are no steps at all, the first block is written as an empty message. */
     if (status == ICESTREAM_OK && (done->count > 0 || team->written == 0)) {
         status = team->work->write(team->work->user, done->steps, done->count, team->error);
     }
@@ -125,7 +127,7 @@ static void write_block(assembly *team)
     }
 }
 
-/* Puts a planned piece among those that are to be made; an empty one is free again. */
+/* Appends a planned piece to the list of pieces to be made. An empty piece becomes free again. */
 static void queue_piece(assembly *team, block *into, piece *planned, uint32_t count)
 {
     planned->next = NULL;
@@ -177,8 +179,8 @@ static void plan_piece(assembly *team)
     }
 }
 
-/* Nothing more is planned: a list that comes through a pipe may be long in coming. Who is planning
- * just now ends the last block afterwards. */
+/* Stores the error of a piece and stops planning, because the list of particles may be a pipe that
+ * is open for a long time. If a thread is planning now, it closes the last block afterwards. */
 static void fail_piece(assembly *team, block *into, uint64_t number, const icestream_error *error)
 {
     note_error(into, number, error);
@@ -210,7 +212,8 @@ static void make_piece(assembly *team)
     team->free = made;
 }
 
-static void take_part(assembly *team)
+/* Does tasks until the work has ended. */
+static void work_on(assembly *team)
 {
     pthread_mutex_lock(&team->lock);
     while (!team->ended) {
@@ -241,7 +244,7 @@ typedef struct member {
 static void run_member(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    take_part(((member *)(void *)job)->team);
+    work_on(((member *)(void *)job)->team);
 }
 
 static void forget_member(void *user, ics_job *job)
@@ -250,7 +253,7 @@ static void forget_member(void *user, ics_job *job)
     (void)job;
 }
 
-/* The caller's thread and `others` more. */
+/* Works on the caller's thread and on `others` more threads. */
 static int run_team(assembly *team, uint32_t others, icestream_error *error)
 {
     ics_workers *workers = NULL;
@@ -268,7 +271,7 @@ static int run_team(assembly *team, uint32_t others, icestream_error *error)
             members[i] = (member){.job.run = run_member, .team = team};
             (void)ics_workers_submit(workers, &members[i].job); /* there is room for all */
         }
-        take_part(team);
+        work_on(team);
         ics_workers_destroy(workers);
         status = team->status;
     }
@@ -291,7 +294,7 @@ static void free_team(assembly *team)
 static bool allocate_team(assembly *team, uint32_t threads)
 {
     const uint32_t wanted = BLOCKS_LEAST + threads / THREADS_PER_BLOCK;
-    /* One in the making for each thread, and one that waits for it. */
+    /* For each thread one piece that it makes, and one that waits. */
     const uint32_t pieces = 2 * threads;
     team->block_count = threads == 1 ? BLOCKS_ALONE : wanted < BLOCKS_MOST ? wanted : BLOCKS_MOST;
     team->blocks = calloc(team->block_count, sizeof *team->blocks);

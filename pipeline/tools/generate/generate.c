@@ -1,5 +1,5 @@
-/* `icestream generate`: steps of particles, or the configured workload, as a step file or a stream
- * of step messages. */
+/* icestream_generate: makes the steps of particles or of the configured workload, as a step file or
+ * as a stream of step messages. */
 #include "base/error.h"
 #include "pipeline/config/config.h"
 #include "pipeline/devices/workers.h"
@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the workload was, in words of the configuration, for whoever finds the file. */
+/* Makes the metadata of a workload, in words of the configuration. */
 static int describe(const icestream_config *config, const ics_workload *workload, json_t **out,
                     icestream_error *error)
 {
     char event[24];
-    /* As text: integers of JSON end at 2^63. */
+    /* The event is a text, because integers of JSON end at 2^63. */
     snprintf(event, sizeof event, "%" PRIu64, config->workload.event);
     json_t *description =
         json_pack("{s:s, s:I, s:I, s:s, s:I, s:s}", "kind", ics_workload_name(workload), "steps",
@@ -53,7 +53,7 @@ static int describe(const icestream_config *config, const ics_workload *workload
                : ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
 }
 
-/* The same of particles, when all of their steps are made. */
+/* Makes the metadata of particles, after all their steps were made. */
 static int describe_particles(const icestream_config *config, const ics_particle_totals *totals,
                               json_t **out, icestream_error *error)
 {
@@ -74,13 +74,13 @@ static int describe_particles(const icestream_config *config, const ics_particle
                : ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for the metadata");
 }
 
-/* What makes steps, one of the two, and where they go. */
+/* The source of the steps, and where they are written. */
 typedef struct maker {
     const icestream_config *config;
-    ics_particle_steps *particles;
-    ics_workload *workload;
-    uint64_t next;            /* of the workload's steps, to be planned */
-    ics_table_writer *writer; /* of a file, or NULL: messages on standard output */
+    ics_particle_steps *particles; /* NULL: the workload makes the steps */
+    ics_workload *workload;        /* NULL: the particles make the steps */
+    uint64_t next;                 /* the next step of the workload that is not planned yet */
+    ics_table_writer *writer;      /* of the step file; NULL: messages go to standard output */
 } maker;
 
 static int maker_create(const icestream_config *config, maker *out, icestream_error *error)
@@ -110,8 +110,8 @@ static int make_description(const maker *make, json_t **out, icestream_error *er
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-/* Spans of a piece at most: particles with little light make short pieces, so that memory stays
- * small, and still long ones beside what it takes to hand them on. */
+/* Largest number of spans in a piece. A piece with many faint particles stays small in memory, and
+ * is still large compared with the cost of passing it to another thread. */
 enum { SPANS = 128 };
 
 typedef struct particle_piece {

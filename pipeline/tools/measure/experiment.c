@@ -26,10 +26,11 @@ int ics_experiment_create(const icestream_config *config, ics_experiment **out,
     int status = ics_device_options_from_config(config, &experiment->options, error);
     if (status == ICESTREAM_OK && experiment->options.cpu_too) {
         char place[1024];
-        status = ics_error_set(error, ICESTREAM_E_CONFIG,
-                               "%s: error: device.backend: found cuda+cpu, whose kernel times are "
-                               "of a part of the photons only; expected cuda or cpu",
-                               ics_config_place(config, "device.backend", place, sizeof place));
+        status =
+            ics_error_set(error, ICESTREAM_E_CONFIG,
+                          "%s: error: device.backend: found cuda+cpu, but kernel times would be "
+                          "those of a part of the photons; expected cuda or cpu",
+                          ics_config_place(config, "device.backend", place, sizeof place));
     }
     if (status == ICESTREAM_OK) {
         status = ics_world_create(config, &experiment->world, error);
@@ -88,7 +89,7 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
     ics_device_options device = experiment->options;
     device.graph.schedule = options->schedule;
     device.graph.profile = options->profile;
-    device.fall_back = false; /* figures are of the device that was asked for, or there are none */
+    device.fall_back = false; /* figures of another device would be wrong */
     if (options->threads > 0) {
         device.threads = options->threads;
     }
@@ -119,7 +120,7 @@ void ics_experiment_trial_destroy(ics_trial *trial)
     free(trial);
 }
 
-/* The largest kernel of what ran and its traffic, which its plan knows. */
+/* Adds the largest kernel and the pool traffic of the options that ran, from their plan. */
 static int add_plan(const ics_experiment *experiment, ics_gpu_figures *figures,
                     icestream_error *error)
 {
@@ -145,7 +146,7 @@ static int add_plan(const ics_experiment *experiment, ics_gpu_figures *figures,
     return ICESTREAM_OK;
 }
 
-/* What happened between two readings of the usage. */
+/* Stores the differences between two readings of the usage. */
 static void add_usage(const ics_gpu_usage *before, const ics_gpu_usage *after, ics_gpu_figures *out)
 {
     out->kernel_seconds = after->seconds - before->seconds;

@@ -10,7 +10,7 @@
 struct ics_report {
     char **cells; /* [count], headings first */
     size_t columns, count, capacity;
-    bool lost; /* a cell, for want of memory */
+    bool lost; /* a cell could not be stored: out of memory */
 };
 
 static void add_cell(ics_report *report, char *text)
@@ -85,7 +85,7 @@ json_t *ics_report_json_number(double value)
     return value > 0 ? json_real(value) : json_null();
 }
 
-/* Whether a column says something anywhere below its heading. */
+/* Returns whether a column has an entry below its heading. In a table without rows all do. */
 static bool is_used(const ics_report *report, size_t column)
 {
     bool used = report->count <= report->columns;
@@ -152,7 +152,8 @@ int ics_report_json(const char *command, json_t *value, FILE *out, icestream_err
 {
     int status = ICESTREAM_OK;
     if (value == NULL) {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: no memory for the report", command);
+        status =
+            ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for the report", command);
     } else if (json_dumpf(value, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF) {
         status = ics_error_set(error, ICESTREAM_E_OUTPUT, "%s: cannot write the report", command);
     }

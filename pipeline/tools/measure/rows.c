@@ -19,7 +19,7 @@ void ics_rows_set_name(ics_row *row)
     }
 }
 
-/* Share of a stage in the kernel time of the profile, per cent. */
+/* Returns the share of a stage in the kernel time of the profile (per cent). */
 static double stage_share(const ics_row *row, int stage)
 {
     double total = 0;
@@ -39,7 +39,7 @@ static const char *code_of(const ics_measurement *m)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Rates are of very different sizes: four digits, whatever they are. */
+/* Rates differ by many orders of magnitude, so they have four digits wherever the point is. */
 static void rate_cell(ics_report *report, double value)
 {
     if (value > 0) {
@@ -118,7 +118,7 @@ static void print_indented(const char *lines, FILE *out)
     }
 }
 
-/* How auto chose, and what devices warned of; what several devices say, once. */
+/* Prints how auto chose, and the warnings of the devices. Equal warnings are printed once. */
 static void print_notes(const ics_row *const *rows, size_t count, FILE *out)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -158,22 +158,24 @@ int ics_rows_print(const ics_row *const *rows, size_t count, bool markdown, FILE
         status = ics_report_print(report, markdown, 0, out, error);
         ics_report_destroy(report);
     }
-    fputs("\nseconds: from the first step handed over to the sorted hits; bounces: segments per "
-          "photon.\n",
-          out);
+    fputs(
+        "\nseconds: from the first step given to the device to the sorted hits; bounces: segments "
+        "per photon.\n",
+        out);
     if (cpu) {
-        fputs("CPU: ns/photon and ns/bounce are of one thread, rates of all threads together.\n",
+        fputs("CPU: ns/photon and ns/bounce are times of one thread; rates are those of all "
+              "threads.\n",
               out);
     }
     if (gpu) {
         fputs(
-            "GPU: ns/photon, ns/bounce and rates are of the time in which kernels ran; registers "
-            "are\nthose of the largest kernel; GB/s: between pool and processors, - where photons "
-            "stay in registers\nand shared memory.\n",
+            "GPU: ns/photon, ns/bounce and rates count the time in which kernels ran. Registers "
+            "are those\nof the largest kernel. GB/s is the traffic between pool and processors; - "
+            "means that photons stay\nin registers and shared memory.\n",
             out);
     }
     if (profile) {
-        fputs("Shares of stages come from another run, which times every kernel.\n", out);
+        fputs("The shares of stages come from another run that timed every kernel.\n", out);
     }
     print_notes(rows, count, out);
     return status;

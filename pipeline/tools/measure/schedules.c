@@ -35,7 +35,7 @@ static int add_name(const char *name, size_t length, bool gpu, ics_schedule_list
     }
     for (size_t i = 0; i < list->count; ++i) {
         if (list->items[i] == schedule) {
-            return ics_error_set(error, ICESTREAM_E_USAGE, "--schedules: '%s' is there twice",
+            return ics_error_set(error, ICESTREAM_E_USAGE, "--schedules: '%s' is given twice",
                                  copy);
         }
     }

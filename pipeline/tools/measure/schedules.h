@@ -1,4 +1,4 @@
-/* Which schedules a tool runs. */
+/* The list of schedules that a tool runs. */
 #ifndef ICS_TOOLS_MEASURE_SCHEDULES_H
 #define ICS_TOOLS_MEASURE_SCHEDULES_H
 
@@ -10,12 +10,12 @@ typedef struct ics_schedule_list {
     size_t count;
 } ics_schedule_list;
 
-/* All schedules of a device, in the order of ics_schedule; a GPU's end with auto, which is a choice
- * to be measured there and another name of wavefront on the CPU. */
+/* Returns all schedules of a device, in the order of ics_schedule. The list of a GPU ends with
+ * auto. On the CPU auto is another name of wavefront and is not in the list. */
 ics_schedule_list ics_schedules_of_device(bool gpu);
 
-/* Reads "wavefront,monolithic". ICESTREAM_E_USAGE: an unknown name, one that the device does not
- * have, one that is there twice. */
+/* Reads a list such as "wavefront,monolithic". ICESTREAM_E_USAGE: a name is unknown or given twice,
+ * or the device does not have the schedule. */
 int ics_schedules_parse(const char *text, bool gpu, ics_schedule_list *out, icestream_error *error);
 
 #endif

@@ -10,7 +10,7 @@
 
 static int no_memory(size_t count, icestream_error *error)
 {
-    return ics_error_set(error, ICESTREAM_E_MEMORY, "no memory for %zu steps", count);
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu steps", count);
 }
 
 int ics_step_list_from_workload(const icestream_config *config, ics_step_list *out,
@@ -47,7 +47,7 @@ static int append_file(ics_step_list *list, const char *path, uint32_t spectrum_
     }
     icestream_step *steps = NULL;
     if (status == ICESTREAM_OK) {
-        /* One row more than there are, so that there is always room to read into. */
+        /* One row more than the file has, so that the last read, which finds the end, has room. */
         size_t total = list->count + (size_t)summary.rows + 1;
         steps = reallocarray(list->steps, total, sizeof *steps);
         if (steps == NULL) {
@@ -95,10 +95,11 @@ int ics_step_list_from_files(const icestream_config *config, uint32_t spectrum_c
         const char *pattern = config->source.files[i];
         if (strcmp(pattern, "-") == 0) {
             status = ics_error_set(error, ICESTREAM_E_USAGE,
-                                   "source.files: found \"-\", expected files: standard input is "
-                                   "for `icestream run`");
+                                   "source.files: found \"-\", expected files: only "
+                                   "`icestream run` reads standard input");
         } else if (glob(pattern, i > 0 ? GLOB_APPEND : 0, NULL, &found) == GLOB_NOSPACE) {
-            status = ics_error_set(error, ICESTREAM_E_MEMORY, "no memory to list %s", pattern);
+            status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the files of %s",
+                                   pattern);
         }
     }
     if (status == ICESTREAM_OK) {

@@ -10,27 +10,29 @@ struct ics_workload {
     uint64_t steps;
     uint32_t photons_per_step;
     bool shuffled;
-    icestream_step point; /* what every step of a point workload looks like */
+    icestream_step point; /* every step of a point workload, except number and photons */
     uint64_t event;
 };
 
-/* Shower length scale of the cascade: mean of each of the eight exponential draws, m. */
+/* The position of light along the shower of the cascade is the sum of eight exponential random
+ * numbers with this mean (m). */
 #define CASCADE_SCALE 0.6145756974877958
 #define CASCADE_DRAWS 8
-#define CASCADE_START (-400.0) /* z of the electron, m; it goes down */
-/* Angle of the light's emitter to the shower axis: density of x = 1 - cos a (physics.md 10.3). */
+#define CASCADE_START (-400.0) /* z of the electron (m), which travels downwards */
+/* Constants of the angle a between the emitting particle and the shower axis: the density of
+ * 1 - cos a (physics.md 10.3). */
 #define ANGLE_SLOPE    2.61
 #define ANGLE_EXPONENT 0.39
 
-#define UNIFORM_EDGE   1000.0 /* m, cube around the detector's centre */
-#define STEP_LENGTH    0.001  /* m */
+#define UNIFORM_EDGE   1000.0 /* edge (m) of a cube around the detector's centre */
+#define STEP_LENGTH    0.001  /* (m) */
 
-/* Every step owns this many random numbers; the last two decide its number of photons. */
+/* Every step has this number of random numbers. The last two decide its number of photons. */
 #define DRAWS_PER_STEP 16
 #define DRAW_SIDE      14
 #define DRAW_SHARE     15
 
-/* The n-th output of splitmix64 from state 1, as a double in [0, 1). */
+/* Returns the n-th output of splitmix64 from state 1, as a double in [0, 1). */
 static double draw(uint64_t n)
 {
     uint64_t z = 1 + (n + 1) * UINT64_C(0x9E3779B97F4A7C15);
@@ -45,9 +47,10 @@ static double step_draw(uint64_t step, unsigned k)
     return draw(DRAWS_PER_STEP * step + k);
 }
 
-/* Shuffling hands photons from one half of the steps to the other, so that the total stays: step i
- * of the first half takes between 0.1 and 1.9 times its share, its partner in the second half the
- * rest of the two shares. With an odd number of steps the last has no partner and keeps its own. */
+/* Returns the number of photons of a step. Shuffling moves photons between the two halves of the
+ * steps and keeps the total: a step of the first half gets 0.1 to 1.9 times photons_per_step, and
+ * its partner in the second half gets what is left of twice photons_per_step. If the number of
+ * steps is odd, the last step has no partner and gets photons_per_step. */
 static uint32_t step_photons(const ics_workload *workload, uint64_t step)
 {
     uint64_t half = workload->steps / 2;
@@ -92,7 +95,8 @@ static void make_uniform(uint64_t number, icestream_step *step)
     step->y = (float)(-UNIFORM_EDGE / 2 + UNIFORM_EDGE * step_draw(number, 1));
     step->z = (float)(-UNIFORM_EDGE / 2 + UNIFORM_EDGE * step_draw(number, 2));
     set_direction(step, 2 * step_draw(number, 3) - 1, 2 * M_PI * step_draw(number, 4));
-    /* These steps have nothing to do with each other; those of the others share one source. */
+    /* The steps are independent of each other, so each has a source of its own; the steps of the
+     * other kinds share source 0. */
     step->source_id = (uint32_t)number;
 }
 

@@ -34,10 +34,11 @@ static void print_device(const ics_plan_on_gpu *gpu, FILE *out)
                 device->name, device->architecture, device->processors,
                 (double)device->memory_bytes / (1 << 30));
     } else if (gpu->assumed) {
-        fprintf(out,
-                "GPU         none here; sm_%d is assumed (--architecture names another)\n"
-                "  reason    %s\n",
-                gpu->architecture, gpu->absent.text);
+        fprintf(
+            out,
+            "GPU         none in this machine; sm_%d is assumed (--architecture names another)\n"
+            "  reason    %s\n",
+            gpu->architecture, gpu->absent.text);
     } else {
         fprintf(out, "GPU         any of architecture sm_%d\n", gpu->architecture);
     }
@@ -56,7 +57,7 @@ static int print_kernels(const ics_gpu_plan *schedule, FILE *out, icestream_erro
         const ics_gpu_plan_kernel *kernel = &schedule->kernels[i];
         const ics_kernel_resources *resources = &kernel->resources;
         ics_report_cell(report, "%s", resources->name);
-        if (resources->registers == 0) { /* the driver will know */
+        if (resources->registers == 0) { /* the driver compiles this kernel later */
             for (int column = 0; column < 5; ++column) {
                 ics_report_cell(report, "-");
             }
@@ -97,7 +98,7 @@ static int print_schedule(const ics_gpu_plan *schedule, FILE *out, icestream_err
             ICS_SLOT_BYTES, options->lanes);
     if (options->schedule == ICS_SCHEDULE_MONOLITHIC ||
         options->schedule == ICS_SCHEDULE_JOB_QUEUE) {
-        fprintf(out, ", and as many for photons that warps have made and nobody has taken");
+        fprintf(out, ", and as many for photons that warps have made and that wait for a lane");
     }
     if (options->schedule == ICS_SCHEDULE_FUSED) {
         fprintf(out, ", %" PRIu32 " bounces per wave", options->bounces_per_wave);
@@ -112,12 +113,12 @@ static int print_schedule(const ics_gpu_plan *schedule, FILE *out, icestream_err
     } else {
         fprintf(
             out,
-            "\n  traffic   none with the pool: photons stay in registers and shared memory while "
-            "a launch lasts\n");
+            "\n  traffic   none with the pool: photons stay in registers and shared memory during "
+            "a launch\n");
     }
     fprintf(out,
             "  batches   up to %" PRIu32 " steps and %" PRIu32 " photons, %" PRIu32
-            " places for hits\n",
+            " slots for hits\n",
             options->batch_emissions, options->batch_photons, options->hits);
     fprintf(out,
             "  memory    %.1f MB of the device: pool %.1f, queues %.1f, hits %.1f, tables %.1f; "

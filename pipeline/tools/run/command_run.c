@@ -78,7 +78,7 @@ static int execute_run(const icestream_config *config, const ics_arguments *give
         .summary_path = values[OPTION_SUMMARY].text,
         .metrics_path = values[OPTION_METRICS].text,
         .time_limit = (double)values[OPTION_TIME_LIMIT].whole,
-        .tell_unfinished = values[OPTION_UNFINISHED_EXIT].given,
+        .unfinished_after_signal = values[OPTION_UNFINISHED_EXIT].given,
     };
     return icestream_run(config, &run, error);
 }

@@ -1,14 +1,16 @@
-/* `icestream stages`: every stage and variant. Variants and their parameters come from
- * stages/registry.def and the variants' headers; what a stage reads and writes is its contract (the
- * functions of stages/variants.h), the same for all its variants. */
-#include "base/error.h"
+/* icestream_stages: lists every stage and variant. The variants are those of stages/registry.def
+ * and physics/detect/registry.def, and their headers name their parameters. The fields that a stage
+ * reads and writes are the same for all its variants. */
 #include "kernels/stage.h"
 #include "physics/detect/detect_none.h"
 #include "physics/detect/detect_pe.h"
 #include "pipeline/icestream.h"
+#include "pipeline/models/ice/ice_scatter.h"
+#include "pipeline/tools/measure/report.h"
 #include "stages/variants.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct field {
@@ -35,7 +37,7 @@ typedef struct field {
 
 #define POSITION  PHOTON(x), PHOTON(y), PHOTON(z)
 #define DIRECTION PHOTON(dx), PHOTON(dy), PHOTON(dz)
-/* What the random numbers of a photon are drawn by: its step, its number, its bounce. */
+/* The random numbers of a photon depend on these: its step, its number in the step, its bounce. */
 #define IDENTITY PHOTON(emission), PHOTON(photon_id), PHOTON(scatters)
 #define WHOLE_PHOTON                                                                               \
     POSITION, PHOTON(path), DIRECTION, PHOTON(absorption), PHOTON(wavelength), IDENTITY
@@ -44,7 +46,7 @@ enum { FIELDS_MAX = 16 };
 
 typedef struct stage {
     const char *name, *text;
-    const field reads[FIELDS_MAX], writes[FIELDS_MAX]; /* up to the first without a name */
+    const field reads[FIELDS_MAX], writes[FIELDS_MAX]; /* a field without a name ends a list */
 } stage;
 
 static const stage stages[] = {
@@ -56,7 +58,7 @@ static const stage stages[] = {
                EMISSION(flags)},
      .writes = {WHOLE_PHOTON}},
     {.name = "propagate",
-     .text = "flies to the next scatter or to absorption",
+     .text = "finds the segment to the next scatter or to absorption",
      .reads = {PHOTON(z), PHOTON(dz), PHOTON(absorption), PHOTON(wavelength), IDENTITY},
      .writes = {PHOTON(absorption), SEGMENT(length)}},
     {.name = "collide",
@@ -66,11 +68,11 @@ static const stage stages[] = {
                 ARRIVAL(x), ARRIVAL(y), ARRIVAL(z), ARRIVAL(path), ARRIVAL(dx), ARRIVAL(dy),
                 ARRIVAL(dz), ARRIVAL(wavelength)}},
     {.name = "scatter",
-     .text = "moves to the segment's end and turns",
+     .text = "moves the photon to the end of the segment and changes its direction",
      .reads = {POSITION, PHOTON(path), DIRECTION, IDENTITY, SEGMENT(length)},
      .writes = {POSITION, PHOTON(path), DIRECTION, PHOTON(scatters)}},
     {.name = "compact",
-     .text = "fills the places of photons that ended",
+     .text = "fills the slots of photons that ended",
      .reads = {WHOLE_PHOTON},
      .writes = {WHOLE_PHOTON}},
     {.name = "detect",
@@ -111,7 +113,32 @@ static size_t total_bytes(const field *fields)
     return bytes;
 }
 
+/* The parameters that a variant declares in its header; the last one has no name. */
+static const ics_scatter_parameter *declared_by(const variant *listed)
+{
+    static const ics_scatter_parameter none[] = {{.name = NULL}};
+    const ics_scatter_variant *scatter = NULL;
+    for (size_t i = 0; strcmp(listed->stage, "scatter") == 0; ++i) {
+        scatter = ics_ice_scatter_variant(i);
+        if (scatter == NULL || strcmp(scatter->name, listed->name) == 0) {
+            break;
+        }
+    }
+    return scatter != NULL ? scatter->parameters : none;
+}
+
 /* ---- text ---------------------------------------------------------------------------------- */
+
+static void print_variant(const variant *listed, bool chosen, FILE *out)
+{
+    fprintf(out, "  %c %-12s %s%s%s\n", chosen ? '*' : ' ', listed->name, listed->text,
+            listed->parameters[0] ? "; set by " : "", listed->parameters);
+    for (const ics_scatter_parameter *p = declared_by(listed); p->name != NULL; ++p) {
+        fprintf(out,
+                "                 %s in the file of the ice: %s (%g .. %g%s%s) [default: %s]\n",
+                p->name, p->help, p->low, p->high, p->unit[0] ? " " : "", p->unit, p->fallback);
+    }
+}
 
 static void print_fields(const char *verb, const field *fields, FILE *out)
 {
@@ -125,7 +152,7 @@ static void print_fields(const char *verb, const field *fields, FILE *out)
 static void print_text(FILE *out)
 {
     fprintf(out,
-            "A photon is %zu bytes, a step %zu, a hit on the device %zu; figures below are per "
+            "A photon has %zu bytes, a step %zu, a hit on the device %zu. Sizes below are per "
             "photon.\n",
             sizeof(ice_photon), sizeof(ice_emission), sizeof(ice_arrival));
     for (size_t i = 0; i < STAGES; ++i) {
@@ -134,15 +161,13 @@ static void print_text(FILE *out)
         print_fields("writes", stages[i].writes, out);
         for (size_t j = 0; j < VARIANTS; ++j) {
             if (strcmp(variants[j].stage, stages[i].name) == 0) {
-                fprintf(out, "  %c %-12s %s%s%s\n", is_default(j) ? '*' : ' ', variants[j].name,
-                        variants[j].text, variants[j].parameters[0] ? "; set by " : "",
-                        variants[j].parameters);
+                print_variant(&variants[j], is_default(j), out);
             }
         }
     }
-    fputs("\n*: the default. Choose with stages.STAGE in the run's YAML, by name, or give a header "
-          "of "
-          "your\nown (all but compact and detect): stages: {scatter: {source: my_scatter.h}}\n",
+    fputs("\n*: the default. stages.STAGE in the run file chooses a variant by its name. For all "
+          "stages but compact\nand detect it can also name a header of your own: stages: {scatter: "
+          "{source: my_scatter.h}}\n",
           out);
 }
 
@@ -169,7 +194,19 @@ static json_t *parameters_json(const char *parameters)
     return list;
 }
 
-/* Whether a header of the user's may take the place of the variants. */
+static json_t *declared_json(const variant *listed)
+{
+    json_t *list = json_array();
+    for (const ics_scatter_parameter *p = declared_by(listed); p->name != NULL; ++p) {
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:f, s:f, s:f, s:s}", "name", p->name, "unit",
+                                        p->unit, "low", p->low, "high", p->high, "default",
+                                        strtod(p->fallback, NULL), "description", p->help));
+    }
+    return list;
+}
+
+/* Returns whether the user's own header can replace the variants of this stage. */
 static bool takes_source(const stage *listed)
 {
     bool takes = false;
@@ -184,10 +221,11 @@ static json_t *stage_json(const stage *listed)
     json_t *list = json_array();
     for (size_t i = 0; i < VARIANTS; ++i) {
         if (strcmp(variants[i].stage, listed->name) == 0) {
-            json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o}", "name", variants[i].name,
-                                                  "description", variants[i].text, "default",
-                                                  (int)is_default(i), "parameters",
-                                                  parameters_json(variants[i].parameters)));
+            json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o, s:o}", "name",
+                                                  variants[i].name, "description", variants[i].text,
+                                                  "default", (int)is_default(i), "parameters",
+                                                  parameters_json(variants[i].parameters),
+                                                  "declared", declared_json(&variants[i])));
         }
     }
     return json_pack("{s:s, s:s, s:b, s:o, s:o, s:I, s:I, s:o}", "name", listed->name,
@@ -207,14 +245,7 @@ static int print_json(FILE *out, icestream_error *error)
         json_pack("{s:I, s:I, s:I, s:o}", "photon_bytes", (json_int_t)sizeof(ice_photon),
                   "emission_bytes", (json_int_t)sizeof(ice_emission), "arrival_bytes",
                   (json_int_t)sizeof(ice_arrival), "stages", list);
-    int status = ICESTREAM_OK;
-    if (report == NULL) {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "stages: no memory for the list");
-    } else if (json_dumpf(report, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF) {
-        status = ics_error_set(error, ICESTREAM_E_OUTPUT, "stages: cannot write the list");
-    }
-    json_decref(report);
-    return status;
+    return ics_report_json("stages", report, out, error);
 }
 
 int icestream_stages(bool json, FILE *out, icestream_error *error)
@@ -223,7 +254,5 @@ int icestream_stages(bool json, FILE *out, icestream_error *error)
         return print_json(out, error);
     }
     print_text(out);
-    return fflush(out) == 0 && !ferror(out)
-               ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_OUTPUT, "stages: cannot write the list");
+    return ics_report_end("stages", out, error);
 }

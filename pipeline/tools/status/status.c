@@ -1,5 +1,5 @@
-/* icestream status: how the runs that write into a folder are doing. Everything that is told is put
- * into one JSON object first; the text for people is made from it. */
+/* icestream_folder_status: reports how the runs that write into a folder are doing. The report is
+ * one JSON object; the text for people is made from this object. */
 #include "base/error.h"
 #include "pipeline/telemetry/journal_summary.h"
 #include "pipeline/telemetry/json_text.h"
@@ -14,7 +14,7 @@
 
 /* ---- workers --------------------------------------------------------------------------------- */
 
-/* The worker's entry in the claims of any spool; NULL: it has none. */
+/* Returns the entry of a worker in the claims of any spool, or NULL. */
 static const json_t *find_lease(const json_t *spools, const char *worker)
 {
     size_t i, j;
@@ -32,8 +32,8 @@ static const json_t *find_lease(const json_t *spools, const char *worker)
     return NULL;
 }
 
-/* Whether a worker that has not said that it stopped is known to be gone: its lease ran out, or it
- * ran on this host and there is no such process. */
+/* Returns whether a worker without an entry `stop` in the journal has certainly ended: its lease
+ * has expired, or it ran on this host and its process does not exist. */
 static bool is_gone(const ics_journal_worker *worker, const json_t *lease)
 {
     char host[256] = "";

@@ -20,14 +20,15 @@ static double number(const json_t *object, const char *key)
     return json_number_value(json_object_get(object, key));
 }
 
-/* Never NULL. */
+/* Returns the text at `key`, or "" if there is none. */
 static const char *text(const json_t *object, const char *key)
 {
     const char *value = json_string_value(json_object_get(object, key));
     return value != NULL ? value : "";
 }
 
-/* How long something is ago: "3 s", "5 min", "7.2 h", "3 days"; "-" without a time. */
+/* Returns how much time has passed since `time`: "3 s", "5 min", "7.2 h", "3 days"; or "-" if
+ * `time` is no time. */
 static const char *age(const json_t *report, const char *time, char buffer[32])
 {
     double then = 0.0, now = 0.0;
@@ -84,7 +85,8 @@ static void print_counts(const json_t *report, FILE *out)
     }
 }
 
-/* All that are at work, and the last ones of those that are not. */
+/* Returns whether a worker is listed: all workers that run or pause, and the last WORKERS_SHOWN of
+ * the list. */
 static bool is_shown(const json_t *worker, size_t index, size_t count)
 {
     const char *state = text(worker, "state");
@@ -209,7 +211,7 @@ static void print_troubles(const json_t *report, FILE *out)
     {
         const char *file = text(trouble, "file"), *reason = text(trouble, "reason");
         bool named = file[0] == '\0' || strncmp(reason, file, strlen(file)) == 0;
-        fprintf(out, "%s  %s ago, %s: %s%s%s\n", i == 0 ? "last troubles:\n" : "",
+        fprintf(out, "%s  %s ago, %s: %s%s%s\n", i == 0 ? "last problems:\n" : "",
                 age(report, text(trouble, "time"), buffer), text(trouble, "event"),
                 named ? "" : file, named || reason[0] == '\0' ? "" : ": ", reason);
     }

@@ -1,4 +1,4 @@
-/* The report of `icestream status` for people; private to the command. */
+/* The report of `icestream status` as text. */
 #ifndef ICS_TOOLS_STATUS_STATUS_TEXT_H
 #define ICS_TOOLS_STATUS_STATUS_TEXT_H
 
@@ -6,7 +6,8 @@
 
 struct json_t;
 
-/* Writes the object that --json writes as text. ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
+/* Writes the report, which is the object of --json, as text. ICESTREAM_E_MEMORY,
+ * ICESTREAM_E_OUTPUT. */
 int ics_status_print(const struct json_t *report, FILE *out, icestream_error *error);
 
 #endif

@@ -19,10 +19,10 @@ typedef enum comparison_code {
     MORE_OR_EQUAL
 } comparison_code;
 
-/* A number as it was written. */
+/* A number of the expression. */
 typedef struct operand {
     double value;
-    bool whole; /* and -2^64 < value < 2^64: then it is +-magnitude, exactly */
+    bool whole; /* a whole number, and -2^64 < value < 2^64; then exactly +-magnitude */
     bool negative;
     uint64_t magnitude;
 } operand;
@@ -31,7 +31,7 @@ typedef enum instruction_code { COMPARE, NOT, AND, OR } instruction_code;
 
 typedef struct instruction {
     instruction_code code;
-    const ics_layout_field *field; /* of COMPARE, as the rest */
+    const ics_layout_field *field; /* this and the members below: only for COMPARE */
     comparison_code comparison;
     operand number;
 } instruction;
@@ -46,7 +46,7 @@ struct ics_selection {
 
 typedef struct reader {
     const char *text, *at;
-    ics_selection *selection; /* room for an instruction per character */
+    ics_selection *selection; /* has room for one instruction per character */
     size_t depth;
     icestream_error *error;
 } reader;
@@ -60,7 +60,7 @@ static void skip_blanks(reader *r)
     }
 }
 
-/* What stands at `at`, for messages: a word, an operator, or one character. */
+/* Describes for a message what is found at `at`: a word, an operator or one character. */
 static const char *found_text(const char *at, char text[SHOWN + 16])
 {
     size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
@@ -134,7 +134,7 @@ static int read_number(reader *r, operand *out)
     char text[WORD] = "";
     size_t length = 0;
     for (char before = 'e'; *r->at != '\0'; before = *r->at++) {
-        /* A sign belongs to a number at its beginning and in its exponent. */
+        /* A sign belongs to the number at its beginning and after an e. */
         bool sign = (*r->at == '+' || *r->at == '-') && (before == 'e' || before == 'E');
         if (!isalnum((unsigned char)*r->at) && *r->at != '.' && *r->at != '_' && !sign) {
             break;
@@ -179,7 +179,7 @@ static void emit(reader *r, instruction item)
     r->selection->items[r->selection->count++] = item;
 }
 
-/* What joins operands that were read. */
+/* Adds an instruction after its operands, if they were read without an error. */
 static void emit_after(reader *r, int status, instruction_code code)
 {
     if (status == ICESTREAM_OK) {
@@ -187,7 +187,7 @@ static void emit_after(reader *r, int status, instruction_code code)
     }
 }
 
-/* NUMBER operator FIELD is the same as FIELD mirrored NUMBER. */
+/* `NUMBER operator FIELD` means the same as `FIELD mirrored NUMBER`. */
 static comparison_code mirrored(comparison_code code)
 {
     static const comparison_code mirror[] = {[EQUAL] = EQUAL, [UNEQUAL] = UNEQUAL,
@@ -292,7 +292,7 @@ int ics_selection_create(const char *text, ics_selection **out, icestream_error 
                              ICS_SELECTION_LONGEST);
     }
     ics_selection *selection = calloc(1, sizeof *selection);
-    /* Every instruction takes a character at least. */
+    /* Every instruction comes from at least one character. */
     instruction *items = calloc(length + 1, sizeof *items);
     if (selection == NULL || items == NULL) {
         free(items);
@@ -331,12 +331,12 @@ static int order_of(double left, double right)
     return isnan(left) ? UNORDERED : left < right ? BELOW : left > right ? ABOVE : SAME;
 }
 
-/* An integer as sign and magnitude against the number. */
+/* Compares an integer, given as sign and magnitude, with the number. */
 static int order_of_whole(bool negative, uint64_t magnitude, const operand *number)
 {
     if (!number->whole) {
-        /* It has a fraction, so that it is below 2^53 and rounding cannot reach it; or it is beyond
-         * all integers. */
+        /* The number has a fraction, so it is below 2^53, and rounding the integer to double cannot
+         * make the two equal; or the number is beyond all 64-bit integers. */
         if (number->value >= 0x1p64) {
             return BELOW;
         }
@@ -365,7 +365,7 @@ static int order_of_field(const ics_layout_field *field, const icestream_hit *hi
         memcpy(&value, place, sizeof value);
         return order_of(value, number->value);
     }
-    /* Little-endian; the sign of a shorter integer is its highest bit. */
+    /* Fields are little-endian. The highest bit of a signed field is its sign. */
     uint64_t bits = 0;
     memcpy(&bits, place, field->type.bytes);
     const unsigned unused = 64 - 8u * field->type.bytes;
@@ -396,7 +396,7 @@ static bool compare(const instruction *item, const icestream_hit *hit)
 
 bool ics_selection_holds(const ics_selection *selection, const icestream_hit *hit)
 {
-    /* A level of parentheses keeps two results waiting at most, one of || and one of &&. */
+    /* Each level of parentheses holds at most two results: the left side of a || and of a &&. */
     bool stack[2 * ICS_SELECTION_DEEPEST + 4] = {false};
     size_t top = 0;
     for (size_t i = 0; i < selection->count; ++i) {

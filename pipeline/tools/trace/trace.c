@@ -1,4 +1,4 @@
-/* `icestream trace`: single photons once more, with every point of their paths. */
+/* icestream_trace: repeats single photons and writes every point of their paths. */
 #include "base/error.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/devices/device.h"
@@ -26,11 +26,11 @@ typedef struct tracer {
     ics_trace_requests requests;
     ics_trace_steps steps;
     ics_table_writer *writer;
-    icestream_path_point *points; /* [BLOCK], `filled` of them on their way to the file */
+    icestream_path_point *points; /* [BLOCK]; the first `filled` are not written yet */
     size_t filled;
-    icestream_hit *found; /* [found_count], of the photon under way */
+    icestream_hit *found; /* [found_count], the hits of the photon that is followed now */
     size_t found_count, found_capacity;
-    const icestream_step *step; /* of the photon under way */
+    const icestream_step *step; /* the step of that photon */
     ice_emission emission;
     uint32_t photon_id, point;
     ics_trace_verdict verdict;
@@ -45,8 +45,8 @@ static const uint16_t point_kinds[] = {
 
 /* ---- preparing ------------------------------------------------------------------------------- */
 
-/* What a photon's path depends on. The device of the configuration does not matter, so it need not
- * be here. */
+/* Makes all that a photon's path depends on. The path does not depend on the configured device, so
+ * this machine need not have that device. */
 static int set_up(tracer *t)
 {
     ics_gpu_options stages;
@@ -65,8 +65,7 @@ static int set_up(tracer *t)
         if (!ics_trace_supports(&t->variants) && t->config->stages.custom[i] != NULL) {
             return ics_error_set(t->error, ICESTREAM_E_CONFIG,
                                  "stages.%s: found a header of your own, expected a variant of "
-                                 "icestream: only compiled kernels have it, and they tell of hits "
-                                 "alone",
+                                 "icestream, because trace does not compile headers",
                                  ics_stage_name((ics_stage)i));
         }
     }
@@ -82,7 +81,7 @@ static int flush_points(tracer *t)
     return ics_table_writer_append(t->writer, t->points, count, t->error);
 }
 
-/* Keeps the hit of a point, to be held against those that were asked for. */
+/* Makes the hit of a point and stores it for the comparison with the chosen hits. */
 static int keep_hit(tracer *t, const ice_arrival *arrival, icestream_hit *hit)
 {
     icestream_step step = *t->step;
@@ -151,7 +150,8 @@ static bool is_of(const icestream_hit *hit, const ics_trace_request *request)
            hit->photon_id == request->photon_id;
 }
 
-/* Follows all photons; hits and requests are in the same order. */
+/* Follows all photons, and compares the hits of each with the chosen ones. Hits and requests are in
+ * the same order. */
 static int trace_all(tracer *t)
 {
     const ics_trace_sink sink = {put_point, t};
@@ -220,9 +220,9 @@ static int write_paths(tracer *t)
     return status;
 }
 
-/* ---- what is said ---------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
-/* The settings with which the hits were made and that are others here: "ice, seed". */
+/* Lists the settings that differ between the run of the hits and the configuration: "ice, seed". */
 static void list_other_settings(const tracer *t, char *text, size_t size)
 {
     static const char *const names[] = {"configuration", "ice", "detector"};
@@ -254,7 +254,7 @@ static int report(const tracer *t, FILE *out)
             (unsigned long long)ics_table_writer_rows(t->writer), t->requests.count,
             t->requests.count == 1 ? "" : "s");
     if (t->steps.foreign) {
-        fprintf(out, "  the hits were made from another step file than %s\n", t->options->steps);
+        fprintf(out, "  the hits are those of another step file than %s\n", t->options->steps);
     }
     ics_trace_verdict_print(&t->verdict, maths, others, out);
     int status = ics_report_end("trace", out, t->error);

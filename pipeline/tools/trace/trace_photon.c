@@ -1,6 +1,6 @@
 #include "pipeline/tools/trace/trace_photon.h"
 
-/* The arrivals of one segment; more than any segment has, unless modules overlap. */
+/* Room for the arrivals of one segment. Only overlapping modules can give a segment more. */
 enum { ARRIVALS = 64 };
 
 typedef struct arrival_list {
@@ -19,7 +19,7 @@ static int put_arrival(arrival_list *list, const ice_arrival *arrival)
 #define ICE_PUT_ARRIVAL(sink, arrival) put_arrival(sink, arrival)
 #include "stages/bounce.h"
 
-/* A photon under way, and who looks on. */
+/* The photon that is followed, and the receiver of its points. */
 typedef struct walk {
     const ice_variants *variants;
     const ice_tables *tables;
@@ -27,13 +27,14 @@ typedef struct walk {
     ice_identity identity;
     ice_optics optics;
     ice_photon photon;
-    float depth; /* absorption depth that it was given */
+    float depth; /* the absorption depth that the photon drew at its creation */
     uint32_t fate;
 } walk;
 
-/* Tells of a point so far behind the start of the segment, where `absorption` is left. */
-static int tell(const walk *w, ics_trace_kind kind, float distance, float absorption,
-                const ice_arrival *arrival)
+/* Reports the point at `distance` (m) from the start of the segment. `absorption` is the absorption
+ * depth that is left there. */
+static int put_point(const walk *w, ics_trace_kind kind, float distance, float absorption,
+                     const ice_arrival *arrival)
 {
     const ice_photon *photon = &w->photon;
     const ics_trace_point point = {.kind = kind,
@@ -52,14 +53,15 @@ static int tell(const walk *w, ics_trace_kind kind, float distance, float absorp
     return w->sink->put(w->sink->self, &point);
 }
 
-/* What is left of the absorption depth after part of a segment; exact within one layer. */
+/* Returns the absorption depth that is left after `distance` (m) of a segment. It is exact if the
+ * segment lies in one layer. */
 static float absorption_after(const walk *w, const ice_leg *leg, float distance)
 {
     const float share = leg->length > 0.0f ? distance / leg->length : 0.0f;
     return fmaf(share, leg->absorption - w->photon.absorption, w->photon.absorption);
 }
 
-/* Whether a module has ended the photon before this distance. */
+/* Returns whether a module ends the photon within this distance (m). */
 static bool ends_before(const walk *w, float distance)
 {
     for (uint32_t met = 0, fate = ICE_ALIVE;;) {
@@ -71,8 +73,9 @@ static bool ends_before(const walk *w, float distance)
     }
 }
 
-/* Where an excluded module, which leaves no arrival, ends the photon on a segment. Halving finds
- * it with what there is for all photons; 40 times are more than the digits of the length. */
+/* Returns the distance (m) at which an excluded module ends the photon. Such a module makes no
+ * arrival, so the distance is found by halving the segment, with the same collision test as for
+ * all photons. 40 halvings are more than a float has digits. */
 static float end_at_module(const walk *w, float length)
 {
     float before = 0.0f, after = length;
@@ -87,8 +90,8 @@ static float end_at_module(const walk *w, float length)
     return after;
 }
 
-/* Tells of the modules on a segment. */
-static int tell_hits(walk *w, const ice_leg *leg)
+/* Reports the hits on a segment, and its end if an excluded module absorbs the photon. */
+static int put_hits(walk *w, const ice_leg *leg)
 {
     uint32_t met = 0;
     int32_t hits;
@@ -98,8 +101,8 @@ static int tell_hits(walk *w, const ice_leg *leg)
                            &w->fate, &met);
         for (uint32_t i = 0; i < list.count; ++i) {
             const float distance = list.items[i].path - w->photon.path;
-            const int result = tell(w, ICS_TRACE_HIT, distance, absorption_after(w, leg, distance),
-                                    &list.items[i]);
+            const int result = put_point(w, ICS_TRACE_HIT, distance,
+                                         absorption_after(w, leg, distance), &list.items[i]);
             if (result) {
                 return result;
             }
@@ -109,11 +112,11 @@ static int tell_hits(walk *w, const ice_leg *leg)
         return 0;
     }
     const float distance = end_at_module(w, leg->length);
-    return tell(w, ICS_TRACE_ABSORBED, distance, absorption_after(w, leg, distance), NULL);
+    return put_point(w, ICS_TRACE_ABSORBED, distance, absorption_after(w, leg, distance), NULL);
 }
 
-/* The end of a segment: the next scatter, or what ends the photon there. */
-static int tell_end(walk *w, const ice_leg *leg)
+/* Reports the end of a segment: the next scatter, or the end of the photon. */
+static int put_end(walk *w, const ice_leg *leg)
 {
     const ice_direction n = {w->photon.dx, w->photon.dy, w->photon.dz};
     ice_turn(w->variants->scatter, w->tables, leg, &w->photon, &w->fate);
@@ -122,29 +125,29 @@ static int tell_end(walk *w, const ice_leg *leg)
                                 : w->fate == ICE_LEFT     ? ICS_TRACE_LEFT
                                                           : ICS_TRACE_STOPPED;
     if (kind != ICS_TRACE_SCATTER) {
-        /* It did not scatter any more. */
+        /* ice_turn counted a scatter and turned the photon, but the photon ended before that. */
         w->photon.scatters -= 1;
         w->photon.dx = n.x;
         w->photon.dy = n.y;
         w->photon.dz = n.z;
     }
-    return tell(w, kind, 0.0f, w->photon.absorption, NULL);
+    return put_point(w, kind, 0.0f, w->photon.absorption, NULL);
 }
 
-static int fly(walk *w)
+static int follow_segment(walk *w)
 {
     ice_leg leg;
     if (!ice_fly(w->variants->propagate, w->tables, w->identity, w->optics, &w->photon, &leg)) {
         w->fate = ICE_LEFT;
-        return tell(w, ICS_TRACE_LEFT, 0.0f, w->photon.absorption, NULL);
+        return put_point(w, ICS_TRACE_LEFT, 0.0f, w->photon.absorption, NULL);
     }
     if (leg.may_collide) {
-        const int result = tell_hits(w, &leg);
+        const int result = put_hits(w, &leg);
         if (result || w->fate != ICE_ALIVE) {
             return result;
         }
     }
-    return tell_end(w, &leg);
+    return put_end(w, &leg);
 }
 
 bool ics_trace_supports(const ice_variants *variants)
@@ -164,9 +167,9 @@ int ics_trace_photon(const ice_variants *variants, const ice_tables *tables,
               .fate = ICE_ALIVE};
     w.depth = w.photon.absorption;
     w.optics = ice_optics_at(tables, w.photon.wavelength);
-    int result = tell(&w, ICS_TRACE_START, 0.0f, w.photon.absorption, NULL);
+    int result = put_point(&w, ICS_TRACE_START, 0.0f, w.photon.absorption, NULL);
     while (!result && w.fate == ICE_ALIVE) {
-        result = fly(&w);
+        result = follow_segment(&w);
     }
     return result;
 }

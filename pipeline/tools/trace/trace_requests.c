@@ -86,7 +86,7 @@ static int read_hits(ics_trace_requests *requests, const char *path, const ics_s
     if (status == ICESTREAM_OK && requests->hit_count == 0) {
         status = ics_error_set(error, ICESTREAM_E_INPUT,
                                "%s: found no hit%s among %llu, expected at least one", path,
-                               selection != NULL ? " that --select holds for" : "",
+                               selection != NULL ? " for which --select is true" : "",
                                (unsigned long long)ics_hit_reader_rows(reader));
     }
     ics_hit_reader_destroy(reader);
@@ -96,7 +96,7 @@ static int read_hits(ics_trace_requests *requests, const char *path, const ics_s
 
 /* ---- photons that are named ------------------------------------------------------------------ */
 
-/* "17", at most `most`. */
+/* Reads a whole number, at most `most`. */
 static bool parse_part(const char *start, size_t length, uint64_t most, uint64_t *out)
 {
     char text[ICS_NUMBER_DIGITS];
@@ -108,7 +108,7 @@ static bool parse_part(const char *start, size_t length, uint64_t most, uint64_t
     return ics_number_unsigned(text, out) == ICS_NUMBER_OK && *out <= most;
 }
 
-/* Three numbers with colons between them. */
+/* Reads three whole numbers with colons between them. */
 static bool parse_photon(const char *text, size_t length, ics_trace_request *out)
 {
     static const uint64_t most[] = {UINT64_MAX, UINT32_MAX, UINT32_MAX};
@@ -170,8 +170,8 @@ static int add_photon(ics_trace_requests *requests, const char *text, icestream_
     }
     if (!parse_photon(text, strlen(text), &request)) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
-                             "--photon: found '%.64s', expected %s, or @FILE with such", text,
-                             expected_photon);
+                             "--photon: found '%.64s', expected %s, or @FILE with a list of these",
+                             text, expected_photon);
     }
     return add_request(requests, request, error);
 }
@@ -190,6 +190,7 @@ static int compare_requests(const void *a, const void *b)
     return (left->photon_id > right->photon_id) - (left->photon_id < right->photon_id);
 }
 
+/* Sorts the requests and removes repeated ones. */
 static void sort_and_unite(ics_trace_requests *requests)
 {
     size_t kept = 0;
@@ -208,7 +209,7 @@ int ics_trace_requests_create(const icestream_trace_options *options, ics_trace_
     *out = (ics_trace_requests){.items = NULL};
     if (options->select != NULL && options->hits == NULL) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
-                             "--select: expected --hits FILE to select from");
+                             "--select: expected --hits FILE, whose hits it selects");
     }
     if (options->hits == NULL && options->photon_count == 0) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
@@ -225,7 +226,7 @@ int ics_trace_requests_create(const icestream_trace_options *options, ics_trace_
     }
     if (status == ICESTREAM_OK && out->count == 0) {
         status = ics_error_set(error, ICESTREAM_E_USAGE,
-                               "trace: found lists without a photon, expected "
+                               "trace: found no photon in the lists, expected "
                                "at least one");
     }
     ics_selection_destroy(selection);

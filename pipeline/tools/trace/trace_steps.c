@@ -11,14 +11,14 @@
 
 enum { BLOCK = 16384 }; /* steps read at a time */
 
-/* What is gathered from one file after the other. */
+/* The state of the search, which reads one step file after the other. */
 typedef struct search {
     const ics_trace_requests *requests;
     uint32_t spectra;
-    bool named;        /* by --steps: taken also where its digest is another */
-    const char **from; /* [count], the file of each step, NULL: not found yet */
+    bool named;        /* --steps names the file: it is used even if its digest is another one */
+    const char **from; /* [count], the file in which each step was found; NULL: not found yet */
     ics_trace_steps *steps;
-    bool used; /* the file that is read has some of the steps */
+    bool used; /* the file that is read now has some of the steps */
 } search;
 
 static int no_memory(icestream_error *error)
@@ -42,7 +42,8 @@ static void free_patterns(pattern_list *patterns)
     free(patterns->items);
 }
 
-/* Takes over `pattern`, NULL: out of memory. */
+/* Adds a pattern and takes ownership of it. NULL stands for a pattern for which there was no
+ * memory. */
 static int add_pattern(pattern_list *patterns, char *pattern, icestream_error *error)
 {
     char **grown = reallocarray(patterns->items, patterns->count + 1, sizeof *grown);
@@ -67,7 +68,7 @@ static int add_folder(pattern_list *patterns, const icestream_config *config, co
     return add_pattern(patterns, pattern, error);
 }
 
-/* The files of the source, those that a run has moved away after its work included. */
+/* Lists the patterns of the source's files, also of those that a run has moved to its spool. */
 static int list_source(const icestream_config *config, pattern_list *patterns,
                        icestream_error *error)
 {
@@ -85,8 +86,8 @@ static int list_source(const icestream_config *config, pattern_list *patterns,
     for (size_t i = 0; status == ICESTREAM_OK && i < config->source.count; ++i) {
         status = strcmp(config->source.files[i], "-") == 0
                      ? ics_error_set(error, ICESTREAM_E_USAGE,
-                                     "source.files: found \"-\", expected files; where the steps "
-                                     "came through a pipe, name a file with them: --steps FILE")
+                                     "source.files: found \"-\", expected files; if the steps came "
+                                     "through a pipe, name a file with them: --steps FILE")
                      : add_pattern(patterns, strdup(config->source.files[i]), error);
     }
     return status;
@@ -109,7 +110,8 @@ static bool names_digest(const json_t *item, const char *digest)
     return json_is_string(item) && strcmp(json_string_value(item), digest) == 0;
 }
 
-/* Whether the hit file says which files it was made from, and if so, whether this is one. */
+/* Returns whether the hit file names this digest as one of its step files. Stores in *told whether
+ * the hit file names step files at all. */
 static bool is_origin_of_hits(const json_t *metadata, const char *digest, bool *told)
 {
     const json_t *one = json_object_get(json_object_get(metadata, "digests"), "input");
@@ -124,17 +126,17 @@ static bool is_origin_of_hits(const json_t *metadata, const char *digest, bool *
     return found;
 }
 
-/* Takes a step for all of its photons. */
-static int take_step(search *s, const icestream_step *step, const char *path,
-                     icestream_error *error)
+/* Stores a step for all requests of its photons. */
+static int store_step(search *s, const icestream_step *step, const char *path,
+                      icestream_error *error)
 {
     const ics_trace_requests *requests = s->requests;
     size_t i = ics_trace_requests_find(requests, step->event_id, step->step_id);
     for (; i < requests->count && requests->items[i].event_id == step->event_id &&
            requests->items[i].step_id == step->step_id;
          ++i) {
-        icestream_step *place = &s->steps->items[i];
-        const void *before = place, *now = step; /* all bytes: rows have no gaps */
+        icestream_step *item = &s->steps->items[i];
+        const void *before = item, *now = step; /* compares all bytes: rows have no gaps */
         if (s->from[i] != NULL && memcmp(before, now, sizeof *step) != 0) {
             return ics_error_set(error, ICESTREAM_E_INPUT,
                                  "%s and %s: found two different steps with event_id %" PRIu64
@@ -148,7 +150,7 @@ static int take_step(search *s, const icestream_step *step, const char *path,
                                  path, step->event_id, step->step_id, (int64_t)step->photons - 1,
                                  requests->items[i].photon_id);
         }
-        *place = *step;
+        *item = *step;
         s->from[i] = path;
         s->used = true;
     }
@@ -165,7 +167,7 @@ static int read_steps(search *s, ics_step_reader *reader, const char *path, ices
     for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
         status = ics_step_reader_read(reader, steps, BLOCK, &got, error);
         for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
-            status = take_step(s, &steps[i], path, error);
+            status = store_step(s, &steps[i], path, error);
         }
     }
     free(steps);
@@ -200,19 +202,18 @@ static int look_through(search *s, const char *path, icestream_error *error)
 
 /* ---- all files ------------------------------------------------------------------------------- */
 
-/* No step is said to be nowhere while there is a folder that it may be in and that cannot be read.
- */
+/* Checks that all folders of the source can be read. Otherwise a missing step may be in such a
+ * folder, and the error names the folder. */
 static int require_folders(const pattern_list *patterns, icestream_error *error)
 {
     char place[512];
     int cause;
     for (size_t i = 0; i < patterns->count; ++i) {
         if (ics_blocked_pattern(patterns->items[i], place, sizeof place, &cause)) {
-            return ics_error_set(
-                error, ICESTREAM_E_INPUT,
-                "%s: %s; steps that were not found may be there: make it readable, "
-                "or name a file with them: --steps FILE",
-                place, strerror(cause));
+            return ics_error_set(error, ICESTREAM_E_INPUT,
+                                 "%s: %s; the missing steps may be there: make it readable, "
+                                 "or name a file with the steps: --steps FILE",
+                                 place, strerror(cause));
         }
     }
     return ICESTREAM_OK;
@@ -233,10 +234,10 @@ static int require_all(const search *s, const pattern_list *patterns, icestream_
                              "expected it in %s",
                              s->requests->items[i].event_id, s->requests->items[i].step_id,
                              s->steps->files, s->steps->files == 1 ? "" : "s",
-                             told && !s->named ? ", of those that the hits were made from" : "",
+                             told && !s->named ? " from which the hits were made" : "",
                              s->named ? "the file of --steps"
-                                      : "those of the configuration's source; or name "
-                                        "another: --steps FILE");
+                                      : "the step files of the configuration's source; or name "
+                                        "another file: --steps FILE");
         }
     }
     return ICESTREAM_OK;

@@ -1,4 +1,4 @@
-/* The steps that requested photons belong to, looked up in step files. */
+/* Finds the steps of the requested photons in step files. */
 #ifndef ICS_TOOLS_TRACE_TRACE_STEPS_H
 #define ICS_TOOLS_TRACE_TRACE_STEPS_H
 
@@ -6,23 +6,24 @@
 #include "pipeline/tools/trace/trace_requests.h"
 
 typedef struct ics_trace_steps {
-    icestream_step *items; /* [count], one per request, in their order */
+    icestream_step *items; /* [count], one per request, in the order of the requests */
     size_t count;
-    size_t files;   /* that were looked through */
-    json_t *inputs; /* SHA-256 of the files that had any of them */
-    bool foreign;   /* --steps names a file that the hits were not made from */
+    size_t files;   /* number of step files that were read */
+    json_t *inputs; /* SHA-256 of the step files that have any of the steps */
+    bool foreign;   /* --steps names a step file from which the hits were not made */
 } ics_trace_steps;
 
-/* Looks for the steps of all requests: in `path`, or where it is NULL in source.files or
- * source.directory. Where the hit file tells which step files it was made from, only those of the
- * source count. `spectra`: as in ics_step_reader_open. ICESTREAM_E_INPUT: a file, or a folder that
- * may have a missing step, cannot be read, a step is nowhere or in two files with different
- * contents, a step has no such photon; ICESTREAM_E_USAGE: the source is a stream;
- * ICESTREAM_E_MEMORY. */
+/* Finds the steps of all requests in the step file `path`. If `path` is NULL, it searches the files
+ * of source.files or source.directory; if the hit file names its step files by their SHA-256, only
+ * these files of the source are used. `spectra`: as in ics_step_reader_open. The caller frees *out
+ * with ics_trace_steps_free.
+ * ICESTREAM_E_INPUT: a step file cannot be read; a step is missing, or a folder that may have it
+ * cannot be read; two files have different steps with the same identity; a step has no such photon.
+ * ICESTREAM_E_USAGE: the source is a stream. ICESTREAM_E_MEMORY. */
 int ics_trace_steps_find(const icestream_config *config, const char *path,
                          const ics_trace_requests *requests, uint32_t spectra, ics_trace_steps *out,
                          icestream_error *error);
-/* Fine with zeroed steps. */
+/* Accepts steps of zeros. */
 void ics_trace_steps_free(ics_trace_steps *steps);
 
 #endif

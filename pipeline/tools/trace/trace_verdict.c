@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Weights belong to the light and to the detector, not to the path. */
+/* Compares all that the path decides. Weight and PMT do not belong to it. */
 static bool is_same_path(const icestream_hit *a, const icestream_hit *b)
 {
     icestream_hit other = *b;
     other.weight = a->weight;
     other.pmt = a->pmt;
-    const void *one = a, *two = &other; /* all bytes: hits have no gaps */
+    const void *one = a, *two = &other; /* compares all bytes: hits have no gaps */
     return memcmp(one, two, sizeof other) == 0;
 }
 
@@ -28,7 +28,7 @@ static void add_moved(ics_trace_verdict *verdict, const icestream_hit *a, const 
                                                                    : b->scatters - a->scatters);
     verdict->moved += 1;
     verdict->time = fmax(verdict->time, fabs(a->t - b->t));
-    verdict->place = fmax(verdict->place, distance_between(a, b));
+    verdict->position = fmax(verdict->position, distance_between(a, b));
     verdict->scatters = scatters > verdict->scatters ? scatters : verdict->scatters;
 }
 
@@ -62,19 +62,20 @@ void ics_trace_verdict_print(const ics_trace_verdict *verdict, ics_maths_used ma
         return;
     }
     if (others[0] != '\0') {
-        fprintf(out, "  the hits were made with another %s than the configuration has\n", others);
+        fprintf(out, "  the run of the hits and the configuration differ in: %s\n", others);
     }
-    fprintf(out, "  %zu of %zu hits again, the same to the last bit (made with %s maths)\n",
+    fprintf(out, "  %zu of %zu hits are identical to the last bit (they were made with %s maths)\n",
             verdict->identical, verdict->expected,
             maths == ICS_MATHS_NONE ? "unknown" : ics_metadata_maths_name(maths));
     if (verdict->moved > 0) {
-        fprintf(out,
-                "  %zu on the same module, up to %.6g ns and %u scatters different, and %.6g m on "
-                "it\n",
-                verdict->moved, verdict->time, verdict->scatters, verdict->place);
+        fprintf(
+            out,
+            "  %zu are on the same module and differ by at most %.6g ns, %u scatters and %.6g m\n",
+            verdict->moved, verdict->time, verdict->scatters, verdict->position);
     }
     if (verdict->lost > 0) {
-        fprintf(out, "  %zu not again, their photons take other ways here:\n", verdict->lost);
+        fprintf(out, "  %zu did not come about again, because their photons take other paths:\n",
+                verdict->lost);
     }
     for (size_t i = 0; i < verdict->lost && i < ICS_TRACE_LOST_SHOWN; ++i) {
         const icestream_hit *hit = &verdict->first_lost[i];
@@ -89,7 +90,7 @@ void ics_trace_verdict_print(const ics_trace_verdict *verdict, ics_maths_used ma
 int ics_trace_verdict_status(const ics_trace_verdict *verdict, ics_maths_used maths,
                              const char *output, icestream_error *error)
 {
-    /* The GPU's own functions round otherwise, which a path of many scatters makes ever larger. */
+    /* Fast maths rounds differently, and every scatter makes the difference larger. */
     if ((maths & ICS_MATHS_FAST) != 0 || verdict->identical == verdict->expected) {
         return ICESTREAM_OK;
     }

@@ -1,4 +1,4 @@
-/* Whether the hits that photons were chosen by come about again when the photons are traced. */
+/* Compares the hits by which photons were chosen with the hits of the repeated photons. */
 #ifndef ICS_TOOLS_TRACE_TRACE_VERDICT_H
 #define ICS_TOOLS_TRACE_TRACE_VERDICT_H
 
@@ -7,26 +7,27 @@
 enum { ICS_TRACE_LOST_SHOWN = 10 };
 
 typedef struct ics_trace_verdict {
-    size_t expected;  /* hits that were looked for */
-    size_t identical; /* with the same bits of time, place, direction, wavelength, scatters */
-    size_t moved;     /* on the same module, but with others */
-    size_t lost;      /* not there any more */
-    double time;      /* largest difference of those that moved, ns */
-    double place;     /* the same, m */
-    uint32_t scatters;
+    size_t expected;   /* the chosen hits */
+    size_t identical;  /* time, position, direction, wavelength and scatters have the same bits */
+    size_t moved;      /* on the same module, but not identical */
+    size_t lost;       /* the photon has no hit on this module any more */
+    double time;       /* largest difference of times of moved hits (ns) */
+    double position;   /* largest distance of positions of moved hits (m) */
+    uint32_t scatters; /* largest difference of scatters of moved hits */
     icestream_hit first_lost[ICS_TRACE_LOST_SHOWN];
 } ics_trace_verdict;
 
-/* Looks for a hit among those that its photon has now. */
+/* Looks for a chosen hit among the hits found[count] of the repeated photon. */
 void ics_trace_verdict_add(ics_trace_verdict *verdict, const icestream_hit *expected,
                            const icestream_hit *found, size_t count);
 
-/* Tells, where hits were looked for. `maths`: that made them. `others`: with which settings they
- * were made instead of those of the configuration ("ice, seed"), or "". */
+/* Prints the verdict; without chosen hits it prints nothing. `maths`: the maths of the run that
+ * made the hits. `others`: the settings of that run that differ from the configuration ("ice,
+ * seed"). */
 void ics_trace_verdict_print(const ics_trace_verdict *verdict, ics_maths_used maths,
                              const char *others, FILE *out);
 
-/* ICESTREAM_OK, or ICESTREAM_E_DIFFERENT where they should be identical and are not. */
+/* Returns ICESTREAM_OK, or ICESTREAM_E_DIFFERENT if hits of portable maths are not identical. */
 int ics_trace_verdict_status(const ics_trace_verdict *verdict, ics_maths_used maths,
                              const char *output, icestream_error *error);
 

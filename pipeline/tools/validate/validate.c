@@ -1,5 +1,5 @@
-/* icestream_validate: everything that a run does before its first photon, and that generating
- * particles does before its first step. */
+/* icestream_validate: checks all that a run needs before its first photon, and all that `generate`
+ * needs before the first step of particles. */
 #include "base/error.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/models/models.h"
@@ -57,7 +57,7 @@ static void describe_particles(const icestream_config *config, const ics_particl
 {
     const char *from = config->particles.file != NULL ? config->particles.file : "particles.list";
     if (survey->is_stream) {
-        fprintf(report, "particles  from a stream, %s, which is left as it is\n", from);
+        fprintf(report, "particles  from a stream, %s, which validate does not read\n", from);
         return;
     }
     fprintf(report, "particles  %" PRIu64 " in %" PRIu64 " event%s of %s\n", survey->particles,
@@ -69,7 +69,7 @@ static void describe_particles(const icestream_config *config, const ics_particl
     fputc('\n', report);
 }
 
-/* Particles, where there are any, are for `icestream generate`. */
+/* Checks the particles, if there are any. Only `icestream generate` uses them. */
 static int check_particles(const icestream_config *config, const ics_models *models, FILE *report,
                            icestream_error *error)
 {
@@ -90,7 +90,7 @@ static int check_particles(const icestream_config *config, const ics_models *mod
     return status;
 }
 
-/* Without listening there. */
+/* Checks the addresses to listen on, without listening. */
 static int check_addresses(const icestream_config *config, icestream_error *error)
 {
     int status = ICESTREAM_OK;

@@ -1,4 +1,4 @@
-/* icestream_waveforms: when light arrived at each module, as histograms. */
+/* icestream_waveforms: makes histograms of the times at which light arrived at each module. */
 #include "base/error.h"
 #include "pipeline/config/schema/number.h"
 #include "pipeline/files/hit_reader.h"
@@ -12,24 +12,24 @@
 
 enum { BLOCK = 4096, FIRST_ENTRIES = 1 << 12 };
 
-/* One hit, or several in the same bin, of the event under way. */
+/* One hit, or several hits in the same bin, of the event that is read now. */
 typedef struct entry {
-    uint32_t module; /* string and module number */
+    uint32_t module; /* string << 16 | module number */
     int32_t bin;
-    uint64_t order; /* of the first of them: sums do not depend on the sorting */
+    uint64_t order; /* number of the first hit: weights are added in the order of the file */
     uint64_t hits;
     double weight;
 } entry;
 
 typedef struct histogram {
     const icestream_waveform_options *options;
-    double last; /* number of the bin that the range ends in */
+    double last; /* number of the last bin of the range */
     uint64_t event;
     entry *entries; /* [count] */
     size_t count, capacity;
     uint64_t order;
     uint64_t hits, outside, bins, events;
-    ics_table_writer *table; /* where bins go: one of the two */
+    ics_table_writer *table; /* receives the bins; or NULL, and `text` receives them */
     ics_text_output *text;
 } histogram;
 
@@ -47,7 +47,7 @@ static int compare_entries(const void *a, const void *b)
     return (left->order > right->order) - (left->order < right->order);
 }
 
-/* Sorts by module and bin and makes one entry of those of the same bin. */
+/* Sorts the entries by module and bin, and makes one entry of all entries of a bin. */
 static void unite(histogram *h)
 {
     size_t kept = 0;
@@ -67,7 +67,8 @@ static void unite(histogram *h)
     h->count = kept;
 }
 
-/* Room for an entry: memory follows the bins that an event fills, not its hits. */
+/* Makes room for one more entry. Memory is proportional to the bins that an event fills, not to its
+ * hits. */
 static int make_room(histogram *h, icestream_error *error)
 {
     if (h->count < h->capacity) {
@@ -88,7 +89,7 @@ static int make_room(histogram *h, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* Where bin 0 begins. */
+/* Returns the time (ns) at which bin 0 begins. */
 static double origin_of(const histogram *h)
 {
     return h->options->has_range ? h->options->low : 0.0;
@@ -102,7 +103,7 @@ static int add_hit(histogram *h, const icestream_hit *hit, icestream_error *erro
         return ICESTREAM_OK;
     }
     double bin = floor((hit->t - origin_of(h)) / options->bin);
-    if (options->has_range) { /* rounding must not lead out of it */
+    if (options->has_range) { /* rounding must not give a bin outside the range */
         bin = fmin(fmax(bin, 0), h->last);
     }
     if (fabs(bin) > INT32_MAX) {
@@ -180,7 +181,7 @@ static int add_hits(histogram *h, ics_hit_reader *reader, icestream_error *error
     return status == ICESTREAM_OK ? write_event(h, error) : status;
 }
 
-/* What the hits were made with, and what was made of them. */
+/* Makes the metadata: how the hits were made, and how the bins were filled. */
 static int make_metadata(const histogram *h, const json_t *hits, json_t **out,
                          icestream_error *error)
 {
@@ -238,7 +239,7 @@ static int write_text(histogram *h, ics_hit_reader *reader, const char *to, ices
     return status;
 }
 
-/* ---- all together ---------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -265,7 +266,7 @@ static int check_options(const icestream_waveform_options *options, icestream_er
     return bins < INT32_MAX
                ? ICESTREAM_OK
                : ics_error_set(error, ICESTREAM_E_USAGE,
-                               "--range: found %.9g bins in it, expected less than 2^31", bins);
+                               "--range: found %.9g bins, expected fewer than 2^31", bins);
 }
 
 int icestream_waveforms(const char *from, const char *to, const icestream_waveform_options *options,
@@ -300,6 +301,5 @@ int icestream_waveforms(const char *from, const char *to, const icestream_wavefo
     fputc('\n', out);
     return fflush(out) == 0 && !ferror(out)
                ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_OUTPUT, "what became of %s cannot be written",
-                               from);
+               : ics_error_set(error, ICESTREAM_E_OUTPUT, "%s: cannot write the report", from);
 }

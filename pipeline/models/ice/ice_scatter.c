@@ -1,0 +1,121 @@
+#include "pipeline/models/ice/ice_scatter.h"
+
+#include "stages/variants.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the declarations ------------------------------------------------------------------------ */
+
+/* The registry calls SCATTER(name, yaml) for scatter variants, and nothing for those of other
+ * stages. */
+#define OF_create(name, yaml)
+#define OF_propagate(name, yaml)
+#define OF_collide(name, yaml)
+#define OF_compact(name, yaml)
+#define OF_scatter(name, yaml)               SCATTER(name, yaml)
+#define ICE_VARIANT(stage, name, yaml, text) OF_##stage(name, yaml)
+
+#define PARAMETER(variant, parameter, from, to, number, of_unit, text)                             \
+    {.name = #parameter,                                                                           \
+     .key = "scattering." #parameter,                                                              \
+     .low = (from),                                                                                \
+     .high = (to),                                                                                 \
+     .fallback = #number,                                                                          \
+     .unit = (of_unit),                                                                            \
+     .help = (text)},
+#define SCATTER(variant, yaml)                                                                     \
+    static const ics_scatter_parameter parameters_of_##variant[] = {                               \
+        ICE_DECLARE_scatter_##variant(PARAMETER){.name = NULL}};                                   \
+    _Static_assert(sizeof parameters_of_##variant / sizeof *parameters_of_##variant <=             \
+                       ICE_PARAMETERS_MAX + 1,                                                     \
+                   "a variant has at most ICE_PARAMETERS_MAX parameters");
+#include "stages/registry.def"
+#undef SCATTER
+
+#define SCATTER(variant, yaml) {(yaml), parameters_of_##variant},
+static const ics_scatter_variant variants[] = {
+#include "stages/registry.def"
+};
+#undef SCATTER
+#undef ICE_VARIANT
+
+#define SCATTER(variant, yaml)               +sizeof parameters_of_##variant / sizeof *parameters_of_##variant - 1
+#define ICE_VARIANT(stage, name, yaml, text) OF_##stage(name, yaml)
+_Static_assert(0
+#include "stages/registry.def"
+                   <= ICS_ICE_SCATTER_MAX,
+               "all variants together have at most ICS_ICE_SCATTER_MAX parameters");
+
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+const ics_scatter_variant *ics_ice_scatter_variant(size_t index)
+{
+    return index < VARIANTS ? &variants[index] : NULL;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* The number of a name in the arrays of values: its first declaration in the registry counts. */
+static size_t number_of(const char *name)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < VARIANTS; ++i) {
+        for (const ics_scatter_parameter *p = variants[i].parameters; p->name != NULL; ++p) {
+            if (strcmp(p->name, name) == 0) {
+                return number;
+            }
+            ++number;
+        }
+    }
+    return number;
+}
+
+void ics_ice_scatter_add_keys(ics_ice_keys *keys, bool is_water, size_t offset)
+{
+    for (size_t i = 0; i < VARIANTS; ++i) {
+        for (const ics_scatter_parameter *p = variants[i].parameters; p->name != NULL; ++p) {
+            const char *path = is_water ? p->key : p->name;
+            if (ics_schema_find(path, keys->fields, keys->count) < keys->count ||
+                keys->count == ICS_ICE_KEYS_MAX) {
+                continue;
+            }
+            keys->fields[keys->count++] =
+                (ics_schema_field){.path = path,
+                                   .type = ICS_SCHEMA_NUMBER,
+                                   .offset = offset + number_of(p->name) * sizeof(double),
+                                   .size = sizeof(double),
+                                   .fallback = p->fallback,
+                                   .low = p->low,
+                                   .high = p->high,
+                                   .unit = p->unit,
+                                   .help = p->help};
+        }
+    }
+}
+
+/* ---- media ----------------------------------------------------------------------------------- */
+
+void ics_ice_scatter_choose(const char *variant, const double *values, ice_medium *medium)
+{
+    medium->scatter_count = 0;
+    for (size_t i = 0; i < VARIANTS; ++i) {
+        if (strcmp(variants[i].name, variant) != 0) {
+            continue;
+        }
+        for (const ics_scatter_parameter *p = variants[i].parameters; p->name != NULL; ++p) {
+            const double value =
+                values != NULL ? values[number_of(p->name)] : strtod(p->fallback, NULL);
+            medium->scatter[medium->scatter_count++] = (ice_parameter){p->name, p->unit, value};
+        }
+    }
+}
+
+void ics_ice_scatter_describe(const ice_medium *medium, FILE *out)
+{
+    for (size_t i = 0; i < medium->scatter_count; ++i) {
+        const ice_parameter *parameter = &medium->scatter[i];
+        fprintf(out, "  scatter  %s %.6g%s%s\n", parameter->name, parameter->value,
+                parameter->unit[0] ? " " : "", parameter->unit);
+    }
+}

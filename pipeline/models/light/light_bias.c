@@ -1,0 +1,182 @@
+/* The bias of the generated light: which share of the photons is worth creating. */
+#include "pipeline/models/detector/detector.h"
+#include "pipeline/models/detector/sensors.h"
+#include "pipeline/models/light/light_builder.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The number of photons that the standard module detects per metre of bare track. It scales
+ * acceptances that are known only up to a factor (the constant of the public code, physics.md 3.2).
+ */
+#define NOMINAL_YIELD 2450.08
+
+/* Makes the bias from shares of detected Cherenkov light. The shares are divided by the Cherenkov
+ * spectrum of ice, because such files were made for ice; the result is a property of the modules
+ * and holds in every medium. Points without detected light are left out, because a photon drawn at
+ * such a point would have an infinite weight. */
+static int bias_from_shares(ics_light_builder *builder, const ics_curve *shares)
+{
+    ics_curve detected = {0};
+    int status = ICESTREAM_OK;
+    double low = fmax(ceil(shares->x[0]), ICE_WAVELENGTH_MIN);
+    double high = fmin(floor(shares->x[shares->count - 1]), ICE_WAVELENGTH_MAX);
+    for (double x = low; x <= high && status == ICESTREAM_OK; x += 1) {
+        double share = ics_curve_at(shares, x);
+        if (share > 0) {
+            status = ics_curve_add(&detected, x, share);
+        }
+    }
+    double sum = ics_curve_integral(&detected);
+    if (status == ICESTREAM_OK && !(sum > 0)) {
+        status =
+            ics_error_add(builder->error, ICESTREAM_E_CONFIG,
+                          "%s: error: light.acceptance: found less than 2 nm of light, expected "
+                          "a wider band",
+                          builder->place);
+    } else if (status != ICESTREAM_OK) {
+        ics_light_no_memory(builder);
+    }
+    if (status == ICESTREAM_OK) {
+        ics_curve_scale(&detected, NOMINAL_YIELD / sum);
+        for (size_t i = 0; i < detected.count; ++i) {
+            detected.y[i] /= ics_light_frank_tamm(detected.x[i], 1);
+        }
+        builder->bias = detected;
+        return ICESTREAM_OK;
+    }
+    ics_curve_free(&detected);
+    return status;
+}
+
+static int bias_from_file(ics_light_builder *builder, const char *path)
+{
+    ics_text text;
+    ics_curve shares = {0};
+    int status = ics_text_read(path, &text, builder->error);
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
+    status = ics_curve_read_cumulative(&text, &shares, builder->error);
+    ics_text_free(&text);
+    if (status == ICESTREAM_OK) {
+        status = bias_from_shares(builder, &shares);
+    }
+    ics_curve_free(&shares);
+    return status;
+}
+
+static int bias_from_formula(ics_light_builder *builder)
+{
+    for (int x = ICS_LIGHT_STANDARD_LOW; x <= ICS_LIGHT_STANDARD_HIGH; ++x) {
+        if (ics_curve_add(&builder->bias, x, ics_light_standard_acceptance(x)) != ICESTREAM_OK) {
+            return ics_light_no_memory(builder);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+/* Makes the bias from light.acceptance. The value auto means the file wv.dat of a ppc ice folder,
+ * if there is one, else the standard acceptance. */
+static int make_bias(ics_light_builder *builder)
+{
+    const icestream_config *config = builder->config;
+    const char *acceptance = config->light.acceptance;
+    if (strcmp(acceptance, "none") == 0) {
+        return ICESTREAM_OK;
+    }
+    if (strcmp(acceptance, "standard") == 0) {
+        return bias_from_formula(builder);
+    }
+    if (strcmp(acceptance, "auto") != 0) {
+        return bias_from_file(builder, acceptance);
+    }
+    if (config->ice.directory == NULL) {
+        return bias_from_formula(builder);
+    }
+    char *path;
+    if (asprintf(&path, "%s/wv.dat", config->ice.directory) < 0) {
+        return ics_light_no_memory(builder);
+    }
+    struct stat status;
+    bool there = stat(path, &status) == 0 || errno != ENOENT;
+    int result = there ? bias_from_file(builder, path) : bias_from_formula(builder);
+    free(path);
+    return result;
+}
+
+/* ---- modules that differ -----------------------------------------------------------------------
+ */
+
+static int read_ratio(ics_light_builder *builder)
+{
+    const icestream_config *config = builder->config;
+    const char *value = config->light.high_efficiency;
+    char *path;
+    ics_text text;
+    if (strcmp(value, "auto") == 0 && !ics_sensors_detecting(config)) {
+        return ICESTREAM_OK;
+    }
+    int status = ics_sensors_model_file(config, value, "wv.rde", &path, builder->error);
+    if (status != ICESTREAM_OK || path == NULL) {
+        return status;
+    }
+    status = ics_text_read(path, &text, builder->error);
+    if (status == ICESTREAM_OK) {
+        status = ics_curve_read_ratio(&text, &builder->ratio, builder->error);
+        ics_text_free(&text);
+    }
+    free(path);
+    return status;
+}
+
+static double ratio_at(const ics_light_builder *builder, size_t acceptance, double wavelength)
+{
+    return acceptance > 0 && builder->ratio.count > 0
+               ? ics_curve_at_or_end(&builder->ratio, wavelength)
+               : 1;
+}
+
+/* Turns the acceptance in builder->bias into the bias: at each wavelength the largest acceptance of
+ * all modules, times `best`, the acceptance from the best direction, divided by F^2. The
+ * acceptances of single modules go to the light. */
+static int finish_bias(ics_light_builder *builder, const ice_detector *detector, double best)
+{
+    ice_light *light = builder->light;
+    ics_curve *bias = &builder->bias;
+    const double area = detector->oversize * detector->oversize, factor = best / area;
+    double efficiencies[ICE_ACCEPTANCES];
+    ics_detector_efficiencies(detector, efficiencies);
+    light->flat_acceptance = factor;
+    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
+        light->acceptances[k] = calloc(bias->count + 1, sizeof(double));
+        if (light->acceptances[k] == NULL) {
+            return ics_light_no_memory(builder);
+        }
+        for (size_t i = 0; i < bias->count; ++i) {
+            light->acceptances[k][i] = bias->y[i] * factor * ratio_at(builder, k, bias->x[i]);
+        }
+    }
+    if (builder->ratio.count == 0 || efficiencies[1] == 0) {
+        ics_curve_scale(bias, best * ics_detector_efficiency(detector) / area);
+        return ICESTREAM_OK;
+    }
+    for (size_t i = 0; i < bias->count; ++i) {
+        double most = 0;
+        for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
+            most = fmax(most, efficiencies[k] * ratio_at(builder, k, bias->x[i]));
+        }
+        bias->y[i] *= factor * most;
+    }
+    return ICESTREAM_OK;
+}
+
+int ics_light_make_bias(ics_light_builder *builder, const ice_detector *detector, double efficiency)
+{
+    ICS_TRY(make_bias(builder));
+    ICS_TRY(read_ratio(builder));
+    return finish_bias(builder, detector, detector->angular.maximum * efficiency);
+}

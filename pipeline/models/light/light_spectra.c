@@ -1,0 +1,261 @@
+/* The spectra of a run: Cherenkov light, the built-in light sources, and those of light.spectra. */
+#include "pipeline/models/light/light_builder.h"
+#include "stages/optics.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The band (nm) of Cherenkov light if light.acceptance is none, so that all light is generated. */
+#define PLAIN_LOW  265
+#define PLAIN_HIGH 675
+
+/* The spectra of the LEDs as Gaussians: median and half of the 16-84 % width, nm (physics.md 2.4).
+ */
+static const struct {
+    const char *name;
+    double median, width;
+} leds[] = {{"LED 340", 341.7, 10.7},
+            {"LED 370", 371.0, 7.5},
+            {"LED 405", 402.8, 8.0},
+            {"LED 450", 451.3, 10.2},
+            {"LED 505", 489.8, 16.2}};
+enum { LEDS = sizeof leds / sizeof *leds, NITROGEN_LASER = 337 };
+_Static_assert(1 + LEDS + 1 == ICS_SPECTRA_BUILT_IN, "Cherenkov light, LEDs, laser");
+
+/* The Cherenkov yield for a phase index of refraction. */
+static double frank_tamm(double wavelength, double beta, double phase_index)
+{
+    const double fine_structure = 1 / 137.035999084;
+    const double nanometres_per_metre = 1e9;
+    double index = beta * phase_index;
+    return nanometres_per_metre * 2 * M_PI * fine_structure / (wavelength * wavelength) *
+           (1 - 1 / (index * index));
+}
+
+double ics_light_frank_tamm(double wavelength, double beta)
+{
+    return frank_tamm(wavelength, beta, ice_phase_index_double(wavelength));
+}
+
+double ics_light_cherenkov_yield(const ice_medium *medium, double wavelength, double beta)
+{
+    return frank_tamm(wavelength, beta, ics_ice_phase_index(medium, wavelength));
+}
+
+double ics_light_standard_acceptance(double wavelength)
+{
+    if (wavelength < ICS_LIGHT_STANDARD_LOW || wavelength > ICS_LIGHT_STANDARD_HIGH) {
+        return 0;
+    }
+    return 0.1342 / (1 + exp(-(wavelength - 351) / 13.1)) / (1 + exp((wavelength - 632) / 14.25)) *
+           (0.0916 + 0.9084 / (1 + exp((wavelength - 519) / 32.8)));
+}
+
+/* ---- single spectra -------------------------------------------------------------------------- */
+
+static double bias_at(const ics_light_builder *builder, double wavelength)
+{
+    return builder->bias.count > 0 ? ics_curve_at(&builder->bias, wavelength) : 1;
+}
+
+/* The band (nm) in which light can be recorded. */
+static void band_of(const ics_light_builder *builder, double *low, double *high)
+{
+    const ics_curve *bias = &builder->bias;
+    *low = bias->count > 0 ? bias->x[0] : ICE_WAVELENGTH_MIN;
+    *high = bias->count > 0 ? bias->x[bias->count - 1] : ICE_WAVELENGTH_MAX;
+}
+
+/* Makes the curve spectrum number `index`. The light owns the points afterwards, and the curve is
+ * empty. */
+static int keep_spectrum(ics_light_builder *builder, size_t index, const char *name,
+                         ics_curve *curve)
+{
+    ice_spectrum *spectrum = &builder->light->spectra[index];
+    spectrum->name = strdup(name);
+    spectrum->wavelength = curve->x;
+    spectrum->density = curve->y;
+    spectrum->count = curve->count;
+    *curve = (ics_curve){0};
+    return spectrum->name != NULL ? ICESTREAM_OK : ics_light_no_memory(builder);
+}
+
+static int add_line(ics_light_builder *builder, size_t index, double wavelength, const char *place)
+{
+    double low, high;
+    char name[48];
+    ics_curve curve = {0};
+    band_of(builder, &low, &high);
+    if (!(wavelength >= low && wavelength <= high)) {
+        return ics_error_add(builder->error, ICESTREAM_E_CONFIG,
+                             "%s: error: spectrum %zu: found a line at %.10g nm, expected %.10g .. "
+                             "%.10g nm, where light.acceptance sees light",
+                             place, index, wavelength, low, high);
+    }
+    if (ics_curve_add(&curve, wavelength, 1) != ICESTREAM_OK) {
+        ics_curve_free(&curve);
+        return ics_light_no_memory(builder);
+    }
+    snprintf(name, sizeof name, "line %.10g nm", wavelength);
+    return keep_spectrum(builder, index, name, &curve);
+}
+
+/* The light of a source before the bias. */
+typedef struct source_light {
+    const char *name, *place; /* for messages */
+    double (*density)(const void *source, double wavelength);
+    const void *source;
+    const ics_curve *points; /* points of the source's own curve, or NULL */
+    double low, high;        /* nm, where the source emits light */
+} source_light;
+
+/* The next wavelength after x: a whole nanometre, a point of the source, or the end. */
+static double following(const source_light *from, double x, double high, size_t *next)
+{
+    const ics_curve *points = from->points;
+    const double whole = fmin(floor(x) + 1, high);
+    while (points != NULL && *next < points->count && points->x[*next] <= x) {
+        ++*next;
+    }
+    return points != NULL && *next < points->count ? fmin(whole, points->x[*next]) : whole;
+}
+
+/* Makes spectrum `index` from the product of density and bias: at every whole nanometre, at the
+ * ends of the light, and at the points of the source. */
+static int add_product(ics_light_builder *builder, size_t index, const source_light *from)
+{
+    double band_low, band_high;
+    ics_curve curve = {0};
+    size_t next = 0;
+    int status = ICESTREAM_OK;
+    bool light = false;
+    band_of(builder, &band_low, &band_high);
+    const double low = fmax(from->low, band_low), high = fmin(from->high, band_high);
+    for (double x = low; low < high && status == ICESTREAM_OK;
+         x = following(from, x, high, &next)) {
+        const double y = from->density(from->source, x) * bias_at(builder, x);
+        status = ics_curve_add(&curve, x, y);
+        light |= y > 0;
+        if (x >= high) {
+            break;
+        }
+    }
+    if (status != ICESTREAM_OK) {
+        ics_light_no_memory(builder);
+    } else if (!light) {
+        status = ics_error_add(builder->error, ICESTREAM_E_CONFIG,
+                               "%s: error: spectrum %zu (%s): found no light between %.10g and "
+                               "%.10g nm, expected some where light.acceptance sees it",
+                               from->place, index, from->name, band_low, band_high);
+    } else {
+        status = keep_spectrum(builder, index, from->name, &curve);
+    }
+    ics_curve_free(&curve);
+    return status;
+}
+
+static double cherenkov_density(const void *source, double wavelength)
+{
+    return ics_light_cherenkov_yield(source, wavelength, 1);
+}
+
+static double led_density(const void *source, double wavelength)
+{
+    const double *led = source; /* median, width */
+    double distance = (wavelength - led[0]) / led[1];
+    return exp(-0.5 * distance * distance);
+}
+
+static double curve_density(const void *source, double wavelength)
+{
+    return ics_curve_at(source, wavelength);
+}
+
+/* ---- spectra --------------------------------------------------------------------------------- */
+
+static int add_cherenkov(ics_light_builder *builder)
+{
+    const bool biased = builder->bias.count > 0;
+    const source_light from = {.name = "Cherenkov",
+                               .place = builder->place,
+                               .density = cherenkov_density,
+                               .source = builder->medium,
+                               .low = biased ? ICE_WAVELENGTH_MIN : PLAIN_LOW,
+                               .high = biased ? ICE_WAVELENGTH_MAX : PLAIN_HIGH};
+    int status = add_product(builder, 0, &from);
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
+    const ice_spectrum *spectrum = &builder->light->spectra[0];
+    ics_curve curve = {.x = spectrum->wavelength, .y = spectrum->density, .count = spectrum->count};
+    builder->light->photons_per_metre = ics_curve_integral(&curve);
+    return ICESTREAM_OK;
+}
+
+static int add_built_in(ics_light_builder *builder)
+{
+    const double reach = 5; /* in widths; 6e-7 of the light is outside */
+    int status = add_cherenkov(builder);
+    for (size_t i = 0; i < LEDS; ++i) {
+        double led[2] = {leds[i].median, leds[i].width};
+        const source_light from = {.name = leds[i].name,
+                                   .place = builder->place,
+                                   .density = led_density,
+                                   .source = led,
+                                   .low = led[0] - reach * led[1],
+                                   .high = led[0] + reach * led[1]};
+        int result = add_product(builder, 1 + i, &from);
+        status = status ? status : result;
+    }
+    int result = add_line(builder, 1 + LEDS, NITROGEN_LASER, builder->place);
+    return status ? status : result;
+}
+
+static int add_file(ics_light_builder *builder, size_t index, const char *path)
+{
+    ics_text text;
+    ics_curve curve = {0};
+    int status = ics_text_read(path, &text, builder->error);
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
+    status = ics_curve_read_density(&text, &curve, builder->error);
+    ics_text_free(&text);
+    if (status == ICESTREAM_OK) {
+        const source_light from = {.name = path,
+                                   .place = path,
+                                   .density = curve_density,
+                                   .source = &curve,
+                                   .points = &curve,
+                                   .low = curve.x[0],
+                                   .high = curve.x[curve.count - 1]};
+        status = add_product(builder, index, &from);
+    }
+    ics_curve_free(&curve);
+    return status;
+}
+
+static int add_configured(ics_light_builder *builder)
+{
+    const icestream_config *config = builder->config;
+    char place[512];
+    int status = ICESTREAM_OK;
+    ics_config_place(config, "light.spectra", place, sizeof place);
+    for (size_t i = 0; i < config->light.spectrum_count; ++i) {
+        const ics_spectrum_config *entry = &config->light.spectra[i];
+        size_t index = ICS_SPECTRA_BUILT_IN + i;
+        int result = entry->file != NULL ? add_file(builder, index, entry->file)
+                                         : add_line(builder, index, entry->line, place);
+        status = status ? status : result;
+    }
+    return status;
+}
+
+int ics_light_make_spectra(ics_light_builder *builder)
+{
+    int status = add_built_in(builder);
+    int result = add_configured(builder);
+    return status ? status : result;
+}

@@ -1,0 +1,56 @@
+/* Positions, errors and event numbers of a particle list, for the readers of all formats. */
+#include "pipeline/particles/particle_source_state.h"
+
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+size_t ics_particle_source_position(const ics_particle_source *source)
+{
+    return source->lines != NULL ? ics_line_stream_line(source->lines) : source->done;
+}
+
+const char *ics_particle_source_place_of(const ics_particle_source *source, size_t position,
+                                         char *buffer, size_t size)
+{
+    if (source->lines != NULL) {
+        snprintf(buffer, size, "%s:%zu", ics_line_stream_name(source->lines), position);
+    } else {
+        snprintf(buffer, size, "%s: particle %zu", source->where, position);
+    }
+    return buffer;
+}
+
+const char *ics_particle_source_place(const ics_particle_source *source, char *buffer, size_t size)
+{
+    return ics_particle_source_place_of(source, ics_particle_source_position(source), buffer, size);
+}
+
+int ics_particle_source_fault(const ics_particle_source *source, size_t column,
+                              icestream_error *error, const char *text)
+{
+    char place[600];
+    if (source->lines != NULL) {
+        return ics_line_stream_fault(source->lines, column, error, "%s", text);
+    }
+    return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s",
+                         ics_particle_source_place(source, place, sizeof place), text);
+}
+
+/* Steps of an event are numbered while they are made, so an event must not begin twice. */
+int ics_particle_source_begin_event(ics_particle_source *source, uint64_t event, size_t column,
+                                    icestream_error *error)
+{
+    if (source->events == ICS_EVENTS_FILE && source->any && event <= source->file_event) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "event: found %" PRIu64 " after %" PRIu64 ", expected ascending numbers "
+                 "(particles.events: count gives new ones)",
+                 event, source->file_event);
+        return ics_particle_source_fault(source, column, error, text);
+    }
+    source->any = true;
+    source->file_event = event;
+    return ICESTREAM_OK;
+}

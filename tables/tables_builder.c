@@ -1,0 +1,81 @@
+/* What the builders of all tables share: arrays in one block, and numbers in two parts. */
+#include "tables/tables_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *ics_tables_array(ics_table_builder *builder, void *pointer, size_t count, size_t size)
+{
+    void *data = calloc(count ? count : 1, size);
+    if (data == NULL) {
+        snprintf(builder->why, builder->why_size, "out of memory for a table of %zu entries",
+                 count);
+        return NULL;
+    }
+    memcpy(pointer, &data, sizeof data);
+    builder->arrays[builder->array_count].pointer = pointer;
+    builder->arrays[builder->array_count].data = data;
+    builder->arrays[builder->array_count].bytes = (count ? count : 1) * size;
+    ++builder->array_count;
+    return data;
+}
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+int ics_tables_pack(ics_table_builder *builder, ics_tables *out)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < builder->array_count; ++i) {
+        total += aligned(builder->arrays[i].bytes);
+    }
+    char *block = aligned_alloc(64, total);
+    if (block == NULL) {
+        snprintf(builder->why, builder->why_size, "out of memory for %zu bytes of tables", total);
+        return -1;
+    }
+    memset(block, 0, total); /* the gaps between arrays, too: ics_tables_visit() shows them */
+    out->memory = block;
+    out->bytes = total;
+    out->pointer_count = builder->array_count;
+    for (size_t i = 0; i < builder->array_count; ++i) {
+        memcpy(block, builder->arrays[i].data, builder->arrays[i].bytes);
+        memcpy(builder->arrays[i].pointer, &block, sizeof block);
+        out->pointers[i] = (size_t)((char *)builder->arrays[i].pointer - (char *)&out->device);
+        block += aligned(builder->arrays[i].bytes);
+    }
+    return 0;
+}
+
+ice_sum ics_tables_split_sum(double value)
+{
+    const float high = (float)value;
+    const ice_sum sum = {high, (float)(value - high)};
+    return sum;
+}
+
+_Static_assert((int)ICE_SCATTER_PARAMETERS == (int)ICE_PARAMETERS_MAX,
+               "stages have room for all parameters of a medium");
+
+ice_scatter_constants ics_tables_scatter_constants(const ice_medium *medium, double g, double f,
+                                                   double r)
+{
+    ice_scatter_constants constants = {
+        .g = (float)g,
+        .one_minus_g_squared = (float)((1.0 - g) * (1.0 - g)),
+        .liu_exponent = (float)((1.0 - g) / (1.0 + g)),
+        .liu_fraction = (float)f,
+        .inverse_liu = f > 0.0 ? (float)(1.0 / f) : 0.0f,
+        .inverse_henyey = f < 1.0 ? (float)(1.0 / (1.0 - f)) : 0.0f,
+        .rayleigh_fraction = (float)r,
+        .inverse_rayleigh = r > 0.0 ? (float)(1.0 / r) : 0.0f,
+        .inverse_rest = r < 1.0 ? (float)(1.0 / (1.0 - r)) : 0.0f,
+    };
+    for (size_t i = 0; i < medium->scatter_count; ++i) {
+        constants.parameters[i] = (float)medium->scatter[i].value;
+    }
+    return constants;
+}

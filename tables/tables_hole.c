@@ -1,0 +1,120 @@
+/* Tables of hole ice: the refrozen columns around the strings. */
+#include "tables/tables_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Orders modules by string, so that the modules of one string stand together. */
+static int by_string(const void *left, const void *right)
+{
+    const ice_module *a = *(const ice_module *const *)left, *b = *(const ice_module *const *)right;
+    return (a->string > b->string) - (a->string < b->string);
+}
+
+/* Sets the axis of a string's column to the mean position of its modules (physics.md 8.7). Returns
+ * the margin (m) that this string needs, see ice_hole_constants.margin: the distance from the axis
+ * to the farthest module, plus the radius of the column, minus the radius of a module. */
+static double place_column(const ice_detector *detector, const ice_module *const *modules,
+                           size_t count, double radius, ice_column *column)
+{
+    double x = 0.0, y = 0.0, farthest = 0.0;
+    for (size_t i = 0; i < count; ++i) {
+        x += modules[i]->x / (double)count;
+        y += modules[i]->y / (double)count;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        farthest = fmax(farthest, hypot(modules[i]->x - x, modules[i]->y - y));
+    }
+    column->x = (float)x;
+    column->y = (float)y;
+    return farthest + radius - detector->radius;
+}
+
+/* A square cell of the clearance map. */
+typedef struct map_cell {
+    double x, y, side; /* lower corner, m */
+} map_cell;
+
+/* Returns the column nearest to any point of a cell, and a distance within which there is no other
+ * column. */
+static ice_near_row near_column(const ice_tables *tables, const ice_column *columns, map_cell cell)
+{
+    double least = INFINITY, second = INFINITY;
+    ice_near_row near = {0.0f, 0};
+    for (uint32_t i = 0; i < tables->column_count; ++i) {
+        const double x = columns[i].x, y = columns[i].y;
+        const double distance = hypot(fmax(fmax(cell.x - x, x - cell.x - cell.side), 0.0),
+                                      fmax(fmax(cell.y - y, y - cell.y - cell.side), 0.0));
+        second = fmin(second, fmax(distance, least));
+        near.string = distance < least ? i : near.string;
+        least = fmin(distance, least);
+    }
+    /* 0.01 m covers the rounding of positions. */
+    near.others = (float)fmax(second - (double)tables->hole.radius - 0.01, 0.0);
+    return near;
+}
+
+static int build_near_columns(ics_table_builder *builder, const ice_column *columns)
+{
+    ice_tables *tables = builder->tables;
+    const int32_t nx = tables->clearance_nx, ny = tables->clearance_ny;
+    ice_near_row *near =
+        ics_tables_array(builder, &tables->near_columns, (size_t)nx * (size_t)ny, sizeof *near);
+    if (near == NULL) {
+        return -1;
+    }
+    const double side = 1.0 / (double)tables->clearance_inverse_cell;
+    /* The cell is made a little larger, because rounding decides to which cell a position at an
+     * edge belongs. */
+    const double more = 1e-4 * side;
+    for (int32_t j = 0; j < ny; ++j) {
+        for (int32_t i = 0; i < nx; ++i) {
+            const map_cell cell = {(i - (double)tables->clearance_of_zero_x) * side - more,
+                                   (j - (double)tables->clearance_of_zero_y) * side - more,
+                                   side + 2.0 * more};
+            near[(size_t)j * (size_t)nx + (size_t)i] = near_column(tables, columns, cell);
+        }
+    }
+    return 0;
+}
+
+uint32_t ics_tables_find_hole(const ice_medium *medium)
+{
+    return medium->hole.radius > 0.0 ? ICE_HAS_HOLES : 0;
+}
+
+int ics_tables_build_hole(ics_table_builder *builder, const ice_medium *medium,
+                          const ice_detector *detector)
+{
+    ice_tables *tables = builder->tables;
+    const ice_hole *hole = &medium->hole;
+    const size_t count = detector->module_count;
+    const ice_module **order = malloc(count * sizeof *order);
+    ice_column *columns = ics_tables_array(builder, &tables->columns, count, sizeof *columns);
+    if (order == NULL || columns == NULL) {
+        free(order);
+        snprintf(builder->why, builder->why_size, "out of memory for columns of hole ice");
+        return -1;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        order[i] = &detector->modules[i];
+    }
+    qsort(order, count, sizeof *order, by_string);
+    double margin = 0.0;
+    for (size_t first = 0, next; first < count; first = next) {
+        for (next = first + 1; next < count && order[next]->string == order[first]->string; ++next)
+            ;
+        margin = fmax(margin, place_column(detector, order + first, next - first, hole->radius,
+                                           &columns[tables->column_count++]));
+    }
+    free(order);
+    const double g = hole->mean_cosine, f = hole->liu_fraction;
+    tables->hole.radius = (float)hole->radius;
+    tables->hole.scattering_length = (float)(hole->effective_scattering * (1.0 - g));
+    tables->hole.absorption_length = (float)hole->absorption;
+    tables->hole.absorption = (float)(1.0 / hole->absorption);
+    tables->hole.margin = (float)(margin + 0.01); /* 0.01 m for the rounding of positions */
+    tables->hole.scatter = ics_tables_scatter_constants(medium, g, f, 0.0);
+    return build_near_columns(builder, columns);
+}
