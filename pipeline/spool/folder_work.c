@@ -100,7 +100,7 @@ static int sync_folder(const char *path, icestream_error *error)
 {
     return ics_disk_sync_folder(path) == 0
                ? ICESTREAM_OK
-               : ics_spool_error(error, path, "cannot be written to the medium", NULL);
+               : ics_spool_error(error, path, "cannot be written to the disk", NULL);
 }
 
 /* The last step of an end: syncs the folder that received the file, then the worker's folder, and
