@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
-# Shows what the compiler made of the loops over photons in kernels/cpu/isa/kernels.c.
+# Shows what the compiler made of the loops over photons in kernels/cpu/isa/.
 #
 #   bench/vectorisation.sh [baseline | avx2 | avx512 ...]
 #
-# Compiles that file as the build does and prints every loop that was vectorised: the line that the
-# compiler names (of a loop or of its first statement, which may be in a function that was inlined),
-# the function there, and how many bytes at a time it runs. Exit 1 if these are fewer than the
-# loops marked ICS_VECTOR_LOOP. `baseline` has no fused multiply-add in hardware, and so none of
-# the marked loops can be vectorised. Needs gcc (CC names another one).
+# Compiles kernels.c there as the build does, and prints every loop of this folder that was
+# vectorised: the file and line that the compiler names (of a loop or of its first statement, which
+# may be in a function that was inlined), the function there, and how many bytes it handles at a
+# time. Exits with 1 if these are fewer than the loops marked ICS_VECTOR_LOOP. `baseline` has no
+# fused multiply-add in hardware, so none of the marked loops can be vectorised for it. Needs gcc;
+# CC names another one.
 set -euo pipefail
 
 compiler=${CC:-gcc}
 root=$(cd "$(dirname "$0")/.." && pwd)
-source=kernels/cpu/isa/kernels.c
+folder_of_kernels=kernels/cpu/isa
+source=$folder_of_kernels/kernels.c
 if (($# == 0)); then
     set -- baseline avx2 avx512
 fi
@@ -27,7 +29,7 @@ sed -n 's/^ICE_VARIANT(\([a-z_]*\), *\([a-z_0-9]*\),.*/#include "stages\/\1_\2.h
 mapfile -t options < <(sed -n 's/^set(ICS_KERNEL_OPTIONS \(.*\))$/\1/p' cmake/CpuKernels.cmake |
     tr ' ' '\n')
 
-marked=$(grep -cE '^ *ICS_VECTOR_LOOP' "$source")
+marked=$(cat "$folder_of_kernels"/*.[ch] | grep -cE '^ *ICS_VECTOR_LOOP')
 missed=0
 for set in "$@"; do
     case $set in
@@ -41,13 +43,13 @@ for set in "$@"; do
         -c "$source" -o "$folder/kernels.o" 2>"$folder/report"
     echo "$set:"
     found=0
-    while read -r line bytes; do
-        name=$(head -n "$line" "$source" |
+    while read -r file line bytes; do
+        name=$(head -n "$line" "$file" |
             sed -n 's/^\(ICE_FN\|static\) .*[ *]\([a-z_]*\)(.*/\2/p' | tail -n 1)
-        printf '  line %-5s %-20s %s bytes\n' "$line" "$name" "$bytes"
+        printf '  %-12s line %-5s %-28s %s bytes\n' "$(basename "$file")" "$line" "$name" "$bytes"
         found=$((found + 1))
-    done < <(sed -n "s#^$source:\([0-9]*\):.*loop vectorized using \([0-9]*\) byte.*#\1 \2#p" \
-        "$folder/report" | sort -k1,1n -k2,2nr | sort -snu -k1,1)
+    done < <(sed -n "s#^\(\./\)\{0,1\}\($folder_of_kernels/[a-z]*\.[ch]\):\([0-9]*\):.*loop vectorized using \([0-9]*\) byte.*#\2 \3 \4#p" \
+        "$folder/report" | sort -k1,1 -k2,2n -k3,3nr | sort -su -k1,1 -k2,2n)
     echo "  $found loops vectorised, $marked marked"
     if [[ $set != baseline ]] && ((found < marked)); then
         missed=1

@@ -39,12 +39,12 @@ ICE_FN ice_anisotropy_row ice_anisotropy_at(const ice_tables *tables, float heig
     return tables->anisotropy[ice_layer_at(tables, height)];
 }
 
-ICE_FN ice_slant_row ice_slant_at(const ice_tables *tables, float height)
+ICE_FN ice_absorption_row ice_absorption_row_at(const ice_tables *tables, float height)
 {
     if (tables->features & ICE_HAS_EVEN_ANISOTROPY) {
-        return tables->even_slant;
+        return tables->even_absorption;
     }
-    return tables->slants[ice_layer_at(tables, height)];
+    return tables->absorption_rows[ice_layer_at(tables, height)];
 }
 
 /* The value of a form. `along` and `up`: squares of the components along the flow and upwards. */
@@ -54,24 +54,25 @@ ICE_FN float ice_form_at(const ice_form *form, float along, float up)
 }
 
 /* The absorption along a direction over that of the tables, and the inverse of it. */
-typedef struct ice_slant {
+typedef struct ice_absorption_factor {
     float factor, inverse;
-} ice_slant;
+} ice_absorption_factor;
 
 /* The newer anisotropy (6.3), and the one that belongs to a layer's scattering anisotropy (6.2); n:
  * a unit vector, `height` among the layers. */
-ICE_FN ice_slant ice_slant_along(const ice_tables *tables, float height, ice_direction n)
+ICE_FN ice_absorption_factor ice_absorption_factor_along(const ice_tables *tables, float height,
+                                                         ice_direction n)
 {
     const float flow = fmaf(tables->flow_x, n.x, tables->flow_y * n.y);
     const float along = flow * flow, up = n.z * n.z;
-    ice_slant slant = {1.0f, 1.0f};
+    ice_absorption_factor slant = {1.0f, 1.0f};
     if (tables->features & ICE_HAS_ABSORPTION_ANISOTROPY) {
         const float square = ice_form_at(&tables->absorption_form, along, up);
         slant.factor = ice_inverse_sqrt(square);
         slant.inverse = square * slant.factor;
     }
     if (tables->features & ICE_HAS_OLD_ABSORPTION_ANISOTROPY) {
-        const ice_slant_row row = ice_slant_at(tables, height);
+        const ice_absorption_row row = ice_absorption_row_at(tables, height);
         const float base = ice_form_at(&row.narrow, along, up) * ice_form_at(&row.wide, along, up);
         const float factor =
             tables->absorption_exponent == 1.0f ? base : ice_pow(base, tables->absorption_exponent);

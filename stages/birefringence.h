@@ -22,16 +22,17 @@ ICE_FN double ice_mean_deflection(const double *p, double sine, double cosine)
 #endif
 
 /* Integrals of the strengths over a segment, m. */
-typedef struct ice_bending {
+typedef struct ice_birefringence_sum {
     float diffusion, mean;
-} ice_bending;
+} ice_birefringence_sum;
 
 /* One of them, over a segment from `height` in layer `first` to `end` in layer `last`, so many
  * metres long and `slope` metres per metre upwards. */
-ICE_FN float ice_bending_between(const ice_bending_row *rows, int32_t first, int32_t last,
-                                 float height, float end, float length, float slope)
+ICE_FN float ice_birefringence_between(const ice_birefringence_row *rows, int32_t first,
+                                       int32_t last, float height, float end, float length,
+                                       float slope)
 {
-    const ice_bending_row *from = &rows[first], *to = &rows[last];
+    const ice_birefringence_row *from = &rows[first], *to = &rows[last];
     const float low = fmaf(to->strength, end - to->low,
                            fmaf(-from->strength, height - from->low, to->sum.low - from->sum.low));
     const float risen = low + (to->sum.high - from->sum.high);
@@ -40,17 +41,19 @@ ICE_FN float ice_bending_between(const ice_bending_row *rows, int32_t first, int
 }
 
 /* Over a segment that starts at `height` among the layers. */
-ICE_FN ice_bending ice_bending_over(const ice_tables *tables, float height, float nz, float length)
+ICE_FN ice_birefringence_sum ice_birefringence_over(const ice_tables *tables, float height,
+                                                    float nz, float length)
 {
     const float end = fmaf(length, nz, height);
     const int32_t first = ice_layer_at(tables, height), last = ice_layer_at(tables, end);
     const float slope = ice_div(1.0f, nz);
-    ice_bending over;
-    over.diffusion = ice_bending_between(tables->bending, first, last, height, end, length, slope);
+    ice_birefringence_sum over;
+    over.diffusion =
+        ice_birefringence_between(tables->birefringence, first, last, height, end, length, slope);
     over.mean = over.diffusion;
-    if (tables->features & ICE_HAS_MEAN_BENDING) {
-        over.mean =
-            ice_bending_between(tables->mean_bending, first, last, height, end, length, slope);
+    if (tables->features & ICE_HAS_MEAN_BIREFRINGENCE) {
+        over.mean = ice_birefringence_between(tables->mean_birefringence, first, last, height, end,
+                                              length, slope);
     }
     return over;
 }
@@ -121,35 +124,37 @@ ICE_FN ice_normal ice_normals(ice_spare spare)
 
 /* A direction or a way in the frame of the flow axis: along it, along the other horizontal axis and
  * upwards. */
-typedef struct ice_turning {
+typedef struct ice_flow_vector {
     float flow, sideways, up;
-} ice_turning;
+} ice_flow_vector;
 
 /* A direction n as the turns of 6.4 need it, and what it has of two unit vectors across it: q lies
  * in the plane of n and the flow axis, towards that; p = n x q. */
-typedef struct ice_course {
-    ice_turning n;
+typedef struct ice_flow_frame {
+    ice_flow_vector n;
     float q_flow; /* of q, along the flow */
     float q_rest; /* the rest of q is -q_rest (sideways, up) */
     float p_rest; /* p is p_rest (up, -sideways) */
-} ice_course;
+} ice_flow_frame;
 
 /* What n becomes more when it is turned by the angle 2 atan(|v|) in the plane of vx q + vy p, times
  * scale / (2 one). */
-ICE_FN ice_turning ice_turn_by(const ice_course *course, float vx, float vy, float scale, float one)
+ICE_FN ice_flow_vector ice_flow_turn(const ice_flow_frame *frame, float vx, float vy, float scale,
+                                     float one)
 {
     const float square = fmaf(vx, vx, vy * vy);
     const float w = ice_div(scale, fmaf(one, square, one));
-    const float a = w * fmaf(-vx, course->q_rest, -square), b = w * (vy * course->p_rest);
-    ice_turning more;
-    more.flow = w * fmaf(vx, course->q_flow, -square * course->n.flow);
-    more.sideways = fmaf(a, course->n.sideways, b * course->n.up);
-    more.up = fmaf(a, course->n.up, -b * course->n.sideways);
+    const float a = w * fmaf(-vx, frame->q_rest, -square), b = w * (vy * frame->p_rest);
+    ice_flow_vector more;
+    more.flow = w * fmaf(vx, frame->q_flow, -square * frame->n.flow);
+    more.sideways = fmaf(a, frame->n.sideways, b * frame->n.up);
+    more.up = fmaf(a, frame->n.up, -b * frame->n.sideways);
     return more;
 }
 
 /* A vector and what comes to it in the frame of the flow. */
-ICE_FN ice_direction ice_add_turning(const ice_tables *tables, ice_direction to, ice_turning more)
+ICE_FN ice_direction ice_add_flow_vector(const ice_tables *tables, ice_direction to,
+                                         ice_flow_vector more)
 {
     const float fx = tables->flow_x, fy = tables->flow_y;
     ice_direction sum;
@@ -160,39 +165,39 @@ ICE_FN ice_direction ice_add_turning(const ice_tables *tables, ice_direction to,
 }
 
 /* What a bent segment's end has more than that of the straight one. */
-typedef struct ice_bent {
-    ice_turning direction; /* the sum is a unit vector to rounding, as n is */
-    ice_turning place;     /* m */
-} ice_bent;
+typedef struct ice_deflected {
+    ice_flow_vector direction; /* the sum is a unit vector to rounding, as n is */
+    ice_flow_vector position;  /* m */
+} ice_deflected;
 
 /* n: a unit vector. g.a and g.b make the direction, g.c and g.d what the place at the end does not
  * share with it. */
-ICE_FN ice_bent ice_bend_segment(const ice_tables *tables, ice_direction n, ice_bending over,
-                                 float length, ice_normal g)
+ICE_FN ice_deflected ice_deflection_by(const ice_tables *tables, ice_direction n,
+                                       ice_birefringence_sum over, float length, ice_normal g)
 {
     const float fx = tables->flow_x, fy = tables->flow_y;
     /* Exactly along the flow q is horizontal: as if the direction were a little beside it. */
-    ice_course course = {
+    ice_flow_frame frame = {
         {fmaf(fx, n.x, fy * n.y), fmaf(fx, n.y, fmaf(-fy, n.x, 1e-10f)), n.z}, 0.0f, 0.0f, 0.0f};
     const float square =
-        fmaf(course.n.sideways, course.n.sideways, fmaf(course.n.up, course.n.up, 1e-30f));
+        fmaf(frame.n.sideways, frame.n.sideways, fmaf(frame.n.up, frame.n.up, 1e-30f));
     const float inverse = ice_inverse_sqrt(square);
-    course.q_flow = square * inverse;
-    course.q_rest = course.n.flow * inverse;
-    course.p_rest = inverse;
+    frame.q_flow = square * inverse;
+    frame.q_rest = frame.n.flow * inverse;
+    frame.p_rest = inverse;
 
     /* The reference has q towards the nearer end of the axis: the same for normal numbers, and for
      * the mean a sign. */
-    const ice_deflection half = ice_deflection_at(tables, fabsf(course.n.flow), course.q_flow);
+    const ice_deflection half = ice_deflection_at(tables, fabsf(frame.n.flow), frame.q_flow);
     const float spread = ice_sqrt(over.diffusion);
     const float sx = half.along * spread, sy = half.across * spread;
-    const float mean = ice_with_sign_of(half.mean * over.mean, course.n.flow);
+    const float mean = ice_with_sign_of(half.mean * over.mean, frame.n.flow);
     const float vx = fmaf(sx, g.a, mean), vy = sy * g.b;
 
-    ice_bent bent;
-    bent.direction = ice_turn_by(&course, vx, vy, 1.0f, 0.5f);
-    bent.place = ice_turn_by(&course, fmaf(sx, g.c, vx), fmaf(sy, g.d, vy), length, 1.0f);
-    return bent;
+    ice_deflected more;
+    more.direction = ice_flow_turn(&frame, vx, vy, 1.0f, 0.5f);
+    more.position = ice_flow_turn(&frame, fmaf(sx, g.c, vx), fmaf(sy, g.d, vy), length, 1.0f);
+    return more;
 }
 
 #endif

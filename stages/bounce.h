@@ -1,9 +1,27 @@
-/* What happens between two scatters, beyond the stages themselves: the boundaries of the world, the
- * modules on the way, the fate at the segment's end; and all of it in turn for one photon.
+/* One bounce: a segment from one scatter to the next, and the scatter at its end.
  *
- * Before including this, a kernel says where arrivals go:
- *   #define ICE_PUT_ARRIVAL(sink, arrival)   records *arrival, is not 0 if it cannot
- * with `sink` whatever pointer the kernel passes in.
+ * The parts below, in this order, are a bounce. Every loop over photons calls the same parts: one
+ * photon at a time (ice_bounce_photon), the vector loops of the CPU (kernels/cpu/isa) and the
+ * kernels of the GPU (kernels/cuda/device). A loop only loads, stores and selects.
+ *
+ *   ice_bounce_draw_of      the random numbers of the bounce
+ *   ice_height              the height of the start among the layers (stages/tilt.h)
+ *   ice_is_dropped          whether the photon can still reach a module
+ *   ice_find_segment        where the segment ends: scatter or absorption
+ *   ice_limit_segment       whether it leaves the world, may touch a module, is the last one
+ *   ice_record_hits         the modules on the segment
+ *   ice_birefringence_along, ice_deflection_by    what birefringence changes
+ *   ice_advance, ice_add_deflection               to the end of the segment
+ *   ice_fate_at_end         whether the photon ends there
+ *   ice_stretch_in, ice_scatter_direction, ice_stretch_out    the new direction
+ *
+ * ice_start_bounce, ice_record_hits and ice_end_bounce are the three stages propagate, collide and
+ * scatter of one photon.
+ *
+ * Before a kernel includes this file, it defines where arrivals go:
+ *   #define ICE_PUT_ARRIVAL(sink, arrival)
+ * It records *arrival and evaluates to 0, or to another number if there is no room. `sink` is the
+ * pointer that the kernel passes to ice_record_hits.
  */
 #ifndef ICS_STAGES_BOUNCE_H
 #define ICS_STAGES_BOUNCE_H
@@ -14,7 +32,82 @@
 #include "stages/tilt.h"
 #include "stages/variants.h"
 
-/* Cuts a segment at the boundaries of the world (physics.md 5.4); returns 1 if it was cut. */
+/* ---- the random numbers ---------------------------------------------------------------------- */
+
+typedef struct ice_bounce_draw {
+    float depth;     /* scattering depth of the segment, >= 0 */
+    float angle;     /* for the scattering angle, uniform in (0, 1] */
+    float azimuth;   /* of the scatter, a fraction of a turn, uniform in [0, 1) */
+    ice_spare spare; /* for birefringence */
+} ice_bounce_draw;
+
+ICE_FN ice_bounce_draw ice_bounce_draw_of(ice_block block)
+{
+    const ice_bounce_draw draw = {ice_exponential(block.a), ice_uniform_positive(block.b),
+                                  ice_uniform(block.c), ice_spare_of(block)};
+    return draw;
+}
+
+/* What is known of a bounce before its scatter. */
+typedef struct ice_bounce {
+    float length;     /* of the segment, m */
+    float absorption; /* absorption depth left at its end */
+    float height;     /* of its start among the layers, m; read if the ice is birefringent or
+                         anisotropic */
+    ice_bounce_draw draw;
+    int32_t leaves_world; /* 1: the segment ends at a boundary of the world */
+    int32_t may_collide;  /* 0: it is too short, too high or too low for any module */
+    int32_t is_last;      /* 1: the bounce limit stops the photon at its end */
+} ice_bounce;
+
+/* ---- the segment ----------------------------------------------------------------------------- */
+
+/* Whether the photon is dropped because it cannot reach a module any more (physics.md 8.2). No
+ * branch, so that a loop over photons vectorises. */
+ICE_FN int32_t ice_is_dropped(const ice_tables *tables, const ice_photon *photon, float clearance,
+                              float height, ice_optics optics)
+{
+    return tables->reach_cull & ice_is_out_of_reach(tables, photon, clearance, height, optics);
+}
+
+/* What a propagate variant needs to know of a photon at `height` (m) among the layers. `depth` is
+ * the scattering depth of the segment. */
+ICE_FN ice_segment_start ice_segment_start_of(const ice_photon *photon, float height, float depth,
+                                              ice_optics optics)
+{
+    const ice_segment_start start = {height, photon->dz, depth, photon->absorption, optics};
+    return start;
+}
+
+/* The segment of a photon, with all that the ice has. start.absorption is the absorption depth that
+ * the photon has left; `clearance` (m) is that of its position. Of the photon it takes position and
+ * direction. */
+ICE_FN ice_segment ice_find_segment(ice_variant propagate, const ice_tables *tables,
+                                    ice_segment_start start, const ice_photon *photon,
+                                    float clearance)
+{
+    const ice_direction n = ice_direction_of(photon);
+    ice_absorption_factor factor = {1.0f, 1.0f};
+    if (tables->features & ICE_HAS_DIRECTIONS) {
+        factor = ice_absorption_factor_along(tables, start.z, n);
+        start.absorption *= factor.inverse;
+    }
+    int32_t leaves;
+    ice_segment segment = ice_segment_in_layer(tables, start, &leaves);
+    if (leaves) {
+        segment = ice_propagate_on(propagate, tables, start);
+    }
+    if (tables->features & ICE_HAS_HOLES &&
+        ice_may_meet_hole(tables, clearance, n, segment.length)) {
+        segment = ice_through_holes(propagate, tables, start, photon, factor.factor);
+    }
+    if (tables->features & ICE_HAS_DIRECTIONS) {
+        segment.absorption *= factor.factor;
+    }
+    return segment;
+}
+
+/* Cuts a segment at the boundaries of the world (physics.md 5.4). Returns 1 if it was cut. */
 ICE_FN int32_t ice_cut_at_boundary(const ice_tables *tables, float z, float dz, float *length)
 {
     if (!tables->bounded) {
@@ -25,52 +118,83 @@ ICE_FN int32_t ice_cut_at_boundary(const ice_tables *tables, float z, float dz, 
     const float boundary = up ? tables->absorb_above : tables->absorb_below;
     const float excess = up ? end - boundary : boundary - end;
     const int32_t beyond = excess > 0.0f ? 1 : 0;
-    /* No room: it is outside already, and perhaps horizontal. */
+    /* A photon outside of the world has no room left. It may be horizontal: no division then. */
     const float room = up ? boundary - z : z - boundary;
     const float cut = room > 0.0f ? ice_div(room, fabsf(dz)) : 0.0f;
     *length = beyond ? cut : *length;
     return beyond;
 }
 
-/* The fate of a photon at its segment's end, before it scatters. `absorption` is what is left,
- * `scatters` counts those before this one. */
-ICE_FN uint32_t ice_fate_at_end(uint32_t fate, int32_t left_world, float absorption,
-                                uint32_t scatters, uint32_t bounce_limit)
+/* Sets what follows from the length of a segment: leaves_world (and cuts the length then),
+ * may_collide, is_last. Of the photon, as it is at the start, it takes z, direction and scatters.
+ * `clearance` (m) is that of the start. */
+ICE_FN void ice_limit_segment(const ice_tables *tables, const ice_photon *photon, float clearance,
+                              ice_bounce *bounce)
 {
-    const uint32_t by_limit = scatters + 1 >= bounce_limit ? ICE_STOPPED : ICE_ALIVE;
-    const uint32_t by_ice = absorption < ICE_ABSORPTION_END ? (uint32_t)ICE_ABSORBED : by_limit;
-    const uint32_t by_end = left_world ? (uint32_t)ICE_LEFT : by_ice;
-    return fate == ICE_ALIVE ? by_end : fate;
+    bounce->leaves_world = ice_cut_at_boundary(tables, photon->z, photon->dz, &bounce->length);
+    bounce->may_collide =
+        ice_may_collide(tables, clearance, photon->z, ice_direction_of(photon), bounce->length);
+    bounce->is_last = photon->scatters + 1 >= tables->bounce_limit ? 1 : 0;
 }
 
-/* Records what a segment meets, in the order of the flight, until something ends the photon
- * (physics.md 8.2 to 8.4, 8.6). Returns the number of hits, or -1 if one could not be recorded:
- * *met then says how many of the segment are recorded, and a second call with it goes on there.
- * After any other return *met is 0, as it has to be for the next segment. */
-ICE_FN int32_t ice_meet(ice_variant collide, const ice_tables *tables, ice_probe *probe,
-                        const ice_photon *photon, void *sink, uint32_t *fate, uint32_t *met)
+/* The stage propagate of one photon: finds its next segment. Returns 0 if the photon is dropped;
+ * *bounce has no content then. */
+ICE_FN int32_t ice_start_bounce(ice_variant propagate, const ice_tables *tables,
+                                ice_identity identity, ice_optics optics, const ice_photon *photon,
+                                ice_bounce *bounce)
 {
+    const float clearance = ice_clearance(tables, photon->x, photon->y);
+    const float height = ice_height(tables, photon->x, photon->y, photon->z);
+    if (ice_is_dropped(tables, photon, clearance, height, optics)) {
+        return 0;
+    }
+    bounce->height = height;
+    bounce->draw =
+        ice_bounce_draw_of(ice_draw_of(tables, identity, ICE_BLOCK_BOUNCE + photon->scatters));
+    const ice_segment segment = ice_find_segment(
+        propagate, tables, ice_segment_start_of(photon, height, bounce->draw.depth, optics), photon,
+        clearance);
+    bounce->length = segment.length;
+    bounce->absorption = segment.absorption;
+    ice_limit_segment(tables, photon, clearance, bounce);
+    return 1;
+}
+
+/* ---- the modules ----------------------------------------------------------------------------- */
+
+/* The stage collide of one photon: records the hits on the next `length` (m) of its way, in the
+ * order of distance, until a module ends the photon (physics.md 8.2 to 8.4, 8.6); sets *fate then.
+ *
+ * Returns the number of hits that it recorded, or -1 if there was no room for one: *recorded is
+ * then the number of hits of the segment that are recorded, and a second call with this number
+ * continues there. *recorded is 0 before a segment, and after every other return. */
+ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, float length,
+                               const ice_photon *photon, void *sink, uint32_t *fate,
+                               uint32_t *recorded)
+{
+    ice_contact_search search = {photon->x, photon->y, photon->z, ice_direction_of(photon),
+                                 length,    -1.0f,     0};
     int32_t hits = 0;
-    /* The first look stands outside the loop: on a GPU the threads that meet nothing, nearly all,
-     * would not wait for each other behind a loop with an atomic operation in it, because the
-     * compiler lets threads in such a loop give way (YIELD). That took a fifth of the time. */
-    ice_contact contact = ice_collide(collide, tables, probe);
+    /* The first contact is found outside of the loop. Nearly all threads of a GPU find none. If
+     * they did so inside the loop, which has an atomic operation in it, the compiler would let them
+     * yield (YIELD) and wait for each other behind it: that took a fifth of the time. */
+    ice_contact contact = ice_collide(collide, tables, &search);
     if (contact.module == ICE_NO_MODULE) {
         return 0;
     }
-    const uint32_t recorded = *met;
-    if (recorded) {
-        *met = 0;
+    const uint32_t before = *recorded;
+    if (before) {
+        *recorded = 0;
     }
     for (uint32_t passed = 0; contact.module != ICE_NO_MODULE; ++passed) {
         if (tables->absorbs[contact.module]) {
             *fate = ICE_ABSORBED;
             return hits;
         }
-        if (passed >= recorded) {
-            const ice_arrival arrival = ice_arrive(tables, probe, contact, photon);
+        if (passed >= before) {
+            const ice_arrival arrival = ice_arrive(tables, &search, contact, photon);
             if (ICE_PUT_ARRIVAL(sink, &arrival)) {
-                *met = passed;
+                *recorded = passed;
                 return -1;
             }
             ++hits;
@@ -79,190 +203,174 @@ ICE_FN int32_t ice_meet(ice_variant collide, const ice_tables *tables, ice_probe
             *fate = ICE_DETECTED;
             return hits;
         }
-        probe->after_distance = contact.distance;
-        probe->after_module = contact.module;
-        contact = ice_collide(collide, tables, probe);
+        search.after_distance = contact.distance;
+        search.after_module = contact.module;
+        contact = ice_collide(collide, tables, &search);
     }
     return hits;
 }
 
-/* What is left to chance at a segment's end. */
-typedef struct ice_chance {
-    float angle;     /* of scattering, uniform in (0, 1] */
-    float azimuth;   /* uniform in [0, 1) */
-    ice_spare spare; /* for birefringence */
-} ice_chance;
+/* ---- the end of the segment ------------------------------------------------------------------ */
 
-ICE_FN ice_chance ice_chance_of(ice_block draw)
+/* The strengths of birefringence, integrated over a segment that starts at the photon. Columns of
+ * hole ice have none, and a segment that starts in one counts as a whole. */
+ICE_FN ice_birefringence_sum ice_birefringence_along(const ice_tables *tables,
+                                                     const ice_photon *photon, float height,
+                                                     float length)
 {
-    const ice_chance chance = {ice_uniform_positive(draw.b), ice_uniform(draw.c),
-                               ice_spare_of(draw)};
-    return chance;
-}
-
-/* A segment that propagate has found, with what its bounce has drawn. */
-typedef struct ice_leg {
-    float length;     /* m */
-    float absorption; /* optical depth left at the end */
-    ice_chance chance;
-    float height; /* of the start among the layers, m; of use to bent and anisotropic ice only */
-    int32_t leaves_world;
-    int32_t may_collide; /* 0: it is too short, too high or too low for any module */
-} ice_leg;
-
-/* The segment of a flight from (x, y) along n, whatever the ice has. flight.absorption is what is
- * left of the photon's. */
-ICE_FN ice_segment ice_find_segment(ice_variant propagate, const ice_tables *tables,
-                                    ice_flight flight, float x, float y, ice_direction n,
-                                    float clearance)
-{
-    ice_slant slant = {1.0f, 1.0f};
-    if (tables->features & ICE_HAS_DIRECTIONS) {
-        slant = ice_slant_along(tables, flight.z, n);
-        flight.absorption *= slant.inverse;
-    }
-    int32_t leaves;
-    ice_segment segment = ice_segment_in_layer(tables, flight, &leaves);
-    if (leaves) {
-        segment = ice_propagate_on(propagate, tables, flight);
-    }
-    if (tables->features & ICE_HAS_HOLES &&
-        ice_may_meet_hole(tables, clearance, n, segment.length)) {
-        segment = ice_through_holes(propagate, tables, flight, x, y, n, slant.factor);
-    }
-    if (tables->features & ICE_HAS_DIRECTIONS) {
-        segment.absorption *= slant.factor;
-    }
-    return segment;
-}
-
-/* The next segment of a photon. Returns 0 if the photon cannot reach a module any more and is to be
- * dropped: there is no segment then. */
-ICE_FN int32_t ice_fly(ice_variant propagate, const ice_tables *tables, ice_identity identity,
-                       ice_optics optics, const ice_photon *photon, ice_leg *leg)
-{
-    const float clearance = ice_clearance(tables, photon->x, photon->y);
-    const float height = ice_height(tables, photon->x, photon->y, photon->z);
-    if (tables->reach_cull && ice_out_of_reach(tables, clearance, photon->x, photon->y, photon->z,
-                                               height, optics, photon->absorption)) {
-        return 0;
-    }
-    const ice_block draw = ice_draw_of(tables, identity, ICE_BLOCK_BOUNCE + photon->scatters);
-    const ice_direction n = {photon->dx, photon->dy, photon->dz};
-    const ice_flight flight = {height, n.z, ice_exponential(draw.a), photon->absorption, optics};
-    ice_segment segment =
-        ice_find_segment(propagate, tables, flight, photon->x, photon->y, n, clearance);
-    leg->height = height;
-    leg->leaves_world = ice_cut_at_boundary(tables, photon->z, photon->dz, &segment.length);
-    leg->length = segment.length;
-    leg->absorption = segment.absorption;
-    leg->chance = ice_chance_of(draw);
-    leg->may_collide = ice_may_collide(tables, clearance, photon->z, photon->dx, photon->dy,
-                                       photon->dz, segment.length);
-    return 1;
-}
-
-/* What birefringence makes of a segment. In and beside hole ice there is none of it. */
-ICE_FN ice_bent ice_bend_leg(const ice_tables *tables, const ice_leg *leg, const ice_photon *photon,
-                             ice_spare spare)
-{
-    const ice_direction n = {photon->dx, photon->dy, photon->dz};
-    ice_bending over = ice_bending_over(tables, leg->height, n.z, leg->length);
+    ice_birefringence_sum along = ice_birefringence_over(tables, height, photon->dz, length);
     if (tables->features & ICE_HAS_HOLES && ice_in_hole(tables, photon->x, photon->y)) {
-        over.diffusion = over.mean = 0.0f;
+        along.diffusion = along.mean = 0.0f;
     }
-    return ice_bend_segment(tables, n, over, leg->length, ice_normals(spare));
+    return along;
 }
 
-/* The direction after the scatter at a segment's end, (x, y) and `height` among the layers. */
+/* Moves a photon straight to the end of its segment. */
+ICE_FN void ice_advance(ice_photon *photon, float length)
+{
+    photon->x = fmaf(length, photon->dx, photon->x);
+    photon->y = fmaf(length, photon->dy, photon->y);
+    photon->z = fmaf(length, photon->dz, photon->z);
+    photon->path += length;
+}
+
+/* Adds what birefringence changes in position and direction at the end of a segment. */
+ICE_FN void ice_add_deflection(const ice_tables *tables, const ice_deflected *more,
+                               ice_photon *photon)
+{
+    const ice_direction straight = {photon->x, photon->y, photon->z};
+    const ice_direction end = ice_add_flow_vector(tables, straight, more->position);
+    photon->x = end.x;
+    photon->y = end.y;
+    photon->z = end.z;
+    ice_set_direction(photon,
+                      ice_add_flow_vector(tables, ice_direction_of(photon), more->direction));
+}
+
+/* The fate of a photon at the end of its segment, before the scatter. `fate` is the one that
+ * collide gave it; `absorption` is the absorption depth left. */
+ICE_FN uint32_t ice_fate_at_end(uint32_t fate, int32_t leaves_world, float absorption,
+                                int32_t is_last)
+{
+    const uint32_t by_limit = is_last ? (uint32_t)ICE_STOPPED : (uint32_t)ICE_ALIVE;
+    const uint32_t by_ice = absorption < ICE_ABSORPTION_END ? (uint32_t)ICE_ABSORBED : by_limit;
+    const uint32_t by_end = leaves_world ? (uint32_t)ICE_LEFT : by_ice;
+    return fate == ICE_ALIVE ? by_end : fate;
+}
+
+/* ---- the scatter ----------------------------------------------------------------------------- */
+
+/* Into the frame in which scattering is the same in all directions, and back from it (physics.md
+ * 6.2). `row` is that of the layer where the segment ends. */
+ICE_FN ice_direction ice_stretch_in(const ice_anisotropy_row *row, ice_direction n)
+{
+    return ice_unit(ice_stretch(&row->to, n));
+}
+
+ICE_FN ice_direction ice_stretch_out(const ice_anisotropy_row *row, ice_direction n)
+{
+    return ice_unit(ice_stretch(&row->back, n));
+}
+
+/* The direction after a scatter that is the same in all directions. `angle` and `azimuth` are those
+ * of the bounce's draw. */
+ICE_FN ice_direction ice_scatter_direction(ice_variant scatter,
+                                           const ice_scatter_constants *constants, float angle,
+                                           float azimuth, ice_direction n)
+{
+    return ice_deflect(n, ice_scatter(scatter, constants, angle), azimuth);
+}
+
+/* The direction after the scatter of a photon at the end of its segment, at `height` (m) among the
+ * layers, with all that the ice has. */
 ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables,
-                                   const ice_chance *chance, ice_direction n, float x, float y,
+                                   const ice_bounce_draw *draw, const ice_photon *photon,
                                    float height)
 {
-    const int32_t in_hole = tables->features & ICE_HAS_HOLES ? ice_in_hole(tables, x, y) : 0;
-    /* Chosen by value: a choice of addresses would bring all tables of a GPU's thread to memory. */
+    const ice_direction n = ice_direction_of(photon);
+    const int32_t in_hole =
+        tables->features & ICE_HAS_HOLES ? ice_in_hole(tables, photon->x, photon->y) : 0;
+    /* The constants are chosen by value. A choice between their addresses would make a thread of a
+     * GPU copy all tables to its local memory. */
     ice_scatter_constants constants = tables->scatter;
     if (in_hole) {
         constants = tables->hole.scatter;
     }
-    const float one_minus_cosine = ice_scatter(scatter, &constants, chance->angle);
     if (!(tables->features & ICE_HAS_SCATTERING_ANISOTROPY) || in_hole) {
-        return ice_deflect(n, one_minus_cosine, chance->azimuth);
+        return ice_scatter_direction(scatter, &constants, draw->angle, draw->azimuth, n);
     }
     const ice_anisotropy_row row = ice_anisotropy_at(tables, height);
-    const ice_direction stretched = ice_unit(ice_stretch(&row.to, n));
-    return ice_unit(
-        ice_stretch(&row.back, ice_deflect(stretched, one_minus_cosine, chance->azimuth)));
+    return ice_stretch_out(&row, ice_scatter_direction(scatter, &constants, draw->angle,
+                                                       draw->azimuth, ice_stretch_in(&row, n)));
 }
 
-/* Moves a photon along its segment and turns it at the end, unless that is the end of the photon.
- * `fate` is what collide left of it. */
-ICE_FN void ice_turn(ice_variant scatter, const ice_tables *tables, const ice_leg *leg,
-                     ice_photon *photon, uint32_t *fate)
+/* The stage scatter of one photon: moves it to the end of its segment and, unless it ends there,
+ * gives it a new direction. *fate is the one that collide gave it, and then the one at the end. */
+ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const ice_bounce *bounce,
+                           ice_photon *photon, uint32_t *fate)
 {
-    ice_direction n = {photon->dx, photon->dy, photon->dz};
-    const float end_height = fmaf(leg->length, n.z, leg->height);
-    ice_bent bent = {{0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f}};
+    const float end_height = fmaf(bounce->length, photon->dz, bounce->height);
+    ice_deflected more = {{0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f}};
     if (tables->features & ICE_HAS_BIREFRINGENCE) {
-        bent = ice_bend_leg(tables, leg, photon, leg->chance.spare);
+        more = ice_deflection_by(
+            tables, ice_direction_of(photon),
+            ice_birefringence_along(tables, photon, bounce->height, bounce->length), bounce->length,
+            ice_normals(bounce->draw.spare));
     }
-    photon->x = fmaf(leg->length, n.x, photon->x);
-    photon->y = fmaf(leg->length, n.y, photon->y);
-    photon->z = fmaf(leg->length, n.z, photon->z);
-    photon->path += leg->length;
-    photon->absorption = leg->absorption;
-    *fate = ice_fate_at_end(*fate, leg->leaves_world, leg->absorption, photon->scatters,
-                            tables->bounce_limit);
+    ice_advance(photon, bounce->length);
+    photon->absorption = bounce->absorption;
     photon->scatters += 1;
+    *fate = ice_fate_at_end(*fate, bounce->leaves_world, bounce->absorption, bounce->is_last);
     if (tables->features & ICE_HAS_BIREFRINGENCE) {
-        const ice_direction straight = {photon->x, photon->y, photon->z};
-        const ice_direction end = ice_add_turning(tables, straight, bent.place);
-        photon->x = end.x;
-        photon->y = end.y;
-        photon->z = end.z;
-        n = ice_add_turning(tables, n, bent.direction);
+        ice_add_deflection(tables, &more, photon);
     }
-    const ice_direction turned =
-        ice_scattered(scatter, tables, &leg->chance, n, photon->x, photon->y, end_height);
-    photon->dx = turned.x;
-    photon->dy = turned.y;
-    photon->dz = turned.z;
+    ice_set_direction(photon, ice_scattered(scatter, tables, &bounce->draw, photon, end_height));
 }
 
-/* What a photon's segment meets; as ice_meet. */
-ICE_FN int32_t ice_meet_on(ice_variant collide, const ice_tables *tables, float length,
-                           const ice_photon *photon, void *sink, uint32_t *fate, uint32_t *met)
+/* ---- one photon ------------------------------------------------------------------------------ */
+
+/* A photon with all that its bounces need. */
+typedef struct ice_active_photon {
+    ice_photon photon;
+    ice_optics optics;
+    ice_identity identity;
+    uint32_t fate; /* ice_fate; a kernel may add states of its own */
+} ice_active_photon;
+
+ICE_FN ice_active_photon ice_activate(const ice_tables *tables, ice_identity identity,
+                                      ice_photon photon)
 {
-    const ice_direction n = {photon->dx, photon->dy, photon->dz};
-    ice_probe probe = {photon->x, photon->y, photon->z, n, length, -1.0f, 0};
-    return ice_meet(collide, tables, &probe, photon, sink, fate, met);
+    const ice_active_photon active = {photon, ice_optics_at(tables, photon.wavelength), identity,
+                                      ICE_ALIVE};
+    return active;
 }
 
-/* One bounce of one photon, all stages in turn. Updates photon and fate and adds to hits; a photon
- * that flew a segment has one scatter more. Returns 0, or -1 if an arrival could not be recorded:
- * photon and fate are then as before, and the same call with *met as it was left goes on there. */
-ICE_FN int32_t ice_bounce(const ice_variants *variants, const ice_tables *tables,
-                          ice_identity identity, ice_optics optics, ice_photon *photon, void *sink,
-                          uint32_t *fate, uint32_t *hits, uint32_t *met)
+/* One bounce of one photon, all stages in turn. Adds the recorded hits to *hits; a photon that has
+ * completed its segment has one scatter more. Returns 0, or -1 if there was no room for a hit: the
+ * photon is then as before, and the same call with *recorded as it is then continues there. */
+ICE_FN int32_t ice_bounce_photon(const ice_variants *variants, const ice_tables *tables,
+                                 ice_active_photon *active, void *sink, uint32_t *hits,
+                                 uint32_t *recorded)
 {
-    ice_leg leg;
-    if (!ice_fly(variants->propagate, tables, identity, optics, photon, &leg)) {
-        *fate = ICE_LEFT;
+    ice_bounce bounce;
+    if (!ice_start_bounce(variants->propagate, tables, active->identity, active->optics,
+                          &active->photon, &bounce)) {
+        active->fate = ICE_LEFT;
         return 0;
     }
-    if (leg.may_collide) {
-        const int32_t added =
-            ice_meet_on(variants->collide, tables, leg.length, photon, sink, fate, met);
+    if (bounce.may_collide) {
+        const int32_t added = ice_record_hits(variants->collide, tables, bounce.length,
+                                              &active->photon, sink, &active->fate, recorded);
         if (added < 0) {
             return -1;
         }
         *hits += (uint32_t)added;
     }
-    ice_turn(variants->scatter, tables, &leg, photon, fate);
+    ice_end_bounce(variants->scatter, tables, &bounce, &active->photon, &active->fate);
     return 0;
 }
 
-/* Adds photons that came to this fate. */
+/* Adds a number of photons that ended with this fate to an account. */
 ICE_FN void ice_count_fate(ice_account *account, uint32_t fate, uint32_t photons)
 {
     account->absorbed += fate == ICE_ABSORBED ? photons : 0;

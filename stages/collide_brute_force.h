@@ -4,11 +4,12 @@
 
 #include "stages/contact.h"
 
-ICE_FN ice_contact ice_collide_brute_force(const ice_tables *tables, const ice_probe *probe)
+ICE_FN ice_contact ice_collide_brute_force(const ice_tables *tables,
+                                           const ice_contact_search *search)
 {
     ice_contact nearest = {0.0f, ICE_NO_MODULE};
     for (uint32_t module = 0; module < tables->module_count; ++module) {
-        ice_try_module(tables, probe, module, &nearest);
+        ice_try_module(tables, search, module, &nearest);
     }
     return nearest;
 }

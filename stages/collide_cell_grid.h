@@ -25,14 +25,14 @@ ICE_FN void ice_clip(float origin, float speed, float low, float high, float *fr
     *to = ice_min(*to, ice_max(a, b));
 }
 
-ICE_FN ice_contact ice_collide_cell_grid(const ice_tables *tables, const ice_probe *probe)
+ICE_FN ice_contact ice_collide_cell_grid(const ice_tables *tables, const ice_contact_search *search)
 {
     const ice_grid *grid = &tables->cell_grid;
-    const ice_direction n = probe->direction;
-    float from = 0.0f, to = probe->length;
-    ice_clip(probe->x, n.x, grid->x, fmaf((float)grid->nx, grid->cell, grid->x), &from, &to);
-    ice_clip(probe->y, n.y, grid->y, fmaf((float)grid->ny, grid->cell, grid->y), &from, &to);
-    ice_clip(probe->z, n.z, grid->z, fmaf((float)grid->nz, grid->cell, grid->z), &from, &to);
+    const ice_direction n = search->direction;
+    float from = 0.0f, to = search->length;
+    ice_clip(search->x, n.x, grid->x, fmaf((float)grid->nx, grid->cell, grid->x), &from, &to);
+    ice_clip(search->y, n.y, grid->y, fmaf((float)grid->ny, grid->cell, grid->y), &from, &to);
+    ice_clip(search->z, n.z, grid->z, fmaf((float)grid->nz, grid->cell, grid->z), &from, &to);
 
     ice_contact nearest = {0.0f, ICE_NO_MODULE};
     for (int32_t piece = 0;; ++piece) {
@@ -42,9 +42,9 @@ ICE_FN ice_contact ice_collide_cell_grid(const ice_tables *tables, const ice_pro
             break;
         }
         const float end = ice_min(begin + grid->cell, to);
-        const float x0 = fmaf(begin, n.x, probe->x), x1 = fmaf(end, n.x, probe->x);
-        const float y0 = fmaf(begin, n.y, probe->y), y1 = fmaf(end, n.y, probe->y);
-        const float z0 = fmaf(begin, n.z, probe->z), z1 = fmaf(end, n.z, probe->z);
+        const float x0 = fmaf(begin, n.x, search->x), x1 = fmaf(end, n.x, search->x);
+        const float y0 = fmaf(begin, n.y, search->y), y1 = fmaf(end, n.y, search->y);
+        const float z0 = fmaf(begin, n.z, search->z), z1 = fmaf(end, n.z, search->z);
         const int32_t i0 = ice_grid_cell(ice_min(x0, x1), grid->x, grid, grid->nx);
         const int32_t i1 = ice_grid_cell(ice_max(x0, x1), grid->x, grid, grid->nx);
         const int32_t j0 = ice_grid_cell(ice_min(y0, y1), grid->y, grid, grid->ny);
@@ -57,7 +57,7 @@ ICE_FN ice_contact ice_collide_cell_grid(const ice_tables *tables, const ice_pro
                     const int32_t cell = (k * grid->ny + j) * grid->nx + i;
                     for (uint32_t item = grid->offsets[cell]; item < grid->offsets[cell + 1];
                          ++item) {
-                        ice_try_module(tables, probe, grid->items[item], &nearest);
+                        ice_try_module(tables, search, grid->items[item], &nearest);
                     }
                 }
             }

@@ -12,29 +12,29 @@
 #include "stages/reach.h"
 
 /* The modules of one string that lie in the heights of the segment. */
-ICE_FN void ice_try_string(const ice_tables *tables, const ice_probe *probe, uint32_t index,
-                           ice_contact *nearest)
+ICE_FN void ice_try_string(const ice_tables *tables, const ice_contact_search *search,
+                           uint32_t index, ice_contact *nearest)
 {
     /* All of it at once: a GPU waits for memory once then. */
     const ice_string string = tables->strings[index];
     /* In the plane: does the segment come within the radius of the axis? The nearest point of a
      * vertical one may be anywhere: 0 / 0 counts as 0. */
-    const float ox = string.x - probe->x;
-    const float oy = string.y - probe->y;
-    const float nx = probe->direction.x;
-    const float ny = probe->direction.y;
+    const float ox = string.x - search->x;
+    const float oy = string.y - search->y;
+    const float nx = search->direction.x;
+    const float ny = search->direction.y;
     const float nearest_point = ice_div(fmaf(ox, nx, oy * ny), fmaf(nx, nx, ny * ny));
-    const float along = ice_min(ice_max(nearest_point, 0.0f), probe->length);
+    const float along = ice_min(ice_max(nearest_point, 0.0f), search->length);
     const float ex = fmaf(-along, nx, ox);
     const float ey = fmaf(-along, ny, oy);
     if (fmaf(ex, ex, ey * ey) > string.radius * string.radius) {
         return;
     }
 
-    const float end_z = fmaf(probe->length, probe->direction.z, probe->z);
+    const float end_z = fmaf(search->length, search->direction.z, search->z);
     const float reach = string.radius;
-    const float low = ice_min(probe->z, end_z) - reach;
-    const float high = ice_max(probe->z, end_z) + reach;
+    const float low = ice_min(search->z, end_z) - reach;
+    const float high = ice_max(search->z, end_z) + reach;
     if (high < string.low || low > string.high) {
         return;
     }
@@ -48,32 +48,33 @@ ICE_FN void ice_try_string(const ice_tables *tables, const ice_probe *probe, uin
         ++first;
     }
     for (; first < end && tables->string_heights[first] <= high; ++first) {
-        ice_try_module(tables, probe, tables->string_modules[first], nearest);
+        ice_try_module(tables, search, tables->string_modules[first], nearest);
     }
 }
 
-ICE_FN ice_contact ice_collide_string_grid(const ice_tables *tables, const ice_probe *probe)
+ICE_FN ice_contact ice_collide_string_grid(const ice_tables *tables,
+                                           const ice_contact_search *search)
 {
     ice_contact nearest = {0.0f, ICE_NO_MODULE};
-    const int32_t here = ice_clearance_cell(tables, probe->x, probe->y);
+    const int32_t here = ice_clearance_cell(tables, search->x, search->y);
     const ice_near_row near = tables->nearest[here];
-    const float nx = probe->direction.x, ny = probe->direction.y;
-    if (probe->length * probe->length * fmaf(nx, nx, ny * ny) < near.others * near.others) {
-        ice_try_string(tables, probe, near.string, &nearest);
+    const float nx = search->direction.x, ny = search->direction.y;
+    if (search->length * search->length * fmaf(nx, nx, ny * ny) < near.others * near.others) {
+        ice_try_string(tables, search, near.string, &nearest);
         return nearest;
     }
     const ice_grid *grid = &tables->string_grid;
-    const float end_x = fmaf(probe->length, probe->direction.x, probe->x);
-    const float end_y = fmaf(probe->length, probe->direction.y, probe->y);
-    const int32_t i0 = ice_grid_cell(ice_min(probe->x, end_x), grid->x, grid, grid->nx);
-    const int32_t i1 = ice_grid_cell(ice_max(probe->x, end_x), grid->x, grid, grid->nx);
-    const int32_t j0 = ice_grid_cell(ice_min(probe->y, end_y), grid->y, grid, grid->ny);
-    const int32_t j1 = ice_grid_cell(ice_max(probe->y, end_y), grid->y, grid, grid->ny);
+    const float end_x = fmaf(search->length, search->direction.x, search->x);
+    const float end_y = fmaf(search->length, search->direction.y, search->y);
+    const int32_t i0 = ice_grid_cell(ice_min(search->x, end_x), grid->x, grid, grid->nx);
+    const int32_t i1 = ice_grid_cell(ice_max(search->x, end_x), grid->x, grid, grid->nx);
+    const int32_t j0 = ice_grid_cell(ice_min(search->y, end_y), grid->y, grid, grid->ny);
+    const int32_t j1 = ice_grid_cell(ice_max(search->y, end_y), grid->y, grid, grid->ny);
     for (int32_t j = j0; j <= j1; ++j) {
         for (int32_t i = i0; i <= i1; ++i) {
             const int32_t cell = j * grid->nx + i;
             for (uint32_t k = grid->offsets[cell]; k < grid->offsets[cell + 1]; ++k) {
-                ice_try_string(tables, probe, grid->items[k], &nearest);
+                ice_try_string(tables, search, grid->items[k], &nearest);
             }
         }
     }

@@ -11,13 +11,13 @@
 /* A segment under test, and the contact that has been dealt with already: only contacts behind it
  * in the order (distance, module) count, so that a photon that goes on after a hit meets every
  * module of a segment once. */
-typedef struct ice_probe {
+typedef struct ice_contact_search {
     float x, y, z;
     ice_direction direction;
     float length;
     float after_distance; /* -1 to begin with */
     uint32_t after_module;
-} ice_probe;
+} ice_contact_search;
 
 typedef struct ice_contact {
     float distance;  /* along the segment, m */
@@ -25,19 +25,19 @@ typedef struct ice_contact {
 } ice_contact;
 
 /* From the segment's origin to a module's centre. */
-typedef struct ice_offset {
+typedef struct ice_approach {
     float x, y, z;
     float along;      /* component along the flight, m */
     float ex, ey, ez; /* the rest: the impact vector, from the line to the centre */
     float half;       /* half chord of the flattened module, m; negative: the line misses it */
-} ice_offset;
+} ice_approach;
 
 /* The impact vector is formed by components before squaring: |d|^2 - (d.n)^2 of the textbook
  * cancels (12 % wrong decisions at 200 m, physics.md 8.2). */
-ICE_FN ice_offset ice_offset_to(const ice_sphere *module, float radius, float x, float y, float z,
-                                ice_direction n)
+ICE_FN ice_approach ice_approach_to(const ice_sphere *module, float radius, float x, float y,
+                                    float z, ice_direction n)
 {
-    ice_offset d;
+    ice_approach d;
     d.x = module->x - x;
     d.y = module->y - y;
     d.z = module->z - z;
@@ -45,25 +45,25 @@ ICE_FN ice_offset ice_offset_to(const ice_sphere *module, float radius, float x,
     d.ex = fmaf(-d.along, n.x, d.x);
     d.ey = fmaf(-d.along, n.y, d.y);
     d.ez = fmaf(-d.along, n.z, d.z);
-    const float wide = radius * module->widening;
+    const float wide = radius * module->oversize;
     const float discriminant = fmaf(wide, wide, -fmaf(d.ex, d.ex, fmaf(d.ey, d.ey, d.ez * d.ez)));
-    d.half = discriminant >= 0.0f ? ice_div(ice_sqrt(discriminant), module->widening) : -1.0f;
+    d.half = discriminant >= 0.0f ? ice_div(ice_sqrt(discriminant), module->oversize) : -1.0f;
     return d;
 }
 
 /* Takes a module as the nearest contact if it is one. Distances must be >= 0 (a photon that starts
  * inside leaves freely) and within the segment; ties go to the lower module index. */
-ICE_FN void ice_try_module(const ice_tables *tables, const ice_probe *probe, uint32_t module,
-                           ice_contact *nearest)
+ICE_FN void ice_try_module(const ice_tables *tables, const ice_contact_search *search,
+                           uint32_t module, ice_contact *nearest)
 {
-    const ice_offset d = ice_offset_to(&tables->modules[module], tables->radius, probe->x, probe->y,
-                                       probe->z, probe->direction);
+    const ice_approach d = ice_approach_to(&tables->modules[module], tables->radius, search->x,
+                                           search->y, search->z, search->direction);
     const float distance = d.along - d.half;
-    if (d.half < 0.0f || distance < 0.0f || distance > probe->length) {
+    if (d.half < 0.0f || distance < 0.0f || distance > search->length) {
         return;
     }
-    if (distance < probe->after_distance ||
-        (distance == probe->after_distance && module <= probe->after_module)) {
+    if (distance < search->after_distance ||
+        (distance == search->after_distance && module <= search->after_module)) {
         return;
     }
     if (nearest->module == ICE_NO_MODULE || distance < nearest->distance ||
@@ -75,25 +75,25 @@ ICE_FN void ice_try_module(const ice_tables *tables, const ice_probe *probe, uin
 
 /* The record of a contact; the impact point is scaled back to the module's true size. Of the photon
  * it takes path (at the segment's start), wavelength, scatters and identity. */
-ICE_FN ice_arrival ice_arrive(const ice_tables *tables, const ice_probe *probe, ice_contact contact,
-                              const ice_photon *photon)
+ICE_FN ice_arrival ice_arrive(const ice_tables *tables, const ice_contact_search *search,
+                              ice_contact contact, const ice_photon *photon)
 {
     const ice_sphere *module = &tables->modules[contact.module];
-    const ice_offset d =
-        ice_offset_to(module, tables->radius, probe->x, probe->y, probe->z, probe->direction);
-    const float shrink = ice_div(-1.0f, module->widening);
+    const ice_approach d =
+        ice_approach_to(module, tables->radius, search->x, search->y, search->z, search->direction);
+    const float shrink = ice_div(-1.0f, module->oversize);
     ice_arrival arrival;
     arrival.emission = photon->emission;
     arrival.photon_id = photon->photon_id;
     arrival.module = contact.module;
     arrival.scatters = photon->scatters;
-    arrival.x = fmaf(shrink, d.ex, -d.half * probe->direction.x);
-    arrival.y = fmaf(shrink, d.ey, -d.half * probe->direction.y);
-    arrival.z = fmaf(shrink, d.ez, -d.half * probe->direction.z);
+    arrival.x = fmaf(shrink, d.ex, -d.half * search->direction.x);
+    arrival.y = fmaf(shrink, d.ey, -d.half * search->direction.y);
+    arrival.z = fmaf(shrink, d.ez, -d.half * search->direction.z);
     arrival.path = photon->path + contact.distance;
-    arrival.dx = probe->direction.x;
-    arrival.dy = probe->direction.y;
-    arrival.dz = probe->direction.z;
+    arrival.dx = search->direction.x;
+    arrival.dy = search->direction.y;
+    arrival.dz = search->direction.z;
     arrival.wavelength = photon->wavelength;
     return arrival;
 }

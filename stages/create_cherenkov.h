@@ -62,15 +62,15 @@ ICE_FN ice_photon ice_create_cherenkov(const ice_tables *tables, const ice_emiss
     const float sine = ice_sqrt(ice_max(fmaf(-cosine, cosine, 1.0f), 0.0f));
     const ice_direction axis = {isotropic ? 0.0f : emission->dx, isotropic ? 0.0f : emission->dy,
                                 isotropic ? 1.0f : emission->dz};
-    const ice_direction flight = ice_rotate(axis, cosine, sine, cos_azimuth, sin_azimuth);
-    photon.dx = flight.x;
-    photon.dy = flight.y;
-    photon.dz = flight.z;
+    const ice_direction n = ice_rotate(axis, cosine, sine, cos_azimuth, sin_azimuth);
+    photon.dx = n.x;
+    photon.dy = n.y;
+    photon.dz = n.z;
 
     const float shift = ice_start_shift(emission->length, emission->flags, draw.a);
-    photon.x = fmaf(shift, isotropic ? flight.x : axis.x, emission->x);
-    photon.y = fmaf(shift, isotropic ? flight.y : axis.y, emission->y);
-    photon.z = fmaf(shift, isotropic ? flight.z : axis.z, emission->z);
+    photon.x = fmaf(shift, isotropic ? n.x : axis.x, emission->x);
+    photon.y = fmaf(shift, isotropic ? n.y : axis.y, emission->y);
+    photon.z = fmaf(shift, isotropic ? n.z : axis.z, emission->z);
     return photon;
 }
 

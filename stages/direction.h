@@ -3,10 +3,24 @@
 #define ICS_STAGES_DIRECTION_H
 
 #include "stages/maths.h"
+#include "stages/photon.h"
 
 typedef struct ice_direction {
     float x, y, z; /* unit vector */
 } ice_direction;
+
+ICE_FN ice_direction ice_direction_of(const ice_photon *photon)
+{
+    const ice_direction n = {photon->dx, photon->dy, photon->dz};
+    return n;
+}
+
+ICE_FN void ice_set_direction(ice_photon *photon, ice_direction n)
+{
+    photon->dx = n.x;
+    photon->dy = n.y;
+    photon->dz = n.z;
+}
 
 /* Branch-free orthonormal frame, valid for every unit vector including (0, 0, +-1). The azimuth is
  * given as its cosine and sine. The result has length 1 to rounding. */

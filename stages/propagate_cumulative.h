@@ -72,19 +72,19 @@ ICE_CUMULATIVE_SEARCH(ice_find_absorption, ice_absorption_between)
 #undef ICE_CUMULATIVE_SEARCH
 
 /* The end of a flight anywhere beyond its first layer. */
-ICE_FN ice_segment ice_look_up_end(const ice_tables *tables, ice_flight flight)
+ICE_FN ice_segment ice_look_up_end(const ice_tables *tables, ice_segment_start start)
 {
-    const ice_optics optics = flight.optics;
-    const int32_t up = flight.nz > 0.0f ? 1 : 0;
+    const ice_optics optics = start.optics;
+    const int32_t up = start.nz > 0.0f ? 1 : 0;
     const int32_t down = 1 - up;
-    const int32_t first = ice_layer_at(tables, flight.z);
+    const int32_t first = ice_layer_at(tables, start.z);
     const int32_t exit_face = first + up;
     const ice_layer_row *row = &tables->layers[first];
-    const float to_exit = ice_face(tables, exit_face) - flight.z;
+    const float to_exit = ice_face(tables, exit_face) - start.z;
     const float start_s = -to_exit * ice_scattering(optics, row->scattering, row->bubbles);
     const float start_p = -to_exit * ice_absorption(optics, row->dust, row->ice);
 
-    const float end_s = fmaf(flight.nz, flight.scattering, start_s);
+    const float end_s = fmaf(start.nz, start.scattering, start_s);
     ice_entry entry = ice_find_scattering(tables, optics, end_s, exit_face, up);
     row = &tables->layers[entry.face - down];
     /* Height of the end above the face of entry, m. */
@@ -92,18 +92,18 @@ ICE_FN ice_segment ice_look_up_end(const ice_tables *tables, ice_flight flight)
         ice_div(end_s - entry.depth, ice_scattering(optics, row->scattering, row->bubbles));
     const float end_p = fmaf(ice_absorption(optics, row->dust, row->ice), rise,
                              ice_absorption_between(tables, optics, exit_face, entry.face));
-    const float used = ice_div(fabsf(end_p - start_p), fabsf(flight.nz));
+    const float used = ice_div(fabsf(end_p - start_p), fabsf(start.nz));
 
     ice_segment segment;
-    segment.absorption = ice_max(flight.absorption - used, 0.0f);
-    if (ICE_UNLIKELY(used >= flight.absorption)) {
-        const float target = fmaf(flight.nz, flight.absorption, start_p);
+    segment.absorption = ice_max(start.absorption - used, 0.0f);
+    if (ICE_UNLIKELY(used >= start.absorption)) {
+        const float target = fmaf(start.nz, start.absorption, start_p);
         entry = ice_find_absorption(tables, optics, target, exit_face, up);
         row = &tables->layers[entry.face - down];
         rise = ice_div(target - entry.depth, ice_absorption(optics, row->dust, row->ice));
     }
-    const float climb = ice_face(tables, entry.face) - flight.z + rise;
-    segment.length = ice_max(ice_div(climb, flight.nz), 0.0f);
+    const float climb = ice_face(tables, entry.face) - start.z + rise;
+    segment.length = ice_max(ice_div(climb, start.nz), 0.0f);
     return segment;
 }
 
@@ -111,21 +111,21 @@ ICE_FN ice_segment ice_look_up_end(const ice_tables *tables, ice_flight flight)
 #define ICE_NEAR_LAYERS 3
 
 /* nz != 0: a horizontal flight leaves no layer. */
-ICE_FN ice_segment ice_propagate_cumulative(const ice_tables *tables, ice_flight flight)
+ICE_FN ice_segment ice_propagate_cumulative(const ice_tables *tables, ice_segment_start start)
 {
-    const ice_optics optics = flight.optics;
-    const int32_t up = flight.nz > 0.0f ? 1 : 0;
+    const ice_optics optics = start.optics;
+    const int32_t up = start.nz > 0.0f ? 1 : 0;
     const int32_t step = up ? 1 : -1;
     const int32_t last = up ? tables->layer_count - 1 : 0;
-    const float stretch = ice_div(1.0f, fabsf(flight.nz)); /* of the flight per metre of height */
-    int32_t layer = ice_layer_at(tables, flight.z);
+    const float stretch = ice_div(1.0f, fabsf(start.nz)); /* of the flight per metre of height */
+    int32_t layer = ice_layer_at(tables, start.z);
     const ice_layer_row *row = &tables->layers[layer];
     ice_segment segment;
-    segment.length = ice_to_face(row, flight) * stretch;
+    segment.length = ice_to_face(row, start) * stretch;
     float scattering = fmaf(-ice_scattering(optics, row->scattering, row->bubbles), segment.length,
-                            flight.scattering);
+                            start.scattering);
     segment.absorption =
-        fmaf(-ice_absorption(optics, row->dust, row->ice), segment.length, flight.absorption);
+        fmaf(-ice_absorption(optics, row->dust, row->ice), segment.length, start.absorption);
     for (int32_t near = 0; near < ICE_NEAR_LAYERS; ++near) {
         layer += step;
         row = &tables->layers[layer];
@@ -146,7 +146,7 @@ ICE_FN ice_segment ice_propagate_cumulative(const ice_tables *tables, ice_flight
         scattering = fmaf(-b, room, scattering);
         segment.absorption = fmaf(-a, room, segment.absorption);
     }
-    return ice_look_up_end(tables, flight);
+    return ice_look_up_end(tables, start);
 }
 
 /* For `icestream stages`: what the user may set, separated by blanks. */

@@ -8,23 +8,23 @@
 
 #include "stages/segment.h"
 
-ICE_FN ice_segment ice_propagate_layer_walk(const ice_tables *tables, ice_flight flight)
+ICE_FN ice_segment ice_propagate_layer_walk(const ice_tables *tables, ice_segment_start start)
 {
-    const int32_t up = flight.nz > 0.0f;
+    const int32_t up = start.nz > 0.0f;
     const int32_t last = up ? tables->layer_count - 1 : 0;
-    int32_t layer = ice_layer_at(tables, flight.z);
-    float z = flight.z;
-    ice_segment segment = {0.0f, flight.absorption};
+    int32_t layer = ice_layer_at(tables, start.z);
+    float z = start.z;
+    ice_segment segment = {0.0f, start.absorption};
     for (;;) {
         const ice_layer_row *row = &tables->layers[layer];
-        const float b = ice_scattering(flight.optics, row->scattering, row->bubbles);
-        const float a = ice_absorption(flight.optics, row->dust, row->ice);
-        const float to_scatter = ice_div(flight.scattering, b);
+        const float b = ice_scattering(start.optics, row->scattering, row->bubbles);
+        const float a = ice_absorption(start.optics, row->dust, row->ice);
+        const float to_scatter = ice_div(start.scattering, b);
         const float to_absorption = ice_div(segment.absorption, a);
         const float distance = ice_min(to_scatter, to_absorption);
         const float face = ice_face(tables, layer + up);
-        const int32_t ends = (layer == last) | (flight.nz == 0.0f);
-        const float to_face = ends ? distance : ice_max(ice_div(face - z, flight.nz), 0.0f);
+        const int32_t ends = (layer == last) | (start.nz == 0.0f);
+        const float to_face = ends ? distance : ice_max(ice_div(face - z, start.nz), 0.0f);
         if (distance <= to_face) {
             segment.length += distance;
             segment.absorption = to_absorption <= to_scatter
@@ -33,7 +33,7 @@ ICE_FN ice_segment ice_propagate_layer_walk(const ice_tables *tables, ice_flight
             return segment;
         }
         segment.length += to_face;
-        flight.scattering = ice_max(fmaf(-b, to_face, flight.scattering), 0.0f);
+        start.scattering = ice_max(fmaf(-b, to_face, start.scattering), 0.0f);
         segment.absorption = ice_max(fmaf(-a, to_face, segment.absorption), 0.0f);
         z = face;
         layer += up ? 1 : -1;

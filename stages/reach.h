@@ -6,7 +6,9 @@
 #ifndef ICS_STAGES_REACH_H
 #define ICS_STAGES_REACH_H
 
+#include "stages/direction.h"
 #include "stages/optics.h"
+#include "stages/photon.h"
 #include "stages/tilt.h"
 
 /* The cell of the clearance map for (x, y). Outside the map it is the nearest cell of its border,
@@ -27,12 +29,13 @@ ICE_FN float ice_clearance(const ice_tables *tables, float x, float y)
     return tables->clearance[ice_clearance_cell(tables, x, y)];
 }
 
-/* Whether a segment could touch a module: it is long enough and overlaps their heights. */
-ICE_FN int32_t ice_may_collide(const ice_tables *tables, float clearance, float z, float dx,
-                               float dy, float dz, float length)
+/* Whether a segment may touch a module: it is long enough and overlaps the heights of the modules.
+ * `clearance` (m) is that of its start, z the height of its start (m), n its direction. */
+ICE_FN int32_t ice_may_collide(const ice_tables *tables, float clearance, float z, ice_direction n,
+                               float length)
 {
-    const float horizontal = length * length * fmaf(dx, dx, dy * dy);
-    const float end_z = fmaf(length, dz, z);
+    const float horizontal = length * length * fmaf(n.x, n.x, n.y * n.y);
+    const float end_z = fmaf(length, n.z, z);
     const int32_t long_enough = horizontal >= clearance * clearance ? 1 : 0;
     const int32_t not_below = ice_max(z, end_z) >= tables->low ? 1 : 0;
     const int32_t not_above = ice_min(z, end_z) <= tables->high ? 1 : 0;
@@ -54,12 +57,13 @@ ICE_FN int32_t ice_is_clear_range_known(const ice_tables *tables, float x, float
 }
 
 /* Whether the absorption depth left is too small to carry the photon to any module, even straight
- * through the clearest ice: up to ICE_CLEAR_RANGE the clearest within that range, beyond it the
- * clearest of all. `height`: z among the layers (the rows' ranges allow for what tilt changes on
- * the way, where that is known). */
-ICE_FN int32_t ice_out_of_reach(const ice_tables *tables, float clearance, float x, float y,
-                                float z, float height, ice_optics optics, float absorption)
+ * through the clearest ice: within ICE_CLEAR_RANGE the clearest of that range, beyond it the
+ * clearest of all. `clearance` is that of the photon (m); `height` its height among the layers (m).
+ * The ranges of the rows allow for the change of height by tilt on the way, where that is known. */
+ICE_FN int32_t ice_is_out_of_reach(const ice_tables *tables, const ice_photon *photon,
+                                   float clearance, float height, ice_optics optics)
 {
+    const float z = photon->z;
     const float vertical = ice_max(ice_max(tables->low - z, z - tables->high), 0.0f);
     const float distance = ice_sqrt(fmaf(clearance, clearance, vertical * vertical));
     const ice_layer_row *near = &tables->layers[ice_layer_at(tables, height)];
@@ -69,11 +73,12 @@ ICE_FN int32_t ice_out_of_reach(const ice_tables *tables, float clearance, float
         near_cost = ice_min(near_cost, tables->hole.absorption);
         far_cost = ice_min(far_cost, tables->hole.absorption);
     }
-    const float clear_range = ice_is_clear_range_known(tables, x, y, z) ? ICE_CLEAR_RANGE : 0.0f;
+    const float clear_range =
+        ice_is_clear_range_known(tables, photon->x, photon->y, z) ? ICE_CLEAR_RANGE : 0.0f;
     const float near_distance = ice_min(distance, clear_range);
     const float cost = fmaf(near_cost, near_distance, far_cost * (distance - near_distance));
     /* The margin covers the rounding of positions, costs and absorption over a photon's life. */
-    return absorption < fmaf(cost, 0.999f, -1e-3f) ? 1 : 0;
+    return photon->absorption < fmaf(cost, 0.999f, -1e-3f) ? 1 : 0;
 }
 
 #endif

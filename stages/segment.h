@@ -8,13 +8,13 @@
 /* Absorption depths below this count as used up (physics.md 5.1). */
 #define ICE_ABSORPTION_END 1e-5f
 
-typedef struct ice_flight {
+typedef struct ice_segment_start {
     float z;          /* height at the segment's start, m */
     float nz;         /* vertical component of the direction */
     float scattering; /* optical depth to the next scatter, >= 0 */
     float absorption; /* optical depth to absorption, > 0 */
     ice_optics optics;
-} ice_flight;
+} ice_segment_start;
 
 typedef struct ice_segment {
     float length; /* m, >= 0 */
@@ -25,31 +25,31 @@ typedef struct ice_segment {
 /* Height from the start to the face at which the flight leaves its first layer, m, >= 0. A start
  * within rounding of a face may count to the layer that it is leaving; it is as far from the face
  * then, on the other side. */
-ICE_FN float ice_to_face(const ice_layer_row *row, ice_flight flight)
+ICE_FN float ice_to_face(const ice_layer_row *row, ice_segment_start start)
 {
-    return fabsf((flight.nz > 0.0f ? row->high : row->low) - flight.z);
+    return fabsf((start.nz > 0.0f ? row->high : row->low) - start.z);
 }
 
 /* The flight as if its first layer had no end. `leaves`: it does end before the segment does, and
  * the result is of no use. Four flights of five stay in their layer (physics.md 5.3). No branches,
  * so that a loop over photons vectorises. */
-ICE_FN ice_segment ice_segment_in_layer(const ice_tables *tables, ice_flight flight,
+ICE_FN ice_segment ice_segment_in_layer(const ice_tables *tables, ice_segment_start start,
                                         int32_t *leaves)
 {
-    const int32_t layer = ice_layer_at(tables, flight.z);
+    const int32_t layer = ice_layer_at(tables, start.z);
     const ice_layer_row *row = &tables->layers[layer];
-    const float b = ice_scattering(flight.optics, row->scattering, row->bubbles);
-    const float a = ice_absorption(flight.optics, row->dust, row->ice);
-    const float to_scatter = ice_div(flight.scattering, b);
-    const float to_absorption = ice_div(flight.absorption, a);
-    const float left = fmaf(-a, to_scatter, flight.absorption);
+    const float b = ice_scattering(start.optics, row->scattering, row->bubbles);
+    const float a = ice_absorption(start.optics, row->dust, row->ice);
+    const float to_scatter = ice_div(start.scattering, b);
+    const float to_absorption = ice_div(start.absorption, a);
+    const float left = fmaf(-a, to_scatter, start.absorption);
 
     /* Absorption wins ties, and leaves nothing. */
     ice_segment segment;
     segment.length = left > 0.0f ? to_scatter : to_absorption;
     segment.absorption = ice_max(left, 0.0f);
 
-    *leaves = fabsf(flight.nz) * segment.length > ice_to_face(row, flight) ? 1 : 0;
+    *leaves = fabsf(start.nz) * segment.length > ice_to_face(row, start) ? 1 : 0;
     return segment;
 }
 

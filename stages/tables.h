@@ -56,7 +56,7 @@ typedef struct ice_sphere {
     ICE_ALIGNED(16)
     float x;
     float y, z;
-    float widening; /* oversize F; 1 for excluded modules, which absorb at their true radius */
+    float oversize; /* oversize F; 1 for excluded modules, which absorb at their true radius */
 } ice_sphere;
 
 /* A string: modules in a vertical cylinder (32 bytes). */
@@ -91,7 +91,8 @@ enum {
     ICE_HAS_BIREFRINGENCE = 32,
     ICE_HAS_HOLES = 64,
     ICE_HAS_SPECTRAL_OPTICS = 128, /* tables by wavelength instead of the formulas of ice */
-    ICE_HAS_MEAN_BENDING = 256,    /* its strength has another profile than that of the diffusion */
+    ICE_HAS_MEAN_BIREFRINGENCE =
+        256,                       /* its strength has another profile than that of the diffusion */
     ICE_HAS_EVEN_ANISOTROPY = 512, /* all layers have the same: there is nothing to look up */
     ICE_HAS_TILT = ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP,
     ICE_HAS_DIRECTIONS = ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_ABSORPTION_ANISOTROPY,
@@ -182,20 +183,20 @@ typedef struct ice_anisotropy_row {
 
 /* The absorption that belongs to it (physics.md 6.2) is the product of two forms: half the trace of
  * 1/k^2 less the sum of n^2/k^2, and the sum of n^2 k^2 (32 bytes). */
-typedef struct ice_slant_row {
+typedef struct ice_absorption_row {
     ICE_ALIGNED(16)
     ice_form narrow;
     ice_form wide;
     float unused[2];
-} ice_slant_row;
+} ice_absorption_row;
 
 /* A strength of birefringence in a layer (16 bytes). */
-typedef struct ice_bending_row {
+typedef struct ice_birefringence_row {
     ICE_ALIGNED(16)
     float strength;
     float low;   /* the layer's lower face, m */
     ice_sum sum; /* over the layers below, m */
-} ice_bending_row;
+} ice_birefringence_row;
 
 /* Half of sx, sy (rad/sqrt(m)) of physics.md 6.4, and of mx over the sine (rad/m), at one cosine to
  * the flow axis, and what the next row has more (32 bytes). Between rows sx is within 5e-6 and mx
@@ -272,7 +273,7 @@ typedef struct ice_hole_constants {
 typedef struct ice_tables {
     /* anisotropy, where all layers have the same; here for its alignment */
     ice_anisotropy_row even_anisotropy;
-    ice_slant_row even_slant;
+    ice_absorption_row even_absorption;
 
     /* run */
     uint32_t seed_low, seed_high;
@@ -297,15 +298,15 @@ typedef struct ice_tables {
     uint32_t features;                /* ICE_HAS_... */
     const ice_spectral_row *spectral; /* [ICE_SPECTRAL_ROWS] */
     ice_tilt_table tilt;
-    float flow_x, flow_y;                 /* the horizontal flow axis */
-    const ice_anisotropy_row *anisotropy; /* [layer_count] */
-    const ice_slant_row *slants;          /* [layer_count] */
-    ice_form absorption_form;       /* its inverse root is the factor of the newer anisotropy */
-    float absorption_exponent;      /* of the old absorption anisotropy */
-    float least_absorption;         /* factor of absorption in any direction, at least */
-    const ice_bending_row *bending; /* [layer_count], of the diffusion */
-    const ice_bending_row *mean_bending;  /* [layer_count] */
-    const ice_deflection_row *deflection; /* [ICE_DEFLECTION_KNOTS] */
+    float flow_x, flow_y;                      /* the horizontal flow axis */
+    const ice_anisotropy_row *anisotropy;      /* [layer_count] */
+    const ice_absorption_row *absorption_rows; /* [layer_count] */
+    ice_form absorption_form;  /* its inverse root is the factor of the newer anisotropy */
+    float absorption_exponent; /* of the old absorption anisotropy */
+    float least_absorption;    /* factor of absorption in any direction, at least */
+    const ice_birefringence_row *birefringence;      /* [layer_count], of the diffusion */
+    const ice_birefringence_row *mean_birefringence; /* [layer_count] */
+    const ice_deflection_row *deflection;            /* [ICE_DEFLECTION_KNOTS] */
     ice_hole_constants hole;
     const ice_column *columns;        /* [column_count] */
     const ice_near_row *near_columns; /* [clearance_ny][clearance_nx], `string`: of columns */

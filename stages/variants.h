@@ -57,10 +57,10 @@ typedef struct ice_variants {
 #define ICE_VARIANT_scatter(name)
 #define ICE_VARIANT_propagate(name)                                                                \
     case ICE_propagate_##name:                                                                     \
-        return ice_propagate_##name(tables, flight);
+        return ice_propagate_##name(tables, start);
 /* The segment of a flight that leaves its first layer. */
 ICE_FN ice_segment ice_propagate_on(ice_variant variant, const ice_tables *tables,
-                                    ice_flight flight)
+                                    ice_segment_start start)
 {
     switch (variant) {
     default:
@@ -73,9 +73,9 @@ ICE_FN ice_segment ice_propagate_on(ice_variant variant, const ice_tables *table
 #undef ICE_VARIANT_collide
 #define ICE_VARIANT_collide(name)                                                                  \
     case ICE_collide_##name:                                                                       \
-        return ice_collide_##name(tables, probe);
+        return ice_collide_##name(tables, search);
 ICE_FN ice_contact ice_collide(ice_variant variant, const ice_tables *tables,
-                               const ice_probe *probe)
+                               const ice_contact_search *search)
 {
     switch (variant) {
     default:

@@ -43,7 +43,7 @@ void ics_tables_visit(const ics_tables *tables,
                       void (*visit)(void *user, const void *bytes, size_t size), void *user);
 
 /* Returns the features that a medium has: bits ICE_HAS_..., without the two that describe only how
- * tables are laid out (ICE_HAS_EVEN_ANISOTROPY, ICE_HAS_MEAN_BENDING). */
+ * tables are laid out (ICE_HAS_EVEN_ANISOTROPY, ICE_HAS_MEAN_BIREFRINGENCE). */
 uint32_t ics_tables_find_features(const ice_medium *medium);
 
 /* Returns the time (ns) from the time of the emission to the arrival, in double precision. It is

@@ -55,9 +55,9 @@ int ics_tables_build_anisotropy(ics_table_builder *builder, const ice_medium *me
     (void)detector;
     ice_anisotropy_row *rows =
         ics_tables_array(builder, &tables->anisotropy, medium->layer_count, sizeof *rows);
-    ice_slant_row *slants =
-        ics_tables_array(builder, &tables->slants, medium->layer_count, sizeof *slants);
-    if (rows == NULL || slants == NULL) {
+    ice_absorption_row *absorption_rows =
+        ics_tables_array(builder, &tables->absorption_rows, medium->layer_count, sizeof *absorption_rows);
+    if (rows == NULL || absorption_rows == NULL) {
         return -1;
     }
     for (size_t i = 0; i < medium->layer_count; ++i) {
@@ -66,13 +66,13 @@ int ics_tables_build_anisotropy(ics_table_builder *builder, const ice_medium *me
         rows[i].to = stretching(medium->flow_azimuth, exp(m1), exp(m2), exp(m3));
         rows[i].back = stretching(medium->flow_azimuth, exp(-m1), exp(-m2), exp(-m3));
         const double trace = exp(-2 * m1) + exp(-2 * m2) + exp(-2 * m3);
-        slants[i].narrow = form(0.5 * (trace - exp(-2 * m1)), 0.5 * (trace - exp(-2 * m2)),
+        absorption_rows[i].narrow = form(0.5 * (trace - exp(-2 * m1)), 0.5 * (trace - exp(-2 * m2)),
                                 0.5 * (trace - exp(-2 * m3)));
-        slants[i].wide = form(exp(2 * m1), exp(2 * m2), exp(2 * m3));
+        absorption_rows[i].wide = form(exp(2 * m1), exp(2 * m2), exp(2 * m3));
     }
     if (is_even(medium)) {
         tables->even_anisotropy = rows[0];
-        tables->even_slant = slants[0];
+        tables->even_absorption = absorption_rows[0];
         tables->features |= ICE_HAS_EVEN_ANISOTROPY;
     }
     return 0;

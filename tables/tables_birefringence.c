@@ -44,9 +44,9 @@ static double mean_share(const ice_medium *medium)
 /* Builds the table of one strength and of its sums over the layers below. `offset` is the offset of
  * the strength in ice_layer. */
 static int build_bending(ics_table_builder *builder, const ice_medium *medium, size_t offset,
-                         const ice_bending_row **place)
+                         const ice_birefringence_row **place)
 {
-    ice_bending_row *rows = ics_tables_array(builder, place, medium->layer_count, sizeof *rows);
+    ice_birefringence_row *rows = ics_tables_array(builder, place, medium->layer_count, sizeof *rows);
     if (rows == NULL) {
         return -1;
     }
@@ -99,14 +99,14 @@ int ics_tables_build_birefringence(ics_table_builder *builder, const ice_medium 
     ice_deflection_row *rows =
         ics_tables_array(builder, &tables->deflection, ICE_DEFLECTION_KNOTS, sizeof *rows);
     if (rows == NULL ||
-        build_bending(builder, medium, offsetof(ice_layer, birefringence), &tables->bending) != 0) {
+        build_bending(builder, medium, offsetof(ice_layer, birefringence), &tables->birefringence) != 0) {
         return -1;
     }
     fill_deflections(rows, &medium->birefringence, isnan(share) ? 1.0 : share);
     if (!isnan(share)) {
         return 0;
     }
-    tables->features |= ICE_HAS_MEAN_BENDING;
+    tables->features |= ICE_HAS_MEAN_BIREFRINGENCE;
     return build_bending(builder, medium, offsetof(ice_layer, birefringence_mean),
-                         &tables->mean_bending);
+                         &tables->mean_birefringence);
 }

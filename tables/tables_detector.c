@@ -37,7 +37,7 @@ static void place_module(const ics_table_builder *builder, size_t index, double 
     centre[0] = module->x;
     centre[1] = module->y;
     centre[2] = module->z;
-    *reach = (double)builder->tables->radius * module->widening + ICS_GRID_MARGIN;
+    *reach = (double)builder->tables->radius * module->oversize + ICS_GRID_MARGIN;
 }
 
 static void place_string(const ics_table_builder *builder, size_t index, double *centre,
@@ -274,7 +274,7 @@ int ics_tables_build_detector(ics_table_builder *builder, const ice_detector *de
         modules[i].x = (float)module->x;
         modules[i].y = (float)module->y;
         modules[i].z = (float)module->z;
-        modules[i].widening = module->absorbs ? 1.0f : (float)detector->oversize;
+        modules[i].oversize = module->absorbs ? 1.0f : (float)detector->oversize;
         absorbs[i] = module->absorbs;
     }
     tables->module_count = (uint32_t)count;

@@ -39,15 +39,15 @@ static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
 
     memory->capacity = capacity;
     memory->start_count = start_count(options);
-    memory->place = take(from, (uint64_t)capacity * sizeof(ics_word));
-    memory->course = take(from, (uint64_t)capacity * sizeof(ics_word));
-    memory->label = take(from, (uint64_t)capacity * sizeof(ics_word));
+    memory->position = take(from, (uint64_t)capacity * sizeof(ics_word));
+    memory->direction = take(from, (uint64_t)capacity * sizeof(ics_word));
+    memory->identity = take(from, (uint64_t)capacity * sizeof(ics_word));
     if (wavefront) {
         memory->segment = take(from, (uint64_t)capacity * sizeof(ics_word));
     }
-    lane->window.base_ptr = memory->place;
+    lane->window.base_ptr = memory->position;
     lane->window.num_bytes = from->used - before;
-    memory->met = take(from, (uint64_t)capacity * sizeof(uint32_t));
+    memory->recorded = take(from, (uint64_t)capacity * sizeof(uint32_t));
     if (lane->schedule->loops) {
         memory->vacant = take(from, (uint64_t)capacity / 32 * sizeof(uint32_t));
     }
@@ -168,7 +168,7 @@ static int clear_memory(ics_lane *lane, void *memory, uint64_t bytes, ics_gpu_er
     const int ordinal = lane->ordinal;
     CUDA_TRY(ordinal, error, cudaMemsetAsync(memory, 0, bytes, lane->compute));
     CUDA_TRY(ordinal, error,
-             cudaMemsetAsync(lane->memory.label, 0xff, lane->memory.capacity * sizeof(ics_word),
+             cudaMemsetAsync(lane->memory.identity, 0xff, lane->memory.capacity * sizeof(ics_word),
                              lane->compute));
     if (lane->memory.vacant != NULL) {
         CUDA_TRY(ordinal, error,

@@ -115,8 +115,8 @@ int ics_lane_compact_bytes(const ics_gpu_options *options, const ice_tables *tab
 static int capture_compaction(ics_lane *lane, ics_gpu_error *error)
 {
     const ics_lane_memory *memory = &lane->memory;
-    const ics_compact_pool pool = {memory->place, memory->course, memory->label, memory->met,
-                                   memory->capacity};
+    const ics_compact_pool pool = {memory->position, memory->direction, memory->identity,
+                                   memory->recorded, memory->capacity};
     const ics_compact_pool spare = {lane->spare[0], lane->spare[1], lane->spare[2], lane->spare_met,
                                     memory->capacity};
     const ics_compact_key key = key_of(lane);

@@ -1,29 +1,36 @@
 /* A wave: the pool of one CPU thread, photons in columns (structure of arrays).
  *
- * Living photons are slots 0 .. count-1. Small enough to stay in the core's cache; all columns are
- * one aligned allocation.
+ * Slots 0 .. count - 1 hold living photons. A wave is small enough to stay in the cache of a core.
+ * All columns are one aligned allocation.
  */
 #ifndef ICS_KERNELS_CPU_WAVE_H
 #define ICS_KERNELS_CPU_WAVE_H
 
 #include "stages/variants.h"
 
-/* The columns, declared once: type, name. The first group is the photon; the second its identity,
- * which is found again from the emission but wanted in every bounce; the third is derived from the
- * wavelength (ice_optics); the fourth lives from one stage to the next. */
-#define ICS_WAVE_COLUMNS(X)                                                                        \
+/* The columns, declared once: type, name. First ice_photon. */
+#define ICS_WAVE_POSITION(X)                                                                       \
     X(float, x)                                                                                    \
     X(float, y)                                                                                    \
     X(float, z)                                                                                    \
-    X(float, path)                                                                                 \
+    X(float, path)
+#define ICS_WAVE_DIRECTION(X)                                                                      \
     X(float, dx)                                                                                   \
     X(float, dy)                                                                                   \
-    X(float, dz)                                                                                   \
+    X(float, dz)
+#define ICS_WAVE_PHOTON(X)                                                                         \
+    ICS_WAVE_POSITION(X)                                                                           \
+    ICS_WAVE_DIRECTION(X)                                                                          \
     X(float, absorption)                                                                           \
     X(float, wavelength)                                                                           \
     X(uint32_t, emission)                                                                          \
     X(uint32_t, photon_id)                                                                         \
-    X(uint32_t, scatters)                                                                          \
+    X(uint32_t, scatters)
+
+/* Then what every bounce needs and what would cost a look-up in the emission (the key and the
+ * identity) or a computation from the wavelength (ice_optics). */
+#define ICS_WAVE_COLUMNS(X)                                                                        \
+    ICS_WAVE_PHOTON(X)                                                                             \
     X(uint32_t, key_high)                                                                          \
     X(uint32_t, event_low)                                                                         \
     X(uint32_t, step_id)                                                                           \
@@ -32,9 +39,9 @@
     X(float, optics_ice)                                                                           \
     X(uint32_t, fate)
 
-/* Written and read within one bounce; they do not move with a photon. */
+/* Written and read within one bounce. They do not move with a photon when a wave is compacted. */
 #define ICS_WAVE_SCRATCH(X)                                                                        \
-    X(float, scattering)                                                                           \
+    X(float, depth)                                                                                \
     X(float, angle)                                                                                \
     X(float, azimuth)                                                                              \
     X(float, clearance)                                                                            \
@@ -45,7 +52,7 @@
     X(float, normal_c)                                                                             \
     X(float, normal_d)                                                                             \
     X(float, length)                                                                               \
-    X(uint32_t, flag)                                                                              \
+    X(uint32_t, flags)                                                                             \
     X(uint32_t, queue)
 
 typedef struct ics_wave {
@@ -59,7 +66,7 @@ typedef struct ics_wave {
 
 #define ICS_WAVE_ALIGNMENT 16u
 
-/* Bytes of one slot, all columns. */
+/* Bytes of one slot in all columns. */
 enum {
     ICS_WAVE_SLOT_BYTES = 0
 #define X(type, name) +sizeof(type)

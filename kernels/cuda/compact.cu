@@ -1,4 +1,5 @@
 #include "kernels/cuda/compact.h"
+#include "kernels/cuda/device/slot_words.h"
 
 #include <cub/device/device_partition.cuh>
 #include <cub/device/device_radix_sort.cuh>
@@ -19,29 +20,29 @@ static uint32_t blocks_for(uint32_t slots)
 
 /* The pool's columns with their types. */
 struct columns {
-    uint4 *place, *course, *label;
-    uint32_t *met;
+    uint4 *position, *direction, *identity;
+    uint32_t *recorded;
     uint32_t capacity;
 };
 
 static columns columns_of(const ics_compact_pool *pool)
 {
-    return {static_cast<uint4 *>(pool->place), static_cast<uint4 *>(pool->course),
-            static_cast<uint4 *>(pool->label), pool->met, pool->capacity};
+    return {static_cast<uint4 *>(pool->position), static_cast<uint4 *>(pool->direction),
+            static_cast<uint4 *>(pool->identity), pool->recorded, pool->capacity};
 }
 
 static __device__ void copy_photon(const columns &from, uint32_t source, const columns &to,
                                    uint32_t target)
 {
-    const uint4 label = from.label[source];
-    to.place[target] = from.place[source];
-    to.course[target] = from.course[source];
-    to.label[target] = label;
-    /* It has a meaning for few: those that wait, as state.h says it or, in the pool of wavefront,
-     * with a negative wavelength. Whoever comes to the old slot has met nothing. */
-    if ((label.w & ICS_WAITING) || (label.x & 0x80000000u)) {
-        to.met[target] = from.met[source];
-        from.met[source] = 0;
+    const uint4 identity = from.identity[source];
+    to.position[target] = from.position[source];
+    to.direction[target] = from.direction[source];
+    to.identity[target] = identity;
+    /* `recorded` has a meaning only for photons that wait. The next photon in the old slot begins
+     * with no recorded hits. */
+    if (gpu_may_wait(identity.x, identity.w)) {
+        to.recorded[target] = from.recorded[source];
+        from.recorded[source] = 0;
     }
 }
 
@@ -54,12 +55,12 @@ static __device__ uint32_t slots_for(uint32_t photons, uint32_t used)
 
 /* Whether a slot holds a photon. */
 struct occupied {
-    const uint4 *label;
+    const uint4 *identity;
     const ics_launch_progress *progress;
 
     __device__ bool operator()(uint32_t slot) const
     {
-        return slot < progress->slots && label[slot].y != ICS_NOBODY;
+        return slot < progress->slots && identity[slot].y != ICS_NOBODY;
     }
 };
 
@@ -107,7 +108,7 @@ static __global__ void fill_holes(columns pool, const uint32_t *living, const ui
             break; /* and so are all further to the front */
         }
         copy_photon(pool, source, pool, slots[pool.capacity - 1 - k]);
-        pool.label[source].y = ICS_NOBODY;
+        pool.identity[source].y = ICS_NOBODY;
     }
     if (first == 0) {
         progress->slots = slots_for(end, progress->slots);
@@ -126,7 +127,7 @@ extern "C" int ics_compact_partition(struct CUstream_st *stream, const ics_compa
     const partition_memory memory = {reinterpret_cast<uint32_t *>(base),
                                      reinterpret_cast<uint32_t *>(base + alignment), base + own,
                                      bytes - own};
-    const occupied ics_occupied = {all.label, progress};
+    const occupied ics_occupied = {all.identity, progress};
     size_t cub_bytes = memory.cub_bytes;
     const cudaError_t error =
         partition_slots(memory, &cub_bytes, ics_occupied, pool->capacity, stream);
@@ -181,17 +182,17 @@ static __global__ void make_keys(columns pool, ics_compact_key key,
                                  const ics_launch_progress *progress, uint32_t *used,
                                  uint32_t *keys, uint32_t *slots)
 {
-    const occupied ics_occupied = {pool.label, progress};
+    const occupied ics_occupied = {pool.identity, progress};
     const uint32_t first = blockIdx.x * blockDim.x + threadIdx.x;
     for (uint32_t i = first; i < pool.capacity; i += gridDim.x * blockDim.x) {
         uint32_t value = key_of_nobody(key);
         if (ics_occupied(i)) {
-            const uint4 place = pool.place[i];
+            const uint4 position = pool.position[i];
             const uint32_t column =
-                index_in(__uint_as_float(place.y), key.y, key.inverse_cell, key.ny) * key.nx +
-                index_in(__uint_as_float(place.x), key.x, key.inverse_cell, key.nx);
-            const uint32_t layer =
-                index_in(__uint_as_float(place.z), key.bottom, key.inverse_thickness, key.layers);
+                index_in(__uint_as_float(position.y), key.y, key.inverse_cell, key.ny) * key.nx +
+                index_in(__uint_as_float(position.x), key.x, key.inverse_cell, key.nx);
+            const uint32_t layer = index_in(__uint_as_float(position.z), key.bottom,
+                                            key.inverse_thickness, key.layers);
             value = column * key.layers + layer;
         }
         keys[i] = value;
@@ -221,7 +222,7 @@ static __global__ void put_back(columns pool, columns spare, uint32_t nobody, co
     const uint32_t end = *used;
     for (uint32_t i = first; i < end; i += gridDim.x * blockDim.x) {
         if (keys[i] == nobody) {
-            pool.label[i].y = ICS_NOBODY;
+            pool.identity[i].y = ICS_NOBODY;
             continue;
         }
         copy_photon(spare, i, pool, i);

@@ -20,9 +20,9 @@ struct CUstream_st; /* *cudaStream_t, without CUDA's headers */
 
 /* The columns of a pool, in device memory (state.h). */
 typedef struct ics_compact_pool {
-    void *place, *course, *label; /* [capacity] words of 16 bytes */
-    uint32_t *met;                /* [capacity], of photons that wait (state.h) */
-    uint32_t capacity;            /* slots, >= 1 */
+    void *position, *direction, *identity; /* [capacity] words of 16 bytes */
+    uint32_t *recorded;                    /* [capacity], of photons that wait (state.h) */
+    uint32_t capacity;                     /* slots, >= 1 */
 } ics_compact_pool;
 
 /* How photons are ordered: by column of the ice, row by row, and from below within a column. Depth

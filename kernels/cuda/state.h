@@ -68,15 +68,10 @@ typedef struct ics_launch_progress {
     uint32_t decision; /* after a trip: ICS_GOES_ON, ICS_COMPACTS */
 } ics_launch_progress;
 
-/* A slot's photon is ice_photon in three words of 16 bytes:
- *   place   x, y, z, path
- *   course  dx, dy, dz, absorption
- *   label   wavelength, emission, photon_id, scatters
- * `emission` is an index into the lane's ring of emissions; ICS_NOBODY: the slot is free. The top
- * bit of `scatters` says that the photon waits for a place in the hit buffer; `met` of its slot
- * then holds how many hits of its segment are recorded already, and is 0 for all others. Pools of
- * wavefront have the wave of the photon's birth in place of `scatters`, and a negative wavelength
- * says that it waits; there, `met` has no meaning for the others. */
+/* A photon in a slot is packed into three words of 16 bytes: position, direction and identity
+ * (kernels/cuda/device/slot_words.h). `emission` of the identity is an index into the ring of
+ * emissions; ICS_NOBODY says that the slot is free. The bit ICS_WAITING of `scatters` says that the
+ * photon waits for room in the hit buffer. */
 #define ICS_NOBODY     0xffffffffu
 #define ICS_WAITING    0x80000000u
 #define ICS_SLOT_BYTES 48u
@@ -105,9 +100,12 @@ typedef struct ics_chain {
 
 /* Everything that the kernels of a lane work on; passed by value. Pointers are device pointers. */
 typedef struct ics_lane_memory {
-    ics_word *place, *course, *label; /* [capacity] each */
-    uint32_t *met;                    /* [capacity], zeroed when the lane is made */
-    ics_word *segment;       /* [capacity] wavefront: length, absorption left, angle, azimuth */
+    ics_word *position, *direction, *identity; /* [capacity] each */
+    /* [capacity] hits of the present segment that are recorded already. Zeroed when the lane is
+     * made; not 0 only for photons that wait. In pools of wavefront it has no meaning for others.
+     */
+    uint32_t *recorded;
+    ics_word *segment;       /* [capacity] wavefront: kernels/cuda/device/segment_words.h */
     uint32_t *candidates;    /* [capacity / 32] wavefront, a bit per slot: may meet a module */
     uint32_t *vacant;        /* [capacity / 32] loops, a bit per slot: it is free */
     ics_leftover *leftovers; /* [capacity / 32] fused, zeroed when the lane is made */

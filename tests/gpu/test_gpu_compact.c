@@ -35,8 +35,8 @@ enum { COLUMNS = 3, WORD = 4 /* numbers of 4 bytes in a word */ };
 /* A pool on the host. */
 typedef struct slots {
     uint32_t capacity, used, alive;
-    uint32_t *columns[COLUMNS]; /* [capacity][WORD]; place, course, label */
-    uint32_t *met;              /* [capacity] */
+    uint32_t *columns[COLUMNS]; /* [capacity][WORD]; position, direction, identity */
+    uint32_t *recorded;         /* [capacity] */
 } slots;
 
 static uint32_t *emission_of(const slots *pool, uint32_t slot)
@@ -60,7 +60,7 @@ static float place_of(const slots *pool, uint32_t slot, int axis)
 
 static slots slots_create(uint32_t capacity)
 {
-    slots pool = {.capacity = capacity, .met = host_memory(capacity * sizeof(uint32_t))};
+    slots pool = {.capacity = capacity, .recorded = host_memory(capacity * sizeof(uint32_t))};
     for (int k = 0; k < COLUMNS; ++k) {
         pool.columns[k] = host_memory(capacity * WORD * sizeof(uint32_t));
     }
@@ -72,7 +72,7 @@ static void slots_destroy(slots *pool)
     for (int k = 0; k < COLUMNS; ++k) {
         free(pool->columns[k]);
     }
-    free(pool->met);
+    free(pool->recorded);
 }
 
 /* Whether a photon waits for a place in the hit buffer, in either of the two ways of state.h. */
@@ -103,7 +103,7 @@ static slots random_pool(uint32_t capacity, uint32_t used, double share, uint64_
         const uint32_t met = (uint32_t)test_word(&state);
         const bool lives = i < used && test_uniform(&state) < share;
         *emission_of(&pool, i) = i >= used || lives ? 7 : ICS_NOBODY;
-        pool.met[i] = lives && waits(&pool, i) ? met : 0;
+        pool.recorded[i] = lives && waits(&pool, i) ? met : 0;
         pool.alive += lives;
     }
     return pool;
@@ -118,10 +118,10 @@ typedef struct device_pool {
 
 static ics_compact_pool device_columns(uint32_t capacity)
 {
-    return (ics_compact_pool){.place = device_memory(capacity * 16),
-                              .course = device_memory(capacity * 16),
-                              .label = device_memory(capacity * 16),
-                              .met = device_memory(capacity * 4),
+    return (ics_compact_pool){.position = device_memory(capacity * 16),
+                              .direction = device_memory(capacity * 16),
+                              .identity = device_memory(capacity * 16),
+                              .recorded = device_memory(capacity * 4),
                               .capacity = capacity};
 }
 
@@ -136,10 +136,10 @@ static device_pool device_pool_create(uint32_t capacity, const ics_compact_key *
 
 static void free_columns(const ics_compact_pool *pool)
 {
-    CHECK(cudaFree(pool->place));
-    CHECK(cudaFree(pool->course));
-    CHECK(cudaFree(pool->label));
-    CHECK(cudaFree(pool->met));
+    CHECK(cudaFree(pool->position));
+    CHECK(cudaFree(pool->direction));
+    CHECK(cudaFree(pool->identity));
+    CHECK(cudaFree(pool->recorded));
 }
 
 static void device_pool_destroy(device_pool *there)
@@ -152,14 +152,15 @@ static void device_pool_destroy(device_pool *there)
 
 static void copy_pool(const device_pool *there, const slots *pool, bool back)
 {
-    void *const columns[COLUMNS] = {there->pool.place, there->pool.course, there->pool.label};
+    void *const columns[COLUMNS] = {there->pool.position, there->pool.direction,
+                                    there->pool.identity};
     const enum cudaMemcpyKind kind = back ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
     for (int k = 0; k < COLUMNS; ++k) {
         CHECK(cudaMemcpy(back ? (void *)pool->columns[k] : columns[k],
                          back ? columns[k] : (void *)pool->columns[k], pool->capacity * 16, kind));
     }
-    CHECK(cudaMemcpy(back ? pool->met : there->pool.met, back ? there->pool.met : pool->met,
-                     pool->capacity * 4, kind));
+    CHECK(cudaMemcpy(back ? pool->recorded : there->pool.recorded,
+                     back ? there->pool.recorded : pool->recorded, pool->capacity * 4, kind));
 }
 
 static void put(const device_pool *there, const slots *pool)
@@ -204,7 +205,7 @@ static void expect_compact(const slots *before, const slots *after)
     for (uint32_t i = 0; i < before->used; ++i) {
         if (i >= before->alive) {
             ck_assert_uint_eq(*emission_of(after, i), ICS_NOBODY);
-            ck_assert_uint_eq(after->met[i], 0);
+            ck_assert_uint_eq(after->recorded[i], 0);
             continue;
         }
         const uint32_t from = after->columns[2][i * WORD + 2];
@@ -215,7 +216,7 @@ static void expect_compact(const slots *before, const slots *after)
         for (int k = 0; k < COLUMNS; ++k) {
             ck_assert_mem_eq(&after->columns[k][i * WORD], &before->columns[k][from * WORD], 16);
         }
-        ck_assert_uint_eq(after->met[i], before->met[from]);
+        ck_assert_uint_eq(after->recorded[i], before->recorded[from]);
     }
     free(seen);
 }

@@ -63,9 +63,9 @@ static const char copied_scatter[] =
     "}\n";
 static const char copied_propagate[] =
     "#include \"stages/propagate_cumulative.h\"\n"
-    "ICE_FN ice_segment ice_propagate_custom(const ice_tables *tables, ice_flight flight)\n"
+    "ICE_FN ice_segment ice_propagate_custom(const ice_tables *tables, ice_segment_start start)\n"
     "{\n"
-    "    return ice_propagate_cumulative(tables, flight);\n"
+    "    return ice_propagate_cumulative(tables, start);\n"
     "}\n";
 
 START_TEST(copies_of_built_in_stages)

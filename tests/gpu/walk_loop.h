@@ -1,5 +1,5 @@
 /* The walk of walk_gpu.h under the name WALK_SYMBOL; ICE_MATH_FAST chooses its maths. */
-#define ICE_PUT_ARRIVAL(sink, arrival) (-1) /* nothing is ever met */
+#define ICE_PUT_ARRIVAL(sink, arrival) (-1) /* no photon reaches a module */
 #include "stages/bounce.h"
 #include "tests/gpu/walk_views.h"
 
@@ -16,12 +16,13 @@ __device__ void walk(const walk_job &job, uint32_t photon_id, typename View::out
     uint32_t fate = ICE_ALIVE;
     while (fate == ICE_ALIVE && photon.path < job.path_limit &&
            photon.scatters < job.scatter_limit) {
-        ice_leg leg;
-        if (!ice_fly(job.variants.propagate, &job.tables, identity, optics, &photon, &leg)) {
+        ice_bounce bounce;
+        if (!ice_start_bounce(job.variants.propagate, &job.tables, identity, optics, &photon,
+                              &bounce)) {
             break;
         }
-        View::segment(job, photon, leg, out);
-        ice_turn(job.variants.scatter, &job.tables, &leg, &photon, &fate);
+        View::segment(job, photon, bounce, out);
+        ice_end_bounce(job.variants.scatter, &job.tables, &bounce, &photon, &fate);
     }
 }
 

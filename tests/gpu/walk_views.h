@@ -40,9 +40,9 @@ static __device__ walk_point point_at(const ice_photon &p, double length)
     return {p.x + length * p.dx, p.y + length * p.dy, p.z + length * p.dz};
 }
 
-static __device__ bool ics_absorbed(const ice_leg &leg)
+static __device__ bool ics_absorbed(const ice_bounce &bounce)
 {
-    return leg.absorption < ICE_ABSORPTION_END;
+    return bounce.absorption < ICE_ABSORPTION_END;
 }
 
 static __device__ double legendre_2(double cosine)
@@ -64,14 +64,14 @@ struct ends_view {
     {
     }
 
-    static __device__ void segment(const walk_job &job, const ice_photon &p, const ice_leg &leg,
-                                   out &o)
+    static __device__ void segment(const walk_job &job, const ice_photon &p,
+                                   const ice_bounce &bounce, out &o)
     {
-        if (!ics_absorbed(leg)) {
+        if (!ics_absorbed(bounce)) {
             return;
         }
-        const double path = static_cast<double>(p.path) + leg.length;
-        const walk_point at = point_at(p, leg.length);
+        const double path = static_cast<double>(p.path) + bounce.length;
+        const walk_point at = point_at(p, bounce.length);
         const double excess = p.scatters - path / job.lengths[1];
         o.add(WALK_ENDS_PATH, path);
         o.add(WALK_ENDS_SCATTERS, p.scatters);
@@ -92,10 +92,10 @@ struct paths_view {
     {
     }
 
-    static __device__ void segment(const walk_job &job, const ice_photon &p, const ice_leg &leg,
-                                   out &o)
+    static __device__ void segment(const walk_job &job, const ice_photon &p,
+                                   const ice_bounce &bounce, out &o)
     {
-        const double begin = p.path, end = begin + leg.length;
+        const double begin = p.path, end = begin + bounce.length;
         for (int k = 0; k < WALK_PATHS_MOST && job.lengths[k] < end; ++k) {
             if (job.lengths[k] < begin || job.lengths[k] == 0.0) {
                 continue;
@@ -115,8 +115,8 @@ struct paths_view {
             }
         }
         if (p.scatters == 9) {
-            o.add(WALK_PATHS_TENTH, leg.length);
-            o.put_quantile(0, -expm1(-leg.length / job.lengths[WALK_LENGTHS - 1]));
+            o.add(WALK_PATHS_TENTH, bounce.length);
+            o.put_quantile(0, -expm1(-bounce.length / job.lengths[WALK_LENGTHS - 1]));
         }
     }
 };
@@ -129,7 +129,7 @@ struct turn_view {
     {
     }
 
-    static __device__ void segment(const walk_job &job, const ice_photon &p, const ice_leg &,
+    static __device__ void segment(const walk_job &job, const ice_photon &p, const ice_bounce &,
                                    out &o)
     {
         if (p.scatters != 1) {
@@ -173,16 +173,16 @@ struct shells_view {
         o.put(first + min(bin, WALK_SHELLS_EXCESS - 1), to - from);
     }
 
-    static __device__ void segment(const walk_job &job, const ice_photon &p, const ice_leg &leg,
-                                   out &o)
+    static __device__ void segment(const walk_job &job, const ice_photon &p,
+                                   const ice_bounce &bounce, out &o)
     {
-        const double x = p.x, y = p.y, z = p.z, length = leg.length;
+        const double x = p.x, y = p.y, z = p.z, length = bounce.length;
         const double radius_squared = x * x + y * y + z * z;
         const double radius = sqrt(radius_squared);
         const double closest = -(x * p.dx + y * p.dy + z * p.dz);
         const double closest_squared = fmax(radius_squared - closest * closest, 0.0);
         const int batch = static_cast<int>(p.photon_id % WALK_SHELLS_BATCHES);
-        if (ics_absorbed(leg)) {
+        if (ics_absorbed(bounce)) {
             o.add(WALK_SHELLS_PATH, p.path + length);
         }
         for (int k = 0; k < WALK_SHELLS_MOST; ++k) {
@@ -212,10 +212,10 @@ struct first_view {
     {
     }
 
-    static __device__ void segment(const walk_job &job, const ice_photon &, const ice_leg &leg,
-                                   out &o)
+    static __device__ void segment(const walk_job &job, const ice_photon &,
+                                   const ice_bounce &bounce, out &o)
     {
-        const double length = leg.length, face = job.lengths[0];
+        const double length = bounce.length, face = job.lengths[0];
         const double depth =
             fmin(length, face) * job.lengths[1] + fmax(length - face, 0.0) * job.lengths[2];
         o.add(WALK_FIRST_LENGTH, length);
@@ -255,7 +255,7 @@ struct start_view {
         o.put_quantile(WALK_START_AZIMUTH_BINS, turn_share(x * 0.6 - y * 0.48, z - cosine * 0.64));
     }
 
-    static __device__ void segment(const walk_job &, const ice_photon &, const ice_leg &, out &)
+    static __device__ void segment(const walk_job &, const ice_photon &, const ice_bounce &, out &)
     {
     }
 };

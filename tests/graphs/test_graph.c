@@ -175,7 +175,7 @@ START_TEST(features_agree)
     const ice_variants variants = world_variants();
     /* Besides what follows from the layers' numbers. */
     const uint32_t found = stage_world_tables(&world)->features;
-    ck_assert_uint_eq(found & ~(uint32_t)(ICE_HAS_MEAN_BENDING | ICE_HAS_EVEN_ANISOTROPY),
+    ck_assert_uint_eq(found & ~(uint32_t)(ICE_HAS_MEAN_BIREFRINGENCE | ICE_HAS_EVEN_ANISOTROPY),
                       features[_i]);
     world_result expected =
         world_run(&world, ICS_SCHEDULE_MONOLITHIC, &variants, "baseline", 0, emissions, STEPS);

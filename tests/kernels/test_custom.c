@@ -183,14 +183,14 @@ START_TEST(headers_join_every_stage)
             "ICE_FN ice_photon ice_create_custom(const ice_tables *tables, const ice_emission *e,\n"
             "    uint32_t emission_index, uint32_t photon_id)\n"
             "{ return ice_create_cherenkov(tables, e, emission_index, photon_id); }\n",
-        [ICS_STAGE_PROPAGATE] =
-            "#include \"stages/propagate_cumulative.h\"\n"
-            "ICE_FN ice_segment ice_propagate_custom(const ice_tables *tables, ice_flight flight)\n"
-            "{ return ice_propagate_cumulative(tables, flight); }\n",
+        [ICS_STAGE_PROPAGATE] = "#include \"stages/propagate_cumulative.h\"\n"
+                                "ICE_FN ice_segment ice_propagate_custom(const ice_tables *tables, "
+                                "ice_segment_start start)\n"
+                                "{ return ice_propagate_cumulative(tables, start); }\n",
         [ICS_STAGE_COLLIDE] = "#include \"stages/collide_cell_grid.h\"\n"
                               "ICE_FN ice_contact ice_collide_custom(const ice_tables *tables,\n"
-                              "    const ice_probe *probe)\n"
-                              "{ return ice_collide_cell_grid(tables, probe); }\n",
+                              "    const ice_contact_search *search)\n"
+                              "{ return ice_collide_cell_grid(tables, search); }\n",
         [ICS_STAGE_SCATTER] =
             "#include \"stages/scatter_hg.h\"\n"
             "ICE_FN float ice_scatter_custom(const ice_scatter_constants *constants, float u)\n"

@@ -126,11 +126,11 @@ static void make_lane(lane *self, const setting *with)
     ics_lane_memory *memory = &self->memory;
     memory->capacity = slots;
     memory->start_count = PHOTONS_MAX / ICS_START_STRIDE + 2;
-    memory->place = filled(slots * sizeof(ics_word), 0x7f);
-    memory->course = filled(slots * sizeof(ics_word), 0x7f);
-    memory->label = filled(slots * sizeof(ics_word), 0xff);
+    memory->position = filled(slots * sizeof(ics_word), 0x7f);
+    memory->direction = filled(slots * sizeof(ics_word), 0x7f);
+    memory->identity = filled(slots * sizeof(ics_word), 0xff);
     memory->segment = filled(slots * sizeof(ics_word), 0x7f);
-    memory->met = filled(slots * sizeof(uint32_t), 0);
+    memory->recorded = filled(slots * sizeof(uint32_t), 0);
     memory->candidates = filled(slots / 8, 0x7f);
     memory->vacant = filled(slots / 8, 0xff);
     memory->cursors = filled(slots * sizeof(uint32_t) * 2, 0xff);
@@ -148,10 +148,10 @@ static void make_lane(lane *self, const setting *with)
 static void free_lane(lane *self)
 {
     ics_lane_memory *memory = &self->memory;
-    void *const pieces[] = {memory->place,    memory->course, memory->label,      memory->segment,
-                            memory->met,      memory->vacant, memory->candidates, memory->cursors,
-                            memory->offsets,  memory->starts, memory->emissions,  memory->leftovers,
-                            self->launch.hits};
+    void *const pieces[] = {
+        memory->position,  memory->direction,  memory->identity, memory->segment, memory->recorded,
+        memory->vacant,    memory->candidates, memory->cursors,  memory->offsets, memory->starts,
+        memory->emissions, memory->leftovers,  self->launch.hits};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i) {
         free(pieces[i]);
     }

@@ -196,11 +196,12 @@ START_TEST(a_header_for_two_stages_is_given_once)
 {
     const char *custom[ICS_STAGES];
     char path[SCRATCH_PATH], text[1024];
-    snprintf(text, sizeof text,
-             "#ifndef MINE\n#define MINE\n%s"
-             "ICE_FN ice_contact ice_collide_custom(const ice_tables *t, const ice_probe *p)\n"
-             "{ return ice_collide_brute_force(t, p); }\n#endif\n",
-             rayleigh);
+    snprintf(
+        text, sizeof text,
+        "#ifndef MINE\n#define MINE\n%s"
+        "ICE_FN ice_contact ice_collide_custom(const ice_tables *t, const ice_contact_search *p)\n"
+        "{ return ice_collide_brute_force(t, p); }\n#endif\n",
+        rayleigh);
     ics_program_options options = with_header(text, custom, path);
     custom[ICS_STAGE_COLLIDE] = path;
     ics_program_destroy(program_get(&options));

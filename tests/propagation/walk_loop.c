@@ -48,13 +48,14 @@ static void propagate(const walk_job *job, walk_block *b)
         depth[i] = -ice_log(ice_uniform_positive(draw.a));
         b->angle[i] = ice_uniform_positive(draw.b);
         b->azimuth[i] = ice_uniform(draw.c);
-        const ice_flight flight = {b->z[i],
-                                   b->dz[i],
-                                   depth[i],
-                                   b->absorption[i],
-                                   {b->optics_scattering[i], b->optics_dust[i], b->optics_ice[i]}};
+        const ice_segment_start start = {
+            b->z[i],
+            b->dz[i],
+            depth[i],
+            b->absorption[i],
+            {b->optics_scattering[i], b->optics_dust[i], b->optics_ice[i]}};
         int32_t leaves;
-        const ice_segment segment = ice_segment_in_layer(&t, flight, &leaves);
+        const ice_segment segment = ice_segment_in_layer(&t, start, &leaves);
         b->length[i] = segment.length;
         b->absorption[i] = leaves ? b->absorption[i] : segment.absorption;
         b->leaves[i] = (uint32_t)leaves;
@@ -63,12 +64,13 @@ static void propagate(const walk_job *job, walk_block *b)
         if (!b->leaves[i]) {
             continue;
         }
-        const ice_flight flight = {b->z[i],
-                                   b->dz[i],
-                                   depth[i],
-                                   b->absorption[i],
-                                   {b->optics_scattering[i], b->optics_dust[i], b->optics_ice[i]}};
-        const ice_segment segment = ice_propagate_on(job->variants.propagate, &t, flight);
+        const ice_segment_start start = {
+            b->z[i],
+            b->dz[i],
+            depth[i],
+            b->absorption[i],
+            {b->optics_scattering[i], b->optics_dust[i], b->optics_ice[i]}};
+        const ice_segment segment = ice_propagate_on(job->variants.propagate, &t, start);
         b->length[i] = segment.length;
         b->absorption[i] = segment.absorption;
     }

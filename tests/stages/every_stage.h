@@ -35,23 +35,24 @@ ICE_FN void every_stage(const ice_variants *variants, const ice_tables *tables,
                         const ice_emission *emission, ice_arrival *arrival, uint32_t *fates,
                         ice_account *account)
 {
-    ice_photon photon = ice_create(variants->create, tables, emission, 0, emission->first_photon);
-    const ice_optics optics = ice_optics_at(tables, photon.wavelength);
     const ice_identity identity = ice_identity_of(emission, emission->first_photon);
-    uint32_t fate = ICE_ALIVE, hits = 0, met = 0;
-    while (fate == ICE_ALIVE) {
-        if (ice_bounce(variants, tables, identity, optics, &photon, arrival, &fate, &hits, &met)) {
+    ice_active_photon active =
+        ice_activate(tables, identity,
+                     ice_create(variants->create, tables, emission, 0, emission->first_photon));
+    uint32_t hits = 0, recorded = 0;
+    while (active.fate == ICE_ALIVE) {
+        if (ice_bounce_photon(variants, tables, &active, arrival, &hits, &recorded)) {
             return;
         }
     }
     account->hits += hits + every_stage_detect(tables, identity, arrival);
-    ice_count_fate(account, fate, 1);
-    fates[0] = fate;
+    ice_count_fate(account, active.fate, 1);
+    fates[0] = active.fate;
     uint32_t front = 0, back = 1;
     while (ice_compact_partition(fates, &front, &back)) {
         ++front;
     }
-    arrival->path = ice_pow(photon.path, 0.5f);
+    arrival->path = ice_pow(active.photon.path, 0.5f);
 }
 
 #endif

@@ -41,7 +41,7 @@ static slow_search slow_search_create(const ice_tables *tables)
     ck_assert(search.order && list);
     for (uint32_t i = 0; i < tables->module_count; ++i) {
         list[i] = (located){tables->modules[i].x, i};
-        search.margin = fmaxf(search.margin, 1.0f + tables->radius * tables->modules[i].widening);
+        search.margin = fmaxf(search.margin, 1.0f + tables->radius * tables->modules[i].oversize);
     }
     qsort(list, tables->module_count, sizeof *list, by_x);
     for (uint32_t i = 0; i < tables->module_count; ++i) {
@@ -51,15 +51,15 @@ static slow_search slow_search_create(const ice_tables *tables)
     return search;
 }
 
-static ice_contact slow_contact(const slow_search *search, const ice_probe *probe)
+static ice_contact slow_contact(const slow_search *search, const ice_contact_search *segment)
 {
     const ice_tables *tables = search->tables;
     const double margin = search->margin;
-    const double from[3] = {probe->x, probe->y, probe->z};
-    const double direction[3] = {probe->direction.x, probe->direction.y, probe->direction.z};
+    const double from[3] = {segment->x, segment->y, segment->z};
+    const double direction[3] = {segment->direction.x, segment->direction.y, segment->direction.z};
     double low[3], high[3];
     for (int axis = 0; axis < 3; ++axis) {
-        const double to = from[axis] + (double)probe->length * direction[axis];
+        const double to = from[axis] + (double)segment->length * direction[axis];
         low[axis] = fmin(from[axis], to) - margin;
         high[axis] = fmax(from[axis], to) + margin;
     }
@@ -79,7 +79,7 @@ static ice_contact slow_contact(const slow_search *search, const ice_probe *prob
         }
         if ((double)module->y >= low[1] && (double)module->y <= high[1] &&
             (double)module->z >= low[2] && (double)module->z <= high[2]) {
-            ice_try_module(tables, probe, index, &nearest);
+            ice_try_module(tables, segment, index, &nearest);
         }
     }
     return nearest;
@@ -129,7 +129,7 @@ static void any_direction(uint64_t *state, double n[3])
     }
 }
 
-static ice_probe any_segment(uint64_t *state, const ice_tables *tables, const volume *v)
+static ice_contact_search any_segment(uint64_t *state, const ice_tables *tables, const volume *v)
 {
     double n[3], from[3];
     any_direction(state, n);
@@ -137,7 +137,7 @@ static ice_probe any_segment(uint64_t *state, const ice_tables *tables, const vo
         test_word(state) % 4 ? 15.0 * test_exponential(state) : test_between(state, 0.0, 300.0);
     const ice_sphere *module = &tables->modules[test_word(state) % tables->module_count];
     const double centre[3] = {module->x, module->y, module->z};
-    const double reach = (double)tables->radius * (double)module->widening;
+    const double reach = (double)tables->radius * (double)module->oversize;
     const ice_grid *grid = test_word(state) & 1 ? &tables->cell_grid : &tables->string_grid;
     switch (test_word(state) % 8) {
     case 0: /* anywhere */
@@ -166,14 +166,14 @@ static ice_probe any_segment(uint64_t *state, const ice_tables *tables, const vo
         }
         break;
     }
-    const ice_probe probe = {(float)from[0],
-                             (float)from[1],
-                             (float)from[2],
-                             {(float)n[0], (float)n[1], (float)n[2]},
-                             test_word(state) % 64 ? (float)length : 0.0f,
-                             -1.0f,
-                             0};
-    return probe;
+    const ice_contact_search segment = {(float)from[0],
+                                        (float)from[1],
+                                        (float)from[2],
+                                        {(float)n[0], (float)n[1], (float)n[2]},
+                                        test_word(state) % 64 ? (float)length : 0.0f,
+                                        -1.0f,
+                                        0};
+    return segment;
 }
 
 /* ---- comparison -------------------------------------------------------------------------------
@@ -184,17 +184,17 @@ static bool same(ice_contact a, ice_contact b)
     return a.module == b.module && ice_bits(a.distance) == ice_bits(b.distance);
 }
 
-static void expect_same(const char *name, const char *variant, const ice_probe *probe,
+static void expect_same(const char *name, const char *variant, const ice_contact_search *segment,
                         ice_contact contact, ice_contact exact)
 {
     ck_assert_msg(same(contact, exact),
                   "%s, %s: from (%.9g, %.9g, %.9g) along (%.9g, %.9g, %.9g) for %.9g m after "
                   "(%.9g m, %u): module %u at %.9g m, expected %u at %.9g m",
-                  name, variant, (double)probe->x, (double)probe->y, (double)probe->z,
-                  (double)probe->direction.x, (double)probe->direction.y,
-                  (double)probe->direction.z, (double)probe->length, (double)probe->after_distance,
-                  probe->after_module, contact.module, (double)contact.distance, exact.module,
-                  (double)exact.distance);
+                  name, variant, (double)segment->x, (double)segment->y, (double)segment->z,
+                  (double)segment->direction.x, (double)segment->direction.y,
+                  (double)segment->direction.z, (double)segment->length,
+                  (double)segment->after_distance, segment->after_module, contact.module,
+                  (double)contact.distance, exact.module, (double)exact.distance);
 }
 
 /* All contacts along `count` segments, for the detector of the world with F = 1, 5 and 16. */
@@ -209,20 +209,20 @@ static void compare(stage_world *world, const char *name, size_t count)
         const volume v = volume_of(tables);
         size_t contacts = 0, rejected = 0;
         for (size_t i = 0; i < count; ++i) {
-            ice_probe probe = any_segment(&state, tables, &v);
-            const float clearance = ice_clearance(tables, probe.x, probe.y);
-            const bool may = ice_may_collide(tables, clearance, probe.z, probe.direction.x,
-                                             probe.direction.y, probe.direction.z, probe.length);
+            ice_contact_search segment = any_segment(&state, tables, &v);
+            const float clearance = ice_clearance(tables, segment.x, segment.y);
+            const bool may =
+                ice_may_collide(tables, clearance, segment.z, segment.direction, segment.length);
             rejected += !may;
             for (int step = 0; step < 1000; ++step) {
-                const ice_contact exact = slow_contact(&search, &probe);
+                const ice_contact exact = slow_contact(&search, &segment);
                 if (i % 512 == 0) {
-                    expect_same(name, "brute-force", &probe,
-                                ice_collide_brute_force(tables, &probe), exact);
+                    expect_same(name, "brute-force", &segment,
+                                ice_collide_brute_force(tables, &segment), exact);
                 }
-                expect_same(name, "string-grid", &probe, ice_collide_string_grid(tables, &probe),
-                            exact);
-                expect_same(name, "cell-grid", &probe, ice_collide_cell_grid(tables, &probe),
+                expect_same(name, "string-grid", &segment,
+                            ice_collide_string_grid(tables, &segment), exact);
+                expect_same(name, "cell-grid", &segment, ice_collide_cell_grid(tables, &segment),
                             exact);
                 if (exact.module == ICE_NO_MODULE) {
                     break;
@@ -230,8 +230,8 @@ static void compare(stage_world *world, const char *name, size_t count)
                 ck_assert_msg(may, "%s: ice_may_collide rejects a segment that meets module %u",
                               name, exact.module);
                 ++contacts;
-                probe.after_distance = exact.distance;
-                probe.after_module = exact.module;
+                segment.after_distance = exact.distance;
+                segment.after_module = exact.module;
             }
         }
         free(search.order);
@@ -363,10 +363,10 @@ START_TEST(vertical_flights_meet_the_string_below)
     const ice_tables *tables = stage_world_tables(&world);
     for (int variant = 0; variant < 3; ++variant) {
         for (int up = 0; up < 2; ++up) {
-            const ice_probe probe = {
+            const ice_contact_search segment = {
                 0.1f,  0.0f, up ? -600.0f : 600.0f, {0.0f, 0.0f, up ? 1.0f : -1.0f}, 200.0f,
                 -1.0f, 0};
-            const ice_contact contact = ice_collide(variants[variant], tables, &probe);
+            const ice_contact contact = ice_collide(variants[variant], tables, &segment);
             ck_assert_uint_ne(contact.module, ICE_NO_MODULE);
             const ice_module *module = &world.detector->modules[contact.module];
             ck_assert_uint_eq(module->string, 43);

@@ -19,17 +19,18 @@ static stage_world modules(const double (*positions)[3], size_t count, double ra
     return world;
 }
 
-static ice_probe probe_of(float x, float y, float z, float dx, float dy, float dz, float length)
+static ice_contact_search probe_of(float x, float y, float z, float dx, float dy, float dz,
+                                   float length)
 {
-    const ice_probe probe = {x, y, z, {dx, dy, dz}, length, -1.0f, 0};
-    return probe;
+    const ice_contact_search search = {x, y, z, {dx, dy, dz}, length, -1.0f, 0};
+    return search;
 }
 
 /* From the origin along +x. */
 static ice_contact along_x(const stage_world *world, float length)
 {
-    const ice_probe probe = probe_of(0, 0, 0, 1, 0, 0, length);
-    return ice_collide_brute_force(&world->tables->device, &probe);
+    const ice_contact_search search = probe_of(0, 0, 0, 1, 0, 0, length);
+    return ice_collide_brute_force(&world->tables->device, &search);
 }
 
 START_TEST(worked_numbers)
@@ -45,13 +46,13 @@ START_TEST(worked_numbers)
         const double at[1][3] = {{10.0, rows[i].y, 0.0}};
         stage_world world = modules(at, 1, ICE_MODULE_RADIUS, rows[i].oversize);
         const ice_tables *tables = &world.tables->device;
-        const ice_probe probe = probe_of(0, 0, 0, 1, 0, 0, 20);
-        const ice_contact contact = ice_collide_brute_force(tables, &probe);
+        const ice_contact_search search = probe_of(0, 0, 0, 1, 0, 0, 20);
+        const ice_contact contact = ice_collide_brute_force(tables, &search);
         ck_assert_uint_eq(contact.module, 0);
         ck_assert_double_eq_tol(contact.distance, rows[i].h, 1.5e-6);
         const ice_photon photon = {
             .path = 3.0f, .wavelength = 421.0f, .emission = 7, .photon_id = 8, .scatters = 9};
-        const ice_arrival arrival = ice_arrive(tables, &probe, contact, &photon);
+        const ice_arrival arrival = ice_arrive(tables, &search, contact, &photon);
         ck_assert_double_eq_tol(arrival.x, rows[i].x, 1.5e-6);
         ck_assert_double_eq_tol(arrival.y, rows[i].rel_y, 1.5e-6);
         ck_assert_double_eq_tol(arrival.z, 0.0, 1e-9);
@@ -141,9 +142,9 @@ START_TEST(nearest_first_and_ties_to_the_lower)
     ck_assert_uint_eq(contact.module, 1);
     const ice_tables *tables = &world.tables->device;
     ice_contact backwards = {0.0f, ICE_NO_MODULE};
-    const ice_probe probe = probe_of(0, 0, 0, 1, 0, 0, 100);
+    const ice_contact_search search = probe_of(0, 0, 0, 1, 0, 0, 100);
     for (uint32_t module = 3; module-- > 0;) {
-        ice_try_module(tables, &probe, module, &backwards);
+        ice_try_module(tables, &search, module, &backwards);
     }
     ck_assert_uint_eq(backwards.module, 1);
     ck_assert(backwards.distance == contact.distance);
@@ -160,13 +161,13 @@ START_TEST(after_a_contact_every_other_comes_once)
     static const ice_variant variants[] = {ICE_collide_brute_force, ICE_collide_string_grid,
                                            ICE_collide_cell_grid};
     for (int variant = 0; variant < 3; ++variant) {
-        ice_probe probe = probe_of(0, 0, 0, 1, 0, 0, 100);
+        ice_contact_search search = probe_of(0, 0, 0, 1, 0, 0, 100);
         for (size_t i = 0; i < 5; ++i) {
             const ice_contact contact =
-                ice_collide(variants[variant], &world.tables->device, &probe);
+                ice_collide(variants[variant], &world.tables->device, &search);
             ck_assert_uint_eq(contact.module, expected[i]);
-            probe.after_distance = contact.distance;
-            probe.after_module = contact.module;
+            search.after_distance = contact.distance;
+            search.after_module = contact.module;
         }
     }
     stage_world_destroy(&world);
@@ -239,7 +240,8 @@ static agreement compare(double distance, double oversize, double bound, size_t 
         const bool hit = discriminant >= 0.0;
 
         const ice_sphere module = {centre[0], centre[1], centre[2], (float)oversize};
-        const ice_offset offset = ice_offset_to(&module, radius, from[0], from[1], from[2], flight);
+        const ice_approach offset =
+            ice_approach_to(&module, radius, from[0], from[1], from[2], flight);
         const bool single = offset.half >= 0.0f;
         result.hits += hit;
         result.different += hit != single;

@@ -216,7 +216,7 @@ static ice_direction in_frame(double azimuth, double n1, double n2, double n3)
 /* Of absorption; its inverse is what it says. */
 static double factor_along(const ice_tables *tables, ice_direction n)
 {
-    const ice_slant slant = ice_slant_along(tables, 0.0f, n);
+    const ice_absorption_factor slant = ice_absorption_factor_along(tables, 0.0f, n);
     ck_assert_double_eq_tol((double)slant.factor * (double)slant.inverse, 1.0, 3e-7);
     return slant.factor;
 }
@@ -301,6 +301,14 @@ START_TEST(absorption_anisotropy)
 }
 END_TEST
 
+/* The segment from (x, y) along n. */
+static ice_segment segment_from(const ice_tables *tables, ice_segment_start start, float x, float y,
+                                ice_direction n, float clearance)
+{
+    const ice_photon photon = {.x = x, .y = y, .dx = n.x, .dy = n.y, .dz = n.z};
+    return ice_find_segment(ICE_propagate_cumulative, tables, start, &photon, clearance);
+}
+
 /* The coefficient along n is a times the factor: a flight that nothing scatters ends so much
  * earlier. */
 START_TEST(absorbed_at_the_right_distance)
@@ -309,18 +317,15 @@ START_TEST(absorbed_at_the_right_distance)
     const ice_tables *tables = stage_world_tables(&world);
     const ice_optics optics = ice_optics_at(tables, 400.0f);
     const ice_direction along = in_frame(flow, 1, 0, 0), across = in_frame(flow, 0, 1, 0);
-    const ice_flight flight = {3.0f, 0.0f, 1e6f, 0.5f, optics};
-    const float a =
-        ice_find_segment(ICE_propagate_cumulative, tables, flight, 0, 0, along, 1e9f).length;
-    const float b =
-        ice_find_segment(ICE_propagate_cumulative, tables, flight, 0, 0, across, 1e9f).length;
+    const ice_segment_start start = {3.0f, 0.0f, 1e6f, 0.5f, optics};
+    const float a = segment_from(tables, start, 0.0f, 0.0f, along, 1e9f).length;
+    const float b = segment_from(tables, start, 0.0f, 0.0f, across, 1e9f).length;
     const ice_layer_row *row = &tables->layers[ice_layer_at(tables, 3.0f)];
     ck_assert_double_eq_tol(a, 0.5 / (row->dust * 0.589814), 1e-3);
     ck_assert_double_eq_tol(b, 0.5 / (row->dust * 1.450708), 1e-3);
     /* What a scatter leaves is a depth of the photon's, whatever the direction. */
-    const ice_flight scattered = {3.0f, 0.0f, 1.0f, 0.5f, optics};
-    const ice_segment s =
-        ice_find_segment(ICE_propagate_cumulative, tables, scattered, 0, 0, along, 1e9f);
+    const ice_segment_start scattered = {3.0f, 0.0f, 1.0f, 0.5f, optics};
+    const ice_segment s = segment_from(tables, scattered, 0.0f, 0.0f, along, 1e9f);
     ck_assert_double_eq_tol(s.absorption, 0.5 - s.length * row->dust * 0.589814, 1e-6);
     stage_world_destroy(&world);
 }
@@ -365,13 +370,13 @@ typedef struct bent_segment {
     ice_direction direction, shift;
 } bent_segment;
 
-static bent_segment bend(const ice_tables *tables, ice_direction n, ice_bending over, float length,
-                         ice_normal g)
+static bent_segment bend(const ice_tables *tables, ice_direction n, ice_birefringence_sum over,
+                         float length, ice_normal g)
 {
     const ice_direction nowhere = {0.0f, 0.0f, 0.0f};
-    const ice_bent bent = ice_bend_segment(tables, n, over, length, g);
-    return (bent_segment){ice_add_turning(tables, n, bent.direction),
-                          ice_add_turning(tables, nowhere, bent.place)};
+    const ice_deflected bent = ice_deflection_by(tables, n, over, length, g);
+    return (bent_segment){ice_add_flow_vector(tables, n, bent.direction),
+                          ice_add_flow_vector(tables, nowhere, bent.position)};
 }
 
 START_TEST(worked_deflection)
@@ -379,7 +384,7 @@ START_TEST(worked_deflection)
     stage_world world = layered_world(ICE_HAS_BIREFRINGENCE);
     const ice_tables *tables = stage_world_tables(&world);
     const ice_direction n = {0.48f, 0.6f, 0.64f};
-    const ice_bending over = {10.0f, 10.0f};
+    const ice_birefringence_sum over = {10.0f, 10.0f};
     static const ice_normal none = {0, 0, 0, 0}, one = {1, 0, 0, 0};
     const bent_segment bent = bend(tables, n, over, 10.0f, none);
     ck_assert_double_eq_tol(bent.direction.x, 0.4780209, 3e-7);
@@ -401,7 +406,7 @@ START_TEST(deflection_along_the_axis)
     /* Nothing divides by zero where n is the flow axis, and n stays a unit vector. */
     stage_world world = layered_world(ICE_HAS_BIREFRINGENCE);
     const ice_tables *tables = stage_world_tables(&world);
-    const ice_bending over = {10.0f, 10.0f};
+    const ice_birefringence_sum over = {10.0f, 10.0f};
     static const ice_normal g = {1.0f, -1.0f, 0.5f, 2.0f};
     for (int sign = -1; sign <= 1; sign += 2) {
         const ice_direction n = {(float)sign * tables->flow_x, (float)sign * tables->flow_y, 0.0f};
@@ -422,7 +427,8 @@ START_TEST(integrals_over_layers)
     for (int i = 0; i < 2000; ++i) {
         const double z = test_between(&state, -650, 650), length = test_between(&state, 0, 60);
         const double nz = i % 10 == 0 ? 0.0 : test_between(&state, -1, 1);
-        const ice_bending over = ice_bending_over(tables, (float)z, (float)nz, (float)length);
+        const ice_birefringence_sum over =
+            ice_birefringence_over(tables, (float)z, (float)nz, (float)length);
         enum { PIECES = 4000 };
         double diffusion = 0, mean = 0;
         for (int k = 0; k < PIECES; ++k) {
@@ -446,14 +452,14 @@ START_TEST(strengths_in_proportion)
     const ice_tables *tables = stage_world_tables(&world);
     const float sine = 0.6f, cosine = 0.8f;
     const float mean = ice_deflection_at(tables, cosine, sine).mean;
-    ck_assert_uint_eq(tables->features, ICE_HAS_BIREFRINGENCE | ICE_HAS_MEAN_BENDING);
+    ck_assert_uint_eq(tables->features, ICE_HAS_BIREFRINGENCE | ICE_HAS_MEAN_BIREFRINGENCE);
     for (size_t i = 0; i < world.medium->layer_count; ++i) {
         world.medium->layers[i].birefringence_mean = 3.0 * world.medium->layers[i].birefringence;
     }
     tables = stage_world_tables(&world);
     ck_assert_uint_eq(tables->features, ICE_HAS_BIREFRINGENCE);
     ck_assert_double_eq_tol(ice_deflection_at(tables, cosine, sine).mean, 3.0 * mean, 1e-9);
-    const ice_bending over = ice_bending_over(tables, 12.0f, 0.5f, 40.0f);
+    const ice_birefringence_sum over = ice_birefringence_over(tables, 12.0f, 0.5f, 40.0f);
     ck_assert_float_gt(over.diffusion, 0.0f);
     ck_assert(over.mean == over.diffusion);
     stage_world_destroy(&world);
@@ -470,7 +476,7 @@ START_TEST(moments_per_metre)
     const double angle = 0.5;
     const ice_direction n = in_frame(flow, cos(angle), 0, sin(angle));
     const ice_direction q = in_frame(flow, sin(angle), 0, -cos(angle));
-    const ice_bending over = {1.0f, 1.0f};
+    const ice_birefringence_sum over = {1.0f, 1.0f};
     const ice_deflection row = ice_deflection_at(tables, (float)cos(angle), (float)sin(angle));
     const int count = (int)test_scaled(1000000);
     double mean = 0, along = 0, across = 0, shift = 0, both = 0;
@@ -520,8 +526,9 @@ static stage_world world_with_hole(double scattering, double absorption)
 static ice_segment fly(const ice_tables *tables, float x, ice_direction n, float scattering,
                        float absorption)
 {
-    const ice_flight flight = {5.0f, n.z, scattering, absorption, ice_optics_at(tables, 400.0f)};
-    return ice_find_segment(ICE_propagate_cumulative, tables, flight, x, 0.0f, n, 0.0f);
+    const ice_segment_start start = {5.0f, n.z, scattering, absorption,
+                                     ice_optics_at(tables, 400.0f)};
+    return segment_from(tables, start, x, 0.0f, n, 0.0f);
 }
 
 START_TEST(worked_crossings)
@@ -549,10 +556,9 @@ START_TEST(worked_crossings)
     ck_assert_double_eq_tol(fly(tables, -4, aslant, 2.0f + 2.0f, 9).length, 6.0, 1e-5);
     /* Past it. */
     const ice_direction past = {1, 0, 0};
-    const ice_flight flight = {5.0f, 0, 1.6f, 9, ice_optics_at(tables, 400.0f)};
-    ck_assert_double_eq_tol(
-        ice_find_segment(ICE_propagate_cumulative, tables, flight, -5.0f, 1.01f, past, 0.0f).length,
-        4.0, 1e-5);
+    const ice_segment_start start = {5.0f, 0, 1.6f, 9, ice_optics_at(tables, 400.0f)};
+    ck_assert_double_eq_tol(segment_from(tables, start, -5.0f, 1.01f, past, 0.0f).length, 4.0,
+                            1e-5);
     ck_assert(ice_in_hole(tables, 0.7f, 0.7f));
     ck_assert(!ice_in_hole(tables, 0.72f, 0.72f));
     ck_assert(!ice_in_hole(tables, 300.0f, 0.0f));

@@ -1,5 +1,5 @@
-/* A segment whose hits do not all fit into a buffer is met again later: nothing is recorded twice
- * and nothing is lost (stages/bounce.h, ice_meet). */
+/* A segment whose hits do not all fit into a buffer is recorded again later: nothing is recorded
+ * twice and nothing is lost (stages/bounce.h, ice_record_hits). */
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 
@@ -44,20 +44,20 @@ static ice_photon photon_along_x(void)
 }
 
 static int32_t meet(const stage_world *world, float length, small_buffer *buffer, uint32_t *fate,
-                    uint32_t *met)
+                    uint32_t *recorded)
 {
     const ice_photon photon = photon_along_x();
-    return ice_meet_on(ICE_collide_string_grid, &world->tables->device, length, &photon, buffer,
-                       fate, met);
+    return ice_record_hits(ICE_collide_string_grid, &world->tables->device, length, &photon, buffer,
+                           fate, recorded);
 }
 
 START_TEST(a_buffer_of_any_size_gets_every_hit_once)
 {
     stage_world world = world_of_four(true);
     small_buffer whole = {.capacity = 8};
-    uint32_t fate = ICE_ALIVE, met = 0;
-    ck_assert_int_eq(meet(&world, 45.0f, &whole, &fate, &met), 4);
-    ck_assert_uint_eq(met, 0);
+    uint32_t fate = ICE_ALIVE, recorded = 0;
+    ck_assert_int_eq(meet(&world, 45.0f, &whole, &fate, &recorded), 4);
+    ck_assert_uint_eq(recorded, 0);
 
     /* As often as it takes, with room for _i hits each time. */
     small_buffer parts = {.capacity = 0};
@@ -66,8 +66,8 @@ START_TEST(a_buffer_of_any_size_gets_every_hit_once)
     for (; result < 0; ++calls) {
         ck_assert_int_lt(calls, 8);
         parts.capacity += (uint32_t)_i;
-        result = meet(&world, 45.0f, &parts, &fate, &met);
-        ck_assert_uint_eq(met, result < 0 ? parts.count : 0);
+        result = meet(&world, 45.0f, &parts, &fate, &recorded);
+        ck_assert_uint_eq(recorded, result < 0 ? parts.count : 0);
     }
     ck_assert_int_eq(calls, (4 + _i - 1) / _i);
     ck_assert_uint_eq(parts.count, 4);
@@ -81,12 +81,12 @@ START_TEST(a_photon_that_ends_on_a_hit_waits_for_its_place)
 {
     stage_world world = world_of_four(false);
     small_buffer full = {.capacity = 0};
-    uint32_t fate = ICE_ALIVE, met = 0;
-    ck_assert_int_lt(meet(&world, 45.0f, &full, &fate, &met), 0);
-    ck_assert_uint_eq(met, 0);
+    uint32_t fate = ICE_ALIVE, recorded = 0;
+    ck_assert_int_lt(meet(&world, 45.0f, &full, &fate, &recorded), 0);
+    ck_assert_uint_eq(recorded, 0);
     ck_assert_uint_eq(fate, ICE_ALIVE);
     full.capacity = 1;
-    ck_assert_int_eq(meet(&world, 45.0f, &full, &fate, &met), 1);
+    ck_assert_int_eq(meet(&world, 45.0f, &full, &fate, &recorded), 1);
     ck_assert_uint_eq(fate, ICE_DETECTED);
     ck_assert_uint_eq(full.items[0].module, 0);
     stage_world_destroy(&world);
@@ -105,24 +105,21 @@ START_TEST(a_bounce_can_be_done_again)
         const ice_identity identity = {.step_id = 1, .photon_id = id};
         ice_photon photon = photon_along_x();
         photon.photon_id = id;
-        const ice_photon before = photon;
-        const ice_optics optics = ice_optics_at(tables, photon.wavelength);
-        uint32_t fate = ICE_ALIVE, hits = 0, met = 0;
-        if (ice_bounce(&variants, tables, identity, optics, &photon, &refuses, &fate, &hits,
-                       &met) == 0) {
+        ice_active_photon active = ice_activate(tables, identity, photon);
+        uint32_t hits = 0, recorded = 0;
+        if (ice_bounce_photon(&variants, tables, &active, &refuses, &hits, &recorded) == 0) {
             continue;
         }
         ++refused;
-        ck_assert_mem_eq(&photon, &before, sizeof photon);
-        ck_assert_uint_eq(fate, ICE_ALIVE);
+        ck_assert_mem_eq(&active.photon, &photon, sizeof photon);
+        ck_assert_uint_eq(active.fate, ICE_ALIVE);
         takes.count = 0;
-        ck_assert_int_eq(
-            ice_bounce(&variants, tables, identity, optics, &photon, &takes, &fate, &hits, &met),
-            0);
+        ck_assert_int_eq(ice_bounce_photon(&variants, tables, &active, &takes, &hits, &recorded),
+                         0);
         ck_assert_uint_eq(takes.count, 1);
         ck_assert_uint_eq(hits, 1);
-        ck_assert_uint_eq(fate, ICE_DETECTED);
-        ck_assert_uint_eq(photon.scatters, 1);
+        ck_assert_uint_eq(active.fate, ICE_DETECTED);
+        ck_assert_uint_eq(active.photon.scatters, 1);
     }
     /* exp(-10 / 25) of 400 segments reach the first module; five sigma are 47. */
     ck_assert_uint_gt(refused, 268 - 47);

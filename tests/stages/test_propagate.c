@@ -158,19 +158,20 @@ static move prefix_sum(const column *c, double ze, double nz, double tau_sca, do
 
 /* ---- the stage ------------------------------------------------------------------------------ */
 
-static ice_flight flight_of(const ice_tables *tables, float wavelength, float z, float nz,
-                            float scattering, float absorption)
+static ice_segment_start start_of(const ice_tables *tables, float wavelength, float z, float nz,
+                                  float scattering, float absorption)
 {
-    const ice_flight flight = {z, nz, scattering, absorption, ice_optics_at(tables, wavelength)};
-    return flight;
+    const ice_segment_start start = {z, nz, scattering, absorption,
+                                     ice_optics_at(tables, wavelength)};
+    return start;
 }
 
 /* As kernels do: the variant takes over where a flight leaves its layer. */
-static ice_segment propagate(ice_variant variant, const ice_tables *tables, ice_flight flight)
+static ice_segment propagate(ice_variant variant, const ice_tables *tables, ice_segment_start start)
 {
     int32_t leaves;
-    const ice_segment segment = ice_segment_in_layer(tables, flight, &leaves);
-    return leaves ? ice_propagate_on(variant, tables, flight) : segment;
+    const ice_segment segment = ice_segment_in_layer(tables, start, &leaves);
+    return leaves ? ice_propagate_on(variant, tables, start) : segment;
 }
 
 /* ---- the worked example --------------------------------------------------------------------- */
@@ -225,14 +226,14 @@ START_TEST(worked_example_of_both_variants)
     const ice_tables *tables = stage_world_tables(&world);
     for (size_t i = 0; i < EXAMPLES; ++i) {
         for (int k = 0; k < 2; ++k) {
-            const ice_flight flight =
-                flight_of(tables, 400.0f, (float)example[i].ze, (float)example[i].nz,
-                          (float)example[i].tau_sca, (float)example[i].tau_a);
-            const ice_segment segment = propagate(variants[k], tables, flight);
+            const ice_segment_start start =
+                start_of(tables, 400.0f, (float)example[i].ze, (float)example[i].nz,
+                         (float)example[i].tau_sca, (float)example[i].tau_a);
+            const ice_segment segment = propagate(variants[k], tables, start);
             ck_assert_double_eq_tol(segment.length, example[i].s, 1e-5);
             ck_assert_double_eq_tol(segment.absorption, example[i].left, 1e-6);
             ck_assert_int_eq(segment.absorption < ICE_ABSORPTION_END, example[i].absorbed);
-            const double z_end = (double)flight.z + (double)flight.nz * (double)segment.length;
+            const double z_end = (double)start.z + (double)start.nz * (double)segment.length;
             ck_assert_double_eq_tol(z_end, example[i].z_end, 1e-5);
         }
     }
@@ -254,7 +255,7 @@ START_TEST(ties_are_absorption)
                 const float depth = far ? 6.0f : 0.5f;
                 const ice_segment segment =
                     propagate(variants[k], tables,
-                              flight_of(tables, 400.0f, 5.0f, (float)direction, depth, depth));
+                              start_of(tables, 400.0f, 5.0f, (float)direction, depth, depth));
                 ck_assert_msg(segment.absorption < ICE_ABSORPTION_END,
                               "variant %d, nz %d, depth %g: depth left %g", k, direction,
                               (double)depth, (double)segment.absorption);
@@ -285,7 +286,7 @@ START_TEST(first_and_last_numbers)
                     const float tau_sca = depths[k / 2 % 4], tau_a = depths[k / 8];
                     const ice_segment segment =
                         propagate(variants[k % 2], tables,
-                                  flight_of(tables, 400.0f, z, slopes[slope], tau_sca, tau_a));
+                                  start_of(tables, 400.0f, z, slopes[slope], tau_sca, tau_a));
                     ck_assert_msg(isfinite(segment.length) && segment.length >= 0.0f &&
                                       isfinite(segment.absorption) && segment.absorption >= 0.0f &&
                                       segment.absorption <= tau_a,
@@ -322,11 +323,11 @@ START_TEST(equal_layers_are_one)
         const float tau_a = (float)test_exponential(&state);
         int32_t leaves;
         const ice_segment exact =
-            ice_segment_in_layer(single, flight_of(single, 400.0f, z, nz, tau_sca, tau_a), &leaves);
+            ice_segment_in_layer(single, start_of(single, 400.0f, z, nz, tau_sca, tau_a), &leaves);
         ck_assert_int_eq(leaves, 0);
         for (int k = 0; k < 2; ++k) {
             const ice_segment segment =
-                propagate(variants[k], tables, flight_of(tables, 400.0f, z, nz, tau_sca, tau_a));
+                propagate(variants[k], tables, start_of(tables, 400.0f, z, nz, tau_sca, tau_a));
             ck_assert_double_lt(fabs((double)segment.length - exact.length) * fabsf(nz), 5e-4);
         }
     }
@@ -389,12 +390,12 @@ static statistics measure(const stage_world *world, ice_variant variant, double 
         const double stretch = i % 8 == 5 ? 10.0 : 1.0;
         const float tau_sca = (float)fmax(stretch * test_exponential(&state), 1e-7);
         const float tau_a = (float)fmax(stretch * test_exponential(&state), 2e-5);
-        const ice_flight flight = flight_of(tables, wavelength, z, nz, tau_sca, tau_a);
+        const ice_segment_start start = start_of(tables, wavelength, z, nz, tau_sca, tau_a);
         int32_t leaves;
-        ice_segment segment = ice_segment_in_layer(tables, flight, &leaves);
+        ice_segment segment = ice_segment_in_layer(tables, start, &leaves);
         result.left_layer += leaves != 0;
         if (leaves) {
-            segment = ice_propagate_on(variant, tables, flight);
+            segment = ice_propagate_on(variant, tables, start);
         }
 
         const move exact = walk(&c, (double)z, (double)nz, (double)tau_sca, (double)tau_a);

@@ -17,7 +17,7 @@ static double exact_clearance(const ice_tables *tables, double x, double y)
     for (uint32_t i = 0; i < tables->module_count; ++i) {
         const ice_sphere *module = &tables->modules[i];
         const double distance = hypot((double)module->x - x, (double)module->y - y);
-        nearest = fmin(nearest, distance - (double)tables->radius * (double)module->widening);
+        nearest = fmin(nearest, distance - (double)tables->radius * (double)module->oversize);
     }
     return fmax(nearest, 0.0);
 }
@@ -41,6 +41,14 @@ static void expect_lower_bound(stage_world *world, double spread, double largest
         }
     }
     ck_assert_double_lt(loss, largest_loss);
+}
+
+/* In flat layers. */
+static int32_t is_out_of_reach(const ice_tables *tables, float clearance, float x, float y, float z,
+                               ice_optics optics, float absorption)
+{
+    const ice_photon photon = {.x = x, .y = y, .z = z, .absorption = absorption};
+    return ice_is_out_of_reach(tables, &photon, clearance, z, optics);
 }
 
 START_TEST(clearance_of_hex86)
@@ -123,10 +131,10 @@ START_TEST(out_of_reach_only_what_is)
         const float enough = (float)(1.01 * least_cost(&world, optics, from, edge));
         const float clearance = ice_clearance(tables, (float)from[0], (float)from[1]);
         const float x = (float)from[0], y = (float)from[1], z = (float)from[2];
-        ck_assert_msg(!ice_out_of_reach(tables, clearance, x, y, z, z, optics, enough),
+        ck_assert_msg(!is_out_of_reach(tables, clearance, x, y, z, optics, enough),
                       "from (%g, %g, %g): depth %g is enough for module %d", from[0], from[1],
                       from[2], (double)enough, (int)(module - tables->modules));
-        dropped += ice_out_of_reach(tables, clearance, x, y, z, z, optics, 0.05f) != 0;
+        dropped += is_out_of_reach(tables, clearance, x, y, z, optics, 0.05f) != 0;
     }
     /* It does drop some. */
     ck_assert_uint_gt(dropped * 10, n);
@@ -143,13 +151,16 @@ START_TEST(heights_count)
     const ice_optics optics = ice_optics_at(tables, 400.0f);
     for (int up = 0; up < 2; ++up) {
         const float z = up ? 800.0f : -800.0f;
-        ck_assert_int_eq(ice_out_of_reach(tables, 0.0f, 0.0f, 0.0f, z, z, optics, 0.5f), 1);
-        ck_assert_int_eq(ice_out_of_reach(tables, 0.0f, 0.0f, 0.0f, z, z, optics, 16.0f), 0);
+        ck_assert_int_eq(is_out_of_reach(tables, 0.0f, 0.0f, 0.0f, z, optics, 0.5f), 1);
+        ck_assert_int_eq(is_out_of_reach(tables, 0.0f, 0.0f, 0.0f, z, optics, 16.0f), 0);
         /* Neither do segments there come near a module, unless they are long enough. */
         const float down = up ? -1.0f : 1.0f;
-        ck_assert_int_eq(ice_may_collide(tables, 0.0f, z, 0.0f, 0.0f, down, 290.0f), 0);
-        ck_assert_int_eq(ice_may_collide(tables, 0.0f, z, 0.0f, 0.0f, down, 299.0f), 1);
-        ck_assert_int_eq(ice_may_collide(tables, 50.0f, z, 0.6f, 0.0f, 0.8f * down, 80.0f), 0);
+        ck_assert_int_eq(
+            ice_may_collide(tables, 0.0f, z, (ice_direction){0.0f, 0.0f, down}, 290.0f), 0);
+        ck_assert_int_eq(
+            ice_may_collide(tables, 0.0f, z, (ice_direction){0.0f, 0.0f, down}, 299.0f), 1);
+        ck_assert_int_eq(
+            ice_may_collide(tables, 50.0f, z, (ice_direction){0.6f, 0.0f, 0.8f * down}, 80.0f), 0);
     }
     stage_world_destroy(&world);
 }

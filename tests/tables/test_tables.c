@@ -38,7 +38,7 @@ START_TEST(what_a_run_sets)
     ck_assert(tables->radius == 0.1651f);
     ck_assert(tables->modules[2].x == -7.0f && tables->modules[2].y == 8.0f &&
               tables->modules[2].z == -9.0f);
-    ck_assert(tables->modules[0].widening == 5.0f && tables->modules[1].widening == 1.0f);
+    ck_assert(tables->modules[0].oversize == 5.0f && tables->modules[1].oversize == 1.0f);
     ck_assert(tables->absorbs[0] == 0 && tables->absorbs[1] == 1);
     /* Heights of all modules with their reach. */
     ck_assert(tables->low <= -9.0f - 0.8255f && tables->low > -10.0f);
@@ -171,7 +171,7 @@ START_TEST(every_module_is_on_one_string)
                 ck_assert(module->z >= string->low && module->z <= string->high);
                 const double off = hypot((double)module->x - (double)string->x,
                                          (double)module->y - (double)string->y);
-                ck_assert_double_le(off + (double)(t->radius * module->widening), string->radius);
+                ck_assert_double_le(off + (double)(t->radius * module->oversize), string->radius);
             }
         }
         ck_assert_uint_eq(next, t->module_count);

@@ -8,7 +8,7 @@
 
 /* Photons that the visit before could not hand out, because the hit buffer was full: they are made
  * again from their numbers. All threads of the warp. */
-ICE_FN void gpu_take_leftover(gpu_warp_queue *queue, const ics_lane_memory *lane,
+ICE_FN void gpu_load_leftover(gpu_warp_queue *queue, const ics_lane_memory *lane,
                               const ice_tables *tables, ics_leftover left)
 {
     if (threadIdx.x % 32 == 0) {
@@ -18,14 +18,14 @@ ICE_FN void gpu_take_leftover(gpu_warp_queue *queue, const ics_lane_memory *lane
     if (left.count == 0) {
         return;
     }
-    gpu_queue_make(queue, left.first, left.count, lane, tables);
+    gpu_queue_create(queue, left.first, left.count, lane, tables);
     if (threadIdx.x % 32 == 0) {
         gpu_pool_add(lane, 0u - left.count, 0);
     }
 }
 
 /* What is in the queue belongs to the pool, as numbers. All threads of the warp. */
-ICE_FN void gpu_leave_leftover(const gpu_warp_queue *queue, const ics_lane_memory *lane,
+ICE_FN void gpu_store_leftover(const gpu_warp_queue *queue, const ics_lane_memory *lane,
                                ics_leftover *left)
 {
     if (threadIdx.x % 32 == 0 && (queue->count || left->count)) {
@@ -40,8 +40,8 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     gpu_visit(const __grid_constant__ ice_tables given,
               const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
-    __shared__ uint32_t counts[ICS_BLOCK_COUNTS];
-    __shared__ gpu_warp_queue queues[ICS_WARPS];
+    __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
+    __shared__ gpu_warp_queue queues[GPU_WARPS];
     const uint32_t slot = chain.first + blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
     const ics_leftover left = lane.leftovers[slot / 32];
     if (__syncthreads_count(slot < lane.progress->slots || left.count > 0) == 0) {
@@ -50,10 +50,10 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     gpu_counts_clear(counts);
     const ice_tables tables = gpu_run_tables(&given);
     gpu_hit_sink sink = {lane.launch, lane.progress, counts};
-    gpu_traveller self;
-    gpu_leave_pool(&lane, gpu_resume(&lane, &tables, &self, slot));
+    ice_active_photon active;
+    gpu_uncount_slots(&lane, gpu_load_slot(&lane, &tables, &active, slot));
     gpu_warp_queue *queue = &queues[threadIdx.x / 32];
-    gpu_take_leftover(queue, &lane, &tables, left);
+    gpu_load_leftover(queue, &lane, &tables, left);
     /* As soon as so few threads of the warp fly, it looks for more photons; never again once there
      * are none, or no room for their hits. */
     int enough = 32 - ICS_RUN_REFILL;
@@ -62,28 +62,28 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
         if (bounces <= 0 && (enough < 0 || queue->count == 0)) {
             break;
         }
-        const int flying = __popc(__ballot_sync(0xffffffffu, self.fate == ICE_ALIVE));
+        const int flying = __popc(__ballot_sync(0xffffffffu, active.fate == ICE_ALIVE));
         if (flying <= enough) {
-            gpu_settle(counts, &self);
-            const bool full = __any_sync(0xffffffffu, self.fate == ICS_WAITS);
-            if (full || (queue->count == 0 && !gpu_queue_take(queue, &lane, &tables))) {
+            gpu_finish_photon(counts, &active);
+            const bool full = __any_sync(0xffffffffu, active.fate == GPU_WAITS);
+            if (full || (queue->count == 0 && !gpu_queue_refill(queue, &lane, &tables))) {
                 enough = -1;
             } else {
-                gpu_queue_hand_out(queue, &self);
+                gpu_queue_assign(queue, &active);
             }
             continue;
         }
         if (flying == 0) {
             break;
         }
-        if (self.fate == ICE_ALIVE) {
-            gpu_advance(&lane, &tables, &sink, &self, slot);
+        if (active.fate == ICE_ALIVE) {
+            gpu_bounce(&lane, &tables, &sink, &active, slot);
         }
         --bounces;
     }
-    gpu_leave_leftover(queue, &lane, &lane.leftovers[slot / 32]);
-    const int waits = self.fate == ICS_WAITS;
-    const int after = gpu_leave(&lane, counts, &self, slot);
+    gpu_store_leftover(queue, &lane, &lane.leftovers[slot / 32]);
+    const int waits = active.fate == GPU_WAITS;
+    const int after = gpu_store_slot(&lane, counts, &active, slot);
     const uint32_t vacant = __ballot_sync(0xffffffffu, !after);
     if (threadIdx.x % 32 == 0) {
         lane.vacant[slot / 32] = vacant;
@@ -92,5 +92,5 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     if (after && slot >= *(volatile uint32_t *)&lane.progress->slots) {
         atomicMax(&lane.progress->slots, slot / 32 * 32 + 32);
     }
-    ics_report(&lane, counts, after, waits);
+    gpu_count_slots(&lane, counts, after, waits);
 }

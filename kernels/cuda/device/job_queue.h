@@ -15,7 +15,7 @@ ICE_FN int gpu_next_step(const ics_lane_memory *lane, gpu_step_cursor *at)
 {
     while (at->step == ICS_NOBODY || at->made == lane->emissions[at->step].photons) {
         uint64_t number;
-        if (gpu_take(lane, 1, &number) == 0) {
+        if (gpu_reserve(lane, 1, &number) == 0) {
             at->step = ICS_NOBODY;
             return 0;
         }
@@ -28,8 +28,8 @@ ICE_FN int gpu_next_step(const ics_lane_memory *lane, gpu_step_cursor *at)
 }
 
 /* Fills an empty queue from one step. Returns 0 if there are no steps left. */
-ICE_FN int gpu_make_photons(gpu_warp_queue *queue, const ics_lane_memory *lane,
-                            const ice_tables *tables, gpu_step_cursor *at)
+ICE_FN int gpu_queue_fill_from_step(gpu_warp_queue *queue, const ics_lane_memory *lane,
+                                    const ice_tables *tables, gpu_step_cursor *at)
 {
     __syncwarp(); /* all have seen that the queue is empty */
     if (!gpu_next_step(lane, at)) {
@@ -51,33 +51,33 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     gpu_job_queue(const __grid_constant__ ice_tables given,
                   const __grid_constant__ ics_lane_memory lane)
 {
-    __shared__ uint32_t counts[ICS_BLOCK_COUNTS];
-    __shared__ gpu_warp_queue queues[ICS_WARPS];
+    __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
+    __shared__ gpu_warp_queue queues[GPU_WARPS];
     gpu_counts_clear(counts);
     const uint32_t slot = blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
     uint32_t *cursor = &lane.cursors[2 * (slot - threadIdx.x % 32)];
     const ice_tables tables = gpu_run_tables(&given);
     gpu_hit_sink sink = {lane.launch, lane.progress, counts};
-    gpu_traveller self;
-    gpu_leave_pool(&lane, gpu_resume(&lane, &tables, &self, slot));
-    gpu_warp_queue *queue = gpu_queue_resume(&lane, &tables, queues);
+    ice_active_photon active;
+    gpu_uncount_slots(&lane, gpu_load_slot(&lane, &tables, &active, slot));
+    gpu_warp_queue *queue = gpu_queue_load(&lane, &tables, queues);
     gpu_step_cursor at = {cursor[0], cursor[1]};
     bool open = true; /* there may be more steps */
     for (;;) {
-        gpu_settle(counts, &self);
-        if (__any_sync(0xffffffffu, self.fate == ICS_IDLE)) {
+        gpu_finish_photon(counts, &active);
+        if (__any_sync(0xffffffffu, active.fate == GPU_IDLE)) {
             if (queue->count == 0 && open) {
-                open = gpu_make_photons(queue, &lane, &tables, &at);
+                open = gpu_queue_fill_from_step(queue, &lane, &tables, &at);
             }
             if (queue->count) {
-                gpu_queue_hand_out(queue, &self);
+                gpu_queue_assign(queue, &active);
             }
         }
-        if (!__any_sync(0xffffffffu, self.fate == ICE_ALIVE)) {
+        if (!__any_sync(0xffffffffu, active.fate == ICE_ALIVE)) {
             break;
         }
-        if (self.fate == ICE_ALIVE) {
-            gpu_advance(&lane, &tables, &sink, &self, slot);
+        if (active.fate == ICE_ALIVE) {
+            gpu_bounce(&lane, &tables, &sink, &active, slot);
         }
     }
     __syncwarp(); /* all have read the cursor */
@@ -85,8 +85,8 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
         cursor[0] = at.step;
         cursor[1] = at.made;
     }
-    gpu_queue_leave(queue, &lane);
-    const int waits = self.fate == ICS_WAITS;
-    const int after = gpu_leave(&lane, counts, &self, slot);
-    ics_report(&lane, counts, after, waits);
+    gpu_queue_store(queue, &lane);
+    const int waits = active.fate == GPU_WAITS;
+    const int after = gpu_store_slot(&lane, counts, &active, slot);
+    gpu_count_slots(&lane, counts, after, waits);
 }

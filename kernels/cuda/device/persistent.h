@@ -1,92 +1,80 @@
-/* What the schedules have in common in which a thread carries photon after photon in registers:
- * monolithic, job-queue, thread-per-step, and within a visit fused.
+/* What the schedules share in which a thread keeps photon after photon in registers: monolithic,
+ * job-queue, thread-per-step, and fused within a visit.
  *
- * A thread owns the slot with its number. When the kernel ends before the thread's photon does, the
- * photon goes to that slot, and the next launch takes it up from there: a full hit buffer, or steps
- * that are used up while more are on their way, never cost a photon.
+ * A thread owns the slot with its number. If the kernel ends before the photon of a thread does,
+ * the thread stores the photon in this slot, and the next launch loads it from there. No photon is
+ * lost if the hit buffer is full, or if the steps are used up while more are on their way.
  */
 #ifndef ICS_KERNELS_CUDA_DEVICE_PERSISTENT_H
 #define ICS_KERNELS_CUDA_DEVICE_PERSISTENT_H
 
 #include "kernels/cuda/device/run.h"
-
-/* What a thread may have instead of a photon's fate: none, or one that waits for a place in the hit
- * buffer. ICE_ALIVE: a photon that flies. */
-enum { ICS_IDLE = ICE_FATES, ICS_WAITS };
-
-typedef struct gpu_traveller {
-    ice_photon photon;
-    ice_optics optics;
-    ice_identity identity;
-    uint32_t fate; /* ice_fate, ICS_IDLE or ICS_WAITS */
-} gpu_traveller;
+#include "kernels/cuda/device/segment_words.h"
 
 /* Gives the thread a photon. */
-ICE_FN void gpu_board(const ics_lane_memory *lane, const ice_tables *tables, gpu_traveller *self,
-                      ice_photon photon)
+ICE_FN void gpu_activate(const ics_lane_memory *lane, const ice_tables *tables,
+                         ice_active_photon *active, ice_photon photon)
 {
-    self->photon = photon;
-    self->optics = ice_optics_at(tables, photon.wavelength);
-    self->identity = gpu_identity(lane, photon.emission, photon.photon_id);
-    self->fate = ICE_ALIVE;
+    *active = ice_activate(tables, gpu_identity(lane, photon.emission, photon.photon_id), photon);
 }
 
-/* The photon that the launch before left in the thread's slot. Returns 1 if there is one. */
-ICE_FN int gpu_resume(const ics_lane_memory *lane, const ice_tables *tables, gpu_traveller *self,
-                      uint32_t slot)
+/* Loads the photon that the launch before stored in the thread's slot. Returns 1 if there is one;
+ * otherwise the thread is idle. */
+ICE_FN int gpu_load_slot(const ics_lane_memory *lane, const ice_tables *tables,
+                         ice_active_photon *active, uint32_t slot)
 {
-    const float4 label = lane->label[slot];
-    self->fate = ICS_IDLE;
-    if (__float_as_uint(label.y) == ICS_NOBODY) {
+    gpu_photon_words words;
+    words.identity = lane->identity[slot];
+    active->fate = GPU_IDLE;
+    if (gpu_is_vacant(words.identity)) {
         return 0;
     }
-    gpu_board(lane, tables, self, gpu_unpack(lane->place[slot], lane->course[slot], label));
-    self->photon.scatters &= ~ICS_WAITING;
+    words.position = lane->position[slot];
+    words.direction = lane->direction[slot];
+    gpu_activate(lane, tables, active, gpu_photon_unpack(words));
     return 1;
 }
 
-/* One bounce of a photon that flies. How many hits of its segment are recorded already stays in the
- * slot: it is asked for by the few that meet something. */
-ICE_FN void gpu_advance(const ics_lane_memory *lane, const ice_tables *tables, gpu_hit_sink *sink,
-                        gpu_traveller *self, uint32_t slot)
+/* One bounce of the thread's photon, which is ICE_ALIVE. The number of hits of its segment that are
+ * recorded already stays in the slot: only the few photons that reach a module need it. */
+ICE_FN void gpu_bounce(const ics_lane_memory *lane, const ice_tables *tables, gpu_hit_sink *sink,
+                       ice_active_photon *active, uint32_t slot)
 {
     const ice_variants variants = gpu_run_variants();
-    uint32_t hits = 0; /* counted where they are put */
-    if (ice_bounce(&variants, tables, self->identity, self->optics, &self->photon, sink,
-                   &self->fate, &hits, &lane->met[slot]) < 0) {
-        self->fate = ICS_WAITS;
+    uint32_t hits = 0; /* not used: gpu_put_hit counts them */
+    if (ice_bounce_photon(&variants, tables, active, sink, &hits, &lane->recorded[slot]) < 0) {
+        active->fate = GPU_WAITS;
     }
 }
 
-/* Counts the thread's photon if it has come to its end; the thread is idle then. */
-ICE_FN void gpu_settle(uint32_t *counts, gpu_traveller *self)
+/* If the thread's photon has ended, counts it; the thread is idle then. */
+ICE_FN void gpu_finish_photon(uint32_t *counts, ice_active_photon *active)
 {
-    if (self->fate != ICE_ALIVE && self->fate < ICS_IDLE) {
-        gpu_count_end(counts, self->photon.emission, self->fate, self->photon.scatters);
-        self->fate = ICS_IDLE;
+    if (active->fate != ICE_ALIVE && active->fate < GPU_IDLE) {
+        gpu_count_end(counts, active->photon.emission, active->fate, active->photon.scatters);
+        active->fate = GPU_IDLE;
     }
 }
 
-/* The end of a thread's launch: to its slot with what it has. Returns 1 if that is a photon. */
-ICE_FN int gpu_leave(const ics_lane_memory *lane, uint32_t *counts, gpu_traveller *self,
-                     uint32_t slot)
+/* At the end of a launch: stores the thread's photon in its slot, or frees the slot. Returns 1 if
+ * there is a photon. */
+ICE_FN int gpu_store_slot(const ics_lane_memory *lane, uint32_t *counts, ice_active_photon *active,
+                          uint32_t slot)
 {
-    gpu_settle(counts, self);
-    if (self->fate == ICS_IDLE) {
+    gpu_finish_photon(counts, active);
+    if (active->fate == GPU_IDLE) {
         gpu_free_slot(lane, slot);
         return 0;
     }
-    /* Also one that waited before and had no turn in this launch. */
-    if (self->fate == ICS_WAITS || lane->met[slot] > 0) {
-        self->photon.scatters |= ICS_WAITING;
-    }
-    gpu_store_photon(lane, slot, &self->photon);
+    /* A photon that waited before and had no bounce in this launch waits as well. */
+    const bool waits = active->fate == GPU_WAITS || lane->recorded[slot] > 0;
+    gpu_store_words(lane, slot, gpu_photon_pack(&active->photon, waits));
     return 1;
 }
 
-/* Takes up to `wanted` numbers of the queue for a warp; all of its threads. Returns how many it
- * got, from *first on. */
-ICE_FN uint32_t gpu_take(const ics_lane_memory *lane, uint32_t wanted, uint64_t *first)
+/* Reserves up to `wanted` numbers of the step queue for a warp. Returns how many it got; *first is
+ * the first of them. All threads of the warp. */
+ICE_FN uint32_t gpu_reserve(const ics_lane_memory *lane, uint32_t wanted, uint64_t *first)
 {
     const uint64_t end = lane->launch->end;
     uint32_t granted = 0;
@@ -95,7 +83,7 @@ ICE_FN uint32_t gpu_take(const ics_lane_memory *lane, uint32_t wanted, uint64_t 
         unsigned long long *next = (unsigned long long *)&lane->progress->next;
         begin = atomicAdd(next, (unsigned long long)wanted);
         granted = begin >= end ? 0 : end - begin < wanted ? (uint32_t)(end - begin) : wanted;
-        /* What goes beyond the end is given back: the next launch's end is further on. */
+        /* Numbers beyond the end are given back: the end of the next launch is higher. */
         if (granted < wanted) {
             atomicAdd(next, ~(unsigned long long)(wanted - granted) + 1);
         }
@@ -104,9 +92,10 @@ ICE_FN uint32_t gpu_take(const ics_lane_memory *lane, uint32_t wanted, uint64_t 
     return __shfl_sync(0xffffffffu, granted, 0);
 }
 
-/* All threads of the block, at the beginning of a launch: its slots' photons are no longer counted
- * as those of the pool. Nothing has to be remembered until the end then. */
-ICE_FN void gpu_leave_pool(const ics_lane_memory *lane, int occupied)
+/* At the start of a launch: subtracts the photons in the slots of the block from those of the pool,
+ * so that nothing has to be remembered until gpu_count_slots() adds them again. All threads of the
+ * block. */
+ICE_FN void gpu_uncount_slots(const ics_lane_memory *lane, int occupied)
 {
     const int had = __syncthreads_count(occupied);
     if (threadIdx.x == 0) {
@@ -114,9 +103,11 @@ ICE_FN void gpu_leave_pool(const ics_lane_memory *lane, int occupied)
     }
 }
 
-/* All threads of the block, at the end of a launch: the photons that its slots hold now, and how
- * many of those wait. */
-ICE_FN void ics_report(const ics_lane_memory *lane, const uint32_t *counts, int occupied, int waits)
+/* At the end of a launch: adds the photons that the slots of the block hold to those of the pool,
+ * also the number of those that wait, and the counts of the block to those of the lane. All threads
+ * of the block. */
+ICE_FN void gpu_count_slots(const ics_lane_memory *lane, const uint32_t *counts, int occupied,
+                            int waits)
 {
     const int has = __syncthreads_count(occupied);
     const int waiting = __syncthreads_count(waits);

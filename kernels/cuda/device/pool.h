@@ -1,27 +1,27 @@
-/* create: free slots of a pool get new photons, in place. Shared by wavefront and fused.
+/* create: puts new photons into the free slots of a pool. Shared by wavefront and fused.
  *
- * A few per cent of the slots are free at a time, one or two of a warp. Each block therefore lists
- * the free ones among its many slots first, and then works through the list with full warps.
+ * A few per cent of the slots are free at a time, one or two of a warp. Each block therefore first
+ * lists the free ones among its many slots, and then works through the list with full warps.
  */
 #ifndef ICS_KERNELS_CUDA_DEVICE_POOL_H
 #define ICS_KERNELS_CUDA_DEVICE_POOL_H
 
 #include "kernels/cuda/device/run.h"
 
-/* What the label of a new photon has in the place of its scatters. */
-#ifndef ICS_SCATTERS_AT_BIRTH
-#define ICS_SCATTERS_AT_BIRTH(lane) 0u
+/* The words of a new photon. */
+#ifndef GPU_PACK_NEW_PHOTON
+#define GPU_PACK_NEW_PHOTON(lane, photon) gpu_photon_pack(photon, false)
 #endif
 
-/* Slots that a block looks after. */
-#define ICS_CREATE_STRETCH (2u * ICS_RUN_BLOCK)
+/* Slots for which a block of create is responsible. */
+#define GPU_CREATE_SLOTS (2u * ICS_RUN_BLOCK)
 
-/* Appends the slots of a word's set bits to a list in shared memory. */
+/* Appends the slots whose bits are set in a word to a list in shared memory. */
 ICE_FN void gpu_list_bits(uint32_t word, uint32_t first_slot, uint32_t *list, uint32_t *count)
 {
-    uint32_t place = word ? atomicAdd(count, (uint32_t)__popc(word)) : 0;
+    uint32_t entry = word ? atomicAdd(count, (uint32_t)__popc(word)) : 0;
     while (word) {
-        list[place++] = first_slot + (uint32_t)__ffs((int)word) - 1;
+        list[entry++] = first_slot + (uint32_t)__ffs((int)word) - 1;
         word &= word - 1;
     }
 }
@@ -30,7 +30,7 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK)
     gpu_create(const __grid_constant__ ice_tables given,
                const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
-    __shared__ uint32_t list[ICS_CREATE_STRETCH];
+    __shared__ uint32_t list[GPU_CREATE_SLOTS];
     __shared__ uint32_t count;
     __shared__ uint32_t granted;
     __shared__ uint64_t first;
@@ -41,13 +41,13 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK)
         granted = *(volatile uint64_t *)&progress->next < end;
     }
     __syncthreads();
-    /* Asked once for the whole block: other blocks change the answer meanwhile. */
+    /* One thread reads this for the block, because other blocks change `next` meanwhile. */
     if (!granted) {
         return;
     }
-    const uint32_t begin = chain.first + blockIdx.x * ICS_CREATE_STRETCH;
-    const uint32_t behind = min(begin + ICS_CREATE_STRETCH, chain.first + chain.slots);
-    for (uint32_t slot = begin + 32 * threadIdx.x; slot < behind; slot += 32 * ICS_RUN_BLOCK) {
+    const uint32_t begin = chain.first + blockIdx.x * GPU_CREATE_SLOTS;
+    const uint32_t end_slot = min(begin + GPU_CREATE_SLOTS, chain.first + chain.slots);
+    for (uint32_t slot = begin + 32 * threadIdx.x; slot < end_slot; slot += 32 * ICS_RUN_BLOCK) {
         gpu_list_bits(lane.vacant[slot / 32], slot, list, &count);
     }
     __syncthreads();
@@ -57,7 +57,7 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK)
             first = atomicAdd((unsigned long long *)&progress->next, (unsigned long long)count);
             granted = first >= end ? 0 : end - first < count ? (uint32_t)(end - first) : count;
             gpu_pool_add(&lane, granted, 0);
-            /* What goes beyond the end is given back: the next launch's end is further on. */
+            /* Numbers beyond the end are given back: the end of the next launch is higher. */
             if (granted < count) {
                 atomicAdd((unsigned long long *)&progress->next,
                           ~(unsigned long long)(count - granted) + 1);
@@ -67,21 +67,20 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK)
     __syncthreads();
     const ice_tables tables = gpu_run_tables(&given);
     for (uint32_t i = threadIdx.x; i < granted; i += ICS_RUN_BLOCK) {
-        ice_photon photon = gpu_new_photon(&lane, &tables, first + i);
-        photon.scatters = ICS_SCATTERS_AT_BIRTH(&lane);
-        gpu_store_photon(&lane, list[i], &photon);
+        const ice_photon photon = gpu_new_photon(&lane, &tables, first + i);
+        gpu_store_words(&lane, list[i], GPU_PACK_NEW_PHOTON(&lane, &photon));
         atomicAnd(&lane.vacant[list[i] / 32], ~(1u << list[i] % 32));
     }
 }
 
-/* The bits of free slots after photons were moved; all slots are in use while there are steps. */
+/* Sets the bits of free slots again after a compaction has moved photons. While there are steps
+ * left, all slots count as in use. */
 ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK)
     gpu_mark_vacant(const __grid_constant__ ice_tables given,
                     const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
 {
     const uint32_t slot = chain.first + blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
-    const uint32_t word =
-        __ballot_sync(0xffffffffu, __float_as_uint(lane.label[slot].y) == ICS_NOBODY);
+    const uint32_t word = __ballot_sync(0xffffffffu, gpu_is_vacant(lane.identity[slot]));
     if (threadIdx.x % 32 == 0) {
         lane.vacant[slot / 32] = word;
     }
@@ -91,7 +90,7 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK)
 }
 
 #if defined(__CUDACC__)
-/* For profiles: the time since the last stamp goes to a stage. ns. */
+/* For profiles: adds the time (ns) since the last stamp to a stage. */
 ICS_KERNEL gpu_stamp(unsigned long long *clock, uint32_t stage)
 {
     unsigned long long now;

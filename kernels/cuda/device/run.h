@@ -1,30 +1,33 @@
-/* What all kernels of a run have in common: specialised tables, slots, counts, hits.
+/* What the kernels of all schedules share: the tables with the constants of the run, slots, counts,
+ * hits, new photons.
  *
- * Made for NVRTC; ICS_RUN_... come from kernels/cuda/specialise.c.
+ * NVRTC compiles this. kernels/cuda/specialise.c defines the constants ICS_RUN_....
  */
 #ifndef ICS_KERNELS_CUDA_DEVICE_RUN_H
 #define ICS_KERNELS_CUDA_DEVICE_RUN_H
 
 #include "kernels/cuda/state.h"
 
-/* A kernel. Tests run kernels as C on the CPU, with a grid of their own making. */
+/* A kernel. Tests define this differently, to run kernels as C on the CPU
+ * (tests/kernels/emulated). */
 #if defined(__CUDACC__)
 #define ICS_KERNEL extern "C" __global__ void
 #endif
 
-/* Where hits go. The count is in shared memory, block by block. */
+/* Where hits go. */
 typedef struct gpu_hit_sink {
     const ics_launch *launch;
     ics_launch_progress *progress;
-    uint32_t *counts; /* of the block, see gpu_counts */
+    uint32_t *counts; /* of the block, in shared memory, [GPU_BLOCK_COUNTS] */
 } gpu_hit_sink;
 
 static __device__ __forceinline__ int gpu_put_hit(void *sink, const ice_arrival *arrival);
 
 #define ICE_PUT_ARRIVAL(sink, arrival) gpu_put_hit(sink, arrival)
+#include "kernels/cuda/device/slot_words.h"
 #include "stages/bounce.h"
 
-/* The tables with what is constant in this run's kernels as constants. */
+/* The tables, in which the numbers that this run's kernels are compiled for are constants. */
 ICE_FN ice_tables gpu_run_tables(const ice_tables *given)
 {
     ice_tables tables = *given;
@@ -52,15 +55,15 @@ ICE_FN ice_variants gpu_run_variants(void)
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* Of one block, per batch: fates by their number (ICE_ALIVE's place counts hits), then bounces in
- * two words, low and high. Added to the lane's when the block ends: one atomic per block and number
- * instead of one per photon. */
-enum { ICS_COUNT_BOUNCES = ICE_FATES, ICS_COUNTS = ICE_FATES + 3 };
-#define ICS_BLOCK_COUNTS (ICS_LANE_BATCHES * ICS_COUNTS)
+/* The counts of one block, for every batch: one for each ice_fate (that of ICE_ALIVE counts hits),
+ * then the bounces in two words, low and high. The block adds them to the counts of the lane at its
+ * end: one atomic operation per block and number instead of one per photon. */
+enum { GPU_COUNT_BOUNCES = ICE_FATES, GPU_COUNTS = ICE_FATES + 3 };
+#define GPU_BLOCK_COUNTS (ICS_LANE_BATCHES * GPU_COUNTS)
 
 ICE_FN void gpu_counts_clear(uint32_t *counts)
 {
-    for (uint32_t i = threadIdx.x; i < ICS_BLOCK_COUNTS; i += blockDim.x) {
+    for (uint32_t i = threadIdx.x; i < GPU_BLOCK_COUNTS; i += blockDim.x) {
         counts[i] = 0;
     }
     __syncthreads();
@@ -71,37 +74,38 @@ ICE_FN uint32_t gpu_batch_of(uint32_t emission)
     return emission >> ICS_RUN_START_SHIFT;
 }
 
-/* A photon has come to its end. */
+/* Counts a photon that has ended. */
 ICE_FN void gpu_count_end(uint32_t *counts, uint32_t emission, uint32_t fate, uint32_t bounces)
 {
-    uint32_t *mine = counts + gpu_batch_of(emission) * ICS_COUNTS;
+    uint32_t *mine = counts + gpu_batch_of(emission) * GPU_COUNTS;
     atomicAdd(&mine[fate], 1u);
-    const uint32_t before = atomicAdd(&mine[ICS_COUNT_BOUNCES], bounces);
+    const uint32_t before = atomicAdd(&mine[GPU_COUNT_BOUNCES], bounces);
     if (before + bounces < before) {
-        atomicAdd(&mine[ICS_COUNT_BOUNCES + 1], 1u);
+        atomicAdd(&mine[GPU_COUNT_BOUNCES + 1], 1u);
     }
 }
 
-/* The share of a block. */
+/* The share that this block adds to. */
 ICE_FN ics_share *gpu_share_of(const ics_lane_memory *lane)
 {
     return &lane->shares[blockIdx.x % ICS_SHARES];
 }
 
-/* All threads of the block, at its end. */
+/* Adds the counts of the block to those of the lane, at the end of the kernel. All threads of the
+ * block. */
 ICE_FN void gpu_counts_add(const uint32_t *counts, const ics_lane_memory *lane)
 {
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < ICS_LANE_BATCHES * 6; i += blockDim.x) {
         /* absorbed, detected, left, stopped, hits, bounces: the members of ics_batch_count */
         const uint32_t batch = i / 6, member = i % 6;
-        const uint32_t *mine = counts + batch * ICS_COUNTS;
-        const uint32_t place = member < 4    ? ICE_ABSORBED + member
+        const uint32_t *mine = counts + batch * GPU_COUNTS;
+        const uint32_t index = member < 4    ? ICE_ABSORBED + member
                                : member == 4 ? (uint32_t)ICE_ALIVE
-                                             : (uint32_t)ICS_COUNT_BOUNCES;
-        unsigned long long number = mine[place];
+                                             : (uint32_t)GPU_COUNT_BOUNCES;
+        unsigned long long number = mine[index];
         if (member == 5) {
-            number |= (unsigned long long)mine[ICS_COUNT_BOUNCES + 1] << 32;
+            number |= (unsigned long long)mine[GPU_COUNT_BOUNCES + 1] << 32;
         }
         if (number) {
             atomicAdd(&gpu_share_of(lane)->batches[batch].absorbed + member, number);
@@ -109,7 +113,8 @@ ICE_FN void gpu_counts_add(const uint32_t *counts, const ics_lane_memory *lane)
     }
 }
 
-/* One thread of the block: so many photons more in the pool (modulo 2^32), so many that wait. */
+/* Adds to the number of photons in the pool (modulo 2^32) and to the number of those that wait. One
+ * thread of the block. */
 ICE_FN void gpu_pool_add(const ics_lane_memory *lane, uint32_t photons, uint32_t waiting)
 {
     if (photons) {
@@ -122,60 +127,43 @@ ICE_FN void gpu_pool_add(const ics_lane_memory *lane, uint32_t photons, uint32_t
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
-/* 0, or -1: the buffer is full and the photon has to wait. */
+/* Returns 0, or -1 if the hit buffer is full. */
 static __device__ __forceinline__ int gpu_put_hit(void *user, const ice_arrival *arrival)
 {
     const gpu_hit_sink *sink = (const gpu_hit_sink *)user;
-    const uint32_t place = atomicAdd(&sink->progress->hits, 1u);
-    if (place >= sink->launch->hit_capacity) {
+    const uint32_t index = atomicAdd(&sink->progress->hits, 1u);
+    if (index >= sink->launch->hit_capacity) {
         return -1;
     }
-    float4 *words = (float4 *)&sink->launch->hits[place];
+    float4 *words = (float4 *)&sink->launch->hits[index];
     words[0] = make_float4(__uint_as_float(arrival->emission), __uint_as_float(arrival->photon_id),
                            __uint_as_float(arrival->module), __uint_as_float(arrival->scatters));
     words[1] = make_float4(arrival->x, arrival->y, arrival->z, arrival->path);
     words[2] = make_float4(arrival->dx, arrival->dy, arrival->dz, arrival->wavelength);
-    atomicAdd(&sink->counts[gpu_batch_of(arrival->emission) * ICS_COUNTS + ICE_ALIVE], 1u);
+    atomicAdd(&sink->counts[gpu_batch_of(arrival->emission) * GPU_COUNTS + ICE_ALIVE], 1u);
     return 0;
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-ICE_FN ice_photon gpu_unpack(float4 place, float4 course, float4 label)
+/* All three words are asked for at once, whether there is a photon or not. */
+ICE_FN gpu_photon_words gpu_load_words(const ics_lane_memory *lane, uint32_t slot)
 {
-    ice_photon photon;
-    photon.x = place.x;
-    photon.y = place.y;
-    photon.z = place.z;
-    photon.path = place.w;
-    photon.dx = course.x;
-    photon.dy = course.y;
-    photon.dz = course.z;
-    photon.absorption = course.w;
-    photon.wavelength = label.x;
-    photon.emission = __float_as_uint(label.y);
-    photon.photon_id = __float_as_uint(label.z);
-    photon.scatters = __float_as_uint(label.w);
-    return photon;
+    const gpu_photon_words words = {lane->position[slot], lane->direction[slot],
+                                    lane->identity[slot]};
+    return words;
 }
 
-ICE_FN float4 gpu_label(float wavelength, uint32_t emission, uint32_t photon_id, uint32_t scatters)
+ICE_FN void gpu_store_words(const ics_lane_memory *lane, uint32_t slot, gpu_photon_words words)
 {
-    return make_float4(wavelength, __uint_as_float(emission), __uint_as_float(photon_id),
-                       __uint_as_float(scatters));
-}
-
-ICE_FN void gpu_store_photon(const ics_lane_memory *lane, uint32_t slot, const ice_photon *photon)
-{
-    lane->place[slot] = make_float4(photon->x, photon->y, photon->z, photon->path);
-    lane->course[slot] = make_float4(photon->dx, photon->dy, photon->dz, photon->absorption);
-    lane->label[slot] =
-        gpu_label(photon->wavelength, photon->emission, photon->photon_id, photon->scatters);
+    lane->position[slot] = words.position;
+    lane->direction[slot] = words.direction;
+    lane->identity[slot] = words.identity;
 }
 
 ICE_FN void gpu_free_slot(const ics_lane_memory *lane, uint32_t slot)
 {
-    lane->label[slot] = gpu_label(0.0f, ICS_NOBODY, 0, 0);
+    lane->identity[slot] = gpu_identity_vacant();
 }
 
 ICE_FN ice_identity gpu_identity(const ics_lane_memory *lane, uint32_t emission, uint32_t photon_id)
@@ -187,7 +175,7 @@ ICE_FN ice_identity gpu_identity(const ics_lane_memory *lane, uint32_t emission,
 
 /* ---- the step queue -------------------------------------------------------------------------- */
 
-/* The place in the ring of batches that holds a number of the queue. */
+/* The index, in the ring of batches, of the batch that holds a number of the queue. */
 ICE_FN uint32_t gpu_find_batch(const ics_launch *launch, uint64_t number)
 {
     uint32_t found = 0;
@@ -199,7 +187,7 @@ ICE_FN uint32_t gpu_find_batch(const ics_launch *launch, uint64_t number)
     return found;
 }
 
-/* A new photon: number `number` of a queue that counts photons. */
+/* Creates the photon with this number, in a queue that counts photons. */
 ICE_FN ice_photon gpu_new_photon(const ics_lane_memory *lane, const ice_tables *tables,
                                  uint64_t number)
 {
@@ -210,9 +198,9 @@ ICE_FN ice_photon gpu_new_photon(const ics_lane_memory *lane, const ice_tables *
     uint32_t low = starts[0], high = starts[1];
     while (low < high) {
         const uint32_t middle = (low + high + 1) / 2;
-        const bool behind = lane->offsets[base + middle] > photon;
-        low = behind ? low : middle;
-        high = behind ? middle - 1 : high;
+        const bool is_later = lane->offsets[base + middle] > photon;
+        low = is_later ? low : middle;
+        high = is_later ? middle - 1 : high;
     }
     const uint32_t index = base + low;
     const ice_emission *emission = &lane->emissions[index];

@@ -6,33 +6,33 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     gpu_thread_per_step(const __grid_constant__ ice_tables given,
                         const __grid_constant__ ics_lane_memory lane)
 {
-    __shared__ uint32_t counts[ICS_BLOCK_COUNTS];
+    __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
     gpu_counts_clear(counts);
     const uint32_t slot = blockIdx.x * ICS_RUN_BLOCK + threadIdx.x;
     const ice_tables tables = gpu_run_tables(&given);
     gpu_hit_sink sink = {lane.launch, lane.progress, counts};
-    gpu_traveller self;
-    gpu_leave_pool(&lane, gpu_resume(&lane, &tables, &self, slot));
+    ice_active_photon active;
+    gpu_uncount_slots(&lane, gpu_load_slot(&lane, &tables, &active, slot));
     uint32_t step = lane.cursors[2 * slot], made = lane.cursors[2 * slot + 1];
     for (;;) {
-        gpu_settle(counts, &self);
-        if (self.fate == ICS_IDLE && step != ICS_NOBODY) {
+        gpu_finish_photon(counts, &active);
+        if (active.fate == GPU_IDLE && step != ICS_NOBODY) {
             const ice_emission *emission = &lane.emissions[step];
             if (made < emission->photons) {
-                gpu_board(&lane, &tables, &self,
-                          ice_create(ICS_RUN_CREATE, &tables, emission, step,
-                                     emission->first_photon + made));
+                gpu_activate(&lane, &tables, &active,
+                             ice_create(ICS_RUN_CREATE, &tables, emission, step,
+                                        emission->first_photon + made));
                 ++made;
             } else {
                 step = ICS_NOBODY;
             }
         }
-        if (!__any_sync(0xffffffffu, self.fate == ICE_ALIVE)) {
-            if (__any_sync(0xffffffffu, self.fate == ICS_WAITS)) {
+        if (!__any_sync(0xffffffffu, active.fate == ICE_ALIVE)) {
+            if (__any_sync(0xffffffffu, active.fate == GPU_WAITS)) {
                 break;
             }
             uint64_t first;
-            const uint32_t granted = gpu_take(&lane, 32, &first);
+            const uint32_t granted = gpu_reserve(&lane, 32, &first);
             if (granted == 0) {
                 break;
             }
@@ -44,13 +44,13 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
                 made = 0;
             }
         }
-        if (self.fate == ICE_ALIVE) {
-            gpu_advance(&lane, &tables, &sink, &self, slot);
+        if (active.fate == ICE_ALIVE) {
+            gpu_bounce(&lane, &tables, &sink, &active, slot);
         }
     }
     lane.cursors[2 * slot] = step;
     lane.cursors[2 * slot + 1] = made;
-    const int waits = self.fate == ICS_WAITS;
-    const int after = gpu_leave(&lane, counts, &self, slot);
-    ics_report(&lane, counts, after, waits);
+    const int waits = active.fate == GPU_WAITS;
+    const int after = gpu_store_slot(&lane, counts, &active, slot);
+    gpu_count_slots(&lane, counts, after, waits);
 }

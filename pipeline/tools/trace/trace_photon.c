@@ -55,19 +55,19 @@ static int put_point(const walk *w, ics_trace_kind kind, float distance, float a
 
 /* Returns the absorption depth that is left after `distance` (m) of a segment. It is exact if the
  * segment lies in one layer. */
-static float absorption_after(const walk *w, const ice_leg *leg, float distance)
+static float absorption_after(const walk *w, const ice_bounce *bounce, float distance)
 {
-    const float share = leg->length > 0.0f ? distance / leg->length : 0.0f;
-    return fmaf(share, leg->absorption - w->photon.absorption, w->photon.absorption);
+    const float share = bounce->length > 0.0f ? distance / bounce->length : 0.0f;
+    return fmaf(share, bounce->absorption - w->photon.absorption, w->photon.absorption);
 }
 
 /* Returns whether a module ends the photon within this distance (m). */
 static bool ends_before(const walk *w, float distance)
 {
-    for (uint32_t met = 0, fate = ICE_ALIVE;;) {
+    for (uint32_t recorded = 0, fate = ICE_ALIVE;;) {
         arrival_list list = {.count = 0};
-        if (ice_meet_on(w->variants->collide, w->tables, distance, &w->photon, &list, &fate,
-                        &met) >= 0) {
+        if (ice_record_hits(w->variants->collide, w->tables, distance, &w->photon, &list, &fate,
+                            &recorded) >= 0) {
             return fate != ICE_ALIVE;
         }
     }
@@ -91,18 +91,18 @@ static float end_at_module(const walk *w, float length)
 }
 
 /* Reports the hits on a segment, and its end if an excluded module absorbs the photon. */
-static int put_hits(walk *w, const ice_leg *leg)
+static int put_hits(walk *w, const ice_bounce *bounce)
 {
-    uint32_t met = 0;
+    uint32_t recorded = 0;
     int32_t hits;
     do {
         arrival_list list = {.count = 0};
-        hits = ice_meet_on(w->variants->collide, w->tables, leg->length, &w->photon, &list,
-                           &w->fate, &met);
+        hits = ice_record_hits(w->variants->collide, w->tables, bounce->length, &w->photon, &list,
+                               &w->fate, &recorded);
         for (uint32_t i = 0; i < list.count; ++i) {
             const float distance = list.items[i].path - w->photon.path;
             const int result = put_point(w, ICS_TRACE_HIT, distance,
-                                         absorption_after(w, leg, distance), &list.items[i]);
+                                         absorption_after(w, bounce, distance), &list.items[i]);
             if (result) {
                 return result;
             }
@@ -111,15 +111,15 @@ static int put_hits(walk *w, const ice_leg *leg)
     if (w->fate != ICE_ABSORBED) {
         return 0;
     }
-    const float distance = end_at_module(w, leg->length);
-    return put_point(w, ICS_TRACE_ABSORBED, distance, absorption_after(w, leg, distance), NULL);
+    const float distance = end_at_module(w, bounce->length);
+    return put_point(w, ICS_TRACE_ABSORBED, distance, absorption_after(w, bounce, distance), NULL);
 }
 
 /* Reports the end of a segment: the next scatter, or the end of the photon. */
-static int put_end(walk *w, const ice_leg *leg)
+static int put_end(walk *w, const ice_bounce *bounce)
 {
     const ice_direction n = {w->photon.dx, w->photon.dy, w->photon.dz};
-    ice_turn(w->variants->scatter, w->tables, leg, &w->photon, &w->fate);
+    ice_end_bounce(w->variants->scatter, w->tables, bounce, &w->photon, &w->fate);
     const ics_trace_kind kind = w->fate == ICE_ALIVE      ? ICS_TRACE_SCATTER
                                 : w->fate == ICE_ABSORBED ? ICS_TRACE_ABSORBED
                                 : w->fate == ICE_LEFT     ? ICS_TRACE_LEFT
@@ -136,18 +136,19 @@ static int put_end(walk *w, const ice_leg *leg)
 
 static int follow_segment(walk *w)
 {
-    ice_leg leg;
-    if (!ice_fly(w->variants->propagate, w->tables, w->identity, w->optics, &w->photon, &leg)) {
+    ice_bounce bounce;
+    if (!ice_start_bounce(w->variants->propagate, w->tables, w->identity, w->optics, &w->photon,
+                          &bounce)) {
         w->fate = ICE_LEFT;
         return put_point(w, ICS_TRACE_LEFT, 0.0f, w->photon.absorption, NULL);
     }
-    if (leg.may_collide) {
-        const int result = put_hits(w, &leg);
+    if (bounce.may_collide) {
+        const int result = put_hits(w, &bounce);
         if (result || w->fate != ICE_ALIVE) {
             return result;
         }
     }
-    return put_end(w, &leg);
+    return put_end(w, &bounce);
 }
 
 bool ics_trace_supports(const ice_variants *variants)

@@ -1,0 +1,90 @@
+/* What the vector loops load from a wave and store in it. The columns `angle` and `azimuth`,
+ * `length` and `absorption`, `height` and `flags` hold the ice_bounce of a slot. */
+#ifndef ICS_KERNELS_CPU_ISA_COLUMNS_H
+#define ICS_KERNELS_CPU_ISA_COLUMNS_H
+
+#include "kernels/cpu/kernels.h"
+
+static int ics_put_arrival(ics_arrival_sink *sink, const ice_arrival *arrival)
+{
+    return sink->put(sink->self, arrival);
+}
+#define ICE_PUT_ARRIVAL(sink, arrival) ics_put_arrival(sink, arrival)
+#include "stages/bounce.h"
+
+/* The iterations of the next loop are independent: columns do not overlap. */
+#define ICS_VECTOR_LOOP _Pragma("omp simd")
+
+/* Bits of the column `flags`. */
+enum {
+    ICS_FLAG_LEAVES_LAYER = 1, /* only within propagate */
+    ICS_FLAG_LEAVES_WORLD = 2,
+    ICS_FLAG_MAY_COLLIDE = 4,
+    ICS_FLAG_IS_LAST = 8
+};
+
+/* A loop pays only for the members of the photon that it reads. */
+ICE_FN ice_photon ics_load_photon(const ics_wave *wave, uint32_t i)
+{
+    ice_photon photon;
+#define X(type, name) photon.name = wave->name[i];
+    ICS_WAVE_PHOTON(X)
+#undef X
+    return photon;
+}
+
+ICE_FN void ics_store_photon(const ics_wave *wave, uint32_t i, const ice_photon *photon)
+{
+#define X(type, name) wave->name[i] = photon->name;
+    ICS_WAVE_PHOTON(X)
+#undef X
+}
+
+/* With the path. */
+ICE_FN void ics_store_position(const ics_wave *wave, uint32_t i, const ice_photon *photon)
+{
+#define X(type, name) wave->name[i] = photon->name;
+    ICS_WAVE_POSITION(X)
+#undef X
+}
+
+ICE_FN void ics_store_direction(const ics_wave *wave, uint32_t i, ice_direction n)
+{
+    wave->dx[i] = n.x;
+    wave->dy[i] = n.y;
+    wave->dz[i] = n.z;
+}
+
+ICE_FN ice_optics ics_load_optics(const ics_wave *wave, uint32_t i)
+{
+    const ice_optics optics = {wave->optics_scattering[i], wave->optics_dust[i],
+                               wave->optics_ice[i]};
+    return optics;
+}
+
+/* The heights of the photons among the layers (m). */
+static const float *ics_heights(const ice_tables *tables, const ics_wave *wave)
+{
+    return tables->features & ICE_HAS_TILT ? wave->height : wave->z;
+}
+
+ICE_FN uint32_t ics_flags_pack(const ice_bounce *bounce)
+{
+    return (bounce->leaves_world ? ICS_FLAG_LEAVES_WORLD : 0u) |
+           (bounce->may_collide ? ICS_FLAG_MAY_COLLIDE : 0u) |
+           (bounce->is_last ? ICS_FLAG_IS_LAST : 0u);
+}
+
+/* The bounce of a slot between collide and scatter, without the height of its start. */
+ICE_FN ice_bounce ics_load_bounce(const ics_wave *wave, uint32_t i)
+{
+    ice_bounce bounce = {.length = wave->length[i],
+                         .absorption = wave->absorption[i],
+                         .draw = {.angle = wave->angle[i], .azimuth = wave->azimuth[i]}};
+    bounce.leaves_world = (int32_t)(wave->flags[i] & ICS_FLAG_LEAVES_WORLD);
+    bounce.may_collide = (int32_t)(wave->flags[i] & ICS_FLAG_MAY_COLLIDE);
+    bounce.is_last = (int32_t)(wave->flags[i] & ICS_FLAG_IS_LAST);
+    return bounce;
+}
+
+#endif

@@ -1,0 +1,206 @@
+/* propagate of a wave: the parts of ice_start_bounce(), each as a loop over photons. */
+#ifndef ICS_KERNELS_CPU_ISA_PROPAGATE_H
+#define ICS_KERNELS_CPU_ISA_PROPAGATE_H
+
+#include "kernels/cpu/isa/columns.h"
+
+/* ---- random numbers, heights, reach ---------------------------------------------------------- */
+
+ICE_FN ice_bounce_draw ics_draw_of(const ice_tables *tables, const ics_wave *wave, uint32_t i)
+{
+    return ice_bounce_draw_of(ice_draw(tables->seed_low, wave->key_high[i], wave->event_low[i],
+                                       wave->step_id[i], wave->photon_id[i],
+                                       ICE_BLOCK_BOUNCE + wave->scatters[i]));
+}
+
+ICE_FN void ics_draw_with(const ice_tables *tables, const ics_wave *wave, bool is_birefringent)
+{
+    const ics_wave w = *wave;
+    const ice_tables t = *tables;
+    ICS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const ice_bounce_draw draw = ics_draw_of(&t, &w, i);
+        w.depth[i] = draw.depth;
+        w.angle[i] = draw.angle;
+        w.azimuth[i] = draw.azimuth;
+        if (is_birefringent) {
+            const ice_normal g = ice_normals(draw.spare);
+            w.normal_a[i] = g.a;
+            w.normal_b[i] = g.b;
+            w.normal_c[i] = g.c;
+            w.normal_d[i] = g.d;
+        }
+    }
+}
+
+static void ics_draw(const ice_tables *tables, const ics_wave *wave)
+{
+    if (tables->features & ICE_HAS_BIREFRINGENCE) {
+        ics_draw_with(tables, wave, true);
+    } else {
+        ics_draw_with(tables, wave, false);
+    }
+}
+
+/* Heights among tilted layers. */
+static void ics_find_heights(const ice_tables *tables, const ics_wave *wave)
+{
+    const ics_wave w = *wave;
+    const ice_tables t = *tables;
+    if (t.features & ICE_HAS_TILT_MAP) {
+        for (uint32_t i = 0; i < w.count; ++i) {
+            w.height[i] = ice_height(&t, w.x[i], w.y[i], w.z[i]);
+        }
+        return;
+    }
+    /* First the position among the stations. The stretches are added in the order of
+     * ice_tilt_position(), so that the sums are equal. */
+    for (uint32_t i = 0; i < w.count; ++i) {
+        w.height[i] = 0.0f;
+    }
+    for (int32_t k = 0; k < t.tilt.nodes_u - 1; ++k) {
+        const ice_tilt_stretch stretch = t.tilt.stretches[k];
+        ICS_VECTOR_LOOP
+        for (uint32_t i = 0; i < w.count; ++i) {
+            w.height[i] +=
+                ice_tilt_share(&t.tilt, stretch, k, ice_tilt_place(&t.tilt, w.x[i], w.y[i]));
+        }
+    }
+    ICS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        w.height[i] = w.z[i] - ice_shift_in_cell(&t.tilt, w.height[i], w.z[i]);
+    }
+}
+
+static void ics_drop(const ice_tables *tables, const ics_wave *wave, const float *heights)
+{
+    const ics_wave w = *wave;
+    const ice_tables t = *tables;
+    ICS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const float height = heights[i];
+        const ice_photon photon = ics_load_photon(&w, i);
+        const ice_optics optics = ics_load_optics(&w, i);
+        const float clearance = ice_clearance(&t, photon.x, photon.y);
+        w.clearance[i] = clearance;
+        w.fate[i] = ice_is_dropped(&t, &photon, clearance, height, optics) ? ICE_LEFT : ICE_ALIVE;
+    }
+}
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+ICE_FN ice_segment_start ics_load_start(const ics_wave *wave, const float *heights, uint32_t i)
+{
+    const ice_photon photon = ics_load_photon(wave, i);
+    return ice_segment_start_of(&photon, heights[i], wave->depth[i], ics_load_optics(wave, i));
+}
+
+/* Where absorption depends on the direction: the factors, and the absorption depths in units of the
+ * tables. `features`, a constant, keeps only the kinds of anisotropy that the ice has. */
+ICE_FN void ics_scale_absorption_with(const ice_tables *tables, const ics_wave *wave,
+                                      const float *heights, uint32_t features)
+{
+    const ics_wave w = *wave;
+    ice_tables t = *tables;
+    t.features = features;
+    ICS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const ice_direction n = {w.dx[i], w.dy[i], w.dz[i]};
+        const ice_absorption_factor factor = ice_absorption_factor_along(&t, heights[i], n);
+        w.factor[i] = factor.factor;
+        w.absorption[i] *= factor.inverse;
+    }
+}
+
+static void ics_scale_absorption(const ice_tables *tables, const ics_wave *wave,
+                                 const float *heights)
+{
+    const uint32_t features = tables->features & ICE_HAS_DIRECTIONS;
+    if (features == ICE_HAS_ABSORPTION_ANISOTROPY) {
+        ics_scale_absorption_with(tables, wave, heights, ICE_HAS_ABSORPTION_ANISOTROPY);
+    } else if (features == ICE_HAS_OLD_ABSORPTION_ANISOTROPY) {
+        ics_scale_absorption_with(tables, wave, heights, ICE_HAS_OLD_ABSORPTION_ANISOTROPY);
+    } else {
+        ics_scale_absorption_with(tables, wave, heights, ICE_HAS_DIRECTIONS);
+    }
+}
+
+static void ics_unscale_absorption(const ics_wave *wave)
+{
+    const ics_wave w = *wave;
+    ICS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        w.absorption[i] *= w.factor[i];
+    }
+}
+
+/* Hole ice: photon by photon. */
+static void ics_find_segments_in_holes(ice_variant variant, const ice_tables *tables,
+                                       const ics_wave *wave, const float *heights)
+{
+    const ics_wave w = *wave;
+    for (uint32_t i = 0; i < w.count; ++i) {
+        if (w.fate[i] != ICE_ALIVE) {
+            continue;
+        }
+        const ice_photon photon = ics_load_photon(&w, i);
+        const ice_segment segment = ice_find_segment(
+            variant, tables, ics_load_start(&w, heights, i), &photon, w.clearance[i]);
+        w.length[i] = segment.length;
+        w.absorption[i] = segment.absorption;
+    }
+}
+
+/* All segments as if they ended in their first layer; those that do not are then queued and done
+ * one by one. */
+static void ics_find_segments(ice_variant variant, const ice_tables *tables, const ics_wave *wave,
+                              const float *heights)
+{
+    const ics_wave w = *wave;
+    const ice_tables t = *tables;
+    ICS_VECTOR_LOOP
+    for (uint32_t i = 0; i < w.count; ++i) {
+        const float absorption = w.absorption[i];
+        int32_t leaves;
+        const ice_segment segment =
+            ice_segment_in_layer(&t, ics_load_start(&w, heights, i), &leaves);
+        w.length[i] = segment.length;
+        /* A segment that leaves its layer keeps the depth at its start for the second loop. */
+        w.absorption[i] = leaves ? absorption : segment.absorption;
+        w.flags[i] = leaves ? ICS_FLAG_LEAVES_LAYER : 0;
+    }
+    uint32_t queued = 0;
+    for (uint32_t i = 0; i < w.count; ++i) {
+        w.queue[queued] = i;
+        queued += w.flags[i] & (w.fate[i] == ICE_ALIVE);
+    }
+    for (uint32_t k = 0; k < queued; ++k) {
+        const uint32_t i = w.queue[k];
+        const ice_segment segment = ice_propagate_on(variant, &t, ics_load_start(&w, heights, i));
+        w.length[i] = segment.length;
+        w.absorption[i] = segment.absorption;
+    }
+}
+
+static void ics_propagate(ice_variant variant, const ice_tables *tables, ics_wave *wave)
+{
+    const float *heights = ics_heights(tables, wave);
+    ics_draw(tables, wave);
+    if (tables->features & ICE_HAS_TILT) {
+        ics_find_heights(tables, wave);
+    }
+    ics_drop(tables, wave, heights);
+    if (tables->features & ICE_HAS_HOLES) {
+        ics_find_segments_in_holes(variant, tables, wave, heights);
+        return;
+    }
+    if (tables->features & ICE_HAS_DIRECTIONS) {
+        ics_scale_absorption(tables, wave, heights);
+    }
+    ics_find_segments(variant, tables, wave, heights);
+    if (tables->features & ICE_HAS_DIRECTIONS) {
+        ics_unscale_absorption(wave);
+    }
+}
+
+#endif

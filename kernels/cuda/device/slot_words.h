@@ -1,0 +1,119 @@
+/* How a photon is packed into the three words of its slot, 16 bytes each. Only this file packs and
+ * unpacks them; tests/kernels/test_slot_words.c checks that nothing is lost on the way.
+ *
+ *   position    x, y, z, path
+ *   direction   dx, dy, dz, absorption
+ *   identity    wavelength, emission, photon_id, scatters
+ *
+ * A slot whose emission is ICS_NOBODY is free. A photon waits if the hit buffer had no room for one
+ * of its hits: its bounce is then done again. In the pools of wavefront a negative wavelength says
+ * so, and the last word of the identity is the wave in which the photon was created, so that it
+ * does not change from wave to wave. In all other pools the bit ICS_WAITING of `scatters` says so.
+ */
+#ifndef ICS_KERNELS_CUDA_DEVICE_SLOT_WORDS_H
+#define ICS_KERNELS_CUDA_DEVICE_SLOT_WORDS_H
+
+#include "kernels/cuda/state.h"
+#include "stages/maths.h"
+
+/* ---- photons --------------------------------------------------------------------------------- */
+
+typedef struct gpu_photon_words {
+    ics_word position, direction, identity;
+} gpu_photon_words;
+
+ICE_FN ics_word gpu_identity_pack(float wavelength, uint32_t emission, uint32_t photon_id,
+                                  uint32_t last)
+{
+    return make_float4(wavelength, __uint_as_float(emission), __uint_as_float(photon_id),
+                       __uint_as_float(last));
+}
+
+ICE_FN ics_word gpu_identity_vacant(void)
+{
+    return gpu_identity_pack(0.0f, ICS_NOBODY, 0, 0);
+}
+
+ICE_FN bool gpu_is_vacant(ics_word identity)
+{
+    return __float_as_uint(identity.y) == ICS_NOBODY;
+}
+
+ICE_FN gpu_photon_words gpu_photon_pack(const ice_photon *photon, bool waits)
+{
+    const uint32_t last = photon->scatters | (waits ? ICS_WAITING : 0u);
+    const gpu_photon_words words = {
+        make_float4(photon->x, photon->y, photon->z, photon->path),
+        make_float4(photon->dx, photon->dy, photon->dz, photon->absorption),
+        gpu_identity_pack(photon->wavelength, photon->emission, photon->photon_id, last)};
+    return words;
+}
+
+ICE_FN ice_photon gpu_photon_unpack(gpu_photon_words words)
+{
+    ice_photon photon;
+    photon.x = words.position.x;
+    photon.y = words.position.y;
+    photon.z = words.position.z;
+    photon.path = words.position.w;
+    photon.dx = words.direction.x;
+    photon.dy = words.direction.y;
+    photon.dz = words.direction.z;
+    photon.absorption = words.direction.w;
+    photon.wavelength = words.identity.x;
+    photon.emission = __float_as_uint(words.identity.y);
+    photon.photon_id = __float_as_uint(words.identity.z);
+    photon.scatters = __float_as_uint(words.identity.w) & ~ICS_WAITING;
+    return photon;
+}
+
+/* The same in the pools of wavefront. `wave` is the number of a wave, modulo 2^32: for a new photon
+ * that of its first wave, otherwise that of the present one. */
+ICE_FN gpu_photon_words gpu_wave_photon_pack(const ice_photon *photon, uint32_t wave)
+{
+    gpu_photon_words words = gpu_photon_pack(photon, false);
+    words.identity.w = __uint_as_float(wave - photon->scatters);
+    return words;
+}
+
+ICE_FN uint32_t gpu_wave_scatters(ics_word identity, uint32_t wave)
+{
+    return wave - __float_as_uint(identity.w);
+}
+
+ICE_FN ice_photon gpu_wave_photon_unpack(gpu_photon_words words, uint32_t wave)
+{
+    ice_photon photon = gpu_photon_unpack(words);
+    photon.wavelength = fabsf(words.identity.x);
+    photon.scatters = gpu_wave_scatters(words.identity, wave);
+    return photon;
+}
+
+ICE_FN bool gpu_wave_waits(ics_word identity)
+{
+    return identity.x < 0.0f;
+}
+
+/* The identity of a photon that waits. Its first wave is one later, because the present wave did
+ * not complete a bounce of it. */
+ICE_FN ics_word gpu_wave_identity_wait(ics_word identity)
+{
+    identity.x = -fabsf(identity.x);
+    identity.w = __uint_as_float(__float_as_uint(identity.w) + 1);
+    return identity;
+}
+
+/* In a pool: the photon waits no longer. */
+ICE_FN void gpu_wave_end_wait(ics_word *identity, ics_word before)
+{
+    identity->x = -before.x;
+}
+
+/* Whether a photon in a pool of any schedule may wait, from the bits of the first and the last word
+ * of its identity. False: the number of its recorded hits has no meaning. */
+ICE_FN bool gpu_may_wait(uint32_t first, uint32_t last)
+{
+    return (last & ICS_WAITING) || (first & 0x80000000u);
+}
+
+#endif

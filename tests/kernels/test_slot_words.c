@@ -1,0 +1,199 @@
+/* The words of a slot keep what is packed into them: photons and segments come back bit by bit,
+ * with all flags and fates, also at the ends of the ranges of their numbers. The headers under test
+ * are kernels/cuda/device/slot_words.h and segment_words.h; they are compiled as C (see
+ * tests/kernels/emulated). A new member of a packed photon or segment joins same_photon() or
+ * same_bounce(). */
+#include "tests/kernels/emulated/grid.h"
+#include "tests/support/test_scale.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#define ICE_PUT_ARRIVAL(sink, arrival) ((void)(sink), (void)(arrival), -1)
+#include "kernels/cuda/device/segment_words.h"
+
+enum { TRIALS = 20000 };
+
+static uint64_t state;
+
+static void seed(void)
+{
+    state = 12;
+}
+
+static uint32_t any_word(void)
+{
+    /* The ends of the range as well as the middle. */
+    static const uint32_t ends[] = {0, 1, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff};
+    const uint64_t word = test_word(&state);
+    return word % 4 ? (uint32_t)(word >> 32) : ends[(word >> 8) % 6];
+}
+
+static float any_float(double low, double high)
+{
+    const uint64_t word = test_word(&state);
+    return (float)(word % 8 == 0 ? low : word % 8 == 1 ? high : test_between(&state, low, high));
+}
+
+/* ---- photons --------------------------------------------------------------------------------- */
+
+static ice_photon any_photon(void)
+{
+    ice_photon photon = {.x = any_float(-2000, 2000),
+                         .y = any_float(-2000, 2000),
+                         .z = any_float(-2000, 2000),
+                         .path = any_float(0, 1e5),
+                         .dx = any_float(-1, 1),
+                         .dy = any_float(-1, 1),
+                         .dz = any_float(-1, 1),
+                         .absorption = any_float(0, 17),
+                         .wavelength = any_float(250, 700),
+                         .emission = any_word(),
+                         .photon_id = any_word(),
+                         .scatters = any_word() % 1000000001};
+    photon.emission = photon.emission == ICS_NOBODY ? 0 : photon.emission;
+    return photon;
+}
+
+static void same_photon(const ice_photon *a, const ice_photon *b)
+{
+    ck_assert_mem_eq(a, b, sizeof *a);
+}
+
+START_TEST(a_photon_comes_back)
+{
+    for (int i = 0; i < TRIALS; ++i) {
+        const ice_photon photon = any_photon();
+        const bool waits = i % 2;
+        const gpu_photon_words words = gpu_photon_pack(&photon, waits);
+        const ice_photon back = gpu_photon_unpack(words);
+        same_photon(&back, &photon);
+        ck_assert(!gpu_is_vacant(words.identity));
+        ck_assert(gpu_may_wait(__float_as_uint(words.identity.x),
+                               __float_as_uint(words.identity.w)) == waits);
+    }
+    ck_assert(gpu_is_vacant(gpu_identity_vacant()));
+}
+END_TEST
+
+START_TEST(a_photon_of_wavefront_comes_back_in_a_later_wave)
+{
+    for (int i = 0; i < TRIALS; ++i) {
+        const ice_photon photon = any_photon();
+        const uint32_t wave = any_word(), waves = any_word() % 1000, waits = any_word() % 3;
+        gpu_photon_words words = gpu_wave_photon_pack(&photon, wave);
+        ck_assert(!gpu_wave_waits(words.identity));
+        /* Waves in which it waits do not count. */
+        for (uint32_t k = 0; k < waits; ++k) {
+            words.identity = gpu_wave_identity_wait(words.identity);
+            ck_assert(gpu_wave_waits(words.identity));
+            ck_assert(
+                gpu_may_wait(__float_as_uint(words.identity.x), __float_as_uint(words.identity.w)));
+        }
+        ice_photon expected = photon;
+        expected.scatters += waves;
+        ice_photon back = gpu_wave_photon_unpack(words, wave + waves + waits);
+        same_photon(&back, &expected);
+        if (waits > 0) {
+            const ics_word before = words.identity;
+            gpu_wave_end_wait(&words.identity, before);
+            ck_assert(!gpu_wave_waits(words.identity));
+        }
+        back = gpu_wave_photon_unpack(words, wave + waves + waits);
+        same_photon(&back, &expected);
+    }
+}
+END_TEST
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+/* Uniform numbers of 24 bits, as a draw has them: angle in (0, 1], azimuth in [0, 1). */
+static ice_bounce any_bounce(void)
+{
+    const ice_block block = {any_word(), any_word(), any_word(), any_word()};
+    const ice_bounce bounce = {.length = any_float(0, 1e6),
+                               .absorption = any_float(0, 17),
+                               .draw = ice_bounce_draw_of(block),
+                               .leaves_world = any_word() % 2,
+                               .is_last = any_word() % 2};
+    return bounce;
+}
+
+static void same_bounce(const ice_bounce *a, const ice_bounce *b)
+{
+    ck_assert_mem_eq(&a->length, &b->length, sizeof a->length);
+    ck_assert_mem_eq(&a->absorption, &b->absorption, sizeof a->absorption);
+    ck_assert_mem_eq(&a->draw.angle, &b->draw.angle, sizeof a->draw.angle);
+    ck_assert_mem_eq(&a->draw.azimuth, &b->draw.azimuth, sizeof a->draw.azimuth);
+    ck_assert_int_eq(a->leaves_world, b->leaves_world);
+    ck_assert_int_eq(a->is_last, b->is_last);
+}
+
+START_TEST(a_segment_comes_back)
+{
+    for (int i = 0; i < TRIALS; ++i) {
+        const ice_bounce bounce = any_bounce();
+        const ics_word words = gpu_segment_pack(&bounce);
+        ck_assert(!gpu_segment_is_vacant(words));
+        ck_assert(gpu_segment_length(&words) == bounce.length);
+        const gpu_segment back = gpu_segment_unpack(words);
+        ck_assert(back.has_segment);
+        ck_assert_uint_eq(back.fate, ICE_ALIVE);
+        same_bounce(&back.bounce, &bounce);
+    }
+}
+END_TEST
+
+/* What collide stores: the segment stays, but for its azimuth, which is not needed any more. */
+START_TEST(a_fate_comes_back)
+{
+    static const uint32_t fates[] = {ICE_ABSORBED, ICE_DETECTED, ICE_LEFT, ICE_STOPPED, GPU_WAITS};
+    for (int i = 0; i < TRIALS; ++i) {
+        const ice_bounce bounce = any_bounce();
+        const uint32_t fate = fates[i % 5];
+        ics_word words = gpu_segment_pack(&bounce);
+        gpu_segment_set_fate(&words, fate);
+        ck_assert(!gpu_segment_is_vacant(words));
+        const gpu_segment back = gpu_segment_unpack(words);
+        ck_assert(back.has_segment);
+        ck_assert_uint_eq(back.fate, fate);
+        ck_assert(back.bounce.length == bounce.length);
+        ck_assert(back.bounce.absorption == bounce.absorption);
+        ck_assert_int_eq(back.bounce.leaves_world, bounce.leaves_world);
+    }
+}
+END_TEST
+
+START_TEST(slots_without_a_segment_are_told_apart)
+{
+    const ics_word dropped = gpu_segment_pack_dropped();
+    ck_assert(!gpu_segment_is_vacant(dropped));
+    const gpu_segment back = gpu_segment_unpack(dropped);
+    ck_assert(!back.has_segment);
+    ck_assert_uint_eq(back.fate, ICE_LEFT);
+    for (int i = 0; i < TRIALS; ++i) {
+        const ice_bounce bounce = any_bounce();
+        ics_word words = gpu_segment_pack(&bounce);
+        gpu_segment_set_vacant(&words);
+        ck_assert(gpu_segment_is_vacant(words));
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("slot words");
+    TCase *tests = tcase_create("round trips");
+    tcase_add_checked_fixture(tests, seed, NULL);
+    tcase_add_test(tests, a_photon_comes_back);
+    tcase_add_test(tests, a_photon_of_wavefront_comes_back_in_a_later_wave);
+    tcase_add_test(tests, a_segment_comes_back);
+    tcase_add_test(tests, a_fate_comes_back);
+    tcase_add_test(tests, slots_without_a_segment_are_told_apart);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
