@@ -352,7 +352,7 @@ int ics_output_write(ics_output *output, const void *bytes, size_t size, icestre
 int ics_output_sync(ics_output *output, icestream_error *error)
 {
     return TEMP_FAILURE_RETRY(fdatasync(output->descriptor)) < 0
-               ? failed(output, "cannot write to the medium", error)
+               ? failed(output, "cannot write to the disk", error)
                : ICESTREAM_OK;
 }
 
@@ -390,14 +390,14 @@ int ics_output_sync_folder(const char *path, icestream_error *error)
     errno = cause;
     return result == 0 ? ICESTREAM_OK
                        : ics_error_set_cause(error, ICESTREAM_E_OUTPUT, cause,
-                                             "%s: cannot write its folder to the medium: %s", path,
+                                             "%s: cannot write its folder to the disk: %s", path,
                                              strerror(cause));
 }
 
 int ics_output_commit(ics_output *output, icestream_error *error)
 {
     if (TEMP_FAILURE_RETRY(fsync(output->descriptor)) < 0) {
-        return failed(output, "cannot write to the medium", error);
+        return failed(output, "cannot write to the disk", error);
     }
     int status = take_name(output, error);
     return status ? status : ics_output_sync_folder(output->path, error);

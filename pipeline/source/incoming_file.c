@@ -111,7 +111,7 @@ int ics_incoming_file_commit(ics_incoming_file *file, const char *path, icestrea
     }
     if (ics_disk_sync_folder(file->folder) != 0) {
         status = output_error(file->folder, "write the folder to the disk", error);
-        unlink(path); /* the sender is told that the message was refused */
+        unlink(path); /* the sender gets the answer that the message was refused */
     }
     destroy(file);
     return status;

@@ -11,7 +11,7 @@
 
 static void on_timer(uv_timer_t *timer);
 
-/* Sends away a client that was already told the reason. The connection stays open for
+/* Sends away a client that has already got the reason as an answer. The connection stays open for
  * ICS_CLIENT_LINGER: if we closed it while received bytes are unread, the system would reset it,
  * and the client might never see the answer. */
 static void leave(ics_client *client, const char *reason)

@@ -147,7 +147,7 @@ static int begin_rows(ics_message_frame *frame, ics_message_span *out, icestream
     ICS_TRY(ics_npy_parse(frame->label, frame->gathered, frame->header_size, &header, error));
     frame->rows = header.rows;
     frame->row_bytes = header.row_bytes;
-    frame->left = header.rows * header.row_bytes; /* below 2^63, says npy.h */
+    frame->left = header.rows * header.row_bytes; /* below 2^63 (npy.h) */
     frame->rows_end = header.header_bytes + frame->left;
     ics_npy_header_free(&header);
     if (frame->rows_end > frame->limit) {
@@ -170,8 +170,8 @@ static int begin_rows(ics_message_frame *frame, ics_message_span *out, icestream
 static int take_header(ics_message_frame *frame, const unsigned char *chunk, size_t size,
                        ics_message_span *out, icestream_error *error)
 {
-    /* What does not begin like a message is told with its first wrong byte: its sender might wait
-     * for an answer instead of sending enough for a preamble. */
+    /* A wrong first byte is an error at once, before a complete preamble has come, because the
+     * sender may wait for an answer before it sends more. */
     static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
     int status = ICESTREAM_OK;
     if (frame->header_size == 0) {

@@ -95,7 +95,7 @@ int ics_claims_take(const ics_claims *claims, size_t most, ics_claim *out, size_
                     icestream_error *error);
 
 /* The heartbeat: renews the lease. Call it at least three times per lease. *lost (may be NULL): how
- * many claims that were not ended other workers have taken over; ics_claims_holds() tells which. */
+ * many claims that were not ended other workers have taken over; ics_claims_holds() shows which. */
 int ics_claims_extend(const ics_claims *claims, size_t *lost, icestream_error *error);
 
 /* *held: whether the claim is still this worker's. Ask before results are committed. */

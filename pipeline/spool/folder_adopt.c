@@ -165,8 +165,9 @@ static int adopt_worker(ics_claim_request *request, const char *worker, bool *re
     ics_lease_state lease;
     if (ics_lease_read(home.text, folder->lease, &lease) != 0) {
         if (ics_folder_denied(errno)) {
-            ics_folder_note(folder, home.text, "%s: cannot tell whether this worker is alive: %s",
-                            home.text, strerror(errno));
+            ics_folder_note(folder, home.text,
+                            "%s: cannot find out whether this worker is alive: %s", home.text,
+                            strerror(errno));
             return ICESTREAM_OK;
         }
         return ics_spool_error(request->error, home.text, "cannot read the lease in it", NULL);

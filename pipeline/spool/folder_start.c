@@ -108,10 +108,10 @@ static int make_folders(const ics_folder *folder, icestream_error *error)
 static int refuse_name(const ics_folder *folder, const ics_lease_state *lease, double wait,
                        icestream_error *error)
 {
-    char remedy[128] = "give each process a name of its own";
+    char remedy[128] = "give each process a different name";
     if (wait > 0.0) {
         snprintf(remedy, sizeof remedy,
-                 "give each process a name of its own, or wait %.0f s if that one is dead",
+                 "give each process a different name, or wait %.0f s if that one is dead",
                  ceil(wait));
     }
     return ics_error_set(error, ICESTREAM_E_FAILED,

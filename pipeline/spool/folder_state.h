@@ -1,7 +1,7 @@
 /* The claims of one worker on the files of a shared folder; private to pipeline/spool.
  *
- * A claimed file is SPOOL/claimed/WORKER/ATTEMPT~NAME. The folder tells which worker holds it, and
- * the name tells how often it was begun, so one rename changes both together. There is no second
+ * A claimed file is SPOOL/claimed/WORKER/ATTEMPT~NAME. The folder shows which worker holds it, and
+ * the name shows how often it was begun, so one rename changes both together. There is no second
  * file that could contradict the first.
  *
  * The files of the room use each other in this order, from the lowest: spool_files, lease, marks

@@ -71,7 +71,7 @@ bool ics_folder_holds(ics_folder *folder, const ics_claim *claim)
 
 /* Returns 1 if the file is as it was when it was claimed, 0 if it was overwritten, -1 with errno.
  */
-static int is_same_file(const ics_folder *folder, const ics_held_claim *held)
+static int compare_with_claim(const ics_folder *folder, const ics_held_claim *held)
 {
     struct stat about;
     if (ics_folder_look(folder, held->file.text, NULL, &about) != 0) {
@@ -100,7 +100,7 @@ static int sync_folder(const char *path, icestream_error *error)
 {
     return ics_disk_sync_folder(path) == 0
                ? ICESTREAM_OK
-               : ics_spool_error(error, path, "cannot be written to the medium", NULL);
+               : ics_spool_error(error, path, "cannot be written to the disk", NULL);
 }
 
 /* The last step of an end: syncs the folder that received the file, then the worker's folder, and
@@ -172,7 +172,7 @@ int ics_folder_done(ics_folder *folder, const ics_claim *claim, ics_after after,
         *held = true;
         return finish_end(folder, found, error);
     }
-    int status, same = is_same_file(folder, found);
+    int status, same = compare_with_claim(folder, found);
     if (same < 0) {
         status = ics_spool_error(error, found->file.text, "cannot be examined", NULL);
     } else if (same == 0) {

@@ -187,7 +187,7 @@ static int move_file(quarantining *job, bool *moved, bool *again)
         *moved = true;
         return ics_disk_sync_folder(job->folder) == 0
                    ? ICESTREAM_OK
-                   : ics_spool_error(job->error, job->folder, "cannot be written to the medium",
+                   : ics_spool_error(job->error, job->folder, "cannot be written to the disk",
                                      NULL);
     }
     int cause = errno;

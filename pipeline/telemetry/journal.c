@@ -141,7 +141,7 @@ static int synchronise(ics_journal *journal, int descriptor, icestream_error *er
     int status = ICESTREAM_OK;
     /* EINVAL: not a regular file, for example /dev/null. */
     if (fdatasync(descriptor) != 0 && errno != EINVAL) {
-        status = failed(journal->path, "cannot write the journal to the medium", error);
+        status = failed(journal->path, "cannot write the journal to the disk", error);
     }
     close(descriptor);
     return status;

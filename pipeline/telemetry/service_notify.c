@@ -13,7 +13,7 @@ static void tell_failure(ics_service_notify *service, const char *what, int code
         return;
     }
     service->failed = true;
-    snprintf(reason, sizeof reason, "systemd cannot be told (%.32s): %.128s", what,
+    snprintf(reason, sizeof reason, "systemd cannot be notified (%.32s): %.128s", what,
              strerror(-code));
     service->on_failure(service->user, reason);
 }

@@ -157,7 +157,7 @@ START_TEST(test_many_clients)
 }
 END_TEST
 
-/* ---- bad clients, beside a good one -----------------------------------------------------------
+/* ---- bad clients, next to a good one -----------------------------------------------------------
  */
 
 static void send_garbage(world_client *client)

@@ -1,6 +1,5 @@
 /* Promises of claims.h for many workers: several workers share one folder, and are killed and
- * stopped at random while files arrive. Every file is finished exactly as often as the
- * specification allows. */
+ * stopped at random while files arrive. No file is lost, and none is finished twice. */
 #include "tests/support/claims_folder.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
@@ -61,8 +60,8 @@ static void work_on(const ics_claims *claims, ics_claim *claim, ics_after after,
     ck_assert_int_eq(ics_claims_extend(claims, NULL, NULL), ICESTREAM_OK);
     atomic_fetch_add(&record->begun, 1);
     pause_ms(test_between(random, 0.0, 30.0));
-    /* What holds says is what the end finds, unless the worker is stopped between the two, or was
-     * silent before: so the other way round is what cannot be. */
+    /* Between ics_claims_holds() and ics_claims_done() the worker may be stopped and lose its
+     * claim. But a claim that was lost before cannot be ended. */
     bool held = claims_hold(claims, claim);
     struct stat about;
     ck_assert(held || lstat(claim->path, &about) != 0);

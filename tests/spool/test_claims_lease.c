@@ -167,7 +167,7 @@ START_TEST(test_two_processes_of_one_name)
 {
     ics_claims one = claims_worker(&place, "w", 60), two;
     icestream_error error;
-    ck_assert_int_eq(ics_folder_claims_create(&place.options, &two, &error), ICESTREAM_E_FAILED);
+    ck_assert_int_eq(ics_claims_create(&place.options, &two, &error), ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(error.text, "the worker name 'w' belongs to process"));
     ck_assert_ptr_nonnull(strstr(error.text, "source.worker"));
     ics_claims_destroy(&two);
@@ -181,7 +181,7 @@ START_TEST(test_two_processes_of_one_name)
     static const char lease[] = "{\"host\":\"elsewhere\",\"pid\":7,\"lease_s\":60.0}";
     ck_assert_int_eq(mkdir(claims_path(&place, ".icestream/claimed/w", path), 0777), 0);
     scratch_write(claims_path(&place, ".icestream/claimed/w/.lease", path), lease, strlen(lease));
-    ck_assert_int_eq(ics_folder_claims_create(&place.options, &two, &error), ICESTREAM_E_FAILED);
+    ck_assert_int_eq(ics_claims_create(&place.options, &two, &error), ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(error.text, "process 7 on elsewhere"));
     ck_assert_ptr_nonnull(strstr(error.text, "wait"));
     claims_age_lease(&place, "w", 61);
@@ -222,7 +222,7 @@ static void refuse(int status, const char *text)
 {
     ics_claims claims;
     icestream_error error = {.text = ""};
-    ck_assert_int_eq(ics_folder_claims_create(&place.options, &claims, &error), status);
+    ck_assert_int_eq(ics_claims_create(&place.options, &claims, &error), status);
     ck_assert_msg(strstr(error.text, text) != NULL, "%s", error.text);
     ck_assert_ptr_null(claims.self);
     ics_claims_destroy(&claims);

@@ -26,11 +26,11 @@ void claims_folder_open(claims_folder *place)
     *place = (claims_folder){.folder = scratch_create()};
     scratch_path(&place->folder, "in", place->input);
     ck_assert_int_eq(mkdir(place->input, 0777), 0);
-    place->options = (ics_folder_claims_options){.directory = place->input,
-                                                 .pattern = "*.npy",
-                                                 .lease = 60.0,
-                                                 .note = take_note,
-                                                 .user = place};
+    place->options = (ics_claims_options){.directory = place->input,
+                                          .pattern = "*.npy",
+                                          .lease = 60.0,
+                                          .note = take_note,
+                                          .user = place};
 }
 
 void claims_folder_close(claims_folder *place)
@@ -116,7 +116,7 @@ ics_claims claims_worker(claims_folder *place, const char *worker, double lease)
     icestream_error error;
     place->options.worker = worker;
     place->options.lease = lease;
-    ck_assert_msg(ics_folder_claims_create(&place->options, &claims, &error) == ICESTREAM_OK, "%s",
+    ck_assert_msg(ics_claims_create(&place->options, &claims, &error) == ICESTREAM_OK, "%s",
                   error.text);
     return claims;
 }

@@ -75,7 +75,7 @@ void claims_script_run(claims_folder *place, const char *put_path, unsigned faul
     icestream_error error;
     ics_claim taken[CLAIMS_SCRIPT_FILES];
     place->options.worker = "script";
-    while (again(ics_folder_claims_create(&place->options, &claims, &error), &error, &faults)) {
+    while (again(ics_claims_create(&place->options, &claims, &error), &error, &faults)) {
     }
     /* What could not be taken at one look is there at the next. */
     size_t count = 0;

@@ -22,7 +22,7 @@ static void begin(ics_log_format format)
 }
 
 /* What was logged; valid until end(). */
-static const char *told(void)
+static const char *logged(void)
 {
     ics_events_end(&events);
     ck_assert_int_eq(fflush(out), 0);
@@ -68,7 +68,7 @@ START_TEST(lines_for_people)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         begin(ICS_LOG_TEXT);
         ics_events_report(&events, &cases[i].event);
-        ck_assert_str_eq(told(), cases[i].text != NULL ? cases[i].text : "");
+        ck_assert_str_eq(logged(), cases[i].text != NULL ? cases[i].text : "");
         end();
     }
 }
@@ -85,7 +85,7 @@ START_TEST(objects_for_programs)
                                                 .exit_status = 143});
     }
     ics_events_note(&events, ICS_EVENT_WARNING, "%d is odd", 3);
-    const char *at = told();
+    const char *at = logged();
     for (int kind = 0; kind <= ICS_EVENT_KINDS; ++kind) {
         const char *newline = strchr(at, '\n');
         ck_assert_ptr_nonnull(newline);
@@ -136,7 +136,7 @@ START_TEST(progress_for_programs)
             state.device_count = DEVICES;
         }
         ics_events_progress(&events, &state);
-        json_t *line = json_loads(told(), 0, NULL);
+        json_t *line = json_loads(logged(), 0, NULL);
         ck_assert_ptr_nonnull(line);
         ck_assert_str_eq(json_string_value(json_object_get(line, "event")), "progress");
         ck_assert_int_eq(json_integer_value(json_object_get(line, "photons")), 100);
@@ -157,7 +157,7 @@ START_TEST(progress_for_people)
 {
     begin(ICS_LOG_TEXT);
     ics_events_progress(&events, &(ics_progress_state){.photons_total = 10.0, .hits = 3});
-    ck_assert_str_eq(told(), "0.0 %, 0 photons at 0/s, 3 hits\n");
+    ck_assert_str_eq(logged(), "0.0 %, 0 photons at 0/s, 3 hits\n");
     end();
 }
 END_TEST

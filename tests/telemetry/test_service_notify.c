@@ -218,7 +218,7 @@ START_TEST(failures_are_told_once)
     service.manager = -1;
     ready(&service);
     ck_assert_int_eq(service.failures, 1);
-    ck_assert_str_eq(service.reason, "systemd cannot be told (READY): Connection refused");
+    ck_assert_str_eq(service.reason, "systemd cannot be notified (READY): Connection refused");
     ics_service_notify_stopping(&service.notify);
     ck_assert_int_eq(service.failures, 1);
     end(&service);
@@ -226,7 +226,8 @@ START_TEST(failures_are_told_once)
     ready(&service);
     ck_assert_str_eq(next_message(&service), "READY=1");
     ck_assert_int_eq(service.failures, 1);
-    ck_assert_str_eq(service.reason, "systemd cannot be told (WATCHDOG_USEC): Invalid argument");
+    ck_assert_str_eq(service.reason,
+                     "systemd cannot be notified (WATCHDOG_USEC): Invalid argument");
     end(&service);
 }
 END_TEST

@@ -19,11 +19,11 @@ __attribute__((target("avx"))) static inline void ics_crc32c_clear_vector_regist
 /* Continues a checksum: crc = 0 to start; ics_crc32c(0, "123456789", 9) == 0xE3069283. */
 static inline uint32_t ics_crc32c(uint32_t crc, const void *bytes, size_t size)
 {
-    enum { PIECE = 1 << 30 }; /* libisal takes an int */
+    enum { ICS_CRC32C_PIECE = 1 << 30 }; /* libisal takes an int */
     const unsigned char *next = bytes;
     crc = ~crc;
     while (size > 0) {
-        int piece = size < PIECE ? (int)size : PIECE;
+        int piece = size < ICS_CRC32C_PIECE ? (int)size : ICS_CRC32C_PIECE;
         crc = crc32_iscsi((unsigned char *)(uintptr_t)next, piece, crc);
         next += piece;
         size -= (size_t)piece;

@@ -20,7 +20,7 @@ static int in(float value, float low, float high)
     return (value >= low) & (value <= high);
 }
 
-static int direction_is_unit(const icestream_step *step)
+static int unit_direction(const icestream_step *step)
 {
     static const double low = (1 - NORM_TOLERANCE) * (1 - NORM_TOLERANCE);
     static const double high = (1 + NORM_TOLERANCE) * (1 + NORM_TOLERANCE);
@@ -29,12 +29,12 @@ static int direction_is_unit(const icestream_step *step)
 }
 
 /* Checks all conditions at once without branches, because almost every step is good. */
-static int is_good(const icestream_step *step, uint32_t spectrum_count)
+static int passes_all(const icestream_step *step, uint32_t spectrum_count)
 {
     int isotropic = step->flags & ICESTREAM_STEP_ISOTROPIC;
     return in(step->x, -POSITION_MAX, POSITION_MAX) & in(step->y, -POSITION_MAX, POSITION_MAX) &
            in(step->z, -POSITION_MAX, POSITION_MAX) & (fabsf(step->t) < INFINITY) &
-           (isotropic | direction_is_unit(step)) & (step->length >= 0) & (step->length < INFINITY) &
+           (isotropic | unit_direction(step)) & (step->length >= 0) & (step->length < INFINITY) &
            (step->beta > 0) & (step->beta <= 1) & (step->weight >= 0) & (step->weight < INFINITY) &
            (step->kind <= ICESTREAM_KIND_POINT) & (step->spectrum < spectrum_count) &
            ((step->flags & ~ICESTREAM_STEP_ISOTROPIC) == 0);
@@ -75,7 +75,7 @@ static int bad_direction(const place *at, const icestream_step *step)
                          at->name, at->row, sqrt(norm_squared(step)));
 }
 
-/* Finds the field that made is_good() false. */
+/* Finds the field that made passes_all() false. */
 static int explain(const place *at, const icestream_step *step, uint32_t spectrum_count)
 {
     static const char *const names[] = {"x", "y", "z"};
@@ -88,7 +88,7 @@ static int explain(const place *at, const icestream_step *step, uint32_t spectru
     if (!isfinite(step->t)) {
         return bad_float(at, "t", step->t, "a finite value");
     }
-    if (!(step->flags & ICESTREAM_STEP_ISOTROPIC) && !direction_is_unit(step)) {
+    if (!(step->flags & ICESTREAM_STEP_ISOTROPIC) && !unit_direction(step)) {
         return bad_direction(at, step);
     }
     if (!(step->length >= 0 && step->length < INFINITY)) {
@@ -118,7 +118,7 @@ int ics_step_check(const icestream_step *steps, size_t count, uint32_t spectrum_
                    const char *name, uint64_t first_row, icestream_error *error)
 {
     for (size_t i = 0; i < count; ++i) {
-        if (__builtin_expect(!is_good(&steps[i], spectrum_count), 0)) {
+        if (__builtin_expect(!passes_all(&steps[i], spectrum_count), 0)) {
             place at = {.name = name, .row = first_row + i, .error = error};
             return explain(&at, &steps[i], spectrum_count);
         }
