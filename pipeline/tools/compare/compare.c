@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- who takes part ------------------------------------------------------------------------ */
+/* ---- participants ---------------------------------------------------------------------------- */
 
 /* Adds the participants of one configuration: the schedules of --schedules; without that option
  * every schedule of the device, or graph.schedule if there is a second configuration. */
