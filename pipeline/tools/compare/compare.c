@@ -1,4 +1,5 @@
-/* `icestream compare`: the same steps through several schedules or configurations. */
+/* icestream_compare: runs the same steps through several schedules or two configurations, and
+ * compares the hits. */
 #include "pipeline/tools/compare/compare.h"
 
 #include "base/error.h"
