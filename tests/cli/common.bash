@@ -1,8 +1,9 @@
 # shellcheck shell=bash
-# Sourced by every test with the program as $1: a folder to work in, checks that say what they saw.
+# Every test sources this file, with the program as $1. It makes a folder to work in and defines checks that
+# print what they found. Call `finish` at the end.
 set -u
 ICESTREAM=$(realpath "$1")
-# These tests are about the CPU, also where there is a GPU: that has its own, in tests/gpu.
+# These tests use the CPU, also on a machine with a GPU; the tests of GPUs are in tests/gpu.
 export CUDA_VISIBLE_DEVICES=
 FOLDER=$(mktemp -d)
 FAILURES=0
@@ -14,7 +15,7 @@ fail() {
     FAILURES=$((FAILURES + 1))
 }
 
-# Ends the test: its last line.
+# Ends the test. Every test calls it in its last line.
 finish() {
     [ "$FAILURES" -eq 0 ] && exit 0
     echo "$FAILURES checks failed"
@@ -37,7 +38,7 @@ expect() {
     fi
 }
 
-# await CONDITION...: until the command succeeds, at most a minute.
+# await CONDITION...: repeats the command until it succeeds, for at most a minute.
 await() {
     for ((try = 0; try < 600; ++try)); do
         "$@" && return
@@ -46,7 +47,7 @@ await() {
     fail "waited in vain: $*"
 }
 
-# says FILE TEXT...: every text occurs in the file.
+# says FILE TEXT...: checks that every text occurs in the file.
 says() {
     local file=$1 text
     shift
@@ -77,7 +78,7 @@ same() {
     cmp "$1" "$2" || fail "$1 and $2 differ"
 }
 
-# rows FILE COUNT: the file's header announces so many rows.
+# rows FILE COUNT: checks the number of rows in the file's header.
 rows() {
     local found
     found=$(head -c 1024 "$1" | grep -aoE "'shape': *\( *[0-9]+" | grep -oE '[0-9]+$')

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Steps from clients of a socket: hits as from files, answers to who sent them, bad clients harm
-# nobody, what was received is done after a kill.
+# Promises: step files that clients send through a socket give the same hits as files; every client gets
+# answers about its own step files; bad clients disturb nobody; after a kill a received step file is done.
+# To join: start a service with `start`, send files with `client`, and check its answers.
 source "$(dirname "$0")/common.bash"
 
 python=
@@ -61,7 +62,7 @@ for seed in 1 2 3; do
     rows_end=$((1024 + 64 * $(row_count expected/$seed.hits.npy)))
     cmp -n $rows_end "expected/$seed.hits.npy" "$output" || fail "$seed differs"
 done
-# Received is as good as done, whatever happens.
+# A step file that the service has received is done, also if the service is killed.
 kill -STOP $service
 kill -KILL $service
 wait $service 2>/dev/null
@@ -79,7 +80,7 @@ wait $service
 is_missing socket
 [ -z "$(find hits/received -name '*.npy')" ] || fail "messages are left"
 
-# Others can reach it: refused without a token.
+# An address that other machines can reach needs a token.
 expect 2 "$ICESTREAM" run -s source.listen=0.0.0.0:0
 says err "source.listen: found 0.0.0.0:0, which other machines can reach"
 finish

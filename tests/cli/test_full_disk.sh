@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# A disk that fills up during a run: exit status 74, a message, no half file.
+# Promises: if the disk becomes full during a run with --fail-fast, the exit status is 74 with a message,
+# and no incomplete file is left. Without --fail-fast the run waits: tests/run tests that.
+# To join: another output of a run is put on the small file system.
 source "$(dirname "$0")/common.bash"
 
 mkdir steps small

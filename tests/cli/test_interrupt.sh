@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# SIGINT, SIGTERM, SIGKILL during a run, and going on afterwards to the same bytes.
+# Promises: after SIGINT, SIGTERM or SIGKILL a run with --resume continues and gives the same bytes.
+# To join: call `interrupted` with another signal or moment and compare the hits with the reference.
 source "$(dirname "$0")/common.bash"
 
 mkdir steps

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Memory does not grow with the input: a million steps, more hits than the collector keeps.
+# Promises: memory does not grow with the input: a million steps, and more hits than a run keeps in memory.
+# To join: make an input that would need more than the limit if it were kept in memory.
 source "$(dirname "$0")/common.bash"
 
 grep -qaE '__(asan|tsan)_init' "$ICESTREAM" && skip "sanitizers need more memory than the program"

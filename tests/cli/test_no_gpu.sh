@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Without a GPU (common.bash hides those that are here): who asks for one gets an error with a
-# remedy, auto runs on the CPU without noise, and plans need none.
+# Promises: without a GPU (common.bash hides the GPUs of the machine) a configuration that asks for one gets
+# an error with a remedy, auto runs on the CPU without a warning, and plan works.
+# To join: a command or a key that needs a GPU gets a line where the GPU is asked for.
 source "$(dirname "$0")/common.bash"
 
 export XDG_CACHE_HOME=$FOLDER/cache
 mkdir steps
 expect 0 "$ICESTREAM" generate -s workload.steps=50 -o steps/a.steps.npy
 
-# A GPU was asked for. Nothing is computed, nothing is left behind.
+# The configuration asks for a GPU. Nothing is computed, and no file is left.
 remedy="expected cpu or auto, or device.fallback: cpu"
 for command in run validate compare bench; do
     expect 1 "$ICESTREAM" $command -s device.backend=cuda
@@ -20,23 +21,23 @@ printf 'device:\n  backend: cuda\n' >gpu.yaml
 expect 1 "$ICESTREAM" run gpu.yaml
 says err "gpu.yaml:2:12: error: device.backend: found cuda" "$remedy"
 
-# auto: three lines, one of which says why it is not a GPU.
+# auto: three lines; one of them has the reason why no GPU is used.
 expect 0 "$ICESTREAM" run
 says err "device: cpu, " "(device.backend auto: no GPU, because " "1 file done"
 [ "$(wc -l <err)" -eq 3 ] || fail "auto is noisy: $(cat err)"
 expect 0 "$ICESTREAM" run --quiet --force
 is_empty err
 
-# Where the CPU was named as the place to go on, with whatever else is meant for the GPU.
+# With device.fallback: cpu the run uses the CPU, also if other settings are meant for the GPU.
 expect 0 "$ICESTREAM" run -s device.backend=cuda -s device.fallback=cpu -s graph.schedule=fused \
     -s graph.lanes=4 -s graph.pool=1048576 -s sink.directory=fallback
 says err "device: cpu, " "warning: device.backend cuda: no GPU, because "
 same fallback/a.hits.npy hits/a.hits.npy
-# Without that, settings that only a GPU has are not ignored.
+# Without device.fallback, settings that only a GPU has are not ignored.
 expect 2 "$ICESTREAM" run -s graph.lanes=4 -s graph.schedule=fused
 says err "graph.lanes: this value is for a GPU, and there is none" "found fused"
 
-# A plan: of the CPU, and of the GPU that might be.
+# A plan of the CPU, and of an assumed GPU.
 expect 0 "$ICESTREAM" plan
 says out "CPU " "GPU         none in this machine; sm_90 is assumed" "  reason    "
 is_empty err
@@ -46,7 +47,7 @@ if grep -q "no GPU part" out; then
     finish
 fi
 
-# Kernels that no installation has, where there is no compiler.
+# Without a compiler, and with kernels that the installation does not have.
 odd=(-s detector.keep_hit_photons=true)
 expect 1 env ICESTREAM_NVRTC=none "$ICESTREAM" plan --architecture 90 "${odd[@]}"
 says err "NVRTC cannot be loaded (ICESTREAM_NVRTC: none: " "expected NVRTC of CUDA 12 or 13" \
@@ -70,10 +71,10 @@ for origin in compiled cached; do
     done
     [ "$(grep -c ", fast maths, kernels $origin" out)" -eq 5 ] || fail "not $origin: $(cat out)"
 done
-# A GPU that the compiler does not know yet: its driver compiles, and knows what kernels take.
+# A GPU that the compiler does not know: its driver compiles the kernels, so their resources are unknown.
 expect 0 "$ICESTREAM" plan --architecture 999 "${odd[@]}"
 says out "  gpu_propagate " "  gpu_monolithic " "Registers are unknown"
-# What was compiled once serves where there is no compiler any more.
+# Kernels that were compiled once are used without a compiler.
 expect 0 env ICESTREAM_NVRTC=none "$ICESTREAM" plan --architecture 90 "${odd[@]}"
 says out ", fast maths, kernels cached"
 expect 0 "$ICESTREAM" plan --architecture 90 "${odd[@]}" -s graph.schedule=wavefront \

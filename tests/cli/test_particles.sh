@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# Particles from outside: the examples, step files in NumPy, and streams of any length in little memory.
+# Promises: the example lists of particles give valid step files that NumPy reads; streams of particles of
+# any length need little memory; errors of output end the program at once and leave no incomplete file.
+# To join: a new format of lists gets an example in configs/particles and its ending in the first loop.
 examples=$(realpath "$(dirname "$0")/../../configs/particles")
 source "$(dirname "$0")/common.bash"
 
@@ -32,14 +34,14 @@ else
     echo "left out: no NumPy"
 fi
 
-# Text through a pipe, and equal bytes again.
+# A list through a pipe gives the same bytes.
 expect 0 "$ICESTREAM" generate -s particles.file=- -s particles.format=f2k -o again.steps.npy \
     <"$examples/example.f2k"
 head -c $((1024 + 64 * $(row_count f2k.steps.npy))) f2k.steps.npy >f2k.rows
 head -c $((1024 + 64 * $(row_count f2k.steps.npy))) again.steps.npy >again.rows
 same f2k.rows again.rows
 
-# Steps of particles go to a run as they are made.
+# A run receives steps while they are made.
 "$ICESTREAM" generate -s particles.file="$examples/example.f2k" -o - |
     "$ICESTREAM" run -q -s source.files=- -s sink.directory=piped || fail "the pipe broke"
 expect 0 "$ICESTREAM" run -q -s source.files=f2k.steps.npy -s sink.directory=filed
@@ -48,8 +50,8 @@ head -c $((1024 + 64 * $(row_count filed/f2k.hits.npy))) piped/stdin-000000.hits
 same filed.rows piped.rows
 [ "$(row_count filed/f2k.hits.npy)" -gt 100 ] || fail "too few hits to compare"
 
-# Who may not write ends at once, also where all threads wait for a reader that does not read; nothing
-# stands under the name of a file that is not complete, and the next one takes its place.
+# If generate is terminated, it ends at once, also if all threads wait for a reader that does not read. An
+# incomplete file never has its final name, and the next run overwrites it.
 endless='particles.list=[{type: e-, x: 0, y: 0, z: 0, zenith: 0, azimuth: 0, energy: 1e9}]'
 mkfifo stalled
 "$ICESTREAM" generate --threads 3 -s "$endless" -o - >stalled 2>err &
@@ -77,20 +79,20 @@ expect 0 "$ICESTREAM" generate -s workload.steps=10 -o endless.steps.npy --force
 same endless.steps.npy short.steps.npy
 is_missing endless.steps.npy.part
 
-# A reader that goes away.
+# The reader of the pipe ends.
 "$ICESTREAM" generate --threads 3 -s "$endless" -o - 2>err | head -c 1024 >first
 [ "${PIPESTATUS[0]}" -eq 74 ] || fail "the reader has gone: exit status ${PIPESTATUS[0]}"
 says err "standard output: cannot write: the reader has gone"
 rows first 65536
 
-# Threads do not show in what is written.
+# The number of threads does not change the bytes.
 for threads in 1 2 3 7; do
     expect 0 "$ICESTREAM" generate --threads $threads -s particles.file="$examples/example.csv" \
         -s particles.losses=simple -o $threads.steps.npy
     same 1.steps.npy $threads.steps.npy
 done
 
-# 1 PeV, 3.5e8 photons: what is made of it does not fit into the memory that there is.
+# 1 PeV, 3.5e8 photons: all its steps together would not fit into the limit of memory.
 grep -qaE '__(asan|tsan)_init' "$ICESTREAM" && finish
 pev='particles.list=[{type: e-, x: 0, y: 0, z: 0, zenith: 0, azimuth: 0, energy: 1e6}]'
 for threads in 1 4; do

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Standard input and output: messages in, messages out, the same hits as through files.
+# Promises: messages through standard input, standard output and named pipes give the same hits as files.
+# To join: compare the rows of the output with those of hits/.
 source "$(dirname "$0")/common.bash"
 
 mkdir steps
@@ -11,7 +12,7 @@ for seed in 1 2 3; do
 done
 expect 0 "$ICESTREAM" run -q
 
-# One message, there and back.
+# One message.
 "$ICESTREAM" generate -s run.seed=2 -s workload.steps=400 -o - |
     "$ICESTREAM" run -q -s source.files=- -s sink.directory=- >2.out || fail "the pipe broke"
 count=$(row_count hits/2.hits.npy)
@@ -31,7 +32,7 @@ same all.out all.rows
     fail "files to standard output"
 same files.out all.rows
 
-# Messages to files, and nothing at all.
+# Messages in, files out; and no message at all.
 cat 1.message 2.message | "$ICESTREAM" run -q -s source.files=- -s sink.directory=numbered ||
     fail "messages to files"
 rows numbered/stdin-000000.hits.npy "$(row_count hits/1.hits.npy)"
@@ -41,7 +42,7 @@ is_missing numbered/stdin-000002.hits.npy
     fail "no message is no error"
 is_empty empty.out
 
-# A message that breaks off is set aside; those before it are kept.
+# A message that is cut off is quarantined; the messages before it are kept.
 {
     cat 1.message
     head -c 5000 2.message
@@ -52,7 +53,7 @@ says err "standard input" "1 of 2 files set aside"
 head -c $((1024 + 64 * $(row_count hits/1.hits.npy))) hits/1.hits.npy >1.rows
 same broken.out 1.rows
 
-# A reader that goes away is an output error, not a signal.
+# If the reader of a pipe ends, that is an output error and no signal.
 expect 74 bash -c "set -o pipefail; '$ICESTREAM' run -q -s 'source.files=[steps/*.npy]' \
     -s sink.directory=- | head -c 10 >/dev/null"
 says err "standard output"
@@ -62,7 +63,7 @@ if [ -e /dev/full ]; then
     says err "standard output: cannot write hits: No space left on device"
 fi
 
-# What Python sees.
+# Python can read and write messages.
 python=
 for candidate in python3 /usr/bin/python3; do
     "$candidate" -c 'import numpy' 2>/dev/null && python=$candidate && break
@@ -92,7 +93,7 @@ with open("all.out", "rb") as stream:
     assert stream.read() == b""
 assert lengths[1] == len(hits)
 PYTHON
-# The same from a pipe, as docs/files.md says. A file would not do: it can seek.
+# The same from a pipe, as in docs/files.md. A pipe is not a file, because it cannot seek.
 # shellcheck disable=SC2002
 cat all.out | expect 0 "$python" -c '
 import numpy, sys, types
@@ -106,7 +107,7 @@ for seed in 1 2 3; do
     tail -c +1025 hits/$seed.hits.npy | head -c $((64 * $(row_count hits/$seed.hits.npy)))
 done >file.rows
 same piped.rows file.rows
-# What numpy.save writes is a step file as well.
+# A file that numpy.save writes is a step file.
 expect 0 "$python" - <<'PYTHON'
 import numpy
 steps = numpy.load("steps/2.steps.npy")
@@ -118,7 +119,7 @@ PYTHON
 expect 0 "$ICESTREAM" run -q -s 'source.files=[wider.npy]' -s sink.directory=-
 same out 2.rows
 
-# A named pipe is a stream as well; it ends when its last writer closes it.
+# A named pipe is a stream that ends when its last writer closes it.
 mkfifo pipe
 cat steps/1.steps.npy steps/2.steps.npy >pipe &
 expect 0 "$ICESTREAM" run -s source.files=pipe -s sink.directory=piped

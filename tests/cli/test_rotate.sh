@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# One hit file for many step files of a watched folder: every hit once, whatever happens to who
-# makes it. Each step file has an event of its own, so sorted rows are comparable as bytes.
+# Promises: if one hit file takes the hits of many step files of a watched folder, it has every hit once,
+# also if workers are stopped, killed or lose their claims. Every step file has another event, so sorted rows
+# can be compared as bytes.
+# To join: do something to a service that `start` starts, then compare all_hits with the reference.
 source "$(dirname "$0")/common.bash"
 
 hit_files() {
     find hits -maxdepth 1 -name '*.hits.npy'
 }
 
-# journal_has FOLDER EVENT COUNT: so many such lines at least.
+# journal_has FOLDER EVENT COUNT: the journal has at least COUNT lines of this event.
 journal_has() {
     local lines
     lines=$(grep -c "\"event\":\"$2\"" "$1/run.journal" 2>/dev/null)
@@ -60,21 +62,20 @@ for event in 1 2 3 4 5 6; do
 done
 expect 0 "$ICESTREAM" run -q -s sink.directory=each
 
-# computed HITS: the service says that it has so many.
+# computed HITS: the service reports this number of hits.
 # shellcheck disable=SC2317 # called by await
 computed() {
     kill -USR1 "$service"
     grep -q "$1 hits" "$log"
 }
 
-# What a signal left to who comes next.
+# The next worker does what was left by a signal.
 make_the_rest() {
     expect 0 "$ICESTREAM" run -q -s source.directory=in -s sink.directory=hits \
         -s sink.rotate=1e9 "$@"
 }
 
-# A signal commits what is there; a bad file changes nothing of that, and the program that hears of
-# hit files hears of each one once.
+# A signal commits the hits so far, also after a bad file, and sink.command is called once per hit file.
 mkdir in
 cp steps/* in
 echo nonsense >in/bad.steps.npy
@@ -98,8 +99,8 @@ journal_has hits 'done' 6 || fail "not all are done in the journal"
 is_there in/.icestream/done/3.steps.npy
 is_there hits/quarantine/bad.steps.npy.reason
 
-# Killed with a volume that is not committed: who comes next makes it all. What was committed
-# before is not made again, also where the mark of it is gone.
+# If a worker is killed before it commits a volume, the next worker makes all its hits. Committed step
+# files are not computed again, also if their marks are missing.
 rm -rf in hits
 mkdir in
 cp steps/[12].steps.npy in
@@ -122,9 +123,9 @@ stop
 make_the_rest
 same_hits each hits
 
-# Who was stopped for longer than its lease loses what it held to another worker. It goes on with
-# what it takes afterwards, and nothing is there twice: the volume that gets full has lost step
-# files in it, so it is dropped, and the others are made anew.
+# A worker that is stopped for longer than its lease loses its claims to another worker. It continues with
+# later step files, and no hit appears twice: its volume has step files that it lost, so the volume is
+# dropped, and the other step files in it are computed again.
 rm -rf in hits
 mkdir in
 cp steps/[123].steps.npy in

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# icestream status: what it says of a folder that a run wrote into, and how it ends.
+# Promises: icestream status reports on the folder of a run, as text and as JSON, and its exit statuses.
+# To join: the content of reports is tested in tests/tools/test_status.c; here only the command line is.
 source "$(dirname "$0")/common.bash"
 
 expect 2 "$ICESTREAM" status

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Step files claimed from a folder while the run lasts: once and for all, bad ones set aside, what
-# was stopped goes on.
+# Promises: step files that are claimed from a folder during a run are computed once; bad ones are
+# quarantined; a stopped run continues later; hits are those of a list of files.
+# To join: put step files into a folder with make_steps and compare the hits with those of hits/.
 source "$(dirname "$0")/common.bash"
 
 make_steps() {
@@ -8,7 +9,7 @@ make_steps() {
         -o "$2"
 }
 
-# What a list of files gives is what a folder has to give.
+# A folder has to give the same hits as a list of files.
 mkdir in steps
 for seed in 1 2 3; do
     make_steps $seed steps/$seed.steps.npy
@@ -24,7 +25,7 @@ done
 grep -q "found no .npy magic string" hits/quarantine/bad.steps.npy.reason || fail "no reason"
 cmp -s in/1.steps.npy steps/1.steps.npy || fail "the step file was not kept"
 
-# Once more there is nothing to do; where the hits are gone they are made again.
+# A second run has nothing to do. Missing hit files are made again.
 expect 0 "$ICESTREAM" run -s source.directory=in
 says err "0 files done"
 rm hits/2.hits.npy
@@ -32,12 +33,12 @@ expect 0 "$ICESTREAM" run -s source.directory=in
 says err "1 file done"
 cmp expected/2.hits.npy hits/2.hits.npy || fail "2 differs"
 
-# Hits of other settings stay.
+# Hit files of other settings are not overwritten.
 expect 3 "$ICESTREAM" run -s source.directory=steps -s run.seed=7 -s source.after=keep
 says err "found hits of another input or of other settings in hits/1.hits.npy"
 cmp expected/1.hits.npy hits/1.hits.npy || fail "1 was replaced"
 
-# A service: files come while it runs; a signal ends it, another program hears of every file.
+# A service: files arrive while it runs, sink.command is called for every file, and a signal ends it.
 mkdir live
 "$ICESTREAM" run -s source.directory=live -s source.watch=true -s source.after=move \
     -s sink.directory=served -s 'sink.command=[touch, called]' -s metrics.file=numbers \
@@ -59,7 +60,7 @@ grep -q 'icestream_files_total{result="done"} 1' numbers || fail "no metrics"
 expect 0 "$ICESTREAM" status served
 says out "1 done"
 
-# The time limit, and the exit status that a batch system wants.
+# The time limit, and the exit status for batch systems.
 expect 75 "$ICESTREAM" run -q --time-limit 1 -s source.directory=live -s source.watch=true \
     -s sink.directory=served
 expect 85 "$ICESTREAM" run -q --time-limit 1 --unfinished-exit 85 -s source.directory=live \

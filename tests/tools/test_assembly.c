@@ -1,4 +1,10 @@
-/* Blocks on several threads: their order, how far planning goes ahead, and which error counts. */
+/* Steps that several threads make, block by block (pipeline/tools/generate/assembly.h).
+ *
+ * Promises: blocks come in order and complete, at any number of threads; planning runs ahead only
+ * by the fixed number of blocks; of several errors the one of the earliest step counts. To join: a
+ * `factory` describes the work and the faults to inject; start it in a new test with several
+ * numbers of threads.
+ */
 #include "base/error.h"
 #include "pipeline/tools/generate/assembly.h"
 #include "tests/support/test_main.h"
@@ -26,7 +32,7 @@ typedef struct factory {
     atomic_uint written;           /* steps */
     uint32_t ahead;                /* steps planned and not written, at most */
     uint32_t stall;                /* the first write waits until so many steps are planned */
-    uint32_t others;               /* threads beside the caller's, where it waits */
+    uint32_t others;               /* threads besides that of the caller, if the write waits */
     pthread_mutex_t lock;
     uint64_t sum; /* of what was written */
 } factory;

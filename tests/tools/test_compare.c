@@ -1,4 +1,10 @@
-/* `icestream compare` from configuration to report, on small workloads. */
+/* `icestream compare`, from the configuration to the report, with small workloads.
+ *
+ * Promises: schedules of the CPU give identical hits; other seeds or equal physics are compatible;
+ * other physics is different; the report names what differs, and the exit status follows from it.
+ * To join: a setting that changes hits needs a test that its name appears among the differences.
+ * The statistics are tested in test_statistics.c, verdicts in test_verdict.c.
+ */
 #include "pipeline/icestream.h"
 #include "tests/support/json_values.h"
 #include "tests/support/test_main.h"

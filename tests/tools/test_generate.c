@@ -1,5 +1,11 @@
-/* Workloads and the files that `generate` writes. Expected numbers are the check values of the
- * clsim reference's README; those of other steps were made there by the same formulas. */
+/* `icestream generate` and its workloads.
+ *
+ * Promises: workloads have the steps that their formulas give, and files and messages of steps are
+ * complete. Expected numbers are the check values of the README of the clsim reference; numbers of
+ * other steps were computed with the same formulas.
+ * To join: a new kind of workload needs a test with check values of its steps. Several threads are
+ * tested in test_generate_threads.c, particles in tests/particles.
+ */
 #include "pipeline/config/config.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/tools/measure/workload.h"
@@ -376,7 +382,7 @@ START_TEST(no_such_folder)
 }
 END_TEST
 
-/* Generates to standard output, which is a file here, in a process of its own. */
+/* Runs generate in a child process, with a file as its standard output. */
 static void generate_stream(const icestream_config *config, const char *path)
 {
     pid_t child = fork();

@@ -1,4 +1,9 @@
-/* `generate` on several threads: equal bytes, also up to an error, and an end without threads. */
+/* `icestream generate` on several threads.
+ *
+ * Promises: the bytes are the same at every number of threads, also those before an error, and no
+ * thread is left when generate returns.
+ * To join: call expect_same_files with a configuration that makes its steps in a new way.
+ */
 #include "pipeline/config/config.h"
 #include "tests/support/config_text.h"
 #include "tests/support/scratch_files.h"
@@ -28,7 +33,7 @@ static void teardown(void)
     scratch_remove(&place);
 }
 
-/* That text, with so many threads. */
+/* Loads this configuration with a number of threads. */
 static icestream_config *with_threads(const char *text, uint32_t threads)
 {
     char *all = NULL;
@@ -122,8 +127,8 @@ static bool await_threads(void)
     return threads_named("generate") == 0;
 }
 
-/* Generates into a descriptor, in a process of its own whose exit status is that of `generate`, and
- * 99 where a thread is left. What the error says goes into the file "error". */
+/* Runs generate in a child process with `output` as its standard output, and stores the error in
+ * the file "error". Returns the status of icestream_generate, or -99 if a thread is left. */
 static int generate_into(const char *text, uint32_t threads, int output)
 {
     pid_t child = fork();
@@ -198,7 +203,7 @@ START_TEST(bad_particle)
 {
     expect_messages_before("{type: ph, photons: 5, spectrum: 7, event: 2, " HERE "}",
                            "particle 2: error: spectrum: found 7, expected at most 6");
-    /* Found by who makes the steps, while others are far beyond. */
+    /* The thread that makes the steps finds this error while other threads make later steps. */
     expect_messages_before(
         "{type: e-, energy: 5, event: 2, x: 0, y: 0, z: -1e4, zenith: 0, azimuth: 0}",
         "particle 2: error: found light further away than 10000 m");

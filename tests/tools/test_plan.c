@@ -1,5 +1,9 @@
-/* `icestream plan`: figures of the CPU's plan, and (in a build with CUDA, with or without a GPU) of
- * the kernels of every schedule. */
+/* `icestream plan`.
+ *
+ * Promises: the figures of the CPU's plan and, in a build with CUDA (with or without a GPU), those
+ * of the kernels of every schedule, in text and in JSON. To join: a new figure gets a check in
+ * cpu_plan or every_schedule, a new schedule in every_schedule.
+ */
 #include "graphs/options.h"
 #include "pipeline/icestream.h"
 #include "tests/support/json_values.h"

@@ -1,4 +1,10 @@
-/* The language of `icestream trace --select`. */
+/* The language of `icestream trace --select` (pipeline/tools/trace/selection.h).
+ *
+ * Promises: every comparison and every connective is evaluated as documented, exactly at the limits
+ * of the types, and every mistake is reported with its column.
+ * To join: add an expression to the list of true, false or wrong ones. tests/fuzz/fuzz_selection.c
+ * tries random texts.
+ */
 #include "pipeline/tools/trace/selection.h"
 #include "tests/support/test_main.h"
 

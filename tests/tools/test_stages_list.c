@@ -1,4 +1,10 @@
-/* `icestream stages`: the list is complete, in text and in JSON. */
+/* `icestream stages`.
+ *
+ * Promises: the list has the stages and the variants of `expected`, the default variant first, with
+ * parameters and sizes of fields, in text and in JSON.
+ * To join: a new stage needs a row in `expected`; a new variant can be added to the row of its
+ * stage.
+ */
 #include "pipeline/icestream.h"
 #include "tests/support/test_main.h"
 

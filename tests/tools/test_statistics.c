@@ -1,6 +1,10 @@
-/* Statistics of compare against tabulated values: physics.md 12.6, and published tables of the
- * chi-square and normal distributions. The two tests with random numbers have fixed seeds and look
- * at false alarm rates; how likely they are to fail by chance is said beside them. */
+/* The statistics of `icestream compare` (pipeline/tools/compare/statistics.h).
+ *
+ * Promises: probabilities and critical values are those of physics.md 12.6 and of published tables
+ * of the chi-square and normal distributions. Two tests use random numbers with fixed seeds and
+ * check false alarm rates; comments there say how likely chance would make them fail. To join: a
+ * new statistic needs tabulated values and a test of its false alarm rate.
+ */
 #include "pipeline/tools/compare/statistics.h"
 #include "tests/support/test_main.h"
 

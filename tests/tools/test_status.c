@@ -1,4 +1,9 @@
-/* icestream status: journals, files that are there, quarantine and claims, in text and as JSON. */
+/* `icestream status`.
+ *
+ * Promises: the report describes journals, existing files, the quarantine and claims, in text and
+ * in JSON, also if a journal is damaged or a folder cannot be read. To join: write journal lines
+ * and files into the scratch folder, then compare lines of the report.
+ */
 #include "pipeline/telemetry/journal.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
@@ -37,7 +42,7 @@ static void make(const char *name, const char *text)
     }
 }
 
-/* Sets a file's time to so many seconds ago. */
+/* Sets the modification time of a file to `seconds` ago. */
 static void make_old(const char *name, time_t seconds)
 {
     char path[SCRATCH_PATH];

@@ -1,4 +1,10 @@
-/* `icestream trace`: photons of a real run once more. */
+/* `icestream trace`.
+ *
+ * Promises: photons of a real run are repeated with the same hits, bit by bit, in every kind of
+ * ice; their paths are consistent; the steps are found in the right file; hits of fast maths and of
+ * other settings are reported as different. To join: a new feature of the ice is switched on in
+ * all_hits_again_in_full_ice; other settings that change paths get a test like all_hits_again.
+ */
 #include "pipeline/files/format/table_reader.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/table_writer.h"
@@ -264,7 +270,7 @@ START_TEST(selected_hits)
 }
 END_TEST
 
-/* Photons that nobody has seen: what became of all of a step is the account of its run. */
+/* Photons without a hit: the ends of all photons of a step add up to the account of its run. */
 START_TEST(account_of_a_step)
 {
     static const char *const sets[] = {"device.math=portable",   "ice.absorb_above=60",
@@ -486,7 +492,7 @@ START_TEST(which_step_file)
     char a[2 * SCRATCH_PATH], b[2 * SCRATCH_PATH], moved[SCRATCH_PATH];
     run_folder_path(place.steps, "a.steps.npy", a);
     run_folder_path(place.steps, "b.steps.npy", b);
-    /* the same ids with other steps, beside the right one */
+    /* a file with the same identities and other steps, next to the right file */
     icestream_step others[20];
     for (uint32_t i = 0; i < 20; ++i) {
         others[i] = run_folder_bright(i, PHOTONS);
@@ -522,8 +528,8 @@ START_TEST(which_step_file)
 }
 END_TEST
 
-/* A folder that cannot be looked into is not taken for one without the step. A link that leads to
- * itself cannot, not even by those who may read everything. */
+/* If a folder cannot be read, the error says so, and does not say that the step is missing. The
+ * folder is a link to itself, which not even root can read. */
 START_TEST(unreadable_folders)
 {
     run_folder place = run_folder_open();

@@ -1,4 +1,5 @@
-/* `icestream compare`: the same steps through several schedules or configurations. */
+/* icestream_compare: runs the same steps through several schedules or two configurations, and
+ * compares the hits. */
 #include "pipeline/tools/compare/compare.h"
 
 #include "base/error.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- who takes part ------------------------------------------------------------------------ */
+/* ---- participants ---------------------------------------------------------------------------- */
 
 /* Adds the participants of one configuration: the schedules of --schedules; without that option
  * every schedule of the device, or graph.schedule if there is a second configuration. */

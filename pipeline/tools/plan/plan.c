@@ -1,4 +1,4 @@
-/* icestream_plan: what a run would need, without running photons. */
+/* icestream_plan: reports what a run would need, without running photons. */
 #include "pipeline/tools/plan/plan.h"
 
 #include "base/error.h"

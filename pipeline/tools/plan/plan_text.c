@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Registers of the largest kernel of a schedule, 0: it was not planned. */
+/* Returns the registers of the largest kernel of a schedule, or 0 if it was not planned. */
 static uint32_t registers_of(const ics_plan_on_gpu *gpu, ics_schedule schedule)
 {
     for (size_t i = 0; i < gpu->count; ++i) {

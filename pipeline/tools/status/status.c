@@ -131,7 +131,8 @@ static json_t *journal_json(const ics_journal_summary *summary, const ics_sink_f
                      "first", time_json(summary->first), "last", time_json(summary->last));
 }
 
-/* What is not in the journal. NULL: out of memory. */
+/* Describes the spools that the journal names, by their files. Returns NULL if there is no memory.
+ */
 static json_t *spools_json(const ics_journal_summary *summary, double now, json_t *notes)
 {
     json_t *list = json_array(), *folder;
@@ -158,7 +159,7 @@ static json_t *quarantine_json(const char *folder, const ics_journal_summary *su
     return result;
 }
 
-/* NULL: out of memory. */
+/* Makes the report. Returns NULL if there is no memory. */
 static json_t *status_json(const char *folder, const ics_sink_folder *here,
                            const ics_journal_summary *summary)
 {
