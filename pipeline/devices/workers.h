@@ -44,6 +44,10 @@ typedef struct ics_mailbox ics_mailbox;
 /* A mailbox whose jobs' `done` functions run on the loop. Keeps the loop alive until it is closed.
  * ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
 int ics_workers_mailbox_create(uv_loop_t *loop, ics_mailbox **out, icestream_error *error);
+/* `deliver(user, job)` is called on the loop for each job from now on, in place of job->done(job):
+ * the owner of the loop counts its jobs there, and calls `done`. */
+void ics_workers_mailbox_on_delivery(ics_mailbox *mailbox,
+                                     void (*deliver)(void *user, ics_job *job), void *user);
 /* Puts a job in; any thread. Matches ics_post.post. */
 void ics_workers_mailbox_post(void *mailbox, ics_job *job);
 /* Closes its handle; no job may be posted any more. Frees the mailbox when the loop has closed it:

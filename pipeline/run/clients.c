@@ -38,7 +38,6 @@ static void on_message(void *user, const ics_listener_message *message)
         run->messages = sent;
     }
     run->intake.look = true;
-    ics_run_advance(run);
 }
 
 static void on_report(void *user, ics_listener_event event, uint64_t client, uint64_t message,

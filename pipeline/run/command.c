@@ -32,7 +32,6 @@ static void forget(ics_run_command *command)
     }
     *at = command->next;
     run->commands_running -= command->started;
-    run->jobs_out--;
     unit->ending = false;
     if (!unit->held || !atomic_load(&run->common.cancel)) {
         ics_run_end_claim(run, unit, command->state);
@@ -45,7 +44,6 @@ static void end_command(ics_run_command *command)
     ics_run_state *run = command->run;
     forget(command);
     start_waiting(run);
-    ics_run_advance(run);
 }
 
 static void on_close(uv_handle_t *handle)
@@ -148,7 +146,6 @@ bool ics_run_start_command(ics_run_state *run, ics_unit *unit, ics_unit_state st
         last = &(*last)->next;
     }
     *last = command;
-    run->jobs_out++; /* the loop waits for it */
     start_waiting(run);
     return true;
 }

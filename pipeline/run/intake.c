@@ -114,7 +114,6 @@ static void end_claim_done(ics_job *job)
 {
     ics_unit *unit = unit_of_claim_job(job);
     ics_run_state *run = unit->run;
-    run->jobs_out--;
     if (unit->end_error.status != ICESTREAM_OK) {
         if (!ics_run_retry(run, unit, ICS_RETRY_END, &unit->end_error)) {
             unit->ending = unit->held = false; /* who finds the claim expired goes on with it */
@@ -132,7 +131,6 @@ static void end_claim_done(ics_job *job)
         }
         run->intake.ended = true;
     }
-    ics_run_advance(run);
 }
 
 void ics_run_end_claim(ics_run_state *run, ics_unit *unit, ics_unit_state state)
@@ -268,7 +266,6 @@ static void take_done(ics_job *job)
 {
     ics_run_state *run = run_of_take_job(job);
     ics_run_intake *intake = &run->intake;
-    run->jobs_out--;
     intake->taking = false;
     tell_notes(run);
     for (size_t i = 0; i < intake->taken_count; ++i) {
@@ -284,7 +281,6 @@ static void take_done(ics_job *job)
             intake->quiet_until = ics_progress_seconds() + LOOK_SHARE * intake->take_seconds;
         }
     }
-    ics_run_advance(run);
 }
 
 void ics_run_take_files(ics_run_state *run)
@@ -344,7 +340,6 @@ static void beat(ics_job *job, void *thread_state)
 static void beat_done(ics_job *job)
 {
     ics_run_state *run = run_of_beat_job(job);
-    run->jobs_out--;
     run->intake.beating = false;
     if (run->intake.beat_error.status != ICESTREAM_OK) {
         ics_run_say(run, ICS_EVENT_WARNING, "no sign of life could be given: %s",
@@ -356,7 +351,6 @@ static void beat_done(ics_job *job)
                     run->intake.lost, run->intake.lost == 1 ? " was" : "s were");
     }
     run->intake.lost_told = run->intake.lost; /* until their units are finished */
-    ics_run_advance(run);
 }
 
 static void on_heartbeat(uv_timer_t *timer)
@@ -387,7 +381,6 @@ static void on_look(void *user)
 {
     ics_run_state *run = user;
     run->intake.look = true;
-    ics_run_advance(run);
 }
 
 static void on_watch_report(void *user, const icestream_error *what)

@@ -63,7 +63,6 @@ static void on_stop_signal(uv_signal_t *handle, int number)
     } else {
         give_up(run);
     }
-    ics_run_advance(run);
 }
 
 static void on_status_signal(uv_signal_t *handle, int number)
@@ -85,7 +84,6 @@ static void on_time_limit(uv_timer_t *timer)
     stop_reading(run);
     ics_run_say(run, ICS_EVENT_MESSAGE,
                 "the time limit is reached: finishing what is being computed");
-    ics_run_advance(run);
 }
 
 static void on_service_failure(void *user, const char *reason)
@@ -121,11 +119,28 @@ void ics_run_send_job(ics_run_state *run, ics_workers *workers, ics_job *job,
     ics_run_fail(run, &full);
 }
 
+bool ics_run_submit_batch(ics_run_state *run, ics_batch *batch, void (*done)(ics_job *job))
+{
+    batch->job.done = done;
+    bool accepted = ics_device_submit(run->device, batch);
+    run->jobs_out += accepted;
+    return accepted;
+}
+
+/* What a job has done is known: the mailbox calls it on the loop for each job. */
+static void deliver(void *user, ics_job *job)
+{
+    ics_run_state *run = user;
+    run->jobs_out--;
+    job->done(job);
+}
+
 /* Nothing will be posted any more: what keeps the loop running is closed, and it ends. */
 static void end_loop(ics_run_state *run)
 {
     run->ended = true;
     if (run->mailbox != NULL) {
+        uv_close((uv_handle_t *)&run->turn, NULL);
         uv_close((uv_handle_t *)&run->ticker, NULL);
         uv_close((uv_handle_t *)&run->waker, NULL);
         uv_close((uv_handle_t *)&run->limit, NULL);
@@ -138,7 +153,9 @@ static void end_loop(ics_run_state *run)
     }
 }
 
-void ics_run_advance(ics_run_state *run)
+/* Gives every station what it can do now. When no job is out any more and nothing is waited for,
+ * the loop ends. */
+static void advance(ics_run_state *run)
 {
     if (run->ended) {
         return;
@@ -156,10 +173,16 @@ void ics_run_advance(ics_run_state *run)
         ics_run_write_units(run);
     }
     ics_run_rotate(run);
-    if (run->jobs_out == 0 && !ics_run_commit_rest(run) && !ics_run_intake_waits(run) &&
-        !ics_run_retries_wait(run) && !ics_run_give_back(run)) {
+    if (run->jobs_out == 0 && run->commands == NULL && !ics_run_commit_rest(run) &&
+        !ics_run_intake_waits(run) && !ics_run_retries_wait(run) && !ics_run_give_back(run)) {
         end_loop(run);
     }
+}
+
+/* libuv calls it once in each turn of the loop, after timers and before it waits. */
+static void on_turn(uv_prepare_t *turn)
+{
+    advance(turn->data);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -204,6 +227,9 @@ int ics_run_loop_open(ics_run_state *run, icestream_error *error)
     }
     int status = ics_workers_mailbox_create(&run->loop, &run->mailbox, error);
     if (status == ICESTREAM_OK) {
+        ics_workers_mailbox_on_delivery(run->mailbox, deliver, run);
+        uv_prepare_init(&run->loop, &run->turn);
+        run->turn.data = run;
         uv_timer_t *const timers[] = {&run->ticker, &run->waker, &run->limit, &run->metrics_timer};
         for (size_t i = 0; i < sizeof timers / sizeof *timers; ++i) {
             uv_timer_init(&run->loop, timers[i]);
@@ -256,7 +282,7 @@ int ics_run_loop(ics_run_state *run, icestream_error *error)
     ics_service_notify_ready(&run->service, on_service_failure, run);
     uv_timer_start(&run->metrics_timer, on_metrics_time, 0, METRICS_PERIOD);
     double before = thread_seconds();
-    ics_run_advance(run);
+    uv_prepare_start(&run->turn, on_turn);
     uv_run(&run->loop, UV_RUN_DEFAULT);
     run->loop_seconds = thread_seconds() - before;
     ics_events_end(&run->events);

@@ -156,9 +156,10 @@ static void do_retry(ics_run_state *run, ics_unit *unit)
     }
 }
 
+/* The turn of the loop that the timer begins does the rest. */
 static void on_wake(uv_timer_t *timer)
 {
-    ics_run_advance(timer->data);
+    (void)timer;
 }
 
 /* The earlier of two times, of which 0 is none. */
@@ -190,7 +191,6 @@ static void spill_done(ics_job *job)
     ics_run_pause *paused = &run->pause;
     ics_unit *unit = paused->tried;
     bool takes_turn = paused->until > 0.0; /* else a unit's retry ends the pause by now */
-    run->jobs_out--;
     unit->batches_out--;
     paused->tried = NULL;
     if (ics_error_may_pass(&paused->spill_error)) {
@@ -203,7 +203,6 @@ static void spill_done(ics_job *job)
         paused->spills = 0;
         resume_run(run);
     }
-    ics_run_advance(run);
 }
 
 /* What could not be put on the disk is tried again before more is read. */

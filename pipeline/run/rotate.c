@@ -152,7 +152,6 @@ static void commit_done(ics_job *job)
     ics_run_state *run = run_of_commit_job(job);
     ics_run_rotation *rotation = &run->rotation;
     const ics_volume_result *result = &rotation->result;
-    run->jobs_out--;
     rotation->committing = false;
     if (result->error.status != ICESTREAM_OK) {
         take_commit_error(run, &result->error);
@@ -167,7 +166,6 @@ static void commit_done(ics_job *job)
     }
     free(rotation->lost);
     rotation->lost = NULL;
-    ics_run_advance(run);
 }
 
 static void send_commit(ics_run_state *run)

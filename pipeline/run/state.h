@@ -121,6 +121,7 @@ typedef struct ics_run_state {
     /* The loop and its workers. */
     uv_loop_t loop;
     uv_signal_t signals[ICS_RUN_SIGNALS];
+    uv_prepare_t turn;
     uv_timer_t ticker, waker, limit, metrics_timer;
     ics_mailbox *mailbox;
     ics_workers *readers, *writers[ICS_WRITERS_MAX];
@@ -200,15 +201,16 @@ int ics_run_loop_open(ics_run_state *run, icestream_error *error);
 void ics_run_loop_close(ics_run_state *run);
 /* Runs the loop until nothing is left to do or the run was stopped. */
 int ics_run_loop(ics_run_state *run, icestream_error *error);
-/* Gives every station what it can do now. Called after each event; when no job is out any more and
- * nothing is waited for, the loop ends. */
-void ics_run_advance(ics_run_state *run);
 /* The run cannot go on; the first cause counts. */
 void ics_run_fail(ics_run_state *run, const icestream_error *cause);
 /* Whether no more work is begun. */
 bool ics_run_stopping(const ics_run_state *run);
 void ics_run_send_job(ics_run_state *run, ics_workers *workers, ics_job *job,
                       void (*work)(ics_job *job, void *thread_state), void (*done)(ics_job *job));
+
+/* Gives a batch to the device, and counts it as a job that is out. False: the device takes no batch
+ * at the moment. */
+bool ics_run_submit_batch(ics_run_state *run, ics_batch *batch, void (*done)(ics_job *job));
 
 /* ---- run_stations.c */
 

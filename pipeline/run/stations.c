@@ -132,7 +132,6 @@ static void check_done(ics_job *job)
 {
     ics_unit *unit = (ics_unit *)((char *)job - offsetof(ics_unit, reader_job));
     ics_run_state *run = unit->run;
-    run->jobs_out--;
     const ics_unit_work *work = unit->work;
     bool file = !unit->input->stream;
     if (work->read_error.status != ICESTREAM_OK) {
@@ -153,7 +152,6 @@ static void check_done(ics_job *job)
         run->photons_checked += unit->summary.photons;
     }
     run->bytes_checked += unit->input->bytes;
-    ics_run_advance(run);
 }
 
 void ics_run_check_unit(ics_run_state *run, ics_unit *unit)
@@ -202,7 +200,6 @@ static void fill_done(ics_job *job)
 {
     ics_unit *unit = (ics_unit *)((char *)job - offsetof(ics_unit, reader_job));
     ics_run_state *run = unit->run;
-    run->jobs_out--;
     unit->filling = false;
     ics_unit_work *work = unit->work;
     if (work->batch != NULL) {
@@ -221,7 +218,6 @@ static void fill_done(ics_job *job)
         }
         ics_unit_close_reader(unit);
     }
-    ics_run_advance(run);
 }
 
 /* Checks run ahead of the reading, so that the next files are known to be good when the device has
@@ -314,9 +310,7 @@ static void store_done(ics_job *job)
 {
     ics_batch *batch = (ics_batch *)job;
     ics_run_state *run = ((ics_unit *)batch->owner)->run;
-    run->jobs_out--;
     return_batch(run, batch);
-    ics_run_advance(run);
 }
 
 static void compute_done(ics_job *job)
@@ -324,7 +318,6 @@ static void compute_done(ics_job *job)
     ics_batch *batch = (ics_batch *)job;
     ics_unit *unit = batch->owner;
     ics_run_state *run = unit->run;
-    run->jobs_out--;
     ics_run_tell_news(run);
     if (batch->error.status == ICESTREAM_OK && unit->state != ICS_UNIT_SET_ASIDE &&
         unit->state != ICS_UNIT_AGAIN && !unit->spoiled) {
@@ -337,7 +330,6 @@ static void compute_done(ics_job *job)
     } else {
         return_batch(run, batch);
     }
-    ics_run_advance(run);
 }
 
 void ics_run_compute_batches(ics_run_state *run)
@@ -345,11 +337,9 @@ void ics_run_compute_batches(ics_run_state *run)
     while (run->ready != NULL) {
         ics_batch *batch = (ics_batch *)run->ready;
         ics_job *next = batch->job.next;
-        batch->job.done = compute_done;
-        if (!ics_device_submit(run->device, batch)) {
+        if (!ics_run_submit_batch(run, batch, compute_done)) {
             return;
         }
-        run->jobs_out++;
         run->ready_count--;
         run->ready = next;
         if (next == NULL) {
@@ -364,7 +354,6 @@ static void write_done(ics_job *job)
 {
     ics_unit *unit = (ics_unit *)((char *)job - offsetof(ics_unit, writer_job));
     ics_run_state *run = unit->run;
-    run->jobs_out--;
     run->rotation.writing = false;
     const icestream_error *error = &unit->work->write_error;
     if (error->status == ICESTREAM_OK && unit->work->lost) {
@@ -385,7 +374,6 @@ static void write_done(ics_job *job)
         unit->state = ICS_UNIT_LEFT;
         ics_run_fail(run, error);
     }
-    ics_run_advance(run);
 }
 
 void ics_run_write_unit(ics_run_state *run, ics_unit *unit)
@@ -404,14 +392,12 @@ static void discard_done(ics_job *job)
 {
     ics_unit *unit = (ics_unit *)((char *)job - offsetof(ics_unit, writer_job));
     ics_run_state *run = unit->run;
-    run->jobs_out--;
     unit->filling = false;
     if (unit->work->write_error.status !=
         ICESTREAM_OK) { /* the reason is told at the end all the same */
         ics_run_say(run, ICS_EVENT_WARNING, "%s", unit->work->write_error.text);
     }
     ics_run_end_claim(run, unit, ICS_UNIT_SET_ASIDE);
-    ics_run_advance(run);
 }
 
 /* Hits of a unit that will have no output, or none yet. */

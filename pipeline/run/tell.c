@@ -37,10 +37,8 @@ static void line_done(ics_job *job)
 {
     journal_line *line = (journal_line *)job;
     ics_run_state *run = line->run;
-    run->jobs_out--;
     run->lines_out--;
     free_line(line);
-    ics_run_advance(run);
 }
 
 /* The keeper waits for a disk that takes no lines at the moment. */
@@ -294,12 +292,10 @@ void ics_run_publish_last(ics_run_state *run)
 static void metrics_done(ics_job *job)
 {
     ics_run_state *run = run_of_metrics_job(job);
-    run->jobs_out--;
     run->metrics_out = false;
     if (run->metrics_error.status != ICESTREAM_OK) {
         ics_run_say(run, ICS_EVENT_WARNING, "metrics: %s", run->metrics_error.text);
     }
-    ics_run_advance(run);
 }
 
 void ics_run_publish(ics_run_state *run)
