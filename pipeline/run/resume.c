@@ -2,7 +2,8 @@
  * with. Whether one is complete and of this input, readers see when its turn comes (unit.c). */
 #include "base/error.h"
 #include "pipeline/files/hit_reader.h"
-#include "pipeline/run/state.h"
+#include "pipeline/run/log.h"
+#include "pipeline/run/summary.h"
 
 /* The maths of a hit file that this run's settings made; *counts false: there is no such file, or
  * no photon in it, which is the same with any maths. */
@@ -88,11 +89,11 @@ int ics_run_check_maths(ics_run_state *run, icestream_error *error)
         return status;
     }
     if (may_mix(run->config)) {
-        ics_run_say(run, ICS_EVENT_WARNING,
-                    "%zu hit file%s of other maths than this run's, which is %s, "
-                    "and may be kept (device.fallback cpu); the trailer of each tells its own",
-                    at.count, at.count == 1 ? " is" : "s are",
-                    ics_metadata_maths_name(ics_device_maths(run->device)));
+        ics_run_log_text(run, ICS_EVENT_WARNING,
+                         "%zu hit file%s of other maths than this run's, which is %s, "
+                         "and may be kept (device.fallback cpu); the trailer of each tells its own",
+                         at.count, at.count == 1 ? " is" : "s are",
+                         ics_metadata_maths_name(ics_device_maths(run->device)));
         return ICESTREAM_OK;
     }
     return ics_error_copy(error, &at.found);

@@ -1,8 +1,9 @@
 /* summary.json: what a run did, for programs. */
+#include "pipeline/run/summary.h"
+
 #include "base/error.h"
 #include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/output.h"
-#include "pipeline/run/state.h"
 #include "pipeline/telemetry/json_text.h"
 
 #include <errno.h>
@@ -11,22 +12,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char *state_name(ics_unit_state state)
-{
-    switch (state) {
-    case ICS_UNIT_DONE:
-        return "done";
-    case ICS_UNIT_SKIPPED:
-        return "skipped";
-    case ICS_UNIT_SET_ASIDE:
-        return "set aside";
-    case ICS_UNIT_LOST:
-        return "lost";
-    default:
-        return "left";
-    }
-}
 
 /* photo_electrons only where they were made: without, "0" would look like a result. */
 static json_t *account_json(const ics_unit_common *common, const icestream_account *account)
@@ -48,26 +33,26 @@ static json_t *account_json(const ics_unit_common *common, const icestream_accou
 /* "o?" and "s?": keys that do not apply are null. */
 static json_t *unit_json(const ics_unit *unit)
 {
-    bool done = unit->state == ICS_UNIT_DONE;
-    bool read = done || unit->state == ICS_UNIT_SKIPPED;
-    return json_pack("{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?}", "input",
-                     ics_json_text(unit->name), "output", ics_json_text(unit->output), "status",
-                     state_name(unit->state), "steps",
-                     read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
-                     read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
-                     read ? unit->summary.digest : NULL, "account",
-                     done ? account_json(unit->common, &unit->account) : NULL, "math",
-                     done ? ics_metadata_maths_name(unit->maths) : NULL, "error",
-                     ics_json_text(unit->set_aside_reason));
+    bool done = unit->result == ICS_RESULT_DONE;
+    bool read = done || unit->result == ICS_RESULT_SKIPPED;
+    return json_pack(
+        "{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?}", "input", ics_json_text(unit->name),
+        "output", ics_json_text(unit->output), "status", ics_unit_rules_result_text(unit->result),
+        "steps", read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
+        read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
+        read ? unit->summary.digest : NULL, "account",
+        done ? account_json(unit->common, &unit->account) : NULL, "math",
+        done ? ics_metadata_maths_name(unit->maths) : NULL, "error", ics_json_text(unit->refusal));
 }
 
 /* Null where files are claimed without end: the journal has them. */
 static json_t *files_json(const ics_run_state *run)
 {
-    json_t *files = run->forgets ? json_null() : json_array();
-    for (const ics_unit *unit = run->forgets ? NULL : run->first; files != NULL && unit != NULL;
-         unit = unit->next) {
-        if (unit->state != ICS_UNIT_NONE && json_array_append_new(files, unit_json(unit)) != 0) {
+    json_t *files = run->units.forgets ? json_null() : json_array();
+    for (const ics_unit *unit = run->units.forgets ? NULL : run->units.first;
+         files != NULL && unit != NULL; unit = unit->next) {
+        if (unit->result != ICS_RESULT_ABSENT &&
+            json_array_append_new(files, unit_json(unit)) != 0) {
             json_decref(files);
             return NULL;
         }
@@ -77,18 +62,18 @@ static json_t *files_json(const ics_run_state *run)
 
 static json_t *speed_json(const ics_run_state *run)
 {
-    double seconds = ics_progress_seconds() - run->events.progress.start;
-    double photons = (double)run->account.created;
+    double seconds = ics_progress_seconds() - run->log.events.progress.start;
+    double photons = (double)run->batches.account.created;
     struct rusage usage = {0};
     getrusage(RUSAGE_SELF, &usage);
-    double running = ics_progress_seconds() - run->start;
+    double running = ics_progress_seconds() - run->loop.start;
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "seconds", seconds,
-                     "seconds_running", running, "seconds_computing", run->seconds_computing,
-                     "loop_cpu_seconds", run->loop_seconds, "photons_per_second",
+                     "seconds_running", running, "seconds_computing", run->batches.seconds,
+                     "loop_cpu_seconds", run->loop.cpu_seconds, "photons_per_second",
                      seconds > 0.0 ? photons / seconds : 0.0, "photons_per_second_running",
                      running > 0.0 ? photons / running : 0.0, "ns_per_photon",
                      photons > 0.0 ? 1e9 * seconds / photons : 0.0, "thread_ns_per_photon",
-                     photons > 0.0 ? 1e9 * run->seconds_computing / photons : 0.0,
+                     photons > 0.0 ? 1e9 * run->batches.seconds / photons : 0.0,
                      "peak_memory_bytes", (json_int_t)usage.ru_maxrss * 1024);
 }
 
@@ -115,7 +100,7 @@ static json_t *gpu_json(const ics_run_state *run, const ics_device_facts *facts)
 {
     const ics_gpu_options *options = &facts->gpu;
     const ics_gpu_usage *usage = &facts->usage;
-    double photons = (double)run->account.created;
+    double photons = (double)run->batches.account.created;
     if (!facts->is_gpu && usage->launches == 0) {
         return json_null();
     }
@@ -184,12 +169,13 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
         result->status != ICESTREAM_OK ? ics_json_text(result->text) : NULL, "seed", seed, "device",
         device_json(run), "digests", "configuration", origin->configuration, "ice", origin->ice,
         "detector", origin->detector, "file_counts", "done",
-        (json_int_t)ics_run_count(run, ICS_UNIT_DONE), "skipped",
-        (json_int_t)ics_run_count(run, ICS_UNIT_SKIPPED), "set_aside",
-        (json_int_t)ics_run_count(run, ICS_UNIT_SET_ASIDE), "left",
-        (json_int_t)ics_run_unfinished(run), "lost", (json_int_t)ics_run_count(run, ICS_UNIT_LOST),
-        "retries", (json_int_t)run->retries, "latency", ics_latency_json(&run->latency), "account",
-        account_json(&run->common, &run->account), "speed", speed_json(run), "files",
+        (json_int_t)ics_run_count(run, ICS_RESULT_DONE), "skipped",
+        (json_int_t)ics_run_count(run, ICS_RESULT_SKIPPED), "set_aside",
+        (json_int_t)ics_run_count(run, ICS_RESULT_QUARANTINED), "left",
+        (json_int_t)ics_run_unfinished(run), "lost",
+        (json_int_t)ics_run_count(run, ICS_RESULT_LOST), "retries", (json_int_t)run->retries.total,
+        "latency", ics_latency_json(&run->units.latency), "account",
+        account_json(&run->common, &run->batches.account), "speed", speed_json(run), "files",
         files_json(run));
 }
 

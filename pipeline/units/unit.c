@@ -60,7 +60,6 @@ int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const cha
     }
     unit->common = common;
     unit->claim = *claim;
-    unit->held = true;
     unit->arrived = claim->arrived;
     unit->own_input = (ics_input){.path = claim->path, .bytes = claim->bytes};
     unit->input = &unit->own_input;
@@ -82,13 +81,17 @@ void ics_unit_destroy(ics_unit *unit)
         ics_claims_claim_free(&unit->claim);
         free(unit->name);
         free(unit->output);
-        free(unit->set_aside_reason);
+        free(unit->refusal);
         free(unit);
     }
 }
 
 int ics_unit_open(ics_unit *unit, icestream_error *error)
 {
+    unit->account = (icestream_account){0};
+    unit->summary = (ics_step_summary){0};
+    unit->maths = ICS_MATHS_NONE;
+    unit->seconds = 0.0;
     unit->work = calloc(1, sizeof *unit->work);
     if (unit->work != NULL) {
         unit->work->pipe = -1;
@@ -126,14 +129,18 @@ void ics_unit_close(ics_unit *unit)
     }
 }
 
-int ics_unit_begin_anew(ics_unit *unit, icestream_error *error)
+bool ics_unit_has_jobs(const ics_unit *unit)
 {
-    ics_unit_close(unit);
-    unit->account = (icestream_account){0};
-    unit->summary = (ics_step_summary){0};
-    unit->maths = ICS_MATHS_NONE;
-    unit->seconds = 0.0;
-    return ics_unit_open(unit, error);
+    return unit->out.reader || unit->out.writer || unit->out.io || unit->out.batches > 0;
+}
+
+void ics_unit_use_found_output(ics_unit *unit)
+{
+    if (unit->work->found_in != NULL) {
+        free(unit->output);
+        unit->output = unit->work->found_in;
+        unit->work->found_in = NULL;
+    }
 }
 
 static ics_unit *unit_of_reader_job(ics_job *job)
@@ -204,22 +211,10 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
                                unit->name, work->found_in);
 }
 
-/* Who was stopped for a while may have lost what he had taken before. */
-static int look_for_claim(ics_unit *unit, icestream_error *error)
-{
-    bool held = true;
-    int status = ICESTREAM_OK;
-    if (unit->claim.name != NULL) {
-        status = ics_run_claims_holds(unit->common->claims, &unit->claim, &held, error);
-    }
-    unit->work->lost = status == ICESTREAM_OK && !held;
-    return status;
-}
-
 static int check_file(ics_unit *unit, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
-    int status = look_for_claim(unit, error);
+    int status = ics_unit_look_for_claim(unit, error);
     if (status != ICESTREAM_OK || unit->work->lost) {
         return status;
     }

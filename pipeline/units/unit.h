@@ -14,6 +14,8 @@
 #include "pipeline/units/inputs.h"
 #include "pipeline/units/known_hits.h"
 #include "pipeline/units/origin.h"
+#include "pipeline/units/retry.h"
+#include "pipeline/units/unit_rules.h"
 
 /* What all workers of a run share; constant while they run, but for what is atomic. */
 typedef struct ics_unit_common {
@@ -38,31 +40,6 @@ typedef struct ics_unit_common {
     ics_run_journal *journal;  /* NULL: there is none */
 } ics_unit_common;
 
-typedef enum ics_unit_state {
-    ICS_UNIT_WAITING,   /* not opened yet */
-    ICS_UNIT_CHECKING,  /* a reader goes through it */
-    ICS_UNIT_READY,     /* checked; its steps are being cut into batches */
-    ICS_UNIT_READ,      /* all its steps are in batches */
-    ICS_UNIT_WRITING,   /* all its hits are with the writer */
-    ICS_UNIT_KEPT,      /* its hits are in the volume, which is not committed yet */
-    ICS_UNIT_AGAIN,     /* reading it failed for what may pass: it will be begun anew */
-    ICS_UNIT_DONE,      /* its output is complete */
-    ICS_UNIT_SKIPPED,   /* --resume: the output was there and matches */
-    ICS_UNIT_SET_ASIDE, /* bad input */
-    ICS_UNIT_LOST,      /* somebody else has its claim by now */
-    ICS_UNIT_LEFT,      /* opened, but the run was stopped before it was done */
-    ICS_UNIT_NONE,      /* standard input ended before this message */
-    ICS_UNIT_STATES
-} ics_unit_state;
-
-/* What is to be done once more when its time has come. */
-typedef enum ics_unit_retry {
-    ICS_RETRY_NOTHING,
-    ICS_RETRY_CHECK, /* from the beginning */
-    ICS_RETRY_WRITE,
-    ICS_RETRY_END /* its claim */
-} ics_unit_retry;
-
 /* What a unit needs from being opened to being finished. */
 typedef struct ics_unit_work {
     /* With a reader while it checks or fills. */
@@ -84,49 +61,47 @@ typedef struct ics_unit_work {
     /* With the writer while one of the unit's batches or its hits are there. */
     ics_collector *collector;
     bool lost; /* the claim, before the output was complete; also with a reader that checks */
-    uint64_t output_bytes;
     icestream_error write_error;
 } ics_unit_work;
 
+/* The jobs of a unit that are out. The loop keeps it. */
+typedef struct ics_unit_jobs {
+    bool reader;      /* with a reader */
+    bool writer;      /* with the writer: all hits are written or discarded, or moved to the disk */
+    bool io;          /* with the I/O thread: the claim is being ended */
+    uint32_t batches; /* made, and not yet with the collector: they wait for the device, or are with
+                         it or with the writer */
+} ics_unit_jobs;
+
 typedef struct ics_unit ics_unit;
 struct ics_unit {
-    ics_unit *next; /* in the order of the outputs */
+    ics_unit *next;   /* in the order of the outputs */
+    ics_unit *queued; /* the next one in a list of the loop */
     ics_unit_common *common;
     void *run; /* for the loop */
     ics_unit_state state;
+    ics_unit_result result; /* also what it will be while the claim is being ended */
+    ics_unit_jobs out;
+    ics_retry retry;
 
-    const ics_input *input; /* a stream: a message of it */
-    ics_input own_input;    /* of a claimed file, which no list has */
-    ics_claim claim;        /* of a claimed file; name NULL: it is none */
-    uint64_t message;       /* which one, from 0 */
+    const ics_input *input; /* the step file, or the stream that has this message */
+    ics_input own_input;    /* where a claimed file has no entry in the list of inputs */
+    ics_claim claim;        /* of a claimed file; name NULL: the file is not claimed */
+    uint64_t message;       /* number of the message in the stream, from 0 */
     char *name;             /* for people: the path, or "standard input, message 0" */
     char *output;           /* NULL: standard output, or a volume that is not committed */
 
-    ics_job reader_job, writer_job, claim_job;
-    ics_unit_work *work;      /* NULL unless open */
-    ics_step_summary summary; /* by a reader; of a message: complete once it is READ */
+    ics_job reader_job, writer_job;
+    ics_unit_work *work;      /* NULL unless the unit is open */
+    ics_step_summary summary; /* by a reader; of a message: complete when the message is read */
 
-    uint32_t writer;           /* which of the writers has its hits */
-    bool filling;              /* a batch is being made */
-    bool spoiled;              /* one of its batches told of bad input */
-    uint32_t batches_out;      /* made, and not yet with the collector */
+    uint32_t writer;           /* which of the writers has the hits */
     icestream_account account; /* of the batches that came back */
-    ics_maths_used maths;      /* of them all */
-    double seconds;            /* of compute threads */
-    char *set_aside_reason;    /* NULL: it was not */
-    double arrived;            /* when its file came, or it was opened; s since 1970 */
-
-    bool kept;                 /* in a volume, also while its claim is being ended after that */
-    bool finished;             /* nothing more happens to it */
-    bool ending;               /* its claim is being ended, or sink.command runs */
-    bool commanded;            /* sink.command was started */
-    bool held;                 /* its claim has not been ended */
-    bool end_held;             /* with the keeper while that ends the claim: it was still ours */
-    icestream_error end_error; /* likewise */
-    ics_unit_retry retry;      /* at `due`, s of ics_progress_seconds() */
-    double due;
-    uint32_t tries;  /* that failed in a row */
-    bool needs_room; /* the last of them, for want of room on the disk */
+    ics_maths_used maths;      /* of these batches */
+    double seconds;            /* of compute threads (s) */
+    uint64_t output_bytes;     /* of the hit file, or of the hits in a volume (bytes) */
+    char *refusal;             /* why the input is bad; NULL: it is not */
+    double arrived;            /* when the file came, or the unit was opened; since 1970 (s) */
 };
 
 /* Makes a unit for a file, or for a message of a stream. ICESTREAM_E_MEMORY. */
@@ -139,16 +114,28 @@ int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const cha
 /* Only when none of its jobs is out. Accepts NULL. */
 void ics_unit_destroy(ics_unit *unit);
 
-/* Gets what the unit needs while it is open. ICESTREAM_E_MEMORY. */
+/* Gets the memory that an open unit needs, and forgets what was read and computed of it before. The
+ * unit must be closed. ICESTREAM_E_MEMORY. */
 int ics_unit_open(ics_unit *unit, icestream_error *error);
-/* Frees what only reading needs. */
+/* Frees the part of that memory that only readers use. */
 void ics_unit_close_reader(ics_unit *unit);
-/* Frees all that an open unit needs; none of its jobs may be out. */
+/* Frees all of that memory. None of the unit's jobs may be out. */
 void ics_unit_close(ics_unit *unit);
 
-/* Forgets what was read and computed of it, so that it can be checked anew; none of its jobs may be
- * out. ICESTREAM_E_MEMORY. */
-int ics_unit_begin_anew(ics_unit *unit, icestream_error *error);
+/* Whether a job of the unit is out. */
+bool ics_unit_has_jobs(const ics_unit *unit);
+/* The hits were found in an earlier volume: that is the output of the unit. */
+void ics_unit_use_found_output(ics_unit *unit);
+
+/* Whether another worker has the claim by now (work->lost). A file that is not claimed is never
+ * lost. Any thread. The errors of ics_run_claims_holds. */
+int ics_unit_look_for_claim(ics_unit *unit, icestream_error *error);
+/* An event about the unit, for log and journal. Its texts belong to the unit. */
+ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind);
+/* On the I/O thread: ends the claim by unit->result, or gives it back, and appends a line to the
+ * journal where no other thread has done so. *held false: another worker had the claim by then. A
+ * unit without a claim only gets its line. The errors of ics_run_claims_done. */
+int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error);
 
 /* On a reader's thread, job = &unit->reader_job: opens and checks a file, and of a claimed one or
  * with --resume compares its output; or finds the next message, in the stream of work->reader or,

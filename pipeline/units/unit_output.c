@@ -57,18 +57,6 @@ static int append_to_file(void *user, const icestream_hit *hits, size_t count,
     return ics_table_writer_append(user, hits, count, error);
 }
 
-/* Whether the claim is somebody else's by now; what is claimed by nobody is ours. */
-static int look_for_claim(ics_unit *unit, icestream_error *error)
-{
-    bool held = true;
-    int status = ICESTREAM_OK;
-    if (unit->claim.name != NULL) {
-        status = ics_run_claims_holds(unit->common->claims, &unit->claim, &held, error);
-    }
-    unit->work->lost = status == ICESTREAM_OK && !held;
-    return status;
-}
-
 /* The output was there when it was to be written. Who had the claim in between may have made it, or
  * the first try got its name and then failed: fine if it has the hits of this input. */
 static int judge_existing(ics_unit *unit, const json_t *metadata, icestream_error *error)
@@ -76,7 +64,7 @@ static int judge_existing(ics_unit *unit, const json_t *metadata, icestream_erro
     const icestream_error found = *error;
     bool same = false;
     *error = (icestream_error){.status = ICESTREAM_OK};
-    int status = look_for_claim(unit, error);
+    int status = ics_unit_look_for_claim(unit, error);
     if (status == ICESTREAM_OK && !unit->work->lost) {
         status = ics_hit_file_matches(unit->output, metadata, true, &same, error);
     }
@@ -112,7 +100,7 @@ static int write_table(ics_unit *unit, const json_t *metadata, icestream_error *
                                      error);
     }
     if (status == ICESTREAM_OK) {
-        status = look_for_claim(unit, error);
+        status = ics_unit_look_for_claim(unit, error);
     }
     if (status == ICESTREAM_OK && !unit->work->lost) {
         status = ics_table_writer_commit(writer, metadata, error);
@@ -135,7 +123,7 @@ static int write_file(ics_unit *unit, icestream_error *error)
         status = ics_metadata_set_detection(metadata, unit->common->content, &unit->account, error);
     }
     if (status == ICESTREAM_OK) {
-        status = look_for_claim(unit, error);
+        status = ics_unit_look_for_claim(unit, error);
     }
     if (status == ICESTREAM_OK && !unit->work->lost) {
         status = write_table(unit, metadata, error);
@@ -198,7 +186,7 @@ static int write_message(ics_unit *unit, icestream_error *error)
 /* What a message is, is known only when all of it has been read. */
 static int add_to_volume(ics_unit *unit, icestream_error *error)
 {
-    int status = look_for_claim(unit, error);
+    int status = ics_unit_look_for_claim(unit, error);
     if (status == ICESTREAM_OK && unit->input->stream) {
         status = ics_unit_look_for_volume(unit, error);
     }
@@ -207,20 +195,13 @@ static int add_to_volume(ics_unit *unit, icestream_error *error)
                                            : status;
 }
 
-static void tell_journal(ics_unit *unit)
+static void append_line(ics_unit *unit)
 {
     struct stat about;
     if (unit->output != NULL && stat(unit->output, &about) == 0) {
-        unit->work->output_bytes = (uint64_t)about.st_size;
+        unit->output_bytes = (uint64_t)about.st_size;
     }
-    const ics_event event = {.kind = ICS_EVENT_DONE,
-                             .file = unit->name,
-                             .output = unit->output,
-                             .input_digest = unit->summary.digest,
-                             .output_bytes = unit->work->output_bytes,
-                             .photons = unit->account.created,
-                             .hits = unit->account.hits,
-                             .seconds = ics_event_now() - unit->arrived};
+    const ics_event event = ics_unit_report(unit, ICS_EVENT_DONE);
     ics_run_journal_append(unit->common->journal, &event);
 }
 
@@ -243,7 +224,7 @@ void ics_unit_write(ics_job *job, void *thread_state)
         }
     }
     if (error->status == ICESTREAM_OK && !unit->work->lost && unit->common->volume == NULL) {
-        tell_journal(unit);
+        append_line(unit);
     }
     if (!ics_error_may_pass(error)) {
         ics_collector_destroy(unit->work->collector);
@@ -258,11 +239,11 @@ static int note_reason(const ics_unit *unit, icestream_error *error)
     const char *path = unit->input->stream ? NULL : unit->input->path;
     const char *slash = path != NULL ? strrchr(path, '/') : NULL;
     const char *name = slash != NULL ? slash + 1 : path;
-    if (unit->state != ICS_UNIT_SET_ASIDE || unit->claim.name != NULL || name == NULL ||
-        quarantine.folder == NULL || unit->set_aside_reason == NULL) {
+    if (unit->claim.name != NULL || name == NULL || quarantine.folder == NULL ||
+        unit->refusal == NULL) {
         return ICESTREAM_OK;
     }
-    return ics_quarantine_note(&quarantine, name, unit->set_aside_reason, NULL, error);
+    return ics_quarantine_note(&quarantine, name, unit->refusal, NULL, error);
 }
 
 void ics_unit_discard(ics_job *job, void *thread_state)

@@ -91,6 +91,7 @@ int ics_volume_add(ics_volume *volume, ics_unit *unit, icestream_error *error)
     }
     ics_batch_account_add(&volume->account, &unit->account);
     volume->maths |= unit->maths;
+    unit->output_bytes = (unit->account.hits - unit->account.undetected) * sizeof(icestream_hit);
     ics_collector_add(volume->collector, NULL, 0, &volume->trouble);
     return ICESTREAM_OK;
 }
@@ -245,17 +246,10 @@ static int write_volume(commit *at, icestream_error *error)
     }
 }
 
-static void tell_journal(const ics_volume *volume, const ics_unit *unit)
+static void append_line(const ics_volume *volume, const ics_unit *unit)
 {
-    const ics_event event = {.kind = ICS_EVENT_DONE,
-                             .file = unit->name,
-                             .output = volume->path,
-                             .input_digest = unit->summary.digest,
-                             .output_bytes = (unit->account.hits - unit->account.undetected) *
-                                             sizeof(icestream_hit),
-                             .photons = unit->account.created,
-                             .hits = unit->account.hits,
-                             .seconds = ics_event_now() - unit->arrived};
+    ics_event event = ics_unit_report(unit, ICS_EVENT_DONE);
+    event.output = volume->path;
     ics_run_journal_append(volume->common->journal, &event);
 }
 
@@ -265,7 +259,7 @@ static void finish(commit *at, ics_volume_result *result)
     struct stat about;
     if (!at->any_lost) {
         for (size_t i = 0; i < at->count; ++i) {
-            tell_journal(volume, at->units[i]);
+            append_line(volume, at->units[i]);
         }
         result->bytes = stat(volume->path, &about) == 0 ? (uint64_t)about.st_size : 0;
         result->path = volume->path;
