@@ -258,7 +258,8 @@ static bool give_back(ics_run_state *run)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Where a mark says that a file is done: are its hits still there? On the I/O thread. */
+/* Whether the hits of a file are still there, where a mark says that the file is done. On the I/O
+ * thread. */
 static bool has_results(void *user, const char *name)
 {
     const ics_run_state *run = user;
@@ -293,32 +294,27 @@ static int open_watch(ics_run_state *run, icestream_error *error)
     return ics_watch_create(&run->loop.uv, &options, &events, &run->intake.watch, error);
 }
 
-int ics_run_intake_open(ics_run_state *run, icestream_error *error)
+/* Only one worker at a time uses a folder of messages. It has a fixed name, so that it continues at
+ * once with the claims of a worker that was killed. */
+static int open_claims(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
-    run->common.intake_folder =
-        config->source.directory != NULL ? config->source.directory : run->clients.folder;
-    if (run->common.intake_folder == NULL) {
-        return ICESTREAM_OK;
-    }
+    const char *folder = run->common.intake_folder;
     pthread_mutex_init(&run->claims.lock, NULL);
     pthread_mutex_init(&run->intake.notes_lock, NULL);
-    /* A folder of messages has one worker at a time, who goes on at once with what a killed one
-     * had.
-     */
-    const char *worker = run->clients.folder != NULL ? "receiver" : run->worker;
     if (config->source.spool != NULL) {
         run->intake.spool = strdup(config->source.spool);
-    } else if (asprintf(&run->intake.spool, "%s/.icestream", run->common.intake_folder) < 0) {
+    } else if (asprintf(&run->intake.spool, "%s/.icestream", folder) < 0) {
         run->intake.spool = NULL;
     }
     if (run->intake.spool == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
     }
-    const ics_folder_claims_options options = {.directory = run->common.intake_folder,
+    const ics_folder_claims_options options = {.directory = folder,
                                                .pattern = config->source.pattern,
                                                .spool = run->intake.spool,
-                                               .worker = worker,
+                                               .worker = run->clients.folder != NULL ? "receiver"
+                                                                                     : run->worker,
                                                .quarantine = run->common.quarantine,
                                                .lease = config->source.lease,
                                                .attempts = ATTEMPTS,
@@ -327,21 +323,28 @@ int ics_run_intake_open(ics_run_state *run, icestream_error *error)
                                                .note = note,
                                                .user = run};
     int status = ics_folder_claims_create(&options, &run->claims.claims, error);
-    if (status != ICESTREAM_OK) {
-        return ics_config_blame(config, "source.directory", error);
+    return status == ICESTREAM_OK ? status : ics_config_blame(config, "source.directory", error);
+}
+
+int ics_run_intake_open(ics_run_state *run, icestream_error *error)
+{
+    const icestream_config *config = run->config;
+    bool clients = run->clients.folder != NULL;
+    run->common.intake_folder =
+        config->source.directory != NULL ? config->source.directory : run->clients.folder;
+    if (run->common.intake_folder == NULL) {
+        return ICESTREAM_OK;
     }
+    ICS_TRY(open_claims(run, error));
     uv_timer_init(&run->loop.uv, &run->intake.heartbeat); /* closed wherever there are claims */
     run->intake.heartbeat.data = run;
     if (!run->common.to_stdout) {
-        status = ics_output_clean_folder(config->sink.directory, "*.hits.npy.*part", error);
-    }
-    if (status != ICESTREAM_OK) {
-        return status;
+        ICS_TRY(ics_output_clean_folder(config->sink.directory, "*.hits.npy.*part", error));
     }
     run->common.claims = &run->claims;
-    run->common.after = run->clients.folder != NULL ? ICS_AFTER_DELETE : config->source.after;
+    run->common.after = clients ? ICS_AFTER_DELETE : config->source.after;
     run->units.forgets = run->streaming = true;
-    run->intake.watching = config->source.watch || run->clients.folder != NULL;
+    run->intake.watching = config->source.watch || clients;
     return config->source.watch ? open_watch(run, error) : ICESTREAM_OK;
 }
 

@@ -16,8 +16,7 @@ static int out_of_memory(icestream_error *error)
                          "out of memory for the digest of the configuration");
 }
 
-/* Adds the digests of the user's stage headers: what is in them decides, not what they are called.
- */
+/* Adds the digests of the user's stage headers. The content of a header counts, not its name. */
 static int add_headers(const icestream_config *config, json_t *settings, icestream_error *error)
 {
     for (int stage = 0; stage < ICS_STAGES; ++stage) {
@@ -51,7 +50,7 @@ static int add_headers(const icestream_config *config, json_t *settings, icestre
     return ICESTREAM_OK;
 }
 
-/* Photon hits have the digest that they had before there was detection. */
+/* Without detection the digest is the one of versions that had no detection. */
 static int add_detection(const icestream_config *config, json_t *settings, icestream_error *error)
 {
     if (strcmp(config->stages.detect, "none") == 0) {

@@ -1,4 +1,4 @@
-/* Where hits come from: digests of everything that decides what they are. */
+/* The origin of hits: digests of everything that hits depend on. */
 #ifndef ICS_UNITS_ORIGIN_H
 #define ICS_UNITS_ORIGIN_H
 
@@ -15,13 +15,13 @@ typedef struct ics_origin {
     char detector[ICS_DIGEST_TEXT];
 } ics_origin;
 
-/* Digests the settings that hits depend on, beside those of the models, so that a schedule or a
- * batch size changes nothing and another scattering function does. ICESTREAM_E_MEMORY;
- * ICESTREAM_E_CONFIG where a user's stage header cannot be read. */
+/* Digests the settings that hits depend on, except those of the models, which have their own
+ * digests. The schedule and the batch size do not change the digest; the scattering function does.
+ * ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG where a user's stage header cannot be read. */
 int ics_origin_create(const icestream_config *config, const ics_models *models, ics_origin *out,
                       icestream_error *error);
 
-/* Metadata of a hit file made from the input with this digest; the caller owns *out.
+/* Makes the metadata of a hit file from the input with this digest. The caller owns *out.
  * ICESTREAM_E_MEMORY.
  */
 int ics_origin_metadata(const ics_origin *origin, const char *input_digest, json_t **out,

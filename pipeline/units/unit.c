@@ -1,4 +1,4 @@
-/* A unit's life and its reading; unit_output.c has its writing. */
+/* Making and reading a unit. unit_output.c writes its output, unit_claim.c ends its claim. */
 #include "pipeline/units/unit.h"
 
 #include "base/error.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-    UNIT_ROWS = 4096, /* steps read at a time: 256 KiB */
+    UNIT_ROWS = 4096, /* steps that are read at a time: 256 KiB */
 };
 
 /* Whether units have hit files of their own. */
@@ -148,9 +148,9 @@ static ics_unit *unit_of_reader_job(ics_job *job)
     return (ics_unit *)((char *)job - offsetof(ics_unit, reader_job));
 }
 
-/* Whether the output is already there, made from the same input by the same settings. One that
- * cannot be read for the moment may be replaced if the user said so; otherwise that is trouble of
- * the output, and not of the step file. */
+/* Finds out whether the output exists and was made from the same input with the same settings. An
+ * existing output that cannot be read may be replaced with --resume or --force. Otherwise this is
+ * an error of the output (ICESTREAM_E_OUTPUT), and not of the step file. */
 static int compare_output(ics_unit *unit, icestream_error *error)
 {
     json_t *expected = NULL;
@@ -165,13 +165,14 @@ static int compare_output(ics_unit *unit, icestream_error *error)
                             : ICESTREAM_E_OUTPUT;
         return error->status;
     }
-    /* Who made it may have been killed before its name was on the medium. */
+    /* The worker that made the output may have been killed before the name was synced. */
     return status == ICESTREAM_OK && unit->work->matches && unit->claim.name != NULL
                ? ics_output_sync_folder(unit->output, error)
                : status;
 }
 
-/* A claimed file may have been finished by somebody who was killed before he could say so. */
+/* Another worker may have finished a claimed file and may have been killed before it ended its
+ * claim. */
 static int look_for_output(ics_unit *unit, icestream_error *error)
 {
     const icestream_run_options *options = unit->common->options;
@@ -196,7 +197,7 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
         return ICESTREAM_OK;
     }
     free(work->found_in);
-    /* Who had a claim before may have committed a volume since the start of this run. */
+    /* The worker that had the claim before may have committed a volume since this run began. */
     int status = ics_known_hits_find(common->known, unit->summary.digest, unit->claim.attempt > 1,
                                      &work->found_in, error);
     if (status != ICESTREAM_OK || work->found_in == NULL) {
@@ -267,7 +268,7 @@ void ics_unit_check(ics_job *job, void *thread_state)
     }
 }
 
-/* Batches of a small file are made smaller, so that every thread gets some. */
+/* A small file is cut into smaller batches, so that every thread gets one. */
 static uint64_t choose_batch_photons(const ics_unit *unit)
 {
     const ics_batch_limits *limits = &unit->work->limits;

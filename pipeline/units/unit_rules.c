@@ -68,7 +68,6 @@ static const ics_unit_rule rules[ICS_UNIT_STATES][ICS_UNIT_EVENTS] = {
     RULE(ENDING,       TROUBLE,        ENDING,       NOTHING),
     RULE(ENDING,       STOP,           LEFT,         LEAVE),
     RULE(RETURNING,    CLAIM_ENDED,    LEFT,         LEAVE),
-    RULE(RETURNING,    TROUBLE,        RETURNING,    NOTHING),
     RULE(RETURNING,    STOP,           LEFT,         LEAVE),
 };
 /* clang-format on */

@@ -17,8 +17,8 @@ struct ics_volume {
     json_t *inputs;           /* digests of the step files */
     icestream_account account;
     ics_maths_used maths;
-    uint64_t number; /* that was not tried yet, or that `path` has */
-    char *path;      /* that the volume has or will have, once a commit was tried */
+    uint64_t number; /* in `path`, or for the next path */
+    char *path;      /* of the hit file; NULL: no commit was tried yet */
     icestream_error trouble;
 };
 
@@ -37,7 +37,7 @@ int ics_volume_create(ics_unit_common *common, ics_volume **out, icestream_error
     return ICESTREAM_OK;
 }
 
-/* Nothing is in it, and its name is the next one. */
+/* Removes all hits. The volume gets the next name. */
 static void empty(ics_volume *volume)
 {
     ics_collector_destroy(volume->collector);
@@ -104,7 +104,7 @@ int ics_volume_spill(ics_volume *volume, icestream_error *error)
 
 /* ---- committing ------------------------------------------------------------------------------ */
 
-/* Marks the units whose claims are somebody else's by now. */
+/* Marks the units whose claims other workers have by now. */
 static int look_for_claims(const ics_volume *volume, ics_unit *const *units, bool *lost,
                            size_t count, bool *any, icestream_error *error)
 {
@@ -142,7 +142,7 @@ static int make_metadata(const ics_volume *volume, json_t **out, icestream_error
     return status;
 }
 
-/* The first name from the volume's number on that nothing has. */
+/* Chooses the first name, from the volume's number on, that no file has. */
 static int choose_name(ics_volume *volume, icestream_error *error)
 {
     struct stat about;
@@ -169,7 +169,7 @@ static int append_to_file(void *user, const icestream_hit *hits, size_t count,
     return ics_table_writer_append(user, hits, count, error);
 }
 
-/* What a commit works on. */
+/* A commit. */
 typedef struct commit {
     ics_volume *volume;
     ics_unit *const *units;
@@ -203,7 +203,7 @@ static int write_table(commit *at, icestream_error *error)
     return status;
 }
 
-/* Whether an earlier try got the name, and failed only to put that on the medium. */
+/* Finds out whether an earlier attempt gave the name, and failed only to sync it. */
 static int is_there(const commit *at, bool *there, icestream_error *error)
 {
     const char *path = at->volume->path;
@@ -218,11 +218,11 @@ static int is_there(const commit *at, bool *there, icestream_error *error)
         status = ics_hit_file_matches(path, at->metadata, true, there, error);
     }
     if (status == ICESTREAM_E_INPUT &&
-        !ics_error_may_pass(error)) { /* nothing, or somebody else's */
+        !ics_error_may_pass(error)) { /* no file, or a file of another worker */
         *error = (icestream_error){.status = ICESTREAM_OK};
         return ICESTREAM_OK;
     }
-    if (status == ICESTREAM_E_INPUT) { /* of the volume: no fault of a step file */
+    if (status == ICESTREAM_E_INPUT) { /* the volume is bad, not a step file */
         status = error->status = ICESTREAM_E_OUTPUT;
     }
     return status == ICESTREAM_OK && *there ? ics_output_sync_folder(path, error) : status;
@@ -240,7 +240,7 @@ static int write_volume(commit *at, icestream_error *error)
             return status;
         }
         *error = (icestream_error){.status = ICESTREAM_OK};
-        free(volume->path); /* somebody else was faster */
+        free(volume->path); /* another process has made a file of this name */
         volume->path = NULL;
         volume->number++;
     }
@@ -283,7 +283,7 @@ void ics_volume_commit(ics_volume *volume, ics_unit *const *units, bool *lost, s
         status = is_there(&at, &there, error);
     }
     if (status == ICESTREAM_OK &&
-        !there) { /* before the merging, which may take long, and after it */
+        !there) { /* once before the merge, which may take long, and once after it */
         status = look_again(&at, error);
     }
     if (status == ICESTREAM_OK && !there && !at.any_lost) {
