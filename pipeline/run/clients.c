@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CREDITS = 4 }; /* messages of a client that wait or are worked on */
+/* Messages of one client that may wait or be processed at the same time. */
+enum { CREDITS = 4 };
 
 /* A message whose client waits for an answer. */
 struct ics_run_message {
@@ -29,7 +30,7 @@ static void on_message(void *user, const ics_listener_message *message)
     const char *slash = strrchr(message->path, '/');
     const char *name = slash != NULL ? slash + 1 : message->path;
     ics_run_message *sent = malloc(sizeof *sent + strlen(name) + 1);
-    if (sent == NULL) { /* its hits will be written all the same */
+    if (sent == NULL) { /* the hits are still written; only the answer is missing */
         ics_listener_release(run->clients.listener, message->client);
     } else {
         sent->client = message->client;
@@ -73,7 +74,7 @@ void ics_run_clients_answer(ics_run_state *run, const ics_unit *unit)
     }
     ics_run_message *message = unit->claim.name != NULL ? *at : NULL;
     if (message == NULL) {
-        return; /* no client's, or of an earlier process */
+        return; /* not a message, or a message that an earlier process received */
     }
     *at = message->next;
     json_t *line = answer(message, unit);
@@ -89,7 +90,7 @@ void ics_run_clients_answer(ics_run_state *run, const ics_unit *unit)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Two runs that received into one folder would answer each other's clients. */
+/* Makes and locks the folder: two runs with the same folder would answer each other's clients. */
 static int own_folder(ics_run_state *run, const char *folder, icestream_error *error)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {

@@ -1,4 +1,4 @@
-/* What a run came to. */
+/* The result of a run. */
 #include "base/error.h"
 #include "pipeline/run/intake.h"
 #include "pipeline/run/summary.h"
@@ -15,14 +15,14 @@ size_t ics_run_unfinished(const ics_run_state *run)
     return run->units.made - run->units.finished;
 }
 
-/* Messages of standard input end with one that is not there. */
+/* The number of files and messages. The last unit of a stream is the message that is absent. */
 static size_t all_files(const ics_run_state *run)
 {
     return run->units.made - run->units.results[ICS_RESULT_ABSENT];
 }
 
-/* A run that watches a folder ends by a signal only: that is no fault, but says how it ended. And
- * there may be files that it did not come to look for. */
+/* Whether the signal or the time limit ended the run before its work was done. A run that watches a
+ * folder has always more to expect. */
 static bool was_stopped(const ics_run_state *run)
 {
     return ics_run_unfinished(run) > 0 || ics_run_intake_expects_files(run);
@@ -57,7 +57,7 @@ int ics_run_judge(const ics_run_state *run, icestream_error *error)
         *error = (icestream_error){.status = ICESTREAM_OK};
     }
     if (set_aside > 0 &&
-        !run->units.forgets) { /* of claimed files each was told of when it happened */
+        !run->units.forgets) { /* the log has the reasons for claimed files */
         ics_error_add(error, status, "%s", run->units.refusals.text);
     }
     if (run->stop.fatal.status != ICESTREAM_OK) {

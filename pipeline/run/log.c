@@ -57,8 +57,11 @@ static void send_line(ics_run_state *run, journal_line *line,
                       void (*work)(ics_job *job, void *thread_state))
 {
     line->run = run;
-    run->log.lines_out++;
-    ics_run_send_job(run, run->jobs.io, &line->job, work, line_done);
+    if (ics_run_send_job(run, run->jobs.io, &line->job, work, line_done)) {
+        run->log.lines_out++;
+    } else {
+        free_line(line);
+    }
 }
 
 static char *copy_text(const char *text)

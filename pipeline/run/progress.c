@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* "cuda:0", "cpu": short, and each once. */
+/* Makes a short name that only one device has: "cuda:0", "cpu". */
 static void name_member(const ics_device_member_facts *facts, char *id, size_t size)
 {
     if (facts->is_gpu) {
@@ -135,7 +135,7 @@ static void send_metrics(ics_job *job, void *thread_state)
 void ics_run_progress_publish_last(ics_run_state *run)
 {
     if (metrics_path(run) == NULL) {
-        return; /* nobody will ask any more */
+        return; /* nobody asks the listener after the end */
     }
     measure(run, &run->measures.metrics);
     send_metrics(&run->measures.job, NULL);

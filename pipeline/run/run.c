@@ -1,4 +1,4 @@
-/* icestream_run: step files through the device to hit files. */
+/* icestream_run: from step files, through the device, to hit files. */
 #include "base/error.h"
 #include "pipeline/models/ice/ice.h"
 #include "pipeline/run/log.h"
@@ -27,7 +27,7 @@ static void announce(ics_run_state *run)
                      source, run->models->medium->name,
                      ics_ice_features_text(run->models->medium, text, sizeof text),
                      run->models->detector->name, run->models->detector->module_count);
-    /* A reason that is a warning is told as one. */
+    /* A reason that is a warning is logged by ics_run_log_device. */
     const char *reason = run->device_options.warn ? "" : run->device_options.reason;
     ics_run_log_text(run, ICS_EVENT_MESSAGE, "device: %s%s%s%s",
                      ics_device_text(run->device, text, sizeof text), reason[0] != '\0' ? " (" : "",
@@ -58,7 +58,7 @@ static void report(ics_run_state *run)
         photons > 0.0 ? 1e9 * seconds / photons : 0.0);
 }
 
-/* Names of workers are names of folders; two living processes have different ones. */
+/* The name of a worker is the name of a folder. Two processes that run have different names. */
 static void name_worker(ics_run_state *run)
 {
     char host[64] = "host";
@@ -71,10 +71,10 @@ static void name_worker(ics_run_state *run)
              (unsigned long long)(1e3 * ics_event_now()));
 }
 
-/* Eight digits of the worker's name, so that names of files stay short. */
+/* Makes eight digits from the name of the worker, so that names of files stay short. */
 static void name_writer(ics_run_state *run)
 {
-    uint32_t hash = 2166136261u; /* FNV-1a: different for different workers is all it has to be */
+    uint32_t hash = 2166136261u; /* FNV-1a: it only needs to differ between workers */
     for (const char *at = run->worker; *at != '\0'; ++at) {
         hash = (hash ^ (unsigned char)*at) * 16777619u;
     }

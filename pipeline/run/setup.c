@@ -23,10 +23,10 @@
 #include <unistd.h>
 
 enum {
-    BATCHES_WITH_WRITERS = 3, /* that the device is not kept waiting for */
+    BATCHES_WITH_WRITERS = 3, /* batches for writers, so that the device does not wait for writers */
     IO_MORE = 512,   /* jobs of the I/O thread besides one for each open unit: lines of the journal,
                         claims of units in a volume */
-    GPUS_SERVED = 4, /* that threads are started for; more share them */
+    GPUS_SERVED = 4, /* GPUs that get their own threads; further ones share these */
 };
 
 /* The order in which the loop calls the steps. Units go from the intake to the end of their claims.
@@ -61,7 +61,7 @@ static int check_existing_outputs(const ics_run_state *run, icestream_error *err
     return ics_error_copy(error, &found);
 }
 
-/* Like mkdir -p. */
+/* Makes a folder and the folders above it, like mkdir -p. */
 static int make_directory(const char *path, icestream_error *error)
 {
     char *partial = strdup(path);
@@ -125,8 +125,8 @@ static char *place_in_sink(const ics_run_state *run, const char *configured, con
     return asprintf(&path, "%s/%s", run->config->sink.directory, name) >= 0 ? path : NULL;
 }
 
-/* Where bad files go, and the journal. With standard output as the sink there are none unless they
- * are asked for. */
+/* Chooses the quarantine and opens the journal. If hits go to standard output, both exist only where
+ * the configuration names them. */
 static int open_records(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
@@ -197,9 +197,9 @@ static int load_world(ics_run_state *run, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* Beside a CPU, one thread checks the next file while one cuts this one into batches, and one
- * writer is rarely busy. A GPU takes more steps than one thread checks or cuts, and writers wait
- * for the disk at the end of each file. */
+/* With a CPU as the device, one thread checks the next file while another one cuts this file into
+ * batches, and one writer is rarely busy. A GPU computes more steps than one thread can check or cut,
+ * and writers wait for the disk at the end of each file. */
 static ics_run_shape choose_shape(const ics_run_state *run)
 {
     ics_run_shape shape = {
@@ -215,7 +215,7 @@ static ics_run_shape choose_shape(const ics_run_state *run)
                                 .hit_memory = (size_t)(512 << 20) * times};
     }
     if (run->common.to_stdout || run->config->sink.rotate != 0) {
-        shape.writers = 1; /* messages go out, and hits into a volume, one after the other */
+        shape.writers = 1; /* messages are written one after the other, and a volume gets one unit at a time */
     }
     return shape;
 }
@@ -258,7 +258,7 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     run->batches.credits =
         ics_device_credits(run->device) + run->shape.filling + BATCHES_WITH_WRITERS;
     run->units.open_limit = run->batches.credits + run->shape.readers;
-    /* Small files: a unit may be open for every batch. The queues have room for all of them. */
+    /* With small files every batch may belong to another open unit. The queues have room for all. */
     status = ics_workers_create("reader", run->shape.readers, run->units.open_limit, NULL, to_loop,
                                 &run->jobs.readers, error);
     if (status == ICESTREAM_OK) {

@@ -1,4 +1,4 @@
-/* summary.json: what a run did, for programs. */
+/* summary.json: the result of a run, for programs. */
 #include "pipeline/run/summary.h"
 
 #include "base/error.h"
@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* photo_electrons only where they were made: without, "0" would look like a result. */
+/* The key photo_electrons is left out where no photo-electrons are made: 0 would look like a result.
+ */
 static json_t *account_json(const ics_unit_common *common, const icestream_account *account)
 {
     json_t *object = json_pack(
@@ -30,7 +31,7 @@ static json_t *account_json(const ics_unit_common *common, const icestream_accou
     return object;
 }
 
-/* "o?" and "s?": keys that do not apply are null. */
+/* Keys that do not apply are null ("o?" and "s?"). */
 static json_t *unit_json(const ics_unit *unit)
 {
     bool done = unit->result == ICS_RESULT_DONE;
@@ -45,7 +46,7 @@ static json_t *unit_json(const ics_unit *unit)
         done ? ics_metadata_maths_name(unit->maths) : NULL, "error", ics_json_text(unit->refusal));
 }
 
-/* Null where files are claimed without end: the journal has them. */
+/* Null where files are claimed, because their number has no limit: the journal has them. */
 static json_t *files_json(const ics_run_state *run)
 {
     json_t *files = run->units.forgets ? json_null() : json_array();
@@ -77,7 +78,7 @@ static json_t *speed_json(const ics_run_state *run)
                      "peak_memory_bytes", (json_int_t)usage.ru_maxrss * 1024);
 }
 
-/* Lines as an array of texts. */
+/* Makes an array of texts from lines. */
 static json_t *lines_json(const char *lines)
 {
     json_t *array = json_array();
@@ -95,7 +96,7 @@ static json_t *lines_json(const char *lines)
     return array;
 }
 
-/* Null on a CPU. */
+/* The settings and the work of the GPU; null on a CPU. */
 static json_t *gpu_json(const ics_run_state *run, const ics_device_facts *facts)
 {
     const ics_gpu_options *options = &facts->gpu;
@@ -118,7 +119,7 @@ static json_t *gpu_json(const ics_run_state *run, const ics_device_facts *facts)
         (json_int_t)usage->device_bytes);
 }
 
-/* What each of several devices did. */
+/* The work of each device. */
 static json_t *members_json(const ics_run_state *run)
 {
     json_t *members = json_array();
@@ -205,8 +206,9 @@ static int write_to_file(const char *path, const char *writer, const char *text,
     return status;
 }
 
-/* A reader of the summary sees the old one or the new one, never half of it. Runs that share the
- * folder have a .part each. What is no file, such as /dev/null, is written to and stays. */
+/* A program that reads the summary sees the old or the new one, never a part. Runs that share the
+ * folder have different .part files. A path that is not a regular file, such as /dev/null, is written
+ * to and not replaced. */
 static int write_summary(const char *path, const char *writer, const json_t *summary,
                          icestream_error *error)
 {
@@ -225,7 +227,7 @@ static int write_summary(const char *path, const char *writer, const json_t *sum
     return status;
 }
 
-/* Where the summary goes, to be freed; NULL without memory. */
+/* Returns the path of the summary, for the caller to free; NULL without memory. */
 static char *summary_path(const ics_run_state *run)
 {
     char *path = NULL;
@@ -235,7 +237,7 @@ static char *summary_path(const ics_run_state *run)
     return asprintf(&path, "%s/summary.json", run->config->sink.directory) >= 0 ? path : NULL;
 }
 
-/* With hits on standard output there is no folder to put one in. */
+/* If hits go to standard output there is no folder for a summary, unless a path is given. */
 static bool has_summary(const ics_run_state *run)
 {
     return run->options->summary_path != NULL || !run->common.to_stdout;

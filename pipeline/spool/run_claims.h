@@ -1,5 +1,5 @@
-/* The claims of a run, for its threads: readers and writers ask whether a claim is still held while
- * another thread takes files and ends claims. */
+/* The claims of a run, with a lock for its threads: readers and writers ask whether a claim is still
+ * held, while the I/O thread claims files and ends claims. */
 #ifndef ICS_SPOOL_RUN_CLAIMS_H
 #define ICS_SPOOL_RUN_CLAIMS_H
 
@@ -9,10 +9,10 @@
 
 typedef struct ics_run_claims {
     ics_claims claims;
-    pthread_mutex_t lock; /* claims are for one thread at a time */
+    pthread_mutex_t lock; /* one thread at a time may use `claims` */
 } ics_run_claims;
 
-/* The functions of claims.h, any thread. Their errors have a cause. */
+/* The functions of claims.h, with their errors. Any thread; each call may wait for a file system. */
 int ics_run_claims_take(ics_run_claims *claims, size_t most, ics_claim *out, size_t *count,
                         icestream_error *error);
 int ics_run_claims_extend(ics_run_claims *claims, size_t *lost, icestream_error *error);
