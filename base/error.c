@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -138,4 +139,28 @@ int ics_error_copy(icestream_error *to, const icestream_error *from)
         *to = *from;
     }
     return from->status;
+}
+
+void ics_error_keep(ics_error_kept *kept, const icestream_error *from)
+{
+    char *text = from->status != ICESTREAM_OK ? strdup(from->text) : NULL;
+    free(kept->text);
+    *kept = (ics_error_kept){.status = from->status, .cause = from->cause, .text = text};
+}
+
+int ics_error_copy_kept(icestream_error *to, const ics_error_kept *kept)
+{
+    const char *text = kept->text != NULL ? kept->text : icestream_status_text(kept->status);
+    if (to != NULL && kept->status == ICESTREAM_OK) {
+        *to = (icestream_error){.status = ICESTREAM_OK};
+    } else if (to != NULL) {
+        ics_error_set_cause(to, kept->status, kept->cause, "%s", text);
+    }
+    return kept->status;
+}
+
+void ics_error_forget(ics_error_kept *kept)
+{
+    free(kept->text);
+    *kept = (ics_error_kept){.status = ICESTREAM_OK};
 }

@@ -42,4 +42,19 @@ int ics_error_add(icestream_error *error, int status, const char *format, ...)
 /* Copies one error into another; either may be NULL. Returns from's status. */
 int ics_error_copy(icestream_error *to, const icestream_error *from);
 
+/* An error in a structure that lives long: its text is allocated only if there is an error. Zeros
+ * mean that there is none. */
+typedef struct ics_error_kept {
+    int status, cause; /* as in icestream_error */
+    char *text;        /* NULL without an error */
+} ics_error_kept;
+
+/* Replaces the kept error by a copy of `from`. If there is no memory for the text, the status
+ * remains, and its sentence is the text. */
+void ics_error_keep(ics_error_kept *kept, const icestream_error *from);
+/* Copies a kept error into `to`, which may be NULL. Returns its status. */
+int ics_error_copy_kept(icestream_error *to, const ics_error_kept *kept);
+/* Frees the text; there is no error any more. */
+void ics_error_forget(ics_error_kept *kept);
+
 #endif

@@ -7,6 +7,14 @@
 extern "C" {
 #endif
 
+/* Marks the functions that a shared library exports; all others are compiled with hidden
+ * visibility. */
+#if defined(__GNUC__)
+#define ICESTREAM_PUBLIC __attribute__((visibility("default")))
+#else
+#define ICESTREAM_PUBLIC
+#endif
+
 /* The single list of results: name, value, exit status of the program, text. */
 #define ICESTREAM_STATUS_LIST(X)                                                                   \
     X(ICESTREAM_OK, 0, 0, "done")                                                                  \
@@ -37,9 +45,9 @@ typedef struct icestream_error {
 } icestream_error;
 
 /* The sentence for an icestream_status, never NULL. */
-const char *icestream_status_text(int status);
+ICESTREAM_PUBLIC const char *icestream_status_text(int status);
 /* The program's exit status for an icestream_status; 1 for values that are not in the list. */
-int icestream_status_exit(int status);
+ICESTREAM_PUBLIC int icestream_status_exit(int status);
 
 #ifdef __cplusplus
 }

@@ -16,6 +16,8 @@ function(ics_add_kernels name)
     target_compile_definitions(ics_kernels_${name} PRIVATE _GNU_SOURCE
                                ICS_KERNELS_SYMBOL=ics_cpu_kernels_${name} ICS_KERNELS_NAME="${name}")
     target_compile_options(ics_kernels_${name} PRIVATE ${ICS_KERNEL_OPTIONS} ${ARGN})
+    set_target_properties(ics_kernels_${name} PROPERTIES C_VISIBILITY_PRESET hidden
+                          POSITION_INDEPENDENT_CODE ON)
     target_sources(icestream_library PRIVATE $<TARGET_OBJECTS:ics_kernels_${name}>)
     list(JOIN ARGN "\", \"" options)
     set(ICS_KERNEL_TARGETS "${ICS_KERNEL_TARGETS} \\\n    {\"${name}\", {\"${options}\"}}," PARENT_SCOPE)

@@ -30,7 +30,7 @@ if(ICESTREAM_CUDA)
 endif()
 
 if(ICS_HAVE_CUDA)
-    set(ICS_NVCC_OPTIONS -std=c++17 -O3 --fmad=false -Xcompiler=-Wall,-fPIC,-fno-exceptions)
+    set(ICS_NVCC_OPTIONS -std=c++17 -O3 --fmad=false -Xcompiler=-Wall,-fPIC,-fno-exceptions,-fvisibility=hidden)
     if(ICESTREAM_WERROR)
         list(APPEND ICS_NVCC_OPTIONS -Werror all-warnings)
     endif()

@@ -23,7 +23,8 @@ extern "C" {
 #define ICESTREAM_VERSION "0.1.0"
 
 /* The one of `count` words that is closest to a mistyped one; NULL: none is close enough. */
-const char *icestream_suggestion(const char *typed, const char *const *words, size_t count);
+ICESTREAM_PUBLIC const char *icestream_suggestion(const char *typed, const char *const *words,
+                                                  size_t count);
 
 /* ---- records of step and hit files (files.md 3, 4), little-endian, 64 bytes ---- */
 
@@ -122,19 +123,22 @@ typedef struct icestream_config icestream_config;
 /* Reads a run's YAML file; NULL: all defaults. `sets` are `path=value` overrides, applied in order.
  * All errors of the file are reported together. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. On success
  * the caller owns *out. */
-int icestream_config_load(const char *path, const char *const *sets, size_t set_count,
-                          icestream_config **out, icestream_error *error);
+ICESTREAM_PUBLIC int icestream_config_load(const char *path, const char *const *sets,
+                                           size_t set_count, icestream_config **out,
+                                           icestream_error *error);
 /* Accepts NULL. */
-void icestream_config_destroy(icestream_config *config);
+ICESTREAM_PUBLIC void icestream_config_destroy(icestream_config *config);
 /* Writes the effective configuration as YAML that icestream_config_load accepts.
  * ICESTREAM_E_OUTPUT. */
-int icestream_config_print(const icestream_config *config, FILE *out, icestream_error *error);
+ICESTREAM_PUBLIC int icestream_config_print(const icestream_config *config, FILE *out,
+                                            icestream_error *error);
 
 /* ---- commands ------------------------------------------------------------------------------- */
 
 /* Checks configuration, ice, detector and light without running photons, and describes them on
  * `report` (may be NULL). ICESTREAM_E_CONFIG. */
-int icestream_validate(const icestream_config *config, FILE *report, icestream_error *error);
+ICESTREAM_PUBLIC int icestream_validate(const icestream_config *config, FILE *report,
+                                        icestream_error *error);
 
 typedef struct icestream_run_options {
     bool force;               /* overwrite existing hit files */
@@ -154,26 +158,29 @@ typedef struct icestream_run_options {
  * were set aside; ICESTREAM_E_UNFINISHED: the time limit came first. What may pass (a full disk,
  * EIO, ESTALE, ...) is tried again, for a full disk as long as it takes. SIGUSR1 tells how far the
  * run is, SIGHUP opens the journal anew. */
-int icestream_run(const icestream_config *config, const icestream_run_options *options,
-                  icestream_error *error);
+ICESTREAM_PUBLIC int icestream_run(const icestream_config *config,
+                                   const icestream_run_options *options, icestream_error *error);
 
 /* Makes a step file of the configured particles, or of the workload where there are none; "-":
  * messages on standard output. ICESTREAM_E_CONFIG: also a list of particles that cannot be read. */
-int icestream_generate(const icestream_config *config, const char *path, bool force,
-                       icestream_error *error);
+ICESTREAM_PUBLIC int icestream_generate(const icestream_config *config, const char *path,
+                                        bool force, icestream_error *error);
 
 /* Describes a step or hit file; `verify`: reads all of it and checks digests, fields and order. */
-int icestream_info(const char *path, bool verify, bool json, FILE *out, icestream_error *error);
+ICESTREAM_PUBLIC int icestream_info(const char *path, bool verify, bool json, FILE *out,
+                                    icestream_error *error);
 
 /* Says how the runs that write into a sink's folder are doing, also while they do: what run.journal
  * tells of files and workers, which files are really there, what was set aside and why, and how old
  * the claims of its spool are. ICESTREAM_E_INPUT: no such folder, or one that cannot be read;
  * ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
-int icestream_folder_status(const char *folder, bool json, FILE *out, icestream_error *error);
+ICESTREAM_PUBLIC int icestream_folder_status(const char *folder, bool json, FILE *out,
+                                             icestream_error *error);
 
 /* Converts between .npy and HDF5, by the files' endings; from a hit file in .npy to .txt: the text
  * that ppc prints. */
-int icestream_convert(const char *from, const char *to, bool force, icestream_error *error);
+ICESTREAM_PUBLIC int icestream_convert(const char *from, const char *to, bool force,
+                                       icestream_error *error);
 
 typedef struct icestream_waveform_options {
     double bin;       /* width of a bin, ns, 1e-6 .. 1e12 */
@@ -185,8 +192,9 @@ typedef struct icestream_waveform_options {
 /* Makes histograms of arrival times of a hit file, one per event and module, as .npy
  * (icestream_waveform_bin) or .csv; says on `out` how many hits are in them. ICESTREAM_E_USAGE,
  * ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
-int icestream_waveforms(const char *from, const char *to, const icestream_waveform_options *options,
-                        FILE *out, icestream_error *error);
+ICESTREAM_PUBLIC int icestream_waveforms(const char *from, const char *to,
+                                         const icestream_waveform_options *options, FILE *out,
+                                         icestream_error *error);
 
 typedef struct icestream_compare_options {
     const char *schedules; /* "wavefront,monolithic"; NULL: every schedule of the device, or with
@@ -198,8 +206,9 @@ typedef struct icestream_compare_options {
 
 /* Runs the same steps through several schedules or configurations and holds the hits against each
  * other. ICESTREAM_E_DIFFERENT where the expectation (identical or compatible) does not hold. */
-int icestream_compare(const icestream_config *config, const icestream_compare_options *options,
-                      FILE *out, icestream_error *error);
+ICESTREAM_PUBLIC int icestream_compare(const icestream_config *config,
+                                       const icestream_compare_options *options, FILE *out,
+                                       icestream_error *error);
 
 typedef struct icestream_trace_options {
     const char *hits;           /* a hit file whose photons are followed, or NULL */
@@ -217,11 +226,12 @@ typedef struct icestream_trace_options {
  * ICESTREAM_E_USAGE, ICESTREAM_E_CONFIG (also where a stage is the user's own header);
  * ICESTREAM_E_INPUT: a bad file, a photon that no step has; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY.
  */
-int icestream_trace(const icestream_config *config, const icestream_trace_options *options,
-                    FILE *out, icestream_error *error);
+ICESTREAM_PUBLIC int icestream_trace(const icestream_config *config,
+                                     const icestream_trace_options *options, FILE *out,
+                                     icestream_error *error);
 
 /* Lists stages and variants: parameters, what they read and write, bytes per photon. */
-int icestream_stages(bool json, FILE *out, icestream_error *error);
+ICESTREAM_PUBLIC int icestream_stages(bool json, FILE *out, icestream_error *error);
 
 typedef struct icestream_bench_options {
     const char *schedules; /* "fused,auto"; NULL: the one that graph.schedule names, or with auto
@@ -236,8 +246,9 @@ typedef struct icestream_bench_options {
 /* Measures the configured workload: tables, or JSON. ICESTREAM_E_USAGE: schedules that the device
  * does not have; ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED,
  * ICESTREAM_E_OUTPUT. */
-int icestream_bench(const icestream_config *config, const icestream_bench_options *options,
-                    FILE *out, icestream_error *error);
+ICESTREAM_PUBLIC int icestream_bench(const icestream_config *config,
+                                     const icestream_bench_options *options, FILE *out,
+                                     icestream_error *error);
 
 typedef struct icestream_plan_options {
     int architecture; /* plan for this GPU architecture (90: sm_90); 0: that of the device, or 90
@@ -248,8 +259,9 @@ typedef struct icestream_plan_options {
 /* Says what a run would take, without running photons: registers, memory and occupancy of every
  * kernel on a GPU, threads and memory on the CPU. ICESTREAM_E_CONFIG; ICESTREAM_E_DEVICE: kernels
  * were asked for and cannot be made here; ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
-int icestream_plan(const icestream_config *config, const icestream_plan_options *options, FILE *out,
-                   icestream_error *error);
+ICESTREAM_PUBLIC int icestream_plan(const icestream_config *config,
+                                    const icestream_plan_options *options, FILE *out,
+                                    icestream_error *error);
 
 #ifdef __cplusplus
 }

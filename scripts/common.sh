@@ -3,6 +3,8 @@
 # shellcheck shell=bash
 script=$(realpath "$0")
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+# A copy of the repository in another folder finds what ccache keeps of this one.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 # The comment at the top of the script is its help.
 usage() {
@@ -18,6 +20,10 @@ wrong_usage() {
 configure() {
     if command -v ninja >/dev/null; then
         export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
+    fi
+    # Where ccache is installed, it compiles nothing twice.
+    if [[ -z ${CMAKE_C_COMPILER_LAUNCHER+set} ]] && command -v ccache >/dev/null; then
+        export CMAKE_C_COMPILER_LAUNCHER=ccache
     fi
     cmake --preset "$@" --log-level=NOTICE
 }

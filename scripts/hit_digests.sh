@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Prints a digest of the hits of every shipped configuration, for every schedule.
 #
-#   scripts/hit_digests.sh [--gpu] [PROGRAM]
+#   scripts/hit_digests.sh [--gpu] [PROGRAM [CONFIG ...]]
 #
-# PROGRAM is the icestream to run; the default is build/release/icestream. Two commits make the same
+# PROGRAM is the icestream to run; the default is build/release/icestream. CONFIG: only these
+# configurations, instead of all in configs/runs. Two commits make the same
 # hits if this script prints the same lines for both. Each configuration runs with a small workload.
 # The digest covers the rows of the hit file and not its trailer, because the trailer names the
 # program and the digests of the inputs. Configurations that need the real ice models in ../shared
@@ -39,7 +40,9 @@ print(hashlib.sha256(body).hexdigest()[:32], count)
 PYTHON
 }
 
-for config in configs/runs/*.yaml; do
+configs=("${@:2}")
+((${#configs[@]} > 0)) || configs=(configs/runs/*.yaml)
+for config in "${configs[@]}"; do
     name=$(basename "$config" .yaml)
     if grep -q '\.\./shared/' "$config" && [[ ! -d ../shared/ice ]]; then
         echo "$name: left out, because ../shared/ice is missing"

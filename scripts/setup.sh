@@ -38,6 +38,9 @@ check format:16            clang-format-16
 check command:llvm-symbolizer llvm
 check command:shellcheck   shellcheck
 check command:gcovr        gcovr
+check command:ctags        universal-ctags
+check clang:cindex         python3-clang-16
+check command:ccache       ccache
 sites command:slurmctld    slurm-wlm
 sites command:munged       munge
 sites command:systemd-analyze systemd
@@ -62,6 +65,7 @@ is_there() {
     header) cc -E -include "$name" -x c /dev/null ;;
     module) pkg-config --exists "$name" ;;
     python) /usr/bin/python3 -c "import $name" ;;
+    clang) /usr/bin/python3 -c "from clang import $name; $name.Index.create()" ;;
     fuzzer) [[ -n $(find "$("$name" -print-resource-dir)" -name 'libclang_rt.fuzzer*' -print -quit) ]] ;;
     format) [[ $(clang-format-"$name" --version || clang-format --version) == *"version $name."* ]] ;;
     esac >/dev/null 2>&1 </dev/null

@@ -37,6 +37,7 @@ static int pack(ics_table_builder *builder, ics_tables *out)
         snprintf(builder->why, builder->why_size, "out of memory for %zu bytes of tables", total);
         return -1;
     }
+    memset(block, 0, total); /* the gaps between arrays, too: ics_tables_visit() shows them */
     out->memory = block;
     out->bytes = total;
     out->pointer_count = builder->array_count;
@@ -102,6 +103,19 @@ ice_tables ics_tables_at(const ics_tables *tables, const void *base)
         memcpy((char *)&moved + tables->pointers[i], &pointer, sizeof pointer);
     }
     return moved;
+}
+
+void ics_tables_visit(const ics_tables *tables,
+                      void (*visit)(void *user, const void *bytes, size_t size), void *user)
+{
+    char device[sizeof tables->device];
+    memcpy(device, &tables->device, sizeof device);
+    for (size_t i = 0; i < tables->pointer_count; ++i) {
+        memset(device + tables->pointers[i], 0, sizeof(void *));
+    }
+    visit(user, device, sizeof device);
+    visit(user, tables->pointers, tables->pointer_count * sizeof *tables->pointers);
+    visit(user, tables->memory, tables->bytes);
 }
 
 double ics_tables_arrival_delay(const ice_tables *tables, const ice_emission *emission,

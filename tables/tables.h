@@ -37,6 +37,12 @@ void ics_tables_destroy(ics_tables *tables);
  */
 ice_tables ics_tables_at(const ics_tables *tables, const void *base);
 
+/* Calls `visit` with all bytes of the tables, in blocks and in an order that are always the same.
+ * Addresses are shown as zeros, so that equal tables show equal bytes. Every block consists of
+ * 32-bit words (numbers) and of 64-bit ones (places of addresses). For digests. */
+void ics_tables_visit(const ics_tables *tables,
+                      void (*visit)(void *user, const void *bytes, size_t size), void *user);
+
 /* Time from the emission's own time to the arrival, ns, in double precision: the flight of the
  * emitter to the photon's start (which is recomputed from the photon's random numbers) and the
  * flight of the photon at its group velocity. */

@@ -1,5 +1,7 @@
 #include "kernels/cache/cache.h"
 
+#include "base/disk.h"
+
 #include <errno.h>
 #include <openssl/evp.h>
 #include <stdbool.h>
@@ -11,20 +13,6 @@
 #include <unistd.h>
 
 /* ---- the folder ----------------------------------------------------------------------------- */
-
-/* Makes a folder and those above it, which the user may not have yet. */
-static bool make_folders(char *path)
-{
-    for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; ++slash) {
-        *slash = 0;
-        const bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!made) {
-            return false;
-        }
-    }
-    return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
 
 /* A folder that only this user can put files into. */
 static bool is_own(const char *path, const struct stat *status)
@@ -43,7 +31,7 @@ int ics_cache_directory(char *path, size_t size)
     } else if (home != NULL && *home == '/') {
         length = snprintf(path, size, "%s/.cache/icestream", home);
     }
-    if (length < 0 || (size_t)length >= size || !make_folders(path)) {
+    if (length < 0 || (size_t)length >= size || ics_disk_make_folders(path, 0700) != 0) {
         return -1;
     }
     struct stat status;
@@ -60,7 +48,7 @@ int ics_cache_directory_somewhere(char *path, size_t size)
         parent = "/tmp";
     }
     const int length = snprintf(path, size, "%s/icestream-%lu", parent, (unsigned long)geteuid());
-    if (length < 0 || (size_t)length >= size || (mkdir(path, 0700) != 0 && errno != EEXIST)) {
+    if (length < 0 || (size_t)length >= size || ics_disk_make_folder(path, 0700) != 0) {
         return -1;
     }
     /* Not through a link: anybody may leave one there. */

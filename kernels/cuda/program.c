@@ -1,5 +1,6 @@
 #include "kernels/cuda/program.h"
 
+#include "base/clock.h"
 #include "kernels/cuda/nvrtc.h"
 #include "kernels/cuda/program_cache.h"
 #include "kernels/cuda/recipe.h"
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- what the compiler says of kernels ------------------------------------------------------- */
 
@@ -219,13 +219,6 @@ static int find(const ics_recipe *recipe, const ics_nvrtc *nvrtc, int architectu
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* In the cache for the next run; one that cannot be written costs that run its compilation only. */
 static void remember(const ics_nvrtc *nvrtc, const ics_program *program)
 {
@@ -280,7 +273,7 @@ static int find_or_compile(const ics_program_options *options, const ics_recipe 
 int ics_program_create(const ics_program_options *options, ics_program **out, char *why,
                        size_t why_size)
 {
-    const double start = now();
+    const double start = ics_clock_seconds();
     *out = NULL;
     ics_program *program = calloc(1, sizeof *program);
     if (program == NULL) {
@@ -297,7 +290,7 @@ int ics_program_create(const ics_program_options *options, ics_program **out, ch
         ics_program_destroy(program);
         return -1;
     }
-    program->seconds = now() - start;
+    program->seconds = ics_clock_seconds() - start;
     *out = program;
     return 0;
 }

@@ -24,15 +24,12 @@ typedef struct ice_sensor {
 
 typedef struct ice_detection {
     const ice_sensor *sensors; /* [module_count] */
-    uint32_t module_count;
 
     /* Acceptance curve k of light of a wavelength over the probability that it was kept, in numbers
      * that are linear between the points: curves[k * point_count + i] / bias[i]. */
     const float *wavelengths; /* [point_count], nm, ascending */
     const float *bias;        /* [point_count], > 0 where there is light */
     const float *curves;
-    uint32_t point_count; /* 0: all light was kept, */
-    float flat;           /* and this is detected of it */
 
     /* By direction, over the maximum. */
     const float *coefficients; /* [coefficient_count] of x^0, x^1, ... */
@@ -40,7 +37,11 @@ typedef struct ice_detection {
     int32_t has_edge; /* instead: everything that arrives on one side */
     float edge;       /* least height of the place towards the PMT, m */
 
-    float cable_radius; /* m */
+    uint32_t module_count;
+    uint32_t point_count; /* of the acceptance curves; 0: all light was kept, */
+    float flat;           /* and this is detected of it */
+
+    float cable_radius; /* m; this and the next are 0 if no module has a cable */
     float cable_half;   /* half its length, m */
 } ice_detection;
 

@@ -1,4 +1,4 @@
-/* Loads and prints configurations, and tells where a value was given. */
+/* Loads and prints configurations. */
 #include "pipeline/config/config.h"
 
 #include "pipeline/config/config_keys.h"
@@ -60,7 +60,7 @@ void icestream_config_destroy(icestream_config *config)
     free(config);
 }
 
-/* Applies "path=value". The document is kept for its places. */
+/* Applies "path=value". The configuration keeps the document, because messages name its places. */
 static int apply_set(icestream_config *config, const char *set, icestream_error *error)
 {
     const char *equals = strchr(set, '=');
@@ -91,7 +91,7 @@ static int apply_set(icestream_config *config, const char *set, icestream_error 
     return status;
 }
 
-/* The value of a path in a document, or NULL. */
+/* Finds the value of a path such as "graph.pool" below a node. NULL: there is none. */
 static const ics_yaml_node *value_at(const ics_yaml_node *node, const char *path)
 {
     while (node != NULL && *path) {
@@ -104,7 +104,8 @@ static const ics_yaml_node *value_at(const ics_yaml_node *node, const char *path
     return node;
 }
 
-/* Reads a document that belongs to the configuration from now on, then the overrides. */
+/* Reads a document, which may be NULL, and then the overrides. The configuration owns the document
+ * from now on. */
 static int fill(icestream_config *config, ics_yaml *document, const char *const *sets,
                 size_t set_count, icestream_error *error)
 {
@@ -127,7 +128,7 @@ static int fill(icestream_config *config, ics_yaml *document, const char *const 
     return status ? status : result;
 }
 
-/* Takes over the document, which may be NULL. */
+/* Makes a configuration, which owns the document (it may be NULL) from now on. */
 static int load(const char *path, ics_yaml *document, const char *const *sets, size_t set_count,
                 icestream_config **out, icestream_error *error)
 {
@@ -146,7 +147,7 @@ static int load(const char *path, ics_yaml *document, const char *const *sets, s
     return status;
 }
 
-/* Errors are added one by one, to nothing at first. */
+/* Later errors are added to the text, so it has to start empty. */
 static void clear_error(icestream_error *error)
 {
     if (error != NULL) {
@@ -174,36 +175,7 @@ int ics_config_load_text(const char *name, const char *text, size_t length, cons
     int status = ics_yaml_read_text(name, text, length, &document, error);
     return status == ICESTREAM_OK ? load(name, document, sets, set_count, out, error) : status;
 }
-/* ---- what others ask ------------------------------------------------------------------------ */
 
-const char *ics_config_place(const icestream_config *config, const char *key_path, char *buffer,
-                             size_t size)
-{
-    size_t i = ics_schema_find(key_path, ics_config_keys, ics_config_key_count);
-    const ics_yaml_node *node = i < ics_config_key_count ? config->origin->given[i] : NULL;
-    if (node == NULL) {
-        snprintf(buffer, size, "default");
-    } else if (node->line) {
-        ics_yaml_place(node, buffer, size);
-    } else {
-        snprintf(buffer, size, "--set %s", key_path);
-    }
-    return buffer;
-}
-
-int ics_config_blame(const icestream_config *config, const char *key_path, icestream_error *error)
-{
-    if (error == NULL) {
-        return ICESTREAM_OK;
-    }
-    if (error->status == ICESTREAM_E_CONFIG) {
-        char place[1024], text[sizeof error->text];
-        snprintf(text, sizeof text, "%s", error->text);
-        ics_error_set(error, ICESTREAM_E_CONFIG, "%s: error: %.7000s",
-                      ics_config_place(config, key_path, place, sizeof place), text);
-    }
-    return error->status;
-}
 const char *ics_config_content_name(ics_hit_content content)
 {
     return ics_config_choice("sink.hits", content);

@@ -1,17 +1,15 @@
-/* Keys of a run file that are valid alone and do not fit together: contradictions, and keys that
- * would be ignored without a word. And keys that name files which are not there. */
+/* Keys of a run file that are valid alone but do not fit together: contradictions, and keys that
+ * would have no effect. */
 #include "pipeline/config/config_fields.h"
 #include "pipeline/config/config_keys.h"
-#include "pipeline/config/schema/schema_value.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
 
-/* Like ics_yaml_error, at the place where `key` was given, about how it fits with `other`. Silent
- * where one of the two has no valid value: that would be a contradiction that nobody wrote. */
+/* Adds an error about `key`, which contradicts `other`, with the place where `key` was given. Adds
+ * nothing if the value of one of them was refused: then a default stands in its place, and the user
+ * wrote no contradiction. 0, ICESTREAM_E_CONFIG. */
 static int contradiction(const icestream_config *config, const char *key, const char *other,
                          icestream_error *error, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -50,7 +48,7 @@ static int check_source(const icestream_config *config, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* Keys of a source that is not there. */
+/* Keys that belong to one kind of source, without such a source. */
 static int check_source_keys(const icestream_config *config, icestream_error *error)
 {
     const struct {
@@ -109,12 +107,12 @@ static int check_models(const icestream_config *config, icestream_error *error)
                                "found %g m, expected it above ice.absorb_below, %g m",
                                config->ice.absorb_above, config->ice.absorb_below);
     }
-    const ics_subtraction subtraction = config->ice.subtraction;
+    const ics_subtraction subtraction = config->ice.birefringence_subtraction;
     if (!config->ice.tilt && config->ice.tilt_origin != 0) {
         status = contradiction(config, "ice.tilt_origin", "ice.tilt", error,
                                "is for a tilt, and ice.tilt is false");
     }
-    if (!config->ice.tilt && config->ice.tilt_clamp) {
+    if (!config->ice.tilt && config->ice.tilt_outside != ICS_TILT_LINEAR) {
         status = contradiction(config, "ice.tilt_outside", "ice.tilt", error,
                                "is for a tilt, and ice.tilt is false");
     }
@@ -166,12 +164,12 @@ const char *ics_config_gpu_key(const icestream_config *config, size_t k)
     return NULL;
 }
 
-/* What only a GPU has, where the CPU is asked for. Where the backend is auto, who finds out that
- * there is no GPU says the same. */
+/* Rejects keys for a GPU if device.backend is cpu. If it is auto, the device reports the same error
+ * when it finds no GPU. */
 static int check_graph(const icestream_config *config, icestream_error *error)
 {
     int status = ICESTREAM_OK;
-    /* The CPU has no fast maths, and nobody shall get hits of both without having asked for it. */
+    /* The CPU has no fast maths, and hits of both maths must not be mixed without a request. */
     if (config->device.backend == ICS_BACKEND_CUDA_CPU &&
         config->device.math != ICS_MATH_PORTABLE) {
         status = contradiction(config, "device.backend", "device.math", error,
@@ -199,7 +197,7 @@ static int check_graph(const icestream_config *config, icestream_error *error)
     return status;
 }
 
-/* A key that would be ignored without a word is one that its writer has misunderstood. */
+/* Rejects keys that would have no effect: the user expects one. */
 static int check_workload(const icestream_config *config, icestream_error *error)
 {
     bool is_point = config->workload.kind == ICS_WORKLOAD_POINT;
@@ -271,55 +269,6 @@ int ics_config_check(const icestream_config *config, icestream_error *error)
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         int result = checks[i](config, error);
         status = status ? status : result;
-    }
-    return status;
-}
-
-/* ---- files ---------------------------------------------------------------------------------- */
-
-/* The file or folder that a key names; NULL: none, or a word that stands for one. */
-static const char *named_file(const icestream_config *config, const ics_schema_field *field)
-{
-    const bool ics_source = field->type == ICS_SCHEMA_VARIANT;
-    const char *path;
-    if (!ics_source && field->type != ICS_SCHEMA_PATH) {
-        return NULL;
-    }
-    memcpy(&path, (const char *)config + (ics_source ? field->source_offset : field->offset),
-           sizeof path);
-    if (ics_source || path == NULL || field->choice == NULL) {
-        return path;
-    }
-    for (size_t i = 0; field->choice(field->path, i) != NULL; ++i) {
-        if (strcmp(path, field->choice(field->path, i)) == 0) {
-            return NULL;
-        }
-    }
-    return path;
-}
-
-int ics_config_check_files(const icestream_config *config, const char *section,
-                           icestream_error *error)
-{
-    const size_t length = strlen(section);
-    char place[1024], expected[512];
-    struct stat found;
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; i < ics_config_key_count; ++i) {
-        const ics_schema_field *field = &ics_config_keys[i];
-        const bool ics_asked = strncmp(field->path, section, length) == 0;
-        const char *path = ics_asked ? named_file(config, field) : NULL;
-        if (path == NULL || stat(path, &found) == 0) {
-            continue;
-        }
-        const int cause = errno;
-        /* Who mistypes a word names a file that is not there. */
-        const bool has_words = field->type == ICS_SCHEMA_PATH && field->choice != NULL;
-        status = ics_error_add(
-            error, ICESTREAM_E_CONFIG, "%s: error: %s: %s: %s%s%s",
-            ics_config_place(config, field->path, place, sizeof place), field->path, path,
-            strerror(cause), has_words ? "; expected " : "",
-            has_words ? ics_schema_value_expected(field, expected, sizeof expected) : "");
     }
     return status;
 }

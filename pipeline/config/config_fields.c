@@ -1,3 +1,4 @@
+/* Keys that need code of their own: how they are read and printed. */
 #include "pipeline/config/config_fields.h"
 
 #include "physics/model.h"
@@ -17,7 +18,7 @@ static int unexpected(const ics_yaml_node *node, const char *key, const ics_sche
 
 /* ---- device.index --------------------------------------------------------------------------- */
 
-/* Adds a GPU to those that the list has so far. */
+/* Reads the number of a GPU and appends it to the list. */
 static int read_gpu(const ics_yaml_node *node, uint32_t *list, uint32_t *count,
                     icestream_error *error)
 {
@@ -77,21 +78,13 @@ static void print_index(const void *target, FILE *out)
 
 const ics_schema_custom ics_config_index = {
     .expected = "a whole number from 0 to 63, a list of them, or all",
+    .example = "[1, 0]",
     .read = read_index,
-    .print = print_index,
-    .clear = NULL};
+    .print = print_index};
 
 /* ---- detector.excluded ---------------------------------------------------------------------- */
 
-static void clear_excluded(void *target)
-{
-    icestream_config *config = target;
-    free(config->detector.excluded);
-    config->detector.excluded = NULL;
-    config->detector.excluded_count = 0;
-}
-
-static int read_label(const ics_yaml_node *node, ics_module_label *out, icestream_error *error)
+static int read_excluded(const ics_yaml_node *node, void *item, icestream_error *error)
 {
     uint64_t string = 0, module = 0;
     if (node->kind != ICS_YAML_LIST || node->count != 2) {
@@ -103,58 +96,24 @@ static int read_label(const ics_yaml_node *node, ics_module_label *out, icestrea
                                      &string, error);
     int second = ics_schema_unsigned(node->items[1], "detector.excluded: module", 0, UINT16_MAX,
                                      &module, error);
-    *out = (ics_module_label){.string = (uint16_t)string, .module = (uint16_t)module};
+    *(ics_module_label *)item =
+        (ics_module_label){.string = (uint16_t)string, .module = (uint16_t)module};
     return status ? status : second;
 }
 
-static int read_excluded(const ics_yaml_node *node, void *target, icestream_error *error)
+static void print_excluded(const void *item, FILE *out)
 {
-    icestream_config *config = target;
-    if (node->kind != ICS_YAML_LIST) {
-        return unexpected(node, "detector.excluded", &ics_config_excluded, error);
-    }
-    ics_module_label *labels = calloc(node->count + 1, sizeof *labels);
-    if (labels == NULL) {
-        return ics_yaml_no_memory(error, node);
-    }
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; i < node->count; ++i) {
-        int result = read_label(node->items[i], &labels[i], error);
-        status = status ? status : result;
-    }
-    if (status != ICESTREAM_OK) {
-        free(labels);
-        return status;
-    }
-    clear_excluded(config);
-    config->detector.excluded = labels;
-    config->detector.excluded_count = node->count;
-    return ICESTREAM_OK;
+    const ics_module_label *label = item;
+    fprintf(out, "[%u, %u]", label->string, label->module);
 }
 
-static void print_excluded(const void *target, FILE *out)
-{
-    const icestream_config *config = target;
-    fputc('[', out);
-    for (size_t i = 0; i < config->detector.excluded_count; ++i) {
-        fprintf(out, "%s[%u, %u]", i ? ", " : "", config->detector.excluded[i].string,
-                config->detector.excluded[i].module);
-    }
-    fputc(']', out);
-}
-
-const ics_schema_custom ics_config_excluded = {.expected = "a list of [string, module]",
-                                               .read = read_excluded,
-                                               .print = print_excluded,
-                                               .clear = clear_excluded};
+const ics_schema_list ics_config_excluded = {.expected = "a list of [string, module]",
+                                             .example = "[[1, 1]]",
+                                             .item_size = sizeof(ics_module_label),
+                                             .read = read_excluded,
+                                             .print = print_excluded};
 
 /* ---- detector.angular_polynomial ------------------------------------------------------------- */
-
-static void clear_angular(void *target)
-{
-    icestream_config *config = target;
-    config->detector.angular_count = 0;
-}
 
 static int read_angular(const ics_yaml_node *node, void *target, icestream_error *error)
 {
@@ -189,9 +148,9 @@ static void print_angular(const void *target, FILE *out)
 
 const ics_schema_custom ics_config_angular = {
     .expected = "a list of the maximum and 1 to 16 coefficients, or []",
+    .example = "[1, 0.5, 0.25]",
     .read = read_angular,
-    .print = print_angular,
-    .clear = clear_angular};
+    .print = print_angular};
 
 /* ---- light.spectra -------------------------------------------------------------------------- */
 
@@ -210,72 +169,37 @@ static const ics_schema_field spectrum_fields[] = {
 };
 enum { SPECTRUM_FIELDS = sizeof spectrum_fields / sizeof *spectrum_fields };
 
-static void free_spectra(ics_spectrum_config *spectra, size_t count)
+static int read_spectrum(const ics_yaml_node *node, void *item, icestream_error *error)
 {
-    for (size_t i = 0; i < count; ++i) {
-        ics_schema_clear(spectrum_fields, SPECTRUM_FIELDS, &spectra[i]);
-    }
-    free(spectra);
+    return ics_schema_read(node, spectrum_fields, SPECTRUM_FIELDS, item, NULL, error);
 }
 
-static void clear_spectra(void *target)
+static void print_spectrum(const void *item, FILE *out)
 {
-    icestream_config *config = target;
-    free_spectra(config->light.spectra, config->light.spectrum_count);
-    config->light.spectra = NULL;
-    config->light.spectrum_count = 0;
+    const ics_spectrum_config *spectrum = item;
+    if (spectrum->file != NULL) {
+        fputs("{file: ", out);
+        ics_schema_print_path(spectrum->file, out);
+    } else {
+        fputs("{line: ", out);
+        ics_schema_print_number(spectrum->line, out);
+    }
+    fputc('}', out);
 }
 
-static int read_spectra(const ics_yaml_node *node, void *target, icestream_error *error)
+static void clear_spectrum(void *item)
 {
-    icestream_config *config = target;
-    if (node->kind != ICS_YAML_LIST || node->count > ICS_CONFIG_SPECTRA_MAX) {
-        return unexpected(node, "light.spectra", &ics_config_spectra, error);
-    }
-    ics_spectrum_config *spectra = calloc(node->count + 1, sizeof *spectra);
-    if (spectra == NULL) {
-        return ics_yaml_no_memory(error, node);
-    }
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; i < node->count; ++i) {
-        int result = ics_schema_read(node->items[i], spectrum_fields, SPECTRUM_FIELDS, &spectra[i],
-                                     NULL, error);
-        status = status ? status : result;
-    }
-    if (status != ICESTREAM_OK) {
-        free_spectra(spectra, node->count);
-        return status;
-    }
-    clear_spectra(config);
-    config->light.spectra = spectra;
-    config->light.spectrum_count = node->count;
-    return ICESTREAM_OK;
+    ics_schema_clear(spectrum_fields, SPECTRUM_FIELDS, item);
 }
 
-static void print_spectra(const void *target, FILE *out)
-{
-    const icestream_config *config = target;
-    fputc('[', out);
-    for (size_t i = 0; i < config->light.spectrum_count; ++i) {
-        const ics_spectrum_config *spectrum = &config->light.spectra[i];
-        fputs(i ? ", {" : "{", out);
-        if (spectrum->file != NULL) {
-            fputs("file: ", out);
-            ics_schema_print_path(spectrum->file, out);
-        } else {
-            fputs("line: ", out);
-            ics_schema_print_number(spectrum->line, out);
-        }
-        fputc('}', out);
-    }
-    fputc(']', out);
-}
-
-const ics_schema_custom ics_config_spectra = {
+const ics_schema_list ics_config_spectra = {
     .expected = "a list of at most 249 of {line: 250 to 700 nm} or {file: path}",
-    .read = read_spectra,
-    .print = print_spectra,
-    .clear = clear_spectra};
+    .example = "[{line: 400}]",
+    .item_size = sizeof(ics_spectrum_config),
+    .most = ICS_CONFIG_SPECTRA_MAX,
+    .read = read_spectrum,
+    .print = print_spectrum,
+    .clear = clear_spectrum};
 
 /* ---- workload.direction --------------------------------------------------------------------- */
 
@@ -290,7 +214,7 @@ static int read_direction(const ics_yaml_node *node, void *target, icestream_err
     if (node->kind != ICS_YAML_LIST || node->count != 3) {
         return unexpected(node, "workload.direction", &ics_config_direction, error);
     }
-    /* Bounded on both sides so that the length can be computed without overflow or underflow. */
+    /* Components beyond these bounds would make the computed length overflow or underflow. */
     const double most = 1e100;
     double direction[3] = {0}, largest = 0;
     int status = ICESTREAM_OK;
@@ -328,69 +252,46 @@ static void print_direction(const void *target, FILE *out)
 }
 
 const ics_schema_custom ics_config_direction = {.expected = "isotropic, or [dx, dy, dz]",
+                                                .example = "[0, 0, 1]",
                                                 .read = read_direction,
-                                                .print = print_direction,
-                                                .clear = NULL};
+                                                .print = print_direction};
 
 /* ---- sink.command --------------------------------------------------------------------------- */
 
-static void free_words(char **words, size_t count)
+static bool are_words(const ics_yaml_node *list)
 {
-    for (size_t i = 0; i < count; ++i) {
-        free(words[i]);
+    for (size_t i = 0; i < list->count; ++i) {
+        if (list->items[i]->kind != ICS_YAML_SCALAR) {
+            return false;
+        }
     }
-    free(words);
+    return list->count == 0 || *list->items[0]->text != 0; /* the name of a program is not empty */
 }
 
-static void clear_command(void *target)
+static int read_word(const ics_yaml_node *node, void *item, icestream_error *error)
 {
-    icestream_config *config = target;
-    free_words(config->sink.command, config->sink.command_count);
-    config->sink.command = NULL;
-    config->sink.command_count = 0;
+    char *copy = strdup(node->text);
+    memcpy(item, &copy, sizeof copy);
+    return copy != NULL ? ICESTREAM_OK : ics_yaml_no_memory(error, node);
 }
 
-static int read_command(const ics_yaml_node *node, void *target, icestream_error *error)
+static void print_word(const void *item, FILE *out)
 {
-    icestream_config *config = target;
-    bool words_only = node->kind == ICS_YAML_LIST;
-    for (size_t i = 0; words_only && i < node->count; ++i) {
-        words_only = node->items[i]->kind == ICS_YAML_SCALAR;
-    }
-    if (!words_only || (node->count > 0 && !*node->items[0]->text)) {
-        return unexpected(node, "sink.command", &ics_config_command, error);
-    }
-    char **words = calloc(node->count + 1, sizeof *words);
-    size_t copied = 0;
-    while (words != NULL && copied < node->count &&
-           (words[copied] = strdup(node->items[copied]->text)) != NULL) {
-        ++copied;
-    }
-    if (copied < node->count || words == NULL) {
-        free_words(words, copied);
-        return ics_yaml_no_memory(error, node);
-    }
-    clear_command(config);
-    config->sink.command = words;
-    config->sink.command_count = node->count;
-    return ICESTREAM_OK;
+    ics_yaml_print_text(*(char *const *)item, out);
 }
 
-static void print_command(const void *target, FILE *out)
+static void clear_word(void *item)
 {
-    const icestream_config *config = target;
-    fputc('[', out);
-    for (size_t i = 0; i < config->sink.command_count; ++i) {
-        fputs(i ? ", " : "", out);
-        ics_schema_print_text(config->sink.command[i], out);
-    }
-    fputc(']', out);
+    free(*(char **)item);
 }
 
-const ics_schema_custom ics_config_command = {.expected = "a list of a program and its arguments",
-                                              .read = read_command,
-                                              .print = print_command,
-                                              .clear = clear_command};
+const ics_schema_list ics_config_command = {.expected = "a list of a program and its arguments",
+                                            .example = "[echo, done]",
+                                            .item_size = sizeof(char *),
+                                            .fits = are_words,
+                                            .read = read_word,
+                                            .print = print_word,
+                                            .clear = clear_word};
 
 /* ---- graph.compact.when --------------------------------------------------------------------- */
 
@@ -429,6 +330,51 @@ static void print_when(const void *target, FILE *out)
 
 const ics_schema_custom ics_config_when = {.expected =
                                                "tail, always, or every-N with N from 1 to 1000000",
+                                           .example = "every-3",
                                            .read = read_when,
-                                           .print = print_when,
-                                           .clear = NULL};
+                                           .print = print_when};
+
+/* ---- particles.list ------------------------------------------------------------------------- */
+
+static int read_particles(const ics_yaml_node *node, void *target, icestream_error *error)
+{
+    icestream_config *config = target;
+    char found[128];
+    if (node->kind != ICS_YAML_LIST) {
+        return ics_yaml_error(error, node, "found %s, expected a list of particles",
+                              ics_yaml_describe(node, found, sizeof found));
+    }
+    config->particles.list = node->count > 0 ? node : NULL;
+    config->particles.count = node->count;
+    return ICESTREAM_OK;
+}
+
+static void print_particles(const void *target, FILE *out)
+{
+    const icestream_config *config = target;
+    if (config->particles.list != NULL) {
+        ics_yaml_print(config->particles.list, out);
+    } else {
+        fputs("[]", out);
+    }
+}
+
+static bool has_no_file(const void *target)
+{
+    const icestream_config *config = target;
+    return config->particles.file == NULL;
+}
+
+static void clear_particles(void *target)
+{
+    icestream_config *config = target;
+    config->particles.list = NULL;
+    config->particles.count = 0;
+}
+
+const ics_schema_custom ics_config_particles = {.expected = "a list of particles",
+                                                .example = "[{type: sc1, photons: 1}]",
+                                                .read = read_particles,
+                                                .print = print_particles,
+                                                .is_there = has_no_file,
+                                                .clear = clear_particles};

@@ -1,20 +1,23 @@
-/* Keys of run files that need code of their own. Private to config_keys.c. */
+/* Keys of run files that need code of their own; config_keys.def names them. Private to the
+ * configuration. */
 #ifndef ICS_CONFIG_CONFIG_FIELDS_H
 #define ICS_CONFIG_CONFIG_FIELDS_H
 
 #include "pipeline/config/schema/schema.h"
 
-/* Spectra below this number are built in (physics.md 2.4); light.spectra begins here. */
+/* Spectra below ICS_CONFIG_FIRST_SPECTRUM are built in (physics.md 2.4); light.spectra has the
+ * others. */
 enum { ICS_CONFIG_FIRST_SPECTRUM = 7, ICS_CONFIG_SPECTRA_MAX = 256 - ICS_CONFIG_FIRST_SPECTRUM };
+
+extern const ics_schema_list ics_config_excluded; /* detector.excluded */
+extern const ics_schema_list ics_config_spectra;  /* light.spectra */
+extern const ics_schema_list ics_config_command;  /* sink.command */
 
 /* The targets are struct icestream_config. */
 extern const ics_schema_custom ics_config_index;     /* device.index */
-extern const ics_schema_custom ics_config_excluded;  /* detector.excluded */
 extern const ics_schema_custom ics_config_angular;   /* detector.angular_polynomial */
-extern const ics_schema_custom ics_config_spectra;   /* light.spectra */
 extern const ics_schema_custom ics_config_direction; /* workload.direction */
-extern const ics_schema_custom ics_config_command;   /* sink.command */
 extern const ics_schema_custom ics_config_when;      /* graph.compact.when */
-extern const ics_schema_custom ics_config_particles; /* particles.list, config_particles.c */
+extern const ics_schema_custom ics_config_particles; /* particles.list */
 
 #endif

@@ -1,28 +1,37 @@
-/* What the parts of the configuration share: the table of keys (config_keys.c), where values came
- * from (config.c), how they fit together (config_check.c). Private to these. */
+/* What the parts of the configuration share: the schema of run files (config_keys.c) and where
+ * values came from (config.c). Private to these parts and to their tests. */
 #ifndef ICS_CONFIG_CONFIG_KEYS_H
 #define ICS_CONFIG_CONFIG_KEYS_H
 
 #include "pipeline/config/config.h"
 #include "pipeline/config/schema/schema.h"
 
-extern const ics_schema_field
-    ics_config_keys[]; /* [ics_config_key_count], of struct icestream_config */
-extern const size_t ics_config_key_count;
+/* How hits depend on a key; config_keys.def explains the words. */
+typedef enum ics_config_hits {
+    ICS_HITS_NO,
+    ICS_HITS_VALUE,
+    ICS_HITS_TABLES,
+    ICS_HITS_TRAILER
+} ics_config_hits;
 
-/* Where the values came from. */
+extern const size_t ics_config_key_count;
+/* Of struct icestream_config: [ics_config_key_count] fields, and how hits depend on each. */
+extern const ics_schema_field ics_config_keys[];
+extern const ics_config_hits ics_config_key_hits[];
+
+/* Where the values of a configuration came from. */
 struct ics_config_origin {
-    ics_yaml **documents; /* the file, if any, then one per --set: the nodes below live in them */
+    ics_yaml **documents; /* the run file, if any, then one per --set; they own the nodes */
     size_t count;
-    const ics_yaml_node **given; /* [ics_config_key_count], NULL: default */
-    bool *refused;               /* [ics_config_key_count]: given, but not a valid value */
+    const ics_yaml_node **given; /* [ics_config_key_count], the node of each value; NULL: default */
+    bool *refused; /* [ics_config_key_count], true: a value was given and is not valid */
 };
 
-/* The name of a choice of a key that has choices: "device.math", ICS_MATH_FAST is "fast". */
+/* The word for a choice of a key: "fast" for "device.math" and ICS_MATH_FAST. */
 const char *ics_config_choice(const char *key_path, size_t index);
 
-/* Adds an error for each pair of keys that do not fit together, unless one of the two was refused.
- * 0, ICESTREAM_E_CONFIG. */
+/* Adds an error for each pair of keys that contradict each other, unless the value of one of them
+ * was refused. 0, ICESTREAM_E_CONFIG. */
 int ics_config_check(const icestream_config *config, icestream_error *error);
 
 #endif

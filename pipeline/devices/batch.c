@@ -1,13 +1,9 @@
+/* Filling batches with emissions, and their photon accounts. */
 #include "pipeline/devices/batch.h"
 
-#include "base/error.h"
-#include "pipeline/models/light/curve.h"
-
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 _Static_assert(sizeof(icestream_step) == 64 && sizeof(icestream_hit) == 64,
                "records of files.md 3.1 and 4.1");
@@ -35,8 +31,7 @@ int ics_batch_create(const ics_batch_limits *limits, uint64_t photons, ics_batch
 
 void ics_batch_reset(ics_batch *batch, const ics_batch_limits *limits, uint64_t photons)
 {
-    free(batch->hits);
-    ics_graph_arrivals_free(&batch->arrivals);
+    ics_batch_clear_results(batch);
     uint64_t wanted = photons != 0 ? photons : limits->photons;
     *batch =
         (ics_batch){.steps = batch->steps,
@@ -46,18 +41,31 @@ void ics_batch_reset(ics_batch *batch, const ics_batch_limits *limits, uint64_t 
                     .photon_limit = wanted < limits->most_photons ? wanted : limits->most_photons};
 }
 
+void ics_batch_clear_results(ics_batch *batch)
+{
+    free(batch->hits);
+    ics_graph_arrivals_free(&batch->arrivals);
+    ics_error_forget(&batch->error);
+    batch->hits = NULL;
+    batch->hit_count = 0;
+    batch->account = (icestream_account){0};
+    batch->ended = (ice_account){0};
+    batch->maths = ICS_MATHS_NONE;
+    batch->seconds = 0.0;
+}
+
 void ics_batch_destroy(ics_batch *batch)
 {
     if (batch != NULL) {
+        ics_batch_clear_results(batch);
         free(batch->steps);
         free(batch->emissions);
-        free(batch->hits);
-        ics_graph_arrivals_free(&batch->arrivals);
         free(batch);
     }
 }
 
-/* Makes room for one row more; most batches stay far below their limit. */
+/* Makes room for one more emission. The memory grows as needed, because most batches stay far below
+ * their limit. */
 static int grow_batch(ics_batch *batch, icestream_error *error)
 {
     if (batch->count < batch->capacity) {
@@ -138,63 +146,6 @@ ice_emission ics_batch_step_emission(const icestream_step *step, uint32_t first,
         emission.dz = (float)(z / norm);
     }
     return emission;
-}
-
-double ics_batch_light_bias(const ice_light *light, double wavelength)
-{
-    const ics_curve bias = {
-        .x = light->bias_wavelength, .y = light->bias, .count = light->bias_count};
-    return bias.count > 0 ? ics_curve_at_or_end(&bias, wavelength) : 1.0;
-}
-
-int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *batch,
-                               const ice_arrival *arrival, icestream_hit *out,
-                               icestream_error *error)
-{
-    if (arrival->emission >= batch->count || arrival->module >= models->detector->module_count) {
-        return ics_error_set(error, ICESTREAM_E_FAILED,
-                             "internal error: an arrival names emission %u of %u, module %u of %zu",
-                             arrival->emission, batch->count, arrival->module,
-                             models->detector->module_count);
-    }
-    const icestream_step *step = &batch->steps[arrival->emission];
-    const ice_emission *emission = &batch->emissions[arrival->emission];
-    const ice_module *module = &models->detector->modules[arrival->module];
-    double bias = ics_batch_light_bias(models->light, arrival->wavelength);
-    double weight = (double)step->weight / bias;
-    if (!(bias > 0.0)) {
-        return ics_error_set(error, ICESTREAM_E_FAILED,
-                             "internal error: event %" PRIu64 ", step %u, photon %u arrived with "
-                             "%.3f nm, where the bias is %g",
-                             step->event_id, step->step_id, arrival->photon_id,
-                             (double)arrival->wavelength, bias);
-    }
-    if (weight > (double)FLT_MAX) {
-        return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "event %" PRIu64 ", step %u, field weight: found %g, which divided by "
-                             "the probability that its light was kept is beyond %g, the largest "
-                             "weight of a hit",
-                             step->event_id, step->step_id, (double)step->weight, (double)FLT_MAX);
-    }
-    *out = (icestream_hit){
-        .event_id = step->event_id,
-        .t = (double)step->t + ics_tables_arrival_delay(models->tables, emission, arrival),
-        .x = arrival->x,
-        .y = arrival->y,
-        .z = arrival->z,
-        .dx = arrival->dx,
-        .dy = arrival->dy,
-        .dz = arrival->dz,
-        .wavelength = arrival->wavelength,
-        .weight = (float)weight,
-        .step_id = step->step_id,
-        .photon_id = arrival->photon_id,
-        .string = module->string,
-        .module = module->module,
-        .pmt = -1,
-        .scatters = arrival->scatters < UINT16_MAX ? (uint16_t)arrival->scatters : UINT16_MAX,
-    };
-    return ICESTREAM_OK;
 }
 
 void ics_batch_account_add(icestream_account *to, const icestream_account *from)

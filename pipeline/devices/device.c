@@ -1,106 +1,60 @@
-/* What all devices have in common: counting batches, hits from arrivals, keeping what is finished
- * and what people should know. */
+/* A device: a group of members, the batches that it holds, its finished batches and its notes. */
 #include "pipeline/devices/device.h"
 
-#include "base/error.h"
-#include "pipeline/devices/device_backend.h"
-#include "pipeline/devices/device_meter.h"
-#include "pipeline/telemetry/progress.h"
+#include "pipeline/devices/device_group.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Lines of notes, each with its newline. */
+typedef struct note_list {
+    char *lines; /* NULL: none yet */
+    size_t size; /* bytes, without the final 0 */
+    size_t read; /* bytes that ics_device_next_note() has returned */
+} note_list;
+
 struct ics_device {
-    ics_device_backend backend;
-    ics_post receiver;     /* post NULL: finished batches are kept here */
-    atomic_uint held;      /* batches with the backend */
-    ics_device_facts made; /* as they were at creation */
+    ics_device_group *group;
+    ics_post receiver; /* of finished batches; post NULL: they wait in `finished` */
+    atomic_uint held;  /* batches in the group */
+    char first_name[256];
 
-    pthread_mutex_t lock;
-    /* Only without a receiver: finished batches, and how many are out. */
-    pthread_cond_t finished;
-    ics_job *first, **last;
+    pthread_mutex_t lock; /* protects the queue and the notes */
+    pthread_cond_t changed;
+    ics_job_queue finished;
+    note_list choice, warnings;
+
+    /* Without a receiver: batches that were submitted and not taken yet. Only the thread that
+     * submits and takes uses it. */
     uint32_t out;
-
-    ics_device_meter meter; /* of a device that is no group; protected by `lock` */
-    ics_device_notes notes;
-    size_t choice_told, warnings_told; /* how far ics_device_news is */
 };
-
-uint32_t ics_device_host_threads(const ics_device_options *options)
-{
-    return ics_workers_thread_count(options->threads);
-}
-
-/* ---- hits ------------------------------------------------------------------------------------ */
-
-static int make_hits(const ics_hit_models *models, ics_batch *batch, const ics_arrivals *arrivals)
-{
-    if (arrivals->count == 0) {
-        return ICESTREAM_OK;
-    }
-    icestream_hit *hits = malloc(arrivals->count * sizeof *hits);
-    if (hits == NULL) {
-        return ics_error_set(&batch->error, ICESTREAM_E_MEMORY, "out of memory for %zu hits",
-                             arrivals->count);
-    }
-    for (size_t i = 0; i < arrivals->count; ++i) {
-        if (ics_batch_hit_from_arrival(models, batch, &arrivals->items[i], &hits[i],
-                                       &batch->error) != ICESTREAM_OK) {
-            free(hits);
-            return batch->error.status;
-        }
-    }
-    size_t count = arrivals->count;
-    if (models->detection != NULL &&
-        ics_hit_detection_apply(models, batch, arrivals, hits, &count, &batch->account,
-                                &batch->error) != ICESTREAM_OK) {
-        free(hits);
-        return batch->error.status;
-    }
-    ics_hit_sort(hits, count);
-    batch->hits = hits;
-    batch->hit_count = count;
-    return ICESTREAM_OK;
-}
-
-void ics_device_finish_batch(const ics_hit_models *models, ics_batch *batch,
-                             const ice_account *account, const ics_arrivals *arrivals)
-{
-    batch->account = (icestream_account){.created = account->created,
-                                         .absorbed = account->absorbed,
-                                         .detected = account->detected,
-                                         .left = account->left,
-                                         .stopped = account->stopped,
-                                         .hits = account->hits,
-                                         .bounces = account->bounces};
-    if (make_hits(models, batch, arrivals) == ICESTREAM_OK) {
-        ics_batch_account_check(&batch->account, batch->photons, batch->hit_count, &batch->error);
-    }
-}
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
-static void append_note(char *notes, size_t size, const char *lines)
+/* Adds lines, unless all notes together would not fit into ics_device_notes or there is no memory.
+ * The caller holds the lock. */
+static void append_note(note_list *notes, const char *lines)
 {
-    size_t used = strlen(notes), length = strlen(lines);
-    bool ends = length > 0 && lines[length - 1] == '\n';
-    if (length > 0 && used + length + 2 <= size) { /* what does not fit is left out as a whole */
-        snprintf(notes + used, size - used, "%s%s", lines, ends ? "" : "\n");
+    const size_t limit = sizeof(((ics_device_notes *)NULL)->choice);
+    size_t length = strlen(lines);
+    const bool ends = length > 0 && lines[length - 1] == '\n';
+    if (length == 0 || notes->size + length + 2 > limit) {
+        return;
+    }
+    char *grown = realloc(notes->lines, notes->size + length + 2);
+    if (grown != NULL) {
+        notes->lines = grown;
+        notes->size += (size_t)sprintf(grown + notes->size, "%s%s", lines, ends ? "" : "\n");
     }
 }
 
-static void take_note(void *user, bool warning, const char *lines)
+/* The `note` of ics_device_parts. */
+static void add_note(void *user, bool warning, const char *lines)
 {
     ics_device *device = user;
-    ics_device_notes *notes = &device->notes;
     pthread_mutex_lock(&device->lock);
-    if (warning) {
-        append_note(notes->warnings, sizeof notes->warnings, lines);
-    } else {
-        append_note(notes->choice, sizeof notes->choice, lines);
-    }
+    append_note(warning ? &device->warnings : &device->choice, lines);
     pthread_mutex_unlock(&device->lock);
 }
 
@@ -108,84 +62,62 @@ void ics_device_notes_of(const ics_device *device, ics_device_notes *out)
 {
     ics_device *locked = (ics_device *)device;
     pthread_mutex_lock(&locked->lock);
-    *out = device->notes;
+    const char *choice = device->choice.lines, *warnings = device->warnings.lines;
+    snprintf(out->choice, sizeof out->choice, "%s", choice != NULL ? choice : "");
+    snprintf(out->warnings, sizeof out->warnings, "%s", warnings != NULL ? warnings : "");
     pthread_mutex_unlock(&locked->lock);
 }
 
-/* The line that begins at *told; false: there is none. */
-static bool next_line(const char *notes, size_t *told, const char *before, char *line, size_t size)
+/* Copies the next line that was not read yet, after `before`. Returns false if there is none. */
+static bool next_line(note_list *notes, const char *before, char *line, size_t size)
 {
-    const char *begin = notes + *told;
-    size_t length = strcspn(begin, "\n");
-    if (length == 0) {
+    if (notes->read >= notes->size) {
         return false;
     }
+    const char *begin = notes->lines + notes->read;
+    const size_t length = strcspn(begin, "\n");
     snprintf(line, size, "%s%.*s", before, (int)length, begin);
-    *told += length + 1;
+    notes->read += length + 1;
     return true;
 }
 
-bool ics_device_news(ics_device *device, char *line, size_t size)
+bool ics_device_next_note(ics_device *device, char *line, size_t size)
 {
     pthread_mutex_lock(&device->lock);
-    bool found =
-        next_line(device->notes.warnings, &device->warnings_told, "warning: ", line, size) ||
-        next_line(device->notes.choice, &device->choice_told, "", line, size);
+    const bool found = next_line(&device->warnings, "warning: ", line, size) ||
+                       next_line(&device->choice, "", line, size);
     pthread_mutex_unlock(&device->lock);
     return found;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static void keep_finished(ics_device *device, ics_job *job)
-{
-    pthread_mutex_lock(&device->lock);
-    job->next = NULL;
-    *device->last = job;
-    device->last = &job->next;
-    pthread_cond_signal(&device->finished);
-    pthread_mutex_unlock(&device->lock);
-}
-
-static void finish_job(void *user, ics_job *job)
+/* The group returns a batch. */
+static void finish_batch(void *user, ics_job *job)
 {
     ics_device *device = user;
-    const ics_batch *batch = (const ics_batch *)job;
-    pthread_mutex_lock(&device->lock);
-    ics_device_meter_give(&device->meter, batch->photons, batch->error.status == ICESTREAM_OK,
-                          ics_progress_seconds());
-    pthread_mutex_unlock(&device->lock);
     atomic_fetch_sub(&device->held, 1);
     if (device->receiver.post != NULL) {
         device->receiver.post(device->receiver.user, job);
-    } else {
-        keep_finished(device, job);
+        return;
     }
+    pthread_mutex_lock(&device->lock);
+    STAILQ_INSERT_TAIL(&device->finished, job, link);
+    pthread_cond_signal(&device->changed);
+    pthread_mutex_unlock(&device->lock);
 }
 
-/* So that no such run is taken for a real one. */
-static void note_simulation(ics_device *device, const ics_device_options *options)
+/* Warns, so that nobody takes a run with a simulated loss for a real one. */
+static void note_simulation(ics_device *device, const ics_device_loss *loss)
 {
-    if (options->simulated.batches > 0) {
+    if (loss->batches > 0) {
         char line[256];
         snprintf(line, sizeof line,
-                 "ICESTREAM_GPU_FAIL is set: GPU %d will be taken for lost after %u batches; this "
+                 "ICESTREAM_GPU_FAIL is set: GPU %d will be treated as lost after %u batches; this "
                  "is for tests only",
-                 options->simulated.ordinal, options->simulated.batches);
-        take_note(device, true, line);
+                 loss->ordinal, loss->batches);
+        add_note(device, true, line);
     }
-}
-
-static int create_backend(const ics_device_parts *parts, ics_device_backend *out,
-                          icestream_error *error)
-{
-    const ics_device_options *options = parts->options;
-    if (options->backend != ICS_BACKEND_CUDA) {
-        return ics_device_cpu_create(parts, ICS_CPU_BATCHES, 0, out, error);
-    }
-    return options->gpu_count > 1 || options->cpu_too
-               ? ics_device_group_from_options(parts, out, error)
-               : ics_device_gpu_create(parts, out, error);
 }
 
 int ics_device_create(const ics_device_options *options, const ics_tables *tables,
@@ -197,27 +129,30 @@ int ics_device_create(const ics_device_options *options, const ics_tables *table
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
     }
     device->receiver = finished;
-    device->last = &device->first;
+    STAILQ_INIT(&device->finished);
     atomic_init(&device->held, 0);
     pthread_mutex_init(&device->lock, NULL);
-    pthread_cond_init(&device->finished, NULL);
+    pthread_cond_init(&device->changed, NULL);
+    if (options->reason[0] != '\0' && options->warn) {
+        add_note(device, true, options->reason);
+    }
+    note_simulation(device, &options->simulated);
     const ics_device_parts parts = {.options = options,
                                     .tables = tables,
                                     .models = models,
-                                    .finished = {.post = finish_job, .user = device},
-                                    .note = take_note,
+                                    .finished = {.post = finish_batch, .user = device},
+                                    .note = add_note,
                                     .note_user = device};
-    if (options->reason[0] != '\0' && options->warn) {
-        take_note(device, true, options->reason);
-    }
-    note_simulation(device, options);
-    int status = create_backend(&parts, &device->backend, error);
+    ics_device_maker makers[ICS_DEVICE_MEMBERS_MAX];
+    const uint32_t count = ics_device_makers_from_options(options, makers);
+    int status = ics_device_group_create(&parts, makers, count, &device->group, error);
     if (status != ICESTREAM_OK) {
         ics_device_destroy(device);
         return status;
     }
-    ics_device_facts_of(device, &device->made);
-    device->meter.warms_up = device->made.is_gpu;
+    ics_device_facts facts;
+    ics_device_group_facts(device->group, &facts);
+    memcpy(device->first_name, facts.name, sizeof device->first_name);
     *out = device;
     return ICESTREAM_OK;
 }
@@ -227,16 +162,15 @@ void ics_device_destroy(ics_device *device)
     if (device == NULL) {
         return;
     }
-    if (device->backend.functions != NULL) {
-        device->backend.functions->destroy(device->backend.self);
+    ics_device_group_destroy(device->group);
+    for (ics_job *job; (job = ICS_QUEUE_TAKE(&device->finished, link)) != NULL;) {
+        ics_batch_destroy(
+            ics_batch_of_job(job)); /* a finished batch that the caller did not take */
     }
-    while (device->first != NULL) { /* batches that nobody took */
-        ics_batch *batch = (ics_batch *)device->first;
-        device->first = batch->job.next;
-        ics_batch_destroy(batch);
-    }
-    pthread_cond_destroy(&device->finished);
+    pthread_cond_destroy(&device->changed);
     pthread_mutex_destroy(&device->lock);
+    free(device->choice.lines);
+    free(device->warnings.lines);
     free(device);
 }
 
@@ -244,22 +178,26 @@ void ics_device_destroy(ics_device *device)
 
 uint32_t ics_device_credits(const ics_device *device)
 {
-    return device->backend.credits;
+    return ics_device_group_credits(device->group);
+}
+
+ics_batch_limits ics_device_batch_limits(const ics_device *device)
+{
+    ics_device_facts facts;
+    ics_device_group_facts(device->group, &facts);
+    return facts.limits;
 }
 
 bool ics_device_submit(ics_device *device, ics_batch *batch)
 {
-    /* Only this thread adds to the count, so that there is still room after the look at it. */
-    if (atomic_load(&device->held) >= device->backend.credits) {
+    /* Only this thread adds to `held`, so there is still room after the comparison. */
+    if (atomic_load(&device->held) >= ics_device_group_credits(device->group)) {
         return false;
     }
     atomic_fetch_add(&device->held, 1);
     device->out++;
-    batch->error.status = ICESTREAM_OK;
-    pthread_mutex_lock(&device->lock);
-    ics_device_meter_take(&device->meter, batch->photons, ics_progress_seconds());
-    pthread_mutex_unlock(&device->lock);
-    device->backend.functions->submit(device->backend.self, batch);
+    ics_error_forget(&batch->error);
+    ics_device_group_submit(device->group, batch);
     return true;
 }
 
@@ -269,166 +207,46 @@ ics_batch *ics_device_take(ics_device *device)
         return NULL;
     }
     pthread_mutex_lock(&device->lock);
-    while (device->first == NULL) {
-        pthread_cond_wait(&device->finished, &device->lock);
+    while (STAILQ_EMPTY(&device->finished)) {
+        pthread_cond_wait(&device->changed, &device->lock);
     }
-    ics_job *job = device->first;
-    device->first = job->next;
-    if (device->first == NULL) {
-        device->last = &device->first;
-    }
+    ics_job *job = ICS_QUEUE_TAKE(&device->finished, link);
     pthread_mutex_unlock(&device->lock);
     device->out--;
-    return (ics_batch *)job;
+    return ics_batch_of_job(job);
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
 void ics_device_facts_of(const ics_device *device, ics_device_facts *out)
 {
-    const ics_device_functions *functions = device->backend.functions;
-    functions->facts_of(device->backend.self, out);
-    if (functions->member_facts_of == NULL) {
-        out->gpus = out->is_gpu;
-    }
+    ics_device_group_facts(device->group, out);
+    memcpy(out->first_name, device->first_name, sizeof out->first_name);
 }
 
-/* A CPU has portable maths only. */
-static ics_maths_used maths_of(const ics_device_facts *facts)
+bool ics_device_member_facts_of(const ics_device *device, uint32_t index,
+                                ics_device_member_facts *out)
 {
-    bool fast = facts->is_gpu && facts->gpu.math != ICS_MATH_PORTABLE;
-    return fast ? ICS_MATHS_FAST : ICS_MATHS_PORTABLE;
+    return ics_device_group_member_facts(device->group, index, out);
 }
 
 const char *ics_device_text(const ics_device *device, char *buffer, size_t size)
 {
     ics_device_facts facts;
     ics_device_facts_of(device, &facts);
+    const char *maths = ics_metadata_maths_name(facts.maths);
     char schedule[64] = "schedule measured on the first batch";
     if (facts.schedule != ICS_SCHEDULE_AUTO) {
         snprintf(schedule, sizeof schedule, "%s schedule", ics_graph_schedule_name(facts.schedule));
     }
-    const bool ics_group = device->backend.functions->member_facts_of != NULL;
-    if (facts.is_gpu && ics_group) {
-        snprintf(buffer, size, "%s, %s maths, %s", facts.name,
-                 ics_metadata_maths_name(maths_of(&facts)), schedule);
+    if (facts.is_gpu && facts.members > 1) { /* the name has the ordinals */
+        snprintf(buffer, size, "%s, %s maths, %s", facts.name, maths, schedule);
     } else if (facts.is_gpu) {
-        snprintf(buffer, size, "%s (GPU %d), %s maths, %s", facts.name, facts.gpu.ordinal,
-                 ics_metadata_maths_name(maths_of(&facts)), schedule);
+        snprintf(buffer, size, "%s (GPU %d), %s maths, %s", facts.name, facts.gpu.ordinal, maths,
+                 schedule);
     } else {
         snprintf(buffer, size, "%s, %u thread%s, %s, %s", facts.name, facts.threads,
                  facts.threads == 1 ? "" : "s", facts.instruction_set, schedule);
     }
     return buffer;
-}
-
-bool ics_device_member_facts_of(const ics_device *device, uint32_t index,
-                                ics_device_member_facts *out)
-{
-    const ics_device_functions *functions = device->backend.functions;
-    if (functions->member_facts_of != NULL) {
-        return functions->member_facts_of(device->backend.self, index, out);
-    }
-    if (index > 0) {
-        return false;
-    }
-    ics_device_facts facts;
-    ics_device_facts_of(device, &facts);
-    ics_device *locked = (ics_device *)device;
-    const double now = ics_progress_seconds();
-    pthread_mutex_lock(&locked->lock);
-    const ics_device_meter *meter = &device->meter;
-    *out = (ics_device_member_facts){.is_gpu = facts.is_gpu,
-                                     .ordinal = facts.is_gpu ? facts.gpu.ordinal : -1,
-                                     .alive = true,
-                                     .batches = meter->batches,
-                                     .photons = meter->photons,
-                                     .seconds = ics_device_meter_busy(meter, now),
-                                     .photons_per_second = ics_device_meter_rate(meter),
-                                     .held = meter->held};
-    pthread_mutex_unlock(&locked->lock);
-    snprintf(out->name, sizeof out->name, "%s", facts.name);
-    return true;
-}
-
-uint32_t ics_device_member_count(const ics_device *device)
-{
-    ics_device_member_facts facts;
-    uint32_t count = 0;
-    while (ics_device_member_facts_of(device, count, &facts)) {
-        ++count;
-    }
-    return count;
-}
-
-ics_batch_limits ics_device_batch_limits(const ics_device *device)
-{
-    ics_device_facts facts;
-    ics_device_facts_of(device, &facts);
-    return facts.limits;
-}
-
-bool ics_device_is_gpu(const ics_device *device)
-{
-    ics_device_facts facts;
-    ics_device_facts_of(device, &facts);
-    return facts.is_gpu;
-}
-
-uint32_t ics_device_threads(const ics_device *device)
-{
-    return device->made.threads;
-}
-
-ics_schedule ics_device_schedule(const ics_device *device)
-{
-    ics_device_facts facts;
-    ics_device_facts_of(device, &facts);
-    return facts.schedule;
-}
-
-uint32_t ics_device_pool(const ics_device *device)
-{
-    ics_device_facts facts;
-    ics_device_facts_of(device, &facts);
-    return facts.pool;
-}
-
-const char *ics_device_instruction_set(const ics_device *device)
-{
-    return device->made.instruction_set;
-}
-
-ics_maths_used ics_device_maths(const ics_device *device)
-{
-    ics_device_facts facts;
-    ics_device_facts_of(device, &facts);
-    return maths_of(&facts);
-}
-
-const char *ics_device_name(const ics_device *device)
-{
-    return device->made.name;
-}
-
-void ics_device_gpu_usage(const ics_device *device, ics_gpu_usage *out)
-{
-    ics_device_facts facts;
-    ics_device_facts_of(device, &facts);
-    *out = facts.usage;
-}
-
-double ics_device_kernel_seconds(const ics_device *device)
-{
-    ics_gpu_usage usage;
-    ics_device_gpu_usage(device, &usage);
-    return usage.seconds;
-}
-
-bool ics_device_gpu_options(const ics_device *device, ics_gpu_options *out)
-{
-    ics_device_facts facts;
-    ics_device_facts_of(device, &facts);
-    *out = facts.gpu;
-    return facts.is_gpu;
 }

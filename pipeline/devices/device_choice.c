@@ -1,7 +1,4 @@
-/* Schedule AUTO in a group of GPUs: what one has measured is right for others of its kind. Without
- * this each would measure for itself, all at the same time, and compile the same kernels. */
-#include "base/error.h"
-#include "pipeline/devices/device_backend.h"
+#include "pipeline/devices/device_choice.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,17 +10,19 @@ typedef struct choice {
 } choice;
 
 struct ics_device_choices {
-    pthread_mutex_t lock; /* held while one measures: the others have to wait for it */
+    uint32_t gpus;
+    pthread_mutex_t lock; /* held while a GPU measures, so that the others wait for its choice */
     choice items[ICS_CONFIG_GPUS];
     uint32_t count;
 };
 
-int ics_device_choices_create(ics_device_choices **out, icestream_error *error)
+int ics_device_choices_create(uint32_t gpus, ics_device_choices **out, icestream_error *error)
 {
     ics_device_choices *choices = calloc(1, sizeof *choices);
     if (choices == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a group of devices");
     }
+    choices->gpus = gpus;
     pthread_mutex_init(&choices->lock, NULL);
     *out = choices;
     return ICESTREAM_OK;
@@ -37,14 +36,14 @@ void ics_device_choices_destroy(ics_device_choices *choices)
     }
 }
 
-/* But for the memory that is free at the moment. */
+/* Compares everything but the memory that is free at the moment. */
 static bool same_kind(const ics_gpu_device *left, const ics_gpu_device *right)
 {
     return strcmp(left->name, right->name) == 0 && left->architecture == right->architecture &&
            left->processors == right->processors && left->memory_bytes == right->memory_bytes;
 }
 
-/* With the lock. */
+/* The caller holds the lock. */
 static int choose(ics_device_choices *choices, ics_gpu_options *settings, const ics_tables *tables,
                   const ics_batch *batch, char *report, size_t report_size, ics_gpu_error *error)
 {
@@ -64,7 +63,10 @@ static int choose(ics_device_choices *choices, ics_gpu_options *settings, const 
             return ICS_GRAPH_OK;
         }
     }
-    const int length = snprintf(report, report_size, "GPU %d:\n", settings->ordinal);
+    int length = 0;
+    if (choices->gpus > 1) {
+        length = snprintf(report, report_size, "GPU %d:\n", settings->ordinal);
+    }
     result = ics_gpu_choose(settings, tables, batch->emissions, batch->count, report + length,
                             report_size - (size_t)length, error);
     if (result == ICS_GRAPH_OK && choices->count < ICS_CONFIG_GPUS) {
@@ -73,14 +75,10 @@ static int choose(ics_device_choices *choices, ics_gpu_options *settings, const 
     return result;
 }
 
-int ics_device_choose(ics_device_choices *choices, ics_gpu_options *settings,
-                      const ics_tables *tables, const ics_batch *batch, char *report,
-                      size_t report_size, ics_gpu_error *error)
+int ics_device_choice_make(ics_device_choices *choices, ics_gpu_options *settings,
+                           const ics_tables *tables, const ics_batch *batch, char *report,
+                           size_t report_size, ics_gpu_error *error)
 {
-    if (choices == NULL) {
-        return ics_gpu_choose(settings, tables, batch->emissions, batch->count, report, report_size,
-                              error);
-    }
     pthread_mutex_lock(&choices->lock);
     const int result = choose(choices, settings, tables, batch, report, report_size, error);
     pthread_mutex_unlock(&choices->lock);

@@ -1,35 +1,39 @@
-/* The CPU as a device: threads with a graph each. */
-#include "base/error.h"
+/* The CPU as a member of a group: threads, each with a graph of its own. */
+#include "base/clock.h"
 #include "pipeline/devices/device_backend.h"
-#include "pipeline/telemetry/progress.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Photons per batch of a small file at least: a pool's slots are refilled often enough to stay
- * full. And batches of a file, or pieces of a batch, per thread, for an even load at its end. */
-enum { LEAST_BATCH_PHOTONS = 1 << 14, BATCHES_PER_THREAD = 8 };
+enum {
+    /* Smallest number of photons in a batch of a small file. With fewer photons many slots of the
+     * pool would be empty. */
+    LEAST_BATCH_PHOTONS = 1 << 14,
+    /* A file is divided into this number of batches per thread, or a batch into this number of
+     * pieces, so that all threads finish at about the same time. */
+    BATCHES_PER_THREAD = 8
+};
 
 typedef struct cpu_device cpu_device;
 typedef struct cut_batch cut_batch;
 
-/* What a thread does for a batch that is cut into pieces: one piece after the other. */
+/* The job of one thread for a batch that is divided: it computes pieces until none is left. */
 typedef struct cut_job {
-    ics_job job; /* first, so that a job is this */
+    ics_job job;
     cut_batch *cut;
 } cut_job;
 
-/* A batch that all threads share, cut as they go along. */
+/* A batch that all threads compute together. A thread cuts off its next piece when it needs one. */
 struct cut_batch {
-    cut_batch *next; /* of those that are free */
+    SLIST_ENTRY(cut_batch) link; /* of cpu_device.free_cuts */
     ics_batch *batch;
-    uint64_t piece; /* photons */
+    uint64_t piece; /* photons in a piece */
     cut_job *jobs;  /* [threads] */
 
-    pthread_mutex_t lock; /* what follows */
-    uint32_t emission;    /* the next piece begins with this one, */
-    uint32_t photon;      /* of which so many photons are in pieces already */
+    pthread_mutex_t lock; /* protects what follows */
+    uint32_t emission;    /* the next piece begins in this emission */
+    uint32_t photon;      /* photons of that emission that are in pieces already */
     uint32_t jobs_left;
     int result;            /* ICS_GRAPH_..., of the first piece that failed */
     ics_arrivals arrivals; /* of all pieces so far */
@@ -37,12 +41,13 @@ struct cut_batch {
     double seconds;
 };
 
-/* What one compute thread works with. */
+/* The state of one compute thread. */
 typedef struct compute_thread {
     ics_graph *graph;
-    ics_arrivals arrivals; /* kept from batch to batch for its memory */
     cpu_device *cpu;
-    ice_emission *emissions; /* [capacity], of a piece; likewise */
+    /* Memory that is kept from batch to batch: */
+    ics_arrivals arrivals;
+    ice_emission *emissions; /* [capacity], of a piece */
     uint32_t capacity;
 } compute_thread;
 
@@ -55,32 +60,34 @@ struct cpu_device {
     void **states;           /* [threads], pointers to them */
 
     /* ICS_CPU_PIECES */
-    cut_batch *cuts; /* [cut_count]; NULL: batches are not cut */
+    cut_batch *cuts; /* [cut_count]; NULL: batches are not divided */
     uint32_t cut_count;
     pthread_mutex_t lock;
-    cut_batch *free; /* protected by `lock` */
+    SLIST_HEAD(, cut_batch) free_cuts; /* protected by `lock` */
 };
 
 /* ---- whole batches --------------------------------------------------------------------------- */
 
-static void tell_failure(ics_batch *batch, int result)
+static void fail_batch(ics_batch *batch, int result)
 {
+    icestream_error why;
     if (result == ICS_GRAPH_CANCELLED) {
-        ics_error_set(&batch->error, ICESTREAM_E_INTERRUPTED, "interrupted");
+        ics_error_set(&why, ICESTREAM_E_INTERRUPTED, "interrupted");
     } else {
-        ics_error_set(&batch->error, ICESTREAM_E_MEMORY, "out of memory while computing %u steps",
+        ics_error_set(&why, ICESTREAM_E_MEMORY, "out of memory while computing %u steps",
                       batch->count);
     }
+    ics_error_keep(&batch->error, &why);
 }
 
-/* Before a thread comes back from its job and not by its workers: by then a job may be another's.
- */
+/* Posts a finished batch. A job does this itself, and the workers post nothing, because a job is
+ * not always a batch, and a cut_job may be used again before the workers would post it. */
 static void post_batch(const cpu_device *cpu, ics_batch *batch)
 {
     cpu->finished.post(cpu->finished.user, &batch->job);
 }
 
-static void job_is_over(void *user, ics_job *job)
+static void ignore_job(void *user, ics_job *job)
 {
     (void)user;
     (void)job;
@@ -88,26 +95,26 @@ static void job_is_over(void *user, ics_job *job)
 
 static void compute_batch(ics_job *job, void *thread_state)
 {
-    ics_batch *batch = (ics_batch *)job;
+    ics_batch *batch = ics_batch_of_job(job);
     compute_thread *thread = thread_state;
-    double start = ics_progress_seconds();
+    double start = ics_clock_seconds();
     ice_account account = {0};
     thread->arrivals.count = 0;
     int result =
         ics_graph_run(thread->graph, batch->emissions, batch->count, &thread->arrivals, &account);
     if (result == ICS_GRAPH_OK) {
         batch->maths = ICS_MATHS_PORTABLE;
-        ics_device_finish_batch(&thread->cpu->models, batch, &account, &thread->arrivals);
+        ics_batch_finish(batch, &thread->cpu->models, &account, &thread->arrivals);
     } else {
-        tell_failure(batch, result);
+        fail_batch(batch, result);
     }
-    batch->seconds = ics_progress_seconds() - start;
+    batch->seconds = ics_clock_seconds() - start;
     post_batch(thread->cpu, batch);
 }
 
 /* ---- batches in pieces ----------------------------------------------------------------------- */
 
-/* Room for one emission more. */
+/* Makes room for one more emission. Returns false if there is no memory. */
 static bool grow_piece(compute_thread *thread, uint32_t count)
 {
     if (count < thread->capacity) {
@@ -123,9 +130,10 @@ static bool grow_piece(compute_thread *thread, uint32_t count)
     return true;
 }
 
-/* Takes the next piece of a batch, which may begin and end within an emission. *first: the emission
- * that it begins with. Returns how many emissions, 0: none is left, or one has failed. */
-static uint32_t take_piece(cut_batch *cut, compute_thread *thread, uint32_t *first)
+/* Cuts the next piece off a batch, into thread->emissions. A piece may begin and end inside an
+ * emission. *first: the index in the batch of the first emission. Returns the number of emissions;
+ * 0: nothing is left to do, or a piece has failed. */
+static uint32_t cut_piece(cut_batch *cut, compute_thread *thread, uint32_t *first)
 {
     const ics_batch *batch = cut->batch;
     uint32_t count = 0;
@@ -154,7 +162,8 @@ static uint32_t take_piece(cut_batch *cut, compute_thread *thread, uint32_t *fir
     return count;
 }
 
-/* Adds what has become of a piece to the batch, whose emissions have other numbers. */
+/* Adds the result of a piece to that of the batch. `first` converts indices of emissions in the
+ * piece into indices in the batch. */
 static void add_piece(cut_batch *cut, const compute_thread *thread, uint32_t first,
                       const ice_account *account, int result)
 {
@@ -178,33 +187,32 @@ static void add_piece(cut_batch *cut, const compute_thread *thread, uint32_t fir
     pthread_mutex_unlock(&cut->lock);
 }
 
-/* All pieces have come to their end, and no other thread has anything to do with it any more. */
+/* All pieces are finished, and no other thread uses the batch. */
 static void finish_cut(cut_batch *cut, cpu_device *cpu)
 {
     ics_batch *batch = cut->batch;
-    double start = ics_progress_seconds();
+    double start = ics_clock_seconds();
     if (cut->result == ICS_GRAPH_OK) {
         batch->maths = ICS_MATHS_PORTABLE;
-        ics_device_finish_batch(&cpu->models, batch, &cut->account, &cut->arrivals);
+        ics_batch_finish(batch, &cpu->models, &cut->account, &cut->arrivals);
     } else {
-        tell_failure(batch, cut->result);
+        fail_batch(batch, cut->result);
     }
     ics_graph_arrivals_free(&cut->arrivals);
-    batch->seconds = cut->seconds + ics_progress_seconds() - start;
+    batch->seconds = cut->seconds + ics_clock_seconds() - start;
     pthread_mutex_lock(&cpu->lock);
-    cut->next = cpu->free;
-    cpu->free = cut;
+    SLIST_INSERT_HEAD(&cpu->free_cuts, cut, link);
     pthread_mutex_unlock(&cpu->lock);
     post_batch(cpu, batch);
 }
 
 static void compute_pieces(ics_job *job, void *thread_state)
 {
-    cut_batch *cut = ((cut_job *)job)->cut;
+    cut_batch *cut = ICS_CONTAINER_OF(job, cut_job, job)->cut;
     compute_thread *thread = thread_state;
-    double start = ics_progress_seconds();
+    double start = ics_clock_seconds();
     uint32_t first = 0;
-    for (uint32_t count; (count = take_piece(cut, thread, &first)) > 0;) {
+    for (uint32_t count; (count = cut_piece(cut, thread, &first)) > 0;) {
         ice_account account = {0};
         thread->arrivals.count = 0;
         int result =
@@ -212,7 +220,7 @@ static void compute_pieces(ics_job *job, void *thread_state)
         add_piece(cut, thread, first, &account, result);
     }
     pthread_mutex_lock(&cut->lock);
-    cut->seconds += ics_progress_seconds() - start;
+    cut->seconds += ics_clock_seconds() - start;
     bool last = --cut->jobs_left == 0;
     pthread_mutex_unlock(&cut->lock);
     if (last) {
@@ -220,7 +228,8 @@ static void compute_pieces(ics_job *job, void *thread_state)
     }
 }
 
-static uint64_t piece_of(const cpu_device *cpu, uint64_t photons)
+/* Photons in the pieces of a batch. */
+static uint64_t choose_piece(const cpu_device *cpu, uint64_t photons)
 {
     const uint64_t share = photons / ((uint64_t)cpu->threads * BATCHES_PER_THREAD) + 1;
     return share < LEAST_BATCH_PHOTONS ? LEAST_BATCH_PHOTONS
@@ -231,8 +240,8 @@ static uint64_t piece_of(const cpu_device *cpu, uint64_t photons)
 static void submit_pieces(cpu_device *cpu, ics_batch *batch, uint64_t piece)
 {
     pthread_mutex_lock(&cpu->lock);
-    cut_batch *cut = cpu->free; /* there is one for every credit */
-    cpu->free = cut->next;
+    cut_batch *cut = SLIST_FIRST(&cpu->free_cuts); /* there is one for every credit */
+    SLIST_REMOVE_HEAD(&cpu->free_cuts, link);
     pthread_mutex_unlock(&cpu->lock);
     const uint64_t pieces = batch->photons / piece + 1;
     const uint32_t jobs = pieces < cpu->threads ? (uint32_t)pieces : cpu->threads;
@@ -282,13 +291,13 @@ static void destroy(void *self)
 static void submit(void *self, ics_batch *batch)
 {
     cpu_device *cpu = self;
-    const uint64_t piece = piece_of(cpu, batch->photons);
+    const uint64_t piece = choose_piece(cpu, batch->photons);
     if (cpu->cuts != NULL && batch->photons > piece) {
         submit_pieces(cpu, batch, piece);
         return;
     }
     batch->job.run = compute_batch;
-    (void)ics_workers_submit(cpu->workers, &batch->job); /* the queue is as long as the credits */
+    (void)ics_workers_submit(cpu->workers, &batch->job); /* the queue has room for all credits */
 }
 
 static void facts_of(void *self, ics_device_facts *out)
@@ -297,6 +306,7 @@ static void facts_of(void *self, ics_device_facts *out)
     const ics_graph *graph = cpu->compute[0].graph;
     *out = (ics_device_facts){.name = "cpu",
                               .schedule = ics_graph_schedule(graph),
+                              .maths = ICS_MATHS_PORTABLE,
                               .threads = cpu->threads,
                               .pool = ics_graph_pool(graph),
                               .limits = ics_batch_limits_default()};
@@ -309,14 +319,14 @@ static void facts_of(void *self, ics_device_facts *out)
 static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestream_error *error)
 {
     const ics_device_options *options = parts->options;
-    ics_graph_options graph = {.schedule = options->schedule,
-                               .variants = options->variants,
-                               .pool = options->pool,
+    ics_graph_options graph = {.schedule = options->graph.schedule,
+                               .variants = options->graph.variants,
+                               .pool = options->graph.pool,
                                .instruction_set = options->instruction_set,
                                .cancel = options->cancel};
-    memcpy(graph.custom, options->custom, sizeof graph.custom);
+    memcpy(graph.custom, options->graph.custom, sizeof graph.custom);
     for (uint32_t i = 0; i < cpu->threads; ++i) {
-        char why[4096] = ""; /* what a compiler says about a user's header */
+        char why[4096] = ""; /* may be the messages of a compiler about a user's header */
         int result =
             ics_graph_create(&graph, parts->tables, &cpu->compute[i].graph, why, sizeof why);
         if (result != ICS_GRAPH_OK) {
@@ -339,16 +349,15 @@ static int create_cuts(cpu_device *cpu, uint32_t count, icestream_error *error)
         pthread_mutex_init(&cut->lock, NULL);
         cut->jobs = calloc(cpu->threads, sizeof *cut->jobs);
         complete = cut->jobs != NULL;
-        cut->next = cpu->free;
-        cpu->free = cut;
+        SLIST_INSERT_HEAD(&cpu->free_cuts, cut, link);
         cpu->cut_count++;
     }
     return complete ? ICESTREAM_OK
                     : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
 }
 
-int ics_device_cpu_create(const ics_device_parts *parts, ics_cpu_work work, uint32_t capacity,
-                          ics_device_backend *out, icestream_error *error)
+int ics_device_cpu_create(const ics_device_parts *parts, ics_cpu_work work, ics_device_backend *out,
+                          icestream_error *error)
 {
     static const ics_device_functions functions = {
         .destroy = destroy, .submit = submit, .facts_of = facts_of};
@@ -359,11 +368,10 @@ int ics_device_cpu_create(const ics_device_parts *parts, ics_cpu_work work, uint
     pthread_mutex_init(&cpu->lock, NULL);
     cpu->models = parts->models;
     cpu->finished = parts->finished;
-    cpu->threads = ics_device_host_threads(parts->options);
+    cpu->threads = ics_workers_thread_count(parts->options->threads);
     cpu->compute = calloc(cpu->threads, sizeof *cpu->compute);
     cpu->states = calloc(cpu->threads, sizeof *cpu->states);
-    /* One that is computed and one that waits, for every thread. */
-    uint32_t credits = 2 * cpu->threads > capacity ? 2 * cpu->threads : capacity;
+    const uint32_t credits = 2 * cpu->threads; /* per thread one is computed and one waits */
     int status = cpu->compute != NULL && cpu->states != NULL
                      ? create_graphs(cpu, parts, error)
                      : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
@@ -373,8 +381,8 @@ int ics_device_cpu_create(const ics_device_parts *parts, ics_cpu_work work, uint
         status = create_cuts(cpu, credits, error);
     }
     if (status == ICESTREAM_OK) {
-        const ics_post finished = {.post = job_is_over};
-        status = ics_workers_create("compute", cpu->threads, jobs, cpu->states, finished,
+        const ics_post nowhere = {.post = ignore_job};
+        status = ics_workers_create("compute", cpu->threads, jobs, cpu->states, nowhere,
                                     &cpu->workers, error);
     }
     if (status != ICESTREAM_OK) {

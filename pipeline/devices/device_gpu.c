@@ -1,98 +1,70 @@
-/* A GPU as a device (graphs/gpu.h): one thread serves it, others make hits of what it gives.
+/* A GPU as a member of a group: one thread serves the GPU, other threads make hits of what it
+ * returns.
  *
- * The thread sleeps until there is a batch for the GPU or news from it. When the GPU fails, the
- * batches that were with it either end with an error or are computed by the CPU, from their start:
- * a batch is handed on once, whole.
+ * The serving thread sleeps until there is a batch for the GPU or the GPU needs attention. If the
+ * GPU fails, the device reports that it is lost and returns all its batches with the error. A batch
+ * is returned whole or not at all, so that it can be computed again from the start.
  */
-#include "base/error.h"
-#include "pipeline/devices/device_backend.h"
-#include "pipeline/telemetry/progress.h"
+#include "base/clock.h"
+#include "pipeline/devices/device_gpu_work.h"
 
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
+/* The credits of a GPU: batches that it holds at a time. */
 enum {
-    LANES_ASSUMED = 3,      /* of a GPU that is not made yet, */
-    CREDITS_PER_LANE = 3,   /* and what it takes at a time */
-    BATCHES_WAITING = 2,    /* for the GPU, so that it never waits for one */
-    BATCHES_MAKING_HITS = 6 /* of which a hit-rich one may take longer than the GPU for the next */
+    LANES_ASSUMED = 3,      /* if the configuration does not set the number of lanes */
+    CREDITS_PER_LANE = 3,   /* batches with the GPU */
+    BATCHES_WAITING = 2,    /* so that the GPU does not have to wait for a batch */
+    BATCHES_MAKING_HITS = 6 /* with many hits this may take longer than the GPU's next batch */
 };
 
-/* The device's way from hopeful to either end. */
-typedef enum gpu_state {
-    GPU_STARTS, /* checked or made by its thread */
-    GPU_WORKS,
-    GPU_FAILED, /* batches end with `failure` */
-    GPU_ON_CPU  /* batches go to the CPU */
-} gpu_state;
+typedef enum gpu_state { GPU_STARTS, GPU_WORKS, GPU_FAILED } gpu_state;
 
 typedef struct gpu_device {
     ics_device_options options;
-    ics_device_parts parts; /* with `options` above */
-    ics_workers *thread;    /* one, with one job: */
-    ics_job life;
-    ics_workers *hits;
-    void **states; /* [threads], what hit makers get: the models */
+    ics_device_parts parts;   /* with `options` above */
+    ics_workers *thread;      /* the serving thread */
+    ics_job serving;          /* its only job */
+    ics_device_gpu_work work; /* of the serving thread alone */
+    ics_workers *hits;        /* threads that make hits */
+    void **states;            /* [threads], all point to parts.models */
     uint32_t threads, credits;
 
-    /* The thread's alone. */
-    ics_gpu *gpu;             /* schedule AUTO: NULL until the first batch */
-    ics_gpu_options settings; /* asked for, later in force */
-    ics_batch **out;          /* [credits], with the GPU */
-    uint32_t out_count;
-    uint32_t submitted; /* batches, counted where a loss is simulated */
-
-    pthread_mutex_t lock;
-    pthread_cond_t changed; /* what follows has */
+    pthread_mutex_t lock; /* protects what follows */
+    pthread_cond_t changed;
     gpu_state state;
-    bool event; /* for the thread to look after */
+    bool event; /* the serving thread has something to do */
     bool closing;
-    ics_job *first, **last; /* batches that wait for the GPU */
-    icestream_error failure;
+    ics_job_queue queue;    /* batches that wait for the GPU */
+    ics_error_kept failure; /* GPU_FAILED: the error of all batches; does not change any more */
     ics_device_facts facts;
-    ics_device_backend cpu; /* GPU_ON_CPU */
 } gpu_device;
-
-/* ---- hits ------------------------------------------------------------------------------------ */
-
-static void make_hits(ics_job *job, void *thread_state)
-{
-    ics_batch *batch = (ics_batch *)job;
-    double start = ics_progress_seconds();
-    ics_device_finish_batch(thread_state, batch, &batch->ended, &batch->arrivals);
-    ics_graph_arrivals_free(&batch->arrivals);
-    batch->seconds = ics_progress_seconds() - start;
-}
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-static void append_batch(gpu_device *device, ics_batch *batch)
+static void make_hits(ics_job *job, void *thread_state)
 {
-    batch->job.next = NULL;
-    *device->last = &batch->job;
-    device->last = &batch->job.next;
+    ics_batch *batch = ics_batch_of_job(job);
+    double start = ics_clock_seconds();
+    ics_batch_finish(batch, thread_state, &batch->ended, &batch->arrivals);
+    ics_graph_arrivals_free(&batch->arrivals);
+    batch->seconds = ics_clock_seconds() - start;
 }
 
 static ics_batch *take_waiting(gpu_device *device)
 {
     pthread_mutex_lock(&device->lock);
-    ics_job *job = device->first;
-    if (job != NULL) {
-        device->first = job->next;
-        if (device->first == NULL) {
-            device->last = &device->first;
-        }
-    }
+    ics_job *job = ICS_QUEUE_TAKE(&device->queue, link);
     pthread_mutex_unlock(&device->lock);
-    return (ics_batch *)job;
+    return ics_batch_of_job(job);
 }
 
 static void post_failed(gpu_device *device, ics_batch *batch)
 {
-    ics_error_copy(&batch->error, &device->failure);
+    icestream_error failure;
+    ics_error_copy_kept(&failure, &device->failure);
+    ics_error_keep(&batch->error, &failure);
     device->parts.finished.post(device->parts.finished.user, &batch->job);
 }
 
@@ -100,21 +72,19 @@ static void submit(void *self, ics_batch *batch)
 {
     gpu_device *device = self;
     pthread_mutex_lock(&device->lock);
-    gpu_state state = device->state;
-    if (state == GPU_STARTS || state == GPU_WORKS) {
-        append_batch(device, batch);
+    const bool failed = device->state == GPU_FAILED;
+    if (!failed) {
+        STAILQ_INSERT_TAIL(&device->queue, &batch->job, link);
         device->event = true;
         pthread_cond_broadcast(&device->changed);
     }
     pthread_mutex_unlock(&device->lock);
-    if (state == GPU_FAILED) { /* for good, and nothing writes to `failure` any more */
+    if (failed) {
         post_failed(device, batch);
-    } else if (state == GPU_ON_CPU) {
-        device->cpu.functions->submit(device->cpu.self, batch);
     }
 }
 
-/* Any thread, also one of CUDA's. */
+/* The GPU needs its thread. Called from any thread, also by threads of CUDA. */
 static void on_event(void *user)
 {
     gpu_device *device = user;
@@ -124,210 +94,87 @@ static void on_event(void *user)
     pthread_mutex_unlock(&device->lock);
 }
 
+/* ---- facts ----------------------------------------------------------------------------------- */
+
 static void facts_of(void *self, ics_device_facts *out)
 {
     gpu_device *device = self;
     pthread_mutex_lock(&device->lock);
     *out = device->facts;
-    if (device->state == GPU_ON_CPU) {
-        device->cpu.functions->facts_of(device->cpu.self, out);
-        out->usage = device->facts.usage;
-    }
     pthread_mutex_unlock(&device->lock);
 }
 
-/* ---- the GPU, on its thread ------------------------------------------------------------------ */
-
-static void set_facts(gpu_device *device)
+/* On the serving thread. */
+static void update_facts(gpu_device *device)
 {
-    const ics_gpu_options *settings = &device->settings;
+    ics_device_facts facts = {.threads = device->threads};
+    ics_device_gpu_work_facts(&device->work, &facts);
     pthread_mutex_lock(&device->lock);
-    ics_device_facts *facts = &device->facts;
-    facts->schedule = device->gpu != NULL ? settings->schedule : ICS_SCHEDULE_AUTO;
-    facts->pool = device->gpu != NULL ? settings->pool : 0;
-    facts->gpu = *settings;
-    facts->limits = (ics_batch_limits){.steps = settings->batch_emissions,
-                                       .photons = settings->batch_photons,
-                                       .most_photons = settings->batch_photons,
-                                       .least_photons = settings->batch_photons,
-                                       .shares = 1};
+    device->facts = facts;
     pthread_mutex_unlock(&device->lock);
 }
 
-static void set_usage(gpu_device *device)
-{
-    ics_gpu_usage usage;
-    ics_gpu_usage_of(device->gpu, &usage);
-    pthread_mutex_lock(&device->lock);
-    device->facts.usage = usage;
-    pthread_mutex_unlock(&device->lock);
-}
+/* ---- the serving thread ---------------------------------------------------------------------- */
 
-/* Takes over what is in force, but for the paths, which are the configuration's. */
-static void keep_settings(gpu_device *device, const ics_gpu_options *in_force)
+/* Gives the threads that make hits all batches that the GPU has computed. Returns whether there was
+ * one. */
+static bool collect_batches(gpu_device *device)
 {
-    ics_gpu_options settings = *in_force;
-    memcpy(settings.custom, device->settings.custom, sizeof settings.custom);
-    device->settings = settings;
-}
-
-static int make_gpu(gpu_device *device, ics_gpu_error *error)
-{
-    int result = ics_gpu_create(&device->settings, device->parts.tables, &device->gpu, error);
-    if (result != ICS_GRAPH_OK) {
-        return result;
-    }
-    keep_settings(device, ics_gpu_options_of(device->gpu));
-    ics_gpu_on_event(device->gpu, on_event, device);
-    device->parts.note(device->parts.note_user, true, ics_gpu_warnings(device->gpu));
-    set_facts(device);
-    return ICS_GRAPH_OK;
-}
-
-/* With schedule AUTO the GPU is made when its first batch is there; until then, a plan for one of
- * the candidates says what batches may be like, and finds what no schedule could do. */
-static int plan_gpu(gpu_device *device, ics_gpu_error *error)
-{
-    ics_gpu_options candidate = device->settings;
-    candidate.schedule = ICS_SCHEDULE_MONOLITHIC;
-    ics_gpu_plan *plan = NULL;
-    int result = ics_gpu_plan_create(&candidate, device->parts.tables, 0, &plan, error);
-    if (result != ICS_GRAPH_OK) {
-        return result;
-    }
-    device->settings.math = plan->options.math;
-    device->settings.batch_emissions = plan->options.batch_emissions;
-    device->settings.batch_photons = plan->options.batch_photons;
-    ics_gpu_plan_destroy(plan);
-    set_facts(device);
-    return ICS_GRAPH_OK;
-}
-
-static int start_gpu(gpu_device *device, ics_gpu_error *error)
-{
-    ics_gpu_device about;
-    int result = ics_gpu_describe(device->settings.ordinal, &about, error);
-    if (result != ICS_GRAPH_OK) {
-        return result;
-    }
-    pthread_mutex_lock(&device->lock);
-    snprintf(device->facts.name, sizeof device->facts.name, "%s", about.name);
-    pthread_mutex_unlock(&device->lock);
-    return device->settings.schedule == ICS_SCHEDULE_AUTO ? plan_gpu(device, error)
-                                                          : make_gpu(device, error);
-}
-
-static int choose_and_make_gpu(gpu_device *device, const ics_batch *batch, ics_gpu_error *error)
-{
-    char report[sizeof(((ics_device_notes *)0)->choice)] = "";
-    int result = ics_device_choose(device->parts.choices, &device->settings, device->parts.tables,
-                                   batch, report, sizeof report, error);
-    if (result != ICS_GRAPH_OK) {
-        return result;
-    }
-    device->parts.note(device->parts.note_user, false, report);
-    return make_gpu(device, error);
-}
-
-static int check_size(const gpu_device *device, const ics_batch *batch, ics_gpu_error *error)
-{
-    const ics_gpu_options *settings = &device->settings;
-    if (batch->count <= settings->batch_emissions && batch->photons <= settings->batch_photons) {
-        return ICS_GRAPH_OK;
-    }
-    snprintf(error->text, sizeof error->text,
-             "internal error: a batch of %u steps and %llu photons for a GPU that takes %u and %u",
-             batch->count, (unsigned long long)batch->photons, settings->batch_emissions,
-             settings->batch_photons);
-    return error->status = ICS_GRAPH_UNSUPPORTED;
-}
-
-/* For tests on real machines: a GPU that is taken for lost in mid-run. */
-static int check_simulation(gpu_device *device, ics_gpu_error *error)
-{
-    const ics_device_loss *loss = &device->options.simulated;
-    if (loss->batches == 0 || loss->ordinal != device->settings.ordinal ||
-        ++device->submitted <= loss->batches) {
-        return ICS_GRAPH_OK;
-    }
-    snprintf(error->text, sizeof error->text,
-             "GPU %d: taken for lost after %u batches, as the environment variable "
-             "ICESTREAM_GPU_FAIL says",
-             loss->ordinal, loss->batches);
-    return error->status = ICS_GRAPH_FAULT;
-}
-
-/* A batch that the GPU did not take is among those that are out, too: it is to be accounted for. */
-static int submit_waiting(gpu_device *device, ics_gpu_error *error)
-{
-    int result = ICS_GRAPH_OK;
-    while (result == ICS_GRAPH_OK &&
-           (device->gpu == NULL || device->out_count < ics_gpu_credits(device->gpu))) {
-        ics_batch *batch = take_waiting(device);
-        if (batch == NULL) {
-            return ICS_GRAPH_OK;
-        }
-        device->out[device->out_count++] = batch;
-        if (device->gpu == NULL) {
-            result = choose_and_make_gpu(device, batch, error);
-        }
-        if (result == ICS_GRAPH_OK) {
-            result = check_simulation(device, error);
-        }
-        if (result == ICS_GRAPH_OK) {
-            result = check_size(device, batch, error);
-        }
-        if (result == ICS_GRAPH_OK) {
-            result = ics_gpu_submit(device->gpu, batch->emissions, batch->count, batch, error);
-        }
-    }
-    return result;
-}
-
-static bool take_finished(gpu_device *device)
-{
-    ics_gpu_result result;
-    bool took = false;
-    while (ics_gpu_take(device->gpu, &result)) {
-        ics_batch *batch = result.tag;
-        for (uint32_t i = 0; i < device->out_count; ++i) {
-            if (device->out[i] == batch) {
-                device->out[i] = device->out[--device->out_count];
-                break;
-            }
-        }
-        batch->arrivals = result.arrivals;
-        batch->ended = result.account;
-        batch->maths =
-            device->settings.math == ICS_MATH_PORTABLE ? ICS_MATHS_PORTABLE : ICS_MATHS_FAST;
+    bool found = false;
+    for (ics_batch *batch; (batch = ics_device_gpu_work_take(&device->work)) != NULL;) {
         batch->job.run = make_hits;
-        took = true;
         (void)ics_workers_submit(device->hits,
-                                 &batch->job); /* its queue is as long as the credits */
+                                 &batch->job); /* the queue has room for all credits */
+        found = true;
     }
-    if (took) {
-        set_usage(device);
-    }
-    return took;
+    return found;
 }
 
-/* Does what can be done without waiting. */
+/* Does all that can be done without waiting. */
 static int serve(gpu_device *device, ics_gpu_error *error)
 {
+    ics_device_gpu_work *work = &device->work;
     int result = ICS_GRAPH_OK;
     bool again = true;
     while (again && result == ICS_GRAPH_OK) {
+        const bool was_made = work->gpu != NULL;
+        ics_batch *batch;
+        while (result == ICS_GRAPH_OK && ics_device_gpu_work_has_room(work) &&
+               (batch = take_waiting(device)) != NULL) {
+            result = ics_device_gpu_work_submit(work, batch, error);
+        }
         again = false;
-        result = submit_waiting(device, error);
-        if (result == ICS_GRAPH_OK && device->gpu != NULL) {
-            result = ics_gpu_advance(device->gpu, error);
-            again = take_finished(device); /* there is room now */
+        if (result == ICS_GRAPH_OK && work->gpu != NULL) {
+            result = ics_gpu_advance(work->gpu, error);
+            again = collect_batches(device); /* then the GPU has room again */
+        }
+        if (again || (work->gpu != NULL) != was_made) {
+            update_facts(device);
         }
     }
     return result;
 }
 
-/* ---- the end of a GPU ------------------------------------------------------------------------ */
+static void set_state(gpu_device *device, gpu_state state)
+{
+    pthread_mutex_lock(&device->lock);
+    device->state = state;
+    pthread_cond_broadcast(&device->changed);
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* Ends the work for good: all batches are returned with device->failure, now and later. */
+static void fail_batches(gpu_device *device)
+{
+    ics_device_gpu_work *work = &device->work;
+    set_state(device, GPU_FAILED); /* after this nothing is added to the queue */
+    while (work->count > 0) {
+        post_failed(device, work->batches[--work->count]);
+    }
+    for (ics_batch *batch; (batch = take_waiting(device)) != NULL;) {
+        post_failed(device, batch);
+    }
+}
 
 static int status_of(int result)
 {
@@ -343,101 +190,41 @@ static int status_of(int result)
     }
 }
 
-static void set_state(gpu_device *device, gpu_state state)
-{
-    pthread_mutex_lock(&device->lock);
-    device->state = state;
-    pthread_cond_broadcast(&device->changed);
-    pthread_mutex_unlock(&device->lock);
-}
-
-/* From now on nothing is added to the waiting batches; gives all that the device has to `post`. */
-static void leave_gpu(gpu_device *device, gpu_state state,
-                      void (*post)(gpu_device *device, ics_batch *batch))
-{
-    set_state(device, state);
-    for (uint32_t i = 0; i < device->out_count; ++i) {
-        post(device, device->out[i]);
-    }
-    device->out_count = 0;
-    for (ics_batch *batch = take_waiting(device); batch != NULL; batch = take_waiting(device)) {
-        post(device, batch);
-    }
-}
-
-static void post_to_cpu(gpu_device *device, ics_batch *batch)
-{
-    device->cpu.functions->submit(device->cpu.self, batch);
-}
-
-static int fall_back(gpu_device *device, const ics_gpu_error *cause, icestream_error *error)
-{
-    ics_device_options_for_cpu(&device->options);
-    int status =
-        ics_device_cpu_create(&device->parts, ICS_CPU_PIECES, device->credits, &device->cpu, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    bool mixed = device->gpu != NULL && device->settings.math != ICS_MATH_PORTABLE;
-    char note[sizeof cause->text + 256];
-    snprintf(note, sizeof note,
-             "%s\nthe GPU is given up, device.fallback cpu: the work goes on on %u CPU threads%s",
-             cause->text, device->threads,
-             mixed ? "; only with device.math portable their hits are those of the GPU, bit by bit"
-                   : "");
-    device->parts.note(device->parts.note_user, true, note);
-    leave_gpu(device, GPU_ON_CPU, post_to_cpu);
-    return ICESTREAM_OK;
-}
-
-/* The GPU has failed: the CPU takes over, or everything that is here and that comes fails. */
+/* The GPU has failed. What is not supported would fail on every device, so the GPU is not lost
+ * then. The group is told about a loss before it gets batches back, so that it sends no more; a GPU
+ * that could not start is reported by ics_device_gpu_create. */
 static void give_up(gpu_device *device, int result, const ics_gpu_error *cause)
 {
-    icestream_error problem = {.status = ICESTREAM_OK};
-    bool ics_lost = result != ICS_GRAPH_UNSUPPORTED; /* that would fail anywhere */
-    bool can_fall_back = device->options.fall_back && ics_lost;
-    if (can_fall_back && fall_back(device, cause, &problem) == ICESTREAM_OK) {
-        return;
+    icestream_error why;
+    ics_error_set(&why, status_of(result), "%s", cause->text);
+    ics_error_keep(&device->failure, &why);
+    if (result != ICS_GRAPH_UNSUPPORTED && device->state == GPU_WORKS) {
+        device->parts.lost(device->parts.lost_user, &why);
     }
-    ics_error_set(&device->failure, status_of(result), "%s", cause->text);
-    if (problem.status != ICESTREAM_OK) {
-        ics_error_add(&device->failure, problem.status, "device.fallback cpu: %s", problem.text);
-    }
-    /* Nobody else changes the state. A group sees to it that nothing more comes before anything
-     * goes back. */
-    if (ics_lost && device->state == GPU_WORKS && device->parts.lost != NULL) {
-        device->parts.lost(device->parts.lost_user, &device->failure);
-    }
-    leave_gpu(device, GPU_FAILED, post_failed);
+    fail_batches(device);
 }
 
 static void interrupt(gpu_device *device)
 {
-    ics_error_set(&device->failure, ICESTREAM_E_INTERRUPTED, "interrupted");
-    leave_gpu(device, GPU_FAILED, post_failed);
+    const icestream_error why = {.status = ICESTREAM_E_INTERRUPTED, .text = "interrupted"};
+    ics_error_keep(&device->failure, &why);
+    fail_batches(device);
 }
 
-/* ---- the thread ------------------------------------------------------------------------------ */
-
-/* Sleeps until there is something to do, but with work on the GPU only so long that its watchdog
- * gets its turn and a run that is cancelled does not wait. False: nothing is left to do for good.
- */
+/* Sleeps until there is something to do. While the GPU has batches it sleeps at most 0.25 s, so
+ * that its watchdog is checked and a cancelled run does not wait. Returns false if the device is
+ * closing and nothing is left to do. */
 static bool await_work(gpu_device *device)
 {
-    const long pause = 250000000, second = 1000000000; /* ns */
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += pause;
-    until.tv_sec += until.tv_nsec / second;
-    until.tv_nsec %= second;
+    const struct timespec until = ics_clock_deadline(0.25);
+    const bool busy = device->work.count > 0;
     pthread_mutex_lock(&device->lock);
     for (int result = 0; !device->event && result == 0;) {
-        result = device->out_count > 0
-                     ? pthread_cond_timedwait(&device->changed, &device->lock, &until)
-                     : pthread_cond_wait(&device->changed, &device->lock);
+        result = busy ? pthread_cond_timedwait(&device->changed, &device->lock, &until)
+                      : pthread_cond_wait(&device->changed, &device->lock);
     }
     device->event = false;
-    bool more = !device->closing || device->first != NULL || device->out_count > 0;
+    const bool more = !device->closing || !STAILQ_EMPTY(&device->queue) || busy;
     pthread_mutex_unlock(&device->lock);
     return more;
 }
@@ -447,14 +234,15 @@ static bool is_cancelled(const gpu_device *device)
     return device->options.cancel != NULL && atomic_load(device->options.cancel);
 }
 
-/* What the thread does from its start to its end. */
-static void run_gpu(ics_job *job, void *thread_state)
+/* The job of the serving thread, from its start to its end. */
+static void serve_gpu(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    gpu_device *device = (gpu_device *)((char *)job - offsetof(gpu_device, life));
+    gpu_device *device = ICS_CONTAINER_OF(job, gpu_device, serving);
     ics_gpu_error error = {.status = ICS_GRAPH_OK};
-    int result = start_gpu(device, &error);
+    int result = ics_device_gpu_work_start(&device->work, &error);
     if (result == ICS_GRAPH_OK) {
+        update_facts(device);
         set_state(device, GPU_WORKS);
     }
     while (result == ICS_GRAPH_OK && await_work(device)) {
@@ -467,13 +255,7 @@ static void run_gpu(ics_job *job, void *thread_state)
     if (result != ICS_GRAPH_OK) {
         give_up(device, result, &error);
     }
-    ics_gpu_destroy(device->gpu);
-}
-
-static void life_is_over(void *user, ics_job *job)
-{
-    (void)user;
-    (void)job;
+    ics_device_gpu_work_end(&device->work);
 }
 
 /* ---- creation -------------------------------------------------------------------------------- */
@@ -487,47 +269,37 @@ static void destroy(void *self)
     pthread_mutex_unlock(&device->lock);
     ics_workers_destroy(device->thread);
     ics_workers_destroy(device->hits);
-    if (device->cpu.functions != NULL) {
-        device->cpu.functions->destroy(device->cpu.self);
-    }
+    ics_error_forget(&device->failure);
     pthread_cond_destroy(&device->changed);
     pthread_mutex_destroy(&device->lock);
-    free(device->out);
+    free(device->work.batches);
     free(device->states);
     free(device);
 }
 
-/* The thread starts the GPU: what belongs to one thread of CUDA's stays with it. */
+static void ignore_job(void *user, ics_job *job)
+{
+    (void)user;
+    (void)job;
+}
+
+/* The serving thread starts the GPU itself, because some of CUDA's state belongs to one thread.
+ * This waits until the GPU has started or failed. */
 static int start_threads(gpu_device *device, icestream_error *error)
 {
-    const ics_post nowhere = {.post = life_is_over};
-    int status = ics_workers_create("hits", device->threads, device->credits, device->states,
-                                    device->parts.finished, &device->hits, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_workers_create("gpu", 1, 1, NULL, nowhere, &device->thread, error);
-    }
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    device->life.run = run_gpu;
-    (void)ics_workers_submit(device->thread, &device->life); /* the first job of an empty queue */
+    ICS_TRY(ics_workers_create("hits", device->threads, device->credits, device->states,
+                               device->parts.finished, &device->hits, error));
+    const ics_post nowhere = {.post = ignore_job};
+    ICS_TRY(ics_workers_create("gpu", 1, 1, NULL, nowhere, &device->thread, error));
+    device->serving.run = serve_gpu;
+    (void)ics_workers_submit(device->thread, &device->serving); /* the queue is empty */
     pthread_mutex_lock(&device->lock);
     while (device->state == GPU_STARTS) {
         pthread_cond_wait(&device->changed, &device->lock);
     }
-    bool failed = device->state == GPU_FAILED;
+    const bool failed = device->state == GPU_FAILED;
     pthread_mutex_unlock(&device->lock);
-    return failed ? ics_error_copy(error, &device->failure) : ICESTREAM_OK;
-}
-
-static void ask_for_settings(gpu_device *device)
-{
-    const ics_device_options *options = &device->options;
-    device->settings = options->gpu;
-    device->settings.schedule = options->schedule;
-    device->settings.pool = options->pool;
-    device->settings.variants = options->variants;
-    memcpy(device->settings.custom, options->custom, sizeof options->custom);
+    return failed ? ics_error_copy_kept(error, &device->failure) : ICESTREAM_OK;
 }
 
 static void init_condition(pthread_cond_t *condition)
@@ -537,6 +309,27 @@ static void init_condition(pthread_cond_t *condition)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(condition, &attributes);
     pthread_condattr_destroy(&attributes);
+}
+
+static int fill_device(gpu_device *device, icestream_error *error)
+{
+    const uint32_t lanes = device->options.graph.lanes;
+    device->credits = (lanes != 0 ? lanes : LANES_ASSUMED) * CREDITS_PER_LANE + BATCHES_WAITING +
+                      BATCHES_MAKING_HITS;
+    device->threads = ics_workers_thread_count(device->options.threads);
+    device->states = calloc(device->threads, sizeof *device->states);
+    device->work = (ics_device_gpu_work){.parts = &device->parts,
+                                         .settings = device->options.graph,
+                                         .batches = calloc(device->credits, sizeof(ics_batch *)),
+                                         .event = on_event,
+                                         .event_user = device};
+    if (device->work.batches == NULL || device->states == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
+    }
+    for (uint32_t i = 0; i < device->threads; ++i) {
+        device->states[i] = &device->parts.models;
+    }
+    return ICESTREAM_OK;
 }
 
 int ics_device_gpu_create(const ics_device_parts *parts, ics_device_backend *out,
@@ -551,24 +344,11 @@ int ics_device_gpu_create(const ics_device_parts *parts, ics_device_backend *out
     device->options = *parts->options;
     device->parts = *parts;
     device->parts.options = &device->options;
-    device->threads = ics_device_host_threads(parts->options);
-    device->facts.is_gpu = true;
-    device->facts.threads = device->threads;
-    device->last = &device->first;
+    STAILQ_INIT(&device->queue);
     pthread_mutex_init(&device->lock, NULL);
     init_condition(&device->changed);
-    ask_for_settings(device);
-    uint32_t lanes = device->settings.lanes != 0 ? device->settings.lanes : LANES_ASSUMED;
-    device->credits = lanes * CREDITS_PER_LANE + BATCHES_WAITING + BATCHES_MAKING_HITS;
-    device->out = calloc(device->credits, sizeof(ics_batch *));
-    device->states = calloc(device->threads, sizeof *device->states);
-    int status = ICESTREAM_OK;
-    if (device->out == NULL || device->states == NULL) {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
-    } else {
-        for (uint32_t i = 0; i < device->threads; ++i) {
-            device->states[i] = &device->parts.models;
-        }
+    int status = fill_device(device, error);
+    if (status == ICESTREAM_OK) {
         status = start_threads(device, error);
     }
     if (status != ICESTREAM_OK) {

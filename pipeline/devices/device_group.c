@@ -1,35 +1,20 @@
-/* A group of devices at work: which member gets a batch, and what happens when one fails. */
+/* How a group divides its batches between its members, and what happens when a member is lost. */
 #include "pipeline/devices/device_group.h"
 
-#include "base/error.h"
-#include "pipeline/telemetry/progress.h"
+#include "base/clock.h"
+#include "pipeline/devices/device_group_members.h"
 
 #include <stdlib.h>
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
-static void append_batch(ics_device_group *group, ics_batch *batch)
-{
-    batch->job.next = NULL;
-    *group->last = &batch->job;
-    group->last = &batch->job.next;
-}
-
-/* What was begun before goes first: its file has waited for longest. */
-static void prepend_batch(ics_device_group *group, ics_batch *batch)
-{
-    batch->job.next = group->first;
-    group->first = &batch->job;
-    if (batch->job.next == NULL) {
-        group->last = &batch->job.next;
-    }
-}
-
-/* The member that would be done first with a batch, behind what it holds and `ahead` photons. */
+/* Returns the index of the member that would finish a batch first, after all that the member holds
+ * and the `ahead` photons of its index. At least one member is alive. */
 static uint32_t first_to_finish(const ics_device_group *group,
-                                const uint64_t ahead[ICS_MEMBERS_MAX], uint64_t photons, double now)
+                                const uint64_t ahead[ICS_DEVICE_MEMBERS_MAX], uint64_t photons,
+                                double now)
 {
-    uint32_t best = ICS_MEMBERS_MAX;
+    uint32_t best = ICS_DEVICE_MEMBERS_MAX;
     double best_seconds = 0.0;
     for (uint32_t i = 0; i < group->count; ++i) {
         const ics_device_member *member = &group->members[i];
@@ -37,7 +22,7 @@ static uint32_t first_to_finish(const ics_device_group *group,
             continue;
         }
         double seconds = ics_device_meter_finish(&member->meter, ahead[i], photons, now);
-        if (best == ICS_MEMBERS_MAX || seconds < best_seconds) {
+        if (best == ICS_DEVICE_MEMBERS_MAX || seconds < best_seconds) {
             best = i;
             best_seconds = seconds;
         }
@@ -45,24 +30,28 @@ static uint32_t first_to_finish(const ics_device_group *group,
     return best;
 }
 
-/* With the lock. Takes a batch from the queue and finds its member; NULL: all that wait had better
- * wait on. Batches are dealt out in thought, in their order; the first one whose member has room is
- * taken. So a slow member gets one only if the queue in front of the fast ones is so long that it
- * would be done before them. */
+/* Chooses the next batch and the member that should compute it, and removes the batch from the
+ * queue. Returns NULL if every batch should wait. The caller holds the lock.
+ *
+ * Goes through the waiting batches in order, assigns each to the member that would finish it first,
+ * and stops at the first batch whose member has room. So a slow member gets a batch only if so much
+ * work waits for the fast members that the slow one would still finish earlier. */
 static ics_batch *pick_batch(ics_device_group *group, ics_device_member **out)
 {
-    uint64_t ahead[ICS_MEMBERS_MAX] = {0};
-    const double now = ics_progress_seconds();
-    for (ics_job **at = &group->first; *at != NULL && group->alive > 0; at = &(*at)->next) {
-        ics_batch *batch = (ics_batch *)*at;
+    uint64_t ahead[ICS_DEVICE_MEMBERS_MAX] = {0};
+    const double now = ics_clock_seconds();
+    if (group->alive == 0) {
+        return NULL;
+    }
+    ics_job *job;
+    STAILQ_FOREACH(job, &group->queue, link)
+    {
+        ics_batch *batch = ics_batch_of_job(job);
         const uint32_t best = first_to_finish(group, ahead, batch->photons, now);
         ics_device_member *member = &group->members[best];
         if (member->meter.held < member->backend.credits) {
-            *at = batch->job.next;
-            if (*at == NULL) {
-                group->last = at;
-            }
-            ics_device_meter_take(&member->meter, batch->photons, now);
+            STAILQ_REMOVE(&group->queue, job, ics_job, link);
+            ics_device_meter_add(&member->meter, batch->photons, now);
             *out = member;
             return batch;
         }
@@ -71,8 +60,9 @@ static ics_batch *pick_batch(ics_device_group *group, ics_device_member **out)
     return NULL;
 }
 
-/* Hands out what can be handed out. Without the lock; a member may give batches back before its
- * submit returns, and those then find this thread at work. */
+/* Gives waiting batches to the members that have room. The caller does not hold the lock. A member
+ * may return batches before its submit() returns; the dispatch() of that batch then leaves the work
+ * to this one. */
 static void dispatch(ics_device_group *group)
 {
     pthread_mutex_lock(&group->lock);
@@ -94,7 +84,7 @@ static void dispatch(ics_device_group *group)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* The batch leaves the group. Without the lock. */
+/* The batch leaves the group. The caller does not hold the lock. */
 static void post_batch(ics_device_group *group, ics_batch *batch)
 {
     pthread_mutex_lock(&group->lock);
@@ -104,34 +94,22 @@ static void post_batch(ics_device_group *group, ics_batch *batch)
     group->parts.finished.post(group->parts.finished.user, &batch->job);
 }
 
+/* Only after group->failed is set: `failure` does not change any more. */
 static void post_failed(ics_device_group *group, ics_batch *batch)
 {
-    ics_error_copy(&batch->error, &group->failure); /* nothing writes to it any more */
+    icestream_error failure;
+    ics_error_copy_kept(&failure, &group->failure);
+    ics_error_keep(&batch->error, &failure);
     post_batch(group, batch);
 }
 
-/* As it was before it came to a device. */
-static void renew_batch(ics_batch *batch)
+void ics_device_group_submit(ics_device_group *group, ics_batch *batch)
 {
-    free(batch->hits);
-    ics_graph_arrivals_free(&batch->arrivals);
-    batch->hits = NULL;
-    batch->hit_count = 0;
-    batch->account = (icestream_account){0};
-    batch->ended = (ice_account){0};
-    batch->maths = ICS_MATHS_NONE;
-    batch->seconds = 0.0;
-    batch->error.status = ICESTREAM_OK;
-}
-
-void ics_device_group_submit(void *self, ics_batch *batch)
-{
-    ics_device_group *group = self;
     pthread_mutex_lock(&group->lock);
     group->held++;
     const bool failed = group->failed;
     if (!failed) {
-        append_batch(group, batch);
+        STAILQ_INSERT_TAIL(&group->queue, &batch->job, link);
     }
     pthread_mutex_unlock(&group->lock);
     if (failed) {
@@ -143,7 +121,7 @@ void ics_device_group_submit(void *self, ics_batch *batch)
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
-/* With the lock: a member is no more; false: that is known. */
+/* Marks a member as lost. Returns false if it is marked already. The caller holds the lock. */
 static bool mark_lost(ics_device_member *member, const icestream_error *why)
 {
     ics_device_group *group = member->group;
@@ -152,32 +130,25 @@ static bool mark_lost(ics_device_member *member, const icestream_error *why)
     }
     member->lost = true;
     group->alive--;
-    ics_error_add(&group->failure, why->status, "%s", why->text);
+    ics_device_group_members_blame(group, why->status, "", why->text);
     return true;
 }
 
-/* Without the lock. */
-static void tell_loss(const ics_device_member *member, const icestream_error *why, uint32_t alive)
+static void log_loss(const ics_device_member *member, const icestream_error *why, uint32_t alive)
 {
     char lines[sizeof why->text + 128];
     snprintf(lines, sizeof lines, "%s\n%s is given up; %s", why->text, member->name,
-             alive > 0 ? "what it did not finish starts anew on the others"
+             alive > 0 ? "its unfinished batches start again on the other devices"
                        : "no other device is left");
     member->group->parts.note(member->group->parts.note_user, true, lines);
 }
 
-/* All batches that wait end with the failure. Without the lock. */
+/* Ends all waiting batches with the failure. The caller does not hold the lock. */
 static void fail_waiting(ics_device_group *group)
 {
     for (;;) {
         pthread_mutex_lock(&group->lock);
-        ics_batch *batch = (ics_batch *)group->first;
-        if (batch != NULL) {
-            group->first = batch->job.next;
-            if (group->first == NULL) {
-                group->last = &group->first;
-            }
-        }
+        ics_batch *batch = ics_batch_of_job(ICS_QUEUE_TAKE(&group->queue, link));
         pthread_mutex_unlock(&group->lock);
         if (batch == NULL) {
             return;
@@ -186,27 +157,14 @@ static void fail_waiting(ics_device_group *group)
     }
 }
 
-/* No member is left: a CPU comes in, or all is over. Without the lock, with `rescuing` set, so that
- * this happens once. */
-static void rescue(ics_device_group *group)
+/* No member is left: a CPU continues, or the group has failed. The caller has set `replacing`, so
+ * that this happens once, and does not hold the lock. */
+static void replace_members(ics_device_group *group)
 {
-    icestream_error problem = {.status = ICESTREAM_OK};
-    int status = ICESTREAM_E_DEVICE;
-    const ics_device_maker maker = ics_device_cpu_maker(&group->options, 0);
-    if (ics_device_group_may_rescue(group)) {
-        status = ics_device_group_add(group, &maker, &problem);
-    }
-    if (status == ICESTREAM_OK) {
-        ics_device_group_tell_rescue(group, maker.threads, true);
-    }
+    const int status = ics_device_group_members_add_cpu(group, true, NULL);
     pthread_mutex_lock(&group->lock);
-    if (status != ICESTREAM_OK) {
-        if (problem.status != ICESTREAM_OK) {
-            ics_error_add(&group->failure, problem.status, "device.fallback cpu: %s", problem.text);
-        }
-        group->failed = true;
-    }
-    group->rescuing = false;
+    group->failed = status != ICESTREAM_OK;
+    group->replacing = false;
     pthread_cond_broadcast(&group->changed);
     pthread_mutex_unlock(&group->lock);
     if (status != ICESTREAM_OK) {
@@ -216,40 +174,36 @@ static void rescue(ics_device_group *group)
     }
 }
 
-/* A member is lost. Its batches come back by themselves. Without the lock. */
-static void lose_member(ics_device_member *member, const icestream_error *why)
+/* A member is lost. It returns its batches after this. The caller does not hold the lock. */
+static void lose_member(void *user, const icestream_error *why)
 {
+    ics_device_member *member = user;
     ics_device_group *group = member->group;
     pthread_mutex_lock(&group->lock);
-    const bool news = mark_lost(member, why);
+    const bool first_report = mark_lost(member, why);
     const uint32_t alive = group->alive;
-    group->rescuing |= news && alive == 0;
+    group->replacing |= first_report && alive == 0;
     pthread_mutex_unlock(&group->lock);
-    if (news) {
-        tell_loss(member, why, alive);
+    if (first_report) {
+        log_loss(member, why, alive);
     }
-    if (news && alive == 0) {
-        rescue(group);
+    if (first_report && alive == 0) {
+        replace_members(group);
     }
 }
 
-void ics_device_group_lost(void *user, const icestream_error *why)
-{
-    lose_member(user, why);
-}
+/* ---- batches that come back ------------------------------------------------------------------ */
 
-/* ---- what comes back ------------------------------------------------------------------------- */
-
-/* Whether a batch says that its member cannot be believed: numbers that do not add up, a hit that
- * no model explains. */
+/* Whether the result of a batch shows that its member computes wrongly: an account that does not
+ * close, or a hit that no model explains. */
 static bool is_impossible(const ics_batch *batch)
 {
     return batch->error.status == ICESTREAM_E_FAILED;
 }
 
-/* With the lock. Whether a batch is to be computed again: it came from a device that is lost, and
- * its error is the device's and not its own. */
-static bool starts_anew(const ics_device_member *member, const ics_batch *batch)
+/* Whether a batch must be computed again: its member is lost, and the member caused its error. The
+ * caller holds the lock. */
+static bool has_to_start_again(const ics_device_member *member, const ics_batch *batch)
 {
     const int status = batch->error.status;
     if (!member->lost || member->group->failed || status == ICESTREAM_E_INTERRUPTED) {
@@ -258,30 +212,87 @@ static bool starts_anew(const ics_device_member *member, const ics_batch *batch)
     return member->distrusted || (status != ICESTREAM_OK && status != ICESTREAM_E_INPUT);
 }
 
-/* From members: a batch is computed, or not. */
-void ics_device_group_take_back(void *user, ics_job *job)
+/* A member returns a batch, computed or not. */
+static void take_back(void *user, ics_job *job)
 {
     ics_device_member *member = user;
     ics_device_group *group = member->group;
-    ics_batch *batch = (ics_batch *)job;
+    ics_batch *batch = ics_batch_of_job(job);
     pthread_mutex_lock(&group->lock);
-    ics_device_meter_give(&member->meter, batch->photons, batch->error.status == ICESTREAM_OK,
-                          ics_progress_seconds());
+    ics_device_meter_remove(&member->meter, batch->photons, batch->error.status == ICESTREAM_OK,
+                            ics_clock_seconds());
     const bool impossible = !member->lost && is_impossible(batch);
     member->distrusted |= impossible;
     pthread_mutex_unlock(&group->lock);
     if (impossible) {
-        lose_member(member, &batch->error);
+        icestream_error why;
+        ics_error_copy_kept(&why, &batch->error);
+        lose_member(member, &why);
     }
     pthread_mutex_lock(&group->lock);
-    const bool anew = starts_anew(member, batch);
-    if (anew) {
-        renew_batch(batch);
-        prepend_batch(group, batch);
+    const bool again = has_to_start_again(member, batch);
+    if (again) {
+        ics_batch_clear_results(batch);
+        /* It goes to the front of the queue, because its file has waited longest. */
+        STAILQ_INSERT_HEAD(&group->queue, &batch->job, link);
     }
     pthread_mutex_unlock(&group->lock);
-    if (!anew) {
+    if (!again) {
         post_batch(group, batch);
     }
     dispatch(group);
+}
+
+/* ---- creation -------------------------------------------------------------------------------- */
+
+int ics_device_group_create(const ics_device_parts *parts, const ics_device_maker *makers,
+                            uint32_t count, ics_device_group **out, icestream_error *error)
+{
+    ics_device_group *group = calloc(1, sizeof *group);
+    if (group == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a group of devices");
+    }
+    group->options = *parts->options;
+    group->parts = *parts;
+    group->parts.options = &group->options;
+    group->asked = count;
+    group->finished = take_back;
+    group->lost = lose_member;
+    STAILQ_INIT(&group->queue);
+    pthread_mutex_init(&group->lock, NULL);
+    pthread_cond_init(&group->changed, NULL);
+    int status = ics_device_choices_create(group->options.gpu_count, &group->parts.choices, error);
+    if (status == ICESTREAM_OK) {
+        status = ics_device_group_members_create(group, makers, count, error);
+    }
+    if (status != ICESTREAM_OK) {
+        ics_device_group_destroy(group);
+        return status;
+    }
+    *out = group;
+    return ICESTREAM_OK;
+}
+
+void ics_device_group_destroy(ics_device_group *group)
+{
+    if (group == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&group->lock);
+    while (group->held > 0 || group->dispatching || group->replacing) {
+        pthread_cond_wait(&group->changed, &group->lock);
+    }
+    group->closing = true;
+    pthread_mutex_unlock(&group->lock);
+    ics_device_group_members_destroy(group);
+    ics_device_choices_destroy(group->parts.choices);
+    ics_error_forget(&group->failure);
+    pthread_cond_destroy(&group->changed);
+    pthread_mutex_destroy(&group->lock);
+    free(group);
+}
+
+uint32_t ics_device_group_credits(const ics_device_group *group)
+{
+    return group->credits;
 }

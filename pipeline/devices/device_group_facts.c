@@ -1,13 +1,13 @@
-/* What a group of devices and its members tell of themselves. */
-#include "pipeline/devices/device_group.h"
-#include "pipeline/telemetry/progress.h"
+/* What a group and its members report about themselves. */
+#include "base/clock.h"
+#include "pipeline/devices/device_group_members.h"
 
 #include <string.h>
 
-bool ics_device_group_member_facts(void *self, uint32_t index, ics_device_member_facts *out)
+bool ics_device_group_member_facts(ics_device_group *group, uint32_t index,
+                                   ics_device_member_facts *out)
 {
-    ics_device_group *group = self;
-    const double now = ics_progress_seconds();
+    const double now = ics_clock_seconds();
     pthread_mutex_lock(&group->lock);
     const bool exists = index < group->count;
     ics_device_backend backend = {0};
@@ -34,7 +34,7 @@ bool ics_device_group_member_facts(void *self, uint32_t index, ics_device_member
     return exists;
 }
 
-/* Adds one of the living to the name of the group, if there is room. */
+/* Adds a member to the name of the group, unless the name would get too long. */
 static void add_name(char *names, size_t size, const ics_device_member *member,
                      const ics_device_facts *facts)
 {
@@ -52,7 +52,8 @@ static void add_name(char *names, size_t size, const ics_device_member *member,
     }
 }
 
-/* Batches that all GPUs take; a CPU takes any. A file is cut into one for each GPU at least. */
+/* Limits of batches that all GPUs accept; a CPU accepts any batch. A file is divided into at least
+ * one batch for each GPU. */
 static void add_limits(ics_batch_limits *limits, const ics_batch_limits *other)
 {
     limits->steps = other->steps < limits->steps ? other->steps : limits->steps;
@@ -75,8 +76,9 @@ static void add_usage(ics_gpu_usage *sum, const ics_gpu_usage *usage)
     }
 }
 
-/* Members as they are now; the rest of a member that is there never changes. */
-static uint32_t look_at_members(ics_device_group *group, bool alive[ICS_MEMBERS_MAX])
+/* Finds the members that the facts are about: those that are alive. If all are lost, the first
+ * member that was created. Returns the number of members; their other values do not change. */
+static uint32_t find_alive(ics_device_group *group, bool alive[ICS_DEVICE_MEMBERS_MAX])
 {
     pthread_mutex_lock(&group->lock);
     const uint32_t count = group->count;
@@ -85,7 +87,6 @@ static uint32_t look_at_members(ics_device_group *group, bool alive[ICS_MEMBERS_
         alive[i] = !group->members[i].lost;
         any |= alive[i];
     }
-    /* When all are lost, the first that was made speaks for them. */
     for (uint32_t i = 0; i < count && !any; ++i) {
         any = alive[i] = group->members[i].backend.functions != NULL;
     }
@@ -93,11 +94,10 @@ static uint32_t look_at_members(ics_device_group *group, bool alive[ICS_MEMBERS_
     return count;
 }
 
-void ics_device_group_facts(void *self, ics_device_facts *out)
+void ics_device_group_facts(ics_device_group *group, ics_device_facts *out)
 {
-    ics_device_group *group = self;
-    bool alive[ICS_MEMBERS_MAX] = {false};
-    const uint32_t count = look_at_members(group, alive);
+    bool alive[ICS_DEVICE_MEMBERS_MAX] = {false};
+    const uint32_t count = find_alive(group, alive);
     ics_device_facts first_cpu = {0}, gpu = {0};
     ics_gpu_usage usage = {0};
     char names[sizeof out->name - 32] = "";
@@ -124,13 +124,14 @@ void ics_device_group_facts(void *self, ics_device_facts *out)
         }
     }
     *out = gpus > 0 ? gpu : first_cpu;
+    out->members = group->asked;
     out->usage = usage;
     out->threads = threads;
     out->gpus = gpus;
     if (gpus > 1) {
         out->limits.least_photons = (out->limits.least_photons + 3) / 4;
     }
-    if (gpus > 0) {
+    if (gpus > 0 && group->asked > 1) {
         snprintf(out->name, sizeof out->name, "%u GPU%s%s: %s", gpus, gpus == 1 ? "" : "s",
                  cpus > 0 ? " and the CPU" : "", names);
     }

@@ -2,12 +2,13 @@
 
 #include <math.h>
 
-/* Seconds after which what was seen counts 1/e of what is seen now; and what must have been seen
- * before it is believed, for two batches may come back at the same moment. */
-#define MEMORY        5.0
+/* Time (s) after which the weight of a measurement has fallen to 1/e. */
+#define MEMORY 5.0
+/* Shortest busy time (s) from which a rate is computed. Two batches may come back at the same
+ * moment, and a rate from a shorter time would be far too high. */
 #define LEAST_SECONDS 0.02
 
-void ics_device_meter_take(ics_device_meter *meter, uint64_t photons, double now)
+void ics_device_meter_add(ics_device_meter *meter, uint64_t photons, double now)
 {
     if (meter->held == 0) {
         meter->event = now;
@@ -16,7 +17,7 @@ void ics_device_meter_take(ics_device_meter *meter, uint64_t photons, double now
     meter->held_photons += photons;
 }
 
-void ics_device_meter_give(ics_device_meter *meter, uint64_t photons, bool computed, double now)
+void ics_device_meter_remove(ics_device_meter *meter, uint64_t photons, bool computed, double now)
 {
     const double seconds = now > meter->event ? now - meter->event : 0.0;
     meter->held--;
@@ -45,6 +46,7 @@ double ics_device_meter_finish(const ics_device_meter *meter, uint64_t ahead, ui
                                double now)
 {
     const double rate = ics_device_meter_rate(meter);
+    /* Before its estimated end, `silent` shortens the time left; after it, |...| adds the delay. */
     const double silent = meter->held > 0 && now > meter->event ? now - meter->event : 0.0;
     return fabs((double)meter->held_photons / rate - silent) +
            ((double)ahead + (double)photons) / rate;

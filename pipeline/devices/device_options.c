@@ -1,6 +1,6 @@
-/* What a configuration asks of the device, and which one that is. */
+#include "pipeline/devices/device_options.h"
+
 #include "base/error.h"
-#include "pipeline/devices/device.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +27,14 @@ static int find_variant(const icestream_config *config, const char *stage, const
     }
     char key[64], place[1024];
     snprintf(key, sizeof key, "stages.%s", stage);
-    return ics_error_add(error, ICESTREAM_E_CONFIG,
-                         "%s: error: %s: found %s, which is no variant of this stage; `icestream "
-                         "stages` lists them",
-                         ics_config_place(config, key, place, sizeof place), key, name);
+    return ics_error_add(
+        error, ICESTREAM_E_CONFIG,
+        "%s: error: %s: found %s, which is not a variant of this stage; `icestream "
+        "stages` lists them",
+        ics_config_place(config, key, place, sizeof place), key, name);
 }
 
-/* Adds to `found` what is wrong. */
+/* Finds the variants of all stages. Adds errors to `found`. */
 static void find_variants(const icestream_config *config, ice_variants *out, icestream_error *found)
 {
     const struct {
@@ -60,11 +61,11 @@ static void find_variants(const icestream_config *config, ice_variants *out, ice
     }
 }
 
-static ics_gpu_options gpu_options(const icestream_config *config, const ice_variants *variants)
+/* Adds errors to `found`. */
+static ics_gpu_options read_graph_options(const icestream_config *config, icestream_error *found)
 {
     ics_gpu_options options = {.ordinal = (int)config->device.index[0],
                                .schedule = config->graph.schedule,
-                               .variants = *variants,
                                .math = config->device.math,
                                .pool = config->graph.pool,
                                .bounces_per_wave = config->graph.bounces_per_wave,
@@ -82,6 +83,7 @@ static ics_gpu_options gpu_options(const icestream_config *config, const ice_var
     for (int i = 0; i < ICS_STAGES; ++i) {
         options.custom[i] = config->stages.custom[i];
     }
+    find_variants(config, &options.variants, found);
     return options;
 }
 
@@ -89,16 +91,12 @@ int ics_device_gpu_options_from_config(const icestream_config *config, ics_gpu_o
                                        icestream_error *error)
 {
     icestream_error found = {.status = ICESTREAM_OK};
-    ice_variants variants = {0};
-    find_variants(config, &variants, &found);
-    if (found.status == ICESTREAM_OK) {
-        *out = gpu_options(config, &variants);
-    }
+    *out = read_graph_options(config, &found);
     return ics_error_copy(error, &found);
 }
 
-/* Whether this machine has a GPU that could be used, were it not for what ics_gpu_count says. One
- * that was hidden on purpose is none. */
+/* Whether this machine has an NVIDIA GPU, even if ics_gpu_count() cannot use it. A GPU that
+ * CUDA_VISIBLE_DEVICES hides does not count. */
 static bool gpu_is_there(void)
 {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -106,7 +104,8 @@ static bool gpu_is_there(void)
     return !hidden && access("/proc/driver/nvidia/version", F_OK) == 0;
 }
 
-/* The GPUs of device.index. One that is not there is an error, unless the run may go on without. */
+/* Finds the GPUs of device.index. A GPU that does not exist is an error here, unless
+ * device.fallback is cpu: then the group leaves it out. */
 static int find_gpus(const icestream_config *config, int count, ics_device_options *out,
                      icestream_error *error)
 {
@@ -134,7 +133,7 @@ static int find_gpus(const icestream_config *config, int count, ics_device_optio
     return ics_error_copy(error, &found);
 }
 
-/* Nobody is put on a slower device in silence: out->reason says why. */
+/* Chooses the backend. If that is a choice of the program, out->reason explains it. */
 static int find_backend(const icestream_config *config, ics_device_options *out,
                         icestream_error *error)
 {
@@ -158,7 +157,7 @@ static int find_backend(const icestream_config *config, ics_device_options *out,
                          count, count == 1 ? "" : "s");
             if (out->gpu_count < (uint32_t)count) {
                 snprintf(out->reason + length, sizeof out->reason - (size_t)length,
-                         ", device.index takes %u", out->gpu_count);
+                         ", device.index selects %u", out->gpu_count);
             }
         }
         return status;
@@ -177,7 +176,7 @@ static int find_backend(const icestream_config *config, ics_device_options *out,
     return ICESTREAM_OK;
 }
 
-/* A switch for tests that nobody shall have set without knowing. */
+/* Reads ICESTREAM_GPU_FAIL. A wrong value is an error, so that it is not overlooked. */
 static int read_simulation(ics_device_loss *out, icestream_error *error)
 {
     const char *text = getenv("ICESTREAM_GPU_FAIL");
@@ -187,15 +186,16 @@ static int read_simulation(ics_device_loss *out, icestream_error *error)
     int length = 0;
     if (sscanf(text, "%2d:%9u%n", &out->ordinal, &out->batches, &length) != 2 ||
         text[length] != '\0' || out->ordinal < 0 || out->batches == 0) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "ICESTREAM_GPU_FAIL: found '%s', expected ORDINAL:BATCHES, the GPU "
-                             "whose loss is simulated and how many batches it takes before",
-                             text);
+        return ics_error_set(
+            error, ICESTREAM_E_CONFIG,
+            "ICESTREAM_GPU_FAIL: found '%s', expected ORDINAL:BATCHES, the GPU "
+            "whose loss is simulated and the number of batches that it gets before",
+            text);
     }
     return ICESTREAM_OK;
 }
 
-/* What only a GPU has, and the CPU was found. */
+/* Adds an error for each key that only a GPU has. */
 static void refuse_gpu_settings(const icestream_config *config, icestream_error *found)
 {
     char place[1024];
@@ -227,31 +227,20 @@ int ics_device_options_from_config(const icestream_config *config, ics_device_op
                                    icestream_error *error)
 {
     ics_device_options options = {.fall_back = config->device.fallback == ICS_FALLBACK_CPU,
-                                  .schedule = config->graph.schedule,
                                   .threads = config->device.threads,
-                                  .pool = config->graph.pool,
                                   .instruction_set = config->device.instruction_set};
-    int status = find_backend(config, &options, error);
-    if (status == ICESTREAM_OK) {
-        status = read_simulation(&options.simulated, error);
-    }
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(find_backend(config, &options, error));
+    ICS_TRY(read_simulation(&options.simulated, error));
     icestream_error found = {.status = ICESTREAM_OK};
     if (options.backend == ICS_BACKEND_CPU && !options.fall_back) {
         refuse_gpu_settings(config, &found);
     }
-    find_variants(config, &options.variants, &found);
+    options.graph = read_graph_options(config, &found);
     if (found.status != ICESTREAM_OK) {
         return ics_error_copy(error, &found);
     }
     if (options.backend == ICS_BACKEND_CPU && options.fall_back) {
-        ics_device_options_for_cpu(&options);
-    }
-    options.gpu = gpu_options(config, &options.variants);
-    for (int i = 0; i < ICS_STAGES; ++i) {
-        options.custom[i] = config->stages.custom[i];
+        ics_device_options_for_cpu(&options); /* the configuration may be for a GPU */
     }
     *out = options;
     return ICESTREAM_OK;
@@ -262,8 +251,8 @@ void ics_device_options_for_cpu(ics_device_options *options)
     options->backend = ICS_BACKEND_CPU;
     options->gpu_count = 0;
     options->cpu_too = false;
-    options->pool = 0; /* it was the size of a GPU's */
-    if (!ics_graph_schedule_on_cpu(options->schedule)) {
-        options->schedule = ICS_SCHEDULE_AUTO;
+    options->graph.pool = 0; /* a GPU's pool is too large for a CPU thread */
+    if (!ics_graph_schedule_on_cpu(options->graph.schedule)) {
+        options->graph.schedule = ICS_SCHEDULE_AUTO;
     }
 }

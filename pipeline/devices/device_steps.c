@@ -1,11 +1,10 @@
-/* All steps through a device at once. */
-#include "base/error.h"
+/* Computing an array of steps with a device. */
 #include "pipeline/devices/device.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Hits of all batches in one growing array. */
+/* An array of hits that grows. */
 typedef struct hit_array {
     icestream_hit *items;
     size_t count, capacity;
@@ -36,11 +35,11 @@ static int append_hits(hit_array *array, const icestream_hit *hits, size_t count
     return ICESTREAM_OK;
 }
 
-/* Adds what a batch holds; destroys it. */
+/* Adds the hits and the account of a batch, and destroys the batch. */
 static int gather_batch(ics_batch *batch, hit_array *hits, icestream_account *account,
                         icestream_error *error)
 {
-    int status = ics_error_copy(error, &batch->error);
+    int status = ics_error_copy_kept(error, &batch->error);
     if (status == ICESTREAM_OK) {
         ics_batch_account_add(account, &batch->account);
         status = append_hits(hits, batch->hits, batch->hit_count, error);
@@ -49,8 +48,9 @@ static int gather_batch(ics_batch *batch, hit_array *hits, icestream_account *ac
     return status;
 }
 
-static int run_cursor(ics_device *device, ics_step_cursor cursor, uint64_t photon_limit,
-                      hit_array *hits, icestream_account *account, icestream_error *error)
+/* Gives the device all batches, and gathers finished ones where it has no room. */
+static int submit_steps(ics_device *device, ics_step_cursor cursor, uint64_t photon_limit,
+                        hit_array *hits, icestream_account *account, icestream_error *error)
 {
     bool full = true;
     int status = ICESTREAM_OK;
@@ -76,17 +76,16 @@ static int run_cursor(ics_device *device, ics_step_cursor cursor, uint64_t photo
 }
 
 int ics_device_run_steps(ics_device *device, const icestream_step *steps, size_t count,
-                         uint64_t photon_limit, icestream_hit **hits, size_t *hit_count,
-                         icestream_account *account, icestream_error *error)
+                         uint64_t photon_limit, ics_device_hits *out, icestream_error *error)
 {
     hit_array array = {NULL, 0, 0};
-    *account = (icestream_account){0};
-    int status = run_cursor(device, (ics_step_cursor){.steps = steps, .count = count}, photon_limit,
-                            &array, account, error);
+    *out = (ics_device_hits){0};
+    int status = submit_steps(device, (ics_step_cursor){.steps = steps, .count = count},
+                              photon_limit, &array, &out->account, error);
     ics_batch *batch;
-    while ((batch = ics_device_take(device)) != NULL) { /* also after an error: they come home */
+    while ((batch = ics_device_take(device)) != NULL) { /* after an error as well */
         icestream_error later = {.status = ICESTREAM_OK};
-        int gathered = gather_batch(batch, &array, account, &later);
+        int gathered = gather_batch(batch, &array, &out->account, &later);
         if (status == ICESTREAM_OK && gathered != ICESTREAM_OK) {
             status = ics_error_copy(error, &later);
         }
@@ -96,7 +95,7 @@ int ics_device_run_steps(ics_device *device, const icestream_step *steps, size_t
         return status;
     }
     ics_hit_sort(array.items, array.count);
-    *hits = array.items;
-    *hit_count = array.count;
+    out->hits = array.items;
+    out->count = array.count;
     return ICESTREAM_OK;
 }

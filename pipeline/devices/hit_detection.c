@@ -1,13 +1,14 @@
-/* Photo-electrons: the detect stage, applied to hits on the host (physics.md 3.2, 8.5). */
+/* The detect stage: decides on the host which hits are photo-electrons (physics.md 3.2, 8.5). */
 #include "base/error.h"
 #include "physics/detect/detect_pe.h"
 #include "pipeline/devices/batch.h"
 
 #include <inttypes.h>
 
-/* What rounding may add to a probability of 1 (physics.md 8.5). */
+/* A probability may exceed 1 by this much, because of rounding (physics.md 8.5). */
 #define CERTAINTY_TOLERANCE 1e-4
 
+/* Decides whether the photon of one arrival is detected. */
 static int decide(const ics_hit_models *models, const ics_batch *batch, const ice_arrival *arrival,
                   bool *detected, icestream_error *error)
 {

@@ -1,5 +1,8 @@
-/* The order of hit files, and sorting into it: by packed keys of (event, step, photon), digit by
- * digit; only hits of one photon are compared in full. */
+/* The order of hit files, and sorting into it.
+ *
+ * Many hits are sorted with a radix sort by keys that pack (event_id, step_id, photon_id) into 64
+ * bits. After that only the hits of one photon are sorted by comparison.
+ */
 #include "pipeline/devices/batch.h"
 
 #include <stdlib.h>
@@ -23,7 +26,7 @@ int ics_hit_sort_order(const void *left_hit, const void *right_hit)
 }
 
 enum {
-    FEW = 64, /* hits that a comparing sort is the faster one for */
+    FEW = 64, /* up to this number of hits qsort() is faster than the radix sort */
     DIGIT_BITS = 11,
     DIGIT_VALUES = 1 << DIGIT_BITS,
     DIGITS_MAX = (64 + DIGIT_BITS - 1) / DIGIT_BITS
@@ -34,7 +37,7 @@ typedef struct sort_entry {
     uint32_t hit;
 } sort_entry;
 
-/* One field of the key over all hits. */
+/* The values that one field of the key has in all hits. */
 typedef struct key_range {
     uint64_t least, most;
 } key_range;
@@ -51,8 +54,8 @@ static unsigned bits_of(key_range range)
     return span == 0 ? 0 : 64 - (unsigned)__builtin_clzll(span);
 }
 
-/* Sorts by the lowest `bits` of the keys and keeps the order of equal ones. Returns the one of both
- * arrays that the result is in. */
+/* Sorts by the lowest `bits` bits of the keys; entries with equal keys keep their order. Uses both
+ * arrays, and returns the one that has the result. */
 static sort_entry *sort_digits(sort_entry *from, sort_entry *to, size_t count, unsigned bits)
 {
     uint32_t starts[DIGITS_MAX][DIGIT_VALUES];
@@ -80,7 +83,8 @@ static sort_entry *sort_digits(sort_entry *from, sort_entry *to, size_t count, u
     return from;
 }
 
-/* The hits' places in the order of their keys, in one of two arrays of `count` entries. */
+/* Returns the hits' indices in the order of their keys, in one of two arrays of `count` entries. If
+ * the three fields need more than 64 bits, sorts twice: by step and photon, then by event. */
 static const sort_entry *sort_keys(const icestream_hit *hits, size_t count, sort_entry *entries,
                                    sort_entry *others)
 {
@@ -115,7 +119,7 @@ static bool same_photon(const icestream_hit *left, const icestream_hit *right)
            left->event_id == right->event_id;
 }
 
-/* Where photons go on after a hit, they may have several. */
+/* Sorts the hits of each photon. A photon has several hits if it continues after a hit. */
 static void sort_photons(icestream_hit *hits, size_t count)
 {
     for (size_t first = 0, end; first < count; first = end) {
@@ -156,7 +160,7 @@ void ics_hit_sort(icestream_hit *hits, size_t count)
             hits[i] = copy[sorted[i].hit];
         }
         sort_photons(hits, count);
-    } else { /* few hits, or no memory to be faster */
+    } else { /* few hits, or no memory for the radix sort */
         qsort(hits, count, sizeof *hits, ics_hit_sort_order);
     }
     free(entries);

@@ -18,34 +18,6 @@ uint32_t ics_workers_thread_count(uint32_t configured)
     return count > 0 ? (uint32_t)count : 1;
 }
 
-/* Jobs in the order of their arrival. */
-typedef struct job_list {
-    ics_job *first, *last;
-} job_list;
-
-static void append_job(job_list *list, ics_job *job)
-{
-    job->next = NULL;
-    if (list->last != NULL) {
-        list->last->next = job;
-    } else {
-        list->first = job;
-    }
-    list->last = job;
-}
-
-static ics_job *take_first_job(job_list *list)
-{
-    ics_job *job = list->first;
-    if (job != NULL) {
-        list->first = job->next;
-        if (list->first == NULL) {
-            list->last = NULL;
-        }
-    }
-    return job;
-}
-
 typedef struct worker_thread {
     ics_workers *workers;
     void *state;
@@ -55,7 +27,7 @@ typedef struct worker_thread {
 struct ics_workers {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* a job was queued, or the queue was closed */
-    job_list queue;
+    ics_job_queue queue;
     uint32_t waiting, capacity;
     bool closed;
     ics_post finished;
@@ -69,10 +41,10 @@ static void *run_worker(void *argument)
     ics_workers *workers = self->workers;
     for (;;) {
         pthread_mutex_lock(&workers->lock);
-        while (workers->queue.first == NULL && !workers->closed) {
+        while (STAILQ_EMPTY(&workers->queue) && !workers->closed) {
             pthread_cond_wait(&workers->changed, &workers->lock);
         }
-        ics_job *job = take_first_job(&workers->queue);
+        ics_job *job = ICS_QUEUE_TAKE(&workers->queue, link);
         if (job != NULL) {
             workers->waiting--;
         }
@@ -96,11 +68,12 @@ int ics_workers_create(const char *name, uint32_t threads, uint32_t capacity,
     }
     workers->capacity = capacity;
     workers->finished = finished;
+    STAILQ_INIT(&workers->queue);
     pthread_mutex_init(&workers->lock, NULL);
     pthread_cond_init(&workers->changed, NULL);
 
-    /* Signals are the loop's business: no worker may be interrupted by them. What a thread's own
-     * fault raises stays open, for sanitizers and debuggers to tell of it. */
+    /* Workers block all signals, because the loop handles them. The signals that a thread raises by
+     * its own fault stay open, so that sanitizers and debuggers can report the fault. */
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
     sigset_t all, before;
     sigfillset(&all);
@@ -136,7 +109,7 @@ bool ics_workers_submit(ics_workers *workers, ics_job *job)
     pthread_mutex_lock(&workers->lock);
     bool accepted = !workers->closed && workers->waiting < workers->capacity;
     if (accepted) {
-        append_job(&workers->queue, job);
+        STAILQ_INSERT_TAIL(&workers->queue, job, link);
         workers->waiting++;
         pthread_cond_signal(&workers->changed);
     }
@@ -164,7 +137,7 @@ void ics_workers_destroy(ics_workers *workers)
 struct ics_mailbox {
     uv_async_t async;
     pthread_mutex_t lock;
-    job_list jobs;
+    ics_job_queue jobs;
     void (*deliver)(void *user, ics_job *job);
     void *user;
 };
@@ -178,11 +151,11 @@ static void call_done(void *user, ics_job *job)
 static void deliver_jobs(uv_async_t *async)
 {
     ics_mailbox *mailbox = async->data;
+    ics_job_queue jobs = STAILQ_HEAD_INITIALIZER(jobs);
     pthread_mutex_lock(&mailbox->lock);
-    job_list jobs = mailbox->jobs;
-    mailbox->jobs = (job_list){NULL, NULL};
+    STAILQ_CONCAT(&jobs, &mailbox->jobs);
     pthread_mutex_unlock(&mailbox->lock);
-    for (ics_job *job = take_first_job(&jobs); job != NULL; job = take_first_job(&jobs)) {
+    for (ics_job *job; (job = ICS_QUEUE_TAKE(&jobs, link)) != NULL;) {
         mailbox->deliver(mailbox->user, job);
     }
 }
@@ -201,6 +174,7 @@ int ics_workers_mailbox_create(uv_loop_t *loop, ics_mailbox **out, icestream_err
     }
     mailbox->async.data = mailbox;
     mailbox->deliver = call_done;
+    STAILQ_INIT(&mailbox->jobs);
     pthread_mutex_init(&mailbox->lock, NULL);
     *out = mailbox;
     return ICESTREAM_OK;
@@ -216,10 +190,10 @@ void ics_workers_mailbox_on_delivery(ics_mailbox *mailbox,
 void ics_workers_mailbox_post(void *user, ics_job *job)
 {
     ics_mailbox *mailbox = user;
-    /* Sending under the lock keeps a close that follows the delivery of this job from freeing the
-     * handle while it is still being signalled. */
+    /* The send is inside the lock. Otherwise the loop could deliver this job, close the mailbox and
+     * free the handle while uv_async_send still uses it. */
     pthread_mutex_lock(&mailbox->lock);
-    append_job(&mailbox->jobs, job);
+    STAILQ_INSERT_TAIL(&mailbox->jobs, job, link);
     uv_async_send(&mailbox->async);
     pthread_mutex_unlock(&mailbox->lock);
 }

@@ -92,10 +92,7 @@ int ics_digest_of(const void *bytes, size_t size, char text[ICS_DIGEST_TEXT],
                   icestream_error *error)
 {
     ics_digest *digest = NULL;
-    int status = ics_digest_create(&digest, error);
-    if (status) {
-        return status;
-    }
+    ICS_TRY(ics_digest_create(&digest, error));
     ics_digest_add(digest, bytes, size);
     ics_digest_text(digest, text);
     ics_digest_destroy(digest);

@@ -104,10 +104,7 @@ static int check_hits(ics_hit_reader *reader, const icestream_hit *hits, size_t 
 {
     const char *name = ics_table_reader_name(reader->table);
     for (size_t i = 0; i < count; ++i) {
-        int status = check_hit(&hits[i], name, first + i, error);
-        if (status) {
-            return status;
-        }
+        ICS_TRY(check_hit(&hits[i], name, first + i, error));
         if (reader->begun && ics_hit_compare(&reader->previous, &hits[i]) > 0) {
             return ics_error_set(error, ICESTREAM_E_INPUT,
                                  "%s: row %" PRIu64

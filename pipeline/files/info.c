@@ -111,10 +111,7 @@ static int add_rows(description *about, event_list *events, const unsigned char 
                row +
                    (steps ? offsetof(icestream_step, event_id) : offsetof(icestream_hit, event_id)),
                sizeof event); /* of the others it is the first field, too */
-        int status = add_event(events, event, error);
-        if (status) {
-            return status;
-        }
+        ICS_TRY(add_event(events, event, error));
         if (steps) {
             memcpy(&photons, row + offsetof(icestream_step, photons), sizeof photons);
             about->photons += photons;
@@ -154,15 +151,12 @@ static int describe_rows(ics_table_reader *reader, description *about, icestream
 static int describe(const char *path, description *about, icestream_error *error)
 {
     ics_table_reader *reader = NULL;
-    int status = ics_table_reader_open(path, NULL, &reader, error);
-    if (status) {
-        return status;
-    }
+    ICS_TRY(ics_table_reader_open(path, NULL, &reader, error));
     about->schema = ics_table_reader_layout(reader);
     about->rows = ics_table_reader_rows(reader);
     about->packed = ics_table_reader_packed(reader);
     start_ranges(about);
-    status = describe_rows(reader, about, error);
+    int status = describe_rows(reader, about, error);
     if (!ics_table_reader_digest(reader, about->digest) && !status) {
         status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest", path);
     }

@@ -1,5 +1,6 @@
 #include "pipeline/files/output.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 
 #include <dirent.h>
@@ -102,10 +103,7 @@ static int open_part(ics_output *output, bool *again, icestream_error *error)
         return failed(output, "cannot create its .part file", error);
     }
     bool there = false;
-    int status = lock_part(output, &named, &there, error);
-    if (status) {
-        return status;
-    }
+    ICS_TRY(lock_part(output, &named, &there, error));
     if (there && named.st_nlink > 1) {
         /* The second name of a finished file, whose writer was killed between link and unlink
          * (take_name): to empty it would empty the finished file. */
@@ -382,20 +380,14 @@ int ics_output_sync_folder(const char *path, icestream_error *error)
     if (folder == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
-    int descriptor = TEMP_FAILURE_RETRY(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const int result = ics_disk_sync_folder(folder);
+    const int cause = errno;
     free(folder);
-    /* Some file systems cannot synchronise a folder and say EINVAL; there is nothing to do then. */
-    bool synced =
-        descriptor >= 0 && (TEMP_FAILURE_RETRY(fsync(descriptor)) == 0 || errno == EINVAL);
-    int cause = errno;
-    if (descriptor >= 0) {
-        close(descriptor);
-    }
     errno = cause;
-    return synced ? ICESTREAM_OK
-                  : ics_error_set_cause(error, ICESTREAM_E_OUTPUT, cause,
-                                        "%s: cannot write its folder to the medium: %s", path,
-                                        strerror(cause));
+    return result == 0 ? ICESTREAM_OK
+                       : ics_error_set_cause(error, ICESTREAM_E_OUTPUT, cause,
+                                             "%s: cannot write its folder to the medium: %s", path,
+                                             strerror(cause));
 }
 
 int ics_output_commit(ics_output *output, icestream_error *error)

@@ -221,9 +221,7 @@ int ics_step_reader_check(ics_step_reader *reader, ics_step_summary *out, const 
     if (!out->ascending) {
         /* Only now it is known that the keys have to be kept. */
         ics_key_run duplicate;
-        if ((status = pass(reader, false, true, cancel, error))) {
-            return status;
-        }
+        ICS_TRY(pass(reader, false, true, cancel, error));
         if (ics_key_runs_find_duplicate(&reader->keys, &duplicate)) {
             return locate_duplicate(reader, &duplicate, error);
         }
@@ -239,10 +237,7 @@ int ics_step_reader_check(ics_step_reader *reader, ics_step_summary *out, const 
 static int finish_message(ics_step_reader *reader, icestream_error *error)
 {
     ics_key_run key;
-    int status = add_digest(reader, error);
-    if (status) {
-        return status;
-    }
+    ICS_TRY(add_digest(reader, error));
     if (reader->summary.ascending || !ics_key_runs_find_duplicate(&reader->keys, &key)) {
         return ICESTREAM_OK;
     }
@@ -273,10 +268,7 @@ int ics_step_reader_next(ics_step_reader *reader, bool *found, icestream_error *
 {
     *found = false;
     for (size_t got = 1; got > 0;) {
-        int status = ics_step_reader_read(reader, reader->piece, PIECE, &got, error);
-        if (status) {
-            return status;
-        }
+        ICS_TRY(ics_step_reader_read(reader, reader->piece, PIECE, &got, error));
     }
     start_summary(reader, true);
     return ics_table_reader_next(reader->table, found, error);

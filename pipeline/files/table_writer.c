@@ -111,7 +111,9 @@ int ics_table_writer_commit(ics_table_writer *writer, const json_t *metadata,
         status = ics_trailer_checksums_finish(&writer->sums, error);
     }
     if (!status) {
-        status = ics_trailer_format(metadata, writer->schema, writer->rows, &writer->sums,
+        const ics_trailer_table table = {
+            .schema = writer->schema, .rows = writer->rows, .row_bytes = writer->schema->row_bytes};
+        status = ics_trailer_format(metadata, &table, &writer->sums,
                                     ics_output_size(writer->output), &trailer, &size, error);
     }
     if (!status) {

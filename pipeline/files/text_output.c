@@ -47,11 +47,8 @@ static int flush(ics_text_output *file, icestream_error *error)
 
 int ics_text_output_put(ics_text_output *file, icestream_error *error, const char *format, ...)
 {
-    int status = sizeof file->bytes - file->filled < ICS_TEXT_OUTPUT_LINE ? flush(file, error)
-                                                                          : ICESTREAM_OK;
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(sizeof file->bytes - file->filled < ICS_TEXT_OUTPUT_LINE ? flush(file, error)
+                                                                     : ICESTREAM_OK);
     va_list values;
     va_start(values, format);
     const int length = vsnprintf(file->bytes + file->filled, ICS_TEXT_OUTPUT_LINE, format, values);

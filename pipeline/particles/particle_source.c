@@ -38,15 +38,13 @@ static int open_yaml(ics_particle_source *source, const char *path, icestream_er
 static int open_list(ics_particle_source *source, const icestream_config *config,
                      icestream_error *error)
 {
-    source->list = calloc(config->particles.count + 1, sizeof *source->list);
-    if (source->list == NULL) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "particles: error: out of memory");
+    if (config->particles.list != NULL) {
+        const int status =
+            ics_particle_read_list(config->particles.list, &source->list, &source->count, error);
+        if (status != ICESTREAM_OK) {
+            return status;
+        }
     }
-    if (config->particles.count > 0) {
-        memcpy(source->list, config->particles.list,
-               config->particles.count * sizeof *source->list);
-    }
-    source->count = config->particles.count;
     source->next = list_next;
     ics_config_place(config, "particles.list", source->where, sizeof source->where);
     return ICESTREAM_OK;

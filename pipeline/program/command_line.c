@@ -1,88 +1,189 @@
-/* Reads a command line by what its command allows. */
 #include "pipeline/program/command_line.h"
 
+#include "pipeline/program/commands.h"
+
+#include <errno.h>
 #include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
-int usage_error(const program_command *command, const char *text, const char *subject,
-                const char *suggestion, const char *prefix)
+/* getopt_long returns this number plus the index of a long option; a letter is below it. */
+enum { FIRST_LONG = 256 };
+
+int ics_command_line_fault(const ics_command *command, const char *suggestion, const char *prefix,
+                           const char *format, ...)
 {
-    fprintf(stderr, "icestream%s%s: %s%s", command != NULL ? " " : "",
-            command != NULL ? command->name : "", text, subject);
+    const char *blank = command != NULL ? " " : "";
+    const char *name = command != NULL ? command->name : "";
+    va_list values;
+    va_start(values, format);
+    fprintf(stderr, "icestream%s%s: ", blank, name);
+    vfprintf(stderr, format, values);
+    va_end(values);
     if (suggestion != NULL) {
         fprintf(stderr, "; did you mean %s%s?", prefix, suggestion);
     }
-    fprintf(stderr, "\ntry: icestream%s%s --help\n", command != NULL ? " " : "",
-            command != NULL ? command->name : "");
+    fprintf(stderr, "\ntry: icestream%s%s --help\n", blank, name);
     return icestream_status_exit(ICESTREAM_E_USAGE);
 }
 
-/* The long and short options that getopt_long is to know for a command. */
+/* The options of a command, and --help as the last one, in the form that getopt_long takes. */
 typedef struct option_set {
-    struct option long_options[OPTION_COUNT + 1];
-    char short_options[2 * OPTION_COUNT + 2];
-    const char *names[OPTION_COUNT];
+    struct option long_options[ICS_COMMAND_OPTIONS + 2];
+    char short_options[2 * ICS_COMMAND_OPTIONS + 4];
+    const char *names[ICS_COMMAND_OPTIONS + 1];
     size_t count;
 } option_set;
 
-static void collect_options(const program_command *command, option_set *set)
+static void add_option(option_set *set, const char *name, char letter, bool has_value)
 {
-    *set = (option_set){.count = 0};
-    char *letters = set->short_options;
-    *letters++ = ':'; /* a missing value is told from an unknown option */
-    for (int i = 0; i < OPTION_COUNT; ++i) {
-        if ((command->allowed & UINT64_C(1) << i) == 0 && i != OPTION_HELP) {
-            continue;
-        }
-        bool value = option_table[i].value != NULL;
-        set->names[set->count] = option_table[i].text;
-        set->long_options[set->count++] = (struct option){
-            option_table[i].text, value ? required_argument : no_argument, NULL, 256 + i};
-        if (option_table[i].letter != 0) {
-            *letters++ = (char)option_table[i].letter;
-            if (value) {
-                *letters++ = ':';
-            }
-        }
+    char *letters = set->short_options + strlen(set->short_options);
+    set->long_options[set->count] = (struct option){
+        name, has_value ? required_argument : no_argument, NULL, FIRST_LONG + (int)set->count};
+    set->names[set->count++] = name;
+    if (letter != 0) {
+        *letters++ = letter;
+        *letters = has_value ? ':' : '\0';
     }
 }
 
-static int option_index(int code)
+static void collect_options(const ics_command *command, option_set *set)
 {
-    for (int i = 0; code < 256 && i < OPTION_COUNT; ++i) {
-        if (option_table[i].letter == code) {
+    /* The colon lets getopt_long distinguish a missing value from an unknown option. */
+    *set = (option_set){.short_options = ":"};
+    for (size_t i = 0; i < command->option_count; ++i) {
+        const ics_option *option = &command->options[i];
+        add_option(set, option->name, option->letter, option->type != ICS_OPTION_SWITCH);
+    }
+    add_option(set, "help", 'h', false);
+}
+
+/* The index of an option in the set, from what getopt_long returned. */
+static size_t option_index(const ics_command *command, int code)
+{
+    for (size_t i = 0; code < FIRST_LONG && i < command->option_count; ++i) {
+        if (command->options[i].letter == code) {
             return i;
         }
     }
-    return code - 256;
+    return code < FIRST_LONG ? command->option_count : (size_t)(code - FIRST_LONG);
 }
 
-static int unknown_option(const program_command *command, const option_set *set,
-                          const char *argument)
+static bool is_option_of_any(const char *name)
+{
+    for (size_t i = 0; i < ics_commands_count; ++i) {
+        for (size_t k = 0; k < ics_commands[i]->option_count; ++k) {
+            if (strcmp(ics_commands[i]->options[k].name, name) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static int unknown_option(const ics_command *command, const option_set *set, const char *argument)
 {
     char typed[64] = "";
     if (strncmp(argument, "--", 2) == 0) {
         snprintf(typed, sizeof typed, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
     }
-    for (int i = 0; i < OPTION_COUNT; ++i) {
-        if (strcmp(typed, option_table[i].text) == 0) {
-            return usage_error(command, "this command has no option ", argument, NULL, "");
-        }
+    if (is_option_of_any(typed)) {
+        return ics_command_line_fault(command, NULL, "", "this command has no option %s", argument);
     }
-    return usage_error(
-        command, "unknown option ", argument,
-        typed[0] != '\0' ? icestream_suggestion(typed, set->names, set->count) : NULL, "--");
+    const char *nearest =
+        typed[0] != '\0' ? icestream_suggestion(typed, set->names, set->count) : NULL;
+    return ics_command_line_fault(command, nearest, "--", "unknown option %s", argument);
 }
 
-int parse_arguments(const program_command *command, int count, char **texts, arguments *out)
+/* Stores the text of an option. Of an option that may be repeated all texts are kept. */
+static void store_text(const ics_command *command, size_t index, const char *text,
+                       ics_arguments *out)
+{
+    ics_option_value *value = &out->options[index];
+    const ics_option_type type = command->options[index].type;
+    value->given = true;
+    value->text = text;
+    if (type == ICS_OPTION_TEXTS || type == ICS_OPTION_SET) {
+        value->texts[value->count++] = text;
+    }
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static int read_whole(const ics_command *command, const ics_option *option, ics_option_value *value)
+{
+    char *end = NULL;
+    errno = 0;
+    value->whole = strtol(value->text, &end, 10);
+    if (end == value->text || *end != '\0' || errno != 0 || value->whole < option->low ||
+        value->whole > option->high) {
+        return ics_command_line_fault(command, NULL, "",
+                                      "--%s: found '%.64s', expected a whole number from %ld to "
+                                      "%ld",
+                                      option->name, value->text, option->low, option->high);
+    }
+    return 0;
+}
+
+static int check_choice(const ics_command *command, const ics_option *option,
+                        const ics_option_value *value)
+{
+    char list[256] = "";
+    size_t length = 0;
+    for (int i = 0; i < ICS_OPTION_CHOICES && option->choices[i] != NULL; ++i) {
+        if (strcmp(option->choices[i], value->text) == 0) {
+            return 0;
+        }
+        const bool last = i + 1 == ICS_OPTION_CHOICES || option->choices[i + 1] == NULL;
+        const char *joint = i == 0 ? "" : last ? " or " : ", ";
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", joint,
+                                   option->choices[i]);
+    }
+    return ics_command_line_fault(command, NULL, "", "--%s: found '%.64s', expected %s",
+                                  option->name, value->text, list);
+}
+
+static int read_values(const ics_command *command, ics_arguments *out)
+{
+    int exit_status = 0;
+    for (size_t i = 0; exit_status == 0 && i < command->option_count; ++i) {
+        const ics_option *option = &command->options[i];
+        if (!out->options[i].given) {
+            continue;
+        }
+        if (option->type == ICS_OPTION_WHOLE) {
+            exit_status = read_whole(command, option, &out->options[i]);
+        } else if (option->type == ICS_OPTION_CHOICE) {
+            exit_status = check_choice(command, option, &out->options[i]);
+        }
+    }
+    return exit_status;
+}
+
+static int check_operands(const ics_command *command, const ics_arguments *given)
+{
+    if (given->operand_count < command->operands_min) {
+        return ics_command_line_fault(command, NULL, "", "expected %s", command->operands);
+    }
+    if (given->operand_count > command->operands_max) {
+        return ics_command_line_fault(command, NULL, "", "unexpected argument %s",
+                                      given->operands[command->operands_max]);
+    }
+    return 0;
+}
+
+/* ---- the whole line -------------------------------------------------------------------------- */
+
+static int read_options(const ics_command *command, int count, char **texts, ics_command_line *out)
 {
     option_set set;
     collect_options(command, &set);
     opterr = 0;
     optind = 1;
     for (;;) {
-        int before = optind;
-        int code = getopt_long(count, texts, set.short_options, set.long_options, NULL);
+        const int before = optind;
+        const int code = getopt_long(count, texts, set.short_options, set.long_options, NULL);
         if (code == -1) {
             break;
         }
@@ -91,29 +192,56 @@ int parse_arguments(const program_command *command, int count, char **texts, arg
             return unknown_option(command, &set, argument);
         }
         if (code == ':') {
-            return usage_error(command, "expected a value after ", argument, NULL, "");
+            return ics_command_line_fault(command, NULL, "", "expected a value after %s", argument);
         }
-        int index = option_index(code);
-        out->given[index] = true;
-        out->values[index] = optarg;
-        if (index == OPTION_SET) {
-            out->sets[out->set_count++] = optarg;
-        }
-        if (index == OPTION_PHOTON) {
-            out->photons[out->photon_count++] = optarg;
+        const size_t index = option_index(command, code);
+        if (index == command->option_count) {
+            out->help = true;
+        } else {
+            store_text(command, index, optarg, &out->given);
         }
     }
-    out->positional = texts + optind;
-    out->positional_count = count - optind;
-    if (out->given[OPTION_HELP]) {
-        return 0;
-    }
-    if (out->positional_count < command->least) {
-        return usage_error(command, "expected ", command->operands, NULL, "");
-    }
-    if (out->positional_count > command->most) {
-        return usage_error(command, "unexpected argument ", out->positional[command->most], NULL,
-                           "");
-    }
+    out->given.operands = texts + optind;
+    out->given.operand_count = count - optind;
     return 0;
+}
+
+/* Makes room for the texts of options that may be repeated: at most one for each argument. */
+static bool allocate(const ics_command *command, int count, ics_arguments *out)
+{
+    for (size_t i = 0; i < command->option_count; ++i) {
+        const ics_option_type type = command->options[i].type;
+        if (type == ICS_OPTION_TEXTS || type == ICS_OPTION_SET) {
+            out->options[i].texts = calloc((size_t)count + 1, sizeof *out->options[i].texts);
+            if (out->options[i].texts == NULL) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+int ics_command_line_parse(const ics_command *command, int count, char **texts,
+                           ics_command_line *out)
+{
+    *out = (ics_command_line){.given = {.command = command}};
+    if (!allocate(command, count, &out->given)) {
+        fprintf(stderr, "%s\n", icestream_status_text(ICESTREAM_E_MEMORY));
+        return icestream_status_exit(ICESTREAM_E_MEMORY);
+    }
+    int exit_status = read_options(command, count, texts, out);
+    if (exit_status == 0 && !out->help) {
+        exit_status = check_operands(command, &out->given);
+    }
+    if (exit_status == 0 && !out->help) {
+        exit_status = read_values(command, &out->given);
+    }
+    return exit_status;
+}
+
+void ics_command_line_free(ics_command_line *line)
+{
+    for (size_t i = 0; i < ICS_COMMAND_OPTIONS; ++i) {
+        free(line->given.options[i].texts);
+    }
 }

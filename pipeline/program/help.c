@@ -1,55 +1,109 @@
-/* What --help prints, made of the lists of commands and options. */
 #include "pipeline/program/help.h"
 
+#include "pipeline/program/commands.h"
+
+#include <string.h>
+
+enum { HELP_COLUMN = 29, HELP_WIDTH = 100 }; /* characters */
+
+typedef struct status_row {
+    int exit_status;
+    const char *text;
+} status_row;
+
+static const status_row statuses[] = {
+#define X(name, value, exit_status, text) {exit_status, text},
+    ICESTREAM_STATUS_LIST(X)
+#undef X
+};
+
+enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };
+
+/* One line per exit status, with the texts of all results that end with it. */
 static void print_exit_statuses(void)
 {
     puts("\nexit statuses:");
-    static const struct {
-        int exit_status;
-        const char *text;
-    } table[] = {
-        {0, "done"},
-        {1, "the run failed, or compare or trace found a difference"},
-        {2, "wrong usage or configuration"},
-        {3, "finished, but some input files were set aside"},
-        {74, "cannot write output"},
-        {75, "stopped with work left"},
-        {130, "interrupted (SIGINT)"},
-        {143, "terminated (SIGTERM)"},
-    };
-    for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
-        printf("  %3d  %s\n", table[i].exit_status, table[i].text);
+    for (size_t i = 0; i < STATUS_COUNT; ++i) {
+        size_t first = 0;
+        while (statuses[first].exit_status != statuses[i].exit_status) {
+            ++first;
+        }
+        if (first < i) {
+            continue; /* printed with the first one */
+        }
+        printf("  %3d  %s", statuses[i].exit_status, statuses[i].text);
+        for (size_t k = i + 1; k < STATUS_COUNT; ++k) {
+            if (statuses[k].exit_status == statuses[i].exit_status) {
+                printf("; %s", statuses[k].text);
+            }
+        }
+        putchar('\n');
     }
 }
 
-void print_help(void)
+void ics_help_print(void)
 {
     puts("icestream " ICESTREAM_VERSION
-         ": carries photons through ice or water to optical modules, as a stream\n\n"
+         ": simulates photons from steps of light to optical modules, in ice or water\n\n"
          "usage: icestream COMMAND [OPTIONS] ...\n\ncommands:");
-    for (size_t i = 0; i < command_count; ++i) {
-        printf("  %-9s %-17s %s\n", commands[i].name, commands[i].operands, commands[i].summary);
+    for (size_t i = 0; i < ics_commands_count; ++i) {
+        printf("  %-9s %-17s %s\n", ics_commands[i]->name, ics_commands[i]->operands,
+               ics_commands[i]->summary);
     }
-    puts("\nicestream COMMAND --help describes a command; icestream --version says which this is.");
+    puts("\nicestream COMMAND --help describes a command; icestream --version prints the version.");
     print_exit_statuses();
 }
 
-void print_command_help(const program_command *command)
+/* Prints words from `column` on, and breaks lines between words. Returns the column after them. */
+static int print_words(const char *text, int column)
 {
+    while (*text != '\0') {
+        const int length = (int)strcspn(text, " ");
+        if (column > HELP_COLUMN && column + 1 + length > HELP_WIDTH) {
+            printf("\n%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        } else if (column > HELP_COLUMN) {
+            putchar(' ');
+            ++column;
+        }
+        printf("%.*s", length, text);
+        column += length;
+        text += length;
+        text += strspn(text, " ");
+    }
+    return column;
+}
+
+static void print_option(const ics_option *option)
+{
+    char letter[8] = "    ", name[64], initial[256] = "";
+    if (option->letter != 0) {
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    }
+    snprintf(name, sizeof name, "--%s%s%s", option->name, option->value != NULL ? " " : "",
+             option->value != NULL ? option->value : "");
+    if (option->initial != NULL) {
+        snprintf(initial, sizeof initial, "[default: %s]", option->initial);
+    }
+    printf("  %s%-22s ", letter, name);
+    int column = print_words(option->help, HELP_COLUMN);
+    if (initial[0] != '\0' && column + 1 + (int)strlen(initial) > HELP_WIDTH) {
+        printf("\n%*s", HELP_COLUMN, "");
+        column = HELP_COLUMN;
+    }
+    print_words(initial, column);
+    putchar('\n');
+}
+
+void ics_help_print_command(const ics_command *command)
+{
+    static const ics_option help = {
+        .name = "help", .letter = 'h', .help = "describe the command and stop"};
     printf("usage: icestream %s [OPTIONS]%s%s\n\n%s\n%s%s\noptions:\n", command->name,
            command->operands[0] != '\0' ? " " : "", command->operands, command->summary,
            command->details != NULL ? command->details : "", command->details != NULL ? "\n" : "");
-    for (int i = 0; i < OPTION_COUNT; ++i) {
-        if ((command->allowed & UINT64_C(1) << i) == 0 && i != OPTION_HELP) {
-            continue;
-        }
-        char letter[8] = "    ", name[40];
-        if (option_table[i].letter != 0) {
-            snprintf(letter, sizeof letter, "-%c, ", option_table[i].letter);
-        }
-        snprintf(name, sizeof name, "--%s%s%s", option_table[i].text,
-                 option_table[i].value != NULL ? " " : "",
-                 option_table[i].value != NULL ? option_table[i].value : "");
-        printf("  %s%-22s %s\n", letter, name, option_table[i].help);
+    for (size_t i = 0; i < command->option_count; ++i) {
+        print_option(&command->options[i]);
     }
+    print_option(&help);
 }

@@ -1,11 +1,13 @@
-/* What --help prints. Private to the program. */
+/* What --help prints to standard output. */
 #ifndef ICS_PROGRAM_HELP_H
 #define ICS_PROGRAM_HELP_H
 
-#include "pipeline/program/commands.h"
+#include "pipeline/tools/command.h"
 
-/* Both write to standard output. */
-void print_help(void);
-void print_command_help(const program_command *command);
+/* Prints the list of commands and the exit statuses. */
+void ics_help_print(void);
+
+/* Prints the usage of a command and its options with their defaults. */
+void ics_help_print_command(const ics_command *command);
 
 #endif

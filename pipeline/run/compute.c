@@ -20,20 +20,20 @@ static void refuse(ics_run_state *run, ics_unit *unit, const icestream_error *er
 static void return_batch(ics_run_state *run, ics_batch *batch)
 {
     ics_unit *unit = batch->owner;
-    const icestream_error *error = &batch->error;
+    icestream_error error;
+    ics_error_copy_kept(&error, &batch->error);
     unit->out.batches--;
-    if (error->status == ICESTREAM_E_OUTPUT && ics_error_may_pass(error) &&
+    if (error.status == ICESTREAM_E_OUTPUT && ics_error_may_pass(&error) &&
         !run->options->fail_fast) {
-        ics_run_room_wanted(run, unit, error); /* the hits are still in memory */
-    } else if (error->status == ICESTREAM_E_INPUT) {
-        refuse(run, unit, error);
-    } else if (error->status != ICESTREAM_OK) {
-        ics_run_fail(run, error);
+        ics_run_room_wanted(run, unit, &error); /* the hits are still in memory */
+    } else if (error.status == ICESTREAM_E_INPUT) {
+        refuse(run, unit, &error);
+    } else if (error.status != ICESTREAM_OK) {
+        ics_run_fail(run, &error);
         ics_run_life_event(run, unit, ICS_ON_STOP); /* its hits are incomplete now */
     }
     run->batches.credits++;
-    batch->job.next = run->batches.spare;
-    run->batches.spare = &batch->job;
+    STAILQ_INSERT_HEAD(&run->batches.spare, &batch->job, link);
 }
 
 static void store_done(ics_job *job)
@@ -70,17 +70,13 @@ static void compute_done(ics_job *job)
 static void offer(ics_run_state *run)
 {
     ics_run_batches *batches = &run->batches;
-    while (batches->ready != NULL) {
-        ics_batch *batch = (ics_batch *)batches->ready;
-        ics_job *next = batch->job.next;
-        if (!ics_run_submit_batch(run, batch, compute_done)) {
+    for (ics_job *job; (job = STAILQ_FIRST(&batches->ready)) != NULL;) {
+        STAILQ_REMOVE_HEAD(&batches->ready, link);
+        if (!ics_run_submit_batch(run, (ics_batch *)job, compute_done)) {
+            STAILQ_INSERT_HEAD(&batches->ready, job, link);
             return;
         }
         batches->ready_count--;
-        batches->ready = next;
-        if (next == NULL) {
-            batches->ready_last = &batches->ready;
-        }
     }
 }
 

@@ -56,8 +56,7 @@ int ics_run_judge(const ics_run_state *run, icestream_error *error)
     if (error != NULL) {
         *error = (icestream_error){.status = ICESTREAM_OK};
     }
-    if (set_aside > 0 &&
-        !run->units.forgets) { /* the log has the reasons for claimed files */
+    if (set_aside > 0 && !run->units.forgets) { /* the log has the reasons for claimed files */
         ics_error_add(error, status, "%s", run->units.refusals.text);
     }
     if (run->stop.fatal.status != ICESTREAM_OK) {

@@ -7,7 +7,7 @@
 #include "pipeline/run/log.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
-#include "pipeline/spool/folder_claims.h"
+#include "pipeline/spool/claims.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -62,8 +62,8 @@ static void take(ics_job *job, void *thread_state)
     intake->take_error = (icestream_error){.status = ICESTREAM_OK};
     intake->taken_count = 0;
     double begun = ics_progress_seconds();
-    ics_run_claims_take(&run->claims, intake->wanted, intake->taken, &intake->taken_count,
-                        &intake->take_error);
+    ics_claims_take(&run->claims, intake->wanted, intake->taken, &intake->taken_count,
+                    &intake->take_error);
     intake->take_seconds = ics_progress_seconds() - begun;
     for (size_t i = 0; i < intake->taken_count; ++i) {
         const ics_claim *claim = &intake->taken[i];
@@ -161,7 +161,7 @@ static bool is_time_to_look(ics_run_state *run)
 static void offer(ics_run_state *run)
 {
     ics_run_intake *intake = &run->intake;
-    if (run->claims.claims.self == NULL || intake->taking || run->room.paused ||
+    if (run->claims.self == NULL || intake->taking || run->room.paused ||
         ics_run_is_stopping(run)) {
         return;
     }
@@ -188,7 +188,7 @@ bool ics_run_intake_expects_files(const ics_run_state *run)
 static bool waits(const ics_run_state *run)
 {
     bool client_waits = run->clients.messages != NULL && run->rotation.unit_count > 0;
-    return !ics_run_is_stopping(run) && run->claims.claims.self != NULL && !client_waits &&
+    return !ics_run_is_stopping(run) && run->claims.self != NULL && !client_waits &&
            ics_run_intake_expects_files(run);
 }
 
@@ -205,7 +205,7 @@ static void beat(ics_job *job, void *thread_state)
     ics_run_state *run = run_of_beat_job(job);
     run->intake.beat_error = (icestream_error){.status = ICESTREAM_OK};
     run->intake.lost = 0;
-    ics_run_claims_extend(&run->claims, &run->intake.lost, &run->intake.beat_error);
+    ics_claims_extend(&run->claims, &run->intake.lost, &run->intake.beat_error);
 }
 
 static void beat_done(ics_job *job)
@@ -300,7 +300,6 @@ static int open_claims(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
     const char *folder = run->common.intake_folder;
-    pthread_mutex_init(&run->claims.lock, NULL);
     pthread_mutex_init(&run->intake.notes_lock, NULL);
     if (config->source.spool != NULL) {
         run->intake.spool = strdup(config->source.spool);
@@ -310,19 +309,19 @@ static int open_claims(ics_run_state *run, icestream_error *error)
     if (run->intake.spool == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
     }
-    const ics_folder_claims_options options = {.directory = folder,
-                                               .pattern = config->source.pattern,
-                                               .spool = run->intake.spool,
-                                               .worker = run->clients.folder != NULL ? "receiver"
-                                                                                     : run->worker,
-                                               .quarantine = run->common.quarantine,
-                                               .lease = config->source.lease,
-                                               .attempts = ATTEMPTS,
-                                               .forget = run->options->force,
-                                               .has_results = has_results,
-                                               .note = note,
-                                               .user = run};
-    int status = ics_folder_claims_create(&options, &run->claims.claims, error);
+    const ics_claims_options options = {.directory = folder,
+                                        .pattern = config->source.pattern,
+                                        .spool = run->intake.spool,
+                                        .worker =
+                                            run->clients.folder != NULL ? "receiver" : run->worker,
+                                        .quarantine = run->common.quarantine,
+                                        .lease = config->source.lease,
+                                        .attempts = ATTEMPTS,
+                                        .forget = run->options->force,
+                                        .has_results = has_results,
+                                        .note = note,
+                                        .user = run};
+    int status = ics_claims_create(&options, &run->claims, error);
     return status == ICESTREAM_OK ? status : ics_config_blame(config, "source.directory", error);
 }
 
@@ -350,7 +349,7 @@ int ics_run_intake_open(ics_run_state *run, icestream_error *error)
 
 void ics_run_intake_begin_watch(ics_run_state *run)
 {
-    if (run->claims.claims.self == NULL) {
+    if (run->claims.self == NULL) {
         return;
     }
     run->intake.look = true;
@@ -365,7 +364,7 @@ static void close_handles(ics_run_state *run)
 {
     ics_watch_close(run->intake.watch);
     run->intake.watch = NULL;
-    if (run->claims.claims.self != NULL) {
+    if (run->claims.self != NULL) {
         uv_close((uv_handle_t *)&run->intake.heartbeat, NULL);
     }
 }
@@ -376,8 +375,5 @@ const ics_run_step ics_run_intake_step = {
 void ics_run_intake_destroy(ics_run_state *run)
 {
     free(run->intake.spool);
-    if (run->claims.claims.self != NULL) {
-        ics_claims_destroy(&run->claims.claims);
-        pthread_mutex_destroy(&run->claims.lock);
-    }
+    ics_claims_destroy(&run->claims);
 }

@@ -119,7 +119,7 @@ void ics_run_log_device(ics_run_state *run)
 {
     static const char warning[] = "warning: ";
     char line[4096];
-    while (ics_device_news(run->device, line, sizeof line)) {
+    while (ics_device_next_note(run->device, line, sizeof line)) {
         bool warns = strncmp(line, warning, strlen(warning)) == 0;
         ics_run_log_text(run, warns ? ICS_EVENT_WARNING : ICS_EVENT_MESSAGE, "%s",
                          line + (warns ? strlen(warning) : 0));

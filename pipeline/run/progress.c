@@ -121,7 +121,7 @@ static void send_metrics(ics_job *job, void *thread_state)
     run->measures.error = (icestream_error){.status = ICESTREAM_OK};
     ics_claims_counts counts = {0};
     if (run->common.claims != NULL &&
-        ics_run_claims_stat(run->common.claims, &counts, &run->measures.error) == ICESTREAM_OK) {
+        ics_claims_stat(run->common.claims, &counts, &run->measures.error) == ICESTREAM_OK) {
         run->measures.metrics.files_waiting = counts.waiting;
     }
     if (run->measures.listener != NULL) {

@@ -160,9 +160,7 @@ static void queue_batch(ics_run_state *run, ics_unit *unit, ics_batch *batch)
     ics_run_batches *batches = &run->batches;
     batch->owner = unit;
     unit->out.batches++;
-    batch->job.next = NULL;
-    *batches->ready_last = &batch->job;
-    batches->ready_last = &batch->job.next;
+    STAILQ_INSERT_TAIL(&batches->ready, &batch->job, link);
     batches->ready_count++;
 }
 
@@ -193,9 +191,8 @@ static void fill_unit(ics_run_state *run, ics_unit *unit)
     ics_run_batches *batches = &run->batches;
     batches->credits--;
     unit->work->limits = ics_device_batch_limits(run->device);
-    if (batches->spare != NULL) {
-        unit->work->batch = (ics_batch *)batches->spare;
-        batches->spare = batches->spare->next;
+    if (!STAILQ_EMPTY(&batches->spare)) {
+        unit->work->batch = (ics_batch *)ICS_QUEUE_TAKE(&batches->spare, link);
     }
     unit->out.reader =
         ics_run_send_job(run, run->jobs.readers, &unit->reader_job, ics_unit_fill, fill_done);

@@ -5,8 +5,8 @@
 #include "pipeline/run/log.h"
 #include "pipeline/run/summary.h"
 
-/* Finds the maths of a hit file that was made with the settings of this run. *counts false: there is
- * no such file, or it has no photon, and then the maths does not matter. */
+/* Finds the maths of a hit file that was made with the settings of this run. *counts false: there
+ * is no such file, or it has no photon, and then the maths does not matter. */
 static int find_maths(const char *path, const json_t *settings, bool *counts, ics_maths_used *out,
                       icestream_error *error)
 {
@@ -26,8 +26,8 @@ static int find_maths(const char *path, const json_t *settings, bool *counts, ic
     return status == ICESTREAM_E_MEMORY ? ics_error_copy(error, &reason) : ICESTREAM_OK;
 }
 
-/* With device.fallback cpu a run computes with fast maths while it has the GPU and with portable maths
- * afterwards. So its files may have either. */
+/* With device.fallback cpu a run computes with fast maths while it has the GPU and with portable
+ * maths afterwards. So its files may have either. */
 static bool may_mix(const icestream_config *config)
 {
     return config->device.fallback == ICS_FALLBACK_CPU && config->device.math != ICS_MATH_PORTABLE;
@@ -51,7 +51,8 @@ static int judge_file(void *user, const char *path, icestream_error *error)
         return status;
     }
     const char *name = ics_metadata_maths_name(maths);
-    if (at->count == 0) { /* this comes first, because the list may be longer than an error's text */
+    if (at->count ==
+        0) { /* this comes first, because the list may be longer than an error's text */
         ics_error_add(&at->found, ICESTREAM_E_OUTPUT,
                       "nothing was computed; --resume does not mix maths: go on with the "
                       "device and the device.math that made these files, or make all files "
@@ -78,7 +79,9 @@ static int find_other_maths(const ics_run_state *run, search *at, icestream_erro
 int ics_run_check_maths(ics_run_state *run, icestream_error *error)
 {
     json_t *settings = NULL;
-    search at = {.expected = ics_device_maths(run->device)};
+    ics_device_facts facts;
+    ics_device_facts_of(run->device, &facts);
+    search at = {.expected = facts.maths};
     int status = ics_origin_metadata(&run->common.origin, NULL, &settings, error);
     if (status == ICESTREAM_OK) {
         at.settings = settings;
@@ -93,7 +96,7 @@ int ics_run_check_maths(ics_run_state *run, icestream_error *error)
                          "%zu hit file%s of other maths than this run's, which is %s, "
                          "and may be kept (device.fallback cpu); the trailer of each tells its own",
                          at.count, at.count == 1 ? " is" : "s are",
-                         ics_metadata_maths_name(ics_device_maths(run->device)));
+                         ics_metadata_maths_name(facts.maths));
         return ICESTREAM_OK;
     }
     return ics_error_copy(error, &at.found);

@@ -23,7 +23,8 @@
 #include <unistd.h>
 
 enum {
-    BATCHES_WITH_WRITERS = 3, /* batches for writers, so that the device does not wait for writers */
+    BATCHES_WITH_WRITERS =
+        3,           /* batches for writers, so that the device does not wait for writers */
     IO_MORE = 512,   /* jobs of the I/O thread besides one for each open unit: lines of the journal,
                         claims of units in a volume */
     GPUS_SERVED = 4, /* GPUs that get their own threads; further ones share these */
@@ -125,8 +126,8 @@ static char *place_in_sink(const ics_run_state *run, const char *configured, con
     return asprintf(&path, "%s/%s", run->config->sink.directory, name) >= 0 ? path : NULL;
 }
 
-/* Chooses the quarantine and opens the journal. If hits go to standard output, both exist only where
- * the configuration names them. */
+/* Chooses the quarantine and opens the journal. If hits go to standard output, both exist only
+ * where the configuration names them. */
 static int open_records(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
@@ -198,8 +199,8 @@ static int load_world(ics_run_state *run, icestream_error *error)
 }
 
 /* With a CPU as the device, one thread checks the next file while another one cuts this file into
- * batches, and one writer is rarely busy. A GPU computes more steps than one thread can check or cut,
- * and writers wait for the disk at the end of each file. */
+ * batches, and one writer is rarely busy. A GPU computes more steps than one thread can check or
+ * cut, and writers wait for the disk at the end of each file. */
 static ics_run_shape choose_shape(const ics_run_state *run)
 {
     ics_run_shape shape = {
@@ -215,7 +216,8 @@ static ics_run_shape choose_shape(const ics_run_state *run)
                                 .hit_memory = (size_t)(512 << 20) * times};
     }
     if (run->common.to_stdout || run->config->sink.rotate != 0) {
-        shape.writers = 1; /* messages are written one after the other, and a volume gets one unit at a time */
+        shape.writers =
+            1; /* messages are written one after the other, and a volume gets one unit at a time */
     }
     return shape;
 }
@@ -252,13 +254,16 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     if (status != ICESTREAM_OK) {
         return status;
     }
-    run->common.threads = ics_device_threads(run->device);
+    ics_device_facts facts;
+    ics_device_facts_of(run->device, &facts);
+    run->common.threads = facts.threads;
     run->shape = choose_shape(run);
     run->common.budget.limit = run->shape.hit_memory;
     run->batches.credits =
         ics_device_credits(run->device) + run->shape.filling + BATCHES_WITH_WRITERS;
     run->units.open_limit = run->batches.credits + run->shape.readers;
-    /* With small files every batch may belong to another open unit. The queues have room for all. */
+    /* With small files every batch may belong to another open unit. The queues have room for all.
+     */
     status = ics_workers_create("reader", run->shape.readers, run->units.open_limit, NULL, to_loop,
                                 &run->jobs.readers, error);
     if (status == ICESTREAM_OK) {
@@ -270,7 +275,8 @@ static int start_workers(ics_run_state *run, icestream_error *error)
 
 int ics_run_setup(ics_run_state *run, icestream_error *error)
 {
-    run->batches.ready_last = &run->batches.ready;
+    STAILQ_INIT(&run->batches.ready);
+    STAILQ_INIT(&run->batches.spare);
     run->common.config = run->config;
     run->common.options = run->options;
     run->common.wake = run->clients.lock = -1;
@@ -309,10 +315,8 @@ void ics_run_teardown(ics_run_state *run)
     ics_workers_destroy(run->jobs.io);
     ics_metrics_listener_destroy(run->measures.listener);
     ics_device_destroy(run->device);
-    while (run->batches.spare != NULL) {
-        ics_batch *batch = (ics_batch *)run->batches.spare;
-        run->batches.spare = batch->job.next;
-        ics_batch_destroy(batch);
+    for (ics_job *job; (job = ICS_QUEUE_TAKE(&run->batches.spare, link)) != NULL;) {
+        ics_batch_destroy((ics_batch *)job);
     }
     ics_run_loop_close(run);
     while (run->units.first != NULL) {

@@ -177,10 +177,10 @@ typedef struct ics_run_intake {
 
 /* Batches between the steps. Owned by read.c, which fills them, and compute.c. */
 typedef struct ics_run_batches {
-    uint32_t credits; /* batches that may still be made */
-    ics_job *ready, **ready_last;
-    uint32_t ready_count;      /* batches that wait for the device */
-    ics_job *spare;            /* empty batches, kept for their memory */
+    uint32_t credits;          /* batches that may still be made */
+    ics_job_queue ready;       /* batches that wait for the device */
+    uint32_t ready_count;      /* number of these */
+    ics_job_queue spare;       /* empty batches, kept for their memory */
     icestream_account account; /* of all batches that came back */
     double seconds;            /* of all threads that compute or make hits (s) */
 } ics_run_batches;
@@ -273,7 +273,7 @@ struct ics_run_state {
     ics_device_options device_options;
     ics_device *device;
     ics_unit_common common;
-    ics_run_claims claims;
+    ics_claims claims;
     ics_run_journal journal;
     char worker[ICS_RUN_WORKER];
     char writer[9];   /* common.writer */

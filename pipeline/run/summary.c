@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The key photo_electrons is left out where no photo-electrons are made: 0 would look like a result.
+/* The key photo_electrons is left out where no photo-electrons are made: 0 would look like a
+ * result.
  */
 static json_t *account_json(const ics_unit_common *common, const icestream_account *account)
 {
@@ -146,14 +147,14 @@ static json_t *device_json(const ics_run_state *run)
     ics_device_facts_of(run->device, &facts);
     ics_device_notes_of(run->device, &notes);
     const char *reason = run->device_options.reason;
-    return json_pack(
-        "{s:s, s:o, s:o?, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "backend",
-        facts.is_gpu ? "cuda" : "cpu", "name", ics_json_text(ics_device_name(run->device)),
-        "reason", reason[0] != '\0' ? ics_json_text(reason) : NULL, "schedule",
-        ics_graph_schedule_name(facts.schedule), "instruction_set", facts.instruction_set,
-        "threads", (json_int_t)facts.threads, "pool", (json_int_t)facts.pool, "gpu",
-        gpu_json(run, &facts), "members", members_json(run), "choice", lines_json(notes.choice),
-        "warnings", lines_json(notes.warnings));
+    return json_pack("{s:s, s:o, s:o?, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "backend",
+                     facts.is_gpu ? "cuda" : "cpu", "name", ics_json_text(facts.first_name),
+                     "reason", reason[0] != '\0' ? ics_json_text(reason) : NULL, "schedule",
+                     ics_graph_schedule_name(facts.schedule), "instruction_set",
+                     facts.instruction_set, "threads", (json_int_t)facts.threads, "pool",
+                     (json_int_t)facts.pool, "gpu", gpu_json(run, &facts), "members",
+                     members_json(run), "choice", lines_json(notes.choice), "warnings",
+                     lines_json(notes.warnings));
 }
 
 static json_t *summary_json(const ics_run_state *run, const icestream_error *result)
@@ -207,8 +208,8 @@ static int write_to_file(const char *path, const char *writer, const char *text,
 }
 
 /* A program that reads the summary sees the old or the new one, never a part. Runs that share the
- * folder have different .part files. A path that is not a regular file, such as /dev/null, is written
- * to and not replaced. */
+ * folder have different .part files. A path that is not a regular file, such as /dev/null, is
+ * written to and not replaced. */
 static int write_summary(const char *path, const char *writer, const json_t *summary,
                          icestream_error *error)
 {

@@ -1,5 +1,6 @@
 #include "pipeline/source/incoming_file.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 
 #include <dirent.h>
@@ -95,21 +96,6 @@ int ics_incoming_file_write(ics_incoming_file *file, const void *bytes, size_t s
     return ICESTREAM_OK;
 }
 
-/* The new name is safe once its folder is on the disk. */
-static int synchronise_folder(const char *folder, icestream_error *error)
-{
-    int status = ICESTREAM_OK;
-    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    /* Some network file systems cannot synchronise folders, and say so. */
-    if (descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP)) {
-        status = output_error(folder, "write the folder to the disk", error);
-    }
-    if (descriptor >= 0) {
-        close(descriptor);
-    }
-    return status;
-}
-
 int ics_incoming_file_commit(ics_incoming_file *file, const char *path, icestream_error *error)
 {
     int status = ICESTREAM_OK;
@@ -123,9 +109,9 @@ int ics_incoming_file_commit(ics_incoming_file *file, const char *path, icestrea
         ics_incoming_file_abandon(file);
         return status;
     }
-    status = synchronise_folder(file->folder, error);
-    if (status != ICESTREAM_OK) {
-        unlink(path); /* its sender is told that it was refused */
+    if (ics_disk_sync_folder(file->folder) != 0) {
+        status = output_error(file->folder, "write the folder to the disk", error);
+        unlink(path); /* the sender is told that the message was refused */
     }
     destroy(file);
     return status;

@@ -1,6 +1,7 @@
 #include "pipeline/source/listen_address.h"
 
 #include "base/error.h"
+#include "base/host_port.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,17 +31,6 @@ static int parse_local(const char *path, ics_listen_address *out, icestream_erro
     memcpy(local->sun_path, path, length + 1);
     out->size = sizeof *local;
     out->loopback = true;
-    return ICESTREAM_OK;
-}
-
-static int parse_port(const char *text, in_port_t *port)
-{
-    char *end = NULL;
-    unsigned long value = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != 0 || value > UINT16_MAX) {
-        return ICESTREAM_E_CONFIG;
-    }
-    *port = htons((uint16_t)value);
     return ICESTREAM_OK;
 }
 
@@ -86,19 +76,17 @@ int ics_listen_address_parse(const char *text, bool names, ics_listen_address *o
     if (strncmp(text, "unix:", 5) == 0) {
         return parse_local(text + 5, out, error);
     }
-    char host[256];
-    const char *colon = strrchr(text, ':');
-    size_t length = colon != NULL ? (size_t)(colon - text) : 0;
-    bool brackets = length > 2 && text[0] == '[' && text[length - 1] == ']';
-    in_port_t port = 0;
-    if (length == 0 || length >= sizeof host || parse_port(colon + 1, &port) != ICESTREAM_OK ||
-        (!brackets && memchr(text, ':', length) != NULL)) {
+    ics_host_port parsed;
+    if (ics_host_port_parse(text, &parsed) != ICS_HOST_PORT_GOOD ||
+        (!parsed.is_bracketed && strchr(parsed.host, ':') != NULL)) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "source.listen: found %.300s, expected unix:PATH or HOST:PORT "
                              "([ADDRESS]:PORT for IPv6)",
                              text);
     }
-    snprintf(host, sizeof host, "%.*s", (int)(brackets ? length - 2 : length), text + brackets);
+    const char *host = parsed.host;
+    const bool brackets = parsed.is_bracketed;
+    const in_port_t port = htons(parsed.port);
     struct in_addr v4 = {.s_addr = htonl(INADDR_LOOPBACK)};
     struct in6_addr v6;
     if (brackets && inet_pton(AF_INET6, host, &v6) == 1) {

@@ -1,4 +1,4 @@
-/* The listening socket, and what the caller says to its clients. */
+/* The listening socket: connections that come, and what the caller asks for. */
 #include "pipeline/source/listener.h"
 
 #include "base/error.h"
@@ -12,15 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-void ics_listener_report(ics_listener *listener, ics_listener_event event, uint64_t client,
-                         uint64_t message, const char *text)
-{
-    if (!listener->closing) {
-        listener->events.report(listener->events.user, event, client, message, text);
-    }
-}
-
-/* ---- clients that come ---------------------------------------------------------------------- */
+/* ---- new connections ---------------------------------------------------------------------- */
 
 static void on_connection(uv_poll_t *poll, int status, int events);
 
@@ -37,7 +29,8 @@ static void on_retry(uv_timer_t *timer)
     start_accepting(timer->data);
 }
 
-/* No descriptors or no memory for another connection: it stays in the system's queue. Said once. */
+/* There are no descriptors or no memory for another connection. It stays in the system's queue, and
+ * we try again in a second. Reports the trouble once. */
 static void wait_a_second(ics_listener *listener, const char *cause)
 {
     char text[512];
@@ -51,7 +44,9 @@ static void wait_a_second(ics_listener *listener, const char *cause)
     listener->in_trouble = true;
 }
 
-/* Whoever only connects must not keep others out: the oldest one that was not let in goes. */
+/* Makes room for a new connection: if there are too many, drops the oldest client that does not
+ * send messages, so that clients which only connect cannot keep other clients out. Returns false if
+ * there is no room. */
 static bool make_room(ics_listener *listener)
 {
     if (listener->clients_open < listener->clients_limit + ICS_CLIENT_STRANGERS) {
@@ -78,7 +73,7 @@ static void accept_client(ics_listener *listener, int descriptor)
         return;
     }
     if (listener->listening.path[0] == 0) {
-        /* Answers go at once; whoever vanishes without a word is noticed some day. */
+        /* Sends answers at once, and notices after some time if a client has vanished. */
         (void)setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
         (void)setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
     }
@@ -116,18 +111,18 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 static int prepare(const char *address, const char *token_file, ics_listen_address *where,
                    ics_listen_token *token, icestream_error *error)
 {
-    int status = ics_listen_address_parse(address, token_file != NULL, where, error);
-    if (status == ICESTREAM_OK && token_file != NULL) {
-        status = ics_listen_token_read(token_file, token, error);
+    ICS_TRY(ics_listen_address_parse(address, token_file != NULL, where, error));
+    if (token_file != NULL) {
+        return ics_listen_token_read(token_file, token, error);
     }
-    if (status == ICESTREAM_OK && token_file == NULL && !where->loopback) {
-        status = ics_error_set(error, ICESTREAM_E_CONFIG,
-                               "source.listen: found %s, which other machines can reach, expected "
-                               "127.0.0.1, [::1] or localhost, or a file with a token in "
-                               "source.token",
-                               address);
+    if (!where->loopback) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "source.listen: found %s, which other machines can reach, expected "
+                             "127.0.0.1, [::1] or localhost, or a file with a token in "
+                             "source.token",
+                             address);
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 int ics_listener_check(const char *address, const char *token_file, icestream_error *error)
@@ -137,7 +132,8 @@ int ics_listener_check(const char *address, const char *token_file, icestream_er
     return prepare(address, token_file, &where, &token, error);
 }
 
-/* message-<time>-<random>: names sort by time, and no other listener has them. */
+/* The names of files begin with message-<time>-<random>: they sort by time, and no other listener
+ * uses them. */
 static int choose_prefix(ics_listener *listener, icestream_error *error)
 {
     struct timespec now;
@@ -157,12 +153,6 @@ static int choose_prefix(ics_listener *listener, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-static void free_listener(ics_listener *listener)
-{
-    free(listener->folder);
-    free(listener);
-}
-
 static int set_up(ics_listener *listener, const ics_listener_options *options,
                   icestream_error *error)
 {
@@ -177,15 +167,10 @@ static int set_up(ics_listener *listener, const ics_listener_options *options,
     if (listener->folder == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a listener");
     }
-    int status = prepare(options->address, options->token_file, &where, &listener->token, error);
-    if (status == ICESTREAM_OK) {
-        status = choose_prefix(listener, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_incoming_file_clean(listener->folder, "message-", error);
-    }
-    return status == ICESTREAM_OK ? ics_listen_socket_open(&where, &listener->listening, error)
-                                  : status;
+    ICS_TRY(prepare(options->address, options->token_file, &where, &listener->token, error));
+    ICS_TRY(choose_prefix(listener, error));
+    ICS_TRY(ics_incoming_file_clean(listener->folder, "message-", error));
+    return ics_listen_socket_open(&where, &listener->listening, error);
 }
 
 int ics_listener_create(uv_loop_t *loop, const ics_listener_options *options,
@@ -210,7 +195,8 @@ int ics_listener_create(uv_loop_t *loop, const ics_listener_options *options,
         ics_listen_socket_close(&listener->listening);
     }
     if (status != ICESTREAM_OK) {
-        free_listener(listener);
+        free(listener->folder);
+        free(listener);
         return status;
     }
     uv_timer_init(loop, &listener->retry);
@@ -221,30 +207,11 @@ int ics_listener_create(uv_loop_t *loop, const ics_listener_options *options,
     return ICESTREAM_OK;
 }
 
-static void free_if_unused(ics_listener *listener)
-{
-    if (listener->closing && listener->open_handles == 0 && listener->first == NULL) {
-        free_listener(listener);
-    }
-}
-
 static void on_closed(uv_handle_t *handle)
 {
     ics_listener *listener = handle->data;
     listener->open_handles--;
-    free_if_unused(listener);
-}
-
-void ics_listener_forget(ics_client *client)
-{
-    ics_listener *listener = client->listener;
-    ics_client **link = &listener->first;
-    while (*link != client) {
-        link = &(*link)->next;
-    }
-    *link = client->next;
-    listener->clients_open--;
-    free_if_unused(listener);
+    ics_listener_free_if_unused(listener);
 }
 
 void ics_listener_stop(ics_listener *listener)
@@ -271,10 +238,10 @@ void ics_listener_close(ics_listener *listener)
     for (ics_client *client = listener->first; client != NULL; client = client->next) {
         ics_listener_client_drop(client, "icestream is stopping");
     }
-    free_if_unused(listener); /* stopped before, and all is closed */
+    ics_listener_free_if_unused(listener); /* if ics_listener_stop() was called before */
 }
 
-/* ---- what the caller says ------------------------------------------------------------------- */
+/* ---- calls of the caller -------------------------------------------------------------------- */
 
 static ics_client *find(const ics_listener *listener, uint64_t number)
 {
@@ -288,12 +255,12 @@ static ics_client *find(const ics_listener *listener, uint64_t number)
 bool ics_listener_answer(ics_listener *listener, uint64_t number, const json_t *answer)
 {
     ics_client *client = find(listener, number);
-    bool told = client != NULL && ics_listener_client_report(client, answer);
-    if (told && !client->busy) {
-        ics_listener_client_advance(
-            client); /* to wait until it reads, or to notice that it has gone */
+    bool queued = client != NULL && ics_listener_client_report(client, answer);
+    if (queued && !client->busy) {
+        /* The client may have to be polled until it reads, or may have gone. */
+        ics_listener_client_advance(client);
     }
-    return told;
+    return queued;
 }
 
 void ics_listener_release(ics_listener *listener, uint64_t number)

@@ -1,4 +1,4 @@
-/* What clients are told. */
+/* Answers to clients. */
 #include "base/error.h"
 #include "pipeline/source/listener_state.h"
 
@@ -12,7 +12,7 @@ void ics_listener_client_flush(ics_client *client)
 {
     size_t sent = 0;
     while (sent < client->answers_size && !client->mute) {
-        /* libuv's own writes would raise SIGPIPE where the client has gone. */
+        /* libuv's own writes would raise SIGPIPE if the client has gone. */
         ssize_t count = send(client->descriptor, client->answers + sent,
                              client->answers_size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (count >= 0) {
@@ -20,7 +20,7 @@ void ics_listener_client_flush(ics_client *client)
         } else if (errno == EAGAIN) {
             break;
         } else if (errno != EINTR) {
-            client->mute = true; /* what it has sent before still counts */
+            client->mute = true; /* messages that it sent before still count */
         }
     }
     client->answers_size = client->mute ? 0 : client->answers_size - sent;
@@ -29,7 +29,7 @@ void ics_listener_client_flush(ics_client *client)
     }
 }
 
-/* Room for a line more. False: the client has to go. */
+/* Queues a line. Returns false if the client had to be dropped. */
 static bool append(ics_client *client, const char *line, size_t length)
 {
     if (client->answers_size + length > ICS_CLIENT_ANSWERS) {
@@ -67,7 +67,8 @@ bool ics_listener_client_report(ics_client *client, const json_t *answer)
     return queued && !client->mute;
 }
 
-/* Whoever can connect could fill the journal: one line a second is enough. */
+/* Reports a client without the token at most once a second, because anyone who can connect could
+ * fill the journal otherwise. */
 static void report_stranger(const ics_client *client, const char *reason)
 {
     ics_listener *listener = client->listener;
@@ -86,12 +87,12 @@ static void report_stranger(const ics_client *client, const char *reason)
 
 void ics_listener_client_refuse(ics_client *client, bool numbered, const char *reason)
 {
-    /* JSON is UTF-8, a name from the client's header may be anything. */
+    /* JSON must be UTF-8, but names in the client's header may contain any bytes. */
     char text[1024];
     size_t length = 0;
     for (; reason[length] != 0 && length + 1 < sizeof text; ++length) {
         text[length] = reason[length];
-        if (reason[length] < ' ' || reason[length] > '~') { /* char may be signed: both ways */
+        if (reason[length] < ' ' || reason[length] > '~') { /* also if char is signed */
             text[length] = '?';
         }
     }

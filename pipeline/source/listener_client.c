@@ -1,4 +1,4 @@
-/* One client: from its first byte to its last. */
+/* One client: the token, its messages, and what follows from its input. */
 #include "base/error.h"
 #include "pipeline/source/listener_state.h"
 
@@ -9,69 +9,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- the end -------------------------------------------------------------------------------- */
-
-/* Frees a client that is closed, once nobody holds anything of it. */
-static void release(ics_client *client)
-{
-    if (client->open_handles > 0 || client->busy) {
-        return;
-    }
-    if (client->incoming != NULL) {
-        ics_listener_client_abandon(client);
-        return;
-    }
-    ics_listener_forget(client);
-    ics_message_frame_destroy(client->frame);
-    free(client->chunk);
-    free(client->answers);
-    free(client->left);
-    free(client);
-}
-
-static void on_closed(uv_handle_t *handle)
-{
-    ics_client *client = handle->data;
-    client->open_handles--;
-    release(client);
-}
-
-/* It does not count among source.clients any more. */
-static void count_out(ics_client *client)
-{
-    if (client->phase == ICS_CLIENT_MESSAGES) {
-        client->listener->counts.clients--;
-    }
-    client->phase = ICS_CLIENT_LEAVING;
-}
-
-void ics_listener_client_drop(ics_client *client, const char *reason)
-{
-    if (client->closing) {
-        return;
-    }
-    client->closing = true;
-    count_out(client);
-    uv_close((uv_handle_t *)&client->poll, on_closed);
-    uv_close((uv_handle_t *)&client->timer, on_closed);
-    close(client->descriptor);
-    ics_listener_client_abandon(client);
-    if (client->joined) {
-        ics_listener_report(client->listener, ICS_LISTENER_LEFT, client->number, 0,
-                            client->left != NULL ? client->left : reason);
-    }
-}
-
 static void on_timer(uv_timer_t *timer);
 
-/* Sends a client away that has been told why. Its connection stays a little while: closing it on
- * bytes that nobody has read could take the answer away from under it. */
+/* Sends away a client that was already told the reason. The connection stays open for
+ * ICS_CLIENT_LINGER: if we closed it while received bytes are unread, the system would reset it,
+ * and the client might never see the answer. */
 static void leave(ics_client *client, const char *reason)
 {
     if (client->closing || client->phase == ICS_CLIENT_LEAVING) {
         return;
     }
-    count_out(client);
+    ics_listener_client_count_out(client);
     client->left = strdup(reason);
     client->chunk_at = client->chunk_size;
     uv_timer_start(&client->timer, on_timer, ICS_CLIENT_LINGER, 0);
@@ -98,15 +46,16 @@ static void on_timer(uv_timer_t *timer)
     ics_listener_client_advance(client);
 }
 
-/* ---- what comes in -------------------------------------------------------------------------- */
+/* ---- input ---------------------------------------------------------------------------------- */
 
+/* Whether the client must wait with its next message until the caller has released another one. */
 static bool is_held(const ics_client *client)
 {
     return ics_message_frame_between(client->frame) &&
            client->unreleased >= client->listener->credits;
 }
 
-/* Who it is, as far as the system knows. */
+/* Describes where the client comes from, as far as the system knows. */
 static void describe(const ics_client *client, char *text, size_t size)
 {
     ics_listen_address peer = {.size = sizeof peer.socket};
@@ -174,11 +123,12 @@ static void take_token(ics_client *client)
     leave(client, "wrong token");
 }
 
-/* Takes what one job can store: at most the rest of the chunk, or of the message. */
+/* Cuts off what one job can store, at most up to the end of the chunk or of the message, and starts
+ * the job. */
 static void take_messages(ics_client *client)
 {
-    ics_spool_job *job = &client->job;
-    *job = (ics_spool_job){.begins = false};
+    ics_listener_job *job = &client->job;
+    *job = (ics_listener_job){.begins = false};
     while (client->chunk_at < client->chunk_size && !job->ends && !is_held(client)) {
         ics_message_span span;
         icestream_error error = {.status = ICESTREAM_OK};
@@ -229,9 +179,9 @@ static void receive(ics_client *client)
     }
 }
 
-/* ---- what follows from it ------------------------------------------------------------------- */
+/* ---- what follows from input ---------------------------------------------------------------- */
 
-/* The last answers of one that leaves. */
+/* Sends the last answers to a leaving client, and drops it when it has closed its side. */
 static void say_goodbye(ics_client *client)
 {
     ics_listener_client_flush(client);
@@ -244,7 +194,7 @@ static void say_goodbye(ics_client *client)
     }
 }
 
-/* No more will come of the message that is half here, if there is one. */
+/* There will be no more input. Refuses a message that is incomplete. */
 static void end_input(ics_client *client, const char *reason)
 {
     icestream_error error = {.status = ICESTREAM_OK};
@@ -262,8 +212,8 @@ static void end_input(ics_client *client, const char *reason)
     }
 }
 
-/* Nothing of the client is with a worker: is there anything left to wait for? */
-static void settle(ics_client *client)
+/* Called when no job runs: ends the client if there is nothing left to wait for. */
+static void finish(ics_client *client)
 {
     bool stopping = client->listener->stopping;
     bool all_taken = client->chunk_at == client->chunk_size;
@@ -277,7 +227,7 @@ static void settle(ics_client *client)
 
 static void on_poll(uv_poll_t *poll, int status, int events);
 
-/* Waits for what the client can go on with. */
+/* Polls for the events that the client can use now. */
 static void watch(ics_client *client)
 {
     bool sending = client->phase == ICS_CLIENT_MESSAGES;
@@ -294,7 +244,7 @@ static void watch(ics_client *client)
             return;
         }
     }
-    /* The time that passes while the disk or the run is slow is not the client's. */
+    /* The timer runs only while we wait for the client, not while the disk or the run is slow. */
     bool half = sending && reading && !ics_message_frame_between(client->frame);
     if (half && !uv_is_active((uv_handle_t *)&client->timer)) {
         uv_timer_start(&client->timer, on_timer, client->listener->idle, client->listener->idle);
@@ -313,7 +263,7 @@ void ics_listener_client_advance(ics_client *client)
             take_messages(client);
         }
         if (!client->closing && !client->busy) {
-            settle(client);
+            finish(client);
         }
     }
     if (!client->closing) {
@@ -325,8 +275,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 {
     ics_client *client = poll->data;
     if (status < 0) {
-        /* The socket has an error, and is not polled any more: what it says is found by using it,
-         * after what has come before. */
+        /* The socket has an error and libuv has stopped polling it. Reading and writing find the
+         * error, after the bytes that came before it. */
         events = client->polled;
         client->polled = 0;
     }
@@ -360,9 +310,9 @@ static void deliver(ics_client *client, const char *path)
     }
 }
 
-void ics_listener_client_spooled(ics_client *client)
+static void on_stored(ics_client *client)
 {
-    ics_spool_job *job = &client->job;
+    ics_listener_job *job = &client->job;
     char *path = job->path;
     job->path = NULL;
     if (job->error.status != ICESTREAM_OK) {
@@ -373,13 +323,13 @@ void ics_listener_client_spooled(ics_client *client)
     }
     free(path);
     if (client->closing) {
-        release(client);
+        ics_listener_client_release(client);
     } else {
         ics_listener_client_advance(client);
     }
 }
 
-/* Its memory and its handles. On failure both are as if nothing had happened. */
+/* Creates a client with its memory and its handles. On errors nothing is left. */
 static ics_client *make_client(ics_listener *listener, int descriptor, icestream_error *error)
 {
     char name[32];
@@ -391,6 +341,7 @@ static ics_client *make_client(ics_listener *listener, int descriptor, icestream
     client->listener = listener;
     client->descriptor = descriptor;
     client->number = ++listener->last_client;
+    client->stored = on_stored;
     client->chunk = malloc(ICS_CLIENT_CHUNK);
     snprintf(name, sizeof name, "client %" PRIu64, client->number);
     int status =

@@ -1,40 +1,38 @@
-/* Messages on their way to the disk: what libuv's workers do for a client. */
+/* Writing messages to the disk on libuv's worker threads. */
 #include "base/error.h"
 #include "pipeline/source/listener_state.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int store(ics_client *client, ics_spool_job *job)
+static int store(ics_client *client, ics_listener_job *job)
 {
-    int status = ICESTREAM_OK;
+    icestream_error *error = &job->error;
     if (job->begins) {
         char name[128];
         snprintf(name, sizeof name, "%s-client%" PRIu64 "-%" PRIu64, client->listener->prefix,
                  client->number, client->message);
-        status = ics_incoming_file_create(client->listener->folder, name, &client->incoming,
-                                          &job->error);
+        ICS_TRY(ics_incoming_file_create(client->listener->folder, name, &client->incoming, error));
     }
-    if (status == ICESTREAM_OK && job->header_size > 0) {
-        status =
-            ics_incoming_file_write(client->incoming, job->header, job->header_size, &job->error);
+    if (job->header_size > 0) {
+        ICS_TRY(ics_incoming_file_write(client->incoming, job->header, job->header_size, error));
     }
-    if (status == ICESTREAM_OK && job->rows_size > 0) {
-        status = ics_incoming_file_write(client->incoming, job->rows, job->rows_size, &job->error);
+    if (job->rows_size > 0) {
+        ICS_TRY(ics_incoming_file_write(client->incoming, job->rows, job->rows_size, error));
     }
-    if (status == ICESTREAM_OK && job->ends) {
+    if (job->ends) {
         ics_incoming_file *whole = client->incoming;
         client->incoming = NULL;
-        status = ics_incoming_file_commit(whole, job->path, &job->error);
+        ICS_TRY(ics_incoming_file_commit(whole, job->path, error));
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
-/* On a worker's thread. */
+/* On a worker thread. */
 static void run_job(uv_work_t *request)
 {
     ics_client *client = request->data;
-    ics_spool_job *job = &client->job;
+    ics_listener_job *job = &client->job;
     if (job->abandons || store(client, job) != ICESTREAM_OK) {
         ics_incoming_file_abandon(client->incoming);
         client->incoming = NULL;
@@ -43,15 +41,15 @@ static void run_job(uv_work_t *request)
 
 static void finish_job(uv_work_t *request, int status)
 {
-    (void)status; /* it is never cancelled */
+    (void)status; /* requests are never cancelled */
     ics_client *client = request->data;
     client->busy = false;
-    ics_listener_client_spooled(client);
+    client->stored(client);
 }
 
 void ics_listener_client_spool(ics_client *client)
 {
-    ics_spool_job *job = &client->job;
+    ics_listener_job *job = &client->job;
     ics_listener *listener = client->listener;
     job->error.status = ICESTREAM_OK;
     job->path = NULL;
@@ -63,14 +61,14 @@ void ics_listener_client_spool(ics_client *client)
     }
     client->busy = true;
     job->request.data = client;
-    /* Fails only without functions to run. */
+    /* Fails only if it is given no function. */
     (void)uv_queue_work(listener->loop, &job->request, run_job, finish_job);
 }
 
 void ics_listener_client_abandon(ics_client *client)
 {
-    if (!client->busy && client->incoming != NULL) { /* the job may be changing it */
-        client->job = (ics_spool_job){.abandons = true};
+    if (!client->busy && client->incoming != NULL) { /* a job may be changing `incoming` */
+        client->job = (ics_listener_job){.abandons = true};
         ics_listener_client_spool(client);
     }
 }

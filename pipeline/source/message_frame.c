@@ -38,8 +38,7 @@ struct ics_message_frame {
 
     /* Metadata: its end is where its brackets close. */
     size_t metadata_size;
-    int depth;
-    bool quoted, escaped;
+    ics_trailer_scan scan;
 
     icestream_error bad; /* what every call says after an error */
 };
@@ -138,18 +137,14 @@ static void end_message(ics_message_frame *frame, ics_message_span *out)
     frame->after_rows = true;
     frame->gathered_size = 0;
     frame->metadata_size = 0;
-    frame->depth = 0;
-    frame->quoted = frame->escaped = false;
+    frame->scan = (ics_trailer_scan){.depth = 0};
 }
 
 /* The header is all there. */
 static int begin_rows(ics_message_frame *frame, ics_message_span *out, icestream_error *error)
 {
     ics_npy_header header;
-    int status = ics_npy_parse(frame->label, frame->gathered, frame->header_size, &header, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_npy_parse(frame->label, frame->gathered, frame->header_size, &header, error));
     frame->rows = header.rows;
     frame->row_bytes = header.row_bytes;
     frame->left = header.rows * header.row_bytes; /* below 2^63, says npy.h */
@@ -208,10 +203,7 @@ static int take_rows(ics_message_frame *frame, const unsigned char *chunk, size_
                      ics_message_span *out, icestream_error *error)
 {
     size_t count = frame->left < size ? (size_t)frame->left : size;
-    int status = ics_trailer_checksums_add(&frame->sums, chunk, count, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_trailer_checksums_add(&frame->sums, chunk, count, error));
     frame->left -= count;
     out->taken = count;
     out->bytes = chunk;
@@ -237,15 +229,7 @@ static int take_metadata(ics_message_frame *frame, const unsigned char *chunk, s
     size_t count = 0;
     bool closed = false;
     while (count < size && !closed) {
-        unsigned char character = chunk[count++];
-        if (!frame->quoted) {
-            frame->depth += (character == '{') - (character == '}');
-        }
-        if (character == '"' && !frame->escaped) {
-            frame->quoted = !frame->quoted;
-        }
-        frame->escaped = frame->quoted && character == '\\' && !frame->escaped;
-        closed = frame->depth == 0;
+        closed = ics_trailer_scan_ends(&frame->scan, (char)chunk[count++]);
     }
     if (frame->gathered_size + count > metadata_limit(frame)) {
         return ics_error_set(
@@ -272,9 +256,10 @@ static int check_trailer(ics_message_frame *frame, icestream_error *error)
                                         frame->rows_end + frame->gathered_size, &tail, error);
     }
     if (status == ICESTREAM_OK) {
-        status =
-            ics_trailer_parse(frame->label, (const char *)frame->gathered, &tail,
-                              ics_layout_steps(), frame->rows, frame->row_bytes, &trailer, error);
+        const ics_trailer_table table = {
+            .schema = ics_layout_steps(), .rows = frame->rows, .row_bytes = frame->row_bytes};
+        status = ics_trailer_parse(frame->label, (const char *)frame->gathered, &tail, &table,
+                                   &trailer, error);
     }
     if (status == ICESTREAM_OK) {
         status = ics_trailer_verify(&trailer, frame->label, &frame->sums, frame->row_bytes, error);

@@ -1,6 +1,24 @@
+/* The interface of the room: every function locks the claims and calls the one that does the work.
+ */
 #include "pipeline/spool/claims.h"
 
+#include "base/error.h"
+#include "pipeline/spool/folder_state.h"
+
+#include <errno.h>
 #include <stdlib.h>
+
+static ics_folder *lock(const ics_claims *claims)
+{
+    pthread_mutex_lock(&claims->self->mutex);
+    return claims->self;
+}
+
+static int unlock(const ics_claims *claims, int status)
+{
+    pthread_mutex_unlock(&claims->self->mutex);
+    return status;
+}
 
 void ics_claims_claim_free(ics_claim *claim)
 {
@@ -10,64 +28,70 @@ void ics_claims_claim_free(ics_claim *claim)
     *claim = (ics_claim){0};
 }
 
+int ics_claims_create(const ics_claims_options *options, ics_claims *out, icestream_error *error)
+{
+    return ics_folder_create(options, &out->self, error);
+}
+
 void ics_claims_destroy(ics_claims *claims)
 {
-    if (claims->self != NULL) {
-        claims->functions->destroy(claims->self);
-        claims->self = NULL;
-    }
+    ics_folder_destroy(claims->self);
+    claims->self = NULL;
 }
 
 int ics_claims_put(const ics_claims *claims, const char *path, const char *name,
                    icestream_error *error)
 {
-    return claims->functions->put(claims->self, path, name, error);
+    return unlock(claims, ics_folder_put(lock(claims), path, name, error));
 }
 
 int ics_claims_take(const ics_claims *claims, size_t most, ics_claim *out, size_t *count,
                     icestream_error *error)
 {
     *count = 0;
-    return most == 0 ? ICESTREAM_OK
-                     : claims->functions->take(claims->self, most, out, count, error);
+    if (most == 0) {
+        return ICESTREAM_OK;
+    }
+    return unlock(claims, ics_folder_take(lock(claims), most, out, count, error));
 }
 
 int ics_claims_extend(const ics_claims *claims, size_t *lost, icestream_error *error)
 {
     size_t ignored = 0;
-    return claims->functions->extend(claims->self, lost != NULL ? lost : &ignored, error);
+    return unlock(claims, ics_folder_extend(lock(claims), lost != NULL ? lost : &ignored, error));
 }
 
 int ics_claims_holds(const ics_claims *claims, const ics_claim *claim, bool *held,
                      icestream_error *error)
 {
-    *held = false;
-    return claims->functions->holds(claims->self, claim, held, error);
+    (void)error;
+    *held = ics_folder_holds(lock(claims), claim);
+    return unlock(claims, ICESTREAM_OK);
 }
 
 int ics_claims_done(const ics_claims *claims, const ics_claim *claim, ics_after after, bool *held,
                     icestream_error *error)
 {
     *held = false;
-    return claims->functions->done(claims->self, claim, after, held, error);
+    return unlock(claims, ics_folder_done(lock(claims), claim, after, held, error));
 }
 
 int ics_claims_fail(const ics_claims *claims, const ics_claim *claim, const char *reason,
                     bool *held, icestream_error *error)
 {
     *held = false;
-    return claims->functions->fail(claims->self, claim, reason, held, error);
+    return unlock(claims, ics_folder_fail(lock(claims), claim, reason, held, error));
 }
 
 int ics_claims_give_back(const ics_claims *claims, const ics_claim *claim, bool *held,
                          icestream_error *error)
 {
     *held = false;
-    return claims->functions->give_back(claims->self, claim, held, error);
+    return unlock(claims, ics_folder_give_back(lock(claims), claim, held, error));
 }
 
 int ics_claims_stat(const ics_claims *claims, ics_claims_counts *out, icestream_error *error)
 {
     *out = (ics_claims_counts){0};
-    return claims->functions->stat(claims->self, out, error);
+    return unlock(claims, ics_folder_stat(lock(claims), out, error));
 }

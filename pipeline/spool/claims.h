@@ -1,96 +1,115 @@
-/* Claiming work that several workers share: each piece is done by one of them, and what a worker
- * leaves behind when it is killed goes to another.
+/* Claims: workers share the step files of one folder, and every file is processed by one of them.
+ * If a worker is killed, other workers take over its files.
  *
- * What a claim rests on is an implementation's business: folder_claims.h has the one on a folder of
- * files; one on a network queue fits behind the same functions.
+ * A claim is a file that was renamed into the worker's folder. Only atomic renames, links, mkdir
+ * and stat decide who holds a file, on a local disk or on a network file system. docs/spool.md
+ * describes the layout and what happens after a crash.
  *
- * Every function blocks (file systems and networks do) and may be called from any thread, one
- * thread at a time per ics_claims. Errors, unless said otherwise: ICESTREAM_E_OUTPUT with file,
- * cause and remedy, and `cause` set, so that callers can tell what passes (ics_error_may_pass) from
- * what does not; ICESTREAM_E_MEMORY. After an error the same call may be made again.
+ * Every function may be called from any thread, and may wait for the file system and for other
+ * threads that use the same claims. Errors, unless stated otherwise: ICESTREAM_E_OUTPUT with file,
+ * cause and remedy, and with the cause set, so that ics_error_may_pass() can be asked;
+ * ICESTREAM_E_MEMORY. After an error the same call may be repeated.
  *
- * Losing a claim is no error: who is stopped for longer than his lease has lost what he had, and
- * *held tells him so. His results are then somebody else's to write.
+ * Losing a claim is no error. A worker that was stopped for longer than its lease has lost its
+ * claims. Then *held is false, and the worker must not write results: another worker writes them.
  */
 #ifndef ICS_SPOOL_CLAIMS_H
 #define ICS_SPOOL_CLAIMS_H
 
 #include "pipeline/config/config.h"
 
-/* One piece of work. */
+enum { ICS_CLAIM_NAME_MAX = 239, ICS_CLAIM_WORKER_MAX = 200 }; /* bytes */
+
+/* One claimed step file. */
 typedef struct ics_claim {
-    char *name;       /* the key of the work: the base name of its file */
-    char *path;       /* where the input is to be read from, while the claim is held */
-    uint64_t bytes;   /* of the input */
-    double arrived;   /* unix time, s, by the clock of the file system: when it came there, or when
-                         the last one claimed it who left it behind */
-    uint32_t attempt; /* 1: nobody has begun it before */
-    char *refusal;    /* NULL; else the reason why nobody shall work on it: pass it to fail */
-    uint64_t ticket;  /* the implementation's */
+    char *name;       /* base name of the file in the shared folder; identifies the work */
+    char *path;       /* where to read the input, as long as the claim is held */
+    uint64_t bytes;   /* size of the input */
+    double arrived;   /* s since 1970, clock of the file system: when the file arrived, or when the
+                         worker that left it behind had claimed it */
+    uint32_t attempt; /* 1: no worker has begun the file before */
+    char *refusal; /* why the file must not be processed, for ics_claims_fail(); NULL: it may be */
+    uint64_t ticket; /* number of the claim in this process */
 } ics_claim;
 
-/* Frees the texts. A claim that was not ended stays with the worker. */
+/* Frees the texts. The file stays claimed by this worker if the claim was not ended. */
 void ics_claims_claim_free(ics_claim *claim);
 
+/* Numbers of files. */
 typedef struct ics_claims_counts {
-    uint64_t waiting;     /* to be taken */
+    uint64_t waiting;     /* can be claimed */
     uint64_t mine;        /* claimed by this worker */
-    uint64_t others;      /* claimed by others, alive or not */
-    uint64_t done;        /* as far as traces of them are kept */
+    uint64_t others;      /* claimed by other workers, alive or dead */
+    uint64_t done;        /* marks of kept files, and files in done/ */
     uint64_t quarantined; /* reasons in the quarantine */
 } ics_claims_counts;
 
-typedef struct ics_claims_functions {
-    void (*destroy)(void *self);
-    int (*put)(void *self, const char *path, const char *name, icestream_error *error);
-    int (*take)(void *self, size_t most, ics_claim *out, size_t *count, icestream_error *error);
-    int (*extend)(void *self, size_t *lost, icestream_error *error);
-    int (*holds)(void *self, const ics_claim *claim, bool *held, icestream_error *error);
-    int (*done)(void *self, const ics_claim *claim, ics_after after, bool *held,
-                icestream_error *error);
-    int (*fail)(void *self, const ics_claim *claim, const char *reason, bool *held,
-                icestream_error *error);
-    int (*give_back)(void *self, const ics_claim *claim, bool *held, icestream_error *error);
-    int (*stat)(void *self, ics_claims_counts *out, icestream_error *error);
-} ics_claims_functions;
+typedef struct ics_claims_options {
+    const char *directory; /* the shared folder; must exist */
+    const char *pattern;   /* fnmatch(3) pattern of step files; NULL: all. Names that start with '.'
+                              or end in .part or .tmp are never step files */
+    const char *spool;     /* on the same file system; NULL: .icestream in `directory`. Created if
+                              missing; the folder above it must exist */
+    const char *worker;    /* name of this worker: a file name of at most ICS_CLAIM_WORKER_MAX bytes
+                              that does not start with '.' */
+    const char *quarantine; /* where bad files go; NULL: quarantine in `directory` */
+    double lease;      /* > 0: a worker without a heartbeat for this time (s) loses its claims */
+    uint32_t attempts; /* a file that was begun this many times is refused; 0: no limit */
+    bool forget;       /* removes the marks of files that are done and were kept */
+    /* Returns whether the results of a marked file exist. If they were removed, the file is new
+     * work. It must return true already before ics_claims_done() is called. It is called by the
+     * functions below, on their thread, and must not call them. NULL: marks are believed. */
+    bool (*has_results)(void *user, const char *name);
+    /* Reports something that users should know and that is no error, such as a file that is
+     * ignored: one line, once per file. Called like has_results. NULL: not reported. */
+    void (*note)(void *user, const char *line);
+    void *user; /* for the two functions */
+} ics_claims_options;
 
+/* The claims of one worker. */
 typedef struct ics_claims {
-    const ics_claims_functions *functions;
-    void *self;
+    struct ics_folder *self; /* private; NULL: there are no claims */
 } ics_claims;
 
-/* Gives up the worker's name. Claims that were not ended go to others, or to the next worker of
- * that name, as an attempt more. Accepts one of which `self` is NULL. */
+/* Reserves the worker's name and begins its lease. The options need not outlive the call, except
+ * `user`. Other errors: ICESTREAM_E_CONFIG: impossible names, a missing folder, a spool on another
+ * file system; ICESTREAM_E_FAILED: a living process has this worker's name. */
+int ics_claims_create(const ics_claims_options *options, ics_claims *out, icestream_error *error);
+
+/* Releases the worker's name. Claims that were not ended go to other workers, or to the next worker
+ * with this name, which begin them again with `attempt` increased. Does nothing if `self` is NULL.
+ */
 void ics_claims_destroy(ics_claims *claims);
 
-/* Makes a finished file work for all, under `name` (NULL: its own); the file moves. Refuses to
- * replace what waits under that name (cause EEXIST). */
+/* Moves a finished file into the shared folder as `name` (NULL: its own name), so that it is work
+ * for all workers. Cause EEXIST: a file with that name waits there; it is not replaced. */
 int ics_claims_put(const ics_claims *claims, const char *path, const char *name,
                    icestream_error *error);
 
-/* Claims up to `most` pieces of work into out[most]: first what this worker's name or dead workers
- * left behind, then what waits, oldest arrival first, then by name. *count 0: there is nothing now.
- * Never gives a name that this worker has not ended yet. What was claimed before an error is given,
- * and the next call tells the error. The caller frees the claims. */
+/* Claims up to `most` files into out[most]. Files that earlier processes with this worker's name or
+ * dead workers left behind come first, then waiting files, in the order of arrival, then of names.
+ * *count 0: no file can be claimed now. A name of which this worker holds a claim is not given
+ * again. Claims made before an error are returned as a success, and the next call reports the
+ * error. The caller frees the claims. */
 int ics_claims_take(const ics_claims *claims, size_t most, ics_claim *out, size_t *count,
                     icestream_error *error);
 
-/* The heartbeat: call it at least three times per lease. *lost (may be NULL): how many claims
- * others have taken over that were not ended yet; `holds` tells which. */
+/* The heartbeat: renews the lease. Call it at least three times per lease. *lost (may be NULL): how
+ * many claims that were not ended other workers have taken over; ics_claims_holds() tells which. */
 int ics_claims_extend(const ics_claims *claims, size_t *lost, icestream_error *error);
 
-/* Whether the claim is still this worker's: ask before results are committed. */
+/* *held: whether the claim is still this worker's. Ask before results are committed. */
 int ics_claims_holds(const ics_claims *claims, const ics_claim *claim, bool *held,
                      icestream_error *error);
 
-/* Ends a claim; results must be on the medium, for nobody will do it again. *held false: the claim
- * was somebody else's by then, and nothing was done. */
+/* Ends a claim: the file is done. The results must be on the disk, because no worker will process
+ * the file again. *held false: the claim was lost, and nothing was done. */
 int ics_claims_done(const ics_claims *claims, const ics_claim *claim, ics_after after, bool *held,
                     icestream_error *error);
-/* Ends a claim: sets the input aside with the reason, for people to look at. */
+/* Ends a claim: moves the file into the quarantine, with the reason. *held as above. */
 int ics_claims_fail(const ics_claims *claims, const ics_claim *claim, const char *reason,
                     bool *held, icestream_error *error);
-/* Ends a claim: others may take it, as if nobody had begun it. */
+/* Ends a claim: the file waits again, as if no worker had begun it. *held as above. */
 int ics_claims_give_back(const ics_claims *claims, const ics_claim *claim, bool *held,
                          icestream_error *error);
 

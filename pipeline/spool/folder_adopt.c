@@ -33,68 +33,86 @@ static bool end_move(const ics_folder *folder, const char *file, const char *nam
     return false; /* a link that a user made */
 }
 
-/* Claims the files in a worker's folder; *rest: some are still there, not counting those at work.
- */
-static int adopt(ics_taking *take, const char *home, const char *before, bool *rest)
+/* Lists a worker's folder. *gone: there is no folder, or this user may not read it. */
+static int list_home(ics_claim_request *request, const char *home, ics_names *files, bool *gone,
+                     bool *rest)
 {
-    ics_names files;
-    *rest = false;
-    if (ics_spool_folder_list(home, &files) != 0) {
-        int cause = errno;
-        ics_spool_names_free(&files);
-        if (is_gone(cause)) {
-            *rest = cause == ESTALE; /* which may be the folder's server, not the folder */
-            return ICESTREAM_OK;
-        }
-        if (ics_folder_denied(cause)) {
-            ics_folder_note(take->folder, home, "%s: cannot be looked through: %s", home,
-                            strerror(cause));
-            return ICESTREAM_OK;
-        }
-        errno = cause;
-        return ics_spool_error(take->error, home, "cannot be looked through", NULL);
-    }
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; i < files.count && status == ICESTREAM_OK; ++i) {
-        uint32_t attempt = 0;
-        ics_dead_claim what = {.from = ics_spool_path_join(home, files.items[i]), .before = before};
-        what.name = ics_folder_parse(files.items[i], &attempt);
-        bool stranded = strcmp(home, take->folder->home.text) == 0 &&
-                        ics_spool_names_have(&take->folder->stranded, files.items[i]);
-        what.attempt = attempt + (stranded ? 0 : 1);
-        if (what.name == NULL) {
-            continue;
-        }
-        const ics_held_claim *held = ics_folder_held(take->folder, what.name);
-        if (held != NULL && strcmp(held->file.text, what.from.text) == 0) {
-            continue;
-        }
-        if (held != NULL || take->count == take->most) {
-            *rest = true;
-            continue;
-        }
-        size_t count = take->count;
-        if (!end_move(take->folder, what.from.text, what.name)) {
-            status = ics_folder_claim(take, &what);
-        }
-        /* What could not be claimed for now, or by this user, stays a dead worker's. */
-        *rest = *rest || (take->count == count && ics_spool_path_exists(what.from.text));
+    *gone = false;
+    if (ics_spool_folder_list(home, files) == 0) {
+        return ICESTREAM_OK;
     }
     int cause = errno;
-    *rest = *rest || status != ICESTREAM_OK;
+    *gone = true;
+    if (is_gone(cause)) {
+        *rest = cause == ESTALE; /* perhaps only the file server is gone, and the folder is there */
+        return ICESTREAM_OK;
+    }
+    if (ics_folder_denied(cause)) {
+        ics_folder_note(request->folder, home, "%s: cannot be looked through: %s", home,
+                        strerror(cause));
+        return ICESTREAM_OK;
+    }
+    errno = cause;
+    return ics_spool_error(request->error, home, "cannot be looked through", NULL);
+}
+
+/* Claims one file of a worker's folder. *rest is set to true if the file stays there. */
+static int adopt_file(ics_claim_request *request, const char *home, const char *file,
+                      const char *before, bool *rest)
+{
+    ics_folder *folder = request->folder;
+    uint32_t attempt = 0;
+    ics_claimable what = {.from = ics_spool_path_join(home, file), .before = before};
+    what.name = ics_folder_parse(file, &attempt);
+    if (what.name == NULL) {
+        return ICESTREAM_OK;
+    }
+    const ics_held_claim *held = ics_folder_held(folder, what.name);
+    if (held != NULL && strcmp(held->file.text, what.from.text) == 0) {
+        return ICESTREAM_OK; /* this worker is processing the file */
+    }
+    if (held != NULL || request->count == request->most) {
+        *rest = true;
+        return ICESTREAM_OK;
+    }
+    /* A stranded file was claimed but not returned, so nobody has begun it in between. */
+    bool stranded =
+        strcmp(home, folder->home.text) == 0 && ics_spool_names_have(&folder->stranded, file);
+    what.attempt = attempt + (stranded ? 0 : 1);
+    size_t count = request->count;
+    int status = end_move(folder, what.from.text, what.name) ? ICESTREAM_OK
+                                                             : ics_folder_claim(request, &what);
+    /* A file that could not be claimed now, or not by this user, stays in the worker's folder. */
+    *rest = *rest || (request->count == count && ics_spool_path_exists(what.from.text));
+    return status;
+}
+
+/* Claims the files in a worker's folder. *rest: some files are still there, apart from those that
+ * this worker is processing. */
+static int adopt(ics_claim_request *request, const char *home, const char *before, bool *rest)
+{
+    ics_names files;
+    bool gone;
+    *rest = false;
+    int status = list_home(request, home, &files, &gone, rest);
+    for (size_t i = 0; !gone && i < files.count && status == ICESTREAM_OK; ++i) {
+        status = adopt_file(request, home, files.items[i], before, rest);
+    }
+    int cause = errno;
+    *rest = *rest || (status != ICESTREAM_OK && !gone);
     ics_spool_names_free(&files);
     errno = cause;
     return status;
 }
 
-int ics_folder_adopt_own(ics_taking *take)
+int ics_folder_adopt_own(ics_claim_request *request)
 {
-    ics_folder *folder = take->folder;
+    ics_folder *folder = request->folder;
     bool rest = false;
     char before[ICS_CLAIM_WORKER_MAX + 64];
     snprintf(before, sizeof before, "an earlier process of worker %s", folder->worker);
     folder->left_at_home = false; /* claiming may find a reason to look again */
-    int status = adopt(take, folder->home.text, before, &rest);
+    int status = adopt(request, folder->home.text, before, &rest);
     folder->left_at_home = folder->left_at_home || rest;
     return status;
 }
@@ -137,9 +155,9 @@ static void clear_locks(const ics_folder *folder, const ics_names *workers)
     ics_spool_names_free(&locks);
 }
 
-static int adopt_worker(ics_taking *take, const char *worker, bool *rest)
+static int adopt_worker(ics_claim_request *request, const char *worker, bool *rest)
 {
-    ics_folder *folder = take->folder;
+    ics_folder *folder = request->folder;
     ics_path home = ics_spool_path_join(folder->claimed.text, worker);
     ics_lease_state lease;
     if (ics_lease_read(home.text, folder->lease, &lease) != 0) {
@@ -148,7 +166,7 @@ static int adopt_worker(ics_taking *take, const char *worker, bool *rest)
                             home.text, strerror(errno));
             return ICESTREAM_OK;
         }
-        return ics_spool_error(take->error, home.text, "cannot read the lease in it", NULL);
+        return ics_spool_error(request->error, home.text, "cannot read the lease in it", NULL);
     }
     if (!ics_lease_expired(&lease, folder->now_ns)) {
         folder->look_pause = fmin(folder->look_pause, 0.25 * lease.seconds);
@@ -158,7 +176,7 @@ static int adopt_worker(ics_taking *take, const char *worker, bool *rest)
     snprintf(before, sizeof before, "worker %s (process %lld on %s)", worker, lease.pid,
              lease.host);
     bool some = false;
-    int status = adopt(take, home.text, before, &some);
+    int status = adopt(request, home.text, before, &some);
     if (status == ICESTREAM_OK && !some) {
         clear_away(folder, worker, home.text);
     }
@@ -166,9 +184,9 @@ static int adopt_worker(ics_taking *take, const char *worker, bool *rest)
     return status;
 }
 
-int ics_folder_adopt_dead(ics_taking *take)
+int ics_folder_adopt_dead(ics_claim_request *request)
 {
-    ics_folder *folder = take->folder;
+    ics_folder *folder = request->folder;
     const double pause_ns = 1e9 * folder->look_pause;
     if (folder->looked_ns != INT64_MIN && folder->now_ns >= folder->looked_ns &&
         (double)(folder->now_ns - folder->looked_ns) < pause_ns) {
@@ -178,13 +196,14 @@ int ics_folder_adopt_dead(ics_taking *take)
     bool rest = false;
     if (ics_spool_folder_list(folder->claimed.text, &workers) != 0) {
         ics_spool_names_free(&workers);
-        return ics_spool_error(take->error, folder->claimed.text, "cannot be looked through", NULL);
+        return ics_spool_error(request->error, folder->claimed.text, "cannot be looked through",
+                               NULL);
     }
     folder->look_pause = 0.25 * folder->lease;
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < workers.count && status == ICESTREAM_OK; ++i) {
         if (strcmp(workers.items[i], folder->worker) != 0) {
-            status = adopt_worker(take, workers.items[i], &rest);
+            status = adopt_worker(request, workers.items[i], &rest);
         }
     }
     int cause = errno;

@@ -210,19 +210,19 @@ static void leave_out(ics_candidates *list, const ics_names *busy)
     list->count = kept;
 }
 
-bool ics_folder_is_still(const ics_folder *folder)
+bool ics_folder_is_unchanged(const ics_folder *folder)
 {
-    const ics_stillness *still = &folder->still;
+    const ics_unchanged *unchanged = &folder->unchanged;
     struct stat about;
-    return still->known && folder->now_ns - still->since_ns < LOOK_ALL_THE_SAME &&
-           folder->now_ns >= still->since_ns && stat(folder->directory, &about) == 0 &&
-           ics_spool_modified_ns(&about) == still->modified_ns;
+    return unchanged->known && folder->now_ns - unchanged->since_ns < LOOK_ALL_THE_SAME &&
+           folder->now_ns >= unchanged->since_ns && stat(folder->directory, &about) == 0 &&
+           ics_spool_modified_ns(&about) == unchanged->modified_ns;
 }
 
 /* A change that came right after the look may have left the folder the time that it had. */
-static void note_stillness(ics_folder *folder, const struct stat *before, bool nothing)
+static void note_unchanged(ics_folder *folder, const struct stat *before, bool nothing)
 {
-    folder->still = (ics_stillness){
+    folder->unchanged = (ics_unchanged){
         .known = nothing && folder->now_ns - ics_spool_modified_ns(before) > COARSEST_CLOCK,
         .modified_ns = ics_spool_modified_ns(before),
         .since_ns = folder->now_ns};
@@ -242,7 +242,7 @@ int ics_folder_scan(ics_folder *folder, ics_candidates *out, icestream_error *er
     }
     int cause = errno;
     leave_out(out, &busy);
-    note_stillness(folder, &before, seen && result == 0 && busy.count == 0 && out->count == 0);
+    note_unchanged(folder, &before, seen && result == 0 && busy.count == 0 && out->count == 0);
     ics_spool_names_free(&busy);
     if (result != 0) {
         ics_folder_candidates_free(out);

@@ -1,31 +1,38 @@
-/* A folder of claims from the inside; private to the files pipeline/spool/folder_*.c.
+/* The claims of one worker on the files of a shared folder; private to pipeline/spool.
  *
- * A claimed file is SPOOL/claimed/WORKER/ATTEMPT~NAME. Its place tells who has it and its name how
- * often it was begun, so that one rename changes both: there is no second file that could be of
- * another opinion.
+ * A claimed file is SPOOL/claimed/WORKER/ATTEMPT~NAME. The folder tells which worker holds it, and
+ * the name tells how often it was begun, so one rename changes both together. There is no second
+ * file that could contradict the first.
+ *
+ * The files of the room use each other in this order, from the lowest: spool_files, lease, marks
+ * and quarantine; folder_state; folder_scan; folder_claim; folder_adopt; folder_take, folder_work
+ * and folder_start; claims. All functions here expect that the caller holds the mutex (claims.c).
  */
 #ifndef ICS_SPOOL_FOLDER_STATE_H
 #define ICS_SPOOL_FOLDER_STATE_H
 
-#include "pipeline/spool/folder_claims.h"
+#include "pipeline/spool/claims.h"
 #include "pipeline/spool/lease.h"
 #include "pipeline/spool/marks.h"
 #include "pipeline/spool/quarantine.h"
 
+#include <pthread.h>
+
 enum { ICS_NOTES_MAX = 256 };
 
-/* A claim that the caller has and has not ended. */
+/* A claim that the caller of ics_claims_take() has and has not ended. */
 typedef struct ics_held_claim {
     char *name;
-    ics_path file; /* its claimed file */
+    ics_path file; /* path of the claimed file */
     uint64_t ticket;
-    ics_identity identity; /* as it was when it was claimed */
-    bool lost;             /* its claimed file is gone; what has its name now is another claim's */
-    bool ended;            /* it is out of this worker's folder, by what the worker did, */
-    ics_path to;           /* for this one; "": none. Both have yet to be written to the medium */
+    ics_identity identity; /* of the file when it was claimed */
+    bool lost;   /* the claimed file is gone. A new file with its path belongs to another claim */
+    bool ended;  /* this worker has moved or deleted the claimed file; what is left to do is to sync
+                    the worker's folder and `to` */
+    ics_path to; /* the folder that received the file; "": none */
 } ics_held_claim;
 
-/* A file that looked like work. */
+/* A file in the shared folder that can be claimed. */
 typedef struct ics_candidate {
     char *name;
     int64_t arrived_ns;
@@ -36,15 +43,17 @@ typedef struct ics_candidates {
     size_t count, capacity, next;
 } ics_candidates;
 
-/* That a look found nothing to do, and would find nothing again while the folder's time is the
- * same: a service that waits does not look through 1e5 files that are done every few seconds. */
-typedef struct ics_stillness {
+/* Remembers that a scan found nothing to do. As long as the modification time of the folder is the
+ * same, another scan would find nothing either, so a waiting service does not look through 1e5
+ * finished files every few seconds. */
+typedef struct ics_unchanged {
     bool known;
-    int64_t modified_ns; /* of the folder, before that look */
-    int64_t since_ns;    /* of that look, by the file system's clock */
-} ics_stillness;
+    int64_t modified_ns; /* modification time of the folder before that scan */
+    int64_t since_ns;    /* time of that scan, clock of the file system */
+} ics_unchanged;
 
 typedef struct ics_folder {
+    pthread_mutex_t mutex; /* for everything below */
     char *directory, *pattern, *worker, *quarantine_folder;
     ics_path spool, claimed, home, done, marks_folder, lock_path, near;
     double lease; /* s */
@@ -53,92 +62,108 @@ typedef struct ics_folder {
     void (*note)(void *user, const char *line);
     void *user;
 
-    int lock;   /* on the worker's name; -1: there are no locks here */
-    bool owner; /* of the worker's folder */
+    int lock;   /* descriptor of the lock on the worker's name; -1: the file system has no locks */
+    bool owner; /* this process owns `home`, the worker's folder */
     ics_marks *marks;
     ics_held_claim *held;
     size_t held_count, held_capacity;
     uint64_t tickets;
-    ics_candidates waiting; /* of the last look */
-    ics_stillness still;
-    int64_t now_ns;     /* of the last heartbeat */
+    ics_candidates waiting; /* found by the last scan */
+    ics_unchanged unchanged;
+    int64_t now_ns;     /* time of the last heartbeat */
     int64_t looked_ns;  /* when dead workers were looked for last */
-    double look_pause;  /* s, until they are looked for again */
-    bool left_at_home;  /* claimed files of this worker's name that nobody has begun again */
-    ics_names stranded; /* claimed files that a fault kept from being handed out */
-    ics_names noted;    /* what notes have been about */
+    double look_pause;  /* s, until dead workers are looked for again */
+    bool left_at_home;  /* `home` has claimed files that are not in `held` */
+    ics_names stranded; /* claimed files that were not returned because of an error */
+    ics_names noted;    /* keys of the notes so far */
 } ics_folder;
 
-/* ---- folder_claims.c */
+/* ---- folder_state.c */
 
-/* Tells people, once per key. */
+/* Calls options.note, once per key and for at most ICS_NOTES_MAX keys. */
 void ics_folder_note(ics_folder *folder, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* A heartbeat; establishes the worker's folder anew where others have found it expired. */
+/* Renews the lease. Creates the worker's folder again if other workers found it expired. */
 int ics_folder_beat(ics_folder *folder, icestream_error *error);
+/* The held claim with this name, or NULL. */
 ics_held_claim *ics_folder_held(const ics_folder *folder, const char *name);
-/* Puts a claimed file back where it came from. Where a newer file has its name by now it goes to
- * done/ if it is finished, and stays at home, for the next take, if not. *there false: the claimed
- * file is gone. */
+/* Moves a claimed file back into the shared folder. If a newer file has its name there, a finished
+ * file goes to done/ instead, and an unfinished one stays in `home` for the next take. *there
+ * false: the claimed file is gone. */
 int ics_folder_put_back(ics_folder *folder, const char *file, const char *name, bool finished,
                         bool *there, icestream_error *error);
 
 /* ---- folder_scan.c */
 
-/* Whether a name may be work. */
+/* Whether a file with this name can be a step file. */
 bool ics_folder_is_step_file(const ics_folder *folder, const char *name);
-/* The state of the file that a name in `folder` stands for. A symbolic link stands for what it
- * points to from the input folder, wherever the link itself is at the moment: `target` (may be
- * NULL) gets that path. 0 or -1 with errno. */
+/* Gets the state of a file. A symbolic link stands for its target, which is resolved from the
+ * shared folder, wherever the link is now: `target` (may be NULL) gets that path. 0, or -1 with
+ * errno. */
 int ics_folder_look(const ics_folder *folder, const char *file, ics_path *target,
                     struct stat *about);
-/* 1: marked as done, with results; 0; -1: errno. */
+/* Returns 1 if the file is marked as done and its results exist, 0 if not, -1 with errno. */
 int ics_folder_look_done(ics_folder *folder, const char *name, ics_identity identity);
-/* The files in the folder that wait, oldest first. */
+/* Lists the files in the shared folder that wait, oldest first. */
 int ics_folder_scan(ics_folder *folder, ics_candidates *out, icestream_error *error);
-/* Whether a look would find nothing. Once a minute it looks all the same: results may have been
- * removed, and rights given. */
-bool ics_folder_is_still(const ics_folder *folder);
+/* Whether a scan would find nothing. False at least once a minute, because results may be removed
+ * and permissions given without a change of the folder. */
+bool ics_folder_is_unchanged(const ics_folder *folder);
 void ics_folder_candidates_free(ics_candidates *candidates);
-/* ATTEMPT~NAME; NULL: not such a name. */
+/* Splits ATTEMPT~NAME. Returns NAME, or NULL if the text has another form. */
 const char *ics_folder_parse(const char *file, uint32_t *attempt);
 
-/* ---- folder_work.c: the functions behind ics_claims */
+/* ---- folder_claim.c */
 
-extern const ics_claims_functions ics_folder_functions;
-void ics_folder_destroy(void *self);
-
-/* ---- folder_take.c */
-
-/* One take. */
-typedef struct ics_taking {
+/* One call of ics_claims_take(). */
+typedef struct ics_claim_request {
     ics_folder *folder;
     size_t most;
     ics_claim *out;
     size_t count; /* in `out` */
     icestream_error *error;
-} ics_taking;
+} ics_claim_request;
 
 /* A file to be claimed. */
-typedef struct ics_dead_claim {
+typedef struct ics_claimable {
     ics_path from;
     const char *name;
-    uint32_t attempt;   /* that this would be */
-    const char *before; /* who had it, for people; NULL: it waits in the input folder */
-} ics_dead_claim;
+    uint32_t attempt;   /* of the claim */
+    const char *before; /* text: which worker held the file; NULL: it waits in the shared folder */
+} ics_claimable;
 
-int ics_folder_take(void *self, size_t most, ics_claim *out, size_t *count, icestream_error *error);
-/* Claims one file, if it can be claimed, and hands it out, unless it is done. */
-int ics_folder_claim(ics_taking *take, const ics_dead_claim *what);
-/* Whether the cause is that a file is another user's: no reason to stop, the rest can be done. */
+/* Claims one file and adds it to the request. Adds nothing if another worker was faster, if the
+ * file is done, or if this user may not claim it. */
+int ics_folder_claim(ics_claim_request *request, const ics_claimable *what);
+/* Whether errno means that a file belongs to another user. Then only this file is left out. */
 bool ics_folder_denied(int cause);
 
-/* ---- folder_adopt.c: taking what was left behind */
+/* ---- folder_adopt.c: claims that were left behind */
 
-/* By earlier processes of this worker's name. */
-int ics_folder_adopt_own(ics_taking *take);
-/* By dead workers: looks after them four times per lease, the shortest of all, and again as long as
- * there is more to take over. */
-int ics_folder_adopt_dead(ics_taking *take);
+/* Claims what earlier processes with this worker's name left behind. */
+int ics_folder_adopt_own(ics_claim_request *request);
+/* Claims what dead workers left behind. Looks for them four times per lease (the shortest lease of
+ * all workers), and at every call as long as a dead worker has files left. */
+int ics_folder_adopt_dead(ics_claim_request *request);
+
+/* ---- folder_take.c, folder_work.c, folder_start.c: the functions of claims.h */
+
+int ics_folder_take(ics_folder *folder, size_t most, ics_claim *out, size_t *count,
+                    icestream_error *error);
+
+int ics_folder_extend(ics_folder *folder, size_t *lost, icestream_error *error);
+bool ics_folder_holds(ics_folder *folder, const ics_claim *claim);
+int ics_folder_done(ics_folder *folder, const ics_claim *claim, ics_after after, bool *held,
+                    icestream_error *error);
+int ics_folder_fail(ics_folder *folder, const ics_claim *claim, const char *reason, bool *held,
+                    icestream_error *error);
+int ics_folder_give_back(ics_folder *folder, const ics_claim *claim, bool *held,
+                         icestream_error *error);
+int ics_folder_put(ics_folder *folder, const char *path, const char *name, icestream_error *error);
+int ics_folder_stat(ics_folder *folder, ics_claims_counts *out, icestream_error *error);
+
+int ics_folder_create(const ics_claims_options *options, ics_folder **out, icestream_error *error);
+/* Accepts NULL. */
+void ics_folder_destroy(ics_folder *folder);
 
 #endif

@@ -4,6 +4,7 @@
  * either a claim as it was, which somebody takes over, or the end of the work with something left
  * to clear away, which take() does (docs/spool.md has the table).
  */
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/spool/folder_state.h"
 
@@ -11,28 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-void ics_folder_destroy(void *self)
-{
-    ics_folder *folder = self;
-    if (folder->owner) {
-        ics_lease_remove(folder->home.text);
-    }
-    ics_lease_lock_remove(folder->lock_path.text, folder->lock);
-    for (size_t i = 0; i < folder->held_count; ++i) {
-        free(folder->held[i].name);
-    }
-    free(folder->held);
-    ics_folder_candidates_free(&folder->waiting);
-    ics_spool_names_free(&folder->stranded);
-    ics_spool_names_free(&folder->noted);
-    ics_marks_destroy(folder->marks);
-    free(folder->directory);
-    free(folder->pattern);
-    free(folder->worker);
-    free(folder->quarantine_folder);
-    free(folder);
-}
 
 /* ---- claims that are held -------------------------------------------------------------------- */
 
@@ -70,9 +49,8 @@ static ics_held_claim *find_to_end(ics_folder *folder, const ics_claim *claim)
     return held;
 }
 
-static int folder_extend(void *self, size_t *lost, icestream_error *error)
+int ics_folder_extend(ics_folder *folder, size_t *lost, icestream_error *error)
 {
-    ics_folder *folder = self;
     int status = ics_folder_beat(folder, error);
     *lost = 0;
     for (size_t i = 0; i < folder->held_count && status == ICESTREAM_OK; ++i) {
@@ -81,19 +59,17 @@ static int folder_extend(void *self, size_t *lost, icestream_error *error)
     return status;
 }
 
-static int folder_holds(void *self, const ics_claim *claim, bool *held, icestream_error *error)
+bool ics_folder_holds(ics_folder *folder, const ics_claim *claim)
 {
-    (void)error;
-    ics_held_claim *found = find_ticket(self, claim->ticket);
-    *held = found != NULL && still_there(found);
-    return ICESTREAM_OK;
+    ics_held_claim *found = find_ticket(folder, claim->ticket);
+    return found != NULL && still_there(found);
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
 /* Whether the file is the one that was claimed, which somebody may have written over meanwhile:
  * 1, 0, -1 with errno. */
-static int unchanged(const ics_folder *folder, const ics_held_claim *held)
+static int is_same_file(const ics_folder *folder, const ics_held_claim *held)
 {
     struct stat about;
     if (ics_folder_look(folder, held->file.text, NULL, &about) != 0) {
@@ -119,24 +95,24 @@ static int keep(ics_folder *folder, const ics_held_claim *held, bool *there, ice
 
 static int sync_folder(const char *path, icestream_error *error)
 {
-    return ics_spool_folder_sync(path) == 0
+    return ics_disk_sync_folder(path) == 0
                ? ICESTREAM_OK
                : ics_spool_error(error, path, "cannot be written to the medium", NULL);
 }
 
 /* The end of what ends a claim: both folders, the one it went to first, before anybody relies on
  * it. After a fault the same again is all that is left to do. */
-static int settle(ics_folder *folder, ics_held_claim *held, icestream_error *error)
+static int finish_end(ics_folder *folder, ics_held_claim *held, icestream_error *error)
 {
-    int status = *held->to.text != 0 ? sync_folder(held->to.text, error) : ICESTREAM_OK;
-    /* A folder that others have removed as expired has forgotten everything. */
-    if (status == ICESTREAM_OK && ics_spool_path_exists(folder->home.text)) {
-        status = sync_folder(folder->home.text, error);
+    if (*held->to.text != 0) {
+        ICS_TRY(sync_folder(held->to.text, error));
     }
-    if (status == ICESTREAM_OK) {
-        drop(folder, held);
+    /* If other workers have removed this worker's folder as expired, nothing is left to sync. */
+    if (ics_spool_path_exists(folder->home.text)) {
+        ICS_TRY(sync_folder(folder->home.text, error));
     }
-    return status;
+    drop(folder, held);
+    return ICESTREAM_OK;
 }
 
 /* After an operation on the claimed file that failed: gone means lost. */
@@ -173,28 +149,26 @@ static int remove_input(ics_held_claim *held, bool *there, icestream_error *erro
 /* Of one of the operations: drops the claim if it is over. */
 static int close_claim(ics_folder *folder, ics_held_claim *held, int status, icestream_error *error)
 {
-    if (status == ICESTREAM_OK && held->ended) {
-        return settle(folder, held, error);
+    ICS_TRY(status);
+    if (held->ended) {
+        return finish_end(folder, held, error);
     }
-    if (status == ICESTREAM_OK) {
-        drop(folder, held);
-    }
-    return status;
+    drop(folder, held);
+    return ICESTREAM_OK;
 }
 
-static int folder_done(void *self, const ics_claim *claim, ics_after after, bool *held,
-                       icestream_error *error)
+int ics_folder_done(ics_folder *folder, const ics_claim *claim, ics_after after, bool *held,
+                    icestream_error *error)
 {
-    ics_folder *folder = self;
     ics_held_claim *found = find_to_end(folder, claim);
     if (found == NULL) {
         return ICESTREAM_OK;
     }
     if (found->ended) {
         *held = true;
-        return settle(folder, found, error);
+        return finish_end(folder, found, error);
     }
-    int status, same = unchanged(folder, found);
+    int status, same = is_same_file(folder, found);
     if (same < 0) {
         status = ics_spool_error(error, found->file.text, "cannot be examined", NULL);
     } else if (same == 0) {
@@ -212,17 +186,16 @@ static int folder_done(void *self, const ics_claim *claim, ics_after after, bool
     return close_claim(folder, found, status, error);
 }
 
-static int folder_fail(void *self, const ics_claim *claim, const char *reason, bool *held,
-                       icestream_error *error)
+int ics_folder_fail(ics_folder *folder, const ics_claim *claim, const char *reason, bool *held,
+                    icestream_error *error)
 {
-    ics_folder *folder = self;
     ics_held_claim *found = find_to_end(folder, claim);
     if (found == NULL) {
         return ICESTREAM_OK;
     }
     if (found->ended) {
         *held = true;
-        return settle(folder, found, error);
+        return finish_end(folder, found, error);
     }
     const ics_quarantine quarantine = {.folder = folder->quarantine_folder,
                                        .near = folder->near.text};
@@ -237,9 +210,9 @@ static int folder_fail(void *self, const ics_claim *claim, const char *reason, b
     return close_claim(folder, found, status, error);
 }
 
-static int folder_give_back(void *self, const ics_claim *claim, bool *held, icestream_error *error)
+int ics_folder_give_back(ics_folder *folder, const ics_claim *claim, bool *held,
+                         icestream_error *error)
 {
-    ics_folder *folder = self;
     ics_held_claim *found = find_to_end(folder, claim);
     if (found == NULL) {
         return ICESTREAM_OK;
@@ -264,16 +237,12 @@ static int check_new_name(const ics_folder *folder, const char *path, const char
         path, folder->directory, name, ICS_CLAIM_NAME_MAX, folder->pattern);
 }
 
-static int folder_put(void *self, const char *path, const char *name, icestream_error *error)
+int ics_folder_put(ics_folder *folder, const char *path, const char *name, icestream_error *error)
 {
-    ics_folder *folder = self;
     struct stat about;
     const char *slash = strrchr(path, '/');
     name = name != NULL ? name : slash != NULL ? slash + 1 : path;
-    int status = check_new_name(folder, path, name, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(check_new_name(folder, path, name, error));
     /* Who puts a file there means it to be done, again if need be. */
     if (lstat(path, &about) != 0 || (S_ISREG(about.st_mode) && ics_spool_file_sync(path) != 0)) {
         return ics_spool_error(error, path, "cannot become work", NULL);
@@ -352,35 +321,15 @@ static int count_claimed(const ics_folder *folder, ics_claims_counts *out, icest
     return status;
 }
 
-static int folder_stat(void *self, ics_claims_counts *out, icestream_error *error)
+int ics_folder_stat(ics_folder *folder, ics_claims_counts *out, icestream_error *error)
 {
-    ics_folder *folder = self;
     ics_candidates waiting = {0};
-    int status =
-        ics_folder_is_still(folder) ? ICESTREAM_OK : ics_folder_scan(folder, &waiting, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_folder_is_unchanged(folder) ? ICESTREAM_OK
+                                            : ics_folder_scan(folder, &waiting, error));
     out->waiting = waiting.count;
     ics_folder_candidates_free(&waiting);
-    status = count_claimed(folder, out, error);
-    if (status == ICESTREAM_OK) {
-        status = count_names(folder->marks_folder.text, is_any, &out->done, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = count_names(folder->done.text, is_any, &out->done, error);
-    }
-    return status == ICESTREAM_OK
-               ? count_names(folder->quarantine_folder, is_reason, &out->quarantined, error)
-               : status;
+    ICS_TRY(count_claimed(folder, out, error));
+    ICS_TRY(count_names(folder->marks_folder.text, is_any, &out->done, error));
+    ICS_TRY(count_names(folder->done.text, is_any, &out->done, error));
+    return count_names(folder->quarantine_folder, is_reason, &out->quarantined, error);
 }
-
-const ics_claims_functions ics_folder_functions = {.destroy = ics_folder_destroy,
-                                                   .put = folder_put,
-                                                   .take = ics_folder_take,
-                                                   .extend = folder_extend,
-                                                   .holds = folder_holds,
-                                                   .done = folder_done,
-                                                   .fail = folder_fail,
-                                                   .give_back = folder_give_back,
-                                                   .stat = folder_stat};

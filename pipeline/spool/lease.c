@@ -1,5 +1,7 @@
 #include "pipeline/spool/lease.h"
 
+#include "base/disk.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -33,7 +35,7 @@ int ics_lease_write(const char *folder, double seconds)
     errno = ENOMEM;
     /* Between making the folder and owning it, it looks like one that a dead worker left. */
     for (unsigned tries = 0; text != NULL && result != 0 && tries < 100; ++tries) {
-        result = ics_spool_folder_make(folder);
+        result = ics_disk_make_folder(folder, 0777);
         if (result == 0) {
             result = ics_spool_file_replace(folder, lease_name,
                                             ics_spool_path_join(folder, part_name).text, text);

@@ -1,5 +1,6 @@
 #include "pipeline/spool/quarantine.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/files/output.h"
 
@@ -101,10 +102,7 @@ static int place_reason(setting_aside *aside)
 {
     unsigned busy = 0;
     for (aside->number++;; aside->number++) {
-        int status = set_names(aside);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
+        ICS_TRY(set_names(aside));
         struct stat about;
         bool free_place = aside->path == NULL || lstat(aside->to.text, &about) != 0;
         if (aside->path != NULL && free_place && errno != ENOENT) {
@@ -124,7 +122,7 @@ static int place_reason(setting_aside *aside)
         }
         /* A worker that is stopped while it writes this reason keeps the name for itself. */
         bool other = false;
-        status = write_reason(aside, &other);
+        int status = write_reason(aside, &other);
         if (!other || ++busy == MOST_BUSY) {
             return status;
         }
@@ -141,7 +139,7 @@ static void withdraw_reason(setting_aside *aside)
 
 static int make_folder(const char *path, icestream_error *error)
 {
-    return ics_spool_folder_make(path) == 0
+    return ics_disk_make_folder(path, 0777) == 0
                ? ICESTREAM_OK
                : ics_spool_error(error, path, "cannot create this folder for what is set aside",
                                  NULL);
@@ -185,7 +183,7 @@ static int move_file(setting_aside *aside, bool *moved, bool *again)
     *again = false;
     if (ics_spool_move(aside->path, aside->to.text) == 0) {
         *moved = true;
-        return ics_spool_folder_sync(aside->folder) == 0
+        return ics_disk_sync_folder(aside->folder) == 0
                    ? ICESTREAM_OK
                    : ics_spool_error(aside->error, aside->folder, "cannot be written to the medium",
                                      NULL);

@@ -1,5 +1,6 @@
 #include "pipeline/spool/spool_files.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 
 #include <dirent.h>
@@ -87,19 +88,6 @@ int ics_spool_move_numbered(const char *from, const char *folder, const char *na
 
 /* ---- folders and small files ----------------------------------------------------------------- */
 
-int ics_spool_folder_make(const char *path)
-{
-    struct stat about;
-    if (mkdir(path, 0777) == 0) {
-        return 0;
-    }
-    if (errno != EEXIST || stat(path, &about) != 0) {
-        return -1;
-    }
-    errno = ENOTDIR;
-    return S_ISDIR(about.st_mode) ? 0 : -1;
-}
-
 static int open_file(const char *path, int flags)
 {
     return TEMP_FAILURE_RETRY(open(path, flags | O_CLOEXEC, 0666));
@@ -115,12 +103,6 @@ static int sync_and_close(int descriptor)
     close(descriptor);
     errno = cause;
     return result;
-}
-
-int ics_spool_folder_sync(const char *path)
-{
-    int result = sync_and_close(open_file(path, O_RDONLY | O_DIRECTORY));
-    return result == 0 || errno == EINVAL ? 0 : -1;
 }
 
 int ics_spool_file_sync(const char *path)
@@ -156,7 +138,7 @@ int ics_spool_file_replace(const char *folder, const char *name, const char *par
         return -1;
     }
     return sync_and_close(descriptor) == 0 && rename(part, path.text) == 0
-               ? ics_spool_folder_sync(folder)
+               ? ics_disk_sync_folder(folder)
                : -1;
 }
 

@@ -35,12 +35,7 @@ int ics_spool_move(const char *from, const char *to);
 int ics_spool_move_numbered(const char *from, const char *folder, const char *name,
                             ics_path *where);
 
-/* Creates a folder unless it is there; the one above it must be. */
-int ics_spool_folder_make(const char *path);
-/* Waits until the names in a folder are on the medium. A file system that cannot do it for folders
- * has nothing to wait for. */
-int ics_spool_folder_sync(const char *path);
-/* The same for the contents of a file. */
+/* Waits until the contents of a file are on the disk. */
 int ics_spool_file_sync(const char *path);
 /* Writes a small file FOLDER/NAME in place of one that may be there: as `part`, which is nobody
  * else's, on the medium, then renamed, and the name on the medium. */

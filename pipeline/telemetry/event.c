@@ -1,5 +1,6 @@
 #include "pipeline/telemetry/event.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/telemetry/json_text.h"
 
@@ -39,13 +40,6 @@ bool ics_event_in_journal(ics_event_kind kind)
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
-
-double ics_event_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 const char *ics_event_time_text(double time, char text[ICS_EVENT_TIME])
 {
@@ -232,7 +226,7 @@ int ics_event_line(const ics_event *event, const char *worker, json_t *more,
     event_text texts[TEXTS];
     char time[ICS_EVENT_TIME];
     size_t count = collect_texts(event, &process, texts);
-    ics_event_time_text(ics_event_now(), time);
+    ics_event_time_text(ics_clock_unix(), time);
     for (;;) {
         json_t *json = event_json(event, worker, more, texts, count, time);
         size_t size = json != NULL ? json_dumpb(json, line, ICS_EVENT_LINE - 1,

@@ -6,6 +6,7 @@
 #ifndef ICS_TELEMETRY_EVENT_H
 #define ICS_TELEMETRY_EVENT_H
 
+#include "base/clock.h"
 #include "pipeline/icestream.h"
 
 #include <limits.h>
@@ -97,7 +98,6 @@ enum { ICS_EVENT_TIME = 32 };
 const char *ics_event_time_text(double time, char text[ICS_EVENT_TIME]);
 /* The reverse. False: it is no such time. */
 bool ics_event_time_of_text(const char *text, double *time);
-/* Seconds since 1970 of the system's clock. */
-double ics_event_now(void);
+#define ics_event_now ics_clock_unix /* until all callers have the new name */
 
 #endif

@@ -157,7 +157,7 @@ void ics_events_progress(ics_events *events, const ics_progress_state *state)
         return;
     }
     ics_progress_figures figures;
-    ics_progress_measure(&events->progress, state, ics_progress_seconds(), &figures);
+    ics_progress_measure(&events->progress, state, ics_clock_seconds(), &figures);
     json_t *more = progress_json(state, &figures);
     const ics_event event = {.kind = more != NULL ? ICS_EVENT_PROGRESS : ICS_EVENT_WARNING,
                              .reason = more != NULL ? NULL : "out of memory for the progress"};

@@ -152,14 +152,11 @@ int ics_journal_append(ics_journal *journal, const ics_event *event, icestream_e
     if (!ics_event_in_journal(event->kind)) {
         return ICESTREAM_OK;
     }
-    int status = ics_event_line(event, journal->worker, NULL, text + 1, &length, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_event_line(event, journal->worker, NULL, text + 1, &length, error));
     bool sync = journal->sync && is_completion(event->kind);
     int copy = -1;
     pthread_mutex_lock(&journal->mutex);
-    status = write_line(journal, text, length, error);
+    int status = write_line(journal, text, length, error);
     if (status == ICESTREAM_OK && sync) {
         copy = fcntl(journal->descriptor, F_DUPFD_CLOEXEC, 0);
         status =
@@ -173,10 +170,7 @@ int ics_journal_reopen(ics_journal *journal, icestream_error *error)
 {
     int descriptor = -1;
     bool torn = false;
-    int status = open_file(journal->path, &descriptor, &torn, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(open_file(journal->path, &descriptor, &torn, error));
     pthread_mutex_lock(&journal->mutex);
     int old = journal->descriptor;
     journal->descriptor = descriptor;

@@ -115,10 +115,7 @@ static int next_line(ics_journal_reader *reader, const char **line, size_t *leng
                 reader->skipping = true;
                 reader->start = reader->end;
             }
-            int status = fill(reader, error);
-            if (status != ICESTREAM_OK) {
-                return status;
-            }
+            ICS_TRY(fill(reader, error));
         }
     }
 }

@@ -1,6 +1,7 @@
 #include "pipeline/telemetry/metrics_listener.h"
 
 #include "base/error.h"
+#include "base/host_port.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
@@ -41,26 +42,25 @@ static int parse_address(const char *text, listen_address *out, icestream_error 
     static const char hosts[] =
         "HOST:PORT with HOST 127.0.0.1, localhost or [::1] (metrics are not served to other "
         "machines)";
-    const char *colon = strrchr(text, ':');
-    char host[64], *end = NULL;
+    ics_host_port parsed;
     memset(out, 0, sizeof *out);
-    if (colon == NULL || (size_t)(colon - text) >= sizeof host) {
+    switch (ics_host_port_parse(text, &parsed)) {
+    case ICS_HOST_PORT_BAD_HOST:
         return wrong_address(text, hosts, error);
-    }
-    memcpy(host, text, (size_t)(colon - text));
-    host[colon - text] = '\0';
-    unsigned long port = strtoul(colon + 1, &end, 10);
-    if (strspn(colon + 1, "0123456789") == 0 || *end != '\0' || port > UINT16_MAX) {
+    case ICS_HOST_PORT_BAD_PORT:
         return wrong_address(text, "HOST:PORT with PORT 0 .. 65535", error);
+    case ICS_HOST_PORT_GOOD:
+        break;
     }
-    if (strcmp(host, "127.0.0.1") == 0 || strcmp(host, "localhost") == 0) {
-        out->v4.sin_family = AF_INET;
-        out->v4.sin_port = htons((uint16_t)port);
-        out->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    } else if (strcmp(host, "[::1]") == 0 || strcmp(host, "::1") == 0) {
+    if (strcmp(parsed.host, "::1") == 0) {
         out->v6.sin6_family = AF_INET6;
-        out->v6.sin6_port = htons((uint16_t)port);
+        out->v6.sin6_port = htons(parsed.port);
         out->v6.sin6_addr = in6addr_loopback;
+    } else if (!parsed.is_bracketed &&
+               (strcmp(parsed.host, "127.0.0.1") == 0 || strcmp(parsed.host, "localhost") == 0)) {
+        out->v4.sin_family = AF_INET;
+        out->v4.sin_port = htons(parsed.port);
+        out->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     } else {
         return wrong_address(text, hosts, error);
     }
@@ -107,6 +107,7 @@ static enum MHD_Result answer_metrics(struct MHD_Connection *connection, char *t
     return queued;
 }
 
+/* Answers one request. size: libmicrohttpd defines the parameters. */
 static enum MHD_Result answer(void *user, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_size, void **request)
@@ -198,16 +199,13 @@ int ics_metrics_listener_create(const char *address, ics_metrics_listener **out,
 {
     *out = NULL;
     listen_address parsed;
-    int status = parse_address(address, &parsed, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(parse_address(address, &parsed, error));
     ics_metrics_listener *listener = calloc(1, sizeof *listener);
     if (listener == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metrics.listen");
     }
     pthread_mutex_init(&listener->mutex, NULL); /* cannot fail on Linux */
-    status = start(listener, address, &parsed, error);
+    int status = start(listener, address, &parsed, error);
     if (status != ICESTREAM_OK) {
         ics_metrics_listener_destroy(listener);
         return status;

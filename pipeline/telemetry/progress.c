@@ -4,19 +4,11 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
-
-double ics_progress_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 ics_progress ics_progress_begin(FILE *out)
 {
-    double now = ics_progress_seconds();
+    double now = ics_clock_seconds();
     return (ics_progress){.out = out,
                           .terminal = out != NULL && isatty(fileno(out)) == 1,
                           .start = now,
@@ -184,7 +176,7 @@ void ics_progress_update(ics_progress *progress, const ics_progress_state *state
     }
     ics_progress_figures figures;
     char text[ICS_PROGRESS_TEXT];
-    ics_progress_measure(progress, state, ics_progress_seconds(), &figures);
+    ics_progress_measure(progress, state, ics_clock_seconds(), &figures);
     ics_progress_text(state, &figures, text);
     fit_terminal(progress, text);
     fprintf(progress->out, "%s%s%s", progress->terminal ? "\r\033[K" : "", text,

@@ -2,6 +2,7 @@
 #ifndef ICS_TELEMETRY_PROGRESS_H
 #define ICS_TELEMETRY_PROGRESS_H
 
+#include "base/clock.h"
 #include "pipeline/icestream.h"
 
 enum { ICS_PROGRESS_DEVICES = 16 }; /* of more, the first ones are shown */
@@ -54,8 +55,7 @@ typedef struct ics_progress_figures {
     double seconds_left;                  /* negative: unknown */
 } ics_progress_figures;
 
-/* Seconds of a clock that only goes forward. */
-double ics_progress_seconds(void);
+#define ics_progress_seconds ics_clock_seconds /* until all callers have the new name */
 
 /* `out` may be NULL. */
 ics_progress ics_progress_begin(FILE *out);
@@ -70,7 +70,7 @@ void ics_progress_line(ics_progress *progress, const char *format, ...)
 void ics_progress_end(ics_progress *progress);
 
 /* The two halves of an update, for other ways to show it: takes the rates, at a time of
- * ics_progress_seconds(); and says it all in one line without its end. */
+ * ics_clock_seconds(); and says it all in one line without its end. */
 void ics_progress_measure(ics_progress *progress, const ics_progress_state *state, double now,
                           ics_progress_figures *out);
 enum { ICS_PROGRESS_TEXT = 4096 };

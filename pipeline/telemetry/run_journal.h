@@ -1,5 +1,5 @@
-/* The journal of a run, for all of its threads. A journal that cannot be written does not end a run:
- * the lines that are lost are counted, and the loop logs the count from time to time. */
+/* The journal of a run, for all of its threads. A journal that cannot be written does not end a
+ * run: the lines that are lost are counted, and the loop logs the count from time to time. */
 #ifndef ICS_TELEMETRY_RUN_JOURNAL_H
 #define ICS_TELEMETRY_RUN_JOURNAL_H
 
@@ -18,7 +18,8 @@ typedef struct ics_run_journal {
 void ics_run_journal_append(ics_run_journal *journal, const ics_event *event);
 /* Counts a line as lost. Any thread. */
 void ics_run_journal_lose(ics_run_journal *journal, const icestream_error *why);
-/* Returns how many lines were lost since the last call, and why the last one was lost. Any thread. */
+/* Returns how many lines were lost since the last call, and why the last one was lost. Any thread.
+ */
 uint64_t ics_run_journal_take_lost(ics_run_journal *journal, icestream_error *error);
 
 #endif

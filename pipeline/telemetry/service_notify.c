@@ -62,7 +62,7 @@ void ics_service_notify_progress(ics_service_notify *service, const ics_progress
     if (!service->ready || getenv("NOTIFY_SOCKET") == NULL) {
         return; /* most runs: no need to count */
     }
-    ics_progress_measure(&service->progress, state, ics_progress_seconds(), &figures);
+    ics_progress_measure(&service->progress, state, ics_clock_seconds(), &figures);
     memcpy(text, begin, sizeof begin);
     ics_progress_text(state, &figures, text + strlen(begin));
     /* A line's end would begin another message. */

@@ -1,11 +1,10 @@
+/* Digests of what hits depend on. */
 #include "pipeline/units/origin.h"
 
 #include "base/error.h"
 #include "kernels/stage.h"
-#include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/metadata.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,8 @@ static int out_of_memory(icestream_error *error)
                          "out of memory for the digest of the configuration");
 }
 
-/* Adds the digests of the user's stage headers. The content of a header counts, not its name. */
-static int add_headers(const icestream_config *config, json_t *settings, icestream_error *error)
+/* Writes the digests of the user's stage headers: the content of a header counts, not its name. */
+static int write_headers(const icestream_config *config, FILE *out, icestream_error *error)
 {
     for (int stage = 0; stage < ICS_STAGES; ++stage) {
         if (config->stages.custom[stage] == NULL) {
@@ -36,33 +35,18 @@ static int add_headers(const icestream_config *config, json_t *settings, icestre
         if (status != ICESTREAM_OK) {
             return status;
         }
-        json_t *headers = json_object_get(settings, "headers");
-        if (headers == NULL) {
-            headers = json_object();
-            if (json_object_set_new(settings, "headers", headers) != 0) {
-                return out_of_memory(error);
-            }
-        }
-        if (json_object_set_new(headers, name, json_string(digest)) != 0) {
-            return out_of_memory(error);
-        }
+        fprintf(out, "header of stages.%s: %s\n", name, digest);
     }
     return ICESTREAM_OK;
 }
 
-/* Without detection the digest is the one of versions that had no detection. */
-static int add_detection(const icestream_config *config, json_t *settings, icestream_error *error)
+static int write_settings(const icestream_config *config, const ics_models *models, FILE *out,
+                          icestream_error *error)
 {
-    if (strcmp(config->stages.detect, "none") == 0) {
-        return ICESTREAM_OK;
-    }
-    json_t *stages = json_object_get(settings, "stages");
-    const char *content = ics_config_content_name(ics_config_content(config));
-    if (json_object_set_new(stages, "detect", json_string(config->stages.detect)) != 0 ||
-        json_object_set_new(settings, "content", json_string(content)) != 0) {
-        return out_of_memory(error);
-    }
-    return ICESTREAM_OK;
+    fprintf(out, "icestream: %s\n", ICESTREAM_VERSION);
+    ics_config_print_hit_settings(config, out);
+    fprintf(out, "light: %s\n", models->light_digest);
+    return write_headers(config, out, error);
 }
 
 int ics_origin_create(const icestream_config *config, const ics_models *models, ics_origin *out,
@@ -71,29 +55,21 @@ int ics_origin_create(const icestream_config *config, const ics_models *models, 
     out->seed = config->run.seed;
     memcpy(out->ice, models->ice_digest, sizeof out->ice);
     memcpy(out->detector, models->detector_digest, sizeof out->detector);
-    /* A text, so that the digest can be explained and made again elsewhere. The seed is one because
-     * JSON integers end at 2^63. */
-    char seed[32];
-    snprintf(seed, sizeof seed, "%" PRIu64, config->run.seed);
+    /* A text, so that the digest can be explained and made again elsewhere (files.md 2.2). */
     char *text = NULL;
-    json_t *settings = json_pack(
-        "{s:s, s:s, s:I, s:s, s:{s:s, s:s, s:s, s:s}}", "version", ICESTREAM_VERSION, "seed", seed,
-        "bounce_limit", (json_int_t)config->run.bounce_limit, "light", models->light_digest,
-        "stages", "create", config->stages.create, "propagate", config->stages.propagate, "collide",
-        config->stages.collide, "scatter", config->stages.scatter);
-    if (settings == NULL) {
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream == NULL) {
         return out_of_memory(error);
     }
-    int status = add_headers(config, settings, error);
-    if (status == ICESTREAM_OK) {
-        status = add_detection(config, settings, error);
+    int status = write_settings(config, models, stream, error);
+    const bool is_complete = !ferror(stream);
+    if (fclose(stream) != 0 || !is_complete) {
+        status = status ? status : out_of_memory(error);
     }
     if (status == ICESTREAM_OK) {
-        text = ics_json_dump(settings, JSON_SORT_KEYS | JSON_COMPACT);
-        status = text != NULL ? ics_digest_of(text, strlen(text), out->configuration, error)
-                              : out_of_memory(error);
+        status = ics_digest_of(text, size, out->configuration, error);
     }
-    json_decref(settings);
     free(text);
     return status;
 }

@@ -1,4 +1,4 @@
-/* The origin of hits: digests of everything that hits depend on. */
+/* The origin of hits: digests of everything that they depend on. */
 #ifndef ICS_UNITS_ORIGIN_H
 #define ICS_UNITS_ORIGIN_H
 
@@ -9,21 +9,22 @@
 
 typedef struct ics_origin {
     uint64_t seed;
-    char configuration[ICS_DIGEST_TEXT]; /* seed, bounce limit, stage variants or what is in the
-                                           user's stage headers, light, what hits are */
+    /* Of the version, the keys whose values hits depend on (pipeline/config/config_keys.def), the
+     * light, and the content of the user's stage headers. */
+    char configuration[ICS_DIGEST_TEXT];
     char ice[ICS_DIGEST_TEXT];
     char detector[ICS_DIGEST_TEXT];
 } ics_origin;
 
-/* Digests the settings that hits depend on, except those of the models, which have their own
- * digests. The schedule and the batch size do not change the digest; the scattering function does.
- * ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG where a user's stage header cannot be read. */
+/* Digests all that hits depend on except the step file and the maths. Hit files with equal digests
+ * can be mixed: --resume and volumes compare them. A schedule or a batch size changes no digest,
+ * another scattering function does. ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG: a user's stage header
+ * cannot be read. */
 int ics_origin_create(const icestream_config *config, const ics_models *models, ics_origin *out,
                       icestream_error *error);
 
-/* Makes the metadata of a hit file from the input with this digest. The caller owns *out.
- * ICESTREAM_E_MEMORY.
- */
+/* Makes the metadata of a hit file from the step file with this digest (NULL: of any step file).
+ * The caller owns *out. ICESTREAM_E_MEMORY. */
 int ics_origin_metadata(const ics_origin *origin, const char *input_digest, json_t **out,
                         icestream_error *error);
 

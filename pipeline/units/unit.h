@@ -8,7 +8,7 @@
 
 #include "pipeline/devices/batch.h"
 #include "pipeline/files/step_reader.h"
-#include "pipeline/spool/run_claims.h"
+#include "pipeline/spool/claims.h"
 #include "pipeline/telemetry/run_journal.h"
 #include "pipeline/units/collector.h"
 #include "pipeline/units/inputs.h"
@@ -17,8 +17,8 @@
 #include "pipeline/units/retry.h"
 #include "pipeline/units/unit_rules.h"
 
-/* What all threads of a run share. Constant while the threads run, except for the atomic members and
- * those that have their own locks. */
+/* What all threads of a run share. Constant while the threads run, except for the atomic members
+ * and those that have their own locks. */
 typedef struct ics_unit_common {
     const icestream_config *config;
     const icestream_run_options *options;
@@ -32,7 +32,7 @@ typedef struct ics_unit_common {
     atomic_bool stop;          /* nothing more is read; batches that exist are finished */
     atomic_bool cancel;        /* everything is given up */
     ics_hit_budget budget;     /* for the hits of all units */
-    ics_run_claims *claims;    /* NULL: files are not claimed */
+    const ics_claims *claims;  /* NULL: files are not claimed */
     const char *intake_folder; /* of the claimed files; NULL: files are not claimed */
     ics_after after;           /* what is done with a claimed file when it is finished */
     struct ics_volume *volume; /* gets all hits (sink.rotate); NULL: each unit has a hit file */
@@ -50,12 +50,12 @@ typedef struct ics_unit_work {
     ics_step_cursor cursor;
     ics_batch_limits limits; /* for the next batch */
     ics_batch
-        *batch;  /* before: memory for the next batch, or NULL; after: the batch; NULL: no steps */
-    bool at_end; /* all steps are in batches */
-    bool matches;    /* an output with these hits exists; for a message the writer sets it */
-    char *found_in;  /* the earlier volume that has the hits; NULL: none is known */
-    bool in_the_way; /* the output exists, does not match, and must not be replaced */
-    bool found;      /* streams: there was a message */
+        *batch;   /* before: memory for the next batch, or NULL; after: the batch; NULL: no steps */
+    bool at_end;  /* all steps are in batches */
+    bool matches; /* an output with these hits exists; for a message the writer sets it */
+    char *found_in;             /* the earlier volume that has the hits; NULL: none is known */
+    bool in_the_way;            /* the output exists, does not match, and must not be replaced */
+    bool found;                 /* streams: there was a message */
     icestream_error read_error; /* result of the last job of a reader */
 
     /* These belong to the writer while it has a batch or the hits of the unit. */
@@ -107,8 +107,8 @@ struct ics_unit {
 /* Makes a unit for a file, or for a message of a stream. ICESTREAM_E_MEMORY. */
 int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t message,
                     ics_unit **out, icestream_error *error);
-/* Makes a unit for a claimed file. Takes over the texts of the claim, also when it fails. `name`: of
- * the file, for people. ICESTREAM_E_MEMORY. */
+/* Makes a unit for a claimed file. Takes over the texts of the claim, also when it fails. `name`:
+ * of the file, for people. ICESTREAM_E_MEMORY. */
 int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const char *name,
                             ics_unit **out, icestream_error *error);
 /* Only when none of its jobs is out. Accepts NULL. */
@@ -128,30 +128,31 @@ bool ics_unit_has_jobs(const ics_unit *unit);
 void ics_unit_use_found_output(ics_unit *unit);
 
 /* Whether another worker has the claim by now (work->lost). A file that is not claimed is never
- * lost. Any thread. The errors of ics_run_claims_holds. */
+ * lost. Any thread. The errors of ics_claims_holds. */
 int ics_unit_look_for_claim(ics_unit *unit, icestream_error *error);
 /* An event about the unit, for log and journal. Its texts belong to the unit. */
 ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind);
 /* On the I/O thread: ends the claim by unit->result, or gives it back, and appends a line to the
  * journal where no other thread has done so. *held false: another worker had the claim by then. A
- * unit without a claim only gets its line. The errors of ics_run_claims_done. */
+ * unit without a claim only gets its line. The errors of ics_claims_done. */
 int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error);
 
-/* On a reader's thread, job = &unit->reader_job. A file is opened and checked; if the file is claimed
- * or with --resume, its output is compared. Of a stream the next message is found, in work->reader or,
- * without one, in the input. Fills summary, matches, found, found_in, lost, in_the_way, read_error. */
+/* On a reader's thread, job = &unit->reader_job. A file is opened and checked; if the file is
+ * claimed or with --resume, its output is compared. Of a stream the next message is found, in
+ * work->reader or, without one, in the input. Fills summary, matches, found, found_in, lost,
+ * in_the_way, read_error. */
 void ics_unit_check(ics_job *job, void *thread_state);
 /* On a reader's thread: makes the unit's next batch within work->limits. Fills batch, at_end,
  * read_error. */
 void ics_unit_fill(ics_job *job, void *thread_state);
 
-/* With sink.rotate: looks for an earlier volume that has the hits of this unit, whose digest must be
- * known. Fills found_in and matches. ICESTREAM_E_INPUT: there is one, but neither the file is claimed
- * nor --resume given. The errors of ics_known_hits_find. */
+/* With sink.rotate: looks for an earlier volume that has the hits of this unit, whose digest must
+ * be known. Fills found_in and matches. ICESTREAM_E_INPUT: there is one, but neither the file is
+ * claimed nor --resume given. The errors of ics_known_hits_find. */
 int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error);
 
-/* On the writer's thread, job = &batch->job of a batch whose owner is the unit: moves the hits of the
- * batch into the collector. Fills batch->error. */
+/* On the writer's thread, job = &batch->job of a batch whose owner is the unit: moves the hits of
+ * the batch into the collector. Fills batch->error. */
 void ics_unit_store(ics_job *job, void *thread_state);
 /* On the writer's thread: tries again to move hits from memory to the disk. The errors of
  * ics_collector_add. */
@@ -160,8 +161,8 @@ int ics_unit_spill(ics_unit *unit, icestream_error *error);
  * claim is lost, and appends a line to the journal. With sink.rotate the hits go into the volume
  * instead. Fills lost, matches, write_error; may be called again after an error that may pass. */
 void ics_unit_write(ics_job *job, void *thread_state);
-/* On the writer's thread, job = &unit->writer_job: discards the collected hits, and writes the reason
- * into the quarantine if the file is not claimed. Fills write_error. */
+/* On the writer's thread, job = &unit->writer_job: discards the collected hits, and writes the
+ * reason into the quarantine if the file is not claimed. Fills write_error. */
 void ics_unit_discard(ics_job *job, void *thread_state);
 
 #endif

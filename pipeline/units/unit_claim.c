@@ -6,7 +6,7 @@ int ics_unit_look_for_claim(ics_unit *unit, icestream_error *error)
     bool held = true;
     int status = ICESTREAM_OK;
     if (unit->claim.name != NULL) {
-        status = ics_run_claims_holds(unit->common->claims, &unit->claim, &held, error);
+        status = ics_claims_holds(unit->common->claims, &unit->claim, &held, error);
     }
     unit->work->lost = status == ICESTREAM_OK && !held;
     return status;
@@ -44,11 +44,11 @@ static int end_claim(ics_unit *unit, bool *held, icestream_error *error)
     switch (unit->result) {
     case ICS_RESULT_DONE:
     case ICS_RESULT_SKIPPED:
-        return ics_run_claims_done(common->claims, &unit->claim, common->after, held, error);
+        return ics_claims_done(common->claims, &unit->claim, common->after, held, error);
     case ICS_RESULT_QUARANTINED:
-        return ics_run_claims_fail(common->claims, &unit->claim, reason, held, error);
+        return ics_claims_fail(common->claims, &unit->claim, reason, held, error);
     default:
-        return ics_run_claims_give_back(common->claims, &unit->claim, held, error);
+        return ics_claims_give_back(common->claims, &unit->claim, held, error);
     }
 }
 

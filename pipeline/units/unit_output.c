@@ -40,10 +40,12 @@ void ics_unit_store(ics_job *job, void *thread_state)
     (void)thread_state;
     ics_batch *batch = (ics_batch *)job;
     ics_unit *unit = batch->owner;
-    if (open_collector(unit, &batch->error) == ICESTREAM_OK) {
-        ics_collector_add(unit->work->collector, batch->hits, batch->hit_count, &batch->error);
+    icestream_error error = {.status = ICESTREAM_OK};
+    if (open_collector(unit, &error) == ICESTREAM_OK) {
+        ics_collector_add(unit->work->collector, batch->hits, batch->hit_count, &error);
         batch->hits = NULL;
     }
+    ics_error_keep(&batch->error, &error);
 }
 
 int ics_unit_spill(ics_unit *unit, icestream_error *error)

@@ -112,7 +112,7 @@ static int look_for_claims(const ics_volume *volume, ics_unit *const *units, boo
     for (size_t i = 0; status == ICESTREAM_OK && i < count; ++i) {
         bool held = true;
         if (units[i]->claim.name != NULL) {
-            status = ics_run_claims_holds(volume->common->claims, &units[i]->claim, &held, error);
+            status = ics_claims_holds(volume->common->claims, &units[i]->claim, &held, error);
         }
         lost[i] = status == ICESTREAM_OK && !held;
         *any = *any || lost[i];

@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
-"""Damaged and hostile inputs, one case each: what the program says, and that it does not break.
+"""Promises: damaged and hostile inputs end with the message and the exit status of docs/bad-inputs.md,
+and never break the program.
 
-    bad_inputs.py PROGRAM            runs all cases; exit status 1 if one fails
-    bad_inputs.py PROGRAM --only X   only cases whose group or name contains X
-    bad_inputs.py PROGRAM --table    prints them as a Markdown table instead: docs/bad-inputs.md
+    bad_inputs.py PROGRAM            runs all cases and compares the messages with docs/bad-inputs.md
+    bad_inputs.py PROGRAM --only X   runs only cases whose group or name contains X; compares nothing
+    bad_inputs.py PROGRAM --write    runs all cases and writes docs/bad-inputs.md again
 
-Every case has a folder of its own, the exit status and the texts that standard error must contain.
-On top of that no case may end by a signal or a sanitizer's report, take longer than 20 s, leave a
-.part behind or a hit file that is not complete, or fail without a message.
+The exit status is 1 if a case fails or the document differs. To join: add a case to the file bad_inputs_*.py
+of its subject, then use --write and look at the new row of the document. A case has a command, its input
+files, the exit status and texts that standard error must contain (bad_inputs_files.py, Case).
+
+Every case runs in a folder of its own. In addition, no case may end by a signal or a sanitizer's report, take
+longer than 20 s, leave a .part file or an incomplete hit file, or fail without a message.
 """
 
+import difflib
 import os
 import re
 import resource
@@ -34,6 +39,7 @@ from bad_inputs_water import water_cases  # noqa: E402
 
 SECONDS = 20
 NOBODY = 65534
+DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/bad-inputs.md")
 SANITIZER = re.compile(r"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|runtime error:")
 
 
@@ -50,7 +56,7 @@ def prepare(path, content):
 
 
 def hit_file_is_complete(path):
-    """By its own trailer: its offset, the count of rows, the magic string at the end."""
+    """Compares the trailer (offset, number of rows, magic string) with the length of the file."""
     with open(path, "rb") as file:
         data = file.read()
     if len(data) < 1024 + 32 or data[-8:] != b"ISTRAIL1":
@@ -65,7 +71,7 @@ def hit_file_is_complete(path):
 
 
 def leftovers(where, before):
-    """What must not be there after a run."""
+    """Lists the files that must not exist after a run."""
     found = []
     for root, _, names in os.walk(where):
         for name in names:
@@ -73,7 +79,7 @@ def leftovers(where, before):
             if path in before or not stat.S_ISREG(os.lstat(path).st_mode):
                 continue
             if ".part" in name:
-                found.append("%s is left" % name)
+                found.append("%s was not removed" % name)
             elif name.endswith(".hits.npy") and not hit_file_is_complete(path):
                 found.append("%s is not complete" % name)
     return found
@@ -91,7 +97,7 @@ def environment():
 
 
 def start(program, it, where):
-    """Runs the command of a case; (exit status, standard error) or what went wrong."""
+    """Runs the command of a case. Returns the exit status and standard error, or None and a fault."""
 
     def limit():
         for name, value in it.limits:
@@ -129,7 +135,7 @@ def start(program, it, where):
 
 
 def judge(it, status, text, found):
-    """What is wrong with the outcome of a case."""
+    """Lists what is wrong with the outcome of a case."""
     faults = list(found)
     if status is None:
         return [text]
@@ -139,14 +145,14 @@ def judge(it, status, text, found):
         faults.append("ended by signal %d" % -status)
     elif status != it.exit:
         faults.append("exit status %d instead of %d" % (status, it.exit))
-    faults += ["'%s' is not said" % part for part in it.says if part not in text]
+    faults += ["'%s' is not in the message" % part for part in it.says if part not in text]
     if not text and it.exit != 0 and 2 not in it.closed:
-        faults.append("nothing is said")
+        faults.append("there is no message")
     return faults
 
 
 def run_case(program, it):
-    """(exit status, standard error, faults) of a case in a folder of its own."""
+    """Runs a case in a new folder. Returns the exit status, standard error and the faults."""
     where = tempfile.mkdtemp(prefix="icestream-bad-")
     try:
         for name, content in it.files.items():
@@ -170,7 +176,7 @@ def run_case(program, it):
 
 
 def may_run_as_nobody(program):
-    """Whether `nobody` can execute the program; without root there is nothing to change."""
+    """Returns whether the user `nobody` can execute the program. Only root changes the user."""
     if os.getuid() != 0:
         return True
     try:
@@ -223,35 +229,75 @@ def make_good_files(program):
         return contents
 
 
-def print_table(results):
-    print(
-        "# Bad inputs\n\nWhat icestream says to damaged and hostile inputs; made by "
-        "`tests/cli/bad_inputs.py PROGRAM --table`,\nrun as the test `cli/bad_inputs`. "
-        "%d cases; of several messages the first is shown.\n" % len(results)
-    )
+# ---- the document --------------------------------------------------------------------------------
+
+
+def row_of(it, status, text):
+    """The row of a case: the first line of its message, without what depends on the machine."""
+    lines = text.splitlines() or [""]
+    message = re.sub(it.varies, "...", lines[0]) if it.varies else lines[0]
+    cells = [it.name, "icestream " + it.command, str(status), message]
+    for i, cell in enumerate(cells):
+        cell = "".join(c if c.isprintable() else "?" for c in cell).replace("|", "\\|")
+        cells[i] = cell if len(cell) <= 200 else cell[:200] + " ..."
+    message = "`%s`" % cells[3].replace("`", "'") if cells[3] else ""
+    return "| %s | `%s` | %s | %s |" % (cells[0], cells[1].strip(), cells[2], message)
+
+
+def document_of(results):
+    """The whole document."""
+    lines = [
+        "# Bad inputs",
+        "",
+        "The messages and exit statuses of icestream for damaged and hostile inputs. If a message has",
+        "several lines, the first one is shown. The test `cli/bad_inputs` compares this document with the",
+        "program; `tests/cli/bad_inputs.py PROGRAM --write` writes it. %d cases." % len(results),
+    ]
     group = None
     for it, status, text in results:
         if it.group != group:
             group = it.group
-            print(
-                "\n## %s\n\n| input | command | exit status | message |\n| --- | --- | --- | --- |"
-                % (group[0].upper() + group[1:])
+            lines += [
+                "",
+                "## %s" % (group[0].upper() + group[1:]),
+                "",
+                "| input | command | exit status | message |",
+                "| --- | --- | --- | --- |",
+            ]
+        lines.append(row_of(it, status, text))
+    return "\n".join(lines) + "\n"
+
+
+def compare_document(results, all_ran):
+    """Prints how the document differs from the results. Returns whether it does. If cases were skipped,
+    only the rows of the others are compared."""
+    with open(DOCUMENT, encoding="utf-8") as file:
+        found = file.read()
+    expected = document_of(results)
+    if all_ran:
+        differences = list(
+            difflib.unified_diff(
+                found.splitlines(), expected.splitlines(), "docs/bad-inputs.md", "now", lineterm="", n=0
             )
-        lines = text.splitlines() or [""]
-        cells = [it.name, "icestream " + it.command, str(status), lines[0]]
-        for i, cell in enumerate(cells):
-            cell = "".join(c if c.isprintable() else "?" for c in cell).replace("|", "\\|")
-            cells[i] = cell if len(cell) <= 200 else cell[:200] + " ..."
-        message = "`%s`" % cells[3].replace("`", "'") if cells[3] else ""
-        print("| %s | `%s` | %s | %s |" % (cells[0], cells[1].strip(), cells[2], message))
+        )
+    else:
+        rows = set(found.splitlines())
+        differences = [row for row in (row_of(*result) for result in results) if row not in rows]
+    if differences:
+        print(
+            "FAILED: docs/bad-inputs.md is not what the program says now; "
+            "tests/cli/bad_inputs.py PROGRAM --write writes it again\n" + "\n".join(differences),
+            file=sys.stderr,
+        )
+    return bool(differences)
 
 
-def main(arguments):
-    if not arguments:
-        sys.exit(__doc__)
-    program = good.program = os.path.abspath(arguments[0])
-    table = "--table" in arguments
-    only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
+# ---- all cases -----------------------------------------------------------------------------------
+
+
+def collect_cases(program):
+    """Fills CASES; some cases are made from files that the program writes."""
+    good.program = program
     good.steps, good.hits, good.hdf5 = make_good_files(program)
     good.hit_count = int(re.search(rb"'shape': \( *(\d+),", good.hits[:1024]).group(1))
     for collect in (
@@ -268,6 +314,25 @@ def main(arguments):
         exchange_cases,
     ):
         collect()
+
+
+def report_failure(it, text, faults):
+    print(
+        "FAILED: %s: %s: %s\n  icestream %s\n  %s"
+        % (
+            it.group,
+            it.name,
+            "; ".join(faults),
+            it.command[:200],
+            text[:3000].replace("\n", "\n  "),
+        ),
+        file=sys.stderr,
+    )
+
+
+def run_cases(program, only):
+    """Runs the cases whose group or name contains `only`. Returns the results, the number of failed cases
+    and the number of cases that cannot run on this machine or with this build."""
     nobody = may_run_as_nobody(program)
     with open(program, "rb") as file:
         sanitized = re.search(rb"__[at]san_init", file.read()) is not None
@@ -285,22 +350,29 @@ def main(arguments):
         results.append((it, status, text))
         if faults:
             failures += 1
-            print(
-                "FAILED: %s: %s: %s\n  icestream %s\n  %s"
-                % (
-                    it.group,
-                    it.name,
-                    "; ".join(faults),
-                    it.command[:200],
-                    text[:3000].replace("\n", "\n  "),
-                ),
-                file=sys.stderr,
-            )
-    if table:
-        print_table(results)
-    else:
-        print("%d cases, %d failures, %d skipped" % (len(results), failures, skipped))
-    return 1 if failures else 0
+            report_failure(it, text, faults)
+    return results, failures, skipped
+
+
+def main(arguments):
+    if not arguments:
+        sys.exit(__doc__)
+    program = os.path.abspath(arguments[0])
+    write = "--write" in arguments
+    only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
+    collect_cases(program)
+    results, failures, skipped = run_cases(program, only)
+    print("%d cases, %d failures, %d skipped" % (len(results), failures, skipped))
+    if only:
+        return 1 if failures else 0
+    all_ran = skipped == 0 and bool(good.hdf5)
+    if not write:
+        return 1 if compare_document(results, all_ran) or failures else 0
+    if failures or not all_ran:
+        sys.exit("docs/bad-inputs.md is not written: cases failed or were skipped")
+    with open(DOCUMENT, "w", encoding="utf-8") as file:
+        file.write(document_of(results))
+    return 0
 
 
 if __name__ == "__main__":

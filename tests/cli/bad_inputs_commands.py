@@ -288,7 +288,13 @@ def command_cases():
     usage("--set of a key without end", "run -s %s=1" % ("a." * 5000), "unknown key")
     usage("--set that is not UTF-8", "run -s source.files=\udcff", "not valid UTF-8")
     usage("an unknown instruction set", "run -s device.instruction_set=mmx", "found 'mmx'")
-    usage("no GPU", "run -s device.backend=cuda", "device.backend: found cuda", 1)
+    usage(
+        "no GPU",
+        "run -s device.backend=cuda",
+        "device.backend: found cuda",
+        1,
+        varies="(?<=found cuda, but ).*",
+    )
     usage("info of nothing", "info", "icestream info: expected FILE")
     usage("info of what is not there", "info none.npy", "none.npy: cannot open: No such file", 3)
     usage("generate without a file", "generate", "expected --output FILE")
@@ -316,11 +322,13 @@ def command_cases():
         "validate -s device.threads=1000",
         "cannot start compute thread",
         1,
+        varies=r"(?<=compute thread )\d+",
         limits=((resource.RLIMIT_AS, 1 << 30),),
         unsanitized=True,
     )
 
     def looked_at(name, data, says, command="info --verify a.npy", exit_status=3):
+        # The HDF5 library words its errors, and each version does it in another way.
         case(
             "info, convert",
             name,
@@ -334,6 +342,7 @@ def command_cases():
                     else command.split()[1]
                 ): data
             },
+            varies="(?<=HDF5 says: ).*",
         )
 
     looked_at(
@@ -379,10 +388,14 @@ def command_cases():
         "damaged steps to HDF5", good.steps[:-1], "a.npy: trailer: found", "convert a.npy b.h5"
     )
     if good.hdf5:
-        for cut in (100, 900, len(good.hdf5) // 2, len(good.hdf5) - 64):
-            looked_at(
-                "a .h5 cut after %d bytes" % cut, good.hdf5[:cut], "a.h5: ", "convert a.h5 b.npy"
-            )
+        size = len(good.hdf5)
+        for where, cut in (
+            ("after 100 bytes", 100),
+            ("after 900 bytes", 900),
+            ("in the middle", size // 2),
+            ("64 bytes before its end", size - 64),
+        ):
+            looked_at("a .h5 cut " + where, good.hdf5[:cut], "a.h5: ", "convert a.h5 b.npy")
     case(
         "info, convert",
         "an HDF5 file over another file",

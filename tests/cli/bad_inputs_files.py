@@ -162,6 +162,7 @@ class Case:
     closed: tuple = ()  # standard streams
     check: object = None  # function of the folder, gives a list of faults
     unsanitized: bool = False  # sanitizers need what the limits take away
+    varies: str = ""  # regular expression: the part of the message that depends on the machine
 
 
 CASES = []

@@ -58,7 +58,7 @@ says() {
     done
 }
 
-ics_empty() {
+is_empty() {
     [ ! -s "$1" ] || {
         fail "$1 is not empty:"
         head -c 500 "$1"
@@ -69,7 +69,7 @@ is_there() {
     [ -e "$1" ] || fail "$1 is not there"
 }
 
-ics_missing() {
+is_missing() {
     [ ! -e "$1" ] || fail "$1 is there"
 }
 

@@ -76,7 +76,7 @@ await hit_files 4
 kill -TERM $service
 wait $service
 [ $? = 143 ] || fail "a service that was terminated does not say 143"
-ics_missing socket
+is_missing socket
 [ -z "$(find hits/received -name '*.npy')" ] || fail "messages are left"
 
 # Others can reach it: refused without a token.

@@ -10,10 +10,10 @@ trap 'umount "$FOLDER/small"; rm -rf "$FOLDER"' EXIT
 
 expect 74 "$ICESTREAM" run --fail-fast -s sink.directory=small/hits
 says err "a.hits.npy" "No space left on device"
-ics_missing small/hits/a.hits.npy
-ics_missing small/hits/a.hits.npy.part
+is_missing small/hits/a.hits.npy
+is_missing small/hits/a.hits.npy.part
 expect 74 "$ICESTREAM" generate -s workload.steps=10000 -o small/b.steps.npy
 says err "No space left on device"
-ics_missing small/b.steps.npy
-ics_missing small/b.steps.npy.part
+is_missing small/b.steps.npy
+is_missing small/b.steps.npy.part
 finish

@@ -26,7 +26,7 @@ interrupted() {
     [ $status -eq "$expected" ] || fail "$signal: exit status $status instead of $expected"
     is_there "$folder/1.hits.npy"
     same "$folder/1.hits.npy" reference/1.hits.npy
-    ics_missing "$folder/2.hits.npy"
+    is_missing "$folder/2.hits.npy"
 }
 
 goes_on() {

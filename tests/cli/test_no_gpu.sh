@@ -13,9 +13,9 @@ for command in run validate compare bench; do
     expect 1 "$ICESTREAM" $command -s device.backend=cuda
     says err "device.backend: found cuda, but " "$remedy"
     [ "$(wc -l <err)" -eq 1 ] || fail "$command says more than one line: $(cat err)"
-    ics_empty out
+    is_empty out
 done
-ics_missing hits/a.hits.npy
+is_missing hits/a.hits.npy
 printf 'device:\n  backend: cuda\n' >gpu.yaml
 expect 1 "$ICESTREAM" run gpu.yaml
 says err "gpu.yaml:2:12: error: device.backend: found cuda" "$remedy"
@@ -25,7 +25,7 @@ expect 0 "$ICESTREAM" run
 says err "device: cpu, " "(device.backend auto: no GPU, because " "1 file done"
 [ "$(wc -l <err)" -eq 3 ] || fail "auto is noisy: $(cat err)"
 expect 0 "$ICESTREAM" run --quiet --force
-ics_empty err
+is_empty err
 
 # Where the CPU was named as the place to go on, with whatever else is meant for the GPU.
 expect 0 "$ICESTREAM" run -s device.backend=cuda -s device.fallback=cpu -s graph.schedule=fused \
@@ -39,7 +39,7 @@ says err "graph.lanes: this value is for a GPU, and there is none" "found fused"
 # A plan: of the CPU, and of the GPU that might be.
 expect 0 "$ICESTREAM" plan
 says out "CPU " "GPU         none here; sm_90 is assumed" "  reason    "
-ics_empty err
+is_empty err
 if grep -q "no GPU part" out; then
     expect 1 "$ICESTREAM" plan --architecture 90
     says err "this build has no GPU part"
@@ -51,7 +51,7 @@ odd=(-s detector.keep_hit_photons=true)
 expect 1 env ICESTREAM_NVRTC=none "$ICESTREAM" plan --architecture 90 "${odd[@]}"
 says err "NVRTC cannot be loaded (ICESTREAM_NVRTC: none: " "expected NVRTC of CUDA 12 or 13" \
     "target \`kernels\`"
-ics_empty out
+is_empty out
 expect 0 env ICESTREAM_NVRTC=none "$ICESTREAM" plan "${odd[@]}"
 says out "CPU " "no plan   cannot compile the kernels"
 
@@ -62,7 +62,7 @@ if grep -q "NVRTC cannot be loaded" err; then
 fi
 for origin in compiled cached; do
     expect 0 "$ICESTREAM" plan --architecture 90 "${odd[@]}"
-    ics_empty err
+    is_empty err
     says out "GPU         any of architecture sm_90" "Registers of the largest kernel: wavefront "
     for kernel in gpu_create gpu_propagate gpu_collide gpu_scatter gpu_visit gpu_monolithic gpu_job_queue \
         gpu_thread_per_step; do

@@ -75,7 +75,7 @@ wait $process || status=$?
 same endless.steps.npy short.steps.npy
 expect 0 "$ICESTREAM" generate -s workload.steps=10 -o endless.steps.npy --force
 same endless.steps.npy short.steps.npy
-ics_missing endless.steps.npy.part
+is_missing endless.steps.npy.part
 
 # A reader that goes away.
 "$ICESTREAM" generate --threads 3 -s "$endless" -o - 2>err | head -c 1024 >first

@@ -36,10 +36,10 @@ cat 1.message 2.message | "$ICESTREAM" run -q -s source.files=- -s sink.director
     fail "messages to files"
 rows numbered/stdin-000000.hits.npy "$(row_count hits/1.hits.npy)"
 rows numbered/stdin-000001.hits.npy "$(row_count hits/2.hits.npy)"
-ics_missing numbered/stdin-000002.hits.npy
+is_missing numbered/stdin-000002.hits.npy
 "$ICESTREAM" run -q -s source.files=- -s sink.directory=- </dev/null >empty.out ||
     fail "no message is no error"
-ics_empty empty.out
+is_empty empty.out
 
 # A message that breaks off is set aside; those before it are kept.
 {
@@ -124,5 +124,5 @@ cat steps/1.steps.npy steps/2.steps.npy >pipe &
 expect 0 "$ICESTREAM" run -s source.files=pipe -s sink.directory=piped
 rows piped/pipe-000000.hits.npy "$(row_count hits/1.hits.npy)"
 rows piped/pipe-000001.hits.npy "$(row_count hits/2.hits.npy)"
-ics_missing piped/pipe-000002.hits.npy
+is_missing piped/pipe-000002.hits.npy
 finish

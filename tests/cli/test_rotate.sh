@@ -83,8 +83,8 @@ start hits -s source.after=move -s "$command"
 await grep -q "bad.steps.npy" "$log"
 all_hits each >first
 await computed "$(wc -l <first)"
-ics_missing called
-ics_missing in/.icestream/done/1.steps.npy
+is_missing called
+is_missing in/.icestream/done/1.steps.npy
 stop
 [ "$(hit_files | wc -l)" = 1 ] || fail "not one hit file: $(ls hits)"
 expect 0 "$ICESTREAM" info hits/run-*-000000.hits.npy

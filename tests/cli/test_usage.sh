@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# Commands, options, exit statuses and what the program says.
+# Promises: help, wrong command lines, configurations and files that do not exist get the messages and exit
+# statuses of README.md.
+# To join: a command is in the first loop by being listed in --help; checks of its options and messages go
+# to the part of this file that fits. Damaged files belong to bad_inputs.py.
 source "$(dirname "$0")/common.bash"
 
 expect 0 "$ICESTREAM" --version
@@ -7,18 +10,20 @@ says out "icestream 0."
 expect 0 "$ICESTREAM" --help
 says out "usage: icestream COMMAND" "run " "validate " "info " "generate " "compare " "stages " \
     "convert " "plan " "bench " "exit statuses:" "130  interrupted"
-ics_empty err
-for command in run validate info generate compare stages convert plan bench; do
-    expect 0 "$ICESTREAM" $command --help
+is_empty err
+commands=$(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' out)
+[ "$(wc -w <<<"$commands")" -ge 11 ] || fail "commands are missing: $commands"
+for command in $commands; do
+    expect 0 "$ICESTREAM" "$command" --help
     says out "usage: icestream $command" "--help"
-    ics_empty err
+    is_empty err
 done
 
 expect 2 "$ICESTREAM"
 says err "expected a command"
 expect 2 "$ICESTREAM" rum
 says err "unknown command rum; did you mean run?"
-ics_empty out
+is_empty out
 expect 2 "$ICESTREAM" xyzzy
 says err "unknown command xyzzy"
 expect 2 "$ICESTREAM" run --forse
@@ -43,13 +48,17 @@ says err "device.threads: found '0', expected a whole number from 1 to 1024, or 
 expect 2 "$ICESTREAM" run --threads 2
 says err "this command has no option --threads"
 expect 0 "$ICESTREAM" generate --help
-says out "--threads N" "short for --set device.threads=N; auto: one per core" \
-    "Bytes are the same for every number"
+says out "--threads N" "short for --set device.threads=N; auto is one thread per core" \
+    "[default: device.threads of CONFIG]" "The bytes are the same for"
+expect 0 "$ICESTREAM" bench --help
+says out "--repeats N" "[default: 3]" "--steps N" "short for --set workload.steps=N"
+expect 0 "$ICESTREAM" trace --help
+says out "--steps FILE" "the step file of the photons"
 expect 0 "$ICESTREAM" generate --threads auto --set device.threads=2 --set workload.steps=9 -o - --force
-ics_empty err
+is_empty err
 
 expect 2 "$ICESTREAM" bench --repeats 0
-says err "--repeats: found '0', expected a whole number 1 .. 1000000"
+says err "--repeats: found '0', expected a whole number from 1 to 1000000"
 expect 2 "$ICESTREAM" bench --repeats 3x
 says err "--repeats: found '3x'"
 expect 2 "$ICESTREAM" bench --table html
@@ -68,11 +77,11 @@ says err "--architecture: found 'sm_90', expected a whole number"
 # What a run would take, and how fast it is.
 expect 0 "$ICESTREAM" plan --set device.backend=cpu --set device.threads=2
 says out "2 threads" "wavefront, waves of 1024 photon slots of 128 bytes"
-ics_empty err
+is_empty err
 expect 0 "$ICESTREAM" bench --set device.backend=cpu --schedules monolithic --workload uniform \
     --counts shuffled --oversize 2 --steps 4 --photons 10 --repeats 1 --table md
 says out "40 photons in 4 steps of workload uniform, oversize 2, on cpu; best of 1" "| monolithic |"
-ics_empty err
+is_empty err
 expect 0 "$ICESTREAM" bench --set device.backend=cpu --set workload.steps=2 --workload cascade \
     --schedules wavefront --repeats 1
 says out "400 photons in 2 steps of workload cascade"
@@ -92,10 +101,10 @@ expect 1 "$ICESTREAM" run --set device.backend=cuda --set device.index=63
 says err "device.backend: found cuda"
 expect 0 "$ICESTREAM" run --print-config --set run.seed=42
 says out "seed: 42"
-ics_empty err
+is_empty err
 expect 0 "$ICESTREAM" validate --set device.backend=cpu
 says out "hex86" "south-pole-like" "wavefront"
-ics_empty err
+is_empty err
 expect 0 "$ICESTREAM" validate --print-effective --set run.seed=43
 says out "seed: 43"
 cp out effective.yaml
@@ -111,15 +120,15 @@ expect 3 "$ICESTREAM" info none.npy
 says err "none.npy"
 mkdir steps
 expect 0 "$ICESTREAM" generate --set workload.steps=10 -o steps/a.steps.npy
-ics_empty out
+is_empty out
 expect 74 "$ICESTREAM" generate --set workload.steps=10 -o steps/a.steps.npy
 says err "steps/a.steps.npy"
 expect 0 "$ICESTREAM" generate --set workload.steps=10 -o steps/a.steps.npy --force
 rows steps/a.steps.npy 10
 
 expect 0 "$ICESTREAM" run --quiet
-ics_empty out
-ics_empty err
+is_empty out
+is_empty err
 is_there hits/a.hits.npy
 is_there hits/summary.json
 expect 74 "$ICESTREAM" run

@@ -1,5 +1,8 @@
-/* Run files: defaults, every type of value, paths, overrides, places. */
+/* Valid run files give the values that they name: defaults, every type of value, paths relative to
+ * the file, --set, and the places of values. For a new key, nothing has to be added here; all keys
+ * are tried in tests/units/test_origin_keys.c. */
 #include "tests/support/config_text.h"
+#include "tests/support/test_main.h"
 
 #include <math.h>
 
@@ -60,7 +63,7 @@ START_TEST(defaults)
     ck_assert_int_eq(c->workload.kind, ICS_WORKLOAD_CASCADE);
     ck_assert_uint_eq(c->workload.steps, 10000);
     ck_assert_uint_eq(c->workload.photons_per_step, 200);
-    ck_assert(!c->workload.shuffled && c->workload.isotropic);
+    ck_assert(c->workload.counts == ICS_COUNTS_BALANCED && c->workload.isotropic);
     for (size_t i = 0; i < 3; ++i) {
         ck_assert_double_eq(c->workload.position[i], 0);
     }
@@ -71,7 +74,7 @@ START_TEST(defaults)
     icestream_config_destroy(c);
     icestream_config_destroy(NULL);
 
-    /* No key, no section, nothing below a section: all the same. */
+    /* An empty file and sections without keys mean the same. */
     static const char *const texts[] = {"", "---\n", "run:\ngraph: ~\n", "{}"};
     for (size_t i = 0; i < COUNT(texts); ++i) {
         icestream_config *same = load(texts[i]);
@@ -139,7 +142,7 @@ START_TEST(every_key_is_read)
     ck_assert_int_eq(c->workload.kind, ICS_WORKLOAD_POINT);
     ck_assert_uint_eq(c->workload.steps, 4294967295);
     ck_assert_uint_eq(c->workload.photons_per_step, 0);
-    ck_assert(c->workload.shuffled && !c->workload.isotropic);
+    ck_assert(c->workload.counts == ICS_COUNTS_SHUFFLED && !c->workload.isotropic);
     ck_assert_double_eq(c->workload.position[1], -2.5);
     ck_assert_double_eq(c->workload.position[2], 1000);
     ck_assert_double_eq(c->workload.time, -7);
@@ -170,7 +173,7 @@ START_TEST(keys_of_a_gpu)
     ck_assert_int_eq(c->graph.compact.sort, ICS_SORT_CELL);
     ck_assert_int_eq(c->graph.compact.when, ICS_COMPACT_EVERY);
     ck_assert_uint_eq(c->graph.compact.every, 8);
-    /* Portable maths and a fallback are not only for a GPU. */
+    /* Portable maths and a fallback are valid on a CPU, too. */
     static const char *const keys[] = {"device.index",       "device.memory_limit",
                                        "device.watchdog",    "graph.lanes",
                                        "graph.block",        "graph.refill",
@@ -197,7 +200,7 @@ START_TEST(keys_of_a_gpu)
     ck_assert_uint_eq(c->graph.compact.every, 0);
     icestream_config_destroy(c);
 
-    /* The CPU's own values of these keys are no contradiction to it. */
+    /* These values of the keys are valid on a CPU. */
     icestream_config_destroy(load("device: {backend: cpu, math: portable}\n"
                                   "graph: {compact: {sort: none, when: tail}, lanes: auto}\n"));
 }
@@ -220,7 +223,8 @@ START_TEST(several_gpus)
     ck_assert_uint_eq(c->device.index[0], 0);
     ck_assert_str_eq(ics_config_gpu_key(c, 0), "device.index");
     icestream_config_destroy(c);
-    c = load_with("device: {index: all}\n", sets, 2); /* GPU 0 is the default, however written */
+    c = load_with("device: {index: all}\n", sets,
+                  2); /* GPU 0 is the default, also if it is given */
     ck_assert_uint_eq(c->device.index_count, 1);
     ck_assert_ptr_null(ics_config_gpu_key(c, 0));
     icestream_config_destroy(c);
@@ -270,7 +274,7 @@ START_TEST(paths_refer_to_the_file_that_names_them)
     ck_assert_str_eq(c->light.acceptance, "./auto");
     icestream_config_destroy(c);
 
-    /* In a folder of its own a file has no prefix, and in the root one slash. */
+    /* Paths in a file of the current folder have no prefix, in a file of the root one slash. */
     static const char *const names[][2] = {{"run.yaml", "i"}, {"/run.yaml", "/i"}};
     for (size_t i = 0; i < COUNT(names); ++i) {
         const char *text = "ice: {directory: i}\n";
@@ -279,7 +283,7 @@ START_TEST(paths_refer_to_the_file_that_names_them)
         ck_assert_str_eq(c->ice.directory, names[i][1]);
         icestream_config_destroy(c);
     }
-    /* What is a pattern in the file stays one, what is a letter in the folder's name as well. */
+    /* Glob characters in the file stay a pattern; those in the folder's name are escaped. */
     const char *text = "source: {files: [\"*.npy\"]}\nsink: {directory: h}\n";
     ck_assert_int_eq(ics_config_load_text("[a]*/b/run.yaml", text, strlen(text), NULL, 0, &c, NULL),
                      ICESTREAM_OK);
@@ -348,9 +352,8 @@ START_TEST(places_of_keys)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("config")
 {
-    Suite *suite = suite_create("config");
     TCase *all = tcase_create("all");
     tcase_add_test(all, defaults);
     tcase_add_test(all, every_key_is_read);
@@ -362,9 +365,4 @@ int main(void)
     tcase_add_test(all, sets_override_in_order);
     tcase_add_test(all, places_of_keys);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,5 +1,7 @@
-/* Run files that are wrong: what is said about them, and where. */
+/* Every error in a run file is reported with its place, what was found and what is expected. To try
+ * another error, add a row to `wrong`. */
 #include "tests/support/config_text.h"
+#include "tests/support/test_main.h"
 
 #include <stdlib.h>
 
@@ -263,7 +265,7 @@ static const struct {
     {"workload: {kind: point, spectrum: 8}\nlight: {spectra: [{line: 400}]}",
      "r.yaml:1:35: error: workload.spectrum: found 8, expected at most 7: light.spectra has 1 "
      "entries, numbered from 7"},
-    /* a contradiction beside another error, and none with a value that was refused */
+    /* a contradiction next to another error; a refused value causes no contradiction */
     {"run: {seed: x}\ndetector: {file: y, jitter: true}",
      "r.yaml:1:13: error: run.seed: found 'x', expected a whole number from 0 to "
      "18446744073709551615\n"
@@ -271,7 +273,7 @@ static const struct {
     {"workload: {kind: pont, time: 5}",
      "r.yaml:1:18: error: workload.kind: found 'pont', expected one of point, uniform, cascade; "
      "did you mean 'point'?"},
-    /* the tree's own errors arrive */
+    /* errors of YAML itself */
     {"run: {seed: 1", "r.yaml:2:1: error: did not find expected ',' or '}', while parsing a flow "
                       "mapping in line 1"},
 };
@@ -282,7 +284,8 @@ START_TEST(wrong_files)
 }
 END_TEST
 
-/* New variants make the list longer, so the test looks at its beginning and at what follows it. */
+/* New variants make the list of choices longer, so this test compares only the text before and
+ * after it. */
 START_TEST(wrong_variants)
 {
     static const struct {
@@ -290,7 +293,7 @@ START_TEST(wrong_variants)
     } rows[] = {{"stages: {scatter: hgsl}",
                  "r.yaml:1:19: error: stages.scatter: found 'hgsl', expected one of hg-sl, hg, sl,",
                  ", or {source: path}; did you mean 'hg-sl'?"},
-                /* The word that stands for a header in the program is none in a file. */
+                /* The program's word for a header is not valid in a file. */
                 {"stages: {scatter: custom}",
                  "r.yaml:1:19: error: stages.scatter: found 'custom', expected one of hg-sl, ",
                  ", or {source: path}"},
@@ -399,7 +402,7 @@ START_TEST(old_errors_are_forgotten)
 }
 END_TEST
 
-/* Files that models are made of: each that is not there is told where it is named. */
+/* A missing file of a model is reported with the place where it is named. */
 START_TEST(files_that_are_not_there)
 {
     const char *text = "ice: {directory: /none/ice}\n"
@@ -432,9 +435,8 @@ START_TEST(files_that_are_not_there)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("config_errors")
 {
-    Suite *suite = suite_create("config_errors");
     TCase *all = tcase_create("all");
     tcase_add_loop_test(all, wrong_files, 0, (int)COUNT(wrong));
     tcase_add_test(all, wrong_variants);
@@ -444,9 +446,4 @@ int main(void)
     tcase_add_test(all, old_errors_are_forgotten);
     tcase_add_test(all, files_that_are_not_there);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

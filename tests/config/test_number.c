@@ -1,7 +1,8 @@
-/* What people write in run files: whole numbers, real numbers, sizes, words that are nearly right.
- */
+/* Numbers and sizes are read exactly and printed with as many digits as needed; everything else is
+ * refused. Mistyped words find the word that was meant. */
 #include "pipeline/config/schema/nearest.h"
 #include "pipeline/config/schema/number.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -139,7 +140,7 @@ START_TEST(nearest_words)
             ck_assert_msg(!best.word, "%s: found %s", rows[i][0], best.word);
         }
     }
-    /* Longer than any key: neither slow nor near. */
+    /* A word that is longer than any key has no nearest word, and the search takes no time. */
     char *endless = malloc(100001);
     ck_assert_ptr_nonnull(endless);
     memset(endless, 's', 100000);
@@ -215,18 +216,12 @@ START_TEST(sizes)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("number")
 {
-    Suite *suite = suite_create("number");
     TCase *all = tcase_create("all");
     tcase_add_test(all, whole_numbers);
     tcase_add_test(all, real_numbers);
     tcase_add_test(all, sizes);
     tcase_add_test(all, nearest_words);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,5 +1,7 @@
-/* The YAML tree: what it keeps, and where it says that damaged and hostile input is wrong. */
+/* The YAML tree keeps structure, texts and places. Damaged and hostile input is an error with its
+ * place, and takes little time and memory. To try another input, add a row to `hostile`. */
 #include "pipeline/config/yaml/yaml.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -109,7 +111,7 @@ START_TEST(aliases_share_values_and_have_their_own_place)
     ck_assert_uint_eq(b->nodes, 5);
     ck_assert_uint_eq(b->height, 2);
     ck_assert_str_eq(ics_yaml_find(root, "d")->text, "c");
-    /* An alias as a key repeats the key "c": marked for the reader. */
+    /* The alias in place of a key repeats the key "c" and is marked as a duplicate. */
     ck_assert_uint_eq(root->count, 5);
     ck_assert_ptr_eq(root->entries[4].duplicate_of, root->entries[2].key);
     ics_yaml_destroy(document);
@@ -311,7 +313,7 @@ START_TEST(alias_bombs_are_limited)
                        "e: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\n"
                        "f: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n"
                        "g: &g [*f,*f,*f,*f,*f,*f,*f,*f,*f]\n";
-    /* f is complete with 9^6 leaves; the first *f would go beyond a million. */
+    /* f has 9^6 leaves; with the first *f there would be more than a million nodes. */
     expect_failure(bomb, strlen(bomb),
                    "h.yaml:7:8: error: too many values: more than 1000000 with all aliases "
                    "written out");
@@ -335,7 +337,7 @@ END_TEST
 
 START_TEST(values_are_limited)
 {
-    const size_t count = 1000000; /* with the list itself one too many */
+    const size_t count = 1000000; /* together with the list itself one too many */
     char *text = malloc(2 * count + 2);
     ck_assert_ptr_nonnull(text);
     text[0] = '[';
@@ -348,7 +350,7 @@ START_TEST(values_are_limited)
     ck_assert_int_eq(ics_yaml_read_text("h.yaml", text, 2 * count + 2, &document, &error),
                      ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(error.text, "too many values"));
-    /* One fewer is read. */
+    /* One item fewer is read. */
     ck_assert_int_eq(ics_yaml_read_text("h.yaml", text, 2 * count - 1, &document, NULL),
                      ICESTREAM_E_CONFIG); /* no bracket at the end */
     text[2 * count - 1] = ']';
@@ -405,7 +407,7 @@ START_TEST(files_are_read_and_impossible_ones_refused)
     ck_assert_uint_eq(ics_yaml_root(document)->count, 0);
     ics_yaml_destroy(document);
 
-    /* A hole, not real disk space. */
+    /* The file is sparse and needs no disk space. */
     ck_assert_int_eq(truncate(path, ((off_t)16 << 20) + 1), 0);
     expect_unreadable(path, ": error: the file has 16777217 bytes, expected at most 16777216");
     if (geteuid() != 0) {
@@ -460,9 +462,8 @@ START_TEST(descriptions_are_short_and_printable)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("yaml")
 {
-    Suite *suite = suite_create("yaml");
     TCase *tree = tcase_create("tree");
     tcase_add_test(tree, tree_keeps_structure_and_places);
     tcase_add_test(tree, empty_inputs_are_empty_mappings_or_nothing);
@@ -491,10 +492,4 @@ int main(void)
     tcase_add_test(files, files_are_read_and_impossible_ones_refused);
     tcase_add_test(files, folder_of_a_file);
     suite_add_tcase(suite, files);
-
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

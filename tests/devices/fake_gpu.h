@@ -1,6 +1,11 @@
-/* Functions of graphs/gpu.h that the linker takes instead of the library's, for a test program that
- * includes this. They carry photons through CPU graphs, on threads that finish in any
- * order, and fail where a test wants them to. */
+/* A fake GPU: the functions of graphs/gpu.h for tests on machines without a GPU.
+ *
+ * A test program that includes this file gets these functions instead of those of the library. They
+ * compute photons with graphs of the CPU, on threads that finish in any order, and fail where a
+ * test asks for it. How to use it: call reset_fake(), set members of `fake`, run, then check the
+ * counters of `fake`; `fake.wrong` must be 0. If graphs/gpu.h gets a function that pipeline/devices
+ * calls, add a fake one here.
+ */
 #ifndef FAKE_GPU_H
 #define FAKE_GPU_H
 
@@ -15,19 +20,19 @@
 
 enum { NEVER = 1 << 30, FAKE_THREADS = 2, FAKE_CREDITS = 4, FAKE_GPUS = 8 };
 
-/* What it shall do, and what was done with it. */
+/* What the fake GPUs do, and counters of what was done with them. */
 static struct {
     int count;
     int create_result, choose_result;
-    int submit_fault, advance_fault; /* before the n-th of these calls; of a device, from 0 */
-    int fault;                       /* ICS_GRAPH_... of them */
+    int submit_fault, advance_fault; /* calls of a GPU before the first one that fails */
+    int fault;                       /* the ICS_GRAPH_... that they return */
     int faulty;                      /* the GPU whose calls fail; -1: every one */
-    bool stuck;                      /* batches never end */
+    bool stuck;                      /* no batch is ever finished */
     uint32_t batch_emissions, batch_photons;
 
     atomic_int created, destroyed, chosen, submitted, taken;
     atomic_int taken_of[FAKE_GPUS];
-    atomic_int failed; /* calls */
+    atomic_int failed; /* calls that failed */
     atomic_int wrong;  /* uses that graphs/gpu.h does not allow */
 } fake;
 
@@ -59,7 +64,7 @@ struct ics_gpu {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool closing;
-    fake_batch *waiting, *done; /* stacks: the last one in is the first one out */
+    fake_batch *waiting, *done; /* stacks, so that the order changes */
     void (*event)(void *user);
     void *event_user;
     pthread_t threads[FAKE_THREADS];

@@ -1,10 +1,15 @@
-/* For tests of groups of devices: members that do as they are told, over the real CPU, a group of
- * them, and whether all batches come out of it once, with the right hits. */
+/* Fixtures for tests of groups: members that follow a script, and a group of three such members.
+ *
+ * A scripted member computes with the real CPU, until its script makes it lose its batches or
+ * return wrong ones. carry_all() sends all steps through the group and checks that every batch
+ * comes back exactly once; check_outcome() checks that the hits are those of the CPU alone. How to
+ * add a kind of failure: add an `act`, and do it in run_script().
+ */
 #ifndef SCRIPTED_GROUP_H
 #define SCRIPTED_GROUP_H
 
 #include "base/error.h"
-#include "pipeline/devices/device_backend.h"
+#include "pipeline/devices/device_group.h"
 #include "pipeline/devices/device_meter.h"
 #include "pipeline/models/models.h"
 #include "tests/support/run_folder.h"
@@ -27,7 +32,7 @@ typedef struct world {
     ics_hit_models hit_models;
     ics_device_options options;
     icestream_step steps[STEPS];
-    /* What the CPU makes of them. */
+    /* The results of the CPU alone. */
     icestream_hit *hits;
     size_t hit_count;
     icestream_account account;
@@ -42,7 +47,7 @@ static world open_world(void)
     ck_assert_int_eq(ics_models_create(made.config, &made.models, &error), ICESTREAM_OK);
     ck_assert_int_eq(ics_device_options_from_config(made.config, &made.options, &error),
                      ICESTREAM_OK);
-    made.options.gpu.math = ICS_MATH_PORTABLE;
+    made.options.graph.math = ICS_MATH_PORTABLE;
     const ics_table_options options = {.seed = 1, .bounce_limit = 10000, .reach_cull = true};
     char why[512];
     ck_assert_int_eq(ics_tables_create(made.models->medium, made.models->detector,
@@ -58,12 +63,15 @@ static world open_world(void)
     ck_assert_int_eq(ics_device_create(&made.options, made.tables, made.hit_models, (ics_post){0},
                                        &device, &error),
                      ICESTREAM_OK);
-    ck_assert_int_eq(ics_device_run_steps(device, made.steps, STEPS, 7000, &made.hits,
-                                          &made.hit_count, &made.account, &error),
+    ics_device_hits computed;
+    ck_assert_int_eq(ics_device_run_steps(device, made.steps, STEPS, 7000, &computed, &error),
                      ICESTREAM_OK);
+    made.hits = computed.hits;
+    made.hit_count = computed.count;
+    made.account = computed.account;
     ck_assert_uint_gt(made.hit_count, 100);
     ics_device_member_facts facts;
-    ck_assert_uint_eq(ics_device_member_count(device), 1);
+    ck_assert(!ics_device_member_facts_of(device, 1, &facts));
     ck_assert(ics_device_member_facts_of(device, 0, &facts));
     ck_assert_str_eq(facts.name, "cpu");
     ck_assert(facts.alive && !facts.is_gpu);
@@ -86,40 +94,40 @@ static void close_world(world *here)
 /* What a member does with a batch. */
 typedef enum act {
     ACT_COMPUTE,
-    ACT_LOSE,        /* it is lost, with all that it holds */
-    ACT_IMPOSSIBLE,  /* gives one whose account does not close, and then some without hits, */
-    ACT_BAD_INPUT,   /* one that no device would have liked, */
-    ACT_INTERRUPTED, /* or one that was cancelled */
+    ACT_LOSE,        /* is lost and returns all batches with an error */
+    ACT_IMPOSSIBLE,  /* returns a batch whose account does not close, then batches without hits */
+    ACT_BAD_INPUT,   /* returns a batch with an error that is the fault of its input */
+    ACT_INTERRUPTED, /* returns a batch as cancelled */
 } act;
 
-/* A member, and how it goes on. */
+/* A member and its script. */
 typedef struct script {
-    /* The test's, before it begins. */
+    /* Set by the test, before the member is created. */
     act act;
-    uint32_t at; /* it computes so many before it does that, for good */
-    int create;  /* ICESTREAM_OK, or an icestream_status: it cannot be made */
+    uint32_t at; /* it computes this number of batches before; after them it always acts so */
+    int create;  /* unless ICESTREAM_OK: its creation fails with this status */
     uint32_t credits;
 
     ics_device_parts parts;
     ics_device_options options;
     ics_device_backend cpu;
-    ics_batch *computed; /* what the CPU gave back */
+    ics_batch *computed; /* returned by the CPU */
     uint32_t done;
     bool made, lost, closing;
-    ics_job *first, **last;
+    ics_job_queue queue;
     pthread_t thread;
-    atomic_uint given; /* batches that came to it */
+    atomic_uint given; /* batches that it was given */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool blocked; /* it takes no batch up until this is false */
+    bool blocked; /* it does not begin a batch until this is false */
 } script;
 
 static void keep_computed(void *user, ics_job *job)
 {
     script *self = user;
     pthread_mutex_lock(&self->lock);
-    self->computed = (ics_batch *)job;
+    self->computed = ics_batch_of_job(job);
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
 }
@@ -129,22 +137,16 @@ static void post(const script *self, ics_batch *batch)
     self->parts.finished.post(self->parts.finished.user, &batch->job);
 }
 
-/* The next batch; NULL: the end. */
+/* Waits for the next batch. NULL: the member is destroyed. */
 static ics_batch *next_batch(script *self)
 {
     pthread_mutex_lock(&self->lock);
-    while (!self->closing && (self->blocked || self->first == NULL)) {
+    while (!self->closing && (self->blocked || STAILQ_EMPTY(&self->queue))) {
         pthread_cond_wait(&self->changed, &self->lock);
     }
-    ics_job *job = self->first;
-    if (job != NULL) {
-        self->first = job->next;
-        if (self->first == NULL) {
-            self->last = &self->first;
-        }
-    }
+    ics_job *job = ICS_QUEUE_TAKE(&self->queue, link);
     pthread_mutex_unlock(&self->lock);
-    return (ics_batch *)job;
+    return ics_batch_of_job(job);
 }
 
 static void compute_here(script *self, ics_batch *batch)
@@ -158,7 +160,7 @@ static void compute_here(script *self, ics_batch *batch)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* As a GPU does it: tells, then gives back what it has. */
+/* Reports the loss, then returns all batches, as a GPU does. */
 static void lose_all(script *self, ics_batch *batch)
 {
     icestream_error why = {.status = ICESTREAM_OK};
@@ -168,10 +170,10 @@ static void lose_all(script *self, ics_batch *batch)
     self->lost = true;
     pthread_mutex_unlock(&self->lock);
     for (; batch != NULL; batch = next_batch(self)) {
-        ics_error_copy(&batch->error, &why);
+        ics_error_keep(&batch->error, &why);
         post(self, batch);
         pthread_mutex_lock(&self->lock);
-        const bool more = self->first != NULL;
+        const bool more = !STAILQ_EMPTY(&self->queue);
         pthread_mutex_unlock(&self->lock);
         if (!more) {
             break;
@@ -179,19 +181,25 @@ static void lose_all(script *self, ics_batch *batch)
     }
 }
 
+static void fail_batch(ics_batch *batch, int status, const char *text)
+{
+    icestream_error why;
+    ics_error_set(&why, status, "%s", text);
+    ics_error_keep(&batch->error, &why);
+}
+
 static void act_on(script *self, ics_batch *batch)
 {
     if (self->act == ACT_BAD_INPUT) {
-        ics_error_set(&batch->error, ICESTREAM_E_INPUT, "a weight");
+        fail_batch(batch, ICESTREAM_E_INPUT, "a weight");
     } else if (self->act == ACT_INTERRUPTED) {
-        ics_error_set(&batch->error, ICESTREAM_E_INTERRUPTED, "interrupted");
+        fail_batch(batch, ICESTREAM_E_INTERRUPTED, "interrupted");
     } else if (self->done == self->at + 1) {
         compute_here(self, batch);
-        ics_error_set(&batch->error, ICESTREAM_E_FAILED,
-                      "internal error: the account does not close");
+        fail_batch(batch, ICESTREAM_E_FAILED, "internal error: the account does not close");
     } else {
         compute_here(self, batch);
-        batch->hit_count = 0; /* as if all were well */
+        batch->hit_count = 0; /* without an error */
     }
     post(self, batch);
 }
@@ -219,14 +227,12 @@ static void submit_to_script(void *user, ics_batch *batch)
     pthread_mutex_lock(&self->lock);
     const bool lost = self->lost;
     if (!lost) {
-        batch->job.next = NULL;
-        *self->last = &batch->job;
-        self->last = &batch->job.next;
+        STAILQ_INSERT_TAIL(&self->queue, &batch->job, link);
         pthread_cond_broadcast(&self->changed);
     }
     pthread_mutex_unlock(&self->lock);
     if (lost) {
-        ics_error_set(&batch->error, ICESTREAM_E_FAILED, "a scripted fault");
+        fail_batch(batch, ICESTREAM_E_FAILED, "a scripted fault");
         post(self, batch);
     }
 }
@@ -263,13 +269,13 @@ static int make_script(void *user, const ics_device_parts *parts, ics_device_bac
     self->parts = *parts;
     self->options = *parts->options;
     self->parts.options = &self->options;
-    self->last = &self->first;
+    STAILQ_INIT(&self->queue);
     self->made = true;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
     ics_device_parts inner = self->parts;
     inner.finished = (ics_post){.post = keep_computed, .user = self};
-    int status = ics_device_cpu_create(&inner, ICS_CPU_PIECES, 0, &self->cpu, error);
+    int status = ics_device_cpu_create(&inner, ICS_CPU_PIECES, &self->cpu, error);
     ck_assert_int_eq(status, ICESTREAM_OK);
     ck_assert_int_eq(pthread_create(&self->thread, NULL, run_script, self), 0);
     *out = (ics_device_backend){.functions = &functions,
@@ -290,17 +296,18 @@ static void unblock(script *self)
 
 typedef struct group {
     script scripts[MEMBERS];
-    double assumed[MEMBERS]; /* photons/s; 0: all alike, and so slow that what the test takes
-                                does not count */
-    ics_device_backend backend;
+    /* Rates (photons/s). 0: one rate for all, so low that the time of the test does not matter. */
+    double assumed[MEMBERS];
+    ics_device_group *group;
+    ics_device_backend cpu; /* if there is no group: a CPU that is tested alone */
     ics_device_parts parts;
     ics_device_options options;
     char notes[4096];
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    ics_job *first; /* finished batches, the last one first */
-    uint32_t out;   /* batches with the group */
+    ics_job_queue finished; /* the last one first */
+    uint32_t out;           /* batches with the group */
     uint32_t returned[BATCHES];
 } group;
 
@@ -308,9 +315,8 @@ static void take_finished(void *user, ics_job *job)
 {
     group *self = user;
     pthread_mutex_lock(&self->lock);
-    job->next = self->first;
-    self->first = job;
-    self->returned[((ics_batch *)job)->index]++;
+    STAILQ_INSERT_HEAD(&self->finished, job, link);
+    self->returned[ics_batch_of_job(job)->index]++;
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
 }
@@ -324,7 +330,7 @@ static void take_note(void *user, bool warning, const char *lines)
     pthread_mutex_unlock(&self->lock);
 }
 
-/* Before they are made. */
+/* Blocks all members; called before they are created. */
 static void block_all(group *self)
 {
     for (int i = 0; i < MEMBERS; ++i) {
@@ -338,6 +344,7 @@ static int open_group(group *self, const world *here, icestream_error *error)
     self->options.backend = ICS_BACKEND_CUDA;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
+    STAILQ_INIT(&self->finished);
     self->parts = (ics_device_parts){.options = &self->options,
                                      .tables = here->tables,
                                      .models = here->hit_models,
@@ -354,12 +361,12 @@ static int open_group(group *self, const world *here, icestream_error *error)
                                        .assumed = self->assumed[i] > 0.0 ? self->assumed[i] : 10};
         snprintf(makers[i].name, sizeof makers[i].name, "script %d", i);
     }
-    return ics_device_group_create(&self->parts, makers, MEMBERS, &self->backend, error);
+    return ics_device_group_create(&self->parts, makers, MEMBERS, &self->group, error);
 }
 
 static void close_group(group *self)
 {
-    self->backend.functions->destroy(self->backend.self);
+    ics_device_group_destroy(self->group);
     for (int i = 0; i < MEMBERS; ++i) {
         ck_assert(!self->scripts[i].made);
     }
@@ -367,7 +374,7 @@ static void close_group(group *self)
     pthread_mutex_destroy(&self->lock);
 }
 
-/* The n-th batch of the world's steps; the one before the last has all that the others leave. */
+/* Makes the next batch of the steps. */
 static ics_batch *make_batch(ics_step_cursor *cursor, uint32_t index, uint64_t photons)
 {
     icestream_error error = {0};
@@ -383,7 +390,11 @@ static ics_batch *make_batch(ics_step_cursor *cursor, uint32_t index, uint64_t p
 static void submit_batch(group *self, ics_batch *batch)
 {
     self->out++;
-    self->backend.functions->submit(self->backend.self, batch);
+    if (self->group != NULL) {
+        ics_device_group_submit(self->group, batch);
+    } else {
+        self->cpu.functions->submit(self->cpu.self, batch);
+    }
 }
 
 /* Waits for a batch that the group has finished. */
@@ -393,30 +404,29 @@ static ics_batch *take_batch(group *self)
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += WAIT_SECONDS;
     pthread_mutex_lock(&self->lock);
-    while (self->first == NULL) {
+    while (STAILQ_EMPTY(&self->finished)) {
         ck_assert_int_eq(pthread_cond_timedwait(&self->changed, &self->lock, &until), 0);
     }
-    ics_job *job = self->first;
-    self->first = job->next;
+    ics_job *job = ICS_QUEUE_TAKE(&self->finished, link);
     pthread_mutex_unlock(&self->lock);
     self->out--;
-    return (ics_batch *)job;
+    return ics_batch_of_job(job);
 }
 
-/* What came of all batches. */
+/* The sum of all batches. */
 typedef struct outcome {
     icestream_hit *hits;
     size_t hit_count;
     icestream_account account;
     uint32_t done, failed;
-    icestream_error error; /* of one that failed */
+    icestream_error error; /* of the last batch that failed */
 } outcome;
 
 static void add_outcome(outcome *sum, ics_batch *batch)
 {
     if (batch->error.status != ICESTREAM_OK) {
         sum->failed++;
-        ics_error_copy(&sum->error, &batch->error);
+        ics_error_copy_kept(&sum->error, &batch->error);
     } else {
         sum->done++;
         ck_assert_int_eq(batch->maths, ICS_MATHS_PORTABLE);
@@ -443,8 +453,8 @@ static void unblock_all(group *self)
     }
 }
 
-/* Carries all steps through the group, with as many batches in it as it takes. Every batch comes
- * back once. */
+/* Computes all steps with the group, which always holds as many batches as it can. Every batch
+ * comes back once. */
 static outcome carry_all(group *self, const world *here)
 {
     outcome sum = {0};
@@ -452,7 +462,7 @@ static outcome carry_all(group *self, const world *here)
     uint32_t count = 0;
     while (count < BATCHES) {
         const uint64_t photons = count == 10 ? 20000 : count + 1 == BATCHES ? 0 : BATCH_PHOTONS;
-        while (self->out >= self->backend.credits) {
+        while (self->out >= ics_device_group_credits(self->group)) {
             add_outcome(&sum, take_batch(self));
         }
         ics_batch *batch = make_batch(&cursor, count, photons);
@@ -461,7 +471,7 @@ static outcome carry_all(group *self, const world *here)
             break;
         }
         submit_batch(self, batch);
-        if (++count == self->backend.credits) {
+        if (++count == ics_device_group_credits(self->group)) {
             unblock_all(self);
         }
     }
@@ -478,7 +488,7 @@ static outcome carry_all(group *self, const world *here)
     return sum;
 }
 
-/* All there, and what the CPU made. */
+/* Nothing failed, and the hits are those of the CPU. */
 static void check_outcome(outcome *sum, const world *here)
 {
     ck_assert_msg(sum->failed == 0, "%s", sum->error.text);

@@ -1,5 +1,10 @@
-/* From steps to emissions and from arrivals to hits. */
+/* Promise: batches hold every photon of their steps exactly once, however steps are divided; hits
+ * have the identity, time and weight that docs/files.md defines and the order of hit files;
+ * accounts that do not close are refused.
+ *
+ * How to join: one test for each promise of pipeline/devices/batch.h. */
 #include "pipeline/devices/batch.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <float.h>
@@ -221,7 +226,7 @@ START_TEST(test_weights_beyond_a_float_are_errors)
         } else {
             ck_assert_int_eq(status, ICESTREAM_E_INPUT);
             ck_assert_ptr_nonnull(strstr(error.text, "event 4294967298, step 1, field weight: "
-                                                     "found 1e+38, which divided by the "
+                                                     "found 1e+38; divided by the "
                                                      "probability"));
         }
         ics_batch_destroy(batch);
@@ -340,9 +345,8 @@ START_TEST(test_hits_with_keys_of_any_width_are_sorted)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("batch")
 {
-    Suite *suite = suite_create("batch");
     TCase *tests = tcase_create("batch");
     tcase_add_test(tests, test_emission_has_the_identity_and_a_unit_direction);
     tcase_add_test(tests, test_steps_are_cut_into_batches);
@@ -355,9 +359,4 @@ int main(void)
     tcase_add_test(tests, test_hits_are_sorted);
     tcase_add_test(tests, test_hits_with_keys_of_any_width_are_sorted);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

@@ -1,9 +1,16 @@
-/* The host's side of a GPU, without one: results from any order of batches, and every failure. */
+/* Promise: a run on a GPU gives the hits of the CPU, in whatever order the GPU returns its batches.
+ * A GPU may fail at any call: then the CPU continues, or the run ends with the error, and no
+ * incomplete file remains. Hit files tell the maths of their photons, and --resume does not mix
+ * maths.
+ *
+ * Uses a fake GPU. How to join: a new way to fail is a line of `failures`; a new setting that
+ * decides the maths is a line of `ways`. */
 #include "pipeline/devices/device.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/models/models.h"
 #include "tests/devices/fake_gpu.h"
 #include "tests/support/run_folder.h"
+#include "tests/support/test_main.h"
 
 #include <string.h>
 
@@ -12,7 +19,7 @@
 enum { FILES = 5 };
 static const char *const names[FILES] = {"a", "b", "c", "d", "e"};
 
-/* Five files: batches of several sizes, a file of one batch, one without photons. */
+/* Five files. One has a single step, and one has no photons. */
 static run_folder open_place(void)
 {
     const uint32_t steps[FILES] = {40, 1, 25, 3, 60}, photons[FILES] = {500, 9000, 300, 0, 200};
@@ -35,7 +42,7 @@ static void read_all(const run_folder *place, icestream_hit *hits[FILES], size_t
     }
 }
 
-/* Runs on the CPU, then with the fake GPU and these settings: everything is there and the same. The
+/* Runs on the CPU, then on the fake GPU with these settings: all files exist and are equal. The
  * caller frees the summary. */
 static json_t *check_against_cpu(const char *first, const char *second, const char *third)
 {
@@ -134,7 +141,7 @@ START_TEST(test_auto_measures_on_the_first_batch)
 }
 END_TEST
 
-/* What people see of it. */
+/* The lines that a user sees. */
 START_TEST(test_progress_tells_of_the_device)
 {
     reset_fake();
@@ -155,7 +162,7 @@ END_TEST
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
-/* Where the GPU fails. */
+/* Calls at which the GPU fails, and how. */
 static const struct {
     int create, choose, submit, advance, fault;
     const char *schedule, *says;
@@ -197,7 +204,9 @@ START_TEST(test_the_cpu_goes_on)
         check_against_cpu("device.backend=cuda", "device.fallback=cpu", failures[_i].schedule);
     ck_assert_str_eq(json_string_value(device_of(summary, "backend")), "cpu");
     ck_assert(warned(summary, failures[_i].says));
-    ck_assert(warned(summary, "the GPU is given up, device.fallback cpu"));
+    ck_assert(warned(summary, "GPU 0 is left out") ||
+              warned(summary, "GPU 0 is given up; no other device is left"));
+    ck_assert(warned(summary, "device.fallback cpu: 2 CPU threads continue the work"));
     json_decref(summary);
 }
 END_TEST
@@ -212,7 +221,7 @@ START_TEST(test_without_fallback_the_run_ends)
     ck_assert_int_eq(icestream_status_exit(status), 1);
     ck_assert_ptr_nonnull(strstr(place.error.text, failures[_i].says));
     ck_assert_int_eq(atomic_load(&fake.wrong), 0);
-    for (int i = 0; i < FILES; ++i) { /* what is there is whole */
+    for (int i = 0; i < FILES; ++i) { /* existing files are complete */
         char name[64];
         snprintf(name, sizeof name, "%s.hits.npy", names[i]);
         if (run_folder_has_hits(&place, name)) {
@@ -237,7 +246,7 @@ END_TEST
 START_TEST(test_completed_files_stay)
 {
     reset_fake();
-    fake.submit_fault = 24; /* the last batch: of whichever file was read last */
+    fake.submit_fault = 24; /* the last batch of the run */
     run_folder place = open_place();
     place.options.force = false;
     ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.schedule=fused", NULL}),
@@ -304,7 +313,7 @@ END_TEST
 
 /* ---- maths ----------------------------------------------------------------------------------- */
 
-/* What the trailer of a hit file says of its maths, "" where it says nothing. */
+/* The maths in the trailer of a hit file; "" if there is none. */
 static const char *math_in_file(const run_folder *place, const char *name, char word[16])
 {
     char path[2 * SCRATCH_PATH];
@@ -364,7 +373,8 @@ START_TEST(test_hit_files_tell_their_maths)
 }
 END_TEST
 
-/* Every way goes on where every other one stopped, or refuses to. */
+/* For all pairs of ways: a run with the second resumes one with the first if their maths agree, and
+ * refuses otherwise. */
 START_TEST(test_resume_does_not_mix_maths)
 {
     const int before = _i / WAYS, after = _i % WAYS;
@@ -398,7 +408,7 @@ START_TEST(test_resume_does_not_mix_maths)
 }
 END_TEST
 
-/* Other settings make everything anew, whatever its maths were. */
+/* With another seed all files are computed again, and their maths do not matter. */
 START_TEST(test_other_settings_are_no_mixture)
 {
     reset_fake();
@@ -415,7 +425,7 @@ START_TEST(test_other_settings_are_no_mixture)
 }
 END_TEST
 
-/* With the switch a run may go from one maths to the other, so going on with it may, too. */
+/* With device.fallback cpu a run may change its maths, so --resume may change it as well. */
 START_TEST(test_fallback_may_mix_maths)
 {
     static const char *const sets[] = {"device.math=fast", "device.fallback=cpu",
@@ -442,7 +452,7 @@ START_TEST(test_fallback_may_mix_maths)
     json_t *summary = run_folder_summary(&place);
     ck_assert_int_eq(run_folder_count(summary, "file_counts", "skipped"), FILES);
     json_decref(summary);
-    /* Without the switch the files do not go together. */
+    /* Without device.fallback the files do not agree. */
     ck_assert_int_eq(
         run_folder_run(&place, (const char *[]){"device.math=fast", "graph.schedule=fused", NULL}),
         ICESTREAM_E_OUTPUT);
@@ -451,7 +461,7 @@ START_TEST(test_fallback_may_mix_maths)
 }
 END_TEST
 
-/* What the GPU began and the CPU ended is of neither maths. */
+/* A file that the GPU began and the CPU finished agrees with neither maths. */
 START_TEST(test_a_file_of_both_maths_goes_with_none)
 {
     reset_fake();
@@ -469,7 +479,7 @@ START_TEST(test_a_file_of_both_maths_goes_with_none)
         ck_assert_int_eq(run_way(&place, way), ICESTREAM_E_OUTPUT);
         ck_assert_ptr_nonnull(strstr(place.error.text, "a.hits.npy: math: found mixed, expected"));
     }
-    sets[0] = "device.math=portable"; /* whose fallback gives nothing but portable maths */
+    sets[0] = "device.math=portable"; /* then the fallback has the same maths */
     ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_E_OUTPUT);
     run_folder_close(&place);
 }
@@ -521,26 +531,25 @@ START_TEST(test_a_device_carries_steps)
     ck_assert_int_eq(ics_device_create(&here.options, here.tables, here.hit_models, (ics_post){0},
                                        &device, &error),
                      ICESTREAM_OK);
-    ck_assert(ics_device_is_gpu(device));
-    ck_assert_str_eq(ics_device_name(device), "fake GPU");
-    ck_assert_int_eq(ics_device_schedule(device), ICS_SCHEDULE_FUSED);
-    ck_assert_uint_eq(ics_device_pool(device), 4096);
-    ics_gpu_options options;
-    ck_assert(ics_device_gpu_options(device, &options));
-    ck_assert_uint_eq(options.batch_emissions, 1000);
+    ics_device_facts facts;
+    ics_device_facts_of(device, &facts);
+    ck_assert(facts.is_gpu);
+    ck_assert_str_eq(facts.name, "fake GPU");
+    ck_assert_str_eq(facts.first_name, "fake GPU");
+    ck_assert_int_eq(facts.schedule, ICS_SCHEDULE_FUSED);
+    ck_assert_uint_eq(facts.pool, 4096);
+    ck_assert_uint_eq(facts.gpu.batch_emissions, 1000);
     const icestream_step step = run_folder_bright(1, 30000);
-    icestream_hit *hits = NULL;
-    size_t count = 0;
-    icestream_account account;
-    /* More photons than the GPU takes at a time are as many as it takes. */
-    ck_assert_int_eq(
-        ics_device_run_steps(device, &step, 1, 1000000, &hits, &count, &account, &error),
-        ICESTREAM_OK);
-    ck_assert_uint_eq(account.created, 30000);
+    ics_device_hits computed;
+    /* A limit above the largest batch of the GPU is lowered to that batch. */
+    ck_assert_int_eq(ics_device_run_steps(device, &step, 1, 1000000, &computed, &error),
+                     ICESTREAM_OK);
+    ck_assert_uint_eq(computed.account.created, 30000);
     ck_assert_int_eq(atomic_load(&fake.submitted), 15);
-    ck_assert_uint_eq(account.hits, count);
-    ck_assert_double_eq_tol(ics_device_kernel_seconds(device), 0.5, 1e-12);
-    free(hits);
+    ck_assert_uint_eq(computed.account.hits, computed.count);
+    ics_device_facts_of(device, &facts);
+    ck_assert_double_eq_tol(facts.usage.seconds, 0.5, 1e-12);
+    free(computed.hits);
     ics_device_destroy(device);
     ck_assert_int_eq(atomic_load(&fake.wrong), 0);
     close_world(&here);
@@ -588,9 +597,8 @@ START_TEST(test_cancelled_batches_come_back)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("device_gpu")
 {
-    Suite *suite = suite_create("device_gpu");
     TCase *tests = tcase_create("device_gpu");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, test_hits_are_those_of_the_cpu);
@@ -610,9 +618,4 @@ int main(void)
     tcase_add_test(tests, test_a_device_carries_steps);
     tcase_add_test(tests, test_cancelled_batches_come_back);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

@@ -1,5 +1,11 @@
-/* Several devices as one, without any: members that do as they are told, over the real CPU. */
+/* Promise: a group returns every batch exactly once and with the right hits, whichever members
+ * fail, at whichever batch. Batches go where they are finished first. A batch that is itself wrong
+ * ends with its error, and no member is lost for it.
+ *
+ * Uses scripted members. How to join: write a script for each member, call open_group(),
+ * carry_all() and check_outcome(). */
 #include "tests/devices/scripted_group.h"
+#include "tests/support/test_main.h"
 
 #include <math.h>
 
@@ -9,26 +15,26 @@ START_TEST(test_rates_are_measured)
 {
     ics_device_meter meter = {.assumed = 100.0};
     ck_assert_double_eq(ics_device_meter_rate(&meter), 100.0);
-    ics_device_meter_take(&meter, 1000, 10.0);
-    ics_device_meter_take(&meter, 3000, 10.0);
+    ics_device_meter_add(&meter, 1000, 10.0);
+    ics_device_meter_add(&meter, 3000, 10.0);
     ck_assert_uint_eq(meter.held, 2);
     ck_assert_double_eq_tol(ics_device_meter_finish(&meter, 500, 500, 10.0), 50.0, 1e-9);
     ck_assert_double_eq_tol(ics_device_meter_finish(&meter, 500, 500, 15.0), 45.0, 1e-9);
-    ics_device_meter_give(&meter, 1000, true, 12.0);
+    ics_device_meter_remove(&meter, 1000, true, 12.0);
     ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 500.0, 1e-9);
-    ics_device_meter_give(&meter, 3000, true, 12.0); /* two at once are no infinite speed */
+    ics_device_meter_remove(&meter, 3000, true, 12.0); /* two at the same moment */
     ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 2000.0, 1e-9);
     ck_assert_double_eq_tol(ics_device_meter_busy(&meter, 20.0), 2.0, 1e-9);
     ck_assert_uint_eq(meter.photons, 4000);
     ck_assert_uint_eq(meter.batches, 2);
-    /* Idle time is not its fault; what it did long ago is forgotten. */
-    ics_device_meter_take(&meter, 1000, 1000.0);
+    /* Idle time does not count, and old batches lose their weight. */
+    ics_device_meter_add(&meter, 1000, 1000.0);
     ck_assert_double_eq_tol(ics_device_meter_busy(&meter, 1001.0), 3.0, 1e-9);
-    ics_device_meter_give(&meter, 1000, true, 1100.0);
+    ics_device_meter_remove(&meter, 1000, true, 1100.0);
     ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 10.0, 0.01);
-    /* A batch that was not computed says nothing of the speed. */
-    ics_device_meter_take(&meter, 1000, 1100.0);
-    ics_device_meter_give(&meter, 1000, false, 1100.5);
+    /* A batch that was not computed does not change the rate. */
+    ics_device_meter_add(&meter, 1000, 1100.0);
+    ics_device_meter_remove(&meter, 1000, false, 1100.5);
     ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 10.0, 0.01);
     ck_assert_uint_eq(meter.held, 0);
     ck_assert_uint_eq(meter.held_photons, 0);
@@ -39,13 +45,13 @@ END_TEST
 START_TEST(test_a_gpu_warms_up)
 {
     ics_device_meter meter = {.assumed = 1e6, .warms_up = true};
-    ics_device_meter_take(&meter, 1000000, 0.0);
-    ics_device_meter_take(&meter, 1000000, 0.0);
-    /* Late by eight seconds: it is believed to be late by as much again. */
+    ics_device_meter_add(&meter, 1000000, 0.0);
+    ics_device_meter_add(&meter, 1000000, 0.0);
+    /* It is late by 8 s, so it is assumed to stay late by 8 s more. */
     ck_assert_double_eq_tol(ics_device_meter_finish(&meter, 0, 1000000, 10.0), 9.0, 1e-9);
-    ics_device_meter_give(&meter, 1000000, true, 20.0);
+    ics_device_meter_remove(&meter, 1000000, true, 20.0);
     ck_assert_double_eq(ics_device_meter_rate(&meter), 1e6);
-    ics_device_meter_give(&meter, 1000000, true, 20.25);
+    ics_device_meter_remove(&meter, 1000000, true, 20.25);
     ck_assert_double_eq_tol(ics_device_meter_rate(&meter), 4e6, 1.0);
 }
 END_TEST
@@ -53,7 +59,7 @@ END_TEST
 static bool is_alive(const group *self, uint32_t index)
 {
     ics_device_member_facts facts;
-    ck_assert(self->backend.functions->member_facts_of(self->backend.self, index, &facts));
+    ck_assert(ics_device_group_member_facts(self->group, index, &facts));
     return facts.alive;
 }
 
@@ -64,18 +70,18 @@ START_TEST(test_hits_are_the_same_whatever_the_mix)
     group self = {0};
     block_all(&self);
     ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
-    ck_assert_uint_eq(self.backend.credits, MEMBERS * CREDITS);
+    ck_assert_uint_eq(ics_device_group_credits(self.group), MEMBERS * CREDITS);
     outcome sum = carry_all(&self, &here);
     check_outcome(&sum, &here);
     uint64_t photons = 0;
     uint32_t batches = 0;
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         ics_device_member_facts facts;
-        ck_assert(self.backend.functions->member_facts_of(self.backend.self, i, &facts));
+        ck_assert(ics_device_group_member_facts(self.group, i, &facts));
         ck_assert(facts.alive && facts.is_gpu);
         ck_assert_int_eq(facts.ordinal, (int)i);
         ck_assert_uint_eq(facts.held, 0);
-        ck_assert_uint_gt(facts.batches, 0); /* all are alike */
+        ck_assert_uint_gt(facts.batches, 0); /* all have the same rate */
         ck_assert_uint_eq(facts.batches, atomic_load(&self.scripts[i].given));
         ck_assert_double_gt(facts.seconds, 0.0);
         ck_assert_double_gt(facts.photons_per_second, 0.0);
@@ -83,11 +89,11 @@ START_TEST(test_hits_are_the_same_whatever_the_mix)
         batches += (uint32_t)facts.batches;
     }
     ics_device_facts all;
-    self.backend.functions->facts_of(self.backend.self, &all);
+    ics_device_group_facts(self.group, &all);
     ck_assert_uint_eq(all.gpus, MEMBERS);
     ck_assert_uint_eq(all.threads, 1 + 2 + 3);
     ics_device_member_facts none;
-    ck_assert(!self.backend.functions->member_facts_of(self.backend.self, MEMBERS, &none));
+    ck_assert(!ics_device_group_member_facts(self.group, MEMBERS, &none));
     ck_assert_uint_eq(photons, STEPS * STEP_PHOTONS);
     ck_assert_uint_eq(batches, sum.done);
     ck_assert_str_eq(self.notes, "");
@@ -96,7 +102,7 @@ START_TEST(test_hits_are_the_same_whatever_the_mix)
 }
 END_TEST
 
-/* One is lost at its n-th batch, with what it holds. */
+/* One member is lost at its n-th batch and returns all that it holds. */
 START_TEST(test_a_member_is_lost)
 {
     world here = open_world();
@@ -108,7 +114,7 @@ START_TEST(test_a_member_is_lost)
     ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     outcome sum = carry_all(&self, &here);
     check_outcome(&sum, &here);
-    /* While all are blocked each gets what it has room for. */
+    /* While all members are blocked, each gets as many batches as it has room for. */
     ck_assert_uint_ge(atomic_load(&self.scripts[_i % MEMBERS].given), CREDITS);
     const bool reached = atomic_load(&self.scripts[_i % MEMBERS].given) > (uint32_t)_i / MEMBERS;
     for (uint32_t i = 0; i < MEMBERS; ++i) {
@@ -117,8 +123,8 @@ START_TEST(test_a_member_is_lost)
     if (reached) {
         char expected[128];
         snprintf(expected, sizeof expected,
-                 "! a scripted fault\nscript %d is given up; what it did not finish starts anew on "
-                 "the others\n",
+                 "! a scripted fault\nscript %d is given up; its unfinished batches start again "
+                 "on the other devices\n",
                  _i % MEMBERS);
         ck_assert_str_eq(self.notes, expected);
     }
@@ -127,7 +133,7 @@ START_TEST(test_a_member_is_lost)
 }
 END_TEST
 
-/* The only one that works holds all batches, and is lost. */
+/* One member holds all batches when it is lost. */
 START_TEST(test_one_is_lost_that_holds_everything)
 {
     world here = open_world();
@@ -143,7 +149,7 @@ START_TEST(test_one_is_lost_that_holds_everything)
     ck_assert_uint_eq(atomic_load(&self.scripts[1].given), 0);
     ck_assert_uint_eq(atomic_load(&self.scripts[2].given), 0);
     ics_device_member_facts facts;
-    ck_assert(self.backend.functions->member_facts_of(self.backend.self, 0, &facts));
+    ck_assert(ics_device_group_member_facts(self.group, 0, &facts));
     ck_assert_uint_eq(facts.held, 6);
     unblock(&self.scripts[0]);
     outcome sum = {0};
@@ -184,7 +190,7 @@ START_TEST(test_all_are_lost)
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         ck_assert(!is_alive(&self, i));
     }
-    /* What comes later fails at once. */
+    /* A later batch fails at once. */
     ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
     submit_batch(&self, make_batch(&cursor, 0, 10));
     ics_batch *batch = take_batch(&self);
@@ -202,7 +208,7 @@ START_TEST(test_the_cpu_comes_in_when_all_are_lost)
     group self = {0};
     lose_every_one(&self);
     here.options.fall_back = true;
-    here.options.gpu.math = ICS_MATH_FAST;
+    here.options.graph.math = ICS_MATH_FAST;
     ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     outcome sum = carry_all(&self, &here);
     check_outcome(&sum, &here);
@@ -210,10 +216,10 @@ START_TEST(test_the_cpu_comes_in_when_all_are_lost)
         ck_assert(!is_alive(&self, i));
     }
     ck_assert(is_alive(&self, MEMBERS));
-    ck_assert_ptr_nonnull(strstr(self.notes, "! device.fallback cpu: the work goes on on 2 CPU "
-                                             "threads; only with device.math portable their"));
+    ck_assert_ptr_nonnull(strstr(self.notes, "! device.fallback cpu: 2 CPU threads continue the "
+                                             "work; their hits equal those of a GPU bit by bit"));
     ics_device_facts facts;
-    self.backend.functions->facts_of(self.backend.self, &facts);
+    ics_device_group_facts(self.group, &facts);
     ck_assert(!facts.is_gpu);
     ck_assert_uint_eq(facts.gpus, 0);
     ck_assert_str_eq(facts.name, "cpu");
@@ -223,7 +229,7 @@ START_TEST(test_the_cpu_comes_in_when_all_are_lost)
 }
 END_TEST
 
-/* A batch that cannot be is not handed on, and neither is anything else of that member. */
+/* An impossible batch does not leave the group, nor does another batch of its member. */
 START_TEST(test_a_member_that_cannot_be_believed)
 {
     world here = open_world();
@@ -240,7 +246,7 @@ START_TEST(test_a_member_that_cannot_be_believed)
     close_group(&self);
     close_world(&here);
 
-    /* Where all say so, it is no matter of devices; not even a CPU may try once more and again. */
+    /* All scripted members return impossible batches: the CPU continues. */
     here = open_world();
     here.options.fall_back = true;
     group all = {0};
@@ -249,13 +255,13 @@ START_TEST(test_a_member_that_cannot_be_believed)
     }
     ck_assert_int_eq(open_group(&all, &here, &error), ICESTREAM_OK);
     sum = carry_all(&all, &here);
-    check_outcome(&sum, &here); /* the CPU is right */
+    check_outcome(&sum, &here); /* of the CPU */
     close_group(&all);
     close_world(&here);
 }
 END_TEST
 
-/* What is no fault of a device is handed on, and nobody is lost for it. */
+/* A batch whose error is not the fault of a device leaves the group, and no member is lost. */
 START_TEST(test_faults_of_batches_are_handed_on)
 {
     world here = open_world();
@@ -289,13 +295,13 @@ START_TEST(test_members_that_cannot_be_made)
     ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     ck_assert_str_eq(self.notes, "! a scripted start\nscript 0 is left out\n"
                                  "! a scripted start\nscript 2 is left out\n");
-    ck_assert_uint_eq(self.backend.credits, CREDITS);
+    ck_assert_uint_eq(ics_device_group_credits(self.group), CREDITS);
     outcome sum = carry_all(&self, &here);
     check_outcome(&sum, &here);
     ck_assert(!is_alive(&self, 0) && is_alive(&self, 1) && !is_alive(&self, 2));
     close_group(&self);
 
-    /* None of them; then with the CPU instead. */
+    /* No member can be created; then the same with the CPU as fallback. */
     group none = {0};
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         none.scripts[i].create = ICESTREAM_E_DEVICE;
@@ -307,11 +313,11 @@ START_TEST(test_members_that_cannot_be_made)
     ck_assert_int_eq(open_group(&none, &here, &error), ICESTREAM_OK);
     sum = carry_all(&none, &here);
     check_outcome(&sum, &here);
-    ck_assert_ptr_nonnull(strstr(none.notes, "script 2 is left out\n! device.fallback cpu: the "
-                                             "work goes on on 2 CPU threads\n"));
+    ck_assert_ptr_nonnull(strstr(none.notes, "script 2 is left out\n! device.fallback cpu: 2 CPU "
+                                             "threads continue the work\n"));
     close_group(&none);
 
-    /* What would fail anywhere is not a matter of this member. */
+    /* An error that all devices would have ends the creation. */
     group wrong = {0};
     wrong.scripts[1].create = ICESTREAM_E_CONFIG;
     ck_assert_int_eq(open_group(&wrong, &here, &error), ICESTREAM_E_CONFIG);
@@ -322,8 +328,8 @@ END_TEST
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
-/* Nobody does anything while this counts, and all that is counted takes minutes: 10 and 40 s for a
- * batch by what is assumed. */
+/* All members are blocked while this counts. By their assumed rates the first member needs 10 s for
+ * a batch and the second 40 s, so the time of the test itself does not matter. */
 START_TEST(test_batches_go_where_they_are_done_first)
 {
     world here = open_world();
@@ -333,8 +339,9 @@ START_TEST(test_batches_go_where_they_are_done_first)
     self.scripts[1].blocked = self.scripts[2].blocked = true;
     ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_OK);
     ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
-    /* Of the fast one and the slow one after the n-th batch. The fast one has room for two; the
-     * third and fourth wait for it, for the slow one would not be done before. */
+    /* Batches of the fast and of the slow member after the n-th batch. The fast member has room for
+     * two. The third and the fourth batch wait for it, because the slow member would finish them
+     * later. */
     static const uint32_t expected[][2] = {{1, 0}, {2, 0}, {2, 0}, {2, 0},
                                            {2, 1}, {2, 1}, {2, 1}, {2, 1}};
     enum { COUNT = sizeof expected / sizeof expected[0] };
@@ -344,7 +351,7 @@ START_TEST(test_batches_go_where_they_are_done_first)
         ck_assert_uint_eq(atomic_load(&self.scripts[1].given), expected[i][1]);
     }
     ck_assert_uint_eq(atomic_load(&self.scripts[2].given), 0);
-    /* What waits is done by the fast one, which turns out to be faster still. */
+    /* The fast member computes all that waits, because it is faster than assumed. */
     unblock(&self.scripts[0]);
     outcome sum = {0};
     while (self.out > 1) {
@@ -357,16 +364,16 @@ START_TEST(test_batches_go_where_they_are_done_first)
     ck_assert_uint_eq(sum.done, COUNT);
     free(sum.hits);
     ics_device_member_facts facts;
-    ck_assert(self.backend.functions->member_facts_of(self.backend.self, 2, &facts));
+    ck_assert(ics_device_group_member_facts(self.group, 2, &facts));
     ck_assert_double_eq(facts.seconds, 0.0);
-    ck_assert_double_eq(facts.photons_per_second, 0.001); /* nothing is known of it */
+    ck_assert_double_eq(facts.photons_per_second, 0.001); /* the assumed rate */
     unblock(&self.scripts[2]);
     close_group(&self);
     close_world(&here);
 }
 END_TEST
 
-/* A large batch on the CPU is cut; small ones are not. Both are whole again. */
+/* A CPU divides large batches, not small ones. Both come back whole. */
 START_TEST(test_a_cpu_takes_batches_of_any_size)
 {
     world here = open_world();
@@ -376,15 +383,16 @@ START_TEST(test_a_cpu_takes_batches_of_any_size)
     self.options.threads = 3;
     pthread_mutex_init(&self.lock, NULL);
     pthread_cond_init(&self.changed, NULL);
+    STAILQ_INIT(&self.finished);
     self.parts = (ics_device_parts){.options = &self.options,
                                     .tables = here.tables,
                                     .models = here.hit_models,
                                     .finished = {.post = take_finished, .user = &self},
                                     .note = take_note,
                                     .note_user = &self};
-    ck_assert_int_eq(ics_device_cpu_create(&self.parts, ICS_CPU_PIECES, 0, &self.backend, &error),
+    ck_assert_int_eq(ics_device_cpu_create(&self.parts, ICS_CPU_PIECES, &self.cpu, &error),
                      ICESTREAM_OK);
-    ck_assert_uint_eq(self.backend.credits, 6);
+    ck_assert_uint_eq(self.cpu.credits, 6);
     /* Pieces end within steps: of 20000 and 40000 photons, a piece has 16384. */
     static const uint64_t sizes[][3] = {{60000}, {16384, 43616}, {39999, 1, 20000}, {500, 0}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
@@ -403,7 +411,7 @@ START_TEST(test_a_cpu_takes_batches_of_any_size)
         }
         check_outcome(&sum, &here);
     }
-    self.backend.functions->destroy(self.backend.self);
+    self.cpu.functions->destroy(self.cpu.self);
     close_world(&here);
 }
 END_TEST
@@ -419,11 +427,12 @@ START_TEST(test_a_cut_batch_is_cancelled)
     self.options.cancel = &cancel;
     pthread_mutex_init(&self.lock, NULL);
     pthread_cond_init(&self.changed, NULL);
+    STAILQ_INIT(&self.finished);
     self.parts = (ics_device_parts){.options = &self.options,
                                     .tables = here.tables,
                                     .models = here.hit_models,
                                     .finished = {.post = take_finished, .user = &self}};
-    ck_assert_int_eq(ics_device_cpu_create(&self.parts, ICS_CPU_PIECES, 0, &self.backend, &error),
+    ck_assert_int_eq(ics_device_cpu_create(&self.parts, ICS_CPU_PIECES, &self.cpu, &error),
                      ICESTREAM_OK);
     ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
     submit_batch(&self, make_batch(&cursor, 0, 0));
@@ -432,14 +441,13 @@ START_TEST(test_a_cut_batch_is_cancelled)
     ck_assert_int_eq(batch->error.status, ICESTREAM_E_INTERRUPTED);
     ck_assert_uint_eq(batch->hit_count, 0);
     ics_batch_destroy(batch);
-    self.backend.functions->destroy(self.backend.self);
+    self.cpu.functions->destroy(self.cpu.self);
     close_world(&here);
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("device_group")
 {
-    Suite *suite = suite_create("device_group");
     TCase *tests = tcase_create("device_group");
     tcase_set_timeout(tests, 600);
     tcase_add_test(tests, test_rates_are_measured);
@@ -456,9 +464,4 @@ int main(void)
     tcase_add_test(tests, test_a_cpu_takes_batches_of_any_size);
     tcase_add_test(tests, test_a_cut_batch_is_cancelled);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

@@ -1,7 +1,12 @@
-/* What becomes of hits where photo-electrons are made, and what the account and trailers say. */
+/* Promise: with stages.detect the right hits become photo-electrons, hit files contain what
+ * sink.hits asks for, and the account counts what was removed.
+ *
+ * How to join: one test for each promise of ics_hit_detection_apply() in pipeline/devices/batch.h.
+ */
 #include "pipeline/devices/batch.h"
 #include "tables/tables.h"
 #include "tests/support/detection_world.h"
+#include "tests/support/test_main.h"
 
 #include <string.h>
 
@@ -142,7 +147,7 @@ START_TEST(account_in_metadata)
         ck_assert_uint_eq(read.hits, 25);
         ck_assert_uint_eq(read.photo_electrons, 9);
         ck_assert_uint_eq(read.undetected, k == 0 ? 16 : 0);
-        /* What cannot be is no account. */
+        /* An account that is not possible is refused. */
         json_t *counts = json_object_get(metadata, "account");
         json_object_set_new(counts, "photo_electrons", json_integer(26));
         ck_assert(!ics_metadata_account(metadata, &read));
@@ -159,15 +164,14 @@ START_TEST(account_in_metadata)
                      ICESTREAM_E_FAILED);
     ck_assert_ptr_nonnull(strstr(error.text, "found 2 photo-electrons of 1 hits"));
     json_decref(metadata);
-    /* Rows are hits less those that were left out. */
+    /* The rows are the hits without the removed ones. */
     ck_assert_int_eq(ics_batch_account_check(&account, 100, 9, &error), ICESTREAM_OK);
     ck_assert_int_eq(ics_batch_account_check(&account, 100, 25, &error), ICESTREAM_E_FAILED);
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("hit_detection")
 {
-    Suite *suite = suite_create("hit_detection");
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, what_becomes_of_hits);
@@ -175,9 +179,4 @@ int main(void)
     tcase_add_test(tests, unknown_modules_are_errors);
     tcase_add_test(tests, account_in_metadata);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

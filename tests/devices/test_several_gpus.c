@@ -1,6 +1,10 @@
-/* Whole runs on several GPUs, without any: fake ones, of which some fail. */
+/* Promise: whole runs on several GPUs, with or without the CPU, write the same bytes as a run on
+ * the CPU, even if GPUs fail. Users see which devices compute and which were lost.
+ *
+ * Uses fake GPUs. How to join: a new way to fail is a line of `failures`. */
 #include "tests/devices/fake_gpu.h"
 #include "tests/support/run_folder.h"
+#include "tests/support/test_main.h"
 
 #include <string.h>
 
@@ -20,7 +24,7 @@ static run_folder open_place(void)
     return place;
 }
 
-/* Files that the CPU alone has made, byte for byte. */
+/* The bytes of all hit files. */
 typedef struct bytes {
     unsigned char *data[FILES];
     size_t size[FILES];
@@ -104,7 +108,7 @@ START_TEST(test_runs_on_several_gpus)
     json_decref(summary);
 
     reset_fake();
-    fake.count = 1; /* all of one are no group */
+    fake.count = 1; /* the name of one GPU has no count */
     summary = check_against_cpu("device.index=all", NULL, NULL);
     ck_assert_str_eq(device_name(summary), "fake GPU");
     json_decref(summary);
@@ -127,9 +131,9 @@ START_TEST(test_runs_on_gpus_and_the_cpu)
     json_decref(summary);
 
     reset_fake();
-    fake.submit_fault = 1; /* the CPU is there already */
+    fake.submit_fault = 1; /* the CPU is a member from the start */
     summary = check_against_cpu("device.backend=cuda+cpu", NULL, NULL);
-    ck_assert(warned(summary, "GPU 0 is given up; what it did not finish starts anew on the o"));
+    ck_assert(warned(summary, "GPU 0 is given up; its unfinished batches start again on the o"));
     json_decref(summary);
 
     reset_fake();
@@ -147,7 +151,7 @@ START_TEST(test_runs_on_gpus_and_the_cpu)
 }
 END_TEST
 
-/* Where one of three fails, and how. */
+/* Calls at which one of three GPUs fails, and how. */
 static const struct {
     int create, choose, submit, advance, fault;
     const char *schedule;
@@ -182,7 +186,7 @@ START_TEST(test_one_gpu_fails)
     ck_assert_msg(run_folder_run(&place, sets) == ICESTREAM_OK, "%s", place.error.text);
     json_t *summary = run_folder_summary(&place);
     ck_assert_int_eq(run_folder_count(summary, "file_counts", "done"), FILES);
-    /* The first one gets the first batch; how many more, and who measures, is a matter of speed. */
+    /* GPU 0 gets the first batch. Whether it gets more or measures depends on the speed. */
     const bool soon = failures[_i].create != 0 || failures[_i].submit == 0;
     const bool failed = atomic_load(&fake.failed) > 0;
     ck_assert(failed || !soon);
@@ -211,12 +215,12 @@ START_TEST(test_all_gpus_fail)
         check_against_cpu("device.index=all", "device.fallback=cpu", failures[_i].schedule);
     ck_assert_str_eq(
         json_string_value(json_object_get(json_object_get(summary, "device"), "backend")), "cpu");
-    ck_assert(warned(summary, "device.fallback cpu: the work goes on on 2 CPU threads"));
+    ck_assert(warned(summary, "device.fallback cpu: 2 CPU threads continue the work"));
     json_decref(summary);
 }
 END_TEST
 
-/* GPUs of a kind share what one has measured. */
+/* GPUs of one kind use the choice of the first. */
 START_TEST(test_auto_measures_once)
 {
     reset_fake();
@@ -242,8 +246,8 @@ START_TEST(test_a_loss_is_simulated)
     fake.count = 2;
     ck_assert_int_eq(setenv("ICESTREAM_GPU_FAIL", "1:2", 1), 0);
     json_t *summary = check_against_cpu("device.index=all", NULL, NULL);
-    ck_assert(warned(summary, "ICESTREAM_GPU_FAIL is set: GPU 1 will be taken for lost after 2"));
-    ck_assert(warned(summary, "GPU 1: taken for lost after 2 batches"));
+    ck_assert(warned(summary, "ICESTREAM_GPU_FAIL is set: GPU 1 will be treated as lost after 2"));
+    ck_assert(warned(summary, "GPU 1: treated as lost after 2 batches"));
     ck_assert(warned(summary, "GPU 1 is given up"));
     ck_assert_int_le(atomic_load(&fake.taken_of[1]), 2);
     json_decref(summary);
@@ -297,16 +301,15 @@ START_TEST(test_people_see_all_devices)
     fclose(place.options.progress);
     ck_assert_msg(strstr(text, "device: 2 GPUs: fake GPU (GPU 0), fake GPU (GPU 1), fast maths, "
                                "fused schedule (device.backend auto: 3 GPUs found, device.index "
-                               "takes 2)\n") != NULL,
+                               "selects 2)\n") != NULL,
                   "%s", text);
     free(text);
     run_folder_close(&place);
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("several_gpus")
 {
-    Suite *suite = suite_create("several_gpus");
     TCase *tests = tcase_create("several_gpus");
     tcase_set_timeout(tests, 600);
     tcase_add_test(tests, test_runs_on_several_gpus);
@@ -318,9 +321,4 @@ int main(void)
     tcase_add_test(tests, test_gpus_that_are_not_there);
     tcase_add_test(tests, test_people_see_all_devices);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

@@ -1,5 +1,9 @@
-/* Worker threads, their bounded queue, and the mailbox of the loop. */
+/* Promise: workers run every job once, in order on one thread, and refuse jobs when their queue is
+ * full; a mailbox delivers every job once on the thread of its loop.
+ *
+ * How to join: one test for each promise of pipeline/devices/workers.h. */
 #include "pipeline/devices/workers.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -196,18 +200,12 @@ START_TEST(test_nothing_to_destroy)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("workers")
 {
-    Suite *suite = suite_create("workers");
     TCase *tests = tcase_create("workers");
     tcase_add_test(tests, test_one_thread_keeps_the_order);
     tcase_add_test(tests, test_many_threads_run_every_job_once);
     tcase_add_test(tests, test_full_queue_refuses_and_destroy_runs_what_waits);
     tcase_add_test(tests, test_nothing_to_destroy);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 /* Work in a child process, whatever becomes of it. */
 #include "base/error.h"
 #include "pipeline/files/contained.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <signal.h>
@@ -62,15 +63,9 @@ START_TEST(ends)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("contained")
 {
-    Suite *suite = suite_create("contained");
     TCase *all = tcase_create("all");
     tcase_add_loop_test(all, ends, SUCCEEDS, EXITS_AS_IF_DONE + 1);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -3,6 +3,7 @@
 #include "pipeline/files/step_reader.h"
 #include "pipeline/files/table_writer.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -535,9 +536,8 @@ START_TEST(without_hdf5_convert_says_so)
 END_TEST
 #endif
 
-int main(void)
+ICS_TEST_MAIN("convert")
 {
-    Suite *suite = suite_create("convert");
     TCase *about = tcase_create("info");
     tcase_set_timeout(about, 60);
     tcase_add_test(about, info_describes_steps);
@@ -563,9 +563,4 @@ int main(void)
     tcase_add_test(convert, without_hdf5_convert_says_so);
 #endif
     suite_add_tcase(suite, convert);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -3,6 +3,7 @@
 #include "pipeline/files/metadata.h"
 #include "pipeline/files/table_writer.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -396,9 +397,8 @@ START_TEST(waveforms_that_cannot_be)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("exchange")
 {
-    Suite *suite = suite_create("exchange");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 60);
     tcase_add_test(all, hit_text);
@@ -407,9 +407,4 @@ int main(void)
     tcase_add_test(all, sums_are_the_hits);
     tcase_add_test(all, waveforms_that_cannot_be);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

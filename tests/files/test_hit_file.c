@@ -4,6 +4,7 @@
 #include "pipeline/files/output.h"
 #include "pipeline/files/table_writer.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <errno.h>
@@ -702,9 +703,8 @@ START_TEST(killed_writer_leaves_a_complete_file_or_none)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("hit_file")
 {
-    Suite *suite = suite_create("hit_file");
     TCase *layout = tcase_create("layout");
     tcase_set_timeout(layout, 60);
     tcase_add_test(layout, hit_file_has_the_normative_bytes);
@@ -732,9 +732,4 @@ int main(void)
     tcase_add_test(commit, message_waits_for_a_slow_reader);
     tcase_add_test(commit, killed_writer_leaves_a_complete_file_or_none);
     suite_add_tcase(suite, commit);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

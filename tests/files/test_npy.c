@@ -5,6 +5,7 @@
 #include "pipeline/files/format/npy.h"
 #include "pipeline/files/format/trailer.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -591,10 +592,10 @@ START_TEST(metadata_are_checked)
 {
     const char *text = metadata_texts[_i].text;
     const ics_tail tail = {1024 + 192, strlen(text), ics_crc32c(0, text, strlen(text))};
+    const ics_trailer_table table = {.schema = ics_layout_steps(), .rows = 3, .row_bytes = 64};
     ics_trailer trailer;
     icestream_error error = {.text = ""};
-    int status =
-        ics_trailer_parse("a.npy", text, &tail, ics_layout_steps(), 3, 64, &trailer, &error);
+    int status = ics_trailer_parse("a.npy", text, &tail, &table, &trailer, &error);
     if (metadata_texts[_i].expected != NULL) {
         ck_assert_int_eq(status, ICESTREAM_E_INPUT);
         ck_assert_msg(strstr(error.text, metadata_texts[_i].expected) != NULL, "found '%s'",
@@ -619,11 +620,11 @@ START_TEST(metadata_checksum_is_checked)
 {
     static const char text[] = HEAD SUMS;
     const ics_tail tail = {1024 + 192, sizeof text - 1, 1};
+    const ics_trailer_table table = {.schema = ics_layout_steps(), .rows = 3, .row_bytes = 64};
     ics_trailer trailer;
     icestream_error error;
-    ck_assert_int_eq(
-        ics_trailer_parse("a.npy", text, &tail, ics_layout_steps(), 3, 64, &trailer, &error),
-        ICESTREAM_E_INPUT);
+    ck_assert_int_eq(ics_trailer_parse("a.npy", text, &tail, &table, &trailer, &error),
+                     ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(error.text, "expected 00000001"));
 }
 END_TEST
@@ -634,12 +635,11 @@ START_TEST(metadata_are_completed)
                               "somebody 7", "rows", 99);
     uint32_t sum = 5;
     const ics_trailer_checksums sums = {.values = &sum, .count = 1};
+    const ics_trailer_table table = {.schema = ics_layout_hits(), .rows = 2, .row_bytes = 64};
     char *text = NULL;
     size_t size = 0;
     icestream_error error;
-    ck_assert_int_eq(
-        ics_trailer_format(given, ics_layout_hits(), 2, &sums, 1024 + 128, &text, &size, &error),
-        0);
+    ck_assert_int_eq(ics_trailer_format(given, &table, &sums, 1024 + 128, &text, &size, &error), 0);
     static const char expected[] =
         "{\"seed\":\"18446744073709551615\",\"producer\":\"somebody 7\",\"rows\":2,"
         "\"schema\":\"icestream.hits\",\"version\":1,"
@@ -657,18 +657,17 @@ START_TEST(metadata_are_completed)
     ck_assert_int_eq(ics_trailer_tail_parse("a", (unsigned char *)text + size - 32, 1152,
                                             1152 + size, &tail, &error),
                      0);
-    ck_assert_int_eq(
-        ics_trailer_parse("a", text, &tail, ics_layout_hits(), 2, 64, &trailer, &error), 0);
+    ck_assert_int_eq(ics_trailer_parse("a", text, &tail, &table, &trailer, &error), 0);
     ics_trailer_free(&trailer);
     json_decref(given);
     free(text);
 }
 END_TEST
 
-int main(void)
-{
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
-    Suite *suite = suite_create("npy");
+
+ICS_TEST_MAIN("npy")
+{
     TCase *headers = tcase_create("headers");
     tcase_add_test(headers, own_header_has_the_normative_bytes);
     tcase_add_test(headers, own_header_is_read_back);
@@ -693,9 +692,4 @@ int main(void)
     tcase_add_test(trailers, metadata_checksum_is_checked);
     tcase_add_test(trailers, metadata_are_completed);
     suite_add_tcase(suite, trailers);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

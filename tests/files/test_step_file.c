@@ -1,6 +1,7 @@
 /* Step files: what is read, what is refused and with which words. */
 #include "tests/support/scratch_files.h"
 #include "tests/support/step_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -386,9 +387,8 @@ START_TEST(file_changed_while_reading_is_noticed)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("step_file")
 {
-    Suite *suite = suite_create("step_file");
     TCase *good = tcase_create("good");
     tcase_add_test(good, file_is_checked_and_read);
     tcase_add_test(good, file_without_rows_is_legal);
@@ -405,9 +405,4 @@ int main(void)
     tcase_add_test(bad, want_of_descriptors_is_no_fault_of_the_file);
     tcase_add_test(bad, file_changed_while_reading_is_noticed);
     suite_add_tcase(suite, bad);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

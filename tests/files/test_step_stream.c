@@ -2,6 +2,7 @@
 #include "pipeline/files/table_writer.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/step_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -345,10 +346,10 @@ START_TEST(our_files_and_streams_are_read_by_numpy)
 }
 END_TEST
 
-int main(void)
-{
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
-    Suite *suite = suite_create("step_stream");
+
+ICS_TEST_MAIN("step_stream")
+{
     TCase *streams = tcase_create("streams");
     tcase_set_timeout(streams, 60);
     tcase_add_loop_test(streams, stream_of_messages_is_read, 0, 2);
@@ -364,9 +365,4 @@ int main(void)
                         COUNT(numpy_refusals));
     tcase_add_test(numpy, our_files_and_streams_are_read_by_numpy);
     suite_add_tcase(suite, numpy);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -25,8 +25,9 @@ static void read_trailer(const char *text, const ics_tail *tail)
     icestream_error error = {.status = ICESTREAM_OK, .text = ""};
     uint32_t sum = 0;
     const ics_trailer_checksums sums = {.values = &sum, .count = 1};
-    if (ics_trailer_parse("fuzz", text, tail, ics_layout_hits(), ROWS, ICS_ROW_BYTES, &trailer,
-                          &error)) {
+    const ics_trailer_table table = {
+        .schema = ics_layout_hits(), .rows = ROWS, .row_bytes = ICS_ROW_BYTES};
+    if (ics_trailer_parse("fuzz", text, tail, &table, &trailer, &error)) {
         require(error.status == ICESTREAM_E_INPUT && strncmp(error.text, "fuzz: ", 6) == 0);
         require(trailer.metadata == NULL && trailer.checksums == NULL);
         return;

@@ -123,42 +123,16 @@ END_TEST
 
 /* ---- modules around a lamp ------------------------------------------------------------------- */
 
-/* Modules all around the source, at a few distances. */
-typedef struct ring {
-    double radius;
-    size_t modules;
-    double expected; /* per module: fraction of photons, or fluence in 1/m^2 */
-} ring;
-
-enum { RINGS_MAX = 3, RING_MODULES = 200 };
-
-static ice_detector *ring_detector(const ring *rings, size_t count, double oversize)
-{
-    static double positions[RINGS_MAX * RING_MODULES][3];
-    size_t modules = 0;
-    for (size_t k = 0; k < count; ++k) {
-        for (size_t i = 0; i < rings[k].modules; ++i) {
-            /* A spiral with equal areas; the golden angle keeps modules apart. */
-            const double z = 1.0 - (2.0 * (double)i + 1.0) / (double)rings[k].modules;
-            const double across = sqrt(1.0 - z * z), azimuth = 2.399963 * (double)i;
-            positions[modules][0] = rings[k].radius * across * cos(azimuth);
-            positions[modules][1] = rings[k].radius * across * sin(azimuth);
-            positions[modules++][2] = rings[k].radius * z;
-        }
-    }
-    ice_detector *detector = world_detector(positions, modules, oversize);
-    detector->keep_hit_photons = true; /* modules do not shade each other */
-    return detector;
-}
+enum { RINGS_MAX = 3 };
 
 typedef struct tally {
-    const ring *rings;
+    const world_ring *rings;
     bool direct;
     bool true_size;
     double hits[RINGS_MAX], squares[RINGS_MAX]; /* hits, and the square of every photon's */
 } tally;
 
-static size_t ring_of(const ring *rings, uint32_t module)
+static size_t ring_of(const world_ring *rings, uint32_t module)
 {
     size_t k = 0;
     for (size_t first = 0; module >= first + rings[k].modules; ++k) {
@@ -192,11 +166,11 @@ static void count_hits(void *user, ics_arrivals *arrivals)
     }
 }
 
-static tally run_rings(ice_medium *medium, const ring *rings, size_t count, double oversize,
+static tally run_rings(ice_medium *medium, const world_ring *rings, size_t count, double oversize,
                        bool direct, uint64_t seed, uint32_t all, ics_math math)
 {
-    stage_world world =
-        stage_world_create(medium, ring_detector(rings, count, oversize), world_light_line(400));
+    stage_world world = stage_world_create(medium, world_detector_rings(rings, count, oversize),
+                                           world_light_line(400));
     world.options.seed = seed;
     stage_world_tables(&world);
     const ice_emission lamp = {.dz = 1.0f,
@@ -221,7 +195,7 @@ static const struct {
     const char *name;
     double lambda_s, lambda_a;
     uint32_t photons;
-    ring rings[RINGS_MAX];
+    world_ring rings[RINGS_MAX];
     size_t count;
 } direct_light[] = {
     {"geometry only", 1e7, 1e7, PHOTONS / 5, {{10, 100, 6.814967e-5}}, 1},
@@ -244,7 +218,7 @@ START_TEST(direct_fractions)
         direct_light[n].rings, direct_light[n].count, 1.0, true, 2300 + (uint64_t)_i, all,
         gpu_maths[_i % 2]);
     for (size_t k = 0; k < direct_light[n].count; ++k) {
-        const ring *at = &direct_light[n].rings[k];
+        const world_ring *at = &direct_light[n].rings[k];
         char what[64];
         snprintf(what, sizeof what, "%s at %g m, %s", direct_light[n].name, at->radius,
                  gpu_math_name(gpu_maths[_i % 2]));
@@ -257,7 +231,8 @@ END_TEST
 
 START_TEST(hits_scale_with_size)
 {
-    static const ring rings[] = {{20, 60, 2.5542e-4}, {30, 100, 1.1204e-4}, {50, 200, 3.1553e-5}};
+    static const world_ring rings[] = {
+        {20, 60, 2.5542e-4}, {30, 100, 1.1204e-4}, {50, 200, 3.1553e-5}};
     /* Small modules see less of each photon, so they get more photons. */
     static const struct {
         double factor;

@@ -7,6 +7,7 @@
  * seeds in about 3 % of all cases. */
 #include "tests/gpu/gpu_light.h"
 #include "tests/gpu/walk_run.h"
+#include "tests/propagation/half_spaces.h"
 #include "tests/propagation/moments.h"
 
 #include <string.h>
@@ -237,18 +238,6 @@ END_TEST
 
 /* ---- half-spaces ----------------------------------------------------------------------------- */
 
-/* As in tests/propagation/test_layered_ice.c: the face at z = 0, coefficients below and above,
- * where the photon starts and whereto. Scattering, or absorption. */
-static const struct {
-    double below, above;
-    float height, nx, nz;
-    bool absorption;
-} half_spaces[] = {
-    {0.4, 0.1, -5.0f, 0, 1, false},         {0.4, 0.1, 5.0f, 0, -1, false},
-    {0.1, 0.4, -12.5f, 0, 1, false},        {0.1, 0.4, 3.0f, 0.8f, -0.6f, false},
-    {0.4, 0.1, -0.5f, 0.96f, 0.28f, false}, {0.02, 0.01, -50.0f, 0, 1, true},
-    {0.02, 0.01, 50.0f, 0.6f, -0.8f, true},
-};
 enum { HALF_SPACES = sizeof half_spaces / sizeof *half_spaces };
 
 /* A tenth of the photons: at the face a bin of the distribution feels errors of 1e-5 m. */
@@ -312,25 +301,6 @@ static const struct {
 static const double shares[] = {0.10, 0.25, 0.50, 0.75, 0.90};
 enum { SHARES = sizeof shares / sizeof *shares };
 
-static double total(const double *bins)
-{
-    double sum = 0.0;
-    for (int i = 0; i < WALK_SHELLS_EXCESS; ++i) {
-        sum += bins[i];
-    }
-    return sum;
-}
-
-static double quantile(const double *bins, double share)
-{
-    double left = share * total(bins);
-    int i = 0;
-    while (i < WALK_SHELLS_EXCESS - 1 && bins[i] < left) {
-        left -= bins[i++];
-    }
-    return i + left / bins[i];
-}
-
 /* The standard deviation of the mean of all batches. */
 static double error_of(const moment *batches)
 {
@@ -348,9 +318,10 @@ static void check_shell(int k, const double *bins, double count, ics_math math)
         for (int i = 0; i < WALK_SHELLS_EXCESS; ++i) {
             all[i] += batch[i];
         }
-        moment_add(&fluence, total(batch) * WALK_SHELLS_BATCHES / (volume * count));
+        moment_add(&fluence, histogram_total(batch, WALK_SHELLS_EXCESS) * WALK_SHELLS_BATCHES /
+                                 (volume * count));
         for (int q = 0; q < SHARES; ++q) {
-            moment_add(&quantiles[q], quantile(batch, shares[q]));
+            moment_add(&quantiles[q], histogram_quantile(batch, WALK_SHELLS_EXCESS, shares[q]));
         }
     }
     char what[64], text[96];
@@ -364,7 +335,8 @@ static void check_shell(int k, const double *bins, double count, ics_math math)
         const double error = error_of(&quantiles[q]) * sqrt(1.0 + count / 6e6);
         snprintf(what, sizeof what, "%g %% of excess path at %g m, m", 100.0 * shares[q],
                  shells[k].radius);
-        expect_value(titled(text, what, math), quantile(all, shares[q]), error, expected,
+        expect_value(titled(text, what, math),
+                     histogram_quantile(all, WALK_SHELLS_EXCESS, shares[q]), error, expected,
                      expected < 2.0 ? 0.3 : 0.05);
     }
 }

@@ -1,5 +1,6 @@
 /* The time in which at least one lane was at work, however their reports come in. */
 #include "graphs/cuda/busy.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <stdbool.h>
@@ -62,16 +63,10 @@ START_TEST(every_moment_counts_once)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("busy")
 {
-    Suite *suite = suite_create("busy");
     TCase *tests = tcase_create("busy");
     tcase_add_test(tests, late_reports_fill_gaps);
     tcase_add_loop_test(tests, every_moment_counts_once, 0, 3);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

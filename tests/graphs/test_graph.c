@@ -3,6 +3,7 @@
  * end them as they should. */
 #include "graphs/graph.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -493,9 +494,8 @@ START_TEST(what_a_graph_says_of_itself)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("graph")
 {
-    Suite *suite = suite_create("graph");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, schedules_instruction_sets_and_pools_agree);
@@ -510,9 +510,4 @@ int main(void)
     tcase_add_test(all, cancelled_runs_give_up);
     tcase_add_test(all, what_a_graph_says_of_itself);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -2,6 +2,7 @@
  * whatever other processes do. */
 #include "kernels/cache/cache.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -238,9 +239,8 @@ START_TEST(processes_prune_together)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("cache")
 {
-    Suite *suite = suite_create("cache");
     TCase *all = tcase_create("all");
     tcase_add_checked_fixture(all, set_up, tear_down);
     tcase_set_timeout(all, 300);
@@ -252,9 +252,4 @@ int main(void)
     tcase_add_test(all, a_folder_that_is_none_is_no_error);
     tcase_add_test(all, processes_prune_together);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -6,6 +6,7 @@
 #include "kernels/cpu/custom.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -468,9 +469,8 @@ START_TEST(without_a_cache_there_is_the_folder_for_temporary_files)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("custom")
 {
-    Suite *suite = suite_create("custom");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, rayleigh_has_its_moments_and_quantiles);
@@ -484,9 +484,4 @@ int main(void)
     tcase_add_test(all, a_full_cache_takes_a_new_object);
     tcase_add_test(all, without_a_cache_there_is_the_folder_for_temporary_files);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -4,6 +4,7 @@
  * short as it can be: one launch after the other. */
 #include "tests/kernels/emulated/grid.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -376,9 +377,8 @@ START_TEST(refills)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("kernels")
 {
-    Suite *suite = suite_create("kernels");
     TCase *tests = tcase_create("schedules");
     tcase_add_unchecked_fixture(tests, prepare, clean_up);
     tcase_set_timeout(tests, 300);
@@ -397,9 +397,4 @@ int main(void)
         tcase_add_loop_test(features, refills, 0, 3);
         suite_add_tcase(suite, features);
     }
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* The kernels of a run as NVRTC compiles them, with a user's header and without. Nothing here needs
  * a GPU; what needs NVRTC is skipped with a message where it is missing. */
 #include "tests/support/programs.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -279,9 +280,8 @@ START_TEST(headers_that_cannot_be_given_are_named)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("program")
 {
-    Suite *suite = suite_create("program");
     TCase *always = tcase_create("always");
     tcase_add_checked_fixture(always, program_set_up, program_tear_down);
     tcase_add_test(always, an_unknown_entry_is_an_error);
@@ -304,9 +304,4 @@ int main(void)
         tcase_add_test(compiler, the_working_folder_does_not_matter);
         suite_add_tcase(suite, compiler);
     }
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

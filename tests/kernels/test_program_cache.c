@@ -3,6 +3,7 @@
  * where it is missing. */
 #include "kernels/cache/cache.h"
 #include "tests/support/programs.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -352,9 +353,8 @@ START_TEST(without_nvrtc_and_cache_the_message_says_what_to_do)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("program_cache")
 {
-    Suite *suite = suite_create("program_cache");
     TCase *always = tcase_create("always");
     tcase_add_checked_fixture(always, program_set_up, program_tear_down);
     tcase_add_test(always, without_nvrtc_and_cache_the_message_says_what_to_do);
@@ -378,9 +378,4 @@ int main(void)
         tcase_add_test(compiler, a_store_that_cannot_be_written_is_an_error);
         suite_add_tcase(suite, compiler);
     }
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

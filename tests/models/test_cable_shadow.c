@@ -1,6 +1,7 @@
 /* Cable shadow (physics.md 8.8): worked places, ends, and the part of isotropic light that is lost.
  */
 #include "tests/support/detection_world.h"
+#include "tests/support/test_main.h"
 
 #define RADIUS 0.1651
 #define CABLE  0.023
@@ -144,18 +145,12 @@ START_TEST(isotropic_light_in_the_shadow)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("cable_shadow")
 {
-    Suite *suite = suite_create("cable_shadow");
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, cable_geometry);
     tcase_add_test(tests, cables_that_end);
     tcase_add_test(tests, isotropic_light_in_the_shadow);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -3,6 +3,7 @@
 #include "physics/detect/detect_none.h"
 #include "pipeline/devices/batch.h"
 #include "tests/support/detection_world.h"
+#include "tests/support/test_main.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -290,9 +291,8 @@ START_TEST(means_do_not_depend_on_what_is_generated)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("detection")
 {
-    Suite *suite = suite_create("detection");
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, worked_chain);
@@ -308,9 +308,4 @@ int main(void)
     tcase_add_loop_test(tests, means_do_not_depend_on_what_is_generated, 0,
                         (int)(sizeof variants / sizeof *variants));
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,39 +1,20 @@
 /* Detectors from every source: normative positions, the real geometry, and what is refused. */
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/module_grid.h"
+#include "tests/support/loaded_detector.h"
 #include "tests/support/model_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct loaded {
-    ice_detector *detector;
-    ics_warnings warnings;
-    icestream_error error;
-    int status;
-} loaded;
-
-static loaded load_config(icestream_config *config)
-{
-    loaded result = {0};
-    result.status = ics_detector_create(config, &result.detector, &result.warnings, &result.error);
-    icestream_config_destroy(config);
-    return result;
-}
-
-static void unload(loaded *result)
-{
-    ics_detector_destroy(result->detector);
-    ics_warnings_free(&result->warnings);
-}
-
-static loaded load_file(const model_folder *folder, const char *name, const char *content)
+static loaded_detector load_file(const model_folder *folder, const char *name, const char *content)
 {
     char path[MODEL_PATH], set[MODEL_PATH + 32];
     snprintf(set, sizeof set, "detector.file=%s", model_folder_write(folder, name, content, path));
-    return load_config(model_config(set, NULL));
+    return detector_load(model_config(set, NULL));
 }
 
 static const ice_module *find(const ice_detector *detector, unsigned string, unsigned module)
@@ -62,7 +43,7 @@ START_TEST(hex86_positions)
                    {48, 625, 0},
                    {86, 187.5, 541.2659}};
     static const int rows[] = {4, 7, 8, 9, 10, 10, 10, 9, 8, 7, 4};
-    loaded hex = load_config(model_config("detector.layout=hex86", NULL));
+    loaded_detector hex = detector_load(model_config("detector.layout=hex86", NULL));
     ck_assert_msg(hex.status == ICESTREAM_OK, "%s", hex.error.text);
     const ice_detector *d = hex.detector;
     ck_assert_uint_eq(d->module_count, 5160);
@@ -101,14 +82,14 @@ START_TEST(hex86_positions)
     }
     ck_assert_int_eq(ics_module_grid_closest(tops, 86, 0.3302, &closest), ICESTREAM_OK);
     ck_assert_double_eq_tol(closest, 125, 1e-9);
-    unload(&hex);
+    detector_unload(&hex);
 }
 END_TEST
 
 START_TEST(hex86_options)
 {
-    loaded hex = load_config(model_config("detector.jitter=true", "detector.dense=true",
-                                          "detector.keep_hit_photons=true", NULL));
+    loaded_detector hex = detector_load(model_config("detector.jitter=true", "detector.dense=true",
+                                                     "detector.keep_hit_photons=true", NULL));
     ck_assert_msg(hex.status == ICESTREAM_OK, "%s", hex.error.text);
     const ice_detector *d = hex.detector;
     /* String 1: 4 * 0.6180339887 - 2; string 50: 0.6180339887 * 50 = 30.901699435. */
@@ -119,13 +100,13 @@ START_TEST(hex86_options)
     ck_assert_double_eq(find(d, 86, 60)->efficiency, 1.35);
     ck_assert_double_eq(ics_detector_efficiency(d), 1.35);
     ck_assert(d->keep_hit_photons);
-    unload(&hex);
+    detector_unload(&hex);
 }
 END_TEST
 
 START_TEST(excluded_modules_absorb)
 {
-    loaded hex = load_config(
+    loaded_detector hex = detector_load(
         model_config("detector.dense=true", "detector.excluded=[[1, 1], [86, 60]]", NULL));
     ck_assert_msg(hex.status == ICESTREAM_OK, "%s", hex.error.text);
     size_t excluded = 0;
@@ -135,24 +116,24 @@ START_TEST(excluded_modules_absorb)
     ck_assert_uint_eq(excluded, 2);
     ck_assert(find(hex.detector, 1, 1)->absorbs);
     ck_assert(find(hex.detector, 86, 60)->absorbs);
-    unload(&hex);
-    hex = load_config(model_config("detector.excluded=[[87, 1], [1, 61], [1, 2]]", NULL));
+    detector_unload(&hex);
+    hex = detector_load(model_config("detector.excluded=[[87, 1], [1, 61], [1, 2]]", NULL));
     ck_assert_int_eq(hex.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(hex.error.text, "found [87, 1], expected a module of hex86"));
     ck_assert_ptr_nonnull(strstr(hex.error.text, "found [1, 61], expected a module of hex86"));
     ck_assert_ptr_null(strstr(hex.error.text, "[1, 2]"));
-    unload(&hex);
+    detector_unload(&hex);
 }
 END_TEST
 
 START_TEST(hex86_with_huge_modules)
 {
-    loaded hex = load_config(model_config("detector.radius=9", NULL));
+    loaded_detector hex = detector_load(model_config("detector.radius=9", NULL));
     ck_assert_int_eq(hex.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(hex.error.text, "--set detector.radius: error: string 1, module "
                                                  "2: found 17 m from string 1, module 1, expected "
                                                  "at least 18 m"));
-    unload(&hex);
+    detector_unload(&hex);
 }
 END_TEST
 
@@ -166,7 +147,7 @@ START_TEST(real_geometry)
         return;
     }
     snprintf(set, sizeof set, "detector.file=%s", path);
-    loaded geo = load_config(model_config(set, "detector.excluded=[[63, 20]]", NULL));
+    loaded_detector geo = detector_load(model_config(set, "detector.excluded=[[63, 20]]", NULL));
     ck_assert_msg(geo.status == ICESTREAM_OK, "%s", geo.error.text);
     ck_assert_uint_eq(geo.detector->module_count, 5160);
     /* The flasher of the reference runs stands at (-66.70, 276.92, 174.43). */
@@ -179,7 +160,7 @@ START_TEST(real_geometry)
     ck_assert_uint_eq(first->string, 1);
     ck_assert_uint_eq(first->module, 1);
     ck_assert_double_eq_tol(first->z, 496.03, 1e-9);
-    unload(&geo);
+    detector_unload(&geo);
 }
 END_TEST
 
@@ -190,19 +171,19 @@ START_TEST(reference_csv)
         return;
     }
     snprintf(set, sizeof set, "detector.file=%s", path);
-    loaded csv = load_config(model_config(set, NULL));
+    loaded_detector csv = detector_load(model_config(set, NULL));
     ck_assert_msg(csv.status == ICESTREAM_OK, "%s", csv.error.text);
     ck_assert_uint_eq(csv.detector->module_count, 5160);
     ck_assert_double_eq(find(csv.detector, 1, 1)->x, -256.14001);
     ck_assert_double_eq(find(csv.detector, 1, 2)->z, 479.01);
-    unload(&csv);
+    detector_unload(&csv);
 }
 END_TEST
 
 START_TEST(small_files)
 {
     model_folder folder = model_folder_create();
-    loaded csv = load_file(&folder, "one.csv", "string,module,x,y,z\n7,9,1.5,-2,3e1\n");
+    loaded_detector csv = load_file(&folder, "one.csv", "string,module,x,y,z\n7,9,1.5,-2,3e1\n");
     ck_assert_msg(csv.status == ICESTREAM_OK, "%s", csv.error.text);
     ck_assert_uint_eq(csv.detector->module_count, 1);
     const ice_module *m = &csv.detector->modules[0];
@@ -210,7 +191,7 @@ START_TEST(small_files)
     double closest;
     ck_assert_int_eq(ics_module_grid_closest(m, 1, 1, &closest), ICESTREAM_OK);
     ck_assert(isinf(closest));
-    unload(&csv);
+    detector_unload(&csv);
 
     /* Byte order mark, Windows line ends, comments, columns in another order, and the modules too.
      */
@@ -222,15 +203,16 @@ START_TEST(small_files)
     ck_assert_uint_eq(csv.detector->modules[0].string, 0);
     ck_assert_uint_eq(csv.detector->modules[1].string, 65535);
     ck_assert_double_eq(csv.detector->modules[1].efficiency, 1.35);
-    unload(&csv);
+    detector_unload(&csv);
 
-    loaded geo = load_file(&folder, "my.geo-f2k",
-                           "A\t0x1\t10\t20\t-1948.07\t3\t60\nB\t0x2\t10\t20\t-1900\t3\t61\n"
-                           "C\t0x3\t10\t20\t-1900\t0\t5\nD\t0x4\t10\t20\t-1900\t-1\t5\n");
+    loaded_detector geo =
+        load_file(&folder, "my.geo-f2k",
+                  "A\t0x1\t10\t20\t-1948.07\t3\t60\nB\t0x2\t10\t20\t-1900\t3\t61\n"
+                  "C\t0x3\t10\t20\t-1900\t0\t5\nD\t0x4\t10\t20\t-1900\t-1\t5\n");
     ck_assert_msg(geo.status == ICESTREAM_OK, "%s", geo.error.text);
     ck_assert_uint_eq(geo.detector->module_count, 1);
     ck_assert_double_eq(geo.detector->modules[0].z, 0);
-    unload(&geo);
+    detector_unload(&geo);
     model_folder_remove(&folder);
 }
 END_TEST
@@ -238,15 +220,16 @@ END_TEST
 START_TEST(touching_modules)
 {
     model_folder folder = model_folder_create();
-    loaded csv = load_file(&folder, "a.csv", "string,module,x,y,z\n1,1,0,0,0\n1,2,0.3303,0,0\n");
+    loaded_detector csv =
+        load_file(&folder, "a.csv", "string,module,x,y,z\n1,1,0,0,0\n1,2,0.3303,0,0\n");
     ck_assert_msg(csv.status == ICESTREAM_OK, "%s", csv.error.text);
-    unload(&csv);
+    detector_unload(&csv);
     csv = load_file(&folder, "a.csv", "string,module,x,y,z\n1,1,0,0,0\n1,2,0.33,0,0\n");
     ck_assert_int_eq(csv.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(csv.error.text,
                                  "a.csv:3: error: string 1, module 2: found 0.33 m from string 1, "
                                  "module 1 (line 2), expected at least 0.3302 m"));
-    unload(&csv);
+    detector_unload(&csv);
     model_folder_remove(&folder);
 }
 END_TEST
@@ -270,7 +253,7 @@ START_TEST(hundred_thousand_modules)
 {
     model_folder folder = model_folder_create();
     char *text = lattice(47, 0.5);
-    loaded csv = load_file(&folder, "many.csv", text);
+    loaded_detector csv = load_file(&folder, "many.csv", text);
     free(text);
     ck_assert_msg(csv.status == ICESTREAM_OK, "%s", csv.error.text);
     ck_assert_uint_eq(csv.detector->module_count, 103823);
@@ -279,14 +262,14 @@ START_TEST(hundred_thousand_modules)
                                              0.3302, &closest),
                      ICESTREAM_OK);
     ck_assert_double_eq_tol(closest, 0.5, 1e-9);
-    unload(&csv);
+    detector_unload(&csv);
     /* Every module but those few that stand free is too close to another one. */
     text = lattice(47, 1e-4);
     csv = load_file(&folder, "many.csv", text);
     free(text);
     ck_assert_int_eq(csv.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(csv.error.text, "... and 1037"));
-    unload(&csv);
+    detector_unload(&csv);
     model_folder_remove(&folder);
 }
 END_TEST
@@ -378,12 +361,12 @@ static const struct {
 START_TEST(bad_file)
 {
     model_folder folder = model_folder_create();
-    loaded result = load_file(&folder, bad_files[_i].name, bad_files[_i].content);
+    loaded_detector result = load_file(&folder, bad_files[_i].name, bad_files[_i].content);
     ck_assert_int_eq(result.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(result.detector);
     ck_assert_msg(strstr(result.error.text, bad_files[_i].message), "expected '%s' in: %s",
                   bad_files[_i].message, result.error.text);
-    unload(&result);
+    detector_unload(&result);
     model_folder_remove(&folder);
 }
 END_TEST
@@ -391,13 +374,13 @@ END_TEST
 START_TEST(errors_come_together)
 {
     model_folder folder = model_folder_create();
-    loaded csv = load_file(&folder, "a.csv", HEADER "x,y,0,0,0\n1,1,0,0\n1,2,a,0,0\n");
+    loaded_detector csv = load_file(&folder, "a.csv", HEADER "x,y,0,0,0\n1,1,0,0\n1,2,a,0,0\n");
     ck_assert_int_eq(csv.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:2:1: error: string: found 'x'"));
     ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:2:3: error: module: found 'y'"));
     ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:3: error: found 4 columns"));
     ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:4:5: error: x: found 'a'"));
-    unload(&csv);
+    detector_unload(&csv);
     model_folder_remove(&folder);
 }
 END_TEST
@@ -407,14 +390,14 @@ START_TEST(no_file)
     model_folder folder = model_folder_create();
     char set[MODEL_PATH];
     snprintf(set, sizeof set, "detector.file=%s/none.csv", folder.path);
-    loaded result = load_config(model_config(set, NULL));
+    loaded_detector result = detector_load(model_config(set, NULL));
     ck_assert_int_eq(result.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(result.error.text, "none.csv: error: No such file"));
-    unload(&result);
+    detector_unload(&result);
     snprintf(set, sizeof set, "detector.file=%s", folder.path);
-    result = load_config(model_config(set, NULL));
+    result = detector_load(model_config(set, NULL));
     ck_assert_ptr_nonnull(strstr(result.error.text, "error: found a folder, expected a file"));
-    unload(&result);
+    detector_unload(&result);
     model_folder_remove(&folder);
 }
 END_TEST
@@ -425,19 +408,18 @@ START_TEST(all_excluded_is_a_warning)
     char path[MODEL_PATH], set[MODEL_PATH + 32];
     snprintf(set, sizeof set, "detector.file=%s",
              model_folder_write(&folder, "one.csv", HEADER "1,1,0,0,0\n", path));
-    loaded result = load_config(model_config(set, "detector.excluded=[[1, 1]]", NULL));
+    loaded_detector result = detector_load(model_config(set, "detector.excluded=[[1, 1]]", NULL));
     ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
     ck_assert_uint_eq(result.warnings.count, 1);
     ck_assert_ptr_nonnull(strstr(result.warnings.items[0], "all 1 modules are excluded"));
     ck_assert_double_eq(ics_detector_efficiency(result.detector), 1);
-    unload(&result);
+    detector_unload(&result);
     model_folder_remove(&folder);
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("detector")
 {
-    Suite *suite = suite_create("detector");
     TCase *good = tcase_create("good");
     tcase_set_timeout(good, 120);
     tcase_add_test(good, hex86_positions);
@@ -457,9 +439,4 @@ int main(void)
     tcase_add_test(bad, errors_come_together);
     tcase_add_test(bad, no_file);
     suite_add_tcase(suite, bad);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

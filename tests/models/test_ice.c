@@ -3,6 +3,7 @@
 #include "pipeline/models/ice/ice_layers.h"
 #include "pipeline/models/text/text.h"
 #include "tests/support/model_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -635,9 +636,8 @@ START_TEST(world_ends)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("ice")
 {
-    Suite *suite = suite_create("ice");
     TCase *good = tcase_create("good");
     tcase_add_test(good, south_pole_like_check_table);
     tcase_add_test(good, south_pole_like_sums);
@@ -661,9 +661,4 @@ int main(void)
     tcase_add_test(bad, too_many_layers);
     tcase_add_test(bad, not_a_folder);
     suite_add_tcase(suite, bad);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

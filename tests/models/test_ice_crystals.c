@@ -3,6 +3,7 @@
 #include "pipeline/models/ice/ice_features.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -389,9 +390,8 @@ START_TEST(full_absorption_less_than_pure_ice)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("ice_crystals")
 {
-    Suite *suite = suite_create("ice_crystals");
     TCase *good = tcase_create("good");
     tcase_add_test(good, deflections);
     tcase_add_test(good, absorption_is_scaled_to_a_mean_of_one);
@@ -407,9 +407,4 @@ int main(void)
     tcase_add_test(bad, full_absorption_less_than_pure_ice);
     tcase_add_test(bad, nothing_to_subtract_for);
     suite_add_tcase(suite, bad);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -4,6 +4,7 @@
 #include "pipeline/models/ice/ice_tilt.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -424,9 +425,8 @@ START_TEST(bad_yaml_file)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("ice_tilt")
 {
-    Suite *suite = suite_create("ice_tilt");
     TCase *good = tcase_create("good");
     tcase_add_test(good, real_line);
     tcase_add_test(good, real_map);
@@ -440,9 +440,4 @@ int main(void)
     tcase_add_test(bad, bad_files_of_a_tilt_that_is_off);
     tcase_add_loop_test(bad, bad_yaml_file, 0, COUNT(bad_yaml));
     suite_add_tcase(suite, bad);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -4,6 +4,7 @@
 #include "pipeline/models/models.h"
 #include "stages/optics.h"
 #include "tests/support/model_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -480,9 +481,8 @@ START_TEST(errors_of_ice_and_detector_come_together)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("light")
 {
-    Suite *suite = suite_create("light");
     TCase *physics = tcase_create("physics");
     tcase_add_test(physics, refraction);
     tcase_add_test(physics, frank_tamm);
@@ -504,9 +504,4 @@ int main(void)
     tcase_add_test(together, shipped_examples_load);
     tcase_add_test(together, errors_of_ice_and_detector_come_together);
     suite_add_tcase(suite, together);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,7 +3,9 @@
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/sensors.h"
+#include "tests/support/loaded_detector.h"
 #include "tests/support/model_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -120,28 +122,7 @@ END_TEST
 
 /* ---- lists of modules ------------------------------------------------------------------------ */
 
-typedef struct loaded {
-    ice_detector *detector;
-    ics_warnings warnings;
-    icestream_error error;
-    int status;
-} loaded;
-
-static loaded load_config(icestream_config *config)
-{
-    loaded result = {0};
-    result.status = ics_detector_create(config, &result.detector, &result.warnings, &result.error);
-    icestream_config_destroy(config);
-    return result;
-}
-
-static void unload(loaded *result)
-{
-    ics_detector_destroy(result->detector);
-    ics_warnings_free(&result->warnings);
-}
-
-static const ice_module *find(const loaded *result, uint16_t string, uint16_t module)
+static const ice_module *find(const loaded_detector *result, uint16_t string, uint16_t module)
 {
     const ice_module *found = ics_sensors_find_module(
         result->detector, (ics_module_label){.string = string, .module = module});
@@ -150,27 +131,27 @@ static const ice_module *find(const loaded *result, uint16_t string, uint16_t mo
 }
 
 /* hex86 with one more file. */
-static loaded load_with(const char *key, const char *content)
+static loaded_detector load_with(const char *key, const char *content)
 {
     model_folder folder = model_folder_create();
     char path[MODEL_PATH], set[MODEL_PATH + 64];
     snprintf(set, sizeof set, "detector.%s=%s", key,
              model_folder_write(&folder, "x.dat", content, path));
-    loaded result = load_config(model_config(set, NULL));
+    loaded_detector result = detector_load(model_config(set, NULL));
     model_folder_remove(&folder);
     return result;
 }
 
 START_TEST(files_of_modules)
 {
-    loaded r = load_with("efficiencies", "1 1 1.35\n86 60 0.5\n");
+    loaded_detector r = load_with("efficiencies", "1 1 1.35\n86 60 0.5\n");
     ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
     ck_assert_double_eq(find(&r, 1, 1)->efficiency, 1.35);
     ck_assert_uint_eq(find(&r, 1, 1)->acceptance, 0);
     ck_assert_double_eq(find(&r, 86, 60)->efficiency, 0.5);
     ck_assert_double_eq(find(&r, 1, 2)->efficiency, 1);
     ck_assert_uint_eq(r.warnings.count, 0);
-    unload(&r);
+    detector_unload(&r);
     r = load_with("efficiencies", "# comment\n1 1 1.1 1\n1 2 1 0\n");
     ck_assert_uint_eq(find(&r, 1, 1)->acceptance, 1);
     ck_assert_uint_eq(find(&r, 1, 2)->acceptance, 0);
@@ -178,13 +159,13 @@ START_TEST(files_of_modules)
     ics_detector_efficiencies(r.detector, largest);
     ck_assert_double_eq(largest[0], 1);
     ck_assert_double_eq(largest[1], 1.1);
-    unload(&r);
+    detector_unload(&r);
     r = load_with("axes", "1 1 0 0.6 0.8 3\n2 1 0 0 -1.005 3\n");
     ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
     ck_assert_double_eq_tol(find(&r, 1, 1)->back[1], 0.6, 1e-15);
     ck_assert_double_eq_tol(find(&r, 1, 1)->back[2], 0.8, 1e-15);
     ck_assert_double_eq(find(&r, 2, 1)->back[2], -1);
-    unload(&r);
+    detector_unload(&r);
     r = load_with("cables", "1 1 90 0.2\n2 1 -45 0.2\n");
     ck_assert(find(&r, 1, 1)->has_cable && find(&r, 2, 1)->has_cable);
     ck_assert(!find(&r, 1, 2)->has_cable);
@@ -192,31 +173,32 @@ START_TEST(files_of_modules)
     ck_assert_double_eq_tol(find(&r, 2, 1)->cable_azimuth, -M_PI / 4, 1e-15);
     ck_assert_double_eq(r.detector->cable_radius, 0.023);
     ck_assert(isinf(r.detector->cable_length));
-    unload(&r);
+    detector_unload(&r);
 }
 END_TEST
 
 START_TEST(who_has_no_voltage_is_off)
 {
-    loaded r = load_with("voltages", "1 1 1300\n1 2 0\n1 61 900\n-8 3 700\n");
+    loaded_detector r = load_with("voltages", "1 1 1300\n1 2 0\n1 61 900\n-8 3 700\n");
     ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
     ck_assert(!find(&r, 1, 1)->is_off);
     ck_assert(find(&r, 1, 2)->is_off);
     ck_assert(find(&r, 50, 30)->is_off); /* not listed */
     ck_assert(!find(&r, 50, 30)->absorbs);
     ck_assert_uint_eq(r.warnings.count, 0); /* the surface is another detector */
-    unload(&r);
+    detector_unload(&r);
 }
 END_TEST
 
 START_TEST(modules_that_are_not_there_are_counted)
 {
-    loaded r = load_with("cables", "1 1 10 1\n87 1 10 1\n99 60 10 1\n1 61 10 1\n0 1 10 1\n");
+    loaded_detector r =
+        load_with("cables", "1 1 10 1\n87 1 10 1\n99 60 10 1\n1 61 10 1\n0 1 10 1\n");
     ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
     ck_assert_uint_eq(r.warnings.count, 1);
     ck_assert_ptr_nonnull(
         strstr(r.warnings.items[0], "2 rows are of modules that hex86 does not have"));
-    unload(&r);
+    detector_unload(&r);
 }
 END_TEST
 
@@ -247,12 +229,12 @@ static const struct {
 
 START_TEST(bad_list)
 {
-    loaded r = load_with(bad_lists[_i].key, bad_lists[_i].text);
+    loaded_detector r = load_with(bad_lists[_i].key, bad_lists[_i].text);
     ck_assert_int_eq(r.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(r.detector);
     ck_assert_msg(strstr(r.error.text, bad_lists[_i].message), "expected '%s' in: %s",
                   bad_lists[_i].message, r.error.text);
-    unload(&r);
+    detector_unload(&r);
 }
 END_TEST
 
@@ -268,7 +250,7 @@ START_TEST(real_folders)
         }
         snprintf(ice, sizeof ice, "ice.directory=%s", path);
         snprintf(geometry, sizeof geometry, "detector.file=%s/geo-f2k", path);
-        loaded r = load_config(model_config(ice, geometry, "stages.detect=pe", NULL));
+        loaded_detector r = detector_load(model_config(ice, geometry, "stages.detect=pe", NULL));
         ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
         size_t efficient = 0, cables = 0, off = 0;
         for (size_t i = 0; i < r.detector->module_count; ++i) {
@@ -284,16 +266,16 @@ START_TEST(real_folders)
         ck_assert_double_eq(r.detector->angular.maximum, 0.68);
         ck_assert_double_eq(r.detector->angular.coefficients[1], k == 0 ? 0.21 : 0.16);
         ck_assert_double_eq_tol(ics_angular_at(&r.detector->angular, 1), 0.68, 1e-9);
-        unload(&r);
+        detector_unload(&r);
         /* Photons alone need none of it, and the maximum scales the light in any case. */
-        r = load_config(model_config(ice, geometry, NULL));
+        r = detector_load(model_config(ice, geometry, NULL));
         ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
         for (size_t i = 0; i < r.detector->module_count; ++i) {
             const ice_module *m = &r.detector->modules[i];
             ck_assert(m->efficiency == 1 && m->acceptance == 0 && !m->has_cable);
         }
         ck_assert_double_eq(r.detector->angular.maximum, 0.68);
-        unload(&r);
+        detector_unload(&r);
     }
 }
 END_TEST
@@ -310,44 +292,43 @@ START_TEST(keys_go_before_folders)
     model_folder_write(&folder, "hvs-f2k", "1 1 1200\n", path);
     snprintf(own, sizeof own, "detector.efficiencies=%s",
              model_folder_write(&folder, "mine", "1 1 0.7\n", path));
-    loaded r = load_config(model_config(ice, "stages.detect=pe", NULL));
+    loaded_detector r = detector_load(model_config(ice, "stages.detect=pe", NULL));
     ck_assert_msg(r.status == ICESTREAM_OK, "%s", r.error.text);
     ck_assert_double_eq(r.detector->angular.maximum, 0.9);
     ck_assert_double_eq(find(&r, 1, 1)->efficiency, 1.35);
     ck_assert_double_eq(find(&r, 1, 1)->back[0], 1);
     ck_assert(find(&r, 1, 1)->has_cable && find(&r, 1, 2)->is_off);
-    unload(&r);
-    r = load_config(model_config(ice, "stages.detect=pe", own, "detector.axes=none",
-                                 "detector.cables=none", "detector.voltages=none",
-                                 "detector.angular_acceptance=standard", NULL));
+    detector_unload(&r);
+    r = detector_load(model_config(ice, "stages.detect=pe", own, "detector.axes=none",
+                                   "detector.cables=none", "detector.voltages=none",
+                                   "detector.angular_acceptance=standard", NULL));
     ck_assert_double_eq(r.detector->angular.maximum, 0.68);
     ck_assert_double_eq(find(&r, 1, 1)->efficiency, 0.7);
     ck_assert_double_eq(find(&r, 1, 1)->back[0], 0);
     ck_assert(!find(&r, 1, 1)->has_cable && !find(&r, 1, 2)->is_off);
-    unload(&r);
-    r = load_config(model_config(ice, "detector.angular_polynomial=[0.5, 0.25, 0.25]", NULL));
+    detector_unload(&r);
+    r = detector_load(model_config(ice, "detector.angular_polynomial=[0.5, 0.25, 0.25]", NULL));
     ck_assert_double_eq(r.detector->angular.maximum, 0.5);
     ck_assert_double_eq(find(&r, 1, 1)->efficiency, 1); /* no photo-electrons asked for */
-    unload(&r);
-    r = load_config(model_config(ice, "detector.angular_acceptance=none", NULL));
+    detector_unload(&r);
+    r = detector_load(model_config(ice, "detector.angular_acceptance=none", NULL));
     ck_assert_double_eq(r.detector->angular.maximum, 1);
-    unload(&r);
-    r = load_config(model_config("detector.angular_polynomial=[0.2, 0.25, 0.25]", NULL));
+    detector_unload(&r);
+    r = detector_load(model_config("detector.angular_polynomial=[0.2, 0.25, 0.25]", NULL));
     ck_assert_int_eq(r.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(r.error.text, "--set detector.angular_polynomial: error: angular "
                                                "acceptance: found 0.5 at a cosine of 1"));
-    unload(&r);
-    r = load_config(model_config("detector.cables=/no/such/file", NULL));
+    detector_unload(&r);
+    r = detector_load(model_config("detector.cables=/no/such/file", NULL));
     ck_assert_int_eq(r.status, ICESTREAM_E_CONFIG);
     ck_assert_ptr_nonnull(strstr(r.error.text, "/no/such/file: error: No such file"));
-    unload(&r);
+    detector_unload(&r);
     model_folder_remove(&folder);
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("sensors")
 {
-    Suite *suite = suite_create("sensors");
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, published_curves);
@@ -360,9 +341,4 @@ int main(void)
     tcase_add_test(tests, real_folders);
     tcase_add_test(tests, keys_go_before_folders);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -6,6 +6,7 @@
 #include "stages/variants.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -512,9 +513,8 @@ START_TEST(direct_light)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("water")
 {
-    Suite *suite = suite_create("water");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 300);
     tcase_add_test(all, worked_indices);
@@ -530,9 +530,4 @@ int main(void)
     tcase_add_test(all, digests);
     tcase_add_test(all, direct_light);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

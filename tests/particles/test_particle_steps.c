@@ -11,6 +11,7 @@
 #include "tests/propagation/moments.h"
 #include "tests/support/config_text.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <unistd.h>
@@ -703,9 +704,8 @@ START_TEST(public_inputs)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("particle steps")
 {
-    Suite *suite = suite_create("particle steps");
     TCase *light = tcase_create("yields");
     tcase_add_test(light, yields);
     tcase_add_test(light, plain_yield);
@@ -731,9 +731,4 @@ int main(void)
     tcase_set_timeout(light, 120);
     tcase_set_timeout(steps, 120);
     tcase_set_timeout(identity, 120);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -7,6 +7,7 @@
 #include "physics/light/light_flasher.h"
 #include "physics/light/light_muon.h"
 #include "tests/propagation/moments.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 enum { SAMPLE = 1000000 };
@@ -526,9 +527,8 @@ START_TEST(pulses)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("light sources")
 {
-    Suite *suite = suite_create("light sources");
     TCase *draws = tcase_create("random numbers");
     tcase_add_test(draws, streams_are_philox);
     tcase_add_test(draws, normal_and_gamma);
@@ -555,9 +555,4 @@ int main(void)
     for (size_t i = 0; i < 4; ++i) {
         tcase_set_timeout((TCase *[]){draws, cascades, muons, flashers}[i], 120);
     }
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -115,4 +115,26 @@ static inline double *sample_allocate(size_t count)
     return sample;
 }
 
+/* ---- histograms ------------------------------------------------------------------------------ */
+
+static inline double histogram_total(const double *bins, int count)
+{
+    double sum = 0.0;
+    for (int i = 0; i < count; ++i) {
+        sum += bins[i];
+    }
+    return sum;
+}
+
+/* The position, in bins, below which this share of the total lies. */
+static inline double histogram_quantile(const double *bins, int count, double share)
+{
+    double left = share * histogram_total(bins, count);
+    int i = 0;
+    while (i < count - 1 && bins[i] < left) {
+        left -= bins[i++];
+    }
+    return i + left / bins[i];
+}
+
 #endif

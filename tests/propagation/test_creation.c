@@ -3,10 +3,11 @@
  *
  * About 150 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in about 1 % of all cases. */
-#include "pipeline/tools/generate/workload.h"
+#include "pipeline/tools/measure/workload.h"
 #include "stages/create_cherenkov.h"
 #include "tests/propagation/moments.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #define LIGHT_SPEED 0.299792458 /* m/ns */
@@ -389,9 +390,8 @@ START_TEST(cascade_steps)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("creation")
 {
-    Suite *suite = suite_create("creation");
     TCase *photons = tcase_create("photons");
     tcase_set_timeout(photons, 600);
     tcase_add_loop_test(photons, cherenkov_photons, 0, sizeof tracks / sizeof *tracks);
@@ -400,9 +400,4 @@ int main(void)
     tcase_add_test(photons, directed_photons);
     tcase_add_test(photons, cascade_steps);
     suite_add_tcase(suite, photons);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

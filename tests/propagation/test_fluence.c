@@ -6,6 +6,7 @@
 #include "tests/propagation/moments.h"
 #include "tests/propagation/walk.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <pthread.h>
@@ -96,25 +97,6 @@ static void see_shells(void *user, const walk_block *b)
     }
 }
 
-static double total(const double *bins)
-{
-    double sum = 0.0;
-    for (int i = 0; i < BINS; ++i) {
-        sum += bins[i];
-    }
-    return sum;
-}
-
-static double quantile(const double *bins, double share)
-{
-    double left = share * total(bins);
-    int i = 0;
-    while (i < BINS - 1 && bins[i] < left) {
-        left -= bins[i++];
-    }
-    return i + left / bins[i];
-}
-
 /* The standard deviation of the mean of all batches. */
 static double error_of(const moment *batches)
 {
@@ -131,9 +113,9 @@ static void check_shell(int k, double batches[BATCHES][BINS], double count)
         for (int i = 0; i < BINS; ++i) {
             all[i] += batches[n][i];
         }
-        moment_add(&fluence, total(batches[n]) * BATCHES / (volume * count));
+        moment_add(&fluence, histogram_total(batches[n], BINS) * BATCHES / (volume * count));
         for (int q = 0; q < SHARES; ++q) {
-            moment_add(&quantiles[q], quantile(batches[n], shares[q]));
+            moment_add(&quantiles[q], histogram_quantile(batches[n], BINS, shares[q]));
         }
     }
     char what[64];
@@ -146,7 +128,8 @@ static void check_shell(int k, double batches[BATCHES][BINS], double count)
         snprintf(what, sizeof what, "%g %% of excess path at %g m, m", 100.0 * shares[q],
                  reference[k].radius);
         /* Half a digit; below 2 m the bins are coarse. */
-        expect_value(what, quantile(all, shares[q]), error, expected, expected < 2.0 ? 0.3 : 0.05);
+        expect_value(what, histogram_quantile(all, BINS, shares[q]), error, expected,
+                     expected < 2.0 ? 0.3 : 0.05);
     }
 
     /* Diffusion, which wants r >> lambda_e: with the length that suits strong absorption, and
@@ -208,33 +191,7 @@ END_TEST
 
 /* ---- modules --------------------------------------------------------------------------------- */
 
-/* Modules all around the source, at a few distances. */
-typedef struct ring {
-    double radius;
-    size_t modules;
-    double expected; /* per module: fraction of photons, or fluence in 1/m^2 */
-} ring;
-
-enum { RINGS_MAX = 4, RING_MODULES = 200 };
-
-static ice_detector *ring_detector(const ring *rings, size_t count, double oversize)
-{
-    static double positions[RINGS_MAX * RING_MODULES][3];
-    size_t modules = 0;
-    for (size_t k = 0; k < count; ++k) {
-        for (size_t i = 0; i < rings[k].modules; ++i) {
-            /* A spiral with equal areas; the golden angle keeps modules apart. */
-            const double z = 1.0 - (2.0 * (double)i + 1.0) / (double)rings[k].modules;
-            const double across = sqrt(1.0 - z * z), azimuth = 2.399963 * (double)i;
-            positions[modules][0] = rings[k].radius * across * cos(azimuth);
-            positions[modules][1] = rings[k].radius * across * sin(azimuth);
-            positions[modules++][2] = rings[k].radius * z;
-        }
-    }
-    ice_detector *detector = world_detector(positions, modules, oversize);
-    detector->keep_hit_photons = true; /* modules do not shade each other */
-    return detector;
-}
+enum { RINGS_MAX = 4 };
 
 typedef struct half {
     const stage_world *world;
@@ -290,7 +247,7 @@ static void check_causality(const stage_world *world, const half *run)
     }
 }
 
-static size_t ring_of(const ring *rings, uint32_t module)
+static size_t ring_of(const world_ring *rings, uint32_t module)
 {
     size_t k = 0;
     for (size_t first = 0; module >= first + rings[k].modules; ++k) {
@@ -304,7 +261,8 @@ typedef struct tally {
 } tally;
 
 /* Arrivals of one photon follow each other. */
-static void count_hits(const ring *rings, const half *run, bool direct, tally tallies[RINGS_MAX])
+static void count_hits(const world_ring *rings, const half *run, bool direct,
+                       tally tallies[RINGS_MAX])
 {
     const ics_arrivals *arrivals = &run->result.arrivals;
     for (size_t i = 0; i < arrivals->count;) {
@@ -323,11 +281,11 @@ static void count_hits(const ring *rings, const half *run, bool direct, tally ta
 }
 
 /* Runs photons through a world with these rings; returns how many. */
-static double run_rings(ice_medium *medium, const ring *rings, size_t count, double oversize,
+static double run_rings(ice_medium *medium, const world_ring *rings, size_t count, double oversize,
                         bool direct, uint64_t seed, uint32_t full, tally tallies[RINGS_MAX])
 {
-    stage_world world =
-        stage_world_create(medium, ring_detector(rings, count, oversize), world_light_line(400));
+    stage_world world = stage_world_create(medium, world_detector_rings(rings, count, oversize),
+                                           world_light_line(400));
     world.options.seed = seed;
     stage_world_tables(&world);
     half halves[2];
@@ -352,7 +310,7 @@ static const struct {
     const char *name;
     double lambda_s, lambda_a;
     uint32_t photons;
-    ring rings[3];
+    world_ring rings[3];
     size_t count;
 } direct_light[] = {
     {"geometry only", 1e7, 1e7, PHOTONS / 5, {{10, 100, 6.814967e-5}}, 1},
@@ -373,7 +331,7 @@ START_TEST(direct_fractions)
         direct_light[_i].rings, direct_light[_i].count, 1.0, true, 1300 + (uint64_t)_i,
         direct_light[_i].photons, tallies);
     for (size_t k = 0; k < direct_light[_i].count; ++k) {
-        const ring *at = &direct_light[_i].rings[k];
+        const world_ring *at = &direct_light[_i].rings[k];
         char what[64];
         snprintf(what, sizeof what, "%s at %g m", direct_light[_i].name, at->radius);
         /* Where there should be no scattering or absorption, its length is 1e7 m: 2e-6 at 20 m. */
@@ -385,7 +343,8 @@ END_TEST
 
 START_TEST(hits_scale_with_size)
 {
-    static const ring rings[] = {{20, 60, 2.5542e-4}, {30, 100, 1.1204e-4}, {50, 200, 3.1553e-5}};
+    static const world_ring rings[] = {
+        {20, 60, 2.5542e-4}, {30, 100, 1.1204e-4}, {50, 200, 3.1553e-5}};
     /* Small modules see less of each photon, so they get more photons. */
     static const struct {
         double factor;
@@ -421,18 +380,12 @@ START_TEST(hits_scale_with_size)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("fluence")
 {
-    Suite *suite = suite_create("fluence");
     TCase *fluence = tcase_create("fluence");
     tcase_set_timeout(fluence, 1000);
     tcase_add_test(fluence, fluence_in_shells);
     tcase_add_loop_test(fluence, direct_fractions, 0, sizeof direct_light / sizeof *direct_light);
     tcase_add_test(fluence, hits_scale_with_size);
     suite_add_tcase(suite, fluence);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

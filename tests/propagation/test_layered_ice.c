@@ -2,10 +2,12 @@
  * propagate variants give the same run. */
 #include "pipeline/tools/compare/verdict.h"
 #include "pipeline/tools/measure/experiment.h"
+#include "tests/propagation/half_spaces.h"
 #include "tests/propagation/moments.h"
 #include "tests/propagation/walk.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 static const ice_variant propagates[] = {ICE_propagate_cumulative, ICE_propagate_layer_walk};
@@ -102,19 +104,6 @@ START_TEST(identical_layers)
 END_TEST
 
 /* ---- two half-spaces ------------------------------------------------------------------------- */
-
-/* The face at z = 0; coefficients below and above; the photon starts at `height` with direction
- * component nz. Scattering, or absorption. */
-static const struct {
-    double below, above;
-    float height, nx, nz;
-    bool absorption;
-} half_spaces[] = {
-    {0.4, 0.1, -5.0f, 0, 1, false},         {0.4, 0.1, 5.0f, 0, -1, false},
-    {0.1, 0.4, -12.5f, 0, 1, false},        {0.1, 0.4, 3.0f, 0.8f, -0.6f, false},
-    {0.4, 0.1, -0.5f, 0.96f, 0.28f, false}, {0.02, 0.01, -50.0f, 0, 1, true},
-    {0.02, 0.01, 50.0f, 0.6f, -0.8f, true},
-};
 
 typedef struct crossing {
     double *lengths;
@@ -281,9 +270,8 @@ START_TEST(variants_in_real_ice)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("layered ice")
 {
-    Suite *suite = suite_create("layered ice");
     TCase *layers = tcase_create("layers");
     tcase_set_timeout(layers, 600);
     tcase_add_loop_test(layers, identical_layers, 0, HEIGHTS * PROPAGATES);
@@ -292,9 +280,4 @@ int main(void)
     tcase_add_test(layers, variants_in_default_ice);
     tcase_add_test(layers, variants_in_real_ice);
     suite_add_tcase(suite, layers);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

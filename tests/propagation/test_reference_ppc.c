@@ -10,6 +10,7 @@
 #include "tests/propagation/moments.h"
 #include "tests/support/model_files.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <string.h>
@@ -435,16 +436,10 @@ START_TEST(run_against_ppc)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("ppc")
 {
-    Suite *suite = suite_create("ppc");
     TCase *against = tcase_create("against ppc");
     tcase_set_timeout(against, 600);
     tcase_add_loop_test(against, run_against_ppc, 0, sizeof runs / sizeof *runs);
     suite_add_tcase(suite, against);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

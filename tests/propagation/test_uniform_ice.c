@@ -7,6 +7,7 @@
 #include "tests/propagation/moments.h"
 #include "tests/propagation/walk.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 enum { PHOTONS = 10000000, SAMPLE = 1000000 };
@@ -448,18 +449,12 @@ START_TEST(scattering_function)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("uniform ice")
 {
-    Suite *suite = suite_create("uniform ice");
     TCase *exact = tcase_create("exact results");
     tcase_set_timeout(exact, 1000);
     tcase_add_test(exact, absorption_points);
     tcase_add_test(exact, moments_against_path);
     tcase_add_loop_test(exact, scattering_function, 0, sizeof functions / sizeof *functions);
     suite_add_tcase(suite, exact);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

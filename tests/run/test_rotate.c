@@ -3,6 +3,7 @@
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/icestream.h"
 #include "tests/support/run_folder.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <glob.h>
@@ -310,9 +311,8 @@ START_TEST(test_what_cannot_be)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("rotate")
 {
-    Suite *suite = suite_create("rotate");
     TCase *tests = tcase_create("rotate");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, test_one_volume_has_all_hits);
@@ -324,9 +324,4 @@ int main(void)
     tcase_add_test(tests, test_claimed_files_are_skipped_that_a_volume_has);
     tcase_add_test(tests, test_what_cannot_be);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

@@ -3,6 +3,7 @@
 #include "pipeline/icestream.h"
 #include "tests/support/model_files.h"
 #include "tests/support/run_folder.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -567,9 +568,8 @@ START_TEST(test_validate_reads_particles)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("run")
 {
-    Suite *suite = suite_create("run");
     TCase *tests = tcase_create("run");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, test_steps_become_hits);
@@ -591,9 +591,4 @@ int main(void)
     tcase_add_test(tests, test_validate_tells_the_density);
     tcase_add_test(tests, test_validate_reads_particles);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

@@ -3,6 +3,7 @@
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/icestream.h"
 #include "tests/support/run_folder.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -361,9 +362,8 @@ START_TEST(weights_that_make_more_than_certain)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("run_detection")
 {
-    Suite *suite = suite_create("run_detection");
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, contents);
@@ -375,9 +375,4 @@ int main(void)
     tcase_add_test(tests, files_of_other_contents_are_made_anew);
     tcase_add_test(tests, weights_that_make_more_than_certain);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

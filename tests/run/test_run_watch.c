@@ -2,6 +2,7 @@
  * of a disk that is full for a while. */
 #include "pipeline/icestream.h"
 #include "tests/support/run_folder.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <errno.h>
@@ -406,9 +407,8 @@ START_TEST(test_fail_fast)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("run_watch")
 {
-    Suite *suite = suite_create("run_watch");
     TCase *tests = tcase_create("run_watch");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, test_claimed_files_become_hits_once);
@@ -422,9 +422,4 @@ int main(void)
     tcase_add_test(tests, test_pause_ends_with_who_caused_it);
     tcase_add_test(tests, test_fail_fast);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

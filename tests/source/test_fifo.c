@@ -4,6 +4,7 @@
 #include "pipeline/source/fifo.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/step_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -232,9 +233,8 @@ START_TEST(test_no_pipe)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("fifo")
 {
-    Suite *suite = suite_create("fifo");
     TCase *tests = tcase_create("fifo");
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, test_waits_for_the_first_writer_and_ends_with_it);
@@ -244,9 +244,4 @@ int main(void)
     tcase_add_test(tests, test_stopped_while_nobody_writes);
     tcase_add_test(tests, test_no_pipe);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

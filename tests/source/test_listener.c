@@ -2,6 +2,7 @@
  * became of its own, and none gets in the way of another. */
 #include "tests/support/listener_world.h"
 #include "tests/support/step_files.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -343,9 +344,8 @@ START_TEST(test_storm)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("listener")
 {
-    Suite *suite = suite_create("listener");
     TCase *tests = tcase_create("listener");
     tcase_set_timeout(tests, 240);
     tcase_add_test(tests, test_one_client);
@@ -355,9 +355,4 @@ int main(void)
     tcase_add_test(tests, test_who_does_not_wait_for_answers);
     tcase_add_test(tests, test_storm);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

@@ -4,6 +4,7 @@
 #include "pipeline/source/listen_token.h"
 #include "tests/support/listener_world.h"
 #include "tests/support/step_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -424,9 +425,8 @@ START_TEST(test_documented_client)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("listener_access")
 {
-    Suite *suite = suite_create("listener_access");
     TCase *tests = tcase_create("listener_access");
     tcase_set_timeout(tests, 240);
     tcase_add_test(tests, test_addresses);
@@ -439,9 +439,4 @@ int main(void)
     tcase_add_test(tests, test_parts_of_the_dead_and_of_the_living);
     tcase_add_test(tests, test_documented_client);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 /* What bounds clients of a socket: credits, their number, answers that they do not read, a disk
  * that is full, and the end of the run. */
 #include "tests/support/listener_world.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -316,9 +317,8 @@ START_TEST(test_close_in_the_middle)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("listener_limits")
 {
-    Suite *suite = suite_create("listener_limits");
     TCase *tests = tcase_create("listener_limits");
     tcase_set_timeout(tests, 240);
     tcase_add_test(tests, test_credits_hold_one_client_and_not_the_others);
@@ -330,9 +330,4 @@ int main(void)
     tcase_add_test(tests, test_stop_keeps_who_waits_for_results);
     tcase_add_test(tests, test_close_in_the_middle);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

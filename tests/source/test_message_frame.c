@@ -5,6 +5,7 @@
 #include "pipeline/source/message_frame.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/step_files.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -406,9 +407,8 @@ START_TEST(test_metadata_without_an_end)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("message_frame")
 {
-    Suite *suite = suite_create("message_frame");
     TCase *tests = tcase_create("message_frame");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, test_cut_in_two_at_every_byte);
@@ -421,9 +421,4 @@ int main(void)
     tcase_add_test(tests, test_wrong_trailers);
     tcase_add_test(tests, test_metadata_without_an_end);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

@@ -3,6 +3,7 @@
  * 30 s fails those that wait in vain. */
 #include "pipeline/source/watch.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -351,9 +352,8 @@ START_TEST(test_closing_at_any_time)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("watch")
 {
-    Suite *suite = suite_create("watch");
     TCase *tests = tcase_create("watch");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, test_looks_at_start_and_when_a_file_comes);
@@ -367,9 +367,4 @@ int main(void)
     tcase_add_test(tests, test_idle_costs_nothing);
     tcase_add_test(tests, test_closing_at_any_time);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

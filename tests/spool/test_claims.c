@@ -2,6 +2,7 @@
  * or are not what they seem. Workers here are several claims of one process; test_claims_lease has
  * those that die, test_claims_crash those that are killed. */
 #include "tests/support/claims_folder.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <errno.h>
@@ -515,9 +516,8 @@ START_TEST(test_put_again_is_work_again)
 }
 END_TEST
 
-static Suite *claims_suite(void)
+ICS_TEST_MAIN("claims")
 {
-    Suite *suite = suite_create("claims");
     TCase *tests = tcase_create("folder");
     tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, set_up, tear_down);
@@ -541,14 +541,4 @@ static Suite *claims_suite(void)
     tcase_add_test(tests, test_put);
     tcase_add_test(tests, test_put_again_is_work_again);
     suite_add_tcase(suite, tests);
-    return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(claims_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 /* Claims of processes that are killed before every single system call of a script that does
  * everything, and of processes for which every single one fails. */
 #include "tests/support/claims_script.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <errno.h>
@@ -205,9 +206,8 @@ START_TEST(test_faults_in_every_call_as_on_nfs)
 END_TEST
 #endif
 
-static Suite *crash_suite(void)
+ICS_TEST_MAIN("claims and crashes")
 {
-    Suite *suite = suite_create("claims and crashes");
     TCase *tests = tcase_create("every call");
     tcase_set_timeout(tests, 600);
     tcase_add_checked_fixture(tests, set_up, tear_down);
@@ -221,14 +221,4 @@ static Suite *crash_suite(void)
     printf("skipped: faults in every call are made for x86-64 only\n");
 #endif
     suite_add_tcase(suite, tests);
-    return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(crash_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

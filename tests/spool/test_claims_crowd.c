@@ -1,5 +1,6 @@
 /* Several workers on one folder, which are killed and stopped at random while files come. */
 #include "tests/support/claims_folder.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -222,22 +223,11 @@ START_TEST(test_crowd)
 }
 END_TEST
 
-static Suite *crowd_suite(void)
+ICS_TEST_MAIN("claims of many")
 {
-    Suite *suite = suite_create("claims of many");
     TCase *tests = tcase_create("crowd");
     tcase_set_timeout(tests, 600);
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_loop_test(tests, test_crowd, ICS_AFTER_KEEP, ICS_AFTER_DELETE + 1);
     suite_add_tcase(suite, tests);
-    return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(crowd_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,6 +2,7 @@
  * in which claiming cannot work. Workers here are several claims of one process, and leases are
  * made old by hand; test_claims_crash has workers that are killed. */
 #include "tests/support/claims_folder.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <errno.h>
@@ -375,9 +376,8 @@ START_TEST(test_without_rename_that_keeps)
 }
 END_TEST
 
-static Suite *lease_suite(void)
+ICS_TEST_MAIN("claims and leases")
 {
-    Suite *suite = suite_create("claims and leases");
     TCase *tests = tcase_create("folder");
     tcase_set_timeout(tests, 300);
     tcase_add_checked_fixture(tests, set_up, tear_down);
@@ -393,14 +393,4 @@ static Suite *lease_suite(void)
     tcase_add_test(tests, test_folders_that_vanish);
     tcase_add_test(tests, test_without_rename_that_keeps);
     suite_add_tcase(suite, tests);
-    return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(lease_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

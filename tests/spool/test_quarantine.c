@@ -1,6 +1,7 @@
 /* Setting files aside: names, reasons, and what is there already. */
 #include "pipeline/spool/quarantine.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <errno.h>
@@ -193,9 +194,8 @@ START_TEST(test_no_folder)
 }
 END_TEST
 
-static Suite *quarantine_suite(void)
+ICS_TEST_MAIN("quarantine")
 {
-    Suite *suite = suite_create("quarantine");
     TCase *tests = tcase_create("quarantine");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, test_notes);
@@ -207,14 +207,4 @@ static Suite *quarantine_suite(void)
     tcase_add_test(tests, test_other_file_system);
     tcase_add_test(tests, test_no_folder);
     suite_add_tcase(suite, tests);
-    return suite;
-}
-
-int main(void)
-{
-    SRunner *runner = srunner_create(quarantine_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

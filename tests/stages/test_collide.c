@@ -4,6 +4,7 @@
 #include "stages/variants.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -377,9 +378,8 @@ START_TEST(vertical_flights_meet_the_string_below)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("collide")
 {
-    Suite *suite = suite_create("collide");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, hex86);
@@ -391,9 +391,4 @@ int main(void)
     tcase_add_test(all, inclined_strings);
     tcase_add_test(all, vertical_flights_meet_the_string_below);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -2,6 +2,7 @@
  * edges, and hit or miss against double precision up to 500 m. */
 #include "stages/variants.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -279,9 +280,8 @@ START_TEST(hit_or_miss_as_in_double)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("contact")
 {
-    Suite *suite = suite_create("contact");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, worked_numbers);
@@ -293,9 +293,4 @@ int main(void)
     tcase_add_test(all, excluded_modules_have_their_true_size);
     tcase_add_test(all, hit_or_miss_as_in_double);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

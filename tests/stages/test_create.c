@@ -3,6 +3,7 @@
 #include "pipeline/tools/compare/statistics.h"
 #include "stages/create_cherenkov.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -314,9 +315,8 @@ START_TEST(a_photon_is_its_identity)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("create")
 {
-    Suite *suite = suite_create("create");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, worked_example);
@@ -326,9 +326,4 @@ int main(void)
     tcase_add_test(all, isotropic_light);
     tcase_add_test(all, a_photon_is_its_identity);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 /* Turning directions: the worked numbers of physics.md 7.4, and every turn against the same formula
  * in double precision. */
 #include "stages/direction.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -158,9 +159,8 @@ START_TEST(azimuth_is_uniform)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("direction")
 {
-    Suite *suite = suite_create("direction");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, worked_numbers);
@@ -170,9 +170,4 @@ int main(void)
     tcase_add_test(all, length_does_not_drift);
     tcase_add_test(all, azimuth_is_uniform);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -2,6 +2,7 @@
  * through both schedules of graphs. */
 #include "graphs/graph.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -281,9 +282,8 @@ START_TEST(boundaries_cut_the_path)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("fates")
 {
-    Suite *suite = suite_create("fates");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, light_stops_at_the_first_module);
@@ -297,9 +297,4 @@ int main(void)
     tcase_add_test(all, light_from_below_the_floor_has_left);
     tcase_add_test(all, boundaries_cut_the_path);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

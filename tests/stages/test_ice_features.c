@@ -2,6 +2,7 @@
  * physics.md 6 and 8.7, the real tables against an interpolation written out in double precision
  * here, and moments of what is random. */
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -653,9 +654,8 @@ START_TEST(optics_by_wavelength)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("ice features")
 {
-    Suite *suite = suite_create("ice features");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 300);
     tcase_add_loop_test(all, tilt_of_a_line, 0, sizeof station_counts / sizeof *station_counts);
@@ -677,9 +677,4 @@ int main(void)
     tcase_add_test(all, hundred_columns);
     tcase_add_test(all, optics_by_wavelength);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

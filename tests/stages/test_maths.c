@@ -1,6 +1,7 @@
 /* The elementary functions of the stages against the C library in double precision: the bounds that
  * stages/maths.h states, over every argument that a random number can become. */
 #include "stages/maths.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -180,9 +181,8 @@ START_TEST(small_parts)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("maths")
 {
-    Suite *suite = suite_create("maths");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, log_of_every_uniform);
@@ -193,9 +193,4 @@ int main(void)
     tcase_add_test(all, powers_of_wavelength);
     tcase_add_test(all, small_parts);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 /* A segment whose hits do not all fit into a buffer is met again later: nothing is recorded twice
  * and nothing is lost (stages/bounce.h, ice_meet). */
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -130,17 +131,11 @@ START_TEST(a_bounce_can_be_done_again)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("meet")
 {
-    Suite *suite = suite_create("meet");
     TCase *tests = tcase_create("full buffers");
     tcase_add_loop_test(tests, a_buffer_of_any_size_gets_every_hit_once, 1, 5);
     tcase_add_test(tests, a_photon_that_ends_on_a_hit_waits_for_its_place);
     tcase_add_test(tests, a_bounce_can_be_done_again);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

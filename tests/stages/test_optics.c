@@ -3,6 +3,7 @@
 #include "stages/optics.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -176,9 +177,8 @@ START_TEST(layers_of_real_ice)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("optics")
 {
-    Suite *suite = suite_create("optics");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, indices_of_refraction);
@@ -189,9 +189,4 @@ int main(void)
     tcase_add_test(all, layers_and_faces);
     tcase_add_test(all, layers_of_real_ice);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

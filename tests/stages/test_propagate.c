@@ -4,6 +4,7 @@
 #include "stages/variants.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -469,9 +470,8 @@ START_TEST(real_ice)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("propagate")
 {
-    Suite *suite = suite_create("propagate");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, worked_example_in_double);
@@ -482,9 +482,4 @@ int main(void)
     tcase_add_test(all, built_in_ice);
     tcase_add_test(all, real_ice);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 /* Philox4x32-10 against the known answers published with it (Random123, kat_vectors), and what the
  * stages make of its words. */
 #include "stages/random.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -139,9 +140,8 @@ START_TEST(every_part_of_the_identity_matters)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("random")
 {
-    Suite *suite = suite_create("random");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, known_answers);
@@ -150,9 +150,4 @@ int main(void)
     tcase_add_test(all, neighbours_are_independent);
     tcase_add_test(all, every_part_of_the_identity_matters);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -3,6 +3,7 @@
 #include "stages/variants.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -232,9 +233,8 @@ START_TEST(runs_in_real_ice_are_the_same)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("reach")
 {
-    Suite *suite = suite_create("reach");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, clearance_of_hex86);
@@ -245,9 +245,4 @@ int main(void)
     tcase_add_test(all, runs_without_the_bound_are_the_same);
     tcase_add_test(all, runs_in_real_ice_are_the_same);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -2,6 +2,7 @@
  * values of the random number over its whole range against the formulas in double precision. */
 #include "stages/variants.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -284,9 +285,8 @@ START_TEST(mean_cosine_after_many_scatters)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("scatter")
 {
-    Suite *suite = suite_create("scatter");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, quantiles);
@@ -297,9 +297,4 @@ int main(void)
     tcase_add_test(all, ends);
     tcase_add_test(all, mean_cosine_after_many_scatters);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -4,6 +4,7 @@
  * the bound. */
 #include "stages/variants.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -246,17 +247,11 @@ START_TEST(runs_far_outside_are_the_same)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("tilt and reach")
 {
-    Suite *suite = suite_create("tilt and reach");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_loop_test(all, clear_ranges_hold, 0, 5);
     tcase_add_loop_test(all, runs_far_outside_are_the_same, 0, 2);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -155,6 +155,26 @@ ice_detector *world_detector_far(void)
     return world_detector(far, 1, 1.0);
 }
 
+ice_detector *world_detector_rings(const world_ring *rings, size_t count, double oversize)
+{
+    static double positions[WORLD_RING_MODULES][3];
+    size_t modules = 0;
+    for (size_t k = 0; k < count; ++k) {
+        ck_assert_uint_le(modules + rings[k].modules, WORLD_RING_MODULES);
+        for (size_t i = 0; i < rings[k].modules; ++i) {
+            /* A spiral with equal areas; the golden angle keeps modules apart. */
+            const double z = 1.0 - (2.0 * (double)i + 1.0) / (double)rings[k].modules;
+            const double across = sqrt(1.0 - z * z), azimuth = 2.399963 * (double)i;
+            positions[modules][0] = rings[k].radius * across * cos(azimuth);
+            positions[modules][1] = rings[k].radius * across * sin(azimuth);
+            positions[modules++][2] = rings[k].radius * z;
+        }
+    }
+    ice_detector *detector = world_detector(positions, modules, oversize);
+    detector->keep_hit_photons = true;
+    return detector;
+}
+
 ice_light *world_light_line(double wavelength)
 {
     ice_light *light = allocate(1, sizeof *light);

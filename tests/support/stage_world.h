@@ -40,6 +40,18 @@ ice_detector *world_detector(const double (*positions)[3], size_t count, double 
 /* One module, far away from everything: for worlds that need none. */
 ice_detector *world_detector_far(void);
 
+/* Modules in all directions around the origin. */
+typedef struct world_ring {
+    double radius;   /* m, of the modules from the origin */
+    size_t modules;  /* spread evenly over the sphere of this radius */
+    double expected; /* what the test expects per module: fraction of photons, or fluence (1/m^2) */
+} world_ring;
+
+/* The modules of all rings, WORLD_RING_MODULES at most. Modules do not shade each other: photons do
+ * not end on hits. */
+enum { WORLD_RING_MODULES = 800 };
+ice_detector *world_detector_rings(const world_ring *rings, size_t count, double oversize);
+
 /* Light of one wavelength, nm, bias 1: the line is spectrum 0 (on the Cherenkov cone) and spectrum
  * 1 (along the step's direction). */
 ice_light *world_light_line(double wavelength);

@@ -4,6 +4,7 @@
 #include "stages/propagate_cumulative.h"
 #include "tables/tables.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -257,9 +258,8 @@ START_TEST(models_without_sense_are_refused)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("tables")
 {
-    Suite *suite = suite_create("tables");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, what_a_run_sets);
@@ -272,9 +272,4 @@ int main(void)
     tcase_add_test(all, arrival_times);
     tcase_add_test(all, models_without_sense_are_refused);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -3,6 +3,7 @@
 #include "pipeline/models/light/light.h"
 #include "stages/create_cherenkov.h"
 #include "tests/support/stage_world.h"
+#include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
 #include <check.h>
@@ -289,9 +290,8 @@ START_TEST(wavelengths_rise_with_u)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("wavelength")
 {
-    Suite *suite = suite_create("wavelength");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, inverse_of_the_standard_spectrum);
@@ -302,9 +302,4 @@ int main(void)
     tcase_add_test(all, nothing_is_drawn_where_there_is_no_light);
     tcase_add_test(all, wavelengths_rise_with_u);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    const int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures ? 1 : 0;
 }

@@ -1,5 +1,6 @@
 /* The log of a run, for people and for programs. */
 #include "pipeline/telemetry/events.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -172,9 +173,8 @@ START_TEST(silence)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("events")
 {
-    Suite *suite = suite_create("events");
     TCase *all = tcase_create("log");
     tcase_add_test(all, lines_for_people);
     tcase_add_test(all, objects_for_programs);
@@ -182,9 +182,4 @@ int main(void)
     tcase_add_test(all, progress_for_programs);
     tcase_add_test(all, silence);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
 }

@@ -1,4 +1,5 @@
 /* run.journal: what lines hold, whole lines from several threads and processes, rotation. */
+#include "tests/support/test_main.h"
 #include "tests/telemetry/journal_place.h"
 
 #include <pthread.h>
@@ -26,7 +27,7 @@ static json_t *only_line(void)
 START_TEST(every_field)
 {
     ics_journal *journal = open_journal("w1");
-    double before = ics_event_now(), time = 0.0;
+    double before = ics_clock_unix(), time = 0.0;
     append(journal, &(ics_event){.kind = ICS_EVENT_DONE,
                                  .file = "in/a.steps.npy",
                                  .output = "hits/a.hits.npy",
@@ -52,7 +53,7 @@ START_TEST(every_field)
     ck_assert_ptr_null(json_object_get(line, "attempt"));
     ck_assert(ics_event_time_of_text(text_of(line, "time"), &time));
     ck_assert_double_ge(time, before - 0.002);
-    ck_assert_double_le(time, ics_event_now());
+    ck_assert_double_le(time, ics_clock_unix());
     json_decref(line);
 }
 END_TEST
@@ -273,9 +274,8 @@ START_TEST(what_cannot_be_a_journal)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("journal")
 {
-    Suite *suite = suite_create("journal");
     TCase *all = tcase_create("journal");
     tcase_set_timeout(all, 120);
     tcase_add_checked_fixture(all, open_place, close_place);
@@ -289,9 +289,4 @@ int main(void)
     tcase_add_test(all, reopened_while_written);
     tcase_add_test(all, what_cannot_be_a_journal);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
 }

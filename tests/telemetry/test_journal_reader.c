@@ -1,4 +1,5 @@
 /* Reading journals back: lines that were torn or are strange, and what they all say together. */
+#include "tests/support/test_main.h"
 #include "tests/telemetry/journal_place.h"
 
 #include <signal.h>
@@ -207,9 +208,8 @@ START_TEST(many_workers_and_troubles)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("journal reader")
 {
-    Suite *suite = suite_create("journal reader");
     TCase *all = tcase_create("reader");
     tcase_set_timeout(all, 120);
     tcase_add_checked_fixture(all, open_place, close_place);
@@ -220,9 +220,4 @@ int main(void)
     tcase_add_test(all, summary_of_a_run);
     tcase_add_test(all, many_workers_and_troubles);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
 }

@@ -1,5 +1,6 @@
 /* Percentiles of durations in fixed memory: held against sorted samples. */
 #include "pipeline/telemetry/latency.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -154,9 +155,8 @@ START_TEST(json_has_all)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("latency")
 {
-    Suite *suite = suite_create("latency");
     TCase *all = tcase_create("percentiles");
     tcase_add_test(all, quantiles_are_within_a_hundredth);
     tcase_add_test(all, ends_of_buckets_stay_inside);
@@ -164,9 +164,4 @@ int main(void)
     tcase_add_test(all, strange_values);
     tcase_add_test(all, json_has_all);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
 }

@@ -2,6 +2,7 @@
 #include "pipeline/telemetry/latency.h"
 #include "pipeline/telemetry/metrics.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <inttypes.h>
@@ -188,17 +189,11 @@ START_TEST(file_is_replaced_whole)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("metrics")
 {
-    Suite *suite = suite_create("metrics");
     TCase *all = tcase_create("text and file");
     tcase_add_test(all, values);
     tcase_add_test(all, format);
     tcase_add_test(all, file_is_replaced_whole);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
 }

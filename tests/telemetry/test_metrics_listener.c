@@ -1,5 +1,6 @@
 /* Metrics by HTTP: only on this machine, only GET /metrics, whatever clients do. */
 #include "pipeline/telemetry/metrics_listener.h"
+#include "tests/support/test_main.h"
 
 #include <arpa/inet.h>
 #include <check.h>
@@ -245,9 +246,8 @@ START_TEST(port_in_use)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("metrics listener")
 {
-    Suite *suite = suite_create("metrics listener");
     TCase *all = tcase_create("HTTP");
     tcase_set_timeout(all, 4 * PATIENCE);
     tcase_add_test(all, metrics_are_served);
@@ -257,9 +257,4 @@ int main(void)
     tcase_add_test(all, addresses);
     tcase_add_test(all, port_in_use);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
 }

@@ -1,6 +1,7 @@
 /* The status line: rates, what is told of devices, files and queues, and terminals that are too
  * narrow for it. */
 #include "pipeline/telemetry/progress.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -160,9 +161,8 @@ START_TEST(terminals)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("progress")
 {
-    Suite *suite = suite_create("progress");
     TCase *all = tcase_create("status line");
     tcase_add_test(all, line_of_a_plain_run);
     tcase_add_test(all, line_of_a_service);
@@ -170,9 +170,4 @@ int main(void)
     tcase_add_test(all, more_devices_than_there_is_room_for);
     tcase_add_test(all, terminals);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
 }

@@ -2,6 +2,7 @@
  * that nothing here depends on how fast the machine is. */
 #include "pipeline/telemetry/service_notify.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <poll.h>
@@ -229,9 +230,8 @@ START_TEST(failures_are_told_once)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("service_notify")
 {
-    Suite *suite = suite_create("service_notify");
     TCase *cases = tcase_create("all");
     tcase_set_timeout(cases, 300);
     tcase_add_test(cases, a_life);
@@ -243,9 +243,4 @@ int main(void)
     tcase_add_test(cases, nobody_listens);
     tcase_add_test(cases, failures_are_told_once);
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures == 0 ? 0 : 1;
 }

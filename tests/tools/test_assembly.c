@@ -1,9 +1,10 @@
 /* Blocks on several threads: their order, how far planning goes ahead, and which error counts. */
 #include "base/error.h"
 #include "pipeline/tools/generate/assembly.h"
+#include "tests/support/test_main.h"
+#include "tests/support/threads.h"
 
 #include <check.h>
-#include <glob.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -76,27 +77,6 @@ static int make(const void *user, const void *piece, icestream_step *out, icestr
     return ICESTREAM_OK;
 }
 
-/* How many threads of `generate` this process has, beside its own and those of sanitizers. */
-static size_t count_threads(void)
-{
-    size_t count = 0;
-    glob_t found;
-    if (glob("/proc/self/task/*/comm", 0, NULL, &found) != 0) {
-        return SIZE_MAX;
-    }
-    for (size_t i = 0; i < found.gl_pathc; ++i) {
-        char name[32] = "";
-        FILE *file = fopen(found.gl_pathv[i], "r");
-        if (file == NULL) {
-            continue; /* has ended */
-        }
-        count += fgets(name, sizeof name, file) != NULL && strcmp(name, "generate\n") == 0;
-        fclose(file);
-    }
-    globfree(&found);
-    return count;
-}
-
 /* Until the others have planned as far as they may. */
 static void wait_for_rest(factory *f)
 {
@@ -110,7 +90,7 @@ static void wait_for_rest(factory *f)
     }
     ck_assert_uint_ge(planned, f->stall);
     if (f->stall > 0) {
-        ck_assert_uint_eq(count_threads(), f->others);
+        ck_assert_uint_eq(threads_named("generate"), f->others);
     }
 }
 
@@ -154,10 +134,10 @@ static factory factory_of(uint32_t steps, uint32_t piece)
 static void await_threads(void)
 {
     enum { TRIES = 30000 };
-    for (int tries = 0; tries < TRIES && count_threads() != 0; ++tries) {
+    for (int tries = 0; tries < TRIES && threads_named("generate") != 0; ++tries) {
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
-    ck_assert_uint_eq(count_threads(), 0);
+    ck_assert_uint_eq(threads_named("generate"), 0);
 }
 
 static int assemble(factory *f, uint32_t threads, icestream_error *error)
@@ -246,18 +226,12 @@ START_TEST(back_pressure)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("assembly")
 {
-    Suite *suite = suite_create("assembly");
     TCase *blocks = tcase_create("blocks");
     tcase_set_timeout(blocks, 120);
     tcase_add_test(blocks, in_order);
     tcase_add_test(blocks, first_error);
     tcase_add_test(blocks, back_pressure);
     suite_add_tcase(suite, blocks);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,5 +1,7 @@
 /* `icestream compare` from configuration to report, on small workloads. */
 #include "pipeline/icestream.h"
+#include "tests/support/json_values.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -78,20 +80,6 @@ static void forget(answer *result)
     free(result->text);
 }
 
-static const json_t *at(const json_t *root, const char *list, size_t index)
-{
-    const json_t *item = json_array_get(json_object_get(root, list), index);
-    ck_assert_ptr_nonnull(item);
-    return item;
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    ck_assert_ptr_nonnull(text);
-    return text;
-}
-
 START_TEST(schedules_are_identical)
 {
     icestream_config *config = load(NULL, NULL);
@@ -100,14 +88,14 @@ START_TEST(schedules_are_identical)
     ck_assert(json_is_true(json_object_get(result.json, "holds")));
     ck_assert_int_eq(json_integer_value(json_object_get(result.json, "photons")), 10000);
     ck_assert_str_eq(text_of(result.json, "steps_from"), "workload point");
-    const json_t *pair = at(result.json, "pairs", 0);
+    const json_t *pair = item_of(result.json, "pairs", 0);
     ck_assert_str_eq(text_of(pair, "expected"), "identical");
     ck_assert_str_eq(text_of(pair, "differences"), "");
     ck_assert_str_eq(text_of(pair, "verdict"), "identical");
     ck_assert(json_is_true(json_object_get(pair, "same_account")));
     ck_assert_int_gt(json_integer_value(json_object_get(pair, "shared_hits")), 100);
     for (size_t i = 0; i < 2; ++i) {
-        const json_t *one = at(result.json, "participants", i);
+        const json_t *one = item_of(result.json, "participants", i);
         ck_assert_str_eq(text_of(one, "schedule"), i == 0 ? "wavefront" : "monolithic");
         ck_assert_double_gt(json_real_value(json_object_get(one, "photons_per_second")), 0);
         ck_assert_double_gt(json_real_value(json_object_get(one, "bounces_per_photon")), 1);
@@ -139,7 +127,7 @@ START_TEST(equal_physics_other_machinery)
         icestream_config *against = load(machinery[i], NULL);
         answer result = compare(config, NULL, against, true);
         ck_assert_msg(result.status == ICESTREAM_OK, "%s: %s", machinery[i], result.error.text);
-        ck_assert_str_eq(text_of(at(result.json, "pairs", 0), "expected"), "identical");
+        ck_assert_str_eq(text_of(item_of(result.json, "pairs", 0), "expected"), "identical");
         ck_assert_uint_eq(json_array_size(json_object_get(result.json, "participants")), 2);
         forget(&result);
         icestream_config_destroy(against);
@@ -154,7 +142,7 @@ START_TEST(other_seed_is_compatible)
     icestream_config *against = load("run.seed=2", NULL);
     answer result = compare(config, "wavefront", against, true);
     ck_assert_msg(result.status == ICESTREAM_OK, "%s", result.error.text);
-    const json_t *pair = at(result.json, "pairs", 0);
+    const json_t *pair = item_of(result.json, "pairs", 0);
     ck_assert_str_eq(text_of(pair, "expected"), "compatible");
     ck_assert_str_eq(text_of(pair, "verdict"), "compatible");
     ck_assert_str_eq(text_of(pair, "differences"), "seed (1, 2)");
@@ -185,9 +173,10 @@ START_TEST(differences_are_named)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         icestream_config *against = load(cases[i].set, NULL);
         answer result = compare(config, "wavefront", against, true);
-        ck_assert_msg(
-            strcmp(text_of(at(result.json, "pairs", 0), "differences"), cases[i].differences) == 0,
-            "%s: %s", cases[i].set, text_of(at(result.json, "pairs", 0), "differences"));
+        ck_assert_msg(strcmp(text_of(item_of(result.json, "pairs", 0), "differences"),
+                             cases[i].differences) == 0,
+                      "%s: %s", cases[i].set,
+                      text_of(item_of(result.json, "pairs", 0), "differences"));
         forget(&result);
         icestream_config_destroy(against);
     }
@@ -319,9 +308,8 @@ START_TEST(standard_input)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("compare")
 {
-    Suite *suite = suite_create("compare");
     TCase *tests = tcase_create("compare");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, schedules_are_identical);
@@ -335,9 +323,4 @@ int main(void)
     tcase_add_test(tests, steps_from_files);
     tcase_add_test(tests, standard_input);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -2,7 +2,8 @@
  * clsim reference's README; those of other steps were made there by the same formulas. */
 #include "pipeline/config/config.h"
 #include "pipeline/files/step_reader.h"
-#include "pipeline/tools/generate/workload.h"
+#include "pipeline/tools/measure/workload.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -99,7 +100,7 @@ END_TEST
 START_TEST(shuffled_check_values)
 {
     icestream_config config = make_config(ICS_WORKLOAD_CASCADE, N);
-    config.workload.shuffled = true;
+    config.workload.counts = ICS_COUNTS_SHUFFLED;
     ics_workload *workload = make_workload(&config);
     ck_assert_uint_eq(make_step(workload, 0).photons, 246);
     ck_assert_uint_eq(make_step(workload, 1).photons, 113);
@@ -133,7 +134,7 @@ START_TEST(shuffled_odd_and_large)
     /* Five steps: two pairs, and a last one that keeps its share; the total stays, even where
      * counts are as large as they get. */
     icestream_config config = make_config(ICS_WORKLOAD_UNIFORM, 5);
-    config.workload.shuffled = true;
+    config.workload.counts = ICS_COUNTS_SHUFFLED;
     config.workload.photons_per_step = 1000000000;
     ics_workload *workload = make_workload(&config);
     icestream_step steps[5];
@@ -152,7 +153,7 @@ END_TEST
 START_TEST(blocks_do_not_matter)
 {
     icestream_config config = make_config(ICS_WORKLOAD_CASCADE, 1000);
-    config.workload.shuffled = true;
+    config.workload.counts = ICS_COUNTS_SHUFFLED;
     ics_workload *workload = make_workload(&config);
     icestream_step whole[1000];
     icestream_step pieces[1000];
@@ -297,7 +298,7 @@ START_TEST(file_reads_back)
     char path[256];
     icestream_error error = {0};
     icestream_config config = make_config(ICS_WORKLOAD_CASCADE, STEPS);
-    config.workload.shuffled = true;
+    config.workload.counts = ICS_COUNTS_SHUFFLED;
     generate(&config, in_folder("a.steps.npy", path), false);
 
     ics_step_reader *reader = NULL;
@@ -428,9 +429,8 @@ START_TEST(stream_reads_back)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("generate")
 {
-    Suite *suite = suite_create("generate");
     TCase *formulas = tcase_create("workloads");
     tcase_add_test(formulas, cascade_check_values);
     tcase_add_test(formulas, uniform_check_values);
@@ -448,9 +448,4 @@ int main(void)
     tcase_add_test(files, no_such_folder);
     tcase_add_test(files, stream_reads_back);
     suite_add_tcase(suite, files);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

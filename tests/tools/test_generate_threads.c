@@ -2,10 +2,11 @@
 #include "pipeline/config/config.h"
 #include "tests/support/config_text.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
+#include "tests/support/threads.h"
 
 #include <check.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,35 +112,14 @@ END_TEST
 
 /* ---- streams that end early ------------------------------------------------------------------ */
 
-/* How many threads of `generate` this process has, beside its own and those of sanitizers. */
-static size_t count_threads(void)
-{
-    size_t count = 0;
-    glob_t found;
-    if (glob("/proc/self/task/*/comm", 0, NULL, &found) != 0) {
-        return SIZE_MAX;
-    }
-    for (size_t i = 0; i < found.gl_pathc; ++i) {
-        char name[32] = "";
-        FILE *file = fopen(found.gl_pathv[i], "r");
-        if (file == NULL) {
-            continue; /* has ended */
-        }
-        count += fgets(name, sizeof name, file) != NULL && strcmp(name, "generate\n") == 0;
-        fclose(file);
-    }
-    globfree(&found);
-    return count;
-}
-
 /* The system may list a thread a moment longer than it lives. */
 static bool await_threads(void)
 {
     enum { TRIES = 30000 };
-    for (int tries = 0; tries < TRIES && count_threads() != 0; ++tries) {
+    for (int tries = 0; tries < TRIES && threads_named("generate") != 0; ++tries) {
         usleep(2000);
     }
-    return count_threads() == 0;
+    return threads_named("generate") == 0;
 }
 
 /* Generates into a descriptor, in a process of its own whose exit status is that of `generate`, and
@@ -248,9 +228,8 @@ START_TEST(full_disk)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("generate on threads")
 {
-    Suite *suite = suite_create("generate on threads");
     TCase *bytes = tcase_create("bytes");
     tcase_set_timeout(bytes, 120);
     tcase_add_checked_fixture(bytes, setup, teardown);
@@ -266,9 +245,4 @@ int main(void)
     tcase_add_test(ends, reader_goes);
     tcase_add_test(ends, full_disk);
     suite_add_tcase(suite, ends);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

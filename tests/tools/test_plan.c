@@ -1,7 +1,9 @@
 /* `icestream plan`: figures of the CPU's plan, and (in a build with CUDA, with or without a GPU) of
  * the kernels of every schedule. */
 #include "pipeline/icestream.h"
+#include "tests/support/json_values.h"
 #include "tests/support/model_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -28,20 +30,6 @@ static json_t *plan_json(const icestream_config *config, int architecture)
     ck_assert_msg(root != NULL, "%s", text);
     free(text);
     return root;
-}
-
-static json_int_t whole_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    ck_assert_msg(json_is_integer(value), "%s", key);
-    return json_integer_value(value);
-}
-
-static double number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    ck_assert_msg(json_is_real(value), "%s", key);
-    return json_real_value(value);
 }
 
 START_TEST(cpu_plan)
@@ -259,9 +247,8 @@ START_TEST(full_disk)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("plan")
 {
-    Suite *suite = suite_create("plan");
     TCase *tests = tcase_create("plan");
     tcase_set_timeout(tests, 300);
     tcase_add_test(tests, cpu_plan);
@@ -272,9 +259,4 @@ int main(void)
     tcase_add_test(tests, without_a_wish);
     tcase_add_test(tests, full_disk);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,5 +1,6 @@
 /* The language of `icestream trace --select`. */
 #include "pipeline/tools/trace/selection.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -208,18 +209,12 @@ START_TEST(hostile_sizes)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("selection")
 {
-    Suite *suite = suite_create("selection");
     TCase *all = tcase_create("all");
     tcase_add_test(all, comparisons);
     tcase_add_test(all, combinations);
     tcase_add_test(all, refusals);
     tcase_add_test(all, hostile_sizes);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,5 +1,6 @@
 /* `icestream stages`: the list is complete, in text and in JSON. */
 #include "pipeline/icestream.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -128,18 +129,12 @@ START_TEST(full_disk)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("stages")
 {
-    Suite *suite = suite_create("stages");
     TCase *tests = tcase_create("list");
     tcase_add_test(tests, json_is_complete);
     tcase_add_test(tests, bytes_and_parameters);
     tcase_add_test(tests, text_is_complete);
     tcase_add_test(tests, full_disk);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

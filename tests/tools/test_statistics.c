@@ -2,6 +2,7 @@
  * chi-square and normal distributions. The two tests with random numbers have fixed seeds and look
  * at false alarm rates; how likely they are to fail by chance is said beside them. */
 #include "pipeline/tools/compare/statistics.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -228,9 +229,8 @@ START_TEST(finds_differences)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("statistics")
 {
-    Suite *suite = suite_create("statistics");
     TCase *tests = tcase_create("statistics");
     tcase_add_test(tests, chi_square_points);
     tcase_add_test(tests, gamma_values);
@@ -242,9 +242,4 @@ int main(void)
     tcase_add_test(tests, false_alarms);
     tcase_add_test(tests, finds_differences);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

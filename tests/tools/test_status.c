@@ -1,6 +1,7 @@
 /* icestream status: journals, files that are there, quarantine and claims, in text and as JSON. */
 #include "pipeline/telemetry/journal.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -396,9 +397,8 @@ START_TEST(while_it_is_written)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("status")
 {
-    Suite *suite = suite_create("status");
     TCase *all = tcase_create("status");
     tcase_set_timeout(all, 120);
     tcase_add_checked_fixture(all, open_place, close_place);
@@ -411,9 +411,4 @@ int main(void)
     tcase_add_test(all, what_cannot_be_read);
     tcase_add_test(all, while_it_is_written);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failures = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failures != 0;
 }

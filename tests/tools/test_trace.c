@@ -4,6 +4,7 @@
 #include "pipeline/files/table_writer.h"
 #include "tests/support/model_files.h"
 #include "tests/support/run_folder.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -575,9 +576,8 @@ START_TEST(own_stages_are_refused)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("trace")
 {
-    Suite *suite = suite_create("trace");
     TCase *all = tcase_create("all");
     tcase_set_timeout(all, 120);
     tcase_add_test(all, all_hits_again);
@@ -592,9 +592,4 @@ int main(void)
     tcase_add_test(all, unreadable_folders);
     tcase_add_test(all, own_stages_are_refused);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

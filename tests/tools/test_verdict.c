@@ -1,5 +1,6 @@
 /* Verdicts on made-up hits whose relation is known. Random numbers have fixed seeds. */
 #include "pipeline/tools/compare/verdict.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <math.h>
@@ -193,9 +194,8 @@ START_TEST(repeated_hits)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("verdict")
 {
-    Suite *suite = suite_create("verdict");
     TCase *tests = tcase_create("verdict");
     tcase_add_test(tests, identical);
     tcase_add_test(tests, empty);
@@ -204,9 +204,4 @@ int main(void)
     tcase_add_test(tests, every_test_finds_its_difference);
     tcase_add_test(tests, repeated_hits);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,6 +1,7 @@
 /* Hits on their way to a file: order, memory, the temporary file. */
 #include "pipeline/devices/batch.h"
 #include "pipeline/units/collector.h"
+#include "tests/support/test_main.h"
 
 #include <check.h>
 #include <errno.h>
@@ -268,9 +269,8 @@ START_TEST(test_one_takes_what_another_has)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("collector")
 {
-    Suite *suite = suite_create("collector");
     TCase *tests = tcase_create("collector");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, test_order_is_by_identity_then_time_then_bytes);
@@ -282,9 +282,4 @@ int main(void)
     tcase_add_test(tests, test_spill_that_failed_is_tried_again);
     tcase_add_test(tests, test_one_takes_what_another_has);
     suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? 0 : 1;
 }

@@ -4,6 +4,7 @@
 #include "pipeline/units/origin.h"
 #include "tests/support/config_text.h"
 #include "tests/support/scratch_files.h"
+#include "tests/support/test_main.h"
 
 #include <stdio.h>
 
@@ -28,9 +29,9 @@ static ics_origin origin_with(const char *set)
 START_TEST(settings_are_digested)
 {
     static const char text[] =
-        "{\"bounce_limit\":10000,\"light\":\"l\",\"seed\":\"1\",\"stages\":{\"collide\":"
-        "\"string-grid\",\"create\":\"cherenkov\",\"propagate\":\"cumulative\",\"scatter\":"
-        "\"hg-sl\"},\"version\":\"" ICESTREAM_VERSION "\"}";
+        "icestream: " ICESTREAM_VERSION "\nrun.seed: 1\nrun.bounce_limit: 10000\n"
+        "stages.create: cherenkov\nstages.propagate: cumulative\nstages.collide: string-grid\n"
+        "stages.scatter: hg-sl\nstages.detect: none\nlight: l\n";
     char expected[ICS_DIGEST_TEXT];
     ck_assert_int_eq(ics_digest_of(text, strlen(text), expected, NULL), ICESTREAM_OK);
     ics_origin origin = origin_with(NULL);
@@ -83,16 +84,10 @@ START_TEST(headers_count_by_what_is_in_them)
 }
 END_TEST
 
-int main(void)
+ICS_TEST_MAIN("origin")
 {
-    Suite *suite = suite_create("origin");
     TCase *all = tcase_create("all");
     tcase_add_test(all, settings_are_digested);
     tcase_add_test(all, headers_count_by_what_is_in_them);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -11,8 +11,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Damerau-Levenshtein distance in the restricted form (optimal string alignment): no letter is
- * edited twice. Three rows of the table are enough. */
+/* Damerau-Levenshtein distance in its restricted form (optimal string alignment), which edits no
+ * letter twice. It needs only three rows of the table at a time. */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][LONGEST + 1];

@@ -11,11 +11,11 @@ typedef struct parts {
     bool negative, hexadecimal;
     const char *whole, *fraction; /* runs of digits */
     size_t whole_digits, fraction_digits;
-    long exponent; /* held at +-EXPONENT_LIMIT */
+    long exponent; /* cut at +-EXPONENT_LIMIT */
 } parts;
 
-/* Beyond any text that fits into memory limits, so that a cut exponent cannot be undone by digits.
- */
+/* More than the digits of any text that is read, so that digits cannot make up for an exponent that
+ * was cut at this limit. */
 #define EXPONENT_LIMIT 1000000000L
 
 static size_t digits(const char *text, bool hexadecimal)
@@ -97,7 +97,7 @@ ics_number_result ics_number_double(const char *text, double *out)
     return ICS_NUMBER_OK;
 }
 
-/* value = value * base + digit, false beyond 64 bits. */
+/* value = value * base + digit. False: the result has more than 64 bits. */
 static bool push_digit(uint64_t *value, unsigned base, unsigned digit)
 {
     return !__builtin_mul_overflow(*value, (uint64_t)base, value) &&
@@ -110,7 +110,7 @@ static unsigned digit_value(char digit)
     return isdigit(c) ? (unsigned)c - '0' : (unsigned)tolower(c) - 'a' + 10;
 }
 
-/* The k-th digit of whole and fraction written together. */
+/* The k-th digit of the whole part and the fraction written together. */
 static char digit_at(const parts *number, size_t k)
 {
     const char *digit =
@@ -128,7 +128,8 @@ static ics_number_result hexadecimal(const parts *number, uint64_t *value)
     return ICS_NUMBER_OK;
 }
 
-/* The digits without zeros at either end, times a power of ten that must not be negative. */
+/* Removes zeros at both ends of the digits; the rest times a power of ten is the value. It is whole
+ * if the power is not negative. */
 static ics_number_result decimal(const parts *number, uint64_t *value)
 {
     size_t first = 0, end = number->whole_digits + number->fraction_digits;
@@ -151,7 +152,8 @@ static ics_number_result decimal(const parts *number, uint64_t *value)
             return ICS_NUMBER_TOO_LARGE;
         }
     }
-    for (; exponent > 0; --exponent) { /* overflows within twenty turns: the value is not zero */
+    for (; exponent > 0; --exponent) { /* ends after at most 20 turns, because the value is not zero
+                                          and overflows */
         if (!push_digit(value, 10, 0)) {
             return ICS_NUMBER_TOO_LARGE;
         }
@@ -189,7 +191,7 @@ enum { UNITS = sizeof units / sizeof *units };
 ics_number_result ics_number_bytes(const char *text, uint64_t *out)
 {
     char number[64];
-    /* Decimal digits only: the B of a unit is a hexadecimal digit, too. */
+    /* Only decimal digits, because the B of a unit is also a hexadecimal digit. */
     const size_t length = strspn(text, "+-.0123456789");
     const char *unit = text + length + (text[length] == ' ');
     size_t i = 0;

@@ -1,3 +1,4 @@
+/* Reading a structure by its schema: keys, sections, groups, and errors about keys. */
 #include "pipeline/config/schema/schema.h"
 
 #include "pipeline/config/schema/nearest.h"
@@ -9,18 +10,18 @@
 
 enum {
     PATH_LONGEST = 128,
-    SUGGESTIONS_MOST = 100 /* for unknown keys; the message holds no more, and they take time */
+    SUGGESTIONS_MOST = 100 /* of unknown keys: they take time, and a message holds no more */
 };
 
 typedef struct reader {
     const ics_schema_field *fields;
     size_t count;
     void *target;
-    const ics_yaml_node **given; /* over all readings of this target, or NULL */
-    const ics_yaml_node **here;  /* [count], in this reading */
+    const ics_yaml_node **given; /* of all readings of this target (run file, --set); may be NULL */
+    const ics_yaml_node **here;  /* [count], of this reading */
     icestream_error *error;
-    size_t unknown; /* keys so far */
-    int status;     /* of the worst error so far: running out of memory ends the reading */
+    size_t unknown; /* number of unknown keys so far */
+    int status;     /* of the worst error so far; ICESTREAM_E_MEMORY ends the reading */
 } reader;
 
 static void note(reader *read, int status)
@@ -39,7 +40,8 @@ size_t ics_schema_find(const char *path, const ics_schema_field *fields, size_t 
     return i;
 }
 
-/* Whether a field is in a section ("" is the whole table), and the part of its path below it. */
+/* Returns whether a field is in a section; "" is the whole schema. `*rest` is the part of the path
+ * below the section. */
 static bool is_below(const ics_schema_field *field, const char *section, const char **rest)
 {
     size_t length = strlen(section);
@@ -72,9 +74,9 @@ static bool same_group(const ics_schema_field *a, const ics_schema_field *b)
     return a != b && a->group != NULL && b->group != NULL && strcmp(a->group, b->group) == 0;
 }
 
-/* Finds the key that was probably meant: first in the section, then by the last part of the path
- * anywhere, for keys that landed in the wrong section. Of other sections only one that differs by a
- * letter: among so many keys there is one that is somewhat like any word. */
+/* Finds the key that was probably meant. First it compares with the keys of the section. Then it
+ * compares with the last parts of all paths, because a key may stand in the wrong section; there it
+ * accepts only a difference of one letter, because among so many keys one resembles any word. */
 static const char *nearest_key(const reader *read, const char *section, const char *typed,
                                char *buffer, size_t size)
 {
@@ -89,7 +91,7 @@ static const char *nearest_key(const reader *read, const char *section, const ch
         char key[PATH_LONGEST];
         snprintf(key, sizeof key, "%.*s", (int)strcspn(rest, "."), rest);
         ics_nearest_try(&best, typed, key);
-        if (best.word == key) { /* keep a copy: `key` ends with the loop's body */
+        if (best.word == key) { /* a copy, because `key` is gone after the loop */
             snprintf(buffer, size, "%s%s%s", in_section != NULL ? in_section : "",
                      in_section != NULL ? "." : "", key);
             best.word = buffer;
@@ -101,11 +103,11 @@ static const char *nearest_key(const reader *read, const char *section, const ch
     const ics_schema_field *found = NULL;
     for (size_t i = 0; i < read->count; ++i) {
         const char *path = read->fields[i].path, *last = strrchr(path, '.');
-        const bool ics_here = dot != NULL && last != NULL && last - path == dot - typed &&
-                              strncmp(path, typed, dot - typed) == 0;
+        const bool is_here = dot != NULL && last != NULL && last - path == dot - typed &&
+                             strncmp(path, typed, dot - typed) == 0;
         ics_nearest tried = {0};
         ics_nearest_try(&tried, dot != NULL ? dot + 1 : typed, last != NULL ? last + 1 : path);
-        if (tried.word == NULL || (!ics_here && tried.distance > 1)) {
+        if (tried.word == NULL || (!is_here && tried.distance > 1)) {
             continue;
         }
         if (best.word != NULL && tried.distance >= best.distance) {
@@ -121,7 +123,7 @@ static const char *nearest_key(const reader *read, const char *section, const ch
     return buffer;
 }
 
-/* Names the keys of a section: "seed, bounce_limit". */
+/* Lists the keys of a section: "seed, bounce_limit". */
 static void list_keys(const reader *read, const char *section, char *buffer, size_t size)
 {
     size_t used = 0;
@@ -135,7 +137,7 @@ static void list_keys(const reader *read, const char *section, char *buffer, siz
         }
         size_t length = strcspn(rest, ".");
         if (length == previous_length && strncmp(rest, previous, length) == 0) {
-            continue; /* the next key of a section that was already named */
+            continue; /* in an inner section that is listed already */
         }
         previous = rest;
         previous_length = length;
@@ -181,8 +183,8 @@ static void unknown_key(reader *read, const ics_yaml_node *key, const char *sect
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Two of a group in one document contradict each other; over several (file, then --set) the last
- * one counts. */
+/* Two fields of a group contradict each other in one document. In several documents (run file, then
+ * --set) the last field counts, and the others are cleared. */
 static int choose_in_group(reader *read, size_t chosen, const ics_yaml_node *value)
 {
     const ics_schema_field *field = &read->fields[chosen];
@@ -205,13 +207,46 @@ static int choose_in_group(reader *read, size_t chosen, const ics_yaml_node *val
     return ICESTREAM_OK;
 }
 
+/* Reads {source: PATH}, which may stand instead of the name of a variant. */
+static int read_source(const ics_schema_field *field, const ics_yaml_node *node, void *target,
+                       icestream_error *error)
+{
+    struct custom {
+        char *source;
+    } custom = {NULL};
+    const ics_schema_field source = {.path = "source",
+                                     .type = ICS_SCHEMA_PATH,
+                                     ICS_SCHEMA_AT(struct custom, source),
+                                     .required = true};
+    int status = ics_schema_read(node, &source, 1, &custom, NULL, error);
+    char *name = status == ICESTREAM_OK ? strdup(ICS_SCHEMA_FROM_SOURCE) : NULL;
+    if (status == ICESTREAM_OK && name == NULL) {
+        status = ics_yaml_no_memory(error, node);
+    }
+    if (status != ICESTREAM_OK) {
+        ics_schema_clear(&source, 1, &custom);
+        return status;
+    }
+    ics_schema_value_set_text(field, target, name);
+    ics_schema_value_set_source(field, target, custom.source);
+    return ICESTREAM_OK;
+}
+
+static int read_value(const ics_schema_field *field, const ics_yaml_node *node, void *target,
+                      icestream_error *error)
+{
+    return field->type == ICS_SCHEMA_VARIANT && node->kind == ICS_YAML_MAPPING
+               ? read_source(field, node, target, error)
+               : ics_schema_value_read(field, node, target, error);
+}
+
 static void read_field(reader *read, size_t i, const ics_yaml_node *value)
 {
     int status = choose_in_group(read, i, value);
-    /* Also where the value is wrong: the key was not forgotten. */
+    /* The key was given, also if its value is wrong. */
     read->here[i] = value;
     if (status == ICESTREAM_OK) {
-        status = ics_schema_value_read(&read->fields[i], value, read->target, read->error);
+        status = read_value(&read->fields[i], value, read->target, read->error);
     }
     if (status == ICESTREAM_OK && read->given != NULL) {
         read->given[i] = value;
@@ -251,7 +286,7 @@ static void read_mapping(reader *read, const ics_yaml_node *mapping, const char 
         }
         char path[PATH_LONGEST];
         int length = snprintf(path, sizeof path, "%s%s%s", section, *section ? "." : "", key);
-        /* A dot inside a key is not a way to write a path: the same key could hide in two forms. */
+        /* A key with a dot is no path: the same key could be given in two ways. */
         bool possible = length > 0 && (size_t)length < sizeof path && strchr(key, '.') == NULL;
         size_t field = possible ? ics_schema_find(path, read->fields, read->count) : read->count;
         if (field < read->count) {
@@ -334,7 +369,7 @@ int ics_schema_set(const char *path, const ics_yaml_node *value, const ics_schem
         note(&read, ics_yaml_error(error, value, "'%s' is a section, expected a key in it: %s",
                                    path, keys));
     } else {
-        /* The section may be right and the key wrong, or all of it. */
+        /* Only the key may be wrong, or the section, too. */
         char section[PATH_LONGEST];
         const char *dot = strrchr(path, '.');
         snprintf(section, sizeof section, "%.*s", dot != NULL ? (int)(dot - path) : 0, path);
@@ -355,7 +390,7 @@ int ics_schema_defaults(const ics_schema_field *fields, size_t count, void *targ
         ics_yaml *document = NULL;
         int status = ics_yaml_read_value("default", fields[i].fallback, &document, error);
         if (status == ICESTREAM_OK) {
-            status = ics_schema_value_read(&fields[i], ics_yaml_root(document), target, error);
+            status = read_value(&fields[i], ics_yaml_root(document), target, error);
         }
         ics_yaml_destroy(document);
         if (status != ICESTREAM_OK) {

@@ -1,11 +1,11 @@
-/* Reads, checks, prints and documents a structure by a table of its fields.
+/* Reads, checks, prints and documents a structure by a table of its fields, the schema.
  *
- * One row per key says where the value goes, what it may be and what it is when nobody gives it.
- * The same table drives the reader, `--set`, the printer and the documentation, so they cannot
- * disagree. Used for run files (config_keys.c) and for ice files.
+ * A field has a member of the structure, a range of values and a default. The reader, `--set`, the
+ * printer and the documentation use the same schema. Run files (config_keys.c) and ice files have
+ * one.
  *
  * The target starts as zeros. Texts and lists in it are allocated and belong to it;
- * ics_schema_clear() frees them. Reading a field replaces (and frees) what it had before.
+ * ics_schema_clear() frees them. Reading a field frees its old value.
  */
 #ifndef ICS_CONFIG_SCHEMA_SCHEMA_H
 #define ICS_CONFIG_SCHEMA_SCHEMA_H
@@ -25,62 +25,86 @@ typedef enum ics_schema_type {
     ICS_SCHEMA_VARIANT,  /* char *: one of the choices, or {source: PATH}: the path goes to the char
                           *  at .source_offset and the member becomes ICS_SCHEMA_FROM_SOURCE */
     ICS_SCHEMA_PATTERNS, /* char **, with the count at .count_offset: paths that may be globs */
-    ICS_SCHEMA_CUSTOM    /* whatever .custom does */
+    ICS_SCHEMA_LIST,     /* pointer to items of .list, with the count at .count_offset */
+    ICS_SCHEMA_CUSTOM    /* read and printed by .custom */
 } ics_schema_type;
 
 #define ICS_SCHEMA_FROM_SOURCE "custom"
 
-/* A field that needs its own code. `target` is the whole structure. */
-typedef struct ics_schema_custom {
+/* A list of items that need code of their own. Behind the counted items stands one more of zeros.
+ */
+typedef struct ics_schema_list {
     const char *expected; /* for messages and documentation: "a list of [string, module]" */
-    /* Fills the target from a node that is not null. Adds its errors (ics_yaml_error), frees what
-     * the target had before. 0, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+    const char *example;  /* a valid list that is not the default, for tests */
+    size_t item_size;     /* bytes */
+    size_t most;          /* items; 0: any number */
+    bool (*fits)(
+        const ics_yaml_node *list); /* whether a list is what is expected; NULL: every list is */
+    /* Fills an item of zeros. Adds its errors (ics_yaml_error). After an error the item is cleared
+     * like a complete one. 0, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+    int (*read)(const ics_yaml_node *node, void *item, icestream_error *error);
+    /* Writes an item in flow style. */
+    void (*print)(const void *item, FILE *out);
+    /* Frees what an item owns; NULL: nothing. */
+    void (*clear)(void *item);
+} ics_schema_list;
+
+/* A field that needs code of its own. `target` is the whole structure. */
+typedef struct ics_schema_custom {
+    const char *expected; /* for messages and documentation: "isotropic, or [dx, dy, dz]" */
+    const char *example;  /* a valid value that is not the default, for tests; may be NULL */
+    /* Fills the target from a node that is not null. Adds its errors (ics_yaml_error), frees the
+     * old value. 0, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
     int (*read)(const ics_yaml_node *node, void *target, icestream_error *error);
     /* Writes the value in flow style, without a newline. */
     void (*print)(const void *target, FILE *out);
-    /* Whether it is to be printed: not where another field of its group was chosen. May be NULL
-     * where there is no group. */
+    /* False: the field is not printed, because another field of its group was chosen. NULL: it is
+     * always printed. */
     bool (*is_there)(const void *target);
-    /* Frees the value and sets it to zeros; may be NULL where nothing is allocated. */
+    /* Frees the value and sets it to zeros; NULL: nothing is allocated. */
     void (*clear)(void *target);
 } ics_schema_custom;
 
 typedef struct ics_schema_field {
-    const char *path; /* "graph.pool": keys from the outside in, separated by dots */
+    const char *path; /* sections from the outside in and the key: "graph.compact.sort" */
     ics_schema_type type;
-    bool required;        /* an error when neither the field nor one of its group is given */
-    bool growing;         /* choices are added elsewhere: the documentation does not list them */
+    bool required;        /* it is an error if neither the field nor one of its group is given */
+    bool growing;         /* registries add choices, so the documentation does not list them */
     size_t offset, size;  /* of the member; see ICS_SCHEMA_AT */
-    const char *fallback; /* the default, as a value for ics_yaml_read_value; NULL: zeros */
+    const char *fallback; /* the default, as in ics_yaml_read_value; NULL: zeros */
     uint64_t least, most; /* ICS_SCHEMA_UNSIGNED and _BYTES, both included */
-    uint64_t multiple;    /* ICS_SCHEMA_UNSIGNED: what all values are multiples of; 0: of 1 */
+    uint64_t multiple;    /* ICS_SCHEMA_UNSIGNED: all values are multiples of this; 0: any */
     double low, high;     /* ICS_SCHEMA_NUMBER(S), both included */
     const char *word;     /* a word that may stand for a number ("auto", "off"), or NULL */
     double word_value;    /* the number it stands for, outside the range */
-    size_t count_offset;  /* ICS_SCHEMA_PATTERNS: of the size_t that counts the texts */
+    size_t count_offset;  /* ICS_SCHEMA_PATTERNS, _LIST: of the size_t that counts the items */
     size_t source_offset; /* ICS_SCHEMA_VARIANT: of the char * for a path */
-    /* Names of choices in order, NULL after the last; gets the field's path. */
+    /* Choices in order, NULL after the last: as an array, or by a function of the field's path. */
+    const char *const *words;
     const char *(*choice)(const char *path, size_t index);
+    const ics_schema_list *list;
     const ics_schema_custom *custom;
-    const char *group; /* fields of the same group exclude each other: two in one file are an
-                          error; one that is read clears the others. NULL: none */
-    const char *unit;  /* for documentation: "m", or NULL */
-    const char *help;  /* what it is, a few words */
+    /* Fields of the same group exclude each other: two in one file are an error, and reading one
+     * clears the others. NULL: no group. */
+    const char *group;
+    const char *unit; /* for documentation: "m", or NULL */
+    const char *help; /* for documentation: what the field is */
 } ics_schema_field;
 
 /* The offset and size of a member: { .path = "a.b", ICS_SCHEMA_AT(struct my, a.b), ... } */
 #define ICS_SCHEMA_AT(type, member)                                                                \
     .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 
-/* Fills every field that has a fallback. ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG where a fallback is
- * out of its own range, a mistake in the table. */
+/* Fills every field that has a default. ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG: a default is not a
+ * valid value, which is a mistake in the schema. */
 int ics_schema_defaults(const ics_schema_field *fields, size_t count, void *target,
                         icestream_error *error);
 
-/* Reads all keys of a mapping (null: an empty one) and adds every error in it: unknown keys with
- * the nearest valid one, keys given twice, wrong types, values out of range, missing keys.
- * `given` (may be NULL): [count], where the value's node is stored for each field that occurs; the
- * nodes live as long as their document. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+/* Reads all keys of a mapping; nothing counts as an empty mapping. Adds every error in it: unknown
+ * keys with the nearest valid one, keys given twice, wrong types, values out of range, missing
+ * keys. `given` may be NULL; else it has [count] entries, and those of fields that occur receive
+ * the nodes of their values, which live as long as their document. ICESTREAM_E_CONFIG,
+ * ICESTREAM_E_MEMORY. */
 int ics_schema_read(const ics_yaml_node *mapping, const ics_schema_field *fields, size_t count,
                     void *target, const ics_yaml_node **given, icestream_error *error);
 
@@ -88,32 +112,37 @@ int ics_schema_read(const ics_yaml_node *mapping, const ics_schema_field *fields
 int ics_schema_set(const char *path, const ics_yaml_node *value, const ics_schema_field *fields,
                    size_t count, void *target, const ics_yaml_node **given, icestream_error *error);
 
-/* The index of a path, or count. */
+/* The index of the field with this path; count: there is none. */
 size_t ics_schema_find(const char *path, const ics_schema_field *fields, size_t count);
 
-/* Frees all texts and lists of the target and sets them to zeros. */
+/* Frees all texts and lists of the target and sets all fields to zeros. */
 void ics_schema_clear(const ics_schema_field *fields, size_t count, void *target);
 
 /* Writes the target as a YAML mapping that reads back to the same values; paths are made absolute,
  * fields that are NULL are left out. Check ferror(out) afterwards. */
 void ics_schema_print(const ics_schema_field *fields, size_t count, const void *target, FILE *out);
 
-/* Writes the fields as the rows of a Markdown table: key, value, default, meaning. */
+/* Writes the value of one field in flow style, without a newline; the field's texts are not NULL.
+ */
+void ics_schema_print_field(const ics_schema_field *field, const void *target, FILE *out);
+
+/* The name of a choice; NULL: the field has no choices, or fewer. */
+const char *ics_schema_choice(const ics_schema_field *field, size_t index);
+
+/* Writes the fields as the rows of a Markdown table: key, value, unit, default, meaning. */
 void ics_schema_document(const ics_schema_field *fields, size_t count, FILE *out);
 
 /* ---- single values, for custom fields and for lists of mappings ---------------------------- */
 
-/* `what` names the value in messages ("layers[3].be400"). 0, ICESTREAM_E_CONFIG,
- * ICESTREAM_E_MEMORY. */
+/* Read a number within a range. `what` names the value in messages ("layers[3].be400"). 0,
+ * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_schema_number(const ics_yaml_node *node, const char *what, double low, double high,
                       double *out, icestream_error *error);
 int ics_schema_unsigned(const ics_yaml_node *node, const char *what, uint64_t least, uint64_t most,
                         uint64_t *out, icestream_error *error);
 
-/* Write a number with the digits that read back exactly, a text in quotes, a path in quotes and
- * absolute. */
+/* Write a number with the digits that read back exactly, and a path in quotes and absolute. */
 void ics_schema_print_number(double value, FILE *out);
-void ics_schema_print_text(const char *text, FILE *out);
 void ics_schema_print_path(const char *path, FILE *out);
 
 #endif

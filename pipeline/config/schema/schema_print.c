@@ -1,4 +1,4 @@
-/* Writing a structure as YAML and its table as documentation. */
+/* Writing a structure as YAML, and its schema as documentation. */
 #include "pipeline/config/schema/number.h"
 #include "pipeline/config/schema/schema_value.h"
 
@@ -12,56 +12,12 @@ void ics_schema_print_number(double value, FILE *out)
     fputs(ics_number_print(value, digits), out);
 }
 
-/* Reads one character of valid UTF-8, returns its bytes; 1 and U+FFFD for anything else. */
-static size_t decode(const unsigned char *s, uint32_t *out)
-{
-    size_t bytes = *s < 0x80 ? 1 : *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : *s >= 0xc0 ? 2 : 0;
-    uint32_t value = bytes == 1 ? *s : bytes == 0 ? 0 : *s & (0xffU >> (bytes + 1));
-    for (size_t i = 1; i < bytes; ++i) {
-        if ((s[i] & 0xc0) != 0x80) {
-            bytes = 0;
-        } else {
-            value = value << 6 | (s[i] & 0x3fU);
-        }
-    }
-    *out = bytes ? value : 0xfffd;
-    return bytes ? bytes : 1;
-}
-
-/* The characters that YAML allows as they are (YAML 1.1, 5.1), without line breaks. */
-static bool is_printable(uint32_t c)
-{
-    return (c >= 0x20 && c < 0x7f) || (c >= 0xa0 && c < 0x2028) || (c > 0x2029 && c < 0xd800) ||
-           (c >= 0xe000 && c < 0xfffe && c != 0xfeff) || c >= 0x10000;
-}
-
-void ics_schema_print_text(const char *text, FILE *out)
-{
-    fputc('"', out);
-    const unsigned char *s = (const unsigned char *)text;
-    while (*s) {
-        uint32_t c = 0;
-        size_t bytes = decode(s, &c);
-        if (c == '"' || c == '\\') {
-            fprintf(out, "\\%c", (char)c);
-        } else if (!is_printable(c)) {
-            fprintf(out, "\\u%04X", (unsigned)c);
-        } else if (c == 0xfffd) {
-            fputs("\\uFFFD", out);
-        } else {
-            fwrite(s, 1, bytes, out);
-        }
-        s += bytes;
-    }
-    fputc('"', out);
-}
-
-/* Absolute, so that the printed file means the same in every folder. */
-static void print_path(const char *path, bool ics_pattern, FILE *out)
+/* Prints an absolute path, so that the printed file means the same in every folder. */
+static void print_path(const char *path, bool is_pattern, FILE *out)
 {
     char *folder = getcwd(NULL, 0);
-    char *absolute = folder != NULL ? ics_schema_join(folder, path, ics_pattern) : NULL;
-    ics_schema_print_text(absolute != NULL ? absolute : path, out);
+    char *absolute = folder != NULL ? ics_schema_join(folder, path, is_pattern) : NULL;
+    ics_yaml_print_text(absolute != NULL ? absolute : path, out);
     free(absolute);
     free(folder);
 }
@@ -71,10 +27,10 @@ void ics_schema_print_path(const char *path, FILE *out)
     print_path(path, false, out);
 }
 
-/* The keys that lead from the previous field to this one. */
+/* Prints the sections and the key of a path; not the sections that the previous path is in, too. */
 static void print_keys(const char *previous, const char *path, FILE *out)
 {
-    size_t shared = 0; /* characters of the sections that both are in */
+    size_t shared = 0; /* length of the sections that both paths are in */
     for (size_t i = 0; previous[i] && previous[i] == path[i]; ++i) {
         if (path[i] == '.') {
             shared = i + 1;
@@ -83,12 +39,12 @@ static void print_keys(const char *previous, const char *path, FILE *out)
     int level = 0;
     for (size_t start = 0; path[start];) {
         size_t length = strcspn(path + start, ".");
-        bool ics_last = path[start + length] == 0;
+        bool is_last = path[start + length] == 0;
         if (start >= shared) {
             fprintf(out, "%*s%.*s:%s", 2 * level, "", (int)length, path + start,
-                    ics_last ? " " : "\n");
+                    is_last ? " " : "\n");
         }
-        start += length + (ics_last ? 0 : 1);
+        start += length + (is_last ? 0 : 1);
         ++level;
     }
 }
@@ -109,8 +65,9 @@ static void print_patterns(const ics_schema_field *field, const void *target, FI
 
 static bool is_choice(const ics_schema_field *field, const char *text)
 {
-    for (size_t i = 0; field->choice != NULL && field->choice(field->path, i) != NULL; ++i) {
-        if (strcmp(field->choice(field->path, i), text) == 0) {
+    const char *choice = NULL;
+    for (size_t i = 0; (choice = ics_schema_choice(field, i)) != NULL; ++i) {
+        if (strcmp(choice, text) == 0) {
             return true;
         }
     }
@@ -124,12 +81,27 @@ static void print_texts(const ics_schema_field *field, const char *text, FILE *o
     } else if (field->type == ICS_SCHEMA_PATH) {
         ics_schema_print_path(text, out);
     } else {
-        ics_schema_print_text(text, out);
+        ics_yaml_print_text(text, out);
     }
 }
 
-static void print_one_number(const ics_schema_field *field, double value, FILE *out)
+static void print_whole(const ics_schema_field *field, const void *target, FILE *out)
 {
+    const uint64_t value = ics_schema_value_unsigned(field, target);
+    char digits[ICS_NUMBER_DIGITS];
+    if (field->word != NULL && value == (uint64_t)field->word_value) {
+        fputs(field->word, out);
+    } else if (field->type == ICS_SCHEMA_BYTES) {
+        fputs(ics_number_print_bytes(value, digits), out);
+    } else {
+        fprintf(out, "%llu", (unsigned long long)value);
+    }
+}
+
+static void print_number(const ics_schema_field *field, const void *target, FILE *out)
+{
+    double value;
+    memcpy(&value, (const char *)target + field->offset, sizeof value);
     if (field->word != NULL && value == field->word_value) {
         fputs(field->word, out);
     } else {
@@ -137,67 +109,80 @@ static void print_one_number(const ics_schema_field *field, double value, FILE *
     }
 }
 
-static void print_value(const ics_schema_field *field, const void *target, FILE *out)
+static void print_numbers(const ics_schema_field *field, const void *target, FILE *out)
 {
     const char *from = (const char *)target + field->offset;
-    char digits[ICS_NUMBER_DIGITS];
-    uint64_t whole;
-    double number;
+    for (size_t i = 0; i < field->size / sizeof(double); ++i) {
+        double value;
+        memcpy(&value, from + i * sizeof value, sizeof value);
+        fputs(i ? ", " : "[", out);
+        ics_schema_print_number(value, out);
+    }
+    fputc(']', out);
+}
+
+static void print_list(const ics_schema_field *field, const void *target, FILE *out)
+{
+    const char *items;
+    size_t count;
+    memcpy(&items, (const char *)target + field->offset, sizeof items);
+    memcpy(&count, (const char *)target + field->count_offset, sizeof count);
+    fputc('[', out);
+    for (size_t i = 0; i < count; ++i) {
+        fputs(i ? ", " : "", out);
+        field->list->print(items + i * field->list->item_size, out);
+    }
+    fputc(']', out);
+}
+
+static void print_variant(const ics_schema_field *field, const void *target, FILE *out)
+{
+    const char *name, *source;
+    memcpy(&name, (const char *)target + field->offset, sizeof name);
+    memcpy(&source, (const char *)target + field->source_offset, sizeof source);
+    if (source == NULL) {
+        print_texts(field, name, out);
+        return;
+    }
+    fputs("{source: ", out);
+    ics_schema_print_path(source, out);
+    fputc('}', out);
+}
+
+void ics_schema_print_field(const ics_schema_field *field, const void *target, FILE *out)
+{
     const char *text;
     switch (field->type) {
     case ICS_SCHEMA_BOOL:
         fputs(ics_schema_value_unsigned(field, target) ? "true" : "false", out);
         break;
     case ICS_SCHEMA_UNSIGNED:
-        whole = ics_schema_value_unsigned(field, target);
-        if (field->word != NULL && whole == (uint64_t)field->word_value) {
-            fputs(field->word, out);
-        } else {
-            fprintf(out, "%llu", (unsigned long long)whole);
-        }
-        break;
     case ICS_SCHEMA_BYTES:
-        whole = ics_schema_value_unsigned(field, target);
-        if (field->word != NULL && whole == (uint64_t)field->word_value) {
-            fputs(field->word, out);
-        } else {
-            fputs(ics_number_print_bytes(whole, digits), out);
-        }
+        print_whole(field, target, out);
         break;
     case ICS_SCHEMA_NUMBER:
-        memcpy(&number, from, sizeof number);
-        print_one_number(field, number, out);
+        print_number(field, target, out);
         break;
     case ICS_SCHEMA_NUMBERS:
-        for (size_t i = 0; i < field->size / sizeof number; ++i) {
-            memcpy(&number, from + i * sizeof number, sizeof number);
-            fputs(i ? ", " : "[", out);
-            ics_schema_print_number(number, out);
-        }
-        fputc(']', out);
+        print_numbers(field, target, out);
         break;
     case ICS_SCHEMA_CHOICE:
-        fputs(field->choice(field->path, (size_t)ics_schema_value_unsigned(field, target)), out);
+        fputs(ics_schema_choice(field, (size_t)ics_schema_value_unsigned(field, target)), out);
         break;
     case ICS_SCHEMA_VARIANT:
-        memcpy(&text, (const char *)target + field->source_offset, sizeof text);
-        if (text != NULL) {
-            fputs("{source: ", out);
-            ics_schema_print_path(text, out);
-            fputc('}', out);
-            break;
-        }
-        memcpy(&text, from, sizeof text);
-        print_texts(field, text, out);
+        print_variant(field, target, out);
         break;
     case ICS_SCHEMA_NAME:
     case ICS_SCHEMA_TEXT:
     case ICS_SCHEMA_PATH:
-        memcpy(&text, from, sizeof text);
+        memcpy(&text, (const char *)target + field->offset, sizeof text);
         print_texts(field, text, out);
         break;
     case ICS_SCHEMA_PATTERNS:
         print_patterns(field, target, out);
+        break;
+    case ICS_SCHEMA_LIST:
+        print_list(field, target, out);
         break;
     case ICS_SCHEMA_CUSTOM:
         field->custom->print(target, out);
@@ -205,20 +190,20 @@ static void print_value(const ics_schema_field *field, const void *target, FILE 
     }
 }
 
-/* Texts that are NULL and lists without texts were not chosen. */
+/* Whether a field is printed: texts and lists of patterns that are NULL are not. */
 static bool is_there(const ics_schema_field *field, const void *target)
 {
-    bool ics_pointer = field->type == ICS_SCHEMA_NAME || field->type == ICS_SCHEMA_VARIANT ||
-                       field->type == ICS_SCHEMA_TEXT || field->type == ICS_SCHEMA_PATH ||
-                       field->type == ICS_SCHEMA_PATTERNS;
+    bool is_pointer = field->type == ICS_SCHEMA_NAME || field->type == ICS_SCHEMA_VARIANT ||
+                      field->type == ICS_SCHEMA_TEXT || field->type == ICS_SCHEMA_PATH ||
+                      field->type == ICS_SCHEMA_PATTERNS;
     const void *pointer = NULL;
     if (field->type == ICS_SCHEMA_CUSTOM && field->custom->is_there != NULL) {
         return field->custom->is_there(target);
     }
-    if (ics_pointer) {
+    if (is_pointer) {
         memcpy(&pointer, (const char *)target + field->offset, sizeof pointer);
     }
-    return !ics_pointer || pointer != NULL;
+    return !is_pointer || pointer != NULL;
 }
 
 void ics_schema_print(const ics_schema_field *fields, size_t count, const void *target, FILE *out)
@@ -229,7 +214,7 @@ void ics_schema_print(const ics_schema_field *fields, size_t count, const void *
             continue;
         }
         print_keys(previous, fields[i].path, out);
-        print_value(&fields[i], target, out);
+        ics_schema_print_field(&fields[i], target, out);
         fputc('\n', out);
         previous = fields[i].path;
     }

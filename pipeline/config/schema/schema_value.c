@@ -1,6 +1,6 @@
+/* Members of a structure by their fields: reaching and clearing them, and what they may be. */
 #include "pipeline/config/schema/schema_value.h"
 
-#include "pipeline/config/schema/nearest.h"
 #include "pipeline/config/schema/number.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static void *member(const ics_schema_field *field, void *target)
     return (char *)target + field->offset;
 }
 
-static void store_unsigned(const ics_schema_field *field, void *target, uint64_t value)
+void ics_schema_value_set_unsigned(const ics_schema_field *field, void *target, uint64_t value)
 {
     uint8_t byte = (uint8_t)value;
     uint16_t half = (uint16_t)value;
@@ -48,43 +48,64 @@ uint64_t ics_schema_value_unsigned(const ics_schema_field *field, const void *ta
     }
 }
 
-static void store_text(const ics_schema_field *field, void *target, char *text)
+void ics_schema_value_set_text(const ics_schema_field *field, void *target, char *text)
 {
     char **slot = member(field, target);
     free(*slot);
     *slot = text;
 }
 
-static void store_source(const ics_schema_field *field, void *target, char *path)
+void ics_schema_value_set_source(const ics_schema_field *field, void *target, char *path)
 {
     char **slot = (char **)((char *)target + field->source_offset);
     free(*slot);
     *slot = path;
 }
 
+static void clear_text(void *item)
+{
+    free(*(char **)item);
+}
+
+/* Frees the array that a member points to. */
+static void clear_array(const ics_schema_field *field, void *target)
+{
+    const bool is_list = field->type == ICS_SCHEMA_LIST;
+    const size_t item_size = is_list ? field->list->item_size : sizeof(char *);
+    void (*clear)(void *item) = is_list ? field->list->clear : clear_text;
+    char *items = NULL;
+    size_t count = 0;
+    memcpy(&items, member(field, target), sizeof items);
+    memcpy(&count, (char *)target + field->count_offset, sizeof count);
+    for (size_t i = 0; items != NULL && clear != NULL && i < count; ++i) {
+        clear(items + i * item_size);
+    }
+    free(items);
+}
+
+void ics_schema_value_set_array(const ics_schema_field *field, void *target, void *items,
+                                size_t count)
+{
+    clear_array(field, target);
+    memcpy(member(field, target), &items, sizeof items);
+    memcpy((char *)target + field->count_offset, &count, sizeof count);
+}
+
 void ics_schema_value_clear(const ics_schema_field *field, void *target)
 {
-    char ***texts;
-    size_t *count;
     switch (field->type) {
     case ICS_SCHEMA_NAME:
     case ICS_SCHEMA_TEXT:
     case ICS_SCHEMA_PATH:
-        store_text(field, target, NULL);
+        ics_schema_value_set_text(field, target, NULL);
         break;
     case ICS_SCHEMA_VARIANT:
-        store_text(field, target, NULL);
-        store_source(field, target, NULL);
+        ics_schema_value_set_text(field, target, NULL);
+        ics_schema_value_set_source(field, target, NULL);
         break;
     case ICS_SCHEMA_PATTERNS:
-        texts = member(field, target);
-        count = (size_t *)((char *)target + field->count_offset);
-        for (size_t i = 0; *texts != NULL && i < *count; ++i) {
-            free((*texts)[i]);
-        }
-        free(*texts);
-        *texts = NULL;
-        *count = 0;
+    case ICS_SCHEMA_LIST:
+        ics_schema_value_set_array(field, target, NULL, 0);
         break;
     case ICS_SCHEMA_CUSTOM:
         if (field->custom->clear != NULL) {
@@ -98,59 +119,82 @@ void ics_schema_value_clear(const ics_schema_field *field, void *target)
 
 /* ---- what is expected ----------------------------------------------------------------------- */
 
-static void describe_range(char *buffer, size_t size, double low, double high)
+const char *ics_schema_choice(const ics_schema_field *field, size_t index)
+{
+    if (field->choice != NULL) {
+        return field->choice(field->path, index);
+    }
+    for (size_t i = 0; field->words != NULL && field->words[i] != NULL; ++i) {
+        if (i == index) {
+            return field->words[i];
+        }
+    }
+    return NULL;
+}
+
+void ics_schema_value_range(char *buffer, size_t size, double low, double high)
 {
     char from[ICS_NUMBER_DIGITS], to[ICS_NUMBER_DIGITS];
     snprintf(buffer, size, " from %s to %s", ics_number_print(low, from),
              ics_number_print(high, to));
 }
 
-/* "balanced or shuffled", "one of a, b, c". */
+/* Lists the choices: "balanced or shuffled", "one of a, b, c". Returns their number. */
 static size_t list_choices(const ics_schema_field *field, char *buffer, size_t size)
 {
     size_t count = 0, used = 0;
-    while (field->choice != NULL && field->choice(field->path, count) != NULL) {
+    while (ics_schema_choice(field, count) != NULL) {
         ++count;
     }
     buffer[0] = 0;
     for (size_t i = 0; i < count && used < size; ++i) {
         const char *gap = i == 0 ? (count > 2 ? "one of " : "") : count == 2 ? " or " : ", ";
-        used += (size_t)snprintf(buffer + used, size - used, "%s%s", gap,
-                                 field->choice(field->path, i));
+        used +=
+            (size_t)snprintf(buffer + used, size - used, "%s%s", gap, ics_schema_choice(field, i));
     }
     return count;
 }
 
+/* Describes numbers, without the word that may stand for a number. */
+static void expect_number(const ics_schema_field *field, char *buffer, size_t size)
+{
+    char range[256], to[ICS_NUMBER_DIGITS], from[ICS_NUMBER_DIGITS];
+    if (field->type == ICS_SCHEMA_BYTES) {
+        snprintf(buffer, size, "a size from %s to %s", ics_number_print_bytes(field->least, from),
+                 ics_number_print_bytes(field->most, to));
+    } else if (field->type == ICS_SCHEMA_UNSIGNED) {
+        snprintf(range, sizeof range, " from %llu to %llu", (unsigned long long)field->least,
+                 (unsigned long long)field->most);
+        if (field->multiple) {
+            snprintf(buffer, size, "a multiple of %llu%s", (unsigned long long)field->multiple,
+                     range);
+        } else {
+            snprintf(buffer, size, "a whole number%s", range);
+        }
+    } else {
+        ics_schema_value_range(range, sizeof range, field->low, field->high);
+        if (field->type == ICS_SCHEMA_NUMBERS) {
+            snprintf(buffer, size, "a list of %zu numbers%s", field->size / sizeof(double), range);
+        } else {
+            snprintf(buffer, size, "a number%s", range);
+        }
+    }
+}
+
 const char *ics_schema_value_expected(const ics_schema_field *field, char *buffer, size_t size)
 {
-    char detail[384], from[ICS_NUMBER_DIGITS], to[ICS_NUMBER_DIGITS];
-    const char *or_word = field->word != NULL ? ", or " : "";
-    const char *word = field->word != NULL ? field->word : "";
+    char detail[384];
     switch (field->type) {
     case ICS_SCHEMA_BOOL:
         snprintf(buffer, size, "true or false");
         break;
     case ICS_SCHEMA_UNSIGNED:
-        if (field->multiple) {
-            snprintf(detail, sizeof detail, "multiple of %llu",
-                     (unsigned long long)field->multiple);
-        }
-        snprintf(buffer, size, "a %s from %llu to %llu%s%s",
-                 field->multiple ? detail : "whole number", (unsigned long long)field->least,
-                 (unsigned long long)field->most, or_word, word);
-        break;
     case ICS_SCHEMA_BYTES:
-        snprintf(buffer, size, "a size from %s to %s%s%s",
-                 ics_number_print_bytes(field->least, from),
-                 ics_number_print_bytes(field->most, to), or_word, word);
-        break;
     case ICS_SCHEMA_NUMBER:
-        describe_range(detail, sizeof detail, field->low, field->high);
-        snprintf(buffer, size, "a number%s%s%s", detail, or_word, word);
-        break;
     case ICS_SCHEMA_NUMBERS:
-        describe_range(detail, sizeof detail, field->low, field->high);
-        snprintf(buffer, size, "a list of %zu numbers%s", field->size / sizeof(double), detail);
+        expect_number(field, detail, sizeof detail);
+        snprintf(buffer, size, "%s%s%s", detail, field->word != NULL ? ", or " : "",
+                 field->word != NULL ? field->word : "");
         break;
     case ICS_SCHEMA_CHOICE:
     case ICS_SCHEMA_NAME:
@@ -164,369 +208,18 @@ const char *ics_schema_value_expected(const ics_schema_field *field, char *buffe
         snprintf(buffer, size, "a text");
         break;
     case ICS_SCHEMA_PATH:
-        if (list_choices(field, detail, sizeof detail)) {
-            snprintf(buffer, size, "%s, or a path", detail);
-        } else {
-            snprintf(buffer, size, "a path");
-        }
+        list_choices(field, detail, sizeof detail);
+        snprintf(buffer, size, "%s%sa path", detail, detail[0] ? ", or " : "");
         break;
     case ICS_SCHEMA_PATTERNS:
         snprintf(buffer, size, "a list of paths or patterns");
+        break;
+    case ICS_SCHEMA_LIST:
+        snprintf(buffer, size, "%s", field->list->expected);
         break;
     case ICS_SCHEMA_CUSTOM:
         snprintf(buffer, size, "%s", field->custom->expected);
         break;
     }
     return buffer;
-}
-
-static int unexpected(const char *what, const ics_yaml_node *node, const char *expected,
-                      const char *nearest, icestream_error *error)
-{
-    char found[128];
-    return ics_yaml_error(error, node, "%s: found %s, expected %s%s%s%s", what,
-                          ics_yaml_describe(node, found, sizeof found), expected,
-                          nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
-                          nearest != NULL ? "'?" : "");
-}
-
-static int unexpected_value(const ics_schema_field *field, const ics_yaml_node *node,
-                            const char *nearest, icestream_error *error)
-{
-    char expected[512];
-    return unexpected(field->path, node,
-                      ics_schema_value_expected(field, expected, sizeof expected), nearest, error);
-}
-
-/* ---- numbers -------------------------------------------------------------------------------- */
-
-/* A scalar that may be a number: not quoted, not nothing. */
-static bool is_plain(const ics_yaml_node *node)
-{
-    return node->kind == ICS_YAML_SCALAR && !node->quoted;
-}
-
-static bool parse_number(const ics_yaml_node *node, double low, double high, double *out)
-{
-    double value = 0;
-    if (!is_plain(node) || ics_number_double(node->text, &value) != ICS_NUMBER_OK) {
-        return false;
-    }
-    if (value < low || value > high) {
-        return false;
-    }
-    *out = value;
-    return true;
-}
-
-static bool parse_unsigned(const ics_yaml_node *node, uint64_t least, uint64_t most, uint64_t *out)
-{
-    uint64_t value = 0;
-    if (!is_plain(node) || ics_number_unsigned(node->text, &value) != ICS_NUMBER_OK) {
-        return false;
-    }
-    if (value < least || value > most) {
-        return false;
-    }
-    *out = value;
-    return true;
-}
-
-static bool is_word(const ics_schema_field *field, const ics_yaml_node *node)
-{
-    return field->word != NULL && node->kind == ICS_YAML_SCALAR &&
-           strcmp(node->text, field->word) == 0;
-}
-
-static const char *nearest_word(const ics_schema_field *field, const ics_yaml_node *node)
-{
-    ics_nearest best = {0};
-    if (field->word != NULL && is_plain(node)) {
-        ics_nearest_try(&best, node->text, field->word);
-    }
-    return best.word;
-}
-
-static int read_unsigned(const ics_schema_field *field, const ics_yaml_node *node, void *target,
-                         icestream_error *error)
-{
-    uint64_t value = (uint64_t)field->word_value;
-    if (!is_word(field, node) && (!parse_unsigned(node, field->least, field->most, &value) ||
-                                  (field->multiple && value % field->multiple != 0))) {
-        return unexpected_value(field, node, nearest_word(field, node), error);
-    }
-    store_unsigned(field, target, value);
-    return ICESTREAM_OK;
-}
-
-static int read_bytes(const ics_schema_field *field, const ics_yaml_node *node, void *target,
-                      icestream_error *error)
-{
-    /* Quotes are fine: people put them around what has a blank in it. */
-    uint64_t value = (uint64_t)field->word_value;
-    const bool ics_size = node->kind == ICS_YAML_SCALAR && !is_word(field, node) &&
-                          ics_number_bytes(node->text, &value) == ICS_NUMBER_OK;
-    if (!is_word(field, node) && (!ics_size || value < field->least || value > field->most)) {
-        return unexpected_value(field, node, nearest_word(field, node), error);
-    }
-    store_unsigned(field, target, value);
-    return ICESTREAM_OK;
-}
-
-static int read_number(const ics_schema_field *field, const ics_yaml_node *node, void *target,
-                       icestream_error *error)
-{
-    double value = field->word_value;
-    if (!is_word(field, node) && !parse_number(node, field->low, field->high, &value)) {
-        return unexpected_value(field, node, nearest_word(field, node), error);
-    }
-    memcpy(member(field, target), &value, sizeof value);
-    return ICESTREAM_OK;
-}
-
-static int read_numbers(const ics_schema_field *field, const ics_yaml_node *node, void *target,
-                        icestream_error *error)
-{
-    size_t length = field->size / sizeof(double);
-    if (node->kind != ICS_YAML_LIST || node->count != length) {
-        return unexpected_value(field, node, NULL, error);
-    }
-    for (size_t i = 0; i < length; ++i) {
-        double value = 0;
-        if (!parse_number(node->items[i], field->low, field->high, &value)) {
-            return unexpected_value(field, node->items[i], NULL, error);
-        }
-        memcpy((char *)member(field, target) + i * sizeof value, &value, sizeof value);
-    }
-    return ICESTREAM_OK;
-}
-
-/* ---- words and texts ------------------------------------------------------------------------ */
-
-static int read_bool(const ics_schema_field *field, const ics_yaml_node *node, void *target,
-                     icestream_error *error)
-{
-    const char *text = is_plain(node) ? node->text : "";
-    static const char *const yes[] = {"yes", "on", "y", "True", "TRUE"};
-    static const char *const no[] = {"no", "off", "n", "False", "FALSE"};
-    const char *nearest = NULL;
-    for (size_t i = 0; i < sizeof yes / sizeof *yes; ++i) {
-        nearest = strcmp(text, yes[i]) == 0 ? "true" : strcmp(text, no[i]) == 0 ? "false" : nearest;
-    }
-    bool value = strcmp(text, "true") == 0;
-    if (!value && strcmp(text, "false") != 0) {
-        return unexpected_value(field, node, nearest, error);
-    }
-    store_unsigned(field, target, value);
-    return ICESTREAM_OK;
-}
-
-/* The index of a node's text among the choices, or SIZE_MAX. */
-static size_t find_choice(const ics_schema_field *field, const ics_yaml_node *node,
-                          const char **nearest)
-{
-    ics_nearest best = {0};
-    const char *name;
-    for (size_t i = 0; field->choice != NULL && node->kind == ICS_YAML_SCALAR &&
-                       (name = field->choice(field->path, i)) != NULL;
-         ++i) {
-        if (strcmp(name, node->text) == 0) {
-            return i;
-        }
-        ics_nearest_try(&best, node->text, name);
-    }
-    *nearest = best.word;
-    return SIZE_MAX;
-}
-
-static int read_choice(const ics_schema_field *field, const ics_yaml_node *node, void *target,
-                       icestream_error *error)
-{
-    const char *nearest = NULL;
-    size_t index = find_choice(field, node, &nearest);
-    if (index == SIZE_MAX) {
-        return unexpected_value(field, node, nearest, error);
-    }
-    if (field->type == ICS_SCHEMA_CHOICE) {
-        store_unsigned(field, target, index);
-        return ICESTREAM_OK;
-    }
-    char *copy = strdup(node->text);
-    if (copy == NULL) {
-        return ics_yaml_no_memory(error, node);
-    }
-    store_text(field, target, copy);
-    return ICESTREAM_OK;
-}
-
-static bool is_text(const ics_yaml_node *node)
-{
-    return node->kind == ICS_YAML_SCALAR && *node->text && !ics_yaml_is_null(node);
-}
-
-static int read_text(const ics_schema_field *field, const ics_yaml_node *node, void *target,
-                     icestream_error *error)
-{
-    if (!is_text(node)) {
-        return unexpected_value(field, node, NULL, error);
-    }
-    const char *nearest = NULL;
-    bool ics_path =
-        field->type == ICS_SCHEMA_PATH && find_choice(field, node, &nearest) == SIZE_MAX;
-    char *copy =
-        ics_path ? ics_schema_join(node->source->folder, node->text, false) : strdup(node->text);
-    if (copy == NULL) {
-        return ics_yaml_no_memory(error, node);
-    }
-    store_text(field, target, copy);
-    return ICESTREAM_OK;
-}
-
-static int read_variant(const ics_schema_field *field, const ics_yaml_node *node, void *target,
-                        icestream_error *error)
-{
-    if (node->kind != ICS_YAML_MAPPING) {
-        const int status = read_choice(field, node, target, error);
-        if (status == ICESTREAM_OK) {
-            store_source(field, target, NULL);
-        }
-        return status;
-    }
-    struct custom {
-        char *source;
-    } custom = {NULL};
-    const ics_schema_field source = {.path = "source",
-                                     .type = ICS_SCHEMA_PATH,
-                                     ICS_SCHEMA_AT(struct custom, source),
-                                     .required = true};
-    int status = ics_schema_read(node, &source, 1, &custom, NULL, error);
-    char *name = status == ICESTREAM_OK ? strdup(ICS_SCHEMA_FROM_SOURCE) : NULL;
-    if (status == ICESTREAM_OK && name == NULL) {
-        status = ics_yaml_no_memory(error, node);
-    }
-    if (status != ICESTREAM_OK) {
-        ics_schema_clear(&source, 1, &custom);
-        return status;
-    }
-    store_text(field, target, name);
-    store_source(field, target, custom.source);
-    return ICESTREAM_OK;
-}
-
-char *ics_schema_join(const char *folder, const char *name, bool ics_pattern)
-{
-    if (*folder == 0 || *name == '/' || strcmp(name, "-") == 0) {
-        return strdup(name);
-    }
-    size_t folder_length = strlen(folder), name_length = strlen(name);
-    char *path = malloc(2 * folder_length + name_length + 2);
-    if (path == NULL) {
-        return NULL;
-    }
-    size_t used = 0;
-    for (size_t i = 0; i < folder_length; ++i) {
-        if (ics_pattern && strchr("*?[]\\", folder[i]) != NULL) {
-            path[used++] = '\\';
-        }
-        path[used++] = folder[i];
-    }
-    if (folder[folder_length - 1] != '/') {
-        path[used++] = '/';
-    }
-    memcpy(path + used, name, name_length + 1);
-    return path;
-}
-
-/* A list of texts; a single one stands for a list of one. */
-static int read_patterns(const ics_schema_field *field, const ics_yaml_node *node, void *target,
-                         icestream_error *error)
-{
-    const ics_yaml_node *const *items = node->kind == ICS_YAML_SCALAR ? &node : node->items;
-    size_t count = node->kind == ICS_YAML_SCALAR ? 1 : node->count;
-    if (node->kind == ICS_YAML_MAPPING || count == 0) {
-        return unexpected_value(field, node, NULL, error);
-    }
-    char **texts = calloc(count, sizeof *texts);
-    if (texts == NULL) {
-        return ics_yaml_no_memory(error, node);
-    }
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; i < count && status == ICESTREAM_OK; ++i) {
-        if (!is_text(items[i])) {
-            status = unexpected_value(field, items[i], NULL, error);
-        } else if ((texts[i] = ics_schema_join(node->source->folder, items[i]->text, true)) ==
-                   NULL) {
-            status = ics_yaml_no_memory(error, node);
-        }
-    }
-    if (status != ICESTREAM_OK) {
-        for (size_t i = 0; i < count; ++i) {
-            free(texts[i]);
-        }
-        free(texts);
-        return status;
-    }
-    ics_schema_value_clear(field, target);
-    memcpy(member(field, target), &texts, sizeof texts);
-    memcpy((char *)target + field->count_offset, &count, sizeof count);
-    return ICESTREAM_OK;
-}
-
-int ics_schema_value_read(const ics_schema_field *field, const ics_yaml_node *node, void *target,
-                          icestream_error *error)
-{
-    switch (field->type) {
-    case ICS_SCHEMA_BOOL:
-        return read_bool(field, node, target, error);
-    case ICS_SCHEMA_UNSIGNED:
-        return read_unsigned(field, node, target, error);
-    case ICS_SCHEMA_BYTES:
-        return read_bytes(field, node, target, error);
-    case ICS_SCHEMA_NUMBER:
-        return read_number(field, node, target, error);
-    case ICS_SCHEMA_NUMBERS:
-        return read_numbers(field, node, target, error);
-    case ICS_SCHEMA_CHOICE:
-    case ICS_SCHEMA_NAME:
-        return read_choice(field, node, target, error);
-    case ICS_SCHEMA_VARIANT:
-        return read_variant(field, node, target, error);
-    case ICS_SCHEMA_TEXT:
-    case ICS_SCHEMA_PATH:
-        return read_text(field, node, target, error);
-    case ICS_SCHEMA_PATTERNS:
-        return read_patterns(field, node, target, error);
-    case ICS_SCHEMA_CUSTOM:
-        if (ics_yaml_is_null(node)) {
-            return unexpected_value(field, node, NULL, error);
-        }
-        return field->custom->read(node, target, error);
-    }
-    return ICESTREAM_E_CONFIG;
-}
-
-/* ---- single values -------------------------------------------------------------------------- */
-
-int ics_schema_number(const ics_yaml_node *node, const char *what, double low, double high,
-                      double *out, icestream_error *error)
-{
-    char range[128], expected[192];
-    if (parse_number(node, low, high, out)) {
-        return ICESTREAM_OK;
-    }
-    describe_range(range, sizeof range, low, high);
-    snprintf(expected, sizeof expected, "a number%s", range);
-    return unexpected(what, node, expected, NULL, error);
-}
-
-int ics_schema_unsigned(const ics_yaml_node *node, const char *what, uint64_t least, uint64_t most,
-                        uint64_t *out, icestream_error *error)
-{
-    char expected[192];
-    if (parse_unsigned(node, least, most, out)) {
-        return ICESTREAM_OK;
-    }
-    snprintf(expected, sizeof expected, "a whole number from %llu to %llu",
-             (unsigned long long)least, (unsigned long long)most);
-    return unexpected(what, node, expected, NULL, error);
 }

@@ -1,26 +1,40 @@
-/* One field of a structure: reading and clearing it by its type. Private to the readers and
- * printers of schema.h, and to config_check.c. */
+/* One field of a structure: its member, what it may be, reading its value. Private to the reader
+ * and the printer of schema.h, and to config_check.c. */
 #ifndef ICS_CONFIG_SCHEMA_SCHEMA_VALUE_H
 #define ICS_CONFIG_SCHEMA_SCHEMA_VALUE_H
 
 #include "pipeline/config/schema/schema.h"
 
-/* Reads a node into the target, freeing what was there. 0, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY.
- */
-int ics_schema_value_read(const ics_schema_field *field, const ics_yaml_node *node, void *target,
-                          icestream_error *error);
+/* ---- members: schema_value.c ----------------------------------------------------------------- */
+
+/* The number in an unsigned, choice or bool member. */
+uint64_t ics_schema_value_unsigned(const ics_schema_field *field, const void *target);
+void ics_schema_value_set_unsigned(const ics_schema_field *field, void *target, uint64_t value);
+/* Stores a text that belongs to the target from now on, and frees the old one. */
+void ics_schema_value_set_text(const ics_schema_field *field, void *target, char *text);
+/* The same for the path of an ICS_SCHEMA_VARIANT. */
+void ics_schema_value_set_source(const ics_schema_field *field, void *target, char *path);
+/* The same for an array and its count: ICS_SCHEMA_PATTERNS and ICS_SCHEMA_LIST. */
+void ics_schema_value_set_array(const ics_schema_field *field, void *target, void *items,
+                                size_t count);
 /* Frees what a field owns and sets it to zeros; numbers become zero. */
 void ics_schema_value_clear(const ics_schema_field *field, void *target);
 
 /* Describes what a field may be: "a whole number from 1 to 1024, or auto". Returns buffer. */
 const char *ics_schema_value_expected(const ics_schema_field *field, char *buffer, size_t size);
+/* Writes " from LOW to HIGH". */
+void ics_schema_value_range(char *buffer, size_t size, double low, double high);
 
-/* The number in an unsigned, choice or bool member. */
-uint64_t ics_schema_value_unsigned(const ics_schema_field *field, const void *target);
+/* ---- reading: schema_read.c ------------------------------------------------------------------ */
 
-/* "folder/name", or just name where it is absolute, "-", or the folder is "". With `ics_pattern`,
- * glob characters of the folder are escaped by backslashes. The caller frees it; NULL: no memory.
- */
-char *ics_schema_join(const char *folder, const char *name, bool ics_pattern);
+/* Reads a node into the target and frees the old value. Of an ICS_SCHEMA_VARIANT only names. 0,
+ * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+int ics_schema_value_read(const ics_schema_field *field, const ics_yaml_node *node, void *target,
+                          icestream_error *error);
+
+/* "folder/name", or just name if it is absolute or "-", or if the folder is "". `is_pattern`:
+ * glob characters of the folder are escaped by backslashes. The caller frees the result; NULL: no
+ * memory. */
+char *ics_schema_join(const char *folder, const char *name, bool is_pattern);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading YAML from files that may be anything but files. */
+/* Reading YAML files: the name may also be that of a folder, a pipe or a device. */
 #include "pipeline/config/yaml/yaml.h"
 
 #include <errno.h>
@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads all of an open file that should be `size` bytes long; it may have changed meanwhile. */
+/* Reads an open file of `size` bytes. If it has become shorter since, `*length` is smaller; bytes
+ * that were appended are not read. */
 static int read_all(int file, const char *path, size_t size, char **out, size_t *length,
                     icestream_error *error)
 {
@@ -40,7 +41,7 @@ static int read_all(int file, const char *path, size_t size, char **out, size_t 
 int ics_yaml_read_file(const char *path, ics_yaml **out, icestream_error *error)
 {
     *out = NULL;
-    /* Without O_NONBLOCK opening a FIFO would wait for its writer. */
+    /* Without O_NONBLOCK, opening a named pipe would wait for its writer. */
     int file = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file < 0) {
         return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: cannot open the file: %s", path,

@@ -1,4 +1,4 @@
-/* Looking at the nodes of a YAML document. */
+/* Questions about the nodes of a YAML document, and messages about them. */
 #include "pipeline/config/yaml/yaml.h"
 
 #include <stdarg.h>
@@ -61,7 +61,7 @@ const char *ics_yaml_describe(const ics_yaml_node *node, char *buffer, size_t si
             }
         }
         bool cut = node->text[length] != 0;
-        /* Not in the middle of a character. */
+        /* Do not cut in the middle of a character. */
         while (cut && length && ((unsigned char)node->text[length] & 0xc0) == 0x80) {
             --length;
         }

@@ -1,21 +1,12 @@
 #include "pipeline/files/format/npy.h"
 
 #include "base/error.h"
+#include "pipeline/files/format/npy_literal.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The header is a Python dictionary of literals. This reads just the literals that NumPy writes:
- * strings, non-negative integers, True and False, tuples and lists. */
-typedef struct cursor {
-    const char *name; /* of the file */
-    const unsigned char *bytes;
-    size_t size, at;
-    int depth; /* of nested structures */
-    icestream_error *error;
-} cursor;
 
 enum { NESTING_MAX = 8 };
 
@@ -62,121 +53,12 @@ int ics_npy_header_size(const char *name, const unsigned char *bytes, size_t siz
     return ICESTREAM_OK;
 }
 
-static void skip_blanks(cursor *c)
-{
-    while (c->at < c->size && strchr(" \t\r\n", c->bytes[c->at]) != NULL && c->bytes[c->at] != 0) {
-        ++c->at;
-    }
-}
-
-/* Next character that is not blank, 0 at the end (a zero byte is never valid either). */
-static unsigned char peek(cursor *c)
-{
-    skip_blanks(c);
-    return c->at < c->size ? c->bytes[c->at] : 0;
-}
-
-static int unexpected(cursor *c, const char *expected)
-{
-    if (c->at >= c->size) {
-        return ics_error_set(c->error, ICESTREAM_E_INPUT,
-                             "%s: header byte %zu: found the end of the header, expected %s",
-                             c->name, c->at, expected);
-    }
-    unsigned char found = c->bytes[c->at];
-    const char *form = isgraph(found) ? "%s: header byte %zu: found '%c', expected %s"
-                                      : "%s: header byte %zu: found byte 0x%02x, expected %s";
-    return ics_error_set(c->error, ICESTREAM_E_INPUT, form, c->name, c->at, found, expected);
-}
-
-static bool accept(cursor *c, char character)
-{
-    if (peek(c) != (unsigned char)character) {
-        return false;
-    }
-    ++c->at;
-    return true;
-}
-
-static int expect(cursor *c, char character)
-{
-    if (accept(c, character)) {
-        return ICESTREAM_OK;
-    }
-    char expected[4] = {'\'', character, '\'', 0};
-    return unexpected(c, expected);
-}
-
-/* After an element of a tuple or list: *more = false at its closing bracket. */
-static int next_element(cursor *c, char closing, bool *more)
-{
-    bool comma = accept(c, ',');
-    *more = !accept(c, closing);
-    if (*more && !comma) {
-        return expect(c, closing);
-    }
-    return ICESTREAM_OK;
-}
-
-/* Reads a string into `text`, cut to its capacity. Escapes are kept as they are written: no name or
- * type that we look for contains any. */
-static int read_string(cursor *c, char *text, size_t capacity, const char *what)
-{
-    unsigned char quote = peek(c);
-    if (quote != '\'' && quote != '"') {
-        return unexpected(c, what);
-    }
-    size_t used = 0;
-    for (++c->at; c->at < c->size; ++c->at) {
-        unsigned char character = c->bytes[c->at];
-        if (character == quote) {
-            ++c->at;
-            text[used] = 0;
-            return ICESTREAM_OK;
-        }
-        if (character < ' ') {
-            break;
-        }
-        if (used + 1 < capacity) {
-            text[used++] = (char)character;
-        }
-        if (character == '\\' && c->at + 1 < c->size && c->bytes[c->at + 1] >= ' ') {
-            ++c->at;
-            if (used + 1 < capacity) {
-                text[used++] = (char)c->bytes[c->at];
-            }
-        }
-    }
-    return unexpected(c, "the end of a string");
-}
-
-static int read_integer(cursor *c, uint64_t *value, const char *what)
-{
-    if (!isdigit(peek(c))) {
-        return unexpected(c, what);
-    }
-    size_t start = c->at;
-    *value = 0;
-    for (; c->at < c->size && isdigit(c->bytes[c->at]); ++c->at) {
-        if (__builtin_mul_overflow(*value, 10, value) ||
-            __builtin_add_overflow(*value, (uint64_t)(c->bytes[c->at] - '0'), value)) {
-            return ics_error_set(c->error, ICESTREAM_E_INPUT,
-                                 "%s: header byte %zu: found a number of 2^64 or more, expected %s",
-                                 c->name, start, what);
-        }
-    }
-    return ICESTREAM_OK;
-}
-
 /* The type of one element: "<f4", "|V12", "<M8[ns]". Fills field->type when it is a number that we
  * can convert. */
-static int read_type(cursor *c, ics_npy_field *field, uint64_t *bytes)
+static int read_type(ics_npy_cursor *c, ics_npy_field *field, uint64_t *bytes)
 {
-    size_t start = (skip_blanks(c), c->at);
-    int status = read_string(c, field->found, sizeof field->found, "a type such as '<f4'");
-    if (status) {
-        return status;
-    }
+    size_t start = (ics_npy_literal_skip_blanks(c), c->at);
+    ICS_TRY(ics_npy_literal_string(c, field->found, sizeof field->found, "a type such as '<f4'"));
     const char *text = field->found;
     bool big_endian = *text == '>';
     if (*text && strchr("<>|=", *text) != NULL) {
@@ -214,68 +96,53 @@ static int read_type(cursor *c, ics_npy_field *field, uint64_t *bytes)
 }
 
 /* The shape of a sub-array, which multiplies the element's size. */
-static int read_extent(cursor *c, uint64_t *bytes)
+static int read_extent(ics_npy_cursor *c, uint64_t *bytes)
 {
     uint64_t extent;
-    bool tuple = accept(c, '(');
-    bool more = !tuple || !accept(c, ')');
+    bool tuple = ics_npy_literal_accept(c, '(');
+    bool more = !tuple || !ics_npy_literal_accept(c, ')');
     while (more) {
-        int status = read_integer(c, &extent, "the extent of a sub-array");
-        if (status) {
-            return status;
-        }
+        ICS_TRY(ics_npy_literal_integer(c, &extent, "the extent of a sub-array"));
         if (__builtin_mul_overflow(*bytes, extent, bytes) || *bytes > ICS_NPY_ROW_MAX) {
-            return unexpected(c, "a sub-array of less than 1 MiB");
+            return ics_npy_literal_unexpected(c, "a sub-array of less than 1 MiB");
         }
         more = false;
-        if (tuple && (status = next_element(c, ')', &more))) {
-            return status;
+        if (tuple) {
+            ICS_TRY(ics_npy_literal_next(c, ')', &more));
         }
     }
     return ICESTREAM_OK;
 }
 
-static int read_fields(cursor *c, ics_npy_header *header, uint64_t *bytes);
+static int read_fields(ics_npy_cursor *c, ics_npy_header *header, uint64_t *bytes);
 
 /* ('name', type) or ('name', type, shape); the name may be ('title', 'name'). */
-static int read_field(cursor *c, ics_npy_field *field, uint64_t *bytes)
+static int read_field(ics_npy_cursor *c, ics_npy_field *field, uint64_t *bytes)
 {
-    int status;
-    if ((status = expect(c, '('))) {
-        return status;
+    ICS_TRY(ics_npy_literal_expect(c, '('));
+    const bool titled = ics_npy_literal_accept(c, '(');
+    ICS_TRY(ics_npy_literal_string(c, field->name, sizeof field->name, "the name of a field"));
+    if (titled) {
+        ICS_TRY(ics_npy_literal_expect(c, ','));
+        ICS_TRY(ics_npy_literal_string(c, field->name, sizeof field->name, "a field's name"));
+        ICS_TRY(ics_npy_literal_expect(c, ')'));
     }
-    bool titled = accept(c, '(');
-    if ((status = read_string(c, field->name, sizeof field->name, "the name of a field"))) {
-        return status;
-    }
-    if (titled && ((status = expect(c, ',')) ||
-                   (status = read_string(c, field->name, sizeof field->name, "a field's name")) ||
-                   (status = expect(c, ')')))) {
-        return status;
-    }
-    if ((status = expect(c, ','))) {
-        return status;
-    }
-    if (peek(c) == '[') {
+    ICS_TRY(ics_npy_literal_expect(c, ','));
+    if (ics_npy_literal_peek(c) == '[') {
         snprintf(field->found, sizeof field->found, "a structure");
-        status = read_fields(c, NULL, bytes);
+        ICS_TRY(read_fields(c, NULL, bytes));
     } else {
-        status = read_type(c, field, bytes);
+        ICS_TRY(read_type(c, field, bytes));
     }
-    if (status) {
-        return status;
-    }
-    if (accept(c, ',') && peek(c) != ')') {
+    if (ics_npy_literal_accept(c, ',') && ics_npy_literal_peek(c) != ')') {
         field->type = (ics_layout_number_type){0, 0};
         snprintf(field->found, sizeof field->found, "a sub-array");
-        if ((status = read_extent(c, bytes))) {
-            return status;
-        }
+        ICS_TRY(read_extent(c, bytes));
     }
-    return expect(c, ')');
+    return ics_npy_literal_expect(c, ')');
 }
 
-static int keep_field(cursor *c, ics_npy_header *header, size_t *capacity,
+static int keep_field(ics_npy_cursor *c, ics_npy_header *header, size_t *capacity,
                       const ics_npy_field *field)
 {
     if (header->field_count == *capacity) {
@@ -293,97 +160,77 @@ static int keep_field(cursor *c, ics_npy_header *header, size_t *capacity,
 
 /* A list of fields. `header` keeps them; NULL for a structure inside, of which only the size
  * matters. */
-static int read_fields(cursor *c, ics_npy_header *header, uint64_t *bytes)
+static int read_fields(ics_npy_cursor *c, ics_npy_header *header, uint64_t *bytes)
 {
     size_t capacity = 0;
-    int status = expect(c, '[');
-    if (status) {
-        return status;
-    }
+    ICS_TRY(ics_npy_literal_expect(c, '['));
     if (++c->depth > NESTING_MAX) {
-        return unexpected(c, "structures nested at most 8 deep");
+        return ics_npy_literal_unexpected(c, "structures nested at most 8 deep");
     }
     *bytes = 0;
-    bool more = !accept(c, ']');
+    bool more = !ics_npy_literal_accept(c, ']');
     while (more) {
         ics_npy_field field = {.offset = *bytes};
         uint64_t field_bytes = 0;
-        if ((status = read_field(c, &field, &field_bytes))) {
-            return status;
-        }
+        ICS_TRY(read_field(c, &field, &field_bytes));
         *bytes += field_bytes; /* both below 2^34 */
         if (*bytes > ICS_NPY_ROW_MAX) {
-            return unexpected(c, "rows of at most 1 MiB");
+            return ics_npy_literal_unexpected(c, "rows of at most 1 MiB");
         }
-        if (header != NULL && (status = keep_field(c, header, &capacity, &field))) {
-            return status;
+        if (header != NULL) {
+            ICS_TRY(keep_field(c, header, &capacity, &field));
         }
-        if ((status = next_element(c, ']', &more))) {
-            return status;
-        }
+        ICS_TRY(ics_npy_literal_next(c, ']', &more));
     }
     --c->depth;
     return ICESTREAM_OK;
 }
 
-static int read_descr(cursor *c, ics_npy_header *header)
+static int read_descr(ics_npy_cursor *c, ics_npy_header *header)
 {
-    if (peek(c) != '[') {
-        return unexpected(c, "a list of fields (a structured array)");
+    if (ics_npy_literal_peek(c) != '[') {
+        return ics_npy_literal_unexpected(c, "a list of fields (a structured array)");
     }
     uint64_t bytes = 0;
-    int status = read_fields(c, header, &bytes);
-    if (status) {
-        return status;
-    }
+    ICS_TRY(read_fields(c, header, &bytes));
     if (bytes == 0) {
-        return unexpected(c, "at least one field before this");
+        return ics_npy_literal_unexpected(c, "at least one field before this");
     }
     header->row_bytes = (size_t)bytes;
     return ICESTREAM_OK;
 }
 
-static int read_order(cursor *c)
+static int read_order(ics_npy_cursor *c)
 {
-    size_t left = (skip_blanks(c), c->size - c->at);
+    size_t left = (ics_npy_literal_skip_blanks(c), c->size - c->at);
     if (left >= 5 && memcmp(c->bytes + c->at, "False", 5) == 0) {
         c->at += 5;
         return ICESTREAM_OK;
     }
-    return unexpected(c, "fortran_order False (C order)");
+    return ics_npy_literal_unexpected(c, "fortran_order False (C order)");
 }
 
-static int read_shape(cursor *c, ics_npy_header *header)
+static int read_shape(ics_npy_cursor *c, ics_npy_header *header)
 {
     static const char expected[] = "a shape of one dimension such as (5,)";
-    int status = expect(c, '(');
-    if (status) {
-        return status;
-    }
-    if ((status = read_integer(c, &header->rows, expected))) {
-        return status;
-    }
-    if (!accept(c, ',') || !accept(c, ')')) {
-        return unexpected(c, expected);
+    ICS_TRY(ics_npy_literal_expect(c, '('));
+    ICS_TRY(ics_npy_literal_integer(c, &header->rows, expected));
+    if (!ics_npy_literal_accept(c, ',') || !ics_npy_literal_accept(c, ')')) {
+        return ics_npy_literal_unexpected(c, expected);
     }
     return ICESTREAM_OK;
 }
 
-static int read_dictionary(cursor *c, ics_npy_header *header)
+static int read_dictionary(ics_npy_cursor *c, ics_npy_header *header)
 {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
     bool seen[3] = {false, false, false};
-    int status = expect(c, '{');
-    if (status) {
-        return status;
-    }
-    bool more = !accept(c, '}');
+    ICS_TRY(ics_npy_literal_expect(c, '{'));
+    bool more = !ics_npy_literal_accept(c, '}');
     while (more) {
         char key[24];
-        size_t start = (skip_blanks(c), c->at), which = 0;
-        if ((status = read_string(c, key, sizeof key, "a key"))) {
-            return status;
-        }
+        size_t start = (ics_npy_literal_skip_blanks(c), c->at), which = 0;
+        ICS_TRY(ics_npy_literal_string(c, key, sizeof key, "a key"));
         while (which < 3 && strcmp(key, keys[which]) != 0) {
             ++which;
         }
@@ -394,15 +241,11 @@ static int read_dictionary(cursor *c, ics_npy_header *header)
                                  c->name, start, key, which < 3 ? " again" : "");
         }
         seen[which] = true;
-        if ((status = expect(c, ':'))) {
-            return status;
-        }
-        status = which == 0   ? read_descr(c, header)
-                 : which == 1 ? read_order(c)
-                              : read_shape(c, header);
-        if (status || (status = next_element(c, '}', &more))) {
-            return status;
-        }
+        ICS_TRY(ics_npy_literal_expect(c, ':'));
+        ICS_TRY(which == 0   ? read_descr(c, header)
+                : which == 1 ? read_order(c)
+                             : read_shape(c, header));
+        ICS_TRY(ics_npy_literal_next(c, '}', &more));
     }
     for (size_t i = 0; i < 3; ++i) {
         if (!seen[i]) {
@@ -412,10 +255,10 @@ static int read_dictionary(cursor *c, ics_npy_header *header)
                                  c->name, c->at, keys[i]);
         }
     }
-    if (peek(c)) {
-        return unexpected(c, "nothing but blanks after the dictionary");
+    if (ics_npy_literal_peek(c)) {
+        return ics_npy_literal_unexpected(c, "nothing but blanks after the dictionary");
     }
-    return c->at < c->size ? unexpected(c, "the end of the header") : ICESTREAM_OK;
+    return c->at < c->size ? ics_npy_literal_unexpected(c, "the end of the header") : ICESTREAM_OK;
 }
 
 int ics_npy_parse(const char *name, const unsigned char *bytes, size_t size, ics_npy_header *out,
@@ -432,7 +275,7 @@ int ics_npy_parse(const char *name, const unsigned char *bytes, size_t size, ics
                              "%s: found %zu bytes, expected a header of %zu (cut short)", name,
                              size, header_size);
     }
-    cursor c = {.name = name, .bytes = bytes, .size = header_size, .error = error};
+    ics_npy_cursor c = {.name = name, .bytes = bytes, .size = header_size, .error = error};
     c.at = bytes[6] > 1 ? 12 : 10;
     if ((status = read_dictionary(&c, out))) {
         ics_npy_header_free(out);

@@ -1,213 +1,16 @@
 #include "pipeline/files/format/table_reader.h"
 
 #include "base/error.h"
-#include "pipeline/files/format/conversion.h"
-#include "pipeline/files/format/npy.h"
-#include "pipeline/files/format/trailer.h"
+#include "pipeline/files/format/table_input.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-struct ics_table_reader {
-    char *name;  /* of the file or stream */
-    char *label; /* name, and in streams the message */
-    int descriptor, wake_descriptor;
-    bool stream, finished;
-    struct stat opened; /* files: as they were when opened */
-    uint64_t messages;  /* streams: begun so far */
-    uint64_t offset;    /* of the next byte, from the start of the file or message */
-    uint64_t row;       /* number of the next one */
-
-    const ics_layout *wanted; /* as given; NULL: any */
-    unsigned char *header_bytes;
-    ics_npy_header header;
-    ics_conversion conversion;
-    unsigned char *raw; /* one piece of rows as stored, where they need conversion */
-
-    ics_trailer trailer; /* files that have one */
-    ics_trailer_checksums sums;
-    ics_digest *digest;
-    bool digesting;
-};
-
-/* ---- bytes ---------------------------------------------------------------------------------- */
-
-/* Waits until the stream has something to read. */
-static int wait_readable(const ics_table_reader *reader, icestream_error *error)
-{
-    struct pollfd waits[2] = {{.fd = reader->descriptor, .events = POLLIN},
-                              {.fd = reader->wake_descriptor, .events = POLLIN}};
-    while (poll(waits, 2, -1) < 0) {
-        if (errno != EINTR) {
-            return ics_error_set(error, ICESTREAM_E_INPUT, "%s: cannot wait for input: %s",
-                                 reader->label, strerror(errno));
-        }
-    }
-    if (waits[1].revents) {
-        return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "%s: interrupted while reading",
-                             reader->label);
-    }
-    return ICESTREAM_OK;
-}
-
-/* Reads `size` bytes, fewer only at the end of the input. */
-static int read_bytes(ics_table_reader *reader, void *bytes, size_t size, size_t *got,
-                      icestream_error *error)
-{
-    *got = 0;
-    while (*got < size) {
-        unsigned char *next = (unsigned char *)bytes + *got;
-        ssize_t count;
-        if (reader->stream) {
-            int status = wait_readable(reader, error);
-            if (status) {
-                return status;
-            }
-            count = read(reader->descriptor, next, size - *got);
-        } else {
-            count = pread(reader->descriptor, next, size - *got, (off_t)reader->offset);
-        }
-        if (count == 0) {
-            break;
-        }
-        if (count < 0) {
-            if (errno == EINTR || (reader->stream && errno == EAGAIN)) {
-                continue;
-            }
-            return ics_error_set_cause(error, ICESTREAM_E_INPUT, errno,
-                                       "%s: byte %" PRIu64 ": cannot read: %s", reader->label,
-                                       reader->offset, strerror(errno));
-        }
-        *got += (size_t)count;
-        reader->offset += (uint64_t)count;
-    }
-    return ICESTREAM_OK;
-}
-
-static int read_exactly(ics_table_reader *reader, void *bytes, size_t size, const char *what,
-                        icestream_error *error)
-{
-    size_t got;
-    int status = read_bytes(reader, bytes, size, &got, error);
-    if (!status && got < size) {
-        return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "%s: byte %" PRIu64 ": found the end of the input, expected %zu bytes "
-                             "more of %s",
-                             reader->label, reader->offset, size - got, what);
-    }
-    return status;
-}
-
-/* ---- header and trailer --------------------------------------------------------------------- */
-
-static int match_fields(ics_table_reader *reader, icestream_error *error)
-{
-    const ics_npy_header *header = &reader->header;
-    const ics_layout *schema = reader->wanted;
-    if (schema == NULL) {
-        schema = ics_conversion_recognise(header->fields, header->field_count);
-    }
-    if (schema == NULL) {
-        return ics_error_set(
-            error, ICESTREAM_E_INPUT,
-            "%s: header: found neither field photons nor field photon_id, expected "
-            "the fields of steps or hits",
-            reader->label);
-    }
-    int status = ics_conversion_create(reader->label, header->fields, header->field_count,
-                                       header->row_bytes, schema, &reader->conversion, error);
-    if (status || reader->conversion.identical || reader->raw != NULL) {
-        return status;
-    }
-    reader->raw = malloc(ICS_BLOCK_BYTES);
-    return reader->raw != NULL
-               ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
-}
-
-/* Reads the header, of which the preamble is there already: `got` bytes of it. */
-static int read_header(ics_table_reader *reader, const unsigned char preamble[ICS_NPY_PREAMBLE],
-                       size_t got, icestream_error *error)
-{
-    size_t size = 0;
-    int status = ics_npy_header_size(reader->label, preamble, got, &size, error);
-    if (status) {
-        return status;
-    }
-    unsigned char *grown = realloc(reader->header_bytes, size);
-    if (grown == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
-    }
-    reader->header_bytes = grown;
-    memcpy(grown, preamble, ICS_NPY_PREAMBLE);
-    if ((status = read_exactly(reader, grown + ICS_NPY_PREAMBLE, size - ICS_NPY_PREAMBLE,
-                               "the header", error))) {
-        return status;
-    }
-    ics_npy_header_free(&reader->header);
-    if ((status = ics_npy_parse(reader->label, grown, size, &reader->header, error))) {
-        return status;
-    }
-    return match_fields(reader, error);
-}
-
-static uint64_t rows_end(const ics_table_reader *reader)
-{
-    return reader->header.header_bytes + reader->header.rows * reader->header.row_bytes;
-}
-
-/* Reads and checks metadata, whose place the tail gives; the input stands at their start. */
-static int read_metadata(ics_table_reader *reader, const ics_tail *tail, icestream_error *error)
-{
-    char *text = malloc((size_t)tail->length + 1);
-    if (text == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY,
-                             "%s: out of memory for %" PRIu64 " bytes of metadata", reader->label,
-                             tail->length);
-    }
-    int status = read_exactly(reader, text, (size_t)tail->length, "the metadata", error);
-    if (!status) {
-        status = ics_trailer_parse(reader->label, text, tail, reader->conversion.schema,
-                                   reader->header.rows, reader->header.row_bytes, &reader->trailer,
-                                   error);
-    }
-    free(text);
-    return status;
-}
-
-static int read_file_trailer(ics_table_reader *reader, icestream_error *error)
-{
-    uint64_t size = (uint64_t)reader->opened.st_size, end = rows_end(reader);
-    if (size < end) {
-        return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "%s: found %" PRIu64 " complete rows, expected %" PRIu64
-                             " as the header says (cut short)",
-                             reader->label,
-                             (size - reader->header.header_bytes) / reader->header.row_bytes,
-                             reader->header.rows);
-    }
-    if (size == end) {
-        return ICESTREAM_OK;
-    }
-    unsigned char bytes[ICS_TAIL_BYTES] = {0};
-    ics_tail tail;
-    size_t tail_bytes = size - end < ICS_TAIL_BYTES ? (size_t)(size - end) : ICS_TAIL_BYTES;
-    reader->offset = size - tail_bytes;
-    int status = read_exactly(reader, bytes, tail_bytes, "the trailer", error);
-    if (status ||
-        (status = ics_trailer_tail_parse(reader->label, bytes, end, size, &tail, error))) {
-        return status;
-    }
-    reader->offset = end;
-    return read_metadata(reader, &tail, error);
-}
-
+/* Goes to the first row of a file or message. */
 static int begin_rows(ics_table_reader *reader, bool digest, icestream_error *error)
 {
     reader->row = 0;
@@ -216,10 +19,7 @@ static int begin_rows(ics_table_reader *reader, bool digest, icestream_error *er
     reader->digesting = digest;
     ics_trailer_checksums_reset(&reader->sums);
     if (digest && reader->digest == NULL) {
-        int status = ics_digest_create(&reader->digest, error);
-        if (status) {
-            return status;
-        }
+        ICS_TRY(ics_digest_create(&reader->digest, error));
     }
     if (digest) {
         ics_digest_reset(reader->digest);
@@ -276,9 +76,9 @@ static int open_file(ics_table_reader *reader, icestream_error *error)
     (void)posix_fadvise(reader->descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
     unsigned char preamble[ICS_NPY_PREAMBLE];
     size_t got;
-    int status = read_bytes(reader, preamble, sizeof preamble, &got, error);
-    if (status || (status = read_header(reader, preamble, got, error)) ||
-        (status = read_file_trailer(reader, error))) {
+    int status = ics_table_input_read(reader, preamble, sizeof preamble, &got, error);
+    if (status || (status = ics_table_input_header(reader, preamble, got, error)) ||
+        (status = ics_table_input_file_trailer(reader, error))) {
         return status;
     }
     return begin_rows(reader, false, error);
@@ -342,64 +142,6 @@ int ics_table_reader_rewind(ics_table_reader *reader, bool digest, icestream_err
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-/* A file that was copied into the stream brings its trailer: a JSON object, whose end only its
- * brackets tell, and the tail. `{` has been read. Byte by byte, so as not to read beyond it. */
-static int read_message_trailer(ics_table_reader *reader, icestream_error *error)
-{
-    size_t length = 1, capacity = 4096;
-    int status = ICESTREAM_OK, depth = 1;
-    bool quoted = false, escaped = false;
-    char *text = malloc(capacity);
-    if (text == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
-    }
-    for (text[0] = '{'; depth > 0; ++length) {
-        if (length == capacity) {
-            char *grown = capacity < ICS_METADATA_MAX ? realloc(text, capacity *= 2) : NULL;
-            if (grown == NULL) {
-                free(text);
-                return ics_error_set(error, ICESTREAM_E_INPUT,
-                                     "%s: trailer: found metadata without an end, expected at most "
-                                     "%d bytes",
-                                     reader->label, ICS_METADATA_MAX);
-            }
-            text = grown;
-        }
-        if ((status = read_exactly(reader, text + length, 1, "the metadata", error))) {
-            free(text);
-            return status;
-        }
-        char character = text[length];
-        if (!quoted) {
-            depth += (character == '{') - (character == '}');
-        }
-        if (character == '"' && !escaped) {
-            quoted = !quoted;
-        }
-        escaped = quoted && character == '\\' && !escaped;
-    }
-    unsigned char bytes[ICS_TAIL_BYTES];
-    ics_tail tail;
-    ics_trailer trailer = {0};
-    uint64_t end = rows_end(reader);
-    status = read_exactly(reader, bytes, sizeof bytes, "the trailer", error);
-    if (!status) {
-        status = ics_trailer_tail_parse(reader->label, bytes, end, end + length + ICS_TAIL_BYTES,
-                                        &tail, error);
-    }
-    if (!status) {
-        status = ics_trailer_parse(reader->label, text, &tail, reader->conversion.schema,
-                                   reader->header.rows, reader->header.row_bytes, &trailer, error);
-    }
-    if (!status) {
-        status = ics_trailer_verify(&trailer, reader->label, &reader->sums,
-                                    reader->header.row_bytes, error);
-    }
-    ics_trailer_free(&trailer);
-    free(text);
-    return status;
-}
-
 int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error *error)
 {
     *found = false;
@@ -408,11 +150,11 @@ int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error
     }
     unsigned char preamble[ICS_NPY_PREAMBLE];
     size_t got = 0, rest = 0;
-    int status = read_bytes(reader, preamble, 1, &got, error);
+    int status = ics_table_input_read(reader, preamble, 1, &got, error);
     if (!status && got == 1 && preamble[0] == '{' && reader->messages > 0) {
-        status = read_message_trailer(reader, error);
+        status = ics_table_input_message_trailer(reader, error);
         if (!status) {
-            status = read_bytes(reader, preamble, 1, &got, error);
+            status = ics_table_input_read(reader, preamble, 1, &got, error);
         }
     }
     if (status || got == 0) {
@@ -424,11 +166,9 @@ int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->name);
     }
     reader->offset = 1;
-    if ((status = read_bytes(reader, preamble + 1, sizeof preamble - 1, &rest, error)) ||
-        (status = read_header(reader, preamble, 1 + rest, error)) ||
-        (status = begin_rows(reader, true, error))) {
-        return status;
-    }
+    ICS_TRY(ics_table_input_read(reader, preamble + 1, sizeof preamble - 1, &rest, error));
+    ICS_TRY(ics_table_input_header(reader, preamble, 1 + rest, error));
+    ICS_TRY(begin_rows(reader, true, error));
     *found = true;
     return ICESTREAM_OK;
 }
@@ -438,13 +178,10 @@ int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error
 /* The end of a file: what follows the rows enters the digest, then everything must fit. */
 static int finish_file(ics_table_reader *reader, icestream_error *error)
 {
-    int status = ICESTREAM_OK;
     unsigned char bytes[4096];
     size_t got = reader->digesting ? sizeof bytes : 0;
     while (got == sizeof bytes) {
-        if ((status = read_bytes(reader, bytes, sizeof bytes, &got, error))) {
-            return status;
-        }
+        ICS_TRY(ics_table_input_read(reader, bytes, sizeof bytes, &got, error));
         ics_digest_add(reader->digest, bytes, got);
     }
     struct stat now;
@@ -463,7 +200,7 @@ static int read_piece(ics_table_reader *reader, void *rows, size_t count, icestr
 {
     void *raw = reader->conversion.identical ? rows : reader->raw;
     size_t bytes = count * reader->header.row_bytes;
-    int status = read_exactly(reader, raw, bytes, "the rows", error);
+    int status = ics_table_input_read_exactly(reader, raw, bytes, "the rows", error);
     if (!status) {
         status = ics_trailer_checksums_add(&reader->sums, raw, bytes, error);
     }

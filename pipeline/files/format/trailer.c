@@ -46,10 +46,7 @@ int ics_trailer_checksums_add(ics_trailer_checksums *sums, const void *bytes, si
         next += piece;
         size -= piece;
         if (sums->filled == ICS_BLOCK_BYTES) {
-            int status = close_block(sums, error);
-            if (status) {
-                return status;
-            }
+            ICS_TRY(close_block(sums, error));
         }
     }
     return ICESTREAM_OK;
@@ -203,8 +200,7 @@ static int read_checksums(const char *name, const json_t *metadata, uint64_t row
 }
 
 int ics_trailer_parse(const char *name, const char *text, const ics_tail *tail,
-                      const ics_layout *schema, uint64_t rows, size_t row_bytes, ics_trailer *out,
-                      icestream_error *error)
+                      const ics_trailer_table *table, ics_trailer *out, icestream_error *error)
 {
     *out = (ics_trailer){0};
     uint32_t checksum = ics_crc32c(0, text, (size_t)tail->length);
@@ -230,9 +226,9 @@ int ics_trailer_parse(const char *name, const char *text, const ics_tail *tail,
         ics_trailer_free(out);
         return status;
     }
-    int status = check_header(name, out->metadata, schema, rows, error);
+    int status = check_header(name, out->metadata, table->schema, table->rows, error);
     if (!status) {
-        status = read_checksums(name, out->metadata, rows * row_bytes, out, error);
+        status = read_checksums(name, out->metadata, table->rows * table->row_bytes, out, error);
     }
     if (status) {
         ics_trailer_free(out);
@@ -293,7 +289,7 @@ static int complete(json_t *metadata, const ics_layout *schema, uint64_t rows,
     return failed;
 }
 
-int ics_trailer_format(const json_t *metadata, const ics_layout *schema, uint64_t rows,
+int ics_trailer_format(const json_t *metadata, const ics_trailer_table *table,
                        const ics_trailer_checksums *sums, uint64_t rows_end, char **out,
                        size_t *size, icestream_error *error)
 {
@@ -301,7 +297,7 @@ int ics_trailer_format(const json_t *metadata, const ics_layout *schema, uint64_
     char *text = NULL, *whole = NULL;
     /* A copy that ran out of memory lacks keys. */
     if (completed != NULL && json_object_size(completed) == json_object_size(metadata) &&
-        complete(completed, schema, rows, sums) == 0) {
+        complete(completed, table->schema, table->rows, sums) == 0) {
         text = ics_json_dump(completed, JSON_COMPACT);
     }
     json_decref(completed);
@@ -312,7 +308,7 @@ int ics_trailer_format(const json_t *metadata, const ics_layout *schema, uint64_
     if (whole == NULL) {
         free(text);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the metadata of %s",
-                             schema->short_name);
+                             table->schema->short_name);
     }
     ics_tail tail = {
         .offset = rows_end, .length = length, .checksum = ics_crc32c(0, whole, length)};
@@ -320,4 +316,16 @@ int ics_trailer_format(const json_t *metadata, const ics_layout *schema, uint64_
     *out = whole;
     *size = length + ICS_TAIL_BYTES;
     return ICESTREAM_OK;
+}
+
+bool ics_trailer_scan_ends(ics_trailer_scan *scan, char character)
+{
+    if (!scan->is_quoted) {
+        scan->depth += (character == '{') - (character == '}');
+    }
+    if (character == '"' && !scan->is_escaped) {
+        scan->is_quoted = !scan->is_quoted;
+    }
+    scan->is_escaped = scan->is_quoted && character == '\\' && !scan->is_escaped;
+    return scan->depth == 0;
 }

@@ -58,21 +58,39 @@ typedef struct ics_trailer {
     size_t count;
 } ics_trailer;
 
-/* Reads metadata of tail->length bytes and holds it against the tail's checksum, the schema (name,
- * version) and the header (rows, number of checksums). ICESTREAM_E_INPUT, ICESTREAM_E_MEMORY. */
+/* The table that a trailer belongs to. */
+typedef struct ics_trailer_table {
+    const ics_layout *schema;
+    uint64_t rows;
+    size_t row_bytes; /* of a row as stored in the file */
+} ics_trailer_table;
+
+/* Reads metadata of tail->length bytes and compares it with the tail's checksum and with the table
+ * (name and version of the schema, rows, number of checksums). `out` needs ics_trailer_free() only
+ * after success. ICESTREAM_E_INPUT, ICESTREAM_E_MEMORY. */
 int ics_trailer_parse(const char *name, const char *text, const ics_tail *tail,
-                      const ics_layout *schema, uint64_t rows, size_t row_bytes, ics_trailer *out,
-                      icestream_error *error);
+                      const ics_trailer_table *table, ics_trailer *out, icestream_error *error);
 void ics_trailer_free(ics_trailer *trailer);
 
-/* Holds the checksums of the rows that were read against the trailer's. ICESTREAM_E_INPUT. */
+/* Compares the checksums of the rows that were read with those of the trailer. ICESTREAM_E_INPUT.
+ */
 int ics_trailer_verify(const ics_trailer *trailer, const char *name,
                        const ics_trailer_checksums *sums, size_t row_bytes, icestream_error *error);
 
 /* Makes the bytes of a trailer: a completed copy of `metadata` (may be NULL) and the tail, for rows
  * that end at byte `rows_end`. The caller frees *out. ICESTREAM_E_MEMORY. */
-int ics_trailer_format(const json_t *metadata, const ics_layout *schema, uint64_t rows,
+int ics_trailer_format(const json_t *metadata, const ics_trailer_table *table,
                        const ics_trailer_checksums *sums, uint64_t rows_end, char **out,
                        size_t *size, icestream_error *error);
+
+/* Finds the end of metadata in a stream, where nothing else tells their length. Zero-initialise. */
+typedef struct ics_trailer_scan {
+    int depth; /* open brackets */
+    bool is_quoted, is_escaped;
+} ics_trailer_scan;
+
+/* Takes the next character of the metadata, the first one being '{'. Returns true if this character
+ * is the bracket that closes the first one. */
+bool ics_trailer_scan_ends(ics_trailer_scan *scan, char character);
 
 #endif

@@ -12,7 +12,8 @@ static ice_sensor sensor_of(const ice_detector *detector, const ice_module *modu
 {
     const double *back = module->back;
     const bool upright = back[0] == 0 && back[1] == 0 && back[2] == 0;
-    const double reach = detector->radius + detector->cable_radius;
+    /* Sensors without a cable do not depend on how thick a cable would be. */
+    const double reach = module->has_cable ? detector->radius + detector->cable_radius : 0;
     return (ice_sensor){.back_x = (float)back[0],
                         .back_y = (float)back[1],
                         .back_z = upright ? 1.0f : (float)back[2],
@@ -38,7 +39,9 @@ static void fill(ice_detection *tables, const ice_detector *detector, const ice_
                  ice_sensor *sensors, float *numbers)
 {
     const ice_angular *angular = &detector->angular;
+    bool has_cables = false;
     for (size_t i = 0; i < detector->module_count; ++i) {
+        has_cables = has_cables || detector->modules[i].has_cable;
         sensors[i] = sensor_of(detector, &detector->modules[i]);
     }
     *tables = (ice_detection){.sensors = sensors,
@@ -48,8 +51,8 @@ static void fill(ice_detection *tables, const ice_detector *detector, const ice_
                               .coefficient_count = (uint32_t)angular->count,
                               .has_edge = angular->has_edge,
                               .edge = (float)(angular->edge * detector->radius),
-                              .cable_radius = (float)detector->cable_radius,
-                              .cable_half = (float)(detector->cable_length / 2)};
+                              .cable_radius = has_cables ? (float)detector->cable_radius : 0,
+                              .cable_half = has_cables ? (float)(detector->cable_length / 2) : 0};
     tables->wavelengths = put(&numbers, light->bias_wavelength, light->bias_count, 1);
     tables->bias = put(&numbers, light->bias, light->bias_count, 1);
     tables->coefficients =
@@ -74,6 +77,7 @@ int ics_detection_create(const ice_detector *detector, const ice_light *light,
     }
     detection->content = content;
     detection->memory = memory;
+    detection->bytes = sensors + numbers * sizeof(float);
     fill(&detection->tables, detector, light, (ice_sensor *)memory, (float *)(memory + sensors));
     *out = detection;
     return ICESTREAM_OK;
@@ -86,32 +90,4 @@ void ics_detection_destroy(ics_detection *detection)
     }
     free(detection->memory);
     free(detection);
-}
-
-/* ---- digest ---------------------------------------------------------------------------------- */
-
-void ics_detection_digest(ics_digest *digest, const ice_detector *detector, const ice_light *light)
-{
-    const ice_angular *angular = &detector->angular;
-    const double scalars[] = {angular->maximum, angular->has_edge, angular->edge,
-                              light->flat_acceptance};
-    bool has_cables = false;
-    ics_digest_add_numbers(digest, scalars, sizeof scalars / sizeof *scalars);
-    ics_digest_add_numbers(digest, angular->coefficients, angular->count);
-    for (size_t i = 0; i < detector->module_count; ++i) {
-        const ice_module *module = &detector->modules[i];
-        const double numbers[] = {module->acceptance,    module->is_off,  module->has_cable,
-                                  module->cable_azimuth, module->back[0], module->back[1],
-                                  module->back[2]};
-        ics_digest_add_numbers(digest, numbers, sizeof numbers / sizeof *numbers);
-        has_cables |= module->has_cable;
-    }
-    /* How thick no cable is makes no difference. */
-    if (has_cables) {
-        const double numbers[] = {detector->cable_radius, detector->cable_length};
-        ics_digest_add_numbers(digest, numbers, 2);
-    }
-    for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
-        ics_digest_add_numbers(digest, light->acceptances[k], light->bias_count);
-    }
 }

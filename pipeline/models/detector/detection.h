@@ -5,12 +5,12 @@
 #include "physics/detect/detection.h"
 #include "physics/model.h"
 #include "pipeline/config/config.h"
-#include "pipeline/files/digest.h"
 
 typedef struct ics_detection {
     ice_detection tables;
     ics_hit_content content; /* what becomes of hits; never ICS_CONTENT_AUTO */
     void *memory;            /* what the tables point to */
+    size_t bytes;            /* of that memory */
 } ics_detection;
 
 /* ICESTREAM_E_MEMORY. The caller owns *out. */
@@ -18,8 +18,5 @@ int ics_detection_create(const ice_detector *detector, const ice_light *light,
                          ics_hit_content content, ics_detection **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_detection_destroy(ics_detection *detection);
-
-/* Adds everything that detection depends on beside the digests of detector and light. */
-void ics_detection_digest(ics_digest *digest, const ice_detector *detector, const ice_light *light);
 
 #endif

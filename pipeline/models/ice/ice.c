@@ -86,7 +86,7 @@ static int place_tilt(const icestream_config *config, ice_tilt *tilt, icestream_
                                          "no origin"
                                        : "this ice has no tilt");
     }
-    if (config->ice.tilt_clamp && tilt->kind == ICE_TILT_NONE) {
+    if (config->ice.tilt_outside == ICS_TILT_CLAMP && tilt->kind == ICE_TILT_NONE) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: ice.tilt_outside: found clamp, but this ice has no tilt",
                              ics_config_place(config, "ice.tilt_outside", place, sizeof place));
@@ -95,7 +95,7 @@ static int place_tilt(const icestream_config *config, ice_tilt *tilt, icestream_
         return ICESTREAM_OK;
     }
     tilt->origin = config->ice.tilt_origin;
-    tilt->clamp = config->ice.tilt_clamp;
+    tilt->clamp = config->ice.tilt_outside == ICS_TILT_CLAMP;
     return ICESTREAM_OK;
 }
 
@@ -104,7 +104,7 @@ static int check_subtraction(const icestream_config *config, const ice_medium *m
                              icestream_error *error)
 {
     char place[512];
-    const ics_subtraction subtraction = config->ice.subtraction;
+    const ics_subtraction subtraction = config->ice.birefringence_subtraction;
     if ((ics_ice_features(medium) & ICS_ICE_BIREFRINGENCE) || subtraction == ICS_SUBTRACTION_AUTO ||
         subtraction == ICS_SUBTRACTION_NONE) {
         return ICESTREAM_OK;

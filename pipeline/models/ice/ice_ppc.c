@@ -383,8 +383,8 @@ int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_f
     read_file(&folder, "cfg.txt", true, read_settings, &model);
     read_file(&folder, "icemodel.bbl", false, read_bubbles, &model);
     read_file(&folder, "version", false, read_version, &model);
-    if (config->ice.subtraction != ICS_SUBTRACTION_AUTO) {
-        model.subtraction = config->ice.subtraction;
+    if (config->ice.birefringence_subtraction != ICS_SUBTRACTION_AUTO) {
+        model.subtraction = config->ice.birefringence_subtraction;
     }
     read_tilt(&folder, &tilt);
     /* Last, because its checks need the parameters. */

@@ -168,8 +168,8 @@ static ics_subtraction subtraction_of(const icestream_config *config, const ice_
 {
     static const ics_subtraction meanings[] = {ICS_SUBTRACTION_NONE, ICS_SUBTRACTION_CONSTANT,
                                                ICS_SUBTRACTION_SCALED};
-    if (config->ice.subtraction != ICS_SUBTRACTION_AUTO) {
-        return config->ice.subtraction;
+    if (config->ice.birefringence_subtraction != ICS_SUBTRACTION_AUTO) {
+        return config->ice.birefringence_subtraction;
     }
     return meanings[file->subtraction];
 }

@@ -1,9 +1,9 @@
 /* `icestream bench`: how fast the schedules of this device carry the configured workload. */
 #include "base/error.h"
+#include "pipeline/tools/bench/reference.h"
 #include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/measure/rows.h"
 #include "pipeline/tools/measure/schedules.h"
-#include "pipeline/tools/trace/reference.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -89,8 +89,7 @@ static int measure_on_gpu(struct bench *bench, ics_schedule schedule, icestream_
 {
     ics_row *row;
     int status = measure(bench, schedule, 0, &row, error);
-    if (status == ICESTREAM_OK &&
-        (schedule == ICS_SCHEDULE_WAVEFRONT || schedule == ICS_SCHEDULE_FUSED)) {
+    if (status == ICESTREAM_OK && ics_experiment_can_profile(schedule)) {
         status = ics_experiment_profile(bench->experiment, schedule, &bench->steps,
                                         row->stage_seconds, error);
     }
@@ -171,8 +170,8 @@ static int print_json(const struct bench *bench, FILE *out, icestream_error *err
                                      "photons", (json_int_t)bench->steps.photons, "reference",
                                      bench->options->reference, "oversize",
                                      bench->config->detector.oversize, "shuffled",
-                                     (int)bench->config->workload.shuffled, "best_of",
-                                     (json_int_t)bench->repeats, "rows", rows),
+                                     bench->config->workload.counts == ICS_COUNTS_SHUFFLED,
+                                     "best_of", (json_int_t)bench->repeats, "rows", rows),
                            out, error);
 }
 

@@ -6,7 +6,7 @@
 #include "pipeline/files/table_writer.h"
 #include "pipeline/particles/particle_steps.h"
 #include "pipeline/tools/generate/assembly.h"
-#include "pipeline/tools/generate/workload.h"
+#include "pipeline/tools/measure/workload.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static int describe(const icestream_config *config, const ics_workload *workload
         json_pack("{s:s, s:I, s:I, s:s, s:I, s:s}", "kind", ics_workload_name(workload), "steps",
                   (json_int_t)ics_workload_steps(workload), "photons_per_step",
                   (json_int_t)config->workload.photons_per_step, "counts",
-                  config->workload.shuffled ? "shuffled" : "balanced", "photons",
-                  (json_int_t)ics_workload_photons(workload), "event", event);
+                  config->workload.counts == ICS_COUNTS_SHUFFLED ? "shuffled" : "balanced",
+                  "photons", (json_int_t)ics_workload_photons(workload), "event", event);
     int failed = description == NULL;
     if (!failed && config->workload.kind == ICS_WORKLOAD_POINT) {
         const double *position = config->workload.position;

@@ -1,8 +1,8 @@
 #include "pipeline/tools/measure/experiment.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/devices/device.h"
-#include "pipeline/telemetry/progress.h"
 #include "pipeline/tools/measure/world.h"
 
 #include <stdlib.h>
@@ -64,6 +64,11 @@ const ics_origin *ics_experiment_origin(const ics_experiment *experiment)
     return &experiment->origin;
 }
 
+bool ics_experiment_can_profile(ics_schedule schedule)
+{
+    return schedule == ICS_SCHEDULE_WAVEFRONT || schedule == ICS_SCHEDULE_FUSED;
+}
+
 bool ics_experiment_on_gpu(const ics_experiment *experiment)
 {
     return experiment->options.backend == ICS_BACKEND_CUDA;
@@ -81,16 +86,12 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
                                 ics_trial **out, icestream_error *error)
 {
     ics_device_options device = experiment->options;
-    device.schedule = options->schedule;
-    device.gpu.profile = options->profile;
+    device.graph.schedule = options->schedule;
+    device.graph.profile = options->profile;
     device.fall_back = false; /* figures are of the device that was asked for, or there are none */
     if (options->threads > 0) {
         device.threads = options->threads;
     }
-    ics_hit_models models = {.tables = &experiment->world.tables->device,
-                             .detector = experiment->world.models->detector,
-                             .light = experiment->world.models->light,
-                             .detection = experiment->world.models->detection};
     ics_trial *trial = calloc(1, sizeof *trial);
     if (trial == NULL) {
         ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
@@ -98,7 +99,8 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
     }
     trial->experiment = experiment;
     trial->automatic = options->schedule == ICS_SCHEDULE_AUTO;
-    int status = ics_device_create(&device, experiment->world.tables, models, (ics_post){0},
+    int status = ics_device_create(&device, experiment->world.tables,
+                                   ics_world_hit_models(&experiment->world), (ics_post){0},
                                    &trial->device, error);
     if (status != ICESTREAM_OK) {
         free(trial);
@@ -159,17 +161,20 @@ int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_m
                              icestream_error *error)
 {
     ics_device_facts before, after;
+    ics_device_hits computed;
     *out = (ics_measurement){.automatic = trial->automatic};
     ics_device_facts_of(trial->device, &before);
-    double start = ics_progress_seconds();
-    int status =
-        ics_device_run_steps(trial->device, steps->steps, steps->count, trial->experiment->batch,
-                             &out->hits, &out->hit_count, &out->account, error);
-    out->seconds = ics_progress_seconds() - start;
+    double start = ics_clock_seconds();
+    int status = ics_device_run_steps(trial->device, steps->steps, steps->count,
+                                      trial->experiment->batch, &computed, error);
+    out->seconds = ics_clock_seconds() - start;
+    out->hits = computed.hits;
+    out->hit_count = computed.count;
+    out->account = computed.account;
     ics_device_facts_of(trial->device, &after);
     out->schedule = after.schedule;
     out->on_gpu = after.is_gpu;
-    out->fast_math = after.is_gpu && after.gpu.math != ICS_MATH_PORTABLE;
+    out->fast_math = after.maths == ICS_MATHS_FAST;
     out->threads = after.threads;
     out->pool = after.pool;
     memcpy(out->instruction_set, after.instruction_set, sizeof out->instruction_set);

@@ -5,26 +5,8 @@
 
 #include "pipeline/config/config.h"
 #include "pipeline/devices/device.h"
+#include "pipeline/tools/measure/step_list.h"
 #include "pipeline/units/origin.h"
-
-/* Steps in memory. */
-typedef struct ics_step_list {
-    icestream_step *steps; /* [count] */
-    size_t count;
-    uint64_t photons;
-    char origin[256]; /* for reports: "workload cascade" or "3 step files" */
-} ics_step_list;
-
-/* The configured workload. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
-int ics_step_list_from_workload(const icestream_config *config, ics_step_list *out,
-                                icestream_error *error);
-/* All steps of source.files, in the order of their names; out->count is 0 and out->origin empty
- * where no file matches. `spectrum_count`: as in ics_step_reader_open. ICESTREAM_E_INPUT,
- * ICESTREAM_E_MEMORY; ICESTREAM_E_USAGE for standard input. */
-int ics_step_list_from_files(const icestream_config *config, uint32_t spectrum_count,
-                             ics_step_list *out, icestream_error *error);
-/* Frees the steps; fine with a zero-initialised list. */
-void ics_step_list_free(ics_step_list *list);
 
 typedef struct ics_experiment ics_experiment;
 
@@ -95,8 +77,11 @@ int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_m
 int ics_experiment_run(const ics_experiment *experiment, ics_schedule schedule, uint32_t threads,
                        const ics_step_list *steps, ics_measurement *out, icestream_error *error);
 
-/* Where a GPU's time goes: one trip with every kernel timed, as in ics_gpu_usage.
- * ICS_SCHEDULE_WAVEFRONT or _FUSED. */
+/* Whether the stages of a GPU's schedule can be timed one by one. */
+bool ics_experiment_can_profile(ics_schedule schedule);
+
+/* Measures where a GPU's time goes: runs the steps once and times every kernel, as in
+ * ics_gpu_usage. Only for schedules that can be profiled. */
 int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedule,
                            const ics_step_list *steps, double stage_seconds[6],
                            icestream_error *error);

@@ -1,8 +1,8 @@
-/* Steps in memory, from files or from the configured workload. */
+#include "pipeline/tools/measure/step_list.h"
+
 #include "base/error.h"
 #include "pipeline/files/step_reader.h"
-#include "pipeline/tools/generate/workload.h"
-#include "pipeline/tools/measure/experiment.h"
+#include "pipeline/tools/measure/workload.h"
 
 #include <glob.h>
 #include <stdlib.h>

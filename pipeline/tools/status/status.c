@@ -162,7 +162,7 @@ static json_t *quarantine_json(const char *folder, const ics_journal_summary *su
 static json_t *status_json(const char *folder, const ics_sink_folder *here,
                            const ics_journal_summary *summary)
 {
-    double now = ics_event_now();
+    double now = ics_clock_unix();
     json_t *notes = json_array();
     json_t *spools = spools_json(summary, now, notes);
     json_t *workers = workers_json(summary, spools);

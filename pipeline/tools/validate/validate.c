@@ -6,6 +6,7 @@
 #include "pipeline/particles/particle_survey.h"
 #include "pipeline/source/listener.h"
 #include "pipeline/telemetry/metrics_listener.h"
+#include "pipeline/tools/measure/world.h"
 
 #include <inttypes.h>
 
@@ -19,7 +20,7 @@ static void describe_device(const icestream_config *config, const ics_device_opt
     if (options->reason[0] != '\0' && !options->warn) {
         fprintf(report, "           %s\n", options->reason);
     }
-    while (ics_device_news(device, line, sizeof line)) {
+    while (ics_device_next_note(device, line, sizeof line)) {
         fprintf(report, "           %s\n", line);
     }
     fprintf(report, "schedule:  %s", ics_graph_schedule_name(facts.schedule));
@@ -34,29 +35,20 @@ static void describe_device(const icestream_config *config, const ics_device_opt
     fprintf(report, "tables:    %.1f KiB\n", (double)tables->bytes / 1024.0);
 }
 
+/* Makes the tables and the device, so that a run with this configuration could start. */
 static int try_device(const icestream_config *config, const ics_device_options *options,
-                      const ics_models *models, FILE *report, icestream_error *error)
+                      ics_models *models, FILE *report, icestream_error *error)
 {
-    const ics_table_options table_options = {.seed = config->run.seed,
-                                             .bounce_limit = config->run.bounce_limit,
-                                             .reach_cull = config->graph.reach_cull};
-    ics_tables *tables = NULL;
-    char why[512] = "";
-    if (ics_tables_create(models->medium, models->detector, models->light, &table_options, &tables,
-                          why, sizeof why) != 0) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG, "%s", why);
-    }
-    const ics_hit_models hit_models = {.tables = &tables->device,
-                                       .detector = models->detector,
-                                       .light = models->light,
-                                       .detection = models->detection};
+    ics_world world = {.models = models};
+    ICS_TRY(ics_world_create_tables(config, models, &world.tables, error));
     ics_device *device = NULL;
-    int status = ics_device_create(options, tables, hit_models, (ics_post){0}, &device, error);
+    int status = ics_device_create(options, world.tables, ics_world_hit_models(&world),
+                                   (ics_post){0}, &device, error);
     if (status == ICESTREAM_OK && report != NULL) {
-        describe_device(config, options, device, tables, report);
+        describe_device(config, options, device, world.tables, report);
     }
     ics_device_destroy(device);
-    ics_tables_destroy(tables);
+    ics_tables_destroy(world.tables);
     return status;
 }
 

@@ -1,0 +1,28 @@
+/* What hits depend on, of all keys of a run file. */
+#include "pipeline/config/config_keys.h"
+
+#include <string.h>
+
+/* A stage that has a user's header is written as ICS_CONFIG_CUSTOM: the content of the header
+ * counts, not its name. */
+static void print_value(const ics_schema_field *field, const icestream_config *config, FILE *out)
+{
+    const char *name;
+    if (field->type != ICS_SCHEMA_VARIANT) {
+        ics_schema_print_field(field, config, out);
+        return;
+    }
+    memcpy(&name, (const char *)config + field->offset, sizeof name);
+    fputs(name, out);
+}
+
+void ics_config_print_hit_settings(const icestream_config *config, FILE *out)
+{
+    for (size_t i = 0; i < ics_config_key_count; ++i) {
+        if (ics_config_key_hits[i] == ICS_HITS_VALUE) {
+            fprintf(out, "%s: ", ics_config_keys[i].path);
+            print_value(&ics_config_keys[i], config, out);
+            fputc('\n', out);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+/* Where the value of a key was given, and whether the files are there that values name. */
+#include "pipeline/config/config_keys.h"
+#include "pipeline/config/schema/schema_value.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const char *ics_config_place(const icestream_config *config, const char *key_path, char *buffer,
+                             size_t size)
+{
+    size_t i = ics_schema_find(key_path, ics_config_keys, ics_config_key_count);
+    const ics_yaml_node *node = i < ics_config_key_count ? config->origin->given[i] : NULL;
+    if (node == NULL) {
+        snprintf(buffer, size, "default");
+    } else if (node->line) {
+        ics_yaml_place(node, buffer, size);
+    } else {
+        snprintf(buffer, size, "--set %s", key_path);
+    }
+    return buffer;
+}
+
+int ics_config_blame(const icestream_config *config, const char *key_path, icestream_error *error)
+{
+    if (error == NULL) {
+        return ICESTREAM_OK;
+    }
+    if (error->status == ICESTREAM_E_CONFIG) {
+        char place[1024], text[sizeof error->text];
+        snprintf(text, sizeof text, "%s", error->text);
+        ics_error_set(error, ICESTREAM_E_CONFIG, "%s: error: %.7000s",
+                      ics_config_place(config, key_path, place, sizeof place), text);
+    }
+    return error->status;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+/* The file or folder that a key names; NULL: none, or one of the words that stand for a file. */
+static const char *named_file(const icestream_config *config, const ics_schema_field *field)
+{
+    const bool is_source = field->type == ICS_SCHEMA_VARIANT;
+    const char *path;
+    if (!is_source && field->type != ICS_SCHEMA_PATH) {
+        return NULL;
+    }
+    memcpy(&path, (const char *)config + (is_source ? field->source_offset : field->offset),
+           sizeof path);
+    const char *word = NULL;
+    for (size_t i = 0; !is_source && path != NULL && (word = ics_schema_choice(field, i)) != NULL;
+         ++i) {
+        if (strcmp(path, word) == 0) {
+            return NULL;
+        }
+    }
+    return path;
+}
+
+int ics_config_check_files(const icestream_config *config, const char *section,
+                           icestream_error *error)
+{
+    const size_t length = strlen(section);
+    char place[1024], expected[512];
+    struct stat found;
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; i < ics_config_key_count; ++i) {
+        const ics_schema_field *field = &ics_config_keys[i];
+        const bool is_asked = strncmp(field->path, section, length) == 0;
+        const char *path = is_asked ? named_file(config, field) : NULL;
+        if (path == NULL || stat(path, &found) == 0) {
+            continue;
+        }
+        const int cause = errno;
+        /* A mistyped word is taken for the name of a file. */
+        const bool has_words =
+            field->type == ICS_SCHEMA_PATH && ics_schema_choice(field, 0) != NULL;
+        status = ics_error_add(
+            error, ICESTREAM_E_CONFIG, "%s: error: %s: %s: %s%s%s",
+            ics_config_place(config, field->path, place, sizeof place), field->path, path,
+            strerror(cause), has_words ? "; expected " : "",
+            has_words ? ics_schema_value_expected(field, expected, sizeof expected) : "");
+    }
+    return status;
+}

@@ -1,0 +1,41 @@
+/* The work of the thread that serves a GPU (graphs/gpu.h): starts the GPU, gives it batches and
+ * gets them back. Only that thread may call these functions. None of them waits for the GPU, except
+ * the start and the end.
+ */
+#ifndef ICS_DEVICES_DEVICE_GPU_WORK_H
+#define ICS_DEVICES_DEVICE_GPU_WORK_H
+
+#include "pipeline/devices/device_backend.h"
+
+/* Initialise it with zeros, `parts`, `settings`, `batches`, `event` and `event_user`. */
+typedef struct ics_device_gpu_work {
+    const ics_device_parts *parts;
+    ics_gpu_options settings;  /* as asked for; once there is a GPU: as in force */
+    ics_batch **batches;       /* the first `count`: batches with the GPU; room for all credits */
+    void (*event)(void *user); /* called from any thread when the GPU needs its thread */
+    void *event_user;
+
+    char name[256]; /* of the GPU */
+    ics_gpu *gpu;   /* schedule AUTO: NULL until the first batch */
+    uint32_t count;
+    uint32_t submitted; /* batches, counted only if a loss is simulated */
+} ics_device_gpu_work;
+
+/* Starts the GPU. With schedule AUTO, which needs a batch, it only checks what it can, and plans
+ * how large batches may be. Returns ICS_GRAPH_... */
+int ics_device_gpu_work_start(ics_device_gpu_work *work, ics_gpu_error *error);
+/* Ends the work with the GPU. No batch may be with it, unless it has failed. */
+void ics_device_gpu_work_end(ics_device_gpu_work *work);
+
+/* Whether the GPU can take another batch. */
+bool ics_device_gpu_work_has_room(const ics_device_gpu_work *work);
+/* Gives the GPU a batch; the batch is in `batches` also after an error. With schedule AUTO the
+ * first call measures schedules and starts the GPU. Returns ICS_GRAPH_... */
+int ics_device_gpu_work_submit(ics_device_gpu_work *work, ics_batch *batch, ics_gpu_error *error);
+/* Returns a batch that the GPU has computed, with its arrivals; NULL if there is none now. */
+ics_batch *ics_device_gpu_work_take(ics_device_gpu_work *work);
+
+/* Fills in all facts of the GPU but `threads`. */
+void ics_device_gpu_work_facts(ics_device_gpu_work *work, ics_device_facts *out);
+
+#endif

@@ -1,0 +1,48 @@
+/* What a device is made from, and how the options follow from a configuration. */
+#ifndef ICS_DEVICES_DEVICE_OPTIONS_H
+#define ICS_DEVICES_DEVICE_OPTIONS_H
+
+#include "graphs/gpu.h"
+#include "pipeline/config/config.h"
+
+#include <stdatomic.h>
+
+/* Treats a GPU as lost in mid-run, for tests on real machines: the environment variable
+ * ICESTREAM_GPU_FAIL=ORDINAL:BATCHES. */
+typedef struct ics_device_loss {
+    int ordinal;      /* of the GPU */
+    uint32_t batches; /* that the GPU receives before; 0: no loss is simulated */
+} ics_device_loss;
+
+typedef struct ics_device_options {
+    ics_backend backend;       /* CPU or CUDA; AUTO means CPU here */
+    int gpus[ICS_CONFIG_GPUS]; /* CUDA: [gpu_count], the ordinals of the GPUs */
+    uint32_t gpu_count;
+    bool cpu_too;                /* CUDA: the CPU computes in addition to the GPUs */
+    bool fall_back;              /* if all GPUs are lost, the CPU continues */
+    uint32_t threads;            /* 0: one for each CPU that this process may use */
+    const char *instruction_set; /* of the CPU: "auto", "baseline", "avx2", "avx512" */
+    /* The options of graphs. A CPU uses schedule (AUTO: its own choice), variants, custom, and pool
+     * (0: its own choice; per thread). `ordinal` is not used: see `gpus`. */
+    ics_gpu_options graph;
+    const atomic_bool *cancel; /* if true, batches end with ICESTREAM_E_INTERRUPTED; may be NULL */
+    char reason[1024];         /* why this backend was chosen; "" if the user asked for it */
+    bool warn;                 /* the reason is a warning */
+    ics_device_loss simulated;
+} ics_device_options;
+
+/* Reads the options from a configuration and chooses the backend. ICESTREAM_E_DEVICE: backend cuda
+ * without a GPU (unless device.fallback is cpu: then the CPU, with a reason that is a warning), or
+ * a device.index that this machine does not have. ICESTREAM_E_CONFIG, with the place in the file: a
+ * schedule or setting that the device does not have, or an unknown variant. */
+int ics_device_options_from_config(const icestream_config *config, ics_device_options *out,
+                                   icestream_error *error);
+
+/* Reads the options of the first GPU, whether this machine has a GPU or not. ICESTREAM_E_CONFIG. */
+int ics_device_gpu_options_from_config(const icestream_config *config, ics_gpu_options *out,
+                                       icestream_error *error);
+
+/* Changes options for GPUs into options for the CPU alone. */
+void ics_device_options_for_cpu(ics_device_options *options);
+
+#endif

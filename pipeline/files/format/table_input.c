@@ -1,0 +1,239 @@
+#include "pipeline/files/format/table_input.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- bytes ---------------------------------------------------------------------------------- */
+
+/* Waits until the stream has something to read. */
+static int wait_readable(const ics_table_reader *reader, icestream_error *error)
+{
+    struct pollfd waits[2] = {{.fd = reader->descriptor, .events = POLLIN},
+                              {.fd = reader->wake_descriptor, .events = POLLIN}};
+    while (poll(waits, 2, -1) < 0) {
+        if (errno != EINTR) {
+            return ics_error_set(error, ICESTREAM_E_INPUT, "%s: cannot wait for input: %s",
+                                 reader->label, strerror(errno));
+        }
+    }
+    if (waits[1].revents) {
+        return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "%s: interrupted while reading",
+                             reader->label);
+    }
+    return ICESTREAM_OK;
+}
+
+/* Reads `size` bytes, fewer only at the end of the input. */
+int ics_table_input_read(ics_table_reader *reader, void *bytes, size_t size, size_t *got,
+                         icestream_error *error)
+{
+    *got = 0;
+    while (*got < size) {
+        unsigned char *next = (unsigned char *)bytes + *got;
+        ssize_t count;
+        if (reader->stream) {
+            ICS_TRY(wait_readable(reader, error));
+            count = read(reader->descriptor, next, size - *got);
+        } else {
+            count = pread(reader->descriptor, next, size - *got, (off_t)reader->offset);
+        }
+        if (count == 0) {
+            break;
+        }
+        if (count < 0) {
+            if (errno == EINTR || (reader->stream && errno == EAGAIN)) {
+                continue;
+            }
+            return ics_error_set_cause(error, ICESTREAM_E_INPUT, errno,
+                                       "%s: byte %" PRIu64 ": cannot read: %s", reader->label,
+                                       reader->offset, strerror(errno));
+        }
+        *got += (size_t)count;
+        reader->offset += (uint64_t)count;
+    }
+    return ICESTREAM_OK;
+}
+
+int ics_table_input_read_exactly(ics_table_reader *reader, void *bytes, size_t size,
+                                 const char *what, icestream_error *error)
+{
+    size_t got;
+    int status = ics_table_input_read(reader, bytes, size, &got, error);
+    if (!status && got < size) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: byte %" PRIu64 ": found the end of the input, expected %zu bytes "
+                             "more of %s",
+                             reader->label, reader->offset, size - got, what);
+    }
+    return status;
+}
+
+/* ---- header and trailer --------------------------------------------------------------------- */
+
+static int match_fields(ics_table_reader *reader, icestream_error *error)
+{
+    const ics_npy_header *header = &reader->header;
+    const ics_layout *schema = reader->wanted;
+    if (schema == NULL) {
+        schema = ics_conversion_recognise(header->fields, header->field_count);
+    }
+    if (schema == NULL) {
+        return ics_error_set(
+            error, ICESTREAM_E_INPUT,
+            "%s: header: found neither field photons nor field photon_id, expected "
+            "the fields of steps or hits",
+            reader->label);
+    }
+    int status = ics_conversion_create(reader->label, header->fields, header->field_count,
+                                       header->row_bytes, schema, &reader->conversion, error);
+    if (status || reader->conversion.identical || reader->raw != NULL) {
+        return status;
+    }
+    reader->raw = malloc(ICS_BLOCK_BYTES);
+    return reader->raw != NULL
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
+}
+
+/* Reads the header, of which the preamble is there already: `got` bytes of it. */
+int ics_table_input_header(ics_table_reader *reader, const unsigned char preamble[ICS_NPY_PREAMBLE],
+                           size_t got, icestream_error *error)
+{
+    size_t size = 0;
+    ICS_TRY(ics_npy_header_size(reader->label, preamble, got, &size, error));
+    unsigned char *grown = realloc(reader->header_bytes, size);
+    if (grown == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
+    }
+    reader->header_bytes = grown;
+    memcpy(grown, preamble, ICS_NPY_PREAMBLE);
+    ICS_TRY(ics_table_input_read_exactly(reader, grown + ICS_NPY_PREAMBLE, size - ICS_NPY_PREAMBLE,
+                                         "the header", error));
+    ics_npy_header_free(&reader->header);
+    ICS_TRY(ics_npy_parse(reader->label, grown, size, &reader->header, error));
+    return match_fields(reader, error);
+}
+
+static uint64_t rows_end(const ics_table_reader *reader)
+{
+    return reader->header.header_bytes + reader->header.rows * reader->header.row_bytes;
+}
+
+static ics_trailer_table table_of(const ics_table_reader *reader)
+{
+    return (ics_trailer_table){.schema = reader->conversion.schema,
+                               .rows = reader->header.rows,
+                               .row_bytes = reader->header.row_bytes};
+}
+
+/* Reads and checks metadata, whose place the tail gives; the input stands at their start. */
+static int read_metadata(ics_table_reader *reader, const ics_tail *tail, icestream_error *error)
+{
+    char *text = malloc((size_t)tail->length + 1);
+    if (text == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY,
+                             "%s: out of memory for %" PRIu64 " bytes of metadata", reader->label,
+                             tail->length);
+    }
+    int status =
+        ics_table_input_read_exactly(reader, text, (size_t)tail->length, "the metadata", error);
+    if (!status) {
+        const ics_trailer_table table = table_of(reader);
+        status = ics_trailer_parse(reader->label, text, tail, &table, &reader->trailer, error);
+    }
+    free(text);
+    return status;
+}
+
+int ics_table_input_file_trailer(ics_table_reader *reader, icestream_error *error)
+{
+    uint64_t size = (uint64_t)reader->opened.st_size, end = rows_end(reader);
+    if (size < end) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found %" PRIu64 " complete rows, expected %" PRIu64
+                             " as the header says (cut short)",
+                             reader->label,
+                             (size - reader->header.header_bytes) / reader->header.row_bytes,
+                             reader->header.rows);
+    }
+    if (size == end) {
+        return ICESTREAM_OK;
+    }
+    unsigned char bytes[ICS_TAIL_BYTES] = {0};
+    ics_tail tail;
+    size_t tail_bytes = size - end < ICS_TAIL_BYTES ? (size_t)(size - end) : ICS_TAIL_BYTES;
+    reader->offset = size - tail_bytes;
+    int status = ics_table_input_read_exactly(reader, bytes, tail_bytes, "the trailer", error);
+    if (status ||
+        (status = ics_trailer_tail_parse(reader->label, bytes, end, size, &tail, error))) {
+        return status;
+    }
+    reader->offset = end;
+    return read_metadata(reader, &tail, error);
+}
+
+/* Reads the metadata of a message byte by byte, because they end where their outermost bracket is
+ * closed and nothing after that may be read. The first byte, '{', has been read. The caller frees
+ * *text. */
+static int read_message_metadata(ics_table_reader *reader, char **text, size_t *length,
+                                 icestream_error *error)
+{
+    ics_trailer_scan scan = {.depth = 0};
+    size_t capacity = 4096;
+    *text = malloc(capacity);
+    if (*text == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->label);
+    }
+    (*text)[0] = '{';
+    for (*length = 1; !ics_trailer_scan_ends(&scan, (*text)[*length - 1]); ++*length) {
+        if (*length == capacity) {
+            char *grown = capacity < ICS_METADATA_MAX ? realloc(*text, capacity *= 2) : NULL;
+            if (grown == NULL) {
+                return ics_error_set(error, ICESTREAM_E_INPUT,
+                                     "%s: trailer: found metadata without an end, expected at most "
+                                     "%d bytes",
+                                     reader->label, ICS_METADATA_MAX);
+            }
+            *text = grown;
+        }
+        ICS_TRY(ics_table_input_read_exactly(reader, *text + *length, 1, "the metadata", error));
+    }
+    return ICESTREAM_OK;
+}
+
+/* Reads the tail that follows the metadata, and checks both against the rows. */
+static int check_message_trailer(ics_table_reader *reader, const char *text, size_t length,
+                                 icestream_error *error)
+{
+    unsigned char bytes[ICS_TAIL_BYTES];
+    ics_tail tail;
+    ics_trailer trailer;
+    const uint64_t end = rows_end(reader);
+    const ics_trailer_table table = table_of(reader);
+    ICS_TRY(ics_table_input_read_exactly(reader, bytes, sizeof bytes, "the trailer", error));
+    ICS_TRY(ics_trailer_tail_parse(reader->label, bytes, end, end + length + ICS_TAIL_BYTES, &tail,
+                                   error));
+    ICS_TRY(ics_trailer_parse(reader->label, text, &tail, &table, &trailer, error));
+    const int status =
+        ics_trailer_verify(&trailer, reader->label, &reader->sums, reader->header.row_bytes, error);
+    ics_trailer_free(&trailer);
+    return status;
+}
+
+int ics_table_input_message_trailer(ics_table_reader *reader, icestream_error *error)
+{
+    char *text = NULL;
+    size_t length = 0;
+    int status = read_message_metadata(reader, &text, &length, error);
+    if (status == ICESTREAM_OK) {
+        status = check_message_trailer(reader, text, length, error);
+    }
+    free(text);
+    return status;
+}

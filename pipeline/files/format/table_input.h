@@ -1,0 +1,56 @@
+/* What a table reader reads before and after the rows: header, metadata and tail; private to
+ * table_input.c and table_reader.c.
+ *
+ * All functions: ICESTREAM_E_INPUT, ICESTREAM_E_MEMORY; of a stream also ICESTREAM_E_INTERRUPTED.
+ */
+#ifndef ICS_FILES_FORMAT_TABLE_INPUT_H
+#define ICS_FILES_FORMAT_TABLE_INPUT_H
+
+#include "pipeline/files/format/conversion.h"
+#include "pipeline/files/format/npy.h"
+#include "pipeline/files/format/table_reader.h"
+#include "pipeline/files/format/trailer.h"
+
+#include <sys/stat.h>
+
+struct ics_table_reader {
+    char *name;  /* of the file or stream */
+    char *label; /* name, and in streams the message */
+    int descriptor, wake_descriptor;
+    bool stream, finished;
+    struct stat opened; /* files: as they were when opened */
+    uint64_t messages;  /* streams: begun so far */
+    uint64_t offset;    /* of the next byte, from the start of the file or message */
+    uint64_t row;       /* number of the next one */
+
+    const ics_layout *wanted; /* as given; NULL: any */
+    unsigned char *header_bytes;
+    ics_npy_header header;
+    ics_conversion conversion;
+    unsigned char *raw; /* one piece of rows as stored, where they need conversion */
+
+    ics_trailer trailer; /* files that have one */
+    ics_trailer_checksums sums;
+    ics_digest *digest;
+    bool digesting;
+};
+
+/* Reads `size` bytes. *got is smaller only at the end of the input. */
+int ics_table_input_read(ics_table_reader *reader, void *bytes, size_t size, size_t *got,
+                         icestream_error *error);
+/* Reads `size` bytes of `what` (for messages). The end of the input before that is an error. */
+int ics_table_input_read_exactly(ics_table_reader *reader, void *bytes, size_t size,
+                                 const char *what, icestream_error *error);
+
+/* Reads the header and prepares the conversion of rows. The first `got` bytes of the header have
+ * been read into `preamble`. */
+int ics_table_input_header(ics_table_reader *reader, const unsigned char preamble[ICS_NPY_PREAMBLE],
+                           size_t got, icestream_error *error);
+
+/* Reads and checks the trailer of a file, if it has one, before the rows are read. */
+int ics_table_input_file_trailer(ics_table_reader *reader, icestream_error *error);
+/* Reads the trailer that a copied file brings into a stream, after the rows were read, and checks
+ * it against them. Its first byte, '{', has been read. */
+int ics_table_input_message_trailer(ics_table_reader *reader, icestream_error *error);
+
+#endif

@@ -1,0 +1,249 @@
+/* From HDF5 to .npy files. */
+#include "base/error.h"
+#include "pipeline/files/contained.h"
+#include "pipeline/files/format/conversion.h"
+#include "pipeline/files/format/trailer.h"
+#include "pipeline/files/hdf5.h"
+#include "pipeline/files/hdf5_common.h"
+#include "pipeline/files/output.h"
+#include "pipeline/files/table_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static ics_layout_number_type number_of(hid_t type)
+{
+    ics_layout_number_type number = {.bytes = (uint8_t)H5Tget_size(type)};
+    H5T_class_t class = H5Tget_class(type);
+    if (H5Tget_size(type) > 8) {
+        return (ics_layout_number_type){0, 0};
+    }
+    if (class == H5T_FLOAT && number.bytes >= 2) {
+        number.kind = 'f';
+    }
+    if (class == H5T_INTEGER) {
+        number.kind = H5Tget_sign(type) == H5T_SGN_2 ? 'i' : 'u';
+    }
+    return number;
+}
+
+/* Describes the members of a compound type as fields, so that what holds for .npy files holds here:
+ * any order, further members, other widths. */
+static int describe_members(const char *path, hid_t type, ics_npy_field **out, size_t *count,
+                            icestream_error *error)
+{
+    int members = H5Tget_class(type) == H5T_COMPOUND ? H5Tget_nmembers(type) : 0;
+    size_t bytes = H5Tget_size(type);
+    if (members <= 0 || bytes == 0 || bytes > ICS_NPY_ROW_MAX) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found a dataset that is no table, expected compound rows of at "
+                             "most 1 MiB",
+                             path);
+    }
+    ics_npy_field *fields = calloc((size_t)members, sizeof *fields);
+    if (fields == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
+    }
+    for (int i = 0; i < members; ++i) {
+        char *name = H5Tget_member_name(type, (unsigned)i);
+        hid_t member = H5Tget_member_type(type, (unsigned)i);
+        snprintf(fields[i].name, sizeof fields[i].name, "%s", name != NULL ? name : "");
+        snprintf(fields[i].found, sizeof fields[i].found, "another type");
+        fields[i].offset = H5Tget_member_offset(type, (unsigned)i);
+        fields[i].type = number_of(member);
+        H5Tclose(member);
+        H5free_memory(name);
+    }
+    *out = fields;
+    *count = (size_t)members;
+    return ICESTREAM_OK;
+}
+
+/* A table that is being read. */
+typedef struct import_table {
+    const char *path;
+    hid_t set, type; /* the rows' type in memory: the file's, in this machine's byte order */
+    hsize_t rows;
+    ics_conversion conversion;
+    json_t *metadata;
+} import_table;
+
+static int import_rows(const import_table *table, ics_table_writer *writer, icestream_error *error)
+{
+    size_t row_bytes = H5Tget_size(table->type);
+    size_t piece = ICS_NPY_ROW_MAX / row_bytes;
+    unsigned char *source = malloc(ICS_NPY_ROW_MAX);
+    unsigned char *target = reallocarray(NULL, piece, ICS_ROW_BYTES_MAX);
+    int status = source != NULL && target != NULL
+                     ? ICESTREAM_OK
+                     : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", table->path);
+    for (hsize_t first = 0; first < table->rows && !status; first += piece) {
+        size_t count = table->rows - first < piece ? (size_t)(table->rows - first) : piece;
+        if (!ics_hdf5_transfer(table->set, table->type, first, count, source, false)) {
+            status = ics_hdf5_failed(table->path, ICESTREAM_E_INPUT, "cannot read rows", error);
+            break;
+        }
+        status = ics_conversion_rows(&table->conversion, table->path, first, source, count, target,
+                                     error);
+        if (!status) {
+            status = ics_table_writer_append(writer, target, count, error);
+        }
+    }
+    free(target);
+    free(source);
+    return status;
+}
+
+static int read_metadata(import_table *table, hid_t file, icestream_error *error)
+{
+    if (H5Lexists(file, "metadata", H5P_DEFAULT) <= 0) {
+        return ICESTREAM_OK;
+    }
+    hid_t set = H5Dopen2(file, "metadata", H5P_DEFAULT);
+    hid_t space = set >= 0 ? H5Dget_space(set) : H5I_INVALID_HID;
+    hssize_t length = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+    char *text = length > 0 && length <= ICS_METADATA_MAX ? malloc((size_t)length) : NULL;
+    if (text != NULL && H5Dread(set, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0) {
+        table->metadata = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, NULL);
+    }
+    free(text);
+    H5Sclose(space);
+    H5Dclose(set);
+    return json_is_object(table->metadata)
+               ? ICESTREAM_OK
+               : ics_error_set(
+                     error, ICESTREAM_E_INPUT,
+                     "%s: dataset metadata: found something else, expected the bytes of a "
+                     "JSON object",
+                     table->path);
+}
+
+/* Whether the rows may be in the file. A damaged number of rows could stand for more than any disk
+ * holds, and the library would make them up. Compression is taken for at most 2^16 times. */
+static bool is_stored(hid_t set, hsize_t rows)
+{
+    const hid_t properties = H5Dget_create_plist(set), type = H5Dget_type(set);
+    const bool compressed = properties >= 0 && H5Pget_nfilters(properties) > 0;
+    const hsize_t bytes = H5Dget_storage_size(set), row = type >= 0 ? H5Tget_size(type) : 0;
+    H5Tclose(type);
+    H5Pclose(properties);
+    return rows == 0 || (row > 0 && (compressed ? rows >> 16 : rows) <= bytes / row);
+}
+
+static int open_table(import_table *table, hid_t file, icestream_error *error)
+{
+    const ics_layout *schema = NULL;
+    for (size_t k = 0; (schema = ics_layout_at(k)) != NULL; ++k) {
+        if (H5Lexists(file, schema->short_name, H5P_DEFAULT) > 0) {
+            break;
+        }
+    }
+    if (schema == NULL) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found neither dataset /steps nor /hits, expected one of them",
+                             table->path);
+    }
+    table->set = H5Dopen2(file, schema->short_name, H5P_DEFAULT);
+    hid_t stored = H5Dget_type(table->set), space = H5Dget_space(table->set);
+    table->type = H5Tget_native_type(stored, H5T_DIR_ASCEND);
+    hssize_t rows = H5Sget_simple_extent_npoints(space);
+    int dimensions = H5Sget_simple_extent_ndims(space);
+    H5Sclose(space);
+    H5Tclose(stored);
+    if (table->type < 0 || rows < 0) {
+        return ics_hdf5_failed(table->path, ICESTREAM_E_INPUT, "cannot open the table", error);
+    }
+    if (dimensions != 1) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: dataset %s: found %d dimensions, expected 1", table->path,
+                             schema->short_name, dimensions);
+    }
+    table->rows = (hsize_t)rows;
+    ics_npy_field *fields = NULL;
+    size_t count = 0;
+    int status = describe_members(table->path, table->type, &fields, &count, error);
+    if (!status) {
+        status = ics_conversion_create(table->path, fields, count, H5Tget_size(table->type), schema,
+                                       &table->conversion, error);
+    }
+    free(fields);
+    if (!status && !is_stored(table->set, table->rows)) {
+        status =
+            ics_error_set(error, ICESTREAM_E_INPUT,
+                          "%s: dataset %s: found %llu rows in %llu bytes, expected rows that are "
+                          "in the file",
+                          table->path, schema->short_name, (unsigned long long)rows,
+                          (unsigned long long)H5Dget_storage_size(table->set));
+    }
+    return status ? status : read_metadata(table, file, error);
+}
+
+static int import_file(import_table *table, const char *to, bool force, icestream_error *error)
+{
+    hid_t file = H5Fopen(table->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0) {
+        return ics_hdf5_failed(table->path, ICESTREAM_E_INPUT, "cannot open", error);
+    }
+    ics_table_writer *writer = NULL;
+    int status = open_table(table, file, error);
+    if (!status) {
+        status = ics_table_writer_create(to, table->conversion.schema, force, &writer, error);
+    }
+    if (!status) {
+        status = import_rows(table, writer, error);
+    }
+    if (!status) {
+        status = ics_table_writer_commit(writer, table->metadata, error);
+    }
+    ics_table_writer_destroy(writer);
+    H5Tclose(table->type);
+    H5Dclose(table->set);
+    json_decref(table->metadata);
+    H5Fclose(file);
+    return status;
+}
+
+/* What the child that reads the file is told. */
+typedef struct import_order {
+    const char *from, *to;
+    bool force;
+} import_order;
+
+static int import_in_child(void *user, icestream_error *error)
+{
+    const import_order *order = user;
+    import_table table = {.path = order->from, .set = H5I_INVALID_HID, .type = H5I_INVALID_HID};
+    ics_hdf5_silence before = ics_hdf5_be_silent();
+    int status = import_file(&table, order->to, order->force, error);
+    ics_hdf5_speak_again(&before);
+    return status;
+}
+
+/* Takes away the .part that a child left when it broke down. */
+static void clean_part(const char *to)
+{
+    ics_output *output = NULL;
+    icestream_error ignored; /* of the two errors the first one tells more */
+    if (ics_output_create(to, true, &output, &ignored) == ICESTREAM_OK) {
+        ics_output_destroy(output);
+    }
+}
+
+int ics_hdf5_import(const char *from, const char *to, bool force, icestream_error *error)
+{
+    struct stat about;
+    /* HDF5 would open a named pipe, and wait. */
+    if (stat(from, &about) == 0 && !S_ISREG(about.st_mode)) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found something that is not a file, expected an HDF5 file", from);
+    }
+    /* Of files with one wrong byte in their structures, 5 of 1000 make the library read where it
+     * may not. */
+    import_order order = {from, to, force};
+    int status = ics_contained_check(import_in_child, &order, from, error);
+    if (status == ICESTREAM_E_INPUT) {
+        clean_part(to);
+    }
+    return status;
+}

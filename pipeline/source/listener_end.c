@@ -1,0 +1,54 @@
+/* The end of a client: its connection is closed, then its memory is freed. */
+#include "pipeline/source/listener_state.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+void ics_listener_client_release(ics_client *client)
+{
+    if (client->open_handles > 0 || client->busy) {
+        return;
+    }
+    if (client->incoming != NULL) {
+        ics_listener_client_abandon(client);
+        return;
+    }
+    ics_listener_forget(client);
+    ics_message_frame_destroy(client->frame);
+    free(client->chunk);
+    free(client->answers);
+    free(client->left);
+    free(client);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    ics_client *client = handle->data;
+    client->open_handles--;
+    ics_listener_client_release(client);
+}
+
+void ics_listener_client_count_out(ics_client *client)
+{
+    if (client->phase == ICS_CLIENT_MESSAGES) {
+        client->listener->counts.clients--;
+    }
+    client->phase = ICS_CLIENT_LEAVING;
+}
+
+void ics_listener_client_drop(ics_client *client, const char *reason)
+{
+    if (client->closing) {
+        return;
+    }
+    client->closing = true;
+    ics_listener_client_count_out(client);
+    uv_close((uv_handle_t *)&client->poll, on_closed);
+    uv_close((uv_handle_t *)&client->timer, on_closed);
+    close(client->descriptor);
+    ics_listener_client_abandon(client);
+    if (client->joined) {
+        ics_listener_report(client->listener, ICS_LISTENER_LEFT, client->number, 0,
+                            client->left != NULL ? client->left : reason);
+    }
+}

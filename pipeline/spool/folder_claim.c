@@ -1,0 +1,212 @@
+/* Claiming one file. */
+#include "base/error.h"
+#include "pipeline/spool/folder_state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int out_of_memory(const ics_claim_request *request)
+{
+    errno = ENOMEM;
+    return ics_spool_error(request->error, request->folder->directory, "cannot claim work", NULL);
+}
+
+static int reserve_held(ics_folder *folder)
+{
+    if (folder->held_count == folder->held_capacity) {
+        size_t capacity = folder->held_capacity == 0 ? 16 : 2 * folder->held_capacity;
+        ics_held_claim *held = realloc(folder->held, capacity * sizeof *held);
+        if (held == NULL) {
+            return -1;
+        }
+        folder->held = held;
+        folder->held_capacity = capacity;
+    }
+    return 0;
+}
+
+/* The claim itself: 1: it is ours; 0: somebody was faster; -1: errno. Plain rename, for a link and
+ * an unlink could both succeed for two workers; only this worker makes names in its own folder, so
+ * nothing comes there between the look and the rename. */
+static int claim_file(const char *from, const char *to)
+{
+    if (ics_spool_path_exists(to)) {
+        return 0; /* an older file of that name, left at home: its turn comes */
+    }
+    if (rename(from, to) == 0) {
+        return 1;
+    }
+    if (errno != ENOENT && errno != ESTALE) {
+        return -1;
+    }
+    /* A file server may lose its answer, and find nothing when it is asked again. */
+    if (ics_spool_path_exists(to)) {
+        return 1;
+    }
+    errno = ENOENT;
+    return ics_spool_path_exists(from) ? -1 : 0;
+}
+
+/* Others remove this worker's folder when they find it expired. */
+static int claim_file_home(ics_claim_request *request, const ics_claimable *what, const char *to)
+{
+    int result = claim_file(what->from.text, to);
+    if (result < 0 && errno == ENOENT) {
+        if (ics_folder_beat(request->folder, request->error) != ICESTREAM_OK) {
+            return -1;
+        }
+        result = claim_file(what->from.text, to);
+    }
+    return result;
+}
+
+bool ics_folder_denied(int cause)
+{
+    return cause == EACCES || cause == EPERM;
+}
+
+/* Of this very file, and for good. */
+static bool is_final(int cause)
+{
+    return cause == ENOENT || cause == ENOTDIR || cause == ELOOP || cause == EACCES ||
+           cause == EPERM || cause == ENAMETOOLONG;
+}
+
+static char *refusal_of(const ics_folder *folder, const ics_claimable *what, int look,
+                        const struct stat *about)
+{
+    char *text = NULL;
+    int length = 0;
+    if (look != 0) {
+        length = asprintf(&text, "%s: cannot be examined: %s", what->name, strerror(look));
+    } else if (!S_ISREG(about->st_mode)) {
+        length = asprintf(&text, "%s: found something that is not a file, expected a step file",
+                          what->name);
+    } else if (folder->attempts != 0 && what->attempt > folder->attempts) {
+        length = asprintf(&text,
+                          "%s: begun %" PRIu32 " times by workers that ended before it was "
+                          "finished, the last time by %s; it is set aside because it may be what "
+                          "ends them",
+                          what->name, what->attempt - 1, what->before);
+    }
+    return length < 0 ? NULL : text;
+}
+
+/* Nobody has begun it: the next take tries again, and counts no attempt more. */
+static void strand(ics_folder *folder, const ics_path *file)
+{
+    int cause = errno;
+    const char *name = strrchr(file->text, '/') + 1;
+    folder->left_at_home = true;
+    /* Without memory for the name an attempt too many is counted. */
+    if (!ics_spool_names_have(&folder->stranded, name) &&
+        ics_spool_names_add(&folder->stranded, name) == 0) {
+        ics_spool_names_sort(&folder->stranded);
+    }
+    errno = cause;
+}
+
+/* Hands a claim out. */
+static int hand_out(ics_claim_request *request, const ics_claimable *what, const ics_path *file,
+                    const ics_path *target, const struct stat *about, int look)
+{
+    ics_folder *folder = request->folder;
+    bool refused = look != 0 || !S_ISREG(about->st_mode) ||
+                   (folder->attempts != 0 && what->attempt > folder->attempts);
+    ics_claim claim = {.name = strdup(what->name),
+                       .path = strdup(target->text),
+                       .bytes = (uint64_t)about->st_size,
+                       .arrived =
+                           (double)about->st_ctim.tv_sec + 1e-9 * (double)about->st_ctim.tv_nsec,
+                       .attempt = what->attempt,
+                       .refusal = refusal_of(folder, what, look, about),
+                       .ticket = ++folder->tickets};
+    ics_held_claim held = {.name = strdup(what->name),
+                           .file = *file,
+                           .ticket = claim.ticket,
+                           .identity = ics_marks_identity_of(about)};
+    if (claim.name == NULL || claim.path == NULL || held.name == NULL ||
+        (refused && claim.refusal == NULL)) {
+        free(held.name);
+        free(claim.name);
+        free(claim.path);
+        free(claim.refusal);
+        return out_of_memory(request);
+    }
+    folder->held[folder->held_count++] = held;
+    request->out[request->count++] = claim;
+    return ICESTREAM_OK;
+}
+
+/* Makes a claim of a file that is in this worker's folder, unless it was done already or is gone
+ * again. */
+static int describe(ics_claim_request *request, const ics_claimable *what, const ics_path *file)
+{
+    ics_folder *folder = request->folder;
+    struct stat about = {0};
+    ics_path target = *file;
+    int look = ics_folder_look(folder, file->text, &target, &about) == 0 ? 0 : errno;
+    if (look != 0 && !ics_spool_path_exists(file->text)) {
+        return ICESTREAM_OK;
+    }
+    errno = look;
+    if (look != 0 && !is_final(look)) {
+        return ics_spool_error(request->error, file->text, "cannot be examined", NULL);
+    }
+    int done =
+        look == 0 ? ics_folder_look_done(folder, what->name, ics_marks_identity_of(&about)) : 0;
+    if (done < 0) {
+        return ics_spool_error(request->error, folder->marks_folder.text,
+                               "cannot look for a mark in it", NULL);
+    }
+    if (done > 0) {
+        /* The end of a worker that was killed between the mark and the way back, or somebody was
+         * done with it between our look and our claim. */
+        bool there = true;
+        return ics_folder_put_back(folder, file->text, what->name, true, &there, request->error);
+    }
+    return hand_out(request, what, file, &target, &about, look);
+}
+
+int ics_folder_claim(ics_claim_request *request, const ics_claimable *what)
+{
+    ics_folder *folder = request->folder;
+    struct stat before;
+    size_t count = request->count;
+    if (reserve_held(folder) != 0) {
+        return out_of_memory(request);
+    }
+    /* Renaming changes the time at which it came. */
+    bool known = ics_folder_look(folder, what->from.text, NULL, &before) == 0;
+    if (known && what->before == NULL &&
+        ics_folder_look_done(folder, what->name, ics_marks_identity_of(&before)) == 1) {
+        return ICESTREAM_OK; /* by somebody else, since our look through the folder */
+    }
+    ics_path to =
+        ics_spool_path_format("%s/%" PRIu32 "~%s", folder->home.text, what->attempt, what->name);
+    bool here = strcmp(what->from.text, to.text) == 0; /* stranded before */
+    int result = here ? 1 : claim_file_home(request, what, to.text);
+    if (result < 0 && ics_folder_denied(errno)) {
+        ics_folder_note(folder, what->from.text,
+                        "%s: cannot be claimed: %s; it is left where it is", what->from.text,
+                        strerror(errno));
+        return ICESTREAM_OK;
+    }
+    if (result < 0) {
+        return ics_spool_error(request->error, what->from.text, "cannot be claimed", NULL);
+    }
+    if (result == 0 && ics_spool_path_exists(to.text)) {
+        folder->left_at_home = true;
+    }
+    int status = result == 1 ? describe(request, what, &to) : ICESTREAM_OK;
+    if (status != ICESTREAM_OK) {
+        strand(folder, &to);
+    }
+    if (request->count > count && known) {
+        request->out[count].arrived =
+            (double)before.st_ctim.tv_sec + 1e-9 * (double)before.st_ctim.tv_nsec;
+    }
+    return status;
+}

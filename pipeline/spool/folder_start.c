@@ -1,0 +1,236 @@
+/* The beginning and the end of a worker's claims: its name, its lease, the folders of the spool. */
+#include "base/disk.h"
+#include "base/error.h"
+#include "pipeline/spool/folder_state.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool is_file_name(const char *name, size_t most)
+{
+    size_t length = strlen(name);
+    return length > 0 && length <= most && name[0] != '.' && strchr(name, '/') == NULL;
+}
+
+static int check_options(const ics_claims_options *options, icestream_error *error)
+{
+    struct stat about;
+    if (!is_file_name(options->worker, ICS_CLAIM_WORKER_MAX)) {
+        return ics_error_set(
+            error, ICESTREAM_E_CONFIG,
+            "source.worker: found '%s', expected a file name of 1 to %d bytes that "
+            "does not start with '.'",
+            options->worker, ICS_CLAIM_WORKER_MAX);
+    }
+    if (!(isfinite(options->lease) && options->lease > 0.0)) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "source.lease: found %g, expected seconds above 0", options->lease);
+    }
+    if (stat(options->directory, &about) != 0) {
+        return ics_error_set_cause(error, ICESTREAM_E_CONFIG, errno,
+                                   "%s: %s; source.directory must be a folder that is there",
+                                   options->directory, strerror(errno));
+    }
+    if (!S_ISDIR(about.st_mode)) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: found a file, expected a folder of work", options->directory);
+    }
+    if (access(options->directory, R_OK | W_OK | X_OK) != 0) {
+        return ics_error_set_cause(error, ICESTREAM_E_CONFIG, errno,
+                                   "%s: %s; claiming files means moving them, so this user must be "
+                                   "able to read and write the folder",
+                                   options->directory, strerror(errno));
+    }
+    return ICESTREAM_OK;
+}
+
+/* All paths, so that from here on every file with a name that is not too long has one. */
+static int set_paths(ics_folder *folder, const ics_claims_options *options, icestream_error *error)
+{
+    folder->directory = strdup(options->directory);
+    folder->pattern = strdup(options->pattern != NULL ? options->pattern : "*");
+    folder->worker = strdup(options->worker);
+    ics_path quarantine = options->quarantine != NULL
+                              ? ics_spool_path_format("%s", options->quarantine)
+                              : ics_spool_path_join(options->directory, "quarantine");
+    folder->quarantine_folder = strdup(quarantine.text);
+    if (folder->directory == NULL || folder->pattern == NULL || folder->worker == NULL ||
+        folder->quarantine_folder == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claims");
+    }
+    folder->spool = options->spool != NULL ? ics_spool_path_format("%s", options->spool)
+                                           : ics_spool_path_join(options->directory, ".icestream");
+    const size_t below = ICS_CLAIM_WORKER_MAX + 2 * NAME_MAX; /* /claimed/WORKER/ATTEMPT~NAME */
+    if (strlen(folder->directory) + below > PATH_MAX || strlen(folder->spool.text) == 0 ||
+        strlen(folder->spool.text) + below > PATH_MAX ||
+        strlen(folder->quarantine_folder) + below > PATH_MAX || *folder->quarantine_folder == 0) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: the paths of input folder, spool and quarantine must have fewer "
+                             "than %zu bytes each",
+                             options->directory, PATH_MAX - below);
+    }
+    folder->claimed = ics_spool_path_join(folder->spool.text, "claimed");
+    folder->home = ics_spool_path_join(folder->claimed.text, folder->worker);
+    folder->done = ics_spool_path_join(folder->spool.text, "done");
+    folder->marks_folder = ics_spool_path_join(folder->spool.text, "marks");
+    folder->near = ics_spool_path_join(folder->spool.text, "quarantine");
+    folder->lock_path = ics_spool_path_format("%s/locks/%s", folder->spool.text, folder->worker);
+    return ICESTREAM_OK;
+}
+
+static int make_folders(const ics_folder *folder, icestream_error *error)
+{
+    ics_path locks = ics_spool_path_join(folder->spool.text, "locks");
+    const char *const paths[] = {folder->spool.text, folder->claimed.text, folder->done.text,
+                                 folder->marks_folder.text, locks.text};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
+        if (ics_disk_make_folder(paths[i], 0777) != 0) {
+            return ics_spool_error(error, paths[i], "cannot create this folder of the spool", NULL);
+        }
+    }
+    struct stat directory, claimed;
+    if (stat(folder->directory, &directory) != 0 || stat(folder->claimed.text, &claimed) != 0) {
+        return ics_spool_error(error, folder->spool.text, "cannot be examined", NULL);
+    }
+    if (directory.st_dev != claimed.st_dev) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: found the spool on another file system than the input folder %s, "
+                             "expected the same: files are claimed by renaming; set source.spool",
+                             folder->spool.text, folder->directory);
+    }
+    return ICESTREAM_OK;
+}
+
+static int refuse_name(const ics_folder *folder, const ics_lease_state *lease, double wait,
+                       icestream_error *error)
+{
+    char remedy[128] = "give each process a name of its own";
+    if (wait > 0.0) {
+        snprintf(remedy, sizeof remedy,
+                 "give each process a name of its own, or wait %.0f s if that one is dead",
+                 ceil(wait));
+    }
+    return ics_error_set(error, ICESTREAM_E_FAILED,
+                         "%s: the worker name '%s' belongs to process %lld on %s; %s "
+                         "(source.worker)",
+                         folder->home.text, folder->worker, lease->pid, lease->host, remedy);
+}
+
+/* The lock tells about processes that share it: those of this host, and with most network file
+ * systems all. About the others the lease tells, by its age. */
+static int own_name(ics_folder *folder, icestream_error *error)
+{
+    enum { TRIES = 50, PAUSE_NS = 20000000 };
+    ics_lock_result lock = ICS_LOCK_HELD;
+    /* Who clears away after a dead worker of that name has its lock for a moment. */
+    for (unsigned tries = 0; lock == ICS_LOCK_HELD && tries < TRIES; ++tries) {
+        if (tries > 0) {
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+        }
+        lock = ics_lease_lock_take(folder->lock_path.text, &folder->lock);
+    }
+    ics_lease_state lease;
+    if (lock == ICS_LOCK_FAULT) {
+        return ics_spool_error(error, folder->lock_path.text, "cannot lock this worker's name",
+                               NULL);
+    }
+    if (ics_lease_read(folder->home.text, folder->lease, &lease) != 0) {
+        return ics_spool_error(error, folder->home.text, "cannot read the lease in it", NULL);
+    }
+    if (lock == ICS_LOCK_HELD) {
+        return refuse_name(folder, &lease, 0.0, error);
+    }
+    char host[256];
+    ics_lease_host(host);
+    bool dead_for_sure = lock == ICS_LOCK_TAKEN && strcmp(lease.host, host) == 0;
+    if (lease.there && !dead_for_sure) {
+        int64_t now_ns = 0;
+        if (ics_lease_file_touch(folder->lock_path.text, &now_ns) != 0) {
+            return ics_spool_error(error, folder->lock_path.text,
+                                   "cannot ask the file system's time", NULL);
+        }
+        if (!ics_lease_expired(&lease, now_ns)) {
+            return refuse_name(folder, &lease,
+                               lease.seconds - (double)(now_ns - lease.beat_ns) * 1e-9, error);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+static int start(ics_folder *folder, const ics_claims_options *options, icestream_error *error)
+{
+    ICS_TRY(set_paths(folder, options, error));
+    ICS_TRY(make_folders(folder, error));
+    ICS_TRY(own_name(folder, error));
+    folder->owner = true;
+    folder->marks = ics_marks_create(folder->marks_folder.text,
+                                     ics_spool_path_join(folder->home.text, ICS_MARK_PART).text);
+    if (folder->marks == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claims");
+    }
+    if (options->forget && ics_marks_clear(folder->marks) != 0) {
+        return ics_spool_error(error, folder->marks_folder.text, "cannot remove the marks in it",
+                               NULL);
+    }
+    if (ics_lease_write(folder->home.text, folder->lease) != 0) {
+        return ics_spool_error(error, folder->home.text, "cannot write this worker's lease", NULL);
+    }
+    return ics_folder_beat(folder, error);
+}
+
+void ics_folder_destroy(ics_folder *folder)
+{
+    if (folder == NULL) {
+        return;
+    }
+    if (folder->owner) {
+        ics_lease_remove(folder->home.text);
+    }
+    ics_lease_lock_remove(folder->lock_path.text, folder->lock);
+    for (size_t i = 0; i < folder->held_count; ++i) {
+        free(folder->held[i].name);
+    }
+    free(folder->held);
+    ics_folder_candidates_free(&folder->waiting);
+    ics_spool_names_free(&folder->stranded);
+    ics_spool_names_free(&folder->noted);
+    ics_marks_destroy(folder->marks);
+    free(folder->directory);
+    free(folder->pattern);
+    free(folder->worker);
+    free(folder->quarantine_folder);
+    pthread_mutex_destroy(&folder->mutex);
+    free(folder);
+}
+
+int ics_folder_create(const ics_claims_options *options, ics_folder **out, icestream_error *error)
+{
+    *out = NULL;
+    ICS_TRY(check_options(options, error));
+    ics_folder *folder = calloc(1, sizeof *folder);
+    if (folder == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claims");
+    }
+    pthread_mutex_init(&folder->mutex, NULL);
+    folder->lock = -1;
+    folder->lease = options->lease;
+    folder->attempts = options->attempts;
+    folder->has_results = options->has_results;
+    folder->note = options->note;
+    folder->user = options->user;
+    folder->left_at_home = true;
+    folder->looked_ns = INT64_MIN;
+    const int status = start(folder, options, error);
+    if (status != ICESTREAM_OK) {
+        int cause = errno;
+        ics_folder_destroy(folder);
+        errno = cause;
+        return status;
+    }
+    *out = folder;
+    return ICESTREAM_OK;
+}

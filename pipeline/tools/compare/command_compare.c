@@ -1,0 +1,54 @@
+/* The command `icestream compare`. */
+#include "pipeline/tools/command.h"
+
+enum { OPTION_SET, OPTION_SCHEDULES, OPTION_AGAINST, OPTION_TABLE, OPTION_JSON, OPTIONS };
+
+static const ics_option options[OPTIONS] = {
+    [OPTION_SET] = ICS_OPTION_ROW_SET,
+    [OPTION_SCHEDULES] = {.name = "schedules",
+                          .type = ICS_OPTION_TEXT,
+                          .value = "A,B",
+                          .help = "compare these schedules",
+                          .initial = "all of the device; with --against, graph.schedule of each "
+                                     "configuration"},
+    [OPTION_AGAINST] = {.name = "against",
+                        .type = ICS_OPTION_TEXT,
+                        .value = "CONFIG",
+                        .help = "compare with this second configuration; --set applies to it, too"},
+    [OPTION_TABLE] = ICS_OPTION_ROW_TABLE,
+    [OPTION_JSON] = ICS_OPTION_ROW_JSON,
+};
+
+static int execute(const ics_arguments *given, icestream_error *error)
+{
+    const ics_option_value *values = given->options;
+    icestream_config *config = NULL, *against = NULL;
+    int status = ics_command_config(given, &config, error);
+    if (status == ICESTREAM_OK && values[OPTION_AGAINST].given) {
+        status = ics_command_load(given, values[OPTION_AGAINST].text, NULL, 0, &against, error);
+    }
+    if (status == ICESTREAM_OK) {
+        const icestream_compare_options compare = {.schedules = values[OPTION_SCHEDULES].text,
+                                                   .against = against,
+                                                   .json = values[OPTION_JSON].given,
+                                                   .markdown = values[OPTION_TABLE].given};
+        status = icestream_compare(config, &compare, stdout, error);
+    }
+    icestream_config_destroy(against);
+    icestream_config_destroy(config);
+    return status;
+}
+
+const ics_command ics_command_compare = {
+    .name = "compare",
+    .operands = "[CONFIG]",
+    .summary = "compares the hits of several schedules or of two configurations",
+    .details =
+        "Runs the same steps through each of them: the steps of source.files, or those of the\n"
+        "configured workload if no such file exists. The exit status is 1 if hits differ that\n"
+        "should be identical, or if they are not compatible.",
+    .operands_max = 1,
+    .options = options,
+    .option_count = OPTIONS,
+    .execute = execute,
+};

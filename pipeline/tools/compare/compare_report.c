@@ -1,0 +1,151 @@
+/* The report of `icestream compare`, as text and as JSON. */
+#include "pipeline/config/config.h"
+#include "pipeline/tools/compare/compare.h"
+#include "pipeline/tools/measure/report.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+
+static int print_participants(const ics_comparison *comparison, FILE *out, icestream_error *error)
+{
+    const ics_row *rows[ICS_COMPARE_PARTICIPANTS];
+    for (size_t i = 0; i < comparison->count; ++i) {
+        rows[i] = &comparison->participants[i].row;
+    }
+    fprintf(out, "%" PRIu64 " photons in %zu steps of %s\n\n", comparison->steps.photons,
+            comparison->steps.count, comparison->steps.origin);
+    return ics_rows_print(rows, comparison->count, comparison->options->markdown, out, error);
+}
+
+static void print_tests(const ics_verdict *verdict, FILE *out)
+{
+    fprintf(out, "    %-12s %12s %14s %12s\n", "test", "statistic", "size", "probability");
+    for (size_t i = 0; i < ICS_VERDICT_TESTS; ++i) {
+        const ics_verdict_test *test = &verdict->tests[i];
+        if (test->test.size > 0) {
+            fprintf(out, "    %-12s %12.5g %14.6g %12.4g%s\n", test->name, test->test.statistic,
+                    test->test.size, test->test.probability,
+                    test->passed ? "" : "  below the level");
+        } else {
+            fprintf(out, "    %-12s %12s\n", test->name, "too few hits");
+        }
+    }
+    fprintf(out,
+            "    Level of each test %.3g, so that at most %.0e of pairs of equal physics are "
+            "called\n    different. Variance of hits over their number: %.4f (photons), %.4f "
+            "(photons on a module).\n",
+            verdict->level, ICS_VERDICT_FALSE_ALARM, verdict->photon_inflation,
+            verdict->module_inflation);
+}
+
+static void print_pair(const ics_comparison *comparison, const ics_compare_pair *pair, FILE *out)
+{
+    const ics_verdict *verdict = &pair->verdict;
+    const char *expected = pair->expect_identical ? "identical" : "identical or compatible";
+    fprintf(out, "\n%s and %s: ", comparison->participants[0].row.name,
+            comparison->participants[pair->other].row.name);
+    switch (verdict->kind) {
+    case ICS_VERDICT_EMPTY:
+        fprintf(out, "no hits in either, so nothing was compared (expected: %s)\n", expected);
+        return;
+    case ICS_VERDICT_IDENTICAL:
+        fprintf(out, "identical, all bytes of all %" PRIu64 " hits%s (expected: %s)\n",
+                verdict->shared,
+                pair->same_account ? " and the photon account" : "; the photon accounts differ",
+                expected);
+        return;
+    case ICS_VERDICT_COMPATIBLE:
+    case ICS_VERDICT_DIFFERENT:
+        break;
+    }
+    fprintf(out, "%s (expected: %s)\n", ics_verdict_name(verdict->kind), expected);
+    fprintf(out,
+            "    first difference in row %" PRIu64 "; %" PRIu64
+            " hits of the same photon on the same module\n",
+            verdict->first_difference, verdict->shared);
+    if (!pair->expect_identical) {
+        fprintf(out,
+                "    They differ in: %s.\n    If that changes no physics, the hits are compatible; "
+                "if it "
+                "does, the tests show it as\n    soon as there are hits enough.\n",
+                pair->differences);
+    }
+    print_tests(verdict, out);
+    if (pair->same_seed) {
+        fputs("    Both have the same seed, so their hits are correlated: differences look smaller "
+              "than\n    by chance. Other seeds (run.seed) make the tests exact.\n",
+              out);
+    }
+}
+
+int ics_compare_print_text(const ics_comparison *comparison, FILE *out, icestream_error *error)
+{
+    int status = print_participants(comparison, out, error);
+    for (size_t i = 1; i < comparison->count; ++i) {
+        print_pair(comparison, &comparison->pairs[i], out);
+    }
+    return status == ICESTREAM_OK ? ics_report_end("compare", out, error) : status;
+}
+
+static json_t *participant_json(const ics_compare_participant *one)
+{
+    const icestream_account *account = &one->row.best.account;
+    json_t *counts = json_pack(
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "created", (json_int_t)account->created, "absorbed",
+        (json_int_t)account->absorbed, "detected", (json_int_t)account->detected, "left",
+        (json_int_t)account->left, "stopped", (json_int_t)account->stopped, "hits",
+        (json_int_t)account->hits, "bounces", (json_int_t)account->bounces);
+    json_t *object = ics_rows_json(&one->row);
+    json_object_set_new(object, "configuration",
+                        one->config->path != NULL ? json_string(one->config->path) : json_null());
+    json_object_set_new(object, "account", counts);
+    return object;
+}
+
+static json_t *pair_json(const ics_comparison *comparison, const ics_compare_pair *pair)
+{
+    const ics_verdict *verdict = &pair->verdict;
+    bool tested = verdict->kind == ICS_VERDICT_COMPATIBLE || verdict->kind == ICS_VERDICT_DIFFERENT;
+    json_t *tests = json_array();
+    for (size_t i = 0; tested && i < ICS_VERDICT_TESTS; ++i) {
+        const ics_verdict_test *test = &verdict->tests[i];
+        json_array_append_new(tests, json_pack("{s:s, s:f, s:f, s:f, s:b}", "name", test->name,
+                                               "statistic", test->test.statistic, "size",
+                                               test->test.size, "probability",
+                                               test->test.probability, "passed", test->passed));
+    }
+    json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:b, s:b, s:I, s:f, s:f, s:o}",
+                               "first", comparison->participants[0].row.name, "second",
+                               comparison->participants[pair->other].row.name, "expected",
+                               pair->expect_identical ? "identical" : "compatible", "differences",
+                               pair->differences, "verdict", ics_verdict_name(verdict->kind),
+                               "holds", pair->holds, "same_seed", pair->same_seed, "same_account",
+                               pair->same_account, "shared_hits", (json_int_t)verdict->shared,
+                               "photon_inflation", verdict->photon_inflation, "module_inflation",
+                               verdict->module_inflation, "tests", tests);
+    if (tested) {
+        json_object_set_new(object, "level", json_real(verdict->level));
+        json_object_set_new(object, "first_difference",
+                            json_integer((json_int_t)verdict->first_difference));
+    }
+    return object;
+}
+
+int ics_compare_print_json(const ics_comparison *comparison, bool holds, FILE *out,
+                           icestream_error *error)
+{
+    json_t *participants = json_array();
+    json_t *pairs = json_array();
+    for (size_t i = 0; i < comparison->count; ++i) {
+        json_array_append_new(participants, participant_json(&comparison->participants[i]));
+    }
+    for (size_t i = 1; i < comparison->count; ++i) {
+        json_array_append_new(pairs, pair_json(comparison, &comparison->pairs[i]));
+    }
+    json_t *report = json_pack(
+        "{s:s, s:I, s:I, s:f, s:b, s:o, s:o}", "steps_from", comparison->steps.origin, "steps",
+        (json_int_t)comparison->steps.count, "photons", (json_int_t)comparison->steps.photons,
+        "false_alarm_rate", ICS_VERDICT_FALSE_ALARM, "holds", holds, "participants", participants,
+        "pairs", pairs);
+    return ics_report_json("compare", report, out, error);
+}

@@ -1,0 +1,49 @@
+/* The command `icestream generate`. */
+#include "base/error.h"
+#include "pipeline/tools/command.h"
+
+enum { OPTION_SET, OPTION_OUTPUT, OPTION_FORCE, OPTION_THREADS, OPTIONS };
+
+static const ics_option options[OPTIONS] = {
+    [OPTION_SET] = ICS_OPTION_ROW_SET,
+    [OPTION_OUTPUT] = {.name = "output",
+                       .letter = 'o',
+                       .type = ICS_OPTION_TEXT,
+                       .value = "FILE",
+                       .help = "the step file to write; - is standard output"},
+    [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
+    [OPTION_THREADS] = {.name = "threads",
+                        .type = ICS_OPTION_TEXT,
+                        .value = "N",
+                        .help = "short for --set device.threads=N; auto is one thread per core",
+                        .initial = "device.threads of CONFIG",
+                        .key = "device.threads"},
+};
+
+static int execute(const ics_arguments *given, icestream_error *error)
+{
+    if (!given->options[OPTION_OUTPUT].given) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "icestream generate: expected --output FILE (- is standard output)");
+    }
+    icestream_config *config = NULL;
+    int status = ics_command_config(given, &config, error);
+    if (status == ICESTREAM_OK) {
+        status = icestream_generate(config, given->options[OPTION_OUTPUT].text,
+                                    given->options[OPTION_FORCE].given, error);
+    }
+    icestream_config_destroy(config);
+    return status;
+}
+
+const ics_command ics_command_generate = {
+    .name = "generate",
+    .operands = "[CONFIG] -o FILE",
+    .summary = "makes a step file of particles or of the configured workload",
+    .details = "The particles are those of particles.list or particles.file. The bytes are the "
+               "same for\nevery number of threads.",
+    .operands_max = 1,
+    .options = options,
+    .option_count = OPTIONS,
+    .execute = execute,
+};

@@ -1,0 +1,29 @@
+/* Steps in memory, from files or from the configured workload. */
+#ifndef ICS_TOOLS_MEASURE_STEP_LIST_H
+#define ICS_TOOLS_MEASURE_STEP_LIST_H
+
+#include "pipeline/config/config.h"
+
+typedef struct ics_step_list {
+    icestream_step *steps; /* [count] */
+    size_t count;
+    uint64_t photons; /* of all steps together */
+    char origin[256]; /* for reports: "workload cascade" or "3 step files" */
+} ics_step_list;
+
+/* Makes the steps of the configured workload. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller
+ * frees *out with ics_step_list_free. */
+int ics_step_list_from_workload(const icestream_config *config, ics_step_list *out,
+                                icestream_error *error);
+
+/* Reads all steps of source.files, in the order of the files' names. If no file matches, out->count
+ * is 0 and out->origin is empty. `spectrum_count`: as in ics_step_reader_open. ICESTREAM_E_INPUT,
+ * ICESTREAM_E_MEMORY; ICESTREAM_E_USAGE for standard input. The caller frees *out with
+ * ics_step_list_free. */
+int ics_step_list_from_files(const icestream_config *config, uint32_t spectrum_count,
+                             ics_step_list *out, icestream_error *error);
+
+/* Frees the steps. Accepts a list of zeros. */
+void ics_step_list_free(ics_step_list *list);
+
+#endif

@@ -1,0 +1,159 @@
+#include "base/error.h"
+#include "pipeline/devices/device.h"
+#include "pipeline/tools/measure/schedules.h"
+#include "pipeline/tools/measure/world.h"
+#include "pipeline/tools/plan/plan.h"
+
+enum { ARCHITECTURE_DEFAULT = 90 };
+
+static int plan_cpu(const icestream_config *config, const ics_world *world, ics_plan_on_cpu *out,
+                    icestream_error *error)
+{
+    ics_device_options options;
+    ICS_TRY(ics_device_options_from_config(config, &options, error));
+    ics_device *device = NULL;
+    ICS_TRY(ics_device_create(&options, world->tables, ics_world_hit_models(world), (ics_post){0},
+                              &device, error));
+    ics_device_facts facts;
+    ics_device_facts_of(device, &facts);
+    *out = (ics_plan_on_cpu){.wanted = true,
+                             .schedule = facts.schedule,
+                             .threads = facts.threads,
+                             .pool = facts.pool,
+                             .table_bytes = world->tables->bytes};
+    snprintf(out->instruction_set, sizeof out->instruction_set, "%s", facts.instruction_set);
+    ics_device_destroy(device);
+
+    /* The size of a slot does not depend on the stages, so they are left out here. */
+    ics_graph_options graph_options = {.schedule = options.graph.schedule,
+                                       .pool = options.graph.pool,
+                                       .instruction_set = options.instruction_set};
+    ics_graph *graph = NULL;
+    char why[512] = "";
+    if (ics_graph_create(&graph_options, world->tables, &graph, why, sizeof why) != ICS_GRAPH_OK) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s", why);
+    }
+    out->slot_bytes = ics_graph_slot_bytes(graph);
+    ics_graph_destroy(graph);
+    return ICESTREAM_OK;
+}
+
+/* Finds the GPU to plan for. A given architecture wins over the GPU of this machine. */
+static void find_device(const icestream_config *config, int architecture, ics_plan_on_gpu *out)
+{
+    if (architecture != 0) {
+        out->architecture = architecture;
+    } else if (ics_gpu_describe((int)config->device.index[0], &out->device, &out->absent) ==
+               ICS_GRAPH_OK) {
+        out->architecture = out->device.architecture;
+    } else {
+        out->device.name[0] = '\0';
+        out->architecture = ARCHITECTURE_DEFAULT;
+        out->assumed = true;
+    }
+}
+
+static int plan_schedule(const icestream_config *config, const ics_world *world,
+                         ics_schedule schedule, int architecture, ics_plan_on_gpu *out,
+                         icestream_error *error)
+{
+    ics_gpu_options options;
+    ICS_TRY(ics_device_gpu_options_from_config(config, &options, error));
+    options.schedule = schedule;
+    ics_gpu_error problem = {.status = ICS_GRAPH_OK};
+    int result = ics_gpu_plan_create(&options, world->tables, architecture,
+                                     &out->schedules[out->count], &problem);
+    if (result == ICS_GRAPH_OK) {
+        out->count++;
+        return ICESTREAM_OK;
+    }
+    return ics_error_set(error,
+                         result == ICS_GRAPH_NO_MEMORY ? ICESTREAM_E_MEMORY : ICESTREAM_E_DEVICE,
+                         "%s", problem.text);
+}
+
+static int plan_gpu(const icestream_config *config, const ics_world *world, int architecture,
+                    ics_plan_on_gpu *out, icestream_error *error)
+{
+    out->wanted = true;
+    find_device(config, architecture, out);
+    ics_schedule_list list = ics_schedules_of_device(true);
+    if (config->graph.schedule != ICS_SCHEDULE_AUTO) {
+        list = (ics_schedule_list){.items = {config->graph.schedule}, .count = 1};
+    }
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; status == ICESTREAM_OK && i < list.count; ++i) {
+        if (list.items[i] != ICS_SCHEDULE_AUTO) {
+            status = plan_schedule(config, world, list.items[i],
+                                   out->device.name[0] != '\0' ? 0 : out->architecture, out, error);
+        }
+    }
+    /* If the configuration does not ask for a GPU, a missing plan is a part of the report and no
+     * error. */
+    if (status == ICESTREAM_E_DEVICE && config->device.backend == ICS_BACKEND_AUTO &&
+        architecture == 0) {
+        snprintf(out->missing, sizeof out->missing, "%s", error != NULL ? error->text : "no plan");
+        return ics_error_set(error, ICESTREAM_OK, "%s", "");
+    }
+    return status;
+}
+
+int ics_plan_make(const icestream_config *config, int architecture, ics_plan *out,
+                  icestream_error *error)
+{
+    ics_world world;
+    int status = ics_world_create(config, &world, error);
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
+    ics_backend backend = config->device.backend;
+    if (backend != ICS_BACKEND_CPU || architecture != 0) {
+        status = plan_gpu(config, &world, architecture, &out->gpu, error);
+    }
+    bool gpu_here = out->gpu.wanted && out->gpu.device.name[0] != '\0';
+    bool cpu_alone = backend == ICS_BACKEND_CPU || backend == ICS_BACKEND_AUTO;
+    if (status == ICESTREAM_OK && cpu_alone && !gpu_here) {
+        status = plan_cpu(config, &world, &out->cpu, error);
+    }
+    /* Settings that only a GPU has are no error here: they are meant for a machine with a GPU, and
+     * that is planned for. */
+    if (status == ICESTREAM_E_CONFIG && backend == ICS_BACKEND_AUTO && out->gpu.count > 0) {
+        status = ics_error_set(error, ICESTREAM_OK, "%s", "");
+    }
+    ics_world_destroy(&world);
+    return status;
+}
+
+/* ---- what is in a plan ----------------------------------------------------------------------- */
+
+const char *ics_plan_origin_text(ics_program_origin origin)
+{
+    switch (origin) {
+    case ICS_PROGRAM_COMPILED:
+        return "compiled";
+    case ICS_PROGRAM_CACHED:
+        return "cached";
+    case ICS_PROGRAM_INSTALLED:
+        break;
+    }
+    return "installed";
+}
+
+const ics_kernel_resources *ics_plan_largest_kernel(const ics_gpu_plan *schedule)
+{
+    const ics_kernel_resources *largest = NULL;
+    for (size_t i = 0; i < schedule->kernel_count; ++i) {
+        if (largest == NULL || schedule->kernels[i].resources.registers > largest->registers) {
+            largest = &schedule->kernels[i].resources;
+        }
+    }
+    return largest;
+}
+
+void ics_plan_free(ics_plan *plan)
+{
+    for (size_t i = 0; i < plan->gpu.count; ++i) {
+        ics_gpu_plan_destroy(plan->gpu.schedules[i]);
+    }
+    plan->gpu.count = 0;
+}

@@ -1,0 +1,121 @@
+/* The command `icestream run`. */
+#include "pipeline/tools/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    OPTION_SET,
+    OPTION_PRINT_CONFIG,
+    OPTION_FORCE,
+    OPTION_RESUME,
+    OPTION_QUIET,
+    OPTION_FAIL_FAST,
+    OPTION_LOG,
+    OPTION_METRICS,
+    OPTION_TIME_LIMIT,
+    OPTION_UNFINISHED_EXIT,
+    OPTION_SUMMARY,
+    OPTIONS
+};
+
+static const ics_option options[OPTIONS] = {
+    [OPTION_SET] = ICS_OPTION_ROW_SET,
+    [OPTION_PRINT_CONFIG] = {.name = "print-config",
+                             .help = "write the effective configuration and stop"},
+    [OPTION_FORCE] = {.name = "force", .letter = 'f', .help = "overwrite existing hit files"},
+    [OPTION_RESUME] = {.name = "resume",
+                       .help = "keep hit files that are complete and match; make the others"},
+    [OPTION_QUIET] = {.name = "quiet", .letter = 'q', .help = "write no progress"},
+    [OPTION_FAIL_FAST] = {.name = "fail-fast",
+                          .help = "end the run on a full disk or another error that may pass, "
+                                  "instead of trying again"},
+    [OPTION_LOG] = {.name = "log",
+                    .type = ICS_OPTION_CHOICE,
+                    .value = "FORMAT",
+                    .help = "text (for people) or json (one object per line)",
+                    .initial = "text",
+                    .choices = {"text", "json"}},
+    [OPTION_METRICS] = {.name = "metrics",
+                        .type = ICS_OPTION_TEXT,
+                        .value = "FILE",
+                        .help = "write metrics into this file",
+                        .initial = "metrics.file of CONFIG"},
+    [OPTION_TIME_LIMIT] = {.name = "time-limit",
+                           .type = ICS_OPTION_WHOLE,
+                           .value = "S",
+                           .help =
+                               "stop after this time (s); the exit status is 75 if work is left",
+                           .initial = "no limit",
+                           .low = 1,
+                           .high = 100000000},
+    [OPTION_UNFINISHED_EXIT] = {.name = "unfinished-exit",
+                                .type = ICS_OPTION_CHOICE,
+                                .value = "N",
+                                .help = "exit status, 75 or 85, if the time limit or a signal left "
+                                        "work",
+                                .initial = "75 for the time limit, 130 or 143 for a signal",
+                                .choices = {"75", "85"}},
+    [OPTION_SUMMARY] = {.name = "summary",
+                        .type = ICS_OPTION_TEXT,
+                        .value = "FILE",
+                        .help = "write the summary of the run into this file",
+                        .initial = "summary.json in sink.directory"},
+};
+
+static int execute_run(const icestream_config *config, const ics_arguments *given,
+                       icestream_error *error)
+{
+    const ics_option_value *values = given->options;
+    const char *log = values[OPTION_LOG].text;
+    const icestream_run_options run = {
+        .force = values[OPTION_FORCE].given,
+        .resume = values[OPTION_RESUME].given,
+        .quiet = values[OPTION_QUIET].given,
+        .fail_fast = values[OPTION_FAIL_FAST].given,
+        .log_json = log != NULL && strcmp(log, "json") == 0,
+        .progress = stderr,
+        .summary_path = values[OPTION_SUMMARY].text,
+        .metrics_path = values[OPTION_METRICS].text,
+        .time_limit = (double)values[OPTION_TIME_LIMIT].whole,
+        .tell_unfinished = values[OPTION_UNFINISHED_EXIT].given,
+    };
+    return icestream_run(config, &run, error);
+}
+
+static int execute(const ics_arguments *given, icestream_error *error)
+{
+    icestream_config *config = NULL;
+    int status = ics_command_config(given, &config, error);
+    if (status == ICESTREAM_OK) {
+        status = given->options[OPTION_PRINT_CONFIG].given
+                     ? icestream_config_print(config, stdout, error)
+                     : execute_run(config, given, error);
+    }
+    icestream_config_destroy(config);
+    return status;
+}
+
+/* A batch system may have a number of its own for "start this job again". */
+static int exit_status(const ics_arguments *given, int status)
+{
+    const ics_option_value *chosen = &given->options[OPTION_UNFINISHED_EXIT];
+    return status == ICESTREAM_E_UNFINISHED && chosen->given ? (int)strtol(chosen->text, NULL, 10)
+                                                             : icestream_status_exit(status);
+}
+
+const ics_command ics_command_run = {
+    .name = "run",
+    .operands = "[CONFIG]",
+    .summary = "simulates the photons of step files and writes hit files",
+    .details =
+        "The step files are those of source.files, or they are claimed in source.directory. The\n"
+        "hits of a.steps.npy are written to a.hits.npy in sink.directory. Without CONFIG every "
+        "key\n"
+        "has its default.",
+    .operands_max = 1,
+    .options = options,
+    .option_count = OPTIONS,
+    .execute = execute,
+    .exit_status = exit_status,
+};

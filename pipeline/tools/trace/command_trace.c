@@ -1,0 +1,80 @@
+/* The command `icestream trace`. */
+#include "base/error.h"
+#include "pipeline/tools/command.h"
+
+enum {
+    OPTION_SET,
+    OPTION_HITS,
+    OPTION_SELECT,
+    OPTION_PHOTON,
+    OPTION_STEPS,
+    OPTION_OUTPUT,
+    OPTION_FORCE,
+    OPTIONS
+};
+
+static const ics_option options[OPTIONS] = {
+    [OPTION_SET] = ICS_OPTION_ROW_SET,
+    [OPTION_HITS] = {.name = "hits",
+                     .type = ICS_OPTION_TEXT,
+                     .value = "FILE",
+                     .help = "follow the photons of the hits in this file"},
+    [OPTION_SELECT] = {.name = "select",
+                       .type = ICS_OPTION_TEXT,
+                       .value = "EXPR",
+                       .help = "use only these hits, for example 'module==34 && string==63'",
+                       .initial = "all hits"},
+    [OPTION_PHOTON] = {.name = "photon",
+                       .type = ICS_OPTION_TEXTS,
+                       .value = "E:S:P",
+                       .help = "follow the photon with this event_id, step_id and photon_id; @FILE "
+                               "names a list of photons; may be repeated"},
+    [OPTION_STEPS] = {.name = "steps",
+                      .type = ICS_OPTION_TEXT,
+                      .value = "FILE",
+                      .help = "the step file of the photons",
+                      .initial = "the step files of the configuration's source"},
+    [OPTION_OUTPUT] = {.name = "output",
+                       .letter = 'o',
+                       .type = ICS_OPTION_TEXT,
+                       .value = "FILE",
+                       .help = "the file of paths to write"},
+    [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
+};
+
+static int execute(const ics_arguments *given, icestream_error *error)
+{
+    const ics_option_value *values = given->options;
+    if (!values[OPTION_OUTPUT].given) {
+        return ics_error_set(error, ICESTREAM_E_USAGE, "icestream trace: expected --output FILE");
+    }
+    icestream_config *config = NULL;
+    int status = ics_command_config(given, &config, error);
+    if (status == ICESTREAM_OK) {
+        const icestream_trace_options trace = {.hits = values[OPTION_HITS].text,
+                                               .select = values[OPTION_SELECT].text,
+                                               .photons = values[OPTION_PHOTON].texts,
+                                               .photon_count = values[OPTION_PHOTON].count,
+                                               .steps = values[OPTION_STEPS].text,
+                                               .output = values[OPTION_OUTPUT].text,
+                                               .force = values[OPTION_FORCE].given};
+        status = icestream_trace(config, &trace, stdout, error);
+    }
+    icestream_config_destroy(config);
+    return status;
+}
+
+const ics_command ics_command_trace = {
+    .name = "trace",
+    .operands = "[CONFIG] -o FILE",
+    .summary = "repeats single photons and writes every point of their paths",
+    .details =
+        "The CPU follows each photon with the photon's own random numbers, so the path is the one\n"
+        "of the run. The report says whether the chosen hits came about again. Hits of a GPU's "
+        "own\n"
+        "maths may differ a little; the report says by how much.",
+    .operands_max = 1,
+    .options = options,
+    .option_count = OPTIONS,
+    .execute = execute,
+};

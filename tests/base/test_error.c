@@ -1,0 +1,54 @@
+/* Promise: an error that a long-lived structure keeps has the status, the cause and the text of the
+ * error that it was made from, and no memory without an error.
+ *
+ * How to join: one test for each promise of base/error.h. */
+#include "base/error.h"
+#include "tests/support/test_main.h"
+
+#include <errno.h>
+#include <string.h>
+
+START_TEST(kept_errors_come_back)
+{
+    icestream_error from = {.status = ICESTREAM_OK}, to = {.status = ICESTREAM_E_INPUT};
+    ics_error_kept kept = {.status = ICESTREAM_OK};
+    ck_assert_int_eq(ics_error_copy_kept(&to, &kept), ICESTREAM_OK);
+    ck_assert_int_eq(to.status, ICESTREAM_OK);
+    ics_error_keep(&kept, &from);
+    ck_assert_ptr_null(kept.text);
+
+    ics_error_set_cause(&from, ICESTREAM_E_OUTPUT, ENOSPC, "a.hits.npy: %s", strerror(ENOSPC));
+    ics_error_keep(&kept, &from);
+    ck_assert_int_eq(ics_error_copy_kept(&to, &kept), ICESTREAM_E_OUTPUT);
+    ck_assert_str_eq(to.text, from.text);
+    ck_assert(ics_error_no_room(&to));
+    ck_assert_int_eq(ics_error_copy_kept(NULL, &kept), ICESTREAM_E_OUTPUT);
+
+    ics_error_set(&from, ICESTREAM_E_INPUT, "%s", "the second error");
+    ics_error_keep(&kept, &from);
+    ck_assert_int_eq(ics_error_copy_kept(&to, &kept), ICESTREAM_E_INPUT);
+    ck_assert_str_eq(to.text, "the second error");
+    ck_assert_int_eq(to.cause, 0);
+    ics_error_forget(&kept);
+    ck_assert_int_eq(kept.status, ICESTREAM_OK);
+    ck_assert_ptr_null(kept.text);
+}
+END_TEST
+
+/* As after an allocation that failed. */
+START_TEST(an_error_without_its_text_keeps_its_status)
+{
+    icestream_error to;
+    const ics_error_kept kept = {.status = ICESTREAM_E_MEMORY};
+    ck_assert_int_eq(ics_error_copy_kept(&to, &kept), ICESTREAM_E_MEMORY);
+    ck_assert_str_eq(to.text, icestream_status_text(ICESTREAM_E_MEMORY));
+}
+END_TEST
+
+ICS_TEST_MAIN("error")
+{
+    TCase *tests = tcase_create("error");
+    tcase_add_test(tests, kept_errors_come_back);
+    tcase_add_test(tests, an_error_without_its_text_keeps_its_status);
+    suite_add_tcase(suite, tests);
+}

@@ -1,0 +1,28 @@
+/* The main function of a suite, written once. */
+#ifndef TEST_MAIN_H
+#define TEST_MAIN_H
+
+#include <check.h>
+
+/* Begins the function that adds the test cases to `suite`, and defines a main() that runs them:
+ *
+ *     ICS_TEST_MAIN("queue")
+ *     {
+ *         TCase *queue = tcase_create("queue");
+ *         tcase_add_test(queue, first_in_first_out);
+ *         suite_add_tcase(suite, queue);
+ *     }
+ */
+#define ICS_TEST_MAIN(suite_name)                                                                  \
+    static void add_test_cases(Suite *suite);                                                      \
+    int main(void)                                                                                 \
+    {                                                                                              \
+        return test_main(suite_name, add_test_cases);                                              \
+    }                                                                                              \
+    static void add_test_cases(Suite *suite)
+
+/* Runs all tests that `add` adds to the suite. Returns the exit status for main(): 0 if every test
+ * passed. CK_VERBOSITY and the other variables of Check apply. */
+int test_main(const char *suite_name, void (*add)(Suite *suite));
+
+#endif
