@@ -97,7 +97,7 @@ static void log_dropped(ics_run_state *run)
     ics_run_log_text(
         run, ICS_EVENT_WARNING,
         "%zu of %zu step files of a hit file that was to be written are another worker's by "
-        "now: nothing is written, and the others are made anew",
+        "now: nothing is written, and the others are made again",
         lost, rotation->unit_count);
 }
 

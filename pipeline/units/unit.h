@@ -132,6 +132,9 @@ void ics_unit_use_found_output(ics_unit *unit);
 int ics_unit_look_for_claim(ics_unit *unit, icestream_error *error);
 /* An event about the unit, for log and journal. Its texts belong to the unit. */
 ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind);
+/* Appends a line about the unit to the journal. `output`: path of the hit file, or NULL. Any
+ * thread; waits for the disk. The thread that did the work calls it. */
+void ics_unit_append_line(const ics_unit *unit, ics_event_kind kind, const char *output);
 /* On the I/O thread: ends the claim by unit->result, or gives it back, and appends a line to the
  * journal where no other thread has done so. *held false: another worker had the claim by then. A
  * unit without a claim only gets its line. The errors of ics_claims_done. */

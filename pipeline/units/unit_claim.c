@@ -16,7 +16,7 @@ ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind)
 {
     return (ics_event){.kind = kind,
                        .file = unit->name,
-                       .output = kind == ICS_EVENT_QUARANTINED ? NULL : unit->output,
+                       .output = unit->output,
                        .input_digest =
                            unit->summary.digest[0] != '\0' ? unit->summary.digest : NULL,
                        .output_bytes = unit->output_bytes,
@@ -27,14 +27,11 @@ ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind)
                        .reason = unit->refusal};
 }
 
-/* The writer's thread has written the line of a unit that is done. */
-static void append_line(const ics_unit *unit)
+void ics_unit_append_line(const ics_unit *unit, ics_event_kind kind, const char *output)
 {
-    if (unit->result == ICS_RESULT_SKIPPED || unit->result == ICS_RESULT_QUARANTINED) {
-        const ics_event event = ics_unit_report(
-            unit, unit->result == ICS_RESULT_SKIPPED ? ICS_EVENT_SKIPPED : ICS_EVENT_QUARANTINED);
-        ics_run_journal_append(unit->common->journal, &event);
-    }
+    ics_event event = ics_unit_report(unit, kind);
+    event.output = output;
+    ics_run_journal_append(unit->common->journal, &event);
 }
 
 static int end_claim(ics_unit *unit, bool *held, icestream_error *error)
@@ -56,8 +53,11 @@ int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error)
 {
     *held = true;
     int status = unit->claim.name != NULL ? end_claim(unit, held, error) : ICESTREAM_OK;
-    if (status == ICESTREAM_OK && *held) {
-        append_line(unit);
+    bool ended = status == ICESTREAM_OK && *held;
+    if (ended && unit->result == ICS_RESULT_SKIPPED) {
+        ics_unit_append_line(unit, ICS_EVENT_SKIPPED, unit->output);
+    } else if (ended && unit->result == ICS_RESULT_QUARANTINED) {
+        ics_unit_append_line(unit, ICS_EVENT_QUARANTINED, NULL);
     }
     return status;
 }

@@ -201,14 +201,12 @@ static int add_to_volume(ics_unit *unit, icestream_error *error)
                                            : status;
 }
 
-static void append_line(ics_unit *unit)
+static void measure_output(ics_unit *unit)
 {
     struct stat about;
     if (unit->output != NULL && stat(unit->output, &about) == 0) {
         unit->output_bytes = (uint64_t)about.st_size;
     }
-    const ics_event event = ics_unit_report(unit, ICS_EVENT_DONE);
-    ics_run_journal_append(unit->common->journal, &event);
 }
 
 void ics_unit_write(ics_job *job, void *thread_state)
@@ -230,7 +228,8 @@ void ics_unit_write(ics_job *job, void *thread_state)
         }
     }
     if (error->status == ICESTREAM_OK && !unit->work->lost && unit->common->volume == NULL) {
-        append_line(unit);
+        measure_output(unit);
+        ics_unit_append_line(unit, ICS_EVENT_DONE, unit->output);
     }
     if (!ics_error_may_pass(error)) {
         ics_collector_destroy(unit->work->collector);

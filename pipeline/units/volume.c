@@ -246,20 +246,13 @@ static int write_volume(commit *at, icestream_error *error)
     }
 }
 
-static void append_line(const ics_volume *volume, const ics_unit *unit)
-{
-    ics_event event = ics_unit_report(unit, ICS_EVENT_DONE);
-    event.output = volume->path;
-    ics_run_journal_append(volume->common->journal, &event);
-}
-
 static void finish(commit *at, ics_volume_result *result)
 {
     ics_volume *volume = at->volume;
     struct stat about;
     if (!at->any_lost) {
         for (size_t i = 0; i < at->count; ++i) {
-            append_line(volume, at->units[i]);
+            ics_unit_append_line(at->units[i], ICS_EVENT_DONE, volume->path);
         }
         result->bytes = stat(volume->path, &about) == 0 ? (uint64_t)about.st_size : 0;
         result->path = volume->path;
