@@ -138,7 +138,15 @@ struct ics_mailbox {
     uv_async_t async;
     pthread_mutex_t lock;
     ics_job_queue jobs;
+    void (*deliver)(void *user, ics_job *job);
+    void *user;
 };
+
+static void call_done(void *user, ics_job *job)
+{
+    (void)user;
+    job->done(job);
+}
 
 static void deliver_jobs(uv_async_t *async)
 {
@@ -148,7 +156,7 @@ static void deliver_jobs(uv_async_t *async)
     STAILQ_CONCAT(&jobs, &mailbox->jobs);
     pthread_mutex_unlock(&mailbox->lock);
     for (ics_job *job; (job = ICS_QUEUE_TAKE(&jobs, link)) != NULL;) {
-        job->done(job);
+        mailbox->deliver(mailbox->user, job);
     }
 }
 
@@ -165,10 +173,18 @@ int ics_workers_mailbox_create(uv_loop_t *loop, ics_mailbox **out, icestream_err
                              uv_strerror(failure));
     }
     mailbox->async.data = mailbox;
+    mailbox->deliver = call_done;
     STAILQ_INIT(&mailbox->jobs);
     pthread_mutex_init(&mailbox->lock, NULL);
     *out = mailbox;
     return ICESTREAM_OK;
+}
+
+void ics_workers_mailbox_on_delivery(ics_mailbox *mailbox,
+                                     void (*deliver)(void *user, ics_job *job), void *user)
+{
+    mailbox->deliver = deliver;
+    mailbox->user = user;
 }
 
 void ics_workers_mailbox_post(void *user, ics_job *job)

@@ -53,6 +53,10 @@ typedef struct ics_mailbox ics_mailbox;
 /* Creates a mailbox. It calls the `done` functions of its jobs on the loop's thread, and keeps the
  * loop running until it is closed. ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
 int ics_workers_mailbox_create(uv_loop_t *loop, ics_mailbox **out, icestream_error *error);
+/* Replaces job->done(job): from now on the mailbox calls `deliver(user, job)` on the loop for each
+ * job. The owner of the loop counts its jobs there, and calls `done`. */
+void ics_workers_mailbox_on_delivery(ics_mailbox *mailbox,
+                                     void (*deliver)(void *user, ics_job *job), void *user);
 /* Puts a job into the mailbox. Any thread may call it. It can be an ics_post.post. */
 void ics_workers_mailbox_post(void *mailbox, ics_job *job);
 /* Closes the mailbox; no job may be posted after this. The loop frees the mailbox in its next

@@ -1,7 +1,8 @@
-/* Clients that send steps through a socket: what they send becomes files in a folder of this run,
- * which are claimed like those of any folder, and what came of them is told to who sent them. */
+#include "pipeline/run/clients.h"
+
 #include "base/error.h"
-#include "pipeline/run/state.h"
+#include "pipeline/run/log.h"
+#include "pipeline/run/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CREDITS = 4 }; /* messages of a client that wait or are worked on */
+/* Messages of one client that may wait or be processed at the same time. */
+enum { CREDITS = 4 };
 
-/* A message that its client has not heard the last of. */
+/* A message whose client waits for an answer. */
 struct ics_run_message {
     ics_run_message *next;
     uint64_t client, number;
@@ -28,17 +30,16 @@ static void on_message(void *user, const ics_listener_message *message)
     const char *slash = strrchr(message->path, '/');
     const char *name = slash != NULL ? slash + 1 : message->path;
     ics_run_message *sent = malloc(sizeof *sent + strlen(name) + 1);
-    if (sent == NULL) { /* its hits will be written all the same */
-        ics_listener_release(run->listener, message->client);
+    if (sent == NULL) { /* the hits are still written; only the answer is missing */
+        ics_listener_release(run->clients.listener, message->client);
     } else {
         sent->client = message->client;
         sent->number = message->number;
         memcpy(sent->name, name, strlen(name) + 1);
-        sent->next = run->messages;
-        run->messages = sent;
+        sent->next = run->clients.messages;
+        run->clients.messages = sent;
     }
     run->intake.look = true;
-    ics_run_advance(run);
 }
 
 static void on_report(void *user, ics_listener_event event, uint64_t client, uint64_t message,
@@ -48,40 +49,40 @@ static void on_report(void *user, ics_listener_event event, uint64_t client, uin
     ics_run_state *run = user;
     bool warns = event == ICS_LISTENER_REFUSED || event == ICS_LISTENER_TROUBLE;
     if (client > 0) {
-        ics_run_say(run, warns ? ICS_EVENT_WARNING : ICS_EVENT_MESSAGE, "client %llu: %s",
-                    (unsigned long long)client, text);
+        ics_run_log_text(run, warns ? ICS_EVENT_WARNING : ICS_EVENT_MESSAGE, "client %llu: %s",
+                         (unsigned long long)client, text);
     } else {
-        ics_run_say(run, warns ? ICS_EVENT_WARNING : ICS_EVENT_MESSAGE, "clients: %s", text);
+        ics_run_log_text(run, warns ? ICS_EVENT_WARNING : ICS_EVENT_MESSAGE, "clients: %s", text);
     }
 }
 
 static json_t *answer(const ics_run_message *message, const ics_unit *unit)
 {
-    if (unit->state == ICS_UNIT_SET_ASIDE) {
+    if (unit->result == ICS_RESULT_QUARANTINED) {
         return json_pack("{s:I, s:s, s:s?}", "message", (json_int_t)message->number, "state",
-                         "refused", "reason", unit->set_aside_reason);
+                         "refused", "reason", unit->refusal);
     }
     return json_pack("{s:I, s:s, s:s?, s:I}", "message", (json_int_t)message->number, "state",
                      "done", "output", unit->output, "hits", (json_int_t)unit->account.hits);
 }
 
-void ics_run_answer_client(ics_run_state *run, const ics_unit *unit)
+void ics_run_clients_answer(ics_run_state *run, const ics_unit *unit)
 {
-    ics_run_message **at = &run->messages;
+    ics_run_message **at = &run->clients.messages;
     while (*at != NULL && unit->claim.name != NULL && strcmp((*at)->name, unit->claim.name) != 0) {
         at = &(*at)->next;
     }
     ics_run_message *message = unit->claim.name != NULL ? *at : NULL;
     if (message == NULL) {
-        return; /* no client's, or of an earlier process */
+        return; /* not a message, or a message that an earlier process received */
     }
     *at = message->next;
     json_t *line = answer(message, unit);
-    if (line != NULL && run->listener != NULL) {
-        ics_listener_answer(run->listener, message->client, line);
+    if (line != NULL && run->clients.listener != NULL) {
+        ics_listener_answer(run->clients.listener, message->client, line);
     }
-    if (run->listener != NULL) {
-        ics_listener_release(run->listener, message->client);
+    if (run->clients.listener != NULL) {
+        ics_listener_release(run->clients.listener, message->client);
     }
     json_decref(line);
     free(message);
@@ -89,19 +90,19 @@ void ics_run_answer_client(ics_run_state *run, const ics_unit *unit)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Two runs that received into one folder would answer each other's clients. */
+/* Makes and locks the folder: two runs with the same folder would answer each other's clients. */
 static int own_folder(ics_run_state *run, const char *folder, icestream_error *error)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
                                    "%s: cannot make the folder: %s", folder, strerror(errno));
     }
-    run->received_lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (run->received_lock < 0) {
+    run->clients.lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (run->clients.lock < 0) {
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
                                    "%s: cannot open the folder: %s", folder, strerror(errno));
     }
-    if (flock(run->received_lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (flock(run->clients.lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         return ics_error_set(error, ICESTREAM_E_FAILED,
                              "%s: found another icestream that receives messages into it, expected "
                              "to be the only one; give one of them another sink.directory",
@@ -120,48 +121,53 @@ int ics_run_clients_open(ics_run_state *run, icestream_error *error)
                              "source.listen: needs a folder in sink.directory, for messages that "
                              "wait; found \"-\"");
     }
-    if (asprintf(&run->received, "%s/received", run->config->sink.directory) < 0) {
-        run->received = NULL;
+    if (asprintf(&run->clients.folder, "%s/received", run->config->sink.directory) < 0) {
+        run->clients.folder = NULL;
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
     }
-    int status = own_folder(run, run->received, error);
+    int status = own_folder(run, run->clients.folder, error);
     if (status != ICESTREAM_OK) {
         return status;
     }
     const icestream_config *config = run->config;
     const ics_listener_options options = {.address = config->source.listen,
                                           .token_file = config->source.token,
-                                          .folder = run->received,
+                                          .folder = run->clients.folder,
                                           .clients = config->source.clients,
                                           .credits = CREDITS,
                                           .message_limit = config->source.message_limit};
     const ics_listener_events events = {.message = on_message, .report = on_report, .user = run};
-    status = ics_listener_create(&run->loop, &options, &events, &run->listener, error);
+    status = ics_listener_create(&run->loop.uv, &options, &events, &run->clients.listener, error);
     return status == ICESTREAM_OK ? status : ics_config_blame(config, "source.listen", error);
 }
 
-void ics_run_clients_stop(ics_run_state *run)
+/* Takes nothing more from clients once the run stops. */
+static void offer(ics_run_state *run)
 {
-    if (run->listener != NULL) {
-        ics_listener_stop(run->listener);
+    if (run->clients.listener != NULL && !run->clients.stopped && ics_run_is_stopping(run)) {
+        run->clients.stopped = true;
+        ics_listener_stop(run->clients.listener);
     }
 }
 
-void ics_run_clients_close(ics_run_state *run)
+static void close_listener(ics_run_state *run)
 {
-    ics_listener_close(run->listener);
-    run->listener = NULL;
+    ics_listener_close(run->clients.listener);
+    run->clients.listener = NULL;
 }
+
+const ics_run_step ics_run_clients_step = {
+    .name = "clients", .offer = offer, .close = close_listener};
 
 void ics_run_clients_destroy(ics_run_state *run)
 {
-    while (run->messages != NULL) {
-        ics_run_message *next = run->messages->next;
-        free(run->messages);
-        run->messages = next;
+    while (run->clients.messages != NULL) {
+        ics_run_message *next = run->clients.messages->next;
+        free(run->clients.messages);
+        run->clients.messages = next;
     }
-    if (run->received_lock >= 0) {
-        close(run->received_lock);
+    if (run->clients.lock >= 0) {
+        close(run->clients.lock);
     }
-    free(run->received);
+    free(run->clients.folder);
 }

@@ -1,83 +1,64 @@
-/* sink.command: a program of the user's for every finished hit file, without a shell between. */
+#include "pipeline/run/command.h"
+
 #include "base/error.h"
-#include "pipeline/run/state.h"
+#include "pipeline/run/life.h"
+#include "pipeline/run/log.h"
+#include "pipeline/run/stop.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { COMMANDS_MAX = 4 }; /* at a time */
+/* ---- the end of a program -------------------------------------------------------------------- */
 
-struct ics_run_command {
-    ics_run_command *next;
-    ics_run_state *run;
-    ics_unit *unit;
-    ics_unit_state state; /* that the unit has when the program has ended */
-    bool started;
-    uv_process_t process;
-};
-
-static void start_waiting(ics_run_state *run);
-
-/* The unit goes on, whatever the program came to. When everything is given up its claim goes back
- * instead: who takes it finds the hits, and starts the program again. */
-static void forget(ics_run_command *command)
+/* The unit goes on, whatever the program has returned. When everything is given up the claim of the
+ * unit goes back instead: the worker that claims the file finds the hits, and starts the program
+ * again. */
+static void end_command(ics_run_state *run, ics_unit *unit)
 {
-    ics_run_state *run = command->run;
-    ics_unit *unit = command->unit;
-    ics_run_command **at = &run->commands;
-    while (*at != command) {
-        at = &(*at)->next;
-    }
-    *at = command->next;
-    run->commands_running -= command->started;
-    run->jobs_out--;
-    unit->ending = false;
-    if (!unit->held || !atomic_load(&run->common.cancel)) {
-        ics_run_end_claim(run, unit, command->state);
-    }
-    free(command);
-}
-
-static void end_command(ics_run_command *command)
-{
-    ics_run_state *run = command->run;
-    forget(command);
-    start_waiting(run);
-    ics_run_advance(run);
+    bool goes_back = ics_run_life_holds_claim(unit) && ics_run_is_cancelled(run);
+    ics_run_life_event(run, unit, goes_back ? ICS_ON_STOP : ICS_ON_COMMAND_ENDED);
 }
 
 static void on_close(uv_handle_t *handle)
 {
-    end_command(handle->data);
+    ics_run_program *program = handle->data;
+    ics_unit *unit = program->unit;
+    program->unit = NULL;
+    program->run->commands.running--;
+    end_command(program->run, unit);
 }
 
 static void on_exit_of(uv_process_t *process, int64_t status, int number)
 {
-    ics_run_command *command = process->data;
-    const char *program = command->run->config->sink.command[0];
+    ics_run_program *program = process->data;
+    const char *name = program->run->config->sink.command[0];
+    const char *output = program->unit->output;
     if (number != 0) {
-        ics_run_say(command->run, ICS_EVENT_WARNING, "sink.command: %s %s: ended by signal %d",
-                    program, command->unit->output, number);
+        ics_run_log_text(program->run, ICS_EVENT_WARNING, "sink.command: %s %s: ended by signal %d",
+                         name, output, number);
     } else if (status != 0) {
-        ics_run_say(command->run, ICS_EVENT_WARNING, "sink.command: %s %s: exit status %d", program,
-                    command->unit->output, (int)status);
+        ics_run_log_text(program->run, ICS_EVENT_WARNING, "sink.command: %s %s: exit status %d",
+                         name, output, (int)status);
     }
     uv_close((uv_handle_t *)process, on_close);
 }
 
-/* Its standard output goes where people read: ours carries data. */
-static int spawn(ics_run_command *command)
+/* ---- its start ------------------------------------------------------------------------------- */
+
+/* The standard output of the program goes to our standard error, because our standard output may
+ * carry data. */
+static int spawn(ics_run_program *program)
 {
-    ics_run_state *run = command->run;
+    ics_run_state *run = program->run;
     size_t count = run->config->sink.command_count;
     char **arguments = calloc(count + 2, sizeof *arguments);
     if (arguments == NULL) {
         return UV_ENOMEM;
     }
     memcpy(arguments, run->config->sink.command, count * sizeof *arguments);
-    arguments[count] = command->unit->output;
+    arguments[count] = program->unit->output;
     uv_stdio_container_t streams[3] = {{.flags = UV_IGNORE},
                                        {.flags = UV_INHERIT_FD, .data = {.fd = STDERR_FILENO}},
                                        {.flags = UV_INHERIT_FD, .data = {.fd = STDERR_FILENO}}};
@@ -86,78 +67,98 @@ static int spawn(ics_run_command *command)
                                           .args = arguments,
                                           .stdio_count = 3,
                                           .stdio = streams};
-    command->process.data = command;
-    int failure = uv_spawn(&run->loop, &command->process, &options);
+    program->process.data = program;
+    int failure = uv_spawn(&run->loop.uv, &program->process, &options);
     free(arguments);
     return failure;
 }
 
-static void start(ics_run_command *command)
+static void start(ics_run_state *run, ics_unit *unit)
 {
-    ics_run_state *run = command->run;
-    command->started = true;
-    run->commands_running++;
-    int failure = spawn(command);
+    ics_run_program *program = run->commands.programs;
+    while (program->unit != NULL) {
+        program++;
+    }
+    program->run = run;
+    program->unit = unit;
+    run->commands.running++;
+    int failure = spawn(program);
     if (failure != 0) {
-        ics_run_say(run, ICS_EVENT_WARNING, "sink.command: %s: cannot be started: %s",
-                    run->config->sink.command[0], uv_strerror(failure));
-        uv_close((uv_handle_t *)&command->process, on_close);
+        ics_run_log_text(run, ICS_EVENT_WARNING, "sink.command: %s: cannot be started: %s",
+                         run->config->sink.command[0], uv_strerror(failure));
+        uv_close((uv_handle_t *)&program->process, on_close);
     }
 }
 
-static void start_waiting(ics_run_state *run)
+/* Whether the command was started for the volume at `path` before. Marks it as started. */
+static bool was_started(ics_run_state *run, const char *path)
 {
-    for (ics_run_command *command = run->commands, *next = NULL;
-         command != NULL && run->commands_running < COMMANDS_MAX; command = next) {
-        next = command->next;
-        if (!command->started && atomic_load(&run->common.cancel)) {
-            forget(command);
-        } else if (!command->started) {
-            start(command);
+    ics_run_commands *commands = &run->commands;
+    if (commands->commanded == NULL) {
+        commands->commanded = json_object();
+    }
+    if (json_object_get(commands->commanded, path) != NULL) {
+        return true;
+    }
+    if (json_object_set_new_nocheck(commands->commanded, path, json_true()) != 0) {
+        ics_run_log_text(run, ICS_EVENT_WARNING, "sink.command: out of memory for %s", path);
+        return true;
+    }
+    return false;
+}
+
+/* Whether the output of the unit is new for sink.command. The hits of a skipped file that nobody
+ * claimed were there before this run. */
+static bool has_command(const ics_run_state *run, const ics_unit *unit)
+{
+    bool fresh = unit->result == ICS_RESULT_DONE || unit->claim.name != NULL;
+    return run->config->sink.command_count > 0 && unit->output != NULL && fresh;
+}
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+static void stop_programs(ics_run_commands *commands)
+{
+    commands->stopped = true;
+    for (int i = 0; i < ICS_RUN_COMMANDS; ++i) {
+        ics_run_program *program = &commands->programs[i];
+        if (program->unit != NULL && !uv_is_closing((uv_handle_t *)&program->process)) {
+            uv_process_kill(&program->process, SIGTERM);
         }
     }
 }
 
-bool ics_run_start_command(ics_run_state *run, ics_unit *unit, ics_unit_state state)
+static void offer(ics_run_state *run)
 {
-    bool complete =
-        state == ICS_UNIT_DONE || (state == ICS_UNIT_SKIPPED && unit->claim.name != NULL);
-    if (run->config->sink.command_count == 0 || unit->output == NULL || !complete ||
-        unit->commanded) {
-        return false;
+    ics_run_commands *commands = &run->commands;
+    ics_run_fifo *complete = &run->units.complete;
+    if (ics_run_is_cancelled(run) && !commands->stopped) {
+        stop_programs(commands);
     }
-    if (unit->held && atomic_load(&run->common.cancel)) {
-        unit->state = state;
-        return true; /* as in forget() */
-    }
-    if (run->rotation.volume != NULL && !ics_run_commands_volume(run, unit->output)) {
-        return false; /* it was, with another unit of that volume */
-    }
-    ics_run_command *command = calloc(1, sizeof *command);
-    if (command == NULL) {
-        ics_run_say(run, ICS_EVENT_WARNING, "sink.command: out of memory for %s", unit->output);
-        return false;
-    }
-    unit->state = state;
-    unit->ending = unit->commanded = true;
-    command->run = run;
-    command->unit = unit;
-    command->state = state;
-    ics_run_command **last = &run->commands;
-    while (*last != NULL) {
-        last = &(*last)->next;
-    }
-    *last = command;
-    run->jobs_out++; /* the loop waits for it */
-    start_waiting(run);
-    return true;
-}
-
-void ics_run_stop_commands(ics_run_state *run)
-{
-    for (ics_run_command *command = run->commands; command != NULL; command = command->next) {
-        if (command->started && !uv_is_closing((uv_handle_t *)&command->process)) {
-            uv_process_kill(&command->process, SIGTERM);
+    while (complete->first != NULL) {
+        bool wanted = has_command(run, complete->first);
+        if (wanted && !ics_run_is_cancelled(run) && commands->running == ICS_RUN_COMMANDS) {
+            return;
+        }
+        ics_unit *unit = ics_run_life_pop(complete);
+        if (wanted && ics_run_is_cancelled(run)) {
+            end_command(run, unit);
+        } else if (wanted && !(run->rotation.volume != NULL && was_started(run, unit->output))) {
+            start(run, unit);
+        } else {
+            ics_run_life_event(run, unit, ICS_ON_COMMAND_ENDED);
         }
     }
+}
+
+static bool waits(const ics_run_state *run)
+{
+    return run->commands.running > 0;
+}
+
+const ics_run_step ics_run_command_step = {.name = "command", .offer = offer, .waits = waits};
+
+void ics_run_command_destroy(ics_run_state *run)
+{
+    json_decref(run->commands.commanded);
 }

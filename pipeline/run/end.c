@@ -1,66 +1,66 @@
-/* What a run came to. */
+/* The result of a run. */
 #include "base/error.h"
-#include "pipeline/run/state.h"
+#include "pipeline/run/intake.h"
+#include "pipeline/run/summary.h"
 
 #include <signal.h>
 
-size_t ics_run_count(const ics_run_state *run, ics_unit_state state)
+size_t ics_run_count(const ics_run_state *run, ics_unit_result result)
 {
-    return run->finished[state];
+    return run->units.results[result];
 }
 
 size_t ics_run_unfinished(const ics_run_state *run)
 {
-    return run->units_made - run->files_finished;
+    return run->units.made - run->units.finished;
 }
 
-/* Messages of standard input end with one that is not there. */
+/* The number of files and messages. The last unit of a stream is the message that is absent. */
 static size_t all_files(const ics_run_state *run)
 {
-    return run->units_made - run->finished[ICS_UNIT_NONE];
+    return run->units.made - run->units.results[ICS_RESULT_ABSENT];
 }
 
-/* A run that watches a folder ends by a signal only: that is no fault, but says how it ended. And
- * there may be files that it did not come to look for. */
+/* Whether the signal or the time limit ended the run before its work was done. A run that watches a
+ * folder has always more to expect. */
 static bool was_stopped(const ics_run_state *run)
 {
-    return ics_run_unfinished(run) > 0 || run->intake.watching || run->intake.look ||
-           run->intake.look_at > 0.0;
+    return ics_run_unfinished(run) > 0 || ics_run_intake_expects_files(run);
 }
 
 static int status_of(const ics_run_state *run)
 {
-    bool signalled = run->signal != 0 && was_stopped(run);
-    if (run->fatal.status != ICESTREAM_OK) {
-        return run->fatal.status;
+    bool signalled = run->stop.signal != 0 && was_stopped(run);
+    if (run->stop.fatal.status != ICESTREAM_OK) {
+        return run->stop.fatal.status;
     }
-    if ((run->limit_reached && was_stopped(run)) ||
+    if ((run->stop.limit_reached && was_stopped(run)) ||
         (signalled && run->options->unfinished_after_signal)) {
         return ICESTREAM_E_UNFINISHED;
     }
     if (signalled) {
-        return run->signal == SIGTERM ? ICESTREAM_E_TERMINATED : ICESTREAM_E_INTERRUPTED;
+        return run->stop.signal == SIGTERM ? ICESTREAM_E_TERMINATED : ICESTREAM_E_INTERRUPTED;
     }
     if (ics_run_unfinished(run) > 0) {
         return ICESTREAM_E_FAILED;
     }
-    return run->finished[ICS_UNIT_SET_ASIDE] > 0 ? ICESTREAM_E_INPUT : ICESTREAM_OK;
+    return run->units.results[ICS_RESULT_QUARANTINED] > 0 ? ICESTREAM_E_INPUT : ICESTREAM_OK;
 }
 
 int ics_run_judge(const ics_run_state *run, icestream_error *error)
 {
-    size_t done = ics_run_count(run, ICS_UNIT_DONE) + ics_run_count(run, ICS_UNIT_SKIPPED);
-    size_t set_aside = ics_run_count(run, ICS_UNIT_SET_ASIDE);
+    size_t done = ics_run_count(run, ICS_RESULT_DONE) + ics_run_count(run, ICS_RESULT_SKIPPED);
+    size_t set_aside = ics_run_count(run, ICS_RESULT_QUARANTINED);
     size_t unfinished = ics_run_unfinished(run), total = all_files(run);
     int status = status_of(run);
     if (error != NULL) {
         *error = (icestream_error){.status = ICESTREAM_OK};
     }
-    if (set_aside > 0 && !run->forgets) { /* of claimed files each was told of when it happened */
-        ics_error_add(error, status, "%s", run->set_aside.text);
+    if (set_aside > 0 && !run->units.forgets) { /* the log has the reasons for claimed files */
+        ics_error_add(error, status, "%s", run->units.refusals.text);
     }
-    if (run->fatal.status != ICESTREAM_OK) {
-        ics_error_add(error, status, "%s", run->fatal.text);
+    if (run->stop.fatal.status != ICESTREAM_OK) {
+        ics_error_add(error, status, "%s", run->stop.fatal.text);
         ics_error_add(error, status, "stopped: %zu of %zu files done, %zu left", done, total,
                       unfinished);
     } else if (unfinished > 0 || status == ICESTREAM_E_INTERRUPTED ||
@@ -69,7 +69,7 @@ int ics_run_judge(const ics_run_state *run, icestream_error *error)
                       status != ICESTREAM_E_FAILED ? icestream_status_text(status)
                                                    : "internal error: the run stalled",
                       done, total, unfinished,
-                      run->streaming || run->forgets ? "" : " (--resume goes on)");
+                      run->streaming || run->units.forgets ? "" : " (--resume goes on)");
     } else if (set_aside > 0) {
         ics_error_add(error, status, "%zu of %zu files set aside", set_aside, total);
     }

@@ -1,165 +1,177 @@
-/* The loop of a run: it owns all state, listens to signals and timers, and gives every station what
- * it can do whenever something has come back. */
+/* The loop of a run: one thread, which owns all state. It waits in libuv until something comes
+ * back.
+ *
+ *   until nothing is left to do {
+ *       wait for jobs that threads have done, signals, timers, files, messages of clients
+ *       for each of them { call its function, which changes states and sends nothing }
+ *       for each step of the pipeline { begin everything that can be begun now }
+ *       if (no job is out and no step waits for anything) {
+ *           begin what a step has kept for the end, the last step first
+ *           if there was nothing { close all handles; the loop ends }
+ *       }
+ *   }
+ *
+ * libuv calls on_turn before it waits, so that one call follows all functions of one wait. No step
+ * calls another one, and no step calls the loop. A step that needs a turn at a later time, because
+ * something is to be tried again, says so with ics_run_wake_at.
+ */
+#include "pipeline/run/loop.h"
+
 #include "base/error.h"
-#include "pipeline/run/state.h"
+#include "pipeline/run/intake.h"
+#include "pipeline/run/jobs.h"
+#include "pipeline/run/log.h"
+#include "pipeline/run/progress.h"
+#include "pipeline/run/retry.h"
+#include "pipeline/run/stop.h"
 
 #include <signal.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { METRICS_PERIOD = 5000 /* ms */ };
 
-/* ---- stopping -------------------------------------------------------------------------------- */
+/* ---- a turn ---------------------------------------------------------------------------------- */
 
-bool ics_run_stopping(const ics_run_state *run)
+static void offer_all(ics_run_state *run)
 {
-    return atomic_load(&run->common.stop);
-}
-
-/* No reader goes on; batches that are made are finished. */
-static void stop_reading(ics_run_state *run)
-{
-    atomic_store(&run->common.stop, true);
-    ics_service_notify_stopping(&run->service);
-    ics_run_clients_stop(run);
-    const uint64_t one = 1;
-    ssize_t put = write(run->common.wake, &one, sizeof one);
-    (void)put; /* fails only when the counter is full, which is readable as well */
-}
-
-static void give_up(ics_run_state *run)
-{
-    atomic_store(&run->common.cancel, true);
-    ics_run_stop_commands(run);
-    stop_reading(run);
-}
-
-void ics_run_fail(ics_run_state *run, const icestream_error *cause)
-{
-    if (cause->status == ICESTREAM_E_INTERRUPTED) {
-        return; /* a worker obeyed `stop` or `cancel` */
+    for (size_t i = 0; i < run->loop.step_count; ++i) {
+        const ics_run_step *step = run->loop.steps[i];
+        if (step->offer != NULL) {
+            step->offer(run);
+        }
     }
-    if (run->fatal.status == ICESTREAM_OK) {
-        ics_error_copy(&run->fatal, cause);
-    }
-    give_up(run);
 }
 
-static void tell_signal(ics_run_state *run, int number, const char *what)
+static bool anything_waits(const ics_run_state *run)
 {
-    const ics_event event = {.kind = ICS_EVENT_SIGNAL, .signal = number, .reason = what};
-    ics_run_tell(run, &event);
+    bool any = run->jobs.out > 0 || ics_run_retry_is_expected(run);
+    for (size_t i = 0; !any && i < run->loop.step_count; ++i) {
+        const ics_run_step *step = run->loop.steps[i];
+        any = step->waits != NULL && step->waits(run);
+    }
+    return any;
 }
+
+/* Begins what one step has kept for the end. The last step comes first, so that the volume is
+ * committed before claims are given back. False: no step has anything. */
+static bool begin_last(ics_run_state *run)
+{
+    bool any = false;
+    for (size_t i = run->loop.step_count; !any && i > 0; --i) {
+        const ics_run_step *step = run->loop.steps[i - 1];
+        any = step->last != NULL && step->last(run);
+    }
+    return any;
+}
+
+/* No job will come back any more: what keeps libuv's loop running is closed. */
+static void end_loop(ics_run_state *run)
+{
+    ics_run_loop *loop = &run->loop;
+    run->log.ended = true;
+    if (loop->mailbox == NULL) {
+        return;
+    }
+    uv_close((uv_handle_t *)&loop->turn, NULL);
+    uv_close((uv_handle_t *)&loop->ticker, NULL);
+    uv_close((uv_handle_t *)&loop->waker, NULL);
+    uv_close((uv_handle_t *)&loop->limit, NULL);
+    uv_close((uv_handle_t *)&loop->metrics, NULL);
+    ics_service_notify_close(&loop->service);
+    for (size_t i = 0; i < loop->step_count; ++i) {
+        if (loop->steps[i]->close != NULL) {
+            loop->steps[i]->close(run);
+        }
+    }
+    ics_workers_mailbox_close(loop->mailbox);
+    loop->mailbox = NULL;
+}
+
+/* The turn that follows does the work. */
+static void on_wake(uv_timer_t *timer)
+{
+    (void)timer;
+}
+
+static void set_waker(ics_run_state *run)
+{
+    double now = ics_progress_seconds(), at = run->jobs.wake_at;
+    if (at > 0.0) {
+        uint64_t wait = at > now ? (uint64_t)(1000.0 * (at - now)) + 1 : 1;
+        uv_timer_start(&run->loop.waker, on_wake, wait, 0);
+    }
+}
+
+static void on_turn(uv_prepare_t *turn)
+{
+    ics_run_state *run = turn->data;
+    bool more = true;
+    while (more) {
+        run->jobs.wake_at = 0.0;
+        offer_all(run);
+        if (anything_waits(run)) {
+            set_waker(run);
+            return;
+        }
+        more = begin_last(run);
+    }
+    end_loop(run);
+}
+
+/* ---- signals and timers ---------------------------------------------------------------------- */
 
 static void on_stop_signal(uv_signal_t *handle, int number)
 {
     ics_run_state *run = handle->data;
-    if (run->signal == 0) {
-        run->signal = number;
-        stop_reading(run);
-        tell_signal(run, number,
-                    "stopping: finishing what is being computed "
-                    "(a second signal gives up at once)");
-    } else {
-        give_up(run);
+    if (run->stop.signal != 0) {
+        ics_run_cancel(run);
+        return;
     }
-    ics_run_advance(run);
+    run->stop.signal = number;
+    ics_run_stop_reading(run);
+    const ics_event event = {.kind = ICS_EVENT_SIGNAL,
+                             .signal = number,
+                             .reason = "stopping: finishing what is being computed "
+                                       "(a second signal gives up at once)"};
+    ics_run_log_event(run, &event);
 }
 
 static void on_status_signal(uv_signal_t *handle, int number)
 {
     (void)number;
-    ics_run_show_progress(handle->data);
+    ics_run_progress_show(handle->data);
 }
 
 static void on_reopen_signal(uv_signal_t *handle, int number)
 {
     (void)number;
-    ics_run_reopen_logs(handle->data);
+    ics_run_log_reopen(handle->data);
 }
 
 static void on_time_limit(uv_timer_t *timer)
 {
     ics_run_state *run = timer->data;
-    run->limit_reached = true;
-    stop_reading(run);
-    ics_run_say(run, ICS_EVENT_MESSAGE,
-                "the time limit is reached: finishing what is being computed");
-    ics_run_advance(run);
+    run->stop.limit_reached = true;
+    ics_run_stop_reading(run);
+    ics_run_log_text(run, ICS_EVENT_MESSAGE,
+                     "the time limit is reached: finishing what is being computed");
 }
 
 static void on_service_failure(void *user, const char *reason)
 {
-    ics_run_say(user, ICS_EVENT_WARNING, "%s", reason);
+    ics_run_log_text(user, ICS_EVENT_WARNING, "%s", reason);
 }
 
 static void on_tick(uv_timer_t *handle)
 {
     ics_run_state *run = handle->data;
-    ics_run_tell_news(run);
-    ics_run_show_progress(run);
+    ics_run_log_device(run);
+    ics_run_progress_show(run);
 }
 
 static void on_metrics_time(uv_timer_t *handle)
 {
-    ics_run_publish(handle->data);
-}
-
-/* ---- jobs ------------------------------------------------------------------------------------ */
-
-void ics_run_send_job(ics_run_state *run, ics_workers *workers, ics_job *job,
-                      void (*work)(ics_job *job, void *thread_state), void (*done)(ics_job *job))
-{
-    job->run = work;
-    job->done = done;
-    if (ics_workers_submit(workers, job)) {
-        run->jobs_out++;
-        return;
-    }
-    icestream_error full = {.status = ICESTREAM_OK};
-    ics_error_set(&full, ICESTREAM_E_FAILED, "internal error: a queue of the run is too short");
-    ics_run_fail(run, &full);
-}
-
-/* Nothing will be posted any more: what keeps the loop running is closed, and it ends. */
-static void end_loop(ics_run_state *run)
-{
-    run->ended = true;
-    if (run->mailbox != NULL) {
-        uv_close((uv_handle_t *)&run->ticker, NULL);
-        uv_close((uv_handle_t *)&run->waker, NULL);
-        uv_close((uv_handle_t *)&run->limit, NULL);
-        uv_close((uv_handle_t *)&run->metrics_timer, NULL);
-        ics_service_notify_close(&run->service);
-        ics_run_intake_close(run);
-        ics_run_clients_close(run);
-        ics_workers_mailbox_close(run->mailbox);
-        run->mailbox = NULL;
-    }
-}
-
-void ics_run_advance(ics_run_state *run)
-{
-    if (run->ended) {
-        return;
-    }
-    if (!ics_run_stopping(run)) {
-        ics_run_take_files(run);
-        ics_run_do_retries(run);
-    }
-    if (!ics_run_stopping(run) && !run->pause.on) {
-        ics_run_read_units(run);
-        ics_run_open_units(run);
-    }
-    ics_run_compute_batches(run);
-    if (!atomic_load(&run->common.cancel)) {
-        ics_run_write_units(run);
-    }
-    ics_run_rotate(run);
-    if (run->jobs_out == 0 && !ics_run_commit_rest(run) && !ics_run_intake_waits(run) &&
-        !ics_run_retries_wait(run) && !ics_run_give_back(run)) {
-        end_loop(run);
-    }
+    ics_run_progress_publish(handle->data);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -174,25 +186,25 @@ static int listen_for_signals(ics_run_state *run)
                                  {SIGUSR1, on_status_signal},
                                  {SIGHUP, on_reopen_signal}};
     for (int i = 0; i < ICS_RUN_SIGNALS; ++i) {
-        uv_signal_init(&run->loop, &run->signals[i]);
-        run->signals[i].data = run;
+        uv_signal_init(&run->loop.uv, &run->loop.signals[i]);
+        run->loop.signals[i].data = run;
     }
-    run->loop_open = true;
+    run->loop.open = true;
     for (int i = 0; i < ICS_RUN_SIGNALS; ++i) {
-        int failure = uv_signal_start(&run->signals[i], wanted[i].callback, wanted[i].number);
+        int failure = uv_signal_start(&run->loop.signals[i], wanted[i].callback, wanted[i].number);
         if (failure != 0) {
             return failure;
         }
         /* They outlive the loop's work: a late signal must not kill the process while it writes
          * its summary. */
-        uv_unref((uv_handle_t *)&run->signals[i]);
+        uv_unref((uv_handle_t *)&run->loop.signals[i]);
     }
     return 0;
 }
 
 int ics_run_loop_open(ics_run_state *run, icestream_error *error)
 {
-    int failure = uv_loop_init(&run->loop);
+    int failure = uv_loop_init(&run->loop.uv);
     if (failure != 0) {
         return ics_error_set(error, ICESTREAM_E_FAILED, "cannot start the event loop: %s",
                              uv_strerror(failure));
@@ -202,28 +214,32 @@ int ics_run_loop_open(ics_run_state *run, icestream_error *error)
         return ics_error_set(error, ICESTREAM_E_FAILED, "cannot listen for signals: %s",
                              uv_strerror(failure));
     }
-    int status = ics_workers_mailbox_create(&run->loop, &run->mailbox, error);
+    int status = ics_workers_mailbox_create(&run->loop.uv, &run->loop.mailbox, error);
     if (status == ICESTREAM_OK) {
-        uv_timer_t *const timers[] = {&run->ticker, &run->waker, &run->limit, &run->metrics_timer};
+        ics_workers_mailbox_on_delivery(run->loop.mailbox, ics_run_deliver_job, run);
+        uv_prepare_init(&run->loop.uv, &run->loop.turn);
+        run->loop.turn.data = run;
+        uv_timer_t *const timers[] = {&run->loop.ticker, &run->loop.waker, &run->loop.limit,
+                                      &run->loop.metrics};
         for (size_t i = 0; i < sizeof timers / sizeof *timers; ++i) {
-            uv_timer_init(&run->loop, timers[i]);
+            uv_timer_init(&run->loop.uv, timers[i]);
             timers[i]->data = run;
         }
-        ics_service_notify_open(&run->service, &run->loop);
+        ics_service_notify_open(&run->loop.service, &run->loop.uv);
     }
     return status;
 }
 
 void ics_run_loop_close(ics_run_state *run)
 {
-    if (run->loop_open) {
+    if (run->loop.open) {
         for (int i = 0; i < ICS_RUN_SIGNALS; ++i) {
-            uv_close((uv_handle_t *)&run->signals[i], NULL);
+            uv_close((uv_handle_t *)&run->loop.signals[i], NULL);
         }
         end_loop(run);
-        uv_run(&run->loop, UV_RUN_DEFAULT);
-        uv_loop_close(&run->loop);
-        run->loop_open = false;
+        uv_run(&run->loop.uv, UV_RUN_DEFAULT);
+        uv_loop_close(&run->loop.uv);
+        run->loop.open = false;
     }
 }
 
@@ -235,14 +251,14 @@ static double thread_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-int ics_run_loop(ics_run_state *run, icestream_error *error)
+void ics_run_loop_run(ics_run_state *run)
 {
-    uint32_t period = ics_events_period(&run->events);
-    run->start = ics_progress_seconds();
-    uv_timer_start(&run->ticker, on_tick, period, period);
+    uint32_t period = ics_events_period(&run->log.events);
+    run->loop.start = ics_progress_seconds();
+    uv_timer_start(&run->loop.ticker, on_tick, period, period);
     if (run->options->time_limit > 0.0) {
-        uv_timer_start(&run->limit, on_time_limit, (uint64_t)(1000.0 * run->options->time_limit),
-                       0);
+        uv_timer_start(&run->loop.limit, on_time_limit,
+                       (uint64_t)(1000.0 * run->options->time_limit), 0);
     }
     const ics_event event = {.kind = ICS_EVENT_START,
                              .configuration = run->config->path,
@@ -251,15 +267,14 @@ int ics_run_loop(ics_run_state *run, icestream_error *error)
                              .sink = run->common.to_stdout ? NULL : run->config->sink.directory,
                              .quarantine = run->common.quarantine,
                              .files = run->files_total};
-    ics_run_tell_start(run, &event);
-    ics_run_intake_start(run);
-    ics_service_notify_ready(&run->service, on_service_failure, run);
-    uv_timer_start(&run->metrics_timer, on_metrics_time, 0, METRICS_PERIOD);
+    ics_run_log_start(run, &event);
+    ics_run_intake_begin_watch(run);
+    ics_service_notify_ready(&run->loop.service, on_service_failure, run);
+    uv_timer_start(&run->loop.metrics, on_metrics_time, 0, METRICS_PERIOD);
     double before = thread_seconds();
-    ics_run_advance(run);
-    uv_run(&run->loop, UV_RUN_DEFAULT);
-    run->loop_seconds = thread_seconds() - before;
-    ics_events_end(&run->events);
-    ics_run_tell_news(run);
-    return ics_run_judge(run, error);
+    uv_prepare_start(&run->loop.turn, on_turn);
+    uv_run(&run->loop.uv, UV_RUN_DEFAULT);
+    run->loop.cpu_seconds = thread_seconds() - before;
+    ics_events_end(&run->log.events);
+    ics_run_log_device(run);
 }

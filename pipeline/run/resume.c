@@ -1,11 +1,12 @@
-/* What --resume asks of all outputs before anything is computed: the maths that they were computed
- * with. Whether one is complete and of this input, readers see when its turn comes (unit.c). */
+/* --resume checks with which maths all existing outputs were computed, before anything is computed.
+ * Whether an output is complete and belongs to its input is checked later by a reader (unit.c). */
 #include "base/error.h"
 #include "pipeline/files/hit_reader.h"
-#include "pipeline/run/state.h"
+#include "pipeline/run/log.h"
+#include "pipeline/run/summary.h"
 
-/* The maths of a hit file that this run's settings made; *counts false: there is no such file, or
- * no photon in it, which is the same with any maths. */
+/* Finds the maths of a hit file that was made with the settings of this run. *counts false: there
+ * is no such file, or it has no photon, and then the maths does not matter. */
 static int find_maths(const char *path, const json_t *settings, bool *counts, ics_maths_used *out,
                       icestream_error *error)
 {
@@ -21,22 +22,22 @@ static int find_maths(const char *path, const json_t *settings, bool *counts, ic
         *out = ics_metadata_maths(metadata);
     }
     ics_hit_reader_destroy(reader);
-    /* A file that cannot be read is made anew. */
+    /* A file that cannot be read will be made again. */
     return status == ICESTREAM_E_MEMORY ? ics_error_copy(error, &reason) : ICESTREAM_OK;
 }
 
-/* With device.fallback cpu one run computes with fast maths while the GPU is there and with
- * portable ones without it, so the files of an earlier part of it may be either. */
+/* With device.fallback cpu a run computes with fast maths while it has the GPU and with portable
+ * maths afterwards. So its files may have either. */
 static bool may_mix(const icestream_config *config)
 {
     return config->device.fallback == ICS_FALLBACK_CPU && config->device.math != ICS_MATH_PORTABLE;
 }
 
-/* Hit files that were looked at. */
+/* The search through all hit files. */
 typedef struct search {
     const json_t *settings;
     ics_maths_used expected;
-    size_t count; /* with other maths */
+    size_t count; /* of hit files with other maths */
     icestream_error found;
 } search;
 
@@ -50,7 +51,8 @@ static int judge_file(void *user, const char *path, icestream_error *error)
         return status;
     }
     const char *name = ics_metadata_maths_name(maths);
-    if (at->count == 0) { /* first, for the list may be longer than what an error holds */
+    if (at->count ==
+        0) { /* this comes first, because the list may be longer than an error's text */
         ics_error_add(&at->found, ICESTREAM_E_OUTPUT,
                       "nothing was computed; --resume does not mix maths: go on with the "
                       "device and the device.math that made these files, or make all files "
@@ -90,11 +92,11 @@ int ics_run_check_maths(ics_run_state *run, icestream_error *error)
         return status;
     }
     if (may_mix(run->config)) {
-        ics_run_say(run, ICS_EVENT_WARNING,
-                    "%zu hit file%s of other maths than this run's, which is %s, "
-                    "and may be kept (device.fallback cpu); the trailer of each tells its own",
-                    at.count, at.count == 1 ? " is" : "s are",
-                    ics_metadata_maths_name(facts.maths));
+        ics_run_log_text(run, ICS_EVENT_WARNING,
+                         "%zu hit file%s of other maths than this run's, which is %s, "
+                         "and may be kept (device.fallback cpu); the trailer of each tells its own",
+                         at.count, at.count == 1 ? " is" : "s are",
+                         ics_metadata_maths_name(facts.maths));
         return ICESTREAM_OK;
     }
     return ics_error_copy(error, &at.found);

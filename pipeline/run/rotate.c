@@ -1,298 +1,217 @@
-/* sink.rotate: the hits of many units go to one hit file, a volume. A unit whose hits are in it is
- * no longer open, but it is finished, and its claim ended, only when the volume is committed: when
- * it is full, or when nothing else is left to do. */
+#include "pipeline/run/rotate.h"
+
 #include "base/error.h"
 #include "pipeline/files/output.h"
-#include "pipeline/run/state.h"
+#include "pipeline/run/jobs.h"
+#include "pipeline/run/life.h"
+#include "pipeline/run/log.h"
+#include "pipeline/run/retry.h"
+#include "pipeline/run/room.h"
+#include "pipeline/run/stop.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    ENDS_MAX = 64,      /* claims that are ended at a time */
-    UNITS_MAX = 250000, /* in a volume: so that its metadata stay below what readers accept */
-    HITS_MAX_POWER = 35 /* likewise, for the checksums: 2.2 TB */
+    UNITS_MAX = 250000, /* in a volume, so that readers accept the size of its metadata */
+    HITS_MAX_POWER = 35 /* 2^35 hits (2.2 TB) in a volume, because of its checksums */
 };
 
-/* ---- lists ----------------------------------------------------------------------------------- */
+/* ---- units whose hits are in the volume ------------------------------------------------------ */
 
-static bool push(ics_unit_list *list, ics_unit *unit)
+static bool append(ics_run_rotation *rotation, ics_unit *unit)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        ics_unit **items = realloc(list->items, capacity * sizeof *items);
-        if (items == NULL) {
+    if (rotation->unit_count == rotation->unit_capacity) {
+        size_t capacity = rotation->unit_capacity == 0 ? 64 : 2 * rotation->unit_capacity;
+        ics_unit **units = realloc(rotation->units, capacity * sizeof *units);
+        if (units == NULL) {
             return false;
         }
-        list->items = items;
-        list->capacity = capacity;
+        rotation->units = units;
+        rotation->unit_capacity = capacity;
     }
-    list->items[list->count++] = unit;
+    rotation->units[rotation->unit_count++] = unit;
     return true;
 }
 
-static ics_unit *take_next(ics_unit_list *list)
+/* What the volume reports about the last unit that it got. Hits that had to stay in memory are safe
+ * there; any other error ends the run. */
+static void take_trouble(ics_run_state *run)
 {
-    ics_unit *unit = list->items[list->next++];
-    if (list->next == list->count) {
-        list->next = list->count = 0;
-    }
-    return unit;
-}
-
-static void out_of_memory(ics_run_state *run)
-{
-    icestream_error error = {.status = ICESTREAM_OK};
-    ics_error_set(&error, ICESTREAM_E_MEMORY, "out of memory for the units of a volume");
-    ics_run_fail(run, &error);
-}
-
-/* ---- committing ------------------------------------------------------------------------------ */
-
-bool ics_run_rotation_admits(const ics_run_state *run)
-{
-    const ics_run_rotation *rotation = &run->rotation;
-    return rotation->volume == NULL || (!rotation->writing && !rotation->sealed);
-}
-
-/* Hits that had to stay in memory are safe there; no other trouble is. */
-static void take_trouble(ics_run_state *run, const icestream_error *trouble)
-{
+    const icestream_error *trouble = ics_volume_trouble(run->rotation.volume);
     if (trouble->status == ICESTREAM_E_OUTPUT && ics_error_may_pass(trouble) &&
         !run->options->fail_fast) {
-        ics_run_pause_for_room(run, run->rotation.carrier, trouble);
+        ics_run_room_wanted(run, NULL, trouble);
     } else if (trouble->status != ICESTREAM_OK) {
         ics_run_fail(run, trouble);
     }
 }
 
-void ics_run_keep_unit(ics_run_state *run, ics_unit *unit)
+static void count_unit(ics_run_state *run, ics_unit *unit)
 {
     ics_run_rotation *rotation = &run->rotation;
-    const icestream_error *trouble = ics_volume_trouble(rotation->volume);
-    ics_run_succeeded(run, unit);
-    take_trouble(run, trouble);
-    unit->state = ICS_UNIT_KEPT;
-    unit->kept = true;
-    ics_unit_close(unit);
-    run->units_open--;
+    take_trouble(run);
     rotation->hits += unit->account.hits - unit->account.undetected;
-    if (!push(&rotation->kept, unit)) {
-        out_of_memory(run);
+    if (!append(rotation, unit)) {
+        ics_run_fail_memory(run, "out of memory for the units of a volume");
     }
     rotation->sealed = rotation->hits >= run->config->sink.rotate ||
-                       rotation->hits >> HITS_MAX_POWER > 0 || rotation->kept.count >= UNITS_MAX;
+                       rotation->hits >> HITS_MAX_POWER > 0 || rotation->unit_count >= UNITS_MAX;
 }
 
-static ics_run_state *run_of_commit_job(ics_job *job)
+/* ---- committing ------------------------------------------------------------------------------ */
+
+static ics_run_state *run_of_job(ics_job *job)
 {
     return (ics_run_state *)((char *)job - offsetof(ics_run_state, rotation.commit_job));
 }
 
+/* On the writer's thread. */
 static void commit(ics_job *job, void *thread_state)
 {
     (void)thread_state;
-    ics_run_rotation *rotation = &run_of_commit_job(job)->rotation;
-    ics_volume_commit(rotation->volume, rotation->kept.items, rotation->lost, rotation->kept.count,
+    ics_run_rotation *rotation = &run_of_job(job)->rotation;
+    ics_volume_commit(rotation->volume, rotation->units, rotation->lost, rotation->unit_count,
                       &rotation->result);
 }
 
-/* What failed is tried again, or it is the end of the run; where the run stops anyhow, the units go
- * back to where they came from. */
 static void take_commit_error(ics_run_state *run, const icestream_error *error)
 {
     ics_run_rotation *rotation = &run->rotation;
-    ics_unit *carrier = rotation->carrier;
-    free(carrier->name);
-    carrier->name = strdup(ics_volume_name(rotation->volume));
-    if (carrier->name == NULL) {
-        out_of_memory(run);
-    } else if (!ics_run_retry(run, carrier, ICS_RETRY_WRITE, error)) {
+    ics_run_retry_answer answer = ics_run_retry_after(
+        run, &rotation->retry, ICS_RETRY_COMMIT, ics_volume_name(rotation->volume), false, error);
+    rotation->abandoned = answer != ICS_RUN_RETRY_LATER;
+    if (answer == ICS_RUN_RETRY_REFUSED) {
         ics_run_fail(run, error);
     }
-    rotation->left = carrier->retry == ICS_RETRY_NOTHING;
 }
 
-static void tell_dropped(ics_run_state *run)
+static void log_dropped(ics_run_state *run)
 {
     const ics_run_rotation *rotation = &run->rotation;
     size_t lost = 0;
-    for (size_t i = 0; i < rotation->kept.count; ++i) {
+    for (size_t i = 0; i < rotation->unit_count; ++i) {
         lost += rotation->lost[i];
     }
-    ics_run_say(
+    ics_run_log_text(
         run, ICS_EVENT_WARNING,
         "%zu of %zu step files of a hit file that was to be written are another worker's by "
-        "now: nothing is written, and the others are made anew",
-        lost, rotation->kept.count);
+        "now: nothing is written, and the others are made again",
+        lost, rotation->unit_count);
 }
 
-/* The units of the volume, which has been committed or dropped, go on. */
-static void release_units(ics_run_state *run, bool dropped, const char *path)
+/* The volume has been committed under `path`, or dropped (NULL). */
+static void release_unit(ics_run_state *run, ics_unit *unit, const char *path, bool lost)
 {
-    ics_run_rotation *rotation = &run->rotation;
-    for (size_t i = 0; i < rotation->kept.count; ++i) {
-        ics_unit *unit = rotation->kept.items[i];
-        bool anew = dropped && !rotation->lost[i];
-        unit->state = anew ? ICS_UNIT_KEPT : dropped ? ICS_UNIT_LOST : ICS_UNIT_DONE;
-        unit->output = dropped ? NULL : strdup(path);
-        if (!push(anew ? &rotation->anew : &rotation->ends, unit) ||
-            (unit->output == NULL && !dropped)) {
-            out_of_memory(run);
+    if (path != NULL) {
+        unit->output = strdup(path);
+        if (unit->output == NULL) {
+            ics_run_fail_memory(run, "out of memory for the units of a volume");
         }
+        ics_run_life_event(run, unit, ICS_ON_COMMITTED);
+    } else {
+        ics_run_life_event(run, unit, lost ? ICS_ON_CLAIM_LOST : ICS_ON_VOLUME_DROPPED);
     }
-    rotation->kept.count = 0;
-    rotation->hits = 0;
-    rotation->sealed = false;
 }
 
 static void commit_done(ics_job *job)
 {
-    ics_run_state *run = run_of_commit_job(job);
+    ics_run_state *run = run_of_job(job);
     ics_run_rotation *rotation = &run->rotation;
-    const ics_volume_result *result = &rotation->result;
-    run->jobs_out--;
+    ics_volume_result *result = &rotation->result;
     rotation->committing = false;
     if (result->error.status != ICESTREAM_OK) {
         take_commit_error(run, &result->error);
     } else {
-        ics_run_succeeded(run, rotation->carrier);
-        run->bytes_written += result->bytes;
+        ics_run_retry_succeeded(run, &rotation->retry);
+        run->writing.bytes += result->bytes;
         if (result->dropped) {
-            tell_dropped(run);
+            log_dropped(run);
         }
-        release_units(run, result->dropped, result->path);
+        for (size_t i = 0; i < rotation->unit_count; ++i) {
+            release_unit(run, rotation->units[i], result->path, rotation->lost[i]);
+        }
+        rotation->unit_count = 0;
+        rotation->hits = 0;
+        rotation->sealed = false;
         free(result->path);
     }
     free(rotation->lost);
     rotation->lost = NULL;
-    ics_run_advance(run);
 }
 
 static void send_commit(ics_run_state *run)
 {
     ics_run_rotation *rotation = &run->rotation;
-    rotation->carrier->retry = ICS_RETRY_NOTHING;
-    rotation->lost = calloc(rotation->kept.count, sizeof *rotation->lost);
+    ics_run_retry_begin(run, &rotation->retry);
+    rotation->lost = calloc(rotation->unit_count, sizeof *rotation->lost);
     if (rotation->lost == NULL) {
-        out_of_memory(run);
+        ics_run_fail_memory(run, "out of memory for the units of a volume");
         return;
     }
-    rotation->committing = true;
-    ics_run_send_job(run, run->writers[0], &rotation->commit_job, commit, commit_done);
+    rotation->committing =
+        ics_run_send_job(run, run->jobs.writers[0], &rotation->commit_job, commit, commit_done);
 }
 
-/* ---- units after that ------------------------------------------------------------------------ */
+/* ---- the step -------------------------------------------------------------------------------- */
 
-static void end_units(ics_run_state *run)
+/* A commit that failed is tried again when its time has come, or once more when the run stops. */
+static bool may_commit(ics_run_state *run)
 {
-    ics_run_rotation *rotation = &run->rotation;
-    while (rotation->ends.count > 0 && rotation->ending < ENDS_MAX) {
-        ics_unit *unit = take_next(&rotation->ends);
-        rotation->ending++;
-        ics_run_end_claim(run, unit, unit->state);
-    }
+    return ics_run_is_stopping(run) || ics_run_retry_is_due(run, &run->rotation.retry);
 }
 
-static void begin_anew(ics_run_state *run)
+static void offer(ics_run_state *run)
 {
     ics_run_rotation *rotation = &run->rotation;
-    while (rotation->anew.count > 0 && !ics_run_stopping(run) && !run->pause.on &&
-           run->units_ahead < run->shape.units_ahead && run->units_open < run->units_open_limit) {
-        ics_unit *unit = take_next(&rotation->anew);
-        icestream_error error = {.status = ICESTREAM_OK};
-        if (ics_unit_begin_anew(unit, &error) != ICESTREAM_OK) {
-            ics_run_fail(run, &error);
-            return;
-        }
-        unit->kept = false;
-        run->units_open++;
-        run->oldest = run->first; /* which had passed it */
-        ics_run_check_unit(run, unit);
+    for (ics_unit *unit = ics_run_life_pop(&run->units.stored); unit != NULL;
+         unit = ics_run_life_pop(&run->units.stored)) {
+        count_unit(run, unit);
     }
-}
-
-void ics_run_rotate(ics_run_state *run)
-{
-    ics_run_rotation *rotation = &run->rotation;
-    if (rotation->volume == NULL) {
-        return;
-    }
-    end_units(run);
-    begin_anew(run);
-    const ics_unit *carrier = rotation->carrier;
-    bool waits = carrier->retry != ICS_RETRY_NOTHING && carrier->due > ics_progress_seconds() &&
-                 !ics_run_stopping(run);
-    if (rotation->sealed && !rotation->writing && !rotation->committing && !rotation->left &&
-        !waits && rotation->ends.count == 0 && !atomic_load(&run->common.cancel)) {
+    if (rotation->sealed && run->writing.out == 0 && !rotation->committing &&
+        !rotation->abandoned && !ics_run_is_cancelled(run) && may_commit(run)) {
         send_commit(run);
     }
 }
 
-/* Clients are told of their messages when the hits are in a file, and may wait for that before they
- * send more. */
-bool ics_run_commit_rest(ics_run_state *run)
+/* Nobody can add to the volume any more, or a client waits for its hits. */
+static bool commit_rest(ics_run_state *run)
 {
     ics_run_rotation *rotation = &run->rotation;
-    bool more = (ics_run_intake_waits(run) && run->messages == NULL) || ics_run_retries_wait(run);
-    if (rotation->kept.count == 0 || more) {
+    if (rotation->unit_count == 0) {
         return false;
     }
     rotation->sealed = true;
-    ics_run_rotate(run);
-    return run->jobs_out > 0;
+    offer(run);
+    return rotation->committing;
 }
 
-bool ics_run_commands_volume(ics_run_state *run, const char *path)
-{
-    json_t *commanded = run->rotation.commanded;
-    bool first = json_object_get(commanded, path) == NULL;
-    if (first && json_object_set_new_nocheck(commanded, path, json_true()) != 0) {
-        ics_run_say(run, ICS_EVENT_WARNING, "sink.command: out of memory for %s", path);
-        return false;
-    }
-    return first;
-}
+const ics_run_step ics_run_rotate_step = {.name = "rotate", .offer = offer, .last = commit_rest};
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-int ics_run_rotation_open(ics_run_state *run, icestream_error *error)
+int ics_run_rotate_open(ics_run_state *run, icestream_error *error)
 {
     ics_run_rotation *rotation = &run->rotation;
     const char *folder = run->config->sink.directory;
     if (run->config->sink.rotate == 0) {
         return ICESTREAM_OK;
     }
-    rotation->carrier = calloc(1, sizeof *rotation->carrier);
-    rotation->commanded = json_object();
-    if (rotation->carrier == NULL || rotation->commanded == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-    }
-    rotation->carrier->state = ICS_UNIT_READ; /* so that pauses try to find room for the volume */
-    int status = ics_known_hits_create(folder, &run->common.origin, &run->common.stop,
-                                       &rotation->known, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_volume_create(&run->common, &rotation->volume, error);
-    }
-    if (status ==
-        ICESTREAM_OK) { /* of writers that were killed: nobody else writes under their names */
-        status = ics_output_clean_folder(folder, "run-*.hits.npy.*part", error);
-    }
+    ICS_TRY(ics_known_hits_create(folder, &run->common.origin, &run->common.stop, &rotation->known,
+                                  error));
     run->common.known = rotation->known;
+    ICS_TRY(ics_volume_create(&run->common, &rotation->volume, error));
     run->common.volume = rotation->volume;
-    return status;
+    /* Files of writers that were killed: no living process writes under their names. */
+    return ics_output_clean_folder(folder, "run-*.hits.npy.*part", error);
 }
 
-void ics_run_rotation_destroy(ics_run_state *run)
+void ics_run_rotate_destroy(ics_run_state *run)
 {
     ics_run_rotation *rotation = &run->rotation;
     ics_volume_destroy(rotation->volume);
     ics_known_hits_destroy(rotation->known);
-    ics_unit_destroy(rotation->carrier);
-    json_decref(rotation->commanded);
-    free(rotation->kept.items);
-    free(rotation->ends.items);
-    free(rotation->anew.items);
+    free(rotation->units);
     free(rotation->lost);
 }

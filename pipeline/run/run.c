@@ -1,7 +1,11 @@
-/* icestream_run: step files through the device to hit files. */
+/* icestream_run: from step files, through the device, to hit files. */
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
-#include "pipeline/run/state.h"
+#include "pipeline/run/log.h"
+#include "pipeline/run/loop.h"
+#include "pipeline/run/progress.h"
+#include "pipeline/run/setup.h"
+#include "pipeline/run/summary.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,41 +22,43 @@ static void announce(ics_run_state *run)
                  run->inputs.count == 1 ? "" : "s");
     }
     char text[512];
-    ics_run_say(run, ICS_EVENT_MESSAGE, "icestream %s: %s, ice %s%s, detector %s (%zu modules)",
-                ICESTREAM_VERSION, source, run->models->medium->name,
-                ics_ice_features_text(run->models->medium, text, sizeof text),
-                run->models->detector->name, run->models->detector->module_count);
-    /* A reason that is a warning is told as one. */
+    ics_run_log_text(run, ICS_EVENT_MESSAGE,
+                     "icestream %s: %s, ice %s%s, detector %s (%zu modules)", ICESTREAM_VERSION,
+                     source, run->models->medium->name,
+                     ics_ice_features_text(run->models->medium, text, sizeof text),
+                     run->models->detector->name, run->models->detector->module_count);
+    /* A reason that is a warning is logged by ics_run_log_device. */
     const char *reason = run->device_options.warn ? "" : run->device_options.reason;
-    ics_run_say(run, ICS_EVENT_MESSAGE, "device: %s%s%s%s",
-                ics_device_text(run->device, text, sizeof text), reason[0] != '\0' ? " (" : "",
-                reason, reason[0] != '\0' ? ")" : "");
-    ics_run_tell_news(run);
+    ics_run_log_text(run, ICS_EVENT_MESSAGE, "device: %s%s%s%s",
+                     ics_device_text(run->device, text, sizeof text), reason[0] != '\0' ? " (" : "",
+                     reason, reason[0] != '\0' ? ")" : "");
+    ics_run_log_device(run);
 }
 
 static void report(ics_run_state *run)
 {
-    double seconds = ics_progress_seconds() - run->events.progress.start;
-    double photons = (double)run->account.created;
+    double seconds = ics_progress_seconds() - run->log.events.progress.start;
+    double photons = (double)run->batches.account.created;
     char photon_text[32], hit_text[32], electron_text[32], rate_text[32];
     char electrons[64] = "";
     if (run->common.content != NULL) {
-        snprintf(electrons, sizeof electrons, ", %s photo-electrons",
-                 ics_progress_count_text((double)run->account.photo_electrons, electron_text));
+        snprintf(
+            electrons, sizeof electrons, ", %s photo-electrons",
+            ics_progress_count_text((double)run->batches.account.photo_electrons, electron_text));
     }
-    ics_run_say(run, ICS_EVENT_MESSAGE,
-                "%zu file%s done, %zu skipped, %zu set aside, %zu left: %s photons, %s hits%s in "
-                "%.2f s, %s photons/s (%.3g ns per photon)",
-                ics_run_count(run, ICS_UNIT_DONE),
-                ics_run_count(run, ICS_UNIT_DONE) == 1 ? "" : "s",
-                ics_run_count(run, ICS_UNIT_SKIPPED), ics_run_count(run, ICS_UNIT_SET_ASIDE),
-                ics_run_unfinished(run), ics_progress_count_text(photons, photon_text),
-                ics_progress_count_text((double)run->account.hits, hit_text), electrons, seconds,
-                ics_progress_count_text(seconds > 0.0 ? photons / seconds : 0.0, rate_text),
-                photons > 0.0 ? 1e9 * seconds / photons : 0.0);
+    ics_run_log_text(
+        run, ICS_EVENT_MESSAGE,
+        "%zu file%s done, %zu skipped, %zu set aside, %zu left: %s photons, %s hits%s in "
+        "%.2f s, %s photons/s (%.3g ns per photon)",
+        ics_run_count(run, ICS_RESULT_DONE), ics_run_count(run, ICS_RESULT_DONE) == 1 ? "" : "s",
+        ics_run_count(run, ICS_RESULT_SKIPPED), ics_run_count(run, ICS_RESULT_QUARANTINED),
+        ics_run_unfinished(run), ics_progress_count_text(photons, photon_text),
+        ics_progress_count_text((double)run->batches.account.hits, hit_text), electrons, seconds,
+        ics_progress_count_text(seconds > 0.0 ? photons / seconds : 0.0, rate_text),
+        photons > 0.0 ? 1e9 * seconds / photons : 0.0);
 }
 
-/* Names of workers are names of folders; two living processes have different ones. */
+/* The name of a worker is the name of a folder. Two processes that run have different names. */
 static void name_worker(ics_run_state *run)
 {
     char host[64] = "host";
@@ -65,10 +71,10 @@ static void name_worker(ics_run_state *run)
              (unsigned long long)(1e3 * ics_event_now()));
 }
 
-/* Eight digits of the worker's name, so that names of files stay short. */
+/* Makes eight digits from the name of the worker, so that names of files stay short. */
 static void name_writer(ics_run_state *run)
 {
-    uint32_t hash = 2166136261u; /* FNV-1a: different for different workers is all it has to be */
+    uint32_t hash = 2166136261u; /* FNV-1a: it only needs to differ between workers */
     for (const char *at = run->worker; *at != '\0'; ++at) {
         hash = (hash ^ (unsigned char)*at) * 16777619u;
     }
@@ -91,20 +97,22 @@ int icestream_run(const icestream_config *config, const icestream_run_options *o
     name_worker(run);
     name_writer(run);
     run->start_time = ics_event_now();
-    run->events = ics_events_begin(options->quiet ? NULL : options->progress,
-                                   options->log_json ? ICS_LOG_JSON : ICS_LOG_TEXT, run->worker);
+    run->log.events =
+        ics_events_begin(options->quiet ? NULL : options->progress,
+                         options->log_json ? ICS_LOG_JSON : ICS_LOG_TEXT, run->worker);
     int status = ics_run_setup(run, result);
     if (status == ICESTREAM_OK) {
         announce(run);
-        status = ics_run_loop(run, result);
+        ics_run_loop_run(run);
+        status = ics_run_judge(run, result);
         report(run);
         icestream_error late = {.status = ICESTREAM_OK};
         if (ics_run_summary(run, result, &late) != ICESTREAM_OK) {
             /* A run whose only fault is the summary is an output error. */
             status = ics_error_add(result, late.status, "%s", late.text);
         }
-        ics_run_tell_stop(run, result);
-        ics_run_publish_last(run);
+        ics_run_log_stop(run, result);
+        ics_run_progress_publish_last(run);
     }
     ics_run_teardown(run);
     free(run);

@@ -1,6 +1,19 @@
-/* Start and end of a run: models, tables, device, workers, the list of units. */
+#include "pipeline/run/setup.h"
+
 #include "base/error.h"
-#include "pipeline/run/state.h"
+#include "pipeline/run/clients.h"
+#include "pipeline/run/command.h"
+#include "pipeline/run/compute.h"
+#include "pipeline/run/ending.h"
+#include "pipeline/run/intake.h"
+#include "pipeline/run/life.h"
+#include "pipeline/run/log.h"
+#include "pipeline/run/loop.h"
+#include "pipeline/run/read.h"
+#include "pipeline/run/room.h"
+#include "pipeline/run/rotate.h"
+#include "pipeline/run/summary.h"
+#include "pipeline/run/write.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,10 +23,20 @@
 #include <unistd.h>
 
 enum {
-    BATCHES_WITH_WRITERS = 3, /* that the device is not kept waiting for */
-    KEEPER_MORE = 512, /* that wait for the disk beside the open units: lines of the journal, ends
-                          of units in a volume */
-    GPUS_SERVED = 4,   /* that threads are started for; more share them */
+    BATCHES_WITH_WRITERS =
+        3,           /* batches for writers, so that the device does not wait for writers */
+    IO_MORE = 512,   /* jobs of the I/O thread besides one for each open unit: lines of the journal,
+                        claims of units in a volume */
+    GPUS_SERVED = 4, /* GPUs that get their own threads; further ones share these */
+};
+
+/* The order in which the loop calls the steps. Units go from the intake to the end of their claims.
+ * Batches are made before units are checked, so that the device gets work first; a full volume is
+ * sealed before more hits are written into it. */
+static const ics_run_step *const steps[] = {
+    &ics_run_life_step,  &ics_run_clients_step, &ics_run_intake_step,  &ics_run_room_step,
+    &ics_run_fill_step,  &ics_run_check_step,   &ics_run_compute_step, &ics_run_rotate_step,
+    &ics_run_write_step, &ics_run_command_step, &ics_run_ending_step,
 };
 
 static int check_existing_outputs(const ics_run_state *run, icestream_error *error)
@@ -39,7 +62,7 @@ static int check_existing_outputs(const ics_run_state *run, icestream_error *err
     return ics_error_copy(error, &found);
 }
 
-/* Like mkdir -p. */
+/* Makes a folder and the folders above it, like mkdir -p. */
 static int make_directory(const char *path, icestream_error *error)
 {
     char *partial = strdup(path);
@@ -103,8 +126,8 @@ static char *place_in_sink(const ics_run_state *run, const char *configured, con
     return asprintf(&path, "%s/%s", run->config->sink.directory, name) >= 0 ? path : NULL;
 }
 
-/* Where bad files go, and the journal. With standard output as the sink there are none unless they
- * are asked for. */
+/* Chooses the quarantine and opens the journal. If hits go to standard output, both exist only
+ * where the configuration names them. */
 static int open_records(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
@@ -139,7 +162,7 @@ static int create_units(ics_run_state *run, icestream_error *error)
         if (status != ICESTREAM_OK) {
             return status;
         }
-        ics_run_append_unit(run, unit);
+        ics_run_life_append(run, unit);
         run->bytes_total += input->bytes;
         run->streaming = run->streaming || input->stream;
     }
@@ -155,7 +178,7 @@ static int load_world(ics_run_state *run, icestream_error *error)
     }
     const ics_models *models = run->models;
     for (size_t i = 0; i < models->warnings.count; ++i) {
-        ics_run_say(run, ICS_EVENT_WARNING, "%s", models->warnings.items[i]);
+        ics_run_log_text(run, ICS_EVENT_WARNING, "%s", models->warnings.items[i]);
     }
     run->common.spectrum_count = (uint32_t)models->light->count;
     run->common.content =
@@ -175,9 +198,9 @@ static int load_world(ics_run_state *run, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-/* Beside a CPU, one thread checks the next file while one cuts this one into batches, and one
- * writer is rarely busy. A GPU takes more steps than one thread checks or cuts, and writers wait
- * for the disk at the end of each file. */
+/* With a CPU as the device, one thread checks the next file while another one cuts this file into
+ * batches, and one writer is rarely busy. A GPU computes more steps than one thread can check or
+ * cut, and writers wait for the disk at the end of each file. */
 static ics_run_shape choose_shape(const ics_run_state *run)
 {
     ics_run_shape shape = {
@@ -189,11 +212,12 @@ static ics_run_shape choose_shape(const ics_run_state *run)
         shape = (ics_run_shape){.readers = 6 * times,
                                 .units_ahead = 6 * times,
                                 .filling = 3 * times,
-                                .writers = ICS_WRITERS_MAX / GPUS_SERVED * times,
+                                .writers = ICS_RUN_WRITERS / GPUS_SERVED * times,
                                 .hit_memory = (size_t)(512 << 20) * times};
     }
     if (run->common.to_stdout || run->config->sink.rotate != 0) {
-        shape.writers = 1; /* messages go out, and hits into a volume, one after the other */
+        shape.writers =
+            1; /* messages are written one after the other, and a volume gets one unit at a time */
     }
     return shape;
 }
@@ -202,8 +226,8 @@ static int start_writers(ics_run_state *run, ics_post to_loop, icestream_error *
 {
     int status = ICESTREAM_OK;
     for (uint32_t i = 0; status == ICESTREAM_OK && i < run->shape.writers; ++i) {
-        status = ics_workers_create("writer", 1, run->credits + run->units_open_limit, NULL,
-                                    to_loop, &run->writers[i], error);
+        status = ics_workers_create("writer", 1, run->batches.credits + run->units.open_limit, NULL,
+                                    to_loop, &run->jobs.writers[i], error);
     }
     return status;
 }
@@ -219,7 +243,7 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     if (status != ICESTREAM_OK) {
         return status;
     }
-    const ics_post to_loop = {.post = ics_workers_mailbox_post, .user = run->mailbox};
+    const ics_post to_loop = {.post = ics_workers_mailbox_post, .user = run->loop.mailbox};
     const ics_hit_models hit_models = {.tables = &run->tables->device,
                                        .detector = run->models->detector,
                                        .light = run->models->light,
@@ -235,92 +259,76 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     run->common.threads = facts.threads;
     run->shape = choose_shape(run);
     run->common.budget.limit = run->shape.hit_memory;
-    run->credits = ics_device_credits(run->device) + run->shape.filling + BATCHES_WITH_WRITERS;
-    run->units_open_limit = run->credits + run->shape.readers;
-    /* Small files: a unit may be open for every batch. The queues have room for all of them. */
-    status = ics_workers_create("reader", run->shape.readers, run->units_open_limit, NULL, to_loop,
-                                &run->readers, error);
+    run->batches.credits =
+        ics_device_credits(run->device) + run->shape.filling + BATCHES_WITH_WRITERS;
+    run->units.open_limit = run->batches.credits + run->shape.readers;
+    /* With small files every batch may belong to another open unit. The queues have room for all.
+     */
+    status = ics_workers_create("reader", run->shape.readers, run->units.open_limit, NULL, to_loop,
+                                &run->jobs.readers, error);
     if (status == ICESTREAM_OK) {
-        status = ics_workers_create("keeper", 1, run->units_open_limit + KEEPER_MORE, NULL, to_loop,
-                                    &run->keeper, error);
+        status = ics_workers_create("io", 1, run->units.open_limit + IO_MORE, NULL, to_loop,
+                                    &run->jobs.io, error);
     }
     return status == ICESTREAM_OK ? start_writers(run, to_loop, error) : status;
 }
 
 int ics_run_setup(ics_run_state *run, icestream_error *error)
 {
-    STAILQ_INIT(&run->ready);
-    STAILQ_INIT(&run->spare);
+    STAILQ_INIT(&run->batches.ready);
+    STAILQ_INIT(&run->batches.spare);
     run->common.config = run->config;
     run->common.options = run->options;
-    run->common.wake = run->received_lock = -1;
+    run->common.wake = run->clients.lock = -1;
     atomic_init(&run->common.budget.used, 0);
     atomic_init(&run->common.stop, false);
     atomic_init(&run->common.cancel, false);
 
-    int status = ics_device_options_from_config(run->config, &run->device_options, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_inputs_plan(run->config, &run->inputs, error);
+    run->loop.steps = steps;
+    run->loop.step_count = sizeof steps / sizeof *steps;
+
+    ICS_TRY(ics_device_options_from_config(run->config, &run->device_options, error));
+    ICS_TRY(ics_inputs_plan(run->config, &run->inputs, error));
+    ICS_TRY(load_world(run, error));
+    ICS_TRY(plan_outputs(run, error));
+    ICS_TRY(create_units(run, error));
+    ICS_TRY(open_records(run, error));
+    ICS_TRY(ics_run_summary_clean(run, error));
+    ICS_TRY(start_workers(run, error));
+    ICS_TRY(ics_run_rotate_open(run, error));
+    ICS_TRY(ics_run_clients_open(run, error));
+    ICS_TRY(ics_run_intake_open(run, error));
+    if (run->config->metrics.listen != NULL) {
+        ICS_TRY(ics_metrics_listener_create(run->config->metrics.listen, &run->measures.listener,
+                                            error));
     }
-    if (status == ICESTREAM_OK) {
-        status = load_world(run, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = plan_outputs(run, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = create_units(run, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = open_records(run, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_run_summary_clean(run, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = start_workers(run, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_run_rotation_open(run, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_run_clients_open(run, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_run_intake_open(run, error);
-    }
-    if (status == ICESTREAM_OK && run->config->metrics.listen != NULL) {
-        status =
-            ics_metrics_listener_create(run->config->metrics.listen, &run->metrics_listener, error);
-    }
-    if (status == ICESTREAM_OK && run->options->resume && !run->common.to_stdout) {
-        status = ics_run_check_maths(run, error);
-    }
-    return status;
+    return run->options->resume && !run->common.to_stdout ? ics_run_check_maths(run, error)
+                                                          : ICESTREAM_OK;
 }
 
 void ics_run_teardown(ics_run_state *run)
 {
-    ics_workers_destroy(run->readers);
-    for (uint32_t i = 0; i < ICS_WRITERS_MAX; ++i) {
-        ics_workers_destroy(run->writers[i]);
+    ics_workers_destroy(run->jobs.readers);
+    for (uint32_t i = 0; i < ICS_RUN_WRITERS; ++i) {
+        ics_workers_destroy(run->jobs.writers[i]);
     }
-    ics_workers_destroy(run->keeper);
-    ics_metrics_listener_destroy(run->metrics_listener);
+    ics_workers_destroy(run->jobs.io);
+    ics_metrics_listener_destroy(run->measures.listener);
     ics_device_destroy(run->device);
-    for (ics_job *job; (job = ICS_QUEUE_TAKE(&run->spare, link)) != NULL;) {
+    for (ics_job *job; (job = ICS_QUEUE_TAKE(&run->batches.spare, link)) != NULL;) {
         ics_batch_destroy((ics_batch *)job);
     }
     ics_run_loop_close(run);
-    while (run->first != NULL) {
-        ics_unit *next = run->first->next;
-        ics_unit_destroy(run->first);
-        run->first = next;
+    while (run->units.first != NULL) {
+        ics_unit *next = run->units.first->next;
+        ics_unit_destroy(run->units.first);
+        run->units.first = next;
     }
     if (run->common.wake >= 0) {
         close(run->common.wake);
     }
-    ics_run_rotation_destroy(run);
+    ics_run_rotate_destroy(run);
+    ics_run_command_destroy(run);
     ics_run_intake_destroy(run);
     ics_run_clients_destroy(run);
     if (run->common.journal != NULL) {

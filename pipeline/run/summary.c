@@ -1,8 +1,9 @@
-/* summary.json: what a run did, for programs. */
+/* summary.json: the result of a run, for programs. */
+#include "pipeline/run/summary.h"
+
 #include "base/error.h"
 #include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/output.h"
-#include "pipeline/run/state.h"
 #include "pipeline/telemetry/json_text.h"
 
 #include <errno.h>
@@ -12,23 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *state_name(ics_unit_state state)
-{
-    switch (state) {
-    case ICS_UNIT_DONE:
-        return "done";
-    case ICS_UNIT_SKIPPED:
-        return "skipped";
-    case ICS_UNIT_SET_ASIDE:
-        return "set aside";
-    case ICS_UNIT_LOST:
-        return "lost";
-    default:
-        return "left";
-    }
-}
-
-/* photo_electrons only where they were made: without, "0" would look like a result. */
+/* The key photo_electrons is left out where no photo-electrons are made: 0 would look like a
+ * result.
+ */
 static json_t *account_json(const ics_unit_common *common, const icestream_account *account)
 {
     json_t *object = json_pack(
@@ -45,29 +32,29 @@ static json_t *account_json(const ics_unit_common *common, const icestream_accou
     return object;
 }
 
-/* "o?" and "s?": keys that do not apply are null. */
+/* Keys that do not apply are null ("o?" and "s?"). */
 static json_t *unit_json(const ics_unit *unit)
 {
-    bool done = unit->state == ICS_UNIT_DONE;
-    bool read = done || unit->state == ICS_UNIT_SKIPPED;
-    return json_pack("{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?}", "input",
-                     ics_json_text(unit->name), "output", ics_json_text(unit->output), "status",
-                     state_name(unit->state), "steps",
-                     read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
-                     read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
-                     read ? unit->summary.digest : NULL, "account",
-                     done ? account_json(unit->common, &unit->account) : NULL, "math",
-                     done ? ics_metadata_maths_name(unit->maths) : NULL, "error",
-                     ics_json_text(unit->set_aside_reason));
+    bool done = unit->result == ICS_RESULT_DONE;
+    bool read = done || unit->result == ICS_RESULT_SKIPPED;
+    return json_pack(
+        "{s:o, s:o?, s:s, s:o?, s:o?, s:s?, s:o?, s:s?, s:o?}", "input", ics_json_text(unit->name),
+        "output", ics_json_text(unit->output), "status", ics_unit_rules_result_text(unit->result),
+        "steps", read ? json_integer((json_int_t)unit->summary.rows) : NULL, "photons",
+        read ? json_integer((json_int_t)unit->summary.photons) : NULL, "input_digest",
+        read ? unit->summary.digest : NULL, "account",
+        done ? account_json(unit->common, &unit->account) : NULL, "math",
+        done ? ics_metadata_maths_name(unit->maths) : NULL, "error", ics_json_text(unit->refusal));
 }
 
-/* Null where files are claimed without end: the journal has them. */
+/* Null where files are claimed, because their number has no limit: the journal has them. */
 static json_t *files_json(const ics_run_state *run)
 {
-    json_t *files = run->forgets ? json_null() : json_array();
-    for (const ics_unit *unit = run->forgets ? NULL : run->first; files != NULL && unit != NULL;
-         unit = unit->next) {
-        if (unit->state != ICS_UNIT_NONE && json_array_append_new(files, unit_json(unit)) != 0) {
+    json_t *files = run->units.forgets ? json_null() : json_array();
+    for (const ics_unit *unit = run->units.forgets ? NULL : run->units.first;
+         files != NULL && unit != NULL; unit = unit->next) {
+        if (unit->result != ICS_RESULT_ABSENT &&
+            json_array_append_new(files, unit_json(unit)) != 0) {
             json_decref(files);
             return NULL;
         }
@@ -77,22 +64,22 @@ static json_t *files_json(const ics_run_state *run)
 
 static json_t *speed_json(const ics_run_state *run)
 {
-    double seconds = ics_progress_seconds() - run->events.progress.start;
-    double photons = (double)run->account.created;
+    double seconds = ics_progress_seconds() - run->log.events.progress.start;
+    double photons = (double)run->batches.account.created;
     struct rusage usage = {0};
     getrusage(RUSAGE_SELF, &usage);
-    double running = ics_progress_seconds() - run->start;
+    double running = ics_progress_seconds() - run->loop.start;
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "seconds", seconds,
-                     "seconds_running", running, "seconds_computing", run->seconds_computing,
-                     "loop_cpu_seconds", run->loop_seconds, "photons_per_second",
+                     "seconds_running", running, "seconds_computing", run->batches.seconds,
+                     "loop_cpu_seconds", run->loop.cpu_seconds, "photons_per_second",
                      seconds > 0.0 ? photons / seconds : 0.0, "photons_per_second_running",
                      running > 0.0 ? photons / running : 0.0, "ns_per_photon",
                      photons > 0.0 ? 1e9 * seconds / photons : 0.0, "thread_ns_per_photon",
-                     photons > 0.0 ? 1e9 * run->seconds_computing / photons : 0.0,
+                     photons > 0.0 ? 1e9 * run->batches.seconds / photons : 0.0,
                      "peak_memory_bytes", (json_int_t)usage.ru_maxrss * 1024);
 }
 
-/* Lines as an array of texts. */
+/* Makes an array of texts from lines. */
 static json_t *lines_json(const char *lines)
 {
     json_t *array = json_array();
@@ -110,12 +97,12 @@ static json_t *lines_json(const char *lines)
     return array;
 }
 
-/* Null on a CPU. */
+/* The settings and the work of the GPU; null on a CPU. */
 static json_t *gpu_json(const ics_run_state *run, const ics_device_facts *facts)
 {
     const ics_gpu_options *options = &facts->gpu;
     const ics_gpu_usage *usage = &facts->usage;
-    double photons = (double)run->account.created;
+    double photons = (double)run->batches.account.created;
     if (!facts->is_gpu && usage->launches == 0) {
         return json_null();
     }
@@ -133,7 +120,7 @@ static json_t *gpu_json(const ics_run_state *run, const ics_device_facts *facts)
         (json_int_t)usage->device_bytes);
 }
 
-/* What each of several devices did. */
+/* The work of each device. */
 static json_t *members_json(const ics_run_state *run)
 {
     json_t *members = json_array();
@@ -184,12 +171,13 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
         result->status != ICESTREAM_OK ? ics_json_text(result->text) : NULL, "seed", seed, "device",
         device_json(run), "digests", "configuration", origin->configuration, "ice", origin->ice,
         "detector", origin->detector, "file_counts", "done",
-        (json_int_t)ics_run_count(run, ICS_UNIT_DONE), "skipped",
-        (json_int_t)ics_run_count(run, ICS_UNIT_SKIPPED), "set_aside",
-        (json_int_t)ics_run_count(run, ICS_UNIT_SET_ASIDE), "left",
-        (json_int_t)ics_run_unfinished(run), "lost", (json_int_t)ics_run_count(run, ICS_UNIT_LOST),
-        "retries", (json_int_t)run->retries, "latency", ics_latency_json(&run->latency), "account",
-        account_json(&run->common, &run->account), "speed", speed_json(run), "files",
+        (json_int_t)ics_run_count(run, ICS_RESULT_DONE), "skipped",
+        (json_int_t)ics_run_count(run, ICS_RESULT_SKIPPED), "set_aside",
+        (json_int_t)ics_run_count(run, ICS_RESULT_QUARANTINED), "left",
+        (json_int_t)ics_run_unfinished(run), "lost",
+        (json_int_t)ics_run_count(run, ICS_RESULT_LOST), "retries", (json_int_t)run->retries.total,
+        "latency", ics_latency_json(&run->units.latency), "account",
+        account_json(&run->common, &run->batches.account), "speed", speed_json(run), "files",
         files_json(run));
 }
 
@@ -219,8 +207,9 @@ static int write_to_file(const char *path, const char *writer, const char *text,
     return status;
 }
 
-/* A reader of the summary sees the old one or the new one, never half of it. Runs that share the
- * folder have a .part each. What is no file, such as /dev/null, is written to and stays. */
+/* A program that reads the summary sees the old or the new one, never a part. Runs that share the
+ * folder have different .part files. A path that is not a regular file, such as /dev/null, is
+ * written to and not replaced. */
 static int write_summary(const char *path, const char *writer, const json_t *summary,
                          icestream_error *error)
 {
@@ -239,7 +228,7 @@ static int write_summary(const char *path, const char *writer, const json_t *sum
     return status;
 }
 
-/* Where the summary goes, to be freed; NULL without memory. */
+/* Returns the path of the summary, for the caller to free; NULL without memory. */
 static char *summary_path(const ics_run_state *run)
 {
     char *path = NULL;
@@ -249,7 +238,7 @@ static char *summary_path(const ics_run_state *run)
     return asprintf(&path, "%s/summary.json", run->config->sink.directory) >= 0 ? path : NULL;
 }
 
-/* With hits on standard output there is no folder to put one in. */
+/* If hits go to standard output there is no folder for a summary, unless a path is given. */
 static bool has_summary(const ics_run_state *run)
 {
     return run->options->summary_path != NULL || !run->common.to_stdout;

@@ -1,5 +1,5 @@
 /* The journal of a run, for all of its threads. A journal that cannot be written does not end a
- * run: the loop is told once in a while. */
+ * run: the lines that are lost are counted, and the loop logs the count from time to time. */
 #ifndef ICS_TELEMETRY_RUN_JOURNAL_H
 #define ICS_TELEMETRY_RUN_JOURNAL_H
 
@@ -9,16 +9,17 @@
 
 typedef struct ics_run_journal {
     ics_journal *journal;
-    pthread_mutex_t lock;  /* of what follows */
-    uint64_t lost;         /* lines, not told of yet */
-    icestream_error error; /* of the last of them */
+    pthread_mutex_t lock;  /* for the members below */
+    uint64_t lost;         /* lost lines that were not logged yet */
+    icestream_error error; /* why the last of these lines was lost */
 } ics_run_journal;
 
 /* Appends an event. `journal` may be NULL. Any thread; waits for the disk. */
 void ics_run_journal_append(ics_run_journal *journal, const ics_event *event);
-/* A line is lost. */
+/* Counts a line as lost. Any thread. */
 void ics_run_journal_lose(ics_run_journal *journal, const icestream_error *why);
-/* Takes what was lost since the last call; 0: nothing. Any thread. */
+/* Returns how many lines were lost since the last call, and why the last one was lost. Any thread.
+ */
 uint64_t ics_run_journal_take_lost(ics_run_journal *journal, icestream_error *error);
 
 #endif

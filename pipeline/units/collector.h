@@ -1,5 +1,5 @@
-/* The hits of one file on their way to the writer: sorted runs come in, one sorted sequence goes
- * out, whatever the size of the file, in bounded memory. */
+/* Collects the hits of one file. Sorted runs of hits go in, one sorted sequence comes out. The
+ * memory is limited, because hits go to a temporary file when a budget is used up. */
 #ifndef ICS_UNITS_COLLECTOR_H
 #define ICS_UNITS_COLLECTOR_H
 
@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-/* Memory that collectors share, also those of several threads, bytes. */
+/* The memory for hits that several collectors share, also on several threads (bytes). */
 typedef struct ics_hit_budget {
     atomic_size_t used;
     size_t limit;
@@ -15,11 +15,11 @@ typedef struct ics_hit_budget {
 
 typedef struct ics_collector ics_collector;
 
-/* `directory`: where a temporary file without a name may be put when the budget is used up; with
- * NULL, TMPDIR or /tmp. The budget must outlive the collector. ICESTREAM_E_MEMORY. */
+/* `directory`: for a temporary file without a name, made when the budget is used up; NULL: TMPDIR
+ * or /tmp. The budget must outlive the collector. ICESTREAM_E_MEMORY. */
 int ics_collector_create(ics_hit_budget *budget, const char *directory, ics_collector **out,
                          icestream_error *error);
-/* Frees hits and temporary file. Accepts NULL. */
+/* Frees the hits and the temporary file. Accepts NULL. */
 void ics_collector_destroy(ics_collector *collector);
 
 /* Takes over one run of hits (from malloc, sorted by ics_hit_sort_order), also when it fails. When
@@ -31,11 +31,11 @@ int ics_collector_add(ics_collector *collector, icestream_hit *hits, size_t coun
 
 /* Takes over all hits of another collector that shares the budget; `from` is empty afterwards. On
  * failure both are as they were: ICESTREAM_E_MEMORY; ICESTREAM_E_OUTPUT: the temporary files cannot
- * be read or written, errno says why. Does not look at the budget: ics_collector_add with 0 hits
- * does. */
+ * be read or written, errno says why. The budget is not checked: call ics_collector_add with 0 hits
+ * for that. */
 int ics_collector_take(ics_collector *collector, ics_collector *from, icestream_error *error);
 
-/* Hits so far. */
+/* Number of hits that were collected. */
 uint64_t ics_collector_count(const ics_collector *collector);
 
 /* Takes sorted hits in portions; 0, or a status that ends the merge. */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A plan in the making, with all its faults. */
+/* The list while it is made, and all faults that were found. */
 typedef struct planner {
     const icestream_config *config;
     ics_inputs inputs;
@@ -35,7 +35,7 @@ __attribute__((format(printf, 2, 3))) static void fault(planner *plan, const cha
                   ics_config_place(plan->config, "source.files", place, sizeof place), text);
 }
 
-/* DIRECTORY/NAME, with one slash between them whatever the directory ends in. */
+/* DIRECTORY/NAME.hits.npy, with one slash between them also where the directory ends in slashes. */
 static char *join_path(const char *directory, const char *name, int name_length)
 {
     size_t length = strlen(directory);
@@ -82,7 +82,7 @@ static int append_input(planner *plan, const char *path, bool stream, uint64_t b
 {
     ics_inputs *inputs = &plan->inputs;
     const char *directory = plan->config->sink.directory;
-    /* Grows at powers of two. */
+    /* The capacity doubles when the count is a power of two. */
     if ((inputs->count & (inputs->count - 1)) == 0) {
         size_t capacity = inputs->count == 0 ? 1 : inputs->count * 2;
         ics_input *items = realloc(inputs->items, capacity * sizeof *items);
@@ -111,8 +111,8 @@ static int compare_texts(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* Appends what one entry of source.files stands for. A file of that very name wins over reading
- * the name as a pattern. */
+/* Appends the inputs of one entry of source.files. The entry is a pattern only if no file has
+ * exactly this name. */
 static int expand_pattern(planner *plan, const char *pattern)
 {
     struct stat about;
@@ -147,7 +147,7 @@ static int expand_pattern(planner *plan, const char *pattern)
     return status;
 }
 
-/* A file as the file system knows it, whatever its name. */
+/* The identity of a file in the file system. */
 typedef struct known_file {
     dev_t device;
     ino_t number;
@@ -208,7 +208,8 @@ static int compare_outputs(const void *left, const void *right)
 static int check_outputs(planner *plan)
 {
     const ics_inputs *inputs = &plan->inputs;
-    ics_input *sorted = calloc(inputs->count + 1, sizeof *sorted); /* texts stay the inputs' */
+    ics_input *sorted =
+        calloc(inputs->count + 1, sizeof *sorted); /* the texts still belong to the inputs */
     if (sorted == NULL) {
         return out_of_memory(plan);
     }
@@ -242,7 +243,7 @@ int ics_inputs_plan(const icestream_config *config, ics_inputs *out, icestream_e
         status = check_files(&plan);
     }
     if (status == ICESTREAM_OK) {
-        check_outputs(&plan); /* its failure is in `found` as well */
+        check_outputs(&plan); /* also puts its failure into `found` */
     }
     if (found.status != ICESTREAM_OK) {
         ics_inputs_free(&plan.inputs);

@@ -1,4 +1,4 @@
-/* What a run reads and where each piece goes: source.files made into a list of files. */
+/* The list of inputs of a run, made from source.files, with the output of each. */
 #ifndef ICS_UNITS_INPUTS_H
 #define ICS_UNITS_INPUTS_H
 
@@ -7,24 +7,25 @@
 /* One step file, or a stream of messages: standard input, or a named pipe. */
 typedef struct ics_input {
     bool stream;
-    char *path;     /* NULL: standard input */
-    char *output;   /* of the hit file; NULL: standard output, or one name per message */
-    uint64_t bytes; /* size of the file, 0 for standard input; for estimates only */
+    char *path; /* NULL: standard input */
+    char *
+        output; /* path of the hit file; NULL: standard output, a volume, or one file per message */
+    uint64_t bytes; /* size of the file, 0 for a stream; for estimates only */
 } ics_input;
 
 typedef struct ics_inputs {
-    ics_input *items; /* [count], in the order of source.files, each pattern's matches by name */
+    ics_input *items; /* [count], in the order of source.files; the matches of a pattern by name */
     size_t count;
 } ics_inputs;
 
-/* Expands patterns and names outputs. ICESTREAM_E_CONFIG, all problems in one text: a file that is
- * not there, a pattern that matches nothing, a file named twice (also under two names), two files
- * with the same output, an output that is an input. ICESTREAM_E_MEMORY. */
+/* Expands patterns and names outputs. ICESTREAM_E_CONFIG, with all problems in one text: a missing
+ * file, a pattern that matches nothing, a file that is named twice (also under two names), two
+ * files with the same output, an output that is an input. ICESTREAM_E_MEMORY. */
 int ics_inputs_plan(const icestream_config *config, ics_inputs *out, icestream_error *error);
 void ics_inputs_free(ics_inputs *inputs);
 
-/* The hit file for a step file: DIRECTORY/a.hits.npy for a.steps.npy and a.npy; any other name gets
- * the ending appended. NULL: out of memory. The caller frees it. */
+/* The hit file for a step file: DIRECTORY/a.hits.npy for a.steps.npy and a.npy. The ending is
+ * appended to any other name. NULL: out of memory. The caller frees it. */
 char *ics_inputs_output(const char *directory, const char *path);
 /* The hit file for message `number` (from 0) of a stream: DIRECTORY/stdin-000000.hits.npy, or
  * DIRECTORY/PIPE-000000.hits.npy for a named pipe at .../PIPE. NULL: out of memory. The caller

@@ -19,9 +19,9 @@ struct ics_known_hits {
     json_t *settings; /* seed and digests */
     pthread_mutex_t lock;
     bool begun;
-    json_t *looked;  /* {name: whether it is a volume with these settings} */
+    json_t *looked;  /* {name: true if the file is a volume with these settings} */
     json_t *volumes; /* {digest of a step file: [names]} */
-    json_t *sound;   /* {name: true or false}, of what was read */
+    json_t *sound;   /* {name: true or false}, for volumes that were read completely */
 };
 
 static int out_of_memory(icestream_error *error)
@@ -77,8 +77,9 @@ static char *path_of(const ics_known_hits *known, const char *name)
     return asprintf(&path, "%s/%s", known->folder, name) >= 0 ? path : NULL;
 }
 
-/* A file that cannot be read is no volume, unless that is no fault of the file or may pass: that is
- * trouble of the folder, and not of the step file that is asked about. */
+/* Decides what an error of reading a file means. A file with bad content is no volume. An error
+ * that may pass, or that is no fault of the file, is an error of the folder (ICESTREAM_E_OUTPUT)
+ * and not of the step file that is looked for. */
 static int judge_failure(icestream_error *reason, icestream_error *error)
 {
     bool ours = reason->status == ICESTREAM_E_MEMORY || reason->status == ICESTREAM_E_FAILED ||
@@ -177,7 +178,7 @@ static int look(ics_known_hits *known, icestream_error *error)
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-/* All of it, for the sake of the checksums. */
+/* Reads the whole volume, because reading checks the checksums. */
 static int read_through(const ics_known_hits *known, const char *path, icestream_error *error)
 {
     ics_hit_reader *reader = NULL;
@@ -208,7 +209,7 @@ static int check_volume(ics_known_hits *known, const char *name, bool *sound,
         return out_of_memory(error);
     }
     *sound = read_through(known, path, &reason) == ICESTREAM_OK;
-    /* Who made it may have been killed before its name was on the medium. */
+    /* The worker that made the volume may have been killed before the name was synced. */
     int status = *sound ? ics_output_sync_folder(path, error) : judge_failure(&reason, error);
     free(path);
     if (status == ICESTREAM_OK &&

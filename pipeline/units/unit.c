@@ -1,4 +1,4 @@
-/* A unit's life and its reading; unit_output.c has its writing. */
+/* Making and reading a unit. unit_output.c writes its output, unit_claim.c ends its claim. */
 #include "pipeline/units/unit.h"
 
 #include "base/error.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-    UNIT_ROWS = 4096, /* steps read at a time: 256 KiB */
+    UNIT_ROWS = 4096, /* steps that are read at a time: 256 KiB */
 };
 
 /* Whether units have hit files of their own. */
@@ -60,7 +60,6 @@ int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const cha
     }
     unit->common = common;
     unit->claim = *claim;
-    unit->held = true;
     unit->arrived = claim->arrived;
     unit->own_input = (ics_input){.path = claim->path, .bytes = claim->bytes};
     unit->input = &unit->own_input;
@@ -82,13 +81,17 @@ void ics_unit_destroy(ics_unit *unit)
         ics_claims_claim_free(&unit->claim);
         free(unit->name);
         free(unit->output);
-        free(unit->set_aside_reason);
+        free(unit->refusal);
         free(unit);
     }
 }
 
 int ics_unit_open(ics_unit *unit, icestream_error *error)
 {
+    unit->account = (icestream_account){0};
+    unit->summary = (ics_step_summary){0};
+    unit->maths = ICS_MATHS_NONE;
+    unit->seconds = 0.0;
     unit->work = calloc(1, sizeof *unit->work);
     if (unit->work != NULL) {
         unit->work->pipe = -1;
@@ -126,14 +129,18 @@ void ics_unit_close(ics_unit *unit)
     }
 }
 
-int ics_unit_begin_anew(ics_unit *unit, icestream_error *error)
+bool ics_unit_has_jobs(const ics_unit *unit)
 {
-    ics_unit_close(unit);
-    unit->account = (icestream_account){0};
-    unit->summary = (ics_step_summary){0};
-    unit->maths = ICS_MATHS_NONE;
-    unit->seconds = 0.0;
-    return ics_unit_open(unit, error);
+    return unit->out.reader || unit->out.writer || unit->out.io || unit->out.batches > 0;
+}
+
+void ics_unit_use_found_output(ics_unit *unit)
+{
+    if (unit->work->found_in != NULL) {
+        free(unit->output);
+        unit->output = unit->work->found_in;
+        unit->work->found_in = NULL;
+    }
 }
 
 static ics_unit *unit_of_reader_job(ics_job *job)
@@ -141,9 +148,9 @@ static ics_unit *unit_of_reader_job(ics_job *job)
     return (ics_unit *)((char *)job - offsetof(ics_unit, reader_job));
 }
 
-/* Whether the output is already there, made from the same input by the same settings. One that
- * cannot be read for the moment may be replaced if the user said so; otherwise that is trouble of
- * the output, and not of the step file. */
+/* Finds out whether the output exists and was made from the same input with the same settings. An
+ * existing output that cannot be read may be replaced with --resume or --force. Otherwise this is
+ * an error of the output (ICESTREAM_E_OUTPUT), and not of the step file. */
 static int compare_output(ics_unit *unit, icestream_error *error)
 {
     json_t *expected = NULL;
@@ -158,13 +165,14 @@ static int compare_output(ics_unit *unit, icestream_error *error)
                             : ICESTREAM_E_OUTPUT;
         return error->status;
     }
-    /* Who made it may have been killed before its name was on the medium. */
+    /* The worker that made the output may have been killed before the name was synced. */
     return status == ICESTREAM_OK && unit->work->matches && unit->claim.name != NULL
                ? ics_output_sync_folder(unit->output, error)
                : status;
 }
 
-/* A claimed file may have been finished by somebody who was killed before he could say so. */
+/* Another worker may have finished a claimed file and may have been killed before it ended its
+ * claim. */
 static int look_for_output(ics_unit *unit, icestream_error *error)
 {
     const icestream_run_options *options = unit->common->options;
@@ -189,7 +197,7 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
         return ICESTREAM_OK;
     }
     free(work->found_in);
-    /* Who had a claim before may have committed a volume since the start of this run. */
+    /* The worker that had the claim before may have committed a volume since this run began. */
     int status = ics_known_hits_find(common->known, unit->summary.digest, unit->claim.attempt > 1,
                                      &work->found_in, error);
     if (status != ICESTREAM_OK || work->found_in == NULL) {
@@ -204,22 +212,10 @@ int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error)
                                unit->name, work->found_in);
 }
 
-/* Who was stopped for a while may have lost what he had taken before. */
-static int look_for_claim(ics_unit *unit, icestream_error *error)
-{
-    bool held = true;
-    int status = ICESTREAM_OK;
-    if (unit->claim.name != NULL) {
-        status = ics_run_claims_holds(unit->common->claims, &unit->claim, &held, error);
-    }
-    unit->work->lost = status == ICESTREAM_OK && !held;
-    return status;
-}
-
 static int check_file(ics_unit *unit, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
-    int status = look_for_claim(unit, error);
+    int status = ics_unit_look_for_claim(unit, error);
     if (status != ICESTREAM_OK || unit->work->lost) {
         return status;
     }
@@ -272,7 +268,7 @@ void ics_unit_check(ics_job *job, void *thread_state)
     }
 }
 
-/* Batches of a small file are made smaller, so that every thread gets some. */
+/* A small file is cut into smaller batches, so that every thread gets one. */
 static uint64_t choose_batch_photons(const ics_unit *unit)
 {
     const ics_batch_limits *limits = &unit->work->limits;

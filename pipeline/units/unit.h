@@ -1,178 +1,171 @@
 /* A unit of a run: one step file, or one message of a stream, from reading to its hit file.
  *
- * The loop owns every unit. While one of a unit's jobs is with a worker, that worker may use the
- * fields that the job is about (said below) and the loop leaves them alone; nothing is locked.
+ * The loop owns every unit. While a thread has a job of a unit, the thread may use the members that
+ * belong to the job, which are named below, and the loop does not use them. No lock is needed.
  */
 #ifndef ICS_UNITS_UNIT_H
 #define ICS_UNITS_UNIT_H
 
 #include "pipeline/devices/batch.h"
 #include "pipeline/files/step_reader.h"
-#include "pipeline/spool/run_claims.h"
+#include "pipeline/spool/claims.h"
 #include "pipeline/telemetry/run_journal.h"
 #include "pipeline/units/collector.h"
 #include "pipeline/units/inputs.h"
 #include "pipeline/units/known_hits.h"
 #include "pipeline/units/origin.h"
+#include "pipeline/units/retry.h"
+#include "pipeline/units/unit_rules.h"
 
-/* What all workers of a run share; constant while they run, but for what is atomic. */
+/* What all threads of a run share. Constant while the threads run, except for the atomic members
+ * and those that have their own locks. */
 typedef struct ics_unit_common {
     const icestream_config *config;
     const icestream_run_options *options;
     ics_origin origin;
     const char *content;       /* what hit files carry; NULL: stages.detect is none */
     const char *writer;        /* short name of this process in names of .part files */
-    uint32_t spectrum_count;   /* spectra that steps may name */
-    uint32_t threads;          /* that compute */
+    uint32_t spectrum_count;   /* number of spectra that steps may name */
+    uint32_t threads;          /* number of threads that compute */
     bool to_stdout;            /* one message per unit instead of files */
     int wake;                  /* an eventfd, readable once `stop` is set */
-    atomic_bool stop;          /* no more reading: what is out is finished */
+    atomic_bool stop;          /* nothing more is read; batches that exist are finished */
     atomic_bool cancel;        /* everything is given up */
-    ics_hit_budget budget;     /* of all collectors */
-    ics_run_claims *claims;    /* NULL: files are not claimed */
-    const char *intake_folder; /* they come from; NULL: likewise */
-    ics_after after;           /* what becomes of them */
-    struct ics_volume *volume; /* that all hits go to (sink.rotate); NULL: one file per unit */
-    ics_known_hits *known;     /* with volumes: of earlier ones; else NULL */
+    ics_hit_budget budget;     /* for the hits of all units */
+    const ics_claims *claims;  /* NULL: files are not claimed */
+    const char *intake_folder; /* of the claimed files; NULL: files are not claimed */
+    ics_after after;           /* what is done with a claimed file when it is finished */
+    struct ics_volume *volume; /* gets all hits (sink.rotate); NULL: each unit has a hit file */
+    ics_known_hits *known;     /* earlier volumes; NULL without sink.rotate */
     const char *quarantine;    /* folder for reasons and bad files; NULL: there is none */
     ics_run_journal *journal;  /* NULL: there is none */
 } ics_unit_common;
 
-typedef enum ics_unit_state {
-    ICS_UNIT_WAITING,   /* not opened yet */
-    ICS_UNIT_CHECKING,  /* a reader goes through it */
-    ICS_UNIT_READY,     /* checked; its steps are being cut into batches */
-    ICS_UNIT_READ,      /* all its steps are in batches */
-    ICS_UNIT_WRITING,   /* all its hits are with the writer */
-    ICS_UNIT_KEPT,      /* its hits are in the volume, which is not committed yet */
-    ICS_UNIT_AGAIN,     /* reading it failed for what may pass: it will be begun anew */
-    ICS_UNIT_DONE,      /* its output is complete */
-    ICS_UNIT_SKIPPED,   /* --resume: the output was there and matches */
-    ICS_UNIT_SET_ASIDE, /* bad input */
-    ICS_UNIT_LOST,      /* somebody else has its claim by now */
-    ICS_UNIT_LEFT,      /* opened, but the run was stopped before it was done */
-    ICS_UNIT_NONE,      /* standard input ended before this message */
-    ICS_UNIT_STATES
-} ics_unit_state;
-
-/* What is to be done once more when its time has come. */
-typedef enum ics_unit_retry {
-    ICS_RETRY_NOTHING,
-    ICS_RETRY_CHECK, /* from the beginning */
-    ICS_RETRY_WRITE,
-    ICS_RETRY_END /* its claim */
-} ics_unit_retry;
-
-/* What a unit needs from being opened to being finished. */
+/* What a unit needs while it is open. */
 typedef struct ics_unit_work {
-    /* With a reader while it checks or fills. */
+    /* These belong to a reader while it checks the unit or makes a batch. */
     ics_step_reader *reader;
-    int pipe;             /* that it reads, -1: none */
-    icestream_step *rows; /* where the cursor points into */
+    int pipe;             /* descriptor of the named pipe that is read; -1: none */
+    icestream_step *rows; /* memory for steps; the cursor points into it */
     ics_step_cursor cursor;
-    ics_batch_limits limits; /* for the batch to come */
+    ics_batch_limits limits; /* for the next batch */
     ics_batch
-        *batch;  /* before: memory to use for it, or NULL; after: it, or NULL if nothing was left */
-    bool at_end; /* all steps are in batches */
-    bool matches;    /* the output is there and matches, and was looked for; of a message: also
-                        with the writer */
-    char *found_in;  /* the volume that has its hits; NULL: none is known */
-    bool in_the_way; /* it is there, does not match and must not be replaced */
-    bool found;      /* streams: there was a message */
-    icestream_error read_error; /* what the last reader job came to */
+        *batch;   /* before: memory for the next batch, or NULL; after: the batch; NULL: no steps */
+    bool at_end;  /* all steps are in batches */
+    bool matches; /* an output with these hits exists; for a message the writer sets it */
+    char *found_in;             /* the earlier volume that has the hits; NULL: none is known */
+    bool in_the_way;            /* the output exists, does not match, and must not be replaced */
+    bool found;                 /* streams: there was a message */
+    icestream_error read_error; /* result of the last job of a reader */
 
-    /* With the writer while one of the unit's batches or its hits are there. */
+    /* These belong to the writer while it has a batch or the hits of the unit. */
     ics_collector *collector;
-    bool lost; /* the claim, before the output was complete; also with a reader that checks */
-    uint64_t output_bytes;
+    bool lost; /* another worker has the claim; set by a reader that checks, or by the writer */
     icestream_error write_error;
 } ics_unit_work;
 
+/* The jobs of a unit that are out. The loop keeps it. */
+typedef struct ics_unit_jobs {
+    bool reader;      /* with a reader */
+    bool writer;      /* with the writer: all hits are written or discarded, or moved to the disk */
+    bool io;          /* with the I/O thread: the claim is being ended */
+    uint32_t batches; /* made, and not yet with the collector: they wait for the device, or are with
+                         it or with the writer */
+} ics_unit_jobs;
+
 typedef struct ics_unit ics_unit;
 struct ics_unit {
-    ics_unit *next; /* in the order of the outputs */
+    ics_unit *next;   /* in the order of the outputs */
+    ics_unit *queued; /* the next one in a list of the loop */
     ics_unit_common *common;
     void *run; /* for the loop */
     ics_unit_state state;
+    ics_unit_result result; /* also what it will be while the claim is being ended */
+    ics_unit_jobs out;
+    ics_retry retry;
 
-    const ics_input *input; /* a stream: a message of it */
-    ics_input own_input;    /* of a claimed file, which no list has */
-    ics_claim claim;        /* of a claimed file; name NULL: it is none */
-    uint64_t message;       /* which one, from 0 */
+    const ics_input *input; /* the step file, or the stream that has this message */
+    ics_input own_input;    /* where a claimed file has no entry in the list of inputs */
+    ics_claim claim;        /* of a claimed file; name NULL: the file is not claimed */
+    uint64_t message;       /* number of the message in the stream, from 0 */
     char *name;             /* for people: the path, or "standard input, message 0" */
     char *output;           /* NULL: standard output, or a volume that is not committed */
 
-    ics_job reader_job, writer_job, claim_job;
-    ics_unit_work *work;      /* NULL unless open */
-    ics_step_summary summary; /* by a reader; of a message: complete once it is READ */
+    ics_job reader_job, writer_job;
+    ics_unit_work *work;      /* NULL unless the unit is open */
+    ics_step_summary summary; /* by a reader; of a message: complete when the message is read */
 
-    uint32_t writer;           /* which of the writers has its hits */
-    bool filling;              /* a batch is being made */
-    bool spoiled;              /* one of its batches told of bad input */
-    uint32_t batches_out;      /* made, and not yet with the collector */
+    uint32_t writer;           /* which of the writers has the hits */
     icestream_account account; /* of the batches that came back */
-    ics_maths_used maths;      /* of them all */
-    double seconds;            /* of compute threads */
-    char *set_aside_reason;    /* NULL: it was not */
-    double arrived;            /* when its file came, or it was opened; s since 1970 */
-
-    bool kept;                 /* in a volume, also while its claim is being ended after that */
-    bool finished;             /* nothing more happens to it */
-    bool ending;               /* its claim is being ended, or sink.command runs */
-    bool commanded;            /* sink.command was started */
-    bool held;                 /* its claim has not been ended */
-    bool end_held;             /* with the keeper while that ends the claim: it was still ours */
-    icestream_error end_error; /* likewise */
-    ics_unit_retry retry;      /* at `due`, s of ics_progress_seconds() */
-    double due;
-    uint32_t tries;  /* that failed in a row */
-    bool needs_room; /* the last of them, for want of room on the disk */
+    ics_maths_used maths;      /* of these batches */
+    double seconds;            /* of compute threads (s) */
+    uint64_t output_bytes;     /* of the hit file, or of the hits in a volume (bytes) */
+    char *refusal;             /* why the input is bad; NULL: it is not */
+    double arrived;            /* when the file came, or the unit was opened; since 1970 (s) */
 };
 
 /* Makes a unit for a file, or for a message of a stream. ICESTREAM_E_MEMORY. */
 int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t message,
                     ics_unit **out, icestream_error *error);
-/* Makes a unit for a claimed file, whose texts it takes over, also when it fails. `name`: of the
- * file for people. ICESTREAM_E_MEMORY. */
+/* Makes a unit for a claimed file. Takes over the texts of the claim, also when it fails. `name`:
+ * of the file, for people. ICESTREAM_E_MEMORY. */
 int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const char *name,
                             ics_unit **out, icestream_error *error);
 /* Only when none of its jobs is out. Accepts NULL. */
 void ics_unit_destroy(ics_unit *unit);
 
-/* Gets what the unit needs while it is open. ICESTREAM_E_MEMORY. */
+/* Gets the memory that an open unit needs, and forgets what was read and computed of it before. The
+ * unit must be closed. ICESTREAM_E_MEMORY. */
 int ics_unit_open(ics_unit *unit, icestream_error *error);
-/* Frees what only reading needs. */
+/* Frees the part of that memory that only readers use. */
 void ics_unit_close_reader(ics_unit *unit);
-/* Frees all that an open unit needs; none of its jobs may be out. */
+/* Frees all of that memory. None of the unit's jobs may be out. */
 void ics_unit_close(ics_unit *unit);
 
-/* Forgets what was read and computed of it, so that it can be checked anew; none of its jobs may be
- * out. ICESTREAM_E_MEMORY. */
-int ics_unit_begin_anew(ics_unit *unit, icestream_error *error);
+/* Whether a job of the unit is out. */
+bool ics_unit_has_jobs(const ics_unit *unit);
+/* The hits were found in an earlier volume: that is the output of the unit. */
+void ics_unit_use_found_output(ics_unit *unit);
 
-/* On a reader's thread, job = &unit->reader_job: opens and checks a file, and of a claimed one or
- * with --resume compares its output; or finds the next message, in the stream of work->reader or,
- * if there is none, of standard input. Fills summary, matches, found, read_error. */
+/* Whether another worker has the claim by now (work->lost). A file that is not claimed is never
+ * lost. Any thread. The errors of ics_claims_holds. */
+int ics_unit_look_for_claim(ics_unit *unit, icestream_error *error);
+/* An event about the unit, for log and journal. Its texts belong to the unit. */
+ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind);
+/* Appends a line about the unit to the journal. `output`: path of the hit file, or NULL. Any
+ * thread; waits for the disk. The thread that did the work calls it. */
+void ics_unit_append_line(const ics_unit *unit, ics_event_kind kind, const char *output);
+/* On the I/O thread: ends the claim by unit->result, or gives it back, and appends a line to the
+ * journal where no other thread has done so. *held false: another worker had the claim by then. A
+ * unit without a claim only gets its line. The errors of ics_claims_done. */
+int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error);
+
+/* On a reader's thread, job = &unit->reader_job. A file is opened and checked; if the file is
+ * claimed or with --resume, its output is compared. Of a stream the next message is found, in
+ * work->reader or, without one, in the input. Fills summary, matches, found, found_in, lost,
+ * in_the_way, read_error. */
 void ics_unit_check(ics_job *job, void *thread_state);
 /* On a reader's thread: makes the unit's next batch within work->limits. Fills batch, at_end,
  * read_error. */
 void ics_unit_fill(ics_job *job, void *thread_state);
 
-/* With a volume: whether an earlier one has the hits of a unit that was read, which then matches if
- * that is fine and else is ICESTREAM_E_INPUT. Fills found_in. As ics_known_hits_find. */
+/* With sink.rotate: looks for an earlier volume that has the hits of this unit, whose digest must
+ * be known. Fills found_in and matches. ICESTREAM_E_INPUT: there is one, but neither the file is
+ * claimed nor --resume given. The errors of ics_known_hits_find. */
 int ics_unit_look_for_volume(ics_unit *unit, icestream_error *error);
 
-/* On the writer's thread, job = &batch->job with the unit as its owner: takes the batch's hits. On
- * failure batch->error. */
+/* On the writer's thread, job = &batch->job of a batch whose owner is the unit: moves the hits of
+ * the batch into the collector. Fills batch->error. */
 void ics_unit_store(ics_job *job, void *thread_state);
-/* On the writer's thread: tries once more to put hits that are in memory where there is room. As
+/* On the writer's thread: tries again to move hits from memory to the disk. The errors of
  * ics_collector_add. */
 int ics_unit_spill(ics_unit *unit, icestream_error *error);
-/* On the writer's thread, job = &unit->writer_job: merges, writes and commits, unless the claim was
- * lost meanwhile; tells the journal. With a volume: puts the hits into it. write_error; may be done
- * again after an error that may pass. */
+/* On the writer's thread, job = &unit->writer_job: merges, writes and commits the hits, unless the
+ * claim is lost, and appends a line to the journal. With sink.rotate the hits go into the volume
+ * instead. Fills lost, matches, write_error; may be called again after an error that may pass. */
 void ics_unit_write(ics_job *job, void *thread_state);
-/* On the writer's thread, job = &unit->writer_job: throws the collected hits away. */
+/* On the writer's thread, job = &unit->writer_job: discards the collected hits, and writes the
+ * reason into the quarantine if the file is not claimed. Fills write_error. */
 void ics_unit_discard(ics_job *job, void *thread_state);
 
 #endif

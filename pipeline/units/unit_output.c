@@ -1,4 +1,5 @@
-/* What the writer's thread does for a unit: collecting hits, writing the hit file or message. */
+/* The work of a writer's thread for a unit: collecting hits, writing the hit file or the message.
+ */
 #include "base/error.h"
 #include "pipeline/files/format/npy.h"
 #include "pipeline/files/hit_reader.h"
@@ -17,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { POLL_MILLISECONDS = 200 }; /* between looks at `cancel` */
+enum { POLL_MILLISECONDS = 200 }; /* between checks of `cancel` */
 
 static ics_unit *unit_of_writer_job(ics_job *job)
 {
@@ -49,7 +50,7 @@ void ics_unit_store(ics_job *job, void *thread_state)
 
 int ics_unit_spill(ics_unit *unit, icestream_error *error)
 {
-    ics_collector *collector = unit->work->collector; /* begun anew, it has none */
+    ics_collector *collector = unit->work->collector; /* NULL: the unit is read again */
     return collector != NULL ? ics_collector_add(collector, NULL, 0, error) : ICESTREAM_OK;
 }
 
@@ -59,36 +60,25 @@ static int append_to_file(void *user, const icestream_hit *hits, size_t count,
     return ics_table_writer_append(user, hits, count, error);
 }
 
-/* Whether the claim is somebody else's by now; what is claimed by nobody is ours. */
-static int look_for_claim(ics_unit *unit, icestream_error *error)
-{
-    bool held = true;
-    int status = ICESTREAM_OK;
-    if (unit->claim.name != NULL) {
-        status = ics_run_claims_holds(unit->common->claims, &unit->claim, &held, error);
-    }
-    unit->work->lost = status == ICESTREAM_OK && !held;
-    return status;
-}
-
-/* The output was there when it was to be written. Who had the claim in between may have made it, or
- * the first try got its name and then failed: fine if it has the hits of this input. */
+/* The output existed when its name was to be given. Another worker that had the claim meanwhile may
+ * have made it, or an earlier attempt of this run gave the name and failed afterwards. Both are
+ * fine if the output has the hits of this input. */
 static int judge_existing(ics_unit *unit, const json_t *metadata, icestream_error *error)
 {
     const icestream_error found = *error;
     bool same = false;
     *error = (icestream_error){.status = ICESTREAM_OK};
-    int status = look_for_claim(unit, error);
+    int status = ics_unit_look_for_claim(unit, error);
     if (status == ICESTREAM_OK && !unit->work->lost) {
         status = ics_hit_file_matches(unit->output, metadata, true, &same, error);
     }
-    if (status == ICESTREAM_E_INPUT) { /* of the output: no fault of the step file */
+    if (status == ICESTREAM_E_INPUT) { /* the output is bad, not the step file */
         status = error->status = ICESTREAM_E_OUTPUT;
     }
     if (status != ICESTREAM_OK || unit->work->lost) {
         return status;
     }
-    if (same) { /* which the first try may not have told the medium */
+    if (same) { /* the earlier attempt may have failed before the name was synced */
         return ics_output_sync_folder(unit->output, error);
     }
     return unit->claim.name != NULL
@@ -99,11 +89,12 @@ static int judge_existing(ics_unit *unit, const json_t *metadata, icestream_erro
                : ics_error_copy(error, &found);
 }
 
-/* Merges the hits into the output's .part, and gives it its name unless the claim is lost. */
+/* Merges the hits into the .part file of the output, and gives it its final name unless the claim
+ * is lost. */
 static int write_table(ics_unit *unit, const json_t *metadata, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
-    /* What a claimed file finds it has looked at (unit.c). */
+    /* For a claimed file the reader has checked whether the output exists (unit.c). */
     bool replace = common->options->force || common->options->resume;
     ics_table_writer *writer = NULL;
     int status =
@@ -114,7 +105,7 @@ static int write_table(ics_unit *unit, const json_t *metadata, icestream_error *
                                      error);
     }
     if (status == ICESTREAM_OK) {
-        status = look_for_claim(unit, error);
+        status = ics_unit_look_for_claim(unit, error);
     }
     if (status == ICESTREAM_OK && !unit->work->lost) {
         status = ics_table_writer_commit(writer, metadata, error);
@@ -137,7 +128,7 @@ static int write_file(ics_unit *unit, icestream_error *error)
         status = ics_metadata_set_detection(metadata, unit->common->content, &unit->account, error);
     }
     if (status == ICESTREAM_OK) {
-        status = look_for_claim(unit, error);
+        status = ics_unit_look_for_claim(unit, error);
     }
     if (status == ICESTREAM_OK && !unit->work->lost) {
         status = write_table(unit, metadata, error);
@@ -149,8 +140,8 @@ static int write_file(ics_unit *unit, icestream_error *error)
     return status;
 }
 
-/* Standard output may be a pipe whose reader has stopped reading: a portion of PIPE_BUF bytes after
- * a poll never blocks, so that the run can be given up at any time. */
+/* Standard output may be a pipe that nobody reads at the moment. A write of PIPE_BUF bytes after a
+ * poll never blocks, so that the run can be given up at any time. */
 static int write_to_stdout(const ics_unit *unit, const void *data, size_t size,
                            icestream_error *error)
 {
@@ -183,8 +174,8 @@ static int append_to_stdout(void *user, const icestream_hit *hits, size_t count,
     return write_to_stdout(user, hits, count * sizeof *hits, error);
 }
 
-/* The number of hits is known before the first is written, so that a message of any size can be
- * merged straight into the pipe. */
+/* The number of hits is known before the first hit is written. So a message of any size is merged
+ * directly into the pipe. */
 static int write_message(ics_unit *unit, icestream_error *error)
 {
     unsigned char header[ICS_NPY_OWN_HEADER];
@@ -197,10 +188,11 @@ static int write_message(ics_unit *unit, icestream_error *error)
     return status;
 }
 
-/* What a message is, is known only when all of it has been read. */
+/* The digest of a message is known only when all of the message has been read. So only here it can
+ * be looked for in earlier volumes. */
 static int add_to_volume(ics_unit *unit, icestream_error *error)
 {
-    int status = look_for_claim(unit, error);
+    int status = ics_unit_look_for_claim(unit, error);
     if (status == ICESTREAM_OK && unit->input->stream) {
         status = ics_unit_look_for_volume(unit, error);
     }
@@ -209,21 +201,12 @@ static int add_to_volume(ics_unit *unit, icestream_error *error)
                                            : status;
 }
 
-static void tell_journal(ics_unit *unit)
+static void measure_output(ics_unit *unit)
 {
     struct stat about;
     if (unit->output != NULL && stat(unit->output, &about) == 0) {
-        unit->work->output_bytes = (uint64_t)about.st_size;
+        unit->output_bytes = (uint64_t)about.st_size;
     }
-    const ics_event event = {.kind = ICS_EVENT_DONE,
-                             .file = unit->name,
-                             .output = unit->output,
-                             .input_digest = unit->summary.digest,
-                             .output_bytes = unit->work->output_bytes,
-                             .photons = unit->account.created,
-                             .hits = unit->account.hits,
-                             .seconds = ics_event_now() - unit->arrived};
-    ics_run_journal_append(unit->common->journal, &event);
 }
 
 void ics_unit_write(ics_job *job, void *thread_state)
@@ -245,7 +228,8 @@ void ics_unit_write(ics_job *job, void *thread_state)
         }
     }
     if (error->status == ICESTREAM_OK && !unit->work->lost && unit->common->volume == NULL) {
-        tell_journal(unit);
+        measure_output(unit);
+        ics_unit_append_line(unit, ICS_EVENT_DONE, unit->output);
     }
     if (!ics_error_may_pass(error)) {
         ics_collector_destroy(unit->work->collector);
@@ -253,18 +237,18 @@ void ics_unit_write(ics_job *job, void *thread_state)
     }
 }
 
-/* A file that a list names stays where it is: only the reason goes to the quarantine. */
+/* A file that is not claimed stays in its place. Only the reason goes to the quarantine. */
 static int note_reason(const ics_unit *unit, icestream_error *error)
 {
     const ics_quarantine quarantine = {.folder = unit->common->quarantine};
     const char *path = unit->input->stream ? NULL : unit->input->path;
     const char *slash = path != NULL ? strrchr(path, '/') : NULL;
     const char *name = slash != NULL ? slash + 1 : path;
-    if (unit->state != ICS_UNIT_SET_ASIDE || unit->claim.name != NULL || name == NULL ||
-        quarantine.folder == NULL || unit->set_aside_reason == NULL) {
+    if (unit->claim.name != NULL || name == NULL || quarantine.folder == NULL ||
+        unit->refusal == NULL) {
         return ICESTREAM_OK;
     }
-    return ics_quarantine_note(&quarantine, name, unit->set_aside_reason, NULL, error);
+    return ics_quarantine_note(&quarantine, name, unit->refusal, NULL, error);
 }
 
 void ics_unit_discard(ics_job *job, void *thread_state)

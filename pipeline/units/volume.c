@@ -17,8 +17,8 @@ struct ics_volume {
     json_t *inputs;           /* digests of the step files */
     icestream_account account;
     ics_maths_used maths;
-    uint64_t number; /* that was not tried yet, or that `path` has */
-    char *path;      /* that the volume has or will have, once a commit was tried */
+    uint64_t number; /* in `path`, or for the next path */
+    char *path;      /* of the hit file; NULL: no commit was tried yet */
     icestream_error trouble;
 };
 
@@ -37,7 +37,7 @@ int ics_volume_create(ics_unit_common *common, ics_volume **out, icestream_error
     return ICESTREAM_OK;
 }
 
-/* Nothing is in it, and its name is the next one. */
+/* Removes all hits. The volume gets the next name. */
 static void empty(ics_volume *volume)
 {
     ics_collector_destroy(volume->collector);
@@ -91,6 +91,7 @@ int ics_volume_add(ics_volume *volume, ics_unit *unit, icestream_error *error)
     }
     ics_batch_account_add(&volume->account, &unit->account);
     volume->maths |= unit->maths;
+    unit->output_bytes = (unit->account.hits - unit->account.undetected) * sizeof(icestream_hit);
     ics_collector_add(volume->collector, NULL, 0, &volume->trouble);
     return ICESTREAM_OK;
 }
@@ -103,7 +104,7 @@ int ics_volume_spill(ics_volume *volume, icestream_error *error)
 
 /* ---- committing ------------------------------------------------------------------------------ */
 
-/* Marks the units whose claims are somebody else's by now. */
+/* Marks the units whose claims other workers have by now. */
 static int look_for_claims(const ics_volume *volume, ics_unit *const *units, bool *lost,
                            size_t count, bool *any, icestream_error *error)
 {
@@ -111,7 +112,7 @@ static int look_for_claims(const ics_volume *volume, ics_unit *const *units, boo
     for (size_t i = 0; status == ICESTREAM_OK && i < count; ++i) {
         bool held = true;
         if (units[i]->claim.name != NULL) {
-            status = ics_run_claims_holds(volume->common->claims, &units[i]->claim, &held, error);
+            status = ics_claims_holds(volume->common->claims, &units[i]->claim, &held, error);
         }
         lost[i] = status == ICESTREAM_OK && !held;
         *any = *any || lost[i];
@@ -141,7 +142,7 @@ static int make_metadata(const ics_volume *volume, json_t **out, icestream_error
     return status;
 }
 
-/* The first name from the volume's number on that nothing has. */
+/* Chooses the first name, from the volume's number on, that no file has. */
 static int choose_name(ics_volume *volume, icestream_error *error)
 {
     struct stat about;
@@ -168,7 +169,7 @@ static int append_to_file(void *user, const icestream_hit *hits, size_t count,
     return ics_table_writer_append(user, hits, count, error);
 }
 
-/* What a commit works on. */
+/* A commit. */
 typedef struct commit {
     ics_volume *volume;
     ics_unit *const *units;
@@ -202,7 +203,7 @@ static int write_table(commit *at, icestream_error *error)
     return status;
 }
 
-/* Whether an earlier try got the name, and failed only to put that on the medium. */
+/* Finds out whether an earlier attempt gave the name, and failed only to sync it. */
 static int is_there(const commit *at, bool *there, icestream_error *error)
 {
     const char *path = at->volume->path;
@@ -217,11 +218,11 @@ static int is_there(const commit *at, bool *there, icestream_error *error)
         status = ics_hit_file_matches(path, at->metadata, true, there, error);
     }
     if (status == ICESTREAM_E_INPUT &&
-        !ics_error_may_pass(error)) { /* nothing, or somebody else's */
+        !ics_error_may_pass(error)) { /* no file, or a file of another worker */
         *error = (icestream_error){.status = ICESTREAM_OK};
         return ICESTREAM_OK;
     }
-    if (status == ICESTREAM_E_INPUT) { /* of the volume: no fault of a step file */
+    if (status == ICESTREAM_E_INPUT) { /* the volume is bad, not a step file */
         status = error->status = ICESTREAM_E_OUTPUT;
     }
     return status == ICESTREAM_OK && *there ? ics_output_sync_folder(path, error) : status;
@@ -239,24 +240,10 @@ static int write_volume(commit *at, icestream_error *error)
             return status;
         }
         *error = (icestream_error){.status = ICESTREAM_OK};
-        free(volume->path); /* somebody else was faster */
+        free(volume->path); /* another process has made a file of this name */
         volume->path = NULL;
         volume->number++;
     }
-}
-
-static void tell_journal(const ics_volume *volume, const ics_unit *unit)
-{
-    const ics_event event = {.kind = ICS_EVENT_DONE,
-                             .file = unit->name,
-                             .output = volume->path,
-                             .input_digest = unit->summary.digest,
-                             .output_bytes = (unit->account.hits - unit->account.undetected) *
-                                             sizeof(icestream_hit),
-                             .photons = unit->account.created,
-                             .hits = unit->account.hits,
-                             .seconds = ics_event_now() - unit->arrived};
-    ics_run_journal_append(volume->common->journal, &event);
 }
 
 static void finish(commit *at, ics_volume_result *result)
@@ -265,7 +252,7 @@ static void finish(commit *at, ics_volume_result *result)
     struct stat about;
     if (!at->any_lost) {
         for (size_t i = 0; i < at->count; ++i) {
-            tell_journal(volume, at->units[i]);
+            ics_unit_append_line(at->units[i], ICS_EVENT_DONE, volume->path);
         }
         result->bytes = stat(volume->path, &about) == 0 ? (uint64_t)about.st_size : 0;
         result->path = volume->path;
@@ -289,7 +276,7 @@ void ics_volume_commit(ics_volume *volume, ics_unit *const *units, bool *lost, s
         status = is_there(&at, &there, error);
     }
     if (status == ICESTREAM_OK &&
-        !there) { /* before the merging, which may take long, and after it */
+        !there) { /* once before the merge, which may take long, and once after it */
         status = look_again(&at, error);
     }
     if (status == ICESTREAM_OK && !there && !at.any_lost) {

@@ -1,5 +1,5 @@
-/* sink.rotate: one hit file for many step files. What a run with a file for each gives is what the
- * volumes have to give. */
+/* sink.rotate: one hit file for many step files. The volumes must have the same hits as a run with
+ * one hit file for each step file. */
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/icestream.h"
 #include "tests/support/run_folder.h"
@@ -91,7 +91,7 @@ static void add_files(const run_folder *place)
     add_steps(place, "d.npy", 3, 4);
 }
 
-/* What the files give one by one; leaves hits/ as if nothing had been. */
+/* The hits of a run with one hit file for each step file. Removes these hit files afterwards. */
 static pile hits_of_each(run_folder *place)
 {
     char path[2 * SCRATCH_PATH];
@@ -171,8 +171,8 @@ START_TEST(test_one_volume_for_each_file)
 }
 END_TEST
 
-/* What is wrong with a weight shows only when a photon of its step has arrived: there are hits of
- * that file already. */
+/* A bad weight is found only when a photon of its step has arrived. Then the file has hits already.
+ */
 START_TEST(test_bad_files_leave_no_hits)
 {
     run_folder place = run_folder_open();

@@ -1,4 +1,4 @@
-/* icestream_run in this process: step files in, hit files out, and everything that may go wrong. */
+/* icestream_run in this process: hit files from step files, and every error on the way. */
 #include "graphs/gpu.h"
 #include "pipeline/icestream.h"
 #include "tests/support/model_files.h"
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Runs on the CPU with up to two settings more. */
+/* Runs on the CPU with up to two more settings. */
 static int run(run_folder *place, const char *first, const char *second)
 {
     return run_folder_run(
@@ -185,7 +185,7 @@ START_TEST(test_bad_files_are_set_aside)
 }
 END_TEST
 
-/* What is wrong with a weight shows only when a photon of its step has arrived. */
+/* A bad weight is found only when a photon of its step has arrived. */
 START_TEST(test_a_file_may_turn_out_bad_at_its_hits)
 {
     run_folder place = run_folder_open();
@@ -349,14 +349,14 @@ END_TEST
 /* ---- signals ----------------------------------------------------------------------------------
  */
 
-/* Sends signals to this process once the run has said that it is on its way. */
+/* Sends signals to this process when the log says that the run has begun. */
 typedef struct signaller {
     int pipe[2];
     int number;
     bool twice;
 } signaller;
 
-/* Reads progress until `text` has come by; false: the run ended before. */
+/* Reads the log until it has `text`. False: the run ended before. */
 static bool await_text(int progress, const char *text)
 {
     char byte;
@@ -458,7 +458,7 @@ START_TEST(test_validate_describes)
 }
 END_TEST
 
-/* What icestream_validate says of a configuration; the caller frees it. */
+/* The text of icestream_validate for a configuration; the caller frees it. */
 static char *validated(const char *const *sets, size_t count, int expected, icestream_error *error)
 {
     icestream_config *config = NULL;

@@ -1,5 +1,5 @@
-/* stages.detect and sink.hits in whole runs: what files carry, that nothing but the photon decides,
- * and that the account closes. */
+/* stages.detect and sink.hits in whole runs: the content of files, that detection depends only on
+ * the photon, and that the photon account closes. */
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/icestream.h"
 #include "tests/support/run_folder.h"
@@ -47,7 +47,7 @@ static void release(result *all)
     json_decref(all->metadata);
 }
 
-/* Runs on the CPU with these settings, up to a NULL; what an earlier run wrote is written anew. */
+/* Runs on the CPU with these settings, up to a NULL. Overwrites the hit files of earlier runs. */
 static int run(run_folder *place, const char *const *sets)
 {
     place->options.force = !place->options.resume;
@@ -207,7 +207,7 @@ START_TEST(photons_that_go_on)
 }
 END_TEST
 
-/* How many hits of string 43 a file has. */
+/* The number of hits of string 43 in a file. */
 static size_t of_nearest_string(const result *all)
 {
     size_t count = 0;
@@ -263,7 +263,7 @@ static char *read_bytes(const run_folder *place, size_t *size)
     return bytes;
 }
 
-/* What people read at the end of a run. */
+/* The last lines of the log. */
 static char *told_by(run_folder *place, const char *set)
 {
     char *text = NULL;

@@ -1,5 +1,5 @@
-/* icestream_run on a folder of claimed files: what becomes of the files, of claims that are lost,
- * of a disk that is full for a while. */
+/* icestream_run on a folder of claimed files: results of the files, lost claims, and a disk that is
+ * full for a while. */
 #include "pipeline/icestream.h"
 #include "tests/support/run_folder.h"
 #include "tests/support/test_main.h"
@@ -116,14 +116,14 @@ static void wait_for_event(const service *made, const char *event, int count)
     }
 }
 
-/* Where the worker has a file that it claimed for the first time. */
+/* The path of a file that the worker claimed for the first time. */
 static const char *claimed_path(const service *made, const char *name, char path[2 * SCRATCH_PATH])
 {
     snprintf(path, 2 * SCRATCH_PATH, "%s/.icestream/claimed/w/1~%s", made->place.steps, name);
     return path;
 }
 
-/* As if another worker took over what this one has. */
+/* Moves the claims of this worker away, as another worker does that found them expired. */
 static void steal(const service *made, const char *name)
 {
     char from[2 * SCRATCH_PATH], to[SCRATCH_PATH];
@@ -146,7 +146,7 @@ static bool exists(const char *folder, const char *name)
     return access(run_folder_path(folder, name, path), F_OK) == 0;
 }
 
-/* A file that is computed for so long that others can do something meanwhile. */
+/* Makes a file that takes long to compute, so that the test can act meanwhile. */
 static void put_long_file(const service *made, const char *name)
 {
     run_folder_bright_steps(&made->place, name, 0, 400, 10000);

@@ -182,7 +182,7 @@ START_TEST(test_no_place_for_the_temporary_file)
 }
 END_TEST
 
-/* A file may not grow beyond a limit of the process, as on a full disk: nothing is lost. */
+/* The process limits the size of files, which fails like a full disk: no hit may be lost. */
 START_TEST(test_spill_that_failed_is_tried_again)
 {
     ics_hit_budget budget = {.limit = 1000 * 64};

@@ -1,0 +1,15 @@
+/* sink.command: a program of the user for every finished hit file, started without a shell.
+ *
+ * The program runs before the claim of the unit is ended: a worker that finds the claim expired
+ * starts the program again. */
+#ifndef ICS_RUN_COMMAND_H
+#define ICS_RUN_COMMAND_H
+
+#include "pipeline/run/state.h"
+
+/* After the loop. */
+void ics_run_command_destroy(ics_run_state *run);
+
+extern const ics_run_step ics_run_command_step;
+
+#endif

@@ -1,0 +1,83 @@
+#include "pipeline/run/compute.h"
+
+#include "base/error.h"
+#include "pipeline/run/jobs.h"
+#include "pipeline/run/life.h"
+#include "pipeline/run/log.h"
+#include "pipeline/run/room.h"
+#include "pipeline/run/stop.h"
+
+/* A batch found bad input. A batch does not know the name of its file. */
+static void refuse(ics_run_state *run, ics_unit *unit, const icestream_error *error)
+{
+    char named[sizeof error->text];
+    snprintf(named, sizeof named, "%s: %.4000s", unit->name, error->text);
+    ics_run_life_refuse(run, unit, unit->input->stream ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT,
+                        named);
+}
+
+/* The batch has nothing more to give. */
+static void return_batch(ics_run_state *run, ics_batch *batch)
+{
+    ics_unit *unit = batch->owner;
+    icestream_error error;
+    ics_error_copy_kept(&error, &batch->error);
+    unit->out.batches--;
+    if (error.status == ICESTREAM_E_OUTPUT && ics_error_may_pass(&error) &&
+        !run->options->fail_fast) {
+        ics_run_room_wanted(run, unit, &error); /* the hits are still in memory */
+    } else if (error.status == ICESTREAM_E_INPUT) {
+        refuse(run, unit, &error);
+    } else if (error.status != ICESTREAM_OK) {
+        ics_run_fail(run, &error);
+        ics_run_life_event(run, unit, ICS_ON_STOP); /* its hits are incomplete now */
+    }
+    run->batches.credits++;
+    STAILQ_INSERT_HEAD(&run->batches.spare, &batch->job, link);
+}
+
+static void store_done(ics_job *job)
+{
+    ics_batch *batch = (ics_batch *)job;
+    return_batch(((ics_unit *)batch->owner)->run, batch);
+}
+
+/* Whether the hits of the unit will be written, as far as is known now. */
+static bool has_use_for_hits(const ics_unit *unit)
+{
+    return unit->state != ICS_UNIT_REFUSED && unit->state != ICS_UNIT_READING_PAST &&
+           unit->state != ICS_UNIT_AGAIN;
+}
+
+static void compute_done(ics_job *job)
+{
+    ics_batch *batch = (ics_batch *)job;
+    ics_unit *unit = batch->owner;
+    ics_run_state *run = unit->run;
+    ics_run_log_device(run);
+    if (batch->error.status != ICESTREAM_OK || !has_use_for_hits(unit)) {
+        return_batch(run, batch);
+        return;
+    }
+    ics_batch_account_add(&unit->account, &batch->account);
+    ics_batch_account_add(&run->batches.account, &batch->account);
+    unit->maths |= batch->maths;
+    unit->seconds += batch->seconds;
+    run->batches.seconds += batch->seconds;
+    ics_run_send_job(run, run->jobs.writers[unit->writer], &batch->job, ics_unit_store, store_done);
+}
+
+static void offer(ics_run_state *run)
+{
+    ics_run_batches *batches = &run->batches;
+    for (ics_job *job; (job = STAILQ_FIRST(&batches->ready)) != NULL;) {
+        STAILQ_REMOVE_HEAD(&batches->ready, link);
+        if (!ics_run_submit_batch(run, (ics_batch *)job, compute_done)) {
+            STAILQ_INSERT_HEAD(&batches->ready, job, link);
+            return;
+        }
+        batches->ready_count--;
+    }
+}
+
+const ics_run_step ics_run_compute_step = {.name = "compute", .offer = offer};

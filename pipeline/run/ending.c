@@ -1,0 +1,77 @@
+#include "pipeline/run/ending.h"
+
+#include "base/error.h"
+#include "pipeline/run/jobs.h"
+#include "pipeline/run/life.h"
+#include "pipeline/run/retry.h"
+#include "pipeline/run/stop.h"
+
+/* On the I/O thread. */
+static void end_claim(ics_job *job, void *thread_state)
+{
+    (void)thread_state;
+    ics_run_ending *ending = (ics_run_ending *)job;
+    ending->error = (icestream_error){.status = ICESTREAM_OK};
+    ics_unit_end_claim(ending->unit, &ending->held, &ending->error);
+}
+
+static void end_claim_done(ics_job *job)
+{
+    ics_run_ending *ending = (ics_run_ending *)job;
+    ics_unit *unit = ending->unit;
+    ics_run_state *run = unit->run;
+    ending->out = unit->out.io = false;
+    if (ending->error.status != ICESTREAM_OK) {
+        ics_run_life_trouble(run, unit, ICS_RETRY_CLAIM, &ending->error);
+        if (ics_unit_rules_is_last(unit->state)) {
+            ending->unit = NULL; /* a worker that finds the claim expired continues */
+        }
+        return;
+    }
+    /* We could not read the file, and our claim had expired, so another worker may own the file
+     * now. That worker will report its state. */
+    bool lost = unit->result == ICS_RESULT_QUARANTINED && !ending->held;
+    ending->unit = NULL;
+    run->intake.ended = true;
+    ics_run_life_succeeded(run, unit);
+    ics_run_life_event(run, unit, lost ? ICS_ON_CLAIM_LOST : ICS_ON_CLAIM_ENDED);
+}
+
+/* Whether the I/O thread has something to do at the end of the unit. */
+static bool needs_job(const ics_unit *unit)
+{
+    return unit->claim.name != NULL || unit->result == ICS_RESULT_QUARANTINED ||
+           unit->result == ICS_RESULT_SKIPPED;
+}
+
+/* The next unit whose end needs a job; the others end here. NULL: there is none. */
+static ics_unit *next_unit(ics_run_state *run)
+{
+    ics_unit *unit = ics_run_life_pop(&run->units.ending);
+    while (unit != NULL && !needs_job(unit)) {
+        ics_run_life_event(run, unit, ICS_ON_CLAIM_ENDED);
+        unit = ics_run_life_pop(&run->units.ending);
+    }
+    return unit;
+}
+
+static void offer(ics_run_state *run)
+{
+    for (int i = 0; i < ICS_RUN_ENDINGS; ++i) {
+        ics_run_ending *ending = &run->endings.places[i];
+        if (ending->unit == NULL) {
+            ending->unit = next_unit(run);
+        }
+        if (ending->unit == NULL) {
+            continue;
+        }
+        if (ending->out || !ics_run_retry_is_due(run, &ending->unit->retry)) {
+            continue;
+        }
+        ics_run_retry_begin(run, &ending->unit->retry);
+        ending->unit->out.io = ending->out =
+            ics_run_send_job(run, run->jobs.io, &ending->job, end_claim, end_claim_done);
+    }
+}
+
+const ics_run_step ics_run_ending_step = {.name = "ending", .offer = offer};

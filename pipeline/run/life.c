@@ -1,0 +1,273 @@
+#include "pipeline/run/life.h"
+
+#include "base/error.h"
+#include "pipeline/run/clients.h"
+#include "pipeline/run/log.h"
+#include "pipeline/run/retry.h"
+#include "pipeline/run/room.h"
+#include "pipeline/run/stop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+void ics_run_life_append(ics_run_state *run, ics_unit *unit)
+{
+    ics_run_units *units = &run->units;
+    unit->run = run;
+    unit->next = NULL;
+    if (units->last != NULL) {
+        units->last->next = unit;
+    } else {
+        units->first = unit;
+    }
+    units->last = unit;
+    units->oldest = units->oldest != NULL ? units->oldest : unit;
+    units->to_open = units->to_open != NULL ? units->to_open : unit;
+    units->made++;
+}
+
+int ics_run_life_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
+                        icestream_error *error)
+{
+    ics_run_units *units = &run->units;
+    unit->run = run;
+    unit->next = before->next;
+    before->next = unit;
+    units->last = units->last == before ? unit : units->last;
+    units->to_open = unit;
+    units->made++;
+    return ics_run_life_open(run, unit, error);
+}
+
+static void push(ics_run_fifo *fifo, ics_unit *unit)
+{
+    unit->queued = NULL;
+    if (fifo->last != NULL) {
+        fifo->last->queued = unit;
+    } else {
+        fifo->first = unit;
+    }
+    fifo->last = unit;
+}
+
+ics_unit *ics_run_life_pop(ics_run_fifo *fifo)
+{
+    ics_unit *unit = fifo->first;
+    if (unit != NULL) {
+        fifo->first = unit->queued;
+        fifo->last = fifo->first != NULL ? fifo->last : NULL;
+    }
+    return unit;
+}
+
+/* Whether the steps from reading to writing have nothing more to do for the unit. */
+static bool is_past(const ics_unit *unit)
+{
+    return unit->work == NULL && unit->state != ICS_UNIT_WAITING && unit->state != ICS_UNIT_AGAIN;
+}
+
+static void offer(ics_run_state *run)
+{
+    ics_run_units *units = &run->units;
+    while (units->oldest != NULL && is_past(units->oldest)) {
+        units->oldest = units->oldest->next;
+    }
+    while (units->forgets && units->first != NULL && units->first != units->oldest &&
+           units->first->state == ICS_UNIT_FINISHED) {
+        ics_unit *unit = units->first;
+        units->first = unit->next;
+        units->last = units->first != NULL ? units->last : NULL;
+        ics_unit_destroy(unit);
+    }
+}
+
+const ics_run_step ics_run_life_step = {.name = "life", .offer = offer};
+
+/* ---- memory of open units -------------------------------------------------------------------- */
+
+static void close_unit(ics_run_state *run, ics_unit *unit)
+{
+    run->units.open -= unit->work != NULL;
+    ics_run_room_forget(run, unit);
+    ics_unit_close(unit);
+}
+
+int ics_run_life_open(ics_run_state *run, ics_unit *unit, icestream_error *error)
+{
+    close_unit(run, unit);
+    int status = ics_unit_open(unit, error);
+    run->units.open += unit->work != NULL;
+    return status;
+}
+
+/* ---- what rules say -------------------------------------------------------------------------- */
+
+static void log_result(ics_run_state *run, const ics_unit *unit)
+{
+    ics_event event = ics_unit_report(unit, ICS_EVENT_DONE);
+    switch (unit->result) {
+    case ICS_RESULT_DONE:
+        ics_events_report(&run->log.events, &event);
+        break;
+    case ICS_RESULT_SKIPPED:
+        event.kind = ICS_EVENT_SKIPPED;
+        ics_events_report(&run->log.events, &event);
+        break;
+    case ICS_RESULT_QUARANTINED: /* the summary has the reasons for files that are not claimed */
+        if (unit->claim.name != NULL || run->options->log_json) {
+            event = (ics_event){
+                .kind = ICS_EVENT_QUARANTINED, .file = unit->name, .reason = unit->refusal};
+            ics_events_report(&run->log.events, &event);
+        }
+        break;
+    case ICS_RESULT_LOST:
+        event = (ics_event){.kind = ICS_EVENT_FAILED,
+                            .file = unit->name,
+                            .reason = "the claim was lost: another worker found it expired",
+                            .attempt = unit->claim.attempt};
+        ics_run_log_event(run, &event);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The thread that did the work has written the line of the journal. */
+static void finish(ics_run_state *run, ics_unit *unit)
+{
+    ics_run_units *units = &run->units;
+    log_result(run, unit);
+    ics_run_retry_clear(run, &unit->retry);
+    close_unit(run, unit);
+    units->finished++;
+    units->results[unit->result]++;
+    if (unit->result == ICS_RESULT_DONE) {
+        ics_latency_add(&units->latency, ics_event_now() - unit->arrived);
+    }
+    if (unit->result == ICS_RESULT_QUARANTINED) {
+        ics_error_add(&units->refusals, ICESTREAM_E_INPUT, "%s",
+                      unit->refusal != NULL ? unit->refusal : unit->name);
+    }
+    ics_run_clients_answer(run, unit);
+}
+
+static void act(ics_run_state *run, ics_unit *unit, ics_unit_action action)
+{
+    ics_run_units *units = &run->units;
+    unit->result = ics_unit_rules_result(action, unit->result);
+    switch (action) {
+    case ICS_DO_DONE:
+    case ICS_DO_SKIP:
+        push(&units->complete, unit);
+        break;
+    case ICS_DO_STORE:
+        close_unit(run, unit);
+        push(&units->stored, unit);
+        break;
+    case ICS_DO_RETURN:
+        ics_run_retry_clear(run, &unit->retry);
+        push(&units->ending, unit);
+        break;
+    case ICS_DO_END:
+    case ICS_DO_LOSE:
+        push(&units->ending, unit);
+        break;
+    case ICS_DO_FINISH:
+    case ICS_DO_FINISH_LOST:
+    case ICS_DO_FINISH_ABSENT:
+        finish(run, unit);
+        break;
+    case ICS_DO_LEAVE:
+        ics_run_retry_clear(run, &unit->retry);
+        close_unit(run, unit);
+        break;
+    default:
+        break;
+    }
+}
+
+static void fail_rule(ics_run_state *run, const ics_unit *unit, ics_unit_event event)
+{
+    icestream_error error = {.status = ICESTREAM_OK};
+    ics_error_set(&error, ICESTREAM_E_FAILED,
+                  "internal error: %s: the event %s cannot happen in the state %s", unit->name,
+                  ics_unit_rules_event_name(event), ics_unit_rules_state_name(unit->state));
+    ics_run_fail(run, &error);
+}
+
+void ics_run_life_event(ics_run_state *run, ics_unit *unit, ics_unit_event event)
+{
+    const ics_unit_rule *rule = ics_unit_rules_find(unit->state, event);
+    if (rule == NULL) {
+        fail_rule(run, unit, event);
+        return;
+    }
+    bool was_reading = ics_unit_rules_is_reading(unit->state);
+    bool is_reading = ics_unit_rules_is_reading(rule->next);
+    unit->state = rule->next;
+    run->units.ahead += is_reading;
+    run->units.ahead -= was_reading;
+    if (is_reading != was_reading && unit->input->stream) {
+        run->units.message_open = is_reading;
+    }
+    if (was_reading && !is_reading && !unit->out.reader) {
+        ics_unit_close_reader(unit);
+    }
+    if (unit->state == ICS_UNIT_AGAIN && unit->work == NULL) {
+        run->units.oldest = run->units.first; /* which had gone past the unit */
+    }
+    act(run, unit, rule->action);
+}
+
+/* ---- events with a cause --------------------------------------------------------------------- */
+
+/* People know a claimed file by the name that it had before it was claimed. */
+static void set_refusal(ics_unit *unit, const char *text)
+{
+    const char *path = unit->claim.path;
+    size_t length = path != NULL ? strlen(path) : 0;
+    if (length == 0 || strncmp(text, path, length) != 0) {
+        unit->refusal = strdup(text);
+    } else if (asprintf(&unit->refusal, "%s%s", unit->name, text + length) < 0) {
+        unit->refusal = NULL;
+    }
+}
+
+void ics_run_life_refuse(ics_run_state *run, ics_unit *unit, ics_unit_event event,
+                         const char *reason)
+{
+    if (unit->refusal == NULL) {
+        set_refusal(unit, reason);
+    }
+    ics_run_retry_clear(run, &unit->retry);
+    ics_run_life_event(run, unit, event);
+}
+
+void ics_run_life_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what,
+                          const icestream_error *error)
+{
+    switch (ics_run_retry_after(run, &unit->retry, what, unit->name, false, error)) {
+    case ICS_RUN_RETRY_LATER:
+        ics_run_life_event(run, unit, ICS_ON_TROUBLE);
+        break;
+    case ICS_RUN_RETRY_LEAVE:
+        ics_run_life_event(run, unit, ICS_ON_STOP);
+        break;
+    case ICS_RUN_RETRY_REFUSED:
+        ics_run_life_event(run, unit, ICS_ON_STOP);
+        ics_run_fail(run, error);
+        break;
+    }
+}
+
+void ics_run_life_succeeded(ics_run_state *run, ics_unit *unit)
+{
+    ics_run_retry_succeeded(run, &unit->retry);
+}
+
+bool ics_run_life_holds_claim(const ics_unit *unit)
+{
+    return unit->claim.name != NULL && !ics_unit_rules_is_last(unit->state);
+}

@@ -1,0 +1,41 @@
+/* Units and their states. Only this file changes the state of a unit, by the rules of
+ * pipeline/units/unit_rules.h; steps report events. */
+#ifndef ICS_RUN_LIFE_H
+#define ICS_RUN_LIFE_H
+
+#include "pipeline/run/state.h"
+
+/* Adds a unit behind all others. The run owns it from now on. */
+void ics_run_life_append(ics_run_state *run, ics_unit *unit);
+/* Adds a unit directly behind `before`, which must be the last one that was opened, and opens it.
+ * The errors of ics_unit_open. */
+int ics_run_life_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
+                        icestream_error *error);
+/* Opens a unit, or forgets what was read of an open one, so that it can be checked. None of its
+ * jobs may be out. ICESTREAM_E_MEMORY. */
+int ics_run_life_open(ics_run_state *run, ics_unit *unit, icestream_error *error);
+
+/* Something happened to a unit: changes its state and does what the rule says. An event that has no
+ * rule in the unit's state is an internal error, which ends the run. */
+void ics_run_life_event(ics_run_state *run, ics_unit *unit, ics_unit_event event);
+/* The input of a unit is bad for this reason; the first reason counts. `event`: ICS_ON_BAD_INPUT or
+ * ICS_ON_BAD_MESSAGE. */
+void ics_run_life_refuse(ics_run_state *run, ics_unit *unit, ics_unit_event event,
+                         const char *reason);
+/* A job of a unit failed: it will be tried again, or is left because the run stops, or the run ends
+ * with this error. */
+void ics_run_life_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what,
+                          const icestream_error *error);
+/* A job of a unit succeeded: earlier failures do not count any more. */
+void ics_run_life_succeeded(ics_run_state *run, ics_unit *unit);
+
+/* Whether the unit has a claim that was not ended. */
+bool ics_run_life_holds_claim(const ics_unit *unit);
+/* Takes the first unit of a list; NULL: it is empty. */
+ics_unit *ics_run_life_pop(ics_run_fifo *fifo);
+
+/* Goes past units that need no more of the steps from reading to writing, and frees finished ones
+ * where nobody asks for them again. */
+extern const ics_run_step ics_run_life_step;
+
+#endif

@@ -1,0 +1,154 @@
+#include "pipeline/run/log.h"
+
+#include "base/error.h"
+#include "pipeline/run/jobs.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Lines with the I/O thread at most: its queue must have room for the claims. */
+enum { LINES_MAX = 200 };
+
+/* A line of the journal on its way to the I/O thread. */
+typedef struct journal_line {
+    ics_job job;
+    ics_run_state *run;
+    ics_event event;
+} journal_line;
+
+static void write_line(ics_job *job, void *thread_state)
+{
+    (void)thread_state;
+    journal_line *line = (journal_line *)job;
+    ics_run_journal_append(line->run->common.journal, &line->event);
+}
+
+static void free_line(journal_line *line)
+{
+    free((char *)line->event.file);
+    free((char *)line->event.reason);
+    free((char *)line->event.device);
+    free(line);
+}
+
+static void line_done(ics_job *job)
+{
+    journal_line *line = (journal_line *)job;
+    ics_run_state *run = line->run;
+    run->log.lines_out--;
+    free_line(line);
+}
+
+/* Whether the I/O thread waits for a disk that takes no lines at the moment. The line that the
+ * caller has is then counted as lost. */
+static bool is_behind(ics_run_state *run)
+{
+    icestream_error why = {.status = ICESTREAM_OK};
+    if (run->log.lines_out < LINES_MAX) {
+        return false;
+    }
+    ics_error_set(&why, ICESTREAM_E_OUTPUT, "the disk takes them too slowly");
+    ics_run_journal_lose(run->common.journal, &why);
+    return true;
+}
+
+static void send_line(ics_run_state *run, journal_line *line,
+                      void (*work)(ics_job *job, void *thread_state))
+{
+    line->run = run;
+    if (ics_run_send_job(run, run->jobs.io, &line->job, work, line_done)) {
+        run->log.lines_out++;
+    } else {
+        free_line(line);
+    }
+}
+
+static char *copy_text(const char *text)
+{
+    return text != NULL ? strdup(text) : NULL;
+}
+
+void ics_run_log_event(ics_run_state *run, const ics_event *event)
+{
+    ics_events_report(&run->log.events, event);
+    journal_line *line = NULL;
+    if (run->common.journal == NULL || run->jobs.io == NULL || run->log.ended ||
+        !ics_event_in_journal(event->kind) || is_behind(run) ||
+        (line = calloc(1, sizeof *line)) == NULL) {
+        return; /* no result depends on the journal: without memory a line of it is lost */
+    }
+    line->event = *event;
+    line->event.file = copy_text(event->file);
+    line->event.reason = copy_text(event->reason);
+    line->event.device = copy_text(event->device);
+    send_line(run, line, write_line);
+}
+
+void ics_run_log_start(ics_run_state *run, const ics_event *event)
+{
+    ics_events_report(&run->log.events, event);
+    ics_run_journal_append(run->common.journal, event);
+}
+
+void ics_run_log_stop(ics_run_state *run, const icestream_error *result)
+{
+    const ics_event event = {.kind = ICS_EVENT_STOP,
+                             .files = run->units.results[ICS_RESULT_DONE] +
+                                      run->units.results[ICS_RESULT_SKIPPED],
+                             .photons = run->batches.account.created,
+                             .hits = run->batches.account.hits,
+                             .seconds = ics_progress_seconds() - run->log.events.progress.start,
+                             .exit_status = icestream_status_exit(result->status)};
+    ics_events_report(&run->log.events, &event);
+    ics_run_journal_append(run->common.journal, &event);
+    ics_run_log_device(run);
+}
+
+void ics_run_log_text(ics_run_state *run, ics_event_kind kind, const char *format, ...)
+{
+    char text[ICS_EVENT_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    ics_events_note(&run->log.events, kind, "%s", text);
+}
+
+void ics_run_log_device(ics_run_state *run)
+{
+    static const char warning[] = "warning: ";
+    char line[4096];
+    while (ics_device_next_note(run->device, line, sizeof line)) {
+        bool warns = strncmp(line, warning, strlen(warning)) == 0;
+        ics_run_log_text(run, warns ? ICS_EVENT_WARNING : ICS_EVENT_MESSAGE, "%s",
+                         line + (warns ? strlen(warning) : 0));
+    }
+    icestream_error error = {.status = ICESTREAM_OK};
+    uint64_t lost =
+        run->common.journal != NULL ? ics_run_journal_take_lost(run->common.journal, &error) : 0;
+    if (lost > 0) {
+        ics_run_log_text(run, ICS_EVENT_WARNING, "%llu line%s of the journal lost: %s",
+                         (unsigned long long)lost, lost == 1 ? " is" : "s are", error.text);
+    }
+}
+
+static void reopen(ics_job *job, void *thread_state)
+{
+    (void)thread_state;
+    journal_line *line = (journal_line *)job;
+    ics_run_journal *journal = line->run->common.journal;
+    icestream_error error = {.status = ICESTREAM_OK};
+    if (ics_journal_reopen(journal->journal, &error) != ICESTREAM_OK) {
+        ics_run_journal_lose(journal, &error);
+    }
+}
+
+void ics_run_log_reopen(ics_run_state *run)
+{
+    journal_line *line = NULL;
+    if (run->common.journal != NULL && !run->log.ended && !is_behind(run) &&
+        (line = calloc(1, sizeof *line)) != NULL) {
+        send_line(run, line, reopen);
+    }
+}

@@ -1,0 +1,165 @@
+#include "pipeline/run/progress.h"
+
+#include "pipeline/run/jobs.h"
+#include "pipeline/run/log.h"
+#include "pipeline/run/stop.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Makes a short name that only one device has: "cuda:0", "cpu". */
+static void name_member(const ics_device_member_facts *facts, char *id, size_t size)
+{
+    if (facts->is_gpu) {
+        snprintf(id, size, "cuda:%d", facts->ordinal);
+    } else {
+        snprintf(id, size, "cpu");
+    }
+}
+
+static size_t list_devices(const ics_run_state *run,
+                           ics_progress_device devices[ICS_PROGRESS_DEVICES],
+                           char ids[ICS_PROGRESS_DEVICES][16])
+{
+    ics_device_member_facts facts;
+    size_t count = 0;
+    while (count < ICS_PROGRESS_DEVICES &&
+           ics_device_member_facts_of(run->device, (uint32_t)count, &facts)) {
+        name_member(&facts, ids[count], sizeof ids[count]);
+        devices[count] = (ics_progress_device){
+            .name = ids[count], .photons = facts.photons, .alive = facts.alive};
+        count++;
+    }
+    return count;
+}
+
+void ics_run_progress_show(ics_run_state *run)
+{
+    ics_progress_device devices[ICS_PROGRESS_DEVICES];
+    char ids[ICS_PROGRESS_DEVICES][16];
+    ics_progress_state state = {.photons = run->batches.account.created,
+                                .hits = run->batches.account.hits,
+                                .files = run->units.finished,
+                                .files_total = run->streaming ? 0 : run->files_total,
+                                .files_taken = run->units.made,
+                                .files_quarantined = run->units.results[ICS_RESULT_QUARANTINED],
+                                .queue = run->batches.ready_count,
+                                .devices = devices,
+                                .device_count = list_devices(run, devices, ids),
+                                .paused = run->room.paused ? run->room.reason : NULL,
+                                .stopping = ics_run_is_stopping(run)};
+    if (!run->streaming && run->bytes_checked > 0) {
+        state.photons_total =
+            (double)run->photons_checked * (double)run->bytes_total / (double)run->bytes_checked;
+    }
+    ics_events_progress(&run->log.events, &state);
+    ics_service_notify_progress(&run->loop.service, &state);
+}
+
+/* ---- metrics --------------------------------------------------------------------------------- */
+
+static void add_queue(ics_metrics *metrics, const char *name, uint64_t used, uint64_t limit)
+{
+    ics_metrics_queue *queue = &metrics->queues[metrics->queue_count++];
+    snprintf(queue->name, sizeof queue->name, "%s", name);
+    queue->used = used;
+    queue->limit = limit;
+}
+
+static void add_devices(const ics_run_state *run, ics_metrics *metrics)
+{
+    ics_device_member_facts facts;
+    for (uint32_t i = 0; metrics->device_count < ICS_METRICS_DEVICES &&
+                         ics_device_member_facts_of(run->device, i, &facts);
+         ++i) {
+        ics_metrics_device *device = &metrics->devices[metrics->device_count++];
+        name_member(&facts, device->id, sizeof device->id);
+        snprintf(device->name, sizeof device->name, "%.127s", facts.name);
+        device->photons = facts.photons;
+        device->seconds_busy = facts.seconds;
+        device->alive = facts.alive;
+    }
+}
+
+static void measure(const ics_run_state *run, ics_metrics *metrics)
+{
+    *metrics = (ics_metrics){.start_time = run->start_time,
+                             .paused = run->room.paused,
+                             .photons = run->batches.account.created,
+                             .hits = run->batches.account.hits,
+                             .bounces = run->batches.account.bounces,
+                             .bytes_read = run->bytes_checked,
+                             .bytes_written = run->writing.bytes,
+                             .retries = run->retries.total,
+                             .files_taken = run->units.made,
+                             .files_done = run->units.results[ICS_RESULT_DONE],
+                             .files_skipped = run->units.results[ICS_RESULT_SKIPPED],
+                             .files_quarantined = run->units.results[ICS_RESULT_QUARANTINED],
+                             .files_failed = run->units.results[ICS_RESULT_LOST],
+                             .files_claimed = run->units.open};
+    ics_metrics_set_latency(metrics, &run->units.latency);
+    add_queue(metrics, "batches", run->batches.ready_count, ics_device_credits(run->device));
+    add_queue(metrics, "units", run->units.open, run->units.open_limit);
+    add_devices(run, metrics);
+}
+
+static const char *metrics_path(const ics_run_state *run)
+{
+    return run->options->metrics_path != NULL ? run->options->metrics_path
+                                              : run->config->metrics.file;
+}
+
+static ics_run_state *run_of_metrics_job(ics_job *job)
+{
+    return (ics_run_state *)((char *)job - offsetof(ics_run_state, measures.job));
+}
+
+static void send_metrics(ics_job *job, void *thread_state)
+{
+    (void)thread_state;
+    ics_run_state *run = run_of_metrics_job(job);
+    run->measures.error = (icestream_error){.status = ICESTREAM_OK};
+    ics_claims_counts counts = {0};
+    if (run->common.claims != NULL &&
+        ics_claims_stat(run->common.claims, &counts, &run->measures.error) == ICESTREAM_OK) {
+        run->measures.metrics.files_waiting = counts.waiting;
+    }
+    if (run->measures.listener != NULL) {
+        ics_metrics_listener_publish(run->measures.listener, &run->measures.metrics);
+    }
+    if (metrics_path(run) != NULL) {
+        ics_metrics_write(&run->measures.metrics, metrics_path(run), &run->measures.error);
+    }
+}
+
+void ics_run_progress_publish_last(ics_run_state *run)
+{
+    if (metrics_path(run) == NULL) {
+        return; /* nobody asks the listener after the end */
+    }
+    measure(run, &run->measures.metrics);
+    send_metrics(&run->measures.job, NULL);
+    if (run->measures.error.status != ICESTREAM_OK) {
+        ics_run_log_text(run, ICS_EVENT_WARNING, "metrics: %s", run->measures.error.text);
+    }
+}
+
+static void metrics_done(ics_job *job)
+{
+    ics_run_state *run = run_of_metrics_job(job);
+    run->measures.out = false;
+    if (run->measures.error.status != ICESTREAM_OK) {
+        ics_run_log_text(run, ICS_EVENT_WARNING, "metrics: %s", run->measures.error.text);
+    }
+}
+
+void ics_run_progress_publish(ics_run_state *run)
+{
+    if ((metrics_path(run) == NULL && run->measures.listener == NULL) || run->measures.out ||
+        run->log.ended) {
+        return;
+    }
+    measure(run, &run->measures.metrics);
+    run->measures.out =
+        ics_run_send_job(run, run->jobs.io, &run->measures.job, send_metrics, metrics_done);
+}

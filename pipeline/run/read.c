@@ -1,0 +1,221 @@
+#include "pipeline/run/read.h"
+
+#include "base/error.h"
+#include "pipeline/run/jobs.h"
+#include "pipeline/run/life.h"
+#include "pipeline/run/retry.h"
+#include "pipeline/run/stop.h"
+
+#include <stddef.h>
+
+/* A reader failed. Batches of the unit may still be out; the unit waits for them in its new state.
+ * If a batch has found bad input before, only an error that ends the run matters. */
+static void take_read_error(ics_run_state *run, ics_unit *unit)
+{
+    const icestream_error *error = &unit->work->read_error;
+    bool reading = ics_unit_rules_is_reading(unit->state);
+    ics_run_retry_answer answer = ICS_RUN_RETRY_REFUSED;
+    if (!reading && (error->status == ICESTREAM_E_INPUT || ics_error_may_pass(error))) {
+        return;
+    }
+    if (reading && !unit->input->stream) {
+        answer = ics_run_retry_after(run, &unit->retry, ICS_RETRY_CHECK, unit->name, false, error);
+    }
+    if (answer == ICS_RUN_RETRY_LATER) {
+        ics_run_life_event(run, unit, ICS_ON_TROUBLE);
+    } else if (answer == ICS_RUN_RETRY_REFUSED && error->status == ICESTREAM_E_INPUT) {
+        ics_run_life_refuse(run, unit, ICS_ON_BAD_INPUT, error->text);
+    } else {
+        ics_run_life_event(run, unit, ICS_ON_STOP);
+        if (answer == ICS_RUN_RETRY_REFUSED) {
+            ics_run_fail(run, error);
+        }
+    }
+}
+
+/* ---- checking -------------------------------------------------------------------------------- */
+
+static ics_unit *unit_of_job(ics_job *job)
+{
+    return (ics_unit *)((char *)job - offsetof(ics_unit, reader_job));
+}
+
+static void check_done(ics_job *job)
+{
+    ics_unit *unit = unit_of_job(job);
+    ics_run_state *run = unit->run;
+    const ics_unit_work *work = unit->work;
+    bool file = !unit->input->stream;
+    unit->out.reader = false;
+    run->bytes_checked += unit->input->bytes;
+    if (work->read_error.status != ICESTREAM_OK) {
+        take_read_error(run, unit);
+    } else if (work->lost) {
+        ics_run_life_event(run, unit, ICS_ON_CLAIM_LOST);
+    } else if (file && work->matches) {
+        ics_run_life_succeeded(run, unit);
+        ics_unit_use_found_output(unit);
+        ics_run_life_event(run, unit, ICS_ON_MATCHED);
+    } else if (!file && !work->found) {
+        ics_run_life_event(run, unit, ICS_ON_ABSENT);
+    } else {
+        ics_run_life_succeeded(run, unit);
+        run->photons_checked += unit->summary.photons;
+        ics_run_life_event(run, unit, ICS_ON_CHECKED);
+    }
+}
+
+static void check_unit(ics_run_state *run, ics_unit *unit)
+{
+    ics_run_life_event(run, unit, ICS_ON_CHECK_BEGUN);
+    unit->out.reader =
+        ics_run_send_job(run, run->jobs.readers, &unit->reader_job, ics_unit_check, check_done);
+    if (!unit->out.reader) {
+        ics_run_life_event(run, unit, ICS_ON_STOP);
+    }
+}
+
+/* Checks run ahead of the reading, so that the next files are known to be good when the device has
+ * room for them. */
+static bool has_room(const ics_run_state *run)
+{
+    const ics_run_units *units = &run->units;
+    return !run->room.paused && units->ahead < run->shape.units_ahead &&
+           units->open < units->open_limit;
+}
+
+static void check_again(ics_run_state *run, ics_unit *unit)
+{
+    icestream_error error = {.status = ICESTREAM_OK};
+    ics_run_retry_begin(run, &unit->retry);
+    if (ics_run_life_open(run, unit, &error) == ICESTREAM_OK) {
+        check_unit(run, unit);
+    } else {
+        ics_run_life_event(run, unit, ICS_ON_STOP);
+        ics_run_fail(run, &error);
+    }
+}
+
+static void open_unit(ics_run_state *run, ics_unit *unit)
+{
+    icestream_error error = {.status = ICESTREAM_OK};
+    if (unit->work == NULL && ics_run_life_open(run, unit, &error) != ICESTREAM_OK) {
+        ics_run_fail(run, &error);
+        return;
+    }
+    run->units.to_open = unit->next;
+    unit->arrived = unit->arrived > 0.0 ? unit->arrived : ics_event_now();
+    unit->writer = run->units.opened++ % run->shape.writers;
+    if (unit->claim.refusal != NULL) {
+        ics_run_life_refuse(run, unit, ICS_ON_BAD_INPUT, unit->claim.refusal);
+    } else {
+        check_unit(run, unit);
+    }
+}
+
+/* A unit that is open when it is checked again has its place already. What follows a message of a
+ * stream is known only at the end of the message. */
+static void offer_check(ics_run_state *run)
+{
+    if (ics_run_is_stopping(run)) {
+        return;
+    }
+    for (ics_unit *unit = run->units.oldest; unit != run->units.to_open; unit = unit->next) {
+        if (unit->state == ICS_UNIT_AGAIN && !ics_unit_has_jobs(unit) &&
+            (unit->work != NULL || has_room(run)) && ics_run_retry_is_due(run, &unit->retry)) {
+            check_again(run, unit);
+        }
+    }
+    while (run->units.to_open != NULL && !run->units.message_open && has_room(run) &&
+           !ics_run_is_stopping(run)) {
+        open_unit(run, run->units.to_open);
+    }
+}
+
+const ics_run_step ics_run_check_step = {.name = "check", .offer = offer_check};
+
+/* ---- cutting into batches -------------------------------------------------------------------- */
+
+/* The message after this one is a unit too, directly behind it, and it gets the same reader. */
+static void append_message(ics_run_state *run, ics_unit *unit)
+{
+    ics_unit *next = NULL;
+    icestream_error error = {.status = ICESTREAM_OK};
+    int status = ics_unit_create(&run->common, unit->input, unit->message + 1, &next, &error);
+    if (status == ICESTREAM_OK) {
+        status = ics_run_life_insert(run, unit, next, &error);
+    }
+    if (status != ICESTREAM_OK) {
+        ics_run_fail(run, &error);
+        return;
+    }
+    next->work->reader = unit->work->reader;
+    next->work->pipe = unit->work->pipe;
+    unit->work->reader = NULL;
+    unit->work->pipe = -1;
+}
+
+static void queue_batch(ics_run_state *run, ics_unit *unit, ics_batch *batch)
+{
+    ics_run_batches *batches = &run->batches;
+    batch->owner = unit;
+    unit->out.batches++;
+    STAILQ_INSERT_TAIL(&batches->ready, &batch->job, link);
+    batches->ready_count++;
+}
+
+static void fill_done(ics_job *job)
+{
+    ics_unit *unit = unit_of_job(job);
+    ics_run_state *run = unit->run;
+    ics_unit_work *work = unit->work;
+    unit->out.reader = false;
+    if (work->batch != NULL) {
+        queue_batch(run, unit, work->batch);
+        work->batch = NULL;
+    } else {
+        run->batches.credits++;
+    }
+    if (work->read_error.status != ICESTREAM_OK) {
+        take_read_error(run, unit);
+    } else if (work->at_end) {
+        if (unit->input->stream) {
+            append_message(run, unit);
+        }
+        ics_run_life_event(run, unit, ICS_ON_READ_ALL);
+    }
+}
+
+static void fill_unit(ics_run_state *run, ics_unit *unit)
+{
+    ics_run_batches *batches = &run->batches;
+    batches->credits--;
+    unit->work->limits = ics_device_batch_limits(run->device);
+    if (!STAILQ_EMPTY(&batches->spare)) {
+        unit->work->batch = (ics_batch *)ICS_QUEUE_TAKE(&batches->spare, link);
+    }
+    unit->out.reader =
+        ics_run_send_job(run, run->jobs.readers, &unit->reader_job, ics_unit_fill, fill_done);
+    if (!unit->out.reader) {
+        ics_run_life_event(run, unit, ICS_ON_STOP);
+    }
+}
+
+/* Makes batches of the first units that are not read to their ends, while there are credits. */
+static void offer_fill(ics_run_state *run)
+{
+    if (ics_run_is_stopping(run) || run->room.paused) {
+        return;
+    }
+    uint32_t seen = 0;
+    for (ics_unit *unit = run->units.oldest; unit != NULL && seen < run->shape.filling;
+         unit = unit->next) {
+        bool reading = unit->state == ICS_UNIT_READING || unit->state == ICS_UNIT_READING_PAST;
+        if (reading && !unit->out.reader && run->batches.credits > 0) {
+            fill_unit(run, unit);
+        }
+        seen += reading || unit->state == ICS_UNIT_CHECKING || unit->state == ICS_UNIT_WAITING;
+    }
+}
+
+const ics_run_step ics_run_fill_step = {.name = "fill", .offer = offer_fill};

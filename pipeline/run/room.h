@@ -1,0 +1,23 @@
+/* A full disk pauses a run: nothing more is read until the hits that are in memory found room. */
+#ifndef ICS_RUN_ROOM_H
+#define ICS_RUN_ROOM_H
+
+#include "pipeline/run/state.h"
+
+/* Pauses the run because of `error` of `name`, until the owner of a retry has found room. */
+void ics_run_room_pause(ics_run_state *run, const char *name, const icestream_error *error);
+/* Hits of a unit (NULL: of the volume) had to stay in memory: pauses the run, and tries again from
+ * time to time to move them to the disk. */
+void ics_run_room_wanted(ics_run_state *run, ics_unit *unit, const icestream_error *error);
+/* Something was written to the disk: the next pause begins with the shortest delay. */
+void ics_run_room_found(ics_run_state *run);
+/* The unit has no hits in memory any more. */
+void ics_run_room_forget(ics_run_state *run, const ics_unit *unit);
+
+/* How long to wait after this number of failures in a row, which is 1 or more: 1 s, 2 s, 4 s, ...,
+ * 30 s. */
+double ics_run_room_delay(uint32_t failures);
+
+extern const ics_run_step ics_run_room_step;
+
+#endif

@@ -1,0 +1,16 @@
+/* sink.rotate: the hits of many units go to one hit file, a volume. A unit whose hits are in the
+ * volume is no longer open. It is complete, and its claim is ended, when the volume is committed:
+ * when it is full, or when nothing else is left to do. */
+#ifndef ICS_RUN_ROTATE_H
+#define ICS_RUN_ROTATE_H
+
+#include "pipeline/run/state.h"
+
+/* With sink.rotate, when the writers are there. ICESTREAM_E_MEMORY, ICESTREAM_E_OUTPUT. */
+int ics_run_rotate_open(ics_run_state *run, icestream_error *error);
+/* After the workers have ended. */
+void ics_run_rotate_destroy(ics_run_state *run);
+
+extern const ics_run_step ics_run_rotate_step;
+
+#endif

@@ -1,0 +1,124 @@
+#include "pipeline/run/write.h"
+
+#include "base/error.h"
+#include "pipeline/run/jobs.h"
+#include "pipeline/run/life.h"
+#include "pipeline/run/log.h"
+#include "pipeline/run/retry.h"
+#include "pipeline/run/room.h"
+#include "pipeline/run/stop.h"
+
+#include <stddef.h>
+
+static ics_unit *unit_of_job(ics_job *job)
+{
+    return (ics_unit *)((char *)job - offsetof(ics_unit, writer_job));
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* A message that was begun on standard output cannot be written again. */
+static void take_write_error(ics_run_state *run, ics_unit *unit, const icestream_error *error)
+{
+    if (error->status == ICESTREAM_E_INPUT) { /* other hits have the name of the output by now */
+        ics_run_life_refuse(run, unit, ICS_ON_BAD_INPUT, error->text);
+    } else if (run->common.to_stdout) {
+        ics_run_life_event(run, unit, ICS_ON_STOP);
+        ics_run_fail(run, error);
+    } else {
+        ics_run_life_trouble(run, unit, ICS_RETRY_WRITE, error);
+    }
+}
+
+static void write_done(ics_job *job)
+{
+    ics_unit *unit = unit_of_job(job);
+    ics_run_state *run = unit->run;
+    const ics_unit_work *work = unit->work;
+    unit->out.writer = false;
+    run->writing.out--;
+    if (work->write_error.status != ICESTREAM_OK) {
+        take_write_error(run, unit, &work->write_error);
+    } else if (work->lost) {
+        ics_run_life_event(run, unit, ICS_ON_CLAIM_LOST);
+    } else {
+        ics_run_room_found(run);
+        ics_run_life_succeeded(run, unit);
+        if (work->matches) {
+            ics_unit_use_found_output(unit);
+            ics_run_life_event(run, unit, ICS_ON_MATCHED);
+        } else if (run->rotation.volume != NULL) {
+            ics_run_life_event(run, unit, ICS_ON_STORED);
+        } else {
+            run->writing.bytes += unit->output_bytes;
+            ics_run_life_event(run, unit, ICS_ON_WRITTEN);
+        }
+    }
+}
+
+/* The volume gets the hits of one unit at a time, and none while it waits to be committed. */
+static bool admits(const ics_run_state *run)
+{
+    return run->rotation.volume == NULL || (run->writing.out == 0 && !run->rotation.sealed);
+}
+
+static void write_unit(ics_run_state *run, ics_unit *unit)
+{
+    ics_run_retry_begin(run, &unit->retry);
+    ics_run_life_event(run, unit, ICS_ON_WRITE_BEGUN);
+    unit->out.writer = ics_run_send_job(run, run->jobs.writers[unit->writer], &unit->writer_job,
+                                        ics_unit_write, write_done);
+    if (unit->out.writer) {
+        run->writing.out++;
+    } else {
+        ics_run_life_event(run, unit, ICS_ON_STOP);
+    }
+}
+
+/* ---- discarding ------------------------------------------------------------------------------ */
+
+static void discard_done(ics_job *job)
+{
+    ics_unit *unit = unit_of_job(job);
+    ics_run_state *run = unit->run;
+    const icestream_error *error = &unit->work->write_error;
+    unit->out.writer = false;
+    if (error->status != ICESTREAM_OK) { /* the summary and the log have the reason all the same */
+        ics_run_log_text(run, ICS_EVENT_WARNING, "%s", error->text);
+    }
+    ics_run_life_event(run, unit, ICS_ON_DISCARDED);
+}
+
+static void discard(ics_run_state *run, ics_unit *unit)
+{
+    ics_run_life_event(run, unit, ICS_ON_DISCARD_BEGUN);
+    unit->out.writer = ics_run_send_job(run, run->jobs.writers[unit->writer], &unit->writer_job,
+                                        ics_unit_discard, discard_done);
+    if (!unit->out.writer) {
+        ics_run_life_event(run, unit, ICS_ON_STOP);
+    }
+}
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+/* Messages go to standard output in the order of their units. Files have no order. */
+static void offer(ics_run_state *run)
+{
+    if (ics_run_is_cancelled(run)) {
+        return;
+    }
+    for (ics_unit *unit = run->units.oldest; unit != run->units.to_open; unit = unit->next) {
+        bool back = !ics_unit_has_jobs(unit);
+        if (back && unit->state == ICS_UNIT_REFUSED) {
+            discard(run, unit);
+        } else if (back && unit->state == ICS_UNIT_READ && admits(run) &&
+                   ics_run_retry_is_due(run, &unit->retry)) {
+            write_unit(run, unit);
+        } else if (run->common.to_stdout && unit->state != ICS_UNIT_WRITING &&
+                   unit->state != ICS_UNIT_FINISHED) {
+            return;
+        }
+    }
+}
+
+const ics_run_step ics_run_write_step = {.name = "write", .offer = offer};

@@ -1,0 +1,10 @@
+/* The hits of units whose batches are back: written to a file, a message or the volume, or
+ * discarded if the input is bad. */
+#ifndef ICS_RUN_WRITE_H
+#define ICS_RUN_WRITE_H
+
+#include "pipeline/run/state.h"
+
+extern const ics_run_step ics_run_write_step;
+
+#endif

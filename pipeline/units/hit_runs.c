@@ -1,0 +1,228 @@
+#include "pipeline/units/hit_runs.h"
+
+#include "base/error.h"
+#include "pipeline/devices/batch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    READ_HITS_TOTAL = 1 << 18, /* hits read ahead for all runs together: 16 MiB */
+    READ_HITS_MIN = 64,        /* for one run at least: one page */
+    READ_HITS_MAX = 4096       /* for one run at most */
+};
+
+int ics_hit_runs_reserve(ics_hit_runs *list, size_t more, icestream_error *error)
+{
+    size_t capacity = list->capacity == 0 ? 16 : list->capacity;
+    while (capacity < list->count + more) {
+        capacity *= 2;
+    }
+    if (capacity == list->capacity) {
+        return ICESTREAM_OK;
+    }
+    ics_hit_run *items = realloc(list->items, capacity * sizeof *items);
+    if (items == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu runs of hits",
+                             capacity);
+    }
+    list->items = items;
+    list->capacity = capacity;
+    return ICESTREAM_OK;
+}
+
+int ics_hit_runs_append(ics_hit_runs *list, ics_hit_run run, icestream_error *error)
+{
+    int status = ics_hit_runs_reserve(list, 1, error);
+    if (status == ICESTREAM_OK) {
+        list->items[list->count++] = run;
+    }
+    return status;
+}
+
+/* ---- merging --------------------------------------------------------------------------------- */
+
+/* The position of the merge in one run. */
+typedef struct run_cursor {
+    const icestream_hit *next, *end; /* hits in memory */
+    icestream_hit *buffer;           /* of a run in the file; else NULL */
+    size_t left;                     /* hits of the run that are still in the file */
+    off_t offset;                    /* of these hits in the file */
+} run_cursor;
+
+typedef struct merge {
+    run_cursor *heap; /* [count], a binary heap: no cursor's next hit is before its parent's */
+    size_t count;
+    icestream_hit *read_memory; /* all buffers */
+    size_t read_hits;           /* hits per buffer */
+    int file;
+    icestream_hit output[ICS_HIT_RUNS_PORTION];
+} merge;
+
+int ics_hit_runs_read(int file, icestream_hit *hits, size_t count, off_t offset,
+                      icestream_error *error)
+{
+    char *bytes = (char *)hits;
+    size_t left = count * sizeof *hits;
+    while (left > 0) {
+        ssize_t got = pread(file, bytes, left, offset);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, got < 0 ? errno : 0,
+                                       "cannot read back the temporary file of hits: %s",
+                                       got < 0 ? strerror(errno) : "it has become shorter");
+        }
+        bytes += got;
+        left -= (size_t)got;
+        offset += got;
+    }
+    return ICESTREAM_OK;
+}
+
+/* Reads the next hits of a cursor that has none in memory. Afterwards next == end means that the
+ * run has ended. */
+static int refill_cursor(const merge *merging, run_cursor *cursor, icestream_error *error)
+{
+    if (cursor->next != cursor->end || cursor->left == 0) {
+        return ICESTREAM_OK;
+    }
+    size_t count = cursor->left < merging->read_hits ? cursor->left : merging->read_hits;
+    int status = ics_hit_runs_read(merging->file, cursor->buffer, count, cursor->offset, error);
+    cursor->next = cursor->buffer;
+    cursor->end = cursor->buffer + count;
+    cursor->left -= count;
+    cursor->offset += (off_t)(count * sizeof(icestream_hit));
+    return status;
+}
+
+static void sift_down(merge *merging, size_t at)
+{
+    run_cursor *heap = merging->heap;
+    for (;;) {
+        size_t least = at;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < merging->count; ++child) {
+            if (ics_hit_sort_order(heap[child].next, heap[least].next) < 0) {
+                least = child;
+            }
+        }
+        if (least == at) {
+            return;
+        }
+        run_cursor moved = heap[at];
+        heap[at] = heap[least];
+        heap[least] = moved;
+        at = least;
+    }
+}
+
+/* How many hits are read ahead for each of `runs` runs in the file. */
+static size_t choose_read_hits(size_t runs)
+{
+    size_t per_run = runs > 0 ? READ_HITS_TOTAL / runs : READ_HITS_MIN;
+    if (per_run < READ_HITS_MIN) {
+        return READ_HITS_MIN;
+    }
+    return per_run < READ_HITS_MAX ? per_run : READ_HITS_MAX;
+}
+
+static void end_merge(merge *merging)
+{
+    if (merging != NULL) {
+        free(merging->heap);
+        free(merging->read_memory);
+        free(merging);
+    }
+}
+
+/* Returns NULL without memory. */
+static merge *begin_merge(size_t memory_runs, size_t file_runs, int file)
+{
+    merge *merging = calloc(1, sizeof *merging);
+    if (merging != NULL) {
+        merging->file = file;
+        merging->heap = calloc(memory_runs + file_runs + 1, sizeof *merging->heap);
+        merging->read_hits = choose_read_hits(file_runs);
+        merging->read_memory = calloc(file_runs + 1, merging->read_hits * sizeof(icestream_hit));
+        if (merging->heap == NULL || merging->read_memory == NULL) {
+            end_merge(merging);
+            merging = NULL;
+        }
+    }
+    return merging;
+}
+
+/* Puts a cursor at the start of every run, and the cursor with the first hit on top. */
+static int fill_heap(merge *merging, const ics_hit_runs *in_memory, const ics_hit_runs *in_file,
+                     icestream_error *error)
+{
+    for (size_t i = 0; i < in_memory->count; ++i) {
+        const ics_hit_run *run = &in_memory->items[i];
+        merging->heap[merging->count++] =
+            (run_cursor){.next = run->hits, .end = run->hits + run->count};
+    }
+    for (size_t i = 0; i < in_file->count; ++i) {
+        const ics_hit_run *run = &in_file->items[i];
+        run_cursor cursor = {.buffer = merging->read_memory + i * merging->read_hits,
+                             .left = run->count,
+                             .offset = run->offset};
+        int status = refill_cursor(merging, &cursor, error);
+        if (status != ICESTREAM_OK) {
+            return status;
+        }
+        merging->heap[merging->count++] = cursor;
+    }
+    for (size_t i = merging->count / 2; i-- > 0;) {
+        sift_down(merging, i);
+    }
+    return ICESTREAM_OK;
+}
+
+static int empty_heap(merge *merging, ics_hits_receiver receive, void *user,
+                      const atomic_bool *cancel, icestream_error *error)
+{
+    while (merging->count > 0) {
+        if (cancel != NULL && atomic_load(cancel)) {
+            return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "interrupted while merging hits");
+        }
+        size_t filled = 0;
+        while (filled < ICS_HIT_RUNS_PORTION && merging->count > 0) {
+            run_cursor *first = &merging->heap[0];
+            merging->output[filled++] = *first->next++;
+            int status = refill_cursor(merging, first, error);
+            if (status != ICESTREAM_OK) {
+                return status;
+            }
+            if (first->next == first->end) {
+                *first = merging->heap[--merging->count];
+            }
+            sift_down(merging, 0);
+        }
+        int status = receive(user, merging->output, filled, error);
+        if (status != ICESTREAM_OK) {
+            return status;
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+int ics_hit_runs_merge(const ics_hit_runs *in_memory, const ics_hit_runs *in_file, int file,
+                       ics_hits_receiver receive, void *user, const atomic_bool *cancel,
+                       icestream_error *error)
+{
+    merge *merging = begin_merge(in_memory->count, in_file->count, file);
+    if (merging == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY,
+                             "out of memory for merging %zu runs of hits",
+                             in_memory->count + in_file->count);
+    }
+    int status = fill_heap(merging, in_memory, in_file, error);
+    if (status == ICESTREAM_OK) {
+        status = empty_heap(merging, receive, user, cancel, error);
+    }
+    end_merge(merging);
+    return status;
+}

@@ -1,0 +1,38 @@
+/* Sorted runs of hits, in memory or in a temporary file, and their merge into one sorted sequence.
+ */
+#ifndef ICS_UNITS_HIT_RUNS_H
+#define ICS_UNITS_HIT_RUNS_H
+
+#include "pipeline/units/collector.h"
+
+#include <sys/types.h>
+
+/* Hits that a merge hands on at a time: 256 KiB. */
+enum { ICS_HIT_RUNS_PORTION = 4096 };
+
+/* One sorted run: `hits` in memory, or `count` hits at `offset` of the temporary file. */
+typedef struct ics_hit_run {
+    icestream_hit *hits;
+    size_t count;
+    off_t offset;
+} ics_hit_run;
+
+typedef struct ics_hit_runs {
+    ics_hit_run *items; /* [count] */
+    size_t count, capacity;
+} ics_hit_runs;
+
+/* Makes room for `more` runs. ICESTREAM_E_MEMORY. */
+int ics_hit_runs_reserve(ics_hit_runs *list, size_t more, icestream_error *error);
+/* ICESTREAM_E_MEMORY: the list is as before. */
+int ics_hit_runs_append(ics_hit_runs *list, ics_hit_run run, icestream_error *error);
+/* Reads hits from the temporary file. ICESTREAM_E_OUTPUT. */
+int ics_hit_runs_read(int file, icestream_hit *hits, size_t count, off_t offset,
+                      icestream_error *error);
+/* Gives all hits to the receiver in the order of ics_hit_sort_order. The errors of
+ * ics_collector_merge. Seven parameters, because the two lists and the file are used apart. */
+int ics_hit_runs_merge(const ics_hit_runs *in_memory, const ics_hit_runs *in_file, int file,
+                       ics_hits_receiver receive, void *user, const atomic_bool *cancel,
+                       icestream_error *error);
+
+#endif

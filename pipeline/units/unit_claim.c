@@ -1,0 +1,63 @@
+/* The claim of a unit, and what the journal says about the unit. */
+#include "pipeline/units/unit.h"
+
+int ics_unit_look_for_claim(ics_unit *unit, icestream_error *error)
+{
+    bool held = true;
+    int status = ICESTREAM_OK;
+    if (unit->claim.name != NULL) {
+        status = ics_claims_holds(unit->common->claims, &unit->claim, &held, error);
+    }
+    unit->work->lost = status == ICESTREAM_OK && !held;
+    return status;
+}
+
+ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind)
+{
+    return (ics_event){.kind = kind,
+                       .file = unit->name,
+                       .output = unit->output,
+                       .input_digest =
+                           unit->summary.digest[0] != '\0' ? unit->summary.digest : NULL,
+                       .output_bytes = unit->output_bytes,
+                       .photons = unit->account.created,
+                       .hits = unit->account.hits,
+                       .seconds = ics_event_now() - unit->arrived,
+                       .attempt = unit->claim.attempt,
+                       .reason = unit->refusal};
+}
+
+void ics_unit_append_line(const ics_unit *unit, ics_event_kind kind, const char *output)
+{
+    ics_event event = ics_unit_report(unit, kind);
+    event.output = output;
+    ics_run_journal_append(unit->common->journal, &event);
+}
+
+static int end_claim(ics_unit *unit, bool *held, icestream_error *error)
+{
+    ics_unit_common *common = unit->common;
+    const char *reason = unit->refusal != NULL ? unit->refusal : "no memory for the reason";
+    switch (unit->result) {
+    case ICS_RESULT_DONE:
+    case ICS_RESULT_SKIPPED:
+        return ics_claims_done(common->claims, &unit->claim, common->after, held, error);
+    case ICS_RESULT_QUARANTINED:
+        return ics_claims_fail(common->claims, &unit->claim, reason, held, error);
+    default:
+        return ics_claims_give_back(common->claims, &unit->claim, held, error);
+    }
+}
+
+int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error)
+{
+    *held = true;
+    int status = unit->claim.name != NULL ? end_claim(unit, held, error) : ICESTREAM_OK;
+    bool ended = status == ICESTREAM_OK && *held;
+    if (ended && unit->result == ICS_RESULT_SKIPPED) {
+        ics_unit_append_line(unit, ICS_EVENT_SKIPPED, unit->output);
+    } else if (ended && unit->result == ICS_RESULT_QUARANTINED) {
+        ics_unit_append_line(unit, ICS_EVENT_QUARANTINED, NULL);
+    }
+    return status;
+}

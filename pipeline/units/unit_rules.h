@@ -1,0 +1,129 @@
+/* The life of a unit as one table: what a unit in a state does when an event happens.
+ *
+ * The table is pure data: it knows no thread, no file and no run. The run applies it
+ * (pipeline/run/life.h), tests/units/test_unit_rules.c drives it with random events, and
+ * docs/unit-life.md is printed from it. */
+#ifndef ICS_UNITS_UNIT_RULES_H
+#define ICS_UNITS_UNIT_RULES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* X(NAME, what a unit in this state does or waits for) */
+#define ICS_UNIT_STATE_LIST(X)                                                                     \
+    X(WAITING, "the unit waits to be opened")                                                      \
+    X(CHECKING, "a reader checks the input")                                                       \
+    X(READING, "readers cut the steps into batches")                                               \
+    X(READING_PAST, "the rest of a message with bad input is read and dropped")                    \
+    X(READ, "all steps are in batches; the hits will be written")                                  \
+    X(WRITING, "the writer has all hits")                                                          \
+    X(IN_VOLUME, "the hits are in a volume that is not committed yet")                             \
+    X(AGAIN, "the unit will be read again from the beginning")                                     \
+    X(REFUSED, "the input is bad; the hits will be discarded")                                     \
+    X(DISCARDING, "the writer discards the hits")                                                  \
+    X(STOPPED, "the run stops before the unit is finished")                                        \
+    X(COMPLETE, "the output is complete; sink.command may run")                                    \
+    X(ENDING, "the claim is being ended")                                                          \
+    X(RETURNING, "the claim is being given back")                                                  \
+    X(FINISHED, "the unit has a result; nothing more happens")                                     \
+    X(LEFT, "the unit is left to another worker or run; nothing more happens")
+
+/* X(NAME, what happened) */
+#define ICS_UNIT_EVENT_LIST(X)                                                                     \
+    X(CHECK_BEGUN, "a reader was given the unit to check")                                         \
+    X(CHECKED, "the input is good")                                                                \
+    X(ABSENT, "the stream ended before this message")                                              \
+    X(MATCHED, "an earlier run or worker has written these hits")                                  \
+    X(CLAIM_LOST, "another worker has the claim")                                                  \
+    X(READ_ALL, "the last step is in a batch")                                                     \
+    X(BAD_INPUT, "a reader, a batch of a file or the writer found bad input")                      \
+    X(BAD_MESSAGE, "a batch of a message found bad input")                                         \
+    X(TROUBLE, "a job failed, and will be tried again")                                            \
+    X(STOP, "a job failed for good, or was broken off because the run stops")                      \
+    X(WRITE_BEGUN, "the writer was given the hits to write")                                       \
+    X(WRITTEN, "the hit file or the message is complete")                                          \
+    X(STORED, "the hits are in the volume")                                                        \
+    X(COMMITTED, "the volume is complete")                                                         \
+    X(VOLUME_DROPPED, "the volume was dropped, because other units in it lost their claims")       \
+    X(DISCARD_BEGUN, "the writer was given the hits to discard")                                   \
+    X(DISCARDED, "the hits are gone")                                                              \
+    X(COMMAND_ENDED, "sink.command has ended, or there is none")                                   \
+    X(CLAIM_ENDED, "the claim has ended, or there is none")                                        \
+    X(GIVE_BACK, "the run ends before the unit, and the claim goes back")
+
+/* X(NAME, what the run does besides changing the state) */
+#define ICS_UNIT_ACTION_LIST(X)                                                                    \
+    X(NOTHING, "")                                                                                 \
+    X(REFUSE, "the result is quarantined")                                                         \
+    X(DONE, "the result is done; queue for sink.command")                                          \
+    X(SKIP, "the result is skipped; queue for sink.command")                                       \
+    X(STORE, "free the memory; queue for the volume")                                              \
+    X(END, "queue for the end of the claim")                                                       \
+    X(LOSE, "the result is lost; queue for the end of the claim")                                  \
+    X(RETURN, "no result; queue for the end of the claim")                                         \
+    X(STOP, "no result")                                                                           \
+    X(FINISH, "count and report the result")                                                       \
+    X(FINISH_LOST, "the result is lost; count and report it")                                      \
+    X(FINISH_ABSENT, "the result is absent; count it")                                             \
+    X(LEAVE, "free the memory")
+
+/* What became of a unit. X(NAME, text in summary.json) */
+#define ICS_UNIT_RESULT_LIST(X)                                                                    \
+    X(NONE, "left")                                                                                \
+    X(DONE, "done")                                                                                \
+    X(SKIPPED, "skipped")                                                                          \
+    X(QUARANTINED, "set aside")                                                                    \
+    X(LOST, "lost")                                                                                \
+    X(ABSENT, "left")
+
+#define ICS_UNIT_ENUMERATE(name, text) ICS_UNIT_##name,
+typedef enum ics_unit_state {
+    ICS_UNIT_STATE_LIST(ICS_UNIT_ENUMERATE) ICS_UNIT_STATES
+} ics_unit_state;
+#undef ICS_UNIT_ENUMERATE
+
+#define ICS_UNIT_ENUMERATE(name, text) ICS_ON_##name,
+typedef enum ics_unit_event {
+    ICS_UNIT_EVENT_LIST(ICS_UNIT_ENUMERATE) ICS_UNIT_EVENTS
+} ics_unit_event;
+#undef ICS_UNIT_ENUMERATE
+
+#define ICS_UNIT_ENUMERATE(name, text) ICS_DO_##name,
+typedef enum ics_unit_action {
+    ICS_UNIT_ACTION_LIST(ICS_UNIT_ENUMERATE) ICS_UNIT_ACTIONS
+} ics_unit_action;
+#undef ICS_UNIT_ENUMERATE
+
+#define ICS_UNIT_ENUMERATE(name, text) ICS_RESULT_##name,
+typedef enum ics_unit_result {
+    ICS_UNIT_RESULT_LIST(ICS_UNIT_ENUMERATE) ICS_UNIT_RESULTS
+} ics_unit_result;
+#undef ICS_UNIT_ENUMERATE
+
+typedef struct ics_unit_rule {
+    bool possible; /* false: the event cannot happen in the state */
+    ics_unit_state next;
+    ics_unit_action action;
+} ics_unit_rule;
+
+/* The rule for an event in a state. NULL: the event cannot happen there, and if it does, the
+ * program has a fault. Any thread. */
+const ics_unit_rule *ics_unit_rules_find(ics_unit_state state, ics_unit_event event);
+
+/* Whether a reader works on a unit in this state, or will. The number of such units is limited. */
+bool ics_unit_rules_is_reading(ics_unit_state state);
+/* Whether nothing more happens to a unit in this state. */
+bool ics_unit_rules_is_last(ics_unit_state state);
+/* The result that an action gives to a unit that had `result`. */
+ics_unit_result ics_unit_rules_result(ics_unit_action action, ics_unit_result result);
+
+/* Names for messages, such as "READING" and "CHECKED"; never NULL. */
+const char *ics_unit_rules_state_name(ics_unit_state state);
+const char *ics_unit_rules_event_name(ics_unit_event event);
+/* "done", "skipped": as in summary.json; never NULL. */
+const char *ics_unit_rules_result_text(ics_unit_result result);
+
+/* Prints docs/unit-life.md. */
+void ics_unit_rules_print(FILE *out);
+
+#endif
