@@ -76,7 +76,7 @@ typedef struct ics_lane {
     void *compact_memory; /* device, for compaction */
     size_t compact_bytes;
     ics_word *spare[3];        /* device, columns for sorting */
-    uint32_t *spare_recorded;       /* device, a column for sorting */
+    uint32_t *spare_recorded;  /* device, a column for sorting */
     unsigned long long *clock; /* device, [ICS_WAVE_STAGES + 1]: the last stamp, ns per stage */
 
     ics_lane_batch batches[ICS_LANE_BATCHES];

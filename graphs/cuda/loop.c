@@ -127,8 +127,8 @@ static int enqueue_compaction(void *user, icestream_error *error)
     const ics_lane_memory *memory = &lane->memory;
     const ics_compact_pool pool = {memory->position, memory->direction, memory->identity,
                                    memory->recorded, memory->capacity};
-    const ics_compact_pool spare = {lane->spare[0], lane->spare[1], lane->spare[2], lane->spare_recorded,
-                                    memory->capacity};
+    const ics_compact_pool spare = {lane->spare[0], lane->spare[1], lane->spare[2],
+                                    lane->spare_recorded, memory->capacity};
     const ics_compact_key key = key_of(lane);
     const int result =
         lane->options->sort == ICS_SORT_NONE

@@ -1,5 +1,6 @@
 #include "pipeline/run/intake.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/files/output.h"
 #include "pipeline/run/jobs.h"
@@ -61,10 +62,10 @@ static void take(ics_job *job, void *thread_state)
     ics_run_intake *intake = &run->intake;
     intake->take_error = (icestream_error){.status = ICESTREAM_OK};
     intake->taken_count = 0;
-    double begun = ics_progress_seconds();
+    double begun = ics_clock_seconds();
     ics_claims_take(&run->claims, intake->wanted, intake->taken, &intake->taken_count,
                     &intake->take_error);
-    intake->take_seconds = ics_progress_seconds() - begun;
+    intake->take_seconds = ics_clock_seconds() - begun;
     for (size_t i = 0; i < intake->taken_count; ++i) {
         const ics_claim *claim = &intake->taken[i];
         char name[4096];
@@ -123,7 +124,7 @@ static void take_done(ics_job *job)
     if (intake->taken_count == intake->wanted) {
         intake->look = true; /* there may be more */
     } else {
-        intake->quiet_until = ics_progress_seconds() + LOOK_SHARE * intake->take_seconds;
+        intake->quiet_until = ics_clock_seconds() + LOOK_SHARE * intake->take_seconds;
     }
 }
 
@@ -151,7 +152,7 @@ static bool is_time_to_look(ics_run_state *run)
         ics_run_retry_begin(run, &intake->retry);
         intake->look = true;
     }
-    if (intake->look && ics_progress_seconds() < intake->quiet_until) {
+    if (intake->look && ics_clock_seconds() < intake->quiet_until) {
         ics_run_wake_at(run, intake->quiet_until);
         return false;
     }

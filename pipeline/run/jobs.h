@@ -16,7 +16,7 @@ bool ics_run_submit_batch(ics_run_state *run, ics_batch *batch, void (*done)(ics
 /* Called by the mailbox on the loop for each job that came back; `run` is the run. */
 void ics_run_deliver_job(void *run, ics_job *job);
 
-/* The loop must turn again at `due`, which is a time of ics_progress_seconds() (s). Steps ask for
+/* The loop must turn again at `due`, which is a time of ics_clock_seconds() (s). Steps ask for
  * it in each turn. */
 void ics_run_wake_at(ics_run_state *run, double due);
 

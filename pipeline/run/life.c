@@ -1,5 +1,6 @@
 #include "pipeline/run/life.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/log.h"
@@ -144,7 +145,7 @@ static void finish(ics_run_state *run, ics_unit *unit)
     units->finished++;
     units->results[unit->result]++;
     if (unit->result == ICS_RESULT_DONE) {
-        ics_latency_add(&units->latency, ics_event_now() - unit->arrived);
+        ics_latency_add(&units->latency, ics_clock_unix() - unit->arrived);
     }
     if (unit->result == ICS_RESULT_QUARANTINED) {
         ics_error_add(&units->refusals, ICESTREAM_E_INPUT, "%s",

@@ -1,5 +1,6 @@
 #include "pipeline/run/log.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
 
@@ -98,7 +99,7 @@ void ics_run_log_stop(ics_run_state *run, const icestream_error *result)
                                       run->units.results[ICS_RESULT_SKIPPED],
                              .photons = run->batches.account.created,
                              .hits = run->batches.account.hits,
-                             .seconds = ics_progress_seconds() - run->log.events.progress.start,
+                             .seconds = ics_clock_seconds() - run->log.events.progress.start,
                              .exit_status = icestream_status_exit(result->status)};
     ics_events_report(&run->log.events, &event);
     ics_run_journal_append(run->common.journal, &event);

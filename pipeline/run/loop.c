@@ -17,6 +17,7 @@
  */
 #include "pipeline/run/loop.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/run/intake.h"
 #include "pipeline/run/jobs.h"
@@ -95,7 +96,7 @@ static void on_wake(uv_timer_t *timer)
 
 static void set_waker(ics_run_state *run)
 {
-    double now = ics_progress_seconds(), at = run->jobs.wake_at;
+    double now = ics_clock_seconds(), at = run->jobs.wake_at;
     if (at > 0.0) {
         uint64_t wait = at > now ? (uint64_t)(1000.0 * (at - now)) + 1 : 1;
         uv_timer_start(&run->loop.waker, on_wake, wait, 0);
@@ -254,7 +255,7 @@ static double thread_seconds(void)
 void ics_run_loop_run(ics_run_state *run)
 {
     uint32_t period = ics_events_period(&run->log.events);
-    run->loop.start = ics_progress_seconds();
+    run->loop.start = ics_clock_seconds();
     uv_timer_start(&run->loop.ticker, on_tick, period, period);
     if (run->options->time_limit > 0.0) {
         uv_timer_start(&run->loop.limit, on_time_limit,

@@ -1,5 +1,6 @@
 #include "pipeline/run/read.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/life.h"
@@ -104,7 +105,7 @@ static void open_unit(ics_run_state *run, ics_unit *unit)
         return;
     }
     run->units.to_open = unit->next;
-    unit->arrived = unit->arrived > 0.0 ? unit->arrived : ics_event_now();
+    unit->arrived = unit->arrived > 0.0 ? unit->arrived : ics_clock_unix();
     unit->writer = run->units.opened++ % run->shape.writers;
     if (unit->claim.refusal != NULL) {
         ics_run_life_refuse(run, unit, ICS_ON_BAD_INPUT, unit->claim.refusal);

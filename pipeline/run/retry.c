@@ -1,5 +1,6 @@
 #include "pipeline/run/retry.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
@@ -38,7 +39,7 @@ ics_run_retry_answer ics_run_retry_after(ics_run_state *run, ics_retry *retry, i
         return ICS_RUN_RETRY_LEAVE;
     }
     retry->tries++;
-    retry->failed = ics_progress_seconds();
+    retry->failed = ics_clock_seconds();
     double delay = ics_run_room_delay(retry->tries);
     retry->due = retry->failed + delay;
     set_pending(run, retry, what);
@@ -66,7 +67,7 @@ bool ics_run_retry_is_due(ics_run_state *run, const ics_retry *retry)
         return false; /* while a run stops nothing is tried again */
     }
     bool room = retry->needs_room && run->retries.room_found > retry->failed;
-    if (room || retry->due <= ics_progress_seconds()) {
+    if (room || retry->due <= ics_clock_seconds()) {
         return true;
     }
     ics_run_wake_at(run, retry->due);
@@ -81,7 +82,7 @@ void ics_run_retry_begin(ics_run_state *run, ics_retry *retry)
 void ics_run_retry_succeeded(ics_run_state *run, ics_retry *retry)
 {
     if (retry->needs_room) {
-        run->retries.room_found = ics_progress_seconds();
+        run->retries.room_found = ics_clock_seconds();
     }
     ics_run_retry_clear(run, retry);
 }

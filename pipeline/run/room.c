@@ -1,5 +1,6 @@
 #include "pipeline/run/room.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
@@ -24,7 +25,7 @@ static void pause_run(ics_run_state *run, const char *name, const icestream_erro
         return;
     }
     room->paused = true;
-    room->since = ics_progress_seconds();
+    room->since = ics_clock_seconds();
     snprintf(room->reason, sizeof room->reason, "%.900s", error->text);
     const ics_event event = {.kind = ICS_EVENT_PAUSED, .file = name, .reason = error->text};
     ics_run_log_event(run, &event);
@@ -34,7 +35,7 @@ static void resume_run(ics_run_state *run)
 {
     run->room.paused = false;
     const ics_event event = {.kind = ICS_EVENT_RESUMED,
-                             .seconds = ics_progress_seconds() - run->room.since};
+                             .seconds = ics_clock_seconds() - run->room.since};
     ics_run_log_event(run, &event);
 }
 
@@ -51,7 +52,7 @@ void ics_run_room_wanted(ics_run_state *run, ics_unit *unit, const icestream_err
     room->of_volume = unit == NULL;
     if (!room->paused) {
         room->spills++;
-        pause_run(run, NULL, error, ics_progress_seconds() + ics_run_room_delay(room->spills));
+        pause_run(run, NULL, error, ics_clock_seconds() + ics_run_room_delay(room->spills));
     }
 }
 
@@ -100,7 +101,7 @@ static void spill_done(ics_job *job)
         room->of_unit = room->tries_unit;
         room->of_volume = room->tries_volume;
         room->spills++;
-        room->until = ends_pause ? ics_progress_seconds() + ics_run_room_delay(room->spills) : 0.0;
+        room->until = ends_pause ? ics_clock_seconds() + ics_run_room_delay(room->spills) : 0.0;
     } else if (room->error.status != ICESTREAM_OK) {
         ics_run_fail(run, &room->error);
     } else if (ends_pause) {
@@ -138,7 +139,7 @@ static void offer(ics_run_state *run)
         (room->until == 0.0 && run->retries.for_room > 0)) {
         return;
     }
-    if (room->until > ics_progress_seconds()) {
+    if (room->until > ics_clock_seconds()) {
         ics_run_wake_at(run, room->until);
     } else if (room->until > 0.0 && (room->of_volume || collects(room->of_unit))) {
         try_spill(run);

@@ -1,4 +1,5 @@
 /* icestream_run: from step files, through the device, to hit files. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/run/log.h"
@@ -37,7 +38,7 @@ static void announce(ics_run_state *run)
 
 static void report(ics_run_state *run)
 {
-    double seconds = ics_progress_seconds() - run->log.events.progress.start;
+    double seconds = ics_clock_seconds() - run->log.events.progress.start;
     double photons = (double)run->batches.account.created;
     char photon_text[32], hit_text[32], electron_text[32], rate_text[32];
     char electrons[64] = "";
@@ -68,7 +69,7 @@ static void name_worker(ics_run_state *run)
     }
     gethostname(host, sizeof host - 1);
     snprintf(run->worker, sizeof run->worker, "%s-%ld-%llx", host, (long)getpid(),
-             (unsigned long long)(1e3 * ics_event_now()));
+             (unsigned long long)(1e3 * ics_clock_unix()));
 }
 
 /* Makes eight digits from the name of the worker, so that names of files stay short. */
@@ -96,7 +97,7 @@ int icestream_run(const icestream_config *config, const icestream_run_options *o
     run->options = options;
     name_worker(run);
     name_writer(run);
-    run->start_time = ics_event_now();
+    run->start_time = ics_clock_unix();
     run->log.events =
         ics_events_begin(options->quiet ? NULL : options->progress,
                          options->log_json ? ICS_LOG_JSON : ICS_LOG_TEXT, run->worker);

@@ -82,7 +82,7 @@ typedef struct ics_run_jobs {
     uint32_t out;              /* with all threads and the device together */
     ics_workers *readers, *io; /* io: one thread for claims, journal, metrics */
     ics_workers *writers[ICS_RUN_WRITERS];
-    double wake_at; /* ics_progress_seconds() at which the loop must turn again (s); 0: never */
+    double wake_at; /* ics_clock_seconds() at which the loop must turn again (s); 0: never */
 } ics_run_jobs;
 
 /* Owned by log.c. */
@@ -94,11 +94,10 @@ typedef struct ics_run_log {
 
 /* Owned by room.c: a full disk. */
 typedef struct ics_run_room {
-    bool paused; /* nothing is read */
-    double since,
-        until;         /* ics_progress_seconds() (s); until 0: the retry of a unit ends the pause */
-    uint32_t spills;   /* attempts to move hits to the disk that failed in a row */
-    bool of_volume;    /* the last attempt that failed was for the volume */
+    bool paused;         /* nothing is read */
+    double since, until; /* ics_clock_seconds() (s); until 0: the retry of a unit ends the pause */
+    uint32_t spills;     /* attempts to move hits to the disk that failed in a row */
+    bool of_volume;      /* the last attempt that failed was for the volume */
     ics_unit *of_unit; /* the last attempt that failed was for this unit; NULL: for no open unit */
     bool trying;       /* the job is out */
     bool tries_volume; /* the job is for the volume */
@@ -112,7 +111,7 @@ typedef struct ics_run_room {
 typedef struct ics_run_retries {
     uint32_t pending;  /* retries that have not begun */
     uint32_t for_room; /* retries, pending or begun, of what found the disk full */
-    double room_found; /* ics_progress_seconds() at which one of these succeeded (s) */
+    double room_found; /* ics_clock_seconds() at which one of these succeeded (s) */
     uint64_t total;    /* of the run, for metrics and summary */
 } ics_run_retries;
 
@@ -159,7 +158,7 @@ typedef struct ics_run_intake {
     bool ended;         /* a claim has ended since the last look; ending.c sets it */
     bool taking;        /* take_job is out */
     bool beating;       /* beat_job is out */
-    double quiet_until; /* ics_progress_seconds() before which the folder is left alone (s) */
+    double quiet_until; /* ics_clock_seconds() before which the folder is left alone (s) */
     ics_retry retry;    /* of a look that failed */
     size_t lost_logged; /* claims that were lost at the last heartbeat */
     ics_job take_job, beat_job;
@@ -256,7 +255,7 @@ typedef struct ics_run_loop {
     uv_timer_t ticker, waker, limit, metrics;
     ics_mailbox *mailbox;
     ics_service_notify service;
-    double start;       /* ics_progress_seconds() when the loop began (s) */
+    double start;       /* ics_clock_seconds() when the loop began (s) */
     double cpu_seconds; /* CPU time of the loop, once it has ended (s) */
 } ics_run_loop;
 

@@ -1,6 +1,7 @@
 /* summary.json: the result of a run, for programs. */
 #include "pipeline/run/summary.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/files/format/json_dump.h"
 #include "pipeline/files/output.h"
@@ -64,11 +65,11 @@ static json_t *files_json(const ics_run_state *run)
 
 static json_t *speed_json(const ics_run_state *run)
 {
-    double seconds = ics_progress_seconds() - run->log.events.progress.start;
+    double seconds = ics_clock_seconds() - run->log.events.progress.start;
     double photons = (double)run->batches.account.created;
     struct rusage usage = {0};
     getrusage(RUSAGE_SELF, &usage);
-    double running = ics_progress_seconds() - run->loop.start;
+    double running = ics_clock_seconds() - run->loop.start;
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "seconds", seconds,
                      "seconds_running", running, "seconds_computing", run->batches.seconds,
                      "loop_cpu_seconds", run->loop.cpu_seconds, "photons_per_second",

@@ -6,7 +6,6 @@
 #ifndef ICS_TELEMETRY_EVENT_H
 #define ICS_TELEMETRY_EVENT_H
 
-#include "base/clock.h"
 #include "pipeline/icestream.h"
 
 #include <limits.h>
@@ -99,6 +98,4 @@ enum { ICS_EVENT_TIME = 32 };
 const char *ics_event_time_text(double time, char text[ICS_EVENT_TIME]);
 /* Reads such a text. Returns false if it has another form. */
 bool ics_event_time_of_text(const char *text, double *time);
-#define ics_event_now ics_clock_unix /* until all callers have the new name */
-
 #endif

@@ -1,5 +1,6 @@
 #include "pipeline/telemetry/events.h"
 
+#include "base/clock.h"
 #include "pipeline/telemetry/json_text.h"
 
 #include <stdarg.h>

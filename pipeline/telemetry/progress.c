@@ -1,5 +1,7 @@
 #include "pipeline/telemetry/progress.h"
 
+#include "base/clock.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>

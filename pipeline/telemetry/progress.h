@@ -2,7 +2,6 @@
 #ifndef ICS_TELEMETRY_PROGRESS_H
 #define ICS_TELEMETRY_PROGRESS_H
 
-#include "base/clock.h"
 #include "pipeline/icestream.h"
 
 enum { ICS_PROGRESS_DEVICES = 16 }; /* if there are more, the first ones are shown */
@@ -54,8 +53,6 @@ typedef struct ics_progress_figures {
     double share;                         /* of all photons, 0 .. 1; negative: unknown */
     double seconds_left;                  /* negative: unknown */
 } ics_progress_figures;
-
-#define ics_progress_seconds ics_clock_seconds /* until all callers have the new name */
 
 /* `out` NULL: nothing is written. */
 ics_progress ics_progress_begin(FILE *out);

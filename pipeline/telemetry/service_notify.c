@@ -1,5 +1,7 @@
 #include "pipeline/telemetry/service_notify.h"
 
+#include "base/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>

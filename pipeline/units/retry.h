@@ -19,8 +19,8 @@ typedef enum ics_retry_what {
 /* All zero: nothing failed. */
 typedef struct ics_retry {
     ics_retry_what what; /* ICS_RETRY_NOTHING: no retry is pending */
-    double due;          /* ics_progress_seconds() from which the retry may begin (s) */
-    double failed;       /* ics_progress_seconds() of the last failure (s) */
+    double due;          /* ics_clock_seconds() from which the retry may begin (s) */
+    double failed;       /* ics_clock_seconds() of the last failure (s) */
     uint32_t tries;      /* number of failures in a row */
     bool needs_room;     /* the last failure was a full disk, and nothing has succeeded since */
 } ics_retry;

@@ -1,4 +1,5 @@
 /* The claim of a unit, and what the journal says about the unit. */
+#include "base/clock.h"
 #include "pipeline/units/unit.h"
 
 int ics_unit_look_for_claim(ics_unit *unit, icestream_error *error)
@@ -22,7 +23,7 @@ ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind)
                        .output_bytes = unit->output_bytes,
                        .photons = unit->account.created,
                        .hits = unit->account.hits,
-                       .seconds = ics_event_now() - unit->arrived,
+                       .seconds = ics_clock_unix() - unit->arrived,
                        .attempt = unit->claim.attempt,
                        .reason = unit->refusal};
 }

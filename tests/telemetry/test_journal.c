@@ -1,5 +1,6 @@
 /* Promises of run.journal: the fields of lines, complete lines from several threads and processes,
  * and log rotation. */
+#include "base/clock.h"
 #include "tests/support/test_main.h"
 #include "tests/telemetry/journal_place.h"
 

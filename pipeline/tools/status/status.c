@@ -1,5 +1,6 @@
 /* icestream_folder_status: reports how the runs that write into a folder are doing. The report is
  * one JSON object; the text for people is made from this object. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/telemetry/journal_summary.h"
 #include "pipeline/telemetry/json_text.h"
