@@ -127,7 +127,7 @@ static int check_index(const water_reader *reader)
 
 static int read_file(water_reader *reader)
 {
-    ICS_TRY(ics_water_file_read(reader->root, &reader->keys, &reader->file, reader->error));
+    ICS_TRY(ics_ice_water_file_read(reader->root, &reader->keys, &reader->file, reader->error));
     int status = check_optics(reader);
     int result = check_index(reader);
     return status ? status : result;
@@ -257,6 +257,6 @@ int ics_ice_from_spectral(const char *path, const ics_yaml_node *root, const cha
     if (status == ICESTREAM_OK) {
         ics_ice_scatter_choose(scatter, reader.file.scatter, *out);
     }
-    ics_water_file_clear(&reader.keys, &reader.file);
+    ics_ice_water_file_clear(&reader.keys, &reader.file);
     return status;
 }

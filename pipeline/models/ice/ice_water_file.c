@@ -198,8 +198,8 @@ static const ics_schema_field fields[] = {
     {.path = "layers", .type = ICS_SCHEMA_CUSTOM, AT(layers), .custom = &layers_field},
 };
 
-int ics_water_file_read(const ics_yaml_node *root, ics_ice_keys *keys, ics_water_file *file,
-                        icestream_error *error)
+int ics_ice_water_file_read(const ics_yaml_node *root, ics_ice_keys *keys, ics_water_file *file,
+                            icestream_error *error)
 {
     memcpy(keys->fields, fields, sizeof fields);
     keys->count = sizeof fields / sizeof *fields;
@@ -213,7 +213,7 @@ int ics_water_file_read(const ics_yaml_node *root, ics_ice_keys *keys, ics_water
     return status ? status : result;
 }
 
-void ics_water_file_clear(const ics_ice_keys *keys, ics_water_file *file)
+void ics_ice_water_file_clear(const ics_ice_keys *keys, ics_water_file *file)
 {
     ics_schema_clear(keys->fields, keys->count, file);
 }

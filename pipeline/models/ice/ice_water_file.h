@@ -42,11 +42,11 @@ enum { ICS_WATER_PHASE_INDEX, ICS_WATER_GROUP_INDEX, ICS_WATER_INDICES };
 #define ICS_WATER_INDEX_MAX 3.0
 
 /* Reads all keys of a file and its CSV files; `keys` says where the keys were given. All errors are
- * reported together. The caller frees the file with ics_water_file_clear(), also after an error.
- * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
-int ics_water_file_read(const ics_yaml_node *root, ics_ice_keys *keys, ics_water_file *file,
-                        icestream_error *error);
-void ics_water_file_clear(const ics_ice_keys *keys, ics_water_file *file);
+ * reported together. The caller frees the file with ics_ice_water_file_clear(), also after an
+ * error. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+int ics_ice_water_file_read(const ics_yaml_node *root, ics_ice_keys *keys, ics_water_file *file,
+                            icestream_error *error);
+void ics_ice_water_file_clear(const ics_ice_keys *keys, ics_water_file *file);
 
 /* Whether a table has a column. */
 static inline bool ics_water_file_has(const ics_wavelength_table *table, int column)
