@@ -72,7 +72,8 @@ static bool is_past(const ics_unit *unit)
 static void offer(ics_run_state *run)
 {
     ics_run_units *units = &run->units;
-    while (units->oldest != NULL && is_past(units->oldest)) {
+    /* A unit that was never opened may have been given back: the steps go up to `to_open` only. */
+    while (units->oldest != NULL && units->oldest != units->to_open && is_past(units->oldest)) {
         units->oldest = units->oldest->next;
     }
     while (units->forgets && units->first != NULL && units->first != units->oldest &&
