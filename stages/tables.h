@@ -96,7 +96,7 @@ enum {
     ICE_HAS_EVEN_ANISOTROPY = 512, /* all layers have the same: there is nothing to look up */
     ICE_HAS_TILT = ICE_HAS_TILT_LINE | ICE_HAS_TILT_MAP,
     ICE_HAS_DIRECTIONS = ICE_HAS_OLD_ABSORPTION_ANISOTROPY | ICE_HAS_ABSORPTION_ANISOTROPY,
-    /* kernels with one of these need 64 registers instead of 56 (graphs/cuda/schedule.c) */
+    /* kernels with one of these need 64 registers instead of 56 (graphs/cuda/settings.c) */
     ICE_HAS_MANY_REGISTERS = ICE_HAS_BIREFRINGENCE | ICE_HAS_HOLES
 };
 
