@@ -44,16 +44,16 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
         }
         if (wave->count == 0) {
             if (from.emission == from.count) {
-                return ICS_GRAPH_OK;
+                return ICESTREAM_OK;
             }
             continue; /* only emissions without photons so far */
         }
-        if (ics_graph_is_cancelled(graph)) {
-            return ICS_GRAPH_CANCELLED;
+        if (ics_cpu_is_cancelled(graph)) {
+            return ICESTREAM_E_INTERRUPTED;
         }
         kernels->propagate(variants->propagate, tables, wave);
         if (kernels->collide(variants->collide, tables, wave, sink, account)) {
-            return ICS_GRAPH_NO_MEMORY;
+            return ICESTREAM_E_MEMORY;
         }
         kernels->scatter(variants->scatter, tables, wave);
         kernels->compact(variants->compact, wave, account);

@@ -2,6 +2,8 @@
 #ifndef ICS_KERNELS_STAGE_H
 #define ICS_KERNELS_STAGE_H
 
+#include "base/icestream_error.h"
+
 #include <stddef.h>
 
 typedef enum ics_stage {
@@ -19,6 +21,6 @@ const char *ics_stage_name(ics_stage stage);
  * ("stages/...") and of the compiler only: what else it includes would be no part of the keys of
  * caches. The caller frees *text. Returns 0, or -1 with a message in `why`: "PATH: ..." or
  * "PATH(LINE): error: ...". */
-int ics_stage_header_read(const char *path, char **text, char *why, size_t why_size);
+int ics_stage_header_read(const char *path, char **text, icestream_error *error);
 
 #endif

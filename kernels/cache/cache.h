@@ -7,6 +7,8 @@
 #ifndef ICS_KERNELS_CACHE_CACHE_H
 #define ICS_KERNELS_CACHE_CACHE_H
 
+#include "base/icestream_error.h"
+
 #include <stddef.h>
 
 /* The folder $XDG_CACHE_HOME/icestream, else ~/.cache/icestream, made if need be. Returns 0, or -1:
@@ -48,6 +50,6 @@ void ics_cache_remove_folder(const char *path);
 
 /* Reads a text file, a user's header for example; the caller frees *text. Returns 0, or -1 with a
  * sentence in `why`. */
-int ics_cache_read(const char *path, char **text, size_t *size, char *why, size_t why_size);
+int ics_cache_read(const char *path, char **text, size_t *size, icestream_error *error);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct ics_custom_kernels ics_custom_kernels;
  * Returns 0, or -1 with a message in `why`: a header that cannot be read; what the compiler said
  * about it, with the user's file and line; no compiler. */
 int ics_custom_kernels_create(const char *const custom[ICS_STAGES], const char *instruction_set,
-                              ics_custom_kernels **out, char *why, size_t why_size);
+                              ics_custom_kernels **out, icestream_error *error);
 /* Accepts NULL. The kernels must not run any more. */
 void ics_custom_kernels_destroy(ics_custom_kernels *custom);
 

@@ -8,6 +8,7 @@
 #ifndef ICS_KERNELS_CUDA_NVRTC_H
 #define ICS_KERNELS_CUDA_NVRTC_H
 
+#include "base/icestream_error.h"
 #include "kernels/embedded.h"
 
 #include <stdbool.h>
@@ -16,7 +17,7 @@
 typedef struct ics_nvrtc ics_nvrtc;
 
 /* Returns 0, or -1 with what is missing in `why`. */
-int ics_nvrtc_create(ics_nvrtc **out, char *why, size_t why_size);
+int ics_nvrtc_create(ics_nvrtc **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_nvrtc_destroy(ics_nvrtc *nvrtc);
 
@@ -44,6 +45,6 @@ typedef struct ics_nvrtc_output {
 
 /* Returns 0, or -1 with NVRTC's name of the error in `why` and its reasons in output->log. */
 int ics_nvrtc_compile(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job, ics_nvrtc_output *output,
-                      char *why, size_t why_size);
+                      icestream_error *error);
 
 #endif

@@ -11,6 +11,7 @@
 #ifndef ICS_KERNELS_CUDA_PROGRAM_H
 #define ICS_KERNELS_CUDA_PROGRAM_H
 
+#include "base/icestream_error.h"
 #include "kernels/cache/cache.h"
 #include "kernels/stage.h"
 
@@ -58,8 +59,8 @@ typedef struct ics_program {
 /* Returns 0, or -1 with a message in `why`: no NVRTC and nothing in a cache; an error in a user's
  * header, with the compiler's lines, which name the user's file and line; out of memory. An
  * architecture newer than NVRTC knows gets PTX for the newest that it does know. */
-int ics_program_create(const ics_program_options *options, ics_program **out, char *why,
-                       size_t why_size);
+int ics_program_create(const ics_program_options *options, ics_program **out,
+                       icestream_error *error);
 /* Accepts NULL. */
 void ics_program_destroy(ics_program *program);
 
@@ -69,6 +70,6 @@ const ics_kernel_resources *ics_program_kernel(const ics_program *program, const
 /* Compiles the entries of one set of options for an architecture into `directory`, for the target
  * `kernels`; as ics_program_create otherwise. `as_ptx`: PTX for any GPU from `architecture` on. */
 int ics_program_store(const ics_program_options *options, bool as_ptx, const char *directory,
-                      char *why, size_t why_size);
+                      icestream_error *error);
 
 #endif

@@ -20,8 +20,7 @@ typedef struct ics_recipe {
 /* Reads the user's headers. Returns 0, or -1 with a sentence in `why`: no such entry, a header that
  * cannot be read or that includes files by absolute names, out of memory. ics_recipe_free in any
  * case. */
-int ics_recipe_make(const ics_program_options *options, ics_recipe *recipe, char *why,
-                    size_t why_size);
+int ics_recipe_make(const ics_program_options *options, ics_recipe *recipe, icestream_error *error);
 void ics_recipe_free(ics_recipe *recipe);
 
 /* The key of what a compiler makes of the recipe for an architecture. -1: no memory. */

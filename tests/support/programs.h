@@ -24,7 +24,7 @@ bool program_has_nvrtc(void);
 /* A program, from wherever it comes; the caller destroys it. */
 ics_program *program_get(const ics_program_options *options);
 /* The message of a program that cannot be had. */
-void program_get_none(const ics_program_options *options, char *why, size_t size);
+void program_get_none(const ics_program_options *options, icestream_error *why);
 /* Where the cache has it. */
 void program_entry_path(const ics_program *program, char path[2 * SCRATCH_PATH]);
 /* How many files of a folder end so. */

@@ -14,7 +14,7 @@
 #endif
 
 /* Slots that a block looks after. */
-#define ICS_CREATE_STRETCH (2u * ICS_RUN_BLOCK)
+#define ICS_CREATE_STRETCH (ICS_CREATE_SLOTS * ICS_RUN_BLOCK)
 
 /* Appends the slots of a word's set bits to a list in shared memory. */
 ICE_FN void gpu_list_bits(uint32_t word, uint32_t first_slot, uint32_t *list, uint32_t *count)

@@ -23,6 +23,8 @@ typedef struct gpu_warp_queue {
     uint64_t first;     /* the number of entry 0's in a queue that counts photons */
     uint32_t count;     /* entries 0 .. count - 1 hold photons */
 } gpu_warp_queue;
+ICS_STATIC_ASSERT(sizeof(gpu_warp_queue) == ICS_WARP_QUEUE_BYTES,
+                  "the host computes with this size");
 
 /* Where the thread's part of the queue waits between launches. */
 ICE_FN uint32_t gpu_queue_slot(void)

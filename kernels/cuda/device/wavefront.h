@@ -89,7 +89,7 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
 
 /* Slots that a block of collide looks after: with a fifth of them candidates, about a thread each.
  */
-#define ICS_COLLIDE_STRETCH (4u * ICS_RUN_BLOCK)
+#define ICS_COLLIDE_STRETCH (ICS_COLLIDE_SLOTS * ICS_RUN_BLOCK)
 
 /* collide: the segments that may meet a module, listed block by block. */
 ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
