@@ -1,4 +1,4 @@
-/* schedule: monolithic, on a CPU core. One photon after the other, each through all its bounces. */
+/* Schedule monolithic on a CPU core: one photon after the other, each through all its bounces. */
 #include "graphs/cpu.h"
 
 int ics_cpu_run_monolithic(ics_graph *graph, const ice_emission *emissions, uint32_t count,

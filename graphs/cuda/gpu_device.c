@@ -27,7 +27,7 @@ int ics_gpu_count(icestream_error *error)
     return count;
 }
 
-static int has_device(int ordinal, icestream_error *error)
+static int check_ordinal(int ordinal, icestream_error *error)
 {
     const int count = ics_gpu_count(error);
     if (count == 0) {
@@ -43,7 +43,7 @@ static int has_device(int ordinal, icestream_error *error)
 
 int ics_gpu_describe(int ordinal, ics_gpu_device *out, icestream_error *error)
 {
-    ICS_TRY(has_device(ordinal, error));
+    ICS_TRY(check_ordinal(ordinal, error));
     struct cudaDeviceProp properties;
     CUDA_TRY(ordinal, error, cudaGetDeviceProperties(&properties, ordinal));
     *out = (ics_gpu_device){.architecture = properties.major * 10 + properties.minor,
