@@ -5,7 +5,7 @@
 # lies (kernels/cuda/program_cache.h), so those of a build serve the programs of that build.
 option(ICESTREAM_KERNELS "Install compiled GPU kernels (needs NVRTC on the machine that builds)" ON)
 set(ICESTREAM_KERNEL_ARCHITECTURES 80,86,89,90,100,120 CACHE STRING "GPUs that they are compiled for")
-# Kernels for sm_90 and later are bound to fewer registers (graphs/cuda/schedule.c): a text for each.
+# Kernels for sm_90 and later are bound to fewer registers (graphs/cuda/settings.c): a text for each.
 set(ICESTREAM_KERNEL_PTX 80,90 CACHE STRING "The oldest of the other GPUs, whose driver compiles them")
 if(NOT ICS_HAVE_CUDA)
     return()

@@ -1,4 +1,4 @@
-/* The CPU counterpart of a CUDA graph, shared by the CPU schedules. */
+/* The state of a graph on the CPU, shared by the schedules of the CPU. */
 #ifndef ICS_GRAPHS_CPU_H
 #define ICS_GRAPHS_CPU_H
 
@@ -9,22 +9,26 @@ struct ics_graph {
     ics_graph_options options;
     const ice_tables *tables;
     const ics_cpu_kernels *kernels;
-    ics_custom_kernels *custom; /* their owner, NULL: they are part of the program */
+    ics_custom_kernels *custom; /* owns `kernels`; NULL: the kernels are part of the program */
     ics_wave wave;              /* wavefront only */
-    void *wave_memory;          /* behind its columns */
+    void *wave_memory;          /* memory of the columns of `wave` */
 };
 
-/* Slots of a wave when the configuration does not say: 128 bytes each, well inside a core's second
- * level cache and long enough for the vector loops. */
+/* Default number of slots of a wave. A slot has 128 bytes, so that a wave fits into the second
+ * level cache of a core and is still long enough for the vector loops. */
 #define ICS_WAVE_SLOTS_DEFAULT 1024u
 
-/* The schedules. */
+/* The schedules. They return what ics_graph_run() returns. */
 int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint32_t count,
                           ics_arrival_sink *sink, ice_account *account);
 int ics_cpu_run_monolithic(ics_graph *graph, const ice_emission *emissions, uint32_t count,
                            ics_arrival_sink *sink, ice_account *account);
 
-/* Whether the graph was told to give up. */
-bool ics_graph_is_cancelled(const ics_graph *graph);
+/* Whether the run shall stop. */
+static inline bool ics_cpu_is_cancelled(const ics_graph *graph)
+{
+    return graph->options.cancel != NULL &&
+           atomic_load_explicit(graph->options.cancel, memory_order_relaxed);
+}
 
 #endif

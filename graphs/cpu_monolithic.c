@@ -1,4 +1,4 @@
-/* schedule: monolithic, on a CPU core. One photon after the other, each through all its bounces. */
+/* Schedule monolithic on a CPU core: one photon after the other, each through all its bounces. */
 #include "graphs/cpu.h"
 
 int ics_cpu_run_monolithic(ics_graph *graph, const ice_emission *emissions, uint32_t count,
@@ -6,14 +6,14 @@ int ics_cpu_run_monolithic(ics_graph *graph, const ice_emission *emissions, uint
 {
     for (uint32_t i = 0; i < count; ++i) {
         for (uint32_t k = 0; k < emissions[i].photons; ++k) {
-            if (ics_graph_is_cancelled(graph)) {
-                return ICS_GRAPH_CANCELLED;
+            if (ics_cpu_is_cancelled(graph)) {
+                return ICESTREAM_E_INTERRUPTED;
             }
             if (graph->kernels->carry(&graph->options.variants, graph->tables, emissions, i,
                                       emissions[i].first_photon + k, sink, account)) {
-                return ICS_GRAPH_NO_MEMORY;
+                return ICESTREAM_E_MEMORY;
             }
         }
     }
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }

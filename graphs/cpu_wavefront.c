@@ -1,16 +1,18 @@
-/* schedule: wavefront, on a CPU core. A small wave in the core's cache goes through the stages in
- * turn, each a loop over all its photons, until the emissions are used up and the wave is empty. */
+/* Schedule wavefront on a CPU core. A small wave of photons stays in the cache of the core. Each
+ * stage in turn is a loop over all photons of the wave, until no photon is left to create and the
+ * wave is empty. */
 #include "graphs/cpu.h"
 
-/* The photons still to be created: a place in the list of emissions. */
+/* The photons that are still to be created: an index into the list of emissions. */
 typedef struct source {
     const ice_emission *emissions;
     uint32_t count;
-    uint32_t emission; /* next photon: its emission and its number within it */
+    uint32_t emission; /* the next photon: its emission and its number within the emission */
     uint32_t photon;
 } source;
 
-/* Names the next photons in free slots behind the living ones; returns how many. */
+/* Writes the identities of the next photons into the free slots behind the living photons. Returns
+ * the number of these slots. */
 static uint32_t refill(source *from, const ics_wave *wave)
 {
     uint32_t slot = wave->count;
@@ -38,22 +40,23 @@ int ics_cpu_run_wavefront(ics_graph *graph, const ice_emission *emissions, uint3
     source from = {emissions, count, 0, 0};
     wave->count = 0;
     for (;;) {
-        /* Refilled by the eighth, so that create runs over long stretches too. */
+        /* The wave is refilled when an eighth of it is free, so that create has many photons to
+         * work on, too. */
         if (wave->capacity - wave->count >= wave->capacity / 8 && from.emission < from.count) {
             kernels->create(variants->create, tables, emissions, wave, refill(&from, wave));
         }
         if (wave->count == 0) {
             if (from.emission == from.count) {
-                return ICS_GRAPH_OK;
+                return ICESTREAM_OK;
             }
-            continue; /* only emissions without photons so far */
+            continue; /* all emissions so far had no photons */
         }
-        if (ics_graph_is_cancelled(graph)) {
-            return ICS_GRAPH_CANCELLED;
+        if (ics_cpu_is_cancelled(graph)) {
+            return ICESTREAM_E_INTERRUPTED;
         }
         kernels->propagate(variants->propagate, tables, wave);
         if (kernels->collide(variants->collide, tables, wave, sink, account)) {
-            return ICS_GRAPH_NO_MEMORY;
+            return ICESTREAM_E_MEMORY;
         }
         kernels->scatter(variants->scatter, tables, wave);
         kernels->compact(variants->compact, wave, account);

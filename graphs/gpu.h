@@ -1,73 +1,62 @@
-/* Schedules on a GPU: takes batches of emissions, gives batches of arrivals, asynchronously.
+/* A graph on a GPU: batches of emissions go in, batches of arrivals come out, asynchronously.
  *
- * A GPU works in lanes. A lane has a pool of photons, a queue of batches, three streams (upload,
- * compute, download) and pinned staging of its own; batches go to the lanes in turn, and where one
- * lane waits or drains the others compute. Where a schedule loops over small kernels, the parts of
- * a lane's pool go through the loop side by side, as chains, so that the kernels of one fill the
- * GPU while those of another begin and end. All device memory is taken at creation.
+ * A GPU works in lanes. Every lane has a pool of photons, a queue of batches, three CUDA streams
+ * (upload, compute, download) and pinned staging. A batch goes to the lane that holds the fewest
+ * batches; while one lane waits or drains, the others compute. If a schedule loops over small
+ * kernels, a lane's pool is divided into chains that go through the loop at the same time, so that
+ * the kernels of one chain fill the GPU while those of another begin and end. All device memory is
+ * allocated at creation.
  *
- * One thread at a time calls the functions of a GPU. They never wait for the device, except
- * ics_gpu_wait() and ics_gpu_destroy(). A process may have any number of GPUs, each with a thread
- * of its own. No function prints.
+ * One thread at a time calls the functions of a GPU. Only ics_gpu_wait() and ics_gpu_destroy() wait
+ * for the device. A process may have any number of GPUs, each with a thread. No function prints.
+ *
+ * The int functions return an icestream_status and fill `error` (which may be NULL):
+ *   ICESTREAM_E_MEMORY  too little memory of the device or of the host
+ *   ICESTREAM_E_CONFIG  the options ask for something impossible, or kernels do not compile
+ *   ICESTREAM_E_DEVICE  no GPU, no driver, or the driver is too old
+ *   ICESTREAM_E_FAILED  the GPU failed: nothing that is on it can be trusted any more
  */
 #ifndef ICS_GRAPHS_GPU_H
 #define ICS_GRAPHS_GPU_H
 
 #include "graphs/graph.h"
+#include "graphs/options.h"
 #include "kernels/cuda/program.h"
 
-/* Adds to the results of graph.h. */
-enum {
-    ICS_GRAPH_NO_DEVICE = -5, /* no GPU, no driver, driver too old */
-    ICS_GRAPH_FAULT = -6      /* the GPU failed: nothing that is on it can be trusted any more */
-};
-
-typedef enum ics_math { ICS_MATH_AUTO, ICS_MATH_FAST, ICS_MATH_PORTABLE } ics_math;
-typedef enum ics_compact_sort { ICS_SORT_NONE, ICS_SORT_DEPTH, ICS_SORT_CELL } ics_compact_sort;
-typedef enum ics_compact_when {
-    ICS_COMPACT_TAIL,
-    ICS_COMPACT_ALWAYS,
-    ICS_COMPACT_EVERY
-} ics_compact_when;
-
 typedef struct ics_gpu_options {
-    int ordinal; /* of the device, 0 .. ics_gpu_count() - 1 */
+    int ordinal; /* number of the device, 0 .. ics_gpu_count() - 1 */
     ics_schedule schedule;
     ice_variants variants;
     const char *custom[ICS_STAGES]; /* the user's stage headers, NULL: a built-in variant */
     ics_math math;                  /* AUTO: fast */
 
-    /* 0: chosen by the schedule (and, with schedule AUTO, measured). */
+    /* 0: the default of the schedule; with schedule AUTO, the best candidate. */
     uint32_t pool;                 /* photon slots, of all lanes together */
     uint32_t bounces_per_wave;     /* fused: bounces between two refills */
     uint32_t block;                /* threads of a block, a multiple of 32 */
-    uint32_t blocks_per_processor; /* that the compiler makes room for, by limiting registers */
-    uint32_t refill; /* monolithic, fused: idle lanes of a warp that make it take new photons */
+    uint32_t blocks_per_processor; /* the compiler limits registers so that this many blocks fit */
+    uint32_t
+        refill; /* monolithic, fused: a warp gets new photons when this many threads are idle */
     uint32_t lanes;
-    uint32_t chains;          /* of a lane; wavefront, fused */
-    uint32_t hits;            /* places of a hit buffer, >= 64 */
-    uint32_t batch_emissions; /* of a batch at most */
-    uint32_t batch_photons;   /* of a batch at most */
+    uint32_t chains;          /* of one lane, for schedules that loop */
+    uint32_t hits;            /* capacity of a hit buffer, >= 64 */
+    uint32_t batch_emissions; /* at most in one batch */
+    uint32_t batch_photons;   /* at most in one batch */
 
     ics_compact_sort sort;
     ics_compact_when when;
     uint32_t every;        /* waves between two compactions, for ICS_COMPACT_EVERY */
     uint64_t memory_limit; /* bytes of device memory, 0: what is free */
-    double watchdog;       /* seconds without progress after which a launch counts as stuck */
-    bool profile;          /* wavefront, fused: time every stage (slower: no graph) */
-    bool host_loop; /* wavefront, fused: the host decides after every trip whether to go on, and
-                       waits for it (slower; for tools that cannot look into the body of a
-                       conditional node: profilers, sanitizers) */
-    bool use_cache; /* of programs and of choices */
+    double watchdog;       /* a launch without progress for this time (s) counts as stuck */
+    bool profile;          /* schedules that loop: time every stage (slower, with one chain) */
+    bool host_loop; /* schedules that loop: the host waits for every trip and launches the next one
+                       (slower; for profilers and sanitizers, which do not see into the body of a
+                       conditional node) */
+    bool use_cache; /* for programs and choices */
 } ics_gpu_options;
 
-typedef struct ics_gpu_error {
-    int status;      /* ICS_GRAPH_... */
-    char text[2048]; /* names device, call and remedy */
-} ics_gpu_error;
-
-/* Devices that this process can use; 0 with the reason in `error` (may be NULL). */
-int ics_gpu_count(ics_gpu_error *error);
+/* Returns the number of devices that this process can use; if it is 0, `error` has the reason. */
+int ics_gpu_count(icestream_error *error);
 
 /* About a device, for reports. */
 typedef struct ics_gpu_device {
@@ -77,97 +66,97 @@ typedef struct ics_gpu_device {
     int driver;       /* 13000 for 13.0 */
     uint64_t memory_bytes, memory_free, cache_bytes;
 } ics_gpu_device;
-int ics_gpu_describe(int ordinal, ics_gpu_device *out, ics_gpu_error *error);
+int ics_gpu_describe(int ordinal, ics_gpu_device *out, icestream_error *error);
 
 typedef struct ics_gpu ics_gpu;
 
-/* Makes lanes, loads kernels, takes memory (a pool that does not fit shrinks, down to a floor, with
- * a sentence in ics_gpu_warnings). `tables` must outlive it. `options->schedule` AUTO is an error:
- * see ics_gpu_choose. ICS_GRAPH_NO_MEMORY, _UNSUPPORTED, _NO_DEVICE, _FAULT. */
+/* Makes lanes, loads kernels, allocates memory. A pool that does not fit is made smaller, down to a
+ * floor, with a sentence in ics_gpu_warnings(). `tables` must outlive the GPU; the options are
+ * copied. options->schedule must not be AUTO: see ics_gpu_choose(). */
 int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics_gpu **out,
-                   ics_gpu_error *error);
-/* Waits for the device to be idle, frees everything. Accepts NULL. After a fault it does neither:
- * what the device could still touch goes with the process. */
+                   icestream_error *error);
+/* Waits until the device is idle and frees everything. After a failure of the device it does
+ * neither, because the device could still use the memory until the process ends. Accepts NULL. */
 void ics_gpu_destroy(ics_gpu *gpu);
 
-/* A sentence per line about what was not done as asked; "" mostly. */
+/* Warnings, one sentence per line; "" if everything was done as configured. */
 const char *ics_gpu_warnings(const ics_gpu *gpu);
-/* The options as they are in force: no zeros, no AUTO. */
+/* The resolved options: no zeros, no AUTO. */
 const ics_gpu_options *ics_gpu_options_of(const ics_gpu *gpu);
 
-/* Called by any thread when ics_gpu_advance would find something to do. Set once, before the first
- * batch. */
+/* Sets the function that any thread calls when ics_gpu_advance() would find something to do. Call
+ * this once, before the first batch. */
 void ics_gpu_on_event(ics_gpu *gpu, void (*event)(void *user), void *user);
 
-/* Batches that may be in the device's hands at a time. */
+/* The number of batches that the device holds at most. */
 uint32_t ics_gpu_credits(const ics_gpu *gpu);
 
-/* Hands over a batch of 1 .. batch_emissions emissions, each with at least one photon, of at most
- * batch_photons together; the emissions are copied. `tag` comes back with the result. No more than
- * ics_gpu_credits() batches may be out. ICS_GRAPH_FAULT. */
+/* Submits a batch of 1 .. batch_emissions emissions, each with at least one photon, with at most
+ * batch_photons photons in all. The emissions are copied. `tag` comes back with the result. The
+ * device holds at most ics_gpu_credits() batches. */
 int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
-                   ics_gpu_error *error);
+                   icestream_error *error);
 
 /* A finished batch. */
 typedef struct ics_gpu_result {
     void *tag;
-    ics_arrivals arrivals; /* the taker frees them; indices of emissions are those of the batch */
-    ice_account account;   /* created included */
+    ics_arrivals arrivals; /* the caller of ics_gpu_take() frees them; their indices of emissions
+                              count from the first emission of the batch */
+    ice_account account;   /* with the created photons */
 } ics_gpu_result;
 
-/* Does what the device's progress allows, without waiting: launches, downloads, completed batches.
- * ICS_GRAPH_FAULT: a kernel fault, a lost device, or a loop that the watchdog found stuck, with all
- * counters in the message. ICS_GRAPH_NO_MEMORY: on the host. */
-int ics_gpu_advance(ics_gpu *gpu, ics_gpu_error *error);
-/* Takes a finished batch; false: there is none now. */
+/* Does everything that is possible without waiting: launches, downloads, completed batches.
+ * ICESTREAM_E_FAILED also if the watchdog found a loop stuck; the message has all counters. */
+int ics_gpu_advance(ics_gpu *gpu, icestream_error *error);
+/* Moves a finished batch to *out. Returns false if there is none now. */
 bool ics_gpu_take(ics_gpu *gpu, ics_gpu_result *out);
-/* Waits for an event, at most so many seconds. */
+/* Waits for an event, at most `seconds` (s). */
 void ics_gpu_wait(ics_gpu *gpu, double seconds);
 
-/* Time that kernels ran and what they did, since creation; lanes run side by side, so that
- * `seconds` is the time in which at least one of them was computing. */
+/* What the kernels did since creation. */
 typedef struct ics_gpu_usage {
-    double seconds;
+    double seconds; /* time in which at least one lane computed (s) */
     uint64_t launches, waves;
-    uint64_t device_bytes;   /* device memory taken */
-    double stage_seconds[6]; /* with `profile`: create, propagate, collide, scatter, compact, all
-                                else */
+    uint64_t device_bytes;   /* allocated device memory */
+    double stage_seconds[6]; /* with `profile`, time (s) of create, propagate, collide, scatter,
+                                compact and the rest */
 } ics_gpu_usage;
 void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out);
 
-/* What a schedule's kernels take, for `plan`: no GPU needed where `architecture` is given (else 0:
- * that of the device). */
+/* The resources of a kernel, for `plan`. */
 typedef struct ics_gpu_plan_kernel {
-    ics_kernel_resources resources; /* registers 0: of PTX, nothing is known but the name */
+    ics_kernel_resources resources; /* registers 0: it is PTX, and only its name is known */
     uint32_t block, blocks_per_processor;
-    double occupancy;        /* resident threads over the most that a multiprocessor holds */
-    uint32_t bytes_per_slot; /* read and written by one visit of one slot, tables excluded; 0: it
-                                has no such visits */
+    double occupancy; /* resident threads, divided by the most that a multiprocessor holds (1) */
+    uint32_t bytes_per_slot; /* read and written in one visit of one slot, without tables; 0: the
+                                kernel has no such visits */
 } ics_gpu_plan_kernel;
 typedef struct ics_gpu_plan {
-    ics_gpu_options options; /* in force */
+    ics_gpu_options options; /* resolved: no zeros, no AUTO */
     ics_gpu_plan_kernel *kernels;
     size_t kernel_count;
     ics_program_origin origin;
-    double bytes_per_bounce; /* pool traffic of one photon's bounce; 0: its photons are in the pool
-                                between launches only (the schedules of one kernel) */
+    double bytes_per_bounce; /* traffic between pool and processors for one bounce of one photon; 0:
+                                photons are in the pool only between launches */
     uint64_t pool_bytes, queue_bytes, hit_bytes, table_bytes, staging_bytes, device_bytes;
 } ics_gpu_plan;
+/* Makes a plan without running anything. `architecture` 0: that of the device, else no GPU is
+ * needed. */
 int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables, int architecture,
-                        ics_gpu_plan **out, ics_gpu_error *error);
+                        ics_gpu_plan **out, icestream_error *error);
 void ics_gpu_plan_destroy(ics_gpu_plan *plan);
 
-/* Schedule AUTO: measures the candidates on these emissions (the first batch of real input) and
- * fills in schedule, pool, bounces per wave and block. A choice made before for this device and
- * configuration is taken from the cache. `report`: a line per candidate. */
+/* Schedule AUTO: measures the candidates with these emissions (the first batch of the real input)
+ * and sets all options to those of the fastest. If the cache has an earlier choice for this device
+ * and configuration, nothing is measured. `report`: one line per candidate. */
 int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
                    const ice_emission *emissions, uint32_t count, char *report, size_t report_size,
-                   ics_gpu_error *error);
+                   icestream_error *error);
 
-/* Compiles into `directory` all programs that these options can lead to on GPUs of an architecture:
- * with schedule AUTO those of every candidate. Cubins, or PTX for all GPUs from that architecture
- * on; what is there already stays. Needs no GPU. ICS_GRAPH_UNSUPPORTED, with the reason. */
+/* Compiles into `directory` all programs that these options need on GPUs of an architecture; with
+ * schedule AUTO those of every candidate. The result is a cubin, or PTX for all GPUs from that
+ * architecture on. Existing files stay. Needs no GPU. */
 int ics_gpu_store(const ics_gpu_options *options, const ics_tables *tables, int architecture,
-                  bool as_ptx, const char *directory, ics_gpu_error *error);
+                  bool as_ptx, const char *directory, icestream_error *error);
 
 #endif

@@ -1,25 +1,20 @@
 /* graphs/gpu.h in a build without the CUDA toolkit: there is never a device. */
+#include "base/error.h"
 #include "graphs/gpu.h"
 
-#include <stdio.h>
-
-static int no_gpu(ics_gpu_error *error)
+static int no_gpu(icestream_error *error)
 {
-    if (error) {
-        error->status = ICS_GRAPH_NO_DEVICE;
-        snprintf(error->text, sizeof error->text,
-                 "this build has no GPU part: it was made without the CUDA toolkit");
-    }
-    return ICS_GRAPH_NO_DEVICE;
+    return ics_error_set(error, ICESTREAM_E_DEVICE,
+                         "this build has no GPU part: it was made without the CUDA toolkit");
 }
 
-int ics_gpu_count(ics_gpu_error *error)
+int ics_gpu_count(icestream_error *error)
 {
     no_gpu(error);
     return 0;
 }
 
-int ics_gpu_describe(int ordinal, ics_gpu_device *out, ics_gpu_error *error)
+int ics_gpu_describe(int ordinal, ics_gpu_device *out, icestream_error *error)
 {
     (void)ordinal;
     (void)out;
@@ -27,7 +22,7 @@ int ics_gpu_describe(int ordinal, ics_gpu_device *out, ics_gpu_error *error)
 }
 
 int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics_gpu **out,
-                   ics_gpu_error *error)
+                   icestream_error *error)
 {
     (void)options;
     (void)tables;
@@ -66,7 +61,7 @@ uint32_t ics_gpu_credits(const ics_gpu *gpu)
 }
 
 int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
-                   ics_gpu_error *error)
+                   icestream_error *error)
 {
     (void)gpu;
     (void)emissions;
@@ -75,7 +70,7 @@ int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, 
     return no_gpu(error);
 }
 
-int ics_gpu_advance(ics_gpu *gpu, ics_gpu_error *error)
+int ics_gpu_advance(ics_gpu *gpu, icestream_error *error)
 {
     (void)gpu;
     return no_gpu(error);
@@ -101,7 +96,7 @@ void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
 }
 
 int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables, int architecture,
-                        ics_gpu_plan **out, ics_gpu_error *error)
+                        ics_gpu_plan **out, icestream_error *error)
 {
     (void)options;
     (void)tables;
@@ -117,7 +112,7 @@ void ics_gpu_plan_destroy(ics_gpu_plan *plan)
 
 int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
                    const ice_emission *emissions, uint32_t count, char *report, size_t report_size,
-                   ics_gpu_error *error)
+                   icestream_error *error)
 {
     (void)options;
     (void)tables;
@@ -129,7 +124,7 @@ int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
 }
 
 int ics_gpu_store(const ics_gpu_options *options, const ics_tables *tables, int architecture,
-                  bool as_ptx, const char *directory, ics_gpu_error *error)
+                  bool as_ptx, const char *directory, icestream_error *error)
 {
     (void)options;
     (void)tables;

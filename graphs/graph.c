@@ -1,34 +1,21 @@
+#include "base/error.h"
 #include "graphs/cpu.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-static const char *const schedule_names[ICS_SCHEDULE_COUNT] = {
-    [ICS_SCHEDULE_AUTO] = "auto",           [ICS_SCHEDULE_WAVEFRONT] = "wavefront",
-    [ICS_SCHEDULE_FUSED] = "fused",         [ICS_SCHEDULE_MONOLITHIC] = "monolithic",
-    [ICS_SCHEDULE_JOB_QUEUE] = "job-queue", [ICS_SCHEDULE_THREAD_PER_STEP] = "thread-per-step",
+/* The schedules of the CPU; run NULL: the CPU does not have this schedule. */
+static const struct {
+    int (*run)(ics_graph *graph, const ice_emission *emissions, uint32_t count,
+               ics_arrival_sink *sink, ice_account *account);
+    bool has_wave;
+} cpu_schedules[ICS_SCHEDULE_COUNT] = {
+    [ICS_SCHEDULE_WAVEFRONT] = {ics_cpu_run_wavefront, true},
+    [ICS_SCHEDULE_MONOLITHIC] = {ics_cpu_run_monolithic, false},
 };
-
-const char *ics_graph_schedule_name(ics_schedule schedule)
-{
-    return (unsigned)schedule < ICS_SCHEDULE_COUNT ? schedule_names[schedule] : "unknown";
-}
-
-bool ics_graph_schedule_find(const char *name, ics_schedule *out)
-{
-    for (int i = 0; i < ICS_SCHEDULE_COUNT; ++i) {
-        if (!strcmp(name, schedule_names[i])) {
-            *out = (ics_schedule)i;
-            return true;
-        }
-    }
-    return false;
-}
 
 bool ics_graph_schedule_on_cpu(ics_schedule schedule)
 {
-    return schedule == ICS_SCHEDULE_AUTO || schedule == ICS_SCHEDULE_WAVEFRONT ||
-           schedule == ICS_SCHEDULE_MONOLITHIC;
+    return schedule == ICS_SCHEDULE_AUTO || cpu_schedules[schedule].run != NULL;
 }
 
 void ics_graph_arrivals_free(ics_arrivals *arrivals)
@@ -46,22 +33,21 @@ int ics_graph_arrivals_put(void *self, const ice_arrival *arrival)
                                  ? realloc(arrivals->items, capacity * sizeof *items)
                                  : NULL;
         if (items == NULL) {
-            return ICS_GRAPH_NO_MEMORY;
+            return ICESTREAM_E_MEMORY;
         }
         arrivals->items = items;
         arrivals->capacity = capacity;
     }
     arrivals->items[arrivals->count++] = *arrival;
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
-bool ics_graph_is_cancelled(const ics_graph *graph)
+static bool has_wave(const ics_graph *graph)
 {
-    return graph->options.cancel != NULL &&
-           atomic_load_explicit(graph->options.cancel, memory_order_relaxed);
+    return cpu_schedules[graph->options.schedule].has_wave;
 }
 
-static int allocate_wave(ics_graph *graph, char *why, size_t why_size)
+static int allocate_wave(ics_graph *graph, icestream_error *error)
 {
     const uint32_t asked = graph->options.pool ? graph->options.pool : ICS_WAVE_SLOTS_DEFAULT;
     const size_t slots =
@@ -71,8 +57,8 @@ static int allocate_wave(ics_graph *graph, char *why, size_t why_size)
     const size_t stride = (slots / 16 | 1) * 64;
     char *memory = aligned_alloc(64, stride * (ICS_WAVE_SLOT_BYTES / 4));
     if (memory == NULL) {
-        snprintf(why, why_size, "out of memory for a wave of %u photons", asked);
-        return ICS_GRAPH_NO_MEMORY;
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a wave of %u photons",
+                             asked);
     }
     /* Vector loops may read whole vectors of scratch that no photon has written yet. */
     memset(memory, 0, stride * (ICS_WAVE_SLOT_BYTES / 4));
@@ -85,10 +71,10 @@ static int allocate_wave(ics_graph *graph, char *why, size_t why_size)
     ICS_WAVE_COLUMNS(X)
     ICS_WAVE_SCRATCH(X)
 #undef X
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
-void ics_custom_variants(const char *const custom[ICS_STAGES], ice_variants *variants)
+void ics_graph_custom_variants(const char *const custom[ICS_STAGES], ice_variants *variants)
 {
     const struct {
         ice_variant *chosen, custom;
@@ -105,44 +91,41 @@ void ics_custom_variants(const char *const custom[ICS_STAGES], ice_variants *var
     }
 }
 
-/* Replaces the graph's kernels where a stage comes from a header. */
-static int load_custom(ics_graph *graph, char *why, size_t why_size)
+/* Replaces the graph's kernels if a stage comes from a header of the user. */
+static int load_custom(ics_graph *graph, icestream_error *error)
 {
     bool any = false;
     for (int i = 0; i < ICS_STAGES; ++i) {
         any = any || graph->options.custom[i] != NULL;
     }
     if (!any) {
-        return ICS_GRAPH_OK;
+        return ICESTREAM_OK;
     }
-    if (ics_custom_kernels_create(graph->options.custom, graph->kernels->name, &graph->custom, why,
-                                  why_size) != 0) {
-        return ICS_GRAPH_UNSUPPORTED;
-    }
+    ICS_TRY(ics_custom_kernels_create(graph->options.custom, graph->kernels->name, &graph->custom,
+                                      error));
     graph->kernels = ics_custom_kernels_get(graph->custom);
-    ics_custom_variants(graph->options.custom, &graph->options.variants);
-    return ICS_GRAPH_OK;
+    ics_graph_custom_variants(graph->options.custom, &graph->options.variants);
+    return ICESTREAM_OK;
 }
 
 int ics_graph_create(const ics_graph_options *options, const ics_tables *tables, ics_graph **out,
-                     char *why, size_t why_size)
+                     icestream_error *error)
 {
     *out = NULL;
     if (!ics_graph_schedule_on_cpu(options->schedule)) {
-        snprintf(why, why_size, "schedule %s needs a GPU; a CPU has wavefront and monolithic",
-                 ics_graph_schedule_name(options->schedule));
-        return ICS_GRAPH_UNSUPPORTED;
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "schedule %s needs a GPU; a CPU has wavefront and monolithic",
+                             ics_graph_schedule_name(options->schedule));
     }
     const ics_cpu_kernels *kernels = ics_kernels_find(options->instruction_set);
     if (kernels == NULL) {
-        snprintf(why, why_size, "this machine does not run instruction set %s",
-                 options->instruction_set);
-        return ICS_GRAPH_UNSUPPORTED;
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "this machine does not run instruction set %s",
+                             options->instruction_set);
     }
     ics_graph *graph = calloc(1, sizeof *graph);
     if (graph == NULL) {
-        snprintf(why, why_size, "out of memory for a graph");
-        return ICS_GRAPH_NO_MEMORY;
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a graph");
     }
     graph->options = *options;
     if (graph->options.schedule == ICS_SCHEDULE_AUTO) {
@@ -150,16 +133,16 @@ int ics_graph_create(const ics_graph_options *options, const ics_tables *tables,
     }
     graph->tables = &tables->device;
     graph->kernels = kernels;
-    int status = load_custom(graph, why, why_size);
-    if (status == ICS_GRAPH_OK && graph->options.schedule == ICS_SCHEDULE_WAVEFRONT) {
-        status = allocate_wave(graph, why, why_size);
+    int status = load_custom(graph, error);
+    if (status == ICESTREAM_OK && has_wave(graph)) {
+        status = allocate_wave(graph, error);
     }
-    if (status != ICS_GRAPH_OK) {
+    if (status != ICESTREAM_OK) {
         ics_graph_destroy(graph);
         return status;
     }
     *out = graph;
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
 void ics_graph_destroy(ics_graph *graph)
@@ -179,9 +162,7 @@ int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t coun
     for (uint32_t i = 0; i < count; ++i) {
         account->created += emissions[i].photons;
     }
-    return graph->options.schedule == ICS_SCHEDULE_MONOLITHIC
-               ? ics_cpu_run_monolithic(graph, emissions, count, &sink, account)
-               : ics_cpu_run_wavefront(graph, emissions, count, &sink, account);
+    return cpu_schedules[graph->options.schedule].run(graph, emissions, count, &sink, account);
 }
 
 ics_schedule ics_graph_schedule(const ics_graph *graph)
@@ -191,7 +172,7 @@ ics_schedule ics_graph_schedule(const ics_graph *graph)
 
 uint32_t ics_graph_pool(const ics_graph *graph)
 {
-    return graph->options.schedule == ICS_SCHEDULE_WAVEFRONT ? graph->wave.capacity : 1;
+    return has_wave(graph) ? graph->wave.capacity : 1;
 }
 
 const char *ics_graph_instruction_set(const ics_graph *graph)
@@ -201,6 +182,5 @@ const char *ics_graph_instruction_set(const ics_graph *graph)
 
 size_t ics_graph_slot_bytes(const ics_graph *graph)
 {
-    return graph->options.schedule == ICS_SCHEDULE_WAVEFRONT ? ICS_WAVE_SLOT_BYTES
-                                                             : sizeof(ice_photon);
+    return has_wave(graph) ? ICS_WAVE_SLOT_BYTES : sizeof(ice_photon);
 }

@@ -1,10 +1,22 @@
-/* A schedule made concrete for one device: it takes batches of emissions and gives arrivals.
+/* A graph on the CPU: it takes batches of emissions and gives arrivals. Its counterpart on a GPU is
+ * graphs/gpu.h.
  *
- * One graph belongs to one thread at a time; a run makes one for every CPU thread.
+ * The room in a page:
+ *   options.h   what a user may choose; the list of schedules
+ *   graph.h     a graph on the CPU: graph.c makes it, cpu_wavefront.c and cpu_monolithic.c run it
+ *   gpu.h       a graph on a GPU: cuda/gpu.c (a device and its lanes), cuda/lane.h (one lane),
+ *               cuda/loop.c (the CUDA graph of a loop; read its head first), cuda/settings.h
+ *               (defaults), cuda/choose.c (auto), cuda/plan.c (plan), cuda/store.c (installation)
+ *   gpu_none.c  the same interface in a build without CUDA: there is no device
+ *   schedule.h  a row for each schedule of a GPU
+ *
+ * A graph belongs to one thread at a time; a run makes one for every CPU thread.
  */
 #ifndef ICS_GRAPHS_GRAPH_H
 #define ICS_GRAPHS_GRAPH_H
 
+#include "base/icestream_error.h"
+#include "graphs/options.h"
 #include "kernels/stage.h"
 #include "stages/photon.h"
 #include "stages/variants.h"
@@ -15,36 +27,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum ics_schedule {
-    ICS_SCHEDULE_AUTO,
-    ICS_SCHEDULE_WAVEFRONT,
-    ICS_SCHEDULE_FUSED,
-    ICS_SCHEDULE_MONOLITHIC,
-    ICS_SCHEDULE_JOB_QUEUE,
-    ICS_SCHEDULE_THREAD_PER_STEP,
-    ICS_SCHEDULE_COUNT
-} ics_schedule;
-
-/* The name that a schedule has in YAML, never NULL. */
-const char *ics_graph_schedule_name(ics_schedule schedule);
-/* Finds a schedule by its name; false: unknown. */
-bool ics_graph_schedule_find(const char *name, ics_schedule *out);
-/* Whether the CPU has this schedule (AUTO: yes, it means wavefront there). */
-bool ics_graph_schedule_on_cpu(ics_schedule schedule);
-
-/* Results of graph functions. */
-enum {
-    ICS_GRAPH_OK = 0,
-    ICS_GRAPH_NO_MEMORY = -1,
-    ICS_GRAPH_UNSUPPORTED = -2,
-    ICS_GRAPH_CANCELLED = -3
-};
-
 typedef struct ics_graph_options {
     ics_schedule schedule;
     ice_variants variants;          /* which variant of every stage, see stages/variants.h */
-    const char *custom[ICS_STAGES]; /* the user's stage headers, NULL: none; they take the place of
-                                      the variant and are compiled, see kernels/cpu/custom.h */
+    const char *custom[ICS_STAGES]; /* the user's stage headers, which replace the variants and are
+                                      compiled (kernels/cpu/custom.h); NULL: none */
     uint32_t pool;                  /* photon slots, 0: chosen by the graph */
     const char *instruction_set;    /* "auto", "baseline", "avx2" or "avx512" */
     const atomic_bool *cancel;      /* when it becomes true, ics_graph_run gives up; may be NULL */
@@ -60,26 +47,28 @@ typedef struct ics_arrivals {
 } ics_arrivals;
 
 void ics_graph_arrivals_free(ics_arrivals *arrivals);
-/* Grows the list; ICS_GRAPH_OK or ICS_GRAPH_NO_MEMORY. Fits ics_arrival_sink.put. */
+/* Appends an arrival to an ics_arrivals; has the form of ics_arrival_sink.put. Returns ICESTREAM_OK
+ * or ICESTREAM_E_MEMORY. */
 int ics_graph_arrivals_put(void *arrivals, const ice_arrival *arrival);
 
-/* Puts ICE_STAGE_custom where there is a header of the user's. */
-void ics_custom_variants(const char *const custom[ICS_STAGES], ice_variants *variants);
+/* Sets the variant of every stage that has a header of the user to ICE_STAGE_custom. */
+void ics_graph_custom_variants(const char *const custom[ICS_STAGES], ice_variants *variants);
 
-/* Makes a graph on the calling thread's CPU. `tables` must outlive it. On failure `why` says in one
- * sentence what is not possible, or what the compiler said about a header, with file and line: a
- * few thousand characters. ICS_GRAPH_NO_MEMORY, ICS_GRAPH_UNSUPPORTED. */
+/* Makes a graph on the CPU of the calling thread. `tables` must outlive it. ICESTREAM_E_MEMORY;
+ * ICESTREAM_E_CONFIG: what was asked for is impossible, or a stage header does not compile (the
+ * message has the compiler's lines with file and line number). */
 int ics_graph_create(const ics_graph_options *options, const ics_tables *tables, ics_graph **out,
-                     char *why, size_t why_size);
+                     icestream_error *error);
 /* Accepts NULL. */
 void ics_graph_destroy(ics_graph *graph);
 
-/* Carries every photon of the emissions to its end. Appends to `arrivals`, adds to `account`.
- * ICS_GRAPH_NO_MEMORY, ICS_GRAPH_CANCELLED (the batch is then to be thrown away). */
+/* Computes every photon of the emissions to its end. Appends to `arrivals`, adds to `account`.
+ * Returns ICESTREAM_OK, ICESTREAM_E_MEMORY, or ICESTREAM_E_INTERRUPTED (after `cancel`: drop the
+ * arrivals of this batch). */
 int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t count,
                   ics_arrivals *arrivals, ice_account *account);
 
-/* What the graph settled on, for reports. */
+/* What the graph uses, for reports. */
 ics_schedule ics_graph_schedule(const ics_graph *graph);
 uint32_t ics_graph_pool(const ics_graph *graph);
 const char *ics_graph_instruction_set(const ics_graph *graph);

@@ -1,12 +1,12 @@
-/* Source files that the program carries along as text, for compilers at run time; the lists of them
- * are made at build time by ics_embed() of cmake/Embed.cmake. */
+/* Source files that the program contains as text, for compilers at run time. ics_embed() in
+ * cmake/Embed.cmake makes the lists of these files at build time. */
 #ifndef ICS_KERNELS_EMBEDDED_H
 #define ICS_KERNELS_EMBEDDED_H
 
 #include <stddef.h>
 
 typedef struct ics_embedded_source {
-    const char *name; /* that it is included by, "stages/photon.h" */
+    const char *name; /* as in an include line: "stages/photon.h" */
     const char *text;
 } ics_embedded_source;
 

@@ -1,5 +1,6 @@
 #include "kernels/stage.h"
 
+#include "base/error.h"
 #include "kernels/cache/cache.h"
 
 #include <stdio.h>
@@ -41,25 +42,22 @@ static int absolute_include(const char *text)
     return 0;
 }
 
-int ics_stage_header_read(const char *path, char **text, char *why, size_t why_size)
+int ics_stage_header_read(const char *path, char **text, icestream_error *error)
 {
     size_t size = 0;
     char *bytes = NULL;
-    if (ics_cache_read(path, &bytes, &size, why, why_size) != 0) {
-        return -1;
-    }
+    ICS_TRY(ics_cache_read(path, &bytes, &size, error));
     const int line = absolute_include(bytes);
-    if (strlen(bytes) != size) {
-        snprintf(why, why_size, "%s: expected a text, found a zero byte", path);
-    } else if (line != 0) {
-        snprintf(why, why_size,
-                 "%s(%d): error: a stage header can include the headers of icestream "
-                 "(\"stages/...\"), no other files",
-                 path, line);
-    } else {
+    if (strlen(bytes) == size && line == 0) {
         *text = bytes;
-        return 0;
+        return ICESTREAM_OK;
     }
+    const bool is_text = strlen(bytes) == size;
     free(bytes);
-    return -1;
+    return is_text ? ics_error_set(error, ICESTREAM_E_CONFIG,
+                                   "%s(%d): error: a stage header can include the headers of "
+                                   "icestream (\"stages/...\"), no other files",
+                                   path, line)
+                   : ics_error_set(error, ICESTREAM_E_CONFIG,
+                                   "%s: expected a text, found a zero byte", path);
 }

@@ -1,6 +1,8 @@
-/* The stages whose variant may be a user's own header, in the order of lists of such headers. */
+/* The stages whose variant may be a header of the user. Lists of such headers have this order. */
 #ifndef ICS_KERNELS_STAGE_H
 #define ICS_KERNELS_STAGE_H
+
+#include "base/icestream_error.h"
 
 #include <stddef.h>
 
@@ -15,10 +17,10 @@ typedef enum ics_stage {
 /* "scatter", as in ice_scatter_custom and in YAML. */
 const char *ics_stage_name(ics_stage stage);
 
-/* Reads a user's stage header, which is to be a text that includes headers of icestream
- * ("stages/...") and of the compiler only: what else it includes would be no part of the keys of
- * caches. The caller frees *text. Returns 0, or -1 with a message in `why`: "PATH: ..." or
- * "PATH(LINE): error: ...". */
-int ics_stage_header_read(const char *path, char **text, char *why, size_t why_size);
+/* Reads a stage header of the user; the caller frees *text. The header may include only headers of
+ * icestream ("stages/...") and of the compiler, because the keys of caches do not contain the text
+ * of other files. Returns ICESTREAM_OK, ICESTREAM_E_MEMORY, or ICESTREAM_E_CONFIG with a message
+ * "PATH: ..." or "PATH(LINE): error: ...". */
+int ics_stage_header_read(const char *path, char **text, icestream_error *error);
 
 #endif

@@ -55,10 +55,10 @@ static int store_schedules(const plan *what, const char *name, ics_gpu_options o
     for (int schedule = 0; schedule < ICS_SCHEDULE_COUNT; ++schedule) {
         for (size_t i = 0; i < what->target_count; ++i) {
             const target *wanted = &what->targets[i];
-            ics_gpu_error error = {0};
+            icestream_error error = {0};
             options.schedule = (ics_schedule)schedule;
             if (ics_gpu_store(&options, tables, wanted->architecture, wanted->as_ptx,
-                              what->directory, &error) != ICS_GRAPH_OK) {
+                              what->directory, &error) != ICESTREAM_OK) {
                 fprintf(stderr, "ics_prefill: %s: %s, sm_%d: %s\n", name,
                         ics_graph_schedule_name(options.schedule), wanted->architecture,
                         error.text);

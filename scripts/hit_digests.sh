@@ -18,7 +18,7 @@ schedules=(wavefront monolithic)
 maths=(auto)
 if [[ ${1:-} == --gpu ]]; then
     backend=cuda
-    schedules=(wavefront fused monolithic job-queue thread-per-step)
+    mapfile -t schedules < <(sed -n 's/^    X([A-Z_]*, "\([a-z-]*\)", .*/\1/p' graphs/options.h)
     maths=(portable fast)
     shift
 fi

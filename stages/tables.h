@@ -107,7 +107,7 @@ enum {
     FEATURE(tilt, ICE_HAS_TILT)                                                                    \
     FEATURE(anisotropy, ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_EVEN_ANISOTROPY)                   \
     FEATURE(absorption, ICE_HAS_DIRECTIONS)                                                        \
-    FEATURE(birefringence, ICE_HAS_BIREFRINGENCE | ICE_HAS_MEAN_BENDING)                           \
+    FEATURE(birefringence, ICE_HAS_BIREFRINGENCE | ICE_HAS_MEAN_BIREFRINGENCE)                     \
     FEATURE(hole, ICE_HAS_HOLES)
 
 /* Rows of optics by wavelength: the first one's, nm, and one for every nanometre. */

@@ -55,8 +55,8 @@ int ics_tables_build_anisotropy(ics_table_builder *builder, const ice_medium *me
     (void)detector;
     ice_anisotropy_row *rows =
         ics_tables_array(builder, &tables->anisotropy, medium->layer_count, sizeof *rows);
-    ice_absorption_row *absorption_rows =
-        ics_tables_array(builder, &tables->absorption_rows, medium->layer_count, sizeof *absorption_rows);
+    ice_absorption_row *absorption_rows = ics_tables_array(
+        builder, &tables->absorption_rows, medium->layer_count, sizeof *absorption_rows);
     if (rows == NULL || absorption_rows == NULL) {
         return -1;
     }
@@ -67,7 +67,7 @@ int ics_tables_build_anisotropy(ics_table_builder *builder, const ice_medium *me
         rows[i].back = stretching(medium->flow_azimuth, exp(-m1), exp(-m2), exp(-m3));
         const double trace = exp(-2 * m1) + exp(-2 * m2) + exp(-2 * m3);
         absorption_rows[i].narrow = form(0.5 * (trace - exp(-2 * m1)), 0.5 * (trace - exp(-2 * m2)),
-                                0.5 * (trace - exp(-2 * m3)));
+                                         0.5 * (trace - exp(-2 * m3)));
         absorption_rows[i].wide = form(exp(2 * m1), exp(2 * m2), exp(2 * m3));
     }
     if (is_even(medium)) {

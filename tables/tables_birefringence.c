@@ -46,7 +46,8 @@ static double mean_share(const ice_medium *medium)
 static int build_bending(ics_table_builder *builder, const ice_medium *medium, size_t offset,
                          const ice_birefringence_row **place)
 {
-    ice_birefringence_row *rows = ics_tables_array(builder, place, medium->layer_count, sizeof *rows);
+    ice_birefringence_row *rows =
+        ics_tables_array(builder, place, medium->layer_count, sizeof *rows);
     if (rows == NULL) {
         return -1;
     }
@@ -98,8 +99,8 @@ int ics_tables_build_birefringence(ics_table_builder *builder, const ice_medium 
     const double share = mean_share(medium);
     ice_deflection_row *rows =
         ics_tables_array(builder, &tables->deflection, ICE_DEFLECTION_KNOTS, sizeof *rows);
-    if (rows == NULL ||
-        build_bending(builder, medium, offsetof(ice_layer, birefringence), &tables->birefringence) != 0) {
+    if (rows == NULL || build_bending(builder, medium, offsetof(ice_layer, birefringence),
+                                      &tables->birefringence) != 0) {
         return -1;
     }
     fill_deflections(rows, &medium->birefringence, isnan(share) ? 1.0 : share);

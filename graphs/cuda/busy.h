@@ -1,28 +1,27 @@
-/* The time in which at least one of several lanes was at work. */
+/* The time in which at least one of several lanes computed. */
 #ifndef ICS_GRAPHS_CUDA_BUSY_H
 #define ICS_GRAPHS_CUDA_BUSY_H
 
 #include <stdint.h>
 
-/* Stretches that lie apart from each other by themselves; more are folded into a sum. */
-enum { ICS_BUSY_STRETCHES = 64 };
+/* Time spans that are kept one by one. Earlier spans are only kept as a sum. */
+enum { ICS_BUSY_SPANS = 64 };
 
 /* Zeroed: never busy. */
 typedef struct ics_busy {
     struct {
-        double begin, end;           /* s */
-    } stretches[ICS_BUSY_STRETCHES]; /* disjoint, ascending */
+        double begin, end;   /* s */
+    } spans[ICS_BUSY_SPANS]; /* [count], they do not overlap and ascend in time */
     uint32_t count;
-    double settled; /* s, of stretches that are no longer here */
-    double until;   /* s, where the last of those ended: what is added later begins there at the
-                       earliest */
+    double earlier; /* sum of the spans that were removed (s) */
+    double until;   /* end of the last span that was removed (s); time before it is not added */
 } ics_busy;
 
-/* Adds the time from `begin` to `end`, s; nothing where end <= begin. Lanes report late and in any
- * order, so a stretch may lie before others that are known already, and between them. */
+/* Adds the time from `begin` to `end` (s); does nothing if end <= begin. Lanes report late and in
+ * any order, so a span may lie before or between spans that were added earlier. */
 void ics_busy_add(ics_busy *busy, double begin, double end);
 
-/* s, every moment counted once. */
+/* Returns the busy time (s). Time in which several lanes computed counts once. */
 double ics_busy_seconds(const ics_busy *busy);
 
 #endif

@@ -1,20 +1,8 @@
 #include "graphs/cuda/check.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
+#include "base/error.h"
 
-int ics_check_error_set(ics_gpu_error *error, int status, const char *format, ...)
-{
-    if (error != NULL) {
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(error->text, sizeof error->text, format, arguments);
-        va_end(arguments);
-        error->status = status;
-    }
-    return status;
-}
+#include <string.h>
 
 /* What a user can do about it. */
 static const char *remedy(cudaError_t result)
@@ -36,24 +24,22 @@ static const char *remedy(cudaError_t result)
         return "the device's memory is damaged: take it out of service";
     default:
         return "run again (--resume keeps what is done), or set device.fallback: cpu; if it "
-               "happens "
-               "again on this device only, its hardware or driver is at fault";
+               "happens again on this device only, its hardware or driver is at fault";
     }
 }
 
-int ics_check_failed(cudaError_t result, const char *call, int ordinal, ics_gpu_error *error)
+int ics_check_failed(cudaError_t result, const char *call, int ordinal, icestream_error *error)
 {
     (void)cudaGetLastError(); /* a failed launch must not be reported a second time */
-    int status = ICS_GRAPH_FAULT;
+    int status = ICESTREAM_E_FAILED;
     if (result == cudaErrorMemoryAllocation) {
-        status = ICS_GRAPH_NO_MEMORY;
+        status = ICESTREAM_E_MEMORY;
     } else if (result == cudaErrorNoDevice || result == cudaErrorInvalidDevice ||
                result == cudaErrorInsufficientDriver || result == cudaErrorSystemDriverMismatch ||
                result == cudaErrorDevicesUnavailable) {
-        status = ICS_GRAPH_NO_DEVICE;
+        status = ICESTREAM_E_DEVICE;
     }
     const size_t name = strcspn(call, "(");
-    return ics_check_error_set(error, status, "GPU %d: %.*s: %s (%s); %s", ordinal, (int)name, call,
-                               cudaGetErrorString(result), cudaGetErrorName(result),
-                               remedy(result));
+    return ics_error_set(error, status, "GPU %d: %.*s: %s (%s); %s", ordinal, (int)name, call,
+                         cudaGetErrorString(result), cudaGetErrorName(result), remedy(result));
 }

@@ -1,76 +1,49 @@
-/* schedule: auto. The candidates carry the first batch of the real input, and the fastest stays. */
-#include "graphs/cuda/check.h"
-#include "graphs/cuda/schedule.h"
+/* schedule: auto. Every candidate computes the first batch of the real input, and the run continues
+ * with the fastest one. The rows of graphs/schedule.c name the candidates. */
+#include "base/error.h"
+#include "graphs/cuda/settings.h"
 #include "kernels/cache/cache.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* What is tried. thread-per-step is not: it waits for the slowest photon of every warp. 0: the
- * schedule's own default. */
-typedef struct candidate {
-    ics_schedule schedule;
-    uint32_t pool, bounces_per_wave, block, refill;
-} candidate;
+enum { CANDIDATES_MAX = ICS_SCHEDULE_COUNT * ICS_SCHEDULE_CANDIDATES, WARM_UP = 2, MEASURED = 6 };
 
-static const candidate candidates[] = {
-    {ICS_SCHEDULE_MONOLITHIC, 0, 0, 128, 4}, {ICS_SCHEDULE_MONOLITHIC, 0, 0, 128, 6},
-    {ICS_SCHEDULE_JOB_QUEUE, 0, 0, 128, 0},  {ICS_SCHEDULE_FUSED, 0, 128, 128, 4},
-    {ICS_SCHEDULE_FUSED, 0, 256, 128, 4},    {ICS_SCHEDULE_WAVEFRONT, 1u << 19, 0, 256, 0},
-};
-enum { CANDIDATES = sizeof candidates / sizeof *candidates, WARM_UP = 2, MEASURED = 6 };
+/* Everything that a choice depends on. */
+typedef struct request {
+    const ics_gpu_options *options; /* what the user has fixed */
+    const ics_tables *tables;
+    ics_gpu_device device;
+} request;
 
-/* The user's own numbers stand. */
-static ics_gpu_options with(const ics_gpu_options *options, const candidate *one)
+/* Sets *out to the options of a candidate with every number that a run of it will have. Returns
+ * false if there are fewer candidates. */
+static bool candidate_at(const request *wanted, size_t index, ics_gpu_options *out)
 {
-    ics_gpu_options result = *options;
-    result.schedule = one->schedule;
-    result.pool = options->pool ? options->pool : one->pool;
-    result.bounces_per_wave =
-        options->bounces_per_wave ? options->bounces_per_wave : one->bounces_per_wave;
-    result.block = options->block ? options->block : one->block;
-    result.refill = options->refill ? options->refill : one->refill;
-    return result;
-}
-
-/* The same with every number that a run of it will have. */
-static ics_gpu_options resolved(const ics_gpu_options *options, const candidate *one,
-                                const ics_tables *tables, const ics_gpu_device *device)
-{
-    ics_gpu_options result = with(options, one);
-    ics_gpu_limits limits = ics_schedule_assumed_limits(device->architecture, tables);
-    limits.processors = device->processors;
-    ics_schedule_resolve(&result, &limits);
-    return result;
-}
-
-bool ics_schedule_candidate(const ics_gpu_options *options, size_t index, ics_gpu_options *out)
-{
-    if (index >= CANDIDATES) {
+    if (!ics_settings_candidate(wanted->options, index, out)) {
         return false;
     }
-    *out = with(options, &candidates[index]);
+    ics_gpu_limits limits =
+        ics_settings_assumed_limits(wanted->device.architecture, wanted->tables);
+    limits.processors = wanted->device.processors;
+    ics_settings_resolve(out, &limits);
     return true;
 }
 
-static int carry(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, uint32_t times,
-                 ics_gpu_error *error)
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+/* Computes a batch `times` times and drops the hits. */
+static int compute(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, uint32_t times,
+                   icestream_error *error)
 {
     uint32_t sent = 0, done = 0;
     while (done < times) {
-        int status = ICS_GRAPH_OK;
-        while (status == ICS_GRAPH_OK && sent < times && sent - done < ics_gpu_credits(gpu)) {
-            status = ics_gpu_submit(gpu, emissions, count, NULL, error);
+        while (sent < times && sent - done < ics_gpu_credits(gpu)) {
+            ICS_TRY(ics_gpu_submit(gpu, emissions, count, NULL, error));
             ++sent;
         }
-        if (status == ICS_GRAPH_OK) {
-            status = ics_gpu_advance(gpu, error);
-        }
-        if (status != ICS_GRAPH_OK) {
-            return status;
-        }
+        ICS_TRY(ics_gpu_advance(gpu, error));
         ics_gpu_result result;
         bool any = false;
         while (ics_gpu_take(gpu, &result)) {
@@ -82,23 +55,23 @@ static int carry(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, ui
             ics_gpu_wait(gpu, 1);
         }
     }
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
-/* Seconds per batch. */
+/* Sets *seconds to the time (s) of a batch. */
 static int measure(const ics_gpu_options *options, const ics_tables *tables,
                    const ice_emission *emissions, uint32_t count, double *seconds,
-                   ics_gpu_error *error)
+                   icestream_error *error)
 {
     ics_gpu *gpu = NULL;
     int status = ics_gpu_create(options, tables, &gpu, error);
-    if (status == ICS_GRAPH_OK) {
-        status = carry(gpu, emissions, count, WARM_UP, error);
+    if (status == ICESTREAM_OK) {
+        status = compute(gpu, emissions, count, WARM_UP, error);
     }
-    if (status == ICS_GRAPH_OK) {
+    if (status == ICESTREAM_OK) {
         ics_gpu_usage before, after;
         ics_gpu_usage_of(gpu, &before);
-        status = carry(gpu, emissions, count, MEASURED, error);
+        status = compute(gpu, emissions, count, MEASURED, error);
         ics_gpu_usage_of(gpu, &after);
         *seconds = (after.seconds - before.seconds) / MEASURED;
     }
@@ -106,22 +79,27 @@ static int measure(const ics_gpu_options *options, const ics_tables *tables,
     return status;
 }
 
-/* ---- what was chosen before ------------------------------------------------------------------ */
+/* ---- earlier choices ------------------------------------------------------------------------- */
 
-/* The name of the last candidate's program, which stands for this version's kernels, the features
- * of the world and the user's own stage headers, and takes blocks of any size. Returns 0, or -1: it
- * does not compile. */
-static int program_key(const ics_gpu_options *options, const ics_tables *tables,
-                       const ics_gpu_device *device, char key[65])
+/* Copies the key of the program of a candidate that accepts blocks of any size. This key stands for
+ * the kernels of this version, the features of the world and the user's stage headers. Returns 0,
+ * or -1 if the program does not compile; measuring reports why. */
+static int program_key(const request *wanted, char key[65])
 {
-    const ics_gpu_options last = resolved(options, &candidates[CANDIDATES - 1], tables, device);
-    char definitions[ICS_DEFINITIONS_SIZE], why[512];
-    ics_program_options wanted;
-    ics_gpu_error ignored; /* measuring will complain */
+    ics_gpu_options options;
+    size_t index = 0;
+    do {
+        if (!candidate_at(wanted, index++, &options)) {
+            return -1;
+        }
+    } while (ics_schedule_row(options.schedule)->warp_queues);
+    char definitions[ICS_DEFINITIONS_SIZE];
+    ics_program_options made_from;
     ics_program *program = NULL;
-    if (ics_schedule_program_options(&last, tables, device->architecture, &wanted, definitions,
-                                     &ignored) != ICS_GRAPH_OK ||
-        ics_program_create(&wanted, &program, why, sizeof why) != 0) {
+    const int architecture = wanted->device.architecture;
+    if (ics_settings_program(&options, wanted->tables, architecture, &made_from, definitions,
+                             NULL) != ICESTREAM_OK ||
+        ics_program_create(&made_from, &program, NULL) != ICESTREAM_OK) {
         return -1;
     }
     memcpy(key, program->key, sizeof program->key);
@@ -129,13 +107,14 @@ static int program_key(const ics_gpu_options *options, const ics_tables *tables,
     return 0;
 }
 
-/* A choice belongs to a device, a world and what the user has fixed. Returns 0, or -1: no cache. */
-static int choice_path(const ics_gpu_options *options, const ics_tables *tables,
-                       const ics_gpu_device *device, char *path, size_t size)
+/* Writes the path of the file that remembers this choice. The choice belongs to a device, a world,
+ * the candidates, and what the user has fixed. Returns 0, or -1 if there is no cache. */
+static int choice_path(const request *wanted, char *path, size_t size)
 {
+    const ics_gpu_options *options = wanted->options;
     char folder[4096], key[65], program[65];
     if (!options->use_cache || ics_cache_directory(folder, sizeof folder) ||
-        program_key(options, tables, device, program) != 0) {
+        program_key(wanted, program) != 0) {
         return -1;
     }
     const uint32_t fixed[] = {options->pool,
@@ -151,11 +130,18 @@ static int choice_path(const ics_gpu_options *options, const ics_tables *tables,
                               options->when,
                               options->every,
                               options->math};
-    const ics_cache_part parts[] = {{device, sizeof *device},
+    uint32_t candidates[CANDIDATES_MAX][5] = {{0}};
+    ics_gpu_options one;
+    for (size_t i = 0; ics_settings_candidate(options, i, &one); ++i) {
+        const uint32_t numbers[] = {(uint32_t)one.schedule, one.pool, one.bounces_per_wave,
+                                    one.block, one.refill};
+        memcpy(candidates[i], numbers, sizeof numbers);
+    }
+    const ics_cache_part parts[] = {{&wanted->device, sizeof wanted->device},
                                     {candidates, sizeof candidates},
                                     {fixed, sizeof fixed},
                                     ics_cache_text(program),
-                                    {tables->memory, tables->bytes}};
+                                    {wanted->tables->memory, wanted->tables->bytes}};
     if (ics_cache_key(parts, sizeof parts / sizeof *parts, key) != 0) {
         return -1;
     }
@@ -163,7 +149,7 @@ static int choice_path(const ics_gpu_options *options, const ics_tables *tables,
     return length > 0 && (size_t)length < size ? 0 : -1;
 }
 
-/* The number of a candidate, -1: none is remembered. */
+/* Returns the number of the candidate that a file remembers, or -1 if there is no such file. */
 static int remembered(const char *path)
 {
     FILE *file = fopen(path, "r");
@@ -171,7 +157,7 @@ static int remembered(const char *path)
         return -1;
     }
     int number = -1;
-    if (fscanf(file, "candidate %d", &number) != 1 || number < 0 || number >= CANDIDATES) {
+    if (fscanf(file, "candidate %d", &number) != 1 || number < 0 || number >= CANDIDATES_MAX) {
         number = -1;
     }
     fclose(file);
@@ -181,7 +167,7 @@ static int remembered(const char *path)
     return number;
 }
 
-/* A choice that cannot be kept is measured again next time. */
+/* If the file cannot be written, the next run measures again. */
 static void remember(const char *path, int number)
 {
     char partial[4300]; /* the path, a dot, a number */
@@ -198,78 +184,92 @@ static void remember(const char *path, int number)
 
 /* ---- choosing -------------------------------------------------------------------------------- */
 
-static void report_line(char *report, size_t size, const ics_gpu_options *options,
-                        const char *result)
+/* A text of a fixed size that lines are added to; what does not fit is left out. */
+typedef struct report_text {
+    char *text;
+    size_t size;
+} report_text;
+
+static void report_line(report_text report, const ics_gpu_options *options, const char *result)
 {
-    const size_t used = strlen(report);
-    if (used >= size) {
+    const ics_gpu_schedule *schedule = ics_schedule_row(options->schedule);
+    const size_t used = strlen(report.text);
+    if (used >= report.size) {
         return;
     }
-    snprintf(report + used, size - used, "%s, pool %u, block %u%s%.0u%s%.0u: %s\n",
+    snprintf(report.text + used, report.size - used, "%s, pool %u, block %u%s%.0u%s%.0u: %s\n",
              ics_graph_schedule_name(options->schedule), options->pool, options->block,
-             options->schedule == ICS_SCHEDULE_FUSED ? ", bounces per wave " : "",
-             options->schedule == ICS_SCHEDULE_FUSED ? options->bounces_per_wave : 0,
-             options->schedule == ICS_SCHEDULE_MONOLITHIC ? ", refill " : "",
-             options->schedule == ICS_SCHEDULE_MONOLITHIC ? options->refill : 0, result);
+             schedule->long_visits ? ", bounces per wave " : "",
+             schedule->long_visits ? options->bounces_per_wave : 0,
+             schedule->has_refill ? ", refill " : "", schedule->has_refill ? options->refill : 0,
+             result);
 }
 
-int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
-                   const ice_emission *emissions, uint32_t count, char *report, size_t report_size,
-                   ics_gpu_error *error)
+/* Measures all candidates. *best: the number of the fastest one. ICESTREAM_E_MEMORY: none fits into
+ * the memory. Any other error: the device failed. */
+static int measure_all(const request *wanted, const ice_emission *emissions, uint32_t count,
+                       report_text report, int *best, icestream_error *error)
 {
-    report[0] = '\0';
-    ics_gpu_device device;
-    memset(&device, 0, sizeof device);
-    const int described = ics_gpu_describe(options->ordinal, &device, error);
-    if (described != ICS_GRAPH_OK) {
-        return described;
-    }
-    device.memory_free = 0; /* of the moment: no part of what a choice belongs to */
-    char path[4200] = "";
-    const bool cached = choice_path(options, tables, &device, path, sizeof path) == 0;
-    const int before = cached ? remembered(path) : -1;
-    if (before >= 0) {
-        *options = resolved(options, &candidates[before], tables, &device);
-        report_line(report, report_size, options, "chosen by an earlier run");
-        return ICS_GRAPH_OK;
-    }
     uint64_t photons = 0;
     for (uint32_t i = 0; i < count; ++i) {
         photons += emissions[i].photons;
     }
-    int best = -1;
+    *best = -1;
     double best_seconds = 0;
-    for (int i = 0; i < CANDIDATES; ++i) {
-        const ics_gpu_options tried = resolved(options, &candidates[i], tables, &device);
+    int status = ICESTREAM_OK;
+    ics_gpu_options tried;
+    for (size_t i = 0; candidate_at(wanted, i, &tried); ++i) {
         if (!ics_schedule_accepts_block(ics_schedule_row(tried.schedule), tried.block)) {
-            report_line(report, report_size, &tried, "not with blocks of this size");
+            report_line(report, &tried, "not with blocks of this size");
             continue;
         }
         double seconds = 0;
-        const int status = measure(&tried, tables, emissions, count, &seconds, error);
-        /* A candidate that does not fit is none; a device that fails is a failure. */
-        if (status != ICS_GRAPH_OK && status != ICS_GRAPH_NO_MEMORY) {
+        status = measure(&tried, wanted->tables, emissions, count, &seconds, error);
+        if (status == ICESTREAM_E_MEMORY) {
+            report_line(report, &tried, "too little memory");
+            continue;
+        }
+        if (status != ICESTREAM_OK) {
             return status;
         }
         char result[64];
-        if (status == ICS_GRAPH_OK) {
-            snprintf(result, sizeof result, "%.3f ns per photon", 1e9 * seconds / (double)photons);
-        } else {
-            snprintf(result, sizeof result, "too little memory");
-        }
-        report_line(report, report_size, &tried, result);
-        if (status == ICS_GRAPH_OK && (best < 0 || seconds < best_seconds)) {
-            best = i;
+        snprintf(result, sizeof result, "%.3f ns per photon", 1e9 * seconds / (double)photons);
+        report_line(report, &tried, result);
+        if (*best < 0 || seconds < best_seconds) {
+            *best = (int)i;
             best_seconds = seconds;
         }
     }
-    if (best < 0) {
-        return error->status; /* of the last one: none fits */
+    if (*best < 0 && status == ICESTREAM_OK) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "no schedule takes blocks of this size");
     }
-    *options = resolved(options, &candidates[best], tables, &device);
-    report_line(report, report_size, options, "chosen");
+    return *best < 0 ? status : ICESTREAM_OK;
+}
+
+int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
+                   const ice_emission *emissions, uint32_t count, char *report, size_t report_size,
+                   icestream_error *error)
+{
+    report[0] = '\0';
+    const report_text lines = {report, report_size};
+    const ics_gpu_options given = *options;
+    request wanted = {.options = &given, .tables = tables};
+    memset(&wanted.device, 0, sizeof wanted.device); /* the key digests its padding, too */
+    ICS_TRY(ics_gpu_describe(options->ordinal, &wanted.device, error));
+    wanted.device.memory_free = 0; /* changes from moment to moment */
+    char path[4200] = "";
+    const bool cached = choice_path(&wanted, path, sizeof path) == 0;
+    const int before = cached ? remembered(path) : -1;
+    if (before >= 0 && candidate_at(&wanted, (size_t)before, options)) {
+        report_line(lines, options, "chosen by an earlier run");
+        return ICESTREAM_OK;
+    }
+    int best = -1;
+    ICS_TRY(measure_all(&wanted, emissions, count, lines, &best, error));
+    (void)candidate_at(&wanted, (size_t)best, options);
+    report_line(lines, options, "chosen");
     if (cached) {
         remember(path, best);
     }
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }

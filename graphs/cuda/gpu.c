@@ -1,4 +1,6 @@
-/* graphs/gpu.h: a device with its lanes. */
+/* graphs/gpu.h: a device with its lanes. gpu_device.c describes devices, plan.c makes plans,
+ * choose.c chooses a schedule, store.c fills the cache of an installation. */
+#include "base/error.h"
 #include "graphs/cuda/busy.h"
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/lane.h"
@@ -16,11 +18,11 @@ struct ics_gpu {
     char *custom[ICS_STAGES]; /* copies of the paths */
     ics_program *program;
     cudaLibrary_t library;
-    void *tables; /* device */
-    void *memory; /* device, of all lanes */
+    void *tables; /* on the device */
+    void *memory; /* on the device, of all lanes */
     uint64_t lane_bytes, device_bytes;
     ics_lane lanes[LANES_MAX];
-    bool lost; /* a fault: the device is not waited for any more */
+    bool lost; /* the device failed: nobody waits for it any more */
     char warnings[512];
 
     /* Time in which at least one lane computed. */
@@ -35,80 +37,10 @@ struct ics_gpu {
     void *on_event_user;
 };
 
-/* ---- devices --------------------------------------------------------------------------------- */
-
-int ics_gpu_count(ics_gpu_error *error)
-{
-    int count = 0, driver = 0;
-    const cudaError_t result = cudaGetDeviceCount(&count);
-    /* Of a driver that is not there, CUDA says that it is too old. */
-    if (result == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
-        driver == 0) {
-        ics_check_error_set(
-            error, ICS_GRAPH_NO_DEVICE,
-            "this machine has no NVIDIA driver (cudaGetDeviceCount); install one that "
-            "supports CUDA 13, or use device.backend: cpu");
-        return 0;
-    }
-    if (result != cudaSuccess) {
-        ics_check_failed(result, "cudaGetDeviceCount", 0, error);
-        return 0;
-    }
-    if (count == 0) {
-        ics_check_failed(cudaErrorNoDevice, "cudaGetDeviceCount", 0, error);
-    }
-    return count;
-}
-
-static int has_device(int ordinal, ics_gpu_error *error)
-{
-    const int count = ics_gpu_count(error);
-    if (count == 0) {
-        return ICS_GRAPH_NO_DEVICE;
-    }
-    if (ordinal < 0 || ordinal >= count) {
-        return ics_check_error_set(
-            error, ICS_GRAPH_NO_DEVICE,
-            "device.index: found %d, expected 0 to %d: this machine has %d GPU%s", ordinal,
-            count - 1, count, count == 1 ? "" : "s");
-    }
-    return ICS_GRAPH_OK;
-}
-
-int ics_gpu_describe(int ordinal, ics_gpu_device *out, ics_gpu_error *error)
-{
-    const int status = has_device(ordinal, error);
-    if (status != ICS_GRAPH_OK) {
-        return status;
-    }
-    struct cudaDeviceProp properties;
-    CUDA_TRY(ordinal, error, cudaGetDeviceProperties(&properties, ordinal));
-    *out = (ics_gpu_device){.architecture = properties.major * 10 + properties.minor,
-                            .processors = properties.multiProcessorCount,
-                            .memory_bytes = properties.totalGlobalMem,
-                            .cache_bytes = (uint64_t)properties.l2CacheSize};
-    snprintf(out->name, sizeof out->name, "%s", properties.name);
-    CUDA_TRY(ordinal, error, cudaDriverGetVersion(&out->driver));
-    CUDA_TRY(ordinal, error, cudaSetDevice(ordinal));
-    size_t free_bytes, total;
-    CUDA_TRY(ordinal, error, cudaMemGetInfo(&free_bytes, &total));
-    out->memory_free = free_bytes;
-    return ICS_GRAPH_OK;
-}
-
-static int limits_of(int ordinal, ics_gpu_limits *out, ics_gpu_error *error)
-{
-    struct cudaDeviceProp properties;
-    CUDA_TRY(ordinal, error, cudaGetDeviceProperties(&properties, ordinal));
-    *out = (ics_gpu_limits){.architecture = properties.major * 10 + properties.minor,
-                            .processors = properties.multiProcessorCount};
-    return ICS_GRAPH_OK;
-}
-
 /* ---- creation -------------------------------------------------------------------------------- */
 
-/* On a thread of CUDA's: no call of CUDA is allowed here. */
-static void CUDART_CB wake(void *user)
+/* A thread of CUDA calls this function, which must not call CUDA. */
+static void CUDART_CB wake_up(void *user)
 {
     ics_gpu *gpu = user;
     pthread_mutex_lock(&gpu->lock);
@@ -123,39 +55,47 @@ static void CUDART_CB wake(void *user)
 }
 
 static int upload_tables(ics_gpu *gpu, const ics_tables *tables, ice_tables *out,
-                         ics_gpu_error *error)
+                         icestream_error *error)
 {
     const int ordinal = gpu->options.ordinal;
     CUDA_TRY(ordinal, error, cudaMalloc(&gpu->tables, tables->bytes));
     CUDA_TRY(ordinal, error,
              cudaMemcpy(gpu->tables, tables->memory, tables->bytes, cudaMemcpyHostToDevice));
     *out = ics_tables_at(tables, gpu->tables);
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
 static int load_program(ics_gpu *gpu, const ics_tables *tables, const ics_gpu_limits *limits,
-                        ics_gpu_error *error)
+                        icestream_error *error)
 {
     char definitions[ICS_DEFINITIONS_SIZE];
     ics_program_options options;
-    const int status = ics_schedule_program_options(&gpu->options, tables, limits->architecture,
-                                                    &options, definitions, error);
-    if (status != ICS_GRAPH_OK) {
-        return status;
-    }
-    char why[sizeof error->text];
-    if (ics_program_create(&options, &gpu->program, why, sizeof why) != 0) {
-        return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED, "%s", why);
-    }
+    ICS_TRY(ics_settings_program(&gpu->options, tables, limits->architecture, &options, definitions,
+                                 error));
+    ICS_TRY(ics_program_create(&options, &gpu->program, error));
     CUDA_TRY(gpu->options.ordinal, error,
              cudaLibraryLoadData(&gpu->library, gpu->program->image, NULL, NULL, 0, NULL, NULL, 0));
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
-/* Takes the device memory of all lanes. A pool for which there is too little is halved, down to a
- * floor. */
-static int take_memory(ics_gpu *gpu, const ice_tables *tables, const ics_gpu_limits *limits,
-                       ics_gpu_error *error)
+static int too_little_memory(const ics_gpu *gpu, uint64_t bytes, uint32_t pool,
+                             icestream_error *error)
+{
+    return ics_error_set(
+        error, ICESTREAM_E_MEMORY,
+        "GPU %d: %llu bytes of device memory are wanted for a pool of %u photons, %u hits and "
+        "batches of %u steps, but %s allows less; raise device.memory_limit, or lower graph.hits "
+        "or "
+        "graph.lanes",
+        gpu->options.ordinal, (unsigned long long)bytes, pool, gpu->options.hits,
+        gpu->options.batch_emissions,
+        gpu->options.memory_limit ? "device.memory_limit" : "the device");
+}
+
+/* Allocates the device memory of all lanes. If there is too little memory for the pool, the pool is
+ * halved, down to a floor. */
+static int allocate_memory(ics_gpu *gpu, const ice_tables *tables, const ics_gpu_limits *limits,
+                           icestream_error *error)
 {
     const int ordinal = gpu->options.ordinal;
     const uint32_t asked = gpu->options.pool;
@@ -178,16 +118,10 @@ static int take_memory(ics_gpu *gpu, const ice_tables *tables, const ics_gpu_lim
         (void)cudaGetLastError();
         const uint32_t before = gpu->options.pool;
         gpu->options.pool /= 2;
-        ics_schedule_resolve(&gpu->options, limits);
-        /* Large blocks and many chains make a smallest pool of their own. */
+        ics_settings_resolve(&gpu->options, limits);
+        /* With large blocks or many chains, the smallest possible pool is above the floor. */
         if (gpu->options.pool < POOL_FLOOR || gpu->options.pool >= before) {
-            return ics_check_error_set(
-                error, ICS_GRAPH_NO_MEMORY,
-                "GPU %d: %llu bytes of device memory are wanted for a pool of %u photons, %u hits "
-                "and batches of %u steps, but %s allows less; raise device.memory_limit, or lower "
-                "graph.hits or graph.lanes",
-                ordinal, (unsigned long long)total, before, gpu->options.hits,
-                gpu->options.batch_emissions, limit ? "device.memory_limit" : "the device");
+            return too_little_memory(gpu, total, before, error);
         }
     }
     if (gpu->options.pool != asked) {
@@ -195,11 +129,11 @@ static int take_memory(ics_gpu *gpu, const ice_tables *tables, const ics_gpu_lim
                  "GPU %d: too little device memory for a pool of %u photons: it has %u", ordinal,
                  asked, gpu->options.pool);
     }
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
-/* Lets loops keep their pools in the second level cache. Not every device can, and none has to. */
-static void set_cache_aside(int ordinal)
+/* Reserves a part of the second level cache for the pools of loops, if the device can do this. */
+static void reserve_cache(int ordinal)
 {
     int most = 0;
     if (cudaDeviceGetAttribute(&most, cudaDevAttrMaxPersistingL2CacheSize, ordinal) !=
@@ -209,95 +143,95 @@ static void set_cache_aside(int ordinal)
     }
 }
 
-static int set_up(ics_gpu *gpu, const ics_tables *tables, ics_gpu_error *error)
+/* Resolves the options for this device and checks them. */
+static int resolve_options(ics_gpu_options *options, const ics_gpu_limits *limits,
+                           icestream_error *error)
+{
+    if (ics_schedule_row(options->schedule) == NULL) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "internal error: schedule %s was not chosen before it is made",
+                             ics_graph_schedule_name(options->schedule));
+    }
+    ics_settings_resolve(options, limits);
+    if (options->lanes > LANES_MAX) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "graph.lanes: found %u, expected at most %d", options->lanes,
+                             LANES_MAX);
+    }
+    if (options->chains > ICS_CHAINS_MAX) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "chains: found %u, expected at most %d",
+                             options->chains, ICS_CHAINS_MAX);
+    }
+    return ICESTREAM_OK;
+}
+
+static int set_up(ics_gpu *gpu, const ics_tables *tables, icestream_error *error)
 {
     const int ordinal = gpu->options.ordinal;
-    int status = has_device(ordinal, error);
-    if (status != ICS_GRAPH_OK) {
-        return status;
-    }
-    CUDA_TRY(ordinal, error, cudaSetDevice(ordinal));
-    ics_gpu_limits limits = {0};
-    status = limits_of(ordinal, &limits, error);
-    limits.features = tables->device.features;
-    if (status != ICS_GRAPH_OK) {
-        return status;
-    }
-    if (ics_schedule_row(gpu->options.schedule) == NULL) {
-        return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
-                                   "internal error: schedule %s was not chosen before it is made",
-                                   ics_graph_schedule_name(gpu->options.schedule));
-    }
-    ics_schedule_resolve(&gpu->options, &limits);
-    if (gpu->options.lanes > LANES_MAX) {
-        return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
-                                   "graph.lanes: found %u, expected at most %d", gpu->options.lanes,
-                                   LANES_MAX);
-    }
-    if (gpu->options.chains > ICS_CHAINS_MAX) {
-        return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
-                                   "chains: found %u, expected at most %d", gpu->options.chains,
-                                   ICS_CHAINS_MAX);
-    }
+    ics_gpu_device about;
+    ICS_TRY(ics_gpu_describe(ordinal, &about, error)); /* also makes the device the current one */
+    const ics_gpu_limits limits = {.architecture = about.architecture,
+                                   .processors = about.processors,
+                                   .features = tables->device.features};
+    ICS_TRY(resolve_options(&gpu->options, &limits, error));
     ice_tables moved;
-    status = upload_tables(gpu, tables, &moved, error);
+    ICS_TRY(upload_tables(gpu, tables, &moved, error));
     gpu->device_bytes = tables->bytes;
-    if (status == ICS_GRAPH_OK) {
-        status = load_program(gpu, tables, &limits, error);
-    }
-    if (status == ICS_GRAPH_OK) {
-        status = take_memory(gpu, &moved, &limits, error);
-    }
-    if (status != ICS_GRAPH_OK) {
-        return status;
-    }
+    ICS_TRY(load_program(gpu, tables, &limits, error));
+    ICS_TRY(allocate_memory(gpu, &moved, &limits, error));
     if (ics_schedule_row(gpu->options.schedule)->loops) {
-        set_cache_aside(ordinal);
+        reserve_cache(ordinal);
     }
     CUDA_TRY(ordinal, error, cudaEventCreate(&gpu->origin));
     CUDA_TRY(ordinal, error, cudaEventRecord(gpu->origin, cudaStreamPerThread));
-    for (uint32_t i = 0; status == ICS_GRAPH_OK && i < gpu->options.lanes; ++i) {
-        status = ics_lane_create(&gpu->lanes[i], &gpu->options, &moved, gpu->library,
-                                 (char *)gpu->memory + i * gpu->lane_bytes, error);
+    for (uint32_t i = 0; i < gpu->options.lanes; ++i) {
+        ICS_TRY(ics_lane_create(&gpu->lanes[i], &gpu->options, &moved, gpu->library,
+                                (char *)gpu->memory + i * gpu->lane_bytes, error));
     }
-    return status;
+    return ICESTREAM_OK;
+}
+
+/* Copies the options with the paths in them. */
+static int copy_options(ics_gpu *gpu, const ics_gpu_options *options, icestream_error *error)
+{
+    gpu->options = *options;
+    for (int i = 0; i < ICS_STAGES; ++i) {
+        if (options->custom[i] == NULL) {
+            continue;
+        }
+        gpu->custom[i] = strdup(options->custom[i]);
+        gpu->options.custom[i] = gpu->custom[i];
+        if (gpu->custom[i] == NULL) {
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a GPU's graph");
+        }
+    }
+    return ICESTREAM_OK;
 }
 
 int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics_gpu **out,
-                   ics_gpu_error *error)
+                   icestream_error *error)
 {
     *out = NULL;
     ics_gpu *gpu = calloc(1, sizeof *gpu);
     if (gpu == NULL) {
-        return ics_check_error_set(error, ICS_GRAPH_NO_MEMORY, "out of memory for a GPU's graph");
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a GPU's graph");
     }
-    gpu->options = *options;
     pthread_mutex_init(&gpu->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&gpu->condition, &attributes);
     pthread_condattr_destroy(&attributes);
-    int status = ICS_GRAPH_OK;
-    for (int i = 0; i < ICS_STAGES; ++i) {
-        if (options->custom[i] != NULL) {
-            gpu->custom[i] = strdup(options->custom[i]);
-            gpu->options.custom[i] = gpu->custom[i];
-            if (gpu->custom[i] == NULL) {
-                status = ics_check_error_set(error, ICS_GRAPH_NO_MEMORY,
-                                             "out of memory for a GPU's graph");
-            }
-        }
-    }
-    if (status == ICS_GRAPH_OK) {
+    int status = copy_options(gpu, options, error);
+    if (status == ICESTREAM_OK) {
         status = set_up(gpu, tables, error);
     }
-    if (status != ICS_GRAPH_OK) {
+    if (status != ICESTREAM_OK) {
         ics_gpu_destroy(gpu);
         return status;
     }
     *out = gpu;
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
 void ics_gpu_destroy(ics_gpu *gpu)
@@ -305,14 +239,14 @@ void ics_gpu_destroy(ics_gpu *gpu)
     if (gpu == NULL) {
         return;
     }
-    /* A lost device would never become idle; what it holds goes with the process. So does what its
-     * callbacks reach: a kernel that was taken for stuck may come to its end after all, while the
-     * run goes on on other devices. */
+    /* A lost device would never become idle. Its memory is freed when the process ends. The struct
+     * stays, too, because callbacks of CUDA may still use it: a kernel that the watchdog found
+     * stuck may end later, while the run continues on other devices. */
     if (gpu->lost) {
         ics_gpu_on_event(gpu, NULL, NULL);
         return;
     }
-    /* The thread may have come from another device. */
+    /* Another device may be current on this thread. */
     if (cudaSetDevice(gpu->options.ordinal) == cudaSuccess) {
         for (uint32_t i = 0; i < LANES_MAX; ++i) {
             if (gpu->lanes[i].compute != NULL) {
@@ -371,15 +305,15 @@ uint32_t ics_gpu_credits(const ics_gpu *gpu)
     return gpu->options.lanes * (ICS_LANE_BATCHES - 1);
 }
 
-/* After a fault nothing on the device is touched any more. */
-static int note(ics_gpu *gpu, int status)
+/* Remembers that the device failed: it is not used any more. Returns `status`. */
+static int note_loss(ics_gpu *gpu, int status)
 {
-    gpu->lost |= status == ICS_GRAPH_FAULT;
+    gpu->lost |= status == ICESTREAM_E_FAILED;
     return status;
 }
 
 int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
-                   ics_gpu_error *error)
+                   icestream_error *error)
 {
     CUDA_TRY(gpu->options.ordinal, error, cudaSetDevice(gpu->options.ordinal));
     ics_lane *least = NULL;
@@ -391,10 +325,10 @@ int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, 
         }
     }
     if (least == NULL) {
-        return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
-                                   "internal error: more batches than credits");
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "internal error: more batches than credits");
     }
-    return note(gpu, ics_lane_submit(least, emissions, count, tag, error));
+    return note_loss(gpu, ics_lane_submit(least, emissions, count, tag, error));
 }
 
 static void launch_computed(void *user, const ics_lane_launch *launch)
@@ -416,18 +350,19 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-int ics_gpu_advance(ics_gpu *gpu, ics_gpu_error *error)
+int ics_gpu_advance(ics_gpu *gpu, icestream_error *error)
 {
     CUDA_TRY(gpu->options.ordinal, error, cudaSetDevice(gpu->options.ordinal));
+    const ics_lane_wake wake = {wake_up, gpu};
     const ics_launch_observer observer = {launch_computed, gpu};
-    int status = ICS_GRAPH_OK;
-    for (uint32_t i = 0; status == ICS_GRAPH_OK && i < gpu->options.lanes; ++i) {
-        status = ics_lane_advance(&gpu->lanes[i], wake, gpu, observer, error);
-        if (status == ICS_GRAPH_OK) {
+    int status = ICESTREAM_OK;
+    for (uint32_t i = 0; status == ICESTREAM_OK && i < gpu->options.lanes; ++i) {
+        status = ics_lane_advance(&gpu->lanes[i], wake, observer, error);
+        if (status == ICESTREAM_OK) {
             status = ics_lane_watch(&gpu->lanes[i], seconds_now(), error);
         }
     }
-    return note(gpu, status);
+    return note_loss(gpu, status);
 }
 
 bool ics_gpu_take(ics_gpu *gpu, ics_gpu_result *out)

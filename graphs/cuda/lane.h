@@ -1,25 +1,32 @@
-/* A lane of a GPU: pool, queue of batches, streams, staging. See graphs/gpu.h. */
+/* A lane of a GPU: pool, queue of batches, streams, staging. See graphs/gpu.h.
+ *
+ * The functions are spread over four files by purpose: lane.c (creation, batches), lane_memory.c
+ * (device memory and staging), lane_launch.c (launches and the watchdog), loop.c (the CUDA graph).
+ * One thread at a time calls them. All int functions return an icestream_status: ICESTREAM_E_FAILED
+ * if the device failed, ICESTREAM_E_MEMORY if there is too little memory. */
 #ifndef ICS_GRAPHS_CUDA_LANE_H
 #define ICS_GRAPHS_CUDA_LANE_H
 
-#include "graphs/cuda/schedule.h"
+#include "graphs/cuda/settings.h"
 #include "kernels/cuda/state.h"
 
-/* Launches that may be in flight: one computes, one waits behind it, one is being downloaded. */
+#include <cuda_runtime_api.h>
+
+/* Launches that may be on their way: one computes, one waits behind it, one is downloaded. */
 enum { ICS_LANE_LAUNCHES = 3, ICS_WAVE_STAGES = 6, ICS_CHAINS_MAX = 8 };
 
-/* A batch in a lane's hands, at its place in the ring. */
+/* A batch that a lane holds, at its index in the ring of batches. */
 typedef struct ics_lane_batch {
-    bool used, fresh; /* fresh: its copy is enqueued, the next launch takes it in */
+    bool used, fresh; /* fresh: the upload is enqueued, and the next launch begins the batch */
     uint32_t count;   /* emissions */
     uint64_t photons;
-    uint64_t serial; /* unlike that of any other batch of the lane, > 0 */
+    uint64_t serial; /* > 0, different for all batches of the lane */
     ics_queue_batch queue;
     ice_emission *emissions; /* pinned staging, [batch_emissions] */
-    uint32_t *offsets;       /* pinned, likewise */
-    uint32_t *starts;        /* pinned, [start_count] */
-    cudaEvent_t ready;       /* its upload is done */
-    ics_gpu_result result;   /* what came back so far */
+    uint32_t *offsets;       /* pinned staging, [batch_emissions] */
+    uint32_t *starts;        /* pinned staging, [start_count] */
+    cudaEvent_t ready;       /* the upload is done */
+    ics_gpu_result result;   /* hits and counts that came back so far */
 } ics_lane_batch;
 
 typedef enum ics_launch_state {
@@ -28,7 +35,7 @@ typedef enum ics_launch_state {
     ICS_LAUNCH_DOWNLOADS
 } ics_launch_state;
 
-/* What comes back from a launch. */
+/* The counters of a launch, copied from the device. */
 typedef struct ics_lane_report {
     ics_launch_progress progress;
     ics_share shares[ICS_SHARES];
@@ -37,91 +44,116 @@ typedef struct ics_lane_report {
 /* One launch of the schedule. */
 typedef struct ics_lane_launch {
     ics_launch_state state;
-    ics_launch *order;                /* pinned: what the kernels are told */
-    ics_lane_report *report;          /* pinned: what they said */
+    ics_launch *order;                /* pinned: what the kernels shall do */
+    ics_lane_report *report;          /* pinned: what they did */
     ice_arrival *hits;                /* device, [hits] */
     ice_arrival *download;            /* pinned, [hits] */
-    uint64_t holds[ICS_LANE_BATCHES]; /* `serial` of the batches that it knew, 0: none */
-    uint32_t count;                   /* hits of it */
+    uint64_t holds[ICS_LANE_BATCHES]; /* `serial` of the batches that it works on, 0: none */
+    uint32_t count;                   /* recorded hits */
     cudaEvent_t begun, computed, reported, downloaded;
 } ics_lane_launch;
 
 typedef struct ics_lane {
     const ics_gpu_options *options;
     const ics_gpu_schedule *schedule;
-    int ordinal;
+    int ordinal; /* of the device */
     ics_lane_memory memory;
     ice_tables tables; /* with device pointers */
     cudaStream_t upload, compute, download;
     cudaKernel_t kernels[ICS_SCHEDULE_KERNELS];
-    cudaKernel_t stamp;       /* with `profile` */
-    cudaKernel_t mark_vacant; /* schedules that loop */
-    uint32_t grid;            /* blocks of a kernel that has a thread for every slot */
+
+    /* Schedules that loop. */
+    cudaKernel_t stamp; /* with `profile` */
+    cudaKernel_t mark_vacant;
     cudaGraph_t graph;
-    cudaGraphExec_t loop;         /* schedules that loop; with `host_loop` one trip of it */
+    cudaGraphExec_t loop;         /* with `host_loop` one trip of it */
     cudaGraph_t compaction_graph; /* with `host_loop` */
-    cudaGraphExec_t compaction;   /* likewise */
-    uint32_t *decision;           /* pinned: ics_launch_progress.decision, likewise */
-    /* The pool's columns, which a loop goes through again and again, stay in the second level cache
-     * if they fit; num_bytes 0: no such wish. */
+    cudaGraphExec_t compaction;   /* with `host_loop` */
+    uint32_t *decision;           /* pinned: a copy of ics_launch_progress.decision */
+    /* The columns of the pool that the second level cache should keep, because a loop reads them
+     * again and again. num_bytes 0: the device cannot do this, or they do not fit. */
     struct cudaAccessPolicyWindow window;
     void *compact_memory; /* device, for compaction */
     size_t compact_bytes;
-    ics_word *spare[3]; /* device, columns for sorting */
-    uint32_t *spare_met;
-    unsigned long long *clock; /* device, [ICS_WAVE_STAGES + 1]: ns per stage, the last stamp */
+    ics_word *spare[3];        /* device, columns for sorting */
+    uint32_t *spare_recorded;  /* device, a column for sorting */
+    unsigned long long *clock; /* device, [ICS_WAVE_STAGES + 1]: the last stamp, ns per stage */
 
     ics_lane_batch batches[ICS_LANE_BATCHES];
-    ics_lane_launch launches[ICS_LANE_LAUNCHES];
-    uint32_t first_launch, launches_out; /* a ring: the oldest, how many */
-    uint64_t queue_end;                  /* numbers given to batches so far */
-    uint32_t *whole;                     /* pinned: the number of all slots */
+    ics_lane_launch launches[ICS_LANE_LAUNCHES]; /* a ring */
+    uint32_t first_launch, launches_out;         /* the oldest launch; how many are on their way */
+    uint64_t queue_end;                          /* numbers given to batches so far */
+    uint32_t *whole;                             /* pinned: the number of all slots */
 
     /* The watchdog. */
-    const ics_lane_launch *watched;
-    ics_lane_report *snapshot; /* pinned */
-    ics_lane_report seen;
-    double seen_at, asked_at; /* s */
+    const ics_lane_launch *watched; /* NULL: none computes */
+    ics_lane_report *snapshot;      /* pinned: the copy that was asked for last */
+    ics_lane_report seen;           /* the last copy that differed from the one before */
+    double seen_at, asked_at;       /* times (s) */
 } ics_lane;
 
-/* Device memory of one lane, bytes; by part where `plan` is given. */
+/* Returns the device memory of one lane (bytes). Adds the bytes of each part to `plan`, unless it
+ * is NULL. */
 uint64_t ics_lane_bytes(const ics_gpu_options *options, const ice_tables *tables,
                         ics_gpu_plan *plan);
 
-/* Makes a lane from device memory that the caller took: [ics_lane_bytes()], and frees. `tables`:
- * with device pointers. */
+/* Makes a lane in a zeroed struct. `memory`: device memory of ics_lane_bytes() bytes, which the
+ * caller owns. `tables`: with device pointers. `options` must outlive the lane. After an error the
+ * caller still calls ics_lane_destroy. */
 int ics_lane_create(ics_lane *lane, const ics_gpu_options *options, const ice_tables *tables,
-                    cudaLibrary_t library, void *memory, ics_gpu_error *error);
-/* After the device is idle or lost. Fine for a zeroed lane. */
+                    cudaLibrary_t library, void *memory, icestream_error *error);
+/* Call this only when the device is idle or lost. Accepts a zeroed lane. */
 void ics_lane_destroy(ics_lane *lane);
 
-/* Whether the lane has a place for a batch. */
+/* Whether the lane has room for one more batch. */
 bool ics_lane_has_room(const ics_lane *lane);
-/* Copies a batch to staging and sends it to the device. */
+/* Copies a batch to staging and starts its upload. Call it only if the lane has room. */
 int ics_lane_submit(ics_lane *lane, const ice_emission *emissions, uint32_t count, void *tag,
-                    ics_gpu_error *error);
-/* Is told of every launch that has computed. */
+                    icestream_error *error);
+
+/* A function that a thread of CUDA calls when ics_lane_advance() has more to do. */
+typedef struct ics_lane_wake {
+    cudaHostFn_t call;
+    void *user;
+} ics_lane_wake;
+
+/* A function that is called for every launch that has computed. */
 typedef struct ics_launch_observer {
     void (*computed)(void *user, const ics_lane_launch *launch);
     void *user;
 } ics_launch_observer;
 
-/* Whatever the device's progress allows. `wake(user)` is called on a thread of CUDA's when there is
- * more to do. */
-int ics_lane_advance(ics_lane *lane, cudaHostFn_t wake, void *user, ics_launch_observer observer,
-                     ics_gpu_error *error);
-/* Looks after a launch that runs, now and then; `now` in s. ICS_GRAPH_FAULT: it is stuck. */
-int ics_lane_watch(ics_lane *lane, double now, ics_gpu_error *error);
-/* A batch whose photons have all come to their end, with its hits. */
+/* Finishes launches and starts new ones, as far as that is possible without waiting. */
+int ics_lane_advance(ics_lane *lane, ics_lane_wake wake, ics_launch_observer observer,
+                     icestream_error *error);
+/* The watchdog: reads the counters of a running launch about once per second. `now`: monotonic time
+ * (s). ICESTREAM_E_FAILED: no counter has changed for options->watchdog seconds. */
+int ics_lane_watch(ics_lane *lane, double now, icestream_error *error);
+/* Moves a complete batch with its hits to *out. Returns false if there is none. */
 bool ics_lane_take(ics_lane *lane, ics_gpu_result *out);
-/* Batches that are in its hands. */
+/* The number of batches that the lane holds. */
 uint32_t ics_lane_load(const ics_lane *lane);
 
-/* Temporary device memory of a compaction (loop.c); a cudaError_t. */
+/* Whether every photon of a batch has ended. */
+static inline bool ics_lane_batch_is_complete(const ics_lane_batch *batch)
+{
+    const ice_account *account = &batch->result.account;
+    return account->absorbed + account->detected + account->left + account->stopped ==
+           account->created;
+}
+
+/* Between the files of a lane. */
+
+/* Lays out the device memory and clears it (lane_memory.c). */
+int ics_lane_memory_prepare(ics_lane *lane, void *memory, icestream_error *error);
+/* Allocates pinned memory and creates events (lane_memory.c). */
+int ics_lane_staging_create(ics_lane *lane, icestream_error *error);
+void ics_lane_staging_destroy(ics_lane *lane);
+/* Sets *bytes to the temporary device memory of a compaction (loop.c). Returns a cudaError_t. */
 int ics_lane_compact_bytes(const ics_gpu_options *options, const ice_tables *tables, size_t *bytes);
-/* Builds the loop of a schedule (loop.c). */
-int ics_lane_build_loop(ics_lane *lane, ics_gpu_error *error);
-/* Enqueues the kernels of one launch. */
-int ics_lane_enqueue(ics_lane *lane, ics_gpu_error *error);
+/* Builds the graph of a schedule that loops (loop.c). */
+int ics_lane_build_loop(ics_lane *lane, icestream_error *error);
+/* Enqueues the kernels of one launch (loop.c). */
+int ics_lane_enqueue(ics_lane *lane, icestream_error *error);
 
 #endif

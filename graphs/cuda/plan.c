@@ -1,4 +1,5 @@
-/* What a schedule takes of a device, without running it. */
+/* The resources that a schedule needs of a device, found without running it. */
+#include "base/error.h"
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/lane.h"
 
@@ -40,8 +41,8 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Blocks of a kernel that a multiprocessor holds at a time. Registers go to warps in units of 256,
- * a block's shared memory has 1 KiB of the system's on top. */
+/* Returns the number of blocks of a kernel that a multiprocessor holds at a time. A warp gets
+ * registers in units of 256, and the system adds 1 KiB to the shared memory of a block. */
 static uint32_t resident_blocks(const ics_kernel_resources *resources, uint32_t block,
                                 const processor_limits *processor)
 {
@@ -54,24 +55,23 @@ static uint32_t resident_blocks(const ics_kernel_resources *resources, uint32_t 
 }
 
 static int plan_kernels(ics_gpu_plan *plan, const ics_program *program, int architecture,
-                        ics_gpu_error *error)
+                        icestream_error *error)
 {
     const ics_gpu_schedule *schedule = ics_schedule_row(plan->options.schedule);
     const processor_limits processor = processor_of(architecture);
     plan->kernels = calloc(ICS_SCHEDULE_KERNELS, sizeof *plan->kernels);
     if (plan->kernels == NULL) {
-        return ics_check_error_set(error, ICS_GRAPH_NO_MEMORY, "out of memory for a plan");
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a plan");
     }
     for (size_t i = 0; schedule->kernels[i].name != NULL; ++i) {
-        /* Of PTX only the driver that compiles it knows what it takes. */
-        ics_kernel_resources unknown = {.registers = 0};
-        snprintf(unknown.name, sizeof unknown.name, "%s", schedule->kernels[i].name);
+        const ics_schedule_kernel *row = &schedule->kernels[i];
+        ics_kernel_resources unknown = {.registers = 0}; /* the driver compiles PTX later */
+        snprintf(unknown.name, sizeof unknown.name, "%s", row->name);
         const ics_kernel_resources *resources =
-            program->is_ptx ? &unknown : ics_program_kernel(program, unknown.name);
+            program->is_ptx ? &unknown : ics_program_kernel(program, row->name);
         if (resources == NULL) {
-            return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
-                                       "internal error: the program has no kernel %s",
-                                       schedule->kernels[i].name);
+            return ics_error_set(error, ICESTREAM_E_CONFIG,
+                                 "internal error: the program has no kernel %s", row->name);
         }
         ics_gpu_plan_kernel *kernel = &plan->kernels[plan->kernel_count++];
         kernel->resources = *resources;
@@ -81,56 +81,47 @@ static int plan_kernels(ics_gpu_plan *plan, const ics_program *program, int arch
         }
         kernel->occupancy =
             (double)kernel->blocks_per_processor * kernel->block / processor.threads;
-        kernel->bytes_per_slot = schedule->kernels[i].bytes_per_slot;
-        /* collide looks at a few per cent of the slots only. */
-        if (i != 2) {
-            plan->bytes_per_bounce += kernel->bytes_per_slot;
-        }
+        kernel->bytes_per_slot = row->bytes_per_slot;
+        plan->bytes_per_bounce += row->sparse ? 0 : row->bytes_per_slot;
     }
-    if (plan->options.schedule == ICS_SCHEDULE_FUSED) {
+    if (schedule->long_visits) {
         plan->bytes_per_bounce /= plan->options.bounces_per_wave;
     }
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
+}
+
+/* Compiles the kernels, or finds them in a cache. */
+static int plan_program(ics_gpu_plan *plan, const ics_tables *tables, int architecture,
+                        icestream_error *error)
+{
+    char definitions[ICS_DEFINITIONS_SIZE];
+    ics_program_options options;
+    ICS_TRY(
+        ics_settings_program(&plan->options, tables, architecture, &options, definitions, error));
+    ics_program *program = NULL;
+    ICS_TRY(ics_program_create(&options, &program, error));
+    plan->origin = program->origin;
+    const int status = plan_kernels(plan, program, architecture, error);
+    ics_program_destroy(program);
+    return status;
 }
 
 static int fill_plan(ics_gpu_plan *plan, const ics_tables *tables, int architecture,
-                     ics_gpu_error *error)
+                     icestream_error *error)
 {
-    ics_gpu_limits limits = ics_schedule_assumed_limits(architecture, tables);
+    ics_gpu_limits limits = ics_settings_assumed_limits(architecture, tables);
     if (architecture == 0) {
         ics_gpu_device device;
-        const int status = ics_gpu_describe(plan->options.ordinal, &device, error);
-        if (status != ICS_GRAPH_OK) {
-            return status;
-        }
+        ICS_TRY(ics_gpu_describe(plan->options.ordinal, &device, error));
         limits.architecture = device.architecture;
         limits.processors = device.processors;
     }
     if (ics_schedule_row(plan->options.schedule) == NULL) {
-        return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED,
-                                   "schedule %s has no plan of its own",
-                                   ics_graph_schedule_name(plan->options.schedule));
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "schedule %s has no plan of its own",
+                             ics_graph_schedule_name(plan->options.schedule));
     }
-    ics_schedule_resolve(&plan->options, &limits);
-
-    char definitions[ICS_DEFINITIONS_SIZE];
-    ics_program_options options;
-    int status = ics_schedule_program_options(&plan->options, tables, limits.architecture, &options,
-                                              definitions, error);
-    if (status != ICS_GRAPH_OK) {
-        return status;
-    }
-    ics_program *program = NULL;
-    char why[sizeof error->text];
-    if (ics_program_create(&options, &program, why, sizeof why) != 0) {
-        return ics_check_error_set(error, ICS_GRAPH_UNSUPPORTED, "%s", why);
-    }
-    plan->origin = program->origin;
-    status = plan_kernels(plan, program, limits.architecture, error);
-    ics_program_destroy(program);
-    if (status != ICS_GRAPH_OK) {
-        return status;
-    }
+    ics_settings_resolve(&plan->options, &limits);
+    ICS_TRY(plan_program(plan, tables, limits.architecture, error));
 
     const uint32_t lanes = plan->options.lanes;
     ics_lane_bytes(&plan->options, &tables->device, plan);
@@ -140,25 +131,25 @@ static int fill_plan(ics_gpu_plan *plan, const ics_tables *tables, int architect
     plan->staging_bytes *= lanes;
     plan->table_bytes = tables->bytes;
     plan->device_bytes = plan->pool_bytes + plan->queue_bytes + plan->hit_bytes + plan->table_bytes;
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
 int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables, int architecture,
-                        ics_gpu_plan **out, ics_gpu_error *error)
+                        ics_gpu_plan **out, icestream_error *error)
 {
     *out = NULL;
     ics_gpu_plan *plan = calloc(1, sizeof *plan);
     if (plan == NULL) {
-        return ics_check_error_set(error, ICS_GRAPH_NO_MEMORY, "out of memory for a plan");
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a plan");
     }
     plan->options = *options;
     const int status = fill_plan(plan, tables, architecture, error);
-    if (status != ICS_GRAPH_OK) {
+    if (status != ICESTREAM_OK) {
         ics_gpu_plan_destroy(plan);
         return status;
     }
     *out = plan;
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
 void ics_gpu_plan_destroy(ics_gpu_plan *plan)

@@ -1,6 +1,7 @@
 #include "kernels/cache/cache.h"
 
 #include "base/disk.h"
+#include "base/error.h"
 
 #include <errno.h>
 #include <openssl/evp.h>
@@ -84,37 +85,40 @@ int ics_cache_key(const ics_cache_part *parts, size_t count, char key[65])
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* No header is longer; a device or a data file named by mistake is. */
+/* No header is longer. A longer file was named by mistake: a device, or a file of data. */
 enum { BYTES_MOST = 16 << 20 };
 
-int ics_cache_read(const char *path, char **text, size_t *size, char *why, size_t why_size)
+int ics_cache_read(const char *path, char **text, size_t *size, icestream_error *error)
 {
     FILE *file = fopen(path, "rb");
     struct stat status;
     if (file == NULL || fstat(fileno(file), &status) != 0) {
-        snprintf(why, why_size, "%s: cannot open the file: %s", path, strerror(errno));
+        const int cause = errno;
         if (file != NULL) {
             fclose(file);
         }
-        return -1;
+        return ics_error_set_cause(error, ICESTREAM_E_CONFIG, cause, "%s: cannot open the file: %s",
+                                   path, strerror(cause));
     }
     if (!S_ISREG(status.st_mode) || status.st_size > BYTES_MOST) {
-        snprintf(why, why_size, "%s: expected a file of at most %d MiB", path, BYTES_MOST >> 20);
         fclose(file);
-        return -1;
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: expected a file of at most %d MiB",
+                             path, BYTES_MOST >> 20);
     }
     char *bytes = malloc((size_t)status.st_size + 1);
-    const size_t count = bytes != NULL ? fread(bytes, 1, (size_t)status.st_size, file) : 0;
-    const bool good = bytes != NULL && !ferror(file);
-    if (!good) {
-        snprintf(why, why_size, "%s: %s", path,
-                 bytes != NULL ? "cannot read the file" : "out of memory");
-        free(bytes);
-    } else {
-        bytes[count] = 0;
-        *text = bytes;
-        *size = count;
+    if (bytes == NULL) {
+        fclose(file);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
+    const size_t count = fread(bytes, 1, (size_t)status.st_size, file);
+    const bool good = !ferror(file);
     fclose(file);
-    return good ? 0 : -1;
+    if (!good) {
+        free(bytes);
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: cannot read the file", path);
+    }
+    bytes[count] = 0;
+    *text = bytes;
+    *size = count;
+    return ICESTREAM_OK;
 }

@@ -1,5 +1,7 @@
 #include "kernels/cpu/compiler.h"
 
+#include "base/error.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -9,10 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int out_of_memory(char *why, size_t why_size)
+static int out_of_memory(icestream_error *error)
 {
-    snprintf(why, why_size, "out of memory for the C compiler");
-    return -1;
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the C compiler");
 }
 
 /* Starts a program that reads nothing and whose output and errors go to `descriptor`. Returns 0 or
@@ -73,35 +74,34 @@ static int wait_for(pid_t process)
 }
 
 /* As ics_compiler_run, for a whole command that ends with NULL. */
-static int run(char *const *command, char **output, char *why, size_t why_size)
+static int run(char *const *command, char **output, icestream_error *error)
 {
     int ends[2];
     pid_t process = 0;
     *output = NULL;
-    why[0] = 0;
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        snprintf(why, why_size, "cannot run '%s': %s", command[0], strerror(errno));
-        return -1;
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "cannot run '%s': %s", command[0],
+                             strerror(errno));
     }
     const int result = start(command, ends[1], &process);
     close(ends[1]);
     char *text = result == 0 ? read_all(ends[0]) : NULL;
     close(ends[0]);
     if (result != 0) {
-        snprintf(why, why_size, "cannot run '%s': %s", command[0], strerror(result));
-        return -1;
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "cannot run '%s': %s", command[0],
+                             strerror(result));
     }
     const int status = wait_for(process);
     if (text == NULL) {
-        return out_of_memory(why, why_size);
+        return out_of_memory(error);
     }
     if (!WIFEXITED(status)) {
-        snprintf(why, why_size, "'%s' was ended by signal %d", command[0], WTERMSIG(status));
         free(text);
-        return -1;
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "'%s' was ended by signal %d", command[0],
+                             WTERMSIG(status));
     }
     *output = text;
-    return WEXITSTATUS(status) == 0 ? 0 : -1;
+    return WEXITSTATUS(status) == 0 ? ICESTREAM_OK : ICESTREAM_E_CONFIG;
 }
 
 /* $CC may come with options: "ccache gcc", "gcc -m64". */
@@ -127,7 +127,7 @@ static int split(const char *text, ics_compiler *out)
     return 0;
 }
 
-int ics_compiler_create(ics_compiler *out, char *why, size_t why_size)
+int ics_compiler_create(ics_compiler *out, icestream_error *error)
 {
     *out = (ics_compiler){0};
     const char *name = getenv("CC");
@@ -136,22 +136,22 @@ int ics_compiler_create(ics_compiler *out, char *why, size_t why_size)
     }
     if (split(name, out) != 0) {
         ics_compiler_destroy(out);
-        return out_of_memory(why, why_size);
+        return out_of_memory(error);
     }
-    char reason[256];
+    icestream_error reason = {.status = ICESTREAM_OK};
     const char *const version[] = {"--version"};
-    if (ics_compiler_run(out, version, 1, &out->version, reason, sizeof reason) == 0) {
-        return 0;
+    const int status = ics_compiler_run(out, version, 1, &out->version, &reason);
+    if (status == ICESTREAM_OK) {
+        return ICESTREAM_OK;
     }
-    if (!*reason) {
-        snprintf(reason, sizeof reason, "'%s --version' failed", out->command[0]);
+    if (out->version != NULL) {
+        ics_error_set(&reason, status, "'%s --version' failed", out->command[0]);
     }
-    snprintf(why, why_size,
-             "a stage header of one's own needs a C compiler: %s; install one, or let the "
-             "environment variable CC name it",
-             reason);
     ics_compiler_destroy(out);
-    return -1;
+    return ics_error_set(error, status,
+                         "a stage header of one's own needs a C compiler: %s; install one, or let "
+                         "the environment variable CC name it",
+                         reason.text);
 }
 
 void ics_compiler_destroy(ics_compiler *compiler)
@@ -165,11 +165,11 @@ void ics_compiler_destroy(ics_compiler *compiler)
 }
 
 int ics_compiler_run(const ics_compiler *compiler, const char *const *arguments, size_t count,
-                     char **output, char *why, size_t why_size)
+                     char **output, icestream_error *error)
 {
     const char **command = calloc(compiler->word_count + count + 1, sizeof *command);
     if (command == NULL) {
-        return out_of_memory(why, why_size);
+        return out_of_memory(error);
     }
     for (size_t i = 0; i < compiler->word_count; ++i) {
         command[i] = compiler->command[i];
@@ -178,7 +178,7 @@ int ics_compiler_run(const ics_compiler *compiler, const char *const *arguments,
         command[compiler->word_count + i] = arguments[i];
     }
     /* posix_spawn does not change the words; its type is that of C before `const`. */
-    const int result = run((char *const *)command, output, why, why_size);
+    const int result = run((char *const *)command, output, error);
     free(command);
     return result;
 }

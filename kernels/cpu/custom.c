@@ -1,5 +1,6 @@
 #include "kernels/cpu/custom.h"
 
+#include "base/error.h"
 #include "kernels/cache/cache.h"
 #include "kernels/cpu/compiler.h"
 #include "kernels/cpu/options.h"
@@ -37,10 +38,9 @@ typedef struct recipe {
     char key[KEY_DIGITS + 1];
 } recipe;
 
-static int out_of_memory(char *why, size_t why_size)
+static int out_of_memory(icestream_error *error)
 {
-    snprintf(why, why_size, "out of memory for a stage header");
-    return -1;
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a stage header");
 }
 
 /* ---- the recipe ----------------------------------------------------------------------------- */
@@ -126,51 +126,49 @@ static void recipe_free(recipe *made)
 }
 
 static int recipe_make(const char *const paths[ICS_STAGES], const char *instruction_set,
-                       recipe *made, char *why, size_t why_size)
+                       recipe *made, icestream_error *error)
 {
     *made = (recipe){.paths = paths};
     for (int stage = 0; stage < ICS_STAGES; ++stage) {
-        if (paths[stage] != NULL &&
-            ics_stage_header_read(paths[stage], &made->texts[stage], why, why_size) != 0) {
-            return -1;
+        if (paths[stage] != NULL) {
+            ICS_TRY(ics_stage_header_read(paths[stage], &made->texts[stage], error));
         }
     }
-    if (ics_compiler_create(&made->compiler, why, why_size) != 0) {
-        return -1;
-    }
+    ICS_TRY(ics_compiler_create(&made->compiler, error));
     add_options(made, instruction_set);
-    return make_key(made) == 0 ? 0 : out_of_memory(why, why_size);
+    return make_key(made) == 0 ? ICESTREAM_OK : out_of_memory(error);
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static int cannot_write(const char *path, char *why, size_t why_size)
+static int cannot_write(const char *path, icestream_error *error)
 {
-    snprintf(why, why_size, "%s: cannot write: %s", path, strerror(errno));
-    return -1;
+    const int cause = errno;
+    return ics_error_set_cause(error, ICESTREAM_E_CONFIG, cause, "%s: cannot write: %s", path,
+                               strerror(cause));
 }
 
 /* Writes a source below a folder, making the folders in its name. With `shown`, the compiler calls
  * it by that name. */
 static int write_source(const char *folder, const char *name, const char *text, const char *shown,
-                        char *why, size_t why_size)
+                        icestream_error *error)
 {
     char path[PATH_MAX];
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path) {
         errno = ENAMETOOLONG;
-        return cannot_write(folder, why, why_size);
+        return cannot_write(folder, error);
     }
     for (char *slash = path + strlen(folder) + 1; (slash = strchr(slash, '/')) != NULL; ++slash) {
         *slash = 0;
         const int result = mkdir(path, 0700);
         *slash = '/';
         if (result != 0 && errno != EEXIST) {
-            return cannot_write(path, why, why_size);
+            return cannot_write(path, error);
         }
     }
     FILE *file = fopen(path, "w");
     if (file == NULL) {
-        return cannot_write(path, why, why_size);
+        return cannot_write(path, error);
     }
     if (shown != NULL) {
         fputs("#line 1 \"", file);
@@ -180,7 +178,7 @@ static int write_source(const char *folder, const char *name, const char *text, 
         fputs("\"\n", file);
     }
     const bool good = fputs(text, file) >= 0;
-    return fclose(file) == 0 && good ? 0 : cannot_write(path, why, why_size);
+    return fclose(file) == 0 && good ? 0 : cannot_write(path, error);
 }
 
 /* ---- entries of the cache ------------------------------------------------------------------- */
@@ -189,10 +187,10 @@ static int write_source(const char *folder, const char *name, const char *text, 
  * but end the process. */
 static bool is_sound(const char *path)
 {
-    char why[256], key[KEY_DIGITS + 1];
+    char key[KEY_DIGITS + 1];
     char *bytes = NULL;
     size_t size = 0;
-    if (ics_cache_read(path, &bytes, &size, why, sizeof why) != 0) {
+    if (ics_cache_read(path, &bytes, &size, NULL) != 0) {
         return false;
     }
     const ics_cache_part part = {bytes, size >= KEY_DIGITS ? size - KEY_DIGITS : 0};
@@ -203,32 +201,30 @@ static bool is_sound(const char *path)
 }
 
 /* Appends the digest and puts the file in its place, complete even if the machine stops. */
-static int store(const char *object, const char *path, char *why, size_t why_size)
+static int store(const char *object, const char *path, icestream_error *error)
 {
     char key[KEY_DIGITS + 1];
     char *bytes = NULL;
     size_t size = 0;
-    if (ics_cache_read(object, &bytes, &size, why, why_size) != 0) {
-        return -1;
-    }
+    ICS_TRY(ics_cache_read(object, &bytes, &size, error));
     const ics_cache_part part = {bytes, size};
     const int result = ics_cache_key(&part, 1, key);
     free(bytes);
     if (result != 0) {
-        return out_of_memory(why, why_size);
+        return out_of_memory(error);
     }
     FILE *file = fopen(object, "a");
     if (file == NULL) {
-        return cannot_write(object, why, why_size);
+        return cannot_write(object, error);
     }
     const bool good = fputs(key, file) >= 0 && fflush(file) == 0 && fsync(fileno(file)) == 0;
     if (fclose(file) != 0 || !good || rename(object, path) != 0) {
-        return cannot_write(path, why, why_size);
+        return cannot_write(path, error);
     }
     return 0;
 }
 
-static int load(const char *path, ics_custom_kernels *out, char *why, size_t why_size)
+static int load(const char *path, ics_custom_kernels *out, icestream_error *error)
 {
     out->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     out->kernels = out->object != NULL ? dlsym(out->object, SYMBOL) : NULL;
@@ -236,82 +232,92 @@ static int load(const char *path, ics_custom_kernels *out, char *why, size_t why
         return 0;
     }
     const char *reason = dlerror();
-    snprintf(why, why_size,
-             "cannot load the compiled stage header: %s; XDG_CACHE_HOME can name a folder for such "
-             "files",
-             reason != NULL ? reason : path);
-    return -1;
+    return ics_error_set(error, ICESTREAM_E_CONFIG,
+                         "cannot load the compiled stage header: %s; XDG_CACHE_HOME can name a "
+                         "folder for such files",
+                         reason != NULL ? reason : path);
 }
 
 /* ---- compiling ------------------------------------------------------------------------------ */
 
-/* Appends as much as fits; `used` stays below the size. */
-static void add(char *why, size_t why_size, size_t *used, const char *text)
+/* A text of a fixed size that grows as long as there is room. */
+typedef struct message {
+    char *text;
+    size_t size, used; /* used < size */
+} message;
+
+static void add(message *to, const char *text, size_t length)
 {
-    while (*text && *used + 1 < why_size) {
-        why[(*used)++] = *text++;
+    for (size_t i = 0; i < length && to->used + 1 < to->size; ++i) {
+        to->text[to->used++] = text[i];
+    }
+    to->text[to->used] = 0;
+}
+
+/* Adds a line of the compiler, without the name of the temporary folder. */
+static void add_line(message *to, const char *line, const char *end, const char *folder)
+{
+    const size_t length = strlen(folder);
+    add(to, "\n", 1);
+    for (const char *c = line; c < end;) {
+        if (strncmp(c, folder, length) == 0) {
+            c += length;
+        } else {
+            add(to, c++, 1);
+        }
     }
 }
 
-/* What the compiler said, as it said it, without the way from the kernels to the user's file and
- * without the folder that they are in for the moment. */
-static void report(const recipe *made, const char *output, const char *folder, char *why,
-                   size_t why_size)
+/* Reports what the compiler printed. Lines that only say which file includes which are left out,
+ * because the user knows nothing about the files of the kernels. */
+static int report(const recipe *made, const char *output, const char *folder,
+                  icestream_error *error)
 {
-    size_t used = 0;
+    icestream_error reported = {.status = ICESTREAM_E_CONFIG};
+    message text = {.text = reported.text, .size = sizeof reported.text};
     const char *gap = "the compiler does not accept ";
     for (int stage = 0; stage < ICS_STAGES; ++stage) {
         if (made->paths[stage] != NULL) {
-            add(why, why_size, &used, gap);
-            add(why, why_size, &used, made->paths[stage]);
+            add(&text, gap, strlen(gap));
+            add(&text, made->paths[stage], strlen(made->paths[stage]));
             gap = ", ";
         }
     }
-    add(why, why_size, &used, ":");
+    add(&text, ":", 1);
     char inside[PATH_MAX];
     snprintf(inside, sizeof inside, "%s/", folder);
     for (const char *line = output; *line;) {
         const char *end = line + strcspn(line, "\n");
-        const char *text = line + strspn(line, " ");
-        const bool ics_way = strncmp(text, "In file included from ", 22) == 0 ||
-                             (text > line && strncmp(text, "from ", 5) == 0);
-        if (!ics_way && end > line && used + 1 < why_size) {
-            why[used++] = '\n';
-        }
-        for (const char *c = line; c < end && !ics_way && used + 1 < why_size;) {
-            if (strncmp(c, inside, strlen(inside)) == 0) {
-                c += strlen(inside);
-            } else {
-                why[used++] = *c++;
-            }
+        const char *begin = line + strspn(line, " ");
+        const bool is_include_line = strncmp(begin, "In file included from ", 22) == 0 ||
+                                     (begin > line && strncmp(begin, "from ", 5) == 0);
+        if (!is_include_line && end > line) {
+            add_line(&text, line, end, inside);
         }
         line = end + (*end == '\n');
     }
-    why[used] = 0;
+    return ics_error_copy(error, &reported);
 }
 
-static int write_sources(const recipe *made, const char *folder, char *why, size_t why_size)
+static int write_sources(const recipe *made, const char *folder, icestream_error *error)
 {
     for (size_t i = 0; i < ics_cpu_source_count; ++i) {
-        if (write_source(folder, ics_cpu_sources[i].name, ics_cpu_sources[i].text, NULL, why,
-                         why_size) != 0) {
-            return -1;
-        }
+        ICS_TRY(
+            write_source(folder, ics_cpu_sources[i].name, ics_cpu_sources[i].text, NULL, error));
     }
     for (int stage = 0; stage < ICS_STAGES; ++stage) {
         char name[64];
         snprintf(name, sizeof name, "custom/%s.h", ics_stage_name((ics_stage)stage));
-        if (made->texts[stage] != NULL && write_source(folder, name, made->texts[stage],
-                                                       made->paths[stage], why, why_size) != 0) {
-            return -1;
+        if (made->texts[stage] != NULL) {
+            ICS_TRY(write_source(folder, name, made->texts[stage], made->paths[stage], error));
         }
     }
-    return 0;
+    return ICESTREAM_OK;
 }
 
 /* Compiles what was written to the folder into `object`. */
-static int compile(const recipe *made, const char *folder, const char *object, char *why,
-                   size_t why_size)
+static int compile(const recipe *made, const char *folder, const char *object,
+                   icestream_error *error)
 {
     char source[PATH_MAX];
     snprintf(source, sizeof source, "%s/kernels/cpu/isa/kernels.c", folder);
@@ -325,18 +331,18 @@ static int compile(const recipe *made, const char *folder, const char *object, c
         arguments[count++] = files[i];
     }
     char *output = NULL;
-    const int result = ics_compiler_run(&made->compiler, arguments, count, &output, why, why_size);
-    if (result != 0 && output != NULL) {
-        report(made, output, folder, why, why_size);
+    int status = ics_compiler_run(&made->compiler, arguments, count, &output, error);
+    if (status != ICESTREAM_OK && output != NULL) {
+        status = report(made, output, folder, error);
     }
     free(output);
-    return result;
+    return status;
 }
 
 /* Makes the cache's entry `path` in a folder of its own beside it, so that it can be moved there.
  */
-static int build(const recipe *made, const char *directory, const char *path, char *why,
-                 size_t why_size)
+static int build(const recipe *made, const char *directory, const char *path,
+                 icestream_error *error)
 {
     /* The longest name that is put into this folder is far below the rest of PATH_MAX. */
     char folder[PATH_MAX - 128], object[PATH_MAX];
@@ -344,70 +350,67 @@ static int build(const recipe *made, const char *directory, const char *path, ch
         errno = ENAMETOOLONG;
     } else if (mkdtemp(folder) != NULL) {
         snprintf(object, sizeof object, "%s/kernels.so", folder);
-        int result = write_sources(made, folder, why, why_size);
+        int result = write_sources(made, folder, error);
         if (result == 0) {
-            result = compile(made, folder, object, why, why_size);
+            result = compile(made, folder, object, error);
         }
         if (result == 0) {
-            result = store(object, path, why, why_size);
+            result = store(object, path, error);
         }
         ics_cache_remove_folder(folder);
         return result;
     }
-    return cannot_write(directory, why, why_size);
+    return cannot_write(directory, error);
 }
 
-static int find_or_build(const recipe *made, ics_custom_kernels *out, char *why, size_t why_size)
+static int find_or_build(const recipe *made, ics_custom_kernels *out, icestream_error *error)
 {
     char directory[PATH_MAX - 256], path[PATH_MAX];
     if (ics_cache_directory_somewhere(directory, sizeof directory) != 0) {
-        snprintf(why, why_size,
-                 "a stage header of one's own needs a folder to compile it in: cannot write to "
-                 "$XDG_CACHE_HOME, ~/.cache or $TMPDIR");
-        return -1;
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "a stage header of one's own needs a folder to compile it in: cannot "
+                             "write to $XDG_CACHE_HOME, ~/.cache or $TMPDIR");
     }
     snprintf(path, sizeof path, "%s/%s.so", directory, made->key);
-    /* Another process may prune the entry away before it is loaded. */
-    int result = -1;
-    for (int attempt = 0; result != 0 && attempt < ATTEMPTS; ++attempt) {
+    /* Another process may remove the entry before it is loaded. */
+    int status = ICESTREAM_E_CONFIG;
+    for (int attempt = 0; status != ICESTREAM_OK && attempt < ATTEMPTS; ++attempt) {
         if (is_sound(path)) {
             ics_cache_used(path);
         } else {
-            if (build(made, directory, path, why, why_size) != 0) {
-                return -1;
-            }
+            ICS_TRY(build(made, directory, path, error));
             ics_cache_prune(directory);
         }
-        result = load(path, out, why, why_size);
-        if (result != 0 && access(path, F_OK) == 0) {
-            return -1;
+        status = load(path, out, error);
+        if (status != ICESTREAM_OK && access(path, F_OK) == 0) {
+            return status;
         }
     }
-    return result;
+    return status;
 }
 
 /* ---- together ------------------------------------------------------------------------------- */
 
 int ics_custom_kernels_create(const char *const custom[ICS_STAGES], const char *instruction_set,
-                              ics_custom_kernels **out, char *why, size_t why_size)
+                              ics_custom_kernels **out, icestream_error *error)
 {
     recipe made;
     ics_custom_kernels *kernels = calloc(1, sizeof *kernels);
     *out = NULL;
     if (kernels == NULL) {
-        return out_of_memory(why, why_size);
+        return out_of_memory(error);
     }
-    int result = recipe_make(custom, instruction_set, &made, why, why_size);
-    if (result == 0) {
-        result = find_or_build(&made, kernels, why, why_size);
+    int status = recipe_make(custom, instruction_set, &made, error);
+    if (status == ICESTREAM_OK) {
+        status = find_or_build(&made, kernels, error);
     }
     recipe_free(&made);
-    if (result != 0) {
+    if (status != ICESTREAM_OK) {
         ics_custom_kernels_destroy(kernels);
-        return -1;
+        return status;
     }
     *out = kernels;
-    return 0;
+    return ICESTREAM_OK;
 }
 
 void ics_custom_kernels_destroy(ics_custom_kernels *custom)

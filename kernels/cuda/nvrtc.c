@@ -1,5 +1,7 @@
 #include "kernels/cuda/nvrtc.h"
 
+#include "base/error.h"
+
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +44,7 @@ static void *open_library(const char *name)
     return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-static void *find_library(char *why, size_t why_size)
+static void *find_library(icestream_error *error)
 {
     static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
     static const char *const folders[] = {"", ICS_NVRTC_FOLDER "/", "/usr/local/cuda/lib64/"};
@@ -53,7 +55,7 @@ static void *find_library(char *why, size_t why_size)
     if (chosen != NULL && *chosen) {
         void *library = open_library(chosen);
         if (library == NULL) {
-            snprintf(why, why_size, "ICESTREAM_NVRTC: %s", dlerror());
+            ics_error_set(error, ICESTREAM_E_CONFIG, "ICESTREAM_NVRTC: %s", dlerror());
         }
         return library;
     }
@@ -67,23 +69,24 @@ static void *find_library(char *why, size_t why_size)
             }
         }
     }
-    snprintf(why, why_size, "no library libnvrtc.so.13 or libnvrtc.so.12");
+    ics_error_set(error, ICESTREAM_E_CONFIG, "no library libnvrtc.so.13 or libnvrtc.so.12");
     return NULL;
 }
 
 /* Sets a pointer to a function; their sizes are equal wherever there is dlsym(). */
-static bool find_function(const ics_nvrtc *nvrtc, const char *name, void *function, char *why,
-                          size_t why_size)
+static bool find_function(const ics_nvrtc *nvrtc, const char *name, void *function,
+                          icestream_error *error)
 {
     void *address = dlsym(nvrtc->library, name);
     if (address == NULL) {
-        snprintf(why, why_size, "the library is no NVRTC of CUDA 12 or later: %s is missing", name);
+        ics_error_set(error, ICESTREAM_E_CONFIG,
+                      "the library is no NVRTC of CUDA 12 or later: %s is missing", name);
     }
     memcpy(function, &address, sizeof address);
     return address != NULL;
 }
 
-static bool find_functions(ics_nvrtc *nvrtc, char *why, size_t why_size)
+static bool find_functions(ics_nvrtc *nvrtc, icestream_error *error)
 {
     const struct {
         const char *name;
@@ -104,14 +107,14 @@ static bool find_functions(ics_nvrtc *nvrtc, char *why, size_t why_size)
         {"nvrtcGetErrorString", &nvrtc->error_text},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; ++i) {
-        if (!find_function(nvrtc, wanted[i].name, wanted[i].function, why, why_size)) {
+        if (!find_function(nvrtc, wanted[i].name, wanted[i].function, error)) {
             return false;
         }
     }
     return true;
 }
 
-static bool ask_what_it_knows(ics_nvrtc *nvrtc, char *why, size_t why_size)
+static bool read_abilities(ics_nvrtc *nvrtc, icestream_error *error)
 {
     int major = 0, minor = 0, count = 0;
     bool good = nvrtc->number(&major, &minor) == 0 && nvrtc->count_architectures(&count) == 0;
@@ -125,28 +128,26 @@ static bool ask_what_it_knows(ics_nvrtc *nvrtc, char *why, size_t why_size)
     free(list);
     snprintf(nvrtc->version, sizeof nvrtc->version, "nvrtc %d.%d", major, minor);
     if (!good) {
-        snprintf(why, why_size, "NVRTC %d.%d does not say which GPUs it compiles for", major,
-                 minor);
+        ics_error_set(error, ICESTREAM_E_CONFIG,
+                      "NVRTC %d.%d does not say which GPUs it compiles for", major, minor);
     }
     return good;
 }
 
-int ics_nvrtc_create(ics_nvrtc **out, char *why, size_t why_size)
+int ics_nvrtc_create(ics_nvrtc **out, icestream_error *error)
 {
     *out = NULL;
     ics_nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
     if (nvrtc == NULL) {
-        snprintf(why, why_size, "out of memory");
-        return -1;
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
     }
-    nvrtc->library = find_library(why, why_size);
-    if (nvrtc->library == NULL || !find_functions(nvrtc, why, why_size) ||
-        !ask_what_it_knows(nvrtc, why, why_size)) {
+    nvrtc->library = find_library(error);
+    if (nvrtc->library == NULL || !find_functions(nvrtc, error) || !read_abilities(nvrtc, error)) {
         ics_nvrtc_destroy(nvrtc);
-        return -1;
+        return ICESTREAM_E_CONFIG;
     }
     *out = nvrtc;
-    return 0;
+    return ICESTREAM_OK;
 }
 
 void ics_nvrtc_destroy(ics_nvrtc *nvrtc)
@@ -227,7 +228,7 @@ static nvrtc_result take(nvrtc_program *program, size_function *size_of, copy_fu
 }
 
 int ics_nvrtc_compile(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job, ics_nvrtc_output *output,
-                      char *why, size_t why_size)
+                      icestream_error *error)
 {
     *output = (ics_nvrtc_output){0};
     nvrtc_program *program = NULL;
@@ -247,10 +248,10 @@ int ics_nvrtc_compile(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job, ics_nvrt
         output->image = image;
     }
     if (result != 0) {
-        snprintf(why, why_size, "%s", nvrtc->error_text(result));
+        ics_error_set(error, ICESTREAM_E_CONFIG, "%s", nvrtc->error_text(result));
     }
     if (program != NULL) {
         nvrtc->destroy(&program);
     }
-    return result == 0 ? 0 : -1;
+    return result == 0 ? ICESTREAM_OK : ICESTREAM_E_CONFIG;
 }

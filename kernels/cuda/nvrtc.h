@@ -1,13 +1,15 @@
 /* NVRTC, the run-time compiler of the CUDA toolkit, loaded when the program runs.
  *
- * Nothing of the toolkit is needed to build this: a program that was built without it compiles
- * kernels wherever it finds the library. Looked for as libnvrtc.so.13, .12 and libnvrtc.so where
- * the system keeps libraries, then in the folder of the toolkit that the program was built with and
- * in /usr/local/cuda/lib64. The variable ICESTREAM_NVRTC names another library instead.
+ * The build needs no part of the toolkit: a program that was built without it compiles kernels on
+ * every machine that has the library. The library is searched under the names libnvrtc.so.13, .12
+ * and libnvrtc.so: first where the system keeps libraries, then in the folder of the toolkit that
+ * the program was built with, then in /usr/local/cuda/lib64. The environment variable
+ * ICESTREAM_NVRTC names another library instead.
  */
 #ifndef ICS_KERNELS_CUDA_NVRTC_H
 #define ICS_KERNELS_CUDA_NVRTC_H
 
+#include "base/icestream_error.h"
 #include "kernels/embedded.h"
 
 #include <stdbool.h>
@@ -15,20 +17,21 @@
 
 typedef struct ics_nvrtc ics_nvrtc;
 
-/* Returns 0, or -1 with what is missing in `why`. */
-int ics_nvrtc_create(ics_nvrtc **out, char *why, size_t why_size);
+/* Loads the library. Returns ICESTREAM_OK, ICESTREAM_E_CONFIG (it is missing or too old) or
+ * ICESTREAM_E_MEMORY. */
+int ics_nvrtc_create(ics_nvrtc **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_nvrtc_destroy(ics_nvrtc *nvrtc);
 
-/* "nvrtc 13.0": what was compiled by another one is not the same. */
+/* "nvrtc 13.0". Results of different versions differ, so cache keys contain this text. */
 const char *ics_nvrtc_version(const ics_nvrtc *nvrtc);
-/* The newest architecture that it compiles for, 90 for sm_90. */
+/* The newest architecture that the library compiles for; 90 means sm_90. */
 int ics_nvrtc_newest(const ics_nvrtc *nvrtc);
 
 /* What to compile. */
 typedef struct ics_nvrtc_job {
     const char *source;                 /* the main file */
-    const ics_embedded_source *headers; /* [header_count] all that can be included */
+    const ics_embedded_source *headers; /* [header_count] all files that can be included */
     size_t header_count;
     const char *const *options; /* [option_count] */
     size_t option_count;
@@ -39,11 +42,11 @@ typedef struct ics_nvrtc_job {
 typedef struct ics_nvrtc_output {
     void *image; /* [bytes]; PTX has its final 0 */
     size_t bytes;
-    char *log; /* what the compiler said, also if it failed; NULL: nothing */
+    char *log; /* messages of the compiler, also if it failed; NULL: there are none */
 } ics_nvrtc_output;
 
-/* Returns 0, or -1 with NVRTC's name of the error in `why` and its reasons in output->log. */
+/* Compiles. ICESTREAM_E_CONFIG: `error` has NVRTC's name of the error, output->log its messages. */
 int ics_nvrtc_compile(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job, ics_nvrtc_output *output,
-                      char *why, size_t why_size);
+                      icestream_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 #include "kernels/cuda/program.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "kernels/cuda/nvrtc.h"
 #include "kernels/cuda/program_cache.h"
 #include "kernels/cuda/recipe.h"
@@ -104,28 +105,30 @@ static target best_target(const ics_nvrtc *nvrtc, int architecture, bool as_ptx)
     return (target){architecture, as_ptx};
 }
 
-/* The compiler's lines as they are: they begin with file and line. */
-static void explain(const char *reason, const char *log, char *why, size_t why_size)
+/* Reports that kernels do not compile, with the compiler's lines, which begin with file and line.
+ */
+static int report(const char *reason, const char *log, icestream_error *error)
 {
-    const char *hint = log != NULL && strstr(log, "could not open source file") != NULL
+    const char *lines = log != NULL ? log : "";
+    size_t length = strlen(lines);
+    while (length > 0 && lines[length - 1] == '\n') {
+        --length;
+    }
+    if (length == 0) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "kernels do not compile: %s", reason);
+    }
+    const char *hint = strstr(lines, "could not open source file") != NULL
                            ? "\na stage header can include the headers of icestream "
                              "(\"stages/...\"), no other files"
                            : "";
-    if (log != NULL && *log) {
-        snprintf(why, why_size, "kernels do not compile (%s)%s\n%s", reason, hint, log);
-    } else {
-        snprintf(why, why_size, "kernels do not compile: %s", reason);
-    }
-    /* No empty lines at the end. */
-    for (size_t length = strlen(why); length > 0 && why[length - 1] == '\n'; --length) {
-        why[length - 1] = 0;
-    }
+    return ics_error_set(error, ICESTREAM_E_CONFIG, "kernels do not compile (%s)%s\n%.*s", reason,
+                         hint, (int)length, lines);
 }
 
 static int compile(const ics_nvrtc *nvrtc, const ics_recipe *recipe, target wanted,
-                   ics_program *program, char *why, size_t why_size)
+                   ics_program *program, icestream_error *error)
 {
-    char architecture[64], reason[256];
+    char architecture[64];
     snprintf(architecture, sizeof architecture, "--gpu-architecture=%s_%d",
              wanted.as_ptx ? "compute" : "sm", wanted.architecture);
     const char *options[ICS_RECIPE_OPTIONS + 1] = {architecture};
@@ -140,9 +143,10 @@ static int compile(const ics_nvrtc *nvrtc, const ics_recipe *recipe, target want
                                .option_count = count,
                                .as_ptx = wanted.as_ptx};
     ics_nvrtc_output output;
-    int result = ics_nvrtc_compile(nvrtc, &job, &output, reason, sizeof reason);
-    if (result != 0) {
-        explain(reason, output.log, why, why_size);
+    icestream_error reason = {.status = ICESTREAM_OK};
+    int status = ics_nvrtc_compile(nvrtc, &job, &output, &reason);
+    if (status != ICESTREAM_OK) {
+        status = report(reason.text, output.log, error);
         free(output.image);
     } else {
         program->image = output.image;
@@ -152,12 +156,11 @@ static int compile(const ics_nvrtc *nvrtc, const ics_recipe *recipe, target want
         if (read_resources(output.log, program) != 0 ||
             ics_recipe_key(recipe, ics_nvrtc_version(nvrtc), wanted.architecture, wanted.as_ptx,
                            program->key) != 0) {
-            snprintf(why, why_size, "out of memory");
-            result = -1;
+            status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
         }
     }
     free(output.log);
-    return result;
+    return status;
 }
 
 /* ---- looking up ------------------------------------------------------------------------------ */
@@ -239,60 +242,57 @@ static void prune(void)
 }
 
 static int find_or_compile(const ics_program_options *options, const ics_recipe *recipe,
-                           ics_program *program, char *why, size_t why_size)
+                           ics_program *program, icestream_error *error)
 {
     ics_nvrtc *nvrtc = NULL;
-    char missing[512];
-    const int loaded = ics_nvrtc_create(&nvrtc, missing, sizeof missing);
-    int result = -1;
-    if (options->use_cache) {
-        result = find(recipe, nvrtc, options->architecture, program);
-    }
-    if (result != 0 && loaded == 0) {
-        result = compile(nvrtc, recipe, best_target(nvrtc, options->architecture, false), program,
-                         why, why_size);
-        if (result == 0 && options->use_cache) {
+    icestream_error missing = {.status = ICESTREAM_OK};
+    const bool can_compile = ics_nvrtc_create(&nvrtc, &missing) == ICESTREAM_OK;
+    int status = ICESTREAM_OK;
+    if (options->use_cache && find(recipe, nvrtc, options->architecture, program) == 0) {
+        prune();
+    } else if (can_compile) {
+        status = compile(nvrtc, recipe, best_target(nvrtc, options->architecture, false), program,
+                         error);
+        if (status == ICESTREAM_OK && options->use_cache) {
             remember(nvrtc, program);
+            prune();
         }
-    } else if (result != 0) {
-        snprintf(why, why_size,
-                 "cannot compile the kernels of this run for sm_%d: NVRTC cannot be loaded (%s), "
-                 "and %s; expected NVRTC of CUDA 12 or 13 (a part of the CUDA toolkit, packages "
-                 "cuda-nvrtc-...), or a configuration whose kernels were compiled when icestream "
-                 "was installed (target `kernels`)",
-                 options->architecture, missing,
-                 options->use_cache ? "no cache has them" : "caches are switched off");
+    } else {
+        status = ics_error_set(
+            error, ICESTREAM_E_CONFIG,
+            "cannot compile the kernels of this run for sm_%d: NVRTC cannot be loaded (%s), and "
+            "%s; expected NVRTC of CUDA 12 or 13 (a part of the CUDA toolkit, packages "
+            "cuda-nvrtc-...), or a configuration whose kernels were compiled when icestream was "
+            "installed (target `kernels`)",
+            options->architecture, missing.text,
+            options->use_cache ? "no cache has them" : "caches are switched off");
     }
     ics_nvrtc_destroy(nvrtc);
-    if (result == 0 && options->use_cache) {
-        prune();
-    }
-    return result;
+    return status;
 }
 
-int ics_program_create(const ics_program_options *options, ics_program **out, char *why,
-                       size_t why_size)
+int ics_program_create(const ics_program_options *options, ics_program **out,
+                       icestream_error *error)
 {
     const double start = ics_clock_seconds();
     *out = NULL;
     ics_program *program = calloc(1, sizeof *program);
     if (program == NULL) {
-        snprintf(why, why_size, "out of memory");
-        return -1;
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
     }
     ics_recipe recipe;
-    int result = ics_recipe_make(options, &recipe, why, why_size);
-    if (result == 0) {
-        result = find_or_compile(options, &recipe, program, why, why_size);
+    int status = ics_recipe_make(options, &recipe, error);
+    if (status == ICESTREAM_OK) {
+        status = find_or_compile(options, &recipe, program, error);
     }
     ics_recipe_free(&recipe);
-    if (result != 0) {
+    if (status != ICESTREAM_OK) {
         ics_program_destroy(program);
-        return -1;
+        return status;
     }
     program->seconds = ics_clock_seconds() - start;
     *out = program;
-    return 0;
+    return ICESTREAM_OK;
 }
 
 void ics_program_destroy(ics_program *program)
@@ -318,44 +318,41 @@ const ics_kernel_resources *ics_program_kernel(const ics_program *program, const
 /* ---- filling a cache ------------------------------------------------------------------------- */
 
 static int store(const ics_nvrtc *nvrtc, const ics_recipe *recipe, target wanted,
-                 const char *directory, ics_program *program, char *why, size_t why_size)
+                 const char *directory, ics_program *program, icestream_error *error)
 {
     if (look_up(recipe, directory, ics_nvrtc_version(nvrtc), wanted, program) == 0) {
-        return 0;
+        return ICESTREAM_OK;
     }
-    if (compile(nvrtc, recipe, wanted, program, why, why_size) != 0) {
-        return -1;
-    }
+    ICS_TRY(compile(nvrtc, recipe, wanted, program, error));
     if (ics_program_cache_write(directory, program) != 0 ||
         ics_program_cache_write_compiler(directory, ics_nvrtc_version(nvrtc)) != 0) {
-        snprintf(why, why_size, "%s: cannot write: %s", directory, strerror(errno));
-        return -1;
+        const int cause = errno;
+        return ics_error_set_cause(error, ICESTREAM_E_CONFIG, cause, "%s: cannot write: %s",
+                                   directory, strerror(cause));
     }
-    return 0;
+    return ICESTREAM_OK;
 }
 
 int ics_program_store(const ics_program_options *options, bool as_ptx, const char *directory,
-                      char *why, size_t why_size)
+                      icestream_error *error)
 {
-    char missing[512];
+    icestream_error missing = {.status = ICESTREAM_OK};
     ics_nvrtc *nvrtc;
-    if (ics_nvrtc_create(&nvrtc, missing, sizeof missing) != 0) {
-        snprintf(why, why_size, "NVRTC cannot be loaded: %s", missing);
-        return -1;
+    if (ics_nvrtc_create(&nvrtc, &missing) != ICESTREAM_OK) {
+        return ics_error_set(error, missing.status, "NVRTC cannot be loaded: %s", missing.text);
     }
     ics_program *program = calloc(1, sizeof *program);
     ics_recipe recipe;
-    int result = ics_recipe_make(options, &recipe, why, why_size);
-    if (result == 0 && program == NULL) {
-        snprintf(why, why_size, "out of memory");
-        result = -1;
+    int status = ics_recipe_make(options, &recipe, error);
+    if (status == ICESTREAM_OK && program == NULL) {
+        status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
     }
-    if (result == 0) {
-        result = store(nvrtc, &recipe, best_target(nvrtc, options->architecture, as_ptx), directory,
-                       program, why, why_size);
+    if (status == ICESTREAM_OK) {
+        status = store(nvrtc, &recipe, best_target(nvrtc, options->architecture, as_ptx), directory,
+                       program, error);
     }
     ics_recipe_free(&recipe);
     ics_program_destroy(program);
     ics_nvrtc_destroy(nvrtc);
-    return result;
+    return status;
 }

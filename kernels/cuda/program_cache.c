@@ -46,11 +46,11 @@ static bool is_whole(const entry_head *head, size_t size)
 
 int ics_program_cache_read(const char *directory, const char key[65], ics_program *program)
 {
-    char path[4096], why[128], digest[65];
+    char path[4096], digest[65];
     char *text = NULL;
     size_t size = 0;
     if (entry_path(directory, key, path, sizeof path) != 0 || access(path, R_OK) != 0 ||
-        ics_cache_read(path, &text, &size, why, sizeof why) != 0) {
+        ics_cache_read(path, &text, &size, NULL) != 0) {
         return -1;
     }
     entry_head head = {0};
@@ -166,11 +166,11 @@ int ics_program_cache_write(const char *directory, const ics_program *program)
 
 int ics_program_cache_read_compiler(const char *directory, char *text, size_t size)
 {
-    char path[4096], why[128];
+    char path[4096];
     char *content = NULL;
     size_t length = 0;
     if (snprintf(path, sizeof path, "%s/compiler", directory) >= (int)sizeof path ||
-        access(path, R_OK) != 0 || ics_cache_read(path, &content, &length, why, sizeof why) != 0) {
+        access(path, R_OK) != 0 || ics_cache_read(path, &content, &length, NULL) != 0) {
         return -1;
     }
     const bool fits = length > 0 && length < size && strlen(content) == length;

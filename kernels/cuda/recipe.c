@@ -1,25 +1,24 @@
 #include "kernels/cuda/recipe.h"
 
+#include "base/error.h"
 #include "kernels/cuda/sources.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int out_of_memory(char *why, size_t why_size)
+static int out_of_memory(icestream_error *error)
 {
-    snprintf(why, why_size, "out of memory");
-    return -1;
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
 }
 
 /* ---- the user's headers --------------------------------------------------------------------- */
 
-static int add_custom(ics_recipe *recipe, ics_stage stage, const char *path, char *why,
-                      size_t why_size)
+static int add_custom(ics_recipe *recipe, ics_stage stage, const char *path, icestream_error *error)
 {
     if (strpbrk(path, "\"\n") != NULL) {
-        snprintf(why, why_size, "%s: expected a name without quotes and line breaks", path);
-        return -1;
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: expected a name without quotes and line breaks", path);
     }
     for (size_t i = 0; i < recipe->header_count; ++i) {
         if (strcmp(recipe->headers[i].name, path) != 0) {
@@ -28,15 +27,12 @@ static int add_custom(ics_recipe *recipe, ics_stage stage, const char *path, cha
         if (i >= ics_embedded_source_count) {
             return 0; /* one file for two stages */
         }
-        snprintf(why, why_size,
-                 "%s: is the name of a header that icestream has itself; expected another one, or "
-                 "an absolute path",
-                 path);
-        return -1;
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: is the name of a header that icestream has itself; expected "
+                             "another one, or an absolute path",
+                             path);
     }
-    if (ics_stage_header_read(path, &recipe->custom[stage], why, why_size) != 0) {
-        return -1;
-    }
+    ICS_TRY(ics_stage_header_read(path, &recipe->custom[stage], error));
     recipe->headers[recipe->header_count++] =
         (ics_embedded_source){.name = path, .text = recipe->custom[stage]};
     return 0;
@@ -133,30 +129,28 @@ static bool is_embedded(const char *name)
     return false;
 }
 
-int ics_recipe_make(const ics_program_options *options, ics_recipe *recipe, char *why,
-                    size_t why_size)
+int ics_recipe_make(const ics_program_options *options, ics_recipe *recipe, icestream_error *error)
 {
     *recipe = (ics_recipe){0};
     if (!is_embedded(options->entry)) {
-        snprintf(why, why_size, "this program has no kernels %s", options->entry);
-        return -1;
+        return ics_error_set(error, ICESTREAM_E_CONFIG, "this program has no kernels %s",
+                             options->entry);
     }
     recipe->headers = calloc(ics_embedded_source_count + ICS_STAGES, sizeof *recipe->headers);
     if (recipe->headers == NULL) {
-        return out_of_memory(why, why_size);
+        return out_of_memory(error);
     }
     recipe->header_count = ics_embedded_source_count;
     memcpy(recipe->headers, ics_embedded_sources,
            ics_embedded_source_count * sizeof *recipe->headers);
     for (int stage = 0; stage < ICS_STAGES && options->custom != NULL; ++stage) {
-        if (options->custom[stage] != NULL &&
-            add_custom(recipe, (ics_stage)stage, options->custom[stage], why, why_size) != 0) {
-            return -1;
+        if (options->custom[stage] != NULL) {
+            ICS_TRY(add_custom(recipe, (ics_stage)stage, options->custom[stage], error));
         }
     }
     add_options(recipe, options->fast_math);
     if (write_source(options, recipe) != 0 || make_digest(options, recipe) != 0) {
-        return out_of_memory(why, why_size);
+        return out_of_memory(error);
     }
     return 0;
 }

@@ -1,5 +1,5 @@
-/* The sources of the kernels as text, made at build time by cmake/Embed.cmake: all of stages/ and
- * kernels/cuda/device/, and what they include. */
+/* The sources of the GPU kernels as text: the headers in stages/ and kernels/cuda/device/, and
+ * kernels/cuda/state.h. cmake/Embed.cmake makes the list at build time. */
 #ifndef ICS_KERNELS_CUDA_SOURCES_H
 #define ICS_KERNELS_CUDA_SOURCES_H
 

@@ -4,11 +4,36 @@
 
 #include "stages/photon.h"
 
+#if defined(__cplusplus)
+#define ICS_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define ICS_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+
 /* Batches whose photons may be in one lane's pool at a time. */
 #define ICS_LANE_BATCHES 4u
 
-/* Waves in one trip of wavefront's loop. */
-#define ICS_WAVES_PER_TRIP 4u
+/* Waves in one trip through the loop of wavefront, and visits in one trip through that of fused. */
+#define ICS_WAVES_PER_TRIP  4u
+#define ICS_VISITS_PER_TRIP 2u
+
+/* Slots that one thread of create and of collide looks after: both kernels list slots first and
+ * then work through the list. The slots of a chain are a multiple of ICS_CHAIN_SLOTS times the
+ * threads of a block, so that the slots of no block reach into the next chain. */
+#define ICS_CREATE_SLOTS  2u
+#define ICS_COLLIDE_SLOTS 4u
+#define ICS_CHAIN_SLOTS   8u
+ICS_STATIC_ASSERT(ICS_CHAIN_SLOTS % ICS_CREATE_SLOTS == 0 &&
+                      ICS_CHAIN_SLOTS % ICS_COLLIDE_SLOTS == 0,
+                  "the slots of a chain divide evenly among the blocks of every kernel");
+
+/* The queue of new photons of one warp in shared memory (gpu_warp_queue in
+ * kernels/cuda/device/warp_queue.h), and the largest block whose queues fit into the shared memory
+ * that every kernel may have. */
+#define ICS_WARP_QUEUE_BYTES     2064u
+#define ICS_SHARED_BYTES         (48u << 10)
+#define ICS_WARP_QUEUE_BLOCK_MAX (ICS_SHARED_BYTES / ICS_WARP_QUEUE_BYTES * 32u)
+ICS_STATIC_ASSERT(ICS_WARP_QUEUE_BLOCK_MAX == 736, "the tests of plan expect this number");
 
 /* Photons per entry of ics_lane_memory.starts. */
 #define ICS_START_STRIDE 256u

@@ -9,7 +9,8 @@
 #ifndef ICS_CONFIG_CONFIG_H
 #define ICS_CONFIG_CONFIG_H
 
-#include "graphs/gpu.h"
+#include "graphs/options.h"
+#include "kernels/stage.h"
 #include "pipeline/icestream.h"
 
 typedef enum ics_backend {

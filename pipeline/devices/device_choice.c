@@ -45,12 +45,12 @@ static bool same_kind(const ics_gpu_device *left, const ics_gpu_device *right)
 
 /* The caller holds the lock. */
 static int choose(ics_device_choices *choices, ics_gpu_options *settings, const ics_tables *tables,
-                  const ics_batch *batch, char *report, size_t report_size, ics_gpu_error *error)
+                  const ics_batch *batch, char *report, size_t report_size, icestream_error *error)
 {
     ics_gpu_device kind;
     memset(&kind, 0, sizeof kind);
     int result = ics_gpu_describe(settings->ordinal, &kind, error);
-    if (result != ICS_GRAPH_OK) {
+    if (result != ICESTREAM_OK) {
         return result;
     }
     for (uint32_t i = 0; i < choices->count; ++i) {
@@ -60,7 +60,7 @@ static int choose(ics_device_choices *choices, ics_gpu_options *settings, const 
             snprintf(report, report_size, "GPU %d: %s, as measured on GPU %d", ordinal,
                      ics_graph_schedule_name(settings->schedule), settings->ordinal);
             settings->ordinal = ordinal;
-            return ICS_GRAPH_OK;
+            return ICESTREAM_OK;
         }
     }
     int length = 0;
@@ -69,7 +69,7 @@ static int choose(ics_device_choices *choices, ics_gpu_options *settings, const 
     }
     result = ics_gpu_choose(settings, tables, batch->emissions, batch->count, report + length,
                             report_size - (size_t)length, error);
-    if (result == ICS_GRAPH_OK && choices->count < ICS_CONFIG_GPUS) {
+    if (result == ICESTREAM_OK && choices->count < ICS_CONFIG_GPUS) {
         choices->items[choices->count++] = (choice){.kind = kind, .settings = *settings};
     }
     return result;
@@ -77,7 +77,7 @@ static int choose(ics_device_choices *choices, ics_gpu_options *settings, const 
 
 int ics_device_choice_make(ics_device_choices *choices, ics_gpu_options *settings,
                            const ics_tables *tables, const ics_batch *batch, char *report,
-                           size_t report_size, ics_gpu_error *error)
+                           size_t report_size, icestream_error *error)
 {
     pthread_mutex_lock(&choices->lock);
     const int result = choose(choices, settings, tables, batch, report, report_size, error);

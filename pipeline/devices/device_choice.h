@@ -12,6 +12,6 @@ void ics_device_choices_destroy(ics_device_choices *choices);
 /* Like ics_gpu_choose, with the emissions of a batch. Waits while another GPU measures. */
 int ics_device_choice_make(ics_device_choices *choices, ics_gpu_options *settings,
                            const ics_tables *tables, const ics_batch *batch, char *report,
-                           size_t report_size, ics_gpu_error *error);
+                           size_t report_size, icestream_error *error);
 
 #endif

@@ -35,7 +35,7 @@ struct cut_batch {
     uint32_t emission;    /* the next piece begins in this emission */
     uint32_t photon;      /* photons of that emission that are in pieces already */
     uint32_t jobs_left;
-    int result;            /* ICS_GRAPH_..., of the first piece that failed */
+    int result;            /* icestream_status of the first piece that failed */
     ics_arrivals arrivals; /* of all pieces so far */
     ice_account account;
     double seconds;
@@ -71,7 +71,7 @@ struct cpu_device {
 static void fail_batch(ics_batch *batch, int result)
 {
     icestream_error why;
-    if (result == ICS_GRAPH_CANCELLED) {
+    if (result == ICESTREAM_E_INTERRUPTED) {
         ics_error_set(&why, ICESTREAM_E_INTERRUPTED, "interrupted");
     } else {
         ics_error_set(&why, ICESTREAM_E_MEMORY, "out of memory while computing %u steps",
@@ -102,7 +102,7 @@ static void compute_batch(ics_job *job, void *thread_state)
     thread->arrivals.count = 0;
     int result =
         ics_graph_run(thread->graph, batch->emissions, batch->count, &thread->arrivals, &account);
-    if (result == ICS_GRAPH_OK) {
+    if (result == ICESTREAM_OK) {
         batch->maths = ICS_MATHS_PORTABLE;
         ics_batch_finish(batch, &thread->cpu->models, &account, &thread->arrivals);
     } else {
@@ -140,10 +140,10 @@ static uint32_t cut_piece(cut_batch *cut, compute_thread *thread, uint32_t *firs
     uint64_t photons = 0;
     pthread_mutex_lock(&cut->lock);
     *first = cut->emission;
-    while (cut->result == ICS_GRAPH_OK && cut->emission < batch->count && photons < cut->piece &&
+    while (cut->result == ICESTREAM_OK && cut->emission < batch->count && photons < cut->piece &&
            count < ICS_BATCH_STEPS) {
         if (!grow_piece(thread, count)) {
-            cut->result = ICS_GRAPH_NO_MEMORY;
+            cut->result = ICESTREAM_E_MEMORY;
             count = 0;
             break;
         }
@@ -168,12 +168,12 @@ static void add_piece(cut_batch *cut, const compute_thread *thread, uint32_t fir
                       const ice_account *account, int result)
 {
     pthread_mutex_lock(&cut->lock);
-    for (size_t i = 0; result == ICS_GRAPH_OK && i < thread->arrivals.count; ++i) {
+    for (size_t i = 0; result == ICESTREAM_OK && i < thread->arrivals.count; ++i) {
         ice_arrival arrival = thread->arrivals.items[i];
         arrival.emission += first;
         result = ics_graph_arrivals_put(&cut->arrivals, &arrival);
     }
-    if (cut->result == ICS_GRAPH_OK) {
+    if (cut->result == ICESTREAM_OK) {
         cut->result = result;
     }
     ice_account *sum = &cut->account;
@@ -192,7 +192,7 @@ static void finish_cut(cut_batch *cut, cpu_device *cpu)
 {
     ics_batch *batch = cut->batch;
     double start = ics_clock_seconds();
-    if (cut->result == ICS_GRAPH_OK) {
+    if (cut->result == ICESTREAM_OK) {
         batch->maths = ICS_MATHS_PORTABLE;
         ics_batch_finish(batch, &cpu->models, &cut->account, &cut->arrivals);
     } else {
@@ -249,7 +249,7 @@ static void submit_pieces(cpu_device *cpu, ics_batch *batch, uint64_t piece)
     cut->piece = piece;
     cut->emission = cut->photon = 0;
     cut->jobs_left = jobs;
-    cut->result = ICS_GRAPH_OK;
+    cut->result = ICESTREAM_OK;
     cut->account = (ice_account){0};
     cut->seconds = 0.0;
     for (uint32_t i = 0; i < jobs; ++i) {
@@ -326,14 +326,7 @@ static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestre
                                .cancel = options->cancel};
     memcpy(graph.custom, options->graph.custom, sizeof graph.custom);
     for (uint32_t i = 0; i < cpu->threads; ++i) {
-        char why[4096] = ""; /* may be the messages of a compiler about a user's header */
-        int result =
-            ics_graph_create(&graph, parts->tables, &cpu->compute[i].graph, why, sizeof why);
-        if (result != ICS_GRAPH_OK) {
-            return ics_error_set(
-                error, result == ICS_GRAPH_NO_MEMORY ? ICESTREAM_E_MEMORY : ICESTREAM_E_CONFIG,
-                "%s", why);
-        }
+        ICS_TRY(ics_graph_create(&graph, parts->tables, &cpu->compute[i].graph, error));
         cpu->compute[i].cpu = cpu;
         cpu->states[i] = &cpu->compute[i];
     }

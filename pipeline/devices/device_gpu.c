@@ -131,20 +131,20 @@ static bool collect_batches(gpu_device *device)
 }
 
 /* Does all that can be done without waiting. */
-static int serve(gpu_device *device, ics_gpu_error *error)
+static int serve(gpu_device *device, icestream_error *error)
 {
     ics_device_gpu_work *work = &device->work;
-    int result = ICS_GRAPH_OK;
+    int result = ICESTREAM_OK;
     bool again = true;
-    while (again && result == ICS_GRAPH_OK) {
+    while (again && result == ICESTREAM_OK) {
         const bool was_made = work->gpu != NULL;
         ics_batch *batch;
-        while (result == ICS_GRAPH_OK && ics_device_gpu_work_has_room(work) &&
+        while (result == ICESTREAM_OK && ics_device_gpu_work_has_room(work) &&
                (batch = take_waiting(device)) != NULL) {
             result = ics_device_gpu_work_submit(work, batch, error);
         }
         again = false;
-        if (result == ICS_GRAPH_OK && work->gpu != NULL) {
+        if (result == ICESTREAM_OK && work->gpu != NULL) {
             result = ics_gpu_advance(work->gpu, error);
             again = collect_batches(device); /* then the GPU has room again */
         }
@@ -176,30 +176,14 @@ static void fail_batches(gpu_device *device)
     }
 }
 
-static int status_of(int result)
-{
-    switch (result) {
-    case ICS_GRAPH_NO_MEMORY:
-        return ICESTREAM_E_MEMORY;
-    case ICS_GRAPH_UNSUPPORTED:
-        return ICESTREAM_E_CONFIG;
-    case ICS_GRAPH_NO_DEVICE:
-        return ICESTREAM_E_DEVICE;
-    default:
-        return ICESTREAM_E_FAILED;
-    }
-}
-
 /* The GPU has failed. What is not supported would fail on every device, so the GPU is not lost
  * then. The group is told about a loss before it gets batches back, so that it sends no more; a GPU
  * that could not start is reported by ics_device_gpu_create. */
-static void give_up(gpu_device *device, int result, const ics_gpu_error *cause)
+static void give_up(gpu_device *device, const icestream_error *cause)
 {
-    icestream_error why;
-    ics_error_set(&why, status_of(result), "%s", cause->text);
-    ics_error_keep(&device->failure, &why);
-    if (result != ICS_GRAPH_UNSUPPORTED && device->state == GPU_WORKS) {
-        device->parts.lost(device->parts.lost_user, &why);
+    ics_error_keep(&device->failure, cause);
+    if (cause->status != ICESTREAM_E_CONFIG && device->state == GPU_WORKS) {
+        device->parts.lost(device->parts.lost_user, cause);
     }
     fail_batches(device);
 }
@@ -239,21 +223,21 @@ static void serve_gpu(ics_job *job, void *thread_state)
 {
     (void)thread_state;
     gpu_device *device = ICS_CONTAINER_OF(job, gpu_device, serving);
-    ics_gpu_error error = {.status = ICS_GRAPH_OK};
+    icestream_error error = {.status = ICESTREAM_OK};
     int result = ics_device_gpu_work_start(&device->work, &error);
-    if (result == ICS_GRAPH_OK) {
+    if (result == ICESTREAM_OK) {
         update_facts(device);
         set_state(device, GPU_WORKS);
     }
-    while (result == ICS_GRAPH_OK && await_work(device)) {
+    while (result == ICESTREAM_OK && await_work(device)) {
         if (is_cancelled(device)) {
             interrupt(device);
             break;
         }
         result = serve(device, &error);
     }
-    if (result != ICS_GRAPH_OK) {
-        give_up(device, result, &error);
+    if (result != ICESTREAM_OK) {
+        give_up(device, &error);
     }
     ics_device_gpu_work_end(&device->work);
 }

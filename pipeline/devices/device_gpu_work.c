@@ -6,10 +6,10 @@
 
 /* ---- the start ------------------------------------------------------------------------------- */
 
-static int make_gpu(ics_device_gpu_work *work, ics_gpu_error *error)
+static int make_gpu(ics_device_gpu_work *work, icestream_error *error)
 {
     int result = ics_gpu_create(&work->settings, work->parts->tables, &work->gpu, error);
-    if (result != ICS_GRAPH_OK) {
+    if (result != ICESTREAM_OK) {
         return result;
     }
     /* The paths of stage headers stay those of the configuration, which outlive the GPU. */
@@ -18,32 +18,32 @@ static int make_gpu(ics_device_gpu_work *work, ics_gpu_error *error)
     work->settings = settings;
     ics_gpu_on_event(work->gpu, work->event, work->event_user);
     work->parts->note(work->parts->note_user, true, ics_gpu_warnings(work->gpu));
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
 /* Plans one of the candidates for schedule AUTO. The plan tells the limits of batches, and fails if
  * no schedule could run. */
-static int plan_gpu(ics_device_gpu_work *work, ics_gpu_error *error)
+static int plan_gpu(ics_device_gpu_work *work, icestream_error *error)
 {
     ics_gpu_options candidate = work->settings;
     candidate.schedule = ICS_SCHEDULE_MONOLITHIC;
     ics_gpu_plan *plan = NULL;
     int result = ics_gpu_plan_create(&candidate, work->parts->tables, 0, &plan, error);
-    if (result != ICS_GRAPH_OK) {
+    if (result != ICESTREAM_OK) {
         return result;
     }
     work->settings.math = plan->options.math;
     work->settings.batch_emissions = plan->options.batch_emissions;
     work->settings.batch_photons = plan->options.batch_photons;
     ics_gpu_plan_destroy(plan);
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
-int ics_device_gpu_work_start(ics_device_gpu_work *work, ics_gpu_error *error)
+int ics_device_gpu_work_start(ics_device_gpu_work *work, icestream_error *error)
 {
     ics_gpu_device about;
     int result = ics_gpu_describe(work->settings.ordinal, &about, error);
-    if (result != ICS_GRAPH_OK) {
+    if (result != ICESTREAM_OK) {
         return result;
     }
     snprintf(work->name, sizeof work->name, "%s", about.name);
@@ -52,12 +52,12 @@ int ics_device_gpu_work_start(ics_device_gpu_work *work, ics_gpu_error *error)
 }
 
 static int choose_and_make_gpu(ics_device_gpu_work *work, const ics_batch *batch,
-                               ics_gpu_error *error)
+                               icestream_error *error)
 {
     char report[sizeof(((ics_device_notes *)0)->choice)] = "";
     int result = ics_device_choice_make(work->parts->choices, &work->settings, work->parts->tables,
                                         batch, report, sizeof report, error);
-    if (result != ICS_GRAPH_OK) {
+    if (result != ICESTREAM_OK) {
         return result;
     }
     work->parts->note(work->parts->note_user, false, report);
@@ -72,32 +72,33 @@ void ics_device_gpu_work_end(ics_device_gpu_work *work)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-static int check_size(const ics_device_gpu_work *work, const ics_batch *batch, ics_gpu_error *error)
+static int check_size(const ics_device_gpu_work *work, const ics_batch *batch,
+                      icestream_error *error)
 {
     const ics_gpu_options *settings = &work->settings;
     if (batch->count <= settings->batch_emissions && batch->photons <= settings->batch_photons) {
-        return ICS_GRAPH_OK;
+        return ICESTREAM_OK;
     }
     snprintf(error->text, sizeof error->text,
              "internal error: a batch of %u steps and %llu photons for a GPU that takes %u and %u",
              batch->count, (unsigned long long)batch->photons, settings->batch_emissions,
              settings->batch_photons);
-    return error->status = ICS_GRAPH_UNSUPPORTED;
+    return error->status = ICESTREAM_E_CONFIG;
 }
 
 /* Fails if the loss of this GPU is simulated and its number of batches is reached. */
-static int check_simulation(ics_device_gpu_work *work, ics_gpu_error *error)
+static int check_simulation(ics_device_gpu_work *work, icestream_error *error)
 {
     const ics_device_loss *loss = &work->parts->options->simulated;
     if (loss->batches == 0 || loss->ordinal != work->settings.ordinal ||
         ++work->submitted <= loss->batches) {
-        return ICS_GRAPH_OK;
+        return ICESTREAM_OK;
     }
     snprintf(error->text, sizeof error->text,
              "GPU %d: treated as lost after %u batches, as the environment variable "
              "ICESTREAM_GPU_FAIL asks for",
              loss->ordinal, loss->batches);
-    return error->status = ICS_GRAPH_FAULT;
+    return error->status = ICESTREAM_E_FAILED;
 }
 
 bool ics_device_gpu_work_has_room(const ics_device_gpu_work *work)
@@ -105,20 +106,20 @@ bool ics_device_gpu_work_has_room(const ics_device_gpu_work *work)
     return work->gpu == NULL || work->count < ics_gpu_credits(work->gpu);
 }
 
-int ics_device_gpu_work_submit(ics_device_gpu_work *work, ics_batch *batch, ics_gpu_error *error)
+int ics_device_gpu_work_submit(ics_device_gpu_work *work, ics_batch *batch, icestream_error *error)
 {
-    int result = ICS_GRAPH_OK;
+    int result = ICESTREAM_OK;
     work->batches[work->count++] = batch;
     if (work->gpu == NULL) {
         result = choose_and_make_gpu(work, batch, error);
     }
-    if (result == ICS_GRAPH_OK) {
+    if (result == ICESTREAM_OK) {
         result = check_simulation(work, error);
     }
-    if (result == ICS_GRAPH_OK) {
+    if (result == ICESTREAM_OK) {
         result = check_size(work, batch, error);
     }
-    return result == ICS_GRAPH_OK
+    return result == ICESTREAM_OK
                ? ics_gpu_submit(work->gpu, batch->emissions, batch->count, batch, error)
                : result;
 }

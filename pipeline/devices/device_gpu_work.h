@@ -22,16 +22,16 @@ typedef struct ics_device_gpu_work {
 } ics_device_gpu_work;
 
 /* Starts the GPU. With schedule AUTO, which needs a batch, it only checks what it can, and plans
- * how large batches may be. Returns ICS_GRAPH_... */
-int ics_device_gpu_work_start(ics_device_gpu_work *work, ics_gpu_error *error);
+ * how large batches may be. Returns an icestream_status. */
+int ics_device_gpu_work_start(ics_device_gpu_work *work, icestream_error *error);
 /* Ends the work with the GPU. No batch may be with it, unless it has failed. */
 void ics_device_gpu_work_end(ics_device_gpu_work *work);
 
 /* Whether the GPU can take another batch. */
 bool ics_device_gpu_work_has_room(const ics_device_gpu_work *work);
 /* Gives the GPU a batch; the batch is in `batches` also after an error. With schedule AUTO the
- * first call measures schedules and starts the GPU. Returns ICS_GRAPH_... */
-int ics_device_gpu_work_submit(ics_device_gpu_work *work, ics_batch *batch, ics_gpu_error *error);
+ * first call measures schedules and starts the GPU. Returns an icestream_status. */
+int ics_device_gpu_work_submit(ics_device_gpu_work *work, ics_batch *batch, icestream_error *error);
 /* Returns a batch that the GPU has computed, with its arrivals; NULL if there is none now. */
 ics_batch *ics_device_gpu_work_take(ics_device_gpu_work *work);
 

@@ -141,7 +141,7 @@ static int find_backend(const icestream_config *config, ics_device_options *out,
     const char *name = asked == ICS_BACKEND_AUTO   ? "auto"
                        : asked == ICS_BACKEND_CUDA ? "cuda"
                                                    : "cuda+cpu";
-    ics_gpu_error why = {.status = ICS_GRAPH_OK};
+    icestream_error why = {.status = ICESTREAM_OK};
     out->backend = ICS_BACKEND_CPU;
     if (asked == ICS_BACKEND_CPU) {
         return ICESTREAM_OK;

@@ -23,12 +23,13 @@ static int write_headers(const icestream_config *config, FILE *out, icestream_er
             continue;
         }
         const char *name = ics_stage_name((ics_stage)stage);
-        char why[1024], digest[ICS_DIGEST_TEXT], key[64], place[1024];
+        char digest[ICS_DIGEST_TEXT], key[64], place[1024];
         char *text = NULL;
-        if (ics_stage_header_read(config->stages.custom[stage], &text, why, sizeof why) != 0) {
+        icestream_error why = {.status = ICESTREAM_OK};
+        if (ics_stage_header_read(config->stages.custom[stage], &text, &why) != ICESTREAM_OK) {
             snprintf(key, sizeof key, "stages.%s", name);
             return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: error: %s: %s",
-                                 ics_config_place(config, key, place, sizeof place), key, why);
+                                 ics_config_place(config, key, place, sizeof place), key, why.text);
         }
         int status = ics_digest_of(text, strlen(text), digest, error);
         free(text);

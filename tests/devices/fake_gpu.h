@@ -41,7 +41,7 @@ static void reset_fake(void)
     memset(&fake, 0, sizeof fake);
     fake.count = 1;
     fake.submit_fault = fake.advance_fault = NEVER;
-    fake.fault = ICS_GRAPH_FAULT;
+    fake.fault = ICESTREAM_E_FAILED;
     fake.faulty = -1;
     fake.batch_emissions = 1000;
     fake.batch_photons = 2000;
@@ -70,7 +70,7 @@ struct ics_gpu {
     pthread_t threads[FAKE_THREADS];
 };
 
-static int fail_with(ics_gpu_error *error, int status, const char *text)
+static int fail_with(icestream_error *error, int status, const char *text)
 {
     atomic_fetch_add(&fake.failed, 1);
     if (error != NULL) {
@@ -95,13 +95,12 @@ static void compute(ics_gpu *gpu, fake_batch *batch)
     const ics_graph_options options = {
         .variants = gpu->options.variants, .pool = 1024, .instruction_set = "auto"};
     ics_graph *graph = NULL;
-    char why[512];
-    int result = ics_graph_create(&options, gpu->tables, &graph, why, sizeof why);
-    if (result == ICS_GRAPH_OK) {
+    int result = ics_graph_create(&options, gpu->tables, &graph, NULL);
+    if (result == ICESTREAM_OK) {
         result = ics_graph_run(graph, batch->emissions, batch->count, &batch->result.arrivals,
                                &batch->result.account);
     }
-    atomic_fetch_add(&fake.wrong, result != ICS_GRAPH_OK);
+    atomic_fetch_add(&fake.wrong, result != ICESTREAM_OK);
     ics_graph_destroy(graph);
 }
 
@@ -132,21 +131,21 @@ static void *run_fake(void *argument)
     return NULL;
 }
 
-int ics_gpu_count(ics_gpu_error *error)
+int ics_gpu_count(icestream_error *error)
 {
     if (fake.count == 0) {
-        fail_with(error, ICS_GRAPH_NO_DEVICE, "cudaGetDeviceCount: the driver is too old");
+        fail_with(error, ICESTREAM_E_DEVICE, "cudaGetDeviceCount: the driver is too old");
     }
     return fake.count;
 }
 
-int ics_gpu_describe(int ordinal, ics_gpu_device *out, ics_gpu_error *error)
+int ics_gpu_describe(int ordinal, ics_gpu_device *out, icestream_error *error)
 {
     if (ordinal >= fake.count) {
-        return fail_with(error, ICS_GRAPH_NO_DEVICE, "device.index: there is no such GPU");
+        return fail_with(error, ICESTREAM_E_DEVICE, "device.index: there is no such GPU");
     }
     *out = (ics_gpu_device){.name = "fake GPU", .architecture = 90};
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
 static ics_gpu_options in_force(const ics_gpu_options *options)
@@ -165,11 +164,11 @@ static ics_gpu_options in_force(const ics_gpu_options *options)
 }
 
 int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics_gpu **out,
-                   ics_gpu_error *error)
+                   icestream_error *error)
 {
     *out = NULL;
     atomic_fetch_add(&fake.created, 1);
-    if (fake.create_result != ICS_GRAPH_OK && is_faulty(options->ordinal)) {
+    if (fake.create_result != ICESTREAM_OK && is_faulty(options->ordinal)) {
         return fail_with(error, fake.create_result, "cudaMalloc: there is too little memory");
     }
     ics_gpu *gpu = calloc(1, sizeof *gpu);
@@ -184,7 +183,7 @@ int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics
         ck_assert_int_eq(pthread_create(&gpu->threads[i], NULL, run_fake, gpu), 0);
     }
     *out = gpu;
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
 static void free_batches(fake_batch *batch)
@@ -242,7 +241,7 @@ uint32_t ics_gpu_credits(const ics_gpu *gpu)
 }
 
 int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, void *tag,
-                   ics_gpu_error *error)
+                   icestream_error *error)
 {
     check_owner(gpu);
     if ((gpu->submitted++ >= fake.submit_fault && is_faulty(gpu->options.ordinal)) || gpu->broken) {
@@ -271,17 +270,17 @@ int ics_gpu_submit(ics_gpu *gpu, const ice_emission *emissions, uint32_t count, 
     gpu->waiting = batch;
     pthread_cond_signal(&gpu->changed);
     pthread_mutex_unlock(&gpu->lock);
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
-int ics_gpu_advance(ics_gpu *gpu, ics_gpu_error *error)
+int ics_gpu_advance(ics_gpu *gpu, icestream_error *error)
 {
     check_owner(gpu);
     if ((gpu->advanced++ >= fake.advance_fault && is_faulty(gpu->options.ordinal)) || gpu->broken) {
         gpu->broken = true;
         return fail_with(error, fake.fault, "cudaGraphLaunch: the device is lost");
     }
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
 bool ics_gpu_take(ics_gpu *gpu, ics_gpu_result *out)
@@ -318,7 +317,7 @@ void ics_gpu_usage_of(ics_gpu *gpu, ics_gpu_usage *out)
 }
 
 int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables, int architecture,
-                        ics_gpu_plan **out, ics_gpu_error *error)
+                        ics_gpu_plan **out, icestream_error *error)
 {
     (void)tables;
     (void)architecture;
@@ -326,7 +325,7 @@ int ics_gpu_plan_create(const ics_gpu_options *options, const ics_tables *tables
     *out = calloc(1, sizeof **out);
     ck_assert_ptr_nonnull(*out);
     (*out)->options = in_force(options);
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
 void ics_gpu_plan_destroy(ics_gpu_plan *plan)
@@ -336,17 +335,17 @@ void ics_gpu_plan_destroy(ics_gpu_plan *plan)
 
 int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
                    const ice_emission *emissions, uint32_t count, char *report, size_t report_size,
-                   ics_gpu_error *error)
+                   icestream_error *error)
 {
     (void)tables;
     atomic_fetch_add(&fake.chosen, 1);
     atomic_fetch_add(&fake.wrong, count == 0 || emissions[0].photons == 0);
-    if (fake.choose_result != ICS_GRAPH_OK && is_faulty(options->ordinal)) {
+    if (fake.choose_result != ICESTREAM_OK && is_faulty(options->ordinal)) {
         return fail_with(error, fake.choose_result, "cudaGraphInstantiate: a launch failure");
     }
     snprintf(report, report_size, "auto: fused 0.5 ns per photon\nauto: monolithic 0.4\n");
     options->schedule = ICS_SCHEDULE_MONOLITHIC;
-    return ICS_GRAPH_OK;
+    return ICESTREAM_OK;
 }
 
 #endif

@@ -128,21 +128,21 @@ static const struct {
     const char *schedule, *says;
     int status;
 } failures[] = {
-    {ICS_GRAPH_NO_MEMORY, 0, NEVER, NEVER, 0, "graph.schedule=fused", "cudaMalloc",
+    {ICESTREAM_E_MEMORY, 0, NEVER, NEVER, 0, "graph.schedule=fused", "cudaMalloc",
      ICESTREAM_E_MEMORY},
-    {ICS_GRAPH_NO_DEVICE, 0, NEVER, NEVER, 0, "graph.schedule=auto", "cudaMalloc",
+    {ICESTREAM_E_DEVICE, 0, NEVER, NEVER, 0, "graph.schedule=auto", "cudaMalloc",
      ICESTREAM_E_DEVICE},
-    {0, ICS_GRAPH_FAULT, NEVER, NEVER, 0, "graph.schedule=auto", "cudaGraphInstantiate",
+    {0, ICESTREAM_E_FAILED, NEVER, NEVER, 0, "graph.schedule=auto", "cudaGraphInstantiate",
      ICESTREAM_E_FAILED},
-    {0, 0, 0, NEVER, ICS_GRAPH_FAULT, "graph.schedule=fused", "cudaMemcpyAsync",
+    {0, 0, 0, NEVER, ICESTREAM_E_FAILED, "graph.schedule=fused", "cudaMemcpyAsync",
      ICESTREAM_E_FAILED},
-    {0, 0, 11, NEVER, ICS_GRAPH_FAULT, "graph.schedule=auto", "cudaMemcpyAsync",
+    {0, 0, 11, NEVER, ICESTREAM_E_FAILED, "graph.schedule=auto", "cudaMemcpyAsync",
      ICESTREAM_E_FAILED},
-    {0, 0, NEVER, 0, ICS_GRAPH_FAULT, "graph.schedule=fused", "cudaGraphLaunch",
+    {0, 0, NEVER, 0, ICESTREAM_E_FAILED, "graph.schedule=fused", "cudaGraphLaunch",
      ICESTREAM_E_FAILED},
-    {0, 0, NEVER, 15, ICS_GRAPH_FAULT, "graph.schedule=fused", "cudaGraphLaunch",
+    {0, 0, NEVER, 15, ICESTREAM_E_FAILED, "graph.schedule=fused", "cudaGraphLaunch",
      ICESTREAM_E_FAILED},
-    {0, 0, NEVER, 9, ICS_GRAPH_NO_MEMORY, "graph.schedule=auto", "cudaGraphLaunch",
+    {0, 0, NEVER, 9, ICESTREAM_E_MEMORY, "graph.schedule=auto", "cudaGraphLaunch",
      ICESTREAM_E_MEMORY},
 };
 enum { FAILURES = sizeof failures / sizeof failures[0] };
@@ -236,7 +236,7 @@ END_TEST
 START_TEST(test_what_no_gpu_can_do_is_no_fault)
 {
     reset_fake();
-    fake.create_result = ICS_GRAPH_UNSUPPORTED;
+    fake.create_result = ICESTREAM_E_CONFIG;
     run_folder place = open_place();
     ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.fallback=cpu",
                                                              "graph.schedule=fused", NULL}),

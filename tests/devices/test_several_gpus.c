@@ -41,7 +41,7 @@ static json_t *check_against_cpu(const char *first, const char *second, const ch
         free(found.data[i]);
     }
     ck_assert_int_eq(atomic_load(&fake.wrong), 0);
-    if (fake.create_result == ICS_GRAPH_OK) {
+    if (fake.create_result == ICESTREAM_OK) {
         ck_assert_int_eq(atomic_load(&fake.created), atomic_load(&fake.destroyed));
     }
     json_t *summary = run_folder_summary(&place);
@@ -125,13 +125,13 @@ static const struct {
     int create, choose, submit, advance, fault;
     const char *schedule;
 } failures[] = {
-    {ICS_GRAPH_NO_MEMORY, 0, NEVER, NEVER, 0, "graph.schedule=fused"},
-    {0, ICS_GRAPH_FAULT, NEVER, NEVER, 0, "graph.schedule=auto"},
-    {0, 0, 0, NEVER, ICS_GRAPH_FAULT, "graph.schedule=fused"},
-    {0, 0, 3, NEVER, ICS_GRAPH_FAULT, "graph.schedule=auto"},
-    {0, 0, NEVER, 0, ICS_GRAPH_FAULT, "graph.schedule=fused"},
-    {0, 0, NEVER, 4, ICS_GRAPH_FAULT, "graph.schedule=fused"},
-    {0, 0, NEVER, 2, ICS_GRAPH_NO_MEMORY, "graph.schedule=auto"},
+    {ICESTREAM_E_MEMORY, 0, NEVER, NEVER, 0, "graph.schedule=fused"},
+    {0, ICESTREAM_E_FAILED, NEVER, NEVER, 0, "graph.schedule=auto"},
+    {0, 0, 0, NEVER, ICESTREAM_E_FAILED, "graph.schedule=fused"},
+    {0, 0, 3, NEVER, ICESTREAM_E_FAILED, "graph.schedule=auto"},
+    {0, 0, NEVER, 0, ICESTREAM_E_FAILED, "graph.schedule=fused"},
+    {0, 0, NEVER, 4, ICESTREAM_E_FAILED, "graph.schedule=fused"},
+    {0, 0, NEVER, 2, ICESTREAM_E_MEMORY, "graph.schedule=auto"},
 };
 enum { FAILURES = sizeof failures / sizeof failures[0] };
 

@@ -5,9 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-const ics_schedule gpu_schedules[GPU_SCHEDULES] = {ICS_SCHEDULE_WAVEFRONT, ICS_SCHEDULE_FUSED,
-                                                   ICS_SCHEDULE_MONOLITHIC, ICS_SCHEDULE_JOB_QUEUE,
-                                                   ICS_SCHEDULE_THREAD_PER_STEP};
+const ics_schedule gpu_schedules[GPU_SCHEDULES] = {
+#define X(constant, name, word) ICS_SCHEDULE_##constant,
+    ICS_SCHEDULE_LIST(X)
+#undef X
+};
 const ics_math gpu_maths[2] = {ICS_MATH_PORTABLE, ICS_MATH_FAST};
 
 const char *gpu_math_name(ics_math math)

@@ -34,8 +34,8 @@ const char *gpu_light_name(gpu_light light);
 /* About so many photons in *count emissions, which the caller frees. */
 ice_emission *gpu_light_create(gpu_light light, uint64_t photons, size_t *count);
 
-/* The schedules of a GPU. */
-enum { GPU_SCHEDULES = 5 };
+/* All schedules of a GPU: a new one joins with its line in graphs/options.h. */
+enum { GPU_SCHEDULES = ICS_SCHEDULE_COUNT - 1 };
 extern const ics_schedule gpu_schedules[GPU_SCHEDULES];
 extern const ics_math gpu_maths[2];
 const char *gpu_math_name(ics_math math);

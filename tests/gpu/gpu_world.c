@@ -12,7 +12,7 @@
 int gpu_suite_run(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);
-    ics_gpu_error error = {0};
+    icestream_error error = {0};
     if (ics_gpu_count(&error) == 0) {
         printf("skipped: no device: %s\n", error.text);
         srunner_free(runner);
@@ -77,7 +77,7 @@ ics_gpu_options gpu_options(ics_schedule schedule, ics_math math)
 
 ics_gpu *gpu_create(const stage_world *world, const ics_gpu_options *options)
 {
-    ics_gpu_error error = {0};
+    icestream_error error = {0};
     ics_gpu *gpu = NULL;
     const int status = ics_gpu_create(options, world->tables, &gpu, &error);
     ck_assert_msg(status == 0 && gpu, "%s: %s", ics_graph_schedule_name(options->schedule),
@@ -180,7 +180,7 @@ ice_account gpu_stream(ics_gpu *gpu, const gpu_load *load,
     ice_emission *pieces = malloc(at.most_emissions * sizeof *pieces);
     ck_assert_ptr_nonnull(pieces);
     ice_account account = {0};
-    ics_gpu_error error = {0};
+    icestream_error error = {0};
     uint32_t out = 0;
     for (bool more = true; more || out > 0;) {
         while (more && out < credits) {
@@ -267,10 +267,10 @@ static ics_graph *cpu_graph(const stage_world *world, const ics_gpu_options *lik
     ics_graph_options options = {
         .schedule = ICS_SCHEDULE_WAVEFRONT, .variants = like->variants, .instruction_set = "auto"};
     memcpy(options.custom, like->custom, sizeof options.custom);
-    char why[4096] = "";
+    icestream_error why;
     ics_graph *graph = NULL;
-    ics_graph_create(&options, world->tables, &graph, why, sizeof why);
-    ck_assert_msg(graph != NULL, "%s", why);
+    ics_graph_create(&options, world->tables, &graph, &why);
+    ck_assert_msg(graph != NULL, "%s", why.text);
     return graph;
 }
 

@@ -112,7 +112,7 @@ START_TEST(mistakes)
     stage_world world = gpu_place_create(GPU_PLACE_UNIFORM);
     ics_gpu_options options = gpu_options(ICS_SCHEDULE_FUSED, ICS_MATH_FAST);
     options.custom[ICS_STAGE_SCATTER] = path;
-    ics_gpu_error error = {0};
+    icestream_error error = {0};
     ics_gpu *gpu = NULL;
     ck_assert_int_lt(ics_gpu_create(&options, world.tables, &gpu, &error), 0);
     ck_assert_ptr_null(gpu);

@@ -154,7 +154,7 @@ START_TEST(chosen_schedule)
     load.emissions = emissions;
     ics_gpu_options options = gpu_options(ICS_SCHEDULE_AUTO, ICS_MATH_PORTABLE);
     char report[4096] = "";
-    ics_gpu_error error = {0};
+    icestream_error error = {0};
     /* The second time it comes from the cache. */
     ics_schedule chosen[2];
     for (int i = 0; i < 2; ++i) {

@@ -11,7 +11,7 @@ enum { PHOTONS = 20000, LEAST = 2000 };
 static void expect_error(const ics_gpu_options *options, const stage_world *world, int status,
                          const char *word)
 {
-    ics_gpu_error error = {0};
+    icestream_error error = {0};
     ics_gpu *gpu = (void *)&error; /* to be set to NULL */
     const int found = ics_gpu_create(options, world->tables, &gpu, &error);
     printf("%s\n", error.text);
@@ -60,7 +60,7 @@ START_TEST(pool_shrinks)
     ics_gpu_destroy(gpu);
 
     options.memory_limit = 1 << 20;
-    expect_error(&options, &world, ICS_GRAPH_NO_MEMORY, "memory");
+    expect_error(&options, &world, ICESTREAM_E_MEMORY, "memory");
     world_result_free(&result);
     world_result_free(&expected);
     free(emissions);
@@ -71,7 +71,7 @@ END_TEST
 START_TEST(no_such_device)
 {
     stage_world world = gpu_place_create(GPU_PLACE_UNIFORM);
-    ics_gpu_error error = {0};
+    icestream_error error = {0};
     const int count = ics_gpu_count(&error);
     ics_gpu_options options = gpu_options(ICS_SCHEDULE_MONOLITHIC, ICS_MATH_FAST);
     ics_gpu_device device;
@@ -79,8 +79,8 @@ START_TEST(no_such_device)
     for (int i = 0; i < 2; ++i) {
         options.ordinal = i ? -1 : count;
         snprintf(number, sizeof number, "%d", options.ordinal);
-        expect_error(&options, &world, ICS_GRAPH_NO_DEVICE, number);
-        ck_assert_int_eq(ics_gpu_describe(options.ordinal, &device, &error), ICS_GRAPH_NO_DEVICE);
+        expect_error(&options, &world, ICESTREAM_E_DEVICE, number);
+        ck_assert_int_eq(ics_gpu_describe(options.ordinal, &device, &error), ICESTREAM_E_DEVICE);
     }
     stage_world_destroy(&world);
 }
@@ -88,7 +88,7 @@ END_TEST
 
 START_TEST(device_describes_itself)
 {
-    ics_gpu_error error = {0};
+    icestream_error error = {0};
     ics_gpu_device device;
     ck_assert_msg(ics_gpu_describe(0, &device, &error) == 0, "%s", error.text);
     printf("%s, sm_%d, %d processors, driver %d, %.1f of %.1f GB free\n", device.name,
@@ -107,7 +107,7 @@ START_TEST(schedule_has_to_be_chosen)
 {
     stage_world world = gpu_place_create(GPU_PLACE_UNIFORM);
     const ics_gpu_options options = gpu_options(ICS_SCHEDULE_AUTO, ICS_MATH_FAST);
-    ics_gpu_error error = {0};
+    icestream_error error = {0};
     ics_gpu *gpu = NULL;
     ck_assert_int_lt(ics_gpu_create(&options, world.tables, &gpu, &error), 0);
     ck_assert_ptr_null(gpu);
@@ -129,7 +129,7 @@ START_TEST(destroyed_at_work)
     ics_gpu_destroy(NULL);
     ics_gpu_destroy(gpu_create(&world, &options));
     ics_gpu *gpu = gpu_create(&world, &options);
-    ics_gpu_error error = {0};
+    icestream_error error = {0};
     const uint32_t most = ics_gpu_options_of(gpu)->batch_emissions;
     const uint32_t count = load.count < most ? (uint32_t)load.count : most;
     for (uint32_t i = 0; i < ics_gpu_credits(gpu); ++i) {

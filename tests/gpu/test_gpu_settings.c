@@ -1,6 +1,7 @@
 /* What may be set about a schedule changes its speed and nothing else: pools, batches, lanes, hit
  * buffers, blocks, compaction. In portable maths the arrivals are those of the CPU, in fast maths
  * those of the persistent kernel with its own settings (test_gpu_identity.c). */
+#include "graphs/schedule.h"
 #include "tests/gpu/gpu_light.h"
 
 #include <stdio.h>
@@ -8,19 +9,12 @@
 
 enum { PHOTONS = 40000, LEAST = 2000 };
 
-/* A bit for every schedule that a setting means something to. */
-enum {
-    WAVEFRONT = 1 << ICS_SCHEDULE_WAVEFRONT,
-    FUSED = 1 << ICS_SCHEDULE_FUSED,
-    MONOLITHIC = 1 << ICS_SCHEDULE_MONOLITHIC,
-    LOOPS = WAVEFRONT | FUSED,
-    POOLS = LOOPS | MONOLITHIC,
-    ALL = POOLS | 1 << ICS_SCHEDULE_JOB_QUEUE | 1 << ICS_SCHEDULE_THREAD_PER_STEP
-};
+/* Which schedules a setting has a meaning for; the rows of graphs/schedule.c decide. */
+typedef enum applies { ALL, LOOPS, LONG_VISITS, REFILLS } applies;
 
 typedef struct schedule_setting {
     const char *name;
-    unsigned schedules;
+    applies schedules;
     ics_gpu_options options; /* zeros: as usual */
     uint32_t batch_photons, batch_emissions, in_flight;
 } schedule_setting;
@@ -55,12 +49,12 @@ static const schedule_setting settings[] = {
     {.name = "4 blocks per processor",
      .schedules = ALL,
      .options = {.block = 128, .blocks_per_processor = 4}},
-    {.name = "1 bounce per wave", .schedules = FUSED, .options = {.bounces_per_wave = 1}},
-    {.name = "3 bounces per wave", .schedules = FUSED, .options = {.bounces_per_wave = 3}},
-    {.name = "64 bounces per wave", .schedules = FUSED, .options = {.bounces_per_wave = 64}},
-    {.name = "refill every idle lane", .schedules = MONOLITHIC, .options = {.refill = 1}},
-    {.name = "refill 7 idle lanes", .schedules = MONOLITHIC, .options = {.refill = 7}},
-    {.name = "refill empty warps", .schedules = MONOLITHIC, .options = {.refill = 32}},
+    {.name = "1 bounce per wave", .schedules = LONG_VISITS, .options = {.bounces_per_wave = 1}},
+    {.name = "3 bounces per wave", .schedules = LONG_VISITS, .options = {.bounces_per_wave = 3}},
+    {.name = "64 bounces per wave", .schedules = LONG_VISITS, .options = {.bounces_per_wave = 64}},
+    {.name = "refill every idle lane", .schedules = REFILLS, .options = {.refill = 1}},
+    {.name = "refill 7 idle lanes", .schedules = REFILLS, .options = {.refill = 7}},
+    {.name = "refill empty warps", .schedules = REFILLS, .options = {.refill = 32}},
     {.name = "stages timed", .schedules = LOOPS, .options = {.profile = true}},
     {.name = "stages timed, 64 hits",
      .schedules = LOOPS,
@@ -141,6 +135,13 @@ static void clean_up(void)
     stage_world_destroy(&world);
 }
 
+static bool applies_to(applies which, ics_schedule schedule)
+{
+    const ics_gpu_schedule *row = ics_schedule_row(schedule);
+    return which == ALL || (which == LOOPS && row->loops) ||
+           (which == LONG_VISITS && row->long_visits) || (which == REFILLS && row->has_refill);
+}
+
 static ics_gpu_options options_of(const schedule_setting *setting, ics_schedule schedule,
                                   ics_math math)
 {
@@ -170,7 +171,7 @@ START_TEST(settings_do_not_matter)
                            .batch_emissions = setting->batch_emissions,
                            .in_flight = setting->in_flight};
     for (size_t i = 0; i < GPU_SCHEDULES; ++i) {
-        if (!(setting->schedules & 1u << gpu_schedules[i])) {
+        if (!applies_to(setting->schedules, gpu_schedules[i])) {
             continue;
         }
         for (int k = 0; k < 2; ++k) {

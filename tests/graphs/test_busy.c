@@ -59,7 +59,7 @@ START_TEST(every_moment_counts_once)
         expected += calendar[i];
     }
     ck_assert(ics_busy_seconds(&busy) == expected);
-    ck_assert_uint_le(busy.count, ICS_BUSY_STRETCHES);
+    ck_assert_uint_le(busy.count, ICS_BUSY_SPANS);
 }
 END_TEST
 

@@ -20,12 +20,12 @@ static bool has(const stage_world *world, const char *instruction_set)
     const ics_graph_options options = {.schedule = ICS_SCHEDULE_WAVEFRONT,
                                        .variants = world_variants(),
                                        .instruction_set = instruction_set};
-    char why[128] = "";
+    icestream_error why;
     ics_graph *graph = NULL;
-    const int status = ics_graph_create(&options, world->tables, &graph, why, sizeof why);
+    const int status = ics_graph_create(&options, world->tables, &graph, &why);
     ics_graph_destroy(graph);
     if (status) {
-        printf("left out: %s\n", why);
+        printf("left out: %s\n", why.text);
     }
     return status == 0;
 }
@@ -322,10 +322,10 @@ static world_result run_in_pieces(const stage_world *world, const ice_emission *
                                        .variants = world_variants(),
                                        .pool = pool,
                                        .instruction_set = "auto"};
-    char why[128] = "";
+    icestream_error why;
     ics_graph *graph = NULL;
-    ics_graph_create(&options, world->tables, &graph, why, sizeof why);
-    ck_assert_msg(graph != NULL, "%s", why);
+    ics_graph_create(&options, world->tables, &graph, &why);
+    ck_assert_msg(graph != NULL, "%s", why.text);
     world_result result = {{0}, {0}};
     uint64_t state = 62;
     for (size_t i = 0; i < count; ++i) {
@@ -451,14 +451,14 @@ START_TEST(cancelled_runs_give_up)
                                            .variants = world_variants(),
                                            .instruction_set = "auto",
                                            .cancel = &cancel};
-        char why[128] = "";
+        icestream_error why;
         ics_graph *graph = NULL;
-        ics_graph_create(&options, world.tables, &graph, why, sizeof why);
+        ics_graph_create(&options, world.tables, &graph, &why);
         ck_assert_ptr_nonnull(graph);
         ics_arrivals arrivals = {0};
         ice_account account = {0};
         ck_assert_int_eq(ics_graph_run(graph, emissions, STEPS, &arrivals, &account),
-                         ICS_GRAPH_CANCELLED);
+                         ICESTREAM_E_INTERRUPTED);
         ics_graph_arrivals_free(&arrivals);
         ics_graph_destroy(graph);
     }
@@ -473,23 +473,21 @@ START_TEST(what_a_graph_says_of_itself)
                                  .variants = world_variants(),
                                  .pool = 17,
                                  .instruction_set = "baseline"};
-    char why[128] = "";
+    icestream_error why;
     ics_graph *graph = NULL;
-    ck_assert_int_eq(ics_graph_create(&options, world.tables, &graph, why, sizeof why), 0);
+    ck_assert_int_eq(ics_graph_create(&options, world.tables, &graph, &why), 0);
     ck_assert_int_eq(ics_graph_schedule(graph), ICS_SCHEDULE_WAVEFRONT);
     ck_assert_uint_eq(ics_graph_pool(graph), 17);
     ck_assert_str_eq(ics_graph_instruction_set(graph), "baseline");
     ics_graph_destroy(graph);
     options.schedule = ICS_SCHEDULE_JOB_QUEUE;
-    ck_assert_int_eq(ics_graph_create(&options, world.tables, &graph, why, sizeof why),
-                     ICS_GRAPH_UNSUPPORTED);
+    ck_assert_int_eq(ics_graph_create(&options, world.tables, &graph, &why), ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(graph);
-    ck_assert_ptr_nonnull(strstr(why, "job-queue"));
+    ck_assert_ptr_nonnull(strstr(why.text, "job-queue"));
     options.schedule = ICS_SCHEDULE_AUTO;
     options.instruction_set = "mmx";
-    ck_assert_int_eq(ics_graph_create(&options, world.tables, &graph, why, sizeof why),
-                     ICS_GRAPH_UNSUPPORTED);
-    ck_assert_ptr_nonnull(strstr(why, "mmx"));
+    ck_assert_int_eq(ics_graph_create(&options, world.tables, &graph, &why), ICESTREAM_E_CONFIG);
+    ck_assert_ptr_nonnull(strstr(why.text, "mmx"));
     stage_world_destroy(&world);
 }
 END_TEST

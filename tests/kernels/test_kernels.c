@@ -18,9 +18,13 @@ enum {
     LAYERS = 70
 };
 
-static const grid_schedule *const schedules[] = {&grid_wavefront, &grid_fused, &grid_monolithic,
-                                                 &grid_job_queue, &grid_thread_per_step};
-enum { SCHEDULES = sizeof schedules / sizeof *schedules };
+/* By ics_schedule; a new schedule joins with its line in graphs/options.h. */
+static const grid_schedule *const schedules[ICS_SCHEDULE_COUNT] = {
+#define X(constant, name, word) [ICS_SCHEDULE_##constant] = &grid_##word,
+    ICS_SCHEDULE_LIST(X)
+#undef X
+};
+enum { FIRST_SCHEDULE = ICS_SCHEDULE_AUTO + 1 };
 
 static stage_world world;
 static ice_emission emissions[EMISSIONS];
@@ -89,7 +93,7 @@ static void clean_up(void)
  */
 
 typedef struct setting {
-    const grid_schedule *schedule;
+    ics_schedule schedule;
     uint32_t hits, batch, chains;
     bool stream; /* leave photons in the pool while there are batches to come */
 } setting;
@@ -119,10 +123,12 @@ static void *filled(size_t bytes, int with)
 static void make_lane(lane *self, const setting *with)
 {
     memset(self, 0, sizeof *self);
-    /* fused creates in its visits what the pool has no room for. */
-    const uint32_t blocks = with->schedule->creates_every_wave ? 2 : 8;
-    const uint32_t slots = with->schedule->loops ? blocks * GRID_BLOCK * with->chains
-                                                 : THREADS * with->schedule->slots_per_thread;
+    const ics_gpu_schedule *row = ics_schedule_row(with->schedule);
+    /* A schedule with leftovers creates in its visits the photons for which the pool has no room: a
+     * small pool tests this. */
+    const uint32_t blocks = row->columns & ICS_COLUMN_LEFTOVERS ? 2 : ICS_CHAIN_SLOTS;
+    const uint32_t threads = row->loops ? blocks * GRID_BLOCK * with->chains : THREADS;
+    const uint32_t slots = threads * row->slots_per_thread;
     ics_lane_memory *memory = &self->memory;
     memory->capacity = slots;
     memory->start_count = PHOTONS_MAX / ICS_START_STRIDE + 2;
@@ -184,7 +190,7 @@ static void add_batch(lane *self, const setting *with)
     starts[start] = count - 1;
     self->origins[place] = self->next_emission;
     self->created[place] = photons;
-    const uint32_t size = with->schedule->takes_steps ? count : photons;
+    const uint32_t size = ics_schedule_row(with->schedule)->takes_steps ? count : photons;
     self->launch.batches[place] = (ics_queue_batch){self->queue_end, size, count};
     self->queue_end += size;
     self->next_emission += count;
@@ -197,11 +203,15 @@ static void add_batch(lane *self, const setting *with)
 /* ---- a launch ----------------------------------------------------------------------------------
  */
 
-static void run_kernel(lane *self, const grid_kernel *kernel, ics_chain chain, uint32_t threads)
+/* Runs a kernel of the schedule with a grid for `slots` slots. */
+static void run_kernel(lane *self, ics_schedule schedule, uint32_t kernel, ics_chain chain,
+                       uint32_t slots)
 {
     grid_arguments arguments = {grid_tables, &self->memory, chain};
-    const uint32_t stretch = GRID_BLOCK * kernel->stretch;
-    grid_run((threads + stretch - 1) / stretch, GRID_BLOCK, kernel->thread, &arguments);
+    const uint32_t stretch =
+        GRID_BLOCK * ics_schedule_row(schedule)->kernels[kernel].slots_per_thread;
+    grid_run((slots + stretch - 1) / stretch, GRID_BLOCK, schedules[schedule]->threads[kernel],
+             &arguments);
 }
 
 static void add_up(lane *self)
@@ -216,16 +226,17 @@ static void add_up(lane *self)
 /* The loop, with the rule of kernels/cuda/compact.cu. */
 static void run_loop(lane *self, const setting *with)
 {
-    const grid_schedule *schedule = with->schedule;
+    const ics_gpu_schedule *row = ics_schedule_row(with->schedule);
     const ics_launch_progress *progress = &self->progress;
     do {
         ics_chain chain = {.slots = self->memory.capacity / with->chains};
         for (uint32_t c = 0; c < with->chains; ++c) {
             chain.first = c * chain.slots;
-            for (chain.wave = 0; chain.wave < schedule->waves; ++chain.wave) {
-                for (uint32_t k = chain.wave == 0 || schedule->creates_every_wave ? 0 : 1;
-                     k < 4 && schedule->kernels[k].thread != NULL; ++k) {
-                    run_kernel(self, &schedule->kernels[k], chain, chain.slots);
+            for (chain.wave = 0; chain.wave < row->waves_per_trip; ++chain.wave) {
+                for (uint32_t k = 0; row->kernels[k].name != NULL; ++k) {
+                    if (chain.wave == 0 || !row->kernels[k].once_per_trip) {
+                        run_kernel(self, with->schedule, k, chain, chain.slots);
+                    }
                 }
             }
         }
@@ -299,10 +310,10 @@ static bool launch_once(lane *self, const setting *with)
     for (uint32_t i = 0; i < ICS_SHARES; ++i) {
         self->shares[i].stalled = 0;
     }
-    if (with->schedule->loops) {
+    if (ics_schedule_row(with->schedule)->loops) {
         run_loop(self, with);
     } else {
-        run_kernel(self, &with->schedule->kernels[0], (ics_chain){0}, THREADS);
+        run_kernel(self, with->schedule, 0, (ics_chain){0}, THREADS);
     }
     add_up(self);
     for (uint32_t i = 0; i < self->memory.capacity / 32; ++i) {
@@ -326,8 +337,9 @@ static uint32_t compare(const setting *with)
         ck_assert_uint_lt(self.launches, 100000);
     }
     char name[120];
-    snprintf(name, sizeof name, "%s, %u hits, batches of %u, %u chains%s", with->schedule->name,
-             with->hits, with->batch, with->chains, with->stream ? ", a stream" : "");
+    snprintf(name, sizeof name, "%s, %u hits, batches of %u, %u chains%s",
+             ics_graph_schedule_name(with->schedule), with->hits, with->batch, with->chains,
+             with->stream ? ", a stream" : "");
     ck_assert_uint_eq(self.progress.alive, 0);
     for (uint32_t i = 0; i < self.memory.capacity / 32; ++i) {
         ck_assert_uint_eq(self.memory.leftovers[i].count, 0);
@@ -345,13 +357,14 @@ static uint32_t compare(const setting *with)
 
 START_TEST(kernels_give_what_the_cpu_gives)
 {
+    const ics_gpu_schedule *row = ics_schedule_row((ics_schedule)_i);
     uint32_t leftovers = 0;
     static const uint32_t hits[] = {2, 20, 4096}, batches[] = {1, 5, BATCH};
     for (int h = 0; h < 3; ++h) {
         for (int b = 0; b < 3; ++b) {
             for (int stream = 0; stream < 2; ++stream) {
-                for (uint32_t chains = 1; chains <= (schedules[_i]->loops ? 2 : 1); ++chains) {
-                    const setting with = {.schedule = schedules[_i],
+                for (uint32_t chains = 1; chains <= (row->loops ? 2 : 1); ++chains) {
+                    const setting with = {.schedule = (ics_schedule)_i,
                                           .hits = hits[h],
                                           .batch = batches[b],
                                           .chains = chains,
@@ -361,7 +374,7 @@ START_TEST(kernels_give_what_the_cpu_gives)
             }
         }
     }
-    ck_assert_int_eq(leftovers > 0, schedules[_i] == &grid_fused);
+    ck_assert_int_eq(leftovers > 0, (row->columns & ICS_COLUMN_LEFTOVERS) != 0);
 }
 END_TEST
 
@@ -370,8 +383,8 @@ START_TEST(refills)
 {
     static const uint32_t idle[] = {1, 31, 32};
     grid_refill = idle[_i];
-    for (size_t i = 0; i < SCHEDULES; ++i) {
-        const setting with = {.schedule = schedules[i], .hits = 64, .batch = 5, .chains = 1};
+    for (int i = FIRST_SCHEDULE; i < ICS_SCHEDULE_COUNT; ++i) {
+        const setting with = {.schedule = (ics_schedule)i, .hits = 64, .batch = 5, .chains = 1};
         compare(&with);
     }
 }
@@ -382,7 +395,7 @@ ICS_TEST_MAIN("kernels")
     TCase *tests = tcase_create("schedules");
     tcase_add_unchecked_fixture(tests, prepare, clean_up);
     tcase_set_timeout(tests, 300);
-    tcase_add_loop_test(tests, kernels_give_what_the_cpu_gives, 0, SCHEDULES);
+    tcase_add_loop_test(tests, kernels_give_what_the_cpu_gives, FIRST_SCHEDULE, ICS_SCHEDULE_COUNT);
     tcase_add_loop_test(tests, refills, 0, 3);
     suite_add_tcase(suite, tests);
     static const struct {

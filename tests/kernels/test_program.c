@@ -124,11 +124,11 @@ END_TEST
 
 START_TEST(an_unknown_entry_is_an_error)
 {
-    char why[1024];
+    icestream_error why;
     ics_program_options options = program_defaults;
     options.entry = "kernels/cuda/device/nothing.h";
-    program_get_none(&options, why, sizeof why);
-    ck_assert_str_eq(why, "this program has no kernels kernels/cuda/device/nothing.h");
+    program_get_none(&options, &why);
+    ck_assert_str_eq(why.text, "this program has no kernels kernels/cuda/device/nothing.h");
 }
 END_TEST
 
@@ -211,12 +211,13 @@ END_TEST
 static void fail_with_header(const char *text, const char *place_and_kind, const char *message)
 {
     const char *custom[ICS_STAGES];
-    char path[SCRATCH_PATH], why[4096], expected[2 * SCRATCH_PATH];
+    icestream_error why;
+    char path[SCRATCH_PATH], expected[2 * SCRATCH_PATH];
     const ics_program_options options = with_header(text, custom, path);
-    program_get_none(&options, why, sizeof why);
+    program_get_none(&options, &why);
     snprintf(expected, sizeof expected, "%s%s", path, place_and_kind);
-    program_assert_mentions(why, expected);
-    program_assert_mentions(why, message);
+    program_assert_mentions(why.text, expected);
+    program_assert_mentions(why.text, message);
     ck_assert_int_eq(program_count_files(program_cache(), ".kernels"), 0);
 }
 
@@ -260,24 +261,25 @@ END_TEST
 START_TEST(headers_that_cannot_be_given_are_named)
 {
     const char *custom[ICS_STAGES];
-    char path[SCRATCH_PATH], why[1024];
+    icestream_error why;
+    char path[SCRATCH_PATH];
     ics_program_options options = with_header("", custom, path);
     custom[ICS_STAGE_SCATTER] = "/nonexistent/my_scatter.h";
-    program_get_none(&options, why, sizeof why);
-    program_assert_mentions(why, "/nonexistent/my_scatter.h: cannot open");
+    program_get_none(&options, &why);
+    program_assert_mentions(why.text, "/nonexistent/my_scatter.h: cannot open");
     custom[ICS_STAGE_SCATTER] = program_place()->folder;
-    program_get_none(&options, why, sizeof why);
-    program_assert_mentions(why, "expected a file");
+    program_get_none(&options, &why);
+    program_assert_mentions(why.text, "expected a file");
     custom[ICS_STAGE_SCATTER] = "my\"scatter.h";
-    program_get_none(&options, why, sizeof why);
-    program_assert_mentions(why, "without quotes");
+    program_get_none(&options, &why);
+    program_assert_mentions(why.text, "without quotes");
     custom[ICS_STAGE_SCATTER] = "stages/scatter_hg.h";
-    program_get_none(&options, why, sizeof why);
-    program_assert_mentions(why, "icestream has itself");
+    program_get_none(&options, &why);
+    program_assert_mentions(why.text, "icestream has itself");
     scratch_write(path, "a\0b", 3);
     custom[ICS_STAGE_SCATTER] = path;
-    program_get_none(&options, why, sizeof why);
-    program_assert_mentions(why, "zero byte");
+    program_get_none(&options, &why);
+    program_assert_mentions(why.text, "zero byte");
 }
 END_TEST
 

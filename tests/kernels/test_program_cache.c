@@ -213,9 +213,10 @@ START_TEST(processes_share_a_cache)
         int failures = 0;
         for (int turn = 0; turn < TURNS; ++turn) {
             const int which = (child + turn) % 2;
-            char why[1024], path[2 * SCRATCH_PATH];
+            icestream_error why;
+            char path[2 * SCRATCH_PATH];
             ics_program *program = NULL;
-            if (ics_program_create(&options[which], &program, why, sizeof why) != 0 ||
+            if (ics_program_create(&options[which], &program, &why) != 0 ||
                 program->bytes != expected[which]->bytes ||
                 memcmp(program->image, expected[which]->image, program->bytes) != 0) {
                 ++failures;
@@ -251,11 +252,11 @@ END_TEST
 
 static void store(const ics_program_options *options, bool as_ptx)
 {
-    char why[1024] = "", path[SCRATCH_PATH];
+    icestream_error why;
+    char path[SCRATCH_PATH];
     ck_assert_msg(ics_program_store(options, as_ptx,
-                                    scratch_path(program_place(), "installed", path), why,
-                                    sizeof why) == 0,
-                  "%s", why);
+                                    scratch_path(program_place(), "installed", path), &why) == 0,
+                  "%s", why.text);
 }
 
 static void hide_nvrtc(void)
@@ -280,9 +281,9 @@ START_TEST(an_installed_program_is_found)
     ics_program_destroy(without);
 
     ics_program_options other = program_defaults;
-    char why[1024];
+    icestream_error why;
     other.architecture = 89;
-    program_get_none(&other, why, sizeof why);
+    program_get_none(&other, &why);
 }
 END_TEST
 
@@ -305,9 +306,9 @@ START_TEST(installed_ptx_serves_every_later_gpu_without_nvrtc)
     ck_assert(program->is_ptx);
     program_assert_mentions(program->image, ".target sm_80");
     ics_program_destroy(program);
-    char why[1024];
+    icestream_error why;
     options.architecture = 75;
-    program_get_none(&options, why, sizeof why);
+    program_get_none(&options, &why);
 }
 END_TEST
 
@@ -325,31 +326,31 @@ END_TEST
 
 START_TEST(a_store_that_cannot_be_written_is_an_error)
 {
-    char why[1024] = "";
-    ck_assert_int_eq(
-        ics_program_store(&program_defaults, false, "/nonexistent/folder", why, sizeof why), -1);
-    program_assert_mentions(why, "/nonexistent/folder");
-    program_assert_mentions(why, "No such file");
+    icestream_error why;
+    ck_assert_int_eq(ics_program_store(&program_defaults, false, "/nonexistent/folder", &why),
+                     ICESTREAM_E_CONFIG);
+    program_assert_mentions(why.text, "/nonexistent/folder");
+    program_assert_mentions(why.text, "No such file");
 }
 END_TEST
 
 /* Runs everywhere. */
 START_TEST(without_nvrtc_and_cache_the_message_says_what_to_do)
 {
-    char why[1024];
+    icestream_error why;
     hide_nvrtc();
-    program_get_none(&program_defaults, why, sizeof why);
-    program_assert_mentions(why, "sm_90");
-    program_assert_mentions(why, "/nonexistent/libnvrtc.so");
-    program_assert_mentions(why, "expected NVRTC of CUDA 12 or 13");
-    program_assert_mentions(why, "no cache has them");
-    ck_assert_int_eq(
-        ics_program_store(&program_defaults, false, program_place()->folder, why, sizeof why), -1);
-    program_assert_mentions(why, "/nonexistent/libnvrtc.so");
+    program_get_none(&program_defaults, &why);
+    program_assert_mentions(why.text, "sm_90");
+    program_assert_mentions(why.text, "/nonexistent/libnvrtc.so");
+    program_assert_mentions(why.text, "expected NVRTC of CUDA 12 or 13");
+    program_assert_mentions(why.text, "no cache has them");
+    ck_assert_int_eq(ics_program_store(&program_defaults, false, program_place()->folder, &why),
+                     ICESTREAM_E_CONFIG);
+    program_assert_mentions(why.text, "/nonexistent/libnvrtc.so");
     /* A library, but another one. */
     ck_assert_int_eq(setenv("ICESTREAM_NVRTC", "libm.so.6", 1), 0);
-    program_get_none(&program_defaults, why, sizeof why);
-    program_assert_mentions(why, "nvrtcVersion is missing");
+    program_get_none(&program_defaults, &why);
+    program_assert_mentions(why.text, "nvrtcVersion is missing");
 }
 END_TEST
 

@@ -66,18 +66,17 @@ const char *program_cache(void)
 
 ics_program *program_get(const ics_program_options *options)
 {
-    char why[4096] = "";
+    icestream_error why;
     ics_program *program = NULL;
-    ck_assert_msg(ics_program_create(options, &program, why, sizeof why) == 0, "%s", why);
+    ck_assert_msg(ics_program_create(options, &program, &why) == ICESTREAM_OK, "%s", why.text);
     ck_assert_ptr_nonnull(program);
     return program;
 }
 
-void program_get_none(const ics_program_options *options, char *why, size_t size)
+void program_get_none(const ics_program_options *options, icestream_error *why)
 {
     ics_program *program = NULL;
-    why[0] = 0;
-    ck_assert_int_eq(ics_program_create(options, &program, why, size), -1);
+    ck_assert_int_eq(ics_program_create(options, &program, why), ICESTREAM_E_CONFIG);
     ck_assert_ptr_null(program);
 }
 
@@ -120,11 +119,11 @@ int program_count_files(const char *folder, const char *end)
 
 bool program_has_nvrtc(void)
 {
-    char why[256];
+    icestream_error why;
     ics_nvrtc *nvrtc = NULL;
-    const bool good = ics_nvrtc_create(&nvrtc, why, sizeof why) == 0;
+    const bool good = ics_nvrtc_create(&nvrtc, &why) == ICESTREAM_OK;
     if (!good) {
-        printf("skipped what compiles: %s\n", why);
+        printf("skipped what compiles: %s\n", why.text);
     }
     ics_nvrtc_destroy(nvrtc);
     return good;

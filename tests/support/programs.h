@@ -24,7 +24,7 @@ bool program_has_nvrtc(void);
 /* Gets a program, compiled or from a cache. The caller destroys it. */
 ics_program *program_get(const ics_program_options *options);
 /* Checks that a program cannot be had, and returns the message. */
-void program_get_none(const ics_program_options *options, char *why, size_t size);
+void program_get_none(const ics_program_options *options, icestream_error *why);
 /* The path of a program in the cache. */
 void program_entry_path(const ics_program *program, char path[2 * SCRATCH_PATH]);
 /* Number of files in a folder whose names end with this text. */

@@ -324,10 +324,10 @@ world_result world_run(const stage_world *world, ics_schedule schedule,
                                        .variants = *variants,
                                        .pool = pool,
                                        .instruction_set = instruction_set};
-    char why[256] = "";
+    icestream_error why;
     ics_graph *graph = NULL;
-    ics_graph_create(&options, world->tables, &graph, why, sizeof why);
-    ck_assert_msg(graph != NULL, "%s", why);
+    ics_graph_create(&options, world->tables, &graph, &why);
+    ck_assert_msg(graph != NULL, "%s", why.text);
     world_result result = {{0}, {0}};
     ck_assert_int_eq(ics_graph_run(graph, emissions, count, &result.arrivals, &result.account), 0);
     ics_graph_destroy(graph);

@@ -14,7 +14,7 @@
 #endif
 
 /* Slots for which a block of create is responsible. */
-#define GPU_CREATE_SLOTS (2u * ICS_RUN_BLOCK)
+#define GPU_CREATE_SLOTS (ICS_CREATE_SLOTS * ICS_RUN_BLOCK)
 
 /* Appends the slots whose bits are set in a word to a list in shared memory. */
 ICE_FN void gpu_list_bits(uint32_t word, uint32_t first_slot, uint32_t *list, uint32_t *count)

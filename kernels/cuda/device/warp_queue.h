@@ -23,6 +23,8 @@ typedef struct gpu_warp_queue {
     uint64_t first;        /* number of the photon in entry 0, in a queue that counts photons */
     uint32_t count;        /* entries 0 .. count - 1 hold photons */
 } gpu_warp_queue;
+ICS_STATIC_ASSERT(sizeof(gpu_warp_queue) == ICS_WARP_QUEUE_BYTES,
+                  "the host computes with this size");
 
 /* The slot that keeps the thread's entry of the queue between launches. */
 ICE_FN uint32_t gpu_queue_slot(void)

@@ -52,7 +52,7 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
 
 /* Slots for which a block of collide is responsible. About a fifth of them are candidates, so each
  * thread has about one. */
-#define GPU_COLLIDE_SLOTS (4u * ICS_RUN_BLOCK)
+#define GPU_COLLIDE_SLOTS (ICS_COLLIDE_SLOTS * ICS_RUN_BLOCK)
 
 /* The stage collide of the photon in a slot. */
 ICE_FN void gpu_collide_photon(const ics_lane_memory *lane, const ice_tables *tables,

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "graphs/schedule.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/tools/measure/world.h"
 
@@ -67,7 +68,7 @@ const ics_origin *ics_experiment_origin(const ics_experiment *experiment)
 
 bool ics_experiment_can_profile(ics_schedule schedule)
 {
-    return schedule == ICS_SCHEDULE_WAVEFRONT || schedule == ICS_SCHEDULE_FUSED;
+    return ics_schedule_can_profile(schedule);
 }
 
 bool ics_experiment_on_gpu(const ics_experiment *experiment)
@@ -125,14 +126,7 @@ static int add_plan(const ics_experiment *experiment, ics_gpu_figures *figures,
                     icestream_error *error)
 {
     ics_gpu_plan *plan = NULL;
-    ics_gpu_error problem = {.status = ICS_GRAPH_OK};
-    int result =
-        ics_gpu_plan_create(&figures->options, experiment->world.tables, 0, &plan, &problem);
-    if (result != ICS_GRAPH_OK) {
-        return ics_error_set(
-            error, result == ICS_GRAPH_NO_MEMORY ? ICESTREAM_E_MEMORY : ICESTREAM_E_DEVICE, "%s",
-            problem.text);
-    }
+    ICS_TRY(ics_gpu_plan_create(&figures->options, experiment->world.tables, 0, &plan, error));
     figures->bytes_per_bounce = plan->bytes_per_bounce;
     for (size_t i = 0; i < plan->kernel_count; ++i) {
         const ics_kernel_resources *kernel = &plan->kernels[i].resources;

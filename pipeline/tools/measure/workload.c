@@ -1,6 +1,7 @@
 #include "pipeline/tools/measure/workload.h"
 
 #include "base/error.h"
+#include "physics/model.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -17,11 +17,11 @@ typedef struct ics_plan_on_cpu {
 } ics_plan_on_cpu;
 
 typedef struct ics_plan_on_gpu {
-    bool wanted;           /* whether photons could run on a GPU; otherwise the rest is 0 */
-    ics_gpu_device device; /* the GPU of this machine; its name is "" if there is none */
-    ics_gpu_error absent;  /* why there is no GPU */
-    int architecture;      /* the architecture that is planned for: 90 is sm_90 */
-    bool assumed;          /* the architecture was neither given nor found */
+    bool wanted;            /* whether photons could run on a GPU; otherwise the rest is 0 */
+    ics_gpu_device device;  /* the GPU of this machine; its name is "" if there is none */
+    icestream_error absent; /* why there is no GPU */
+    int architecture;       /* the architecture that is planned for: 90 is sm_90 */
+    bool assumed;           /* the architecture was neither given nor found */
     ics_gpu_plan *schedules[ICS_SCHEDULE_COUNT]; /* [count] */
     size_t count;
     char missing[sizeof((icestream_error *)0)->text]; /* why there is no plan; "" if there is one */

@@ -29,10 +29,7 @@ static int plan_cpu(const icestream_config *config, const ics_world *world, ics_
                                        .pool = options.graph.pool,
                                        .instruction_set = options.instruction_set};
     ics_graph *graph = NULL;
-    char why[512] = "";
-    if (ics_graph_create(&graph_options, world->tables, &graph, why, sizeof why) != ICS_GRAPH_OK) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s", why);
-    }
+    ICS_TRY(ics_graph_create(&graph_options, world->tables, &graph, error));
     out->slot_bytes = ics_graph_slot_bytes(graph);
     ics_graph_destroy(graph);
     return ICESTREAM_OK;
@@ -44,7 +41,7 @@ static void find_device(const icestream_config *config, int architecture, ics_pl
     if (architecture != 0) {
         out->architecture = architecture;
     } else if (ics_gpu_describe((int)config->device.index[0], &out->device, &out->absent) ==
-               ICS_GRAPH_OK) {
+               ICESTREAM_OK) {
         out->architecture = out->device.architecture;
     } else {
         out->device.name[0] = '\0';
@@ -60,16 +57,10 @@ static int plan_schedule(const icestream_config *config, const ics_world *world,
     ics_gpu_options options;
     ICS_TRY(ics_device_gpu_options_from_config(config, &options, error));
     options.schedule = schedule;
-    ics_gpu_error problem = {.status = ICS_GRAPH_OK};
-    int result = ics_gpu_plan_create(&options, world->tables, architecture,
-                                     &out->schedules[out->count], &problem);
-    if (result == ICS_GRAPH_OK) {
-        out->count++;
-        return ICESTREAM_OK;
-    }
-    return ics_error_set(error,
-                         result == ICS_GRAPH_NO_MEMORY ? ICESTREAM_E_MEMORY : ICESTREAM_E_DEVICE,
-                         "%s", problem.text);
+    ICS_TRY(ics_gpu_plan_create(&options, world->tables, architecture, &out->schedules[out->count],
+                                error));
+    out->count++;
+    return ICESTREAM_OK;
 }
 
 static int plan_gpu(const icestream_config *config, const ics_world *world, int architecture,
@@ -90,8 +81,8 @@ static int plan_gpu(const icestream_config *config, const ics_world *world, int 
     }
     /* If the configuration does not ask for a GPU, a missing plan is a part of the report and no
      * error. */
-    if (status == ICESTREAM_E_DEVICE && config->device.backend == ICS_BACKEND_AUTO &&
-        architecture == 0) {
+    bool no_plan = status == ICESTREAM_E_DEVICE || status == ICESTREAM_E_CONFIG;
+    if (no_plan && config->device.backend == ICS_BACKEND_AUTO && architecture == 0) {
         snprintf(out->missing, sizeof out->missing, "%s", error != NULL ? error->text : "no plan");
         return ics_error_set(error, ICESTREAM_OK, "%s", "");
     }

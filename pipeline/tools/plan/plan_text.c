@@ -1,4 +1,5 @@
 /* The report of `icestream plan` as text. */
+#include "graphs/schedule.h"
 #include "kernels/cuda/state.h"
 #include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/plan/plan.h"
@@ -96,14 +97,14 @@ static int print_schedule(const ics_gpu_plan *schedule, FILE *out, icestream_err
     int status = print_kernels(schedule, out, error);
     fprintf(out, "  pool      %" PRIu32 " slots of %u bytes in %" PRIu32 " lanes", options->pool,
             ICS_SLOT_BYTES, options->lanes);
-    if (options->schedule == ICS_SCHEDULE_MONOLITHIC ||
-        options->schedule == ICS_SCHEDULE_JOB_QUEUE) {
-        fprintf(out, ", and as many for photons that warps have made and that wait for a lane");
+    const ics_gpu_schedule *row = ics_schedule_row(options->schedule);
+    if (row->slots_per_thread > 1) {
+        fprintf(out, ", and as many for photons that warps have made and that wait for a thread");
     }
-    if (options->schedule == ICS_SCHEDULE_FUSED) {
+    if (row->long_visits) {
         fprintf(out, ", %" PRIu32 " bounces per wave", options->bounces_per_wave);
     }
-    if (options->schedule == ICS_SCHEDULE_MONOLITHIC) {
+    if (row->has_refill) {
         fprintf(out, ", refilled at %" PRIu32 " idle lanes of a warp", options->refill);
     }
     if (schedule->bytes_per_bounce > 0) {

@@ -5,6 +5,7 @@
 #ifndef EMULATED_GRID_H
 #define EMULATED_GRID_H
 
+#include "graphs/schedule.h"
 #include "kernels/cuda/state.h"
 #include "stages/tables.h"
 
@@ -149,25 +150,18 @@ typedef struct grid_arguments {
     ics_chain chain;
 } grid_arguments;
 
-/* A kernel with its arguments taken from a grid_arguments; stretch: slots per thread of its grid.
- */
-typedef struct grid_kernel {
-    void (*thread)(void *arguments);
-    uint32_t stretch;
-} grid_kernel;
-
-/* As ics_gpu_schedule of graphs/cuda/schedule.h. */
+/* The kernels of a schedule as thread functions, in the order of its row in graphs/schedule.c,
+ * which says everything else. The file emulated/WORD.c defines grid_WORD for every schedule of
+ * ICS_SCHEDULE_LIST. */
 typedef struct grid_schedule {
-    const char *name;
-    grid_kernel kernels[4]; /* thread NULL: end */
-    bool loops, takes_steps, creates_every_wave;
-    uint32_t slots_per_thread, waves;
+    void (*threads[ICS_SCHEDULE_KERNELS])(void *arguments); /* NULL: end */
 } grid_schedule;
 
-extern const grid_schedule grid_wavefront, grid_fused, grid_monolithic, grid_job_queue,
-    grid_thread_per_step;
+#define X(constant, name, word) extern const grid_schedule grid_##word;
+ICS_SCHEDULE_LIST(X)
+#undef X
 
-/* static void run_NAME(void *arguments): the thread function of kernel ics_NAME. */
+/* Defines run_NAME(), the thread function of kernel gpu_NAME; CHAIN: of a kernel in a loop. */
 #define GRID_KERNEL(name)                                                                          \
     static void run_##name(void *user)                                                             \
     {                                                                                              \

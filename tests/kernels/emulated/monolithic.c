@@ -4,8 +4,4 @@
 
 GRID_KERNEL(monolithic)
 
-const grid_schedule grid_monolithic = {.name = "monolithic",
-                                       .kernels = {{run_monolithic, 1}},
-                                       .takes_steps = false,
-                                       .slots_per_thread = 2,
-                                       .waves = 1};
+const grid_schedule grid_monolithic = {{run_monolithic}};

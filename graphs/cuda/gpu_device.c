@@ -1,0 +1,60 @@
+/* graphs/gpu.h: which devices there are. */
+#include "base/error.h"
+#include "graphs/cuda/check.h"
+#include "graphs/gpu.h"
+
+#include <stdio.h>
+
+int ics_gpu_count(icestream_error *error)
+{
+    int count = 0, driver = 0;
+    const cudaError_t result = cudaGetDeviceCount(&count);
+    /* CUDA reports a missing driver as one that is too old. */
+    if (result == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
+        driver == 0) {
+        ics_error_set(error, ICESTREAM_E_DEVICE,
+                      "this machine has no NVIDIA driver (cudaGetDeviceCount); install one that "
+                      "supports CUDA 13, or use device.backend: cpu");
+        return 0;
+    }
+    if (result != cudaSuccess) {
+        ics_check_failed(result, "cudaGetDeviceCount", 0, error);
+        return 0;
+    }
+    if (count == 0) {
+        ics_check_failed(cudaErrorNoDevice, "cudaGetDeviceCount", 0, error);
+    }
+    return count;
+}
+
+static int check_ordinal(int ordinal, icestream_error *error)
+{
+    const int count = ics_gpu_count(error);
+    if (count == 0) {
+        return ICESTREAM_E_DEVICE;
+    }
+    if (ordinal < 0 || ordinal >= count) {
+        return ics_error_set(error, ICESTREAM_E_DEVICE,
+                             "device.index: found %d, expected 0 to %d: this machine has %d GPU%s",
+                             ordinal, count - 1, count, count == 1 ? "" : "s");
+    }
+    return ICESTREAM_OK;
+}
+
+int ics_gpu_describe(int ordinal, ics_gpu_device *out, icestream_error *error)
+{
+    ICS_TRY(check_ordinal(ordinal, error));
+    struct cudaDeviceProp properties;
+    CUDA_TRY(ordinal, error, cudaGetDeviceProperties(&properties, ordinal));
+    *out = (ics_gpu_device){.architecture = properties.major * 10 + properties.minor,
+                            .processors = properties.multiProcessorCount,
+                            .memory_bytes = properties.totalGlobalMem,
+                            .cache_bytes = (uint64_t)properties.l2CacheSize};
+    snprintf(out->name, sizeof out->name, "%s", properties.name);
+    CUDA_TRY(ordinal, error, cudaDriverGetVersion(&out->driver));
+    CUDA_TRY(ordinal, error, cudaSetDevice(ordinal));
+    size_t free_bytes, total;
+    CUDA_TRY(ordinal, error, cudaMemGetInfo(&free_bytes, &total));
+    out->memory_free = free_bytes;
+    return ICESTREAM_OK;
+}

@@ -1,0 +1,315 @@
+/* The launches of a lane: up to three are on their way at a time. One computes, one waits behind
+ * it, and the hits of one are downloaded.
+ *
+ *   start_launch   waits for uploads, sends the order, enqueues the kernels and the report
+ *   collect        report here -> download its hits -> give hits and counts to the batches -> free
+ *   ics_lane_watch checks that the launch that computes makes progress
+ */
+#include "base/error.h"
+#include "graphs/cuda/check.h"
+#include "graphs/cuda/lane.h"
+
+#include <nvtx3/nvToolsExt.h>
+#include <string.h>
+
+/* ---- launches -------------------------------------------------------------------------------- */
+
+static ics_lane_launch *launch_at(ics_lane *lane, uint32_t number)
+{
+    return &lane->launches[(lane->first_launch + number) % ICS_LANE_LAUNCHES];
+}
+
+/* Writes the order of a launch, and clears the counts of batches that no launch has seen. */
+static int write_order(ics_lane *lane, ics_lane_launch *launch, bool drain, icestream_error *error)
+{
+    const int ordinal = lane->ordinal;
+    *launch->order = (ics_launch){.end = lane->queue_end,
+                                  .hits = launch->hits,
+                                  .hit_capacity = lane->options->hits,
+                                  .drain = drain};
+    for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
+        ics_lane_batch *batch = &lane->batches[i];
+        launch->holds[i] = batch->used ? batch->serial : 0;
+        if (!batch->used) {
+            continue;
+        }
+        launch->order->batches[i] = batch->queue;
+        if (batch->fresh) {
+            CUDA_TRY(ordinal, error, cudaStreamWaitEvent(lane->compute, batch->ready, 0));
+            CUDA_TRY(ordinal, error,
+                     cudaMemset2DAsync(&lane->memory.shares->batches[i], sizeof(ics_share), 0,
+                                       sizeof(ics_batch_count), ICS_SHARES, lane->compute));
+            batch->fresh = false;
+        }
+    }
+    CUDA_TRY(ordinal, error,
+             cudaMemcpyAsync(lane->memory.launch, launch->order, sizeof *launch->order,
+                             cudaMemcpyHostToDevice, lane->compute));
+    return ICESTREAM_OK;
+}
+
+/* Sets the counters of a launch to where it begins. */
+static int reset_progress(ics_lane *lane, bool drain, icestream_error *error)
+{
+    const int ordinal = lane->ordinal;
+    ics_launch_progress *progress = lane->memory.progress;
+    CUDA_TRY(
+        ordinal, error,
+        cudaMemsetAsync(&progress->waves, 0,
+                        offsetof(ics_launch_progress, alive) - offsetof(ics_launch_progress, waves),
+                        lane->compute));
+    CUDA_TRY(ordinal, error,
+             cudaMemset2DAsync(&lane->memory.shares->stalled, sizeof(ics_share), 0,
+                               sizeof(uint32_t), ICS_SHARES, lane->compute));
+    if (!drain) { /* new steps need all slots */
+        CUDA_TRY(ordinal, error,
+                 cudaMemcpyAsync(&progress->slots, lane->whole, sizeof progress->slots,
+                                 cudaMemcpyHostToDevice, lane->compute));
+    }
+    return ICESTREAM_OK;
+}
+
+/* Enqueues the copy of the counters, before the next launch changes them, and the call of `wake`
+ * when the copy is here. */
+static int enqueue_report(ics_lane *lane, ics_lane_launch *launch, ics_lane_wake wake,
+                          icestream_error *error)
+{
+    const int ordinal = lane->ordinal;
+    CUDA_TRY(ordinal, error,
+             cudaMemcpyAsync(&launch->report->progress, lane->memory.progress,
+                             sizeof launch->report->progress, cudaMemcpyDeviceToHost,
+                             lane->compute));
+    CUDA_TRY(ordinal, error,
+             cudaMemcpyAsync(launch->report->shares, lane->memory.shares,
+                             sizeof launch->report->shares, cudaMemcpyDeviceToHost, lane->compute));
+    CUDA_TRY(ordinal, error, cudaEventRecord(launch->reported, lane->compute));
+    CUDA_TRY(ordinal, error, cudaStreamWaitEvent(lane->download, launch->reported, 0));
+    CUDA_TRY(ordinal, error, cudaLaunchHostFunc(lane->download, wake.call, wake.user));
+    return ICESTREAM_OK;
+}
+
+/* Starts a launch with all batches of the lane. `drain`: it runs until no photon is alive. */
+static int start_launch(ics_lane *lane, bool drain, ics_lane_wake wake, icestream_error *error)
+{
+    ics_lane_launch *launch = launch_at(lane, lane->launches_out);
+    ICS_TRY(write_order(lane, launch, drain, error));
+    ICS_TRY(reset_progress(lane, drain, error));
+    CUDA_TRY(lane->ordinal, error, cudaEventRecord(launch->begun, lane->compute));
+    nvtxRangePushA(ics_graph_schedule_name(lane->options->schedule));
+    const int status = ics_lane_enqueue(lane, error);
+    nvtxRangePop();
+    if (status != ICESTREAM_OK) {
+        return status;
+    }
+    CUDA_TRY(lane->ordinal, error, cudaEventRecord(launch->computed, lane->compute));
+    ICS_TRY(enqueue_report(lane, launch, wake, error));
+    launch->state = ICS_LAUNCH_COMPUTES;
+    ++lane->launches_out;
+    return ICESTREAM_OK;
+}
+
+/* Sets *happened to whether the event has happened. ICESTREAM_E_FAILED: a kernel failed. */
+static int query(const ics_lane *lane, cudaEvent_t event, bool *happened, icestream_error *error)
+{
+    const cudaError_t result = cudaEventQuery(event);
+    *happened = result == cudaSuccess;
+    return result == cudaSuccess || result == cudaErrorNotReady
+               ? ICESTREAM_OK
+               : ics_check_failed(result, "kernel", lane->ordinal, error);
+}
+
+/* Whether the batch at index `index` is the one that was there when the launch began. The launch
+ * before may have completed that batch, and another batch may be at its index now. */
+static bool knows(const ics_lane_launch *launch, const ics_lane *lane, uint32_t index)
+{
+    return lane->batches[index].used && lane->batches[index].serial == launch->holds[index];
+}
+
+/* Adds the hits of a launch to its batches. */
+static int add_hits(ics_lane *lane, const ics_lane_launch *launch, icestream_error *error)
+{
+    const uint32_t shift = ics_settings_start_shift(lane->options);
+    for (uint32_t i = 0; i < launch->count; ++i) {
+        ice_arrival arrival = launch->download[i];
+        const uint32_t index = arrival.emission >> shift;
+        if (index >= ICS_LANE_BATCHES || !knows(launch, lane, index)) {
+            return ics_error_set(error, ICESTREAM_E_FAILED,
+                                 "GPU %d: internal error: a hit names index %u of the queue, which "
+                                 "holds no batch",
+                                 lane->ordinal, index);
+        }
+        arrival.emission &= (1u << shift) - 1;
+        if (ics_graph_arrivals_put(&lane->batches[index].result.arrivals, &arrival) !=
+            ICESTREAM_OK) {
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu hits of a batch",
+                                 lane->batches[index].result.arrivals.count);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+/* Replaces the accounts of the batches by what the launch reports: the counts of a batch are sums
+ * over all launches since it was submitted. */
+static void update_accounts(ics_lane *lane, const ics_lane_launch *launch)
+{
+    for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
+        if (!knows(launch, lane, i)) {
+            continue;
+        }
+        ice_account *account = &lane->batches[i].result.account;
+        *account = (ice_account){.created = account->created};
+        for (uint32_t share = 0; share < ICS_SHARES; ++share) {
+            const ics_batch_count *count = &launch->report->shares[share].batches[i];
+            account->absorbed += count->absorbed;
+            account->detected += count->detected;
+            account->left += count->left;
+            account->stopped += count->stopped;
+            account->hits += count->hits;
+            account->bounces += count->bounces;
+        }
+    }
+}
+
+/* Checks that a draining launch completed every batch that it knew. A draining launch runs until no
+ * photon is alive, unless the hit buffer fills up. If it recorded no hit and a batch is still
+ * incomplete, the next launch would fail in the same way, and the run would never end. */
+static int check_drained(const ics_lane *lane, const ics_lane_launch *launch,
+                         icestream_error *error)
+{
+    if (!launch->order->drain || launch->count > 0) {
+        return ICESTREAM_OK;
+    }
+    const ics_launch_progress *progress = &launch->report->progress;
+    for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
+        if (knows(launch, lane, i) && !ics_lane_batch_is_complete(&lane->batches[i])) {
+            return ics_error_set(
+                error, ICESTREAM_E_FAILED,
+                "GPU %d: internal error: a launch of %s ended before its photons (queue %llu of "
+                "%llu, no hits)",
+                lane->ordinal, ics_graph_schedule_name(lane->options->schedule),
+                (unsigned long long)progress->next, (unsigned long long)launch->order->end);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+/* Starts the download of the hits of a launch, if it has any. */
+static int start_download(ics_lane *lane, ics_lane_launch *launch, ics_lane_wake wake,
+                          icestream_error *error)
+{
+    const uint32_t wanted = launch->report->progress.hits;
+    launch->count = wanted < lane->options->hits ? wanted : lane->options->hits;
+    if (launch->count == 0) {
+        return ICESTREAM_OK;
+    }
+    CUDA_TRY(lane->ordinal, error,
+             cudaMemcpyAsync(launch->download, launch->hits, launch->count * sizeof *launch->hits,
+                             cudaMemcpyDeviceToHost, lane->download));
+    CUDA_TRY(lane->ordinal, error, cudaEventRecord(launch->downloaded, lane->download));
+    CUDA_TRY(lane->ordinal, error, cudaLaunchHostFunc(lane->download, wake.call, wake.user));
+    launch->state = ICS_LAUNCH_DOWNLOADS;
+    return ICESTREAM_OK;
+}
+
+static int finish_launch(ics_lane *lane, ics_lane_launch *launch, icestream_error *error)
+{
+    ICS_TRY(add_hits(lane, launch, error));
+    update_accounts(lane, launch);
+    ICS_TRY(check_drained(lane, launch, error));
+    launch->state = ICS_LAUNCH_FREE;
+    lane->first_launch = (lane->first_launch + 1) % ICS_LANE_LAUNCHES;
+    --lane->launches_out;
+    return ICESTREAM_OK;
+}
+
+/* Moves the oldest launches on, as far as possible without waiting: it computes, its hits are
+ * downloaded, it is finished. */
+static int collect(ics_lane *lane, ics_lane_wake wake, ics_launch_observer observer,
+                   icestream_error *error)
+{
+    while (lane->launches_out > 0) {
+        ics_lane_launch *launch = launch_at(lane, 0);
+        const bool computes = launch->state == ICS_LAUNCH_COMPUTES;
+        bool happened = false;
+        ICS_TRY(query(lane, computes ? launch->reported : launch->downloaded, &happened, error));
+        if (!happened) {
+            return ICESTREAM_OK;
+        }
+        if (computes) {
+            observer.computed(observer.user, launch);
+            ICS_TRY(start_download(lane, launch, wake, error));
+        }
+        if (!computes || launch->count == 0) {
+            ICS_TRY(finish_launch(lane, launch, error));
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+int ics_lane_advance(ics_lane *lane, ics_lane_wake wake, ics_launch_observer observer,
+                     icestream_error *error)
+{
+    ICS_TRY(collect(lane, wake, observer, error));
+    bool fresh = false, unfinished = false;
+    for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
+        const ics_lane_batch *batch = &lane->batches[i];
+        fresh |= batch->used && batch->fresh;
+        unfinished |= batch->used && !batch->fresh && !ics_lane_batch_is_complete(batch);
+    }
+    /* With new steps, the launch ends when the steps are used up, and living photons stay in the
+     * pool together with those of steps that may follow. Without new steps, and if no launch is on
+     * its way, the next launch drains the pool. It also does so after a launch that ended because
+     * the hit buffer was full. */
+    if (fresh && lane->launches_out < ICS_LANE_LAUNCHES) {
+        return start_launch(lane, false, wake, error);
+    }
+    if (unfinished && lane->launches_out == 0) {
+        return start_launch(lane, true, wake, error);
+    }
+    return ICESTREAM_OK;
+}
+
+/* ---- the watchdog ---------------------------------------------------------------------------- */
+
+/* Time (s) between two readings of the counters of a launch that runs. */
+#define LOOK_PERIOD 1.0
+
+int ics_lane_watch(ics_lane *lane, double now, icestream_error *error)
+{
+    const int ordinal = lane->ordinal;
+    if (lane->launches_out == 0 || launch_at(lane, 0)->state != ICS_LAUNCH_COMPUTES ||
+        lane->watched != launch_at(lane, 0)) {
+        lane->watched = lane->launches_out ? launch_at(lane, 0) : NULL;
+        lane->seen_at = lane->asked_at = now;
+        return ICESTREAM_OK;
+    }
+    if (now - lane->asked_at < LOOK_PERIOD) {
+        return ICESTREAM_OK;
+    }
+    const ics_launch_progress *seen = &lane->snapshot->progress;
+    if (memcmp(lane->snapshot, &lane->seen, sizeof lane->seen) != 0) {
+        lane->seen = *lane->snapshot;
+        lane->seen_at = now;
+    } else if (now - lane->seen_at > lane->options->watchdog) {
+        return ics_error_set(
+            error, ICESTREAM_E_FAILED,
+            "GPU %d: schedule %s made no progress for %.0f s (device.watchdog): queue %llu of "
+            "%llu, waves %llu, alive %u, slots %u, hits %u of %u, waiting %u; if a photon may live "
+            "as long as that (run.bounce_limit, hardly any absorption), raise "
+            "device.watchdog, else report this",
+            ordinal, ics_graph_schedule_name(lane->options->schedule), lane->options->watchdog,
+            (unsigned long long)seen->next, (unsigned long long)lane->queue_end,
+            (unsigned long long)seen->waves, seen->alive, seen->slots, seen->hits,
+            lane->options->hits, seen->stalled);
+    }
+    lane->asked_at = now;
+    /* On the upload stream, because the download stream waits for the launch. */
+    CUDA_TRY(ordinal, error,
+             cudaMemcpyAsync(&lane->snapshot->progress, lane->memory.progress,
+                             sizeof lane->snapshot->progress, cudaMemcpyDeviceToHost,
+                             lane->upload));
+    CUDA_TRY(ordinal, error,
+             cudaMemcpyAsync(lane->snapshot->shares, lane->memory.shares,
+                             sizeof lane->snapshot->shares, cudaMemcpyDeviceToHost, lane->upload));
+    return ICESTREAM_OK;
+}

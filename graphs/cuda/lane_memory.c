@@ -1,0 +1,257 @@
+/* The memory of a lane: what lies on the device, and the pinned staging on the host. */
+#include "base/error.h"
+#include "graphs/cuda/check.h"
+#include "graphs/cuda/lane.h"
+
+#include <string.h>
+
+/* ---- columns of the pool --------------------------------------------------------------------- */
+
+/* A column of the pool: `bytes` for every `slots` slots. */
+typedef struct column {
+    size_t member;   /* offset of its pointer in ics_lane_memory */
+    uint32_t needed; /* the ICS_COLUMN_ bit of schedules that have it; 0: all have it */
+    uint32_t bytes, slots;
+    int fill;      /* every byte of a new lane; in labels, vacant and cursors it means: nothing */
+    bool in_cache; /* the second level cache should keep it */
+} column;
+
+/* The columns that the cache should keep come first, so that they lie together. */
+static const column columns[] = {
+    {offsetof(ics_lane_memory, position), 0, sizeof(ics_word), 1, 0, true},
+    {offsetof(ics_lane_memory, direction), 0, sizeof(ics_word), 1, 0, true},
+    {offsetof(ics_lane_memory, identity), 0, sizeof(ics_word), 1, 0xff, true},
+    {offsetof(ics_lane_memory, segment), ICS_COLUMN_SEGMENT, sizeof(ics_word), 1, 0, true},
+    {offsetof(ics_lane_memory, recorded), 0, sizeof(uint32_t), 1, 0, false},
+    {offsetof(ics_lane_memory, vacant), ICS_COLUMN_VACANT, sizeof(uint32_t), 32, 0xff, false},
+    {offsetof(ics_lane_memory, leftovers), ICS_COLUMN_LEFTOVERS, sizeof(ics_leftover), 32, 0,
+     false},
+    {offsetof(ics_lane_memory, candidates), ICS_COLUMN_CANDIDATES, sizeof(uint32_t), 32, 0, false},
+    {offsetof(ics_lane_memory, cursors), ICS_COLUMN_CURSORS, 2 * sizeof(uint32_t), 1, 0xff, false},
+};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static bool has_column(const ics_lane *lane, const column *one)
+{
+    return one->needed == 0 || (one->needed & lane->schedule->columns) != 0;
+}
+
+static uint64_t bytes_of(const column *one, uint32_t capacity)
+{
+    return (uint64_t)capacity / one->slots * one->bytes;
+}
+
+/* ---- layout ---------------------------------------------------------------------------------- */
+
+/* Hands out pieces of a block of memory; with block NULL it only counts. */
+typedef struct arena {
+    char *block;
+    uint64_t used;
+} arena;
+
+static void *reserve(arena *from, uint64_t bytes)
+{
+    void *piece = from->block != NULL ? from->block + from->used : NULL;
+    from->used += (bytes + 255) / 256 * 256;
+    return piece;
+}
+
+static uint32_t start_count(const ics_gpu_options *options)
+{
+    return options->batch_photons / ICS_START_STRIDE + 2;
+}
+
+static void lay_out_columns(ics_lane *lane, arena *from)
+{
+    ics_lane_memory *memory = &lane->memory;
+    const uint64_t before = from->used;
+    for (int i = 0; i < COLUMNS; ++i) {
+        if (!has_column(lane, &columns[i])) {
+            continue;
+        }
+        void *piece = reserve(from, bytes_of(&columns[i], memory->capacity));
+        memcpy((char *)memory + columns[i].member, &piece, sizeof piece);
+        if (columns[i].in_cache) {
+            lane->window.num_bytes = from->used - before;
+        }
+    }
+    lane->window.base_ptr = memory->position;
+}
+
+/* `planned`: the device may be missing. The size of a compaction is an estimate then: CUB keeps a
+ * key and an index, twice, and little else. */
+static int lay_out_compaction(ics_lane *lane, arena *from, bool planned)
+{
+    const uint64_t capacity = lane->memory.capacity;
+    const int result = ics_lane_compact_bytes(lane->options, &lane->tables, &lane->compact_bytes);
+    if (result != cudaSuccess && !planned) {
+        return ICESTREAM_E_FAILED;
+    }
+    if (result != cudaSuccess) {
+        lane->compact_bytes = capacity * 16;
+    }
+    lane->compact_memory = reserve(from, lane->compact_bytes);
+    if (lane->options->sort != ICS_SORT_NONE) {
+        for (int i = 0; i < 3; ++i) {
+            lane->spare[i] = reserve(from, capacity * sizeof(ics_word));
+        }
+        lane->spare_recorded = reserve(from, capacity * sizeof(uint32_t));
+    }
+    lane->clock = reserve(from, (ICS_WAVE_STAGES + 1) * sizeof *lane->clock);
+    return ICESTREAM_OK;
+}
+
+/* Lays out all device memory of a lane; no other function does. `plan`: NULL, or where to add the
+ * bytes of each part. */
+static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
+{
+    const ics_gpu_options *options = lane->options;
+    const uint64_t ring = (uint64_t)ICS_LANE_BATCHES << ics_settings_start_shift(options);
+    ics_lane_memory *memory = &lane->memory;
+    const uint64_t begin = from->used;
+
+    memory->capacity = ics_settings_lane_slots(options);
+    memory->start_count = start_count(options);
+    lay_out_columns(lane, from);
+    if (lane->schedule->loops) {
+        ICS_TRY(lay_out_compaction(lane, from, plan != NULL));
+    }
+    memory->progress = reserve(from, sizeof(ics_launch_progress));
+    memory->shares = reserve(from, ICS_SHARES * sizeof(ics_share));
+    memory->launch = reserve(from, sizeof(ics_launch));
+    const uint64_t after_pool = from->used;
+
+    memory->emissions = reserve(from, ring * sizeof(ice_emission));
+    memory->offsets = reserve(from, ring * sizeof(uint32_t));
+    memory->starts =
+        reserve(from, (uint64_t)ICS_LANE_BATCHES * memory->start_count * sizeof(uint32_t));
+    const uint64_t after_queue = from->used;
+
+    for (int i = 0; i < ICS_LANE_LAUNCHES; ++i) {
+        lane->launches[i].hits = reserve(from, (uint64_t)options->hits * sizeof(ice_arrival));
+    }
+    if (plan != NULL) {
+        plan->pool_bytes += after_pool - begin;
+        plan->queue_bytes += after_queue - after_pool;
+        plan->hit_bytes += from->used - after_queue;
+    }
+    return ICESTREAM_OK;
+}
+
+uint64_t ics_lane_bytes(const ics_gpu_options *options, const ice_tables *tables,
+                        ics_gpu_plan *plan)
+{
+    ics_lane lane = {
+        .options = options, .schedule = ics_schedule_row(options->schedule), .tables = *tables};
+    arena counter = {0};
+    if (lay_out(&lane, &counter, plan) != ICESTREAM_OK) {
+        return 0;
+    }
+    if (plan != NULL) {
+        plan->staging_bytes +=
+            (uint64_t)ICS_LANE_BATCHES *
+                (options->batch_emissions * (sizeof(ice_emission) + sizeof(uint32_t)) +
+                 start_count(options) * sizeof(uint32_t)) +
+            (uint64_t)ICS_LANE_LAUNCHES * options->hits * sizeof(ice_arrival);
+    }
+    return counter.used;
+}
+
+/* ---- device memory --------------------------------------------------------------------------- */
+
+/* Writes every byte once before a kernel reads it: slots are free, cursors name no step. */
+static int clear_memory(ics_lane *lane, void *memory, uint64_t bytes, icestream_error *error)
+{
+    CUDA_TRY(lane->ordinal, error, cudaMemsetAsync(memory, 0, bytes, lane->compute));
+    for (int i = 0; i < COLUMNS; ++i) {
+        if (has_column(lane, &columns[i]) && columns[i].fill != 0) {
+            void *piece;
+            memcpy(&piece, (char *)&lane->memory + columns[i].member, sizeof piece);
+            CUDA_TRY(lane->ordinal, error,
+                     cudaMemsetAsync(piece, columns[i].fill,
+                                     bytes_of(&columns[i], lane->memory.capacity), lane->compute));
+        }
+    }
+    CUDA_TRY(lane->ordinal, error, cudaStreamSynchronize(lane->compute));
+    return ICESTREAM_OK;
+}
+
+int ics_lane_memory_prepare(ics_lane *lane, void *memory, icestream_error *error)
+{
+    arena from = {.block = memory};
+    if (lay_out(lane, &from, NULL) != ICESTREAM_OK) {
+        return ics_error_set(error, ICESTREAM_E_FAILED, "GPU %d: cannot size a compaction",
+                             lane->ordinal);
+    }
+    return clear_memory(lane, memory, from.used, error);
+}
+
+/* ---- staging --------------------------------------------------------------------------------- */
+
+int ics_lane_staging_create(ics_lane *lane, icestream_error *error)
+{
+    const ics_gpu_options *options = lane->options;
+    const int ordinal = lane->ordinal;
+    for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
+        ics_lane_batch *batch = &lane->batches[i];
+        CUDA_TRY(ordinal, error,
+                 cudaMallocHost((void **)&batch->emissions,
+                                options->batch_emissions * sizeof *batch->emissions));
+        CUDA_TRY(ordinal, error,
+                 cudaMallocHost((void **)&batch->offsets,
+                                options->batch_emissions * sizeof *batch->offsets));
+        CUDA_TRY(ordinal, error,
+                 cudaMallocHost((void **)&batch->starts,
+                                lane->memory.start_count * sizeof *batch->starts));
+        CUDA_TRY(ordinal, error, cudaEventCreateWithFlags(&batch->ready, cudaEventDisableTiming));
+    }
+    for (int i = 0; i < ICS_LANE_LAUNCHES; ++i) {
+        ics_lane_launch *launch = &lane->launches[i];
+        CUDA_TRY(ordinal, error, cudaMallocHost((void **)&launch->order, sizeof *launch->order));
+        CUDA_TRY(ordinal, error, cudaMallocHost((void **)&launch->report, sizeof *launch->report));
+        CUDA_TRY(
+            ordinal, error,
+            cudaMallocHost((void **)&launch->download, options->hits * sizeof *launch->download));
+        CUDA_TRY(ordinal, error, cudaEventCreate(&launch->begun));
+        CUDA_TRY(ordinal, error, cudaEventCreate(&launch->computed));
+        CUDA_TRY(ordinal, error,
+                 cudaEventCreateWithFlags(&launch->reported, cudaEventDisableTiming));
+        CUDA_TRY(ordinal, error,
+                 cudaEventCreateWithFlags(&launch->downloaded, cudaEventDisableTiming));
+    }
+    CUDA_TRY(ordinal, error, cudaMallocHost((void **)&lane->snapshot, sizeof *lane->snapshot));
+    CUDA_TRY(ordinal, error, cudaMallocHost((void **)&lane->whole, sizeof *lane->whole));
+    *lane->whole = lane->memory.capacity;
+    CUDA_TRY(ordinal, error, cudaMallocHost((void **)&lane->decision, sizeof *lane->decision));
+    return ICESTREAM_OK;
+}
+
+void ics_lane_staging_destroy(ics_lane *lane)
+{
+    for (uint32_t i = 0; i < ICS_LANE_BATCHES; ++i) {
+        ics_lane_batch *batch = &lane->batches[i];
+        ics_graph_arrivals_free(&batch->result.arrivals);
+        (void)cudaFreeHost(batch->emissions);
+        (void)cudaFreeHost(batch->offsets);
+        (void)cudaFreeHost(batch->starts);
+        if (batch->ready != NULL) {
+            (void)cudaEventDestroy(batch->ready);
+        }
+    }
+    for (int i = 0; i < ICS_LANE_LAUNCHES; ++i) {
+        ics_lane_launch *launch = &lane->launches[i];
+        (void)cudaFreeHost(launch->order);
+        (void)cudaFreeHost(launch->report);
+        (void)cudaFreeHost(launch->download);
+        cudaEvent_t events[] = {launch->begun, launch->computed, launch->reported,
+                                launch->downloaded};
+        for (int k = 0; k < 4; ++k) {
+            if (events[k] != NULL) {
+                (void)cudaEventDestroy(events[k]);
+            }
+        }
+    }
+    (void)cudaFreeHost(lane->snapshot);
+    (void)cudaFreeHost(lane->whole);
+    (void)cudaFreeHost(lane->decision);
+}

@@ -1,0 +1,42 @@
+/* The settings of a GPU's graph: defaults where the user chose nothing, sizes that follow from the
+ * settings, and the program that they need. */
+#ifndef ICS_GRAPHS_CUDA_SETTINGS_H
+#define ICS_GRAPHS_CUDA_SETTINGS_H
+
+#include "graphs/gpu.h"
+#include "graphs/schedule.h"
+
+enum { ICS_DEFINITIONS_SIZE = 2048 };
+
+/* The properties of device and ice that defaults depend on. */
+typedef struct ics_gpu_limits {
+    int architecture; /* 90 for sm_90 */
+    int processors;
+    uint32_t features; /* of the tables, bits ICE_HAS_... */
+} ics_gpu_limits;
+
+/* A device like the one on which the defaults were measured, for plans without a GPU.
+ * `architecture` 0: that of this device. */
+ics_gpu_limits ics_settings_assumed_limits(int architecture, const ics_tables *tables);
+
+/* Replaces every 0 and AUTO in the options by a number or a choice, and makes pool and block fit
+ * each other. options->schedule must not be AUTO. */
+void ics_settings_resolve(ics_gpu_options *options, const ics_gpu_limits *limits);
+
+/* Fills *out with the options of candidate number `index` of schedule AUTO: what the user has
+ * fixed stays. Returns false if there are fewer candidates. */
+bool ics_settings_candidate(const ics_gpu_options *options, size_t index, ics_gpu_options *out);
+
+/* The number of slots in the pool of one lane. The options are resolved. */
+uint32_t ics_settings_lane_slots(const ics_gpu_options *options);
+
+/* The smallest number whose power of two is at least options->batch_emissions: batches begin at
+ * multiples of this power in a lane's ring of emissions. */
+uint32_t ics_settings_start_shift(const ics_gpu_options *options);
+
+/* Fills *out with what the program of these resolved options is made from. `definitions`:
+ * [ICS_DEFINITIONS_SIZE], kept by the caller as long as *out is used. ICESTREAM_E_CONFIG. */
+int ics_settings_program(const ics_gpu_options *options, const ics_tables *tables, int architecture,
+                         ics_program_options *out, char *definitions, icestream_error *error);
+
+#endif

@@ -1,0 +1,67 @@
+/* The rows of the GPU schedules: everything about a schedule that is not in its kernels. No other
+ * file asks which schedule it has in front of it; it asks the row. This part needs no CUDA. */
+#ifndef ICS_GRAPHS_SCHEDULE_H
+#define ICS_GRAPHS_SCHEDULE_H
+
+#include "graphs/options.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ICS_SCHEDULE_KERNELS = 5, ICS_SCHEDULE_CANDIDATES = 2 };
+
+/* Columns that the pool of a schedule has in addition to the words of its photons, see
+ * ics_lane_memory in kernels/cuda/state.h. */
+enum {
+    ICS_COLUMN_SEGMENT = 1 << 0,    /* segments wait between kernels */
+    ICS_COLUMN_VACANT = 1 << 1,     /* create looks for free slots */
+    ICS_COLUMN_LEFTOVERS = 1 << 2,  /* a warp keeps photons that it has not yet made */
+    ICS_COLUMN_CANDIDATES = 1 << 3, /* collide looks for segments that may reach a module */
+    ICS_COLUMN_CURSORS = 1 << 4     /* a thread or a warp remembers the step that it works on */
+};
+
+/* A kernel of a schedule. */
+typedef struct ics_schedule_kernel {
+    const char *name;          /* NULL: the end of the list */
+    uint32_t slots_per_thread; /* slots that one thread of the kernel's grid looks after, >= 1; it
+                                  divides ICS_CHAIN_SLOTS */
+    uint32_t bytes_per_slot;   /* of the pool, read and written in one visit of one slot; 0: the
+                                  kernel has no such visits */
+    bool sparse;               /* the kernel visits few slots: they do not count in the traffic */
+    bool once_per_trip;        /* only in the first wave of a trip */
+} ics_schedule_kernel;
+
+/* Settings that schedule AUTO measures; 0: the default. */
+typedef struct ics_schedule_candidate {
+    uint32_t block, bounces_per_wave, refill, pool;
+} ics_schedule_candidate;
+
+typedef struct ics_gpu_schedule {
+    const char *entry;                                 /* the embedded source with the kernels */
+    ics_schedule_kernel kernels[ICS_SCHEDULE_KERNELS]; /* in the order of a wave */
+    uint32_t columns;                                  /* bits: ICS_COLUMN_... */
+    /* A loop of small kernels (graphs/cuda/loop.c), with create, compaction and a profile of its
+     * stages; else kernels[0] is the only kernel and each launch runs it once. */
+    bool loops;
+    uint32_t waves_per_trip;   /* loops */
+    uint32_t slots_per_thread; /* of a lane's pool, for each thread of its grid */
+    bool takes_steps;          /* the queue counts steps instead of photons */
+    bool warp_queues; /* new photons wait in shared memory (kernels/cuda/device/warp_queue.h) */
+    bool long_visits; /* one visit is graph.bounces_per_wave bounces */
+    bool has_refill;  /* graph.refill has a meaning */
+    uint32_t lanes, chains, block; /* defaults */
+    uint32_t pool; /* default, photon slots; 0: one for every resident thread of every lane */
+    ics_schedule_candidate candidates[ICS_SCHEDULE_CANDIDATES]; /* block 0: the end of the list */
+} ics_gpu_schedule;
+
+/* The row of a schedule; NULL for AUTO and for numbers that are no schedule. */
+const ics_gpu_schedule *ics_schedule_row(ics_schedule schedule);
+
+/* Whether a GPU can time the stages of this schedule one by one. */
+bool ics_schedule_can_profile(ics_schedule schedule);
+
+/* Whether the kernels can have blocks of `block` threads: the queues of a block's warps have to fit
+ * into shared memory. */
+bool ics_schedule_accepts_block(const ics_gpu_schedule *schedule, uint32_t block);
+
+#endif
