@@ -1,6 +1,8 @@
-/* A grid of CUDA threads on the CPU: what the kernels of kernels/cuda/device need of CUDA, in C, so
- * that their logic is tested where there is no GPU. Blocks run one after the other, the threads of
- * a block in turns; they change over where they wait for each other. Maths is portable.
+/* A grid of CUDA threads on the CPU: the part of CUDA that the kernels of kernels/cuda/device use,
+ * in C, so that their logic is tested on machines without a GPU. Blocks run one after the other.
+ * The threads of a block run in turns, and switch where they wait for each other. Maths is
+ * portable. A new schedule joins with a file of its own here and an entry in
+ * tests/kernels/test_kernels.c.
  */
 #ifndef EMULATED_GRID_H
 #define EMULATED_GRID_H
