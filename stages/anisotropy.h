@@ -1,5 +1,5 @@
-/* Ice that is not the same in all directions: scattering that favours axes (physics.md 6.2), and
- * absorption that depends on the direction of flight (6.2, 6.3). */
+/* Anisotropic ice: scattering that depends on the axes of the ice (physics.md 6.2), and absorption
+ * that depends on the direction of the photon (6.2, 6.3). */
 #ifndef ICS_STAGES_ANISOTROPY_H
 #define ICS_STAGES_ANISOTROPY_H
 
@@ -53,13 +53,14 @@ ICE_FN float ice_form_at(const ice_form *form, float along, float up)
     return fmaf(along, form->along, fmaf(up, form->up, form->across));
 }
 
-/* The absorption along a direction over that of the tables, and the inverse of it. */
+/* The absorption along a direction divided by that of the tables, and the inverse of this. */
 typedef struct ice_absorption_factor {
     float factor, inverse;
 } ice_absorption_factor;
 
-/* The newer anisotropy (6.3), and the one that belongs to a layer's scattering anisotropy (6.2); n:
- * a unit vector, `height` among the layers. */
+/* The factor of the newer absorption anisotropy (6.3), of the older one that belongs to the
+ * scattering anisotropy of a layer (6.2), or of both. n is a unit vector, `height` (m) is among the
+ * layers. */
 ICE_FN ice_absorption_factor ice_absorption_factor_along(const ice_tables *tables, float height,
                                                          ice_direction n)
 {

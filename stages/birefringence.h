@@ -1,5 +1,5 @@
-/* Light that crystals bend a little all along its way: deflection towards the flow axis and
- * diffusion between two scatters (physics.md 6.4). */
+/* Birefringence: crystals deflect light a little all along a segment. The deflection has a mean,
+ * towards the flow axis, and a spread, the diffusion (physics.md 6.4). */
 #ifndef ICS_STAGES_BIREFRINGENCE_H
 #define ICS_STAGES_BIREFRINGENCE_H
 
@@ -26,8 +26,8 @@ typedef struct ice_birefringence_sum {
     float diffusion, mean;
 } ice_birefringence_sum;
 
-/* One of them, over a segment from `height` in layer `first` to `end` in layer `last`, so many
- * metres long and `slope` metres per metre upwards. */
+/* One of the integrals (m), over a segment from `height` (m) in layer `first` to `end` (m) in layer
+ * `last`. `slope` is the length of the segment divided by the height that it rises. */
 ICE_FN float ice_birefringence_between(const ice_birefringence_row *rows, int32_t first,
                                        int32_t last, float height, float end, float length,
                                        float slope)
@@ -36,7 +36,8 @@ ICE_FN float ice_birefringence_between(const ice_birefringence_row *rows, int32_
     const float low = fmaf(to->strength, end - to->low,
                            fmaf(-from->strength, height - from->low, to->sum.low - from->sum.low));
     const float risen = low + (to->sum.high - from->sum.high);
-    /* Both ways are computed, for loops over photons; within one layer the second may be 0/0. */
+    /* Both values are computed, so that loops over photons vectorise. Within one layer the second
+     * one may be 0/0. */
     return fabsf(ice_select(first == last ? 1 : 0, from->strength * length, risen * slope));
 }
 
@@ -58,8 +59,8 @@ ICE_FN ice_birefringence_sum ice_birefringence_over(const ice_tables *tables, fl
     return over;
 }
 
-/* Half of sx, sy and mx (physics.md 6.4) at one direction: what the turns need is half of a
- * deflection. */
+/* Half of sx, sy and mx (physics.md 6.4) at one direction. Half, because a turn is computed from
+ * half of its angle. */
 typedef struct ice_deflection {
     float along, across, mean;
 } ice_deflection;
@@ -68,7 +69,7 @@ typedef struct ice_deflection {
  * sine are smooth. `across`: the sine. */
 ICE_FN ice_deflection ice_deflection_at(const ice_tables *tables, float along, float across)
 {
-    /* Never a knot too far, whatever rounding does: there is nothing to clamp. */
+    /* ICE_DEFLECTION_SCALE keeps `knot` inside the table whatever rounding does: no clamping. */
     const float position = along * ICE_DEFLECTION_SCALE;
     const int32_t knot = (int32_t)position;
     const float t = position - (float)knot;
@@ -80,8 +81,8 @@ ICE_FN ice_deflection ice_deflection_at(const ice_tables *tables, float along, f
     return at;
 }
 
-/* The 48 bits of a bounce's block that the scatter at its end leaves: a block of their own would
- * take as long as a third of the deflection. */
+/* The 48 bits of a bounce's block that the scatter does not use. Another block would take a third
+ * of the time of a deflection. */
 typedef struct ice_spare {
     uint32_t word;
     uint32_t rest; /* 16 bits */
@@ -122,14 +123,14 @@ ICE_FN ice_normal ice_normals(ice_spare spare)
     return g;
 }
 
-/* A direction or a way in the frame of the flow axis: along it, along the other horizontal axis and
- * upwards. */
+/* A vector in the frame of the flow: components along the flow axis, along the other horizontal
+ * axis and upwards. */
 typedef struct ice_flow_vector {
     float flow, sideways, up;
 } ice_flow_vector;
 
-/* A direction n as the turns of 6.4 need it, and what it has of two unit vectors across it: q lies
- * in the plane of n and the flow axis, towards that; p = n x q. */
+/* A direction n with two unit vectors across it, as the turns of physics.md 6.4 need them: q lies
+ * in the plane of n and the flow axis, on the side of the axis; p = n x q. */
 typedef struct ice_flow_frame {
     ice_flow_vector n;
     float q_flow; /* of q, along the flow */
@@ -137,7 +138,7 @@ typedef struct ice_flow_frame {
     float p_rest; /* p is p_rest (up, -sideways) */
 } ice_flow_frame;
 
-/* What n becomes more when it is turned by the angle 2 atan(|v|) in the plane of vx q + vy p, times
+/* The change of n if it is turned by the angle 2 atan(|v|) towards vx q + vy p, times
  * scale / (2 one). */
 ICE_FN ice_flow_vector ice_flow_turn(const ice_flow_frame *frame, float vx, float vy, float scale,
                                      float one)
@@ -152,7 +153,7 @@ ICE_FN ice_flow_vector ice_flow_turn(const ice_flow_frame *frame, float vx, floa
     return more;
 }
 
-/* A vector and what comes to it in the frame of the flow. */
+/* The sum of a vector and of one in the frame of the flow. */
 ICE_FN ice_direction ice_add_flow_vector(const ice_tables *tables, ice_direction to,
                                          ice_flow_vector more)
 {
@@ -164,14 +165,14 @@ ICE_FN ice_direction ice_add_flow_vector(const ice_tables *tables, ice_direction
     return sum;
 }
 
-/* What a bent segment's end has more than that of the straight one. */
+/* What birefringence adds to the end of a straight segment. */
 typedef struct ice_deflected {
     ice_flow_vector direction; /* the sum is a unit vector to rounding, as n is */
     ice_flow_vector position;  /* m */
 } ice_deflected;
 
-/* n: a unit vector. g.a and g.b make the direction, g.c and g.d what the place at the end does not
- * share with it. */
+/* What birefringence changes over a segment of `length` (m) along the unit vector n. The normal
+ * numbers g.a and g.b give the direction; the position depends on them and also on g.c and g.d. */
 ICE_FN ice_deflected ice_deflection_by(const ice_tables *tables, ice_direction n,
                                        ice_birefringence_sum over, float length, ice_normal g)
 {

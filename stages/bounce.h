@@ -8,7 +8,8 @@
  *   ice_height              the height of the start among the layers (stages/tilt.h)
  *   ice_is_dropped          whether the photon can still reach a module
  *   ice_find_segment        where the segment ends: scatter or absorption
- *   ice_limit_segment       whether it leaves the world, may touch a module, is the last one
+ *   ice_limit_segment       whether it leaves the world, whether it may touch a module
+ *   ice_is_last_bounce      whether the bounce limit stops the photon
  *   ice_record_hits         the modules on the segment
  *   ice_birefringence_along, ice_deflection_by    what birefringence changes
  *   ice_advance, ice_add_deflection               to the end of the segment
@@ -125,16 +126,21 @@ ICE_FN int32_t ice_cut_at_boundary(const ice_tables *tables, float z, float dz, 
     return beyond;
 }
 
-/* Sets what follows from the length of a segment: leaves_world (and cuts the length then),
- * may_collide, is_last. Of the photon, as it is at the start, it takes z, direction and scatters.
- * `clearance` (m) is that of the start. */
+/* Sets what follows from the length of a segment: leaves_world (and cuts the length then) and
+ * may_collide. Of the photon, as it is at the start, it takes z and direction. `clearance` (m) is
+ * that of the start. */
 ICE_FN void ice_limit_segment(const ice_tables *tables, const ice_photon *photon, float clearance,
                               ice_bounce *bounce)
 {
     bounce->leaves_world = ice_cut_at_boundary(tables, photon->z, photon->dz, &bounce->length);
     bounce->may_collide =
         ice_may_collide(tables, clearance, photon->z, ice_direction_of(photon), bounce->length);
-    bounce->is_last = photon->scatters + 1 >= tables->bounce_limit ? 1 : 0;
+}
+
+/* Whether the bounce limit stops a photon at the end of its segment. `scatters`: at the start. */
+ICE_FN int32_t ice_is_last_bounce(const ice_tables *tables, uint32_t scatters)
+{
+    return scatters + 1 >= tables->bounce_limit ? 1 : 0;
 }
 
 /* The stage propagate of one photon: finds its next segment. Returns 0 if the photon is dropped;
@@ -157,6 +163,7 @@ ICE_FN int32_t ice_start_bounce(ice_variant propagate, const ice_tables *tables,
     bounce->length = segment.length;
     bounce->absorption = segment.absorption;
     ice_limit_segment(tables, photon, clearance, bounce);
+    bounce->is_last = ice_is_last_bounce(tables, photon->scatters);
     return 1;
 }
 

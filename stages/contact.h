@@ -8,9 +8,9 @@
 
 #define ICE_NO_MODULE 0xffffffffu
 
-/* A segment under test, and the contact that has been dealt with already: only contacts behind it
- * in the order (distance, module) count, so that a photon that goes on after a hit meets every
- * module of a segment once. */
+/* A search for the next contact along a segment. Only contacts after (after_distance,
+ * after_module), in the order of distance and then of module, count. A photon that continues after
+ * a hit therefore hits every module of a segment once. */
 typedef struct ice_contact_search {
     float x, y, z;
     ice_direction direction;
@@ -27,7 +27,7 @@ typedef struct ice_contact {
 /* From the segment's origin to a module's centre. */
 typedef struct ice_approach {
     float x, y, z;
-    float along;      /* component along the flight, m */
+    float along;      /* component along the segment, m */
     float ex, ey, ez; /* the rest: the impact vector, from the line to the centre */
     float half;       /* half chord of the flattened module, m; negative: the line misses it */
 } ice_approach;
@@ -51,8 +51,9 @@ ICE_FN ice_approach ice_approach_to(const ice_sphere *module, float radius, floa
     return d;
 }
 
-/* Takes a module as the nearest contact if it is one. Distances must be >= 0 (a photon that starts
- * inside leaves freely) and within the segment; ties go to the lower module index. */
+/* Updates *nearest if this module is hit, and nearer. The distance must be >= 0 (a photon that
+ * starts inside a module leaves it without a hit) and within the segment. At equal distances the
+ * lower module index counts as nearer. */
 ICE_FN void ice_try_module(const ice_tables *tables, const ice_contact_search *search,
                            uint32_t module, ice_contact *nearest)
 {
@@ -73,8 +74,9 @@ ICE_FN void ice_try_module(const ice_tables *tables, const ice_contact_search *s
     }
 }
 
-/* The record of a contact; the impact point is scaled back to the module's true size. Of the photon
- * it takes path (at the segment's start), wavelength, scatters and identity. */
+/* The arrival that a contact makes. The impact point is scaled back to the true size of the module.
+ * Of the photon it reads the path (at the start of the segment), wavelength, scatters and identity.
+ */
 ICE_FN ice_arrival ice_arrive(const ice_tables *tables, const ice_contact_search *search,
                               ice_contact contact, const ice_photon *photon)
 {

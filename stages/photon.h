@@ -1,4 +1,4 @@
-/* What travels between stages: emissions in, photons on the way, arrivals out.
+/* What the stages pass on: emissions, photons and arrivals.
  *
  * The common subset of C11 and CUDA C. Lengths in m, angles as unit vectors, wavelengths in nm.
  */
@@ -10,8 +10,8 @@
 /* Bits of ice_emission.flags. */
 enum { ICE_EMISSION_ISOTROPIC = 1 };
 
-/* A run of photons of one step, as the create stage reads it (64 bytes). The step's time, weight
- * and labels stay on the host: nothing that happens to a photon depends on them. */
+/* Photons of one step, as the create stage reads them (64 bytes). The time, the weight and the
+ * identity of the step that a user gave stay on the host, because no photon depends on them. */
 typedef struct ice_emission {
     float x, y, z;    /* start of the step */
     float length;     /* photons start uniformly along it; isotropic: on a sphere of this radius */
@@ -20,8 +20,8 @@ typedef struct ice_emission {
     uint32_t event_low; /* event_id, low and high word */
     uint32_t event_high;
     uint32_t step_id;
-    uint32_t first_photon; /* photon_id of the first photon of this run of photons */
-    uint32_t photons;      /* how many; ids first_photon .. first_photon + photons - 1 */
+    uint32_t first_photon; /* photon_id of the first photon */
+    uint32_t photons;      /* their number; photon_id first_photon .. first_photon + photons - 1 */
     uint32_t spectrum;     /* 0: Cherenkov light on its cone; k: k-th spectrum along (dx, dy, dz) */
     uint32_t flags;        /* ICE_EMISSION_... */
     uint32_t reserved;     /* 0 */
@@ -46,7 +46,8 @@ typedef struct ice_account {
     uint64_t bounces; /* segments flown */
 } ice_account;
 
-/* Identity of a photon: everything its random numbers depend on besides the seed (files.md 5). */
+/* Identity of a photon. Its random numbers depend on this and on the seed, and on nothing else
+ * (files.md 5). */
 typedef struct ice_identity {
     uint32_t event_low, event_high, step_id, photon_id;
 } ice_identity;
@@ -58,8 +59,8 @@ ICE_FN ice_identity ice_identity_of(const ice_emission *emission, uint32_t photo
     return identity;
 }
 
-/* One photon on its way. Columns of a pool hold these fields; what is derived from the wavelength
- * (ice_optics) is kept beside it where memory is cheap and recomputed where it is not. */
+/* One photon. The columns of a pool hold these members. What follows from the wavelength
+ * (ice_optics) is stored as well where memory is cheap, and computed again elsewhere. */
 typedef struct ice_photon {
     float x, y, z;
     float path; /* m flown so far */

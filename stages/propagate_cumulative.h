@@ -2,15 +2,15 @@
  *
  * S(z) and P(z), the scattering and absorption depth integrated over height, are piecewise linear
  * with knots at the layer faces; along a straight line the depth to a height z1 is
- * |S(z1) - S(z)| / |nz| (physics.md 5.3). Both are measured from the face at which the flight
- * leaves its first layer, and heights from the face at which it enters its last one: all numbers
- * are then of the size of the flight's own depths and lose nothing to rounding.
+ * |S(z1) - S(z)| / |nz| (physics.md 5.3). Both are measured from the face at which the segment
+ * leaves its first layer, and heights from the face at which it enters its last one. All numbers
+ * are then as small as the depths of the segment and lose nothing to rounding.
  *
- * Most flights that leave their layer end in one of the next few. Those are gone through first,
- * with the coefficients alone, which takes a fifth of the instructions.
+ * Most segments that leave their layer end in one of the next few layers. These layers are tried
+ * first, with their coefficients alone, which takes a fifth of the instructions.
  *
- * A propagate variant gives the segment of a flight that leaves its first layer; the others were
- * dealt with before (ice_segment_in_layer).
+ * A propagate variant is called only for a segment that leaves its first layer; the other segments
+ * come from ice_segment_in_layer().
  */
 #ifndef ICS_STAGES_PROPAGATE_CUMULATIVE_H
 #define ICS_STAGES_PROPAGATE_CUMULATIVE_H
@@ -33,7 +33,7 @@ ICE_FN float ice_scattering_between(const ice_tables *tables, ice_optics optics,
                           ice_sum_difference(high->bubbles, low->bubbles));
 }
 
-/* Absorption depth likewise. */
+/* Absorption depth from face `from` up to face `to`, negative downwards. */
 ICE_FN float ice_absorption_between(const ice_tables *tables, ice_optics optics, int32_t from,
                                     int32_t to)
 {
@@ -43,7 +43,7 @@ ICE_FN float ice_absorption_between(const ice_tables *tables, ice_optics optics,
                           ice_sum_difference(high->ice, low->ice));
 }
 
-/* Where a flight enters the layer in which it ends. */
+/* Where a segment enters the layer in which it ends. */
 typedef struct ice_entry {
     int32_t face;
     float depth; /* from the face of exit up to there */
@@ -71,7 +71,7 @@ ICE_CUMULATIVE_SEARCH(ice_find_scattering, ice_scattering_between)
 ICE_CUMULATIVE_SEARCH(ice_find_absorption, ice_absorption_between)
 #undef ICE_CUMULATIVE_SEARCH
 
-/* The end of a flight anywhere beyond its first layer. */
+/* The end of a segment anywhere beyond its first layer. */
 ICE_FN ice_segment ice_look_up_end(const ice_tables *tables, ice_segment_start start)
 {
     const ice_optics optics = start.optics;
@@ -107,17 +107,17 @@ ICE_FN ice_segment ice_look_up_end(const ice_tables *tables, ice_segment_start s
     return segment;
 }
 
-/* Layers beyond the first that are gone through before the look-up. */
+/* Layers beyond the first that are tried before the look-up. */
 #define ICE_NEAR_LAYERS 3
 
-/* nz != 0: a horizontal flight leaves no layer. */
+/* start.nz is not 0, because a horizontal segment leaves no layer. */
 ICE_FN ice_segment ice_propagate_cumulative(const ice_tables *tables, ice_segment_start start)
 {
     const ice_optics optics = start.optics;
     const int32_t up = start.nz > 0.0f ? 1 : 0;
     const int32_t step = up ? 1 : -1;
     const int32_t last = up ? tables->layer_count - 1 : 0;
-    const float stretch = ice_div(1.0f, fabsf(start.nz)); /* of the flight per metre of height */
+    const float stretch = ice_div(1.0f, fabsf(start.nz)); /* length per height */
     int32_t layer = ice_layer_at(tables, start.z);
     const ice_layer_row *row = &tables->layers[layer];
     ice_segment segment;

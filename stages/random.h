@@ -1,4 +1,4 @@
-/* Random numbers as a pure function of which photon and which bounce.
+/* Random numbers as a pure function of the photon and the bounce.
  *
  * Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011, doi 10.1145/2063384.2063405). Key and counter
  * are those of files.md 5. One block gives four words of 32 bits.
@@ -18,9 +18,9 @@
  *   block 1 + k        bounce k:  a scattering depth of segment k, b scattering angle,
  *                                 c scattering azimuth: their upper 24 bits; d and the lower 8 bits
  *                                 of b and c: deflection along segment k (ice_spare_of())
- *   from 0x80000000    detection: a decides about a hit, ice_detection_block()
- * (physics/detect/detection.h) says in which block from 0xC0000000    light of particles, before
- * there is a photon (physics/light/light_draw.h)
+ *   from 0x80000000    detection: a decides about a hit; ice_detection_block() in
+ *                      physics/detect/detection.h gives the block
+ *   from 0xC0000000    light of particles, before there are photons (physics/light/light_draw.h)
  */
 #define ICE_BLOCK_CREATE 0u
 #define ICE_BLOCK_BOUNCE 1u
@@ -30,8 +30,8 @@ typedef struct ice_block {
     uint32_t a, b, c, d;
 } ice_block;
 
-/* Words stay in lanes of 64 bits where those are what the vector multiplier works on: no shuffling
- * between widths. The upper halves are never looked at. */
+/* AVX-512 multiplies lanes of 64 bits. Words stay in such lanes there, so that no instruction has
+ * to change the width. The upper halves are never read. */
 #if defined(__AVX512DQ__) && !defined(__CUDACC__)
 typedef uint64_t ice_word;
 #else
@@ -42,8 +42,9 @@ typedef uint32_t ice_word;
 #define ICE_WEYL_LOW  0x9E3779B9u
 #define ICE_WEYL_HIGH 0xBB67AE85u
 
-/* The ten rounds over counter (c0, c1, c2, c3); key_low: the key's first word in every round, which
- * a GPU finds among its constants; key_high: its second word in the first. */
+/* The ten rounds over the counter (c0, c1, c2, c3). key_low holds the first word of the key for
+ * every round, because a GPU has these among its constants; key_high is the second word in the
+ * first round. */
 ICE_FN ice_block ice_philox_rounds(ice_word c0, ice_word c1, ice_word c2, ice_word c3,
                                    const uint32_t *key_low, uint32_t key_high)
 {

@@ -1,5 +1,5 @@
-/* The straight flight from one scatter to the next: what every propagate variant takes and gives.
- */
+/* The straight segment from one scatter to the next: what every propagate variant takes and
+ * returns. */
 #ifndef ICS_STAGES_SEGMENT_H
 #define ICS_STAGES_SEGMENT_H
 
@@ -22,17 +22,17 @@ typedef struct ice_segment {
         absorption; /* optical depth left at its end; 0: it ends by absorption, not by a scatter */
 } ice_segment;
 
-/* Height from the start to the face at which the flight leaves its first layer, m, >= 0. A start
- * within rounding of a face may count to the layer that it is leaving; it is as far from the face
- * then, on the other side. */
+/* Height (m), >= 0, from the start to the face at which the segment leaves its first layer.
+ * Rounding may put a start near a face into the layer that it is leaving. The start is then on the
+ * other side of the face, at the same distance. */
 ICE_FN float ice_to_face(const ice_layer_row *row, ice_segment_start start)
 {
     return fabsf((start.nz > 0.0f ? row->high : row->low) - start.z);
 }
 
-/* The flight as if its first layer had no end. `leaves`: it does end before the segment does, and
- * the result is of no use. Four flights of five stay in their layer (physics.md 5.3). No branches,
- * so that a loop over photons vectorises. */
+/* The segment as if its first layer had no end. Sets *leaves to 1 if the segment leaves the layer;
+ * the result has no meaning then. Four segments of five stay in their layer (physics.md 5.3). There
+ * are no branches, so that a loop over photons vectorises. */
 ICE_FN ice_segment ice_segment_in_layer(const ice_tables *tables, ice_segment_start start,
                                         int32_t *leaves)
 {

@@ -10,8 +10,8 @@
 
 enum { ICE_PHILOX_ROUNDS = 10 };
 
-/* One row per layer: coefficients, what lies near, where it ends. 32 bytes that a GPU reads in two
- * instructions. */
+/* One row per layer: its coefficients, the clearest ice near it, its faces. A GPU reads the 32
+ * bytes in two instructions. */
 typedef struct ice_layer_row {
     ICE_ALIGNED(16)
     float scattering; /* be400 / (1 - g), 1/m; times ws(wl): geometric scattering coefficient */
@@ -72,10 +72,10 @@ typedef struct ice_string {
                            */
 } ice_string;
 
-/* What is near a cell of the clearance map, for segments that may reach it. */
+/* What is near a cell of the clearance map, for segments that are long enough to reach it. */
 typedef struct ice_near_row {
     ICE_ALIGNED(8)
-    float others; /* as the clearance, without the modules of the nearest string, m */
+    float others; /* clearance (m) without the modules of the nearest string */
     uint32_t string;
 } ice_near_row;
 
@@ -181,8 +181,8 @@ typedef struct ice_anisotropy_row {
     ice_stretching back;
 } ice_anisotropy_row;
 
-/* The absorption that belongs to it (physics.md 6.2) is the product of two forms: half the trace of
- * 1/k^2 less the sum of n^2/k^2, and the sum of n^2 k^2 (32 bytes). */
+/* The absorption that belongs to a scattering anisotropy (physics.md 6.2) is the product of two
+ * forms: half the trace of 1/k^2 less the sum of n^2/k^2, and the sum of n^2 k^2 (32 bytes). */
 typedef struct ice_absorption_row {
     ICE_ALIGNED(16)
     ice_form narrow;
@@ -265,7 +265,7 @@ typedef struct ice_hole_constants {
     float radius;            /* m */
     float scattering_length; /* geometric, m */
     float absorption_length; /* m */
-    float margin;            /* a place with more clearance is in no column, m, >= 0 */
+    float margin;            /* a position with more clearance is in no column, m, >= 0 */
     float absorption;        /* 1 / absorption_length, for the reach bound */
     ice_scatter_constants scatter;
 } ice_hole_constants;
@@ -283,10 +283,10 @@ typedef struct ice_tables {
     /* ice */
     const ice_layer_row *layers;       /* [layer_count], 0 is the deepest */
     const ice_depth_row *cumulative;   /* [layer_count + 1], at the lower faces and the top */
-    float clearest_dust, clearest_ice; /* likewise of all layers */
+    float clearest_dust, clearest_ice; /* least of all layers, like clear_dust and clear_ice */
     int32_t layer_count;
     float bottom, thickness, inverse_thickness; /* m, m, 1/m */
-    float layer_of_zero;              /* place of z = 0 among the layers, -bottom / thickness */
+    float layer_of_zero;              /* index of z = 0 among the layers, -bottom / thickness */
     float alpha, kappa;               /* wavelength exponents */
     float absorption_a;               /* 1/m */
     float absorption_b;               /* nm */
@@ -294,7 +294,7 @@ typedef struct ice_tables {
     int32_t bounded;                  /* 1: one of them is finite */
     ice_scatter_constants scatter;
 
-    /* ice beyond flat layers; what is off has no tables */
+    /* ice beyond flat layers; a feature that is off has no tables */
     uint32_t features;                /* ICE_HAS_... */
     const ice_spectral_row *spectral; /* [ICE_SPECTRAL_ROWS] */
     ice_tilt_table tilt;
@@ -321,7 +321,7 @@ typedef struct ice_tables {
     const uint8_t *absorbs;    /* [module_count], 1: excluded module */
     uint32_t module_count;
     float radius;             /* of a module, m */
-    int32_t keep_hit_photons; /* 1: photons go on after a hit */
+    int32_t keep_hit_photons; /* 1: photons continue after a hit */
     int32_t reach_cull;       /* 1: drop photons that cannot reach a module */
     float low, high;          /* z range of all modules, their reach included, m */
 

@@ -1,7 +1,8 @@
-/* Tilted layers: by how much the ice at a place lies higher than the table says (physics.md 6.1).
+/* Tilted layers: how much higher the ice lies at a position than the table says (physics.md 6.1).
  *
- * Linear interpolation between supports, horizontally and in depth, exactly as the tables define
- * it. Evaluated where a segment starts and kept for the whole of it, as in ppc and clsim.
+ * The shift is interpolated linearly between supports, horizontally and in depth, exactly as the
+ * tables define it. It is evaluated where a segment starts and used for the whole segment, as in
+ * ppc and clsim.
  */
 #ifndef ICS_STAGES_TILT_H
 #define ICS_STAGES_TILT_H
@@ -9,8 +10,8 @@
 #include "stages/maths.h"
 #include "stages/tables.h"
 
-/* A place among the rows of depth: lower row of its cell and the fraction of the way to the next.
- */
+/* A depth among the rows of a table: the lower row of its cell, and the fraction of the way to the
+ * next row. */
 typedef struct ice_tilt_depth {
     int32_t row;
     float fraction;
@@ -34,14 +35,16 @@ ICE_FN float ice_tilt_at(const ice_tilt_node *row, int32_t node, float fraction)
     return fmaf(fraction, row[node].to_next, row[node].shift);
 }
 
-/* Along the first axis. */
+/* The position along the first axis of a tilt, in the unit of its table. */
 ICE_FN float ice_tilt_place(const ice_tilt_table *tilt, float x, float y)
 {
     return fmaf(x, tilt->ux, fmaf(y, tilt->uy, tilt->u_of_zero));
 }
 
-/* Stretch k of the way to a place, in stretches: 0 before it, 1 behind. The outermost go on without
- * limit. The sum of all is the place among the stations, without a search for the right one. */
+/* Which part of stretch k, the way from station k to station k + 1, lies before a position: 0 if
+ * the position is before the stretch, 1 if it is behind. The outermost stretches continue without
+ * limit, unless the tilt is clamped. The sum over all stretches is the position among the stations;
+ * no search is needed. */
 ICE_FN float ice_tilt_share(const ice_tilt_table *tilt, ice_tilt_stretch stretch, int32_t k,
                             float place)
 {
@@ -54,13 +57,13 @@ ICE_FN float ice_tilt_share(const ice_tilt_table *tilt, ice_tilt_stretch stretch
     return from ? ice_max(share, 0.0f) : (to ? ice_min(share, 1.0f) : share);
 }
 
-/* The place among the stations. */
+/* The position among the stations. */
 ICE_FN float ice_tilt_position(const ice_tilt_table *tilt, float place)
 {
     const int32_t stretches = tilt->nodes_u - 1;
     float position = 0.0f;
     if (stretches <= ICE_TILT_STRETCHES) {
-        /* So that a GPU knows every index: it has constants then, and no table to look into. */
+        /* The loop has a constant length, so that all indices are constants on a GPU. */
         for (int32_t k = 0; k < ICE_TILT_STRETCHES; ++k) {
             if (k < stretches) {
                 position += ice_tilt_share(tilt, tilt->few[k], k, place);

@@ -1,11 +1,11 @@
 /* The choice of stage variants: every variant of registry.def behind one function per stage.
  *
- * A user's own header joins them where ICE_CUSTOM_create, _propagate, _collide or _scatter is
- * defined as the quoted name that it is included by. It defines ice_STAGE_custom with the
- * parameters and the result of the stage's other variants.
+ * A header of a user is added if ICE_CUSTOM_create, _propagate, _collide or _scatter is defined, as
+ * the quoted name of the file to include. The header defines ice_STAGE_custom with the parameters
+ * and the result of the other variants of the stage.
  *
- * On the CPU the choice is an argument that the branch predictor learns at once; on a GPU it is a
- * constant of the run's kernels, and only the chosen variants remain in the code.
+ * On the CPU the choice is an argument, which the branch predictor learns at once. On a GPU it is a
+ * constant of the run's kernels, so that only the chosen variants remain in the code.
  */
 #ifndef ICS_STAGES_VARIANTS_H
 #define ICS_STAGES_VARIANTS_H
@@ -58,7 +58,7 @@ typedef struct ice_variants {
 #define ICE_VARIANT_propagate(name)                                                                \
     case ICE_propagate_##name:                                                                     \
         return ice_propagate_##name(tables, start);
-/* The segment of a flight that leaves its first layer. */
+/* The segment from a start, if it leaves its first layer. */
 ICE_FN ice_segment ice_propagate_on(ice_variant variant, const ice_tables *tables,
                                     ice_segment_start start)
 {

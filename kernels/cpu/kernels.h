@@ -7,8 +7,8 @@
 
 #include "kernels/cpu/wave.h"
 
-/* Where arrivals go: called by kernels for every recorded hit. Returns 0, or -1 to stop (no
- * memory); the kernel then returns -1 itself. */
+/* Where arrivals go. Kernels call `put` for every recorded hit. It returns 0, or -1 if there is no
+ * memory; the kernel then stops and returns -1 as well. */
 typedef struct ics_arrival_sink {
     int (*put)(void *self, const ice_arrival *arrival);
     void *self;
@@ -17,8 +17,9 @@ typedef struct ics_arrival_sink {
 typedef struct ics_cpu_kernels {
     const char *name; /* "baseline", "avx2", "avx512" */
 
-    /* Starts photons in slots wave->count .. wave->count + count - 1, whose columns `emission` and
-     * `photon_id` are filled already, and counts them in. count + wave->count <= capacity. */
+    /* Creates photons in slots wave->count .. wave->count + count - 1, whose columns `emission` and
+     * `photon_id` are filled already, and adds `count` to wave->count. The sum must not exceed the
+     * capacity. */
     void (*create)(ice_variant variant, const ice_tables *tables, const ice_emission *emissions,
                    ics_wave *wave, uint32_t count);
     /* Draws the bounce's random numbers, drops photons that are out of reach, finds every
@@ -29,7 +30,7 @@ typedef struct ics_cpu_kernels {
                    ics_arrival_sink *sink, ice_account *account);
     /* Moves the photons to their segments' ends and gives them new directions. */
     void (*scatter)(ice_variant variant, const ice_tables *tables, ics_wave *wave);
-    /* Closes the ranks of the living; counts the fates of the others. */
+    /* Moves the living photons to the front, and counts the fates of the others. */
     void (*compact)(ice_variant variant, ics_wave *wave, ice_account *account);
 
     /* One photon from its start to its end, all stages in turn. */
@@ -38,8 +39,8 @@ typedef struct ics_cpu_kernels {
                  ics_arrival_sink *sink, ice_account *account);
 } ics_cpu_kernels;
 
-/* The kernels of an instruction set by name; "auto": the widest that this machine runs. NULL:
- * unknown here, or not in this machine. */
+/* The kernels of an instruction set, by its name; "auto" means the widest that this machine runs.
+ * NULL if the name is unknown or this machine lacks the instruction set. */
 const ics_cpu_kernels *ics_kernels_find(const char *name);
 
 #endif

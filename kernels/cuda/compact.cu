@@ -7,7 +7,7 @@
 #include <thrust/iterator/transform_iterator.h>
 
 static const uint32_t block_size = 256;
-/* Enough to fill any GPU; longer columns are visited in strides. */
+/* Enough to fill any GPU; longer columns are processed in strides. */
 static const uint32_t blocks_most = 2048;
 static const size_t alignment = 256;
 static const uint32_t slots_step = 32; /* of a warp, so that none is cut */
@@ -46,7 +46,7 @@ static __device__ void copy_photon(const columns &from, uint32_t source, const c
     }
 }
 
-/* Never more than were in use: what is behind those may look like photons. */
+/* Never more slots than were in use: the words behind those may look like photons. */
 static __device__ uint32_t slots_for(uint32_t photons, uint32_t used)
 {
     const uint32_t slots = (photons + slots_step - 1) / slots_step * slots_step;
@@ -95,8 +95,8 @@ static cudaError_t partition_slots(const partition_memory &memory, size_t *cub_b
                                          memory.living, capacity, stream);
 }
 
-/* There are as many living photons at or behind the new end as there are holes in front of it, so
- * the k-th from the back has the k-th hole to go to. */
+/* The number of living photons at or behind the new end equals the number of holes before it, so
+ * the k-th photon from the back moves to the k-th hole. */
 static __global__ void fill_holes(columns pool, const uint32_t *living, const uint32_t *slots,
                                   ics_launch_progress *progress)
 {

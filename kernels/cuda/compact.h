@@ -2,8 +2,9 @@
  * ahead of time, because it needs CUB or the device runtime, behind a C interface.
  *
  * Every function but ics_compact_bytes() only enqueues: no waiting, no allocation, so that a stream
- * may capture it into the body of a conditional node. A body has no sizes from the device: work is
- * launched for the pool's capacity and finds out on the device how much of it there is to do.
+ * may capture it into the body of a conditional node. The sizes of launches in such a body cannot
+ * depend on device data: kernels are launched for the capacity of the pool and read the actual
+ * number there.
  *
  * The int that functions return is 0 or a cudaError_t.
  */
@@ -21,7 +22,7 @@ struct CUstream_st; /* *cudaStream_t, without CUDA's headers */
 /* The columns of a pool, in device memory (state.h). */
 typedef struct ics_compact_pool {
     void *position, *direction, *identity; /* [capacity] words of 16 bytes */
-    uint32_t *recorded;                    /* [capacity], of photons that wait (state.h) */
+    uint32_t *recorded;                    /* [capacity] recorded hits of photons that wait */
     uint32_t capacity;                     /* slots, >= 1 */
 } ics_compact_pool;
 
@@ -34,7 +35,7 @@ typedef struct ics_compact_key {
     uint32_t layers;                 /* >= 1; nx * ny * layers < 2^31; up to 255 sort fastest */
 } ics_compact_key;
 
-/* Temporary device memory that compaction wants, aligned to 256 bytes. `key`: NULL for partition.
+/* Temporary device memory that compaction needs, aligned to 256 bytes. `key`: NULL for partition.
  * Not inside a capture; asks the current device. */
 int ics_compact_bytes(uint32_t capacity, const ics_compact_key *key, size_t *bytes);
 
@@ -63,7 +64,7 @@ typedef struct ics_loop_compaction {
  * `loop` (a cudaGraphConditionalHandle; NULL: there is none, nor one for compaction, and the host
  * reads `progress->decision`), and that of a compaction (NULL: there is none). Wants
  * next, stalled, alive and slots as they are after the trip. The loop goes on unless
- *   - photons wait for a place in the hit buffer, which the host must drain first;
+ *   - photons wait for room in the hit buffer, which the host must empty first;
  *   - all photons of the launch were taken and the pool is not to be drained or is empty;
  *   - the limit of waves is reached. */
 int ics_compact_decide(struct CUstream_st *stream, const unsigned long long *loop,

@@ -1,6 +1,6 @@
-/* The grids of collide against brute force: the same modules at the same distances, bit for bit,
- * for segments of every kind and all contacts along them; and what ice_may_collide rejects has
- * none. */
+/* The collide variants find the same modules at the same distances, bit for bit, as a search
+ * through all modules, for segments of every kind and for all contacts along them. A segment that
+ * ice_may_collide rejects has no contact. */
 #include "stages/variants.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"

@@ -1,5 +1,5 @@
-/* A segment whose hits do not all fit into a buffer is recorded again later: nothing is recorded
- * twice and nothing is lost (stages/bounce.h, ice_record_hits). */
+/* If the hits of a segment do not all fit into a buffer, a later call records the rest: no hit is
+ * recorded twice and none is lost (stages/bounce.h, ice_record_hits). */
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 

@@ -1,6 +1,6 @@
-/* Flights through layers: the worked examples of physics.md 5.5, and both propagate variants
- * against the reference algorithm (5.2) and the prefix sums (5.3) in double precision, written here
- * anew. */
+/* Segments through layers: the worked examples of physics.md 5.5, and both propagate variants
+ * against the reference algorithm (5.2) and the prefix sums (5.3), which this file writes again in
+ * double precision. A new propagate variant is compared here if it joins the list of variants. */
 #include "stages/variants.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"

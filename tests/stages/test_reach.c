@@ -1,5 +1,6 @@
-/* Bounds on how far the nearest module is: never too far, so that nothing they skip could have
- * mattered; and not so short that they are useless. Whole runs are the same without them. */
+/* The lower bounds of the distance to the nearest module are never too large, so that nothing that
+ * matters is skipped, and not so small that they are useless. Whole runs give the same hits without
+ * them. */
 #include "stages/variants.h"
 #include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"

@@ -1,7 +1,6 @@
-/* The reach bound where layers are tilted steeply: within ICE_CLEAR_RANGE of its way a photon meets
- * no clearer ice than its row says, wherever the bound relies on that; and whole runs far outside
- * the tilt's table, where the shift goes on linearly and as steep as it likes, are the same without
- * the bound. */
+/* The reach bound in steeply tilted layers. Wherever the bound relies on the clearest ice of a row,
+ * a photon finds no clearer ice within ICE_CLEAR_RANGE. Whole runs far outside the table of the
+ * tilt, where the shift continues linearly without limit, give the same hits without the bound. */
 #include "stages/variants.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"

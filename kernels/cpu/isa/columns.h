@@ -19,8 +19,7 @@ static int ics_put_arrival(ics_arrival_sink *sink, const ice_arrival *arrival)
 enum {
     ICS_FLAG_LEAVES_LAYER = 1, /* only within propagate */
     ICS_FLAG_LEAVES_WORLD = 2,
-    ICS_FLAG_MAY_COLLIDE = 4,
-    ICS_FLAG_IS_LAST = 8
+    ICS_FLAG_MAY_COLLIDE = 4
 };
 
 /* A loop pays only for the members of the photon that it reads. */
@@ -71,19 +70,18 @@ static const float *ics_heights(const ice_tables *tables, const ics_wave *wave)
 ICE_FN uint32_t ics_flags_pack(const ice_bounce *bounce)
 {
     return (bounce->leaves_world ? ICS_FLAG_LEAVES_WORLD : 0u) |
-           (bounce->may_collide ? ICS_FLAG_MAY_COLLIDE : 0u) |
-           (bounce->is_last ? ICS_FLAG_IS_LAST : 0u);
+           (bounce->may_collide ? ICS_FLAG_MAY_COLLIDE : 0u);
 }
 
 /* The bounce of a slot between collide and scatter, without the height of its start. */
-ICE_FN ice_bounce ics_load_bounce(const ics_wave *wave, uint32_t i)
+ICE_FN ice_bounce ics_load_bounce(const ice_tables *tables, const ics_wave *wave, uint32_t i)
 {
     ice_bounce bounce = {.length = wave->length[i],
                          .absorption = wave->absorption[i],
                          .draw = {.angle = wave->angle[i], .azimuth = wave->azimuth[i]}};
     bounce.leaves_world = (int32_t)(wave->flags[i] & ICS_FLAG_LEAVES_WORLD);
     bounce.may_collide = (int32_t)(wave->flags[i] & ICS_FLAG_MAY_COLLIDE);
-    bounce.is_last = (int32_t)(wave->flags[i] & ICS_FLAG_IS_LAST);
+    bounce.is_last = ice_is_last_bounce(tables, wave->scatters[i]);
     return bounce;
 }
 

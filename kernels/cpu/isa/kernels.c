@@ -44,7 +44,7 @@ ICE_FN void create_with(ice_variant variant, uint32_t features, const ice_tables
 
 /* ---- collide -------------------------------------------------------------------------------- */
 
-/* Finds which segments leave the world, may touch a module, are the last ones. */
+/* Finds which segments leave the world and which may touch a module. */
 static void limit_segments(const ice_tables *tables, const ics_wave *wave)
 {
     const ics_wave w = *wave;

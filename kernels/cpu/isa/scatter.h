@@ -115,12 +115,13 @@ ICE_FN void ics_scatter_with(ice_variant variant, bool advances, const ice_table
                              const ics_wave *wave)
 {
     const ics_wave w = *wave;
-    const ice_scatter_constants constants = tables->scatter;
+    const ice_tables t = *tables;
+    const ice_scatter_constants constants = t.scatter;
     ICS_VECTOR_LOOP
     for (uint32_t i = 0; i < w.count; ++i) {
         const uint32_t fate = w.fate[i];
         ice_photon photon = ics_load_photon(&w, i);
-        const ice_bounce bounce = ics_load_bounce(&w, i);
+        const ice_bounce bounce = ics_load_bounce(&t, &w, i);
         if (advances) {
             ice_advance(&photon, bounce.length);
             ics_store_position(&w, i, &photon);
@@ -141,7 +142,7 @@ static void ics_scatter_in_holes(ice_variant variant, const ice_tables *tables,
     const float *heights = ics_heights(tables, wave);
     for (uint32_t i = 0; i < w.count; ++i) {
         ice_photon photon = ics_load_photon(&w, i);
-        ice_bounce bounce = ics_load_bounce(&w, i);
+        ice_bounce bounce = ics_load_bounce(tables, &w, i);
         bounce.height = heights[i];
         bounce.draw = ics_draw_of(tables, &w, i);
         ice_end_bounce(variant, tables, &bounce, &photon, &w.fate[i]);

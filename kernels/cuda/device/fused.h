@@ -1,13 +1,13 @@
-/* schedule: fused. A photon stays in registers for ICS_RUN_BOUNCES bounces of one visit; threads
- * whose photons end meanwhile take new ones from the warp's queue, as in monolithic. From then on
- * nothing new is made, and the visit ends with the queue: what is free in the pool after it, and
- * the whole pool at first, create fills.
+/* schedule: fused. A photon stays in registers for ICS_RUN_BOUNCES bounces of one visit. A thread
+ * whose photon ends earlier gets a new one from the queue of its warp, as in monolithic. After
+ * these bounces no photons are created any more, and the visit ends when the queue is empty. The
+ * kernel create fills the slots that are free then, and the whole pool at the start.
  */
 #include "kernels/cuda/device/pool.h"
 #include "kernels/cuda/device/warp_queue.h"
 
-/* Photons that the visit before could not hand out, because the hit buffer was full: they are made
- * again from their numbers. All threads of the warp. */
+/* Creates the photons again, from their numbers, that the visit before could not assign to threads
+ * because the hit buffer was full. All threads of the warp. */
 ICE_FN void gpu_load_leftover(gpu_warp_queue *queue, const ics_lane_memory *lane,
                               const ice_tables *tables, ics_leftover left)
 {
@@ -24,7 +24,8 @@ ICE_FN void gpu_load_leftover(gpu_warp_queue *queue, const ics_lane_memory *lane
     }
 }
 
-/* What is in the queue belongs to the pool, as numbers. All threads of the warp. */
+/* Stores the numbers of the photons in the queue; they count as photons of the pool. All threads of
+ * the warp. */
 ICE_FN void gpu_store_leftover(const gpu_warp_queue *queue, const ics_lane_memory *lane,
                                ics_leftover *left)
 {
@@ -35,7 +36,8 @@ ICE_FN void gpu_store_leftover(const gpu_warp_queue *queue, const ics_lane_memor
     }
 }
 
-/* propagate, collide and scatter, several times over. */
+/* propagate, collide and scatter, several times. Longer than other functions, because the loop has
+ * three ways to end and all of them use the same variables in registers. */
 ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     gpu_visit(const __grid_constant__ ice_tables given,
               const __grid_constant__ ics_lane_memory lane, const ics_chain chain)
@@ -54,10 +56,10 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     gpu_uncount_slots(&lane, gpu_load_slot(&lane, &tables, &active, slot));
     gpu_warp_queue *queue = &queues[threadIdx.x / 32];
     gpu_load_leftover(queue, &lane, &tables, left);
-    /* As soon as so few threads of the warp fly, it looks for more photons; never again once there
-     * are none, or no room for their hits. */
+    /* The warp looks for more photons when at most this number of its threads have one. It becomes
+     * negative once there are no more photons, or no room for hits. */
     int enough = 32 - ICS_RUN_REFILL;
-    int bounces = ICS_RUN_BOUNCES; /* to come */
+    int bounces = ICS_RUN_BOUNCES; /* left in this visit */
     for (;;) {
         if (bounces <= 0 && (enough < 0 || queue->count == 0)) {
             break;
@@ -88,7 +90,8 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     if (threadIdx.x % 32 == 0) {
         lane.vacant[slot / 32] = vacant;
     }
-    /* Photons made of what was left behind the slots in use: now those are in use, too. */
+    /* A photon created from a leftover may be behind the slots in use: then its slot is in use too.
+     */
     if (after && slot >= *(volatile uint32_t *)&lane.progress->slots) {
         atomicMax(&lane.progress->slots, slot / 32 * 32 + 32);
     }

@@ -1,16 +1,16 @@
-/* schedule: job-queue. One warp per step: its photons are made 32 at a time by the whole warp, wait
- * in its queue, and are taken from there by threads that have none. The warp goes on to the next
- * step when the last photon of one is made. */
+/* schedule: job-queue. One warp per step. The whole warp creates photons, 32 at a time, in its
+ * queue, and threads without a photon get one from there. When the last photon of a step is
+ * created, the warp continues with the next step. */
 #include "kernels/cuda/device/warp_queue.h"
 
-/* The step that a warp is at. */
+/* The step whose photons a warp creates. */
 typedef struct gpu_step_cursor {
     uint32_t step; /* ICS_NOBODY: none */
-    uint32_t made; /* photons of it */
+    uint32_t made; /* photons of it that are created */
 } gpu_step_cursor;
 
-/* Goes on to a step that has photons left to make. Returns 0 if there is none. All threads of the
- * warp. */
+/* Finds a step that has photons left to create, if the present one has none. Returns 0 if there is
+ * none. All threads of the warp. */
 ICE_FN int gpu_next_step(const ics_lane_memory *lane, gpu_step_cursor *at)
 {
     while (at->step == ICS_NOBODY || at->made == lane->emissions[at->step].photons) {

@@ -1,5 +1,5 @@
-/* schedule: monolithic. Persistent warps; idle threads of a warp take new photons from the warp's
- * queue as soon as ICS_RUN_REFILL of them are idle, and the warp fills that from the step queue. */
+/* schedule: monolithic. Warps are persistent. When ICS_RUN_REFILL threads of a warp are idle, they
+ * get new photons from the queue of the warp, which the warp fills from the step queue. */
 #include "kernels/cuda/device/warp_queue.h"
 
 ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
@@ -15,9 +15,10 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     ice_active_photon active;
     gpu_uncount_slots(&lane, gpu_load_slot(&lane, &tables, &active, slot));
     gpu_warp_queue *queue = gpu_queue_load(&lane, &tables, queues);
-    /* As soon as so few threads of the warp fly, it looks for more photons, or ends. */
+    /* The warp looks for more photons, or ends, when at most this number of its threads have one.
+     */
     uint32_t enough = 32 - ICS_RUN_REFILL;
-    bool open = true; /* there may be more, and there may be room for their hits */
+    bool open = true; /* there may be more photons, and room for their hits */
     for (;;) {
         const uint32_t flying = __ballot_sync(0xffffffffu, active.fate == ICE_ALIVE);
         if ((uint32_t)__popc(flying) <= enough) {
@@ -30,7 +31,8 @@ ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
                 open = false;
                 enough = 0;
                 if (!lane.launch->drain) {
-                    break; /* more steps are on their way: the living wait for them */
+                    break; /* more steps are on their way: the photons stay in the pool until then
+                            */
                 }
             } else {
                 gpu_queue_assign(queue, &active);

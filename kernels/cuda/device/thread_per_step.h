@@ -1,5 +1,7 @@
-/* schedule: thread-per-step. The original mapping: a thread makes and carries all photons of its
- * step, one after the other, and waits for the slowest of its warp before it gets another. */
+/* schedule: thread-per-step, the mapping of the first GPU codes. A thread creates and propagates
+ * all photons of its step, one after the other, and waits for the slowest thread of its warp before
+ * it gets another step. The kernel is one loop whose parts share the thread's step and photon, so
+ * it is not split into functions. */
 #include "kernels/cuda/device/persistent.h"
 
 ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
