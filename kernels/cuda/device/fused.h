@@ -36,8 +36,8 @@ ICE_FN void gpu_store_leftover(const gpu_warp_queue *queue, const ics_lane_memor
     }
 }
 
-/* propagate, collide and scatter, several times. Longer than other functions, because the loop has
- * three ways to end and all of them use the same variables in registers. */
+/* propagate, collide and scatter, several times.
+ * size: the loop has three ways to end, and all of them use the same variables in registers. */
 ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     gpu_visit(const __grid_constant__ ice_tables given,
               const __grid_constant__ ics_lane_memory lane, const ics_chain chain)

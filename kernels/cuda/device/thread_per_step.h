@@ -1,9 +1,9 @@
 /* schedule: thread-per-step, the mapping of the first GPU codes. A thread creates and propagates
  * all photons of its step, one after the other, and waits for the slowest thread of its warp before
- * it gets another step. The kernel is one loop whose parts share the thread's step and photon, so
- * it is not split into functions. */
+ * it gets another step. */
 #include "kernels/cuda/device/persistent.h"
 
+/* size: one loop, whose parts share the step and the photon of the thread. */
 ICS_KERNEL __launch_bounds__(ICS_RUN_BLOCK, ICS_RUN_BLOCKS)
     gpu_thread_per_step(const __grid_constant__ ice_tables given,
                         const __grid_constant__ ics_lane_memory lane)
