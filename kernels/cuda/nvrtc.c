@@ -197,17 +197,22 @@ static nvrtc_result create_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job *
 static nvrtc_result compile_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job,
                                     nvrtc_program *program)
 {
-    const char **options = calloc(job->option_count + 1, sizeof *options);
+    /* Only some versions know these options, the last one in the fewest. The driver keeps what
+     * NVRTC compiled. A program from there comes without the log that tells its kernels and
+     * registers, so every program has to be compiled: our own cache saves the time. */
+    static const char *const wishes[] = {"--no-source-include", "--no-cache"};
+    enum { WISHES = sizeof wishes / sizeof *wishes };
+    const char **options = calloc(job->option_count + WISHES, sizeof *options);
     if (options == NULL) {
         return 1;
     }
     for (size_t i = 0; i < job->option_count; ++i) {
         options[i] = job->options[i];
     }
-    options[job->option_count] = "--no-source-include";
-    nvrtc_result result = nvrtc->compile(program, (int)job->option_count + 1, options);
-    if (result == NVRTC_INVALID_OPTION) {
-        result = nvrtc->compile(program, (int)job->option_count, options);
+    memcpy(options + job->option_count, wishes, sizeof wishes);
+    nvrtc_result result = NVRTC_INVALID_OPTION;
+    for (int count = WISHES; count >= 0 && result == NVRTC_INVALID_OPTION; --count) {
+        result = nvrtc->compile(program, (int)job->option_count + count, options);
     }
     free(options);
     return result;
