@@ -71,7 +71,7 @@ int ics_run_judge(const ics_run_state *run, icestream_error *error)
                       done, total, unfinished,
                       run->streaming || run->units.forgets ? "" : " (--resume goes on)");
     } else if (set_aside > 0) {
-        ics_error_add(error, status, "%zu of %zu files set aside", set_aside, total);
+        ics_error_add(error, status, "%zu of %zu files quarantined", set_aside, total);
     }
     return status;
 }

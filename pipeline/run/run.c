@@ -49,7 +49,7 @@ static void report(ics_run_state *run)
     }
     ics_run_log_text(
         run, ICS_EVENT_MESSAGE,
-        "%zu file%s done, %zu skipped, %zu set aside, %zu left: %s photons, %s hits%s in "
+        "%zu file%s done, %zu skipped, %zu quarantined, %zu left: %s photons, %s hits%s in "
         "%.2f s, %s photons/s (%.3g ns per photon)",
         ics_run_count(run, ICS_RESULT_DONE), ics_run_count(run, ICS_RESULT_DONE) == 1 ? "" : "s",
         ics_run_count(run, ICS_RESULT_SKIPPED), ics_run_count(run, ICS_RESULT_QUARANTINED),

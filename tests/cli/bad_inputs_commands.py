@@ -258,7 +258,7 @@ def sink_cases():
         "not a step file",
         "run -q -s source.directory=in",
         3,
-        "1 of 1 files set aside",
+        "1 of 1 files quarantined",
         {"in/a.steps.npy": b"nonsense"},
     )
 

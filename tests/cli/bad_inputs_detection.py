@@ -96,6 +96,6 @@ def detection_cases():
         "a weight that makes more than certain",
         "run -q -s stages.detect=pe",
         3,
-        ["field weight: found 10000, with which photon", "1 of 1 files set aside"],
+        ["field weight: found 10000, with which photon", "1 of 1 files quarantined"],
         {"steps/a.steps.npy": npy(bright)},
     )

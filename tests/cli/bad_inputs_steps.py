@@ -157,7 +157,7 @@ def step_cases():
         "a weight that its bias makes infinite",
         "run -q -s device.backend=cpu",
         3,
-        ["a.steps.npy: event 0, step 0, field weight: found 3.4e+38", "1 of 1 files set aside"],
+        ["a.steps.npy: event 0, step 0, field weight: found 3.4e+38", "1 of 1 files quarantined"],
         {"steps/a.steps.npy": npy(step(weight=3.4e38, photons=3000, z=8))},
     )
     field_case("unknown kind", "kind: found 9, expected 0 (track)", kind=9)
@@ -269,7 +269,7 @@ def step_cases():
         "one bad file among good ones",
         "run -q -s ice.model=uniform",
         3,
-        ["steps/b.steps.npy: found an empty file", "1 of 3 files set aside"],
+        ["steps/b.steps.npy: found an empty file", "1 of 3 files quarantined"],
         {
             "steps/a.steps.npy": good.steps,
             "steps/b.steps.npy": b"",

@@ -49,7 +49,7 @@ is_empty empty.out
 } >broken
 "$ICESTREAM" run -q -s source.files=- -s sink.directory=- <broken >broken.out 2>err
 [ $? -eq 3 ] || fail "a broken message is not exit status 3"
-says err "standard input" "1 of 2 files set aside"
+says err "standard input" "1 of 2 files quarantined"
 head -c $((1024 + 64 * $(row_count hits/1.hits.npy))) hits/1.hits.npy >1.rows
 same broken.out 1.rows
 

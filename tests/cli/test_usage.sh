@@ -143,7 +143,7 @@ says out "hits"
 echo "no steps" >steps/b.steps.npy
 mkdir steps/c.steps.npy
 expect 3 "$ICESTREAM" run --resume
-says err "steps/b.steps.npy:" "steps/c.steps.npy:" "2 of 3 files set aside"
+says err "steps/b.steps.npy:" "steps/c.steps.npy:" "2 of 3 files quarantined"
 [ "$(grep -c b.steps.npy err)" -eq 1 ] || fail "steps/b.steps.npy is not named once"
 
 expect 0 "$ICESTREAM" stages

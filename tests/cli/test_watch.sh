@@ -18,7 +18,7 @@ expect 0 "$ICESTREAM" run -q -s sink.directory=expected
 cp steps/1.steps.npy steps/2.steps.npy in
 echo nonsense >in/bad.steps.npy
 expect 3 "$ICESTREAM" run -s source.directory=in
-says err "in/bad.steps.npy: byte 0: found no .npy magic string" "1 of 3 files set aside"
+says err "in/bad.steps.npy: byte 0: found no .npy magic string" "1 of 3 files quarantined"
 for seed in 1 2; do
     cmp expected/$seed.hits.npy hits/$seed.hits.npy || fail "$seed differs"
 done

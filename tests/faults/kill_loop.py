@@ -16,7 +16,7 @@ but for one per kill. At the end: all files are there, nothing else is left. Wha
 is what was under way: told as the number of files without their final names that kills left
 behind.
 
-Files that are claimed from a folder (source.directory) are set aside when workers died over them
+Files that are claimed from a folder (source.directory) are quarantined when workers died over them
 again and again; there a run must not be killed too often.
 """
 

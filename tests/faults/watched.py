@@ -24,7 +24,7 @@ from service import WATCH, Plan, Service, feed, find_key, wait_until  # noqa: E4
 
 SIZES = (5, 10, 20, 40, 80, 160, 320, 640)
 LIMIT = 300  # s, for things that take seconds
-ENDS = (143, 3)  # terminated; finished with files set aside
+ENDS = (143, 3)  # terminated; finished with files quarantined
 
 
 def duplicate(plan):

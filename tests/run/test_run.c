@@ -168,7 +168,7 @@ START_TEST(test_bad_files_are_set_aside)
     ck_assert_int_eq(run(&place, NULL, NULL), ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "2-bad.npy: "));
     ck_assert_ptr_nonnull(strstr(place.error.text, "3-nan.npy: row 1, field t"));
-    ck_assert_ptr_nonnull(strstr(place.error.text, "2 of 4 files set aside"));
+    ck_assert_ptr_nonnull(strstr(place.error.text, "2 of 4 files quarantined"));
     ck_assert(run_folder_has_hits(&place, "1-good.hits.npy"));
     ck_assert(!run_folder_has_hits(&place, "2-bad.hits.npy"));
     ck_assert(!run_folder_has_hits(&place, "3-nan.hits.npy"));
@@ -199,7 +199,7 @@ START_TEST(test_a_file_may_turn_out_bad_at_its_hits)
     run_folder_bright_steps(&place, "3-good.npy", 0, 3, 1000);
     ck_assert_int_eq(run(&place, "graph.batch=1000", NULL), ICESTREAM_E_INPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "2-bad.npy: event 3, step 20, field weight"));
-    ck_assert_ptr_nonnull(strstr(place.error.text, "1 of 3 files set aside"));
+    ck_assert_ptr_nonnull(strstr(place.error.text, "1 of 3 files quarantined"));
     ck_assert(run_folder_has_hits(&place, "1-good.hits.npy"));
     ck_assert(!run_folder_has_hits(&place, "2-bad.hits.npy"));
     ck_assert(!run_folder_has_hits(&place, "2-bad.hits.npy.part"));
