@@ -30,7 +30,10 @@ same_hits() {
     all_hits "$1" >first
     all_hits "$2" >second
     [ -s first ] || fail "no hits in $1"
-    cmp first second || fail "the hits in $1 and $2 are not the same"
+    cmp first second || {
+        fail "the hits in $1 and $2 are not the same"
+        cat "$2/run.journal"
+    }
 }
 
 # start FOLDER [ARGUMENT...]: a service for the watched folder, its process in $service.
@@ -55,6 +58,17 @@ stop() {
     }
 }
 
+# put FILE...: adds step files to the folder. A service that watches it may claim a file as soon as the file
+# has its final name, so the file gets this name when it is complete.
+put() {
+    local file name
+    for file in "$@"; do
+        name=$(basename "$file")
+        cp "$file" "in/$name.part"
+        mv "in/$name.part" "in/$name"
+    done
+}
+
 mkdir steps
 for event in 1 2 3 4 5 6; do
     expect 0 "$ICESTREAM" generate -s run.seed=$event -s workload.event=$event \
@@ -77,7 +91,7 @@ make_the_rest() {
 
 # A signal commits the hits so far, also after a bad file, and sink.command is called once per hit file.
 mkdir in
-cp steps/* in
+put steps/*
 echo nonsense >in/bad.steps.npy
 command="sink.command=[$(command -v bash), -c, 'echo \$0 >>$FOLDER/called']"
 start hits -s source.after=move -s "$command"
@@ -103,14 +117,14 @@ is_there hits/quarantine/bad.steps.npy.reason
 # files are not computed again, also if their marks are missing.
 rm -rf in hits
 mkdir in
-cp steps/[12].steps.npy in
+put steps/[12].steps.npy
 start hits -s sink.rotate=1
 await journal_has hits 'done' 2
 volumes=$(hit_files | wc -l)
 kill -9 $service
 wait $service
 rm -rf in/.icestream
-cp steps/* in
+put steps/*
 start hits
 await journal_has hits skipped 2
 await journal_has hits claimed 8
@@ -128,7 +142,7 @@ same_hits each hits
 # dropped, and the other step files in it are computed again.
 rm -rf in hits
 mkdir in
-cp steps/[123].steps.npy in
+put steps/[123].steps.npy
 few=0
 for event in 1 2 3; do
     few=$((few + $(row_count each/$event.hits.npy)))
@@ -142,7 +156,7 @@ start hits -s sink.rotate=1
 await journal_has hits 'done' 3
 stop
 kill -CONT $first
-cp steps/[456].steps.npy in
+put steps/[456].steps.npy
 await grep -q "^warning: [123] of [234] step files of a hit file" "$first_log"
 await journal_has hits failed 3
 await journal_has hits 'done' 5
