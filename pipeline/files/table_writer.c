@@ -201,9 +201,10 @@ int ics_table_message_write(int descriptor, const char *name, const ics_layout *
 
     if (!was_pending) {
         const struct timespec at_once = {0, 0};
-        while (sigtimedwait(&pipe_signal, NULL, &at_once) < 0 && errno == EINTR) {
-            continue;
-        }
+        int taken;
+        do {
+            taken = sigtimedwait(&pipe_signal, NULL, &at_once);
+        } while (taken < 0 && errno == EINTR);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return status;

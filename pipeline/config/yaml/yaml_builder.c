@@ -118,7 +118,7 @@ static int add_scalar(ics_yaml_builder *build, const yaml_event_t *event)
     ics_yaml_node *node = NULL;
     int status = ics_yaml_builder_node(build, event->start_mark, ICS_YAML_SCALAR,
                                        event->data.scalar.anchor, event->data.scalar.tag, &node);
-    if (status != ICESTREAM_OK) {
+    if (status != ICESTREAM_OK || node == NULL) {
         return status;
     }
     const char *text = (const char *)event->data.scalar.value;
