@@ -22,8 +22,8 @@ ICE_FN uint32_t every_stage_detect(const ice_tables *tables, ice_identity identi
 {
     const ice_sensor sensor = {0.0f, 0.0f, 1.0f, 1.0f, 0.0f, 0.0f, 0, ICE_SENSOR_CABLE};
     const float one = 1.0f;
-    const ice_detection detection = {&sensor, 1, &one, &one, &one, 0,   1.0f,
-                                     &one,    1, 0,    0.0f, 0.0f, 1.0f};
+    const ice_detection detection = {&sensor, &one, &one, &one, &one, 1,   0,
+                                     0.0f,    1,    0,    1.0f, 0.0f, 1.0f};
     const float probability =
         ice_detect_pe(&detection, arrival) * ice_detect_none(&detection, arrival);
     return ice_detection_number(tables, identity, arrival->scatters, 1, arrival->module) <
