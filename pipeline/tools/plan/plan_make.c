@@ -57,8 +57,16 @@ static int plan_schedule(const icestream_config *config, const ics_world *world,
     ics_gpu_options options;
     ICS_TRY(ics_device_gpu_options_from_config(config, &options, error));
     options.schedule = schedule;
-    ICS_TRY(ics_gpu_plan_create(&options, world->tables, architecture, &out->schedules[out->count],
-                                error));
+    const int status = ics_gpu_plan_create(&options, world->tables, architecture,
+                                           &out->schedules[out->count], error);
+    /* The configuration is right. What is missing, for example NVRTC, belongs to the machine. */
+    if (status == ICESTREAM_E_CONFIG) {
+        if (error != NULL) {
+            error->status = ICESTREAM_E_DEVICE;
+        }
+        return ICESTREAM_E_DEVICE;
+    }
+    ICS_TRY(status);
     out->count++;
     return ICESTREAM_OK;
 }
@@ -81,8 +89,8 @@ static int plan_gpu(const icestream_config *config, const ics_world *world, int 
     }
     /* If the configuration does not ask for a GPU, a missing plan is a part of the report and no
      * error. */
-    bool no_plan = status == ICESTREAM_E_DEVICE || status == ICESTREAM_E_CONFIG;
-    if (no_plan && config->device.backend == ICS_BACKEND_AUTO && architecture == 0) {
+    if (status == ICESTREAM_E_DEVICE && config->device.backend == ICS_BACKEND_AUTO &&
+        architecture == 0) {
         snprintf(out->missing, sizeof out->missing, "%s", error != NULL ? error->text : "no plan");
         return ics_error_set(error, ICESTREAM_OK, "%s", "");
     }
