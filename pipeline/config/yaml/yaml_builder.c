@@ -136,7 +136,10 @@ static int open_collection(ics_yaml_builder *build, yaml_mark_t mark, ics_yaml_k
 {
     ics_yaml_node *node = NULL;
     int status = ics_yaml_builder_node(build, mark, kind, name, tag, &node);
-    if (status == ICESTREAM_OK && build->depth == ICS_YAML_DEPTH_MAX) {
+    if (status != ICESTREAM_OK || node == NULL) {
+        return status;
+    }
+    if (build->depth == ICS_YAML_DEPTH_MAX) {
         status =
             ics_yaml_error(build->error, node, "nested deeper than %d levels", ICS_YAML_DEPTH_MAX);
     }
