@@ -234,8 +234,9 @@ typedef struct ice_grid {
 
 /* Parameters that a scatter variant may declare. Its header has
  *
- *     #define ICE_DECLARE_scatter_NAME(PARAMETER) PARAMETER(scatter_NAME, share, 0, 1, 0.5, "",
- * "...") enum { ICE_DECLARE_scatter_NAME(ICE_PARAMETER_INDEX) };
+ *     #define ICE_DECLARE_scatter_NAME(PARAMETER) (a backslash continues the line)
+ *         PARAMETER(scatter_NAME, share, 0, 1, 0.5, "", "...")
+ *     enum { ICE_DECLARE_scatter_NAME(ICE_PARAMETER_INDEX) };
  *
  * with one PARAMETER(variant, name, low, high, default, unit, meaning) for each parameter. The key
  * `share` of ice files follows from it. In a stage the value is
