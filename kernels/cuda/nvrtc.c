@@ -197,9 +197,9 @@ static nvrtc_result create_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job *
 static nvrtc_result compile_program(const ics_nvrtc *nvrtc, const ics_nvrtc_job *job,
                                     nvrtc_program *program)
 {
-    /* Only some versions know these options, the last one in the fewest. The driver keeps what
-     * NVRTC compiled. A program from there comes without the log that tells its kernels and
-     * registers, so every program has to be compiled: our own cache saves the time. */
+    /* Older versions of NVRTC know only the first of these options, or none. --no-cache asks for a
+     * real compilation: the driver keeps earlier results, but a result from there comes without the
+     * log from which we read the names and the registers of the kernels. */
     static const char *const wishes[] = {"--no-source-include", "--no-cache"};
     enum { WISHES = sizeof wishes / sizeof *wishes };
     const char **options = calloc(job->option_count + WISHES, sizeof *options);
