@@ -1,7 +1,7 @@
 /* Fixtures for tests of groups: a small world, and members that follow a script.
  *
- * A scripted member computes with the real CPU, until its script makes it lose its batches or
- * return wrong ones. How to add a kind of failure: add an `act`, and do it in run_script().
+ * A scripted member computes with the real CPU until its script makes it lose its batches or return
+ * wrong results. To add a kind of failure, add an `act` and write it in act_on() or run_script().
  */
 #ifndef SCRIPTED_MEMBER_H
 #define SCRIPTED_MEMBER_H
@@ -86,7 +86,7 @@ static void close_world(world *here)
     icestream_config_destroy(here->config);
 }
 
-/* ---- members that do as they are told -------------------------------------------------------- */
+/* ---- scripted members -------------------------------------------------------- */
 
 /* What a member does with a batch. */
 typedef enum act {
@@ -101,8 +101,9 @@ typedef enum act {
 typedef struct script {
     /* Set by the test, before the member is created. */
     act act;
-    uint32_t at; /* it computes this number of batches before; after them it always acts so */
-    int create;  /* unless ICESTREAM_OK: its creation fails with this status */
+    uint32_t
+        at; /* it computes this number of batches correctly, and does `act` with all later ones */
+    int create; /* the status of its creation */
     uint32_t credits;
 
     ics_device_parts parts;
@@ -113,7 +114,7 @@ typedef struct script {
     bool made, lost, closing;
     ics_job_queue queue;
     pthread_t thread;
-    atomic_uint given; /* batches that it was given */
+    atomic_uint given; /* number of batches that the group gave it */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -47,18 +47,26 @@ class Service:
         if self.is_running():
             self.process.send_signal(number)
 
-    def end(self, number=signal.SIGTERM, seconds=30):
-        """(exit status, seconds from the signal to the end); None if it did not obey."""
-        begun = time.monotonic()
-        self.send(number)
+    def wait(self, seconds=30):
+        """Waits for the end. Returns the exit status; None if the process had to be killed."""
         try:
-            return self.process.wait(seconds), time.monotonic() - begun
+            return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            return None, time.monotonic() - begun
+            return None
 
-    # What the kernel knows about it.
+    def end(self, number=signal.SIGTERM, seconds=30):
+        """Sends one signal and waits. Returns wait()'s status and the seconds until the end.
+
+        A test of an orderly end sends one signal only: a second one abandons the work, or, after
+        the program has closed its signal handlers, ends the process before it has an exit status.
+        """
+        begun = time.monotonic()
+        self.send(number)
+        return self.wait(seconds), time.monotonic() - begun
+
+    # What the kernel reports about the process.
 
     def resident_bytes(self):
         with open("/proc/%d/statm" % self.process.pid, encoding="ascii") as file:

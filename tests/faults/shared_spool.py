@@ -66,7 +66,7 @@ class Crew:
         for member in self.members:
             member.send(signal.SIGTERM)
         for member in self.members:
-            status = member.end()[0]
+            status = member.wait()
             if status not in ENDS:
                 last = member.said().strip().splitlines()[-3:]
                 found.append("exit status %s after SIGTERM: %s" % (status, " | ".join(last)))
