@@ -22,6 +22,8 @@ void run_folder_close(const run_folder *place);
 
 /* The path of a file in one of the folders. Returns `path`. */
 const char *run_folder_path(const char *folder, const char *name, char path[2 * SCRATCH_PATH]);
+/* Whether a file exists in one of the folders; in hits/. */
+bool run_folder_exists(const char *folder, const char *name);
 bool run_folder_has_hits(const run_folder *place, const char *name);
 
 /* Isotropic light of 400 nm next to a module of hex86; some photons reach the module. */
@@ -42,5 +44,7 @@ icestream_hit *run_folder_hits(const run_folder *place, const char *name, size_t
 json_t *run_folder_summary(const run_folder *place);
 /* A whole number in a group of the summary. */
 json_int_t run_folder_count(const json_t *summary, const char *group, const char *name);
+/* The number of step files with this result ("done", "skipped") in summary.json. */
+json_int_t run_folder_files(const run_folder *place, const char *result);
 
 #endif
