@@ -27,6 +27,18 @@ static int remove_entry(const char *path, const struct stat *about, int type, st
     return remove(path);
 }
 
+bool scratch_create_elsewhere(const scratch *here, scratch *out)
+{
+    struct stat about, other;
+    *out = (scratch){.folder = "/dev/shm/icestream-XXXXXX"};
+    if (stat(here->folder, &about) != 0 || stat("/dev/shm", &other) != 0 ||
+        about.st_dev == other.st_dev || mkdtemp(out->folder) == NULL) {
+        printf("skipped: no other file system in /dev/shm\n");
+        return false;
+    }
+    return true;
+}
+
 void scratch_remove(const scratch *place)
 {
     nftw(place->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);

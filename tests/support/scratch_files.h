@@ -14,6 +14,9 @@ typedef struct scratch {
 
 /* A new empty folder in the system's folder for temporary files. Fails the test on errors. */
 scratch scratch_create(void);
+/* A new empty folder on another file system than `here`. Returns false, after a message, if there
+ * is none in /dev/shm. */
+bool scratch_create_elsewhere(const scratch *here, scratch *out);
 /* Removes the folder and everything in it. */
 void scratch_remove(const scratch *place);
 /* The path of `name` in the folder. */
