@@ -55,13 +55,13 @@ static void block_all(group *self)
 /* What a device is made of, a group as well as the CPU. */
 static void open_parts(group *self, const world *here)
 {
-    self->options = here->options;
+    self->options = here->device.options;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
     STAILQ_INIT(&self->finished);
     self->parts = (ics_device_parts){.options = &self->options,
-                                     .tables = here->tables,
-                                     .models = here->hit_models,
+                                     .tables = here->device.tables,
+                                     .models = here->device.hit_models,
                                      .finished = {.post = take_finished, .user = self},
                                      .note = take_note,
                                      .note_user = self};

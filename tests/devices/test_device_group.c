@@ -164,8 +164,8 @@ END_TEST
 START_TEST(test_the_cpu_continues_when_all_are_lost)
 {
     lose_every_member();
-    here.options.fall_back = true;
-    here.options.graph.math = ICS_MATH_FAST;
+    here.device.options.fall_back = true;
+    here.device.options.graph.math = ICS_MATH_FAST;
     start_group();
     compute_all();
     for (uint32_t i = 0; i < MEMBERS; ++i) {
@@ -197,7 +197,7 @@ START_TEST(test_a_member_with_wrong_results_is_lost)
     close_group(&self);
 
     /* All scripted members return impossible batches: the CPU continues. */
-    here.options.fall_back = true;
+    here.device.options.fall_back = true;
     self = (group){0};
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         self.scripts[i].act = ACT_IMPOSSIBLE;
@@ -248,7 +248,7 @@ START_TEST(test_members_that_cannot_be_made)
     icestream_error error = {0};
     ck_assert_int_eq(open_group(&self, &here, &error), ICESTREAM_E_DEVICE);
     ck_assert_str_eq(error.text, "a scripted start\na scripted start\na scripted start");
-    here.options.fall_back = true;
+    here.device.options.fall_back = true;
     memset(self.notes, 0, sizeof self.notes);
     start_group();
     compute_all();
@@ -265,11 +265,10 @@ START_TEST(test_members_that_cannot_be_made)
 END_TEST
 
 /* ---- which member gets a batch --------------------------------------------------------------- */
-*-- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- --* /
 
-    /* All members are blocked while the test counts. By their assumed rates the first member needs
-     * 10 s for a batch and the second 40 s, so the time of the test itself does not matter. */
-    START_TEST(test_batches_go_where_they_are_finished_first)
+/* All members are blocked while the test counts. By their assumed rates the first member needs 10 s
+ * for a batch and the second 40 s, so the time of the test itself does not matter. */
+START_TEST(test_batches_go_where_they_are_finished_first)
 {
     self = (group){.assumed = {100.0, 25.0, 0.001}};
     self.scripts[0] = (script){.blocked = true, .credits = 2};
@@ -314,7 +313,7 @@ END_TEST
 /* The CPU divides large batches into pieces, but no small ones. Both come back whole. */
 START_TEST(test_a_cpu_computes_batches_of_any_size)
 {
-    here.options.threads = 3;
+    here.device.options.threads = 3;
     open_cpu(&self, &here);
     ck_assert_uint_eq(self.cpu.credits, 6);
     /* Pieces end within steps: of 20000 and 40000 photons, a piece has 16384. */
@@ -341,7 +340,7 @@ START_TEST(test_a_divided_batch_is_cancelled)
 {
     atomic_bool cancel;
     atomic_init(&cancel, true);
-    here.options.cancel = &cancel;
+    here.device.options.cancel = &cancel;
     open_cpu(&self, &here);
     ics_step_cursor cursor = {.steps = here.steps, .count = STEPS};
     submit_batch(&self, make_batch(&cursor, 0, 0));

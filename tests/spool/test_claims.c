@@ -236,8 +236,7 @@ START_TEST(test_links)
 }
 END_TEST
 
-/* ---- files that are put into the folder -------------------------------------------------------
- */
+/* ---- files that are put into the folder ----------------------------------------------------- */
 
 START_TEST(test_put)
 {

@@ -101,6 +101,18 @@ int run_folder_run(run_folder *place, const char *const *sets)
     return status;
 }
 
+char *run_folder_log(run_folder *place, const char *const *sets)
+{
+    char *text = NULL;
+    size_t size = 0;
+    place->options.progress = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(place->options.progress);
+    ck_assert_msg(run_folder_run(place, sets) == ICESTREAM_OK, "%s", place->error.text);
+    fclose(place->options.progress);
+    place->options.progress = NULL;
+    return text;
+}
+
 icestream_hit *run_folder_hits(const run_folder *place, const char *name, size_t *count)
 {
     char path[2 * SCRATCH_PATH];

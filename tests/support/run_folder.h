@@ -37,6 +37,8 @@ void run_folder_bright_steps(const run_folder *place, const char *name, uint32_t
 /* Runs all .npy files of steps/ with two threads and these settings, NULL after the last. A setting
  * that the configuration does not accept fails the test. */
 int run_folder_run(run_folder *place, const char *const *sets);
+/* The same for a run that must succeed. Returns its log; the caller frees it. */
+char *run_folder_log(run_folder *place, const char *const *sets);
 
 /* All hits of a hit file. The caller frees them. */
 icestream_hit *run_folder_hits(const run_folder *place, const char *name, size_t *count);

@@ -28,6 +28,12 @@ bool scratch_exists(const scratch *place, const char *name);
 void scratch_write(const char *path, const void *bytes, size_t size);
 unsigned char *scratch_read(const char *path, size_t *size);
 
+/* Limits the size (B) of all files that this process writes, which acts like a full disk: a write
+ * beyond the limit fails with EFBIG. */
+void scratch_limit_files(size_t size);
+/* Removes the limit. */
+void scratch_unlimit_files(void);
+
 /* Whether the system's Python has NumPy. Prints a message if it does not. */
 bool scratch_has_numpy(void);
 /* Runs a Python program with up to two arguments (sys.argv[1], [2]) and returns its exit status. */
