@@ -294,6 +294,20 @@ static bool fill_disk(char filler[2 * SCRATCH_PATH])
     return true;
 }
 
+/* Begins a run with one step file that waits for room. Returns false if this process may not mount.
+ */
+static bool start_paused(char filler[2 * SCRATCH_PATH])
+{
+    place.options.summary_path = "/dev/null";
+    if (!fill_disk(filler)) {
+        return false;
+    }
+    run_folder_bright_steps(&place, "a.steps.npy", 0, 20, 100);
+    start_watching();
+    wait_for_event("paused", 1);
+    return true;
+}
+
 START_TEST(test_full_disk_pauses)
 {
     char filler[2 * SCRATCH_PATH], hits[2 * SCRATCH_PATH];
@@ -320,11 +334,7 @@ END_TEST
 START_TEST(test_a_signal_ends_a_pause)
 {
     char filler[2 * SCRATCH_PATH];
-    place.options.summary_path = "/dev/null";
-    if (fill_disk(filler)) {
-        run_folder_bright_steps(&place, "a.steps.npy", 0, 20, 100);
-        start_watching();
-        wait_for_event("paused", 1);
+    if (start_paused(filler)) {
         ck_assert_msg(stop_watching() == ICESTREAM_E_TERMINATED, "%s", place.error.text);
         ck_assert(run_folder_exists(place.steps, "a.steps.npy"));
         unlink(filler);
@@ -337,11 +347,7 @@ END_TEST
 START_TEST(test_a_pause_ends_when_its_claim_is_lost)
 {
     char filler[2 * SCRATCH_PATH];
-    place.options.summary_path = "/dev/null";
-    if (fill_disk(filler)) {
-        run_folder_bright_steps(&place, "a.steps.npy", 0, 20, 100);
-        start_watching();
-        wait_for_event("paused", 1);
+    if (start_paused(filler)) {
         steal("a.steps.npy"); /* no file waits for room any more */
         wait_for_event("resumed", 1);
         wait_for_event("failed", 1);

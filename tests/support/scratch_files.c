@@ -46,6 +46,25 @@ void scratch_remove(const scratch *place)
     nftw(place->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+static void set_file_limit(rlim_t size)
+{
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+void scratch_limit_files(size_t size)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    set_file_limit((rlim_t)size);
+}
+
+void scratch_unlimit_files(void)
+{
+    set_file_limit(RLIM_INFINITY);
+}
+
 const char *scratch_path(const scratch *place, const char *name, char path[SCRATCH_PATH])
 {
     snprintf(path, SCRATCH_PATH, "%s/%s", place->folder, name);
@@ -99,25 +118,6 @@ int scratch_python(const char *program, const char *first, const char *second)
     int status = 0;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
-
-static void set_file_limit(rlim_t size)
-{
-    struct rlimit limit;
-    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
-    limit.rlim_cur = size < limit.rlim_max ? size : limit.rlim_max;
-    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-}
-
-void scratch_limit_files(size_t size)
-{
-    signal(SIGXFSZ, SIG_IGN);
-    set_file_limit((rlim_t)size);
-}
-
-void scratch_unlimit_files(void)
-{
-    set_file_limit(RLIM_INFINITY);
 }
 
 bool scratch_has_numpy(void)
