@@ -27,7 +27,6 @@
 #include "pipeline/run/stop.h"
 
 #include <signal.h>
-#include <time.h>
 
 enum { METRICS_PERIOD = 5000 /* ms */ };
 
@@ -244,14 +243,6 @@ void ics_run_loop_close(ics_run_state *run)
     }
 }
 
-/* CPU time of this thread. */
-static double thread_seconds(void)
-{
-    struct timespec now = {0};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 void ics_run_loop_run(ics_run_state *run)
 {
     uint32_t period = ics_events_period(&run->log.events);
@@ -272,10 +263,10 @@ void ics_run_loop_run(ics_run_state *run)
     ics_run_intake_begin_watch(run);
     ics_service_notify_ready(&run->loop.service, on_service_failure, run);
     uv_timer_start(&run->loop.metrics, on_metrics_time, 0, METRICS_PERIOD);
-    double before = thread_seconds();
+    double before = ics_clock_thread();
     uv_prepare_start(&run->loop.turn, on_turn);
     uv_run(&run->loop.uv, UV_RUN_DEFAULT);
-    run->loop.cpu_seconds = thread_seconds() - before;
+    run->loop.cpu_seconds = ics_clock_thread() - before;
     ics_events_end(&run->log.events);
     ics_run_log_device(run);
 }
