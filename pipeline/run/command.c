@@ -131,16 +131,16 @@ static void stop_programs(ics_run_commands *commands)
 static void offer(ics_run_state *run)
 {
     ics_run_commands *commands = &run->commands;
-    ics_run_fifo *complete = &run->units.complete;
+    ics_unit_queue *complete = &run->units.complete;
     if (ics_run_is_cancelled(run) && !commands->stopped) {
         stop_programs(commands);
     }
-    while (complete->first != NULL) {
-        bool wanted = has_command(run, complete->first);
+    while (!STAILQ_EMPTY(complete)) {
+        bool wanted = has_command(run, STAILQ_FIRST(complete));
         if (wanted && !ics_run_is_cancelled(run) && commands->running == ICS_RUN_COMMANDS) {
             return;
         }
-        ics_unit *unit = ics_run_life_pop(complete);
+        ics_unit *unit = ICS_QUEUE_TAKE(complete, queued);
         if (wanted && ics_run_is_cancelled(run)) {
             end_command(run, unit);
         } else if (wanted && !(run->rotation.volume != NULL && was_started(run, unit->output))) {

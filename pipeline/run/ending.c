@@ -47,10 +47,10 @@ static bool needs_job(const ics_unit *unit)
 /* The next unit whose end needs a job; the others end here. NULL: there is none. */
 static ics_unit *next_unit(ics_run_state *run)
 {
-    ics_unit *unit = ics_run_life_pop(&run->units.ending);
+    ics_unit *unit = ICS_QUEUE_TAKE(&run->units.ending, queued);
     while (unit != NULL && !needs_job(unit)) {
         ics_run_life_event(run, unit, ICS_ON_CLAIM_ENDED);
-        unit = ics_run_life_pop(&run->units.ending);
+        unit = ICS_QUEUE_TAKE(&run->units.ending, queued);
     }
     return unit;
 }

@@ -42,27 +42,6 @@ int ics_run_life_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
     return ics_run_life_open(run, unit, error);
 }
 
-static void push(ics_run_fifo *fifo, ics_unit *unit)
-{
-    unit->queued = NULL;
-    if (fifo->last != NULL) {
-        fifo->last->queued = unit;
-    } else {
-        fifo->first = unit;
-    }
-    fifo->last = unit;
-}
-
-ics_unit *ics_run_life_pop(ics_run_fifo *fifo)
-{
-    ics_unit *unit = fifo->first;
-    if (unit != NULL) {
-        fifo->first = unit->queued;
-        fifo->last = fifo->first != NULL ? fifo->last : NULL;
-    }
-    return unit;
-}
-
 /* Whether the steps from reading to writing have nothing more to do for the unit. */
 static bool is_past(const ics_unit *unit)
 {
@@ -162,19 +141,19 @@ static void act(ics_run_state *run, ics_unit *unit, ics_unit_action action)
     switch (action) {
     case ICS_DO_DONE:
     case ICS_DO_SKIP:
-        push(&units->complete, unit);
+        STAILQ_INSERT_TAIL(&units->complete, unit, queued);
         break;
     case ICS_DO_STORE:
         close_unit(run, unit);
-        push(&units->stored, unit);
+        STAILQ_INSERT_TAIL(&units->stored, unit, queued);
         break;
     case ICS_DO_RETURN:
         ics_run_retry_clear(run, &unit->retry);
-        push(&units->ending, unit);
+        STAILQ_INSERT_TAIL(&units->ending, unit, queued);
         break;
     case ICS_DO_END:
     case ICS_DO_LOSE:
-        push(&units->ending, unit);
+        STAILQ_INSERT_TAIL(&units->ending, unit, queued);
         break;
     case ICS_DO_FINISH:
     case ICS_DO_FINISH_LOST:

@@ -31,8 +31,6 @@ void ics_run_life_succeeded(ics_run_state *run, ics_unit *unit);
 
 /* Whether the unit has a claim that was not ended. */
 bool ics_run_life_holds_claim(const ics_unit *unit);
-/* Takes the first unit of a list; NULL: it is empty. */
-ics_unit *ics_run_life_pop(ics_run_fifo *fifo);
 
 /* Goes past units that need no more of the steps from reading to writing, and frees finished ones
  * where nobody asks for them again. */

@@ -165,8 +165,7 @@ static bool may_commit(ics_run_state *run)
 static void offer(ics_run_state *run)
 {
     ics_run_rotation *rotation = &run->rotation;
-    for (ics_unit *unit = ics_run_life_pop(&run->units.stored); unit != NULL;
-         unit = ics_run_life_pop(&run->units.stored)) {
+    for (ics_unit *unit; (unit = ICS_QUEUE_TAKE(&run->units.stored, queued)) != NULL;) {
         count_unit(run, unit);
     }
     if (rotation->sealed && run->writing.out == 0 && !rotation->committing &&

@@ -1,5 +1,6 @@
 #include "pipeline/run/setup.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/run/clients.h"
 #include "pipeline/run/command.h"
@@ -62,33 +63,10 @@ static int check_existing_outputs(const ics_run_state *run, icestream_error *err
     return ics_error_copy(error, &found);
 }
 
-/* Makes a folder and the folders above it, like mkdir -p. */
+/* Makes sink.directory and the folders above it, and checks that files can be made in it. */
 static int make_directory(const char *path, icestream_error *error)
 {
-    char *partial = strdup(path);
-    if (partial == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for making folders");
-    }
-    int failure = 0;
-    for (char *end = partial + 1; failure == 0 && *partial != '\0'; ++end) {
-        if (*end != '/' && *end != '\0') {
-            continue;
-        }
-        char kept = *end;
-        *end = '\0';
-        if (mkdir(partial, 0777) != 0 && errno != EEXIST) {
-            failure = errno;
-        }
-        *end = kept;
-        if (kept == '\0') {
-            break;
-        }
-    }
-    free(partial);
-    struct stat about;
-    if (failure == 0 && stat(path, &about) == 0 && !S_ISDIR(about.st_mode)) {
-        failure = ENOTDIR;
-    }
+    int failure = ics_disk_make_folders(path, 0777) == 0 ? 0 : errno;
     if (failure == 0 && access(path, W_OK | X_OK) != 0) {
         failure = errno;
     }
@@ -277,6 +255,9 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
 {
     STAILQ_INIT(&run->batches.ready);
     STAILQ_INIT(&run->batches.spare);
+    STAILQ_INIT(&run->units.stored);
+    STAILQ_INIT(&run->units.complete);
+    STAILQ_INIT(&run->units.ending);
     run->common.config = run->config;
     run->common.options = run->options;
     run->common.wake = run->clients.lock = -1;

@@ -127,23 +127,18 @@ typedef struct ics_run_clients {
     bool stopped;
 } ics_run_clients;
 
-/* Units in the order of their arrival. */
-typedef struct ics_run_fifo {
-    ics_unit *first, *last;
-} ics_run_fifo;
-
 /* Owned by life.c. */
 typedef struct ics_run_units {
     /* All units in the order of their outputs. Those before `oldest` need no more of the steps from
      * reading to writing. */
     ics_unit *first, *last, *oldest;
-    ics_unit *to_open;                     /* the first one that was never opened */
-    bool forgets;                          /* finished units are freed: files are claimed */
-    bool message_open;                     /* a message of a stream is being read */
-    uint32_t open, open_limit;             /* units that have ics_unit.work */
-    uint32_t opened;                       /* units that were opened, so that writers take turns */
-    uint32_t ahead;                        /* units for which ics_unit_rules_is_reading is true */
-    ics_run_fifo stored, complete, ending; /* for the steps rotate, command and ending */
+    ics_unit *to_open;         /* the first one that was never opened */
+    bool forgets;              /* finished units are freed: files are claimed */
+    bool message_open;         /* a message of a stream is being read */
+    uint32_t open, open_limit; /* units that have ics_unit.work */
+    uint32_t opened;           /* units that were opened, so that writers take turns */
+    uint32_t ahead;            /* units for which ics_unit_rules_is_reading is true */
+    ics_unit_queue stored, complete, ending; /* for the steps rotate, command and ending */
     size_t made, finished, results[ICS_UNIT_RESULTS];
     icestream_error refusals; /* the reasons of quarantined units */
     ics_latency latency;      /* from arrival to commit */

@@ -6,6 +6,7 @@
 #ifndef ICS_UNITS_UNIT_H
 #define ICS_UNITS_UNIT_H
 
+#include "base/queue.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/files/step_reader.h"
 #include "pipeline/spool/claims.h"
@@ -74,9 +75,11 @@ typedef struct ics_unit_jobs {
 } ics_unit_jobs;
 
 typedef struct ics_unit ics_unit;
+/* Units that wait for one step of the pipeline, in the order of their arrival there. */
+typedef STAILQ_HEAD(ics_unit_queue, ics_unit) ics_unit_queue;
 struct ics_unit {
-    ics_unit *next;   /* in the order of the outputs */
-    ics_unit *queued; /* the next one in a list of the loop */
+    ics_unit *next;                /* in the order of the outputs */
+    STAILQ_ENTRY(ics_unit) queued; /* the unit is in one ics_unit_queue at most */
     ics_unit_common *common;
     void *run; /* for the loop */
     ics_unit_state state;
