@@ -142,7 +142,7 @@ int ics_run_clients_open(ics_run_state *run, icestream_error *error)
     return status == ICESTREAM_OK ? status : ics_config_blame(config, "source.listen", error);
 }
 
-/* Takes nothing more from clients once the run stops. */
+/* Accepts nothing more from clients once the run stops. */
 static void offer(ics_run_state *run)
 {
     if (run->clients.listener != NULL && !run->clients.stopped && ics_run_is_stopping(run)) {

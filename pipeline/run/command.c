@@ -18,7 +18,7 @@
 static void end_command(ics_run_state *run, ics_unit *unit)
 {
     bool goes_back = ics_run_life_holds_claim(unit) && ics_run_is_cancelled(run);
-    ics_run_life_event(run, unit, goes_back ? ICS_ON_STOP : ICS_ON_COMMAND_ENDED);
+    ics_run_life_event(run, unit, goes_back ? ICS_ON_GIVEN_UP : ICS_ON_COMMAND_ENDED);
 }
 
 static void on_close(uv_handle_t *handle)

@@ -58,7 +58,7 @@ static ics_unit *next_unit(ics_run_state *run)
 static void offer(ics_run_state *run)
 {
     for (int i = 0; i < ICS_RUN_ENDINGS; ++i) {
-        ics_run_ending *ending = &run->endings.places[i];
+        ics_run_ending *ending = &run->endings.entries[i];
         if (ending->unit == NULL) {
             ending->unit = next_unit(run);
         }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines with the I/O thread at most: its queue must have room for the claims. */
+/* Most lines that wait for the I/O thread, so that its queue always has room for the claims. */
 enum { LINES_MAX = 200 };
 
 /* A line of the journal on its way to the I/O thread. */
@@ -41,8 +41,8 @@ static void line_done(ics_job *job)
     free_line(line);
 }
 
-/* Whether the I/O thread waits for a disk that takes no lines at the moment. The line that the
- * caller has is then counted as lost. */
+/* Whether the I/O thread has too many lines, because the disk is slow. If so, the line of the
+ * caller is counted as lost. */
 static bool is_behind(ics_run_state *run)
 {
     icestream_error why = {.status = ICESTREAM_OK};

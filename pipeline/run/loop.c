@@ -11,9 +11,9 @@
  *       }
  *   }
  *
- * libuv calls on_turn before it waits, so that one call follows all functions of one wait. No step
- * calls another one, and no step calls the loop. A step that needs a turn at a later time, because
- * something is to be tried again, says so with ics_run_wake_at.
+ * libuv calls on_turn before it waits: once after all functions that one wait has called. No step
+ * calls another one, and no step calls the loop. A step that needs a turn at a later time, for
+ * example for a retry, asks for it with ics_run_wake_at.
  */
 #include "pipeline/run/loop.h"
 
@@ -64,7 +64,7 @@ static bool begin_last(ics_run_state *run)
     return any;
 }
 
-/* No job will come back any more: what keeps libuv's loop running is closed. */
+/* No job will come back any more: closes everything that keeps libuv's loop running. */
 static void end_loop(ics_run_state *run)
 {
     ics_run_loop *loop = &run->loop;
@@ -87,7 +87,7 @@ static void end_loop(ics_run_state *run)
     loop->mailbox = NULL;
 }
 
-/* The turn that follows does the work. */
+/* Does nothing: the turn that follows does the work. */
 static void on_wake(uv_timer_t *timer)
 {
     (void)timer;
@@ -195,8 +195,8 @@ static int listen_for_signals(ics_run_state *run)
         if (failure != 0) {
             return failure;
         }
-        /* They outlive the loop's work: a late signal must not kill the process while it writes
-         * its summary. */
+        /* The handlers stay after the loop has ended: a late signal must not kill the process
+         * while it writes its summary. */
         uv_unref((uv_handle_t *)&run->loop.signals[i]);
     }
     return 0;

@@ -129,7 +129,7 @@ static void try_spill(ics_run_state *run)
 static bool collects(const ics_unit *unit)
 {
     return unit != NULL && !unit->out.writer &&
-           (ics_unit_rules_is_reading(unit->state) || unit->state == ICS_UNIT_READ);
+           (ics_unit_rules_is_reading(unit->state) || unit->state == ICS_UNIT_READ_TO_END);
 }
 
 static void offer(ics_run_state *run)

@@ -11,6 +11,7 @@
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
 #include "pipeline/run/read.h"
+#include "pipeline/run/resume.h"
 #include "pipeline/run/room.h"
 #include "pipeline/run/rotate.h"
 #include "pipeline/run/summary.h"
@@ -24,10 +25,9 @@
 #include <unistd.h>
 
 enum {
-    BATCHES_WITH_WRITERS =
-        3,           /* batches for writers, so that the device does not wait for writers */
-    IO_MORE = 512,   /* jobs of the I/O thread besides one for each open unit: lines of the journal,
-                        claims of units in a volume */
+    BATCHES_WITH_WRITERS = 3, /* so that the device does not wait for writers */
+    IO_MORE = 512,   /* jobs of the I/O thread in addition to one for each open unit: lines of the
+                        journal, claims of units in a volume */
     GPUS_SERVED = 4, /* GPUs that get their own threads; further ones share these */
 };
 
@@ -86,8 +86,8 @@ static int plan_outputs(ics_run_state *run, icestream_error *error)
         char place[1024];
         return ics_error_set(
             error, ICESTREAM_E_CONFIG,
-            "%s: error: sink.rotate: cannot go with --force: of a hit file for many "
-            "step files no part can be replaced",
+            "%s: error: sink.rotate: cannot go with --force: a part of a hit file for many step "
+            "files cannot be replaced",
             ics_config_place(run->config, "sink.rotate", place, sizeof place));
     }
     int status = check_existing_outputs(run, error);
@@ -194,8 +194,8 @@ static ics_run_shape choose_shape(const ics_run_state *run)
                                 .hit_memory = (size_t)(512 << 20) * times};
     }
     if (run->common.to_stdout || run->config->sink.rotate != 0) {
-        shape.writers =
-            1; /* messages are written one after the other, and a volume gets one unit at a time */
+        /* Messages are written one after the other, and a volume gets one unit at a time. */
+        shape.writers = 1;
     }
     return shape;
 }
